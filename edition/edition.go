@@ -1,0 +1,108 @@
+// Package edition is the one table of what a shard may use beyond the
+// reference, and since when. A writer resolves an [Edition] into a [Set] once,
+// at Create; every list of candidates is filtered by that set, and there is no
+// other check. The edition and the features really used are recorded in the
+// shard's standard properties.
+package edition
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+)
+
+// Edition names a set of features.
+type Edition uint8
+
+const (
+	// Reference holds only what the reference implementation reads, with the same meaning. The default.
+	Reference Edition = iota
+	// E2026 adds the features of the table below.
+	E2026
+)
+
+// String is the name that options and shard properties use.
+func (e Edition) String() string {
+	switch e {
+	case Reference:
+		return "reference"
+	case E2026:
+		return "2026"
+	}
+	return fmt.Sprintf("Edition(%d)", uint8(e))
+}
+
+// Parse is the inverse of [Edition.String].
+func Parse(name string) (Edition, error) {
+	for _, e := range []Edition{Reference, E2026} {
+		if e.String() == name {
+			return e, nil
+		}
+	}
+	return 0, fmt.Errorf("unknown edition %q: use reference or 2026", name)
+}
+
+// Feature is one row of the table.
+type Feature uint8
+
+// The features. Order is only that of the table; names are what is stored.
+const (
+	DecimalTree   Feature = iota // decimals as exponent, integer tree and exceptions
+	CommonDivisor                // integers as multiples of a divisor
+	BytePlanes                   // values split into planes of bytes, each compressed
+	Narrow                       // unsigned values in a narrower type
+	PatchedPack                  // bit packing with exceptions
+	numFeatures
+)
+
+// Row describes a feature.
+type Row struct {
+	Feature Feature
+	Name    string  // as recorded in the shard property
+	Code    uint16  // block code, 0 if it is not an encoding
+	Edition Edition // first edition that has it
+	Since   string  // first version of this library that writes it
+}
+
+// Table lists every feature, in the order of its constants.
+var Table = [numFeatures]Row{
+	{DecimalTree, "decimal-tree", 0x8001, E2026, "0.1.0"},
+	{CommonDivisor, "common-divisor", 0x8002, E2026, "0.1.0"},
+	{BytePlanes, "byte-planes", 0x8003, E2026, "0.1.0"},
+	{Narrow, "narrow", 0x8004, E2026, "0.1.0"},
+	{PatchedPack, "patched-pack", 0x8005, E2026, "0.1.0"},
+}
+
+// Set is a set of features.
+type Set uint64
+
+// Features gives the features that a shard of this edition may use.
+func (e Edition) Features() Set {
+	var s Set
+	for _, row := range Table {
+		if row.Edition <= e {
+			s = s.With(row.Feature)
+		}
+	}
+	return s
+}
+
+// Has tells whether f is in the set.
+func (s Set) Has(f Feature) bool { return s>>f&1 != 0 }
+
+// With is the set and f.
+func (s Set) With(f Feature) Set { return s | 1<<f }
+
+// Len is the number of features in the set.
+func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// String lists the names, separated by commas, in the order of the table.
+func (s Set) String() string {
+	var names []string
+	for _, row := range Table {
+		if s.Has(row.Feature) {
+			names = append(names, row.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}

@@ -1,0 +1,106 @@
+// Package encoding holds what the families of block encodings share: their
+// codes, the profiles a writer chooses by, and the options of an encoder.
+//
+// Below it, one folder per job: [block] frames, [blockmap] finds, [numeric] and
+// [bytestring] are the two families of encoding trees, [presence] is nulls, and
+// [fastlanes], [alp], [fsst] are the kernels. None of them imports Arrow or
+// protobuf, or does I/O.
+package encoding
+
+import (
+	"fmt"
+
+	"github.com/amudai/amudai-go/edition"
+)
+
+// Code is the number at the start of every encoding tree.
+type Code uint16
+
+// The codes. Those from 0x8000 are ours (edition 2026).
+const (
+	Plain           Code = 1
+	FLBitPack       Code = 2
+	FOR             Code = 3
+	FFOR            Code = 4
+	Delta           Code = 5
+	RunLength       Code = 6
+	SingleValue     Code = 7
+	TruncateU8      Code = 8
+	TruncateU16     Code = 9
+	TruncateU32     Code = 10
+	TruncateU64     Code = 11
+	ALP             Code = 12
+	ALPRD           Code = 13
+	BlockDictionary Code = 14
+	FSST            Code = 15
+	Zstd            Code = 16
+	LZ4             Code = 17
+	ZigZag          Code = 18
+	Sparse          Code = 19
+
+	DecimalTree   Code = 0x8001
+	CommonDivisor Code = 0x8002
+	BytePlanes    Code = 0x8003
+	Narrow        Code = 0x8004
+	PatchedPack   Code = 0x8005
+)
+
+var names = map[Code]string{
+	Plain: "Plain", FLBitPack: "FLBitPack", FOR: "FOR", FFOR: "FFOR", Delta: "Delta", RunLength: "RunLength",
+	SingleValue: "SingleValue", TruncateU8: "TruncateU8", TruncateU16: "TruncateU16", TruncateU32: "TruncateU32",
+	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
+	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
+	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack",
+}
+
+// String is the name of the encoding.
+func (c Code) String() string {
+	if n, ok := names[c]; ok {
+		return n
+	}
+	return fmt.Sprintf("code %#x", uint16(c))
+}
+
+// Profile says how an encoder weighs bytes against the time to write and read them.
+type Profile uint8
+
+// The profiles. The zero value is the default.
+const (
+	Balanced           Profile = iota // small where it costs little to decode
+	ProfilePlain                      // no encoding at all (its name is Plain)
+	MinimalCompression                // light encodings only
+	HighCompression                   // smaller, scans somewhat slower
+	MinimalSize                       // as small as can be had
+)
+
+var profileNames = [...]string{"Balanced", "Plain", "MinimalCompression", "HighCompression", "MinimalSize"}
+
+// String is the name of the profile.
+func (p Profile) String() string {
+	if int(p) < len(profileNames) {
+		return profileNames[p]
+	}
+	return fmt.Sprintf("Profile(%d)", uint8(p))
+}
+
+// ParseProfile is the inverse of [Profile.String].
+func ParseProfile(name string) (Profile, error) {
+	for i, n := range profileNames {
+		if n == name {
+			return Profile(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown profile %q: use one of %v", name, profileNames)
+}
+
+// Options are those of every encoder. The zero value is Balanced, edition
+// reference, with checksums.
+type Options struct {
+	Profile     Profile
+	Features    edition.Set // what the shard may use beyond the reference
+	NoChecksums bool        // leave out the checksum at the end of each block
+	NoPresence  bool        // the buffer keeps its nulls elsewhere: blocks have no presence section
+}
+
+// PadTo8 is n rounded up to a multiple of 8.
+func PadTo8(n int) int { return (n + 7) &^ 7 }

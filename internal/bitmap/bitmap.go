@@ -1,0 +1,114 @@
+// Package bitmap is a view of bits in bytes, least significant bit first, at
+// any bit offset: Arrow's validity bitmaps without importing Arrow.
+package bitmap
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Bits is a read-only view of Len bits from bit Off of Data. With Data nil all
+// bits are set: the usual case of a column without nulls costs nothing.
+type Bits struct {
+	Data []byte
+	Off  int
+	Len  int
+}
+
+// All is n set bits.
+func All(n int) Bits { return Bits{Len: n} }
+
+// At is the i-th bit.
+func (b Bits) At(i int) bool {
+	if b.Data == nil {
+		return true
+	}
+	i += b.Off
+	return b.Data[i>>3]>>(i&7)&1 != 0
+}
+
+// Slice is the bits from i up to j.
+func (b Bits) Slice(i, j int) Bits {
+	if b.Data == nil {
+		return Bits{Len: j - i}
+	}
+	return Bits{Data: b.Data, Off: b.Off + i, Len: j - i}
+}
+
+// Word is up to 64 bits from bit i on, the first in the lowest bit; bits past
+// the end are 0.
+func (b Bits) Word(i int) uint64 {
+	n := min(b.Len-i, 64)
+	if n <= 0 {
+		return 0
+	}
+	mask := ^uint64(0) >> (64 - n)
+	if b.Data == nil {
+		return mask
+	}
+	at := b.Off + i
+	d, shift := b.Data[at>>3:], uint(at&7)
+	if len(d) >= 9 {
+		w := binary.LittleEndian.Uint64(d) >> shift
+		if shift != 0 {
+			w |= uint64(d[8]) << (64 - shift)
+		}
+		return w & mask
+	}
+	w := uint64(d[0]) >> shift
+	for k := 1; k < len(d) && 8*k < n+int(shift); k++ {
+		w |= uint64(d[k]) << (8*k - int(shift))
+	}
+	return w & mask
+}
+
+// Count is the number of set bits.
+func (b Bits) Count() int {
+	if b.Data == nil {
+		return b.Len
+	}
+	n := 0
+	for i := 0; i < b.Len; i += 64 {
+		n += bits.OnesCount64(b.Word(i))
+	}
+	return n
+}
+
+// Nulls is the number of clear bits.
+func (b Bits) Nulls() int { return b.Len - b.Count() }
+
+// CopyTo writes the bits into dst from bit off on; bits of dst outside the
+// range stay as they are.
+func (b Bits) CopyTo(dst []byte, off int) {
+	for i := 0; i < b.Len; i += 64 {
+		PutWord(dst, off+i, b.Word(i), min(b.Len-i, 64))
+	}
+}
+
+// PutWord writes the lowest n bits of w (n up to 64) into dst from bit off on.
+func PutWord(dst []byte, off int, w uint64, n int) {
+	for n > 0 {
+		shift := off & 7
+		k := min(8-shift, n)
+		mask := byte(1<<k-1) << shift
+		p := &dst[off>>3]
+		if off&7 == 0 && n >= 64 {
+			binary.LittleEndian.PutUint64(dst[off>>3:], w)
+			return
+		}
+		*p = *p&^mask | byte(w)<<shift&mask
+		w >>= k
+		off += k
+		n -= k
+	}
+}
+
+// SetRange sets n bits of dst from bit off on.
+func SetRange(dst []byte, off, n int) {
+	for n > 0 {
+		k := min(n, 64)
+		PutWord(dst, off, ^uint64(0), k)
+		off += k
+		n -= k
+	}
+}
