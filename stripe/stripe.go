@@ -1,0 +1,93 @@
+// Package stripe turns Arrow arrays into the encoded buffers of one stripe, and
+// back. A stripe is a tree of nodes of the same shape as the schema; each kind
+// of node has one file for writing (write_*.go) and one for reading
+// (read_*.go).
+//
+// The package knows nothing of files: a [Writer] yields buffers that its caller
+// places, and a [Column] asks its [Source] for descriptors and bytes.
+package stripe
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Buffer is one encoded buffer of a node, complete but not yet placed in an
+// artifact: its DataRefs are unset.
+type Buffer struct {
+	Desc      *shardpb.EncodedBuffer
+	Data      *storage.Spool // blocks, padding and block map; owned by the [Finished] stripe
+	MapOffset int64          // where the block map starts in Data, -1 if the buffer has none
+}
+
+// Node is the result of one schema node.
+type Node struct {
+	ID      uint32                   // schema id
+	Field   *shardpb.FieldDescriptor // statistics, constant, dictionary size
+	Buffers []Buffer                 // in the order to write them
+}
+
+// Finished is a complete stripe. Nodes stand in the order in which their
+// buffers are written: children before their parent (shard.md §2.4).
+type Finished struct {
+	Rows     int64
+	RawBytes uint64 // sum of the nodes' raw_data_size
+	Nodes    []Node
+}
+
+// Release drops the staged bytes of all buffers, and their temporary files.
+func (f *Finished) Release() {
+	for i := range f.Nodes {
+		for _, b := range f.Nodes[i].Buffers {
+			b.Data.Close()
+		}
+		f.Nodes[i].Buffers = nil
+	}
+}
+
+// Options are those of a [Writer].
+type Options struct {
+	Encoding    encoding.Options
+	Parallelism int              // columns encoded at a time; 0 means GOMAXPROCS
+	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
+	Allocator   memory.Allocator // for conversions of arrays; nil means the default
+}
+
+// Source gives a [Column] what it reads: the stripe's descriptors and the
+// artifacts that they refer to. It must be safe for concurrent use.
+type Source interface {
+	// Rows is the number of records of the stripe.
+	Rows() int64
+	// Descriptor is the stripe's descriptor of a schema id, or nil if the stripe lacks the field: all its values are null.
+	Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFieldDescriptor, error)
+	// Artifact opens the artifact that ref, found in the descriptor of id, points into. The caller does not close it.
+	Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error)
+}
+
+// ReadOptions are those of a [Column].
+type ReadOptions struct {
+	Allocator memory.Allocator // of the returned arrays; nil means the default
+	// MaxBlockBytes bounds the decoded size of one block, and MaxDictionaryBytes a
+	// value dictionary; beyond it reading fails with an error that wraps
+	// fault.ErrLimit. Zero means 1 GiB.
+	MaxBlockBytes      int64
+	MaxDictionaryBytes int64
+}
+
+func (o *ReadOptions) setDefaults() {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.MaxBlockBytes == 0 {
+		o.MaxBlockBytes = 1 << 30
+	}
+	if o.MaxDictionaryBytes == 0 {
+		o.MaxDictionaryBytes = 1 << 30
+	}
+}
