@@ -1,0 +1,126 @@
+package alp
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// TestKnown is the example of the format: 1.5, 2.5 and NaN with e=1, f=0.
+func TestKnown(t *testing.T) {
+	ints := make([]int64, 3)
+	exc := Encode(ints, []float64{1.5, 2.5, math.NaN()}, Params{1, 0}, nil)
+	require.Equal(t, []uint32{2}, exc)
+	require.Equal(t, []int64{15, 25, 25}, ints)
+}
+
+func roundTrip[F Float, I Int](t require.TestingT, src []F, p Params) int {
+	require.NoError(t, Valid[F](p))
+	ints := make([]I, len(src))
+	exc := Encode(ints, src, p, nil)
+	got := make([]F, len(src))
+	Decode(got, ints, p)
+	for _, at := range exc {
+		got[at] = src[at]
+	}
+	for i := range src {
+		require.Equal(t, bitsOf(src[i]), bitsOf(got[i]), "value %d of %v", i, p)
+	}
+	return len(exc)
+}
+
+func TestDecimals(t *testing.T) {
+	prices := make([]float64, 1000)
+	small := make([]float32, 1000)
+	for i := range prices {
+		prices[i] = float64(i*7919%100000) / 100
+		small[i] = float32(i*31%1000) / 10
+	}
+	p, ok := Search[float64, int64](prices)
+	require.True(t, ok)
+	require.Zero(t, roundTrip[float64, int64](t, prices, p))
+	p, ok = Search[float32, int32](small)
+	require.True(t, ok)
+	require.Zero(t, roundTrip[float32, int32](t, small, p))
+}
+
+func anyFloats64() *rapid.Generator[[]float64] {
+	odd := rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff0000000000001),
+		math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 51, 1 << 52, -(1 << 53), 1 << 63, -(1 << 63), 0.1, 1e17})
+	cents := rapid.Map(rapid.IntRange(-1e9, 1e9), func(n int) float64 { return float64(n) / 100 })
+	return rapid.SliceOfN(rapid.OneOf(odd, cents, rapid.Float64(), rapid.Map(rapid.Uint64(), math.Float64frombits)), 0, 100)
+}
+
+func anyFloats32() *rapid.Generator[[]float32] {
+	odd := rapid.SampledFrom([]float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), math.MaxFloat32,
+		math.Float32frombits(0x7f800001), math.SmallestNonzeroFloat32, 1 << 22, 1 << 24, 1 << 31, -(1 << 31), 0.1})
+	tenths := rapid.Map(rapid.IntRange(-1e5, 1e5), func(n int) float32 { return float32(n) / 10 })
+	return rapid.SliceOfN(rapid.OneOf(odd, tenths, rapid.Map(rapid.Uint32(), math.Float32frombits)), 0, 100)
+}
+
+// TestRoundTrip takes any values with any parameters, and with those found.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := anyFloats64().Draw(t, "values")
+		roundTrip[float64, int64](t, src, Params{rapid.Uint8Max(max64).Draw(t, "e"), rapid.Uint8Max(max64).Draw(t, "f")})
+		if p, ok := Search[float64, int64](src); ok {
+			roundTrip[float64, int64](t, src, p)
+		}
+		short := anyFloats32().Draw(t, "short values")
+		roundTrip[float32, int32](t, short, Params{rapid.Uint8Max(max32).Draw(t, "e"), rapid.Uint8Max(max32).Draw(t, "f")})
+		if p, ok := Search[float32, int32](short); ok {
+			roundTrip[float32, int32](t, short, p)
+		}
+	})
+}
+
+func roundTripRD[F Float, U Bits](t require.TestingT, src []F, p RDParams) int {
+	require.NoError(t, ValidRD[F](p))
+	codes, right := make([]uint16, len(src)), make([]U, len(src))
+	exc, lefts := EncodeRD(codes, right, src, p, nil, nil)
+	got := make([]F, len(src))
+	require.NoError(t, DecodeRD(got, codes, right, p, exc, lefts))
+	for i := range src {
+		require.Equal(t, bitsOf(src[i]), bitsOf(got[i]), "value %d of %v", i, p)
+	}
+	return len(exc)
+}
+
+func TestRD(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := anyFloats64().Draw(t, "values")
+		if p, ok := SearchRD(src); ok {
+			require.Contains(t, []int{4, 8}, len(p.Dict))
+			roundTripRD[float64, uint64](t, src, p)
+		}
+		roundTripRD[float64, uint64](t, src, RDParams{rapid.Uint8Range(48, 63).Draw(t, "right"), []uint16{3, 7, 0}})
+		short := anyFloats32().Draw(t, "short values")
+		roundTripRD[float32, uint32](t, short, RDParams{rapid.Uint8Range(16, 31).Draw(t, "right"), []uint16{3, 7, 0}})
+	})
+	src := make([]float64, 1000)
+	for i := range src {
+		src[i] = 1 + math.Sqrt(float64(i))/40
+	}
+	p, ok := SearchRD(src)
+	require.True(t, ok)
+	require.Zero(t, roundTripRD[float64, uint64](t, src, p))
+}
+
+func TestRefused(t *testing.T) {
+	require.Error(t, Valid[float64](Params{24, 0}))
+	require.Error(t, Valid[float64](Params{0, 24}))
+	require.NoError(t, Valid[float64](Params{23, 23}))
+	require.Error(t, Valid[float32](Params{11, 0}))
+	require.Error(t, ValidRD[float64](RDParams{47, []uint16{1}}))
+	require.Error(t, ValidRD[float64](RDParams{64, []uint16{1}}))
+	require.Error(t, ValidRD[float32](RDParams{16, nil}))
+	require.Error(t, ValidRD[float32](RDParams{16, make([]uint16, 9)}))
+
+	one := RDParams{48, []uint16{1}}
+	dst := make([]float64, 2)
+	require.Error(t, DecodeRD(dst, []uint16{0, 1}, []uint64{0, 0}, one, nil, nil))
+	require.Error(t, DecodeRD(dst, []uint16{0, 0}, []uint64{0, 0}, one, []uint32{2}, []uint16{0}))
+	require.NoError(t, DecodeRD([]float64{}, nil, []uint64{}, one, nil, nil))
+}

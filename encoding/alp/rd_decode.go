@@ -1,0 +1,44 @@
+package alp
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// DecodeRD joins codes and right parts to values, with the exceptions' left
+// parts in their places. dst, codes and right have the same length, as have exc
+// and lefts; p must be valid (see [ValidRD]). It is an error if a code is not in
+// the dictionary or a position not in dst.
+func DecodeRD[F Float, U Bits](dst []F, codes []uint16, right []U, p RDParams, exc []uint32, lefts []uint16) error {
+	var dict [maxDict]uint64
+	for i, left := range p.Dict {
+		dict[i] = uint64(left) << p.RightBits
+	}
+	codes, right = codes[:len(dst)], right[:len(dst)]
+	var all uint16
+	for i := range dst {
+		code := codes[i]
+		all = max(all, code)
+		dst[i] = fromBits[F](dict[code%maxDict] | uint64(right[i]))
+	}
+	if len(dst) > 0 && int(all) >= len(p.Dict) {
+		return fault.Corruptf("ALPRD code %d in a dictionary of %d", all, len(p.Dict))
+	}
+	lefts = lefts[:len(exc)]
+	for i, at := range exc {
+		if int64(at) >= int64(len(dst)) {
+			return fault.Corruptf("ALPRD exception at %d of %d values", at, len(dst))
+		}
+		dst[at] = fromBits[F](uint64(lefts[i])<<p.RightBits | uint64(right[at]))
+	}
+	return nil
+}
+
+// fromBits is the inverse of bitsOf.
+func fromBits[F Float](b uint64) F {
+	if size[F]() == 4 {
+		return F(math.Float32frombits(uint32(b)))
+	}
+	return F(math.Float64frombits(b))
+}
