@@ -1,0 +1,113 @@
+// Package block frames one encoded block: an 8-byte header, a presence section,
+// a values section and a checksum. What the two sections hold is the business of
+// the packages presence, numeric and bytestring.
+//
+//	offset           size            content
+//	0                4               presence size, u32
+//	4                4               values size, u32
+//	8                presence size   presence section (package presence)
+//	...              0..7            zeros, up to V = 8 + presence size rounded up to 8
+//	V                values size     values section: one encoding tree
+//	...                              zeros
+//	end-4            4               checksum of all bytes before it, if the buffer has checksums
+//
+// The whole length is the least multiple of 8. All numbers are little-endian.
+// An example, int32 10, 20, 30 without nulls, Plain, with a checksum:
+//
+//	0000: 00 00 00 00  0e 00 00 00                     no presence, 14 bytes of values
+//	0008: 01 00  0a 00 00 00 14 00 00 00 1e 00 00 00   Plain
+//	0016: 00 00 00 00 00 00                            zeros
+//	001c: 6c b5 47 03                                  checksum 0x0347b56c
+package block
+
+import (
+	"encoding/binary"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// HeaderLen is the size of the header in bytes.
+const HeaderLen = 8
+
+const checksumLen = 4
+
+// Block is a view of the two sections of a block; it shares the block's memory.
+type Block struct {
+	Presence     []byte
+	Values       []byte
+	ValuesOffset int // where Values begins in the block
+}
+
+// Parse finds the sections of the block that b holds, whole, and checks the
+// checksum if the buffer has them. Zeros and bytes after the values are not
+// looked at. Errors wrap fault.ErrCorrupt or fault.ErrChecksum.
+func Parse(b []byte, checksum bool) (Block, error) {
+	if checksum {
+		if len(b) < HeaderLen+checksumLen {
+			return Block{}, fault.Corruptf("a block of %d bytes has no room for header and checksum", len(b))
+		}
+		end := len(b) - checksumLen
+		want := binary.LittleEndian.Uint32(b[end:])
+		b = b[:end]
+		if got := Checksum(b); got != want {
+			return Block{}, fault.Checksumf("block has checksum %#08x, its bytes give %#08x", want, got)
+		}
+	} else if len(b) < HeaderLen {
+		return Block{}, fault.Corruptf("a block of %d bytes has no room for its header", len(b))
+	}
+	presence := uint64(binary.LittleEndian.Uint32(b))
+	values := uint64(binary.LittleEndian.Uint32(b[4:]))
+	at := HeaderLen + (presence+7)&^7
+	if at+values > uint64(len(b)) {
+		return Block{}, fault.Corruptf("block sections of %d and %d bytes do not fit into %d bytes", presence, values, len(b))
+	}
+	return Block{
+		Presence:     b[HeaderLen : HeaderLen+presence : HeaderLen+presence],
+		Values:       b[at : at+values : at+values],
+		ValuesOffset: int(at),
+	}, nil
+}
+
+// Checksum is XXH3-64 (seed 0) with its high half folded onto its low half.
+func Checksum(b []byte) uint32 {
+	h := xxh3.Hash(b)
+	return uint32(h) ^ uint32(h>>32)
+}
+
+// Begin appends an empty header to dst. The block starts at mark; the caller
+// appends the presence section, calls [EndPresence], appends the values and
+// calls [End].
+func Begin(dst []byte) (out []byte, mark int) {
+	return append(dst, make([]byte, HeaderLen)...), len(dst)
+}
+
+// EndPresence records the size of the presence section, which is all that was
+// appended since [Begin], and pads it.
+func EndPresence(dst []byte, mark int) []byte {
+	size := len(dst) - mark - HeaderLen
+	binary.LittleEndian.PutUint32(dst[mark:], uint32(size))
+	return pad(dst, encoding.PadTo8(size)-size)
+}
+
+// End records the size of the values section, which is all that was appended
+// since [EndPresence], pads the block and appends its checksum. The caller keeps
+// each section below 4 GiB.
+func End(dst []byte, mark int, checksum bool) []byte {
+	presence := int(binary.LittleEndian.Uint32(dst[mark:]))
+	size := len(dst) - mark
+	values := size - HeaderLen - encoding.PadTo8(presence)
+	binary.LittleEndian.PutUint32(dst[mark+4:], uint32(values))
+	if !checksum {
+		return pad(dst, encoding.PadTo8(size)-size)
+	}
+	dst = pad(dst, encoding.PadTo8(size+checksumLen)-checksumLen-size)
+	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[mark:]))
+}
+
+func pad(dst []byte, n int) []byte {
+	var zeros [8]byte
+	return append(dst, zeros[:n]...)
+}

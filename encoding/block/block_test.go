@@ -1,0 +1,93 @@
+package block
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+func unhex(t testing.TB, s string) []byte {
+	b, err := hex.DecodeString(strings.ReplaceAll(strings.ReplaceAll(s, " ", ""), "\n", ""))
+	require.NoError(t, err)
+	return b
+}
+
+func TestChecksum(t *testing.T) {
+	require.Equal(t, uint32(0x15d514c7), Checksum(nil))
+	require.Equal(t, uint32(0x59981402), Checksum([]byte("testdata")))
+}
+
+// The two blocks that the reference writes for 10, 20, 30 and 10, null, 30.
+func TestReferenceBytes(t *testing.T) {
+	for _, c := range []struct{ name, presence, values, want string }{
+		{"no nulls", "", "0100 0a000000 14000000 1e000000",
+			"00000000 0e000000 0100 0a000000 14000000 1e000000 000000000000 6cb54703"},
+		{"a null", "02010001", "0100 0a000000 00000000 1e000000",
+			"04000000 0e000000 02010001 00000000 0100 0a000000 00000000 1e000000 000000000000 8c1a4fde"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dst, mark := Begin([]byte("xyz"))
+			require.Equal(t, 3, mark)
+			dst = EndPresence(append(dst, unhex(t, c.presence)...), mark)
+			dst = End(append(dst, unhex(t, c.values)...), mark, true)
+			require.Equal(t, unhex(t, c.want), dst[mark:])
+		})
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		presence := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "presence")
+		values := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "values")
+		checksum := rapid.Bool().Draw(t, "checksum")
+		dst, mark := Begin(nil)
+		dst = EndPresence(append(dst, presence...), mark)
+		dst = End(append(dst, values...), mark, checksum)
+		require.Zero(t, len(dst)%8)
+		b, err := Parse(dst, checksum)
+		require.NoError(t, err)
+		require.Equal(t, presence, append([]byte{}, b.Presence...))
+		require.Equal(t, values, append([]byte{}, b.Values...))
+		require.Zero(t, b.ValuesOffset%8)
+		if checksum {
+			bit := rapid.IntRange(0, len(dst)*8-1).Draw(t, "bit")
+			dst[bit/8] ^= 1 << (bit % 8)
+			_, err = Parse(dst, true)
+			require.ErrorIs(t, err, fault.ErrChecksum)
+		}
+	})
+}
+
+func TestBadBlocks(t *testing.T) {
+	for _, c := range []struct {
+		bytes    string
+		checksum bool
+		want     string
+	}{
+		{"", false, "no room"},
+		{"00000000000000", false, "no room"},
+		{"0000000000000000", true, "no room"},
+		{"0000000001000000", false, "do not fit"},
+		{"0100000000000000 01", false, "do not fit"},
+		{"ffffffffffffffff", false, "do not fit"},
+	} {
+		_, err := Parse(unhex(t, c.bytes), c.checksum)
+		require.ErrorIs(t, err, fault.ErrCorrupt)
+		require.ErrorContains(t, err, c.want)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 1, 0}, false)
+	f.Fuzz(func(t *testing.T, b []byte, checksum bool) {
+		p, err := Parse(b, checksum)
+		if err == nil {
+			require.LessOrEqual(t, len(p.Presence)+len(p.Values)+HeaderLen, len(b))
+		}
+	})
+}
