@@ -1,0 +1,146 @@
+package fsst
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// decoderOf reads a table back from its stored form.
+func decoderOf(t require.TestingT, table *Table) *Decoder {
+	stored := table.Append(nil)
+	n := table.Len()
+	require.Len(t, stored, 9*n)
+	d, err := NewDecoder(stored[:8*n], stored[8*n:])
+	require.NoError(t, err)
+	return d
+}
+
+func roundTrip(t require.TestingT, table *Table, src []byte) []byte {
+	codes := table.Encode(nil, src)
+	d := decoderOf(t, table)
+	// Once with no room behind the end, once with plenty.
+	for _, room := range []int{0, 100} {
+		got := make([]byte, len(src), len(src)+room)
+		n, err := d.Decode(got, codes)
+		require.NoError(t, err)
+		require.Equal(t, len(src), n)
+		require.True(t, bytes.Equal(src, got))
+	}
+	return codes
+}
+
+// TestKnown is the example of the format: one symbol, one escape.
+func TestKnown(t *testing.T) {
+	var table Table
+	table.reset()
+	require.True(t, table.add(symbol{0x636261, 3}))
+	require.Equal(t, []byte{0, 0, 0xff, 0x58}, roundTrip(t, &table, []byte("abcabcX")))
+	require.Equal(t, []byte("abc\x00\x00\x00\x00\x00\x03"), table.Append(nil))
+}
+
+func TestNoSymbols(t *testing.T) {
+	table := Train(nil)
+	require.Zero(t, table.Len())
+	require.Equal(t, []byte{0xff, 'h', 0xff, 'i'}, roundTrip(t, table, []byte("hi")))
+}
+
+// logLines are lines as machines write them.
+func logLines(n int) []byte {
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "2024-05-%02d 12:%02d:%02d INFO server[%d]: request %d from 10.0.%d.%d took %d ms\n",
+			i/4000%28+1, i/60%60, i%60, 4711+i%3, i*31, i%7, i*17%251, i*i%977)
+	}
+	return b.Bytes()
+}
+
+func TestLogLines(t *testing.T) {
+	src := logLines(5000)
+	codes := roundTrip(t, Train(src), src)
+	require.Greater(t, float64(len(src))/float64(len(codes)), 2.0)
+}
+
+// TestRoundTrip trains on some bytes and encodes others.
+func TestRoundTrip(t *testing.T) {
+	word := rapid.SampledFrom([]string{"http://", "abc", "abcdefghij", "\x00\x00", "\xff", "de", "a", "0123"})
+	text := rapid.Map(rapid.SliceOfN(word, 0, 200), func(words []string) []byte {
+		var b []byte
+		for _, w := range words {
+			b = append(b, w...)
+		}
+		return b
+	})
+	data := rapid.OneOf(text, rapid.SliceOfN(rapid.Byte(), 0, 300))
+	var trainer Trainer
+	rapid.Check(t, func(t *rapid.T) {
+		src := data.Draw(t, "trained on")
+		table := trainer.Train(src)
+		require.Equal(t, Train(src).Append(nil), table.Append(nil), "training is deterministic")
+		roundTrip(t, table, src)
+		roundTrip(t, table, data.Draw(t, "encoded"))
+	})
+}
+
+func TestRefused(t *testing.T) {
+	_, err := NewDecoder(make([]byte, 8), nil)
+	require.Error(t, err)
+	_, err = NewDecoder(make([]byte, 8), []byte{0})
+	require.Error(t, err)
+	_, err = NewDecoder(make([]byte, 8), []byte{9})
+	require.Error(t, err)
+	_, err = NewDecoder(make([]byte, 8*256), bytes.Repeat([]byte{1}, 256))
+	require.Error(t, err)
+
+	d, err := NewDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		n   int
+		src []byte
+	}{
+		"too short":          {7, []byte{0, 0}},
+		"too long":           {5, []byte{0, 0}},
+		"escape at the end":  {3, []byte{0, 255}},
+		"unknown code":       {3, []byte{0, 1}},
+		"unknown code early": {24, []byte{0, 1, 0, 0, 0, 0, 0, 0, 0}},
+	} {
+		for _, room := range []int{0, 200} {
+			_, err := d.Decode(make([]byte, c.n, c.n+room), c.src)
+			require.Error(t, err, name)
+		}
+	}
+}
+
+// FuzzDecode gives a decoder any table and any stream.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, []byte{0, 0, 255, 'X'}, uint16(7), uint8(0))
+	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0}, 40), uint16(120), uint8(200))
+	f.Fuzz(func(t *testing.T, symbols, lengths, src []byte, n uint16, room uint8) {
+		d, err := NewDecoder(symbols, lengths)
+		if err != nil {
+			return
+		}
+		dst := make([]byte, int(n), int(n)+int(room))
+		got, err := d.Decode(dst, src)
+		if err != nil {
+			return
+		}
+		require.Equal(t, int(n), got)
+		want := make([]byte, n)
+		_, err = d.decodeSlow(want, 0, src)
+		require.NoError(t, err)
+		require.Equal(t, want, dst)
+	})
+}
+
+// FuzzRoundTrip encodes any bytes by a table of other bytes.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add(logLines(20), logLines(5))
+	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaa"), []byte("\x00aaaaaaaaaaaaaaaa\x00"))
+	f.Fuzz(func(t *testing.T, data, src []byte) {
+		roundTrip(t, Train(data), src)
+	})
+}
