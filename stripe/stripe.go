@@ -9,10 +9,12 @@ package stripe
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/storage"
@@ -78,6 +80,9 @@ type ReadOptions struct {
 	// fault.ErrLimit. Zero means 1 GiB.
 	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
+	// MaxArrayBytes bounds the values of one returned array or child array;
+	// beyond it reading fails with [ErrBatchTooLarge]. Zero means 2 GiB.
+	MaxArrayBytes int64
 }
 
 func (o *ReadOptions) setDefaults() {
@@ -90,4 +95,12 @@ func (o *ReadOptions) setDefaults() {
 	if o.MaxDictionaryBytes == 0 {
 		o.MaxDictionaryBytes = 1 << 30
 	}
+	if o.MaxArrayBytes == 0 {
+		o.MaxArrayBytes = 2 << 30
+	}
 }
+
+// ErrBatchTooLarge says that a range of rows does not fit one array: its
+// strings or items need more than 32-bit offsets, or more memory than
+// [ReadOptions] allow. Fewer rows at a time may fit.
+var ErrBatchTooLarge = fmt.Errorf("%w: batch too large, read fewer rows at a time", fault.ErrLimit)
