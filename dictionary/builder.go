@@ -1,0 +1,336 @@
+package dictionary
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// DefaultBudget is how much memory a builder takes before it asks to be given up.
+const DefaultBudget = 16 << 20
+
+// Builder gives ids to values: dense, from 0, in the order in which values
+// first appear. [Builder.Renumber] may change that order once all are there.
+type Builder struct {
+	// Budget is the memory in bytes above which [Builder.Full] reports true.
+	Budget int
+
+	valueType byte
+	fixed     int
+	data      []byte  // all values
+	ends      []int   // end of each value in data
+	counts    []int64 // how often each was added
+	nullID    int     // or -1
+
+	slots []uint64 // open addressing: hash<<32 | id+1, 0 = free; the length is a power of 2
+	last  uint32   // the id added last
+}
+
+// NewBuilder makes a builder for values of the given basic type, each of fixed
+// bytes, or of any length if fixed is 0.
+func NewBuilder(valueType byte, fixed int) *Builder {
+	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1, slots: make([]uint64, 64)}
+}
+
+// Len is the number of entries, the null entry included.
+func (b *Builder) Len() int { return len(b.ends) }
+
+// Distinct is the number of entries but null.
+func (b *Builder) Distinct() int {
+	if b.nullID >= 0 {
+		return len(b.ends) - 1
+	}
+	return len(b.ends)
+}
+
+// NullID is the id that stands for null, if null was added.
+func (b *Builder) NullID() (id uint32, ok bool) {
+	if b.nullID < 0 {
+		return 0, false
+	}
+	return uint32(b.nullID), true
+}
+
+// Value is the value with the given id; it is valid until the next Add or Renumber.
+func (b *Builder) Value(id uint32) []byte {
+	from := 0
+	if id > 0 {
+		from = b.ends[id-1]
+	}
+	return b.data[from:b.ends[id]]
+}
+
+// Count is how often the value with the given id was added.
+func (b *Builder) Count(id uint32) int64 { return b.counts[id] }
+
+// DataLen is the bytes of all distinct values together.
+func (b *Builder) DataLen() int { return len(b.data) }
+
+// Memory is the bytes that the builder holds.
+func (b *Builder) Memory() int {
+	return cap(b.data) + 8*(cap(b.ends)+cap(b.counts)+len(b.slots))
+}
+
+// Full reports that the builder holds more than its budget. It still takes
+// values; the caller should give it up after the batch that made it full.
+func (b *Builder) Full() bool { return b.Memory() > b.Budget || len(b.ends) > 1<<31-2 }
+
+// Add gives the id of value, a new one if it was not added before. It panics if
+// the builder has a fixed size and value has another.
+func (b *Builder) Add(value []byte) uint32 {
+	if len(b.ends) > 0 && int(b.last) != b.nullID && bytes.Equal(b.Value(b.last), value) {
+		b.counts[b.last]++
+		return b.last
+	}
+	if b.fixed > 0 && len(value) != b.fixed {
+		panic(fmt.Sprintf("dictionary: value of %d bytes among values of %d", len(value), b.fixed))
+	}
+	h := uint32(xxh3.Hash(value) >> 32)
+	mask := uint32(len(b.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		slot := b.slots[i]
+		if slot == 0 {
+			b.slots[i] = uint64(h)<<32 | uint64(len(b.ends)+1)
+			return b.insert(value)
+		}
+		if uint32(slot>>32) == h {
+			if id := uint32(slot) - 1; bytes.Equal(b.Value(id), value) {
+				b.counts[id]++
+				b.last = id
+				return id
+			}
+		}
+	}
+}
+
+// AddNull gives the id of the null entry.
+func (b *Builder) AddNull() uint32 { return b.addNulls(1) }
+
+func (b *Builder) addNulls(n int) uint32 {
+	if b.nullID < 0 {
+		b.nullID = len(b.ends)
+		b.data = append(b.data, make([]byte, b.fixed)...)
+		b.ends = append(b.ends, len(b.data))
+		b.counts = append(b.counts, 0)
+	}
+	b.counts[b.nullID] += int64(n)
+	return uint32(b.nullID)
+}
+
+// AddAll appends the ids of many values to dst: value i is
+// data[offsets[i]:offsets[i+1]], or the i-th run of fixed bytes of data if the
+// builder has a fixed size; offsets is not used then. valid tells how many values
+// there are, and which are not null.
+func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitmap.Bits) []uint32 {
+	dst = slices.Grow(dst, valid.Len)
+	for i := range valid.Len {
+		if !valid.At(i) {
+			dst = append(dst, b.addNulls(1))
+			continue
+		}
+		var value []byte
+		if b.fixed > 0 {
+			value = data[i*b.fixed : (i+1)*b.fixed]
+		} else {
+			value = data[offsets[i]:offsets[i+1]]
+		}
+		dst = append(dst, b.Add(value))
+	}
+	return dst
+}
+
+func (b *Builder) insert(value []byte) uint32 {
+	id := uint32(len(b.ends))
+	b.data = append(b.data, value...)
+	b.ends = append(b.ends, len(b.data))
+	b.counts = append(b.counts, 1)
+	b.last = id
+	if 4*len(b.ends) > 3*len(b.slots) {
+		b.grow()
+	}
+	return id
+}
+
+func (b *Builder) grow() {
+	old := b.slots
+	b.slots = make([]uint64, 2*len(old))
+	for _, slot := range old {
+		if slot != 0 {
+			b.place(slot)
+		}
+	}
+}
+
+func (b *Builder) place(slot uint64) {
+	mask := uint32(len(b.slots) - 1)
+	i := uint32(slot>>32) & mask
+	for b.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	b.slots[i] = slot
+}
+
+// Renumber gives ids by descending frequency, ties by first appearance, if the
+// codes pack into fewer bits that way than by first appearance, as they do
+// unless equal values stand near each other; without codes it always does.
+// codes are all ids given so far, in the order of the rows, in any cuts. The
+// result maps old ids to new ones, and is nil if ids stay as they are.
+func (b *Builder) Renumber(codes ...[]uint32) []uint32 {
+	perm := b.byFrequency()
+	if perm == nil || (len(codes) > 0 && packedBits(codes, nil) <= packedBits(codes, perm)) {
+		return nil
+	}
+	b.permute(perm)
+	return perm
+}
+
+// byFrequency maps each id to its rank, nil if every id has its rank already.
+func (b *Builder) byFrequency() []uint32 {
+	order := make([]uint32, len(b.ends))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(x, y uint32) int {
+		return cmp.Or(cmp.Compare(b.counts[y], b.counts[x]), cmp.Compare(x, y))
+	})
+	perm := make([]uint32, len(order))
+	same := true
+	for rank, id := range order {
+		perm[id] = uint32(rank)
+		same = same && int(id) == rank
+	}
+	if same {
+		return nil
+	}
+	return perm
+}
+
+// packedBits estimates what the codes take under perm when they are packed in
+// chunks of 1024, each with its own smallest value and width.
+func packedBits(codes [][]uint32, perm []uint32) (total int) {
+	for _, part := range codes {
+		for len(part) > 0 {
+			chunk := part[:min(1024, len(part))]
+			part = part[len(chunk):]
+			lo, hi := ^uint32(0), uint32(0)
+			for _, c := range chunk {
+				if perm != nil {
+					c = perm[c]
+				}
+				lo, hi = min(lo, c), max(hi, c)
+			}
+			total += len(chunk) * bits.Len32(hi-lo)
+		}
+	}
+	return total
+}
+
+func (b *Builder) permute(perm []uint32) {
+	old := make([]uint32, len(perm))
+	for id, rank := range perm {
+		old[rank] = uint32(id)
+	}
+	data := make([]byte, 0, len(b.data))
+	ends := make([]int, len(b.ends))
+	counts := make([]int64, len(b.counts))
+	for rank, id := range old {
+		data = append(data, b.Value(id)...)
+		ends[rank], counts[rank] = len(data), b.counts[id]
+	}
+	if b.nullID >= 0 {
+		b.nullID = int(perm[b.nullID])
+	}
+	b.last = perm[b.last]
+	for i, slot := range b.slots {
+		if slot != 0 {
+			b.slots[i] = slot&^(1<<32-1) | uint64(perm[uint32(slot)-1]+1)
+		}
+	}
+	b.data, b.ends, b.counts = data, ends, counts
+}
+
+// Size is the length of what [Builder.Append] appends.
+func (b *Builder) Size() int {
+	n := headerLen + sectionLen(len(b.data)) + sectionLen(4*b.Distinct())
+	if b.fixed == 0 {
+		n += sectionLen(8 * (len(b.ends) + 1))
+	}
+	return (n + bufferAlign - 1) &^ (bufferAlign - 1)
+}
+
+// Append appends the VALUE_DICTIONARY buffer.
+func (b *Builder) Append(dst []byte) []byte {
+	h := header{valueType: b.valueType, count: uint32(len(b.ends)), fixed: uint32(b.fixed)}
+	if b.nullID >= 0 {
+		h.hasNull, h.nullID = true, uint32(b.nullID)
+	}
+	at := uint64(headerLen)
+	next := func(n int) span {
+		s := span{at, at + uint64(n)}
+		at = s.end
+		return s
+	}
+	h.values = next(sectionLen(len(b.data)))
+	if b.fixed == 0 {
+		h.offsets = next(sectionLen(8 * (len(b.ends) + 1)))
+	} else {
+		h.offsets = next(0)
+	}
+	h.sortedByID = next(sectionLen(4 * b.Distinct()))
+
+	start := len(dst)
+	dst = slices.Grow(dst, b.Size())
+	dst = h.append(dst)
+	dst = endSection(append(beginSection(dst, len(b.data)), b.data...), len(b.data))
+	if b.fixed == 0 {
+		n := 8 * (len(b.ends) + 1)
+		dst = le.AppendUint64(beginSection(dst, n), 0)
+		for _, end := range b.ends {
+			dst = le.AppendUint64(dst, uint64(end))
+		}
+		dst = endSection(dst, n)
+	}
+	ids := b.sortedIDs()
+	dst = beginSection(dst, 4*len(ids))
+	for _, id := range ids {
+		dst = le.AppendUint32(dst, id)
+	}
+	dst = endSection(dst, 4*len(ids))
+	return append(dst, make([]byte, -(len(dst)-start)&(bufferAlign-1))...)
+}
+
+// sortedIDs sorts by the first eight bytes of each value as a number, which
+// decides most comparisons without following the value.
+func (b *Builder) sortedIDs() []uint32 {
+	type keyed struct {
+		key uint64
+		id  uint32
+	}
+	all := make([]keyed, 0, len(b.ends))
+	for id := range b.ends {
+		if id == b.nullID {
+			continue
+		}
+		var head [8]byte
+		copy(head[:], b.Value(uint32(id)))
+		all = append(all, keyed{binary.BigEndian.Uint64(head[:]), uint32(id)})
+	}
+	slices.SortFunc(all, func(x, y keyed) int {
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return bytes.Compare(b.Value(x.id), b.Value(y.id))
+	})
+	ids := make([]uint32, len(all))
+	for i, k := range all {
+		ids[i] = k.id
+	}
+	return ids
+}

@@ -1,0 +1,144 @@
+// Package dictionary holds the value dictionary of a field (shard.md §9): its
+// distinct values, each with an id. The field's DATA buffer then holds ids.
+//
+//	0    u8   basic type of the values
+//	1    u32  number of entries, the null entry included
+//	5    u8   1 if there is a null entry
+//	6    u32  its id
+//	10   u32  size of each value, 0 if it varies
+//	14   u64 start, u64 end of the values section
+//	30   u64 start, u64 end of the offsets section (equal if values have a fixed size)
+//	46   u64 start, u64 end of the sorted ids section
+//	62   zeros
+//	124  u32  checksum of the 124 bytes before it
+//	128  values | offsets | sorted ids | zeros up to a multiple of 64
+//
+// Each section is
+//
+//	u64 payload length | payload | 64 zeros | zeros | u32 checksum of the payload
+//
+// with as many zeros as make its length a multiple of 16. Payloads:
+//
+//	values      all entries back to back, in the order of their ids; the null entry
+//	            is empty, or zeros if values have a fixed size
+//	offsets     entries+1 times u64, the first 0: where each entry starts in values
+//	sorted ids  u32 ids without the null entry's, in the byte order of their values
+//
+// The entries "b", "a", null make 448 bytes: values at 128..208 with the payload
+// 62 61, offsets at 208..320 with 0, 1, 2, 2, and sorted ids at 320..416 with 1, 0.
+//
+// The 64 zeros behind a payload are what lets readers copy 16 bytes at a time
+// without looking where the values end.
+package dictionary
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/fault"
+)
+
+const (
+	headerLen    = 128
+	headerUsed   = 124
+	sectionZeros = 64
+	bufferAlign  = 64
+	sectionAlign = 16
+
+	// Slack is how many bytes can be read behind the last value of [Dictionary.Data].
+	Slack = sectionZeros
+)
+
+var le = binary.LittleEndian
+
+// header is the decoded form of the first 128 bytes.
+type header struct {
+	valueType  byte
+	count      uint32
+	hasNull    bool
+	nullID     uint32
+	fixed      uint32
+	values     span
+	offsets    span
+	sortedByID span
+}
+
+// span is a range of bytes in the buffer.
+type span struct{ start, end uint64 }
+
+func (h *header) append(dst []byte) []byte {
+	b := make([]byte, headerLen)
+	b[0] = h.valueType
+	le.PutUint32(b[1:], h.count)
+	if h.hasNull {
+		b[5] = 1
+		le.PutUint32(b[6:], h.nullID)
+	}
+	le.PutUint32(b[10:], h.fixed)
+	for i, s := range [...]span{h.values, h.offsets, h.sortedByID} {
+		le.PutUint64(b[14+16*i:], s.start)
+		le.PutUint64(b[22+16*i:], s.end)
+	}
+	le.PutUint32(b[headerUsed:], block.Checksum(b[:headerUsed]))
+	return append(dst, b...)
+}
+
+func parseHeader(b []byte) (h header, err error) {
+	if len(b) < headerLen {
+		return h, fault.Corruptf("value dictionary of %d bytes: shorter than its header", len(b))
+	}
+	if got, want := block.Checksum(b[:headerUsed]), le.Uint32(b[headerUsed:]); got != want {
+		return h, fault.Checksumf("value dictionary header has checksum %#08x, its bytes give %#08x", want, got)
+	}
+	if b[5] > 1 {
+		return h, fault.Corruptf("value dictionary says %d null entries", b[5])
+	}
+	h = header{
+		valueType: b[0], count: le.Uint32(b[1:]), hasNull: b[5] == 1, nullID: le.Uint32(b[6:]), fixed: le.Uint32(b[10:]),
+		values:     span{le.Uint64(b[14:]), le.Uint64(b[22:])},
+		offsets:    span{le.Uint64(b[30:]), le.Uint64(b[38:])},
+		sortedByID: span{le.Uint64(b[46:]), le.Uint64(b[54:])},
+	}
+	if h.hasNull && h.nullID >= h.count {
+		return h, fault.Corruptf("value dictionary of %d entries has null id %d", h.count, h.nullID)
+	}
+	return h, nil
+}
+
+// sectionLen is the length of a section around a payload of n bytes.
+func sectionLen(n int) int {
+	return (8 + n + sectionZeros + 4 + sectionAlign - 1) &^ (sectionAlign - 1)
+}
+
+// beginSection appends the payload length; the payload, n bytes, follows.
+func beginSection(dst []byte, n int) []byte { return le.AppendUint64(dst, uint64(n)) }
+
+// endSection appends what follows the n bytes of payload at the end of dst.
+func endSection(dst []byte, n int) []byte {
+	sum := block.Checksum(dst[len(dst)-n:])
+	dst = append(dst, make([]byte, sectionLen(n)-8-n-4)...)
+	return le.AppendUint32(dst, sum)
+}
+
+// section finds a section and its payload, whose capacity reaches to the end
+// of the section.
+func section(b []byte, name string, s span) (payload []byte, err error) {
+	if s.start > s.end || s.end > uint64(len(b)) || s.end-s.start < 8+sectionZeros+4 || s.start < headerLen {
+		return nil, fault.Corruptf("value dictionary of %d bytes has its %s at %d to %d", len(b), name, s.start, s.end)
+	}
+	b = b[s.start:s.end]
+	n := le.Uint64(b)
+	if n > uint64(len(b)-8-sectionZeros-4) {
+		return nil, fault.Corruptf("value dictionary has %d bytes of %s in a section of %d", n, name, len(b))
+	}
+	return b[8 : 8+n : len(b)], nil
+}
+
+// verify compares a payload with the checksum at the end of its section.
+func verify(payload []byte, name string) error {
+	all := payload[:cap(payload)]
+	if got, want := block.Checksum(payload), le.Uint32(all[len(all)-4:]); got != want {
+		return fault.Checksumf("%s of the value dictionary have checksum %#08x, their bytes give %#08x", name, want, got)
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package dictionary
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/testdata"
+)
+
+const typeString = 8 // any number does here
+
+// The example of shard.md §22.
+func TestExample(t *testing.T) {
+	b := NewBuilder(typeString, 0)
+	require.Equal(t, []uint32{0, 1, 2}, []uint32{b.Add([]byte("b")), b.Add([]byte("a")), b.AddNull()})
+	out := b.Append(nil)
+	require.Len(t, out, 448)
+	require.Equal(t, b.Size(), len(out))
+	var places []uint64
+	for at := 14; at < 62; at += 8 {
+		places = append(places, le.Uint64(out[at:]))
+	}
+	require.Equal(t, []uint64{128, 208, 208, 320, 320, 416}, places)
+	require.Equal(t, "0200000000000000"+"6261"+strings.Repeat("00", 66)+"ed87b500", hex.EncodeToString(out[128:208]))
+
+	d, err := Parse(out, typeString, 0)
+	require.NoError(t, err)
+	id, ok := d.NullID()
+	require.True(t, ok)
+	require.EqualValues(t, 2, id)
+	ids, err := d.SortedIDs()
+	require.NoError(t, err)
+	require.Equal(t, []uint32{1, 0}, ids)
+	require.Equal(t, []uint32{0, 1, 2, 2}, d.Offsets())
+
+	// The checksum that shard.md gives is that of basic type 11, String.
+	s := NewBuilder(11, 0)
+	s.Add([]byte("b"))
+	s.Add([]byte("a"))
+	s.AddNull()
+	require.Equal(t, "db9e683e", hex.EncodeToString(s.Append(nil)[124:128]))
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fixed := rapid.SampledFrom([]int{0, 0, 1, 5, 16}).Draw(t, "fixed")
+		value := rapid.SliceOfN(rapid.ByteRange('a', 'c'), 0, 6)
+		if fixed > 0 {
+			value = rapid.SliceOfN(rapid.ByteRange('a', 'c'), fixed, fixed)
+		}
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		var data []byte
+		offsets := []int64{0}
+		mask := make([]byte, (n+7)/8)
+		for i := range n {
+			null := rapid.IntRange(0, 9).Draw(t, "null") == 0
+			switch {
+			case !null:
+				bitmap.SetRange(mask, i, 1)
+				data = append(data, value.Draw(t, "value")...)
+			case fixed > 0:
+				data = append(data, make([]byte, fixed)...)
+			}
+			offsets = append(offsets, int64(len(data)))
+		}
+		valid := bitmap.Bits{Data: mask, Len: n}
+		b := NewBuilder(typeString, fixed)
+		codes := b.AddAll(nil, data, offsets, valid)
+		if rapid.Bool().Draw(t, "renumber") {
+			if perm := b.Renumber(); perm != nil {
+				for i, c := range codes {
+					codes[i] = perm[c]
+				}
+			}
+			for id := 1; id < b.Len(); id++ {
+				require.GreaterOrEqual(t, b.Count(uint32(id-1)), b.Count(uint32(id)))
+			}
+			require.Equal(t, append([]uint32{}, codes...), append([]uint32{}, b.AddAll(nil, data, offsets, valid)...))
+		}
+		out := b.Append(make([]byte, 3))[3:]
+		require.Equal(t, b.Size(), len(out))
+		d, err := Parse(out, typeString, uint32(fixed))
+		require.NoError(t, err)
+		require.Equal(t, b.Len(), d.Len())
+		require.GreaterOrEqual(t, cap(d.Data())-len(d.Data()), Slack)
+		nullID, hasNull := d.NullID()
+		for i, c := range codes {
+			require.Equal(t, valid.At(i), !hasNull || c != nullID)
+			if valid.At(i) {
+				want := data[offsets[i]:offsets[i+1]]
+				require.Equal(t, string(want), string(d.Value(c)))
+				id, ok, err := d.Lookup(want)
+				require.NoError(t, err)
+				require.True(t, ok)
+				require.Equal(t, c, id)
+			}
+		}
+		_, ok, err := d.Lookup([]byte("zz"))
+		require.NoError(t, err)
+		require.False(t, ok)
+	})
+}
+
+// Every value dictionary in the shards of the reference parses, and the same
+// entries in the same order give the same bytes.
+func TestGolden(t *testing.T) {
+	root := filepath.Join(testdata.Shared(t), "golden", "amudai")
+	found := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.Contains(path, "vectors") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		if strings.HasSuffix(path, ".gz") {
+			b = testdata.Gunzip(t, b)
+		}
+		for at := 0; at+headerLen <= len(b); at += bufferAlign {
+			h := b[at : at+headerLen]
+			if le.Uint64(h[14:]) != headerLen || block.Checksum(h[:headerUsed]) != binary.LittleEndian.Uint32(h[headerUsed:]) {
+				continue
+			}
+			found++
+			compareGolden(t, fmt.Sprintf("%s at %d", path, at), b[at:])
+		}
+		return nil
+	}))
+	require.Greater(t, found, 100)
+	t.Logf("%d value dictionaries written again byte for byte", found)
+}
+
+func compareGolden(t *testing.T, name string, raw []byte) {
+	fixed := le.Uint32(raw[10:])
+	d, err := Parse(raw, raw[0], fixed)
+	require.NoError(t, err, name)
+	_, err = d.SortedIDs()
+	require.NoError(t, err, name)
+	b := NewBuilder(raw[0], int(fixed))
+	nullID, hasNull := d.NullID()
+	for id := range uint32(d.Len()) {
+		if hasNull && id == nullID {
+			require.Equal(t, id, b.AddNull(), name)
+		} else {
+			require.Equal(t, id, b.Add(d.Value(id)), name)
+		}
+	}
+	out := b.Append(nil)
+	require.Equal(t, raw[:len(out)], out, name)
+}
+
+// A flipped bit is refused, or changes nothing that is read.
+func TestDamage(t *testing.T) {
+	b := NewBuilder(typeString, 0)
+	for _, v := range []string{"pear", "apple", "", "fig"} {
+		b.Add([]byte(v))
+	}
+	b.AddNull()
+	good := b.Append(nil)
+	read := func(raw []byte) (values []string, err error) {
+		d, err := Parse(raw, typeString, 0)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := d.SortedIDs()
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			values = append(values, fmt.Sprintf("%d %s", id, d.Value(id)))
+		}
+		return values, nil
+	}
+	want, err := read(good)
+	require.NoError(t, err)
+	require.Equal(t, []string{"2 ", "1 apple", "3 fig", "0 pear"}, want)
+	for bit := range 8 * len(good) {
+		bad := slices.Clone(good)
+		bad[bit/8] ^= 1 << (bit % 8)
+		if got, err := read(bad); err == nil {
+			require.Equal(t, want, got, "bit %d", bit)
+		}
+	}
+	for n := range good[:len(good)-bufferAlign] {
+		_, err := read(good[:n])
+		require.Error(t, err)
+	}
+	_, err = Parse(good, typeString+1, 0)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+}
+
+func TestRenumberChoosesOrder(t *testing.T) {
+	add := func(pick func(i int) int) (*Builder, []uint32) {
+		b := NewBuilder(typeString, 0)
+		var codes []uint32
+		for i := range 100_000 {
+			codes = append(codes, b.Add(fmt.Appendf(nil, "value %d", pick(i))))
+		}
+		return b, codes
+	}
+	sorted, codes := add(func(i int) int { return i / (3 + i%2) })
+	require.Nil(t, sorted.Renumber(codes), "values in clusters keep the order of appearance")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	skewed, codes := add(func(i int) int {
+		if i < 1024 || rnd.IntN(5000) == 0 {
+			return i
+		}
+		return 200 * rnd.IntN(4)
+	})
+	require.NotNil(t, skewed.Renumber(codes[:50_000], codes[50_000:]), "frequent values get small ids")
+}
+
+func TestKeep(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		rows int
+		of   func(i int) string
+		want bool
+	}{
+		{"no rows", 0, nil, false},
+		{"few rows", 100, func(i int) string { return fmt.Sprint("city ", i%10) }, false},
+		{"airports", 200_000, func(i int) string { return fmt.Sprintf("%03x", i*7919%1000) }, true},
+		{"long and few", 100_000, func(i int) string { return strings.Repeat(fmt.Sprint(i*7919%3000), 12) }, true},
+		{"unique", 50_000, func(i int) string { return fmt.Sprint("user ", i) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := NewBuilder(typeString, 0)
+			total := 0
+			for i := range c.rows {
+				v := c.of(i)
+				b.Add([]byte(v))
+				total += len(v)
+			}
+			require.Equal(t, c.want, b.Keep(int64(c.rows), int64(total)))
+		})
+	}
+}
+
+func TestBudget(t *testing.T) {
+	b := NewBuilder(typeString, 0)
+	b.Budget = 1 << 20
+	rows := 0
+	for ; !b.Full(); rows++ {
+		b.Add(bytes.Repeat(fmt.Appendf(nil, "%08d", rows), 4))
+	}
+	require.False(t, b.Stay(int64(rows)))
+	require.False(t, b.Keep(1<<40, 1<<50))
+	require.Less(t, b.Memory(), 4<<20)
+}
+
+func FuzzParse(f *testing.F) {
+	for _, fixed := range []int{0, 2} {
+		b := NewBuilder(typeString, fixed)
+		b.Add([]byte("zz"))
+		b.Add([]byte("aa"))
+		b.AddNull()
+		f.Add(b.Append(nil), uint32(fixed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, fixed uint32) {
+		mend(raw)
+		d, err := Parse(raw, typeString, fixed)
+		if err != nil {
+			return
+		}
+		for id := range min(d.Len(), 1000) {
+			d.Value(uint32(id))
+		}
+		if ids, err := d.SortedIDs(); err == nil && len(ids) > 0 {
+			if id, ok, err := d.Lookup(d.Value(ids[0])); err != nil || !ok || id != ids[0] {
+				t.Fatalf("lookup of value %d: %d %v %v", ids[0], id, ok, err)
+			}
+		}
+	})
+}
+
+// mend makes the checksums right where the structure allows, so that fuzzing gets behind them.
+func mend(raw []byte) {
+	if len(raw) < headerLen {
+		return
+	}
+	le.PutUint32(raw[headerUsed:], block.Checksum(raw[:headerUsed]))
+	for at := 14; at < 62; at += 16 {
+		payload, err := section(raw, "", span{le.Uint64(raw[at:]), le.Uint64(raw[at+8:])})
+		if err == nil {
+			all := payload[:cap(payload)]
+			le.PutUint32(all[len(all)-4:], block.Checksum(payload))
+		}
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, distinct := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprintf("distinct=%d", distinct), func(b *testing.B) {
+			rnd := rand.New(rand.NewPCG(1, 2))
+			var data []byte
+			offsets := []int64{0}
+			for range 1 << 16 {
+				data = fmt.Appendf(data, "value %d", rnd.IntN(distinct))
+				offsets = append(offsets, int64(len(data)))
+			}
+			d := NewBuilder(typeString, 0)
+			var codes []uint32
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				codes = d.AddAll(codes[:0], data, offsets, bitmap.All(1<<16))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<16), "ns/value")
+		})
+	}
+}

@@ -1,0 +1,92 @@
+package dictionary
+
+import (
+	"math/bits"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+const (
+	sampleLen     = 64 << 10  // bytes of values looked at to see how well they compress
+	blockBytes    = 128 << 10 // of values in a block without dictionary, about
+	blockMost     = 64 << 10  // values in such a block
+	blockOverhead = 64
+)
+
+// Stay tells whether it makes sense to go on adding values after rows of them,
+// nulls included: early on nearly always, later only while most repeat.
+func (b *Builder) Stay(rows int64) bool {
+	distinct := int64(b.Distinct())
+	switch {
+	case b.Full():
+		return false
+	case rows < 16<<10:
+		return true
+	case rows < 128<<10:
+		return distinct < rows-rows/8
+	}
+	return distinct < rows/2
+}
+
+// Keep tells whether a dictionary is worth its bytes: whether it and the codes
+// of rows values, nulls included, take less than the same values without it.
+// total is the bytes of all of them, repeated ones each time. It is
+// asked when all values are there; before, ask [Builder.Stay].
+//
+// Without dictionary each block has either one of its own, whose codes are no
+// longer than ours, or is compressed. So a dictionary pays where blocks would
+// repeat many values, and never in a single block.
+func (b *Builder) Keep(rows, total int64) bool {
+	return rows > 0 && !b.Full() && b.KeepAgainst(rows, b.withoutDictionary(rows, total))
+}
+
+// KeepAgainst is [Builder.Keep] for a caller who knows better what the rows
+// take without dictionary, for example because it tried on a sample.
+func (b *Builder) KeepAgainst(rows, native int64) bool {
+	return int64(b.Size())+b.codesSize(rows) < native
+}
+
+// codesSize estimates the buffer of codes.
+func (b *Builder) codesSize(rows int64) int64 {
+	return rows*int64(bits.Len(uint(max(b.Len(), 1)-1)))/8 + blockOverhead
+}
+
+// withoutDictionary estimates the buffer of values.
+func (b *Builder) withoutDictionary(rows, total int64) int64 {
+	distinct := int64(b.Distinct())
+	perBlock := min(max(blockBytes*rows/max(total, 1), 1024), blockMost)
+	blocks := (rows + perBlock - 1) / perBlock
+	inBlock := min(distinct, perBlock)
+	own := min(int64(len(b.data)), inBlock*int64(len(b.data))/max(distinct, 1))
+	perValue := int64(1)
+	if b.fixed > 0 {
+		perValue = 0 // no lengths
+	}
+	dictionaries := rows*int64(bits.Len(uint(inBlock)))/8 + blocks*(own+perValue*inBlock+blockOverhead)
+	compressed := int64(float64(total)*b.ratio()) + perValue*rows*5/4 + blocks*blockOverhead
+	if b.fixed > 0 {
+		return min(compressed, total) // dictionary blocks are for values of any length
+	}
+	return min(dictionaries, compressed, total+2*rows)
+}
+
+// ratio is how far LZ4 shrinks a sample of the distinct values. Repeats of
+// whole values, which it does not see, are what the blocks' own dictionaries
+// are estimated for.
+func (b *Builder) ratio() float64 {
+	sample := b.data
+	if len(sample) > sampleLen {
+		at := (len(sample) - sampleLen) / 2
+		sample = sample[at : at+sampleLen]
+	}
+	if len(sample) == 0 {
+		return 1
+	}
+	var c lz4.Compressor
+	dst := make([]byte, len(sample))
+	n, err := c.CompressBlock(sample, dst)
+	if err != nil || n == 0 {
+		return 1
+	}
+	return float64(n) / float64(len(sample))
+}

@@ -1,0 +1,166 @@
+package dictionary
+
+import (
+	"bytes"
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Dictionary is a parsed value dictionary. It is a view of the bytes given to
+// [Parse], which must not change while it is in use; it is safe for concurrent
+// use.
+type Dictionary struct {
+	h       header
+	data    []byte
+	offsets []uint32 // count+1, nil if values have a fixed size
+	sorted  []byte
+
+	once    sync.Once
+	sortErr error
+	ids     []uint32
+}
+
+// Parse checks header, values and offsets of the VALUE_DICTIONARY buffer b and
+// returns a view. wantType and fixed are what the schema says of the field; a
+// dictionary of other values is an error. The sorted ids are checked when they
+// are first asked for: scans never do.
+func Parse(b []byte, wantType byte, fixed uint32) (*Dictionary, error) {
+	h, err := parseHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	if h.valueType != wantType || h.fixed != fixed {
+		return nil, fault.Corruptf("value dictionary of type %d and size %d for a field of type %d and size %d",
+			h.valueType, h.fixed, wantType, fixed)
+	}
+	d := &Dictionary{h: h}
+	if d.data, err = section(b, "values", h.values); err != nil {
+		return nil, err
+	}
+	if err := verify(d.data, "values"); err != nil {
+		return nil, err
+	}
+	if fixed != 0 {
+		if uint64(len(d.data)) != uint64(h.count)*uint64(fixed) {
+			return nil, fault.Corruptf("value dictionary has %d bytes for %d values of %d", len(d.data), h.count, fixed)
+		}
+	} else if err := d.readOffsets(b); err != nil {
+		return nil, err
+	}
+	if d.sorted, err = section(b, "sorted ids", h.sortedByID); err != nil {
+		return nil, err
+	}
+	entries := uint64(h.count)
+	if h.hasNull {
+		entries--
+	}
+	if uint64(len(d.sorted)) != 4*entries {
+		return nil, fault.Corruptf("value dictionary has %d bytes of sorted ids for %d values", len(d.sorted), entries)
+	}
+	return d, nil
+}
+
+func (d *Dictionary) readOffsets(b []byte) error {
+	raw, err := section(b, "offsets", d.h.offsets)
+	if err != nil {
+		return err
+	}
+	if err := verify(raw, "offsets"); err != nil {
+		return err
+	}
+	if uint64(len(raw)) != 8*(uint64(d.h.count)+1) {
+		return fault.Corruptf("value dictionary has %d bytes of offsets for %d entries", len(raw), d.h.count)
+	}
+	if uint64(len(d.data)) > math.MaxUint32 {
+		return fault.Limitf("value dictionary of %d bytes", len(d.data))
+	}
+	d.offsets = make([]uint32, len(raw)/8)
+	last := uint64(0)
+	for i := range d.offsets {
+		at := le.Uint64(raw[8*i:])
+		if at < last || at > uint64(len(d.data)) || (i == 0 && at != 0) {
+			return fault.Corruptf("value dictionary entry %d starts at %d, after %d, of %d bytes", i, at, last, len(d.data))
+		}
+		d.offsets[i], last = uint32(at), at
+	}
+	if last != uint64(len(d.data)) {
+		return fault.Corruptf("value dictionary entries end at %d of %d bytes", last, len(d.data))
+	}
+	return nil
+}
+
+// Len is the number of entries, the null entry included: ids are below it.
+func (d *Dictionary) Len() int { return int(d.h.count) }
+
+// Fixed is the size of every value, or 0 if it varies.
+func (d *Dictionary) Fixed() int { return int(d.h.fixed) }
+
+// NullID is the id that stands for null, if there is one.
+func (d *Dictionary) NullID() (id uint32, ok bool) { return d.h.nullID, d.h.hasNull }
+
+// Value is the value with the given id, a view of the dictionary's bytes. It
+// panics if id is not below Len. The value of the null entry has no meaning.
+func (d *Dictionary) Value(id uint32) []byte {
+	from, to := d.bounds(id)
+	return d.data[from:to:to]
+}
+
+func (d *Dictionary) bounds(id uint32) (from, to int) {
+	if d.h.fixed != 0 {
+		from = int(id) * int(d.h.fixed)
+		return from, from + int(d.h.fixed)
+	}
+	return int(d.offsets[id]), int(d.offsets[id+1])
+}
+
+// Data is all values back to back, in the order of their ids. At least [Slack]
+// readable bytes follow within its capacity.
+func (d *Dictionary) Data() []byte { return d.data }
+
+// Offsets is where each value starts in Data, one more than there are entries;
+// nil if values have a fixed size. It must not be changed.
+func (d *Dictionary) Offsets() []uint32 { return d.offsets }
+
+// SortedIDs is the ids of all values but null in the byte order of the values.
+// It must not be changed. The first call checks them: an error says that they
+// are not what they should be, and values can still be read by id.
+func (d *Dictionary) SortedIDs() ([]uint32, error) {
+	d.once.Do(func() { d.ids, d.sortErr = d.checkOrder() })
+	return d.ids, d.sortErr
+}
+
+// checkOrder demands that the sorted ids' values strictly ascend, which also
+// proves that each id occurs once.
+func (d *Dictionary) checkOrder() ([]uint32, error) {
+	if err := verify(d.sorted, "sorted ids"); err != nil {
+		return nil, err
+	}
+	ids := make([]uint32, len(d.sorted)/4)
+	for i := range ids {
+		id := le.Uint32(d.sorted[4*i:])
+		if id >= d.h.count || (d.h.hasNull && id == d.h.nullID) {
+			return nil, fault.Corruptf("value dictionary of %d entries sorts id %d", d.h.count, id)
+		}
+		if i > 0 && bytes.Compare(d.Value(ids[i-1]), d.Value(id)) >= 0 {
+			return nil, fault.Corruptf("value dictionary sorts id %d before %d, whose value is not greater", ids[i-1], id)
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// Lookup finds the id of a value. The error is that of [Dictionary.SortedIDs].
+func (d *Dictionary) Lookup(value []byte) (id uint32, ok bool, err error) {
+	ids, err := d.SortedIDs()
+	if err != nil {
+		return 0, false, err
+	}
+	i, found := sort.Find(len(ids), func(i int) int { return bytes.Compare(value, d.Value(ids[i])) })
+	if !found {
+		return 0, false, nil
+	}
+	return ids[i], true, nil
+}
