@@ -48,8 +48,8 @@ func TestExample(t *testing.T) {
 	require.Equal(t, []uint32{1, 0}, ids)
 	require.Equal(t, []uint32{0, 1, 2, 2}, d.Offsets())
 
-	// The checksum that shard.md gives is that of basic type 11, String.
-	s := NewBuilder(11, 0)
+	// The checksum that shard.md gives is that of basic type 10, String.
+	s := NewBuilder(10, 0)
 	s.Add([]byte("b"))
 	s.Add([]byte("a"))
 	s.AddNull()
