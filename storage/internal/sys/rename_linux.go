@@ -1,0 +1,7 @@
+package sys
+
+import "golang.org/x/sys/unix"
+
+func renameNew(from, to string) error {
+	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+}

@@ -1,0 +1,166 @@
+package storage
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// ForLocation is the store that a location belongs to: a path or file:// URL
+// on the local file system, mem:// in a memory store that the whole process
+// shares, http:// or https://.
+func ForLocation(location string) (Store, error) {
+	switch scheme := schemeOf(location); scheme {
+	case "", "file":
+		return Local{}, nil
+	case "mem":
+		return processMemory, nil
+	case "http", "https":
+		return defaultHTTP, nil
+	default:
+		return nil, fmt.Errorf("no store for %s:// locations: use a path, file://, http(s):// or mem://", scheme)
+	}
+}
+
+var (
+	processMemory = NewMemory()
+	defaultHTTP   = NewHTTP(HTTPOptions{})
+)
+
+// schemeOf is the scheme of a URL in lower case, "" for a path. One letter is
+// a Windows drive.
+func schemeOf(location string) string {
+	scheme, _, ok := strings.Cut(location, "://")
+	if !ok || len(scheme) < 2 {
+		return ""
+	}
+	for i, c := range []byte(scheme) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", rune(c))) {
+			return ""
+		}
+	}
+	return strings.ToLower(scheme)
+}
+
+// URL is the normal form of a location as an absolute URL, the form that
+// references between artifacts are resolved in. Paths become file:// URLs with
+// every byte that is special in URLs percent-encoded, so that [Path] gives the
+// same file back: spaces, percent signs and Windows drives included.
+//
+//	/data/50% off/a.shard   file:///data/50%25%20off/a.shard
+//	C:\data\a.shard         file:///C:/data/a.shard
+//	\\host\share\a.shard    file://host/share/a.shard
+func URL(location string) (string, error) {
+	switch schemeOf(location) {
+	case "":
+		abs, err := filepath.Abs(location)
+		if err != nil {
+			return "", err
+		}
+		return fileURL(abs, runtime.GOOS == "windows"), nil
+	case "file":
+		path, err := Path(location)
+		if err != nil {
+			return "", err
+		}
+		return fileURL(path, runtime.GOOS == "windows"), nil
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		return "", fmt.Errorf("bad location: %w", err)
+	}
+	u.Scheme = strings.ToLower(u.Scheme)
+	u.Host = strings.ToLower(u.Host)
+	if port := u.Port(); u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	if u.Path == "" && u.Host != "" {
+		u.Path = "/"
+	}
+	u.User, u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = nil, "", false, "", ""
+	return u.JoinPath().String(), nil
+}
+
+func fileURL(abs string, windows bool) string {
+	if windows {
+		abs = strings.ReplaceAll(abs, `\`, "/")
+		if host, ok := strings.CutPrefix(abs, "//"); ok {
+			return "file://" + (&url.URL{Path: host}).EscapedPath()
+		}
+		if !strings.HasPrefix(abs, "/") {
+			abs = "/" + abs
+		}
+	}
+	return "file://" + (&url.URL{Path: abs}).EscapedPath()
+}
+
+// Path is the file that a location on the local file system means: a path as
+// it is, or the decoded path of a file:// URL. URLs whose segments decode to
+// something else than a plain name (a separator, "..", a NUL byte) are refused.
+func Path(location string) (string, error) {
+	switch schemeOf(location) {
+	case "":
+		if location == "" {
+			return "", fmt.Errorf("empty location")
+		}
+		return location, nil
+	case "file":
+		return filePath(location, runtime.GOOS == "windows")
+	}
+	return "", fmt.Errorf("%s is not on the local file system", location)
+}
+
+func filePath(location string, windows bool) (string, error) {
+	_, rest, _ := strings.Cut(location, "://")
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		return "", fmt.Errorf("file location %s has a query or fragment: write %s as %%%02X", location, rest[i:i+1], rest[i])
+	}
+	host, rest, ok := strings.Cut(rest, "/")
+	if !ok {
+		return "", fmt.Errorf("file location %s has no path", location)
+	}
+	segments := strings.Split(rest, "/")
+	for i, s := range segments {
+		name, err := url.PathUnescape(s)
+		if err != nil {
+			return "", fmt.Errorf("bad file location %s: %w", location, err)
+		}
+		drive := windows && i == 0 && len(name) == 2 && name[1] == ':'
+		if name == "." || name == ".." || strings.ContainsAny(name, "/\x00") ||
+			windows && !drive && strings.ContainsAny(name, `\:`) {
+			return "", fmt.Errorf("bad file location %s: segment %q is not a name", location, s)
+		}
+		segments[i] = name
+	}
+	path := strings.Join(segments, "/")
+	switch {
+	case host != "" && !strings.EqualFold(host, "localhost"):
+		if !windows {
+			return "", fmt.Errorf("file location %s is on another host", location)
+		}
+		return `\\` + host + `\` + strings.ReplaceAll(path, "/", `\`), nil
+	case windows:
+		if len(path) < 2 || path[1] != ':' {
+			path = "/" + path
+		}
+		return strings.ReplaceAll(path, "/", `\`), nil
+	}
+	return "/" + path, nil
+}
+
+// forMessages is a location without user name, password and query, which may
+// hold credentials.
+func forMessages(location string) string {
+	if schemeOf(location) == "" {
+		return location
+	}
+	u, err := url.Parse(location)
+	if err != nil {
+		return location
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}

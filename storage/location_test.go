@@ -1,0 +1,83 @@
+package storage
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestFileURL(t *testing.T) {
+	for _, c := range []struct {
+		path, url string
+		windows   bool
+	}{
+		{"/data/a.shard", "file:///data/a.shard", false},
+		{"/data/50% off/a.shard", "file:///data/50%25%20off/a.shard", false},
+		{"/data/a%20b", "file:///data/a%2520b", false},
+		{"/d/what?#;:\\", "file:///d/what%3F%23;:%5C", false},
+		{"/d/\xff", "file:///d/%FF", false},
+		{`C:\data\a b.shard`, "file:///C:/data/a%20b.shard", true},
+		{`\\host\share\a.shard`, "file://host/share/a.shard", true},
+	} {
+		require.Equal(t, c.url, fileURL(c.path, c.windows))
+		back, err := filePath(c.url, c.windows)
+		require.NoError(t, err)
+		require.Equal(t, c.path, back)
+	}
+}
+
+func TestFilePathRefusesTricks(t *testing.T) {
+	for _, u := range []string{
+		"file:///a/../b", "file:///a/%2e%2E/b", "file:///a/./b", "file:///a%2fb", "file:///a%00", "file:///a?b", "file:///a#b",
+		"file://host/a", "file://", "file://localhost", "file:///%zz", "file:///%",
+	} {
+		_, err := filePath(u, false)
+		require.Error(t, err, u)
+	}
+	for _, u := range []string{"file:///C:/a%5Cb", "file:///C:/a:stream", "file:///C:/a%3Astream", "file:///C:/x/D:/y"} {
+		_, err := filePath(u, true)
+		require.Error(t, err, u)
+	}
+	got, err := filePath("file://localhost/a", false)
+	require.NoError(t, err)
+	require.Equal(t, "/a", got)
+}
+
+// Any path survives the way through a URL, which equals its own parse.
+func TestPathsSurviveURLs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		segment := rapid.StringMatching(`[^/\x00]{1,12}`).Filter(func(s string) bool { return s != "." && s != ".." })
+		path := "/" + strings.Join(rapid.SliceOfN(segment, 1, 4).Draw(t, "segments"), "/")
+		u, err := URL(path)
+		require.NoError(t, err)
+		back, err := Path(u)
+		require.NoError(t, err)
+		require.Equal(t, filepath.Clean(path), back)
+		parsed, err := url.Parse(u)
+		require.NoError(t, err)
+		require.Equal(t, u, parsed.String())
+		again, err := URL(u)
+		require.NoError(t, err)
+		require.Equal(t, u, again)
+	})
+}
+
+func TestURLOfRemote(t *testing.T) {
+	for in, want := range map[string]string{
+		"HTTP://Host:80/a/b":                "http://host/a/b",
+		"https://h:443/a/../b?sig=secret#x": "https://h/b",
+		"https://u:p@h:8443":                "https://h:8443/",
+		"http://h/a/":                       "http://h/a/",
+		"http://h/a%20b%2Fc":                "http://h/a%20b%2Fc",
+		"mem://box/a":                       "mem://box/a",
+	} {
+		got, err := URL(in)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	require.Equal(t, "https://h/b", forMessages("https://u:p@h/b?sig=secret"))
+}
