@@ -1,0 +1,51 @@
+# The tasks of this repository. "make help" lists them.
+#
+# Settings: PKG (packages, default all), BENCH (pattern) and BENCHTIME for bench, FUZZTIME (a target) for fuzz.
+
+GO        ?= go
+PKG       ?= ./...
+BENCH     ?= .
+BENCHTIME ?= 1s
+FUZZTIME  ?= 5s
+TOOL      := $(GO) tool -modfile=tools/go.mod
+
+# The library and the command are pure Go; only the race detector needs cgo.
+export CGO_ENABLED ?= 0
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race bench fuzz cover generate check-generated lint cross
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## compile everything; the command goes to bin/amudai
+	$(GO) build ./...
+	if [ -d cmd/amudai ]; then $(GO) build -trimpath -o bin/ ./cmd/amudai; fi
+
+test: ## run all tests
+	$(GO) test $(PKG)
+
+race: ## run the short tests of packages that use goroutines or locks, with the race detector
+	CGO_ENABLED=1 $(GO) test -race -short $$(tools/concurrent.sh)
+
+bench: ## run the benchmarks (BENCH=pattern BENCHTIME=1s)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)
+
+fuzz: ## run every fuzz target for FUZZTIME (default 5s)
+	tools/fuzz.sh $(FUZZTIME)
+
+cover: ## run all tests, write coverage.out and print the coverage of each package
+	$(GO) test -coverprofile=coverage.out $(PKG)
+	$(GO) tool cover -func=coverage.out | tail -n 1
+
+generate: ## regenerate gen/ from proto/ and fbs/, and what go:generate directives make
+	tools/generate.sh
+
+check-generated: ## fail if generated code is not current
+	tools/generate.sh -check
+
+lint: ## check format, go vet, staticcheck, buf lint and buf format
+	tools/lint.sh
+
+cross: ## compile and vet for other systems and processors
+	tools/cross.sh
