@@ -1,0 +1,139 @@
+// Package describe says in words what the bytes of an encoding tree are: for
+// inspection, and for the annotated dumps that tests keep.
+package describe
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/amudai/amudai-go/encoding"
+)
+
+// Node is an encoding tree, or a raw part of one. Offsets count from the start
+// of the bytes that were described.
+type Node struct {
+	Name     string        // what it is to its parent: "run values", "codes"; empty at the top
+	Code     encoding.Code // 0 of a raw part
+	Params   string        // what the encoding is told by, such as bit width; "" without any
+	Type     string        // element type: i8 .. f64, or bytes
+	Len      int           // number of values
+	Offset   int
+	Size     int
+	Fields   []Field // header and other bytes that are not in a child, in order
+	Children []Node  // trees and raw parts, in the order of their bytes
+	Err      error   // what is wrong with it; then the rest is as far as it could be read
+}
+
+// Field is a run of bytes with a meaning.
+type Field struct {
+	Offset, Size int
+	Name         string
+	Text         string // the value for people, "" for none
+}
+
+// Field adds a field.
+func (n *Node) Field(offset, size int, name, text string) {
+	n.Fields = append(n.Fields, Field{offset, size, name, text})
+}
+
+// Label is the name of the encoding with its parameters, such as FFOR[12]; raw
+// for a raw part, and - for one that is absent.
+func (n *Node) Label() string {
+	switch {
+	case n.Code == 0 && n.Len == 0 && n.Size == 0:
+		return "-"
+	case n.Code == 0:
+		return "raw"
+	case n.Params != "":
+		return n.Code.String() + "[" + n.Params + "]"
+	}
+	return n.Code.String()
+}
+
+// String is the whole tree in one line, such as RunLength(raw,FLBitPack[2]).
+func (n *Node) String() string {
+	if len(n.Children) == 0 {
+		return n.Label()
+	}
+	parts := make([]string, len(n.Children))
+	for i := range n.Children {
+		parts[i] = n.Children[i].String()
+	}
+	return n.Label() + "(" + strings.Join(parts, ",") + ")"
+}
+
+// FirstErr is what is wrong with the tree or a part of it, nil if nothing.
+func (n *Node) FirstErr() error {
+	if n.Err != nil {
+		return n.Err
+	}
+	for i := range n.Children {
+		if err := n.Children[i].FirstErr(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxBytes is how much of a field a dump shows.
+const maxBytes = 64
+
+// Dump writes data, which n describes, as hexadecimal lines with their meaning.
+// Of long fields it shows the beginning.
+func Dump(w io.Writer, data []byte, n *Node) error {
+	d := dumper{w: w, data: data}
+	d.node(n, 0)
+	return d.err
+}
+
+type dumper struct {
+	w    io.Writer
+	data []byte
+	err  error
+}
+
+func (d *dumper) printf(format string, args ...any) {
+	if d.err == nil {
+		_, d.err = fmt.Fprintf(d.w, format, args...)
+	}
+}
+
+func (d *dumper) node(n *Node, depth int) {
+	indent := strings.Repeat("  ", depth)
+	name := n.Name
+	if name != "" {
+		name += ": "
+	}
+	d.printf("%04x  %s%s%s, %d %s, %d bytes\n", n.Offset, indent, name, n.Label(), n.Len, n.Type, n.Size)
+	fields, children := n.Fields, n.Children
+	for len(fields) > 0 || len(children) > 0 {
+		if len(children) == 0 || len(fields) > 0 && fields[0].Offset < children[0].Offset {
+			d.field(fields[0], indent)
+			fields = fields[1:]
+			continue
+		}
+		d.node(&children[0], depth+1)
+		children = children[1:]
+	}
+	if n.Err != nil {
+		d.printf("%s      ! %v\n", indent, n.Err)
+	}
+}
+
+func (d *dumper) field(f Field, indent string) {
+	const perLine = 16
+	label := f.Name
+	if f.Text != "" {
+		label += " " + f.Text
+	}
+	end := min(f.Offset+f.Size, len(d.data))
+	shown := min(end, f.Offset+maxBytes)
+	for at := f.Offset; at < shown; at += perLine {
+		d.printf("%04x  %s  %-47s  %s\n", at, indent, fmt.Sprintf("% x", d.data[at:min(at+perLine, shown)]), label)
+		label = ""
+	}
+	if shown < end {
+		d.printf("      %s  ... %d bytes more\n", indent, end-shown)
+	}
+}

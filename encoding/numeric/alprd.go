@@ -1,0 +1,95 @@
+package numeric
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding/alp"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// ALPRD, code 13, floats whose bits are split (package alp; U is uint32 for
+// float32, uint64 for float64):
+//
+//	0  2  0d 00
+//	2  4  u32 size of the left codes in bytes
+//	6  4  u32 size of the right parts in bytes
+//	10 2  u16 number of exceptions X
+//	12 1  R, bits of the right parts
+//	13 1  D, entries of the dictionary: 1 to 8
+//	14 2  zeros
+//	16    D u16 dictionary of left parts
+//	      left codes: tree of n u16
+//	      right parts: tree of n U
+//	      X u32 positions, ascending, then X u16 left parts that replace those; to the end
+//
+// There are no zeros between the parts; bits of a value = left << R | right.
+// Example, float32 1.5 (3fc00000) twice with R=16, both parts as SingleValue:
+//
+//	0d 00 | 04 00 00 00 | 06 00 00 00 | 00 00 | 10 | 01 | 00 00 | c0 3f | 07 00 00 00 | 07 00 00 00 00 00
+type alprdTree struct {
+	right                 int // bits
+	dict                  [alprdMaxDict]uint16
+	dictLen               int
+	leftCodes, rightParts []byte
+	exceptions            int
+	positions, leftsPatch []byte
+}
+
+const alprdMaxDict = 8
+
+func parseALPRD(tree []byte, n int) (a alprdTree, err error) {
+	header, payload, err := split(tree, 12)
+	if err != nil {
+		return a, err
+	}
+	left, right := binary.LittleEndian.Uint32(header), binary.LittleEndian.Uint32(header[4:])
+	a.exceptions = int(binary.LittleEndian.Uint16(header[8:]))
+	a.right, a.dictLen = int(header[10]), int(header[11])
+	if a.dictLen < 1 || a.dictLen > alprdMaxDict {
+		return a, fault.Corruptf("dictionary of %d left parts", a.dictLen)
+	}
+	want := uint64(2*a.dictLen) + uint64(left) + uint64(right) + 6*uint64(a.exceptions)
+	if uint64(len(payload)) != want || a.exceptions > n {
+		return a, fault.Corruptf("parts of %d, %d and %d bytes and %d exceptions in %d bytes",
+			2*a.dictLen, left, right, a.exceptions, len(payload))
+	}
+	for i := range a.dictLen {
+		a.dict[i] = binary.LittleEndian.Uint16(payload[2*i:])
+	}
+	payload = payload[2*a.dictLen:]
+	a.leftCodes, payload = payload[:left], payload[left:]
+	a.rightParts, payload = payload[:right], payload[right:]
+	a.positions, a.leftsPatch = payload[:4*a.exceptions], payload[4*a.exceptions:]
+	return a, nil
+}
+
+func decodeALPRD[U word](dst []U, tree []byte, t Type, s *Scratch) error {
+	a, err := parseALPRD(tree, len(dst))
+	if err != nil {
+		return err
+	}
+	codes := take[uint16](s, len(dst))
+	if err := decode(codes, a.leftCodes, U16, s); err != nil {
+		return err
+	}
+	right := take[U](s, len(dst))
+	if err := decode(right, a.rightParts, t.integer().unsigned(), s); err != nil {
+		return err
+	}
+	positions, lefts := take[uint32](s, a.exceptions), take[uint16](s, a.exceptions)
+	load(positions, a.positions)
+	load(lefts, a.leftsPatch)
+	p := alp.RDParams{RightBits: uint8(a.right), Dict: a.dict[:a.dictLen]}
+	if t == F32 {
+		return joinRD[float32, uint32](as[float32](dst), codes, as[uint32](right), p, positions, lefts)
+	}
+	return joinRD[float64, uint64](as[float64](dst), codes, as[uint64](right), p, positions, lefts)
+}
+
+// joinRD joins left and right parts.
+func joinRD[F alp.Float, U alp.Bits](dst []F, codes []uint16, right []U, p alp.RDParams, positions []uint32, lefts []uint16) error {
+	if err := alp.ValidRD[F](p); err != nil {
+		return err
+	}
+	return alp.DecodeRD(dst, codes, right, p, positions, lefts)
+}

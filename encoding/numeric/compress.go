@@ -1,0 +1,89 @@
+package numeric
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Zstd, code 16, all types: the n little-endian values as a Zstandard stream
+// (RFC 8878, one or more frames, no dictionary), to the end.
+//
+//	10 00 | 6 zeros | frames
+//
+// LZ4, code 17, all types: one LZ4 block, not the frame format.
+//
+//	11 00 | 6 zeros | u32 size of the values in bytes | block, to the end
+//
+// Example, 8 zeros of int8 as LZ4:
+//
+//	11 00 | 6 zeros | 08 00 00 00 | 80 00 00 00 00 00 00 00 00
+
+// maxWindow is the largest window that the reference's Zstandard writes: level 22.
+const maxWindow = 128 << 20
+
+func decodeZstd[U word](dst []U, tree []byte, s *Scratch) error {
+	_, payload, err := split(tree, 0)
+	if err != nil {
+		return err
+	}
+	z, err := s.zstdDecoder()
+	if err != nil {
+		return err
+	}
+	want := bytesOf(dst)
+	got, err := z.DecodeAll(payload, want[:0:len(want)])
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return fault.Corruptf("compressed values are more than the %d bytes expected", len(want))
+	case err != nil:
+		return fault.Corruptf("zstd: %v", err)
+	case len(got) != len(want):
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", len(got), len(want))
+	}
+	if bigEndian {
+		swap(want, sizeOf[U]())
+	}
+	return nil
+}
+
+func (s *Scratch) zstdDecoder() (*zstd.Decoder, error) {
+	if s.zstd == nil {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		s.zstd = z
+	}
+	return s.zstd, nil
+}
+
+func decodeLZ4[U word](dst []U, tree []byte) error {
+	_, payload, err := split(tree, 0)
+	if err != nil {
+		return err
+	}
+	if len(payload) < 4 {
+		return fault.Corruptf("%d bytes have no room for the size", len(payload))
+	}
+	want := bytesOf(dst)
+	if size := binary.LittleEndian.Uint32(payload); uint64(size) != uint64(len(want)) {
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", size, len(want))
+	}
+	n, err := lz4.UncompressBlock(payload[4:], want)
+	if err != nil {
+		return fault.Corruptf("lz4: %v", err)
+	}
+	if n != len(want) {
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", n, len(want))
+	}
+	if bigEndian {
+		swap(want, sizeOf[U]())
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package numeric
+
+import (
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Delta, code 5, integers (T of size bytes):
+//
+//	05 00 | T first value | zeros up to 8, or 16 if size is 8 | tree of n-1 T: next - value, wrapping
+//
+// Example, int64 100 to 109, the differences as SingleValue:
+//
+//	05 00 | 64 00 00 00 00 00 00 00 | 6 zeros | 07 00 01 00 00 00 00 00 00 00
+func decodeDelta[U word](dst []U, tree []byte, t Type, s *Scratch) error {
+	header, payload, err := split(tree, sizeOf[U]())
+	if err != nil {
+		return err
+	}
+	if len(dst) == 0 {
+		return fault.Corruptf("differences without a first value")
+	}
+	sum := loadOne[U](header)
+	dst[0] = sum
+	dst = dst[1:]
+	p, ok, err := parsePacked[U](payload, t, len(dst))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if err := decode(dst, payload, t, s); err != nil {
+			return err
+		}
+		prefixSum(dst, sum)
+		return nil
+	}
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		p.chunk(c, at, s)
+		sum = prefixSum(c, sum)
+	}
+	return nil
+}
+
+// prefixSum turns differences into values, in place, and returns the last.
+func prefixSum[U word](dst []U, sum U) U {
+	for i, d := range dst {
+		sum += d
+		dst[i] = sum
+	}
+	return sum
+}

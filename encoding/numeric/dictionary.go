@@ -1,0 +1,90 @@
+package numeric
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// BlockDictionary, code 14, all types:
+//
+//	0  2  0e 00
+//	2  4  u32 size of the codes in bytes
+//	6  4  u32 number of dictionary values D
+//	10 1  the dictionary values are a tree (not 0) or raw (0)
+//	11 5  zeros
+//	16    codes: tree of n u32
+//	      dictionary values, without zeros before them: tree of D T, or D little-endian T
+//
+// Code 0 stands for null and reads as zero, code k for dictionary value k-1.
+// Example, int16 7, 9, 7, codes as Plain:
+//
+//	0e 00 | 0e 00 00 00 | 02 00 00 00 | 00 | 5 zeros | 01 00 01 00 00 00 02 00 00 00 01 00 00 00 | 07 00 09 00
+type blockDictionary struct {
+	count         int
+	codes, values []byte
+	valuesNested  bool
+}
+
+func parseDictionary(tree []byte, n int) (d blockDictionary, err error) {
+	header, payload, err := split(tree, 9)
+	if err != nil {
+		return d, err
+	}
+	size := binary.LittleEndian.Uint32(header)
+	count := binary.LittleEndian.Uint32(header[4:])
+	if uint64(count) > uint64(n) {
+		return d, fault.Corruptf("dictionary of %d values for %d", count, n)
+	}
+	if uint64(size) > uint64(len(payload)) {
+		return d, fault.Corruptf("codes of %d bytes in %d", size, len(payload))
+	}
+	d.count, d.valuesNested = int(count), header[8] != 0
+	d.codes, d.values = payload[:size], payload[size:]
+	return d, nil
+}
+
+func decodeDictionary[U word](dst []U, tree []byte, t Type, s *Scratch) error {
+	d, err := parseDictionary(tree, len(dst))
+	if err != nil {
+		return err
+	}
+	table := take[U](s, d.count+1)
+	table[0] = 0
+	if err := decodePart(table[1:], d.values, d.valuesNested, t, s); err != nil {
+		return err
+	}
+	p, ok, err := parsePacked[uint32](d.codes, U32, len(dst))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		codes := take[uint32](s, len(dst))
+		if err := decode(codes, d.codes, U32, s); err != nil {
+			return err
+		}
+		return gather(dst, codes, table)
+	}
+	codes := take[uint32](s, fastlanes.ChunkLen)
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		p.chunk(codes, at, s)
+		if err := gather(c, codes, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather sets each value of dst to the one that its code stands for.
+func gather[U word](dst []U, codes []uint32, table []U) error {
+	codes = codes[:len(dst)]
+	for i, c := range codes {
+		if uint64(c) >= uint64(len(table)) {
+			return fault.Corruptf("code %d in a dictionary of %d values", c, len(table)-1)
+		}
+		dst[i] = table[c]
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package numeric
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding/block"
+)
+
+// fuzzBlocks seeds a fuzz target with blocks of the reference, without checksums.
+func fuzzBlocks(f *testing.F, want ...Type) {
+	blocks, _ := vectors(f)
+	for i, v := range blocks {
+		t, _ := parseType(v.Type)
+		if len(v.Block) > 2048 || i%3 != 0 {
+			continue
+		}
+		for k, w := range want {
+			if w == t {
+				end := len(v.Block)
+				if v.Checksum {
+					end -= 4
+				}
+				f.Add(v.Block[:end], uint16(v.N), uint8(k))
+			}
+		}
+	}
+}
+
+// fuzzDecode decodes arbitrary bytes. The checksum is mended, so that the fuzzer
+// gets behind it; what is behind the destination must stay as it is, and decoding
+// twice must give the same.
+func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
+	const canary = 3
+	blk = append(append([]byte{}, blk...), 0, 0, 0, 0)
+	sum := block.Checksum(blk[:len(blk)-4])
+	for i := range 4 {
+		blk[len(blk)-4+i] = byte(sum >> (8 * i))
+	}
+	var s Scratch
+	buf := make([]T, n+16)
+	for i := range buf {
+		buf[i] = canary
+	}
+	validity := make([]byte, n/8+1)
+	nulls, err := DecodeBlock(buf[:n], validity, 0, blk, BlockOptions{Checksums: true}, &s)
+	for _, v := range buf[n:] {
+		require.Equal(t, T(canary), v, "wrote behind the destination")
+	}
+	require.LessOrEqual(t, 8*s.peak, 64*(n+1024)*maxDepth, "scratch grew")
+	b, parseErr := block.Parse(blk, true)
+	if parseErr != nil {
+		require.Error(t, err)
+		return
+	}
+	node := Describe(b.Values, Of[T](), n)
+	_ = node.String()
+	if err != nil {
+		return
+	}
+	require.NoError(t, node.FirstErr())
+	again := make([]T, n)
+	nulls2, err := DecodeBlock(again, nil, 0, blk, BlockOptions{Checksums: true}, &s)
+	require.NoError(t, err)
+	require.Equal(t, nulls, nulls2)
+	require.Equal(t, store(nil, buf[:n]), store(nil, again))
+}
+
+func FuzzDecodeSigned(f *testing.F) {
+	fuzzBlocks(f, I8, I16, I32, I64)
+	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
+		switch size % 4 {
+		case 0:
+			fuzzDecode[int8](t, blk, int(n))
+		case 1:
+			fuzzDecode[int16](t, blk, int(n))
+		case 2:
+			fuzzDecode[int32](t, blk, int(n))
+		case 3:
+			fuzzDecode[int64](t, blk, int(n))
+		}
+	})
+}
+
+func FuzzDecodeUnsigned(f *testing.F) {
+	fuzzBlocks(f, U8, U16, U32, U64)
+	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
+		switch size % 4 {
+		case 0:
+			fuzzDecode[uint8](t, blk, int(n))
+		case 1:
+			fuzzDecode[uint16](t, blk, int(n))
+		case 2:
+			fuzzDecode[uint32](t, blk, int(n))
+		case 3:
+			fuzzDecode[uint64](t, blk, int(n))
+		}
+	})
+}
+
+func FuzzDecodeFloat(f *testing.F) {
+	fuzzBlocks(f, F32, F64)
+	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
+		if size%2 == 0 {
+			fuzzDecode[float32](t, blk, int(n))
+		} else {
+			fuzzDecode[float64](t, blk, int(n))
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package numeric
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// RunLength, code 6, all types:
+//
+//	0  2  06 00
+//	2  4  u32 size of the run values in bytes
+//	6  4  u32 number of runs R
+//	10 1  the run values are a tree (not 0) or raw (0)
+//	11 1  the run lengths are a tree, or raw
+//	12 4  zeros
+//	16    run values: tree of R T, or R little-endian T
+//	      zeros up to a multiple of 8
+//	      run lengths: tree of R u32, or R u32; to the end
+//
+// Example, int32 5, 5, 5, 9, 9, all raw:
+//
+//	06 00 | 08 00 00 00 | 02 00 00 00 | 00 | 00 | 00 00 00 00 | 05 00 00 00 09 00 00 00 | 03 00 00 00 02 00 00 00
+type runLength struct {
+	count                       int
+	values, lengths             []byte
+	valuesNested, lengthsNested bool
+}
+
+func parseRunLength(tree []byte, n int) (r runLength, err error) {
+	header, payload, err := split(tree, 10)
+	if err != nil {
+		return r, err
+	}
+	size := binary.LittleEndian.Uint32(header)
+	count := binary.LittleEndian.Uint32(header[4:])
+	if uint64(count) > uint64(n) {
+		return r, fault.Corruptf("%d runs for %d values", count, n)
+	}
+	r.count = int(count)
+	r.valuesNested, r.lengthsNested = header[8] != 0, header[9] != 0
+	r.values, r.lengths, err = cutPadded(payload, size)
+	return r, err
+}
+
+// cutPadded cuts off a part of size bytes and the zeros behind it.
+func cutPadded(b []byte, size uint32) (part, rest []byte, err error) {
+	if end := (uint64(size) + 7) &^ 7; end <= uint64(len(b)) {
+		return b[:size], b[end:], nil
+	}
+	return nil, nil, fault.Corruptf("a part of %d bytes in %d", size, len(b))
+}
+
+// decodePart decodes a part that is a tree or raw.
+func decodePart[U word](dst []U, part []byte, nested bool, t Type, s *Scratch) error {
+	if nested {
+		return decode(dst, part, t, s)
+	}
+	return loadSome(dst, part)
+}
+
+func decodeRunLength[U word](dst []U, tree []byte, t Type, s *Scratch) error {
+	r, err := parseRunLength(tree, len(dst))
+	if err != nil {
+		return err
+	}
+	values := take[U](s, r.count)
+	if err := decodePart(values, r.values, r.valuesNested, t, s); err != nil {
+		return err
+	}
+	lengths := take[uint32](s, r.count)
+	if err := decodePart(lengths, r.lengths, r.lengthsNested, U32, s); err != nil {
+		return err
+	}
+	return expandRuns(dst, values, lengths)
+}
+
+// expandRuns repeats each value. Most runs are short: the first values of a run
+// are written without asking for its length, where there is room.
+func expandRuns[U word](dst []U, values []U, lengths []uint32) error {
+	const ahead = 4
+	total := len(dst)
+	lengths = lengths[:len(values)]
+	for i, v := range values {
+		n := uint64(lengths[i])
+		if n > uint64(len(dst)) {
+			return fault.Corruptf("runs of more than %d values", total)
+		}
+		if len(dst) >= ahead {
+			d := (*[ahead]U)(dst)
+			d[0], d[1], d[2], d[3] = v, v, v, v
+			if n > ahead {
+				fill(dst[ahead:n], v)
+			}
+		} else {
+			fill(dst[:n], v)
+		}
+		dst = dst[n:]
+	}
+	if len(dst) != 0 {
+		return fault.Corruptf("runs of %d values for %d", total-len(dst), total)
+	}
+	return nil
+}

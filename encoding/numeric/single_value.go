@@ -1,0 +1,20 @@
+package numeric
+
+import (
+	"github.com/amudai/amudai-go/fault"
+)
+
+// SingleValue, code 7, all types: one value stands for all slots, nulls too.
+//
+//	07 00 | value, little-endian
+//
+// There are no zeros behind the code. Example, int32 7, 7, 7:
+//
+//	07 00 | 07 00 00 00
+func decodeSingleValue[U word](dst []U, tree []byte) error {
+	if len(tree) < 2+sizeOf[U]() {
+		return fault.Corruptf("%d bytes for a value of %d", len(tree)-2, sizeOf[U]())
+	}
+	fill(dst, loadOne[U](tree[2:]))
+	return nil
+}

@@ -1,0 +1,83 @@
+package numeric
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+)
+
+// TruncateU8, U16, U32, U64, codes 8 to 11, signed integers at least as wide as
+// what they are cut to (X bits; none for int8):
+//
+//	08 00 | nested flag | 5 zeros | tree of n uX, or n little-endian uX
+//
+// The low X bits of each value are kept; reading extends their sign. Where X is
+// the width of the type this is a mere cast, to reach FLBitPack. Example, int32
+// -1, 2, 127:
+//
+//	08 00 | 00 | 00 00 00 00 00 | ff 02 7f
+func decodeTruncate[U word](dst []U, code encoding.Code, tree []byte, s *Scratch) error {
+	header, payload, err := split(tree, 1)
+	if err != nil {
+		return err
+	}
+	nested := header[0] != 0
+	width := truncateSize(code)
+	if width == sizeOf[U]() {
+		return decodePartExactly(dst, payload, nested, truncateType(code), s)
+	}
+	switch width {
+	case 1:
+		return widen[U, uint8](dst, payload, nested, U8, s)
+	case 2:
+		return widen[U, uint16](dst, payload, nested, U16, s)
+	}
+	return widen[U, uint32](dst, payload, nested, U32, s)
+}
+
+func truncateSize(code encoding.Code) int { return 1 << (code - encoding.TruncateU8) }
+
+func truncateType(code encoding.Code) Type { return U8 + Type(code-encoding.TruncateU8) }
+
+// decodePartExactly decodes a part that is a tree, or raw and of the exact size.
+func decodePartExactly[U word](dst []U, part []byte, nested bool, t Type, s *Scratch) error {
+	if nested {
+		return decode(dst, part, t, s)
+	}
+	return loadExactly(dst, part)
+}
+
+// widen decodes values of type X and extends their sign.
+func widen[U, X word](dst []U, part []byte, nested bool, t Type, s *Scratch) error {
+	if nested {
+		p, ok, err := parsePacked[X](part, t, len(dst))
+		if err != nil {
+			return err
+		}
+		if ok {
+			tmp := take[X](s, fastlanes.ChunkLen)
+			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+				p.chunk(tmp, at, s)
+				extendSign(c, tmp)
+			}
+			return nil
+		}
+	}
+	narrow := take[X](s, len(dst))
+	if err := decodePartExactly(narrow, part, nested, t, s); err != nil {
+		return err
+	}
+	extendSign(dst, narrow)
+	return nil
+}
+
+// extendSign widens signed values that are stored as unsigned ones: flipping the
+// sign bit and subtracting it again borrows into the upper bits.
+func extendSign[U, X word](dst []U, src []X) {
+	sign := X(1) << (bitsOf[X]() - 1)
+	wide := U(sign)
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = U(v^sign) - wide
+	}
+}
