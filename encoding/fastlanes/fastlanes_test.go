@@ -1,11 +1,19 @@
 package fastlanes
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func unhex(t *testing.T, s string) []byte {
@@ -64,4 +72,131 @@ func packed[W Word](t *testing.T, w int, f func(i int) W) []byte {
 	Unpack(&back, b, 0, w)
 	require.Equal(t, src, back)
 	return b
+}
+
+// TestKernels checks every width against the formula of the layout, and that
+// nothing beyond the chunk is touched.
+func TestKernels(t *testing.T) {
+	t.Run("uint8", testKernels[uint8])
+	t.Run("uint16", testKernels[uint16])
+	t.Run("uint32", testKernels[uint32])
+	t.Run("uint64", testKernels[uint64])
+}
+
+func testKernels[W Word](t *testing.T) {
+	var all W
+	all--
+	bits := bits.Len64(uint64(all))
+	for w := 1; w <= bits; w++ {
+		rapid.Check(t, func(t *rapid.T) {
+			seed := rapid.Uint64().Draw(t, "seed")
+			base := rapid.SampledFrom([]W{0, 1, all, all >> 1, all>>1 + 1, W(seed)}).Draw(t, "base")
+			span := all >> rapid.IntRange(0, bits).Draw(t, "bits less")
+			random := rand.New(rand.NewPCG(seed, 0))
+			var src, got, want struct {
+				before [8]W
+				chunk  [ChunkLen]W
+				after  [8]W
+			}
+			for i := range src.chunk {
+				src.chunk[i] = base + W(random.Uint64())&span
+			}
+
+			const canary = 0xa5
+			packed := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
+			Pack(packed[:PackedLen(w)+8], &src.chunk, base, w)
+			expected := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
+			packSimple(expected, &src.chunk, base, w)
+			if !bytes.Equal(expected, packed) {
+				t.Fatalf("packed to %d bits: %x, not %x", w, packed, expected)
+			}
+
+			Unpack(&got.chunk, packed, base, w)
+			unpackSimple(&want.chunk, packed, base, w)
+			if got != want {
+				t.Fatalf("unpacked %d bits: %v, not %v", w, got, want)
+			}
+			for i, v := range got.chunk {
+				if v-base != (src.chunk[i]-base)&(all>>(bits-w)) {
+					t.Fatalf("value %d of %d bits: %d became %d", i, w, src.chunk[i], v)
+				}
+			}
+		})
+	}
+}
+
+func TestRefused(t *testing.T) {
+	var chunk [ChunkLen]uint32
+	for _, w := range []int{-1, 0, 33} {
+		require.Panics(t, func() { Unpack(&chunk, make([]byte, 1<<13), 0, w) })
+		require.Panics(t, func() { Pack(make([]byte, 1<<13), &chunk, 0, w) })
+	}
+	require.Panics(t, func() { Unpack(&chunk, make([]byte, PackedLen(7)-1), 0, 7) })
+	require.Panics(t, func() { Pack(make([]byte, PackedLen(7)-1), &chunk, 0, 7) })
+}
+
+// TestNoBoundsChecks asks the compiler: the only checks in generated code are
+// those of the length of a packed chunk, one a width.
+func TestNoBoundsChecks(t *testing.T) {
+	out, err := exec.Command("go", "build", "-gcflags=-d=ssa/check_bce", ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	checks := make(map[string]int)
+	for line := range strings.Lines(string(out)) {
+		if file, _, ok := strings.Cut(filepath.Base(line), "_gen.go:"); ok {
+			checks[file]++
+		}
+	}
+	require.Equal(t, map[string]int{
+		"pack8": 8, "pack16": 16, "pack32": 32, "pack64": 64,
+		"unpack8": 8, "unpack16": 16, "unpack32": 32, "unpack64": 64,
+	}, checks)
+}
+
+// BenchmarkCopy is what the speed of the others is to be measured by.
+func BenchmarkCopy(b *testing.B) {
+	src, dst := make([]byte, 8*ChunkLen), make([]byte, 8*ChunkLen)
+	b.SetBytes(int64(len(dst)))
+	for b.Loop() {
+		copy(dst, src)
+	}
+}
+
+func BenchmarkUnpack(b *testing.B) {
+	benchmarkUnpack[uint8](b, 3, 6)
+	benchmarkUnpack[uint16](b, 5, 12)
+	benchmarkUnpack[uint32](b, 4, 10, 19, 32)
+	benchmarkUnpack[uint64](b, 4, 12, 37, 64)
+}
+
+func benchmarkUnpack[W Word](b *testing.B, widths ...int) {
+	for _, w := range widths {
+		b.Run(fmt.Sprintf("%T/%d", W(0), w), func(b *testing.B) {
+			var dst [ChunkLen]W
+			src := make([]byte, PackedLen(w))
+			b.SetBytes(int64(binary.Size(dst)))
+			for b.Loop() {
+				Unpack(&dst, src, 100, w)
+			}
+		})
+	}
+}
+
+func BenchmarkPack(b *testing.B) {
+	benchmarkPack[uint8](b, 3, 6)
+	benchmarkPack[uint16](b, 5, 12)
+	benchmarkPack[uint32](b, 4, 10, 19, 32)
+	benchmarkPack[uint64](b, 4, 12, 37, 64)
+}
+
+func benchmarkPack[W Word](b *testing.B, widths ...int) {
+	for _, w := range widths {
+		b.Run(fmt.Sprintf("%T/%d", W(0), w), func(b *testing.B) {
+			var src [ChunkLen]W
+			dst := make([]byte, PackedLen(w))
+			b.SetBytes(int64(binary.Size(src)))
+			for b.Loop() {
+				Pack(dst, &src, 100, w)
+			}
+		})
+	}
 }
