@@ -275,7 +275,7 @@ func (r *httpReader) check(resp *http.Response) (start, n int64, err error) {
 	case http.StatusRequestedRangeNotSatisfiable:
 		text, found := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes */")
 		size, perr := strconv.ParseInt(text, 10, 64)
-		if !found || perr != nil || size > 0 && resp.Request.Header.Get("Range")[:7] == "bytes=-" {
+		if !found || perr != nil || size > 0 && strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-") {
 			return 0, 0, errNoSuffix
 		}
 		if known := r.sizeKnown(); known != 0 && known != size {
