@@ -1,0 +1,183 @@
+package bytestring
+
+import (
+	"encoding/binary"
+	"math"
+	"unsafe"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Block is a parsed block. It refers to the block's bytes and to the memory of
+// the Scratch it was parsed with, and is valid until that is used again.
+type Block struct {
+	s        *Scratch
+	code     encoding.Code
+	n        int
+	fixed    int
+	presence []byte
+	nulls    int
+	dataLen  int
+
+	payload []byte   // value bytes: as they are, compressed, or of the single value
+	offsets []uint64 // n+1, unless fixed, SingleValue or BlockDictionary
+	codes   []uint32 // BlockDictionary: n
+	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
+	tokens  []byte   // FSST: S symbols of 8 bytes and S lengths
+}
+
+// Parse checks the block that blk holds, whole, of n values, each of fixed bytes
+// or, if fixed is 0, of any length. After it Decode can only fail because
+// compressed bytes do not unpack. Memory is taken from s once sizes have been
+// compared with what the block holds and with the limit of o. Errors wrap one
+// of the kinds of package fault.
+func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error) {
+	f, err := block.Parse(blk, o.Checksums)
+	if err != nil {
+		return nil, err
+	}
+	limit := o.MaxDecoded
+	if limit <= 0 {
+		limit = DefaultMaxDecoded
+	}
+	perValue := int64(max(fixed, 8))
+	if n < 0 || fixed < 0 || int64(n)+1 > limit/perValue {
+		return nil, fault.Limitf("block of %d values of %d bytes: more than %d bytes", n, fixed, limit)
+	}
+	s.block = Block{s: s, n: n, fixed: fixed, presence: f.Presence}
+	b := &s.block
+	if b.nulls, err = presence.Decode(f.Presence, n, nil, 0); err != nil {
+		return nil, fault.In(err, "presence", block.HeaderLen)
+	}
+	if err := b.parse(f.Values, limit); err != nil {
+		return nil, fault.In(err, "values", int64(f.ValuesOffset))
+	}
+	return b, nil
+}
+
+func (b *Block) parse(tree []byte, limit int64) error {
+	if len(tree) < 2 {
+		return fault.Corruptf("tree of %d bytes", len(tree))
+	}
+	b.code = encoding.Code(binary.LittleEndian.Uint16(tree))
+	var size uint64
+	var err error
+	switch b.code {
+	case encoding.Plain:
+		size, err = b.parsePlain(tree)
+	case encoding.SingleValue:
+		size, err = b.parseSingleValue(tree)
+	case encoding.BlockDictionary:
+		size, err = b.parseDictionary(tree)
+	case encoding.FSST:
+		size, err = b.parseFSST(tree)
+	case encoding.Zstd:
+		size, err = b.parseZstd(tree)
+	case encoding.LZ4:
+		size, err = b.parseLZ4(tree)
+	default:
+		return fault.Unsupportedf("encoding %v of byte strings", b.code)
+	}
+	if err != nil {
+		return fault.In(err, b.code.String(), -1)
+	}
+	if b.fixed > 0 {
+		size = uint64(b.n) * uint64(b.fixed)
+	}
+	if size > uint64(limit) || size > math.MaxInt {
+		return fault.Limitf("block decodes to %d bytes, more than %d", size, limit)
+	}
+	b.dataLen = int(size)
+	return nil
+}
+
+// Code is the encoding of the block's tree.
+func (b *Block) Code() encoding.Code { return b.code }
+
+// Len is the number of values, nulls included.
+func (b *Block) Len() int { return b.n }
+
+// Nulls is the number of nulls.
+func (b *Block) Nulls() int { return b.nulls }
+
+// DataLen is the bytes of all values.
+func (b *Block) DataLen() int { return b.dataLen }
+
+// Validity writes n bits to dst from bit off on, 1 for a value and 0 for null,
+// and returns the number of nulls. In a dictionary block the codes decide, and
+// the presence section otherwise.
+func (b *Block) Validity(dst []byte, off int) (nulls int) {
+	if b.code == encoding.BlockDictionary {
+		codeBits(dst, off, b.codes)
+	} else {
+		// Parse has seen that it is good.
+		_, _ = presence.Decode(b.presence, b.n, dst, off)
+	}
+	return b.nulls
+}
+
+// Dictionary gives a dictionary block's codes and the values they stand for:
+// code 0 is null, code k is value k-1. ok is false for other blocks.
+func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
+	return b.codes, b.dict, b.code == encoding.BlockDictionary
+}
+
+// Single gives the value that all slots of the block but the nulls have; ok is
+// false for blocks not stored like that.
+func (b *Block) Single() (value []byte, ok bool) {
+	return b.payload, b.code == encoding.SingleValue
+}
+
+// Decode writes the values back to back to dst, and where each ends to offsets:
+// the first ends at base plus its length. dst is DataLen bytes long, and offsets
+// Len long, or nil if values have a fixed size. Bytes of dst beyond its length,
+// up to its capacity, may be overwritten with anything.
+func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
+	if len(dst) != b.dataLen || (b.fixed == 0 && len(offsets) != b.n) {
+		return misuse("%d bytes and %d offsets for a block of %d and %d", len(dst), len(offsets), b.dataLen, b.n)
+	}
+	if int64(base) > maxOf[O]()-int64(b.dataLen) {
+		return fault.Limitf("%d bytes more than %d do not fit into the offsets", b.dataLen, base)
+	}
+	switch b.code {
+	case encoding.Plain:
+		copy(dst, b.payload)
+	case encoding.SingleValue:
+		repeat(b, dst, offsets, base)
+		return nil
+	case encoding.BlockDictionary:
+		return gatherBlock(b, dst, offsets, base)
+	default:
+		if err := b.unpack(dst); err != nil {
+			return fault.In(err, b.code.String(), -1)
+		}
+	}
+	if b.fixed == 0 {
+		for i, end := range b.offsets[1:] {
+			offsets[i] = base + O(end)
+		}
+	}
+	return nil
+}
+
+// unpack decompresses the value bytes.
+func (b *Block) unpack(dst []byte) error {
+	switch b.code {
+	case encoding.FSST:
+		return b.decodeFSST(dst)
+	case encoding.Zstd:
+		return b.decodeZstd(dst)
+	}
+	return b.decodeLZ4(dst)
+}
+
+func maxOf[O int32 | int64]() int64 {
+	var o O
+	if unsafe.Sizeof(o) == 4 {
+		return math.MaxInt32
+	}
+	return math.MaxInt64
+}

@@ -1,0 +1,112 @@
+package bytestring
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Zstd, code 16, and LZ4, code 17: the value bytes, compressed as one.
+//
+//	0  2  10 00 or 11 00
+//	2  4  u32 size of the compressed part in bytes
+//	6  1  width of the offsets: 8, or 0 if values have a fixed size
+//	7  1  1 if the offsets are a tree, 0 if they are raw
+//	8     compressed part; zeros up to a multiple of 8
+//	      offsets: tree of n+1 u64, or raw, to the end; nothing if the width is 0
+//
+// The compressed part of Zstd is a Zstandard stream (RFC 8878: one or more
+// frames, no dictionary). That of LZ4 is the u32 size of the value bytes, then
+// one LZ4 block (not the frame format). Example, "aaaaaaaa" and "" as LZ4:
+//
+//	11 00 | 0d 00 00 00 | 08 | 00 | 08 00 00 00 80 61 61 61 61 61 61 61 61 | 3 zeros
+//	00.. 08.. 08.. (u64 each)
+
+const (
+	compressHeader = 6
+	lz4Prefix      = 4
+	lz4MaxRatio    = 255       // most bytes that one byte of LZ4 can stand for
+	maxWindow      = 128 << 20 // the largest that the reference's Zstandard writes: level 22
+)
+
+func (b *Block) parseCompressed(tree []byte) (uint64, error) {
+	header, rest, err := split(tree, compressHeader)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.checkWidth(header[4]); err != nil {
+		return 0, err
+	}
+	b.payload, rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header)), "compressed values")
+	if err != nil {
+		return 0, err
+	}
+	return b.readOffsets(rest, header[5] != 0)
+}
+
+func (b *Block) parseZstd(tree []byte) (uint64, error) { return b.parseCompressed(tree) }
+
+func (b *Block) parseLZ4(tree []byte) (uint64, error) {
+	size, err := b.parseCompressed(tree)
+	if err != nil {
+		return 0, err
+	}
+	if len(b.payload) < lz4Prefix {
+		return 0, fault.Corruptf("%d bytes have no room for the size", len(b.payload))
+	}
+	if have := uint64(binary.LittleEndian.Uint32(b.payload)); have != size {
+		return 0, fault.Corruptf("compressed values are %d bytes, not the %d expected", have, size)
+	}
+	b.payload = b.payload[lz4Prefix:]
+	if size/lz4MaxRatio > uint64(len(b.payload)) {
+		return 0, fault.Corruptf("%d bytes of values from %d", size, len(b.payload))
+	}
+	return size, nil
+}
+
+func (b *Block) decodeZstd(dst []byte) error {
+	z, err := b.s.zstdDecoder()
+	if err != nil {
+		return err
+	}
+	got, err := z.DecodeAll(b.payload, dst[:0:len(dst)])
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return fault.Corruptf("compressed values are more than the %d bytes expected", len(dst))
+	case err != nil:
+		return fault.Corruptf("zstd: %v", err)
+	case len(got) != len(dst):
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", len(got), len(dst))
+	}
+	return nil
+}
+
+func (s *Scratch) zstdDecoder() (*zstd.Decoder, error) {
+	if s.zstd == nil {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, err
+		}
+		s.zstd = z
+	}
+	return s.zstd, nil
+}
+
+func (b *Block) decodeLZ4(dst []byte) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	n, err := lz4.UncompressBlock(b.payload, dst)
+	if err != nil {
+		return fault.Corruptf("lz4: %v", err)
+	}
+	if n != len(dst) {
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", n, len(dst))
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package bytestring
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// FSST, code 15: all value bytes as one stream of codes for short strings
+// (package fsst). Codes may span values, so a block is decoded as a whole.
+//
+//	0  2  0f 00
+//	2  1  number of symbols S
+//	3  4  u32 size of the stream in bytes
+//	7  1  1 if the offsets are a tree, 0 if they are raw
+//	8  1  width of the offsets: 8, or 0 if values have a fixed size
+//	9  7  zeros
+//	16    S times 8 bytes: the symbols; S times 1 byte: their lengths
+//	      the stream; zeros up to a multiple of 8 from 16 on
+//	      offsets: tree of n+1 u64, or raw, to the end; nothing if the width is 0
+//
+// Code 255 stands for the byte behind it. Example, "abcabcX" with the symbol "abc":
+//
+//	0f 00 | 01 | 04 00 00 00 | 00 | 08 | 7 zeros
+//	61 62 63 00 00 00 00 00 | 03 | 00 00 ff 58 | 3 zeros | 00.. 07.. (u64 each)
+
+const fsstHeader = 7
+
+func (b *Block) parseFSST(tree []byte) (uint64, error) {
+	header, rest, err := split(tree, fsstHeader)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.checkWidth(header[6]); err != nil {
+		return 0, err
+	}
+	symbols := 9 * uint64(header[0])
+	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
+	if err != nil {
+		return 0, err
+	}
+	b.tokens, b.payload = stream[:symbols], stream[symbols:]
+	size, err := b.readOffsets(rest, header[5] != 0)
+	if err == nil && size/8 > uint64(len(b.payload)) {
+		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
+	}
+	return size, err
+}
+
+func (b *Block) decodeFSST(dst []byte) error {
+	s := len(b.tokens) / 9
+	if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
+		return err
+	}
+	_, err := b.s.fsst.Decode(dst, b.payload)
+	return err
+}

@@ -1,0 +1,53 @@
+package bytestring
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// readOffsets reads what follows compressed values: n+1 raw u64, or a tree of
+// them if nested, or nothing if values have a fixed size. It returns the size of
+// all values.
+func (b *Block) readOffsets(raw []byte, nested bool) (uint64, error) {
+	if b.fixed > 0 {
+		return uint64(b.n) * uint64(b.fixed), nil
+	}
+	if !nested {
+		if uint64(len(raw)) != 8*(uint64(b.n)+1) {
+			return 0, fault.Corruptf("%d bytes of offsets for %d values", len(raw), b.n)
+		}
+		return b.rawOffsets(raw)
+	}
+	b.offsets = grown(&b.s.offsets, b.n+1)
+	if err := numeric.Decode(b.offsets, raw, &b.s.num); err != nil {
+		return 0, fault.In(err, "offsets", -1)
+	}
+	return b.checkOffsets()
+}
+
+// rawOffsets loads n+1 offsets from exactly their bytes.
+func (b *Block) rawOffsets(raw []byte) (uint64, error) {
+	b.offsets = grown(&b.s.offsets, b.n+1)
+	for i := range b.offsets {
+		b.offsets[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return b.checkOffsets()
+}
+
+// checkOffsets demands that offsets ascend from 0; the last is the size of all values.
+func (b *Block) checkOffsets() (uint64, error) {
+	o := b.offsets
+	bad := o[0] // collects sign bits: nothing may be 2^63 or more, or less than the one before
+	last := o[0]
+	for _, at := range o[1:] {
+		bad |= (at | (at - last)) & (1 << 63)
+		last = at
+	}
+	if bad != 0 {
+		return 0, fault.Corruptf("offsets do not ascend from 0 to %d", last&math.MaxInt64)
+	}
+	return last, nil
+}

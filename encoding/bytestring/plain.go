@@ -1,0 +1,61 @@
+package bytestring
+
+import (
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Plain, code 1: the values as they are.
+//
+//	0  2  01 00
+//	2  1  width of the offsets: 8, or 0 if values have a fixed size
+//	3     u64 offsets, n+1, if the width is 8
+//	      value bytes, to the end
+//
+// Nothing is padded. Example, "a", "bc", "":
+//
+//	01 00 | 08 | 00.. 01.. 03.. 03.. (u64 each) | 61 62 63
+
+func (b *Block) parsePlain(tree []byte) (uint64, error) {
+	if len(tree) < 3 {
+		return 0, fault.Corruptf("tree of %d bytes is shorter than its header", len(tree))
+	}
+	if err := b.checkWidth(tree[2]); err != nil {
+		return 0, err
+	}
+	b.payload = tree[3:]
+	if b.fixed > 0 {
+		return b.fixedSize(len(b.payload))
+	}
+	size := 8 * (uint64(b.n) + 1)
+	if size > uint64(len(b.payload)) {
+		return 0, fault.Corruptf("%d bytes have no room for the offsets of %d values", len(b.payload), b.n)
+	}
+	raw := b.payload[:size]
+	b.payload = b.payload[size:]
+	total, err := b.rawOffsets(raw)
+	if err == nil && total != uint64(len(b.payload)) {
+		err = fault.Corruptf("values end at %d of %d bytes", total, len(b.payload))
+	}
+	return total, err
+}
+
+// checkWidth compares the width of offsets with what the type needs.
+func (b *Block) checkWidth(width byte) error {
+	want := byte(8)
+	if b.fixed > 0 {
+		want = 0
+	}
+	if width != want {
+		return fault.Corruptf("offsets are %d bytes wide instead of %d", width, want)
+	}
+	return nil
+}
+
+// fixedSize is the size of all values, which must be that of the bytes there are.
+func (b *Block) fixedSize(have int) (uint64, error) {
+	want := uint64(b.n) * uint64(b.fixed)
+	if want != uint64(have) {
+		return 0, fault.Corruptf("%d bytes for %d values of %d", have, b.n, b.fixed)
+	}
+	return want, nil
+}

@@ -1,0 +1,34 @@
+package bytestring
+
+import (
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/numeric"
+)
+
+// Scratch is the working memory of a decoder, kept between blocks so that
+// decoding does not allocate. The zero value is ready. It grows to what the
+// largest block needed, and serves one goroutine at a time.
+type Scratch struct {
+	block       Block
+	num         numeric.Scratch
+	offsets     []uint64
+	codes       []uint32
+	lengths     []uint32
+	dictOffsets []int64
+	table       Table
+	bits        []byte
+	data        []byte
+	fsst        fsst.Decoder
+	zstd        *zstd.Decoder
+}
+
+// grown is s with length n; its content is undefined.
+func grown[T any](s *[]T, n int) []T {
+	if cap(*s) < n {
+		*s = make([]T, n)
+	}
+	*s = (*s)[:n]
+	return *s
+}

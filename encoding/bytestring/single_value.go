@@ -1,0 +1,65 @@
+package bytestring
+
+import (
+	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// SingleValue, code 7: all values but the nulls are the same.
+//
+//	07 00 | the value, to the end
+//
+// Null slots are empty, or zeros if values have a fixed size. We do not write it
+// for those: the reference cannot read it back. Example, "ab": 07 00 61 62.
+
+func (b *Block) parseSingleValue(tree []byte) (uint64, error) {
+	b.payload = tree[2:]
+	present := uint64(b.n - b.nulls)
+	if b.fixed > 0 && present > 0 && len(b.payload) != b.fixed {
+		return 0, fault.Corruptf("value of %d bytes instead of %d", len(b.payload), b.fixed)
+	}
+	return present * uint64(len(b.payload)), nil // below 2^64: 2^31 times 2^32 at most
+}
+
+func repeat[O int32 | int64](b *Block, dst []byte, offsets []O, base O) {
+	if b.nulls == 0 {
+		fill(dst, b.payload)
+		for i := range offsets {
+			base += O(len(b.payload))
+			offsets[i] = base
+		}
+		return
+	}
+	bits := grown(&b.s.bits, (b.n+7)/8)
+	_, _ = presence.Decode(b.presence, b.n, bits, 0)
+	valid := bitmap.Bits{Data: bits, Len: b.n}
+	if b.fixed > 0 {
+		for i := range b.n {
+			slot := dst[i*b.fixed : (i+1)*b.fixed]
+			if valid.At(i) {
+				copy(slot, b.payload)
+			} else {
+				clear(slot)
+			}
+		}
+		return
+	}
+	fill(dst, b.payload)
+	for i := range offsets {
+		if valid.At(i) {
+			base += O(len(b.payload))
+		}
+		offsets[i] = base
+	}
+}
+
+// fill repeats value all over dst.
+func fill(dst, value []byte) {
+	if len(value) == 0 {
+		return
+	}
+	for done := copy(dst, value); done < len(dst); done *= 2 {
+		copy(dst[done:], dst[:done])
+	}
+}
