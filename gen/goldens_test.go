@@ -1,0 +1,138 @@
+package gen
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/testdata"
+)
+
+// The walk goes: footer, ShardDirectory, all that it refers to, for each stripe the field list and all that that refers
+// to. It knows the container only as far as it must, and nothing of the packages that it might prove wrong.
+func TestDefinitionsDecodeTheGoldens(t *testing.T) {
+	folder := filepath.Join(testdata.Shared(t), "golden", "amudai")
+	w := &walk{protobuf: newDecoder(t), schemas: newSchemaDecoder(t)}
+	shards := 0
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if name := strings.TrimSuffix(entry.Name(), ".gz"); err == nil && strings.HasSuffix(name, ".shard") {
+			shards++
+			w.shard(t, path)
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, shards, 100)
+
+	t.Logf("%d shards", shards)
+	for name, count := range w.protobuf.messages {
+		t.Logf("%7d %s", count, name)
+	}
+	require.Len(t, w.protobuf.messages, 8, "kinds of messages that refs lead to")
+	t.Logf("%7d FlatBuffers schemas with %d type nodes", shards, w.schemas.tables["DataType"])
+	t.Logf("protobuf fields that no golden holds: %s", strings.Join(w.protobuf.unseen(), " "))
+	t.Logf("FlatBuffers fields that no golden holds: %s", strings.Join(w.schemas.unseen(), " "))
+}
+
+type walk struct {
+	protobuf *decoder
+	schemas  *schemaDecoder
+}
+
+// artifact is a file of the shard that is being walked.
+type artifact struct {
+	path string
+	data []byte
+}
+
+func open(t *testing.T, path string) artifact {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	if strings.HasSuffix(path, ".gz") {
+		data = testdata.Gunzip(t, data)
+	}
+	return artifact{path, data}
+}
+
+// The tail of the root artifact:
+//
+//	u32 length, ShardDirectory, u32 checksum, u32 length, footer of 8 bytes
+func (w *walk) shard(t *testing.T, path string) {
+	t.Helper()
+	root := open(t, path)
+	end := len(root.data) - 12
+	length := int(binary.LittleEndian.Uint32(root.data[end:]))
+	directory := decode(t, w.protobuf, frame(t, root.data[end-8-length:end]), &shardpb.ShardDirectory{})
+
+	nodes := w.schemas.decode(t, w.payload(t, root, directory.SchemaRef))
+	follow(t, w, root, directory.PropertiesRef, &shardpb.ShardProperties{})
+	follow(t, w, root, directory.UrlListRef, &shardpb.UrlList{})
+	follow(t, w, root, directory.IndexesRef, &shardpb.IndexCollection{})
+	w.fields(t, root, directory.FieldListRef, nodes, func() proto.Message { return &shardpb.FieldDescriptor{} })
+
+	stripes := follow(t, w, root, directory.StripeListRef, &shardpb.StripeList{})
+	require.Len(t, stripes.Stripes, int(directory.StripeCount))
+	for _, stripe := range stripes.Stripes {
+		follow(t, w, root, stripe.PropertiesRef, &shardpb.StripeProperties{})
+		follow(t, w, root, stripe.IndexesRef, &shardpb.IndexCollection{})
+		w.fields(t, root, stripe.FieldListRef, nodes, func() proto.Message { return &shardpb.StripeFieldDescriptor{} })
+	}
+}
+
+// fields walks a field list and the descriptors in it.
+func (w *walk) fields(t *testing.T, root artifact, list *commonpb.DataRef, nodes int, descriptor func() proto.Message) {
+	t.Helper()
+	refs := follow(t, w, root, list, &commonpb.DataRefArray{})
+	require.LessOrEqual(t, len(refs.Start), nodes)
+	require.Len(t, refs.End, len(refs.Start))
+	require.Len(t, refs.Url, len(refs.Start))
+	for i, url := range refs.Url {
+		if strings.HasPrefix(url, "file://") {
+			url = "" // the reference writes where the root was first, see shard-level field lists in docs/format.md
+		}
+		follow(t, w, root, &commonpb.DataRef{
+			Url:   url,
+			Range: &commonpb.UInt64Range{Start: refs.Start[i], End: refs.End[i]},
+		}, descriptor())
+	}
+}
+
+// follow decodes the message that ref names. Without one, the message stays empty.
+func follow[M proto.Message](t *testing.T, w *walk, root artifact, ref *commonpb.DataRef, message M) M {
+	t.Helper()
+	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+		return message
+	}
+	return decode(t, w.protobuf, w.payload(t, root, ref), message)
+}
+
+func (w *walk) payload(t *testing.T, root artifact, ref *commonpb.DataRef) []byte {
+	t.Helper()
+	from := root
+	if ref.Url != "" {
+		from = open(t, filepath.Join(filepath.Dir(root.path), filepath.FromSlash(ref.Url)))
+	}
+	return frame(t, from.data[ref.Range.Start:ref.Range.End])
+}
+
+// frame checks u32 length, payload, u32 checksum, and returns the payload.
+func frame(t *testing.T, message []byte) []byte {
+	t.Helper()
+	length := binary.LittleEndian.Uint32(message)
+	require.Len(t, message, 8+int(length))
+	payload := message[4 : 4+length]
+	hash := xxh3.Hash(payload)
+	require.Equal(t, uint32(hash>>32)^uint32(hash), binary.LittleEndian.Uint32(message[4+length:]))
+	return bytes.Clone(payload)
+}
