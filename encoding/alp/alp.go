@@ -80,13 +80,3 @@ func bitsOf[F Float](v F) uint64 {
 	}
 	return math.Float64bits(float64(v))
 }
-
-// Decode sets dst[i] to the value of ints[i]. Both have the same length; p must
-// be valid (see [Valid]). Exceptions are then for the caller to put in place.
-func Decode[F Float, I Int](dst []F, ints []I, p Params) {
-	up, down := scales[F](p.F, p.E)
-	ints = ints[:len(dst)]
-	for i := range dst {
-		dst[i] = F(F(F(ints[i])*up) * down)
-	}
-}

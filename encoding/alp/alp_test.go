@@ -1,6 +1,7 @@
 package alp
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 
@@ -123,4 +124,101 @@ func TestRefused(t *testing.T) {
 	require.Error(t, DecodeRD(dst, []uint16{0, 1}, []uint64{0, 0}, one, nil, nil))
 	require.Error(t, DecodeRD(dst, []uint16{0, 0}, []uint64{0, 0}, one, []uint32{2}, []uint16{0}))
 	require.NoError(t, DecodeRD([]float64{}, nil, []uint64{}, one, nil, nil))
+}
+
+// TestSearchTrailingZeros: large round numbers are multiples of a power of ten.
+func TestSearchTrailingZeros(t *testing.T) {
+	src := make([]float64, 500)
+	for i := range src {
+		src[i] = float64(i%90) * 1e6
+	}
+	p, ok := Search[float64, int64](src)
+	require.True(t, ok)
+	ints := make([]int64, len(src))
+	require.Empty(t, Encode(ints, src, p, nil))
+	for _, n := range ints {
+		require.Less(t, n, int64(90))
+	}
+}
+
+// TestSearchRefuses: neither noise nor roots are decimals.
+func TestSearchRefuses(t *testing.T) {
+	src := make([]float64, 3000)
+	for i := range src {
+		src[i] = math.Sqrt(float64(i + 2))
+		if i%7 == 0 {
+			src[i] = math.NaN()
+		}
+	}
+	_, ok := Search[float64, int64](src)
+	require.False(t, ok)
+	_, ok = Search[float64, int64](nil)
+	require.False(t, ok)
+}
+
+// TestChooseByBlock: data of two kinds give candidates for both.
+func TestChooseByBlock(t *testing.T) {
+	src := append(prices(4000), roots(4000)...)
+	for i := range 4000 {
+		src[4000+i] = float64(i*31%100000) / 10000
+	}
+	candidates := Candidates[float64, int64](nil, src)
+	p, ok := Choose[float64, int64](src[:4000], candidates)
+	require.True(t, ok)
+	require.Equal(t, uint8(2), p.E-p.F)
+	p, ok = Choose[float64, int64](src[4000:], candidates)
+	require.True(t, ok)
+	require.Equal(t, uint8(4), p.E-p.F)
+}
+
+func TestNoAllocations(t *testing.T) {
+	src := prices(2048)
+	ints := make([]int64, len(src))
+	exc := make([]uint32, 0, len(src))
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		p, _ := Search[float64, int64](src)
+		exc = Encode(ints, src, p, exc[:0])
+		Decode(src, ints, p)
+	}))
+}
+
+// FuzzRoundTrip takes any bits for values.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\xf8?\x01\x00\x00\x00\x00\x00\xf0\x7f"), uint8(14), uint8(12))
+	f.Fuzz(func(t *testing.T, b []byte, e, factor uint8) {
+		var src []float64
+		for ; len(b) >= 8; b = b[8:] {
+			src = append(src, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		}
+		p := Params{e, factor}
+		if Valid[float64](p) == nil {
+			roundTrip[float64, int64](t, src, p)
+		}
+		if p, ok := SearchRD(src); ok {
+			roundTripRD[float64, uint64](t, src, p)
+		}
+	})
+}
+
+// FuzzDecodeRD takes any parameters, codes and exceptions.
+func FuzzDecodeRD(f *testing.F) {
+	f.Add(uint8(48), []byte{1, 0, 2, 0}, []byte{0, 1, 1}, []byte{1, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, right uint8, dict, codes, exceptions []byte) {
+		p := RDParams{RightBits: right}
+		for ; len(dict) >= 2; dict = dict[2:] {
+			p.Dict = append(p.Dict, binary.LittleEndian.Uint16(dict))
+		}
+		if ValidRD[float64](p) != nil {
+			return
+		}
+		wide := make([]uint16, len(codes))
+		for i, c := range codes {
+			wide[i] = uint16(c) * 77
+		}
+		var exc []uint32
+		for ; len(exceptions) >= 4; exceptions = exceptions[4:] {
+			exc = append(exc, binary.LittleEndian.Uint32(exceptions))
+		}
+		_ = DecodeRD(make([]float64, len(codes)), wide, make([]uint64, len(codes)), p, exc, make([]uint16, len(exc)))
+	})
 }

@@ -1,101 +1,82 @@
 package alp
 
-import "math/bits"
-
-// round is added and subtracted to round to the nearest integer: 2^52 + 2^51.
-// It works for values up to 2^51; larger ones are exceptions.
-const (
-	round   = 1<<52 + 1<<51
-	limit64 = 1 << 51
-	limit32 = 1 << 31
+import (
+	"math"
+	"unsafe"
 )
 
-// toInt is round(v*up*down) and whether it stands for exactly v.
-func toInt[F Float, I Int](v, up, down, backUp, backDown F) (I, bool) {
-	// The conversions keep the compiler from fusing a product and a sum.
+// Adding round (2^52 + 2^51) to a value below 2^51 rounds it to an integer, and
+// leaves that integer in the low bits of the sum. What becomes of larger values
+// does not matter: they are tried like others and found to be exceptions.
+const (
+	round     = 1<<52 + 1<<51
+	roundBits = 0x4338000000000000
+)
+
+// toInt is round(v * 10^e * 10^-f), where up and down are those powers.
+func toInt[F Float, I Int](v, up, down F) I {
+	// The conversions keep a compiler from fusing a product and a sum.
 	x := float64(F(F(v*up) * down))
-	limit := float64(limit64)
-	if size[F]() == 4 {
-		limit = limit32
+	return I(int64(math.Float64bits(x+round) - roundBits))
+}
+
+// toFloat is the value of n, where up and down are 10^f and 10^-e.
+func toFloat[F Float, I Int](n I, up, down F) F { return F(F(F(n)*up) * down) }
+
+// same tells whether a and b have the same bits. Neither -0.0 and 0.0 do, nor
+// any result of toFloat and NaN.
+func same[F Float](a, b F) bool {
+	if unsafe.Sizeof(a) == 4 {
+		return math.Float32bits(float32(a)) == math.Float32bits(float32(b))
 	}
-	if !(x > -limit && x < limit) {
-		return 0, false
-	}
-	n := I(float64(x+round) - round)
-	return n, bitsOf(F(F(F(n)*backUp)*backDown)) == bitsOf(v)
+	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
 }
 
 // Encode sets ints[i] to the integer of src[i] and appends to exc the positions
 // of exceptions, ascending. Their slots hold the integer of a neighbour, which
-// costs little to pack. ints and src have the same length.
+// costs little to pack. ints and src have the same length; p must be valid (see
+// [Valid]).
 func Encode[F Float, I Int](ints []I, src []F, p Params, exc []uint32) []uint32 {
 	up, down := scales[F](p.E, p.F)
 	backUp, backDown := scales[F](p.F, p.E)
 	ints = ints[:len(src)]
 	first := len(exc)
-	var last I
-	good := -1 // first slot with an integer of its own
 	for i, v := range src {
-		n, ok := toInt[F, I](v, up, down, backUp, backDown)
-		if !ok {
+		n := toInt[F, I](v, up, down)
+		ints[i] = n
+		if !same(v, toFloat(n, backUp, backDown)) {
 			exc = append(exc, uint32(i))
-			ints[i] = last
-			continue
-		}
-		if good < 0 {
-			good = i
-		}
-		ints[i], last = n, n
-	}
-	// Exceptions before the first integer take that one.
-	if good > 0 && len(exc) > first {
-		for i := range good {
-			ints[i] = ints[good]
 		}
 	}
+	fillExceptions(ints, exc[first:])
 	return exc
 }
 
-// Search chooses the parameters by which the sample gets smallest; ok is false
-// if they do not make it smaller than the floats are. The same sample always
-// gives the same parameters.
-func Search[F Float, I Int](sample []F) (p Params, ok bool) {
-	maxE := 18
-	if size[F]() == 4 {
-		maxE = max32
+// fillExceptions replaces the integers at exceptions by the one before, and
+// those at the start by the first after them.
+func fillExceptions[I Int](ints []I, exc []uint32) {
+	lead := 0
+	for lead < len(exc) && int(exc[lead]) == lead {
+		lead++
 	}
-	best := len(sample) * size[F]() * 8
-	for e := maxE; e >= 0; e-- {
-		for f := e; f >= 0; f-- {
-			c := Params{uint8(e), uint8(f)}
-			if cost := cost[F, I](sample, c, best); cost < best {
-				best, p, ok = cost, c, true
-			}
-		}
+	var n I
+	if lead < len(ints) {
+		n = ints[lead]
 	}
-	return p, ok
+	for i := range lead {
+		ints[i] = n
+	}
+	for _, at := range exc[lead:] {
+		ints[at] = ints[at-1]
+	}
 }
 
-// cost estimates the bits that the sample takes, or gives up at the limit.
-func cost[F Float, I Int](sample []F, p Params, limit int) int {
-	up, down := scales[F](p.E, p.F)
-	backUp, backDown := scales[F](p.F, p.E)
-	perException := 32 + 8*size[F]()
-	total := 0
-	var lo, hi I
-	good := false
-	for _, v := range sample {
-		n, ok := toInt[F, I](v, up, down, backUp, backDown)
-		if !ok {
-			if total += perException; total >= limit {
-				return limit
-			}
-			continue
-		}
-		if !good {
-			lo, hi, good = n, n, true
-		}
-		lo, hi = min(lo, n), max(hi, n)
+// Decode sets dst[i] to the value of ints[i]. Both have the same length; p must
+// be valid (see [Valid]). Exceptions are then for the caller to put in place.
+func Decode[F Float, I Int](dst []F, ints []I, p Params) {
+	up, down := scales[F](p.F, p.E)
+	ints = ints[:len(dst)]
+	for i := range dst {
+		dst[i] = toFloat(ints[i], up, down)
 	}
-	return total + len(sample)*bits.Len64(uint64(hi-lo))
 }

@@ -33,20 +33,34 @@ func ValidRD[F Float](p RDParams) error {
 	return nil
 }
 
-// SearchRD chooses the cut and the dictionary for the sample. ok is false if
-// the values would not get smaller, or more than 5 % of them would be
-// exceptions. The dictionary has 4 or 8 entries (unused ones repeat the first):
-// with that the reference accepts the alignment of what follows.
-func SearchRD[F Float](sample []F) (p RDParams, ok bool) {
+// sampleRD is the number of values that the search looks at.
+const sampleRD = 1024
+
+// SearchRD chooses the cut and the dictionary for values like data. ok is false
+// if they would not get smaller, or more than 5 % would be exceptions. The
+// dictionary has 4 or 8 entries (unused ones repeat the first): with that the
+// reference accepts the alignment of what follows. The same data always gives
+// the same parameters.
+func SearchRD[F Float](data []F) (p RDParams, ok bool) {
+	var room [sampleRD]F
+	sample := spread(room[:], data)
 	total := 8 * size[F]()
-	best := total * len(sample)
+	tops := make([]uint16, len(sample)) // the highest 16 bits, sorted
+	for i, v := range sample {
+		tops[i] = uint16(bitsOf(v) >> (total - 16))
+	}
+	slices.Sort(tops)
+
+	least := total * len(sample)
 	for left := 1; left <= 16; left++ {
-		dict, hits := topLefts(sample, total-left)
+		lefts, hits := frequent(tops, 16-left)
+		codeBits := max(1, bits.Len(uint(lefts.n-1)))
 		misses := len(sample) - hits
-		cost := len(sample)*(total-left+max(1, bits.Len(uint(len(dict)-1)))) + 48*misses
-		if misses*20 <= len(sample) && cost < best {
-			best, ok = cost, true
-			p = RDParams{uint8(total - left), dict}
+		cost := len(sample)*(total-left+codeBits) + 48*misses
+		if misses*20 <= len(sample) && cost < least {
+			least, ok = cost, true
+			p.RightBits = uint8(total - left)
+			p.Dict = append(p.Dict[:0], lefts.values[:lefts.n]...)
 		}
 	}
 	for ok && len(p.Dict)%4 != 0 {
@@ -55,26 +69,42 @@ func SearchRD[F Float](sample []F) (p RDParams, ok bool) {
 	return p, ok
 }
 
-// topLefts are the most frequent left parts, and how many values have one of them.
-func topLefts[F Float](sample []F, right int) (dict []uint16, hits int) {
-	counts := make(map[uint16]int)
-	for _, v := range sample {
-		counts[uint16(bitsOf(v)>>right)]++
+// top holds the most frequent values in order, and how often they were seen.
+type top struct {
+	values [maxDict]uint16
+	counts [maxDict]int
+	n      int
+}
+
+// add puts a value in its place, behind those that were seen as often.
+func (t *top) add(value uint16, count int) {
+	if t.n == maxDict && count <= t.counts[maxDict-1] {
+		return
 	}
-	for left := range counts {
-		dict = append(dict, left)
+	t.n = min(t.n+1, maxDict)
+	i := t.n - 1
+	for ; i > 0 && t.counts[i-1] < count; i-- {
+		t.values[i], t.counts[i] = t.values[i-1], t.counts[i-1]
 	}
-	slices.SortFunc(dict, func(a, b uint16) int {
-		if d := counts[b] - counts[a]; d != 0 {
-			return d
+	t.values[i], t.counts[i] = value, count
+}
+
+// frequent are the most frequent of the sorted values without their low bits,
+// and how many values they stand for.
+func frequent(sorted []uint16, low int) (t top, hits int) {
+	for from := 0; from < len(sorted); {
+		v := sorted[from] >> low
+		to := from + 1
+		for to < len(sorted) && sorted[to]>>low == v {
+			to++
 		}
-		return int(a) - int(b)
-	})
-	dict = dict[:min(len(dict), maxDict)]
-	for _, left := range dict {
-		hits += counts[left]
+		t.add(v, to-from)
+		from = to
 	}
-	return dict, hits
+	for _, n := range t.counts[:t.n] {
+		hits += n
+	}
+	return t, hits
 }
 
 // EncodeRD sets codes[i] and right[i] to the parts of src[i]. It appends to exc
