@@ -52,6 +52,8 @@ const (
 	BytePlanes                   // values split into planes of bytes, each compressed
 	Narrow                       // unsigned values in a narrower type
 	PatchedPack                  // bit packing with exceptions
+	UnitNodes                    // Arrow nulls as Unit nodes, which have no buffers
+	FixedSizeLists               // fixed-size lists as such, not as lists
 	numFeatures
 )
 
@@ -71,6 +73,8 @@ var Table = [numFeatures]Row{
 	{BytePlanes, "byte-planes", 0x8003, E2026, "0.1.0"},
 	{Narrow, "narrow", 0x8004, E2026, "0.1.0"},
 	{PatchedPack, "patched-pack", 0x8005, E2026, "0.1.0"},
+	{UnitNodes, "unit-nodes", 0, E2026, "0.1.0"},
+	{FixedSizeLists, "fixed-size-lists", 0, E2026, "0.1.0"},
 }
 
 // Set is a set of features.

@@ -1,0 +1,231 @@
+package arrowmap
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// KeptProperty is the name of the extended-type property (kind String) that
+// keeps what a node's stored type does not say of its Arrow field, and
+// KeptLabel is the label of the extended type that carries it on nodes that
+// have none of their own. The reference ignores both: a label that it does not
+// know is the plain basic type to it.
+//
+// The text of the property:
+//
+//	kept     = [ type ] *( ";" item )
+//	type     = *( wrap "/" ) base           absent: that of the default mapping
+//	wrap     = "dictionary[" int type [ ",ordered" ] "]"
+//	         | "ree[" int type [ ",required" ] "]"
+//	         | "extension[" name [ "," metadata ] "]"
+//	base     = name [ "[" arg *( "," arg ) "]" ]
+//	item     = "required"                   the field is not nullable
+//	         | "name=" text                 its name, where the stored name is another
+//	         | "meta=" key "," value        one entry of its metadata; these are in order
+//
+// wraps come outermost first. "required" inside ree says that the values are not
+// nullable. Bases are those of the Arrow type table (docs/arrow-types.md), for
+// example
+//
+//	utf8    timestamp[us,Europe/Berlin]    decimal128[12,2]    fixed_size_list[3]    map[sorted]
+//
+// Names, metadata and arguments are bytes, of which these are written as "%"
+// and two hexadecimal digits: % [ ] , ; = and control characters (below 0x20,
+// and 0x7F), and every byte that is not part of valid UTF-8. So the property
+// always is printable UTF-8.
+//
+// Examples: "dictionary[int32,ordered]/utf8", ";required", "date32;required",
+// ";name=;meta=PARQUET:field_id,7", "extension[arrow.opaque,{\"type_name\":\"a\"%2C...}]/int64".
+//
+// A reader that does not understand a kept text, because a newer version wrote
+// it, uses the default mapping instead ([Column.KeptIgnored] says so).
+const (
+	KeptProperty = "arrow"
+	KeptLabel    = "Arrow"
+)
+
+// kept is the parsed text.
+type kept struct {
+	wraps    []term // outermost first
+	base     term   // name "" for the default
+	required bool
+	name     string
+	hasName  bool
+	meta     arrow.Metadata
+}
+
+// term is a name with arguments.
+type term struct {
+	name string
+	args []string
+}
+
+// maxWraps bounds how many wraps a column may have.
+const maxWraps = 8
+
+func (t term) appendTo(b []byte) []byte {
+	b = append(b, t.name...)
+	for i, a := range t.args {
+		b = append(b, "[,"[min(i, 1)])
+		b = appendEscaped(b, a)
+	}
+	if len(t.args) > 0 {
+		b = append(b, ']')
+	}
+	return b
+}
+
+// typeText is the part of the text before the items.
+func (k *kept) typeText() string {
+	var b []byte
+	for _, w := range k.wraps {
+		b = append(w.appendTo(b), '/')
+	}
+	return string(k.base.appendTo(b))
+}
+
+// text is the whole property, with typ in place of wraps and base.
+func (k *kept) text(typ string) string {
+	b := []byte(typ)
+	if k.required {
+		b = append(b, ";required"...)
+	}
+	if k.hasName {
+		b = appendEscaped(append(b, ";name="...), k.name)
+	}
+	for i, key := range k.meta.Keys() {
+		b = appendEscaped(append(b, ";meta="...), key)
+		b = appendEscaped(append(b, ','), k.meta.Values()[i])
+	}
+	return string(b)
+}
+
+func appendEscaped(b []byte, s string) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r < 0x20 || r == 0x7F || strings.ContainsRune("%[],;=", r) || r == utf8.RuneError && n == 1 {
+			b = fmt.Appendf(b, "%%%02X", s[0])
+		} else {
+			b = append(b, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return b
+}
+
+func unescape(s string) (string, error) {
+	if strings.IndexByte(s, '%') < 0 {
+		return s, nil
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b = append(b, s[i])
+			continue
+		}
+		if i+2 >= len(s) {
+			return "", fmt.Errorf("%q ends inside an escape", s)
+		}
+		hi, lo := hexDigit(s[i+1]), hexDigit(s[i+2])
+		if hi > 15 || lo > 15 {
+			return "", fmt.Errorf("%q is not an escape", s[i:i+3])
+		}
+		b = append(b, hi<<4|lo)
+		i += 2
+	}
+	return string(b), nil
+}
+
+// hexDigit is the value of an upper-case hexadecimal digit, or more than 15.
+func hexDigit(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c >= 'A' && c <= 'F':
+		return c - 'A' + 10
+	}
+	return 16
+}
+
+// parseKept reads the text of the property.
+func parseKept(s string) (k kept, err error) {
+	typ, items, more := strings.Cut(s, ";")
+	if typ != "" {
+		if err := k.parseType(typ); err != nil {
+			return kept{}, err
+		}
+	}
+	var keys, values []string
+	for more {
+		var item string
+		item, items, more = strings.Cut(items, ";")
+		what, text, _ := strings.Cut(item, "=")
+		switch what {
+		case "required":
+			k.required = true
+		case "name":
+			k.hasName = true
+			k.name, err = unescape(text)
+		case "meta":
+			var key, value string
+			key, value, _ = strings.Cut(text, ",")
+			if key, err = unescape(key); err == nil {
+				value, err = unescape(value)
+			}
+			keys, values = append(keys, key), append(values, value)
+		default:
+			return kept{}, fmt.Errorf("item %q is not known", what)
+		}
+		if err != nil {
+			return kept{}, err
+		}
+	}
+	k.meta = arrow.NewMetadata(keys, values)
+	return k, nil
+}
+
+func (k *kept) parseType(s string) error {
+	for {
+		t, rest, err := parseTerm(s)
+		if err != nil {
+			return err
+		}
+		if rest == "" {
+			k.base = t
+			return nil
+		}
+		if k.wraps = append(k.wraps, t); len(k.wraps) > maxWraps {
+			return fmt.Errorf("more than %d wraps", maxWraps)
+		}
+		if rest[0] != '/' {
+			return fmt.Errorf("%q after %s", rest, t.name)
+		}
+		s = rest[1:]
+	}
+}
+
+// parseTerm reads a name and its arguments; rest is what follows.
+func parseTerm(s string) (t term, rest string, err error) {
+	end := strings.IndexAny(s, "[/")
+	if end < 0 {
+		return term{name: s}, "", nil
+	}
+	t.name, rest = s[:end], s[end:]
+	if rest[0] == '/' {
+		return t, rest, nil
+	}
+	inside, rest, closed := strings.Cut(rest[1:], "]")
+	if !closed {
+		return term{}, "", fmt.Errorf("no ] after %s", t.name)
+	}
+	for arg := range strings.SplitSeq(inside, ",") {
+		if arg, err = unescape(arg); err != nil {
+			return term{}, "", err
+		}
+		t.args = append(t.args, arg)
+	}
+	return t, rest, nil
+}

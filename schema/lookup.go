@@ -1,0 +1,153 @@
+package schema
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/flatread"
+)
+
+// A HashLookup finds a name among n siblings (shard.md §6.3):
+//
+//	buckets  B+1 numbers, B a power of two: where the entries of each bucket begin; the last is n
+//	entries  n indices of siblings, grouped by bucket, ascending inside a bucket
+//
+// The bucket of a name is XXH3-64(name) mod B. For the names id, name, score,
+// ts, tags, city: B = 4, buckets 0 2 4 4 6, entries 4 5 1 3 0 2.
+type hashLookup struct {
+	buckets, entries []uint32
+}
+
+// buildLookup makes the lookup of names.
+func buildLookup(names []string) hashLookup {
+	n := len(names)
+	count := 1 << bits.Len(uint(max(n, 4)/2-1))
+	hash := make([]uint32, n)
+	l := hashLookup{buckets: make([]uint32, count+1), entries: make([]uint32, n)}
+	for i, name := range names {
+		hash[i] = uint32(xxh3.HashString(name)) & uint32(count-1)
+		l.buckets[hash[i]+1]++
+	}
+	for i := range count {
+		l.buckets[i+1] += l.buckets[i]
+	}
+	next := append([]uint32(nil), l.buckets...)
+	for i, h := range hash {
+		l.entries[next[h]] = uint32(i)
+		next[h]++
+	}
+	return l
+}
+
+// find looks name up among n siblings. final is false if the lookup is broken;
+// otherwise its answer counts, also if it is "no".
+func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (node Node, found, final bool) {
+	buckets, entries := t.Vector(lookupBuckets, 4), t.Vector(lookupEntries, 4)
+	count := buckets.Len() - 1
+	if t.Err != nil || count < 1 || count&(count-1) != 0 {
+		return Node{}, false, false
+	}
+	b := int(xxh3.HashString(name) & uint64(count-1))
+	from, to := buckets.Uint32(b), buckets.Uint32(b+1)
+	if from > to || uint64(to) > uint64(entries.Len()) {
+		return Node{}, false, false
+	}
+	for k := int(from); k < int(to); k++ {
+		i := entries.Uint32(k)
+		if uint64(i) >= uint64(n) {
+			return Node{}, false, false
+		}
+		c, err := at(int(i))
+		if err != nil {
+			return Node{}, false, false
+		}
+		if string(c.name) == name {
+			return c, true, true
+		}
+	}
+	return Node{}, false, true
+}
+
+// scan looks name up without a lookup.
+func scan(name string, n int, at func(int) (Node, error)) (Node, bool, error) {
+	for i := range n {
+		c, err := at(i)
+		if err != nil {
+			return Node{}, false, err
+		}
+		if string(c.name) == name {
+			return c, true, nil
+		}
+	}
+	return Node{}, false, nil
+}
+
+// Find is the top-level field with exactly this name; ok is false if there is
+// none. It uses the schema's lookup, and looks at all fields only if that is
+// missing or broken.
+func (s *Schema) Find(name string) (n Node, ok bool, err error) {
+	if s.hashed {
+		if n, ok, final := find(s.lookup, name, s.NumFields(), s.Field); final {
+			return n, ok, nil
+		}
+	}
+	return scan(name, s.NumFields(), s.Field)
+}
+
+// ChildByName is the child with exactly this name; ok is false if there is none.
+func (n Node) ChildByName(name string) (child Node, ok bool, err error) {
+	t := n.table
+	if lookup, there := t.Table(typeLookup); there {
+		if c, ok, final := find(lookup, name, n.NumChildren(), n.Child); final {
+			return c, ok, nil
+		}
+	}
+	return scan(name, n.NumChildren(), n.Child)
+}
+
+// step is the child that one part of a path leads to: any name leads to the
+// item of a list; "key" or "keys", "value" or "values" to those of a map.
+func (n Node) step(name string) (Node, bool, error) {
+	switch n.basic {
+	case List, FixedSizeList:
+		c, err := n.Child(0)
+		return c, err == nil, err
+	case Map:
+		c, ok, err := n.ChildByName(name)
+		if ok || err != nil {
+			return c, ok, err
+		}
+		for i, names := range [...][2]string{{"key", "keys"}, {"value", "values"}} {
+			if name == names[0] || name == names[1] {
+				c, err := n.Child(i)
+				return c, err == nil && len(c.name) == 0, err
+			}
+		}
+		return Node{}, false, nil
+	}
+	return n.ChildByName(name)
+}
+
+// Path is the node at a path (see [JoinPath]). A top-level field whose name is the
+// whole text, dots and all, is found too, if no path leads anywhere. The error
+// wraps [ErrNoField] if there is no such node.
+func (s *Schema) Path(path string) (Node, error) {
+	names := SplitPath(path)
+	n, ok, err := s.Find(names[0])
+	for i := 1; ok && err == nil && i < len(names); i++ {
+		n, ok, err = n.step(names[i])
+	}
+	if !ok && err == nil {
+		n, ok, err = s.Find(path)
+	}
+	switch {
+	case err != nil:
+		return Node{}, fault.In(err, "column "+path, -1)
+	case !ok:
+		return Node{}, fmt.Errorf("%w %q", ErrNoField, path)
+	}
+	return n, nil
+}

@@ -1,0 +1,51 @@
+package schema
+
+import "strings"
+
+// A path names a node: the names of the nodes that lead to it, separated by
+// dots. A dot or backslash that belongs to a name has a backslash before it.
+// The item of a list is called "item" in paths (any name leads to it), the key
+// and value of a map "key" and "value".
+//
+//	price             a top-level field
+//	orders.item.id    the field id of the structs in the list orders
+//	v1\.2             a top-level field called "v1.2"
+
+var escaper = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
+
+// Escape is name as one part of a path.
+func Escape(name string) string {
+	if !strings.ContainsAny(name, `.\`) {
+		return name
+	}
+	return escaper.Replace(name)
+}
+
+// JoinPath is the path of the child called name of the node at parent; parent
+// is "" for a top-level node.
+func JoinPath(parent, name string) string {
+	if parent == "" {
+		return Escape(name)
+	}
+	return parent + "." + Escape(name)
+}
+
+// SplitPath is the names that a path consists of, at least one. Every text is a
+// path: a backslash before anything but a dot or a backslash stands for itself.
+func SplitPath(path string) []string {
+	var names []string
+	var name strings.Builder
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\' && i+1 < len(path) && (path[i+1] == '.' || path[i+1] == '\\'):
+			i++
+			name.WriteByte(path[i])
+		case c == '.':
+			names = append(names, name.String())
+			name.Reset()
+		default:
+			name.WriteByte(c)
+		}
+	}
+	return append(names, name.String())
+}
