@@ -47,13 +47,13 @@ type Feature uint8
 
 // The features. Order is only that of the table; names are what is stored.
 const (
-	DecimalTree   Feature = iota // decimals as exponent, integer tree and exceptions
-	CommonDivisor                // integers as multiples of a divisor
-	BytePlanes                   // values split into planes of bytes, each compressed
-	Narrow                       // unsigned values in a narrower type
-	PatchedPack                  // bit packing with exceptions
-	UnitNodes                    // Arrow nulls as Unit nodes, which have no buffers
-	FixedSizeLists               // fixed-size lists as such, not as lists
+	DecimalTree    Feature = iota // decimals as exponent, integer tree and exceptions
+	CommonDivisor                 // integers as multiples of a divisor
+	BytePlanes                    // values split into planes of bytes, each compressed
+	Narrow                        // unsigned values in a narrower type
+	PatchedPack                   // bit packing with exceptions
+	UnitNodes                     // Arrow nulls as Unit nodes, which have no buffers
+	FixedSizeLists                // fixed-size lists as such, not as lists
 	numFeatures
 )
 
