@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // Block is a parsed block. It refers to the block's bytes and to the memory of
@@ -27,6 +28,8 @@ type Block struct {
 	codes   []uint32 // BlockDictionary: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	tokens  []byte   // FSST: S symbols of 8 bytes and S lengths
+
+	unpacked bool // the decompressed values are in the Scratch
 }
 
 // Parse checks the block that blk holds, whole, of n values, each of fixed bytes
@@ -119,6 +122,16 @@ func (b *Block) Validity(dst []byte, off int) (nulls int) {
 	return b.nulls
 }
 
+// present is the validity of all slots.
+func (b *Block) present() bitmap.Bits {
+	if b.nulls == 0 {
+		return bitmap.All(b.n)
+	}
+	bits := grown(&b.s.bits, (b.n+7)/8)
+	b.Validity(bits, 0)
+	return bitmap.Bits{Data: bits, Len: b.n}
+}
+
 // Dictionary gives a dictionary block's codes and the values they stand for:
 // code 0 is null, code k is value k-1. ok is false for other blocks.
 func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
@@ -131,35 +144,90 @@ func (b *Block) Single() (value []byte, ok bool) {
 	return b.payload, b.code == encoding.SingleValue
 }
 
+// RangeLen is the bytes of the values from slot from up to (not including) to.
+func (b *Block) RangeLen(from, to int) int {
+	switch {
+	case b.fixed > 0:
+		return (to - from) * b.fixed
+	case b.code == encoding.BlockDictionary:
+		size, _ := b.s.table.Size(b.codes[from:to])
+		return int(size)
+	case b.code == encoding.SingleValue:
+		return b.present().Slice(from, to).Count() * len(b.payload)
+	}
+	return int(b.offsets[to] - b.offsets[from])
+}
+
 // Decode writes the values back to back to dst, and where each ends to offsets:
 // the first ends at base plus its length. dst is DataLen bytes long, and offsets
 // Len long, or nil if values have a fixed size. Bytes of dst beyond its length,
 // up to its capacity, may be overwritten with anything.
 func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
-	if len(dst) != b.dataLen || (b.fixed == 0 && len(offsets) != b.n) {
-		return misuse("%d bytes and %d offsets for a block of %d and %d", len(dst), len(offsets), b.dataLen, b.n)
+	return decode(b, 0, b.n, b.dataLen, dst, offsets, base)
+}
+
+// DecodeRange is [Decode] for the slots from up to (not including) to: dst is
+// RangeLen bytes long. A compressed block is unpacked as a whole into the
+// Scratch first, once for any number of ranges.
+func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
+	if from < 0 || to < from || to > b.n {
+		return misuse("slots %d to %d of a block of %d", from, to, b.n)
 	}
-	if int64(base) > maxOf[O]()-int64(b.dataLen) {
-		return fault.Limitf("%d bytes more than %d do not fit into the offsets", b.dataLen, base)
+	return decode(b, from, to, b.RangeLen(from, to), dst, offsets, base)
+}
+
+func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets []O, base O) error {
+	if len(dst) != size || (b.fixed == 0 && len(offsets) != to-from) {
+		return misuse("%d bytes and %d offsets for %d bytes of %d values", len(dst), len(offsets), size, to-from)
+	}
+	if int64(base) > maxOf[O]()-int64(size) {
+		return fault.Limitf("%d bytes more than %d do not fit into the offsets", size, base)
 	}
 	switch b.code {
 	case encoding.Plain:
-		copy(dst, b.payload)
+		copy(dst, b.payload[b.start(from):])
 	case encoding.SingleValue:
-		repeat(b, dst, offsets, base)
+		repeat(b, from, to, dst, offsets, base)
 		return nil
 	case encoding.BlockDictionary:
-		return gatherBlock(b, dst, offsets, base)
+		gatherBlock(b, b.codes[from:to], dst, offsets, base)
+		return nil
 	default:
-		if err := b.unpack(dst); err != nil {
+		if err := b.unpackRange(dst, from); err != nil {
 			return fault.In(err, b.code.String(), -1)
 		}
 	}
 	if b.fixed == 0 {
-		for i, end := range b.offsets[1:] {
+		base -= O(b.offsets[from])
+		for i, end := range b.offsets[from+1 : to+1] {
 			offsets[i] = base + O(end)
 		}
 	}
+	return nil
+}
+
+// start is where the value of a slot begins.
+func (b *Block) start(slot int) int {
+	if b.fixed > 0 {
+		return slot * b.fixed
+	}
+	return int(b.offsets[slot])
+}
+
+// unpackRange decompresses len(dst) of the value bytes, from those of a slot on.
+func (b *Block) unpackRange(dst []byte, from int) error {
+	if len(dst) == b.dataLen {
+		return b.unpack(dst)
+	}
+	if !b.unpacked {
+		const slack = 64 // room that decoders may overwrite
+		all := grown(&b.s.data, b.dataLen+slack)
+		if err := b.unpack(all[:b.dataLen]); err != nil {
+			return err
+		}
+		b.unpacked = true
+	}
+	copy(dst, b.s.data[b.start(from):])
 	return nil
 }
 

@@ -99,13 +99,12 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 	return nil
 }
 
-func gatherBlock[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
+func gatherBlock[O int32 | int64](b *Block, codes []uint32, dst []byte, offsets []O, base O) {
 	if b.fixed > 0 {
-		b.s.table.gatherFixed(dst, b.codes, b.fixed)
-		return nil
+		b.s.table.gatherFixed(dst, codes, b.fixed)
+	} else {
+		Gather(&b.s.table, dst, offsets, base, codes)
 	}
-	Gather(&b.s.table, dst, offsets, base, b.codes)
-	return nil
 }
 
 // codeBits writes a bit for each code: 1 unless it is 0.

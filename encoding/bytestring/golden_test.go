@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/testdata"
 )
@@ -108,6 +109,24 @@ func decodeAll(t require.TestingT, blk []byte, n, fixed int, o BlockOptions, s *
 	require.NoError(t, Decode(b, wide, narrow, 7))
 	require.Equal(t, mem[:size], wide)
 
+	// And in three ranges.
+	ends32 := make([]int32, len(ends))
+	parts := make([]byte, size)
+	base := 0
+	for _, r := range [][2]int{{0, n / 3}, {n / 3, n / 2}, {n / 2, n}} {
+		part := parts[base : base+b.RangeLen(r[0], r[1])]
+		var o []int32
+		if fixed == 0 {
+			o = ends32[r[0]:r[1]]
+		}
+		require.NoError(t, DecodeRange(b, r[0], r[1], part, o, int32(base)))
+		base += len(part)
+	}
+	require.Equal(t, mem[:size], parts)
+	for i, end := range ends {
+		require.EqualValues(t, end, ends32[i])
+	}
+
 	out := make([]string, 0, n)
 	at := int64(0)
 	for i := range n {
@@ -144,6 +163,11 @@ func TestGolden(t *testing.T) {
 		}
 		got := decodeAll(t, v.Block, v.N, fixedSizes[v.Type], BlockOptions{Checksums: v.Checksum}, &s)
 		require.Equal(t, want.values(), got, v.ID)
+		f, err := block.Parse(v.Block, v.Checksum)
+		require.NoError(t, err)
+		node := Describe(f.Values, v.N, fixedSizes[v.Type])
+		require.NoError(t, node.FirstErr())
+		require.Equal(t, v.Tree, node.String(), v.ID)
 	})
 	require.Greater(t, count["all"], 400)
 	t.Logf("vectors decoded: %v", count)

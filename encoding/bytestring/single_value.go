@@ -1,9 +1,7 @@
 package bytestring
 
 import (
-	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // SingleValue, code 7: all values but the nulls are the same.
@@ -22,20 +20,10 @@ func (b *Block) parseSingleValue(tree []byte) (uint64, error) {
 	return present * uint64(len(b.payload)), nil // below 2^64: 2^31 times 2^32 at most
 }
 
-func repeat[O int32 | int64](b *Block, dst []byte, offsets []O, base O) {
-	if b.nulls == 0 {
-		fill(dst, b.payload)
-		for i := range offsets {
-			base += O(len(b.payload))
-			offsets[i] = base
-		}
-		return
-	}
-	bits := grown(&b.s.bits, (b.n+7)/8)
-	_, _ = presence.Decode(b.presence, b.n, bits, 0)
-	valid := bitmap.Bits{Data: bits, Len: b.n}
-	if b.fixed > 0 {
-		for i := range b.n {
+func repeat[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) {
+	valid := b.present().Slice(from, to)
+	if b.fixed > 0 && valid.Data != nil {
+		for i := range to - from {
 			slot := dst[i*b.fixed : (i+1)*b.fixed]
 			if valid.At(i) {
 				copy(slot, b.payload)
