@@ -1,0 +1,78 @@
+package arrowgen
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
+)
+
+// Types lists every Arrow type that a shard can hold, at least once in each of
+// its forms. Unions are not among them.
+func Types() []arrow.DataType {
+	out := []arrow.DataType{
+		arrow.Null, arrow.FixedWidthTypes.Boolean,
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
+		&arrow.Decimal32Type{Precision: 9, Scale: 2}, &arrow.Decimal64Type{Precision: 18, Scale: 4},
+		&arrow.Decimal128Type{Precision: 12, Scale: 2}, &arrow.Decimal128Type{Precision: 38, Scale: 10},
+		&arrow.Decimal128Type{Precision: 5, Scale: -3}, &arrow.Decimal256Type{Precision: 76, Scale: 20},
+		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.StringView,
+		arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary, arrow.BinaryTypes.BinaryView,
+		&arrow.FixedSizeBinaryType{ByteWidth: 5}, &arrow.FixedSizeBinaryType{ByteWidth: 16},
+		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64,
+		arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.Duration_us, arrow.FixedWidthTypes.Duration_ns,
+		arrow.FixedWidthTypes.MonthInterval, arrow.FixedWidthTypes.DayTimeInterval, arrow.FixedWidthTypes.MonthDayNanoInterval,
+	}
+	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
+		for _, zone := range []string{"", "UTC", "Europe/Berlin", "+05:30"} {
+			out = append(out, &arrow.TimestampType{Unit: unit, TimeZone: zone})
+		}
+	}
+	out = append(out, nested()...)
+	return append(out, wrapped()...)
+}
+
+func nested() []arrow.DataType {
+	str, i64 := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64
+	record := arrow.StructOf(
+		arrow.Field{Name: "a", Type: i64, Nullable: true},
+		arrow.Field{Name: "b.c", Type: str, Nullable: true, Metadata: arrow.MetadataFrom(map[string]string{"k": "v"})},
+		arrow.Field{Name: "b.c", Type: arrow.ListOf(arrow.PrimitiveTypes.Float32), Nullable: true},
+		arrow.Field{Name: "", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+	)
+	return []arrow.DataType{
+		arrow.ListOf(i64), arrow.LargeListOf(str), arrow.ListViewOf(i64), arrow.LargeListViewOf(str),
+		arrow.ListOfField(arrow.Field{Name: "element", Type: str, Nullable: true}),
+		arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int32), arrow.FixedSizeListOf(2, str),
+		record, arrow.ListOf(record), arrow.StructOf(), arrow.ListOf(arrow.ListOf(arrow.FixedSizeListOf(2, record))),
+		arrow.MapOf(str, i64), arrow.MapOf(arrow.PrimitiveTypes.Int32, arrow.ListOf(str)),
+		arrow.StructOf(arrow.Field{Name: "m", Type: arrow.MapOf(str, record), Nullable: true}, arrow.Field{Name: "n", Type: arrow.Null, Nullable: true}),
+	}
+}
+
+func wrapped() []arrow.DataType {
+	str, i64 := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64
+	var out []arrow.DataType
+	for _, index := range []arrow.DataType{
+		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+	} {
+		out = append(out, &arrow.DictionaryType{IndexType: index, ValueType: str})
+	}
+	opaque := extensions.NewOpaqueType(i64, "thing", "vendor")
+	jsonText, err := extensions.NewJSONType(str)
+	if err != nil {
+		panic(err)
+	}
+	return append(out,
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: i64, Ordered: true},
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.LargeBinary},
+		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, str), arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int16, i64),
+		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Timestamp_us),
+		extensions.NewUUIDType(), jsonText, extensions.NewBool8Type(), opaque,
+		arrow.ListOf(extensions.NewUUIDType()),
+		arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: str}),
+		arrow.StructOf(arrow.Field{Name: "r", Type: arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, str), Nullable: true}),
+	)
+}

@@ -1,0 +1,153 @@
+package arrowutil
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// Plain lays arr out without the wrappers that Arrow may put around values:
+// extension types become their storage; dictionaries and runs are expanded;
+// string and binary views become 64-bit offsets and data, list views become
+// lists. Only arr itself is treated, not its children. The caller releases the
+// result, also when it is arr itself.
+func Plain(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
+	arr.Retain()
+	for {
+		next, err := peel(mem, arr)
+		if next == arr || err != nil {
+			if err != nil {
+				arr.Release()
+				return nil, err
+			}
+			return arr, nil
+		}
+		arr.Release()
+		arr = next
+	}
+}
+
+// peel removes one wrapper; without one it returns arr, not retained.
+func peel(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
+	switch a := arr.(type) {
+	case array.ExtensionArray:
+		s := a.Storage()
+		s.Retain()
+		return s, nil
+	case *array.Dictionary:
+		return takeDictionary(mem, a)
+	case *array.RunEndEncoded:
+		return expandRuns(mem, a)
+	case *array.StringView:
+		return plainViews(mem, arrow.BinaryTypes.LargeString, a.Len(), a, func(i int) int { return len(a.Value(i)) },
+			func(dst []byte, i int) int { return copy(dst, a.Value(i)) }), nil
+	case *array.BinaryView:
+		return plainViews(mem, arrow.BinaryTypes.LargeBinary, a.Len(), a, func(i int) int { return len(a.Value(i)) },
+			func(dst []byte, i int) int { return copy(dst, a.Value(i)) }), nil
+	case *array.ListView:
+		return plainListView(mem, a, arrow.LargeListOfField(a.DataType().(*arrow.ListViewType).ElemField()))
+	case *array.LargeListView:
+		return plainListView(mem, a, arrow.LargeListOfField(a.DataType().(*arrow.LargeListViewType).ElemField()))
+	}
+	return arr, nil
+}
+
+func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, error) {
+	indices := make([]int64, a.Len())
+	for i := range indices {
+		indices[i] = -1
+		if a.IsValid(i) {
+			indices[i] = int64(a.GetValueIndex(i))
+		}
+	}
+	values, err := Plain(mem, a.Dictionary())
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return Take(mem, values, indices)
+}
+
+func expandRuns(mem memory.Allocator, a *array.RunEndEncoded) (arrow.Array, error) {
+	indices := make([]int64, a.Len())
+	end := func(i int) int { return 0 }
+	switch r := a.RunEndsArr().(type) {
+	case *array.Int16:
+		end = func(i int) int { return int(r.Value(i)) }
+	case *array.Int32:
+		end = func(i int) int { return int(r.Value(i)) }
+	case *array.Int64:
+		end = func(i int) int { return int(r.Value(i)) }
+	default:
+		return nil, fmt.Errorf("run ends of type %s", a.RunEndsArr().DataType())
+	}
+	run, off := a.GetPhysicalOffset(), a.Data().Offset()
+	for i := range indices {
+		for run < a.RunEndsArr().Len() && end(run) <= off+i {
+			run++
+		}
+		indices[i] = int64(run)
+	}
+	values, err := Plain(mem, a.Values())
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return Take(mem, values, indices)
+}
+
+func plainViews(mem memory.Allocator, dt arrow.DataType, n int, arr arrow.Array, size func(int) int, put func([]byte, int) int) arrow.Array {
+	offsets := NewBuffer(mem, 8*(n+1))
+	off := As[int64](offsets.Bytes())
+	off[0] = 0
+	for i := range n {
+		off[i+1] = off[i]
+		if arr.IsValid(i) {
+			off[i+1] += int64(size(i))
+		}
+	}
+	data := NewBuffer(mem, int(off[n]))
+	for i := range n {
+		if off[i+1] > off[i] {
+			put(data.Bytes()[off[i]:], i)
+		}
+	}
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, data}, nil, arr.NullN())
+}
+
+// copyValidity is arr's validity bitmap at offset 0, nil if arr has no nulls.
+func copyValidity(mem memory.Allocator, arr arrow.Array) *memory.Buffer {
+	if arr.NullN() == 0 {
+		return nil
+	}
+	b := NewZeroBuffer(mem, (arr.Len()+7)/8)
+	Validity(arr).CopyTo(b.Bytes(), 0)
+	return b
+}
+
+func plainListView(mem memory.Allocator, a array.VarLenListLike, dt arrow.DataType) (arrow.Array, error) {
+	n := a.Len()
+	offsets := NewBuffer(mem, 8*(n+1))
+	off := As[int64](offsets.Bytes())
+	off[0] = 0
+	var indices []int64
+	for i := range n {
+		if a.IsValid(i) {
+			start, end := a.ValueOffsets(i)
+			for k := start; k < end; k++ {
+				indices = append(indices, k)
+			}
+		}
+		off[i+1] = int64(len(indices))
+	}
+	child, err := Take(mem, a.ListValues(), indices)
+	if err != nil {
+		offsets.Release()
+		return nil, err
+	}
+	defer child.Release()
+	child.Data().Retain()
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, a), offsets}, []arrow.ArrayData{child.Data()}, a.NullN()), nil
+}

@@ -1,0 +1,273 @@
+package arrowutil
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// ErrTooManyValues says that an array has more distinct values than a
+// dictionary's index type can number.
+var ErrTooManyValues = errors.New("more distinct values than the dictionary's index type can number")
+
+// EncodeDictionary makes a dictionary array of type dt out of its values,
+// numbered in the order in which they first appear. Nulls become null indices.
+func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.DictionaryType) (arrow.Array, error) {
+	width := dt.IndexType.(arrow.FixedWidthDataType).Bytes()
+	limit := indexLimit(dt.IndexType)
+	k := newKeyer(arr)
+	ids := make(map[string]int64)
+	var firsts []int64
+	n := arr.Len()
+	indices := NewZeroBuffer(mem, n*width)
+	for i := range n {
+		if arr.IsNull(i) {
+			continue
+		}
+		key := k.key(i)
+		id, ok := ids[string(key)]
+		if !ok {
+			id = int64(len(firsts))
+			if id > limit {
+				indices.Release()
+				return nil, ErrTooManyValues
+			}
+			ids[string(key)] = id
+			firsts = append(firsts, int64(i))
+		}
+		putInt(indices.Bytes()[i*width:], width, id)
+	}
+	values, err := Take(mem, arr, firsts)
+	if err != nil {
+		indices.Release()
+		return nil, err
+	}
+	defer values.Release()
+	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{copyValidity(mem, arr), indices}, arr.NullN(), 0, values.Data().(*array.Data))
+	defer d.Release()
+	for _, b := range d.Buffers() {
+		if b != nil {
+			b.Release() // d holds its own reference
+		}
+	}
+	return array.MakeFromData(d), nil
+}
+
+func indexLimit(dt arrow.DataType) int64 {
+	switch dt.ID() {
+	case arrow.INT8:
+		return math.MaxInt8
+	case arrow.UINT8:
+		return math.MaxUint8
+	case arrow.INT16:
+		return math.MaxInt16
+	case arrow.UINT16:
+		return math.MaxUint16
+	}
+	return math.MaxInt32
+}
+
+func putInt(dst []byte, width int, v int64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(v))
+	copy(dst[:width], b[:])
+}
+
+// EncodeRuns makes a run-end encoded array of type dt out of its values. A run
+// is a sequence of equal values, or of nulls.
+func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedType) (arrow.Array, error) {
+	width := dt.RunEnds().(arrow.FixedWidthDataType).Bytes()
+	if int64(arr.Len()) > indexLimit(dt.RunEnds()) {
+		return nil, fmt.Errorf("%w: run ends of type %s for %d rows", ErrTooManyValues, dt.RunEnds(), arr.Len())
+	}
+	k := newKeyer(arr)
+	var last []byte
+	var starts []int64
+	for i := range arr.Len() {
+		key := k.key(i)
+		if i == 0 || !slices.Equal(key, last) {
+			starts = append(starts, int64(i))
+			last = append(last[:0], key...)
+		}
+	}
+	values, err := Take(mem, arr, starts)
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	ends := NewBuffer(mem, len(starts)*width)
+	for r := range starts {
+		end := int64(arr.Len())
+		if r+1 < len(starts) {
+			end = starts[r+1]
+		}
+		putInt(ends.Bytes()[r*width:], width, end)
+	}
+	endsArr := Make(dt.RunEnds(), len(starts), []*memory.Buffer{nil, ends}, nil, 0)
+	defer endsArr.Release()
+	d := array.NewData(dt, arr.Len(), []*memory.Buffer{nil}, []arrow.ArrayData{endsArr.Data(), values.Data()}, 0, 0)
+	defer d.Release()
+	return array.MakeFromData(d), nil
+}
+
+// keyer gives the bytes that tell one value of an array from another.
+type keyer struct {
+	arr arrow.Array
+	buf []byte
+}
+
+func newKeyer(arr arrow.Array) *keyer { return &keyer{arr: arr} }
+
+// key is the value of row i, null included; it is valid until the next call.
+func (k *keyer) key(i int) []byte {
+	k.buf = appendKey(k.buf[:0], k.arr, i)
+	return k.buf
+}
+
+// appendKey appends a marker for null or not, and the value: its bytes, with
+// their length where it varies, and those of all children.
+func appendKey(dst []byte, arr arrow.Array, i int) []byte {
+	switch a := arr.(type) {
+	case array.ExtensionArray:
+		return appendKey(dst, a.Storage(), i)
+	case *array.RunEndEncoded:
+		return appendKey(dst, a.Values(), a.GetPhysicalIndex(i))
+	case *array.Dictionary:
+		if a.IsValid(i) {
+			return appendKey(dst, a.Dictionary(), a.GetValueIndex(i))
+		}
+	}
+	if arr.IsNull(i) {
+		return append(dst, 0)
+	}
+	dst = append(dst, 1)
+	d := arr.Data()
+	switch a := arr.(type) {
+	case *array.Null:
+		return dst
+	case *array.Boolean:
+		if a.Value(i) {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	case *array.String:
+		return append(binary.AppendUvarint(dst, uint64(a.ValueLen(i))), a.Value(i)...)
+	case *array.LargeString:
+		return append(binary.AppendUvarint(dst, uint64(len(a.Value(i)))), a.Value(i)...)
+	case array.ViewLike, *array.Binary, *array.LargeBinary:
+		v := bytesAt(a, i)
+		return append(binary.AppendUvarint(dst, uint64(len(v))), v...)
+	case *array.Struct:
+		for f := range a.NumField() {
+			dst = appendKey(dst, a.Field(f), i)
+		}
+		return dst
+	case array.ListLike:
+		start, end := a.ValueOffsets(i)
+		dst = binary.AppendUvarint(dst, uint64(end-start))
+		for j := start; j < end; j++ {
+			dst = appendKey(dst, a.ListValues(), int(j))
+		}
+		return dst
+	}
+	w := d.DataType().(arrow.FixedWidthDataType).Bytes()
+	at := (d.Offset() + i) * w
+	return append(dst, d.Buffers()[1].Bytes()[at:at+w]...)
+}
+
+func bytesAt(arr arrow.Array, i int) []byte {
+	switch a := arr.(type) {
+	case *array.Binary:
+		return a.Value(i)
+	case *array.LargeBinary:
+		return a.Value(i)
+	case *array.BinaryView:
+		return a.Value(i)
+	case *array.StringView:
+		return []byte(a.Value(i))
+	}
+	return nil
+}
+
+// Difference is the first row in which two arrays of equal length and type hold
+// different values, or -1. Values are compared bit for bit, but not how they
+// are laid out: dictionaries, runs and views may differ.
+func Difference(a, b arrow.Array) int {
+	ka, kb := newKeyer(a), newKeyer(b)
+	for i := range a.Len() {
+		if !slices.Equal(ka.key(i), kb.key(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Repeat makes an array of n times the only value of one, which must not be null.
+func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
+	d := one.Data()
+	switch dt := d.DataType().(type) {
+	case *arrow.BooleanType, *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.StructType:
+	case arrow.FixedWidthDataType:
+		b := NewBuffer(mem, n*dt.Bytes())
+		if n > 0 && dt.Bytes() > 0 {
+			done := copy(b.Bytes(), d.Buffers()[1].Bytes()[d.Offset()*dt.Bytes():][:dt.Bytes()])
+			for done < b.Len() {
+				done += copy(b.Bytes()[done:], b.Bytes()[:done])
+			}
+		}
+		return Make(dt, n, []*memory.Buffer{nil, b}, nil, 0), nil
+	}
+	return Take(mem, one, make([]int64, n))
+}
+
+// ToViews makes a string or binary view array out of one with 64-bit offsets,
+// sharing its data.
+func ToViews(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
+	n := arr.Len()
+	views := NewZeroBuffer(mem, n*arrow.ViewHeaderSizeBytes)
+	headers := As[arrow.ViewHeader](views.Bytes())
+	off := Offsets[int64](arr)
+	data := arr.Data().Buffers()[2]
+	for i := range n {
+		if off[i+1] > off[i] {
+			v := data.Bytes()[off[i]:off[i+1]]
+			headers[i].SetBytes(v)
+			if !headers[i].IsInline() {
+				headers[i].SetIndexOffset(0, int32(off[i]))
+			}
+		}
+	}
+	data.Retain()
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), views, data}, nil, arr.NullN())
+}
+
+// ToListView makes a list view array of type dt out of a list with 32-bit or
+// large list with 64-bit offsets, as dt has, sharing its items.
+func ToListView(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
+	n := arr.Len()
+	var offsets, sizes *memory.Buffer
+	if dt.ID() == arrow.LARGE_LIST_VIEW {
+		offsets, sizes = splitOffsets(mem, Offsets[int64](arr))
+	} else {
+		offsets, sizes = splitOffsets(mem, Offsets[int32](arr))
+	}
+	items := arr.Data().Children()[0]
+	items.Retain()
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, sizes}, []arrow.ArrayData{items}, arr.NullN())
+}
+
+func splitOffsets[O int32 | int64](mem memory.Allocator, off []O) (offsets, sizes *memory.Buffer) {
+	n := len(off) - 1
+	offsets, sizes = NewBuffer(mem, n*sizeOf[O]()), NewBuffer(mem, n*sizeOf[O]())
+	copy(As[O](offsets.Bytes()), off[:n])
+	for i, s := 0, As[O](sizes.Bytes()); i < n; i++ {
+		s[i] = off[i+1] - off[i]
+	}
+	return offsets, sizes
+}
