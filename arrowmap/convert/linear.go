@@ -101,7 +101,7 @@ func runDown[D, S integer](dst []D, src []S, valid bitmap.Bits, p down, report f
 }
 
 const (
-	outOfTicks = "DateTime holds 0001-01-01 to about the year 58494; store the column as integers to keep it"
+	outOfTicks = "DateTime holds 0001-01-01 to about the year 58456; store the column as integers to keep it"
 	subTick    = "not a multiple of 100 ns, which is all that ticks hold; store the column as integers to keep it"
 	outOfSpan  = "too long for a timespan, which counts 100 ns in 64 bits; store the column as integers to keep it"
 )
