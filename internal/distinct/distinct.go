@@ -1,0 +1,173 @@
+// Package distinct numbers byte strings: the same string always gets the same
+// id, and ids are dense, from 0, in the order in which strings first appear.
+package distinct
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+const minSlots = 64
+
+// Set is a hash table of byte strings. The zero value is empty and ready to use.
+type Set struct {
+	data    []byte // all strings, in the order of their ids
+	entries []entry
+	slots   []uint64 // open addressing: hash<<32 | id+1, 0 = free; the length is a power of 2
+	last    uint32   // the id given last
+}
+
+// entry is a string: its first eight bytes, padded with zeros, and where it ends
+// in data. Strings of up to eight bytes are compared without a look at data.
+type entry struct {
+	head uint64
+	end  int
+	n    int
+}
+
+// Add gives the id of value, and whether it is new.
+func (s *Set) Add(value []byte) (id uint32, added bool) {
+	head := headOf(value)
+	if int(s.last) < len(s.entries) && s.equal(s.last, head, value) {
+		return s.last, false
+	}
+	if 4*len(s.entries) >= 3*len(s.slots) {
+		s.grow()
+	}
+	h := hashOf(head, value)
+	mask := uint32(len(s.slots) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		slot := s.slots[i]
+		if slot == 0 {
+			s.slots[i] = uint64(h)<<32 | uint64(len(s.entries)+1)
+			s.last = s.append(head, value)
+			return s.last, true
+		}
+		if uint32(slot>>32) == h && s.equal(uint32(slot)-1, head, value) {
+			s.last = uint32(slot) - 1
+			return s.last, false
+		}
+	}
+}
+
+// AddApart gives value an id of its own, which Add never returns.
+func (s *Set) AddApart(value []byte) (id uint32) {
+	id = s.append(headOf(value), value)
+	s.entries[id].n = -1 - len(value)
+	return id
+}
+
+func (s *Set) append(head uint64, value []byte) uint32 {
+	s.data = append(s.data, value...)
+	s.entries = append(s.entries, entry{head, len(s.data), len(value)})
+	return uint32(len(s.entries) - 1)
+}
+
+func (s *Set) equal(id uint32, head uint64, value []byte) bool {
+	e := &s.entries[id]
+	if e.head != head || e.n != len(value) {
+		return false
+	}
+	return e.n <= 8 || bytes.Equal(s.data[e.end-e.n+8:e.end], value[8:])
+}
+
+func (s *Set) grow() {
+	old := s.slots
+	s.slots = make([]uint64, max(2*len(old), minSlots))
+	mask := uint32(len(s.slots) - 1)
+	for _, slot := range old {
+		if slot == 0 {
+			continue
+		}
+		i := uint32(slot>>32) & mask
+		for s.slots[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.slots[i] = slot
+	}
+}
+
+// headOf is the first eight bytes, padded with zeros.
+func headOf(value []byte) uint64 {
+	n := len(value)
+	if n >= 8 {
+		return binary.LittleEndian.Uint64(value)
+	}
+	if cap(value) >= 8 {
+		return binary.LittleEndian.Uint64(value[:8]) & (1<<(8*n) - 1)
+	}
+	var word uint64
+	for i, b := range value {
+		word |= uint64(b) << (8 * i)
+	}
+	return word
+}
+
+func hashOf(head uint64, value []byte) uint32 {
+	n := len(value)
+	switch {
+	case n <= 8:
+		hi, lo := bits.Mul64(head^uint64(n)<<56, 0x9e3779b97f4a7c15)
+		return uint32(hi ^ lo)
+	case n <= 16:
+		tail := binary.LittleEndian.Uint64(value[n-8:])
+		hi, lo := bits.Mul64(head^0x9e3779b97f4a7c15, tail^uint64(n)^0xd6e8feb86659fd93)
+		return uint32(hi ^ lo)
+	}
+	return uint32(xxh3.Hash(value) >> 32)
+}
+
+// Len is the number of ids given.
+func (s *Set) Len() int { return len(s.entries) }
+
+// Data is all strings back to back, in the order of their ids.
+func (s *Set) Data() []byte { return s.data }
+
+// End is where the string with the given id ends in Data; it begins where the
+// one before it ends.
+func (s *Set) End(id uint32) int { return s.entries[id].end }
+
+// Value is the string with the given id, a view of Data. It is valid until the
+// next change.
+func (s *Set) Value(id uint32) []byte {
+	from := 0
+	if id > 0 {
+		from = s.entries[id-1].end
+	}
+	end := s.entries[id].end
+	return s.data[from:end:end]
+}
+
+// Memory is the bytes that the set holds.
+func (s *Set) Memory() int { return cap(s.data) + 24*cap(s.entries) + 8*len(s.slots) }
+
+// Reset empties the set, and keeps its memory.
+func (s *Set) Reset() {
+	s.data, s.entries, s.last = s.data[:0], s.entries[:0], 0
+	clear(s.slots)
+}
+
+// Renumber gives the string that had id i the id perm[i], for a permutation of
+// all ids.
+func (s *Set) Renumber(perm []uint32) {
+	old := make([]uint32, len(perm))
+	for id, to := range perm {
+		old[to] = uint32(id)
+	}
+	data := make([]byte, 0, len(s.data))
+	entries := make([]entry, len(s.entries))
+	for to, id := range old {
+		data = append(data, s.Value(id)...)
+		e := s.entries[id]
+		entries[to] = entry{e.head, len(data), e.n}
+	}
+	for i, slot := range s.slots {
+		if slot != 0 {
+			s.slots[i] = slot&^(1<<32-1) | uint64(perm[uint32(slot)-1]+1)
+		}
+	}
+	s.data, s.entries, s.last = data, entries, 0
+}
