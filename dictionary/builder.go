@@ -8,9 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/distinct"
 )
 
 // DefaultBudget is how much memory a builder takes before it asks to be given up.
@@ -24,30 +23,26 @@ type Builder struct {
 
 	valueType byte
 	fixed     int
-	data      []byte  // all values
-	ends      []int   // end of each value in data
+	set       distinct.Set
 	counts    []int64 // how often each was added
 	nullID    int     // or -1
-
-	slots []uint64 // open addressing: hash<<32 | id+1, 0 = free; the length is a power of 2
-	last  uint32   // the id added last
 }
 
 // NewBuilder makes a builder for values of the given basic type, each of fixed
 // bytes, or of any length if fixed is 0.
 func NewBuilder(valueType byte, fixed int) *Builder {
-	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1, slots: make([]uint64, 64)}
+	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1}
 }
 
 // Len is the number of entries, the null entry included.
-func (b *Builder) Len() int { return len(b.ends) }
+func (b *Builder) Len() int { return b.set.Len() }
 
 // Distinct is the number of entries but null.
 func (b *Builder) Distinct() int {
 	if b.nullID >= 0 {
-		return len(b.ends) - 1
+		return b.Len() - 1
 	}
-	return len(b.ends)
+	return b.Len()
 }
 
 // NullID is the id that stands for null, if null was added.
@@ -59,55 +54,33 @@ func (b *Builder) NullID() (id uint32, ok bool) {
 }
 
 // Value is the value with the given id; it is valid until the next Add or Renumber.
-func (b *Builder) Value(id uint32) []byte {
-	from := 0
-	if id > 0 {
-		from = b.ends[id-1]
-	}
-	return b.data[from:b.ends[id]]
-}
+func (b *Builder) Value(id uint32) []byte { return b.set.Value(id) }
 
 // Count is how often the value with the given id was added.
 func (b *Builder) Count(id uint32) int64 { return b.counts[id] }
 
 // DataLen is the bytes of all distinct values together.
-func (b *Builder) DataLen() int { return len(b.data) }
+func (b *Builder) DataLen() int { return len(b.set.Data()) }
 
 // Memory is the bytes that the builder holds.
-func (b *Builder) Memory() int {
-	return cap(b.data) + 8*(cap(b.ends)+cap(b.counts)+len(b.slots))
-}
+func (b *Builder) Memory() int { return b.set.Memory() + 8*cap(b.counts) }
 
 // Full reports that the builder holds more than its budget. It still takes
 // values; the caller should give it up after the batch that made it full.
-func (b *Builder) Full() bool { return b.Memory() > b.Budget || len(b.ends) > 1<<31-2 }
+func (b *Builder) Full() bool { return b.Memory() > b.Budget || b.Len() > 1<<31-2 }
 
 // Add gives the id of value, a new one if it was not added before. It panics if
 // the builder has a fixed size and value has another.
 func (b *Builder) Add(value []byte) uint32 {
-	if len(b.ends) > 0 && int(b.last) != b.nullID && bytes.Equal(b.Value(b.last), value) {
-		b.counts[b.last]++
-		return b.last
-	}
 	if b.fixed > 0 && len(value) != b.fixed {
 		panic(fmt.Sprintf("dictionary: value of %d bytes among values of %d", len(value), b.fixed))
 	}
-	h := uint32(xxh3.Hash(value) >> 32)
-	mask := uint32(len(b.slots) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		slot := b.slots[i]
-		if slot == 0 {
-			b.slots[i] = uint64(h)<<32 | uint64(len(b.ends)+1)
-			return b.insert(value)
-		}
-		if uint32(slot>>32) == h {
-			if id := uint32(slot) - 1; bytes.Equal(b.Value(id), value) {
-				b.counts[id]++
-				b.last = id
-				return id
-			}
-		}
+	id, added := b.set.Add(value)
+	if added {
+		b.counts = append(b.counts, 0)
 	}
+	b.counts[id]++
+	return id
 }
 
 // AddNull gives the id of the null entry.
@@ -115,9 +88,7 @@ func (b *Builder) AddNull() uint32 { return b.addNulls(1) }
 
 func (b *Builder) addNulls(n int) uint32 {
 	if b.nullID < 0 {
-		b.nullID = len(b.ends)
-		b.data = append(b.data, make([]byte, b.fixed)...)
-		b.ends = append(b.ends, len(b.data))
+		b.nullID = int(b.set.AddApart(make([]byte, b.fixed)))
 		b.counts = append(b.counts, 0)
 	}
 	b.counts[b.nullID] += int64(n)
@@ -146,37 +117,6 @@ func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitma
 	return dst
 }
 
-func (b *Builder) insert(value []byte) uint32 {
-	id := uint32(len(b.ends))
-	b.data = append(b.data, value...)
-	b.ends = append(b.ends, len(b.data))
-	b.counts = append(b.counts, 1)
-	b.last = id
-	if 4*len(b.ends) > 3*len(b.slots) {
-		b.grow()
-	}
-	return id
-}
-
-func (b *Builder) grow() {
-	old := b.slots
-	b.slots = make([]uint64, 2*len(old))
-	for _, slot := range old {
-		if slot != 0 {
-			b.place(slot)
-		}
-	}
-}
-
-func (b *Builder) place(slot uint64) {
-	mask := uint32(len(b.slots) - 1)
-	i := uint32(slot>>32) & mask
-	for b.slots[i] != 0 {
-		i = (i + 1) & mask
-	}
-	b.slots[i] = slot
-}
-
 // Renumber gives ids by descending frequency, ties by first appearance, if the
 // codes pack into fewer bits that way than by first appearance, as they do
 // unless equal values stand near each other; without codes it always does.
@@ -193,7 +133,7 @@ func (b *Builder) Renumber(codes ...[]uint32) []uint32 {
 
 // byFrequency maps each id to its rank, nil if every id has its rank already.
 func (b *Builder) byFrequency() []uint32 {
-	order := make([]uint32, len(b.ends))
+	order := make([]uint32, b.Len())
 	for i := range order {
 		order[i] = uint32(i)
 	}
@@ -233,41 +173,29 @@ func packedBits(codes [][]uint32, perm []uint32) (total int) {
 }
 
 func (b *Builder) permute(perm []uint32) {
-	old := make([]uint32, len(perm))
-	for id, rank := range perm {
-		old[rank] = uint32(id)
-	}
-	data := make([]byte, 0, len(b.data))
-	ends := make([]int, len(b.ends))
+	b.set.Renumber(perm)
 	counts := make([]int64, len(b.counts))
-	for rank, id := range old {
-		data = append(data, b.Value(id)...)
-		ends[rank], counts[rank] = len(data), b.counts[id]
+	for id, to := range perm {
+		counts[to] = b.counts[id]
 	}
+	b.counts = counts
 	if b.nullID >= 0 {
 		b.nullID = int(perm[b.nullID])
 	}
-	b.last = perm[b.last]
-	for i, slot := range b.slots {
-		if slot != 0 {
-			b.slots[i] = slot&^(1<<32-1) | uint64(perm[uint32(slot)-1]+1)
-		}
-	}
-	b.data, b.ends, b.counts = data, ends, counts
 }
 
 // Size is the length of what [Builder.Append] appends.
 func (b *Builder) Size() int {
-	n := headerLen + sectionLen(len(b.data)) + sectionLen(4*b.Distinct())
+	n := headerLen + sectionLen(b.DataLen()) + sectionLen(4*b.Distinct())
 	if b.fixed == 0 {
-		n += sectionLen(8 * (len(b.ends) + 1))
+		n += sectionLen(8 * (b.Len() + 1))
 	}
 	return (n + bufferAlign - 1) &^ (bufferAlign - 1)
 }
 
 // Append appends the VALUE_DICTIONARY buffer.
 func (b *Builder) Append(dst []byte) []byte {
-	h := header{valueType: b.valueType, count: uint32(len(b.ends)), fixed: uint32(b.fixed)}
+	h := header{valueType: b.valueType, count: uint32(b.Len()), fixed: uint32(b.fixed)}
 	if b.nullID >= 0 {
 		h.hasNull, h.nullID = true, uint32(b.nullID)
 	}
@@ -277,9 +205,9 @@ func (b *Builder) Append(dst []byte) []byte {
 		at = s.end
 		return s
 	}
-	h.values = next(sectionLen(len(b.data)))
+	h.values = next(sectionLen(b.DataLen()))
 	if b.fixed == 0 {
-		h.offsets = next(sectionLen(8 * (len(b.ends) + 1)))
+		h.offsets = next(sectionLen(8 * (b.Len() + 1)))
 	} else {
 		h.offsets = next(0)
 	}
@@ -288,12 +216,12 @@ func (b *Builder) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = slices.Grow(dst, b.Size())
 	dst = h.append(dst)
-	dst = endSection(append(beginSection(dst, len(b.data)), b.data...), len(b.data))
+	dst = endSection(append(beginSection(dst, b.DataLen()), b.set.Data()...), b.DataLen())
 	if b.fixed == 0 {
-		n := 8 * (len(b.ends) + 1)
+		n := 8 * (b.Len() + 1)
 		dst = le.AppendUint64(beginSection(dst, n), 0)
-		for _, end := range b.ends {
-			dst = le.AppendUint64(dst, uint64(end))
+		for id := range b.Len() {
+			dst = le.AppendUint64(dst, uint64(b.set.End(uint32(id))))
 		}
 		dst = endSection(dst, n)
 	}
@@ -313,8 +241,8 @@ func (b *Builder) sortedIDs() []uint32 {
 		key uint64
 		id  uint32
 	}
-	all := make([]keyed, 0, len(b.ends))
-	for id := range b.ends {
+	all := make([]keyed, 0, b.Len())
+	for id := range b.Len() {
 		if id == b.nullID {
 			continue
 		}

@@ -57,7 +57,7 @@ func (b *Builder) withoutDictionary(rows, total int64) int64 {
 	perBlock := min(max(blockBytes*rows/max(total, 1), 1024), blockMost)
 	blocks := (rows + perBlock - 1) / perBlock
 	inBlock := min(distinct, perBlock)
-	own := min(int64(len(b.data)), inBlock*int64(len(b.data))/max(distinct, 1))
+	own := min(int64(b.DataLen()), inBlock*int64(b.DataLen())/max(distinct, 1))
 	perValue := int64(1)
 	if b.fixed > 0 {
 		perValue = 0 // no lengths
@@ -74,7 +74,7 @@ func (b *Builder) withoutDictionary(rows, total int64) int64 {
 // whole values, which it does not see, are what the blocks' own dictionaries
 // are estimated for.
 func (b *Builder) ratio() float64 {
-	sample := b.data
+	sample := b.set.Data()
 	if len(sample) > sampleLen {
 		at := (len(sample) - sampleLen) / 2
 		sample = sample[at : at+sampleLen]
