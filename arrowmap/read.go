@@ -81,7 +81,7 @@ func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 	if node.Depth() > 1 {
 		place = anyRole
 	}
-	r := reader{o: o, budget: node.Schema().Budget()}
+	r := newReader(node.Schema(), o)
 	return r.column(node, place)
 }
 
@@ -91,7 +91,7 @@ func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
 	columns := make([]Column, s.NumFields())
 	fields := make([]arrow.Field, s.NumFields())
-	r := reader{o: o, budget: s.Budget()}
+	r := newReader(s, o)
 	for i := range columns {
 		node, err := s.Field(i)
 		if err != nil {
@@ -107,29 +107,31 @@ func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
 
 type reader struct {
 	o      ReadOptions
-	budget *schema.Budget
+	budget *schema.Budget // a hostile schema leads to the same nodes on many ways
+	parsed map[*schema.Extended]*parsed
+}
+
+func newReader(s *schema.Schema, o ReadOptions) *reader {
+	return &reader{o: o, budget: s.Budget(), parsed: map[*schema.Extended]*parsed{}}
 }
 
 func (r *reader) column(node schema.Node, place role) (Column, error) {
-	if err := r.budget.Spend(node); err != nil {
-		return Column{}, err
-	}
 	c := Column{ID: node.ID()}
 	var err error
-	if c.Stored, err = node.Describe(); err != nil {
+	if c.Stored, err = r.budget.Describe(node); err != nil {
 		return c, err
 	}
 	if c.Children, err = r.children(node); err != nil {
 		return c, err
 	}
-	if text, ok := keptText(&c.Stored); ok && !r.o.IgnoreKept {
-		k, err := parseKept(text)
+	if k := r.keptOf(&c.Stored); k != nil && !r.o.IgnoreKept {
+		err := k.err
 		if err == nil {
-			if err = r.assemble(&c, k, place); err == nil {
+			if err = r.assemble(&c, k.kept, place); err == nil {
 				return c, nil
 			}
 		}
-		c.KeptIgnored = fmt.Sprintf("kept Arrow type %q: %v", text, err)
+		c.KeptIgnored = fmt.Sprintf("kept Arrow type %.200q: %v", k.text, err)
 	}
 	if err := r.assemble(&c, kept{}, place); err != nil {
 		return c, fault.In(fault.Unsupportedf("%w", err), "column "+node.Name(), -1)
@@ -162,16 +164,32 @@ func (r *reader) children(node schema.Node) ([]Column, error) {
 	return columns, nil
 }
 
-// keptText is the text of a node's kept property.
-func keptText(f *schema.Field) (string, bool) {
-	if f.Extended != nil {
-		for _, p := range f.Extended.Properties {
-			if p.Name == KeptProperty && p.Kind == schema.PropertyString {
-				return string(p.Data), true
-			}
+// parsed is what the kept property of an annotation says.
+type parsed struct {
+	kept
+	text string
+	err  error
+}
+
+// keptOf is the kept property of a node, nil without one. Nodes that share an
+// annotation share the work.
+func (r *reader) keptOf(f *schema.Field) *parsed {
+	if f.Extended == nil {
+		return nil
+	}
+	p, ok := r.parsed[f.Extended]
+	if ok {
+		return p
+	}
+	for _, prop := range f.Extended.Properties {
+		if prop.Name == KeptProperty && prop.Kind == schema.PropertyString {
+			p = &parsed{text: string(prop.Data)}
+			p.kept, p.err = parseKept(p.text)
+			break
 		}
 	}
-	return "", false
+	r.parsed[f.Extended] = p
+	return p
 }
 
 // assemble fills c in from what was kept, taking from the default mapping what was not.

@@ -118,7 +118,9 @@ func (s *Schema) Field(i int) (Node, error) {
 	return n, err
 }
 
-// Strings and lists may be shared by many nodes, so what one of them may cost is bounded.
+// Strings and lists may be shared by many nodes, so what one of them may cost is
+// bounded: bytes of a name or label, or of all aliases or property names of a
+// node, and the number of those.
 const (
 	maxName       = 64 << 10
 	maxProperties = 256
@@ -226,14 +228,14 @@ func (n Node) Aliases() ([]string, error) {
 	if v.Len() > maxProperties {
 		return nil, fault.Limitf("%d aliases on schema node %d", v.Len(), n.id)
 	}
-	out := make([]string, v.Len())
+	out, total := make([]string, v.Len()), 0
 	for i := range out {
 		b, err := v.String(i)
 		if err != nil {
 			return nil, err
 		}
-		if len(b) > maxName {
-			return nil, fault.Limitf("alias of %d bytes on schema node %d", len(b), n.id)
+		if total += len(b); total > maxName {
+			return nil, fault.Limitf("aliases of %d bytes on schema node %d", total, n.id)
 		}
 		out[i] = string(b)
 	}
@@ -277,8 +279,9 @@ func (n Node) Extended() (*Extended, error) {
 	if v.Len() > maxProperties {
 		return nil, fault.Limitf("%d properties on schema node %d", v.Len(), n.id)
 	}
+	total := 0
 	for i := range v.Len() {
-		p, err := property(v, i)
+		p, err := property(v, i, &total)
 		if err != nil {
 			return nil, err
 		}
@@ -287,14 +290,15 @@ func (n Node) Extended() (*Extended, error) {
 	return out, nil
 }
 
-func property(v flatread.Vector, i int) (Property, error) {
+// property is the i-th of v; total is how long the names so far are.
+func property(v flatread.Vector, i int, total *int) (Property, error) {
 	t, err := v.Table(i)
 	if err != nil {
 		return Property{}, err
 	}
 	name := t.String(propertyName)
-	if len(name) > maxName {
-		return Property{}, fault.Limitf("property name of %d bytes", len(name))
+	if *total += len(name); *total > maxName {
+		return Property{}, fault.Limitf("property names of %d bytes", *total)
 	}
 	p := Property{Name: string(name)}
 	if value, ok := t.Table(propertyValue); ok {
@@ -309,11 +313,16 @@ func property(v flatread.Vector, i int) (Property, error) {
 
 // Describe is a copy of the node without its children.
 func (n Node) Describe() (Field, error) {
-	f := Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}
+	f := n.describe()
 	var err error
 	if f.Extended, err = n.Extended(); err != nil {
 		return f, err
 	}
 	f.Aliases, err = n.Aliases()
 	return f, err
+}
+
+// describe is all that was checked when the node was made.
+func (n Node) describe() Field {
+	return Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}
 }

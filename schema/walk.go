@@ -9,25 +9,76 @@ import (
 
 // Budget bounds the work of walking a schema. References in the message only
 // lead forward, but many may lead to the same table: a short message can
-// describe a tree of 2^64 nodes. No tree that a writer made exceeds the budget.
+// describe a tree of 2^64 nodes, or a long text that is everywhere. No tree that
+// a writer made exceeds the budget. It is for one goroutine.
 type Budget struct {
-	nodes int64 // how many more nodes
-	work  int64 // how many more units of 16 bytes
+	nodes    int64 // how many more nodes
+	work     int64 // how many more units of 16 bytes
+	extended map[int]*Extended
 }
 
 // Budget is enough to look at every node of s once.
 func (s *Schema) Budget() *Budget {
-	return &Budget{nodes: int64(s.count), work: int64(len(s.buf) / 4)}
+	return &Budget{nodes: int64(s.count), work: int64(len(s.buf) / 4), extended: map[int]*Extended{}}
 }
 
 // Spend accounts for one look at n; the error wraps [fault.ErrCorrupt].
 func (b *Budget) Spend(n Node) error {
 	b.nodes--
-	b.work -= 1 + int64(len(n.name)/16)
+	return b.spend(1 + len(n.name)/16)
+}
+
+func (b *Budget) spend(work int) error {
+	b.work -= int64(work)
 	if b.nodes < 0 || b.work < 0 {
 		return fault.Corruptf("the schema leads to more nodes than it has")
 	}
 	return nil
+}
+
+// Describe is [Node.Describe] within the budget. Nodes that share an annotation
+// in the message get the same *Extended, which must not be changed.
+func (b *Budget) Describe(n Node) (Field, error) {
+	f := n.describe()
+	if err := b.Spend(n); err != nil {
+		return f, err
+	}
+	var err error
+	if f.Aliases, err = n.Aliases(); err != nil {
+		return f, err
+	}
+	if err := b.spend(textLen(f.Aliases) / 16); err != nil {
+		return f, err
+	}
+	t := n.table
+	ext, ok := t.Table(typeExtended)
+	if !ok {
+		return f, t.Err
+	}
+	if f.Extended, ok = b.extended[ext.Pos()]; ok {
+		return f, nil
+	}
+	if f.Extended, err = n.Extended(); err != nil {
+		return f, err
+	}
+	b.extended[ext.Pos()] = f.Extended
+	return f, b.spend(f.Extended.size() / 16)
+}
+
+// size is about what it takes to look at e.
+func (e *Extended) size() int {
+	n := len(e.Label)
+	for _, p := range e.Properties {
+		n += 32 + len(p.Name) + len(p.Data)
+	}
+	return n
+}
+
+func textLen(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
 }
 
 // Walk calls f for every node in pre-order, with the path that leads to it. It
@@ -87,48 +138,42 @@ func (n Node) pathName(i int, child Node) string {
 // that are used once, parents, and names that are set and unique where they
 // must be. Reading does not need it.
 func (s *Schema) Check() error {
-	seen := make(map[uint32]bool)
-	if err := checkNames("", s.NumFields(), s.Field); err != nil {
-		return err
-	}
-	return s.Walk(func(path string, n Node) error {
-		if seen[n.id] {
-			return fault.Corruptf("column %s: schema id %d is used twice", path, n.id)
-		}
-		seen[n.id] = true
-		if n.depth == 1 && n.ParentID() != NoParent {
-			return fault.Corruptf("column %s: top-level node with parent %d", path, n.ParentID())
-		}
-		for i := range n.NumChildren() {
-			c, err := n.Child(i)
-			if err != nil {
-				return err
-			}
-			if c.ParentID() != n.id {
-				return fault.Corruptf("column %s: child %d has parent %d, not %d", path, i, c.ParentID(), n.id)
-			}
-		}
-		if n.basic == Struct {
-			return checkNames(path, n.NumChildren(), n.Child)
-		}
-		return nil
-	})
+	c := checker{budget: s.Budget(), ids: map[uint32]bool{}}
+	return c.siblings("", NoParent, true, s.NumFields(), s.Field)
 }
 
-func checkNames(path string, n int, at func(int) (Node, error)) error {
-	seen := make(map[string]bool)
+type checker struct {
+	budget *Budget
+	ids    map[uint32]bool
+}
+
+// siblings checks n nodes and those below them.
+func (c *checker) siblings(path string, parent uint32, named bool, n int, at func(int) (Node, error)) error {
+	names := map[string]bool{}
 	for i := range n {
-		c, err := at(i)
+		node, err := at(i)
+		if err == nil {
+			_, err = c.budget.Describe(node)
+		}
 		if err != nil {
+			return fault.In(err, "column "+path, -1)
+		}
+		name := node.Name()
+		here := JoinPath(path, name)
+		switch {
+		case named && name == "":
+			return fault.Corruptf("field %d of %q has no name", i, path)
+		case named && names[name]:
+			return fault.Corruptf("field name %q occurs twice in %q", name, path)
+		case c.ids[node.id]:
+			return fault.Corruptf("column %s: schema id %d is used twice", here, node.id)
+		case node.ParentID() != parent:
+			return fault.Corruptf("column %s: parent %d instead of %d", here, node.ParentID(), parent)
+		}
+		names[name], c.ids[node.id] = true, true
+		if err := c.siblings(here, node.id, node.basic == Struct, node.NumChildren(), node.Child); err != nil {
 			return err
 		}
-		if len(c.name) == 0 {
-			return fault.Corruptf("field %d of %q has no name", i, path)
-		}
-		if seen[c.Name()] {
-			return fault.Corruptf("field name %q occurs twice in %q", c.name, path)
-		}
-		seen[c.Name()] = true
 	}
 	return nil
 }

@@ -109,6 +109,9 @@ func (t *Table) follow(pos int) (target int, ok bool) {
 	return pos + int(off), true
 }
 
+// Pos is the place of the table in the buffer: equal for the same table only.
+func (t *Table) Pos() int { return t.pos }
+
 // Has tells whether a slot is set.
 func (t *Table) Has(slot int) bool {
 	_, ok := t.field(slot, 1)
