@@ -1,0 +1,289 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/parquet"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+// unreadable are the good files of the corpus that pqarrow does not read, and why.
+var unreadable = map[string]string{
+	"datapage_v2_empty_datapage.snappy.parquet": "s2: corrupt input",                  // an empty page that the codec does not take for one
+	"incorrect_map_schema.parquet":              "MAP keys must be required",          // the file breaks the rule; others overlook it
+	"int96_from_spark.parquet":                  "outside the Arrow nanosecond range", // year 9999 and others in INT96
+	"large_string_map.brotli.parquet":           "exceeds configured limit",           // a page of 1 GiB behind 4 KB of file
+	"unknown-logical-type.parquet":              "invalid logical type",               // a logical type from the future
+}
+
+// harmless are the bad files that have a meaning all the same.
+var harmless = map[string]string{
+	"ARROW-GH-43605.parquet": "dictionary codes of width 0 are all 0, and the dictionary has one entry",
+}
+
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Publish(context.Context) error { return nil }
+func (b *buffer) Abort() error                { b.Reset(); return nil }
+
+func input(name string, b []byte) tabular.Input {
+	return tabular.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
+}
+
+// readAll reads every batch, and checks the row count that the source told.
+func readAll(t *testing.T, in tabular.Input, o tabular.ReadOptions) (arrow.Table, error) {
+	t.Helper()
+	src, err := parquet.Format.Open(t.Context(), in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { require.NoError(t, src.Close()) }()
+	var batches []arrow.RecordBatch
+	defer func() {
+		for _, b := range batches {
+			b.Release()
+		}
+	}()
+	rows := int64(0)
+	for {
+		b, err := src.Next(t.Context())
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+		rows += b.NumRows()
+	}
+	told, ok := src.Rows()
+	require.True(t, ok)
+	require.Equal(t, told, rows)
+	return array.NewTableFromRecords(src.Schema(), batches), nil
+}
+
+func write(t *testing.T, table arrow.Table, o tabular.WriteOptions, rows int64) []byte {
+	t.Helper()
+	var out buffer
+	sink, err := parquet.Format.Create(t.Context(), &out, table.Schema(), o)
+	require.NoError(t, err)
+	r := array.NewTableReader(table, rows)
+	defer r.Release()
+	for r.Next() {
+		require.NoError(t, sink.Write(t.Context(), r.RecordBatch()))
+	}
+	require.NoError(t, sink.Close(t.Context()))
+	require.NoError(t, sink.Abort())
+	return out.Bytes()
+}
+
+// requireSame compares tables value by value, whatever their chunks.
+func requireSame(t *testing.T, want, got arrow.Table) {
+	t.Helper()
+	require.Equal(t, want.NumRows(), got.NumRows())
+	require.Equal(t, want.NumCols(), got.NumCols())
+	for i := range int(want.NumCols()) {
+		require.Equal(t, want.Schema().Field(i).Name, got.Schema().Field(i).Name)
+		require.True(t, array.ChunkedEqual(bits(t, want.Column(i).Data()), bits(t, got.Column(i).Data())), "column %s", want.Column(i).Name())
+	}
+}
+
+// bits views columns of floats as integers, so that NaNs compare too.
+func bits(t *testing.T, c *arrow.Chunked) *arrow.Chunked {
+	t.Helper()
+	as, ok := map[arrow.Type]arrow.DataType{
+		arrow.FLOAT16: arrow.PrimitiveTypes.Uint16, arrow.FLOAT32: arrow.PrimitiveTypes.Uint32, arrow.FLOAT64: arrow.PrimitiveTypes.Uint64,
+	}[c.DataType().ID()]
+	if !ok {
+		return c
+	}
+	var chunks []arrow.Array
+	for _, a := range c.Chunks() {
+		d := a.Data()
+		chunks = append(chunks, array.MakeFromData(array.NewData(as, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())))
+	}
+	return arrow.NewChunked(as, chunks)
+}
+
+func TestCorpus(t *testing.T) {
+	dir := filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data")
+	read := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".parquet" {
+			return err
+		}
+		t.Run(d.Name(), func(t *testing.T) {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			table, err := readAll(t, input(d.Name(), b), tabular.ReadOptions{})
+			if why, ok := unreadable[d.Name()]; ok {
+				require.ErrorContains(t, err, why)
+				return
+			}
+			require.NoError(t, err)
+			defer table.Release()
+			read++
+			again, err := readAll(t, input(d.Name(), write(t, table, tabular.WriteOptions{RowGroupRows: 1000}, 300)), tabular.ReadOptions{BatchRows: 77})
+			require.NoError(t, err)
+			defer again.Release()
+			requireSame(t, table, again)
+		})
+		return nil
+	}))
+	t.Logf("%d files read and written back, %d unreadable for a reason", read, len(unreadable))
+}
+
+func TestBadData(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "bad_data", "*.parquet"))
+	require.NoError(t, err)
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		table, err := readAll(t, input(filepath.Base(path), b), tabular.ReadOptions{})
+		if harmless[filepath.Base(path)] != "" {
+			require.NoError(t, err)
+			table.Release()
+			continue
+		}
+		require.Error(t, err, path)
+		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// TestDamage flips bytes and cuts a file: an error or some table, never a panic.
+func TestDamage(t *testing.T) {
+	table := example(t, 500)
+	defer table.Release()
+	whole := write(t, table, tabular.WriteOptions{RowGroupRows: 200}, 100)
+	for i := 0; i < len(whole); i += 23 {
+		bad := bytes.Clone(whole)
+		bad[i] ^= byte(1 << (i % 8))
+		if table, err := readAllQuietly(t, bad); err == nil {
+			table.Release()
+		}
+	}
+	for n := 0; n < len(whole); n += 61 {
+		_, err := readAllQuietly(t, whole[:n])
+		require.Error(t, err)
+	}
+}
+
+func readAllQuietly(t *testing.T, b []byte) (arrow.Table, error) {
+	src, err := parquet.Format.Open(t.Context(), input("x", b), tabular.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	var batches []arrow.RecordBatch
+	for {
+		b, err := src.Next(t.Context())
+		if err == io.EOF {
+			return array.NewTableFromRecords(src.Schema(), batches), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		batches = append(batches, b)
+	}
+}
+
+func example(t *testing.T, rows int) arrow.Table {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int32), Nullable: true},
+		{Name: "st", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Float64, Nullable: true}), Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	for i := range rows {
+		b.Field(0).(*array.Int64Builder).Append(int64(i) * 7919)
+		if i%5 == 0 {
+			b.Field(1).AppendNull()
+			b.Field(2).AppendNull()
+			b.Field(3).AppendNull()
+			continue
+		}
+		b.Field(1).(*array.StringBuilder).Append(strings.Repeat("x", i%13))
+		l := b.Field(2).(*array.ListBuilder)
+		l.Append(true)
+		for j := range i % 4 {
+			l.ValueBuilder().(*array.Int32Builder).Append(int32(i * j))
+		}
+		st := b.Field(3).(*array.StructBuilder)
+		st.Append(true)
+		st.FieldBuilder(0).(*array.Float64Builder).Append(float64(i) / 3)
+	}
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	return array.NewTableFromRecords(schema, []arrow.RecordBatch{batch})
+}
+
+func TestProjection(t *testing.T) {
+	table := example(t, 1000)
+	defer table.Release()
+	b := write(t, table, tabular.WriteOptions{RowGroupRows: 300}, 1000)
+	got, err := readAll(t, input("x", b), tabular.ReadOptions{Columns: []string{"st", "n"}})
+	require.NoError(t, err)
+	defer got.Release()
+	require.Equal(t, "st", got.Schema().Field(0).Name)
+	require.True(t, array.ChunkedEqual(table.Column(3).Data(), got.Column(0).Data()))
+	require.True(t, array.ChunkedEqual(table.Column(0).Data(), got.Column(1).Data()))
+	_, err = readAll(t, input("x", b), tabular.ReadOptions{Columns: []string{"nope"}})
+	require.ErrorContains(t, err, `no column named "nope"`)
+}
+
+// TestPipe reads from a stream without random access.
+func TestPipe(t *testing.T) {
+	table := example(t, 100)
+	defer table.Release()
+	b := write(t, table, tabular.WriteOptions{}, 100)
+	dir := t.TempDir()
+	got, err := readAll(t, tabular.Input{Name: "stdin", Reader: bytes.NewReader(b), Size: -1}, tabular.ReadOptions{TempDir: dir})
+	require.NoError(t, err)
+	defer got.Release()
+	requireSame(t, table, got)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestNotParquet(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "too few",
+		"id,name\n1,one\n2,two\n":        `it starts with "id,n"`,
+		"PAR1" + strings.Repeat("x", 40): "no footer",
+		"PAR1" + strings.Repeat("x", 40) + "PARE":                 "encrypted",
+		"PAR1" + strings.Repeat("x", 40) + "\xff\xff\xff\x7fPAR1": "",
+	} {
+		_, err := readAll(t, input("file", []byte(text)), tabular.ReadOptions{})
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "file")
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	table := example(t, 100)
+	defer table.Release()
+	b := write(t, table, tabular.WriteOptions{}, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	src, err := parquet.Format.Open(ctx, input("x", b), tabular.ReadOptions{})
+	require.NoError(t, err)
+	defer src.Close()
+	cancel()
+	_, err = src.Next(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,349 @@
+package tabular
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+)
+
+// Arrow is the Arrow IPC file format. When reading, a stream under the same
+// name is understood too.
+var Arrow = Format{
+	Name: "arrow", Title: "Arrow IPC file", Extensions: []string{".arrow", ".feather", ".ipc"},
+	Open: openArrow, Create: createArrow,
+}
+
+// ArrowStream is the Arrow IPC stream format.
+var ArrowStream = Format{
+	Name: "arrows", Title: "Arrow IPC stream", Extensions: []string{".arrows"},
+	Open: openArrow,
+	Create: func(_ context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error) {
+		return &arrowSink{out: out, w: ipc.NewWriter(out, ipc.WithSchema(schema), ipc.WithDictionaryDeltas(true))}, nil
+	},
+}
+
+// Limits on one message of an IPC file or stream. Batches are held whole.
+const (
+	maxArrowMetadata = 256 << 20
+	maxArrowBody     = 4 << 30
+)
+
+// openArrow looks at the first bytes to tell a file from a stream.
+func openArrow(_ context.Context, in Input, o ReadOptions) (src Source, err error) {
+	defer func() {
+		if err != nil {
+			in.Close()
+		}
+	}()
+	o = o.WithDefaults()
+	head := make([]byte, 8)
+	n, err := io.ReadFull(in.Reader, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%s is empty: not an Arrow IPC file or stream", in.Name)
+	}
+	rest := io.MultiReader(bytes.NewReader(head[:n]), in.Reader)
+	switch Sniff(head[:n]) {
+	case "arrow":
+		return openArrowFile(in, rest, o)
+	case "parquet", "shard", "json", "jsonl":
+		return nil, fmt.Errorf("%s is not an Arrow IPC file or stream; it looks like %s", in.Name, Sniff(head[:n]))
+	}
+	return openArrowStream(in, rest, o)
+}
+
+// arrowFile reads the batches of a file by number.
+type arrowFile struct {
+	in     Input
+	o      ReadOptions
+	r      *ipc.FileReader
+	schema *arrow.Schema
+	keep   []int
+	next   int
+	rows   int64
+	temp   *Spooled
+}
+
+func openArrowFile(in Input, rest io.Reader, o ReadOptions) (Source, error) {
+	s := &arrowFile{in: in, o: o}
+	at, size := in.At, in.Size
+	if at == nil || size < 0 {
+		var err error
+		if s.temp, err = Spool(rest, o.TempDir); err != nil {
+			return nil, err
+		}
+		at, size = s.temp, s.temp.Size()
+	}
+	err := guard(func() (err error) {
+		s.r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
+			ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
+		return err
+	})
+	if err == nil {
+		s.schema, s.keep, err = projectSchema(s.r.Schema(), o.Columns)
+	}
+	if err != nil {
+		s.temp.Close()
+		return nil, fmt.Errorf("%w in %s", err, in.Name)
+	}
+	return s, nil
+}
+
+// projectSchema is the schema of the asked columns; keep is nil for all.
+func projectSchema(schema *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
+	if columns == nil {
+		return schema, nil, nil
+	}
+	keep, err := project(schema.Fields(), columns)
+	if err != nil {
+		return nil, nil, err
+	}
+	fields := make([]arrow.Field, len(keep))
+	for k, i := range keep {
+		fields[k] = schema.Field(i)
+	}
+	meta := schema.Metadata()
+	return arrow.NewSchema(fields, &meta), keep, nil
+}
+
+// guard turns a panic of a reader on bad bytes into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid data: %v", r)
+		}
+	}()
+	return f()
+}
+
+// checked gives the asked columns of a batch that was read, after checking that
+// its buffers hold what they must: the reader does not.
+func checked(batch arrow.RecordBatch, schema *arrow.Schema, keep []int, from, to int64) (out arrow.RecordBatch, err error) {
+	err = guard(func() error {
+		columns := make([]arrow.Array, schema.NumFields())
+		for k := range columns {
+			i := k
+			if keep != nil {
+				i = keep[k]
+			}
+			columns[k] = batch.Column(i)
+			if err := array.ValidateFull(columns[k]); err != nil {
+				return fmt.Errorf("invalid data in column %q: %w", schema.Field(k).Name, err)
+			}
+			if int64(columns[k].Len()) != batch.NumRows() {
+				return fmt.Errorf("column %q has %d rows, its batch has %d", schema.Field(k).Name, columns[k].Len(), batch.NumRows())
+			}
+		}
+		all := array.NewRecordBatch(schema, columns, batch.NumRows())
+		defer all.Release()
+		out = all.NewSlice(from, to)
+		return nil
+	})
+	return out, err
+}
+
+// Schema implements [Source].
+func (s *arrowFile) Schema() *arrow.Schema { return s.schema }
+
+// Rows implements [Source]. A file does not record it; batches tell as they come.
+func (s *arrowFile) Rows() (int64, bool) {
+	if s.next == 0 {
+		return 0, s.r.NumRecords() == 0
+	}
+	return s.rows * int64(s.r.NumRecords()) / int64(s.next), true
+}
+
+// Next implements [Source]. Batches come as they are in the file.
+func (s *arrowFile) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for s.next < s.r.NumRecords() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var batch arrow.RecordBatch
+		err := guard(func() (err error) {
+			batch, err = s.r.RecordBatchAt(s.next)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.next, err, s.in.Name)
+		}
+		s.next++
+		s.rows += batch.NumRows()
+		out, err := checked(batch, s.schema, s.keep, 0, batch.NumRows())
+		batch.Release()
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.next-1, err, s.in.Name)
+		}
+		if out.NumRows() > 0 {
+			return out, nil
+		}
+		out.Release()
+	}
+	return nil, io.EOF
+}
+
+// Close implements [Source].
+func (s *arrowFile) Close() error {
+	err := guard(s.r.Close)
+	return errors.Join(err, s.temp.Close(), s.in.Close())
+}
+
+// arrowStream reads batches as they come.
+type arrowStream struct {
+	in     Input
+	r      *ipc.Reader
+	schema *arrow.Schema
+	keep   []int
+	batch  int
+}
+
+func openArrowStream(in Input, r io.Reader, o ReadOptions) (Source, error) {
+	s := &arrowStream{in: in}
+	most := int64(maxArrowBody)
+	if in.Size >= 0 {
+		most = min(most, in.Size)
+	}
+	err := guard(func() (err error) {
+		// ipc.NewReader would not hand the limits on.
+		messages := ipc.NewMessageReader(r, ipc.WithAllocator(o.Allocator),
+			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
+		s.r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))
+		return err
+	})
+	if err == nil {
+		s.schema, s.keep, err = projectSchema(s.r.Schema(), o.Columns)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", err, in.Name)
+	}
+	return s, nil
+}
+
+// Schema implements [Source].
+func (s *arrowStream) Schema() *arrow.Schema { return s.schema }
+
+// Rows implements [Source].
+func (s *arrowStream) Rows() (int64, bool) { return 0, false }
+
+// Next implements [Source].
+func (s *arrowStream) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		more := false
+		if err := guard(func() error { more = s.r.Next(); return s.r.Err() }); err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, err, s.in.Name)
+		}
+		if !more {
+			return nil, io.EOF
+		}
+		s.batch++
+		out, err := checked(s.r.RecordBatch(), s.schema, s.keep, 0, s.r.RecordBatch().NumRows())
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.batch-1, err, s.in.Name)
+		}
+		if out.NumRows() > 0 {
+			return out, nil
+		}
+		out.Release()
+	}
+}
+
+// Close implements [Source].
+func (s *arrowStream) Close() error {
+	s.r.Release()
+	return s.in.Close()
+}
+
+// arrowSink writes the batches as they come.
+type arrowSink struct {
+	out Output
+	w   interface {
+		Write(arrow.RecordBatch) error
+		Close() error
+	}
+	ended bool
+}
+
+func createArrow(_ context.Context, out Output, schema *arrow.Schema, _ WriteOptions) (Sink, error) {
+	w, err := ipc.NewFileWriter(onlyWriter{out}, ipc.WithSchema(schema))
+	if err != nil {
+		return nil, err
+	}
+	return &arrowSink{out: out, w: w}, nil
+}
+
+// onlyWriter hides what else an output can do from writers that look for it.
+type onlyWriter struct{ io.Writer }
+
+// Write implements [Sink].
+func (s *arrowSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return guard(func() error { return s.w.Write(batch) })
+}
+
+// Close implements [Sink].
+func (s *arrowSink) Close(ctx context.Context) error {
+	s.ended = true
+	err := guard(s.w.Close)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return s.out.Publish(ctx)
+	}
+	return errors.Join(err, s.out.Abort())
+}
+
+// Abort implements [Sink].
+func (s *arrowSink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return s.out.Abort()
+}
+
+// Spooled is a temporary file that holds what a pipe gave, for formats that
+// need random access.
+type Spooled struct {
+	*os.File
+	size int64
+}
+
+// Spool copies r to a temporary file in dir, which Close removes. An empty dir
+// means os.TempDir.
+func Spool(r io.Reader, dir string) (*Spooled, error) {
+	f, err := os.CreateTemp(dir, "amudai-spool-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &Spooled{File: f}
+	if s.size, err = io.Copy(f, r); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Size is the number of bytes.
+func (s *Spooled) Size() int64 { return s.size }
+
+// Close closes and removes the file. A nil file is closed already.
+func (s *Spooled) Close() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.File.Close(), os.Remove(s.File.Name()))
+}
