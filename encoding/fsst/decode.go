@@ -2,7 +2,7 @@ package fsst
 
 import (
 	"encoding/binary"
-	"math"
+	"math/bits"
 
 	"github.com/amudai/amudai-go/fault"
 )
@@ -10,13 +10,11 @@ import (
 // Decoder turns codes back into strings. The zero value knows no symbols. It
 // is safe for concurrent use, other than Reset.
 type Decoder struct {
-	entries [256]entry
-}
+	values  [256]uint64
+	lengths [256]uint8
+	n       int // symbols; of the codes from n on only 255 is valid
 
-// entry is one symbol; length 0 means that there is no such code.
-type entry struct {
-	value  uint64
-	length uint64
+	above, small uint64 // for special
 }
 
 // NewDecoder is a decoder for a stored table (see [Table.Append]).
@@ -34,81 +32,87 @@ func (d *Decoder) Reset(symbols, lengths []byte) error {
 		if n < 1 || n > MaxSymbolLen {
 			return fault.Corruptf("FSST symbol %d is %d bytes long", i, n)
 		}
-		d.entries[i] = entry{binary.LittleEndian.Uint64(symbols[8*i:]), uint64(n)}
+		d.values[i] = binary.LittleEndian.Uint64(symbols[8*i:])
+		d.lengths[i] = n
 	}
-	clear(d.entries[len(lengths):])
+	d.n = len(lengths)
+	d.setSpecial()
 	return nil
+}
+
+// everyByte times b is 8 times the byte b.
+const everyByte = 0x0101010101010101
+
+// setSpecial prepares special. It adds a number to the low 7 bits of a byte, by
+// which the highest bit of the sum tells whether they are large enough. Bytes
+// with their own highest bit set are special with such a sum if there are more
+// than 128 symbols, without if there are fewer; others the other way round.
+func (d *Decoder) setSpecial() {
+	if d.n > 128 {
+		d.above, d.small = uint64(256-d.n)*everyByte, 0
+	} else {
+		d.above, d.small = uint64(128-d.n)*everyByte, 0x80*everyByte
+	}
+}
+
+// special marks those of 8 codes that are no symbol's, by their highest bit.
+func (d *Decoder) special(codes uint64) uint64 {
+	sum := codes&(0x7f*everyByte) + d.above
+	return (codes&sum | (codes|sum)&d.small) & (0x80 * everyByte)
 }
 
 // Decode writes the strings of src to dst, which must be exactly as long as
 // they are; bytes beyond it, up to its capacity, may be overwritten with
 // anything. It returns len(dst).
 func (d *Decoder) Decode(dst, src []byte) (int, error) {
-	n, rest, err := d.decodeFast(dst[:cap(dst)], len(dst), src)
-	if err != nil {
-		return 0, err
-	}
-	return d.decodeSlow(dst, n, rest)
+	o, rest := d.decodeFast(dst[:cap(dst)], len(dst), src)
+	return d.decodeSlow(dst, o, rest)
 }
 
-// decodeFast decodes eight codes at a time, as long as 64 bytes beyond what is
-// written fit into room. It returns how much it wrote, and the codes left.
-func (d *Decoder) decodeFast(room []byte, limit int, src []byte) (int, []byte, error) {
+// step is the room that 8 codes take at most, with 8 bytes for the last store.
+const step = 8*MaxSymbolLen + 8
+
+// put writes the symbol of c at n, and returns the n behind it. n stays below
+// 64 for 8 codes: the mask only tells the compiler.
+func (d *Decoder) put(out *[step]byte, n uint64, c byte) uint64 {
+	binary.LittleEndian.PutUint64(out[n&63:], d.values[c])
+	return n + uint64(d.lengths[c])
+}
+
+// decodeFast decodes 8 codes at a time while there is room behind them. It
+// returns how much it wrote, and the codes that it left: the last ones, or all
+// from one that is not valid.
+func (d *Decoder) decodeFast(room []byte, limit int, src []byte) (int, []byte) {
 	o := 0
-	for len(src) >= 8 && o < limit && len(room)-o >= 64 {
+	for len(src) > 8 && o < limit && len(room)-o >= step {
+		out := (*[step]byte)(room[o:])
 		codes := binary.LittleEndian.Uint64(src)
-		if hasEscape(codes) {
-			c := src[0]
-			if c == escape {
-				room[o] = src[1]
-				o++
-				src = src[2:]
-				continue
+		n := uint64(0)
+		if special := d.special(codes); special != 0 {
+			k := bits.TrailingZeros64(special) / 8
+			for _, c := range src[:k] {
+				n = d.put(out, n, c)
 			}
-			e := &d.entries[c]
-			if e.length == 0 {
-				return 0, nil, badCode(c)
+			if src[k] != escape {
+				return o + int(n), src[k:]
 			}
-			binary.LittleEndian.PutUint64(room[o:], e.value)
-			o += int(e.length)
-			src = src[1:]
+			out[n&63] = src[k+1]
+			o += int(n) + 1
+			src = src[k+2:]
 			continue
 		}
-		out := room[o : o+64 : o+64]
-		n, bad := uint64(0), uint64(0)
-		for range 8 {
-			e := &d.entries[byte(codes)]
-			binary.LittleEndian.PutUint64(out[n:], e.value)
-			n += e.length
-			bad |= e.length - 1
-			codes >>= 8
-		}
-		if bad > math.MaxInt64 {
-			return 0, nil, badCode(firstBad(d, src))
-		}
+		n = d.put(out, n, byte(codes))
+		n = d.put(out, n, byte(codes>>8))
+		n = d.put(out, n, byte(codes>>16))
+		n = d.put(out, n, byte(codes>>24))
+		n = d.put(out, n, byte(codes>>32))
+		n = d.put(out, n, byte(codes>>40))
+		n = d.put(out, n, byte(codes>>48))
+		n = d.put(out, n, byte(codes>>56))
 		o += int(n)
 		src = src[8:]
 	}
-	return o, src, nil
-}
-
-// firstBad is the first code without a symbol.
-func firstBad(d *Decoder, src []byte) byte {
-	for _, c := range src {
-		if d.entries[c].length == 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-func badCode(c byte) error { return fault.Corruptf("FSST code %d is not in the table", c) }
-
-// hasEscape tells whether one of the 8 bytes is 255.
-func hasEscape(codes uint64) bool {
-	// A byte of the complement is 0: subtracting 1 borrows into its high bit.
-	x := ^codes
-	return (x-0x0101010101010101)&codes&0x8080808080808080 != 0
+	return o, src
 }
 
 // decodeSlow decodes the rest code by code and checks every length.
@@ -117,12 +121,11 @@ func (d *Decoder) decodeSlow(dst []byte, o int, src []byte) (int, error) {
 		var word [8]byte
 		n := 1
 		if c := src[i]; c != escape {
-			e := &d.entries[c]
-			if e.length == 0 {
-				return 0, badCode(c)
+			if int(c) >= d.n {
+				return 0, fault.Corruptf("FSST code %d in a table of %d", c, d.n)
 			}
-			binary.LittleEndian.PutUint64(word[:], e.value)
-			n = int(e.length)
+			binary.LittleEndian.PutUint64(word[:], d.values[c])
+			n = int(d.lengths[c])
 		} else {
 			if i++; i == len(src) {
 				return 0, fault.Corruptf("FSST stream ends in an escape")

@@ -22,13 +22,16 @@ func decoderOf(t require.TestingT, table *Table) *Decoder {
 func roundTrip(t require.TestingT, table *Table, src []byte) []byte {
 	codes := table.Encode(nil, src)
 	d := decoderOf(t, table)
-	// Once with no room behind the end, once with plenty.
-	for _, room := range []int{0, 100} {
-		got := make([]byte, len(src), len(src)+room)
+	// With more or less room behind the end, and nothing written behind that.
+	for _, room := range []int{0, 7, 100} {
+		canary := bytes.Repeat([]byte{0xa5}, 16)
+		memory := append(make([]byte, len(src)+room), canary...)
+		got := memory[: len(src) : len(src)+room]
 		n, err := d.Decode(got, codes)
 		require.NoError(t, err)
 		require.Equal(t, len(src), n)
 		require.True(t, bytes.Equal(src, got))
+		require.Equal(t, canary, memory[len(src)+room:])
 	}
 	return codes
 }
@@ -36,8 +39,7 @@ func roundTrip(t require.TestingT, table *Table, src []byte) []byte {
 // TestKnown is the example of the format: one symbol, one escape.
 func TestKnown(t *testing.T) {
 	var table Table
-	table.reset()
-	require.True(t, table.add(symbol{0x636261, 3}))
+	table.set([]symbol{{0x636261, 3}})
 	require.Equal(t, []byte{0, 0, 0xff, 0x58}, roundTrip(t, &table, []byte("abcabcX")))
 	require.Equal(t, []byte("abc\x00\x00\x00\x00\x00\x03"), table.Append(nil))
 }
@@ -83,6 +85,25 @@ func TestRoundTrip(t *testing.T) {
 		roundTrip(t, table, src)
 		roundTrip(t, table, data.Draw(t, "encoded"))
 	})
+}
+
+func TestNoAllocations(t *testing.T) {
+	src := logLines(500)
+	var trainer Trainer
+	table := trainer.Train(src)
+	stored := table.Append(nil)
+	codes := table.Encode(nil, src)
+	var d Decoder
+	require.Zero(t, testing.AllocsPerRun(10, func() {
+		trainer.Train(src)
+		codes = table.Encode(codes[:0], src)
+		if d.Reset(stored[:8*table.Len()], stored[8*table.Len():]) != nil {
+			t.Fail()
+		}
+		if _, err := d.Decode(src, codes); err != nil {
+			t.Fail()
+		}
+	}))
 }
 
 func TestRefused(t *testing.T) {
@@ -140,7 +161,8 @@ func FuzzDecode(f *testing.F) {
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(logLines(20), logLines(5))
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaa"), []byte("\x00aaaaaaaaaaaaaaaa\x00"))
+	var trainer Trainer
 	f.Fuzz(func(t *testing.T, data, src []byte) {
-		roundTrip(t, Train(data), src)
+		roundTrip(t, trainer.Train(data), src)
 	})
 }

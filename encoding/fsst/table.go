@@ -1,95 +1,100 @@
 package fsst
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "encoding/binary"
 
 // Table is a set of symbols with the structures to find the longest that a
 // string begins with. Reading it is safe for concurrent use.
 type Table struct {
 	symbols []symbol
-	long    [longSlots]longEntry
-	short   [1 << 16]uint16 // by two bytes: code | length<<8 of a symbol of 1 or 2 bytes, or escapeEntry
+	long    [longSlots]longEntry // by three bytes: symbols of 3 to 8 bytes
+	short   [1 << 16]match       // by two bytes: symbols of 1 or 2 bytes
+	single  [256]match           // by one byte: symbols of 1 byte
 }
 
-// longEntry holds one symbol of 3 to 8 bytes. Of those that begin with the same
-// three bytes, or whose three bytes have the same hash, only one is in a table.
+// match is a code and, above it, the number of bytes that it stands for. An
+// escape stands for one.
+type match uint16
+
+const noMatch match = 1<<8 | escape
+
+func (m match) code() byte  { return byte(m) }
+func (m match) length() int { return int(m >> 8) }
+
+// longEntry holds one symbol. Of those that begin with the same three bytes, or
+// whose three bytes have the same hash, only one is in a table.
 type longEntry struct {
 	value uint64
-	mask  uint64 // of the bytes that count
-	match uint16 // code | length<<8
+	mask  uint64 // of the bits of a word that count
+	match match
 }
 
 const (
-	longSlots   = 1 << 11
-	escapeEntry = escape | 1<<8
+	longBits  = 11
+	longSlots = 1 << longBits
 )
+
+// emptyEntry matches nothing: a word without its bits is not 1.
+var emptyEntry = longEntry{value: 1}
 
 // slot is the place of symbols that begin with the low three bytes of word.
 func slot(word uint64) uint32 {
-	return uint32(word) << 8 * 2654435761 >> (32 - 11)
+	return uint32(word) << 8 * 2654435761 >> (32 - longBits)
 }
 
-// reset empties the table.
-func (t *Table) reset() {
-	t.symbols = t.symbols[:0]
+// set makes the table one of these symbols. They must differ, also in their
+// slots where they are long, and be sorted by length.
+func (t *Table) set(symbols []symbol) {
+	t.symbols = append(t.symbols[:0], symbols...)
 	for i := range t.long {
-		t.long[i] = longEntry{value: 1} // mask 0: matches nothing
+		t.long[i] = emptyEntry
 	}
-	for i := range t.short {
-		t.short[i] = escapeEntry
+	for i := range t.single {
+		t.single[i] = noMatch
+	}
+	first := len(symbols) // of those with more than one byte
+	for code, s := range symbols {
+		if s.length > 1 {
+			first = code
+			break
+		}
+		t.single[s.value] = matchOf(code, s)
+	}
+	for high := range 256 {
+		copy(t.short[high<<8:], t.single[:])
+	}
+	for i, s := range symbols[first:] {
+		m := matchOf(first+i, s)
+		if s.length == 2 {
+			t.short[s.value] = m
+		} else {
+			t.long[slot(s.value)] = longEntry{s.value, ^uint64(0) >> ((MaxSymbolLen - s.length) * 8), m}
+		}
 	}
 }
 
-// add gives the next code to s, or returns false if there is no room for it.
-// Symbols must be added once each, those of one byte before those of two.
-func (t *Table) add(s symbol) bool {
-	code := len(t.symbols)
-	if code == MaxSymbols {
-		return false
-	}
-	match := uint16(code) | uint16(s.length)<<8
-	switch s.length {
-	case 1:
-		for high := range 256 {
-			t.short[int(s.value)|high<<8] = match
-		}
-	case 2:
-		t.short[s.value] = match
-	default:
-		e := &t.long[slot(s.value)]
-		if e.mask != 0 {
-			return false
-		}
-		*e = longEntry{s.value, cut(^uint64(0), s.length), match}
-	}
-	t.symbols = append(t.symbols, s)
-	return true
-}
+func matchOf(code int, s symbol) match { return match(s.length)<<8 | match(code) }
 
-// find is the code | length<<8 of the symbol that the 8 bytes of word begin
-// with; escapeEntry if there is none.
-func (t *Table) find(word uint64) uint16 {
-	if e := &t.long[slot(word)]; word&e.mask == e.value {
+// find is the match of 8 bytes.
+func (t *Table) find(word uint64) match {
+	e := &t.long[slot(word)]
+	if word&e.mask == e.value {
 		return e.match
 	}
 	return t.short[uint16(word)]
 }
 
-// findShort is find for fewer than 8 bytes.
-func (t *Table) findShort(b []byte) uint16 {
-	match := uint16(escapeEntry)
-	best := uint8(0)
-	var word [8]byte
-	copy(word[:], b)
-	w := binary.LittleEndian.Uint64(word[:])
-	for code, s := range t.symbols {
-		if s.length > best && int(s.length) <= len(b) && cut(w, s.length) == s.value {
-			best, match = s.length, uint16(code)|uint16(s.length)<<8
-		}
+// findLast is find for the last bytes of a string, 1 to 7 of them.
+func (t *Table) findLast(b []byte) match {
+	var bytes [8]byte
+	copy(bytes[:], b)
+	word := binary.LittleEndian.Uint64(bytes[:])
+	if m := t.find(word); m.length() <= len(b) {
+		return m
 	}
-	return match
+	if m := t.short[uint16(word)]; m.length() <= len(b) {
+		return m
+	}
+	return t.single[b[0]]
 }
 
 // Len is the number of symbols.
@@ -110,43 +115,6 @@ func (t *Table) Append(dst []byte) []byte {
 	}
 	for _, s := range t.symbols {
 		dst = append(dst, s.length)
-	}
-	return dst
-}
-
-// encodeStep bytes are encoded between looks at the room that is left.
-const encodeStep = 4096
-
-// Encode appends the codes of src to dst.
-func (t *Table) Encode(dst, src []byte) []byte {
-	for len(src) >= MaxSymbolLen {
-		// The words of a step may reach 8 bytes beyond its end, no further.
-		last := min(encodeStep, len(src)-MaxSymbolLen)
-		n := len(dst)
-		dst = slices.Grow(dst, 2*last+4)
-		out := dst[n:cap(dst)]
-		at, o := 0, 0
-		for at <= last {
-			word := binary.LittleEndian.Uint64(src[at:])
-			match := t.find(word)
-			// An escape needs its byte; for other codes the next one writes over it.
-			out[o], out[o+1] = byte(match), byte(word)
-			o++
-			if byte(match) == escape {
-				o++
-			}
-			at += int(match >> 8)
-		}
-		dst = dst[:n+o]
-		src = src[at:]
-	}
-	for len(src) > 0 {
-		match := t.findShort(src)
-		dst = append(dst, byte(match))
-		if byte(match) == escape {
-			dst = append(dst, src[0])
-		}
-		src = src[match>>8:]
 	}
 	return dst
 }

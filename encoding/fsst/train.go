@@ -8,11 +8,12 @@ import (
 
 // A table is grown over generations: each encodes the sample by the table so
 // far, counts the symbols used and the pairs of neighbours, and keeps the
-// symbols, old ones and joined pairs, that cover most bytes.
+// symbols, old ones and joined pairs, that cover most bytes. The paper takes five
+// generations; one more pays.
 const (
 	sampleLen   = 16 << 10
 	sampleChunk = 512
-	generations = 5
+	generations = 6
 
 	// Ids of what is counted: codes of symbols, then single bytes.
 	firstByte = 256
@@ -28,38 +29,32 @@ func Train(data []byte) *Table { return new(Trainer).Train(data) }
 type Trainer struct {
 	table  Table
 	sample []byte
-
 	single [numIDs]uint32
-	pairs  []uint32 // numIDs*numIDs counts
-	seen   []uint32 // indexes of pairs that are not 0
-
-	gains map[symbol]uint64
-	order []candidate
-}
-
-type candidate struct {
-	symbol
-	gain uint64
+	pairs  []uint16 // numIDs*numIDs counts
+	seen   []uint32 // those of pairs that are not 0
+	gains  gains
+	chosen []symbol
 }
 
 // Train is like the function of that name. The table is valid until the next
 // call.
 func (t *Trainer) Train(data []byte) *Table {
 	t.takeSample(data)
-	t.table.reset()
+	t.table.set(nil)
 	if t.pairs == nil {
-		t.pairs = make([]uint32, numIDs*numIDs)
-		t.gains = make(map[symbol]uint64)
+		t.pairs = make([]uint16, numIDs*numIDs)
 	}
 	for gen := 1; gen <= generations; gen++ {
 		// Early generations only need to see what is frequent.
 		t.count(t.sample[:len(t.sample)*gen/generations])
-		t.choose(gen < generations)
+		t.weigh(gen < generations)
+		t.choose()
 	}
 	return &t.table
 }
 
-// takeSample takes chunks of data at equal distances.
+// takeSample takes chunks of data at equal distances. The order mixes them, for
+// the generations that see only the first ones.
 func (t *Trainer) takeSample(data []byte) {
 	t.sample = t.sample[:0]
 	if len(data) <= sampleLen {
@@ -68,7 +63,8 @@ func (t *Trainer) takeSample(data []byte) {
 	}
 	const chunks = sampleLen / sampleChunk
 	for i := range chunks {
-		from := int(int64(len(data)-sampleChunk) * int64(i) / (chunks - 1))
+		at := i * 13 % chunks
+		from := int(int64(len(data)-sampleChunk) * int64(at) / (chunks - 1))
 		t.sample = append(t.sample, data[from:from+sampleChunk]...)
 	}
 }
@@ -83,13 +79,13 @@ func (t *Trainer) count(sample []byte) {
 	t.seen = t.seen[:0]
 	prev := -1
 	for len(sample) > 0 {
-		var match uint16
+		var m match
 		if len(sample) >= MaxSymbolLen {
-			match = t.table.find(binary.LittleEndian.Uint64(sample))
+			m = t.table.find(binary.LittleEndian.Uint64(sample))
 		} else {
-			match = t.table.findShort(sample)
+			m = t.table.findLast(sample)
 		}
-		id, first := int(byte(match)), firstByte+int(sample[0])
+		id, first := int(m.code()), firstByte+int(sample[0])
 		if id == escape {
 			id = first
 		}
@@ -97,14 +93,14 @@ func (t *Trainer) count(sample []byte) {
 		if prev >= 0 {
 			t.countPair(prev, id)
 		}
-		if match>>8 > 1 {
+		if id != first && m.length() > 1 {
 			t.single[first]++
 			if prev >= 0 {
 				t.countPair(prev, first)
 			}
 		}
 		prev = id
-		sample = sample[match>>8:]
+		sample = sample[m.length():]
 	}
 }
 
@@ -113,7 +109,7 @@ func (t *Trainer) countPair(a, b int) {
 	if t.pairs[i] == 0 {
 		t.seen = append(t.seen, uint32(i))
 	}
-	t.pairs[i]++
+	t.pairs[i]++ // of at most 16384
 }
 
 // symbolOf is what an id stands for.
@@ -124,60 +120,52 @@ func (t *Trainer) symbolOf(id int) symbol {
 	return t.table.symbols[id]
 }
 
-// choose replaces the table by the symbols that cover most, with or without
-// joined pairs.
-func (t *Trainer) choose(join bool) {
-	clear(t.gains)
+// weigh adds up how many bytes each candidate would cover: the symbols seen,
+// and the pairs joined if join is set.
+func (t *Trainer) weigh(join bool) {
+	t.gains.reset()
 	for id, n := range t.single {
 		if n == 0 {
 			continue
 		}
 		s := t.symbolOf(id)
-		gain := uint64(n) * uint64(s.length)
-		if s.length == 1 {
-			gain *= 8 // without it, it is an escape: two bytes, and slow
-		}
-		t.gains[s] += gain
+		t.gains.add(s, n*uint32(s.length))
 	}
-	if join {
-		for _, i := range t.seen {
-			a := t.symbolOf(int(i) / numIDs)
-			if n := t.pairs[i]; n > 1 && a.length < MaxSymbolLen {
-				s := concat(a, t.symbolOf(int(i)%numIDs))
-				t.gains[s] += uint64(n) * uint64(s.length)
-			}
-		}
+	if !join {
+		return
 	}
-	t.order = t.order[:0]
-	for s, gain := range t.gains {
-		t.order = append(t.order, candidate{s, gain})
-	}
-	slices.SortFunc(t.order, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
-	})
-	t.rebuild()
-}
-
-// rebuild fills the table from the candidates in order, best first.
-func (t *Trainer) rebuild() {
-	// Which ones get in: a trial in order of gain.
-	t.table.reset()
-	for _, c := range t.order {
-		if c.length == 1 && c.gain <= 8 {
+	for _, i := range t.seen {
+		n := uint32(t.pairs[i])
+		a := t.symbolOf(int(i) / numIDs)
+		if n < minPairs || a.length == MaxSymbolLen {
 			continue
 		}
-		t.table.add(c.symbol)
-		if t.table.Len() == MaxSymbols {
+		s := concat(a, t.symbolOf(int(i)%numIDs))
+		t.gains.add(s, n*uint32(s.length))
+	}
+}
+
+// minPairs is how often a pair must be seen to become a candidate.
+const minPairs = 5
+
+// choose makes the table one of the candidates with the largest gains.
+func (t *Trainer) choose() {
+	var taken [longSlots]bool
+	t.chosen = t.chosen[:0]
+	for _, s := range t.gains.top(2 * MaxSymbols) {
+		if len(t.chosen) == MaxSymbols {
 			break
 		}
+		if s.length > 2 {
+			if taken[slot(s.value)] {
+				continue
+			}
+			taken[slot(s.value)] = true
+		}
+		t.chosen = append(t.chosen, s)
 	}
-	// Codes in order of length, since bytes must be added before pairs of bytes.
-	chosen := slices.Clone(t.table.symbols)
-	slices.SortFunc(chosen, func(a, b symbol) int {
+	slices.SortFunc(t.chosen, func(a, b symbol) int {
 		return cmp.Or(cmp.Compare(a.length, b.length), cmp.Compare(a.value, b.value))
 	})
-	t.table.reset()
-	for _, s := range chosen {
-		t.table.add(s)
-	}
+	t.table.set(t.chosen)
 }
