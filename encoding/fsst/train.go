@@ -27,19 +27,21 @@ func Train(data []byte) *Table { return new(Trainer).Train(data) }
 // Trainer makes tables and keeps the memory for it. The zero value is ready;
 // it must not be used concurrently.
 type Trainer struct {
-	table  Table
-	sample []byte
-	single [numIDs]uint32
-	pairs  []uint16 // numIDs*numIDs counts
-	seen   []uint32 // those of pairs that are not 0
-	gains  gains
-	chosen []symbol
+	table   Table
+	dataLen int
+	sample  []byte
+	single  [numIDs]uint32
+	pairs   []uint16 // numIDs*numIDs counts
+	seen    []uint32 // those of pairs that are not 0
+	gains   gains
+	chosen  []symbol
 }
 
 // Train is like the function of that name. The table is valid until the next
 // call.
 func (t *Trainer) Train(data []byte) *Table {
 	t.takeSample(data)
+	t.dataLen = len(data)
 	t.table.set(nil)
 	if t.pairs == nil {
 		t.pairs = make([]uint16, numIDs*numIDs)
@@ -47,7 +49,7 @@ func (t *Trainer) Train(data []byte) *Table {
 	for gen := 1; gen <= generations; gen++ {
 		// Early generations only need to see what is frequent.
 		t.count(t.sample[:len(t.sample)*gen/generations])
-		t.weigh(gen < generations)
+		t.weigh(gen == generations)
 		t.choose()
 	}
 	return &t.table
@@ -120,18 +122,19 @@ func (t *Trainer) symbolOf(id int) symbol {
 	return t.table.symbols[id]
 }
 
-// weigh adds up how many bytes each candidate would cover: the symbols seen,
-// and the pairs joined if join is set.
-func (t *Trainer) weigh(join bool) {
+// weigh adds up how many bytes each candidate would cover: the symbols seen and
+// their pairs, or in the last generation only the symbols that pay.
+func (t *Trainer) weigh(last bool) {
 	t.gains.reset()
 	for id, n := range t.single {
 		if n == 0 {
 			continue
 		}
-		s := t.symbolOf(id)
-		t.gains.add(s, n*uint32(s.length))
+		if s := t.symbolOf(id); !last || t.pays(s, n) {
+			t.gains.add(s, n*uint32(s.length))
+		}
 	}
-	if !join {
+	if last {
 		return
 	}
 	for _, i := range t.seen {
@@ -143,6 +146,14 @@ func (t *Trainer) weigh(join bool) {
 		s := concat(a, t.symbolOf(int(i)%numIDs))
 		t.gains.add(s, n*uint32(s.length))
 	}
+}
+
+// pays tells whether a symbol that occurs n times in the sample saves more in
+// the data than its 9 bytes in the table: against single bytes, or if it is one
+// itself, against escapes.
+func (t *Trainer) pays(s symbol, n uint32) bool {
+	saved := int64(n) * int64(max(1, s.length-1))
+	return saved*int64(t.dataLen) > 9*int64(len(t.sample))
 }
 
 // minPairs is how often a pair must be seen to become a candidate.
