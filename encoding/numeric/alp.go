@@ -3,6 +3,7 @@ package numeric
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/alp"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
@@ -104,4 +105,48 @@ func patch[U word](dst []U, positions, values []byte) error {
 		positions, values = positions[4:], values[sizeOf[U]():]
 	}
 	return nil
+}
+
+// maxExceptions is how many exceptions the header can count.
+const maxExceptions = 1<<16 - 1
+
+func appendALP[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if in.t == F32 {
+		return appendALPInts[U, float32, int32](e, dst, in, p)
+	}
+	return appendALPInts[U, float64, int64](e, dst, in, p)
+}
+
+func appendALPInts[U word, F alp.Float, I alp.Int](e *enc, dst []byte, in input[U], p *plan) []byte {
+	floats := as[F](in.values)
+	params, ok := p.alp, p.alpSet
+	if !ok || alp.Valid[F](params) != nil {
+		params, ok = alp.Search[F, I](floats)
+	}
+	if !ok || len(floats) == 0 {
+		return appendPlain(dst, in.values)
+	}
+	mark := e.scratch.mark()
+	ints := take[U](&e.scratch, len(floats))
+	e.positions = alp.Encode(as[I](ints), floats, params, e.positions[:0])
+	exceptions := e.positions
+	if len(exceptions) > maxExceptions {
+		e.scratch.release(mark)
+		return appendPlain(dst, in.values)
+	}
+	start := len(dst)
+	dst = appendHeader(dst, encoding.ALP, 8)
+	kept := take[uint32](&e.scratch, len(exceptions)) // the child may hold another ALP
+	copy(kept, exceptions)
+	dst = appendTree(e, dst, in.child(ints, in.t.integer(), encoding.ALP, 0), p.kids[0])
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(len(dst)-start-16))
+	binary.LittleEndian.PutUint16(header[4:], uint16(len(kept)))
+	header[6], header[7] = params.E, params.F
+	dst = store(dst, kept)
+	for _, at := range kept {
+		dst = storeOne(dst, in.values[at])
+	}
+	e.scratch.release(mark)
+	return dst
 }

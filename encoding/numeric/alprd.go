@@ -3,6 +3,7 @@ package numeric
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/alp"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -92,4 +93,46 @@ func joinRD[F alp.Float, U alp.Bits](dst []F, codes []uint16, right []U, p alp.R
 		return err
 	}
 	return alp.DecodeRD(dst, codes, right, p, positions, lefts)
+}
+
+func appendALPRD[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if in.t == F32 {
+		return appendALPRDParts[U, float32, uint32](e, dst, in, p)
+	}
+	return appendALPRDParts[U, float64, uint64](e, dst, in, p)
+}
+
+// appendALPRDParts needs a left tree whose size is a multiple of 8, and so a
+// dictionary of 4 or 8 entries: the reference refuses to read right parts that
+// do not begin at a multiple of their size.
+func appendALPRDParts[U word, F alp.Float, R alp.Bits](e *enc, dst []byte, in input[U], p *plan) []byte {
+	floats := as[F](in.values)
+	params, ok := alp.SearchRD(floats)
+	if !ok || len(floats) == 0 {
+		return appendPlain(dst, in.values)
+	}
+	mark := e.scratch.mark()
+	codes := take[uint16](&e.scratch, len(floats))
+	right := take[R](&e.scratch, len(floats))
+	var lefts []uint16
+	e.positions, lefts = alp.EncodeRD(codes, right, floats, params, e.positions[:0], nil)
+	if len(e.positions) > maxExceptions {
+		e.scratch.release(mark)
+		return appendPlain(dst, in.values)
+	}
+	start := len(dst)
+	dst = appendHeader(dst, encoding.ALPRD, 12)
+	dst = store(dst, params.Dict)
+	left := len(dst)
+	dst = appendBitPackAs(e, dst, codes, 2+len(params.Dict)/8)
+	middle := len(dst)
+	dst = appendBitPackAs(e, dst, right, int(params.RightBits))
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(middle-left))
+	binary.LittleEndian.PutUint32(header[4:], uint32(len(dst)-middle))
+	binary.LittleEndian.PutUint16(header[8:], uint16(len(e.positions)))
+	header[10], header[11] = params.RightBits, byte(len(params.Dict))
+	dst = store(store(dst, e.positions), lefts)
+	e.scratch.release(mark)
+	return dst
 }

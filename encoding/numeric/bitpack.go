@@ -1,6 +1,8 @@
 package numeric
 
 import (
+	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -96,4 +98,44 @@ func (p *packed[U]) unpack(dst []U, s *Scratch) {
 func bitsOf[U word]() int {
 	var v U
 	return 8 * int(unsafe.Sizeof(v))
+}
+
+// appendBitPack packs values, which are unsigned.
+func appendBitPack[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if p.width > 0 {
+		return appendBitPackAs(e, dst, in.values, p.width)
+	}
+	var all U
+	for _, v := range in.values {
+		all |= v
+	}
+	if all == 0 {
+		return appendSingleValue(e, dst, in)
+	}
+	return appendBitPackAs(e, dst, in.values, bits.Len64(uint64(all)))
+}
+
+func appendBitPackAs[U word](e *enc, dst []byte, values []U, w int) []byte {
+	dst = append(appendCode(dst, encoding.FLBitPack), byte(w), 0, 0, 0, 0, 0)
+	return appendChunks(e, dst, values, 0, w)
+}
+
+// appendChunks packs values less base; what fills the last chunk packs to zeros.
+func appendChunks[U word](e *enc, dst []byte, values []U, base U, w int) []byte {
+	size := fastlanes.PackedLen(w)
+	chunks := (len(values) + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen
+	at := len(dst)
+	dst = slices.Grow(dst, chunks*size)[:at+chunks*size]
+	for ; len(values) >= fastlanes.ChunkLen; values = values[fastlanes.ChunkLen:] {
+		fastlanes.Pack(dst[at:at+size], (*[fastlanes.ChunkLen]U)(values), base, w)
+		at += size
+	}
+	if len(values) > 0 {
+		mark := e.scratch.mark()
+		last := take[U](&e.scratch, fastlanes.ChunkLen)
+		fill(last[copy(last, values):], base)
+		fastlanes.Pack(dst[at:at+size], (*[fastlanes.ChunkLen]U)(last), base, w)
+		e.scratch.release(mark)
+	}
+	return dst
 }

@@ -3,10 +3,12 @@ package numeric
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -87,3 +89,50 @@ func decodeLZ4[U word](dst []U, tree []byte) error {
 	}
 	return nil
 }
+
+// appendZstd compresses values, whole.
+func appendZstd[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	dst = appendHeader(dst, encoding.Zstd, 0)
+	mark := e.scratch.mark()
+	dst = e.zstdEncoder(p.level).EncodeAll(littleEndian(e, in.values), dst)
+	e.scratch.release(mark)
+	return dst
+}
+
+// littleEndian is the bytes of values: their memory, or a copy on a big-endian machine.
+func littleEndian[U word](e *enc, values []U) []byte {
+	if !bigEndian {
+		return bytesOf(values)
+	}
+	return store(take[uint8](&e.scratch, len(values)*sizeOf[U]())[:0], values)
+}
+
+// appendLZ4 compresses values, or writes them as Plain if that does not pay.
+func appendLZ4[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	size := len(in.values) * sizeOf[U]()
+	if size == 0 || size > maxLZ4 {
+		return appendPlain(dst, in.values)
+	}
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint32(appendHeader(dst, encoding.LZ4, 0), uint32(size))
+	at := len(dst)
+	mark := e.scratch.mark()
+	src := littleEndian(e, in.values)
+	dst = slices.Grow(dst, lz4.CompressBlockBound(size))
+	room := dst[at : at+lz4.CompressBlockBound(size)]
+	var n int
+	var err error
+	if p.level > 0 {
+		n, err = e.lz4HC.CompressBlock(src, room)
+	} else {
+		n, err = e.lz4.CompressBlock(src, room)
+	}
+	e.scratch.release(mark)
+	if err != nil || n == 0 {
+		return appendPlain(dst[:start], in.values)
+	}
+	return dst[:at+n]
+}
+
+// maxLZ4 is the largest input of an LZ4 block.
+const maxLZ4 = 0x7e000000

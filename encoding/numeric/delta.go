@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -49,4 +50,24 @@ func prefixSum[U word](dst []U, sum U) U {
 		dst[i] = sum
 	}
 	return sum
+}
+
+func appendDelta[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if len(in.values) < 2 {
+		return appendPlain(dst, in.values)
+	}
+	mark := e.scratch.mark()
+	diffs := take[U](&e.scratch, len(in.values)-1)
+	last := in.values[0]
+	for i, v := range in.values[1:] {
+		diffs[i] = v - last
+		last = v
+	}
+	start := len(dst)
+	dst = padTree(storeOne(appendCode(dst, encoding.Delta), in.values[0]), start)
+	child := in.child(diffs, in.t, encoding.Delta, 0)
+	child.wrap = true
+	dst = appendTree(e, dst, child, p.kids[0])
+	e.scratch.release(mark)
+	return dst
 }

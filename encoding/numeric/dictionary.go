@@ -3,6 +3,7 @@ package numeric
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -87,4 +88,37 @@ func gather[U word](dst []U, codes []uint32, table []U) error {
 		dst[i] = table[c]
 	}
 	return nil
+}
+
+// appendDictionary writes the distinct values in ascending order, and the codes
+// of the slots. It falls back to Plain if more than p.limit values are distinct.
+func appendDictionary[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	n := len(in.values)
+	limit := p.limit
+	if limit == 0 {
+		limit = n
+	}
+	mark := e.scratch.mark()
+	defer e.scratch.release(mark)
+	codes := take[uint32](&e.scratch, n)
+	distinct, ok := number(e, codes, in.values, limit)
+	if !ok {
+		return appendPlain(dst, in.values)
+	}
+	values := sortDistinct(e, codes, distinct, in.flip())
+
+	start := len(dst)
+	dst = appendHeader(dst, encoding.BlockDictionary, 9)
+	dst = appendTree(e, dst, childOf[U, uint32](in, codes, U32, encoding.BlockDictionary, 0), p.kids[0])
+	size := len(dst) - start - 16
+	kid := p.kids[1]
+	if size%8 != 0 { // the reference reads a tree only where it is aligned
+		kid = &plan{}
+	}
+	dst, flag := appendPart(e, dst, in.child(values, in.t, encoding.BlockDictionary, 1), kid)
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(size))
+	binary.LittleEndian.PutUint32(header[4:], uint32(len(values)))
+	header[8] = flag
+	return dst
 }

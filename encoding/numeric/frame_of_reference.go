@@ -1,5 +1,11 @@
 package numeric
 
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding"
+)
+
 // FOR, code 3, integers (T of size bytes, U the unsigned type of that size):
 //
 //	03 00 | T reference | zeros up to 8, or 16 if size is 8 | tree of n U: value - reference, modulo 2^bits
@@ -53,4 +59,45 @@ func parseFFOR[U word](tree []byte, n int) (packed[U], error) {
 		return packed[U]{}, err
 	}
 	return newPacked(loadOne[U](header), int(header[size]), payload, n)
+}
+
+// appendFFOR packs the distances from the least value, in the order of in.
+func appendFFOR[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if p.width > 0 {
+		return appendFFORAs(e, dst, in.values, U(p.reference), p.width)
+	}
+	low, high := in.bounds()
+	if low == high {
+		return appendSingleValue(e, dst, in)
+	}
+	return appendFFORAs(e, dst, in.values, low, bits.Len64(uint64(high-low)))
+}
+
+func appendFFORAs[U word](e *enc, dst []byte, values []U, low U, w int) []byte {
+	start := len(dst)
+	dst = append(storeOne(appendCode(dst, encoding.FFOR), low), byte(w))
+	return appendChunks(e, padTree(dst, start), values, low, w)
+}
+
+func appendFOR[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if p.width > 0 {
+		return appendFORAs(e, dst, in, U(p.reference), p)
+	}
+	low, _ := in.bounds()
+	return appendFORAs(e, dst, in, low, p)
+}
+
+// appendFORAs writes the distances from a reference, which need not be the
+// least value: they wrap.
+func appendFORAs[U word](e *enc, dst []byte, in input[U], reference U, p *plan) []byte {
+	mark := e.scratch.mark()
+	distances := take[U](&e.scratch, len(in.values))
+	for i, v := range in.values {
+		distances[i] = v - reference
+	}
+	start := len(dst)
+	dst = padTree(storeOne(appendCode(dst, encoding.FOR), reference), start)
+	dst = appendTree(e, dst, in.child(distances, in.t.unsigned(), encoding.FOR, 0), p.kids[0])
+	e.scratch.release(mark)
+	return dst
 }

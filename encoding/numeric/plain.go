@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -29,4 +30,8 @@ func loadSome[U word](dst []U, src []byte) error {
 	}
 	load(dst, src)
 	return nil
+}
+
+func appendPlain[U word](dst []byte, values []U) []byte {
+	return store(appendCode(dst, encoding.Plain), values)
 }

@@ -3,6 +3,7 @@ package numeric
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -101,4 +102,53 @@ func expandRuns[U word](dst []U, values []U, lengths []uint32) error {
 		return fault.Corruptf("runs of %d values for %d", total-len(dst), total)
 	}
 	return nil
+}
+
+func appendRunLength[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	if len(in.values) == 0 {
+		return appendPlain(dst, in.values)
+	}
+	mark := e.scratch.mark()
+	values := take[U](&e.scratch, len(in.values))
+	lengths := take[uint32](&e.scratch, len(in.values))
+	count := findRuns(values, lengths, in.values)
+
+	start := len(dst)
+	dst = appendHeader(dst, encoding.RunLength, 10)
+	var flags [2]byte
+	dst, flags[0] = appendPart(e, dst, in.child(values[:count], in.t, encoding.RunLength, 0), p.kids[0])
+	size := len(dst) - start - 16
+	dst = padTree(dst, start)
+	dst, flags[1] = appendPart(e, dst, childOf[U, uint32](in, lengths[:count], U32, encoding.RunLength, 1), p.kids[1])
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(size))
+	binary.LittleEndian.PutUint32(header[4:], uint32(count))
+	header[8], header[9] = flags[0], flags[1]
+	e.scratch.release(mark)
+	return dst
+}
+
+// findRuns sets runs and lengths, which are as long as values, to the runs of
+// values, and returns how many there are. It writes the end of the current run
+// at every step and moves on where it was one: no branch depends on the data.
+func findRuns[U word](runs []U, lengths []uint32, values []U) int {
+	n := len(values)
+	runs, lengths = runs[:n], lengths[:n]
+	k := 0
+	last := values[0]
+	for i, v := range values {
+		step := 0
+		if v != last {
+			step = 1
+		}
+		runs[k], lengths[k] = last, uint32(i)
+		k += step
+		last = v
+	}
+	runs[k], lengths[k] = last, uint32(n)
+	k++
+	for i := k - 1; i > 0; i-- {
+		lengths[i] -= lengths[i-1]
+	}
+	return k
 }

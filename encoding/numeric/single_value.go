@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -17,4 +18,18 @@ func decodeSingleValue[U word](dst []U, tree []byte) error {
 	}
 	fill(dst, loadOne[U](tree[2:]))
 	return nil
+}
+
+// appendSingleValue writes the one value of in, or its runs if it has several.
+func appendSingleValue[U word](e *enc, dst []byte, in input[U]) []byte {
+	if len(in.values) == 0 {
+		return appendPlain(dst, in.values)
+	}
+	v := in.values[0]
+	for _, other := range in.values {
+		if other != v {
+			return appendRunLength(e, dst, in, &plan{code: encoding.RunLength, kids: [2]*plan{{}, {code: encoding.FLBitPack}}})
+		}
+	}
+	return storeOne(appendCode(dst, encoding.SingleValue), v)
 }

@@ -2,7 +2,9 @@ package numeric
 
 import (
 	"encoding/binary"
+	"math/bits"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -76,4 +78,40 @@ func scatter[U word](dst []U, positions []uint32, values []U) error {
 		dst[p] = values[i]
 	}
 	return nil
+}
+
+// appendSparse writes the slots that hold a value and, if it is not zero or a
+// null made it one, no other: in.values is zero at nulls only if it happens to be.
+func appendSparse[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	mark := e.scratch.mark()
+	positions := take[uint32](&e.scratch, len(in.values))
+	values := take[U](&e.scratch, len(in.values))
+	count := 0
+	for i := 0; i < len(in.values); i += 64 {
+		w := in.validWord(i)
+		for ; w != 0; w &= w - 1 {
+			at := i + bits.TrailingZeros64(w)
+			v := in.values[at]
+			positions[count], values[count] = uint32(at), v
+			if v != 0 {
+				count++
+			}
+		}
+	}
+	start := len(dst)
+	dst = appendHeader(dst, encoding.Sparse, 10)
+	var flags [2]byte
+	size := 0
+	if count > 0 {
+		dst, flags[0] = appendPart(e, dst, childOf[U, uint32](in, positions[:count], U32, encoding.Sparse, 0), p.kids[0])
+		size = len(dst) - start - 16
+		dst = padTree(dst, start)
+		dst, flags[1] = appendPart(e, dst, in.child(values[:count], in.t, encoding.Sparse, 1), p.kids[1])
+	}
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(count))
+	binary.LittleEndian.PutUint32(header[4:], uint32(size))
+	header[8], header[9] = flags[0], flags[1]
+	e.scratch.release(mark)
+	return dst
 }

@@ -20,27 +20,85 @@ const (
 
 func (s types) has(t Type) bool { return s>>t&1 != 0 }
 
+// row is what is known about an encoding apart from its layout.
+type row struct {
+	code   encoding.Code
+	types  types
+	tier   tier
+	levels int // the encoder tries it down to this depth of a tree
+	// What decoding costs in picoseconds: for each value, and for each of its bytes.
+	perValue, perByte int64
+	// estimate guesses the size of a tree in bytes; 0 if the values do not suit. With
+	// learn it is only a guess, to be corrected by what trials give.
+	estimate func(w *weights, s *stats) int
+	learn    bool
+}
+
+// tier is the profile from which on an encoding is tried.
+type tier uint8
+
+const (
+	tierPlain  tier = iota // not a matter of choice
+	tierLight              // MinimalCompression
+	tierMiddle             // Balanced
+	tierHeavy              // HighCompression
+	tierNever              // only if asked for
+)
+
+// rows lists the encodings. A new one is a row here, a case in decodeAs, appendAs
+// and describe, and a file. The costs are constants, so that the same values give
+// the same bytes on every machine.
+var rows = []row{
+	{encoding.Plain, allTypes, tierPlain, 9, 30, 20, estimatePlain, false},
+	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false},
+	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 25, estimateBitPack, false},
+	{encoding.FFOR, intTypes, tierLight, 9, 60, 25, estimateFFOR, false},
+	{encoding.RunLength, allTypes, tierLight, 1, 60, 20, estimateRunLength, false},
+	{encoding.FOR, intTypes, tierMiddle, 0, 40, 20, estimateFOR, false},
+	{encoding.Delta, intTypes, tierMiddle, 2, 280, 10, estimateDelta, false},
+	{encoding.TruncateU8, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate8, false},
+	{encoding.TruncateU16, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate16, false},
+	{encoding.TruncateU32, typesFrom32, tierMiddle, 2, 250, 0, estimateTruncate32, false},
+	{encoding.TruncateU64, typesFrom64, tierNever, 2, 250, 0, nil, false},
+	{encoding.ALP, floatTypes, tierMiddle, 1, 350, 0, estimateALP, true},
+	{encoding.ALPRD, floatTypes, tierMiddle, 1, 1500, 0, estimateALPRD, true},
+	{encoding.BlockDictionary, allTypes, tierMiddle, 1, 450, 0, estimateDictionary, true},
+	{encoding.Sparse, allTypes, tierMiddle, 1, 20, 10, estimateSparse, false},
+	{encoding.ZigZag, signedTypes, tierNever, 1, 250, 0, nil, false},
+	{encoding.LZ4, allTypes, tierMiddle, 0, 0, 350, estimateLZ4, true},
+	{encoding.Zstd, allTypes, tierHeavy, 3, 0, 1200, estimateZstd, true},
+}
+
+const (
+	typesFrom16 = types(1<<I16 | 1<<I32 | 1<<I64)
+	typesFrom32 = types(1<<I32 | 1<<I64)
+	typesFrom64 = types(1 << I64)
+)
+
+// rowOf is the row of each of the reference's codes, -1 for those of byte strings.
+var rowOf = func() (index [encoding.Sparse + 1]int8) {
+	for i := range index {
+		index[i] = -1
+	}
+	for i, r := range rows {
+		index[r.code] = int8(i)
+	}
+	return index
+}()
+
+// find is the row of a code, nil if there is none.
+func find(code encoding.Code) *row {
+	if int(code) < len(rowOf) && rowOf[code] >= 0 {
+		return &rows[rowOf[code]]
+	}
+	return nil
+}
+
 // typesOf says which types an encoding takes; none for a code that is unknown or
 // that belongs to byte strings.
 func typesOf(code encoding.Code) types {
-	switch code {
-	case encoding.Plain, encoding.RunLength, encoding.SingleValue, encoding.BlockDictionary,
-		encoding.Zstd, encoding.LZ4, encoding.Sparse:
-		return allTypes
-	case encoding.FLBitPack:
-		return unsignedTypes
-	case encoding.FOR, encoding.FFOR, encoding.Delta:
-		return intTypes
-	case encoding.TruncateU8, encoding.TruncateU16:
-		return 1<<I16 | 1<<I32 | 1<<I64
-	case encoding.TruncateU32:
-		return 1<<I32 | 1<<I64
-	case encoding.TruncateU64:
-		return 1 << I64
-	case encoding.ZigZag:
-		return signedTypes
-	case encoding.ALP, encoding.ALPRD:
-		return floatTypes
+	if r := find(code); r != nil {
+		return r.types
 	}
 	return 0
 }

@@ -81,3 +81,56 @@ func extendSign[U, X word](dst []U, src []X) {
 		dst[i] = U(v^sign) - wide
 	}
 }
+
+// appendTruncate cuts values to the width of code, or the next that holds them.
+func appendTruncate[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	code := p.code
+	low, high := in.bounds()
+	for !fitsSigned(low, high, 8*truncateSize(code)) {
+		code++
+	}
+	if !typesOf(code).has(in.t) { // int8
+		return appendPlain(dst, in.values)
+	}
+	switch truncateSize(code) {
+	case 1:
+		return appendTruncateTo[U, uint8](e, dst, in, code, p)
+	case 2:
+		return appendTruncateTo[U, uint16](e, dst, in, code, p)
+	case 4:
+		return appendTruncateTo[U, uint32](e, dst, in, code, p)
+	}
+	return appendTruncateTo[U, uint64](e, dst, in, code, p)
+}
+
+// fitsSigned tells whether values between signed bounds fit into width bits.
+func fitsSigned[U word](low, high U, width int) bool {
+	least := int64(-1) << (width - 1)
+	return signed(low) >= least && signed(high) <= ^least
+}
+
+// signed is a word as the signed number that it stands for.
+func signed[U word](v U) int64 {
+	shift := 64 - bitsOf[U]()
+	return int64(uint64(v)<<shift) >> shift
+}
+
+func appendTruncateTo[U, X word](e *enc, dst []byte, in input[U], code encoding.Code, p *plan) []byte {
+	mark := e.scratch.mark()
+	narrow := take[X](&e.scratch, len(in.values))
+	for i, v := range in.values {
+		narrow[i] = X(v)
+	}
+	dst = appendFlagged(e, dst, code, childOf[U, X](in, narrow, truncateType(code), code, 0), p.kids[0])
+	e.scratch.release(mark)
+	return dst
+}
+
+// appendFlagged writes an encoding whose only header is the flag of its child.
+func appendFlagged[X word](e *enc, dst []byte, code encoding.Code, child input[X], p *plan) []byte {
+	start := len(dst)
+	dst = appendHeader(dst, code, 1)
+	dst, flag := appendPart(e, dst, child, p)
+	dst[start+2] = flag
+	return dst
+}

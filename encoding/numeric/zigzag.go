@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 )
 
@@ -43,4 +44,23 @@ func unZigZag[U word](dst []U) {
 	for i, z := range dst {
 		dst[i] = z>>1 ^ -(z & 1)
 	}
+}
+
+func appendZigZag[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	mark := e.scratch.mark()
+	z := take[U](&e.scratch, len(in.values))
+	sign := bitsOf[U]() - 1
+	for i, v := range in.values {
+		z[i] = v<<1 ^ -(v >> sign)
+	}
+	start := len(dst)
+	dst = appendHeader(dst, encoding.ZigZag, 1)
+	dst[start+2] = 1
+	kid := p.kids[0]
+	if kid != nil && kid.code == 0 { // the reference cannot read raw ones
+		kid = &plan{code: encoding.Plain}
+	}
+	dst = appendTree(e, dst, in.child(z, in.t.unsigned(), encoding.ZigZag, 0), kid)
+	e.scratch.release(mark)
+	return dst
 }

@@ -1,0 +1,249 @@
+package numeric
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+)
+
+// hint is what is remembered from block to block about one place in the tree:
+// which encodings were worth a trial, and how far estimates were off.
+type hint struct {
+	memos [numRows]memo
+	kids  map[int]*hint
+	since int   // blocks since all encodings were tried; 0 if they never were
+	cost  int64 // of a thousand values then
+}
+
+// numRows is at least the number of rows.
+const numRows = 24
+
+type memo struct {
+	good bool  // came close to the best at the last trial
+	bias int64 // actual size / estimate, in 1024ths; 0 if unknown
+}
+
+const (
+	exploreEvery = 64  // blocks
+	exploreAfter = 4   // blocks at least, when the cost has risen
+	alwaysBelow  = 256 // values: trying everything costs little
+)
+
+// kid is the hint of a part of a tree.
+func (h *hint) kid(code encoding.Code, index int) *hint {
+	if h == nil {
+		return nil
+	}
+	key := int(code)<<2 | index
+	k := h.kids[key]
+	if k == nil {
+		k = &hint{}
+		if h.kids == nil {
+			h.kids = map[int]*hint{}
+		}
+		h.kids[key] = k
+	}
+	return k
+}
+
+// due tells whether to try all encodings on the next n values.
+func (h *hint) due(n int) bool {
+	return h.since == 0 || h.since >= exploreEvery || n < alwaysBelow
+}
+
+// candidate is an encoding with what it is expected to cost.
+type candidate struct {
+	row  int
+	size int
+	cost int64
+}
+
+type candidates struct {
+	list [numRows]candidate
+	n    int
+}
+
+// add keeps the list in the order of cost.
+func (c *candidates) add(x candidate) {
+	i := c.n
+	for ; i > 0 && c.list[i-1].cost > x.cost; i-- {
+		c.list[i] = c.list[i-1]
+	}
+	c.list[i] = x
+	c.n++
+}
+
+// appendBest writes a tree of the encodings that cost least.
+func appendBest[U word](e *enc, dst []byte, in input[U]) []byte {
+	n := len(in.values)
+	if n == 0 || e.weights.tier == tierPlain {
+		return appendAs(e, dst, in, &plan{code: encoding.Plain})
+	}
+	if in.hint.due(n) {
+		return explore(e, dst, in)
+	}
+	in.hint.since++
+	at, decode := len(dst), e.decode
+	dst = follow(e, dst, in)
+	cost := e.weights.cost(len(dst)-at, e.decode-decode)
+	if in.level == 0 && in.hint.since > exploreAfter && 4*cost/int64(n) > 5*in.hint.cost {
+		e.decode = decode
+		return explore(e, dst[:at], in)
+	}
+	return dst
+}
+
+// explore tries all encodings that may be the best, and remembers how they did.
+func explore[U word](e *enc, dst []byte, in input[U]) []byte {
+	h := in.hint
+	h.since = 1
+	s := analyze(e, in, true)
+	var c candidates
+	for i := range rows {
+		h.memos[i] = memo{}
+		if size := e.estimate(&rows[i], &s, in.level, in.parent, in.index); size > 0 {
+			c.add(e.candidate(i, size, &s))
+		}
+	}
+	start, decode := len(dst), e.decode
+	best, bestDecode, bestSize := int64(1)<<62, int64(0), 0
+	var costs [numRows]int64
+	for _, x := range c.list[:c.n] {
+		if x.cost >= best {
+			break
+		}
+		at := len(dst)
+		e.decode = decode
+		var code encoding.Code
+		p := e.plan(&rows[x.row], &s, bestSize)
+		dst = appendAs(e, dst, in, &p)
+		size := len(dst) - at
+		code = peek(dst[at:])
+		cost := e.penalized(code, size, e.decode-decode)
+		h.memos[x.row].bias = max(int64(size)*1024/int64(x.size), 1)
+		costs[x.row] = cost
+		if cost < best {
+			best, bestDecode, bestSize = cost, e.decode, size
+			copy(dst[start:], dst[at:])
+			dst = dst[:start+size]
+		} else {
+			dst = dst[:at]
+		}
+	}
+	e.decode = bestDecode
+	for i := range costs {
+		h.memos[i].good = costs[i] > 0 && 8*costs[i] <= 9*best
+	}
+	h.cost = best / int64(len(in.values))
+	return dst
+}
+
+// follow writes the encoding that was found best before, or a better one that
+// the statistics show.
+func follow[U word](e *enc, dst []byte, in input[U]) []byte {
+	h := in.hint
+	s := analyze(e, in, h.memos[rowOf[encoding.BlockDictionary]].good)
+	var c candidates
+	for i := range rows {
+		m := h.memos[i]
+		if rows[i].learn && !m.good {
+			continue
+		}
+		size := e.estimate(&rows[i], &s, in.level, in.parent, in.index)
+		if size == 0 || rows[i].guess(&e.weights) && !m.good {
+			continue
+		}
+		if m.bias > 0 {
+			size = max(int(int64(size)*m.bias/1024), 1)
+		}
+		c.add(e.candidate(i, size, &s))
+	}
+	start, decode := len(dst), e.decode
+	p := e.plan(&rows[c.list[0].row], &s, 0)
+	dst = appendAs(e, dst, in, &p)
+	cost := e.penalized(peek(dst[start:]), len(dst)-start, e.decode-decode)
+	if c.n == 1 || 16*cost <= 17*c.list[1].cost {
+		return dst
+	}
+	// Not what was expected: see whether the second is better.
+	at, first := len(dst), e.decode
+	e.decode = decode
+	p = e.plan(&rows[c.list[1].row], &s, at-start)
+	dst = appendAs(e, dst, in, &p)
+	if e.penalized(peek(dst[at:]), len(dst)-at, e.decode-decode) >= cost {
+		e.decode = first
+		return dst[:at]
+	}
+	return append(dst[:start], dst[at:]...)
+}
+
+// guess tells whether the estimate holds only with what a trial has shown.
+func (r *row) guess(w *weights) bool {
+	return w.tier >= tierHeavy && (r.code == encoding.Delta || r.code >= encoding.TruncateU8 && r.code <= encoding.TruncateU64)
+}
+
+// estimate is the size of values in an encoding, 0 if it is not to be tried.
+func (e *enc) estimate(r *row, s *stats, level int, parent encoding.Code, index int) int {
+	if r.tier > e.weights.tier || level > r.levels || !r.types.has(s.t) || r.estimate == nil || !fits(r.code, parent, index) {
+		return 0
+	}
+	if e.weights.tier == tierLight && level > 1 && r.code != encoding.FFOR && r.code != encoding.FLBitPack && r.tier != tierPlain {
+		return 0
+	}
+	return r.estimate(&e.weights, s)
+}
+
+// fits tells whether an encoding makes sense as a part of another one.
+func fits(code, parent encoding.Code, index int) bool {
+	simple := code == encoding.Plain || code == encoding.SingleValue
+	switch parent {
+	case encoding.BlockDictionary:
+		return index == 1 && code != parent || simple || code == encoding.FLBitPack || code == encoding.FFOR ||
+			code == encoding.RunLength || code == encoding.Zstd
+	case encoding.RunLength:
+		return code != encoding.RunLength && code != encoding.Sparse && code != encoding.FOR
+	case encoding.FOR:
+		return simple || code == encoding.Sparse
+	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64:
+		return simple || code == encoding.Zstd || code == encoding.LZ4
+	case encoding.Sparse:
+		return code != encoding.Sparse && code != encoding.FOR
+	}
+	return true
+}
+
+// candidate is what an encoding of row i of some size is expected to cost, apart
+// from its parts.
+func (e *enc) candidate(i, size int, s *stats) candidate {
+	decode := rows[i].decodeCost(s.t, s.n)
+	if rows[i].code == encoding.RunLength {
+		decode += perRun * int64(s.runs)
+	}
+	return candidate{row: i, size: size, cost: e.penalized(rows[i].code, size, decode)}
+}
+
+// penalized is the cost of a tree. In Balanced, LZ4 has to save a quarter.
+func (e *enc) penalized(code encoding.Code, size int, decode int64) int64 {
+	if code == encoding.LZ4 && e.weights.tier == tierMiddle {
+		size += size / 3
+	}
+	return e.weights.cost(size, decode)
+}
+
+// plan tells an encoding what the statistics already say. size is what the best
+// other one takes, 0 if unknown.
+func (e *enc) plan(r *row, s *stats, size int) plan {
+	p := plan{code: r.code, level: e.weights.level}
+	switch r.code {
+	case encoding.FLBitPack:
+		p.width = s.maxWidth
+	case encoding.FFOR:
+		p.reference, p.width = s.low, s.width
+	case encoding.FOR:
+		p.reference, p.width = s.top, s.width
+	case encoding.BlockDictionary:
+		p.limit = s.n / 2
+		if size > 0 {
+			p.limit = min(p.limit, size)
+		}
+	}
+	return p
+}

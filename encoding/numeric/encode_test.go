@@ -1,0 +1,313 @@
+package numeric
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// shapes are forms of trees that are forced on values of all kinds.
+var shapes = []string{
+	"Plain", "SingleValue", "FLBitPack", "FFOR",
+	"FOR(FLBitPack)", "FOR(FFOR)", "FOR(Plain)", "FOR(RunLength(raw,FLBitPack))", "FOR(Sparse(raw,raw))", "FOR(SingleValue)",
+	"Delta(FFOR)", "Delta(Plain)", "Delta(SingleValue)", "Delta(Delta(FFOR))", "Delta(FOR(FLBitPack))", "Delta(RunLength(raw,FLBitPack))",
+	"Delta(Zstd)", "RunLength(raw,raw)", "RunLength(raw,FLBitPack)", "RunLength(Plain,Plain)", "RunLength(FFOR,FFOR)",
+	"RunLength(BlockDictionary(FLBitPack,raw),Delta(FFOR))", "RunLength(Delta(FFOR),Zstd)",
+	"TruncateU8(raw)", "TruncateU8(FLBitPack)", "TruncateU16(FFOR)", "TruncateU32(Zstd)", "TruncateU64(LZ4)",
+	"ZigZag(FLBitPack)", "ZigZag(raw)", "ZigZag(RunLength(FLBitPack,FLBitPack))",
+	"BlockDictionary(FLBitPack,raw)", "BlockDictionary(FFOR,FFOR)", "BlockDictionary(Plain,Plain)",
+	"BlockDictionary(RunLength(raw,raw),Delta(FFOR))", "BlockDictionary(SingleValue,SingleValue)", "BlockDictionary(Zstd,Delta(SingleValue))",
+	"Sparse(raw,raw)", "Sparse(Delta(FFOR),FFOR)", "Sparse(FLBitPack,RunLength(raw,raw))", "Sparse(Zstd,Plain)",
+	"Zstd", "Zstd[best]", "LZ4", "LZ4[high]",
+	"ALP(FFOR)", "ALP(Plain)", "ALP[e=2,f=0](Delta(FFOR))", "ALP[e=9,f=8](TruncateU32(FLBitPack))", "ALP(RunLength(raw,FLBitPack))",
+	"ALPRD(FLBitPack,FLBitPack)", "RunLength(ALP(FFOR),raw)", "BlockDictionary(FLBitPack,ALP(Zstd))",
+}
+
+// lengths are sizes at and around the borders of chunks and blocks.
+var lengths = []int{0, 1, 2, 3, 7, 63, 64, 65, 255, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 3000}
+
+// drawValues draws bit patterns of T of many shapes: constant, runs, sorted,
+// steps, few distinct, decimals, extremes, noise.
+func drawValues[T Value](t *rapid.T) []T {
+	n := rapid.SampledFrom(lengths).Draw(t, "n")
+	kind := rapid.IntRange(0, 9).Draw(t, "kind")
+	seed := rapid.Uint64().Draw(t, "seed")
+	random := func() uint64 {
+		seed += 0x9e3779b97f4a7c15
+		z := (seed ^ seed>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		return z ^ z>>31
+	}
+	float := Of[T]().Float()
+	base, width := random(), random()%20
+	at := base
+	out := make([]T, n)
+	for i := range out {
+		switch kind {
+		case 0:
+			out[i] = fromBits[T](base)
+		case 1: // runs
+			if random()%7 == 0 {
+				at = base + random()&(1<<width-1)
+			}
+			out[i] = fromBits[T](at)
+		case 2: // ascending
+			at += random() & (1<<width - 1)
+			out[i] = fromBits[T](at)
+		case 3: // few distinct
+			out[i] = fromBits[T](base * (random()%11 + 1))
+		case 4: // mostly zero
+			if random()%50 == 0 {
+				out[i] = fromBits[T](random())
+			}
+		case 5: // decimals
+			v := float64(int64(random()%200000)-100000) / 100
+			if out[i] = T(v); !float {
+				out[i] = fromBits[T](uint64(int64(v)))
+			}
+		case 6: // extremes
+			odd := []uint64{0, 1, 1 << 7, 1 << 15, 1 << 31, 1 << 63, math.MaxUint64, math.MaxInt64, math.MaxInt32, 127, 0x7ff8000000000001,
+				0xfff0000000000001, 0x7fc00001, 0x80000000, 0x7f800001}
+			out[i] = fromBits[T](odd[random()%uint64(len(odd))])
+		case 7: // narrow
+			out[i] = fromBits[T](base + random()&(1<<width-1))
+		case 8: // even steps
+			out[i] = fromBits[T](base + uint64(i)*width)
+		default:
+			out[i] = fromBits[T](random())
+		}
+	}
+	return out
+}
+
+// fromBits is the T with the low bits of b.
+func fromBits[T Value](b uint64) T {
+	var v [1]T
+	load(v[:], block8(b))
+	return v[0]
+}
+
+func block8(b uint64) []byte { return storeOne(nil, b) }
+
+func drawNulls(t *rapid.T, n int) bitmap.Bits {
+	every := rapid.SampledFrom([]int{0, 0, 1, 2, 30, -40}).Draw(t, "nulls")
+	if every == 0 {
+		return bitmap.All(n)
+	}
+	off := rapid.IntRange(0, 9).Draw(t, "off")
+	b := bitmap.Bits{Data: bytes.Repeat([]byte{0xff}, (n+off)/8+1), Off: off, Len: n}
+	for i := range n {
+		if every > 0 == (i%max(every, -every) == 0) {
+			b.Data[(off+i)/8] &^= 1 << ((off + i) % 8)
+		}
+	}
+	return b
+}
+
+// requireSame checks that got holds the bits of want wherever there is a value.
+func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, what string) {
+	w, g := store(nil, want), store(nil, got)
+	if valid.Data == nil && bytes.Equal(w, g) {
+		return
+	}
+	size := sizeOf[T]()
+	for i := range want {
+		if valid.At(i) && !bytes.Equal(w[i*size:(i+1)*size], g[i*size:(i+1)*size]) {
+			require.Failf(t, "wrong value", "%s: slot %d of %d: %x, want %x", what, i, len(want), g[i*size:(i+1)*size], w[i*size:(i+1)*size])
+		}
+	}
+}
+
+func testShapes[T Value](t *testing.T) {
+	t.Run(Of[T]().String(), func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			values := drawValues[T](t)
+			valid := drawNulls(t, len(values))
+			var s Scratch
+			for _, shape := range shapes {
+				p, err := parseShape(shape)
+				require.NoError(t, err)
+				if !suits(p, Of[T]()) {
+					continue
+				}
+				tree, err := AppendTreeAs([]byte("xyz"), values, valid, shape)
+				require.NoError(t, err)
+				tree = tree[3:]
+				got := make([]T, len(values))
+				require.NoError(t, Decode(got, tree, &s), shape)
+				requireSame(t, values, got, valid, shape)
+				node := Describe(tree, Of[T](), len(values))
+				require.NoError(t, node.FirstErr(), shape)
+			}
+		})
+	})
+}
+
+// suits tells whether a forced form takes values of a type.
+func suits(p *plan, t Type) bool {
+	if p == nil || p.code == 0 {
+		return true
+	}
+	if !typesOf(p.code).has(t) {
+		return false
+	}
+	first, second := t, t
+	switch p.code {
+	case encoding.FOR, encoding.ZigZag:
+		first = t.unsigned()
+	case encoding.RunLength:
+		second = U32
+	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64:
+		first = truncateType(p.code)
+	case encoding.ALP:
+		first = t.integer()
+	case encoding.ALPRD:
+		first, second = U16, t.integer().unsigned()
+	case encoding.BlockDictionary, encoding.Sparse:
+		first = U32
+	}
+	return suits(p.kids[0], first) && suits(p.kids[1], second)
+}
+
+func TestForcedShapes(t *testing.T) {
+	testShapes[int8](t)
+	testShapes[int16](t)
+	testShapes[int32](t)
+	testShapes[int64](t)
+	testShapes[uint8](t)
+	testShapes[uint16](t)
+	testShapes[uint32](t)
+	testShapes[uint64](t)
+	testShapes[float32](t)
+	testShapes[float64](t)
+}
+
+// What the reference was asked to write, written from the same values: the same
+// tree, and where the reference leaves nothing to choice the same bytes.
+func TestGoldenShapes(t *testing.T) {
+	blocks, inputs := vectors(t)
+	same, trees := 0, 0
+	for _, v := range blocks {
+		if strings.HasPrefix(v.Requested, "profile:") {
+			continue
+		}
+		typ, _ := parseType(v.Type)
+		in := inputs[v.Input]
+		b, err := block.Parse(v.Block, v.Checksum)
+		require.NoError(t, err)
+		valid := bitmap.All(v.N)
+		tree, got := encodeBytes(t, typ, in.Values, valid, v.Requested)
+		require.Equal(t, in.Values, got, v.ID)
+		node := Describe(tree, typ, v.N)
+		require.NoError(t, node.FirstErr(), v.ID)
+		if node.String() == v.Tree {
+			trees++
+		}
+		if bytes.Equal(tree, b.Values) {
+			same++
+		}
+	}
+	t.Logf("%d of the trees alike, %d to the byte", trees, same)
+	require.Greater(t, trees, 1000)
+	require.Greater(t, same, 600)
+}
+
+func encodeBytes(t *testing.T, typ Type, values []byte, valid bitmap.Bits, shape string) (tree, decoded []byte) {
+	switch typ {
+	case I8:
+		return encodeBytesOf[int8](t, values, valid, shape)
+	case I16:
+		return encodeBytesOf[int16](t, values, valid, shape)
+	case I32:
+		return encodeBytesOf[int32](t, values, valid, shape)
+	case I64:
+		return encodeBytesOf[int64](t, values, valid, shape)
+	case U8:
+		return encodeBytesOf[uint8](t, values, valid, shape)
+	case U16:
+		return encodeBytesOf[uint16](t, values, valid, shape)
+	case U32:
+		return encodeBytesOf[uint32](t, values, valid, shape)
+	case U64:
+		return encodeBytesOf[uint64](t, values, valid, shape)
+	case F32:
+		return encodeBytesOf[float32](t, values, valid, shape)
+	}
+	return encodeBytesOf[float64](t, values, valid, shape)
+}
+
+func encodeBytesOf[T Value](t *testing.T, values []byte, valid bitmap.Bits, shape string) (tree, decoded []byte) {
+	src := make([]T, len(values)/sizeOf[T]())
+	load(src, values)
+	tree, err := AppendTreeAs(nil, src, valid, shape)
+	require.NoError(t, err)
+	dst := make([]T, len(src))
+	var s Scratch
+	require.NoError(t, Decode(dst, tree, &s), shape)
+	return tree, store(nil, dst)
+}
+
+func testEncoder[T Value](t *testing.T) {
+	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.Balanced, encoding.HighCompression,
+		encoding.MinimalSize} {
+		t.Run(fmt.Sprintf("%v/%v", Of[T](), p), func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				o := encoding.Options{Profile: p, NoChecksums: rapid.Bool().Draw(t, "no checksums")}
+				e, again := NewEncoder[T](o), NewEncoder[T](o)
+				var s Scratch
+				for range rapid.IntRange(1, 8).Draw(t, "blocks") {
+					values := drawValues[T](t)
+					valid := drawNulls(t, len(values))
+					require.Contains(t, []int{shortBlock, longBlock}, e.Plan(values, valid))
+					again.Plan(values, valid)
+					blk, err := e.AppendBlock(nil, values, valid)
+					require.NoError(t, err)
+					other, err := again.AppendBlock(make([]byte, 5, 100), values, valid)
+					require.NoError(t, err)
+					require.Equal(t, blk, other[5:])
+					got := make([]T, len(values))
+					validity := make([]byte, len(values)/8+1)
+					nulls, err := DecodeBlock(got, validity, 0, blk, BlockOptions{Checksums: !o.NoChecksums}, &s)
+					require.NoError(t, err)
+					require.Equal(t, nullsOf(valid), nulls)
+					requireSame(t, values, got, valid, "block")
+					b, err := block.Parse(blk, !o.NoChecksums)
+					require.NoError(t, err)
+					require.LessOrEqual(t, len(b.Values), 2+len(values)*sizeOf[T]())
+					for i := range values {
+						require.Equal(t, valid.At(i), validity[i/8]>>(i%8)&1 != 0)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestEncoder(t *testing.T) {
+	testEncoder[int8](t)
+	testEncoder[int16](t)
+	testEncoder[int32](t)
+	testEncoder[int64](t)
+	testEncoder[uint8](t)
+	testEncoder[uint16](t)
+	testEncoder[uint32](t)
+	testEncoder[uint64](t)
+	testEncoder[float32](t)
+	testEncoder[float64](t)
+}
+
+func TestBadShapes(t *testing.T) {
+	for _, shape := range []string{"", "FSST", "FOO", "FOR(", "FOR(Plain", "FOR(Plain,Plain,Plain)", "FOR(Plain)x", "FFOR[3", "ALP[e=99,f=0](FFOR)", "ALP[x](FFOR)"} {
+		_, err := AppendTreeAs(nil, []int32{1, 2}, bitmap.All(2), shape)
+		require.Error(t, err, shape)
+	}
+}

@@ -1,0 +1,191 @@
+package numeric
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// Block lengths, in values.
+const (
+	shortBlock = 8192
+	longBlock  = 65536
+)
+
+// Encoder writes the blocks of one column. It tries all encodings of its profile
+// on the first block, and again from time to time and when blocks get larger; in
+// between it goes by what it found. The same values in the same calls give the
+// same bytes. It serves one goroutine at a time.
+type Encoder[T Value] struct {
+	e     enc
+	o     encoding.Options
+	hints map[int]*hint // by block length
+	len   int
+	plans int
+	trial []byte
+}
+
+// NewEncoder makes an encoder.
+func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
+	return &Encoder[T]{e: enc{weights: weightsOf(o.Profile)}, o: o, len: shortBlock, hints: map[int]*hint{}}
+}
+
+// planEvery is how many calls of Plan use what one has found.
+const planEvery = 16
+
+// Plan looks at the values that are staged and decides how many of them the next
+// blocks should hold: 8192, or 65536 where that is notably smaller. The last
+// block of a column is as long as what is left.
+func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
+	gain := int64(0) // that a long block has to bring, in 1000ths
+	switch e.o.Profile {
+	case encoding.Balanced:
+		gain = 60
+	case encoding.HighCompression:
+		gain = 20
+	case encoding.MinimalSize:
+		gain = 5
+	default:
+		return shortBlock
+	}
+	if len(values) < longBlock {
+		return e.len
+	}
+	if e.plans++; e.plans%planEvery != 1 {
+		return e.len
+	}
+	long := e.try(values[:longBlock], valid, longBlock)
+	short := e.try(values[:longBlock], valid, shortBlock)
+	e.len = shortBlock
+	if 1000*long <= (1000-gain)*short {
+		e.len = longBlock
+	}
+	return e.len
+}
+
+// try is the cost of values in blocks of some length.
+func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
+	for i := 0; i < len(values); i += blockLen {
+		before := e.e.decode
+		end := min(i+blockLen, len(values))
+		e.trial = e.append(e.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
+		cost += e.e.weights.cost(len(e.trial)+blockOverhead, e.e.decode-before)
+	}
+	return cost
+}
+
+// blockOverhead is what a block takes apart from its values: header, checksum,
+// its place in the block map.
+const blockOverhead = 16
+
+func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
+	if b.Data == nil {
+		return bitmap.All(j - i)
+	}
+	return b.Slice(i, j)
+}
+
+// AppendBlock appends a block of values, of which valid says which are not null;
+// its Data may be nil if all are. What stands under nulls has no meaning. The
+// tree is never larger than that of Plain.
+func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
+	dst, mark := block.Begin(dst)
+	if !e.o.NoPresence {
+		dst = presence.Append(dst, valid, nullsOf(valid), e.o.Profile == encoding.ProfilePlain)
+	}
+	dst = block.EndPresence(dst, mark)
+	dst = e.AppendTree(dst, values, valid)
+	return block.End(dst, mark, !e.o.NoChecksums), nil
+}
+
+// AppendTree appends only the encoding tree of values.
+func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byte {
+	return e.append(dst, values, valid, e.len)
+}
+
+func (e *Encoder[T]) append(dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
+	h := e.hints[blockLen]
+	if h == nil {
+		h = &hint{}
+		e.hints[blockLen] = h
+	}
+	return appendValues(&e.e, dst, values, valid, h, nil)
+}
+
+func nullsOf(valid bitmap.Bits) int {
+	if valid.Data == nil {
+		return 0
+	}
+	return valid.Nulls()
+}
+
+// appendValues appends a tree as p says, or the best if p is nil.
+func appendValues[T Value](e *enc, dst []byte, values []T, valid bitmap.Bits, h *hint, p *plan) []byte {
+	switch sizeOf[T]() {
+	case 1:
+		return appendWords(e, dst, as[uint8](values), Of[T](), valid, h, p)
+	case 2:
+		return appendWords(e, dst, as[uint16](values), Of[T](), valid, h, p)
+	case 4:
+		return appendWords(e, dst, as[uint32](values), Of[T](), valid, h, p)
+	}
+	return appendWords(e, dst, as[uint64](values), Of[T](), valid, h, p)
+}
+
+func appendWords[U word](e *enc, dst []byte, values []U, t Type, valid bitmap.Bits, h *hint, p *plan) []byte {
+	e.scratch.begin()
+	in := input[U]{values: values, t: t, hint: h, nulls: nullsOf(valid)}
+	if in.nulls > 0 {
+		in.valid = valid
+		in.values = take[U](&e.scratch, len(values))
+		fillNulls(in.values, values, valid)
+	}
+	start := len(dst)
+	dst = appendTree(e, dst, in, p)
+	if p == nil && len(dst)-start > 2+len(values)*sizeOf[U]() {
+		dst = appendPlain(dst[:start], in.values)
+	}
+	return dst
+}
+
+// fillNulls copies values, with the value before it in the place of each null:
+// that costs least in most encodings. Nulls at the beginning get the first value.
+func fillNulls[U word](dst, values []U, valid bitmap.Bits) {
+	var last U
+	for i := range values {
+		if valid.At(i) {
+			last = values[i]
+			break
+		}
+	}
+	for i := 0; i < len(values); i += 64 {
+		w := valid.Word(i)
+		end := min(i+64, len(values))
+		if w == ^uint64(0) {
+			copy(dst[i:end], values[i:end])
+			last = values[end-1]
+			continue
+		}
+		for k := i; k < end; k++ {
+			if w&1 != 0 {
+				last = values[k]
+			}
+			dst[k] = last
+			w >>= 1
+		}
+	}
+}
+
+// AppendTreeAs appends the tree of values in a given form, written as
+// [describe.Node.String] does: "RunLength(raw,FLBitPack)", "ALP[e=2,f=0](FFOR)".
+// What does not fit the values is replaced, as the reference does: SingleValue
+// of unequal values becomes RunLength, FFOR of equal ones SingleValue. It serves
+// tests and reproducible samples.
+func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape string) ([]byte, error) {
+	p, err := parseShape(shape)
+	if err != nil {
+		return nil, err
+	}
+	return appendValues(&enc{}, dst, values, valid, nil, p), nil
+}
