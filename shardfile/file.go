@@ -59,6 +59,8 @@ type File struct {
 	mu        sync.Mutex
 	artifacts map[string]*artifact // by URL
 	schema    *schema.Schema
+
+	properties *shardpb.ShardProperties // of an unfinished shard, from its last recovery record
 }
 
 // Location is what the shard was opened by.
@@ -115,7 +117,10 @@ func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
 // Properties reads the properties of the shard; the message is empty if it has none.
 func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error) {
 	m := &shardpb.ShardProperties{}
-	if f.directory.GetPropertiesRef() == nil {
+	if f.properties != nil {
+		return f.properties, nil
+	}
+	if isAbsent(f.directory.GetPropertiesRef()) {
 		return m, nil
 	}
 	_, err := f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m)
@@ -126,7 +131,7 @@ func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error)
 // it has none. Types of indexes that nobody knows are listed too.
 func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	m := &shardpb.IndexCollection{}
-	if f.directory.GetIndexesRef() == nil {
+	if isAbsent(f.directory.GetIndexesRef()) {
 		return m, nil
 	}
 	_, err := f.message(ctx, f.root, f.directory.IndexesRef, "indexes", m)
@@ -150,6 +155,11 @@ func (f *File) Close() error {
 	}
 	f.artifacts = nil
 	return err
+}
+
+// isAbsent tells whether ref means that there is no message (shard.md §3.1).
+func isAbsent(ref *commonpb.DataRef) bool {
+	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }
 
 // message reads and parses the message that ref, found in anchor, refers to.

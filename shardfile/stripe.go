@@ -36,7 +36,7 @@ func (s *Stripe) Directory() *shardpb.StripeDirectory { return s.directory }
 // Properties reads the properties of the stripe; the message is empty if it has none.
 func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, error) {
 	m := &shardpb.StripeProperties{}
-	if s.directory.PropertiesRef == nil {
+	if isAbsent(s.directory.PropertiesRef) {
 		return m, nil
 	}
 	_, err := s.f.message(ctx, s.anchor, s.directory.PropertiesRef, s.element("properties"), m)
@@ -46,7 +46,7 @@ func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, err
 // Indexes reads the descriptions of the stripe's indexes; the message is empty if it has none.
 func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	m := &shardpb.IndexCollection{}
-	if s.directory.IndexesRef == nil {
+	if isAbsent(s.directory.IndexesRef) {
 		return m, nil
 	}
 	_, err := s.f.message(ctx, s.anchor, s.directory.IndexesRef, s.element("indexes"), m)

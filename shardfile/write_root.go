@@ -1,0 +1,104 @@
+package shardfile
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/amudai/amudai-go/container"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+)
+
+// smallSchema is the size up to which the schema stands at the end, too.
+const smallSchema = 16 << 10
+
+// writeRoot writes what belongs to the shard as a whole, the directory last.
+func (w *Writer) writeRoot() error {
+	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
+	for _, s := range w.stripes {
+		if s.RawDataSize != nil {
+			if d.RawDataSize == nil {
+				d.RawDataSize = new(uint64)
+			}
+			*d.RawDataSize += *s.RawDataSize
+		}
+	}
+	var err error
+	if d.StripeListRef, err = w.writeMessage(&shardpb.StripeList{Stripes: w.stripes}); err != nil {
+		return err
+	}
+	if d.UrlListRef, err = w.writeMessage(&shardpb.UrlList{Urls: w.urlList()}); err != nil {
+		return err
+	}
+	if d.FieldListRef, err = w.writeFields(); err != nil {
+		return err
+	}
+	properties, err := w.properties()
+	if err != nil {
+		return err
+	}
+	if d.PropertiesRef, err = w.writeMessage(properties); err != nil {
+		return err
+	}
+	where := w.schema
+	if len(w.message) <= smallSchema {
+		if where, err = w.writeFrame(w.message); err != nil {
+			return err
+		}
+	}
+	d.SchemaRef = selfRef(where)
+	ref, err := w.writeMessage(d)
+	if err != nil {
+		return err
+	}
+	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
+	err = w.write(binary.LittleEndian.AppendUint32(nil, length))
+	w.directory = Range{int64(ref.Range.Start), w.out.Size()}
+	return err
+}
+
+func (w *Writer) urlList() []string {
+	var urls []string
+	for u := range w.urls {
+		urls = append(urls, u)
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+// writeFields writes the descriptors of the whole shard and their list, which
+// has an entry for every schema id.
+func (w *Writer) writeFields() (*commonpb.DataRef, error) {
+	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
+	for id, payload := range w.fields {
+		if payload == nil {
+			continue
+		}
+		r, err := w.writeFrame(payload)
+		if err != nil {
+			return nil, err
+		}
+		starts[id], ends[id] = uint64(r.Start), uint64(r.End)
+	}
+	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
+	return selfRef(r), err
+}
+
+// properties are those of the shard as known so far.
+func (w *Writer) properties() (*shardpb.ShardProperties, error) {
+	standard := []Property{{PropertyEdition, w.o.Edition.String()}}
+	if w.features != 0 {
+		standard = append(standard, Property{PropertyFeatures, w.features.String()})
+	}
+	standard = append(standard, Property{PropertyWriter, w.o.Program})
+	m := &shardpb.ShardProperties{
+		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created},
+		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created},
+	}
+	var err error
+	if m.StandardProperties, err = PropertiesToProto(standard); err != nil {
+		return nil, err
+	}
+	m.CustomProperties, err = PropertiesToProto(w.o.Properties)
+	return m, err
+}
