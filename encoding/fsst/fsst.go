@@ -26,9 +26,6 @@ type symbol struct {
 	length uint8
 }
 
-// cut is word without the bytes beyond the first n.
-func cut(word uint64, n uint8) uint64 { return word & (^uint64(0) >> ((8 - n) * 8 & 63)) }
-
 // concat is a followed by b, cut to 8 bytes.
 func concat(a, b symbol) symbol {
 	return symbol{a.value | b.value<<(a.length*8), min(a.length+b.length, MaxSymbolLen)}
