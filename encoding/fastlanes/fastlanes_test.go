@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -84,44 +85,46 @@ func TestKernels(t *testing.T) {
 }
 
 func testKernels[W Word](t *testing.T) {
-	var all W
-	all--
-	bits := bits.Len64(uint64(all))
-	for w := 1; w <= bits; w++ {
-		rapid.Check(t, func(t *rapid.T) {
-			seed := rapid.Uint64().Draw(t, "seed")
-			base := rapid.SampledFrom([]W{0, 1, all, all >> 1, all>>1 + 1, W(seed)}).Draw(t, "base")
-			span := all >> rapid.IntRange(0, bits).Draw(t, "bits less")
-			random := rand.New(rand.NewPCG(seed, 0))
-			var src, got, want struct {
-				before [8]W
-				chunk  [ChunkLen]W
-				after  [8]W
-			}
-			for i := range src.chunk {
-				src.chunk[i] = base + W(random.Uint64())&span
-			}
+	all := ^W(0)
+	width := bits.Len64(uint64(all))
+	for w := 1; w <= width; w++ {
+		for _, base := range []W{0, 1, all, all >> 1, all>>1 + 1} {
+			checkKernels(t, w, base, all, uint64(w))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		checkKernels(t, rapid.IntRange(1, width).Draw(t, "width"), W(rapid.Uint64().Draw(t, "base")),
+			all>>rapid.IntRange(0, width).Draw(t, "bits less"), rapid.Uint64().Draw(t, "seed"))
+	})
+}
 
-			const canary = 0xa5
-			packed := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
-			Pack(packed[:PackedLen(w)+8], &src.chunk, base, w)
-			expected := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
-			packSimple(expected, &src.chunk, base, w)
-			if !bytes.Equal(expected, packed) {
-				t.Fatalf("packed to %d bits: %x, not %x", w, packed, expected)
-			}
+// checkKernels takes random values from base to base+span.
+func checkKernels[W Word](t require.TestingT, w int, base, span W, seed uint64) {
+	random := rand.New(rand.NewPCG(seed, 0))
+	var src, got, want struct {
+		before [8]W
+		chunk  [ChunkLen]W
+		after  [8]W
+	}
+	for i := range src.chunk {
+		src.chunk[i] = base + W(random.Uint64())&span
+	}
 
-			Unpack(&got.chunk, packed, base, w)
-			unpackSimple(&want.chunk, packed, base, w)
-			if got != want {
-				t.Fatalf("unpacked %d bits: %v, not %v", w, got, want)
-			}
-			for i, v := range got.chunk {
-				if v-base != (src.chunk[i]-base)&(all>>(bits-w)) {
-					t.Fatalf("value %d of %d bits: %d became %d", i, w, src.chunk[i], v)
-				}
-			}
-		})
+	const canary = 0xa5
+	packed := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
+	Pack(packed[:PackedLen(w)+8], &src.chunk, base, w)
+	expected := bytes.Repeat([]byte{canary}, PackedLen(w)+16)
+	packSimple(expected, &src.chunk, base, w)
+	require.True(t, bytes.Equal(expected, packed), "packed to %d bits: %x, not %x", w, packed, expected)
+
+	Unpack(&got.chunk, packed, base, w)
+	unpackSimple(&want.chunk, packed, base, w)
+	require.True(t, got == want, "unpacked %d bits: %v, not %v", w, got, want)
+	mask := ^W(0) >> (8*int(unsafe.Sizeof(base)) - w)
+	for i, v := range got.chunk {
+		if v-base != (src.chunk[i]-base)&mask {
+			require.Fail(t, "wrong value", "value %d of %d bits: %d became %d", i, w, src.chunk[i], v)
+		}
 	}
 }
 

@@ -3,7 +3,8 @@ package fsst
 import "encoding/binary"
 
 // Table is a set of symbols with the structures to find the longest that a
-// string begins with. Reading it is safe for concurrent use.
+// string begins with. [Train] makes it; the zero value is of no use. Reading it
+// is safe for concurrent use.
 type Table struct {
 	symbols []symbol
 	long    [longSlots]longEntry // by three bytes: symbols of 3 to 8 bytes
