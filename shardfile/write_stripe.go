@@ -210,14 +210,25 @@ func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, err
 	}
 	name := fmt.Sprintf("%016x%s", hash.Sum64(), StripeSuffix)
 	url, size := folder+name, out.Size()
-	err = out.PublishAs(ctx, url)
-	if errors.Is(err, fs.ErrExist) {
+	before := w.exists(ctx, url)
+	switch err = out.PublishAs(ctx, url); {
+	case errors.Is(err, fs.ErrExist):
 		err = w.compareFile(ctx, url, size, nodes)
-	} else if err == nil {
+	case !before: // ours, also if only making its name durable failed
 		w.files = append(w.files, url)
 	}
 	w.urls[name] = true
 	return name, err
+}
+
+// exists tells whether there is an artifact at url, or whether that is not known.
+func (w *Writer) exists(ctx context.Context, url string) bool {
+	r, err := w.o.Store.Open(ctx, url)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	_ = r.Close()
+	return true
 }
 
 func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) error {

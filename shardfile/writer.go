@@ -258,21 +258,19 @@ func (w *Writer) Abort() error {
 // removeFiles removes the stripe files after publishing the root failed, unless
 // something stands where the root should be: it may be the root.
 func (w *Writer) removeFiles(ctx context.Context) error {
-	r, err := w.o.Store.Open(ctx, w.location)
-	if err == nil {
-		return r.Close()
+	if w.exists(ctx, w.url) {
+		return nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return w.removeStripes()
-	}
-	return nil
+	return w.removeStripes()
 }
 
 func (w *Writer) removeStripes() error {
 	var err error
 	for _, url := range w.files {
 		// The context of the caller may be what ended the writer.
-		err = errors.Join(err, w.o.Store.Remove(context.Background(), url))
+		if rerr := w.o.Store.Remove(context.Background(), url); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
 	}
 	w.files = nil
 	return err
