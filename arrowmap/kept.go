@@ -210,7 +210,10 @@ func (k *kept) parseType(s string) error {
 // parseTerm reads a name and its arguments; rest is what follows.
 func parseTerm(s string) (t term, rest string, err error) {
 	end := strings.IndexAny(s, "[/")
-	if end < 0 {
+	switch {
+	case s == "" || end == 0:
+		return term{}, "", fmt.Errorf("a name is missing before %q", s)
+	case end < 0:
 		return term{name: s}, "", nil
 	}
 	t.name, rest = s[:end], s[end:]

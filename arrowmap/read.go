@@ -82,7 +82,7 @@ func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 		place = anyRole
 	}
 	r := newReader(node.Schema(), o)
-	return r.column(node, place)
+	return r.column(node, place, nil)
 }
 
 // ToArrow gives the columns of all top-level fields, and the Arrow schema that
@@ -97,7 +97,7 @@ func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if columns[i], err = r.column(node, named); err != nil {
+		if columns[i], err = r.column(node, named, nil); err != nil {
 			return nil, nil, err
 		}
 		fields[i] = columns[i].Arrow
@@ -115,19 +115,20 @@ func newReader(s *schema.Schema, o ReadOptions) *reader {
 	return &reader{o: o, budget: s.Budget(), parsed: map[*schema.Extended]*parsed{}}
 }
 
-func (r *reader) column(node schema.Node, place role) (Column, error) {
+// column maps a node; p says which of its children are wanted, nil for all.
+func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
 	c := Column{ID: node.ID()}
 	var err error
 	if c.Stored, err = r.budget.Describe(node); err != nil {
 		return c, err
 	}
-	if c.Children, err = r.children(node); err != nil {
+	if c.Children, err = r.children(node, p); err != nil {
 		return c, err
 	}
 	if k := r.keptOf(&c.Stored); k != nil && !r.o.IgnoreKept {
 		err := k.err
 		if err == nil {
-			if err = r.assemble(&c, k.kept, place); err == nil {
+			if err = r.assemble(&c, k.of(p), place); err == nil {
 				return c, nil
 			}
 		}
@@ -139,7 +140,10 @@ func (r *reader) column(node schema.Node, place role) (Column, error) {
 	return c, nil
 }
 
-func (r *reader) children(node schema.Node) ([]Column, error) {
+func (r *reader) children(node schema.Node, p *pick) ([]Column, error) {
+	if p.partial() && node.Type() != schema.Map {
+		return r.picked(node, p)
+	}
 	n := node.NumChildren()
 	if n == 0 {
 		return nil, nil
@@ -150,18 +154,22 @@ func (r *reader) children(node schema.Node) ([]Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		place := named
-		switch node.Type() {
-		case schema.List, schema.FixedSizeList:
-			place = anItem
-		case schema.Map:
-			place = [...]role{aKey, aValue}[i&1]
-		}
-		if columns[i], err = r.column(child, place); err != nil {
+		if columns[i], err = r.column(child, placeOf(node, i), p.child(child)); err != nil {
 			return nil, err
 		}
 	}
 	return columns, nil
+}
+
+// placeOf is the place of child i of node.
+func placeOf(node schema.Node, i int) role {
+	switch node.Type() {
+	case schema.List, schema.FixedSizeList:
+		return anItem
+	case schema.Map:
+		return [...]role{aKey, aValue}[i&1]
+	}
+	return named
 }
 
 // parsed is what the kept property of an annotation says.

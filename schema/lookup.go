@@ -135,19 +135,32 @@ func (n Node) step(name string) (Node, bool, error) {
 // whole text, dots and all, is found too, if no path leads anywhere. The error
 // wraps [ErrNoField] if there is no such node.
 func (s *Schema) Path(path string) (Node, error) {
+	nodes, err := s.PathNodes(path)
+	if err != nil {
+		return Node{}, err
+	}
+	return nodes[len(nodes)-1], nil
+}
+
+// PathNodes is the nodes on the way to the one that [Schema.Path] gives, from
+// the top-level field to that node itself.
+func (s *Schema) PathNodes(path string) ([]Node, error) {
 	names := SplitPath(path)
 	n, ok, err := s.Find(names[0])
+	nodes := []Node{n}
 	for i := 1; ok && err == nil && i < len(names); i++ {
 		n, ok, err = n.step(names[i])
+		nodes = append(nodes, n)
 	}
 	if !ok && err == nil {
 		n, ok, err = s.Find(path)
+		nodes = []Node{n}
 	}
 	switch {
 	case err != nil:
-		return Node{}, fault.In(err, "column "+path, -1)
+		return nil, fault.In(err, "column "+path, -1)
 	case !ok:
-		return Node{}, fmt.Errorf("%w %q", ErrNoField, path)
+		return nil, fmt.Errorf("%w %q", ErrNoField, path)
 	}
-	return n, nil
+	return nodes, nil
 }
