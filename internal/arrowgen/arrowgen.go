@@ -287,7 +287,7 @@ func (g *Gen) digits(dt arrow.DataType, v uint64) string {
 		most = min(most, 34)
 	}
 	s := fmt.Sprintf("%d%d%d", v%9+1, scramble(v+1), scramble(v+2))
-	n := 1 + int(v)%most
+	n := 1 + int(v%uint64(most))
 	for len(s) < n {
 		s += s
 	}
