@@ -25,7 +25,7 @@ func weightsOf(p encoding.Profile) weights {
 	case encoding.MinimalSize:
 		return weights{tier: tierHeavy, price: 10, level: 1}
 	}
-	return weights{tier: tierMiddle, price: 1000}
+	return weights{tier: tierMiddle, price: 500}
 }
 
 // cost is that of bytes that take some picoseconds to decode.
@@ -114,10 +114,13 @@ func estimateDelta(w *weights, s *stats) int {
 		return 0
 	}
 	size := 2*headerLen(s.t.Size()) + packedSize(s.n-1, s.diff)
-	if w.tier >= tierHeavy {
+	if s.bends > 0 { // runs of differences
+		size = min(size, 48+partSize(s.bends, s.diff, s.t.Size())+partSize(s.bends, bits.Len(uint(s.n/s.bends))+1, 4))
+	}
+	if w.tier >= tierHeavy && s.diff <= s.width {
 		return size / 2 // what a compressor may make of it
 	}
-	if s.diff >= s.width {
+	if size >= estimateFFOR(w, s) {
 		return 0
 	}
 	return size

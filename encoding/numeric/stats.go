@@ -18,6 +18,7 @@ type stats struct {
 	single   bool   // all are equal
 	runs     int    // number of runs: exact, or an estimate if the values hardly repeat
 	diff     int    // bits of the spread of differences; the width if that is no use
+	bends    int    // how often the difference changes; 0 if unknown
 	top      uint64 // the value of most slots, if there is one
 	others   int    // slots with another value than top; n if there is no such value
 	distinct int    // an estimate of how many values are distinct; n if unknown
@@ -58,10 +59,10 @@ func analyze[U word](e *enc, in input[U], wantDistinct bool) stats {
 	for piece := range in.pieces() {
 		step.add(piece)
 	}
-	if step.diff() < s.width || step.runs*3 <= 2*step.count {
+	if step.diff() < s.width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
 		step.begin(in.t)
 		step.add(in.values)
-		s.runs, s.diff = step.runs, min(step.diff(), s.width)
+		s.runs, s.diff, s.bends = step.runs, step.diff(), step.bends
 	}
 	s.single = s.width == 0 || s.runs == 1
 	if s.single {
@@ -100,6 +101,7 @@ type stepper[U word] struct {
 	float     bool
 	count     int
 	runs      int
+	bends     int
 	low, high U
 }
 
@@ -110,20 +112,24 @@ func (s *stepper[U]) begin(t Type) {
 
 func (s *stepper[U]) add(values []U) {
 	s.count += len(values)
-	last := values[0]
-	runs := s.runs + 1
+	last, before := values[0], U(0)
+	runs, bends := s.runs+1, s.bends
 	low, high, sign := s.low, s.high, s.sign
 	for _, v := range values[1:] {
 		d := v - last
-		last = v
-		step := 0
+		step, bend := 0, 0
 		if d != 0 {
 			step = 1
 		}
+		if d != before {
+			bend = 1
+		}
 		runs += step
+		bends += bend
 		low, high = min(low, d^sign), max(high, d^sign)
+		last, before = v, d
 	}
-	s.runs, s.low, s.high = runs, low, high
+	s.runs, s.bends, s.low, s.high = runs, bends, low, high
 }
 
 // diff is the bits of the spread of the differences.
