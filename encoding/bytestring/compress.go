@@ -7,6 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -109,4 +110,62 @@ func (b *Block) decodeLZ4(dst []byte) error {
 		return fault.Corruptf("compressed values are %d bytes, not the %d expected", n, len(dst))
 	}
 	return nil
+}
+
+// beginCompressed appends the header of a compressed tree.
+func beginCompressed(dst []byte, code encoding.Code) []byte {
+	return binary.LittleEndian.AppendUint64(dst, uint64(code))
+}
+
+// endCompressed completes a tree after its compressed part.
+func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers) ([]byte, error) {
+	const header = 2 + compressHeader
+	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[start+6] = 8
+	dst, nested, err := nums.appendOffsets(padFrom(dst, start), w.relative(v))
+	if nested {
+		dst[start+7] = 1
+	}
+	return dst, err
+}
+
+func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, error) {
+	start := len(dst)
+	data := v.Bytes()
+	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))
+	at := len(dst)
+	dst = w.lz4.Append(dst, data)
+	w.lz4Len = len(dst) - at
+	return w.endCompressed(dst, start, v, nums)
+}
+
+func (w *workspace) appendZstd(dst []byte, v Values, level zstd.EncoderLevel, nums *numbers) ([]byte, error) {
+	start := len(dst)
+	z, err := w.zstdEncoder(level)
+	if err != nil {
+		return dst, err
+	}
+	dst = z.EncodeAll(v.Bytes(), beginCompressed(dst, encoding.Zstd))
+	return w.endCompressed(dst, start, v, nums)
+}
+
+// zstdEncoder makes frames with their content size and without a checksum, which
+// the block has.
+func (w *workspace) zstdEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
+	if z := w.zstd[level]; z != nil {
+		return z, nil
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, err
+	}
+	if w.zstd == nil {
+		w.zstd = map[zstd.EncoderLevel]*zstd.Encoder{}
+	}
+	w.zstd[level] = z
+	return z, nil
 }

@@ -3,6 +3,7 @@ package bytestring
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -120,4 +121,61 @@ func codeBits(dst []byte, off int, codes []uint32) {
 		off += k
 		codes = codes[k:]
 	}
+}
+
+// appendDictionary writes a dictionary of at most so many distinct values; if
+// there are more, ok is false. Values get codes in the order in which they first
+// appear.
+func (w *workspace) appendDictionary(dst []byte, in *input, limit int, nums *numbers) (out []byte, ok bool, err error) {
+	if !w.collect(in, limit) {
+		return dst, false, nil
+	}
+	start := len(dst)
+	var header [2 + dictionaryHeader + 1]byte
+	dst = append(dst, header[:]...)
+	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.BlockDictionary))
+	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.distinct.Len()))
+	body := len(dst)
+	if dst, err = nums.appendCodes(dst, w.codes); err != nil {
+		return dst, false, err
+	}
+	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-body))
+	dst = padFrom(dst, body)
+	if in.Fixed == 0 {
+		lengths := grown(&w.lengths, w.distinct.Len())
+		last := 0
+		for id := range lengths {
+			end := w.distinct.End(uint32(id))
+			lengths[id], last = uint32(end-last), end
+		}
+		at := len(dst)
+		var nested bool
+		if dst, nested, err = nums.appendLengths(dst, lengths); err != nil {
+			return dst, false, err
+		}
+		binary.LittleEndian.PutUint32(dst[start+6:], uint32(len(dst)-at))
+		if nested {
+			dst[start+14] = 1
+		}
+	}
+	return append(dst, w.distinct.Data()...), true, nil
+}
+
+// collect finds the distinct values and the codes, 0 for null; false if there
+// are more than limit.
+func (w *workspace) collect(in *input, limit int) bool {
+	w.distinct.Reset()
+	codes := grown(&w.codes, in.N)
+	for i := range codes {
+		if !in.valid.At(i) {
+			codes[i] = 0
+			continue
+		}
+		id, added := w.distinct.Add(in.At(i))
+		if added && w.distinct.Len() > limit {
+			return false
+		}
+		codes[i] = id + 1
+	}
+	return true
 }

@@ -3,6 +3,8 @@ package bytestring
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -54,4 +56,33 @@ func (b *Block) decodeFSST(dst []byte) error {
 	}
 	_, err := b.s.fsst.Decode(dst, b.payload)
 	return err
+}
+
+// symbols is a table of symbols that a column keeps from block to block.
+type symbols struct{ table fsst.Table }
+
+// train makes a table for values like these.
+func (w *workspace) train(data []byte) *symbols {
+	return &symbols{*w.trainer.Train(data)}
+}
+
+func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) ([]byte, error) {
+	start := len(dst)
+	var header [16]byte
+	dst = append(dst, header[:]...)
+	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.FSST))
+	dst[start+2] = byte(s.table.Len())
+	dst = s.table.Append(dst)
+	at := len(dst)
+	dst = s.table.Encode(dst, v.Bytes())
+	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[start+8] = 8
+	dst, nested, err := nums.appendOffsets(padFrom(dst, start), w.relative(v))
+	if nested {
+		dst[start+7] = 1
+	}
+	return dst, err
 }

@@ -1,6 +1,9 @@
 package bytestring
 
 import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -58,4 +61,16 @@ func (b *Block) fixedSize(have int) (uint64, error) {
 		return 0, fault.Corruptf("%d bytes for %d values of %d", have, b.n, b.fixed)
 	}
 	return want, nil
+}
+
+func appendPlain(dst []byte, v Values) []byte {
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(encoding.Plain))
+	if v.Fixed > 0 {
+		return append(append(dst, 0), v.Bytes()...)
+	}
+	dst = append(dst, 8)
+	for _, at := range v.Offsets {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(at-v.Offsets[0]))
+	}
+	return append(dst, v.Bytes()...)
 }

@@ -1,6 +1,9 @@
 package bytestring
 
 import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -50,4 +53,8 @@ func fill(dst, value []byte) {
 	for done := copy(dst, value); done < len(dst); done *= 2 {
 		copy(dst[done:], dst[:done])
 	}
+}
+
+func appendSingleValue(dst, value []byte) []byte {
+	return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...)
 }

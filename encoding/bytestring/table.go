@@ -11,8 +11,9 @@ import (
 // none, and is safe for concurrent use.
 type Table struct {
 	entries []entry
-	data    []byte
-	short   bool // every value fits into a word
+	data    []byte // with step bytes behind it
+	own     []byte // memory for data that has none
+	short   bool   // every value fits into a word
 }
 
 // entry is a value: its bytes as a little-endian word if all values of the table
@@ -22,7 +23,10 @@ type entry struct {
 	length uint64
 }
 
-const wordLen = 8
+const (
+	wordLen = 8
+	step    = 2 * wordLen // what gatherLong copies at a time
+)
 
 // NewTable makes a table in which code k stands for value k.
 func NewTable(v Values) *Table {
@@ -52,6 +56,9 @@ func (t *Table) reset(v Values, first int) {
 	t.short = longest <= wordLen
 	if t.short {
 		t.inline(entries[first:])
+	} else if cap(t.data)-len(t.data) < step {
+		own := grown(&t.own, len(t.data)+step)
+		t.data = own[:copy(own, t.data)]
 	}
 }
 
@@ -125,28 +132,40 @@ func gatherShort[O int32 | int64](t *Table, dst []byte, offsets []O, base O, cod
 	}
 }
 
-// gatherLong copies two words of every value, as long as these fit on both
-// sides, and the rest of those that are longer.
+// gatherLong copies two words of every value, as long as these fit, and the rest
+// of those that are longer.
 func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) {
-	const step = 2 * wordLen
-	room, from := dst[:cap(dst)], t.data[:cap(t.data)]
+	room, from := dst[:cap(dst)], t.data[:len(t.data)+step]
+	entries := t.entries
 	o := 0
 	for i, c := range codes {
-		e := &t.entries[c]
+		e := &entries[c]
 		at, n := int(e.word), int(e.length)
-		if at+step <= len(from) && o+step <= len(room) {
+		if o+step > len(room) {
+			copy(dst[o:o+n], from[at:at+n])
+		} else {
 			src, to := from[at:at+step], room[o:o+step]
 			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(src))
 			binary.LittleEndian.PutUint64(to[wordLen:], binary.LittleEndian.Uint64(src[wordLen:]))
 			if n > step {
-				copy(room[o+step:o+n], from[at+step:at+n])
+				copyLong(room[o:], from[at:], n)
 			}
-		} else {
-			copy(dst[o:o+n], from[at:at+n])
 		}
 		o += n
 		offsets[i] = base + O(o)
 	}
+}
+
+// copyLong copies what a step has left of n bytes.
+func copyLong(room, from []byte, n int) {
+	if n <= 2*step {
+		// The last step of the value overlaps the first.
+		src, to := from[n-step:n], room[n-step:n]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(src))
+		binary.LittleEndian.PutUint64(to[wordLen:], binary.LittleEndian.Uint64(src[wordLen:]))
+		return
+	}
+	copy(room[step:n], from[step:n])
 }
 
 // gatherFixed writes values of size bytes each; code 0 may stand for nothing,

@@ -1,0 +1,129 @@
+package bytestring
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/presence"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// Encoder writes the blocks of one column. It tries all encodings of its profile
+// on the first block, and again from time to time and when blocks get larger; in
+// between it goes by what it found. The same values in the same calls give the
+// same bytes. It serves one goroutine at a time.
+type Encoder struct {
+	o       encoding.Options
+	fixed   int
+	policy  *policy
+	numbers numbers
+	plan    plan
+}
+
+// NewEncoder makes an encoder of values of fixed bytes or, if fixed is 0, of any
+// length. It takes no memory worth mention before the first block.
+func NewEncoder(o encoding.Options, fixed int) *Encoder {
+	e := &Encoder{o: o, fixed: fixed, policy: policyOf(o.Profile)}
+	e.numbers.o = o
+	return e
+}
+
+// Plan says how many of the values that are staged the next block should hold:
+// as many as the profile's bounds on values and bytes allow, at least one. A
+// result of v.N may grow once more values are there.
+func (e *Encoder) Plan(v Values, _ bitmap.Bits) (blockLen int) {
+	n := min(v.N, e.policy.values)
+	if v.Fixed > 0 {
+		n = min(n, e.policy.bytes/v.Fixed)
+	} else if n > 0 {
+		most := v.Offsets[0] + int64(e.policy.bytes)
+		n = prefix(v.Offsets[:n+1], most)
+	}
+	if n == v.N {
+		return n
+	}
+	if rest := n % packLen; 4*rest <= n {
+		n -= rest
+	}
+	return max(n, 1)
+}
+
+// packLen is how many numbers are packed at a time: a block of so many values,
+// or a multiple, has offsets and codes without filler. Few more are not worth it.
+const packLen = 1024
+
+// prefix is how many values end at most at a place.
+func prefix(offsets []int64, most int64) int {
+	lo, hi := 0, len(offsets)-1
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if offsets[mid] <= most {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}
+
+// AppendBlock appends a block of all values of v, of which valid says which are
+// not null; its Data may be nil if all are. Null slots of any length must be
+// empty. The tree is never larger than that of Plain. A block of more than 2 GiB
+// of values is an error.
+func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, error) {
+	if size := len(v.Bytes()); size > math.MaxInt32 || v.N < 1 {
+		return dst, misuse("block of %d values, %d bytes", v.N, size)
+	}
+	if valid.Data == nil {
+		valid = bitmap.All(v.N)
+	}
+	in := input{Values: v, valid: valid}
+	if valid.Data != nil {
+		in.nulls = valid.Nulls()
+	}
+	dst, mark := block.Begin(dst)
+	if !e.o.NoPresence {
+		dst = presence.Append(dst, valid, in.nulls, e.o.Profile == encoding.ProfilePlain)
+	}
+	dst = block.EndPresence(dst, mark)
+	w := workspaces.Get().(*workspace)
+	dst, err := e.appendTree(w, dst, in)
+	workspaces.Put(w)
+	if err != nil {
+		return dst, err
+	}
+	return block.End(dst, mark, !e.o.NoChecksums), nil
+}
+
+// input is what a tree is to be made of.
+type input struct {
+	Values
+	valid bitmap.Bits
+	nulls int
+}
+
+// plainLen is the length of the Plain tree.
+func (in *input) plainLen() int {
+	n := 3 + len(in.Bytes())
+	if in.Fixed == 0 {
+		n += 8 * (in.N + 1)
+	}
+	return n
+}
+
+// same tells whether all values but the nulls are equal, and gives that value.
+func (in *input) same() (value []byte, ok bool) {
+	first := -1
+	for i := range in.N {
+		if !in.valid.At(i) {
+			continue
+		}
+		if first < 0 {
+			first, value = i, in.At(i)
+		} else if string(in.At(i)) != string(value) {
+			return nil, false
+		}
+	}
+	return value, true
+}

@@ -1,0 +1,26 @@
+package bytestring
+
+import (
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/lz4"
+	"github.com/amudai/amudai-go/internal/distinct"
+)
+
+// workspace is the large memory of an encoder. What it holds never changes what
+// is written, so encoders of thousands of columns share a few.
+type workspace struct {
+	lz4      lz4.Encoder
+	lz4Len   int // what LZ4 made of the last values
+	zstd     map[zstd.EncoderLevel]*zstd.Encoder
+	trainer  fsst.Trainer
+	distinct distinct.Set
+	codes    []uint32
+	lengths  []uint32
+	offsets  []uint64
+}
+
+var workspaces = sync.Pool{New: func() any { return new(workspace) }}
