@@ -1,6 +1,8 @@
 package numeric
 
 import (
+	"sync"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
@@ -17,8 +19,10 @@ const (
 // on the first block, and again from time to time and when blocks get larger; in
 // between it goes by what it found. The same values in the same calls give the
 // same bytes. It serves one goroutine at a time.
+//
+// It keeps only what it found: the memory to work with is shared by all
+// encoders, so that those of 50,000 columns are cheap.
 type Encoder[T Value] struct {
-	e     enc
 	o     encoding.Options
 	hints map[int]*hint // by block length
 	len   int
@@ -28,7 +32,17 @@ type Encoder[T Value] struct {
 
 // NewEncoder makes an encoder.
 func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
-	return &Encoder[T]{e: enc{weights: weightsOf(o.Profile)}, o: o, len: shortBlock, hints: map[int]*hint{}}
+	return &Encoder[T]{o: o, len: shortBlock, hints: map[int]*hint{}}
+}
+
+// workspaces are the encs that no encoder uses right now.
+var workspaces = sync.Pool{New: func() any { return new(enc) }}
+
+// workspace takes one, ready for the profile; the caller puts it back.
+func (e *Encoder[T]) workspace() *enc {
+	w := workspaces.Get().(*enc)
+	w.weights, w.decode = weightsOf(e.o.Profile), 0
+	return w
 }
 
 // planEvery is how many calls of Plan use what one has found.
@@ -66,11 +80,13 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 
 // try is the cost of values in blocks of some length.
 func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
+	w := e.workspace()
+	defer workspaces.Put(w)
 	for i := 0; i < len(values); i += blockLen {
-		before := e.e.decode
+		before := w.decode
 		end := min(i+blockLen, len(values))
-		e.trial = e.append(e.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
-		cost += e.e.weights.cost(len(e.trial)+blockOverhead, e.e.decode-before)
+		e.trial = e.append(w, e.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
+		cost += w.weights.cost(len(e.trial)+blockOverhead, w.decode-before)
 	}
 	return cost
 }
@@ -101,16 +117,18 @@ func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]b
 
 // AppendTree appends only the encoding tree of values.
 func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byte {
-	return e.append(dst, values, valid, e.len)
+	w := e.workspace()
+	defer workspaces.Put(w)
+	return e.append(w, dst, values, valid, e.len)
 }
 
-func (e *Encoder[T]) append(dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
+func (e *Encoder[T]) append(w *enc, dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
 	h := e.hints[blockLen]
 	if h == nil {
 		h = &hint{}
 		e.hints[blockLen] = h
 	}
-	return appendValues(&e.e, dst, values, valid, h, nil)
+	return appendValues(w, dst, values, valid, h, nil)
 }
 
 func nullsOf(valid bitmap.Bits) int {
