@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/bounds"
 )
 
 // Int128 is a two's complement number of 128 bits, laid out in memory as
@@ -143,6 +146,40 @@ func small(hi, lo uint64) int64 {
 	}
 	neg := hi >> 63
 	return int64((v ^ -neg) + neg)
+}
+
+// Bounds gives the least and the greatest of v by value, and how many of v are
+// no NaN. If that is 0, lo and hi are meaningless. Of equal values the first
+// comes out.
+func Bounds(v []Decimal) (lo, hi Decimal, n int) {
+	var ints [256]int64
+	widen := func(d Decimal) {
+		if n == 0 || d.Compare(lo) < 0 {
+			lo = d
+		}
+		if n == 0 || d.Compare(hi) > 0 {
+			hi = d
+		}
+	}
+	for len(v) > 0 {
+		part := v[:min(len(v), len(ints))]
+		k := ToInt64(ints[:], part, -part[0].Parts().Exponent) // mostly all of them
+		if k == 0 {
+			if !v[0].IsNaN() {
+				widen(v[0])
+				n++
+			}
+			v = v[1:]
+			continue
+		}
+		least, greatest, _ := bounds.Of(ints[:k])
+		widen(part[slices.Index(ints[:k], least)])
+		n++
+		widen(part[slices.Index(ints[:k], greatest)])
+		n += k - 1
+		v = v[k:]
+	}
+	return lo, hi, n
 }
 
 // Coefficients sets coefficient[i] and exponent[i] so that src[i] is their

@@ -5,6 +5,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/bounds"
 )
 
 // Decimal collects the range and the classes of a column of decimals. NaNs are
@@ -23,10 +24,10 @@ func (c *Decimal) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return
 	}
-	var buf [runBuffer]decimal.Decimal
+	var buf [bounds.GatherLen]decimal.Decimal
 	for at := 0; at < len(values); {
 		var run []decimal.Decimal
-		if run, at = nextRun(values, valid, at, &buf); len(run) == 0 {
+		if run, at = bounds.Gather(values, valid, at, &buf); len(run) == 0 {
 			continue
 		}
 		if !started {
@@ -42,7 +43,7 @@ func (c *Decimal) Add(values []decimal.Decimal, valid bitmap.Bits) {
 // dense adds values none of which is null: as integers with the exponent of the
 // first where that is possible, which it mostly is for all of a column.
 func (c *Decimal) dense(values []decimal.Decimal) {
-	var ints [runBuffer]int64
+	var ints [bounds.GatherLen]int64
 	for len(values) > 0 {
 		part := values[:min(len(values), len(ints))]
 		n := decimal.ToInt64(ints[:], part, -part[0].Parts().Exponent)
@@ -58,7 +59,7 @@ func (c *Decimal) dense(values []decimal.Decimal) {
 
 // integers adds values whose order is that of ints.
 func (c *Decimal) integers(values []decimal.Decimal, ints []int64) {
-	lo, hi := minMax(ints)
+	lo, hi, _ := bounds.Of(ints)
 	zero, negative := countSigns(ints)
 	for i, v := range ints {
 		if v == lo {
@@ -82,13 +83,13 @@ func (c *Decimal) AddScaled(coefficients []int64, exponent int, valid bitmap.Bit
 	if c.add(valid) == 0 {
 		return
 	}
-	var buf [runBuffer]int64
+	var buf [bounds.GatherLen]int64
 	for at := 0; at < len(coefficients); {
 		var run []int64
-		if run, at = nextRun(coefficients, valid, at, &buf); len(run) == 0 {
+		if run, at = bounds.Gather(coefficients, valid, at, &buf); len(run) == 0 {
 			continue
 		}
-		lo, hi := minMax(run)
+		lo, hi, _ := bounds.Of(run)
 		var ends [2]decimal.Decimal
 		decimal.FromInt64(ends[:], []int64{lo, hi}, exponent)
 		if !started {

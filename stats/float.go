@@ -7,6 +7,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/bounds"
 )
 
 // Float collects the range and the classes of a column of floats. NaNs are
@@ -33,10 +34,10 @@ func (c *Float[F]) Add(values []F, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return
 	}
-	var buf [runBuffer]F
+	var buf [bounds.GatherLen]F
 	for at := 0; at < len(values); {
 		var run []F
-		run, at = nextRun(values, valid, at, &buf)
+		run, at = bounds.Gather(values, valid, at, &buf)
 		for len(run) > 0 {
 			part := run[:min(len(run), 1024)]
 			c.dense(part)

@@ -6,6 +6,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/bounds"
 )
 
 // Integer is a type of whole numbers.
@@ -26,39 +27,18 @@ func (c *Numeric[T]) Add(values []T, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return
 	}
-	var buf [runBuffer]T
+	var buf [bounds.GatherLen]T
 	for at := 0; at < len(values); {
 		var run []T
-		if run, at = nextRun(values, valid, at, &buf); len(run) == 0 {
+		if run, at = bounds.Gather(values, valid, at, &buf); len(run) == 0 {
 			continue
 		}
 		if first {
 			c.lo, c.hi, first = run[0], run[0], false
 		}
-		lo, hi := minMax(run)
+		lo, hi, _ := bounds.Of(run)
 		c.lo, c.hi = min(c.lo, lo), max(c.hi, hi)
 	}
-}
-
-// minMax is the least and the greatest of v, which is not empty.
-func minMax[T Integer](v []T) (lo, hi T) {
-	lo, hi = v[0], v[0]
-	if len(v) >= 8 {
-		lo1, hi1, lo2, hi2, lo3, hi3 := lo, hi, lo, hi, lo, hi
-		for len(v) >= 4 {
-			a, b, c, d := v[0], v[1], v[2], v[3]
-			lo, hi = min(lo, a), max(hi, a)
-			lo1, hi1 = min(lo1, b), max(hi1, b)
-			lo2, hi2 = min(lo2, c), max(hi2, c)
-			lo3, hi3 = min(lo3, d), max(hi3, d)
-			v = v[4:]
-		}
-		lo, hi = min(lo, lo1, lo2, lo3), max(hi, hi1, hi2, hi3)
-	}
-	for _, x := range v {
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	return lo, hi
 }
 
 // Range is the least and the greatest value; false if there is none.

@@ -1,0 +1,135 @@
+package numrange
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// maxPayload is the most memory that a payload may decode to: enough for 2^31
+// positions of 8 bytes.
+const maxPayload = 64 << 20
+
+// Index is an index to ask. It may be used by many goroutines at once.
+type Index[T any] struct {
+	Lo, Hi    []T      // bounds of the valid values of each block of positions
+	Invalid   []uint16 // nulls and NaNs of each block; nil if there are none
+	Positions uint64
+}
+
+// Len is the number of blocks of positions.
+func (x *Index[T]) Len() int { return len(x.Lo) }
+
+// Block gives the bounds of block i and how many of its n positions are
+// invalid. If all are, the bounds mean nothing.
+func (x *Index[T]) Block(i int) (lo, hi T, invalid, n int) {
+	if x.Invalid != nil {
+		invalid = int(x.Invalid[i])
+	}
+	return x.Lo[i], x.Hi[i], invalid, int(min(x.Positions-BlockLen*uint64(i), BlockLen))
+}
+
+// Parse reads the index of a column of a basic type of the schema, with that
+// many positions. The header of an index is under no checksum: if any of it is
+// not exactly as expected the index must not be used, and Parse gives an error
+// that says why. That is no damage of the column; readers go on without index.
+func Parse[T numeric.Value](b []byte, basicType byte, positions uint64, s *numeric.Scratch) (*Index[T], error) {
+	var zero T
+	return parse(b, basicType, positions, int(unsafe.Sizeof(zero)), s, toNumbers[T])
+}
+
+// ParseDecimal is Parse for a column of decimals.
+func ParseDecimal(b []byte, positions uint64, s *numeric.Scratch) (*Index[decimal.Decimal], error) {
+	return parse(b, decimalType, positions, 16, s, func(image []byte) []decimal.Decimal { return decimal.Slice(image) })
+}
+
+func parse[T any](b []byte, basicType byte, positions uint64, width int, s *numeric.Scratch, convert func([]byte) []T) (*Index[T], error) {
+	payloads, err := split(b, basicType, positions)
+	if err != nil {
+		return nil, err
+	}
+	n := (positions-1)/BlockLen + 1
+	if n > uint64(maxPayload/width) {
+		return nil, fault.Limitf("range index of %d positions", positions)
+	}
+	images := [3][]byte{make([]byte, int(n)*width), make([]byte, int(n)*width), nil}
+	if len(payloads[2]) > 0 {
+		images[2] = make([]byte, 2*n)
+	}
+	for i, image := range images {
+		if image == nil {
+			continue
+		}
+		if _, err := numeric.DecodeBlock(image, nil, 0, payloads[i], numeric.BlockOptions{Checksums: true}, s); err != nil {
+			return nil, fault.In(err, [...]string{"least values", "greatest values", "invalid counts"}[i], -1)
+		}
+	}
+	x := &Index[T]{Lo: convert(images[0]), Hi: convert(images[1]), Positions: positions}
+	if images[2] != nil {
+		x.Invalid = toNumbers[uint16](images[2])
+	}
+	for i, invalid := range x.Invalid {
+		if _, _, _, n := x.Block(i); int(invalid) > n {
+			return nil, fault.Corruptf("range index: %d of %d positions of block %d are invalid", invalid, n, i)
+		}
+	}
+	return x, nil
+}
+
+// split checks the header and cuts the payloads out.
+func split(b []byte, basicType byte, positions uint64) (payloads [3][]byte, err error) {
+	if len(b) < headerLen || positions == 0 {
+		return payloads, fault.Corruptf("range index of %d bytes for %d positions", len(b), positions)
+	}
+	want := [headerLen]byte{0: version, 2: basicType, 3: 1}
+	binary.LittleEndian.PutUint64(want[4:], positions)
+	copy(want[12:36], b[12:36]) // sizes, see below
+	binary.LittleEndian.PutUint16(want[36:], BlockLen)
+	if [headerLen]byte(b) != want {
+		return payloads, fault.Corruptf("range index header % x, not that of type %d with %d positions", b[:headerLen], basicType, positions)
+	}
+	rest := b[headerLen:]
+	for i := range payloads {
+		n := binary.LittleEndian.Uint64(b[12+8*i:])
+		if n > uint64(len(rest)) || n == 0 && i < 2 {
+			return payloads, fault.Corruptf("range index: payload %d of %d bytes, %d are left", i, n, len(rest))
+		}
+		payloads[i], rest = rest[:n], rest[n:]
+	}
+	if len(b)%alignment != 0 || len(rest) >= alignment {
+		return payloads, fault.Corruptf("range index: %d bytes behind the payloads of %d", len(rest), len(b))
+	}
+	for _, c := range rest {
+		if c != 0 {
+			return payloads, fault.Corruptf("range index: padding is not zero")
+		}
+	}
+	return payloads, nil
+}
+
+// toNumbers reads little-endian values.
+func toNumbers[T numeric.Value](image []byte) []T {
+	var zero T
+	width := int(unsafe.Sizeof(zero))
+	out := make([]T, len(image)/width)
+	switch p := unsafe.Pointer(unsafe.SliceData(out)); width {
+	case 1:
+		copy(unsafe.Slice((*byte)(p), len(out)), image)
+	case 2:
+		for i, d := 0, unsafe.Slice((*uint16)(p), len(out)); i < len(d); i++ {
+			d[i] = binary.LittleEndian.Uint16(image[2*i:])
+		}
+	case 4:
+		for i, d := 0, unsafe.Slice((*uint32)(p), len(out)); i < len(d); i++ {
+			d[i] = binary.LittleEndian.Uint32(image[4*i:])
+		}
+	case 8:
+		for i, d := 0, unsafe.Slice((*uint64)(p), len(out)); i < len(d); i++ {
+			d[i] = binary.LittleEndian.Uint64(image[8*i:])
+		}
+	}
+	return out
+}
