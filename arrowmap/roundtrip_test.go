@@ -279,3 +279,33 @@ func TestUnionIsRefused(t *testing.T) {
 		require.ErrorContains(t, err, `column x\.y`)
 	}
 }
+
+func TestTypesThatCannotBe(t *testing.T) {
+	i8 := arrow.PrimitiveTypes.Int8
+	deep := arrow.DataType(i8)
+	for range schema.MaxDepth {
+		deep = arrow.ListOf(deep)
+	}
+	wrapped := arrow.DataType(i8)
+	for range 9 {
+		wrapped = &arrow.DictionaryType{IndexType: i8, ValueType: wrapped}
+	}
+	for _, c := range []struct {
+		dt   arrow.DataType
+		kind error
+	}{
+		{&arrow.Decimal128Type{Precision: 39}, fault.ErrUnsupported},
+		{&arrow.Decimal32Type{Precision: 0}, fault.ErrUnsupported},
+		{&arrow.Decimal256Type{Precision: 5, Scale: 6001}, fault.ErrUnsupported},
+		{&arrow.Decimal256Type{Precision: 5, Scale: -6001}, fault.ErrUnsupported},
+		{&arrow.FixedSizeBinaryType{ByteWidth: -1}, fault.ErrUnsupported},
+		{&arrow.DictionaryType{IndexType: arrow.BinaryTypes.String, ValueType: i8}, fault.ErrUnsupported},
+		{arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Uint32, i8), fault.ErrUnsupported},
+		{deep, fault.ErrLimit},
+		{wrapped, fault.ErrLimit},
+	} {
+		_, _, err := FromArrow(arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.dt}}, nil), Options{})
+		require.ErrorIs(t, err, c.kind, "%s", c.dt)
+		require.ErrorContains(t, err, "column x")
+	}
+}

@@ -112,12 +112,6 @@ func (t *Table) follow(pos int) (target int, ok bool) {
 // Pos is the place of the table in the buffer: equal for the same table only.
 func (t *Table) Pos() int { return t.pos }
 
-// Has tells whether a slot is set.
-func (t *Table) Has(slot int) bool {
-	_, ok := t.field(slot, 1)
-	return ok
-}
-
 // Uint8 is a byte field.
 func (t *Table) Uint8(slot int, def uint8) uint8 {
 	if pos, ok := t.field(slot, 1); ok {
