@@ -23,7 +23,7 @@ var (
 	plainPolicy    = policy{values: 16 << 10, bytes: 128 << 10}
 	lightPolicy    = policy{values: 16 << 10, bytes: 128 << 10, byteCost: 1_000, dictionary: true, lz4: true}
 	balancedPolicy = policy{values: 16 << 10, bytes: 128 << 10, byteCost: 4_000, dictionary: true, lz4: true, fsst: true}
-	highPolicy     = policy{values: 64 << 10, bytes: 1 << 20, byteCost: 20_000, dictionary: true, lz4: true, zstd: zstd.SpeedDefault}
+	highPolicy     = policy{values: 64 << 10, bytes: 512 << 10, byteCost: 20_000, dictionary: true, lz4: true, zstd: zstd.SpeedDefault}
 	smallestPolicy = policy{values: 64 << 10, bytes: 4 << 20, byteCost: 200_000, dictionary: true, lz4: true, zstd: zstd.SpeedBestCompression}
 )
 
@@ -41,15 +41,18 @@ func policyOf(p encoding.Profile) *policy {
 	return &balancedPolicy
 }
 
-// What decoding costs, in picoseconds per byte of values and per value, measured
-// on one core (BenchmarkDecode). Constants, so that choices are the same
-// everywhere.
-var decodeCosts = map[encoding.Code]struct{ perByte, perValue int64 }{
-	encoding.Plain:           {50, 700},
-	encoding.BlockDictionary: {60, 2000},
-	encoding.FSST:            {350, 1500},
-	encoding.LZ4:             {270, 1500},
-	encoding.Zstd:            {800, 1500},
+// decodeCost is what decoding takes, in picoseconds: for each byte of the values,
+// each byte of the tree, and each value.
+type decodeCost struct{ perByte, perStored, perValue int64 }
+
+// decodeCosts were measured on one core (BenchmarkDecode). They are constants, so
+// that choices are the same everywhere.
+var decodeCosts = map[encoding.Code]decodeCost{
+	encoding.Plain:           {50, 0, 700},
+	encoding.BlockDictionary: {60, 0, 2000},
+	encoding.FSST:            {0, 650, 800},
+	encoding.LZ4:             {230, 0, 800},
+	encoding.Zstd:            {750, 0, 800},
 }
 
 const (
@@ -72,7 +75,7 @@ type plan struct {
 // cost is what a tree counts for.
 func (e *Encoder) cost(code encoding.Code, size int, in *input) int64 {
 	c := decodeCosts[code]
-	return int64(size)*e.policy.byteCost + c.perByte*int64(len(in.Bytes())) + c.perValue*int64(in.N)
+	return int64(size)*(e.policy.byteCost+c.perStored) + int64(len(in.Bytes()))*c.perByte + int64(in.N)*c.perValue
 }
 
 // appendTree writes the tree that costs least.

@@ -110,21 +110,23 @@ func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []
 // gatherShort stores a word for every value, as long as words fit, and goes on
 // by as many bytes as count.
 func gatherShort[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) {
-	room, o, i := dst[:cap(dst)], 0, 0
+	room, o, entries := dst[:cap(dst)], 0, t.entries
 	for {
-		safe := min(len(codes)-i, (len(room)-o)/wordLen)
+		safe := min(len(codes), (len(room)-o)/wordLen)
 		if safe == 0 {
 			break
 		}
-		for end := i + safe; i < end; i++ {
-			e := &t.entries[codes[i]]
+		ends := offsets[:safe]
+		for i, c := range codes[:len(ends)] {
+			e := &entries[c]
 			binary.LittleEndian.PutUint64(room[o:], e.word)
 			o += int(e.length)
-			offsets[i] = base + O(o)
+			ends[i] = base + O(o)
 		}
+		codes, offsets = codes[safe:], offsets[safe:]
 	}
-	for ; i < len(codes); i++ {
-		e := &t.entries[codes[i]]
+	for i, c := range codes {
+		e := &entries[c]
 		var w [wordLen]byte
 		binary.LittleEndian.PutUint64(w[:], e.word)
 		o += copy(dst[o:], w[:e.length])
