@@ -58,6 +58,7 @@ type Options struct {
 	Encoding    encoding.Options
 	Parallelism int              // columns encoded at a time; 0 means GOMAXPROCS
 	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
+	TempDir     string           // of those files; empty means the system's
 	Allocator   memory.Allocator // for conversions of arrays; nil means the default
 }
 

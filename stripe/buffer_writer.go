@@ -1,0 +1,144 @@
+package stripe
+
+import (
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// bufferWriter collects the blocks of one encoded buffer (encodings.md §8):
+//
+//	block 0 | block 1 | ... | zero pad to 16 | block map
+type bufferWriter struct {
+	spool  *storage.Spool
+	blocks blockmap.Builder
+	count  uint64
+}
+
+// add appends one block of n logical values.
+func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
+	if b.spool == nil {
+		b.spool = storage.NewSpool(c.budget, c.tempDir)
+	}
+	if _, err := b.spool.Write(block); err != nil {
+		return err
+	}
+	b.blocks.Add(n, len(block))
+	b.count++
+	return nil
+}
+
+// finish closes the buffer with its block map; desc gets the number of blocks.
+func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (Buffer, error) {
+	if b.spool == nil {
+		b.spool = storage.NewSpool(c.budget, c.tempDir)
+	}
+	var zero [16]byte
+	if pad := -b.spool.Size() & 15; pad > 0 {
+		if _, err := b.spool.Write(zero[:pad]); err != nil {
+			return Buffer{}, err
+		}
+	}
+	at := b.spool.Size()
+	if _, err := b.spool.Write(b.blocks.Append(nil)); err != nil {
+		return Buffer{}, err
+	}
+	desc.BlockCount = &b.count
+	desc.BlockChecksums = true
+	out := Buffer{Desc: desc, Data: b.spool, MapOffset: at}
+	b.spool = nil
+	return out, nil
+}
+
+// release drops what was collected.
+func (b *bufferWriter) release() {
+	if b.spool != nil {
+		b.spool.Close()
+		*b = bufferWriter{}
+	}
+}
+
+// bitStage collects bits, all set as long as only set bits came: the usual
+// column without nulls costs a counter.
+type bitStage struct {
+	bits  []byte // nil while no bit was clear
+	n     int
+	clear int
+}
+
+func (s *bitStage) append(b bitmap.Bits) {
+	s.clear += b.Nulls()
+	if s.bits == nil && s.clear > 0 {
+		s.bits = make([]byte, (s.n+7)/8)
+		bitmap.SetRange(s.bits, 0, s.n)
+	}
+	at := s.n
+	s.n += b.Len
+	if s.bits != nil {
+		s.grow()
+		b.CopyTo(s.bits, at)
+	}
+}
+
+// appendClear appends n clear bits.
+func (s *bitStage) appendClear(n int) {
+	if n == 0 {
+		return
+	}
+	if s.bits == nil {
+		s.bits = make([]byte, (s.n+7)/8)
+		bitmap.SetRange(s.bits, 0, s.n)
+	}
+	s.n += n
+	s.clear += n
+	s.grow()
+}
+
+func (s *bitStage) grow() {
+	for need := (s.n + 7) / 8; len(s.bits) < need; {
+		s.bits = append(s.bits, make([]byte, need-len(s.bits))...)
+	}
+}
+
+// view is the bits staged so far; it is valid until the next change.
+func (s *bitStage) view() bitmap.Bits { return bitmap.Bits{Data: s.bits, Len: s.n} }
+
+// drop removes the first n bits.
+func (s *bitStage) drop(n int) {
+	rest := s.view().Slice(n, s.n)
+	if s.bits == nil {
+		s.n -= n
+		return
+	}
+	left := bitStage{}
+	left.append(rest)
+	*s = left
+}
+
+// wholeBuffer stages a buffer that is not made of blocks.
+func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (Buffer, error) {
+	spool := storage.NewSpool(c.budget, c.tempDir)
+	if _, err := spool.Write(content); err != nil {
+		spool.Close()
+		return Buffer{}, err
+	}
+	return Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
+}
+
+// appendRangeIndex appends a RANGE_INDEX buffer, unless there is nothing to index.
+func appendRangeIndex(c *nodeContext, out []Buffer, content []byte) ([]Buffer, error) {
+	if len(content) == 0 {
+		return out, nil
+	}
+	// the reference sets these three to 0 in the descriptor
+	var blocks uint64
+	var buffer, group uint32
+	b, err := wholeBuffer(c, &shardpb.EncodedBuffer{
+		Kind: shardpb.BufferKind_RANGE_INDEX, BlockCount: &blocks, BufferId: &buffer, PackedGroupIndex: &group,
+	}, content)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, b), nil
+}

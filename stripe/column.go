@@ -1,0 +1,200 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/schema"
+)
+
+// Column reads one column of a stripe as Arrow arrays. It is safe for
+// concurrent use.
+type Column struct {
+	reader  nodeReader
+	options ReadOptions
+	rows    int64
+}
+
+// nodeReader reads one schema node and those below it. It is safe for
+// concurrent use; scratch memory belongs to the worker.
+type nodeReader interface {
+	// read gives the slots from up to (not including) to.
+	read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error)
+}
+
+// OpenColumn opens a column: it fetches the descriptors of its nodes and the
+// block maps of their buffers, no data.
+func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOptions) (c *Column, err error) {
+	defer fault.Recover(&err)
+	o.setDefaults()
+	op := opener{src: src, options: o}
+	reader, err := op.open(ctx, &col, src.Rows())
+	if err != nil {
+		return nil, err
+	}
+	return &Column{reader: reader, options: o, rows: src.Rows()}, nil
+}
+
+// Read gives the rows from up to (not including) to, counted from the start of
+// the stripe, as an array of the column's Arrow type. The caller releases it;
+// it shares memory with nothing that changes. An error that wraps
+// [ErrBatchTooLarge] means that fewer rows may work.
+func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	if from < 0 || from > to || to > c.rows {
+		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", from, to, c.rows)
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	return c.reader.read(ctx, w, from, to)
+}
+
+// opener makes the readers of one column.
+type opener struct {
+	src     Source
+	options ReadOptions
+}
+
+// unknownCount stands for a number of positions that only data tells.
+const unknownCount = -1
+
+// open makes the reader for a node. count is the number of positions that the
+// node must have, or unknownCount.
+func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (nodeReader, error) {
+	d, err := op.src.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return &nullReader{dt: col.Arrow.Type, mem: op.options.Allocator}, nil
+	}
+	if d.GetField() == nil {
+		return nil, op.wrap(fault.Corruptf("stripe descriptor without a field descriptor"), col)
+	}
+	r, err := op.openNode(ctx, col, d, count)
+	if err != nil {
+		return nil, op.wrap(err, col)
+	}
+	if len(col.Wraps) > 0 {
+		r = &wrapReader{inner: r, wraps: col.Wraps, mem: op.options.Allocator}
+	}
+	return r, nil
+}
+
+func (op *opener) wrap(err error, col *arrowmap.Column) error {
+	name := col.Arrow.Name
+	if name == "" {
+		name = col.Stored.Name
+	}
+	return fault.In(err, fmt.Sprintf("column %q (schema id %d)", name, col.ID), -1)
+}
+
+func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
+	n := &openNode{opener: op, col: col, field: d.GetField()}
+	if got := n.field.GetPositionCount(); count != unknownCount && got != uint64(count) {
+		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
+	}
+	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
+		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
+	}
+	if e := d.GetEncodings(); len(e) > 0 {
+		if e[0].GetNative() == nil {
+			return nil, fault.Unsupportedf("column data outside the shard")
+		}
+		n.buffers = e[0].GetNative().GetBuffers()
+	}
+	if r, err := n.constant(); r != nil || err != nil {
+		return r, err
+	}
+	return n.open(ctx)
+}
+
+// openNode is a node whose descriptor is being turned into a reader.
+type openNode struct {
+	*opener
+	col     *arrowmap.Column
+	field   *shardpb.FieldDescriptor
+	buffers []*shardpb.EncodedBuffer
+}
+
+// nullable tells whether the node may hold nulls.
+func (n *openNode) nullable() bool {
+	return n.field.NullCount == nil || n.field.GetNullCount() > 0
+}
+
+// find gives the buffer of a kind, nil if there is none.
+func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
+	for _, b := range n.buffers {
+		if b.GetKind() == kind {
+			return b
+		}
+	}
+	return nil
+}
+
+// blocks opens the buffer of a kind, which must hold want values.
+func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uint64) (*blockReader, error) {
+	b := n.find(kind)
+	if b == nil {
+		return nil, fault.Corruptf("no %s buffer", kind)
+	}
+	br, err := openBlocks(ctx, n.src, n.col.ID, b)
+	if err != nil {
+		return nil, err
+	}
+	if br.blocks.Values() != want {
+		return nil, br.wrap(fault.Corruptf("block map holds %d values, expected %d", br.blocks.Values(), want))
+	}
+	return br, nil
+}
+
+// presence opens the PRESENCE buffer, nil if every slot is present.
+func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
+	if n.find(shardpb.BufferKind_PRESENCE) == nil {
+		return nil, nil
+	}
+	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE, (n.field.GetPositionCount()+7)/8)
+	if err != nil {
+		return nil, err
+	}
+	return &presenceReader{data: br}, nil
+}
+
+// open makes the reader of a node that is neither constant nor absent.
+func (n *openNode) open(ctx context.Context) (nodeReader, error) {
+	switch n.col.Stored.Type {
+	case schema.Boolean:
+		return n.openBoolean(ctx)
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
+		return n.openPrimitive(ctx)
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if isDecimal(n.col.Stored) {
+			return n.openDecimal(ctx)
+		}
+		return n.openBytes(ctx)
+	case schema.List, schema.Map:
+		return n.openList(ctx)
+	case schema.Struct, schema.FixedSizeList:
+		return n.openStruct(ctx)
+	case schema.Unit:
+		return &nullReader{dt: n.col.Plain, mem: n.options.Allocator}, nil
+	}
+	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
+}
+
+// nullReader is a column of nulls.
+type nullReader struct {
+	dt  arrow.DataType
+	mem memory.Allocator
+}
+
+func (r *nullReader) read(_ context.Context, _ *worker, from, to int64) (arrow.Array, error) {
+	return array.MakeArrayOfNull(r.mem, r.dt, int(to-from)), nil
+}

@@ -1,0 +1,118 @@
+package stripe
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/arrowmap/convert"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// Loaders and storers apply the rules of the type table (arrowmap.Rule) to the
+// values of primitive nodes.
+
+// loaderOf gives the loader for a column whose stored values are of type T.
+func loaderOf[T numeric.Value](col *arrowmap.Column) (loader[T], error) {
+	var l any
+	switch col.Rule {
+	case arrowmap.Same:
+		if width := widthOf(col.Plain); width == sizeOfValue[T]() {
+			l = loader[T](func(dst []T, arr arrow.Array, _ bitmap.Bits) error {
+				copy(dst, arrowutil.Values[T](arr))
+				return nil
+			})
+		}
+	case arrowmap.Ticks:
+		if widthOf(col.Plain) == 4 {
+			l = loader[uint64](func(dst []uint64, arr arrow.Array, valid bitmap.Bits) error {
+				return convert.ToTicks(dst, arrowutil.Values[int32](arr), valid, col.Unit)
+			})
+		} else {
+			l = loader[uint64](func(dst []uint64, arr arrow.Array, valid bitmap.Bits) error {
+				return convert.ToTicks(dst, arrowutil.Values[int64](arr), valid, col.Unit)
+			})
+		}
+	case arrowmap.Span:
+		l = loader[int64](func(dst []int64, arr arrow.Array, valid bitmap.Bits) error {
+			return convert.ToSpan(dst, arrowutil.Values[int64](arr), valid, col.Unit)
+		})
+	case arrowmap.Half:
+		l = loader[float32](func(dst []float32, arr arrow.Array, _ bitmap.Bits) error {
+			convert.FromHalf(dst, arrowutil.Values[uint16](arr))
+			return nil
+		})
+	}
+	if l, ok := l.(loader[T]); ok {
+		return l, nil
+	}
+	return nil, errRule(col)
+}
+
+// storerOf gives the storer for a column whose stored values are of type T.
+func storerOf[T numeric.Value](col *arrowmap.Column) (storer[T], error) {
+	var s any
+	width := widthOf(col.Plain)
+	switch col.Rule {
+	case arrowmap.Same:
+		if width == sizeOfValue[T]() {
+			s = storer[T]{width: width}
+		}
+	case arrowmap.Ticks:
+		if width == 4 {
+			s = storer[uint64]{width: 4, convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
+				return convert.FromTicks(arrowutil.As[int32](dst), src, valid, col.Unit)
+			}}
+		} else {
+			s = storer[uint64]{width: 8, convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
+				return convert.FromTicks(arrowutil.As[int64](dst), src, valid, col.Unit)
+			}}
+		}
+	case arrowmap.Span:
+		s = storer[int64]{width: 8, convert: func(dst []byte, src []int64, valid bitmap.Bits) error {
+			return convert.FromSpan(arrowutil.As[int64](dst), src, valid, col.Unit)
+		}}
+	case arrowmap.Half:
+		s = storer[float32]{width: 2, convert: func(dst []byte, src []float32, valid bitmap.Bits) error {
+			return convert.ToHalf(arrowutil.As[uint16](dst), src, valid)
+		}}
+	}
+	if s, ok := s.(storer[T]); ok {
+		return s, nil
+	}
+	return storer[T]{}, errRule(col)
+}
+
+func errRule(col *arrowmap.Column) error {
+	return fmt.Errorf("no conversion by rule %v between %s and stored type %v", col.Rule, col.Plain, col.Stored.Type)
+}
+
+// widthOf is the bytes of a value of a fixed-width type, 0 for others.
+func widthOf(dt arrow.DataType) int {
+	if f, ok := dt.(arrow.FixedWidthDataType); ok {
+		return f.Bytes()
+	}
+	return 0
+}
+
+func sizeOfValue[T numeric.Value]() int {
+	var v [1]T
+	return len(arrowutil.Bytes(v[:]))
+}
+
+// shiftRows adds to the row of an error that counts rows from a part of the array.
+func shiftRows(err error, by int) error {
+	var row *convert.RowError
+	var value *ValueError
+	switch {
+	case errors.As(err, &value):
+		return &ValueError{Row: value.Row + int64(by), Err: value.Err}
+	case errors.As(err, &row):
+		return &ValueError{Row: int64(row.Row) + int64(by), Err: row}
+	}
+	return err
+}

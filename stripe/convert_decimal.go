@@ -1,0 +1,178 @@
+package stripe
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// decimalLoader gives the loader of a decimal node. Numbers keep the scale of
+// their column as exponent, so that equal columns have equal bytes; the
+// reference drops zeros at the end, and compares by value.
+func decimalLoader(col *arrowmap.Column) (loader[decimal.Decimal], error) {
+	exponent := -int(col.Scale)
+	if exponent < decimal.MinExponent || exponent > decimal.MaxExponent {
+		return nil, fmt.Errorf("decimal scale %d is out of range", col.Scale)
+	}
+	switch {
+	case col.Rule == arrowmap.Same && widthOf(col.Plain) == decimalWidth:
+		return func(dst []decimal.Decimal, arr arrow.Array, _ bitmap.Bits) error {
+			copy(dst, arrowutil.Values[decimal.Decimal](arr))
+			return nil
+		}, nil
+	case col.Rule != arrowmap.Decimal:
+		return nil, errRule(col)
+	}
+	var wide []decimal.Int128
+	return func(dst []decimal.Decimal, arr arrow.Array, valid bitmap.Bits) error {
+		switch arr.DataType().ID() {
+		case arrow.DECIMAL128:
+			return fromInt128(dst, arrowutil.Values[decimal.Int128](arr), valid, exponent)
+		case arrow.DECIMAL64:
+			decimal.FromInt64(dst, arrowutil.Values[int64](arr), exponent)
+			return nil
+		case arrow.DECIMAL32:
+			slice(&wide, len(dst))
+			for i, v := range arrowutil.Values[int32](arr) {
+				wide[i] = decimal.Int128{Lo: uint64(int64(v)), Hi: int64(v) >> 63}
+			}
+			return fromInt128(dst, wide, valid, exponent)
+		case arrow.DECIMAL256:
+			var err error
+			if wide, err = narrow256(wide, arrowutil.Values[[4]uint64](arr), valid); err != nil {
+				return err
+			}
+			return fromInt128(dst, wide, valid, exponent)
+		}
+		return errRule(col)
+	}, nil
+}
+
+// fromInt128 skips what lies under nulls and does not convert.
+func fromInt128(dst []decimal.Decimal, src []decimal.Int128, valid bitmap.Bits, exponent int) error {
+	for i := 0; i < len(src); i++ {
+		i += decimal.FromInt128(dst[i:], src[i:], exponent)
+		if i < len(src) {
+			if valid.At(i) {
+				return tooManyDigits(i)
+			}
+			dst[i] = decimal.Decimal{}
+		}
+	}
+	return nil
+}
+
+func tooManyDigits(row int) error {
+	return &ValueError{Row: int64(row), Err: fmt.Errorf("decimal of more than 34 digits; make the column text or fixed-size binary to store it")}
+}
+
+// narrow256 cuts 256-bit numbers to 128 bits, which hold more than 34 digits.
+func narrow256(dst []decimal.Int128, src [][4]uint64, valid bitmap.Bits) ([]decimal.Int128, error) {
+	dst = slice(&dst, len(src))
+	for i, v := range src {
+		sign := uint64(int64(v[1]) >> 63)
+		if (v[2] != sign || v[3] != sign) && valid.At(i) {
+			return nil, tooManyDigits(i)
+		}
+		dst[i] = decimal.Int128{Lo: v[0], Hi: int64(v[1])}
+	}
+	return dst, nil
+}
+
+// decimalStorerOf gives the storer of a decimal node for Arrow's decimals. A
+// number that is no multiple of the scale's unit, or too large, is an error.
+func decimalStorerOf(col *arrowmap.Column) (storer[decimal.Decimal], error) {
+	s := storer[decimal.Decimal]{width: widthOf(col.Plain)}
+	scale := int(col.Scale)
+	if col.Rule == arrowmap.Same && s.width == decimalWidth {
+		s.convert = func(dst []byte, src []decimal.Decimal, _ bitmap.Bits) error {
+			copy(dst, arrowutil.Bytes(src))
+			return nil
+		}
+		return s, nil
+	}
+	if col.Rule != arrowmap.Decimal || -scale < decimal.MinExponent || -scale > decimal.MaxExponent {
+		return s, errRule(col)
+	}
+	misfit := func(row int, d decimal.Decimal) error {
+		return &ValueError{Row: int64(row), Err: fmt.Errorf("decimal %s does not fit %s; read decimals as text or raw", d, col.Plain)}
+	}
+	switch col.Plain.ID() {
+	case arrow.DECIMAL128:
+		s.convert = func(dst []byte, src []decimal.Decimal, valid bitmap.Bits) error {
+			out := arrowutil.As[decimal.Int128](dst)
+			for i := 0; i < len(src); i++ {
+				if i += decimal.ToInt128(out[i:], src[i:], scale); i < len(src) {
+					if valid.At(i) {
+						return misfit(i, src[i])
+					}
+					out[i] = decimal.Int128{}
+				}
+			}
+			return nil
+		}
+	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL256:
+		s.convert = func(dst []byte, src []decimal.Decimal, valid bitmap.Bits) error {
+			for i, d := range src {
+				if valid.At(i) && !putInteger(dst[i*s.width:(i+1)*s.width], d, scale) {
+					return misfit(i, d)
+				}
+			}
+			return nil
+		}
+	default:
+		return s, errRule(col)
+	}
+	return s, nil
+}
+
+// putInteger writes d × 10^scale into dst, two's complement; false if it is not
+// an integer or does not fit.
+func putInteger(dst []byte, d decimal.Decimal, scale int) bool {
+	hi, lo, ok := d.Rescale(scale)
+	if ok && len(dst) == 32 {
+		sign := uint64(hi >> 63)
+		copy(arrowutil.As[uint64](dst), []uint64{lo, uint64(hi), sign, sign})
+		return true
+	}
+	if ok && hi == int64(lo)>>63 {
+		if len(dst) == 8 {
+			arrowutil.As[int64](dst)[0] = int64(lo)
+			return true
+		}
+		if v := int64(lo); v >= math.MinInt32 && v <= math.MaxInt32 {
+			arrowutil.As[int32](dst)[0] = int32(v)
+			return true
+		}
+	}
+	if ok || len(dst) != 32 {
+		return false
+	}
+	return putBig(dst, d, scale)
+}
+
+// putBig is putInteger for numbers that only 256 bits hold.
+func putBig(dst []byte, d decimal.Decimal, scale int) bool {
+	v, ok := d.Big(scale)
+	if !ok || v.BitLen() > 255 {
+		return false
+	}
+	neg := v.Sign() < 0
+	b := v.FillBytes(make([]byte, 32)) // of the magnitude, most significant first
+	carry := uint16(1)
+	for i := range dst {
+		x := b[31-i]
+		if neg {
+			sum := uint16(^x) + carry
+			x, carry = byte(sum), sum>>8
+		}
+		dst[i] = x
+	}
+	return true
+}

@@ -1,0 +1,81 @@
+package stripe_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// The same rows give the same bytes, however they are cut into batches and
+// however many columns are encoded at a time.
+func TestBytesDoNotDependOnCuts(t *testing.T) {
+	types := []arrow.DataType{
+		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+		&arrow.FixedSizeBinaryType{ByteWidth: 7}, &arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.BinaryTypes.Binary),
+		arrow.ListOf(arrow.PrimitiveTypes.Int64),
+	}
+	var fields []arrow.Field
+	for i, dt := range types {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
+	}
+	s := arrow.NewSchema(fields, nil)
+	whole := arrowgen.New(5).Batch(s, 150_000)
+	var want *artifact
+	for i, cuts := range [][]int64{{150_000}, {1, 65_535, 65_536, 100_000, 150_000}, {70_000, 140_000, 150_000}, {0, 30_000, 60_000, 90_000, 120_000, 150_000}} {
+		var batches []arrow.RecordBatch
+		from := int64(0)
+		for _, to := range cuts {
+			batches = append(batches, whole.NewSlice(from, to))
+			from = to
+		}
+		got, _ := write(t, s, batches, stripe.Options{Parallelism: 1 + i, Encoding: encoding.Options{Profile: encoding.Balanced}})
+		if want == nil {
+			want = got
+		}
+		require.Equal(t, len(want.bytes), len(got.bytes), "cut at %v", cuts)
+		require.Equal(t, want.bytes, got.bytes)
+		for id, d := range want.nodes {
+			require.Equal(t, d.String(), got.nodes[id].String())
+		}
+	}
+}
+
+// Large batches, values of several MiB, many blocks, reads across blocks.
+func TestLarge(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int16), Nullable: true}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
+	}, nil)
+	g := arrowgen.New(9)
+	check(t, s, []arrow.RecordBatch{g.Batch(s, 200_000), g.Batch(s, 10), g.Batch(s, 131_072)}, stripe.Options{})
+	b := array.NewRecordBuilder(g.Mem, arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.Binary, Nullable: true}}, nil))
+	defer b.Release()
+	for i := range 12 {
+		v := make([]byte, i<<20)
+		for k := range v {
+			v[k] = byte(k * k >> 8 * i)
+		}
+		b.Field(0).(*array.BinaryBuilder).Append(v)
+	}
+	check(t, b.Schema(), []arrow.RecordBatch{b.NewRecordBatch()}, stripe.Options{})
+}
+
+func TestCancel(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	batch := arrowgen.New(1).Batch(s, 1000)
+	a, cols := write(t, s, []arrow.RecordBatch{batch}, stripe.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	c, err := stripe.OpenColumn(ctx, a, cols[0], stripe.ReadOptions{})
+	require.NoError(t, err)
+	cancel()
+	_, err = c.Read(ctx, 0, 1000)
+	require.ErrorIs(t, err, context.Canceled)
+}

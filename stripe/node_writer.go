@@ -1,0 +1,68 @@
+package stripe
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// flushAt is how many values a node stages before it plans and cuts blocks.
+const flushAt = 64 << 10
+
+// nodeWriter writes one schema node and those below it. It is used by one
+// goroutine at a time.
+type nodeWriter interface {
+	// write appends every slot of arr.
+	write(arr arrow.Array) error
+	// finish cuts the last blocks and appends the results, children first.
+	finish(out []Node) ([]Node, error)
+	// release drops staged bytes; the writer is not used afterwards.
+	release()
+}
+
+// nodeContext is what all node writers of a stripe share.
+type nodeContext struct {
+	encoding encoding.Options
+	budget   *storage.Budget
+	tempDir  string
+	mem      memory.Allocator
+}
+
+// newNodeWriter makes the writer for a column of the type table.
+func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
+	switch col.Rule {
+	case arrowmap.DayTime, arrowmap.MonthDayNano:
+		return newIntervalWriter(c, col)
+	}
+	switch t := col.Stored.Type; t {
+	case schema.Boolean:
+		return newBooleanWriter(c, col), nil
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
+		return newPrimitiveNode(c, col)
+	case schema.Binary, schema.String, schema.Guid:
+		return newBytesWriter(c, col), nil
+	case schema.FixedSizeBinary:
+		if isDecimal(col.Stored) {
+			return newDecimalWriter(c, col)
+		}
+		return newBytesWriter(c, col), nil
+	case schema.List, schema.Map:
+		return newListWriter(c, col)
+	case schema.Struct, schema.FixedSizeList:
+		return newStructWriter(c, col)
+	default:
+		return nil, fmt.Errorf("column %q: stored type %v cannot be written", col.Arrow.Name, t)
+	}
+}
+
+// plain is arr without dictionary, runs, views or extension; the caller releases it.
+func (c *nodeContext) plain(arr arrow.Array) (arrow.Array, error) {
+	return arrowutil.Plain(c.mem, arr)
+}

@@ -1,0 +1,148 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// readSpan is how many bytes of neighbouring blocks are read in one request at
+// most, unless one block is larger: little enough to decode them from cache.
+const readSpan = 1 << 20
+
+// worker holds the scratch memory of one goroutine that reads; it belongs to
+// no column.
+type worker struct {
+	raw     []byte
+	entries []blockmap.Entry
+	numeric numeric.Scratch
+	bytes   bytestring.Scratch
+	codes   []uint32
+	ends    []int32
+	words   []uint64
+	bits    []byte
+}
+
+var workers = sync.Pool{New: func() any { return new(worker) }}
+
+// slice gives n elements of *s, whose content is arbitrary.
+func slice[T any](s *[]T, n int) []T {
+	*s = slices.Grow((*s)[:0], n)[:n]
+	return *s
+}
+
+// blockReader finds and reads the blocks of one encoded buffer. It is safe for
+// concurrent use.
+type blockReader struct {
+	r         storage.Reader
+	start     int64 // of the buffer in its artifact
+	blocks    *blockmap.Map
+	checksums bool
+	name      string // kind of the buffer, for errors
+}
+
+// bufferRange checks that ref lies inside the artifact of size bytes.
+func bufferRange(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
+	s, e := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if s > e || e > uint64(size) {
+		return 0, 0, fault.Corruptf("range %d to %d of an artifact of %d bytes", s, e, size)
+	}
+	return int64(s), int64(e), nil
+}
+
+// openBlocks reads the block map of a buffer.
+func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer) (*blockReader, error) {
+	name := b.GetKind().String()
+	r, err := src.Artifact(ctx, id, b.GetBuffer())
+	if err != nil {
+		return nil, fault.In(err, name, -1)
+	}
+	br := &blockReader{r: r, checksums: b.GetBlockChecksums(), name: name}
+	if err := br.readMap(ctx, b); err != nil {
+		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
+	}
+	return br, nil
+}
+
+func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer) error {
+	size, err := br.r.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if b.GetBuffer() == nil || b.GetBlockMap() == nil {
+		return fault.Corruptf("buffer without a range or a block map")
+	}
+	start, end, err := bufferRange(b.GetBuffer(), size)
+	if err != nil {
+		return err
+	}
+	mapStart, mapEnd, err := bufferRange(b.GetBlockMap(), size)
+	if err != nil {
+		return err
+	}
+	br.start = start
+	if mapStart < start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
+		return fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, start, end)
+	}
+	raw := make([]byte, mapEnd-mapStart)
+	if err := br.r.ReadAt(ctx, raw, mapStart); err != nil {
+		return err
+	}
+	if br.blocks, err = blockmap.Parse(raw, mapStart-start); err != nil {
+		return fault.In(err, "block map", mapStart)
+	}
+	if b.BlockCount != nil && b.GetBlockCount() != uint64(br.blocks.Len()) {
+		return fault.Corruptf("descriptor counts %d blocks, the block map %d", b.GetBlockCount(), br.blocks.Len())
+	}
+	return nil
+}
+
+// each reads the blocks that hold the values from up to (not including) to, in
+// order, and calls f with the bytes of each; they are valid during the call.
+// Values past the end of the buffer are an error.
+func (br *blockReader) each(ctx context.Context, w *worker, from, to uint64, f func(e blockmap.Entry, block []byte) error) error {
+	if from >= to {
+		return nil
+	}
+	if to > br.blocks.Values() {
+		return br.wrap(fault.Corruptf("%d values, expected at least %d", br.blocks.Values(), to))
+	}
+	first, last := br.blocks.Find(from), br.blocks.Find(to-1)
+	w.entries = br.blocks.Append(w.entries[:0], first, last+1)
+	for entries := w.entries; len(entries) > 0; {
+		n, size := 1, entries[0].Size
+		for n < len(entries) && size+entries[n].Size <= readSpan {
+			size += entries[n].Size
+			n++
+		}
+		raw := slice(&w.raw, size)
+		if err := br.r.ReadAt(ctx, raw, br.start+entries[0].Offset); err != nil {
+			return br.wrap(err)
+		}
+		for i, e := range entries[:n] {
+			if err := f(e, raw[:e.Size:e.Size]); err != nil {
+				ordinal := first + len(w.entries) - len(entries) + i
+				return br.wrap(fault.In(err, fmt.Sprintf("block %d", ordinal), br.start+e.Offset))
+			}
+			raw = raw[e.Size:]
+		}
+		entries = entries[n:]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (br *blockReader) wrap(err error) error {
+	return fault.Of(fault.In(err, br.name, br.start), br.r.Name())
+}

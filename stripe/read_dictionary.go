@@ -1,0 +1,160 @@
+package stripe
+
+import (
+	"context"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// valueDictionary is the value dictionary of a node, read when it is first
+// needed. It is safe for concurrent use.
+type valueDictionary struct {
+	r          storage.Reader
+	start, end int64
+	valueType  byte
+	fixed      int
+
+	mu    sync.Mutex
+	dict  *dictionary.Dictionary
+	table *bytestring.Table
+}
+
+// dictionary finds the VALUE_DICTIONARY buffer; it reads nothing of it.
+func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
+	b := n.find(shardpb.BufferKind_VALUE_DICTIONARY)
+	if b == nil {
+		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
+	}
+	r, err := n.src.Artifact(ctx, n.col.ID, b.GetBuffer())
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &valueDictionary{r: r, valueType: byte(n.col.Stored.Type), fixed: int(n.col.Stored.FixedSize)}
+	if d.start, d.end, err = bufferRange(b.GetBuffer(), size); err != nil {
+		return nil, fault.Of(fault.In(err, "VALUE_DICTIONARY", -1), r.Name())
+	}
+	if d.end-d.start > n.options.MaxDictionaryBytes {
+		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
+	}
+	return d, nil
+}
+
+// load reads and checks the dictionary once; a failure is tried again next time.
+func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *bytestring.Table, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.dict != nil {
+		return d.dict, d.table, nil
+	}
+	raw := make([]byte, d.end-d.start)
+	err := d.r.ReadAt(ctx, raw, d.start)
+	var dict *dictionary.Dictionary
+	if err == nil {
+		dict, err = dictionary.Parse(raw, d.valueType, uint32(d.fixed))
+	}
+	if err != nil {
+		return nil, nil, fault.Of(fault.In(err, "VALUE_DICTIONARY", d.start), d.r.Name())
+	}
+	v := bytestring.Values{Data: dict.Data(), Fixed: d.fixed, N: dict.Len()}
+	if d.fixed == 0 {
+		v.Offsets = make([]int64, dict.Len()+1)
+		for i, o := range dict.Offsets() {
+			v.Offsets[i] = int64(o)
+		}
+	}
+	d.dict, d.table = dict, bytestring.NewTable(v)
+	return d.dict, d.table, nil
+}
+
+// codesReader reads a node stored as codes of a value dictionary.
+type codesReader[O int32 | int64] struct {
+	*bytesReader[O]
+	dict *valueDictionary
+}
+
+func (r *codesReader[O]) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+	dict, table, err := r.dict.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	null, hasNull := dict.NullID()
+	c, err := r.newColumn(int(to-from), hasNull)
+	if err != nil {
+		return nil, err
+	}
+	err = r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
+		codes := slice(&w.codes, e.N)
+		if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+			return err
+		}
+		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
+		codes = codes[lo-e.First : hi-e.First]
+		at := int(lo - uint64(from))
+		if hasNull {
+			c.nulls += putCodes(c.valid.Bytes(), at, codes, null)
+		}
+		return r.gather(w, table, codes, c, at)
+	})
+	if err == nil && c.nulls > 0 && !r.nulls {
+		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", c.nulls))
+	}
+	if err != nil {
+		releaseAll(c.offsets, c.data, c.valid)
+		return nil, err
+	}
+	return c.array(r.dt, int(to-from)), nil
+}
+
+// gather appends the values of codes.
+func (r *codesReader[O]) gather(w *worker, table *bytestring.Table, codes []uint32, c *bytesColumn[O], at int) error {
+	size, err := table.Size(codes)
+	if err != nil {
+		return err
+	}
+	if size > uint64(c.limit) {
+		return ErrBatchTooLarge
+	}
+	dst, err := c.room(int(size))
+	if err != nil {
+		return err
+	}
+	if r.fixed > 0 {
+		bytestring.Gather(table, dst, slice(&w.ends, len(codes)), 0, codes)
+	} else {
+		bytestring.Gather(table, dst, c.ends[at:at+len(codes)], O(c.size), codes)
+	}
+	c.size += len(dst)
+	return nil
+}
+
+// putCodes writes a validity bit a code, clear for the null code, and counts
+// the nulls.
+func putCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
+	for i := 0; i < len(codes); i += 64 {
+		part := codes[i:min(i+64, len(codes))]
+		word := uint64(0)
+		for k, code := range part {
+			if code != null {
+				word |= 1 << k
+			} else {
+				nulls++
+			}
+		}
+		bitmap.PutWord(bits, at+i, word, len(part))
+	}
+	return nulls
+}

@@ -1,0 +1,46 @@
+package stripe
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+)
+
+// fixedListReader reads a FixedSizeList node: position i has the items
+// size*i up to size*(i+1).
+type fixedListReader struct {
+	dt       arrow.DataType
+	mem      memory.Allocator
+	presence *presenceReader
+	items    nodeReader
+	size     int64
+	stored   int64 // items in the stripe: the reference leaves out those of null lists at its end
+}
+
+func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+	first, last := from*r.size, to*r.size
+	items, err := r.items.read(ctx, w, min(first, r.stored), min(last, r.stored))
+	if err != nil {
+		return nil, err
+	}
+	if missing := last - max(first, r.stored); missing > 0 {
+		short, rest := items, array.MakeArrayOfNull(r.mem, items.DataType(), int(missing))
+		items, err = array.Concatenate([]arrow.Array{short, rest}, r.mem)
+		short.Release()
+		rest.Release()
+		if err != nil {
+			return nil, err
+		}
+	}
+	defer items.Release()
+	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+	if err != nil {
+		return nil, err
+	}
+	items.Data().Retain()
+	return arrowutil.Make(r.dt, int(to-from), []*memory.Buffer{valid}, []arrow.ArrayData{items.Data()}, nulls), nil
+}

@@ -1,0 +1,42 @@
+package stripe
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+)
+
+// structReader reads a struct node.
+type structReader struct {
+	dt       arrow.DataType
+	mem      memory.Allocator
+	presence *presenceReader
+	children []nodeReader
+}
+
+func (r *structReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+	children := make([]arrow.ArrayData, 0, len(r.children))
+	fail := func(err error) (arrow.Array, error) {
+		for _, c := range children {
+			c.Release()
+		}
+		return nil, err
+	}
+	for _, c := range r.children {
+		arr, err := c.read(ctx, w, from, to)
+		if err != nil {
+			return fail(err)
+		}
+		arr.Data().Retain()
+		children = append(children, arr.Data())
+		arr.Release()
+	}
+	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+	if err != nil {
+		return fail(err)
+	}
+	return arrowutil.Make(r.dt, int(to-from), []*memory.Buffer{valid}, children, nulls), nil
+}

@@ -1,0 +1,88 @@
+package stripe
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/stats"
+)
+
+// decimalWidth is the stored size of a decimal: IEEE 754 decimal128.
+const decimalWidth = 16
+
+func isDecimal(f schema.Field) bool {
+	return f.Type == schema.FixedSizeBinary && f.Extended != nil && f.Extended.Label == schema.LabelDecimal
+}
+
+// decimalWriter writes decimals: one DATA buffer of 16-byte values with
+// embedded presence, and a RANGE_INDEX (shard.md §7.4).
+type decimalWriter struct {
+	ctx    *nodeContext
+	id     uint32
+	load   loader[decimal.Decimal]
+	stats  stats.Decimal
+	index  *numrange.DecimalBuilder // nil for profile Plain
+	values []decimal.Decimal
+	blocks bytesBlocks
+}
+
+func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, error) {
+	load, err := decimalLoader(col)
+	if err != nil {
+		return nil, err
+	}
+	w := &decimalWriter{ctx: c, id: col.ID, load: load, blocks: newBytesBlocks(c, decimalWidth)}
+	if c.encoding.Profile != encoding.ProfilePlain {
+		w.index = numrange.NewDecimalBuilder()
+	}
+	return w, nil
+}
+
+func (w *decimalWriter) write(arr arrow.Array) error {
+	arr, err := w.ctx.plain(arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	return inChunks(arr, w.writeChunk)
+}
+
+func (w *decimalWriter) writeChunk(arr arrow.Array) error {
+	valid := arrowutil.Validity(arr)
+	values := slice(&w.values, arr.Len())
+	if err := w.load(values, arr, valid); err != nil {
+		return err
+	}
+	w.stats.Add(values, valid)
+	if w.index != nil {
+		w.index.Add(values, valid)
+	}
+	v := bytestring.Values{Data: arrowutil.Bytes(values), Fixed: decimalWidth, N: len(values)}
+	return w.blocks.addAll(w.ctx, v, valid)
+}
+
+func (w *decimalWriter) finish(out []Node) ([]Node, error) {
+	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
+	w.stats.Fill(node.Field)
+	if node.Field.ConstantValue != nil {
+		w.release()
+		return append(out, node), nil
+	}
+	var err error
+	if node.Buffers, err = w.blocks.finish(w.ctx); err != nil {
+		return nil, err
+	}
+	if w.index != nil {
+		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
+	}
+	return append(out, node), err
+}
+
+func (w *decimalWriter) release() { w.blocks.out.release() }

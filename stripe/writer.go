@@ -1,0 +1,145 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/arrowmap"
+)
+
+// Writer encodes one stripe. It is used by one goroutine at a time, and uses
+// more itself: a column belongs to one of them at any time, so the bytes do not
+// depend on how many there are.
+type Writer struct {
+	columns     []arrowmap.Column
+	nodes       []nodeWriter
+	parallelism int
+	rows        int64
+	err         error
+}
+
+// NewWriter makes a writer for the given columns, the children of the schema's root.
+func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	c := &nodeContext{encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator}
+	w := &Writer{columns: columns, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism}
+	for i := range columns {
+		var err error
+		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Write appends rows: one array a column, each of the given length. The arrays
+// are not kept. An error of a value names its column and its row within this
+// call; after an error the stripe cannot be finished.
+func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) error {
+	if w.err != nil {
+		return w.err
+	}
+	if len(columns) != len(w.nodes) {
+		return fmt.Errorf("%d columns, expected %d", len(columns), len(w.nodes))
+	}
+	for i, arr := range columns {
+		if arr.Len() != rows {
+			return fmt.Errorf("column %q has %d rows, expected %d", w.columns[i].Arrow.Name, arr.Len(), rows)
+		}
+	}
+	w.err = w.each(ctx, func(i int) error {
+		if err := w.nodes[i].write(columns[i]); err != nil {
+			return fmt.Errorf("column %q: %w", w.columns[i].Arrow.Name, err)
+		}
+		return nil
+	})
+	w.rows += int64(rows)
+	return w.err
+}
+
+// Rows is the number of rows written.
+func (w *Writer) Rows() int64 { return w.rows }
+
+// each calls f for every column, on as many goroutines as allowed.
+func (w *Writer) each(ctx context.Context, f func(i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(w.parallelism, len(w.nodes)) {
+		g.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < len(w.nodes); i = int(next.Add(1)) - 1 {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if err := f(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Finish cuts the last blocks and gives the encoded stripe, which the caller
+// must release. The writer is not used afterwards.
+func (w *Writer) Finish(ctx context.Context) (*Finished, error) {
+	if w.err != nil {
+		return nil, w.err
+	}
+	results := make([][]Node, len(w.nodes))
+	err := w.each(ctx, func(i int) error {
+		var err error
+		if results[i], err = w.nodes[i].finish(nil); err != nil {
+			return fmt.Errorf("column %q: %w", w.columns[i].Arrow.Name, err)
+		}
+		return nil
+	})
+	out := &Finished{Rows: w.rows}
+	for _, nodes := range results {
+		for _, n := range nodes {
+			out.RawBytes += n.Field.GetRawDataSize()
+		}
+		out.Nodes = append(out.Nodes, nodes...)
+	}
+	if err != nil {
+		out.Release()
+		w.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// Close drops what is staged. After Finish it does nothing.
+func (w *Writer) Close() {
+	for _, n := range w.nodes {
+		if n != nil {
+			n.release()
+		}
+	}
+	w.nodes = nil
+	w.err = fmt.Errorf("stripe writer is closed")
+}
+
+// ValueError is a value that cannot be stored, with its row in the array that
+// was written.
+type ValueError struct {
+	Row int64
+	Err error
+}
+
+// Error names the row.
+func (e *ValueError) Error() string { return fmt.Sprintf("row %d: %v", e.Row, e.Err) }
+
+// Unwrap gives the cause.
+func (e *ValueError) Unwrap() error { return e.Err }
