@@ -128,11 +128,10 @@ func (r *bytesReader[O]) decode(w *worker, e blockmap.Entry, block []byte, c *by
 		return err
 	}
 	c.size += len(dst)
-	var bits []byte
 	if c.valid != nil {
-		bits = c.valid.Bytes()
+		b.Validity(c.valid.Bytes(), at)
 	}
-	return r.countNulls(b.Validity(bits, at), &c.nulls)
+	return r.countNulls(b.Nulls(), &c.nulls)
 }
 
 func (r *bytesReader[O]) countNulls(n int, sum *int) error {
@@ -196,8 +195,9 @@ func (r *bytesReader[O]) decodeSpare(w *worker, e blockmap.Entry, block []byte, 
 		return err
 	}
 	clear(slice(&s.valid, (e.N+7)/8))
+	b.Validity(s.valid, 0)
 	nulls := 0
-	return r.countNulls(b.Validity(s.valid, 0), &nulls)
+	return r.countNulls(b.Nulls(), &nulls)
 }
 
 // array makes the array and hands the buffers over to it.
