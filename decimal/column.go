@@ -16,6 +16,19 @@ type Int128 struct {
 	Hi int64
 }
 
+// Narrow copies numbers that fit into 64 bits. It stops at the first that does
+// not and gives its index, len(src) if there is none.
+func Narrow(dst []int64, src []Int128) int {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		if v.Hi != int64(v.Lo)>>63 {
+			return i
+		}
+		dst[i] = int64(v.Lo)
+	}
+	return len(src)
+}
+
 // FromInt64 sets dst[i] to src[i] × 10^exponent. dst has at least the length of
 // src, and the exponent is in range: it panics otherwise.
 func FromInt64(dst []Decimal, src []int64, exponent int) {

@@ -202,6 +202,9 @@ func TestColumns(t *testing.T) {
 		fromWide := make([]Decimal, len(ints))
 		require.Equal(t, len(ints), FromInt128(fromWide, wide, exponent))
 		require.Equal(t, d, fromWide)
+		narrow := make([]int64, len(ints))
+		require.Equal(t, len(ints), Narrow(narrow, wide))
+		require.Equal(t, ints, narrow)
 		back := make([]int64, len(ints))
 		require.Equal(t, len(ints), ToInt64(back, d, -exponent))
 		require.Equal(t, ints, back)
@@ -224,8 +227,40 @@ func TestFromInt128Stops(t *testing.T) {
 	top := pow10[34]
 	src := []Int128{{1, 0}, {top.lo - 1, int64(top.hi)}, {top.lo, int64(top.hi)}}
 	require.Equal(t, 2, FromInt128(make([]Decimal, 3), src, 0))
+	require.Equal(t, 1, Narrow(make([]int64, 3), src))
+	require.Equal(t, 0, Narrow(make([]int64, 1), []Int128{{1 << 63, 0}}))
 	src[1] = Int128{0, math.MinInt64}
 	require.Equal(t, 1, FromInt128(make([]Decimal, 3), src, 0))
+}
+
+func TestBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SliceOfN(genDecimal(), 0, 20).Draw(t, "v")
+		if rapid.Bool().Draw(t, "alike") {
+			for i := range v {
+				FromInt64(v[i:i+1], []int64{rapid.Int64Range(-9, 9).Draw(t, "int")}, -2)
+			}
+		}
+		var wlo, whi Decimal
+		n := 0
+		for _, d := range v {
+			if d.IsNaN() {
+				continue
+			}
+			if n == 0 || d.Compare(wlo) < 0 {
+				wlo = d
+			}
+			if n == 0 || d.Compare(whi) > 0 {
+				whi = d
+			}
+			n++
+		}
+		lo, hi, got := Bounds(v)
+		require.Equal(t, n, got)
+		if n > 0 {
+			require.Equal(t, [2]Decimal{wlo, whi}, [2]Decimal{lo, hi}) // the first of equal ones
+		}
+	})
 }
 
 func TestParseRefuses(t *testing.T) {

@@ -150,11 +150,39 @@ func (x *DecimalBuilder) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	}
 }
 
+// AddScaled is Add for the values coefficients[i] × 10^exponent, in the form
+// that decimal.FromInt64 gives them.
+func (x *DecimalBuilder) AddScaled(coefficients []int64, exponent int, valid bitmap.Bits) {
+	var buf [bounds.GatherLen]int64
+	var ends [2]decimal.Decimal
+	for len(coefficients) > 0 {
+		n := min(BlockLen-x.b.n, len(coefficients))
+		piece, ok := coefficients[:n], valid.Slice(0, n)
+		good := 0
+		for at := 0; at < n; {
+			var run []int64
+			run, at = bounds.Gather(piece, ok, at, &buf)
+			lo, hi, k := bounds.Of(run)
+			if k > 0 {
+				decimal.FromInt64(ends[:], []int64{lo, hi}, exponent)
+				x.widenTo(ends[0], ends[1])
+			}
+			good += k
+		}
+		x.b.add(n, n-good)
+		coefficients, valid = coefficients[n:], valid.Slice(n, valid.Len)
+	}
+}
+
 func (x *DecimalBuilder) widen(run []decimal.Decimal) int {
 	lo, hi, n := decimal.Bounds(run)
-	if n == 0 {
-		return 0
+	if n > 0 {
+		x.widenTo(lo, hi)
 	}
+	return n
+}
+
+func (x *DecimalBuilder) widenTo(lo, hi decimal.Decimal) {
 	b := &x.b
 	if !b.started || lo.Compare(b.curLo) < 0 {
 		b.curLo = lo
@@ -163,7 +191,6 @@ func (x *DecimalBuilder) widen(run []decimal.Decimal) int {
 		b.curHi = hi
 	}
 	b.started = true
-	return n
 }
 
 // Append is [Builder.Append].

@@ -164,6 +164,22 @@ func TestDecimals(t *testing.T) {
 	})
 }
 
+// Scaled integers give what the decimals made of them give.
+func TestScaledDecimals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ints := rapid.SliceOfN(rapid.Int64Range(-9, 9), 0, 700).Draw(t, "ints")
+		values := make([]decimal.Decimal, len(ints))
+		decimal.FromInt64(values, ints, -2)
+		valid := genValid(t, len(ints))
+		a, b := NewDecimalBuilder(), NewDecimalBuilder()
+		n := len(ints) / 3
+		a.AddScaled(ints[:n], -2, valid.Slice(0, n))
+		a.AddScaled(ints[n:], -2, valid.Slice(n, len(ints)))
+		b.Add(values, valid)
+		require.Equal(t, a.Append(nil, encoding.Balanced), b.Append(nil, encoding.Balanced))
+	})
+}
+
 // Every flipped bit and every cut makes the index unusable, or changes nothing:
 // what is left unchecked by the format is compared with what must be there.
 func TestDamage(t *testing.T) {
@@ -255,6 +271,12 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("decimal", func(b *testing.B) {
 		for b.Loop() {
 			NewDecimalBuilder().Add(decimals, bitmap.All(len(values)))
+		}
+		report(b)
+	})
+	b.Run("scaled", func(b *testing.B) {
+		for b.Loop() {
+			NewDecimalBuilder().AddScaled(values, -2, bitmap.All(len(values)))
 		}
 		report(b)
 	})
