@@ -1,0 +1,35 @@
+// Package shard writes and reads Amudai shards: immutable columnar files that
+// hold Arrow data.
+//
+//	w, err := shard.Create(ctx, "t.amudai.shard", schema, shard.WriterOptions{})
+//	err = w.Write(ctx, batch)                  // any number of times, any size
+//	err = w.Close(ctx)                         // only now is the shard visible
+//
+//	s, err := shard.Open(ctx, "t.amudai.shard", shard.OpenOptions{})
+//	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"price"}}) { … }
+//
+// [Verify] checks a shard against itself, [Recover] saves what is complete in an
+// unfinished or damaged one. Locations are paths or URLs; see package storage.
+//
+// Errors about a shard's bytes wrap one of the four kinds below and name the
+// artifact, the element and the offset; errors.As gives them as *[Error].
+package shard
+
+import (
+	"github.com/amudai/amudai-go/fault"
+)
+
+// The kinds of failure that bytes in a file can cause, for errors.Is.
+var (
+	// ErrCorrupt says that bytes break a rule of the format.
+	ErrCorrupt = fault.ErrCorrupt
+	// ErrChecksum says that bytes do not match their checksum.
+	ErrChecksum = fault.ErrChecksum
+	// ErrUnsupported says that bytes may be valid, but use a feature that this version does not know.
+	ErrUnsupported = fault.ErrUnsupported
+	// ErrLimit says that reading would exceed a limit of the options.
+	ErrLimit = fault.ErrLimit
+)
+
+// Error is a failure with its place in the shard.
+type Error = fault.Error

@@ -1,0 +1,84 @@
+package shard
+
+import (
+	"slices"
+)
+
+// task is the rows of one batch: rows from up to to of a stripe, counted in it.
+type task struct {
+	stripe   int
+	from, to int64
+	last     bool // the scan will not come back to the stripe soon
+}
+
+// plan gives the tasks of a scan, in order, one after the other.
+type plan struct {
+	shard   *Shard
+	rows    []RowRange // left to do; the first one is being cut
+	stripes []bool     // nil: all
+	batch   int64
+	stripe  int // that the next row is in, or a later one
+}
+
+func newPlan(s *Shard, o *ScanOptions) *plan {
+	p := &plan{shard: s, batch: int64(o.BatchRows)}
+	if o.Rows == nil {
+		p.rows = []RowRange{{0, s.NumRows()}}
+	} else {
+		p.rows = slices.Clone(o.Rows)
+	}
+	if o.Stripes != nil {
+		p.stripes = make([]bool, s.NumStripes())
+		for _, i := range o.Stripes {
+			p.stripes[i] = true
+		}
+	}
+	return p
+}
+
+// next gives the next task; ok is false after the last one.
+func (p *plan) next() (t task, ok bool) {
+	for len(p.rows) > 0 {
+		r := &p.rows[0]
+		if r.From >= r.To {
+			p.rows = p.rows[1:]
+			p.stripe = 0
+			continue
+		}
+		p.seek(r.From)
+		st := p.shard.file.Stripe(p.stripe)
+		end := min(r.To, st.Position()+st.Rows())
+		if p.stripes != nil && !p.stripes[p.stripe] {
+			r.From = end
+			continue
+		}
+		t = task{stripe: p.stripe, from: r.From - st.Position()}
+		t.to = min(end-st.Position(), t.from+p.batch)
+		r.From = st.Position() + t.to
+		t.last = r.From == end
+		return t, true
+	}
+	return task{}, false
+}
+
+// seek finds the stripe that holds a row.
+func (p *plan) seek(row int64) {
+	n := p.shard.NumStripes()
+	at := func(i int) bool {
+		st := p.shard.file.Stripe(i)
+		return row >= st.Position() && row < st.Position()+st.Rows()
+	}
+	if p.stripe < n && at(p.stripe) {
+		return
+	}
+	lo, hi := 0, n-1 // the last stripe that begins at row or before it, and is not empty
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if p.shard.file.Stripe(mid).Position() <= row {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	p.stripe = lo
+}

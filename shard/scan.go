@@ -1,0 +1,179 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// RowRange is the rows from From up to (not including) To, counted in the shard.
+type RowRange struct{ From, To int64 }
+
+// DefaultBatchRows is the number of rows of a batch: a power of two, so that
+// batches begin where blocks do, and enough that what a batch costs does not
+// matter.
+const DefaultBatchRows = 65536
+
+// DefaultScanBytes bounds what a scan decodes ahead.
+const DefaultScanBytes = 64 << 20
+
+// ScanOptions are those of [Shard.Scan]. The zero value scans everything.
+type ScanOptions struct {
+	// Columns are paths of columns, or of parts of nested ones: "price",
+	// "orders.item.id". The result has the top-level columns in the order in
+	// which they are named first, with the named parts of structs. nil means all
+	// columns; an empty list none, and batches have only a number of rows.
+	Columns []string
+	// BatchRows is the most rows of a batch, by default DefaultBatchRows. Batches
+	// are shorter at the end of a stripe or range, and where the values of a
+	// column would need more memory than MemoryLimit or more than 32-bit offsets.
+	BatchRows int
+	// Rows are the ranges to scan, in this order. nil means all rows.
+	Rows []RowRange
+	// Stripes limits the scan to the rows of some stripes. nil means all.
+	Stripes []int
+	// Parallelism is how many columns are decoded at a time, of this batch and of
+	// those that come next; by default GOMAXPROCS. With 1 no goroutine is started
+	// and nothing is read ahead.
+	Parallelism int
+	// Allocator makes the batches' memory; by default Arrow's.
+	Allocator memory.Allocator
+	// MemoryLimit bounds the bytes of batches that are decoded ahead, and those of
+	// one column in a batch, by default DefaultScanBytes. A batch of a single row
+	// may exceed it.
+	MemoryLimit int64
+}
+
+func (o *ScanOptions) setDefaults(s *Shard) error {
+	switch {
+	case o.BatchRows < 0:
+		return fmt.Errorf("ScanOptions.BatchRows is negative: %d", o.BatchRows)
+	case o.Parallelism < 0:
+		return fmt.Errorf("ScanOptions.Parallelism is negative: %d", o.Parallelism)
+	case o.MemoryLimit < 0:
+		return fmt.Errorf("ScanOptions.MemoryLimit is negative: %d", o.MemoryLimit)
+	}
+	for _, r := range o.Rows {
+		if r.From < 0 || r.To < r.From || r.To > s.NumRows() {
+			return fmt.Errorf("ScanOptions.Rows has %d to %d, the shard %d rows", r.From, r.To, s.NumRows())
+		}
+	}
+	for _, i := range o.Stripes {
+		if i < 0 || i >= s.NumStripes() {
+			return fmt.Errorf("ScanOptions.Stripes has %d, the shard %d stripes", i, s.NumStripes())
+		}
+	}
+	if o.BatchRows == 0 {
+		o.BatchRows = DefaultBatchRows
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.MemoryLimit == 0 {
+		o.MemoryLimit = DefaultScanBytes
+	}
+	return nil
+}
+
+// Scan gives the rows as record batches, in order. A batch is valid until the next
+// step; Retain it to keep it. After an error there is no further step. Whoever
+// leaves the loop early leaves nothing behind: no goroutine, no memory.
+//
+// The shard may be scanned by several goroutines at once.
+func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		sc, err := s.newScanner(ctx, o)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer sc.close()
+		for {
+			batch, err := sc.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			more := yield(batch, nil)
+			batch.Release()
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// Reader gives the rows of a scan as an [array.RecordReader], which belongs to one
+// goroutine. It must be released, also after its end.
+func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
+	sc, err := s.newScanner(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{sc: sc}
+	r.refs.Store(1)
+	return r, nil
+}
+
+// reader is a scan as an array.RecordReader.
+type reader struct {
+	refs  atomic.Int64
+	sc    *scanner
+	batch arrow.RecordBatch
+	err   error
+	ended bool
+}
+
+func (r *reader) Retain() { r.refs.Add(1) }
+
+func (r *reader) Release() {
+	if r.refs.Add(-1) == 0 {
+		r.drop()
+		r.ended = true
+		r.sc.close()
+	}
+}
+
+func (r *reader) drop() {
+	if r.batch != nil {
+		r.batch.Release()
+		r.batch = nil
+	}
+}
+
+func (r *reader) Schema() *arrow.Schema { return r.sc.schema }
+
+func (r *reader) Next() bool {
+	r.drop()
+	if r.ended {
+		return false
+	}
+	var err error
+	if r.batch, err = r.sc.next(); err != nil {
+		r.ended, r.batch = true, nil
+		if !errors.Is(err, io.EOF) {
+			r.err = err
+		}
+		r.sc.close()
+		return false
+	}
+	return true
+}
+
+func (r *reader) RecordBatch() arrow.RecordBatch { return r.batch }
+func (r *reader) Record() arrow.RecordBatch      { return r.batch }
+func (r *reader) Err() error                     { return r.err }

@@ -1,0 +1,309 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/faultstore"
+)
+
+// numbered is a table whose first column counts rows.
+func numbered(rows, columns int) table {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range rows {
+		b.Append(int64(i))
+	}
+	g := arrowgen.New(1)
+	types := []arrow.DataType{arrow.PrimitiveTypes.Int64}
+	for i := 1; i < columns; i++ {
+		types = append(types, []arrow.DataType{arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64, arrow.ListOf(arrow.PrimitiveTypes.Int32)}[i%3])
+	}
+	t := randomTable(g, types, rows)
+	t.columns[0] = b.NewArray()
+	return t
+}
+
+func openTable(t testing.TB, data table, o WriterOptions) *Shard {
+	t.Helper()
+	if o.Store == nil {
+		o.Store = storage.NewMemory()
+	}
+	writeTable(t, "mem://x/s", data, o, 1000)
+	s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: o.Store})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// scanned are the values of the first column.
+func scanned(t testing.TB, s *Shard, o ScanOptions) (values []int64, batches []int64) {
+	t.Helper()
+	for b, err := range s.Scan(context.Background(), o) {
+		require.NoError(t, err)
+		values = append(values, b.Column(0).(*array.Int64).Int64Values()...)
+		batches = append(batches, b.NumRows())
+	}
+	return values, batches
+}
+
+func TestScanRows(t *testing.T) {
+	data := numbered(1000, 2)
+	s := openTable(t, data, WriterOptions{StripeRows: 300})
+	require.Equal(t, 4, s.NumStripes())
+	between := func(from, to int64) (out []int64) {
+		for i := from; i < to; i++ {
+			out = append(out, i)
+		}
+		return out
+	}
+	values, batches := scanned(t, s, ScanOptions{BatchRows: 200})
+	require.Equal(t, between(0, 1000), values)
+	require.Equal(t, []int64{200, 100, 200, 100, 200, 100, 100}, batches)
+
+	values, batches = scanned(t, s, ScanOptions{Rows: []RowRange{{590, 610}, {0, 0}, {3, 5}, {4, 6}}})
+	require.Equal(t, append(append(between(590, 610), 3, 4), 4, 5), values)
+	require.Equal(t, []int64{10, 10, 2, 2}, batches)
+
+	values, _ = scanned(t, s, ScanOptions{Stripes: []int{3, 1}})
+	require.Equal(t, append(between(300, 600), between(900, 1000)...), values)
+
+	values, _ = scanned(t, s, ScanOptions{Stripes: []int{1}, Rows: []RowRange{{0, 310}, {599, 1000}}})
+	require.Equal(t, append(between(300, 310), 599), values)
+
+	values, _ = scanned(t, s, ScanOptions{Rows: []RowRange{}})
+	require.Empty(t, values)
+
+	for _, o := range []ScanOptions{
+		{Rows: []RowRange{{5, 4}}}, {Rows: []RowRange{{0, 1001}}}, {Rows: []RowRange{{-1, 4}}}, {Stripes: []int{4}},
+		{BatchRows: -1}, {Parallelism: -1}, {MemoryLimit: -1}, {Columns: []string{"nothing"}},
+	} {
+		_, err := s.Reader(context.Background(), o)
+		require.Error(t, err, "%+v", o)
+	}
+	_, err := s.Reader(context.Background(), ScanOptions{Columns: []string{"c0", "none"}})
+	require.ErrorIs(t, err, schema.ErrNoField)
+}
+
+func TestProjection(t *testing.T) {
+	inner := arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, arrow.Field{Name: "y", Type: arrow.BinaryTypes.String, Nullable: true})
+	data := randomTable(arrowgen.New(5), []arrow.DataType{arrow.PrimitiveTypes.Int64, inner, arrow.ListOf(inner)}, 500)
+	s := openTable(t, data, WriterOptions{})
+	field := func(name string, dt arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: dt, Nullable: true} }
+	x, y := arrow.StructOf(inner.Field(0)), arrow.StructOf(inner.Field(1))
+	c0 := field("c0", arrow.PrimitiveTypes.Int64)
+	for _, c := range []struct {
+		paths []string
+		want  []arrow.Field
+	}{
+		{[]string{"c2", "c0"}, []arrow.Field{field("c2", arrow.ListOf(inner)), c0}},
+		{[]string{"c1.y", "c0"}, []arrow.Field{field("c1", y), c0}},
+		{[]string{"c1.y", "c1.x"}, []arrow.Field{field("c1", inner)}},
+		{[]string{"c2.item.x"}, []arrow.Field{field("c2", arrow.ListOf(x))}},
+		{[]string{}, nil},
+	} {
+		r, err := s.Reader(context.Background(), ScanOptions{Columns: c.paths})
+		require.NoError(t, err)
+		require.True(t, r.Schema().Equal(arrow.NewSchema(c.want, nil)), "%v", r.Schema())
+		rows := int64(0)
+		for r.Next() {
+			rows += r.RecordBatch().NumRows()
+		}
+		require.NoError(t, r.Err())
+		r.Release()
+		require.EqualValues(t, data.rows, rows)
+	}
+	for b, err := range s.Scan(context.Background(), ScanOptions{Columns: []string{"c1.y"}}) {
+		require.NoError(t, err)
+		got := b.Column(0).(*array.Struct)
+		want := data.columns[1].(*array.Struct)
+		for i := range got.Len() {
+			require.Equal(t, want.IsNull(i), got.IsNull(i))
+			if got.IsValid(i) {
+				require.Equal(t, want.Field(1).ValueStr(i), got.Field(0).ValueStr(i))
+			}
+		}
+	}
+}
+
+// TestSplitBatches scans with so little memory that batches have to be cut.
+func TestSplitBatches(t *testing.T) {
+	g := arrowgen.New(3)
+	g.Nulls = 0
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for i := range 100 {
+		b.Append(strings.Repeat(string(rune('a'+i%26)), 1000+i))
+	}
+	data := numbered(100, 1)
+	data.columns = append(data.columns, b.NewArray())
+	data.schema = arrow.NewSchema([]arrow.Field{data.schema.Field(0), {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	s := openTable(t, data, WriterOptions{})
+	for _, parallelism := range []int{1, 3} {
+		sizes := requireScan(t, s, data, ScanOptions{MemoryLimit: 10_000, Parallelism: parallelism})
+		require.Greater(t, len(sizes), 9)
+		sizes = requireScan(t, s, data, ScanOptions{MemoryLimit: 100, Parallelism: parallelism})
+		require.Len(t, sizes, 100)
+	}
+}
+
+// TestLeaveEarly stops scans at every batch and checks that nothing stays behind.
+func TestLeaveEarly(t *testing.T) {
+	data := numbered(2000, 7)
+	s := openTable(t, data, WriterOptions{StripeRows: 512})
+	before := runtime.NumGoroutine()
+	for stop := range 22 {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		for _, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100, Parallelism: 4, Allocator: mem}) {
+			require.NoError(t, err)
+			if stop--; stop < 0 {
+				break
+			}
+		}
+		mem.AssertSize(t, 0)
+		require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	}
+}
+
+func TestCancelScan(t *testing.T) {
+	data := numbered(2000, 7)
+	s := openTable(t, data, WriterOptions{})
+	for _, parallelism := range []int{1, 4} {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		ctx, cancel := context.WithCancel(context.Background())
+		n := 0
+		var last error
+		for _, err := range s.Scan(ctx, ScanOptions{BatchRows: 100, Parallelism: parallelism, Allocator: mem}) {
+			if n++; n == 3 {
+				cancel()
+			}
+			last = err
+		}
+		require.ErrorIs(t, last, context.Canceled)
+		require.Equal(t, 4, n)
+		mem.AssertSize(t, 0)
+		cancel()
+	}
+}
+
+func TestRecordReader(t *testing.T) {
+	data := numbered(1000, 3)
+	s := openTable(t, data, WriterOptions{})
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	r, err := s.Reader(context.Background(), ScanOptions{BatchRows: 300, Allocator: mem})
+	require.NoError(t, err)
+	r.Retain()
+	require.True(t, r.Next())
+	kept := r.RecordBatch()
+	kept.Retain()
+	require.True(t, r.Next())
+	r.Release()
+	require.True(t, r.Next())
+	r.Release()
+	require.False(t, r.Next())
+	require.NoError(t, r.Err())
+	require.EqualValues(t, 300, kept.NumRows())
+	require.EqualValues(t, 299, kept.Column(0).(*array.Int64).Value(299))
+	kept.Release()
+	mem.AssertSize(t, 0)
+}
+
+// TestScanReadFaults makes the k-th read fail, for every k: the scan says so, and
+// gives the batches before it.
+func TestScanReadFaults(t *testing.T) {
+	data := numbered(1500, 4)
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, data, WriterOptions{StripeRows: 700}, 1000)
+	for _, parallelism := range []int{1, 3} {
+		for k := 1; ; k++ {
+			faults := faultstore.New()
+			faults.FailAt(faultstore.Read, k)
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			rows, err := countRows(faults.Local(), location, ScanOptions{Parallelism: parallelism, Allocator: mem, BatchRows: 512})
+			mem.AssertSize(t, 0)
+			if faults.Count(faultstore.Read) < k {
+				require.NoError(t, err)
+				require.Equal(t, 1500, rows)
+				break
+			}
+			if err == nil {
+				require.Equal(t, 1500, rows) // reading ahead failed, and was done again
+				continue
+			}
+			require.ErrorIs(t, err, faultstore.Err)
+		}
+	}
+}
+
+func countRows(store storage.Store, location string, o ScanOptions) (rows int, err error) {
+	ctx := context.Background()
+	s, err := Open(ctx, location, OpenOptions{Store: store, SuffixBytes: 1000})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for b, err := range s.Scan(ctx, o) {
+		if err != nil {
+			return rows, err
+		}
+		rows += int(b.NumRows())
+	}
+	return rows, nil
+}
+
+// TestConcurrentScans runs scans of one open shard at the same time.
+func TestConcurrentScans(t *testing.T) {
+	data := numbered(3000, 5)
+	s := openTable(t, data, WriterOptions{StripeRows: 1000})
+	done := make(chan error)
+	for k := range 4 {
+		go func() {
+			rows := 0
+			for b, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100 + k, Parallelism: 1 + k}) {
+				if err != nil {
+					done <- err
+					return
+				}
+				rows += int(b.NumRows())
+			}
+			if rows != data.rows {
+				done <- fmt.Errorf("%d rows", rows)
+				return
+			}
+			done <- nil
+		}()
+	}
+	for range 4 {
+		select {
+		case err := <-done:
+			require.NoError(t, err)
+		case <-time.After(time.Minute):
+			t.Fatal("scans hang")
+		}
+	}
+}
+
+// TestOneRequestScan opens and scans a small shard with one read.
+func TestOneRequestScan(t *testing.T) {
+	data := numbered(100, 3)
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, data, WriterOptions{}, 100)
+	faults := faultstore.New()
+	s, err := Open(context.Background(), location, OpenOptions{Store: faults.Wrap(storage.Local{})})
+	require.NoError(t, err)
+	defer s.Close()
+	requireScan(t, s, data, ScanOptions{})
+	require.Equal(t, 1, faults.Count(faultstore.Read))
+}

@@ -1,0 +1,338 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// scanner decodes the batches of a scan. Workers take columns, one or a few at a
+// time, of the batch that comes next and of some that follow it:
+//
+//	queue   batch 4        batch 5        batch 6
+//	        c0 c1 c2 c3    c0 c1 c2 c3    c0 c1 c2 c3
+//	        done           done  w1 w2    w3 -- -- --
+//	next()  <- waits for the first batch of the queue to be done
+//
+// A new batch joins the queue when all columns of the last one are taken, unless
+// there are enough, or their bytes reach the limit. An error is kept in its batch
+// and comes out when its turn comes.
+type scanner struct {
+	shard   *Shard
+	o       ScanOptions
+	ctx     context.Context
+	cancel  context.CancelFunc
+	columns []arrowmap.Column
+	schema  *arrow.Schema
+	plan    *plan
+	window  int // most batches in the queue
+	chunk   int // columns that a worker takes at a time
+
+	mu      sync.Mutex
+	changed sync.Cond
+	queue   []*job
+	open    *openStripe // of the newest job
+	held    int64       // bytes of done batches in the queue
+	average int64       // bytes of a batch, of late
+	planned bool        // the plan has no more tasks
+	ended   bool
+	started bool
+	workers sync.WaitGroup
+	split   []*job // parts of a batch that was too large, the next one last
+}
+
+// job is one batch on its way.
+type job struct {
+	task
+	stripe  *openStripe
+	arrays  []arrow.Array
+	next    int // first column that nobody has taken
+	pending int // columns not done
+	size    int64
+	err     error
+}
+
+func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error) {
+	if err := o.setDefaults(s); err != nil {
+		return nil, err
+	}
+	columns, err := arrowmap.Project(s.schema, o.Columns, s.types(ctx))
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]arrow.Field, len(columns))
+	for i := range columns {
+		fields[i] = columns[i].Arrow
+	}
+	meta, err := s.metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sc := &scanner{shard: s, o: o, columns: columns, schema: arrow.NewSchema(fields, meta), plan: newPlan(s, &o)}
+	sc.changed.L = &sc.mu
+	sc.ctx, sc.cancel = context.WithCancel(ctx)
+	n := max(len(columns), 1)
+	sc.window = 1 + (o.Parallelism+n-1)/n
+	sc.chunk = max(1, n/(8*o.Parallelism))
+	return sc, nil
+}
+
+// next gives the next batch, which the caller releases; io.EOF after the last one.
+func (sc *scanner) next() (arrow.RecordBatch, error) {
+	for len(sc.split) > 0 {
+		j := sc.split[len(sc.split)-1]
+		sc.split = sc.split[:len(sc.split)-1]
+		sc.decodeAll(j)
+		if batch, err := sc.finish(j); batch != nil || err != nil {
+			return batch, err
+		}
+	}
+	for {
+		j, err := sc.take()
+		if err != nil {
+			return nil, err
+		}
+		if batch, err := sc.finish(j); batch != nil || err != nil {
+			return batch, err
+		}
+		if len(sc.split) > 0 {
+			return sc.next()
+		}
+	}
+}
+
+// take waits for the first job of the queue, and removes it.
+func (sc *scanner) take() (*job, error) {
+	if sc.o.Parallelism == 1 || len(sc.columns) == 0 {
+		return sc.takeAlone()
+	}
+	sc.start()
+	stop := context.AfterFunc(sc.ctx, func() {
+		sc.mu.Lock()
+		defer sc.mu.Unlock()
+		sc.changed.Broadcast()
+	})
+	defer stop()
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for {
+		if err := sc.ctx.Err(); err != nil {
+			return nil, context.Cause(sc.ctx)
+		}
+		if len(sc.queue) > 0 && sc.queue[0].pending == 0 {
+			j := sc.queue[0]
+			sc.queue = sc.queue[1:]
+			sc.held -= j.size
+			sc.changed.Broadcast()
+			return j, nil
+		}
+		if len(sc.queue) == 0 && sc.planned {
+			return nil, io.EOF
+		}
+		sc.changed.Wait()
+	}
+}
+
+// takeAlone decodes the next job without workers.
+func (sc *scanner) takeAlone() (*job, error) {
+	if err := sc.ctx.Err(); err != nil {
+		return nil, err
+	}
+	j := sc.newJob()
+	if j == nil {
+		return nil, io.EOF
+	}
+	sc.decodeAll(j)
+	return j, nil
+}
+
+// newJob makes a job of the next task, nil if there is none.
+func (sc *scanner) newJob() *job {
+	t, ok := sc.plan.next()
+	if !ok {
+		return nil
+	}
+	if sc.open == nil || sc.open.index != t.stripe {
+		sc.open = newOpenStripe(sc, t.stripe)
+	}
+	n := len(sc.columns)
+	return &job{task: t, stripe: sc.open, arrays: make([]arrow.Array, n), pending: n}
+}
+
+// start starts the workers, at the first step.
+func (sc *scanner) start() {
+	if sc.started {
+		return
+	}
+	sc.started = true
+	for range sc.o.Parallelism {
+		sc.workers.Add(1)
+		go func() {
+			defer sc.workers.Done()
+			sc.work()
+		}()
+	}
+}
+
+func (sc *scanner) work() {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for {
+		j, from, to := sc.claim()
+		if j == nil {
+			return
+		}
+		failed := j.err != nil
+		sc.mu.Unlock()
+		var err error
+		for i := from; i < to && err == nil && !failed; i++ {
+			err = sc.decode(j, i)
+		}
+		sc.mu.Lock()
+		if j.err == nil {
+			j.err = err
+		}
+		if j.pending -= to - from; j.pending == 0 {
+			sc.done(j)
+		}
+	}
+}
+
+// claim takes some columns of the last job of the queue, or of a new one. It waits
+// until there are any, and gives nil when the scan ends.
+func (sc *scanner) claim() (j *job, from, to int) {
+	for {
+		if sc.ended || sc.ctx.Err() != nil {
+			return nil, 0, 0
+		}
+		if k := len(sc.queue); k > 0 && sc.queue[k-1].next < len(sc.columns) {
+			j = sc.queue[k-1]
+			from = j.next
+			j.next = min(from+sc.chunk, len(sc.columns))
+			return j, from, j.next
+		}
+		if sc.planned {
+			return nil, 0, 0
+		}
+		if !sc.room() {
+			sc.changed.Wait()
+			continue
+		}
+		if j = sc.newJob(); j == nil {
+			sc.planned = true
+			sc.changed.Broadcast()
+			continue
+		}
+		sc.queue = append(sc.queue, j)
+		sc.changed.Broadcast()
+	}
+}
+
+// room tells whether another batch may be begun.
+func (sc *scanner) room() bool {
+	if len(sc.queue) == 0 {
+		return true
+	}
+	coming := int64(1)
+	for _, j := range sc.queue {
+		if j.pending > 0 {
+			coming++
+		}
+	}
+	return len(sc.queue) < sc.window && sc.held+coming*sc.average <= sc.o.MemoryLimit
+}
+
+func (sc *scanner) done(j *job) {
+	for _, a := range j.arrays {
+		if a != nil {
+			j.size += int64(a.Data().SizeInBytes())
+		}
+	}
+	sc.held += j.size
+	sc.average = j.size
+	sc.changed.Broadcast()
+}
+
+// decodeAll decodes all columns of a job in this goroutine.
+func (sc *scanner) decodeAll(j *job) {
+	for i := range sc.columns {
+		if j.err = sc.decode(j, i); j.err != nil {
+			return
+		}
+	}
+}
+
+// decode decodes one column of a job.
+func (sc *scanner) decode(j *job, i int) (err error) {
+	defer fault.Recover(&err)
+	if err := sc.ctx.Err(); err != nil {
+		return err
+	}
+	limit := sc.o.MemoryLimit
+	if j.to-j.from == 1 {
+		limit = 0 // a single row cannot be cut any further
+	}
+	c, err := j.stripe.column(sc.ctx, i, limit, j.last)
+	if err == nil {
+		j.arrays[i], err = c.Read(sc.ctx, j.from, j.to)
+	}
+	return sc.place(err, j.stripe.index)
+}
+
+// place adds the stripe to an error.
+func (sc *scanner) place(err error, stripe int) error {
+	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
+		return err
+	}
+	return fault.In(err, fmt.Sprintf("stripe %d", stripe), -1)
+}
+
+// finish makes the batch of a job that is done. If it is too large it puts two
+// halves into sc.split and gives neither batch nor error.
+func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
+	defer j.release()
+	switch {
+	case j.err == nil:
+		return array.NewRecordBatch(sc.schema, j.arrays, j.to-j.from), nil
+	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || j.to-j.from <= 1:
+		return nil, j.err
+	}
+	mid := j.from + (j.to-j.from)/2
+	for _, t := range []task{{j.task.stripe, mid, j.to, j.last}, {j.task.stripe, j.from, mid, false}} {
+		sc.split = append(sc.split, &job{task: t, stripe: j.stripe, arrays: make([]arrow.Array, len(sc.columns))})
+	}
+	return nil, nil
+}
+
+func (j *job) release() {
+	for _, a := range j.arrays {
+		if a != nil {
+			a.Release()
+		}
+	}
+	j.arrays = nil
+}
+
+// close ends the scan: it stops the workers, waits for them, and drops what they
+// made.
+func (sc *scanner) close() {
+	sc.cancel()
+	sc.mu.Lock()
+	sc.ended = true
+	sc.changed.Broadcast()
+	sc.mu.Unlock()
+	sc.workers.Wait()
+	for _, j := range sc.queue {
+		j.release()
+	}
+	sc.queue, sc.split, sc.open = nil, nil, nil
+}

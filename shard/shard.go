@@ -1,0 +1,274 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/container"
+	"github.com/amudai/amudai-go/edition"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// OpenOptions are those of [Open]. The zero value is the default.
+type OpenOptions struct {
+	// Store holds the artifacts; by default the one that the location belongs to.
+	Store storage.Store
+	// Policy says which artifacts outside the folder of the root a shard may
+	// refer to; by default none.
+	Policy container.Policy
+	// Directory opens one of several shards in an artifact, see
+	// [shardfile.OpenOptions].
+	Directory *shardfile.Range
+	// Types chooses the Arrow types of columns that have none kept with them, as
+	// in shards of the reference.
+	Types arrowmap.ReadOptions
+	// SuffixBytes is how much of the artifact's end the first request reads, by
+	// default 64 KiB.
+	SuffixBytes int
+	// CacheBytes bounds the parsed metadata that is kept, by default 32 MiB.
+	CacheBytes int64
+	// MaxMessageBytes bounds one message of the metadata, by default 256 MiB.
+	MaxMessageBytes int64
+	// MaxBlockBytes and MaxDictionaryBytes bound what one block of a column, or a
+	// value dictionary, may decode to; by default 1 GiB.
+	MaxBlockBytes      int64
+	MaxDictionaryBytes int64
+}
+
+func (o *OpenOptions) check() error {
+	if o.MaxBlockBytes < 0 || o.MaxDictionaryBytes < 0 {
+		return fmt.Errorf("OpenOptions.MaxBlockBytes or MaxDictionaryBytes is negative")
+	}
+	return nil
+}
+
+func (o *OpenOptions) file() shardfile.OpenOptions {
+	return shardfile.OpenOptions{
+		Store: o.Store, Policy: o.Policy, Directory: o.Directory,
+		SuffixBytes: o.SuffixBytes, CacheBytes: o.CacheBytes, MaxMessageBytes: o.MaxMessageBytes,
+	}
+}
+
+// Shard is a shard that is open for reading. It may be used by many goroutines at
+// once.
+type Shard struct {
+	o      OpenOptions
+	file   *shardfile.File
+	schema *schema.Schema
+
+	mu    sync.Mutex
+	arrow *arrow.Schema
+}
+
+// Open opens a shard. It reads the directory, the list of stripes and the schema:
+// one request for a shard with little metadata. Neither columns nor their
+// descriptors are touched.
+func Open(ctx context.Context, location string, o OpenOptions) (*Shard, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	f, err := shardfile.Open(ctx, location, o.file())
+	if err != nil {
+		return nil, err
+	}
+	return fromFile(ctx, f, o)
+}
+
+func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, error) {
+	s, err := f.Schema(ctx)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Shard{o: o, file: f, schema: s}, nil
+}
+
+// Close closes the shard's artifacts. Scans must have ended.
+func (s *Shard) Close() error { return s.file.Close() }
+
+// Location is what the shard was opened by.
+func (s *Shard) Location() string { return s.file.Location() }
+
+// File is the level below: messages, references, artifacts.
+func (s *Shard) File() *shardfile.File { return s.file }
+
+// Schema is the stored schema.
+func (s *Shard) Schema() *schema.Schema { return s.schema }
+
+// NumRows is the number of rows of all stripes.
+func (s *Shard) NumRows() int64 { return s.file.Rows() }
+
+// NumStripes is the number of stripes.
+func (s *Shard) NumStripes() int { return s.file.NumStripes() }
+
+// Stripe is stripe i of NumStripes.
+func (s *Shard) Stripe(i int) *shardfile.Stripe { return s.file.Stripe(i) }
+
+// ArrowSchema is the schema of a scan of all columns. It reads the whole stored
+// schema, and the statistics of the columns whose Arrow type depends on them
+// (see arrowmap.TicksAuto).
+func (s *Shard) ArrowSchema() (*arrow.Schema, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.arrow != nil {
+		return s.arrow, nil
+	}
+	ctx := context.Background()
+	a, _, err := arrowmap.ToArrow(s.schema, s.types(ctx))
+	if err != nil {
+		return nil, err
+	}
+	meta, err := s.metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.arrow = arrow.NewSchema(a.Fields(), meta)
+	return s.arrow, nil
+}
+
+// types are the options for the Arrow types, with the statistics to choose the
+// unit of times by.
+func (s *Shard) types(ctx context.Context) arrowmap.ReadOptions {
+	o := s.o.Types
+	if o.Range == nil {
+		o.Range = func(id uint32) (arrowmap.TickRange, bool) { return s.tickRange(ctx, id) }
+	}
+	return o
+}
+
+// tickRange is the range of a DateTime or timespan node over all stripes.
+func (s *Shard) tickRange(ctx context.Context, id uint32) (arrowmap.TickRange, bool) {
+	d, err := s.file.FieldDescriptor(ctx, id)
+	if err != nil || d.GetRangeStats().GetMinValue() == nil || d.GetRangeStats().GetMaxValue() == nil {
+		return arrowmap.TickRange{}, false
+	}
+	lo, ok := ticksOf(d.RangeStats.MinValue)
+	hi, ok2 := ticksOf(d.RangeStats.MaxValue)
+	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2
+}
+
+// Statistics is the descriptor of the column at path for the whole shard: counts,
+// range and others, nil if the shard has none. It is shared and must not be changed.
+func (s *Shard) Statistics(ctx context.Context, path string) (*shardpb.FieldDescriptor, error) {
+	n, err := s.schema.Path(path)
+	if err != nil {
+		return nil, err
+	}
+	return s.file.FieldDescriptor(ctx, n.ID())
+}
+
+// StripeStatistics is the descriptor of the column at path for one stripe, nil if
+// the stripe lacks the column: all its values are null.
+func (s *Shard) StripeStatistics(ctx context.Context, stripe int, path string) (*shardpb.FieldDescriptor, error) {
+	n, err := s.schema.Path(path)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.file.Stripe(stripe).Descriptor(ctx, n.ID())
+	return d.GetField(), err
+}
+
+// Properties are facts about a shard.
+type Properties struct {
+	// CreatedMin and CreatedMax are when its oldest and newest data was written;
+	// zero if that is not recorded.
+	CreatedMin, CreatedMax time.Time
+	// Standard properties have names that the format defines, Custom those that
+	// users gave.
+	Standard, Custom []Property
+}
+
+// Get is the first property of a name, custom ones first.
+func (p *Properties) Get(name string) (value any, ok bool) {
+	for _, list := range [][]Property{p.Custom, p.Standard} {
+		for _, q := range list {
+			if q.Name == name {
+				return q.Value, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// Properties reads the shard's properties.
+func (s *Shard) Properties(ctx context.Context) (*Properties, error) {
+	m, err := s.file.Properties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Properties{
+		Standard: shardfile.PropertiesFromProto(m.StandardProperties),
+		Custom:   shardfile.PropertiesFromProto(m.CustomProperties),
+	}
+	if m.CreationMin.GetTicks() != 0 {
+		p.CreatedMin = shardfile.Time(m.CreationMin.GetTicks())
+	}
+	if m.CreationMax.GetTicks() != 0 {
+		p.CreatedMax = shardfile.Time(m.CreationMax.GetTicks())
+	}
+	return p, nil
+}
+
+// StripeProperties reads the properties of stripe i.
+func (s *Shard) StripeProperties(ctx context.Context, i int) (standard, custom []Property, err error) {
+	m, err := s.file.Stripe(i).Properties(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return shardfile.PropertiesFromProto(m.StandardProperties), shardfile.PropertiesFromProto(m.CustomProperties), nil
+}
+
+// FieldProperties reads the properties of the column at path, as they are for the
+// whole shard.
+func (s *Shard) FieldProperties(ctx context.Context, path string) (standard, custom []Property, err error) {
+	d, err := s.Statistics(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return shardfile.PropertiesFromProto(d.GetStandardProperties()), shardfile.PropertiesFromProto(d.GetCustomProperties()), nil
+}
+
+// UnknownFeatures lists the features that the shard says it uses and this version
+// does not know, and its edition if that is not known. Columns that do not use
+// them can be read.
+func (s *Shard) UnknownFeatures(ctx context.Context) ([]string, error) {
+	p, err := s.Properties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unknown []string
+	for _, q := range p.Standard {
+		text, _ := q.Value.(string)
+		switch q.Name {
+		case shardfile.PropertyEdition:
+			if _, err := edition.Parse(text); err != nil {
+				unknown = append(unknown, "edition "+text)
+			}
+		case shardfile.PropertyFeatures:
+			for _, name := range strings.Split(text, ",") {
+				if name != "" && !knownFeature(name) {
+					unknown = append(unknown, name)
+				}
+			}
+		}
+	}
+	return unknown, nil
+}
+
+func knownFeature(name string) bool {
+	for _, row := range edition.Table {
+		if row.Name == name {
+			return true
+		}
+	}
+	return false
+}

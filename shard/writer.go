@@ -1,0 +1,374 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// Layout says which files a shard consists of.
+type Layout = shardfile.Layout
+
+// The layouts.
+const (
+	SingleFile = shardfile.SingleFile // everything in one file; the default
+	TwoLevel   = shardfile.TwoLevel   // each stripe's data in a file beside the root
+)
+
+// Property is a name with a value, kept with a shard, a stripe or a field; see
+// [shardfile.Property] for the types that a value can have.
+type Property = shardfile.Property
+
+// Defaults of [WriterOptions].
+const (
+	// DefaultStripeRows is large enough that what a stripe costs (its
+	// descriptors, and a request for each of its columns) does not matter, and
+	// small enough that its statistics still tell stripes apart and that a few of
+	// them keep all cores busy.
+	DefaultStripeRows = 1 << 20
+	// DefaultStripeBytes keeps what has to be staged for a stripe of long rows
+	// within bounds.
+	DefaultStripeBytes = 512 << 20
+	// DefaultMemoryBytes holds a whole encoded stripe of most tables; what does
+	// not fit goes to temporary files.
+	DefaultMemoryBytes = 64 << 20
+)
+
+// WriterOptions are those of [Create]. The zero value is the default.
+type WriterOptions struct {
+	// Store takes the artifacts; by default the one that the location belongs to.
+	Store storage.Store
+	// Layout is SingleFile by default.
+	Layout Layout
+	// Overwrite allows to replace an existing shard, by default false.
+	Overwrite bool
+	// CreationTime is recorded in the shard, by default the time of Create. With a
+	// fixed one, the same input and options give the same bytes.
+	CreationTime time.Time
+	// Edition says which features the shard may use: by default edition.Reference,
+	// what the reference implementation reads.
+	Edition edition.Edition
+	// Profile says how the encoder weighs bytes against time, by default
+	// encoding.Balanced.
+	Profile encoding.Profile
+	// Times says how timestamps, dates and durations are stored, and TimesOf the
+	// same for single columns by their path. The default is 100-ns ticks, and
+	// integers for nanoseconds: ticks cannot hold those.
+	Times   arrowmap.Form
+	TimesOf map[string]arrowmap.Form
+	// StripeRows and StripeBytes end a stripe: it is full with that many rows, or
+	// with the row that brings its raw size to that many bytes. By default
+	// DefaultStripeRows and DefaultStripeBytes.
+	StripeRows  int64
+	StripeBytes int64
+	// MemoryBytes bounds the encoded data that is staged in memory, by default
+	// DefaultMemoryBytes. The rest goes to temporary files in TempDir, by default
+	// the system's folder for them.
+	MemoryBytes int64
+	TempDir     string
+	// Parallelism is how many columns are encoded at a time, by default
+	// GOMAXPROCS. The bytes do not depend on it.
+	Parallelism int
+	// Allocator is for conversions of arrays; by default Arrow's.
+	Allocator memory.Allocator
+	// Properties are the shard's custom properties.
+	Properties []Property
+	// Program is recorded as the writer of the shard, by default this library.
+	Program string
+}
+
+func (o *WriterOptions) setDefaults() error {
+	for _, n := range []struct {
+		name  string
+		value *int64
+		def   int64
+	}{
+		{"StripeRows", &o.StripeRows, DefaultStripeRows},
+		{"StripeBytes", &o.StripeBytes, DefaultStripeBytes},
+		{"MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes},
+	} {
+		if *n.value < 0 {
+			return fmt.Errorf("WriterOptions.%s is negative: %d", n.name, *n.value)
+		}
+		if *n.value == 0 {
+			*n.value = n.def
+		}
+	}
+	if o.Parallelism < 0 {
+		return fmt.Errorf("WriterOptions.Parallelism is negative: %d", o.Parallelism)
+	}
+	if _, err := encoding.ParseProfile(o.Profile.String()); err != nil {
+		return fmt.Errorf("WriterOptions.Profile: %w", err)
+	}
+	if _, err := edition.Parse(o.Edition.String()); err != nil {
+		return fmt.Errorf("WriterOptions.Edition: %w", err)
+	}
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	return nil
+}
+
+// Writer makes one shard. It stays invisible until Close. A Writer belongs to one
+// goroutine, and ends with Close or Abort.
+type Writer struct {
+	o       WriterOptions
+	schema  *arrow.Schema
+	checked *arrow.Schema // last batch schema that was found to fit
+	stored  *schema.Schema
+	columns []arrowmap.Column
+	out     *shardfile.Writer
+	budget  *storage.Budget
+
+	cur        *stripe.Writer // nil between stripes
+	raw        int64          // raw bytes in cur
+	properties []Property     // of the stripe
+	fields     map[uint32][]*commonpb.NameValuePair
+	err        error
+}
+
+// Create begins a shard at location. The folder must exist; the shard must not,
+// unless options say so. What of the schema cannot be stored is an error that
+// wraps [ErrUnsupported] and names the column.
+func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptions) (*Writer, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	fields, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: o.Edition.Features(), Form: o.Times, Forms: o.TimesOf})
+	if err != nil {
+		return nil, err
+	}
+	message, err := schema.Build(fields)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{
+		o: o, schema: s, checked: s, columns: columns,
+		budget: storage.NewBudget(o.MemoryBytes), fields: map[uint32][]*commonpb.NameValuePair{},
+	}
+	if w.stored, err = schema.Parse(message); err != nil {
+		return nil, err
+	}
+	properties, err := withArrowSchema(o.Properties, s)
+	if err != nil {
+		return nil, err
+	}
+	w.out, err = shardfile.Create(ctx, location, message, shardfile.WriterOptions{
+		Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite, CreationTime: o.CreationTime,
+		Edition: o.Edition, Properties: properties, Program: o.Program,
+	})
+	return w, err
+}
+
+// Schema is the Arrow schema given to Create.
+func (w *Writer) Schema() *arrow.Schema { return w.schema }
+
+// Columns says how the columns are stored.
+func (w *Writer) Columns() []arrowmap.Column { return w.columns }
+
+// Rows is the number of rows written so far.
+func (w *Writer) Rows() int64 {
+	n := w.out.Rows()
+	if w.cur != nil {
+		n += w.cur.Rows()
+	}
+	return n
+}
+
+// NumStripes is the number of finished stripes.
+func (w *Writer) NumStripes() int { return w.out.NumStripes() }
+
+// Size is the number of bytes of the root artifact so far.
+func (w *Writer) Size() int64 { return w.out.Size() }
+
+// Write appends the rows of a batch, of any number, and ends stripes that become
+// full. The batch has the columns of the schema given to Create, in their order;
+// it is not kept.
+//
+// A value that cannot be stored exactly is an error that names its column and
+// row. After an error the shard can only be aborted.
+func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	if w.err != nil {
+		return w.err
+	}
+	if err := w.check(batch); err != nil {
+		return err
+	}
+	rows := int(batch.NumRows())
+	for from := 0; from < rows; {
+		n, err := w.writeSome(ctx, batch.Columns(), from, rows)
+		if err != nil {
+			w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// check compares the batch with the schema.
+func (w *Writer) check(batch arrow.RecordBatch) error {
+	s := batch.Schema()
+	if s != w.checked {
+		if s.NumFields() != w.schema.NumFields() {
+			return fmt.Errorf("batch has %d columns, the shard %d", s.NumFields(), w.schema.NumFields())
+		}
+		for i, want := range w.schema.Fields() {
+			got := s.Field(i)
+			if got.Name != want.Name || !arrow.TypeEqual(got.Type, want.Type) {
+				return fmt.Errorf("column %d of the batch is %q %v, the shard has %q %v", i, got.Name, got.Type, want.Name, want.Type)
+			}
+		}
+		w.checked = s
+	}
+	for i, c := range batch.Columns() {
+		if f := w.schema.Field(i); !f.Nullable && c.NullN() > 0 && f.Type.ID() != arrow.NULL {
+			return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, c.NullN())
+		}
+	}
+	return nil
+}
+
+// writeSome writes rows from row from on, up to the end of the stripe or to row
+// to, and tells how many.
+func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to int) (int, error) {
+	if w.cur == nil {
+		if err := w.begin(); err != nil {
+			return 0, err
+		}
+	}
+	to = int(min(int64(to), int64(from)+w.o.StripeRows-w.cur.Rows()))
+	n, size, full := cutAt(columns, from, to, w.o.StripeBytes-w.raw)
+	if err := w.writeSlice(ctx, columns, from, from+n); err != nil {
+		return 0, err
+	}
+	w.raw += size
+	if full || w.cur.Rows() == w.o.StripeRows {
+		return n, w.finish(ctx)
+	}
+	return n, nil
+}
+
+func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
+	slices := columns
+	if len(columns) > 0 && (from != 0 || to != columns[0].Len()) {
+		slices = make([]arrow.Array, len(columns))
+		for i, c := range columns {
+			slices[i] = array.NewSlice(c, int64(from), int64(to))
+			defer slices[i].Release()
+		}
+	}
+	first := w.Rows()
+	err := w.cur.Write(ctx, slices, to-from)
+	var v *stripe.ValueError
+	if errors.As(err, &v) {
+		return fmt.Errorf("row %d of the shard: %w", first+v.Row, err)
+	}
+	return err
+}
+
+func (w *Writer) begin() (err error) {
+	w.raw = 0
+	w.cur, err = stripe.NewWriter(w.columns, stripe.Options{
+		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features()},
+		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
+	})
+	return err
+}
+
+// finish ends the stripe and appends it to the artifact.
+func (w *Writer) finish(ctx context.Context) error {
+	f, err := w.cur.Finish(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.Release()
+	w.cur = nil
+	for i := range f.Nodes {
+		if p := w.fields[f.Nodes[i].ID]; p != nil {
+			f.Nodes[i].Field.CustomProperties = p
+		}
+	}
+	o := shardfile.StripeOptions{Properties: w.properties, Features: w.o.Edition.Features()}
+	w.properties = nil
+	return w.out.AppendStripe(ctx, f, o)
+}
+
+// CutStripe ends the stripe that is being written; the next row begins another
+// one. Without rows since the last cut it does nothing.
+func (w *Writer) CutStripe(ctx context.Context) error {
+	if w.err != nil || w.cur == nil {
+		return w.err
+	}
+	if err := w.finish(ctx); err != nil {
+		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+		return err
+	}
+	return nil
+}
+
+// SetProperty sets a custom property of the shard; it replaces one of the same name.
+func (w *Writer) SetProperty(name string, value any) error { return w.out.SetProperty(name, value) }
+
+// SetStripeProperty adds a custom property to the stripe that is being written,
+// or that the next row begins.
+func (w *Writer) SetStripeProperty(name string, value any) error {
+	p := Property{Name: name, Value: value}
+	if _, err := shardfile.PropertiesToProto([]Property{p}); err != nil {
+		return err
+	}
+	w.properties = append(w.properties, p)
+	return nil
+}
+
+// SetFieldProperty adds a custom property to the field at path, in all stripes
+// that end from now on.
+func (w *Writer) SetFieldProperty(path, name string, value any) error {
+	n, err := w.stored.Path(path)
+	if err != nil {
+		return err
+	}
+	p, err := shardfile.PropertiesToProto([]Property{{Name: name, Value: value}})
+	if err != nil {
+		return err
+	}
+	w.fields[n.ID()] = append(w.fields[n.ID()], p...)
+	return nil
+}
+
+// Close ends the last stripe, writes the shard's metadata and makes it visible,
+// whole and durable. After an error nothing is left, and nothing that was there
+// before has changed; only if making its name durable failed the complete shard
+// may stand.
+func (w *Writer) Close(ctx context.Context) error {
+	err := w.CutStripe(ctx)
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	w.err = shardfile.ErrEnded
+	return w.out.Close(ctx)
+}
+
+// Abort drops the shard. After Close, or a second time, it does nothing.
+func (w *Writer) Abort() error {
+	if w.cur != nil {
+		w.cur.Close()
+		w.cur = nil
+	}
+	w.err = shardfile.ErrEnded
+	return w.out.Abort()
+}
