@@ -56,6 +56,9 @@ func schemeOf(location string) string {
 func URL(location string) (string, error) {
 	switch schemeOf(location) {
 	case "":
+		if strings.Contains(location, "\x00") {
+			return "", fmt.Errorf("path %q holds a zero byte", location)
+		}
 		abs, err := filepath.Abs(location)
 		if err != nil {
 			return "", err

@@ -66,6 +66,26 @@ func TestPathsSurviveURLs(t *testing.T) {
 	})
 }
 
+// No URL means a file outside of the folders that its segments name.
+func FuzzPath(f *testing.F) {
+	f.Add("file:///a/%2e%2e/b")
+	f.Add("file:///C:/a")
+	f.Fuzz(func(t *testing.T, location string) {
+		for _, windows := range []bool{false, true} {
+			path, err := filePath(location, windows)
+			if err == nil && strings.HasPrefix(location, "file://") {
+				require.NotContains(t, strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' && windows }), "..")
+				require.NotContains(t, path, "\x00")
+			}
+		}
+		if u, err := URL(location); err == nil {
+			again, err := URL(u)
+			require.NoError(t, err)
+			require.Equal(t, u, again)
+		}
+	})
+}
+
 func TestURLOfRemote(t *testing.T) {
 	for in, want := range map[string]string{
 		"HTTP://Host:80/a/b":                "http://host/a/b",

@@ -5,8 +5,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -68,6 +70,38 @@ func TestSpools(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, left)
 	})
+}
+
+// Spools of one budget are written at the same time, and each is read by many.
+func TestSpoolsInParallel(t *testing.T) {
+	dir := t.TempDir()
+	budget := NewBudget(200_000)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			s := NewSpool(budget, dir)
+			want := make([]byte, 0, 300_000)
+			for k := range 300 {
+				p := bytes.Repeat([]byte{byte(i + k)}, 1000)
+				s.Write(p)
+				want = append(want, p...)
+			}
+			var readers sync.WaitGroup
+			for range 3 {
+				readers.Go(func() {
+					got := make([]byte, len(want))
+					_, err := s.ReadAt(got, 0)
+					assert.NoError(t, err)
+					assert.True(t, bytes.Equal(want, got))
+				})
+			}
+			readers.Wait()
+			assert.NoError(t, s.Close())
+		})
+	}
+	all.Wait()
+	require.Zero(t, budget.Used())
+	require.Empty(t, budget.files)
 }
 
 func TestSpoolEOF(t *testing.T) {
