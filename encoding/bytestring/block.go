@@ -27,7 +27,8 @@ type Block struct {
 	offsets []uint64 // n+1, unless fixed, SingleValue or BlockDictionary
 	codes   []uint32 // BlockDictionary: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
-	tokens  []byte   // FSST: S symbols of 8 bytes and S lengths
+	decimals
+	tokens []byte // FSST: S symbols of 8 bytes and S lengths
 
 	unpacked bool // the decompressed values are in the Scratch
 }
@@ -81,6 +82,8 @@ func (b *Block) parse(tree []byte, limit int64) error {
 		size, err = b.parseZstd(tree)
 	case encoding.LZ4:
 		size, err = b.parseLZ4(tree)
+	case encoding.DecimalTree:
+		size, err = b.parseDecimals(tree)
 	default:
 		return fault.Unsupportedf("encoding %v of byte strings", b.code)
 	}
@@ -186,6 +189,8 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 	switch b.code {
 	case encoding.Plain:
 		copy(dst, b.payload[b.start(from):])
+	case encoding.DecimalTree:
+		b.decodeDecimals(dst, from)
 	case encoding.SingleValue:
 		repeat(b, from, to, dst, offsets, base)
 		return nil

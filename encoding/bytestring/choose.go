@@ -3,42 +3,50 @@ package bytestring
 import (
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
+)
+
+// method is an encoding, of Zstd with a level.
+type method struct {
+	code  encoding.Code
+	level zstd.EncoderLevel
+}
+
+var (
+	plainly      = method{code: encoding.Plain}
+	byDictionary = method{code: encoding.BlockDictionary}
+	byLZ4        = method{code: encoding.LZ4}
+	byFSST       = method{code: encoding.FSST}
+	byDecimals   = method{code: encoding.DecimalTree}
+	byZstdFast   = method{encoding.Zstd, zstd.SpeedFastest}
+	byZstd       = method{encoding.Zstd, zstd.SpeedDefault}
+	byZstdBest   = method{encoding.Zstd, zstd.SpeedBestCompression}
 )
 
 // policy is what a profile stands for.
 type policy struct {
-	values, bytes int   // most that a block holds
-	byteCost      int64 // what a stored byte counts for, in picoseconds of decoding
-	dictionary    bool
-	lz4           bool
-	fsst          bool
-	zstd          zstd.EncoderLevel // 0: not used
+	values, bytes int      // most that a block holds
+	byteCost      int64    // what a stored byte counts for, in picoseconds of decoding
+	methods       []method // in the order of trial: FSST goes by what LZ4 has shown
 }
 
 // Blocks of Balanced stay in a core's cache while they are decoded; those of
-// other profiles are larger where that makes them notably smaller in sum
-// (docs/performance.md).
-var (
-	plainPolicy    = policy{values: 16 << 10, bytes: 128 << 10}
-	lightPolicy    = policy{values: 16 << 10, bytes: 128 << 10, byteCost: 1_000, dictionary: true, lz4: true}
-	balancedPolicy = policy{values: 16 << 10, bytes: 128 << 10, byteCost: 4_000, dictionary: true, lz4: true, fsst: true}
-	highPolicy     = policy{values: 64 << 10, bytes: 512 << 10, byteCost: 20_000, dictionary: true, lz4: true, zstd: zstd.SpeedDefault}
-	smallestPolicy = policy{values: 64 << 10, bytes: 4 << 20, byteCost: 200_000, dictionary: true, lz4: true, zstd: zstd.SpeedBestCompression}
-)
+// other profiles are larger, as they get smaller in sum that way. Stronger levels
+// of Zstd are not always smaller: on numbers in 16 bytes the fastest one is.
+var policies = [...]policy{
+	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byLZ4, byFSST, byZstdFast}},
+	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
+	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byLZ4}},
+	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd}},
+	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd, byZstdBest}},
+}
 
 func policyOf(p encoding.Profile) *policy {
-	switch p {
-	case encoding.ProfilePlain:
-		return &plainPolicy
-	case encoding.MinimalCompression:
-		return &lightPolicy
-	case encoding.HighCompression:
-		return &highPolicy
-	case encoding.MinimalSize:
-		return &smallestPolicy
+	if int(p) >= len(policies) {
+		p = encoding.Balanced
 	}
-	return &balancedPolicy
+	return &policies[p]
 }
 
 // decodeCost is what decoding takes, in picoseconds: for each byte of the values,
@@ -52,22 +60,23 @@ var decodeCosts = map[encoding.Code]decodeCost{
 	encoding.BlockDictionary: {60, 0, 2000},
 	encoding.FSST:            {0, 650, 800},
 	encoding.LZ4:             {230, 0, 800},
-	encoding.Zstd:            {750, 0, 800},
+	encoding.Zstd:            {400, 1200, 800},
+	encoding.DecimalTree:     {0, 0, 3000},
 }
 
 const (
-	exploreEvery = 64 // blocks
-	fsstFrom     = 16 << 10
+	exploreEvery = 64       // blocks
+	fsstFrom     = 16 << 10 // bytes of values: for fewer the table is too large
 	// LZ4 leaves less than this share of the bytes, in 1024ths, where FSST has no chance.
 	fsstAbove = 256
 )
 
 // plan is what was found out about the column's blocks.
 type plan struct {
-	code   encoding.Code // 0 before the first block
-	other  encoding.Code // the best but a dictionary
-	since  int           // blocks since all were tried
-	stored int64         // bytes of the block that was tried, and of its Plain
+	method method // its code is 0 before the first block
+	other  method // the best but a dictionary, for blocks of too many distinct values
+	since  int    // blocks since all were tried
+	stored int64  // bytes of the block that was tried, and of its Plain
 	plain  int64
 	fsst   *symbols
 }
@@ -80,20 +89,20 @@ func (e *Encoder) cost(code encoding.Code, size int, in *input) int64 {
 
 // appendTree writes the tree that costs least.
 func (e *Encoder) appendTree(w *workspace, dst []byte, in input) ([]byte, error) {
-	if e.o.Profile == encoding.ProfilePlain {
+	if len(e.policy.methods) == 0 {
 		return appendPlain(dst, in.Values), nil
 	}
 	if in.Fixed == 0 {
-		if value, ok := in.same(); ok && in.fits(len(value)) {
+		if value, ok := in.same(); ok {
 			return appendSingleValue(dst, value), nil
 		}
 	}
-	if e.plan.code == 0 || e.plan.since >= exploreEvery {
+	if e.plan.method.code == 0 || e.plan.since >= exploreEvery {
 		return e.explore(w, dst, &in)
 	}
 	e.plan.since++
 	at := len(dst)
-	dst, ok, err := e.appendAs(w, dst, &in, e.plan.code)
+	dst, ok, err := e.appendAs(w, dst, &in, e.plan.method)
 	if err == nil && !ok {
 		dst, _, err = e.appendAs(w, dst[:at], &in, e.plan.other)
 	}
@@ -107,29 +116,21 @@ func (e *Encoder) appendTree(w *workspace, dst []byte, in input) ([]byte, error)
 	return dst, nil
 }
 
-// fits tells whether one value of so many bytes in place of all leaves the null
-// slots what they are: empty.
-func (in *input) fits(n int) bool { return in.nulls < in.N || n == 0 }
-
 // explore tries all encodings of the profile, writes the best and remembers it.
 func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 	start := len(dst)
 	dst = appendPlain(dst, in.Values)
 	best := e.cost(encoding.Plain, len(dst)-start, in)
-	old := e.plan.fsst
-	e.plan = plan{code: encoding.Plain, other: encoding.Plain, plain: int64(in.plainLen()), fsst: old}
 	other := best
-	for _, code := range e.candidates() {
-		at := len(dst)
-		if code == encoding.FSST {
-			if len(in.Bytes()) < fsstFrom || 1024*w.lz4Len < fsstAbove*len(in.Bytes()) {
-				continue
-			}
-			e.plan.fsst = w.train(in.Bytes())
+	e.plan = plan{method: plainly, other: plainly, plain: int64(in.plainLen())}
+	for _, m := range e.policy.methods {
+		if !e.suits(w, m, in) {
+			continue
 		}
+		at := len(dst)
 		var ok bool
 		var err error
-		if dst, ok, err = e.appendAs(w, dst, in, code); err != nil {
+		if dst, ok, err = e.appendAs(w, dst, in, m); err != nil {
 			return dst, err
 		}
 		size := len(dst) - at
@@ -137,53 +138,52 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 			dst = dst[:at]
 			continue
 		}
-		cost := e.cost(code, size, in)
-		if code != encoding.BlockDictionary && cost < other {
-			other, e.plan.other = cost, code
+		cost := e.cost(m.code, size, in)
+		if m != byDictionary && cost < other {
+			other, e.plan.other = cost, m
 		}
 		if cost < best {
-			best, e.plan.code = cost, code
+			best, e.plan.method = cost, m
 			copy(dst[start:], dst[at:])
 			at = start + size
 		}
 		dst = dst[:at]
 	}
-	if e.plan.code != encoding.FSST && e.plan.other != encoding.FSST {
+	if e.plan.method != byFSST && e.plan.other != byFSST {
 		e.plan.fsst = nil
 	}
 	e.plan.stored = int64(len(dst) - start)
 	return dst, nil
 }
 
-// candidates are the encodings to try, in the order of trial: FSST goes by what
-// LZ4 has shown.
-func (e *Encoder) candidates() []encoding.Code {
-	list := make([]encoding.Code, 0, 4)
-	if e.policy.dictionary && e.fixed == 0 {
-		list = append(list, encoding.BlockDictionary)
+// suits tells whether a method is worth a trial, and prepares it.
+func (e *Encoder) suits(w *workspace, m method, in *input) bool {
+	switch m {
+	case byDictionary:
+		return in.Fixed == 0 // the reference cannot read others
+	case byDecimals:
+		return in.Fixed == decimalLen && e.o.Features.Has(edition.DecimalTree)
+	case byFSST:
+		if len(in.Bytes()) < fsstFrom || 1024*w.lz4Len < fsstAbove*len(in.Bytes()) {
+			return false
+		}
+		e.plan.fsst = w.train(in.Bytes())
 	}
-	if e.policy.lz4 {
-		list = append(list, encoding.LZ4)
-	}
-	if e.policy.fsst {
-		list = append(list, encoding.FSST)
-	}
-	if e.policy.zstd != 0 {
-		list = append(list, encoding.Zstd)
-	}
-	return list
+	return true
 }
 
 // appendAs is the one place that knows the writer of each encoding. ok is false
 // if the values do not suit it.
-func (e *Encoder) appendAs(w *workspace, dst []byte, in *input, code encoding.Code) (out []byte, ok bool, err error) {
-	switch code {
+func (e *Encoder) appendAs(w *workspace, dst []byte, in *input, m method) (out []byte, ok bool, err error) {
+	switch m.code {
 	case encoding.BlockDictionary:
 		return w.appendDictionary(dst, in, in.N/2, &e.numbers)
+	case encoding.DecimalTree:
+		return w.appendDecimals(dst, in, &e.numbers)
 	case encoding.LZ4:
 		out, err = w.appendLZ4(dst, in.Values, &e.numbers)
 	case encoding.Zstd:
-		out, err = w.appendZstd(dst, in.Values, e.policy.zstd, &e.numbers)
+		out, err = w.appendZstd(dst, in.Values, m.level, &e.numbers)
 	case encoding.FSST:
 		if e.plan.fsst == nil {
 			return dst, false, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // Decoding does not allocate once the scratch has grown to what a block needs.
@@ -209,6 +210,10 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(v.Block, uint16(v.N), uint8(fixedSizes[v.Type]))
 	})
+	v := decimalColumn(append(oddDecimals(f), mustParse(f, "1.25"), mustParse(f, "0.50"), mustParse(f, "3"))...)
+	if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "DecimalTree(FFOR)"); err == nil {
+		f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(16))
+	}
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, fixed uint8) {
 		// Mend the checksum, so that the fuzzer gets behind it.
 		if len(blk) >= 12 {

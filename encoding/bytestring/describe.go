@@ -35,6 +35,8 @@ func Describe(tree []byte, n, fixed int) describe.Node {
 		d.fsst()
 	case encoding.Zstd, encoding.LZ4:
 		d.compressed()
+	case encoding.DecimalTree:
+		d.decimals()
 	default:
 		d.node.Err = fault.Unsupportedf("encoding %v of byte strings", d.node.Code)
 	}
@@ -180,4 +182,21 @@ func (d *describer) offsets(at int, nested bool) {
 	if d.node.Err == nil {
 		d.child("offsets", at, uint64(len(d.tree)-at), nested && n > 0, numeric.U64, n)
 	}
+}
+
+func (d *describer) decimals() {
+	exponent := int16(d.uint(2, 2, "exponent"))
+	form := d.uint(4, 1, "form")
+	d.pad(5)
+	exceptions := d.uint(8, 4, "exceptions")
+	size := d.uint(12, 4, "integers size")
+	d.node.Params = "e=" + strconv.Itoa(int(exponent))
+	if form == uint64(reducedForm) {
+		d.node.Params += ",reduced"
+	}
+	if exceptions > 0 {
+		d.node.Params += ",x=" + strconv.FormatUint(exceptions, 10)
+	}
+	at := d.pad(d.child("integers", 16, size, true, numeric.I64, d.n))
+	d.rest(d.bytes(at, 4*exceptions, "positions"), "values")
 }

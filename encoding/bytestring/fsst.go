@@ -63,7 +63,7 @@ type symbols struct{ table fsst.Table }
 
 // train makes a table for values like these.
 func (w *workspace) train(data []byte) *symbols {
-	return &symbols{*w.trainer.Train(data)}
+	return &symbols{*w.trainer.Train(data).Clone()}
 }
 
 func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) ([]byte, error) {

@@ -14,6 +14,7 @@ type numbers struct {
 	codes   *numeric.Encoder[uint32]
 	lengths *numeric.Encoder[uint32]
 	offsets *numeric.Encoder[uint64]
+	ints    *numeric.Encoder[int64]
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
@@ -40,6 +41,14 @@ func (s *numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, neste
 		return appendForced(dst, offsets, s.shapes[0])
 	}
 	return appendNested(dst, offsets, encoderOf(&s.offsets, s.o))
+}
+
+// appendIntegers writes the integers of decimals, always as a tree.
+func (s *numbers) appendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
+	if s.shapes != nil {
+		return numeric.AppendTreeAs(dst, integers, valid, s.shapes[0])
+	}
+	return encoderOf(&s.ints, s.o).AppendTree(dst, integers, valid), nil
 }
 
 func encoderOf[T numeric.Value](e **numeric.Encoder[T], o encoding.Options) *numeric.Encoder[T] {

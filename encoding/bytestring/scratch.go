@@ -14,6 +14,7 @@ type Scratch struct {
 	block       Block
 	num         numeric.Scratch
 	offsets     []uint64
+	integers    []int64
 	codes       []uint32
 	lengths     []uint32
 	dictOffsets []int64

@@ -40,6 +40,15 @@ func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte
 	case encoding.BlockDictionary:
 		out, _, err := w.appendDictionary(dst, &in, v.N, &nums)
 		return out, err
+	case encoding.DecimalTree:
+		if v.Fixed != decimalLen {
+			return dst, misuse("decimals of %d bytes", v.Fixed)
+		}
+		out, ok, err := w.appendDecimals(dst, &in, &nums)
+		if err == nil && !ok {
+			err = misuse("DecimalTree of values that are no decimals")
+		}
+		return out, err
 	case encoding.FSST:
 		return w.appendFSST(dst, v, w.train(v.Bytes()), &nums)
 	case encoding.LZ4:
@@ -66,6 +75,7 @@ func parseShape(text string) (s shape, err error) {
 	name, params, _ := strings.Cut(name, "[")
 	for _, code := range []encoding.Code{
 		encoding.Plain, encoding.SingleValue, encoding.BlockDictionary, encoding.FSST, encoding.LZ4, encoding.Zstd,
+		encoding.DecimalTree,
 	} {
 		if code.String() == name {
 			s.code = code
@@ -81,6 +91,8 @@ func parseShape(text string) (s shape, err error) {
 		return s, misuse("no encoding of byte strings is called %q", name)
 	case encoding.BlockDictionary:
 		defaults = []string{"Plain", "raw"}
+	case encoding.DecimalTree:
+		defaults = []string{"Plain"}
 	}
 	if len(s.parts) > len(defaults) {
 		return s, misuse("%d parts, at most %d", len(s.parts), len(defaults))

@@ -21,6 +21,12 @@ type workspace struct {
 	codes    []uint32
 	lengths  []uint32
 	offsets  []uint64
+
+	// Decimals.
+	integers   []int64
+	exponents  []int16
+	exceptions []uint32
+	positions  []uint32
 }
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}

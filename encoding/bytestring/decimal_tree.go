@@ -1,0 +1,245 @@
+package bytestring
+
+import (
+	"encoding/binary"
+	"sort"
+
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// DecimalTree, code 0x8001, edition 2026, values of 16 bytes: decimals (package
+// decimal) as integers that share one exponent, and exceptions as they are.
+//
+//	0  2  01 80
+//	2  2  i16 exponent E, -6176 to 6111
+//	4  1  form: 0 or 1
+//	5  3  zeros
+//	8  4  u32 number of exceptions X
+//	12 4  u32 size of the integers in bytes
+//	16    integers: tree of n i64
+//	      zeros up to a multiple of 8 from 16 on
+//	      X u32 positions, ascending; X times 16 bytes that stand there, to the end
+//
+// A value is its integer × 10^E: in form 0 with exactly that coefficient and
+// exponent, in form 1 without zeros at the end of the coefficient as far as its
+// exponent stays at most 0, which is how the reference stores a column of decimals.
+// What the integer does not give bit for bit is an exception; its integer, and
+// those of nulls, have no meaning. Example, 1.25, NaN, 0.50 with integers as Plain:
+//
+//	01 80 | fe ff | 00 | 3 zeros | 01 00 00 00 | 1a 00 00 00
+//	01 00 | 7d 00.. | 7d 00.. | 32 00.. (i64 each) | 6 zeros
+//	01 00 00 00 | 15 zeros 7c
+
+const (
+	decimalLen         = 16
+	decimalHeader      = 14
+	exactForm     byte = 0
+	reducedForm   byte = 1
+)
+
+// decimals is the view of a DecimalTree.
+type decimals struct {
+	exponent   int
+	reduced    bool
+	integers   []int64
+	exceptions Exceptions
+}
+
+// Exceptions are decimals that have no integer. Positions ascend.
+type Exceptions struct {
+	Positions []uint32
+	Values    []decimal.Decimal
+}
+
+// Integers gives a block of decimals as integers: value i is integers[i] ×
+// 10^exponent, unless i is among the exceptions or null. ok is false for blocks
+// not stored like that.
+func (b *Block) Integers() (exponent int, integers []int64, exceptions Exceptions, ok bool) {
+	d := &b.decimals
+	return d.exponent, d.integers, d.exceptions, b.code == encoding.DecimalTree
+}
+
+func (b *Block) parseDecimals(tree []byte) (uint64, error) {
+	header, rest, err := split(tree, decimalHeader)
+	if err != nil {
+		return 0, err
+	}
+	if b.fixed != decimalLen {
+		return 0, fault.Corruptf("decimals in values of %d bytes", b.fixed)
+	}
+	d := &b.decimals
+	d.exponent = int(int16(binary.LittleEndian.Uint16(header)))
+	if d.exponent < decimal.MinExponent || d.exponent > decimal.MaxExponent || header[2] > reducedForm {
+		return 0, fault.Corruptf("exponent %d, form %d", d.exponent, header[2])
+	}
+	d.reduced = header[2] == reducedForm
+	integers, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "integers")
+	if err != nil {
+		return 0, err
+	}
+	if err := b.readExceptions(rest, uint64(binary.LittleEndian.Uint32(header[6:]))); err != nil {
+		return 0, err
+	}
+	d.integers = grown(&b.s.integers, b.n)
+	if err := numeric.Decode(d.integers, integers, &b.s.num); err != nil {
+		return 0, fault.In(err, "integers", -1)
+	}
+	return b.fixedSize(b.n * b.fixed)
+}
+
+func (b *Block) readExceptions(raw []byte, count uint64) error {
+	if uint64(len(raw)) != count*(4+decimalLen) {
+		return fault.Corruptf("%d bytes for %d exceptions", len(raw), count)
+	}
+	positions := grown(&b.s.codes, int(count))
+	last := int64(-1)
+	for i := range positions {
+		p := binary.LittleEndian.Uint32(raw[4*i:])
+		if int64(p) <= last || int64(p) >= int64(b.n) {
+			return fault.Corruptf("exception at %d after %d of %d", p, last, b.n)
+		}
+		positions[i], last = p, int64(p)
+	}
+	b.decimals.exceptions = Exceptions{positions, decimal.Slice(raw[4*count:])}
+	return nil
+}
+
+// decodeDecimals writes the values of the slots from from on, as many as fit dst.
+func (b *Block) decodeDecimals(dst []byte, from int) {
+	d := &b.decimals
+	out := decimal.Slice(dst)
+	decimal.FromInt64(out, d.integers[from:from+len(out)], d.exponent)
+	if d.reduced {
+		for i := range out {
+			out[i] = out[i].Reduce()
+		}
+	}
+	x := d.exceptions
+	first := sort.Search(len(x.Positions), func(i int) bool { return int(x.Positions[i]) >= from })
+	for i := first; i < len(x.Positions) && int(x.Positions[i]) < from+len(out); i++ {
+		out[int(x.Positions[i])-from] = x.Values[i]
+	}
+}
+
+// appendDecimals writes a DecimalTree, unless most values have no integer.
+func (w *workspace) appendDecimals(dst []byte, in *input, nums *numbers) (out []byte, ok bool, err error) {
+	src := decimal.Slice(in.Bytes())
+	if !w.takeIntegers(in, src) {
+		return dst, false, nil
+	}
+	exponent, form := w.chooseExponent()
+	w.scale(src, exponent, form)
+	start := len(dst)
+	var header [2 + decimalHeader]byte
+	binary.LittleEndian.PutUint16(header[:], uint16(encoding.DecimalTree))
+	binary.LittleEndian.PutUint16(header[2:], uint16(exponent))
+	header[4] = form
+	binary.LittleEndian.PutUint32(header[8:], uint32(len(w.exceptions)))
+	dst = append(dst, header[:]...)
+	if dst, err = nums.appendIntegers(dst, w.integers, in.valid); err != nil {
+		return dst, false, err
+	}
+	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
+	dst = padFrom(dst, start)
+	for _, p := range w.exceptions {
+		dst = binary.LittleEndian.AppendUint32(dst, p)
+	}
+	for _, p := range w.exceptions {
+		dst = append(dst, src[p][:]...)
+	}
+	return dst, true, nil
+}
+
+// noExponent marks slots that are null or have no integer.
+const noExponent = -1 << 15
+
+// takeIntegers finds coefficient and exponent of each value; false if the first
+// values show that few have them. Exceptions are those that have none.
+func (w *workspace) takeIntegers(in *input, src []decimal.Decimal) bool {
+	const probe = 64
+	coefficients, exponents := grown(&w.integers, len(src)), grown(&w.exponents, len(src))
+	w.exceptions = w.exceptions[:0]
+	for i := 0; i < len(src); i++ {
+		i += decimal.Coefficients(coefficients[i:], exponents[i:], src[i:])
+		if i >= len(src) {
+			break
+		}
+		coefficients[i], exponents[i] = 0, noExponent
+		if in.valid.At(i) {
+			w.exceptions = append(w.exceptions, uint32(i))
+		}
+		if i < probe && 2*len(w.exceptions) > probe {
+			return false
+		}
+	}
+	if in.nulls > 0 {
+		for i := range exponents {
+			if !in.valid.At(i) {
+				coefficients[i], exponents[i] = 0, noExponent
+			}
+		}
+	}
+	return 2*len(w.exceptions) <= len(src)
+}
+
+// chooseExponent is the exponent of all values, or, if they differ, the least of
+// them where trailing zeros explain the others, or the most frequent.
+func (w *workspace) chooseExponent() (exponent int, form byte) {
+	count := map[int16]int{}
+	last, run := int16(noExponent), 0
+	for _, e := range w.exponents {
+		if e != last {
+			count[last] += run
+			last, run = e, 0
+		}
+		run++
+	}
+	count[last] += run
+	delete(count, noExponent)
+	least, most := int16(0), int16(0)
+	first := true
+	for e, n := range count {
+		if first || e < least {
+			least = e
+		}
+		if first || n > count[most] || n == count[most] && e < most {
+			most = e
+		}
+		first = false
+	}
+	const widest = 18 // powers of ten that fit an int64
+	if len(count) > 1 && least < 0 && least > -widest {
+		return int(least), reducedForm
+	}
+	return int(most), exactForm
+}
+
+// scale turns coefficients into integers for one exponent; what does not come
+// back bit for bit becomes an exception.
+func (w *workspace) scale(src []decimal.Decimal, exponent int, form byte) {
+	known := w.exceptions
+	all := w.positions[:0]
+	for i, e := range w.exponents {
+		if len(known) > 0 && known[0] == uint32(i) {
+			known = known[1:]
+		} else if e == noExponent || w.scaleOne(src, i, exponent, form) {
+			continue
+		}
+		all = append(all, uint32(i))
+		if i > 0 {
+			w.integers[i] = w.integers[i-1]
+		}
+	}
+	w.exceptions, w.positions = all, w.exceptions
+}
+
+func (w *workspace) scaleOne(src []decimal.Decimal, i, exponent int, form byte) bool {
+	if form == exactForm {
+		return int(w.exponents[i]) == exponent
+	}
+	one := src[i : i+1]
+	return w.exponents[i] <= 0 && one[0].Reduce() == one[0] && decimal.ToInt64(w.integers[i:i+1], one, -exponent) == 1
+}
