@@ -166,3 +166,13 @@ func FuzzRoundTrip(f *testing.F) {
 		roundTrip(t, trainer.Train(data), src)
 	})
 }
+
+// A clone keeps its symbols when the trainer goes on.
+func TestClone(t *testing.T) {
+	var trainer Trainer
+	first := bytes.Repeat([]byte("abcabcabd"), 1000)
+	table := trainer.Train(first).Clone()
+	want := table.Append(nil)
+	trainer.Train(bytes.Repeat([]byte("xyzzyx"), 1000))
+	require.Equal(t, want, table.Append(nil))
+}

@@ -1,6 +1,9 @@
 package fsst
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Table is a set of symbols with the structures to find the longest that a
 // string begins with. [Train] makes it; the zero value is of no use. Reading it
@@ -96,6 +99,14 @@ func (t *Table) findLast(b []byte) match {
 		return m
 	}
 	return t.single[b[0]]
+}
+
+// Clone is a table of its own with the same symbols: what [Trainer.Train]
+// returns changes with its next call.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.symbols = slices.Clone(t.symbols)
+	return &c
 }
 
 // Len is the number of symbols.
