@@ -118,7 +118,7 @@ const (
 	DecimalText
 
 	// Text: Plain is a utf8 type, the node is Binary (KustoDynamic). Bytes as
-	// they are; the reader checks that they are valid UTF-8 (convert.CheckUTF8).
+	// they are; the reader checks that they are valid UTF-8.
 	Text
 
 	// DayTime: Plain is interval_day_time, the node is a Struct of two Int32

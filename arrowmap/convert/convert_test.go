@@ -192,18 +192,6 @@ func TestEveryHalfComesBack(t *testing.T) {
 	}
 }
 
-func TestCheckUTF8(t *testing.T) {
-	data := []byte("aä€😀\xff")
-	require.NoError(t, CheckUTF8(data, []int32{0, 1, 3, 6, 10}, bitmap.All(4)))
-	require.NoError(t, CheckUTF8(data, []int64{3, 3, 10}, bitmap.All(2)))
-	require.NoError(t, CheckUTF8[int32](nil, nil, bitmap.All(0)))
-	for _, bad := range [][]int64{{0, 2, 3}, {0, 10, 11}, {0, 4, 6}, {2, 10}} {
-		err := CheckUTF8(data, bad, bitmap.All(len(bad)-1))
-		require.Error(t, err, "%v", bad)
-	}
-	require.NoError(t, CheckUTF8(data, []int32{0, 10, 11}, bitmap.Bits{Data: []byte{1}, Len: 2}))
-}
-
 func TestNoAllocations(t *testing.T) {
 	src, ticks := make([]int64, 1000), make([]uint64, 1000)
 	wide, half := make([]float32, 1000), make([]uint16, 1000)
