@@ -227,11 +227,15 @@ func (s *csvSource) isNull(c cell) bool {
 
 // bind decides the types and makes the builders.
 func (s *csvSource) bind(guesses []guess) error {
+	fixed, err := s.fixedFields()
+	if err != nil {
+		return err
+	}
 	said := notices{give: s.o.Notice}
 	fields := make([]arrow.Field, len(s.names))
 	strict := make([]strictness, len(s.names))
 	for i, name := range s.names {
-		if f, ok := s.fixedField(i); ok {
+		if f, ok := fixed[i]; ok {
 			fields[i] = f
 			continue
 		}
@@ -251,26 +255,37 @@ func (s *csvSource) bind(guesses []guess) error {
 		fields[i] = arrow.Field{Name: name, Type: t, Nullable: true}
 	}
 	said.end()
-	for _, f := range s.o.Schema {
-		if !slices.Contains(s.names, f.Name) {
-			return fmt.Errorf("the schema names column %q, which %s does not have (its columns: %s)", f.Name, s.in.Name, listNames(s.names))
-		}
-	}
 	return s.build(fields, strict)
 }
 
-// fixedField is the field that the caller fixed for column i: by name, or by
-// position where there is no header.
-func (s *csvSource) fixedField(i int) (arrow.Field, bool) {
-	if s.o.CSV.NoHeader && len(s.o.Schema) > 0 {
-		return s.o.Schema[i], true
+// fixedFields are the fields that the caller fixed, by position: by name (the
+// second column of a name has the second field of that name, if there is one),
+// or in order where there is no header.
+func (s *csvSource) fixedFields() (map[int]arrow.Field, error) {
+	at := map[int]arrow.Field{}
+	if s.o.CSV.NoHeader {
+		for i, f := range s.o.Schema {
+			at[i] = f
+		}
+		return at, nil
 	}
+	named := make(map[string][]arrow.Field, len(s.o.Schema))
 	for _, f := range s.o.Schema {
-		if f.Name == s.names[i] {
-			return f, true
+		named[f.Name] = append(named[f.Name], f)
+	}
+	used := map[string]int{}
+	for i, name := range s.names {
+		if fs := named[name]; len(fs) > 0 {
+			at[i] = fs[min(used[name], len(fs)-1)]
+			used[name]++
 		}
 	}
-	return arrow.Field{}, false
+	for _, f := range s.o.Schema {
+		if used[f.Name] == 0 {
+			return nil, fmt.Errorf("the schema names column %q, which %s does not have (its columns: %s)", f.Name, s.in.Name, listNames(s.names))
+		}
+	}
+	return at, nil
 }
 
 func listNames(names []string) string {
@@ -283,7 +298,7 @@ func listNames(names []string) string {
 func (s *csvSource) build(fields []arrow.Field, strict []strictness) error {
 	keep, err := project(fields, s.o.Columns)
 	if err != nil {
-		return err
+		return s.wrap(err)
 	}
 	out := make([]arrow.Field, len(keep))
 	for k, i := range keep {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
 // Arrow is the Arrow IPC file format. When reading, a stream under the same
@@ -23,10 +24,7 @@ var Arrow = Format{
 // ArrowStream is the Arrow IPC stream format.
 var ArrowStream = Format{
 	Name: "arrows", Title: "Arrow IPC stream", Extensions: []string{".arrows"},
-	Open: openArrow,
-	Create: func(_ context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error) {
-		return &arrowSink{out: out, w: ipc.NewWriter(out, ipc.WithSchema(schema), ipc.WithDictionaryDeltas(true))}, nil
-	},
+	Open: openArrow, Create: createArrowStream,
 }
 
 // Limits on one message of an IPC file or stream. Batches are held whole.
@@ -69,6 +67,7 @@ type arrowFile struct {
 	schema *arrow.Schema
 	keep   []int
 	next   int
+	count  int // of batches
 	rows   int64
 	temp   *Spooled
 }
@@ -86,6 +85,9 @@ func openArrowFile(in Input, rest io.Reader, o ReadOptions) (Source, error) {
 	err := guard(func() (err error) {
 		s.r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
 			ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
+		if err == nil {
+			s.count = s.r.NumRecords()
+		}
 		return err
 	})
 	if err == nil {
@@ -135,7 +137,7 @@ func checked(batch arrow.RecordBatch, schema *arrow.Schema, keep []int, from, to
 			if keep != nil {
 				i = keep[k]
 			}
-			columns[k] = batch.Column(i)
+			columns[k] = mended(batch.Column(i))
 			if err := array.ValidateFull(columns[k]); err != nil {
 				return fmt.Errorf("invalid data in column %q: %w", schema.Field(k).Name, err)
 			}
@@ -151,20 +153,45 @@ func checked(batch arrow.RecordBatch, schema *arrow.Schema, keep []int, from, to
 	return out, err
 }
 
+// mended gives arrays of nulls the empty buffer that arrow-go's own check wants
+// of them, but its reader does not make.
+func mended(a arrow.Array) arrow.Array {
+	if !hasType(a.DataType(), arrow.NULL) {
+		return a
+	}
+	return array.MakeFromData(mendedData(a.Data()))
+}
+
+func mendedData(d arrow.ArrayData) arrow.ArrayData {
+	buffers := d.Buffers()
+	if d.DataType().ID() == arrow.NULL && len(buffers) == 0 {
+		buffers = []*memory.Buffer{nil}
+	}
+	children := make([]arrow.ArrayData, len(d.Children()))
+	for i, c := range d.Children() {
+		children[i] = mendedData(c)
+	}
+	out := array.NewData(d.DataType(), d.Len(), buffers, children, d.NullN(), d.Offset())
+	if dict, ok := d.Dictionary().(*array.Data); ok && dict != nil {
+		out.SetDictionary(mendedData(dict))
+	}
+	return out
+}
+
 // Schema implements [Source].
 func (s *arrowFile) Schema() *arrow.Schema { return s.schema }
 
 // Rows implements [Source]. A file does not record it; batches tell as they come.
 func (s *arrowFile) Rows() (int64, bool) {
 	if s.next == 0 {
-		return 0, s.r.NumRecords() == 0
+		return 0, s.count == 0
 	}
-	return s.rows * int64(s.r.NumRecords()) / int64(s.next), true
+	return s.rows * int64(s.count) / int64(s.next), true
 }
 
 // Next implements [Source]. Batches come as they are in the file.
 func (s *arrowFile) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	for s.next < s.r.NumRecords() {
+	for s.next < s.count {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -263,57 +290,6 @@ func (s *arrowStream) Next(ctx context.Context) (arrow.RecordBatch, error) {
 func (s *arrowStream) Close() error {
 	s.r.Release()
 	return s.in.Close()
-}
-
-// arrowSink writes the batches as they come.
-type arrowSink struct {
-	out Output
-	w   interface {
-		Write(arrow.RecordBatch) error
-		Close() error
-	}
-	ended bool
-}
-
-func createArrow(_ context.Context, out Output, schema *arrow.Schema, _ WriteOptions) (Sink, error) {
-	w, err := ipc.NewFileWriter(onlyWriter{out}, ipc.WithSchema(schema))
-	if err != nil {
-		return nil, err
-	}
-	return &arrowSink{out: out, w: w}, nil
-}
-
-// onlyWriter hides what else an output can do from writers that look for it.
-type onlyWriter struct{ io.Writer }
-
-// Write implements [Sink].
-func (s *arrowSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return guard(func() error { return s.w.Write(batch) })
-}
-
-// Close implements [Sink].
-func (s *arrowSink) Close(ctx context.Context) error {
-	s.ended = true
-	err := guard(s.w.Close)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		return s.out.Publish(ctx)
-	}
-	return errors.Join(err, s.out.Abort())
-}
-
-// Abort implements [Sink].
-func (s *arrowSink) Abort() error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return s.out.Abort()
 }
 
 // Spooled is a temporary file that holds what a pipe gave, for formats that

@@ -160,7 +160,7 @@ func (s *jsonSource) build(fields []arrow.Field, strict []strictness, objects bo
 	s.schema = all
 	if s.o.Columns != nil {
 		if s.keep, err = project(fields, s.o.Columns); err != nil {
-			return err
+			return s.wrap(err)
 		}
 		kept := make([]arrow.Field, len(s.keep))
 		for k, i := range s.keep {

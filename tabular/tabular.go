@@ -129,6 +129,7 @@ type CSVReadOptions struct {
 // WriteOptions are those of every sink. The zero value is the default.
 type WriteOptions struct {
 	Allocator    memory.Allocator // default memory.DefaultAllocator
+	TempDir      string           // for formats that need a second pass; default os.TempDir
 	RowGroupRows int64            // Parquet: rows of a row group; default 1,048,576
 	Level        int              // Parquet: level of zstd; default 3
 	Notice       func(string)     // takes notices for people; default: none are given
