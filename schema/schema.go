@@ -16,8 +16,7 @@
 // that belongs to a node elsewhere in the shard is found by its id.
 //
 // Nothing is trusted: [Parse] checks the root, and a [Node] is checked when it
-// is made. All types are safe for concurrent use; none of them is changed after
-// it was made.
+// is made. All types but [Budget] are safe for concurrent use.
 package schema
 
 import (
