@@ -12,14 +12,14 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/goldens"
+	"github.com/amudai/amudai-go/internal/goldenwalk"
 )
 
 // Every range index that the reference wrote reads, and equals the one that we
 // build from the same values.
 func TestGoldenIndexes(t *testing.T) {
 	compared, parsed := 0, 0
-	goldens.Walk(t, func(n *goldens.Node) {
+	goldenwalk.Walk(t, func(n *goldenwalk.Node) {
 		var ref *shardpb.EncodedBuffer
 		for _, b := range n.Desc.Encodings[0].GetNative().GetBuffers() {
 			if b.Kind == shardpb.BufferKind_RANGE_INDEX {
@@ -67,7 +67,7 @@ func TestGoldenIndexes(t *testing.T) {
 	t.Logf("%d indexes read, %d equal to ours", parsed, compared)
 }
 
-func compare[T numeric.Value](t *testing.T, n *goldens.Node, buf []byte, values []T) {
+func compare[T numeric.Value](t *testing.T, n *goldenwalk.Node, buf []byte, values []T) {
 	x := numrange.NewBuilder[T](buf[2])
 	x.Add(values, validity(n.Values))
 	var s numeric.Scratch

@@ -31,7 +31,7 @@ var rows = [][]string{
 
 // testHelpers are packages that only tests import.
 var testHelpers = []string{
-	"internal/arrowgen", "internal/arrowtest", "internal/golden", "internal/goldens", "internal/house", "internal/testdata",
+	"internal/arrowgen", "internal/arrowtest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/testdata",
 }
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }

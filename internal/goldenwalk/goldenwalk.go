@@ -1,13 +1,11 @@
-// Package goldens walks the shards that the reference implementation wrote: for
+// Package goldenwalk walks the shards that the reference implementation wrote: for
 // each node of each stripe, the values handed to the reference and what it
 // stored. It is for tests, and depends only on container and the generated
 // messages, not on our own readers.
-package goldens
+package goldenwalk
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"path"
 	"strings"
 	"testing"
@@ -21,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/container"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/golden"
 	"github.com/amudai/amudai-go/internal/testdata"
 )
 
@@ -103,40 +102,13 @@ func (s *Shard) Stripes() [][]*shardpb.StripeFieldDescriptor {
 	return out
 }
 
-type manifest struct {
-	Shards []struct {
-		File, Expected, Profile string
-		WriteError              any `json:"write_error"`
-	}
-}
-
-type recorded struct {
-	File    string
-	Stripes []struct {
-		Fields []recordedNode
-	}
-}
-
-type recordedNode struct {
-	SchemaID   uint32 `json:"schema_id"`
-	Path, Type string
-	Descriptor map[string]any
-}
-
 // Shards opens all golden shards.
 func Shards(t testing.TB) []*Shard {
 	var out []*Shard
-	for _, entry := range readManifest(t).Shards {
-		if entry.WriteError == nil {
-			out = append(out, open(t, entry.File))
-		}
+	for _, entry := range golden.Shards(t) {
+		out = append(out, open(t, entry.File))
 	}
 	return out
-}
-
-func readManifest(t testing.TB) (m manifest) {
-	require.NoError(t, json.Unmarshal(testdata.ReadGolden(t, "manifest.json"), &m))
-	return m
 }
 
 func open(t testing.TB, file string) *Shard {
@@ -152,16 +124,8 @@ func open(t testing.TB, file string) *Shard {
 // Walk calls f for each node of each stripe of all shards with expected
 // contents, in the order of schema ids.
 func Walk(t testing.TB, f func(n *Node)) {
-	records := map[string]recorded{}
-	lines := bufio.NewScanner(bytes.NewReader(testdata.ReadGolden(t, "stats.jsonl.gz")))
-	lines.Buffer(nil, 1<<28)
-	for lines.Scan() {
-		var r recorded
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
-		records[r.File] = r
-	}
-	require.NoError(t, lines.Err())
-	for _, entry := range readManifest(t).Shards {
+	records := golden.AllStats(t)
+	for _, entry := range golden.Shards(t) {
 		if entry.Expected == "" {
 			continue
 		}
@@ -173,7 +137,7 @@ func Walk(t testing.TB, f func(n *Node)) {
 		for w.stripe = range stripes {
 			batch, err := r.RecordBatch(w.stripe)
 			require.NoError(t, err)
-			w.descs, w.nodes, w.id = stripes[w.stripe], map[uint32]recordedNode{}, 0
+			w.descs, w.nodes, w.id = stripes[w.stripe], map[uint32]golden.FieldStats{}, 0
 			for _, n := range records[entry.File].Stripes[w.stripe].Fields {
 				w.nodes[n.SchemaID] = n
 			}
@@ -192,7 +156,7 @@ type walker struct {
 	profile string
 	stripe  int
 	descs   []*shardpb.StripeFieldDescriptor
-	nodes   map[uint32]recordedNode
+	nodes   map[uint32]golden.FieldStats
 	id      uint32
 }
 
