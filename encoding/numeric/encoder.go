@@ -23,11 +23,12 @@ const (
 // It keeps only what it found: the memory to work with is shared by all
 // encoders, so that those of 50,000 columns are cheap.
 type Encoder[T Value] struct {
-	o     encoding.Options
-	hints map[int]*hint // by block length
-	len   int
-	plans int
-	trial []byte
+	o      encoding.Options
+	hints  map[int]*hint // by block length
+	len    int
+	plans  int
+	trial  []byte
+	forced *plan // set by tests
 }
 
 // NewEncoder makes an encoder.

@@ -1,0 +1,155 @@
+package numeric
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// benchLen is the number of values of a block in benchmarks: that of most blocks.
+const benchLen = 8192
+
+// noise is a fixed sequence of numbers that look random.
+func noise(n int) []uint64 {
+	out := make([]uint64, n)
+	x := uint64(1)
+	for i := range out {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		out[i] = x
+	}
+	return out
+}
+
+// benchValues are values that suit an encoding.
+func benchValues[T Value](kind string) []T {
+	out := make([]T, benchLen)
+	at := uint64(1000)
+	random := noise(2 * benchLen)
+	run := 0
+	for i, r := range random[:benchLen] {
+		switch kind {
+		case "constant":
+			out[i] = 7
+		case "narrow":
+			out[i] = T(1000000 + r%4096)
+		case "ascending":
+			at += r % 30
+			out[i] = T(at)
+		case "runs":
+			if run--; run <= 0 {
+				run = int(random[benchLen+i]%7) + 1
+				at += r % 30
+			}
+			out[i] = T(at)
+		case "long runs":
+			if run--; run <= 0 {
+				run = int(random[benchLen+i] % 100)
+				at += r % 30
+			}
+			out[i] = T(at)
+		case "few":
+			out[i] = T((r % 500) * 864000)
+		case "small":
+			out[i] = T(r % 100)
+		case "sparse":
+			if r%50 == 0 {
+				out[i] = T(r % 1000)
+			}
+		case "skewed":
+			out[i] = T(math.Exp2(float64(r%160) / 10))
+		default:
+			out[i] = T(float64(r%100000) / 100)
+		}
+	}
+	return out
+}
+
+var benchShapes = []struct{ shape, kind string }{
+	{"Plain", "narrow"}, {"SingleValue", "constant"}, {"FFOR", "narrow"}, {"FOR(FLBitPack)", "narrow"},
+	{"Delta(FFOR)", "ascending"}, {"RunLength(Delta(FFOR),FLBitPack)", "runs"}, {"RunLength(FFOR,FLBitPack)", "long runs"},
+	{"BlockDictionary(FLBitPack,raw)", "few"}, {"Sparse(Delta(FFOR),FFOR)", "sparse"}, {"TruncateU8(raw)", "small"},
+	{"TruncateU16(FLBitPack)", "small"}, {"ZigZag(FLBitPack)", "small"}, {"LZ4", "skewed"}, {"Zstd", "skewed"},
+	{"TruncateU32(Zstd)", "skewed"},
+}
+
+// benchDecode decodes a block again and again; GB/s are those of its values. The
+// first benchmark of each type is a copy of as many bytes: compare with that.
+func benchDecode[T Value](b *testing.B, shape string, values []T) {
+	size := len(values) * sizeOf[T]()
+	tree, err := AppendTreeAs(nil, values, bitmap.All(len(values)), shape)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]T, len(values))
+	var s Scratch
+	b.SetBytes(int64(size))
+	b.ReportMetric(float64(len(tree)*8)/float64(len(values)), "bits/value")
+	for b.Loop() {
+		if err := Decode(dst, tree, &s); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchDecodeInts[T Value](b *testing.B) {
+	b.Run(Of[T]().String()+"/copy", func(b *testing.B) {
+		src := benchValues[T]("narrow")
+		dst := make([]T, len(src))
+		b.SetBytes(int64(len(src) * sizeOf[T]()))
+		for b.Loop() {
+			copy(dst, src)
+		}
+	})
+	for _, c := range benchShapes {
+		p, err := parseShape(c.shape)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if !suits(p, Of[T]()) {
+			continue
+		}
+		b.Run(Of[T]().String()+"/"+c.shape, func(b *testing.B) { benchDecode(b, c.shape, benchValues[T](c.kind)) })
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	benchDecodeInts[int32](b)
+	benchDecodeInts[int64](b)
+	benchDecodeInts[uint16](b)
+	for _, shape := range []string{"Plain", "ALP[e=2,f=0](FFOR)", "ALPRD(FLBitPack,FLBitPack)", "BlockDictionary(FLBitPack,raw)"} {
+		b.Run("f64/"+shape, func(b *testing.B) { benchDecode(b, shape, benchValues[float64]("decimals")) })
+	}
+}
+
+// BenchmarkEncode writes blocks as the profiles choose; GB/s are those of the values.
+func BenchmarkEncode(b *testing.B) {
+	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.Balanced, encoding.HighCompression} {
+		for _, kind := range []string{"narrow", "ascending", "runs", "few", "small", "sparse", "skewed"} {
+			b.Run(fmt.Sprintf("i64/%v/%s", p, kind), func(b *testing.B) {
+				values := benchValues[int64](kind)
+				e := NewEncoder[int64](encoding.Options{Profile: p})
+				var dst []byte
+				b.SetBytes(8 * benchLen)
+				for b.Loop() {
+					dst, _ = e.AppendBlock(dst[:0], values, bitmap.All(benchLen))
+				}
+				b.ReportMetric(float64(len(dst)*8)/benchLen, "bits/value")
+			})
+		}
+	}
+	b.Run("f64/Balanced/decimals", func(b *testing.B) {
+		values := benchValues[float64]("decimals")
+		e := NewEncoder[float64](encoding.Options{})
+		var dst []byte
+		b.SetBytes(8 * benchLen)
+		for b.Loop() {
+			dst, _ = e.AppendBlock(dst[:0], values, bitmap.All(benchLen))
+		}
+		b.ReportMetric(float64(len(dst)*8)/benchLen, "bits/value")
+	})
+}

@@ -1,0 +1,148 @@
+package numeric
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the files in testdata instead of comparing with them")
+
+// requireFile compares text with a file in testdata.
+func requireFile(t *testing.T, name, text string) {
+	path := filepath.Join("testdata", name)
+	if *rewrite {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text)
+}
+
+// testConformance writes every case in every profile and every form, reads it
+// back, and returns what the profiles chose.
+func testConformance[T Value](t *testing.T) (chosen []string) {
+	var s Scratch
+	for _, c := range conformance.Numbers[T]() {
+		for p := range encoding.MinimalSize + 1 {
+			what := fmt.Sprintf("%v, %s, %v", Of[T](), c.Name, p)
+			blk, err := NewEncoder[T](encoding.Options{Profile: p}).AppendBlock(nil, c.Values, c.Valid)
+			require.NoError(t, err, what)
+			got, validity := make([]T, len(c.Values)), make([]byte, len(c.Values)/8+1)
+			_, err = DecodeBlock(got, validity, 0, blk, BlockOptions{Checksums: true}, &s)
+			require.NoError(t, err, what)
+			requireSame(t, c.Values, got, c.Valid, what)
+			requireValid(t, c.Valid, validity, what)
+			b, err := block.Parse(blk, true)
+			require.NoError(t, err, what)
+			require.LessOrEqual(t, len(b.Values), 2+len(c.Values)*sizeOf[T](), what)
+			node := Describe(b.Values, Of[T](), len(c.Values))
+			require.NoError(t, node.FirstErr(), what)
+			chosen = append(chosen, fmt.Sprintf("%-50s %7d  %s", what, len(b.Values), node.String()))
+		}
+		for _, shape := range shapes {
+			if p, err := parseShape(shape); err == nil && suits(p, Of[T]()) && len(c.Values) < 3000 {
+				tree, err := AppendTreeAs(nil, c.Values, c.Valid, shape)
+				require.NoError(t, err)
+				got := make([]T, len(c.Values))
+				require.NoError(t, Decode(got, tree, &s), shape)
+				requireSame(t, c.Values, got, c.Valid, shape)
+			}
+		}
+	}
+	return chosen
+}
+
+func requireValid(t require.TestingT, want bitmap.Bits, got []byte, what string) {
+	for i := range want.Len {
+		if want.At(i) != (got[i/8]>>(i%8)&1 != 0) {
+			require.Failf(t, "wrong validity", "%s: slot %d", what, i)
+		}
+	}
+}
+
+// Every case comes back, and the encodings are those of testdata/chosen: a change
+// of the encoder shows there what it does.
+func TestConformance(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  func(t *testing.T) []string
+	}{
+		{"i8", testConformance[int8]}, {"i16", testConformance[int16]}, {"i32", testConformance[int32]}, {"i64", testConformance[int64]},
+		{"u8", testConformance[uint8]}, {"u16", testConformance[uint16]}, {"u32", testConformance[uint32]}, {"u64", testConformance[uint64]},
+		{"f32", testConformance[float32]}, {"f64", testConformance[float64]},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			chosen := c.run(t)
+			slices.Sort(chosen)
+			requireFile(t, "chosen/"+c.name+".txt", strings.Join(chosen, "\n")+"\n")
+		})
+	}
+}
+
+// dumps are the examples of which testdata/layout keeps annotated bytes.
+var dumps = []struct {
+	name  string
+	shape string
+	dump  func(shape string) string
+}{
+	{"plain", "Plain", dumpOf[int16](5, -1)},
+	{"single_value", "SingleValue", dumpOf[int32](7, 7, 7)},
+	{"bitpack", "FLBitPack", dumpOf[uint32](1, 2, 3)},
+	{"frame_of_reference", "FOR(Plain)", dumpOf[int16](1000, 1001, 1003)},
+	{"fused_frame_of_reference", "FFOR", dumpOf[int64](1000, 1001, 1003)},
+	{"delta", "Delta(SingleValue)", dumpOf[int64](100, 101, 102, 103, 104, 105, 106, 107, 108, 109)},
+	{"run_length", "RunLength(raw,raw)", dumpOf[int32](5, 5, 5, 9, 9)},
+	{"truncate", "TruncateU8(raw)", dumpOf[int32](-1, 2, 127)},
+	{"zigzag", "ZigZag(Plain)", dumpOf[int8](-1, 2)},
+	{"dictionary", "BlockDictionary(Plain,raw)", dumpOf[int16](7, 9, 7)},
+	{"sparse", "Sparse(raw,raw)", dumpOf[int64](0, 0, 0, 0, 0, 0, 0, 42, 0)},
+	{"alp", "ALP[e=1,f=0](Plain)", dumpOf(1.5, 2.5, 1e300)},
+	{"alprd", "ALPRD(FLBitPack,FLBitPack)", dumpOf[float32](1.5, 1.25, 1.75, 1.125)},
+	{"lz4", "LZ4", dumpOf[int8](make([]int8, 40)...)},
+	{"zstd", "Zstd", dumpOf[int8](make([]int8, 40)...)},
+}
+
+func dumpOf[T Value](values ...T) func(shape string) string {
+	return func(shape string) string {
+		tree, err := AppendTreeAs(nil, values, bitmap.All(len(values)), shape)
+		if err != nil {
+			return err.Error()
+		}
+		var out bytes.Buffer
+		fmt.Fprintf(&out, "%v %v\n\n", Of[T](), values)
+		n := Describe(tree, Of[T](), len(values))
+		if err := describe.Dump(&out, tree, &n); err != nil {
+			return err.Error()
+		}
+		return out.String()
+	}
+}
+
+// The layout of each encoding, byte for byte.
+func TestLayouts(t *testing.T) {
+	for _, c := range dumps {
+		t.Run(c.name, func(t *testing.T) {
+			text := c.dump(c.shape)
+			code, _, _ := strings.Cut(c.shape, "(")
+			code, _, _ = strings.Cut(code, "[")
+			require.Contains(t, text, "\n0000  "+code, "replaced by another encoding")
+			requireFile(t, "layout/"+c.name+".txt", text)
+		})
+	}
+}
