@@ -26,6 +26,9 @@ type Builder struct {
 	set       distinct.Set
 	counts    []int64 // how often each was added
 	nullID    int     // or -1
+
+	sampled      int // bytes of values when it was last seen how well they compress
+	sampledRatio float64
 }
 
 // NewBuilder makes a builder for values of the given basic type, each of fixed

@@ -2,8 +2,9 @@ package dictionary
 
 import (
 	"math/bits"
+	"sync"
 
-	"github.com/pierrec/lz4/v4"
+	"github.com/amudai/amudai-go/encoding/lz4"
 )
 
 const (
@@ -12,6 +13,8 @@ const (
 	blockMost     = 64 << 10  // values in such a block
 	blockOverhead = 64
 )
+
+var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 
 // Stay tells whether it makes sense to go on adding values after rows of them,
 // nulls included: early on nearly always, later only while most repeat.
@@ -29,15 +32,20 @@ func (b *Builder) Stay(rows int64) bool {
 }
 
 // Keep tells whether a dictionary is worth its bytes: whether it and the codes
-// of rows values, nulls included, take less than the same values without it.
-// total is the bytes of all of them, repeated ones each time. It is
-// asked when all values are there; before, ask [Builder.Stay].
+// of rows values, nulls included, take hardly more than the same values without
+// it. total is the bytes of all of them, repeated ones each time. It is asked when
+// all values are there; before, ask [Builder.Stay].
 //
 // Without dictionary each block has either one of its own, whose codes are no
 // longer than ours, or is compressed. So a dictionary pays where blocks would
-// repeat many values, and never in a single block.
+// repeat many values, and hardly in a single block. A tenth more is granted for
+// what else it is good for: readers find values without decoding.
 func (b *Builder) Keep(rows, total int64) bool {
-	return rows > 0 && !b.Full() && b.KeepAgainst(rows, b.withoutDictionary(rows, total))
+	if rows == 0 || b.Full() {
+		return false
+	}
+	native := b.withoutDictionary(rows, total)
+	return b.KeepAgainst(rows, native+native/10)
 }
 
 // KeepAgainst is [Builder.Keep] for a caller who knows better what the rows
@@ -74,6 +82,14 @@ func (b *Builder) withoutDictionary(rows, total int64) int64 {
 // whole values, which it does not see, are what the blocks' own dictionaries
 // are estimated for.
 func (b *Builder) ratio() float64 {
+	if b.sampled > 0 && b.DataLen() < 2*b.sampled {
+		return b.sampledRatio
+	}
+	b.sampled, b.sampledRatio = b.DataLen(), b.measureRatio()
+	return b.sampledRatio
+}
+
+func (b *Builder) measureRatio() float64 {
 	sample := b.set.Data()
 	if len(sample) > sampleLen {
 		at := (len(sample) - sampleLen) / 2
@@ -82,11 +98,8 @@ func (b *Builder) ratio() float64 {
 	if len(sample) == 0 {
 		return 1
 	}
-	var c lz4.Compressor
-	dst := make([]byte, len(sample))
-	n, err := c.CompressBlock(sample, dst)
-	if err != nil || n == 0 {
-		return 1
-	}
-	return float64(n) / float64(len(sample))
+	z := compressors.Get().(*lz4.Encoder)
+	n := len(z.Append(nil, sample))
+	compressors.Put(z)
+	return min(float64(n)/float64(len(sample)), 1)
 }
