@@ -1,0 +1,21 @@
+// Command amudai converts tables to Amudai shards and back, and shows what is
+// in them. See package internal/cli, and "amudai help".
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/amudai/amudai-go/internal/cli"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-ctx.Done()
+		stop() // a second Ctrl-C ends the process at once
+	}()
+	os.Exit(cli.Main(ctx, cli.OSEnv()))
+}
