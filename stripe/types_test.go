@@ -2,11 +2,15 @@ package stripe_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -39,4 +43,25 @@ func TestEveryOption(t *testing.T) {
 		g := arrowgen.New(11)
 		check(t, s, []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, 2100)}, o)
 	})
+}
+
+// Values under a null parent mean nothing, and may not even be convertible.
+func TestGarbageUnderNullParents(t *testing.T) {
+	ts := &arrow.TimestampType{Unit: arrow.Second}
+	inner := arrow.StructOf(arrow.Field{Name: "t", Type: ts, Nullable: true}, arrow.Field{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true})
+	times := array.NewTimestampBuilder(memory.DefaultAllocator, ts)
+	times.AppendValues([]arrow.Timestamp{1, math.MaxInt64, 3, math.MinInt64}, nil)
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	texts.AppendValues([]string{"a", "\xff\xfe", "", "\x80"}, nil)
+	children := []arrow.ArrayData{times.NewArray().Data(), texts.NewArray().Data()}
+	valid := memory.NewBufferBytes([]byte{0b0101})
+	records := array.MakeFromData(array.NewData(inner, 4, []*memory.Buffer{valid}, children, 2, 0))
+	offsets := func(v ...int32) *memory.Buffer { return memory.NewBufferBytes(arrowutil.Bytes(v)) }
+	list := array.MakeFromData(array.NewData(arrow.ListOf(ts), 4, []*memory.Buffer{valid, offsets(0, 1, 2, 3, 4)}, children[:1], 2, 0))
+	fixed := array.MakeFromData(array.NewData(arrow.FixedSizeListOf(1, ts), 4, []*memory.Buffer{valid}, children[:1], 2, 0))
+	for _, arr := range []arrow.Array{records, list, fixed} {
+		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arr.DataType(), Nullable: true}}, nil)
+		batch := array.NewRecordBatch(s, []arrow.Array{arr}, 4)
+		check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(1, 3)}, stripe.Options{})
+	}
 }

@@ -60,13 +60,21 @@ func (w *listWriter) write(arr arrow.Array) error {
 }
 
 func (w *listWriter) writeChunk(arr arrow.Array) error {
+	fixed, isFixed := arr.(*array.FixedSizeList)
+	if !isFixed && arrowutil.NullRanges(arr) {
+		clean, err := arrowutil.DropNullRanges(w.ctx.mem, arr)
+		if err != nil {
+			return err
+		}
+		defer clean.Release()
+		arr = clean
+	}
 	var from, to int64
 	dst := w.offsets.grow(arr.Len())
 	switch a := arr.(type) {
 	case *array.FixedSizeList:
 		size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
-		from = int64(a.Data().Offset()) * size
-		to = from + int64(a.Len())*size
+		to = int64(a.Len()) * size
 		for i := range dst {
 			dst[i] = w.last + uint64(i+1)*uint64(size)
 		}
@@ -81,6 +89,14 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 	w.valid.add(valid)
 	w.none.append(bitmap.All(len(dst)))
 	w.last += uint64(to - from)
+	if isFixed {
+		items := fixedItems(fixed)
+		defer items.Release()
+		if err := w.ctx.writeMasked(w.children[0], items, repeatBits(valid, fixed)); err != nil {
+			return err
+		}
+		return w.offsets.flush(w.ctx, &w.none, false)
+	}
 	for i, child := range w.children {
 		items := array.NewSlice(listItems(arr, i), from, to)
 		err := child.write(items)

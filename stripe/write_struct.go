@@ -36,23 +36,58 @@ func (w *structWriter) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	w.addPresence(arrowutil.Validity(arr))
+	valid := arrowutil.Validity(arr)
+	w.addPresence(valid)
 	switch a := arr.(type) {
 	case *array.Struct:
 		for i, child := range w.children {
-			if err := child.write(a.Field(i)); err != nil {
+			if err := w.ctx.writeMasked(child, a.Field(i), valid); err != nil {
 				return err
 			}
 		}
 		return nil
 	case *array.FixedSizeList:
-		size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
-		from := int64(a.Data().Offset()) * size
-		items := array.NewSlice(a.ListValues(), from, from+int64(a.Len())*size)
+		items := fixedItems(a)
 		defer items.Release()
-		return w.children[0].write(items)
+		return w.ctx.writeMasked(w.children[0], items, repeatBits(valid, a))
 	}
 	return fmt.Errorf("array of type %s for a struct", arr.DataType())
+}
+
+// writeMasked writes a child's values, null wherever the parent is: what lies
+// under a null parent may be garbage that does not even convert.
+func (c *nodeContext) writeMasked(child nodeWriter, arr arrow.Array, valid bitmap.Bits) error {
+	if valid.Data == nil {
+		return child.write(arr)
+	}
+	masked, err := arrowutil.Mask(c.mem, arr, valid)
+	if err != nil {
+		return err
+	}
+	defer masked.Release()
+	return child.write(masked)
+}
+
+// fixedItems is the items of a's lists; the caller releases it.
+func fixedItems(a *array.FixedSizeList) arrow.Array {
+	size := int64(a.DataType().(*arrow.FixedSizeListType).Len())
+	from := int64(a.Data().Offset()) * size
+	return array.NewSlice(a.ListValues(), from, from+int64(a.Len())*size)
+}
+
+// repeatBits is the validity of each item's list.
+func repeatBits(valid bitmap.Bits, a *array.FixedSizeList) bitmap.Bits {
+	size := int(a.DataType().(*arrow.FixedSizeListType).Len())
+	if valid.Data == nil {
+		return bitmap.All(valid.Len * size)
+	}
+	out := bitmap.Bits{Data: make([]byte, (valid.Len*size+7)/8), Len: valid.Len * size}
+	for i := range valid.Len {
+		if valid.At(i) {
+			bitmap.SetRange(out.Data, i*size, size)
+		}
+	}
+	return out
 }
 
 func (w *structWriter) addPresence(valid bitmap.Bits) {

@@ -235,7 +235,7 @@ func (g *Gen) appendWrapped(b array.Builder, x uint64) {
 	case interface{ StorageBuilder() array.Builder }:
 		g.child(b.StorageBuilder())
 	case array.DictionaryBuilder:
-		one := New(x % 50).Array(b.Type().(*arrow.DictionaryType).ValueType, 1)
+		one := New(x%50).Array(b.Type().(*arrow.DictionaryType).ValueType, 1)
 		defer one.Release()
 		if err := b.AppendArray(one); err != nil {
 			panic(err)
