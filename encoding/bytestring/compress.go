@@ -121,11 +121,12 @@ func beginCompressed(dst []byte, code encoding.Code) []byte {
 func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers) ([]byte, error) {
 	const header = 2 + compressHeader
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
+	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
 	if v.Fixed > 0 {
 		return dst, nil
 	}
 	dst[start+6] = 8
-	dst, nested, err := nums.appendOffsets(padFrom(dst, start), w.relative(v))
+	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
 	if nested {
 		dst[start+7] = 1
 	}
