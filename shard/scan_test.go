@@ -102,7 +102,9 @@ func TestProjection(t *testing.T) {
 	inner := arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, arrow.Field{Name: "y", Type: arrow.BinaryTypes.String, Nullable: true})
 	data := randomTable(arrowgen.New(5), []arrow.DataType{arrow.PrimitiveTypes.Int64, inner, arrow.ListOf(inner)}, 500)
 	s := openTable(t, data, WriterOptions{})
-	field := func(name string, dt arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: dt, Nullable: true} }
+	field := func(name string, dt arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: dt, Nullable: true}
+	}
 	x, y := arrow.StructOf(inner.Field(0)), arrow.StructOf(inner.Field(1))
 	c0 := field("c0", arrow.PrimitiveTypes.Int64)
 	for _, c := range []struct {

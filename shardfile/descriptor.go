@@ -307,20 +307,25 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	if start == end {
 		return nil, nil
 	}
-	full, err := container.ResolveSelf(f.root.url, url, f.o.Policy)
-	if err != nil {
+	if url, err = f.ownURL(url); err != nil {
 		return nil, fault.Of(fault.In(err, fieldElement(id), -1), l.at.Name())
 	}
-	if full == f.root.url {
-		full = ""
-	}
-	ref := &commonpb.DataRef{Url: full, Range: &commonpb.UInt64Range{Start: start, End: end}}
+	ref := &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: start, End: end}}
 	m := &shardpb.FieldDescriptor{}
 	at, err := f.message(ctx, l.at, ref, fieldElement(id), m)
 	if err != nil {
 		return nil, err
 	}
 	return m, fault.Of(fault.In(checkCounts(m), fieldElement(id), int64(start)), at.Name())
+}
+
+// ownURL is the url of an entry of the shard's field list, "" for the root.
+func (f *File) ownURL(url string) (string, error) {
+	full, err := container.ResolveSelf(f.root.url, url, f.o.Policy)
+	if full == f.root.url {
+		return "", err
+	}
+	return full, err
 }
 
 func checkCounts(m *shardpb.FieldDescriptor) error {

@@ -1,0 +1,106 @@
+package shard
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/container"
+)
+
+// FlippedBit is a single bit that explains a checksum mismatch: with it flipped
+// back the bytes match their checksum.
+type FlippedBit struct {
+	Artifact string
+	Offset   int64 // of the byte
+	Bit      int   // 0 is the least significant
+}
+
+// String names the byte and the bit.
+func (f FlippedBit) String() string {
+	return fmt.Sprintf("flipping bit %d of the byte at offset %d mends it", f.Bit, f.Offset)
+}
+
+const (
+	// maxFlip is the largest region in which a flipped bit is searched.
+	maxFlip = 128 << 10
+	// maxFlipWork bounds the bytes hashed for all searches of a verification.
+	maxFlipWork = 400 << 30
+)
+
+// flipSearch looks for flipped bits, within its share of work.
+type flipSearch struct{ work atomic.Int64 }
+
+// frame explains a message that does not match its checksum: region is its frame,
+// whole. at is the index of the byte.
+//
+//	u32 length | payload | u32 checksum
+func (s *flipSearch) frame(ctx context.Context, region []byte) (at, bit int, ok bool) {
+	if len(region) < container.FrameExtra {
+		return 0, 0, false
+	}
+	n := uint32(len(region) - container.FrameExtra)
+	payload, sum := region[4:4+n], binary.LittleEndian.Uint32(region[4+n:])
+	if length := binary.LittleEndian.Uint32(region); length != n {
+		if d := length ^ n; bits.OnesCount32(d) == 1 && container.Checksum(payload) == sum {
+			k := bits.TrailingZeros32(d)
+			return k / 8, k % 8, true
+		}
+		return 0, 0, false
+	}
+	at, bit, ok = s.checked(ctx, region[4:])
+	return at + 4, bit, ok
+}
+
+// checked explains bytes that end with their checksum.
+func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, ok bool) {
+	n := len(region) - 4
+	if n < 0 {
+		return 0, 0, false
+	}
+	sum := binary.LittleEndian.Uint32(region[n:])
+	if d := container.Checksum(region[:n]) ^ sum; bits.OnesCount32(d) == 1 {
+		k := bits.TrailingZeros32(d)
+		return n + k/8, k % 8, true
+	}
+	work := 8 * int64(n) * int64(n)
+	if n > maxFlip || s.work.Add(work) > maxFlipWork {
+		return 0, 0, false
+	}
+	return flip(ctx, region[:n], sum)
+}
+
+// flip tries every bit, on all cores.
+func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
+	var found atomic.Int64
+	found.Store(-1)
+	g, ctx := errgroup.WithContext(ctx)
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(b)/1024))
+	for part := range parts {
+		from, to := len(b)*part/parts, len(b)*(part+1)/parts
+		g.Go(func() error {
+			own := append([]byte(nil), b...)
+			for i := from; i < to && found.Load() < 0; i++ {
+				if i%256 == 0 && ctx.Err() != nil {
+					return ctx.Err()
+				}
+				for k := range 8 {
+					own[i] ^= 1 << k
+					if container.Checksum(own) == sum {
+						found.Store(int64(i)*8 + int64(k))
+					}
+					own[i] ^= 1 << k
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // a cancelled search finds nothing
+	f := found.Load()
+	return int(f / 8), int(f % 8), f >= 0
+}

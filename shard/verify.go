@@ -1,0 +1,315 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/shardfile"
+)
+
+// VerifyOptions are those of [Verify]. The zero value is the default.
+type VerifyOptions struct {
+	// Open says how the shard is opened. Its Types are not used: values are
+	// checked as they are stored.
+	Open OpenOptions
+	// MetadataOnly leaves out buffers and values.
+	MetadataOnly bool
+	// MaxFindings ends the verification after that many problems, by default 100.
+	MaxFindings int
+	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	Parallelism int
+	// Progress is called after each column of a stripe, by one goroutine at a time.
+	Progress func(done, total int)
+}
+
+// Finding is something that [Verify] has to say.
+type Finding struct {
+	Err error       // names artifact, element and offset as far as they are known
+	Bit *FlippedBit // explains a checksum mismatch, if a single bit does
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	if f.Bit != nil {
+		return fmt.Sprintf("%v; %v", f.Err, f.Bit)
+	}
+	return f.Err.Error()
+}
+
+// Report is what [Verify] checked and found.
+type Report struct {
+	// Problems are damages and contradictions. A shard without any is sound.
+	Problems []Finding
+	// Notes are peculiarities that do not make any value wrong: known defects of
+	// the reference's writer, or what could not be checked because this version
+	// does not know it.
+	Notes []Finding
+	// Truncated says that there are more problems than VerifyOptions.MaxFindings.
+	Truncated bool
+
+	// What was checked.
+	Stripes, Columns             int
+	Messages, Buffers, Blocks    int
+	Values                       int64 // at all levels of nesting, nulls included
+	Dictionaries, RangeIndexes   int
+	Filters, Sketches, Constants int
+	Statistics                   int // descriptors compared with the data
+}
+
+// OK tells whether there is no problem.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Verify checks a shard against itself: every checksum and reference, counts,
+// block maps, statistics, constants, dictionaries with their order, filters,
+// sketches and range indexes against the values. What it finds is in the report;
+// the error says that it could not be made: there is no such shard, reading
+// failed, or ctx ended.
+func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, error) {
+	if o.MaxFindings < 0 || o.Parallelism < 0 {
+		return nil, fmt.Errorf("VerifyOptions.MaxFindings or Parallelism is negative")
+	}
+	if err := o.Open.check(); err != nil {
+		return nil, err
+	}
+	if o.MaxFindings == 0 {
+		o.MaxFindings = 100
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	v := &verifier{o: o, seen: map[place]bool{}}
+	f, err := shardfile.Open(ctx, location, o.Open.file())
+	if err != nil {
+		if !isFault(err) {
+			return nil, err
+		}
+		v.problem(v.explainOpen(ctx, location, err))
+		return v.report(), nil
+	}
+	defer f.Close()
+	v.file = f
+	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return v.report(), nil
+}
+
+// isFault tells whether err is about bytes, not about reading them.
+func isFault(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit)
+}
+
+// errEnough ends a verification that has found enough.
+var errEnough = errors.New("enough problems")
+
+// verifier is a verification under way.
+type verifier struct {
+	o      VerifyOptions
+	file   *shardfile.File
+	schema *schema.Schema
+	ids    []uint32          // of all nodes, in pre-order
+	paths  map[uint32]string // of nodes
+	flips  flipSearch
+
+	mu   sync.Mutex
+	rep  Report
+	seen map[place]bool // of problems, so that none is reported twice
+	done int
+}
+
+type place struct {
+	artifact string
+	offset   int64
+}
+
+// problem adds a finding; its error is errEnough if there are enough.
+func (v *verifier) problem(f Finding) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var e *fault.Error
+	if errors.As(f.Err, &e) && e.Offset >= 0 {
+		p := place{e.Artifact, e.Offset}
+		if v.seen[p] {
+			return nil
+		}
+		v.seen[p] = true
+	}
+	if len(v.rep.Problems) >= v.o.MaxFindings {
+		v.rep.Truncated = true
+		return errEnough
+	}
+	v.rep.Problems = append(v.rep.Problems, f)
+	return nil
+}
+
+// found sorts an error: reading that failed ends the verification, what this
+// version does not know is a note, everything else a problem.
+func (v *verifier) found(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit):
+		v.note(fmt.Errorf("not checked: %w", err))
+		return nil
+	case isFault(err):
+		return v.problem(Finding{Err: err})
+	}
+	return err
+}
+
+func (v *verifier) note(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.rep.Notes = append(v.rep.Notes, Finding{Err: err})
+}
+
+// count adds to the numbers of the report.
+func (v *verifier) count(f func(r *Report)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f(&v.rep)
+}
+
+// report is the report, in an order that does not depend on who was faster.
+func (v *verifier) report() *Report {
+	r := v.rep
+	for _, list := range [][]Finding{r.Problems, r.Notes} {
+		slices.SortStableFunc(list, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(offsetOf(a.Err), offsetOf(b.Err)), cmp.Compare(a.Err.Error(), b.Err.Error()))
+		})
+	}
+	return &r
+}
+
+func offsetOf(err error) int64 {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return e.Offset
+	}
+	return -1
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.messages(ctx); err != nil {
+		return err
+	}
+	s, err := v.file.Schema(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	v.schema = s
+	if err := v.found(fault.In(s.Check(), "schema", -1)); err != nil {
+		return err
+	}
+	v.paths = map[uint32]string{}
+	_ = s.Walk(func(path string, n schema.Node) error { // what is wrong, Check found
+		v.ids = append(v.ids, n.ID())
+		v.paths[n.ID()] = path
+		return nil
+	})
+	if err := v.root(ctx); err != nil {
+		return err
+	}
+	v.rep.Stripes = v.file.NumStripes()
+	v.rep.Columns = s.NumFields()
+	return v.stripes(ctx)
+}
+
+// stripes checks all stripes, several columns at a time.
+func (v *verifier) stripes(ctx context.Context) error {
+	merged := &merger{v: v, fields: map[uint32]*shardpb.FieldDescriptor{}}
+	for i := range v.file.NumStripes() {
+		if err := v.stripe(ctx, v.file.Stripe(i)); err != nil {
+			return err
+		}
+		if err := merged.add(ctx, v.file.Stripe(i)); err != nil {
+			return err
+		}
+	}
+	return merged.compare(ctx)
+}
+
+// stripe checks the columns of a stripe.
+func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
+	fields := v.schema.NumFields()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(v.o.Parallelism)
+	for i := range fields {
+		if gctx.Err() != nil {
+			break
+		}
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			if err := v.column(gctx, s, i); err != nil {
+				return err
+			}
+			v.progress(v.file.NumStripes() * fields)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (v *verifier) progress(total int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done++
+	if v.o.Progress != nil {
+		v.o.Progress(v.done, total)
+	}
+}
+
+// verifyTypes read values as they are stored.
+var verifyTypes = arrowmap.ReadOptions{
+	IgnoreKept: true, Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw,
+	TimeSpans: arrowmap.TicksRaw, Dynamics: arrowmap.DynamicsRaw,
+}
+
+// column checks a top-level field in one stripe, and everything below it.
+func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error {
+	n, err := v.schema.Field(i)
+	if err != nil {
+		return v.found(err)
+	}
+	col, err := arrowmap.ColumnOf(n, verifyTypes)
+	if err != nil {
+		return v.found(fault.In(err, fmt.Sprintf("stripe %d", s.Index()), -1))
+	}
+	c := &columnCheck{v: v, stripe: s, element: fmt.Sprintf("stripe %d", s.Index())}
+	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
+	if err != nil || !ok || v.o.MetadataOnly {
+		return err
+	}
+	return c.values(ctx, &col)
+}
+
+// explainOpen looks for a flipped bit when even the directory or the stripe list
+// cannot be read.
+func (v *verifier) explainOpen(ctx context.Context, location string, err error) Finding {
+	finding := Finding{Err: err}
+	var e *fault.Error
+	if !errors.Is(err, ErrChecksum) || !errors.As(err, &e) || e.Offset < 0 {
+		return finding
+	}
+	r, rerr := openReader(ctx, location, v.o.Open)
+	if rerr != nil {
+		return finding
+	}
+	defer r.Close()
+	finding.Bit = v.explainFrameAt(ctx, r, e.Offset)
+	return finding
+}

@@ -1,0 +1,181 @@
+package shard
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/amudai/amudai-go/container"
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// messages checks the frame of every message that can be found.
+func (v *verifier) messages(ctx context.Context) error {
+	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
+		if err != nil {
+			return v.foundAt(ctx, m, err)
+		}
+		frame := make([]byte, m.Range.End-m.Range.Start)
+		if err := m.Artifact.ReadAt(ctx, frame, m.Range.Start); err != nil {
+			return v.found(fault.In(err, m.Element, m.Range.Start))
+		}
+		v.count(func(r *Report) { r.Messages++ })
+		_, rest, err := container.ParseFrame(frame)
+		if err == nil && len(rest) > 0 {
+			err = fault.Corruptf("%d bytes behind the message belong to nothing", len(rest))
+		}
+		if err == nil {
+			return nil
+		}
+		f := Finding{Err: fault.Of(fault.In(err, m.Element, m.Range.Start), m.Artifact.Name())}
+		if at, bit, ok := v.flips.frame(ctx, frame); ok {
+			f.Bit = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit}
+		}
+		return v.problem(f)
+	})
+}
+
+// foundAt is found for an error that may come from a message which is checked, or
+// explained, elsewhere.
+func (v *verifier) foundAt(ctx context.Context, m shardfile.MessageRef, err error) error {
+	var e *fault.Error
+	if errors.Is(err, ErrChecksum) && errors.As(err, &e) && e.Offset >= 0 && e.Artifact == v.file.Root().Name() {
+		return v.problem(Finding{Err: err, Bit: v.explainFrameAt(ctx, v.file.Root(), e.Offset)})
+	}
+	return v.found(err)
+}
+
+// explainFrameAt looks for a flipped bit in the frame at offset, whose length is
+// taken to be right.
+func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset int64) *FlippedBit {
+	var length [4]byte
+	if r.ReadAt(ctx, length[:], offset) != nil {
+		return nil
+	}
+	n := int64(binary.LittleEndian.Uint32(length[:]))
+	if n > maxFlip {
+		return nil
+	}
+	frame := make([]byte, n+container.FrameExtra)
+	if r.ReadAt(ctx, frame, offset) != nil {
+		return nil
+	}
+	if at, bit, ok := v.flips.frame(ctx, frame); ok {
+		return &FlippedBit{r.Name(), offset + int64(at), bit}
+	}
+	return nil
+}
+
+func openReader(ctx context.Context, location string, o OpenOptions) (storage.Reader, error) {
+	store := o.Store
+	if store == nil {
+		var err error
+		if store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
+	}
+	return store.Open(ctx, location)
+}
+
+// root checks what belongs to the whole shard: header, url list, properties, sums.
+func (v *verifier) root(ctx context.Context) error {
+	head := make([]byte, container.MarkSize)
+	if err := v.file.Root().ReadAt(ctx, head, 0); err != nil {
+		return err
+	}
+	_, err := container.CheckMark(head, "header")
+	if err := v.found(fault.Of(fault.In(err, "header", 0), v.file.Root().Name())); err != nil {
+		return err
+	}
+	if err := v.properties(ctx); err != nil {
+		return err
+	}
+	if _, err := v.file.Indexes(ctx); err != nil {
+		if err := v.found(err); err != nil {
+			return err
+		}
+	}
+	if err := v.urls(ctx); err != nil {
+		return err
+	}
+	return v.found(v.rawSize())
+}
+
+func (v *verifier) rawSize() error {
+	sum, known := uint64(0), false
+	for i := range v.file.NumStripes() {
+		if d := v.file.Stripe(i).Directory(); d.RawDataSize != nil {
+			sum, known = sum+*d.RawDataSize, true
+		}
+	}
+	if d := v.file.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != sum {
+		return fault.In(fault.Corruptf("raw_data_size is %d, that of the stripes %d", *d.RawDataSize, sum), "directory", -1)
+	}
+	return nil
+}
+
+// properties notes an edition or features that this version does not know.
+func (v *verifier) properties(ctx context.Context) error {
+	p, err := v.file.Properties(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	for _, q := range shardfile.PropertiesFromProto(p.StandardProperties) {
+		text, _ := q.Value.(string)
+		switch q.Name {
+		case shardfile.PropertyEdition:
+			if _, err := edition.Parse(text); err != nil {
+				v.note(err)
+			}
+		case shardfile.PropertyFeatures:
+			for name := range strings.SplitSeq(text, ",") {
+				if !knownFeature(name) {
+					v.note(fmt.Errorf("feature %q is not known", name))
+				}
+			}
+		}
+	}
+	if p.CreationMin.GetTicks() > p.CreationMax.GetTicks() {
+		return v.found(fault.In(fault.Corruptf("creation_min is after creation_max"), "properties", -1))
+	}
+	return nil
+}
+
+// urls checks that the url list names all artifacts that hold buffers. An artifact
+// that is missing is found with the buffers.
+func (v *verifier) urls(ctx context.Context) error {
+	list, err := v.file.URLs(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	listed := map[string]bool{}
+	for _, u := range list {
+		listed[u] = true
+	}
+	missing := map[string]bool{}
+	for i := range v.file.NumStripes() {
+		for _, id := range v.ids {
+			d, err := v.file.Stripe(i).Descriptor(ctx, id)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil {
+				continue // reported with the messages
+			}
+			for _, e := range d.GetEncodings() {
+				for _, b := range e.GetNative().GetBuffers() {
+					if u := b.GetBuffer().GetUrl(); u != "" && !listed[u] && !missing[u] {
+						missing[u] = true
+						v.note(fmt.Errorf("the url list lacks %q", u))
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

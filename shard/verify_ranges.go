@@ -1,0 +1,127 @@
+package shard
+
+import (
+	"context"
+
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none.
+func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
+	for _, b := range firstNative(d).GetBuffers() {
+		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
+			continue
+		}
+		start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
+		r, err := c.stripe.Artifact(ctx, n.col.ID, b.Buffer)
+		if err != nil {
+			return nil, err
+		}
+		raw := make([]byte, end-start)
+		return raw, r.ReadAt(ctx, raw, int64(start))
+	}
+	return nil, nil
+}
+
+// ranges compares the values of a node with its range index, 256 at a time. A nil
+// one takes everything.
+type ranges[T any] struct {
+	n       *nodeCheck
+	index   *numrange.Index[T]
+	compare func(a, b T) int
+	invalid func(v T) bool // for NaN
+
+	block, at   int // where the next value belongs
+	nulls       int // invalid values of the block so far
+	some        bool
+	least, most T
+}
+
+func openRanges[T numeric.Value](n *nodeCheck, raw []byte) *ranges[T] {
+	if raw == nil {
+		return nil
+	}
+	var scratch numeric.Scratch
+	x, err := numrange.Parse[T](raw, byte(n.col.Stored.Type), n.stored.GetPositionCount(), &scratch)
+	if err != nil {
+		n.unusable(err)
+		return nil
+	}
+	return newRanges(n, x, func(a, b T) int {
+		switch {
+		case a < b:
+			return -1
+		case a > b:
+			return 1
+		}
+		return 0
+	}, func(v T) bool { return v != v })
+}
+
+func openDecimalRanges(n *nodeCheck, raw []byte) *ranges[decimal.Decimal] {
+	if raw == nil {
+		return nil
+	}
+	var scratch numeric.Scratch
+	x, err := numrange.ParseDecimal(raw, n.stored.GetPositionCount(), &scratch)
+	if err != nil {
+		n.unusable(err)
+		return nil
+	}
+	return newRanges(n, x, decimal.Decimal.Compare, decimal.Decimal.IsNaN)
+}
+
+// unusable reports an index that readers do not use. Its values are not damaged.
+func (n *nodeCheck) unusable(err error) {
+	_ = n.c.v.problem(Finding{Err: fault.In(err, n.c.at(n.path, "RANGE_INDEX"), -1)})
+}
+
+func newRanges[T any](n *nodeCheck, x *numrange.Index[T], compare func(a, b T) int, invalid func(T) bool) *ranges[T] {
+	n.c.v.count(func(r *Report) { r.RangeIndexes++ })
+	return &ranges[T]{n: n, index: x, compare: compare, invalid: invalid}
+}
+
+func (r *ranges[T]) add(values []T, valid bitmap.Bits) error {
+	if r == nil {
+		return nil
+	}
+	for i, v := range values {
+		switch {
+		case !valid.At(i) || r.invalid(v):
+			r.nulls++
+		case !r.some:
+			r.some, r.least, r.most = true, v, v
+		case r.compare(v, r.least) < 0:
+			r.least = v
+		case r.compare(v, r.most) > 0:
+			r.most = v
+		}
+		if r.at++; r.block < r.index.Len() {
+			if _, _, _, n := r.index.Block(r.block); r.at == n {
+				if err := r.close(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// close compares a block that is complete.
+func (r *ranges[T]) close() error {
+	lo, hi, invalid, _ := r.index.Block(r.block)
+	var err error
+	switch {
+	case invalid != r.nulls:
+		err = fault.Corruptf("block %d has %d nulls and NaNs, the index says %d", r.block, r.nulls, invalid)
+	case r.some && (r.compare(lo, r.least) != 0 || r.compare(hi, r.most) != 0):
+		err = fault.Corruptf("block %d reaches from %v to %v, the index says from %v to %v", r.block, r.least, r.most, lo, hi)
+	}
+	r.block, r.at, r.nulls, r.some = r.block+1, 0, 0, false
+	return fault.In(err, "column "+r.n.path+"/RANGE_INDEX", -1)
+}

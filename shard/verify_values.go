@@ -1,0 +1,271 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// verifyRows is how many rows are decoded at a time.
+const verifyRows = 65536
+
+// values decodes a column and compares it with everything that the shard says
+// about its values.
+func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
+	root, err := c.node(ctx, col, schema.Escape(col.Stored.Name))
+	if err != nil {
+		return c.v.found(err)
+	}
+	reader, err := stripe.OpenColumn(ctx, c.stripe, *col, stripe.ReadOptions{
+		MaxBlockBytes: c.v.o.Open.MaxBlockBytes, MaxDictionaryBytes: c.v.o.Open.MaxDictionaryBytes,
+	})
+	if err != nil {
+		return c.v.found(fault.In(err, c.element, -1))
+	}
+	for from := int64(0); from < c.stripe.Rows(); {
+		n := min(verifyRows, c.stripe.Rows()-from)
+		arr, err := reader.Read(ctx, from, from+n)
+		for errors.Is(err, stripe.ErrBatchTooLarge) && n > 1 {
+			n /= 2
+			arr, err = reader.Read(ctx, from, from+n)
+		}
+		if err == nil {
+			err = root.add(arr)
+			arr.Release()
+		}
+		if err != nil {
+			return c.v.found(fault.In(err, c.element, -1))
+		}
+		from += n
+	}
+	return root.finish()
+}
+
+// nodeCheck collects what the values of a schema node are like.
+type nodeCheck struct {
+	c        *columnCheck
+	path     string
+	col      *arrowmap.Column
+	stored   *shardpb.FieldDescriptor // nil if the stripe lacks the node
+	stats    stats.Collector
+	leaf     func(arr arrow.Array, valid bitmap.Bits) error // takes values; nil for containers
+	children []*nodeCheck
+	count    int64
+}
+
+func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path string) (*nodeCheck, error) {
+	n := &nodeCheck{c: c, path: path, col: col}
+	d, err := c.stripe.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	n.stored = d.GetField()
+	index, err := c.rangeIndex(ctx, n, d)
+	if err != nil {
+		return nil, err
+	}
+	n.collect(index)
+	for i := range col.Children {
+		child, err := c.node(ctx, &col.Children[i], schema.JoinPath(path, childName(col, i)))
+		if err != nil {
+			return nil, err
+		}
+		n.children = append(n.children, child)
+	}
+	return n, nil
+}
+
+// collect chooses what to collect, by type.
+func (n *nodeCheck) collect(index []byte) {
+	switch t := n.col.Stored.Type; t {
+	case schema.Boolean:
+		s := &stats.Bool{}
+		n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+			s.Add(bitmap.Bits{Data: arr.Data().Buffers()[1].Bytes(), Off: arr.Data().Offset(), Len: arr.Len()}, valid)
+			return nil
+		}
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.DateTime:
+		n.collectInteger(index)
+	case schema.Float32:
+		collectFloat[float32](n, index)
+	case schema.Float64:
+		collectFloat[float64](n, index)
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if n.col.Stored.Label() == schema.LabelDecimal && t == schema.FixedSizeBinary {
+			n.collectDecimal(index)
+			return
+		}
+		n.collectBytes()
+	case schema.List, schema.Map:
+		n.stats = &stats.List{}
+	default:
+		n.stats = &stats.Presence{}
+	}
+}
+
+func (n *nodeCheck) collectInteger(index []byte) {
+	signed := n.col.Stored.Signed
+	switch t := n.col.Stored.Type; {
+	case t == schema.Int8 && signed:
+		collectInteger[int8](n, index)
+	case t == schema.Int8:
+		collectInteger[uint8](n, index)
+	case t == schema.Int16 && signed:
+		collectInteger[int16](n, index)
+	case t == schema.Int16:
+		collectInteger[uint16](n, index)
+	case t == schema.Int32 && signed:
+		collectInteger[int32](n, index)
+	case t == schema.Int32:
+		collectInteger[uint32](n, index)
+	case t == schema.Int64 && signed:
+		collectInteger[int64](n, index)
+	default:
+		collectInteger[uint64](n, index)
+	}
+}
+
+func collectInteger[T stats.Integer](n *nodeCheck, index []byte) {
+	s := &stats.Numeric[T]{}
+	ranges := openRanges[T](n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[T](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+func collectFloat[T float32 | float64](n *nodeCheck, index []byte) {
+	s := &stats.Float[T]{}
+	ranges := openRanges[T](n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[T](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+func (n *nodeCheck) collectDecimal(index []byte) {
+	s := &stats.Decimal{}
+	ranges := openDecimalRanges(n, index)
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		values := arrowutil.Values[decimal.Decimal](arr)
+		s.Add(values, valid)
+		return ranges.add(values, valid)
+	}
+}
+
+func (n *nodeCheck) collectBytes() {
+	s := stats.NewBytes(stats.BytesOptions{String: n.col.Stored.Type == schema.String, NoFilter: true})
+	filter, ok := sbbf.Filter{}, false
+	if f := n.stored.GetMembershipFilters().GetSbbf(); f != nil {
+		filter, ok = sbbf.Open(f.HashAlgorithm, f.HashSeed, f.Data)
+		if ok {
+			n.c.v.count(func(r *Report) { r.Filters++ })
+		} else {
+			n.c.v.note(fault.In(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.c.at(n.path), -1))
+		}
+	}
+	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
+		v := bytesOf(arr)
+		s.Add(v, valid)
+		for i := 0; ok && i < v.N; i++ {
+			if valid.At(i) && !filter.MayContain(v.At(i)) {
+				return fault.In(fault.Corruptf("filter lacks the value %.40q", v.At(i)), "column "+n.path, -1)
+			}
+		}
+		return nil
+	}
+}
+
+// bytesOf views an array of strings or bytes with 64-bit offsets, or of a fixed size.
+func bytesOf(arr arrow.Array) bytestring.Values {
+	d := arr.Data()
+	v := bytestring.Values{N: d.Len()}
+	if t, ok := d.DataType().(*arrow.FixedSizeBinaryType); ok {
+		v.Fixed = t.ByteWidth
+		if v.N > 0 {
+			v.Data = d.Buffers()[1].Bytes()[d.Offset()*v.Fixed:]
+		}
+		return v
+	}
+	v.Offsets = arrowutil.Offsets[int64](arr)
+	if b := d.Buffers()[2]; b != nil {
+		v.Data = b.Bytes()
+	}
+	return v
+}
+
+// add takes the next values of the node.
+func (n *nodeCheck) add(arr arrow.Array) error {
+	if e, ok := arr.(array.ExtensionArray); ok {
+		arr = e.Storage()
+	}
+	count := arr.Len()
+	n.count += int64(count)
+	n.c.v.count(func(r *Report) { r.Values += int64(count) })
+	valid := arrowutil.Validity(arr)
+	if n.leaf != nil {
+		if count == 0 {
+			return nil
+		}
+		return n.leaf(arr, valid)
+	}
+	switch a := arr.(type) {
+	case *array.Struct:
+		n.stats.(*stats.Presence).Add(valid)
+		for i, child := range n.children {
+			if err := child.add(a.Field(i)); err != nil {
+				return err
+			}
+		}
+	case *array.FixedSizeList:
+		n.stats.(*stats.Presence).Add(valid)
+		start, _ := a.ValueOffsets(0)
+		return n.children[0].addSlice(a.ListValues(), start, start+int64(count)*int64(a.DataType().(*arrow.FixedSizeListType).Len()))
+	case *array.Map:
+		offsets := widen(arrowutil.Offsets[int32](arr))
+		n.stats.(*stats.List).Add(offsets, valid)
+		from, to := int64(offsets[0]), int64(offsets[count])
+		if err := n.children[0].addSlice(a.Keys(), from, to); err != nil {
+			return err
+		}
+		return n.children[1].addSlice(a.Items(), from, to)
+	case *array.LargeList:
+		offsets := widen(arrowutil.Offsets[int64](arr))
+		n.stats.(*stats.List).Add(offsets, valid)
+		return n.children[0].addSlice(a.ListValues(), int64(offsets[0]), int64(offsets[count]))
+	default:
+		n.stats.(*stats.Presence).Add(valid)
+	}
+	return nil
+}
+
+func (n *nodeCheck) addSlice(arr arrow.Array, from, to int64) error {
+	s := array.NewSlice(arr, from, to)
+	defer s.Release()
+	return n.add(s)
+}
+
+func widen[O int32 | int64](offsets []O) []uint64 {
+	out := make([]uint64, len(offsets))
+	for i, o := range offsets {
+		out[i] = uint64(o)
+	}
+	return out
+}
