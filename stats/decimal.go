@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"slices"
+
 	"github.com/amudai/amudai-go/decimal"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -16,6 +18,14 @@ type Decimal struct {
 	lo, hi                        decimal.Decimal // if there is a value that is no NaN
 	first                         decimal.Decimal
 	differ                        bool // not all bits alike
+
+	// near are bounds that were met with one exponent, so that most parts of a
+	// column need not look at lo and hi.
+	near struct {
+		known    bool
+		exponent int
+		lo, hi   int64
+	}
 }
 
 // Add adds values. valid tells which are not null; it has the same length.
@@ -46,34 +56,32 @@ func (c *Decimal) dense(values []decimal.Decimal) {
 	var ints [bounds.GatherLen]int64
 	for len(values) > 0 {
 		part := values[:min(len(values), len(ints))]
-		n := decimal.ToInt64(ints[:], part, -part[0].Parts().Exponent)
+		exponent := part[0].Parts().Exponent
+		n := decimal.ToInt64(ints[:], part, -exponent)
 		if n == 0 {
 			c.one(part[0])
 			values = values[1:]
 			continue
 		}
-		c.integers(part[:n], ints[:n])
+		c.integers(part[:n], ints[:n], exponent)
 		values = values[n:]
 	}
 }
 
-// integers adds values whose order is that of ints.
-func (c *Decimal) integers(values []decimal.Decimal, ints []int64) {
+// integers adds values that are the integers times 10^exponent.
+func (c *Decimal) integers(values []decimal.Decimal, ints []int64, exponent int) {
 	lo, hi, _ := bounds.Of(ints)
-	zero, negative := countSigns(ints)
-	for i, v := range ints {
-		if v == lo {
-			c.bound(values[i])
-			break
-		}
+	fresh := !c.near.known || c.near.exponent != exponent
+	if fresh || lo < c.near.lo {
+		c.near.lo = lo
+		c.bound(values[slices.Index(ints, lo)])
 	}
-	c.count(zero, negative, int64(len(ints)))
-	for i, v := range ints {
-		if v == hi {
-			c.bound(values[i])
-			break
-		}
+	c.countSigns(ints, lo, hi)
+	if fresh || hi > c.near.hi {
+		c.near.hi = hi
+		c.bound(values[slices.Index(ints, hi)])
 	}
+	c.near.exponent, c.near.known = exponent, true
 }
 
 // AddScaled adds the values coefficients[i] × 10^exponent, in the form that
@@ -96,28 +104,33 @@ func (c *Decimal) AddScaled(coefficients []int64, exponent int, valid bitmap.Bit
 			c.first, started = ends[0], true
 		}
 		c.differ = c.differ || lo != hi || c.first != ends[0]
-		zero, negative := countSigns(run)
 		c.bound(ends[0])
-		c.count(zero, negative, int64(len(run)))
+		c.countSigns(run, lo, hi)
 		c.bound(ends[1])
 	}
 }
 
-func countSigns(ints []int64) (zero, negative int64) {
-	n := uint64(0)
+// countSigns counts values with the signs of ints, which lie between lo and hi.
+func (c *Decimal) countSigns(ints []int64, lo, hi int64) {
+	n := int64(len(ints))
+	switch {
+	case lo > 0:
+		c.positive += n
+		return
+	case hi < 0:
+		c.negative += n
+		return
+	}
+	zero, negative := int64(0), uint64(0)
 	for _, v := range ints {
-		n += uint64(v) >> 63
+		negative += uint64(v) >> 63
 		if v == 0 {
 			zero++
 		}
 	}
-	return zero, int64(n)
-}
-
-func (c *Decimal) count(zero, negative, all int64) {
 	c.zero += zero
-	c.negative += negative
-	c.positive += all - zero - negative
+	c.negative += int64(negative)
+	c.positive += n - zero - int64(negative)
 }
 
 // one adds a value of any class.

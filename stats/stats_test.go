@@ -186,9 +186,10 @@ func TestDecimal(t *testing.T) {
 		odds := rapid.SampledFrom([]int{1, 50, 1 << 30}).Draw(t, "odds")
 		limit := rapid.SampledFrom([]int64{1, 3, 1 << 40}).Draw(t, "limit")
 		values := make([]decimal.Decimal, n)
+		exponent := rapid.IntRange(-2, 0).Draw(t, "exponent")
 		for i := range values {
 			v := r.Int64N(2*limit) - limit
-			decimal.FromInt64(values[i:i+1], []int64{v}, -2)
+			decimal.FromInt64(values[i:i+1], []int64{v}, exponent)
 			if r.IntN(odds) == 0 {
 				switch r.IntN(5) {
 				case 0:
