@@ -60,9 +60,13 @@ var decodeCosts = map[encoding.Code]decodeCost{
 	encoding.BlockDictionary: {60, 0, 2000},
 	encoding.FSST:            {0, 650, 800},
 	encoding.LZ4:             {230, 0, 800},
-	encoding.Zstd:            {400, 1200, 800},
-	encoding.DecimalTree:     {0, 0, 3000},
+	encoding.Zstd:            {600, 800, 800},
+	encoding.DecimalTree:     {0, 0, 2000},
 }
+
+// zstdFixed is what Zstd takes on numbers in values of a fixed size, whose bytes
+// are mostly equal.
+var zstdFixed = decodeCost{330, 450, 0}
 
 const (
 	exploreEvery = 64       // blocks
@@ -84,6 +88,9 @@ type plan struct {
 // cost is what a tree counts for.
 func (e *Encoder) cost(code encoding.Code, size int, in *input) int64 {
 	c := decodeCosts[code]
+	if code == encoding.Zstd && in.Fixed > 0 {
+		c = zstdFixed
+	}
 	return int64(size)*(e.policy.byteCost+c.perStored) + int64(len(in.Bytes()))*c.perByte + int64(in.N)*c.perValue
 }
 

@@ -185,12 +185,16 @@ func (d *describer) offsets(at int, nested bool) {
 }
 
 func (d *describer) decimals() {
-	exponent := int16(d.uint(2, 2, "exponent"))
+	exponent := 0
+	if d.have(4) {
+		exponent = int(int16(binary.LittleEndian.Uint16(d.tree[2:])))
+		d.node.Field(2, 2, "exponent", strconv.Itoa(exponent))
+	}
 	form := d.uint(4, 1, "form")
 	d.pad(5)
 	exceptions := d.uint(8, 4, "exceptions")
 	size := d.uint(12, 4, "integers size")
-	d.node.Params = "e=" + strconv.Itoa(int(exponent))
+	d.node.Params = "e=" + strconv.Itoa(exponent)
 	if form == uint64(reducedForm) {
 		d.node.Params += ",reduced"
 	}
