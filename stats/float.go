@@ -48,25 +48,47 @@ func (c *Float[F]) Add(values []F, valid bitmap.Bits) {
 
 // dense adds values none of which is null.
 func (c *Float[F]) dense(values []F) {
-	lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-	zero, negative := uint64(0), uint64(0)
-	for _, v := range values {
-		key := floatKey(math.Float64bits(float64(v)))
-		lo, hi = min(lo, key), max(hi, key)
-		next := uint64(key) + 1 // 0 and 1 for the zeros
-		negative += next >> 63
-		if next <= 1 {
-			zero++
-		}
-	}
-	if lo <= ^infKey || hi >= infKey {
+	lo, hi := keyBounds(values)
+	n := int64(len(values))
+	switch {
+	case lo <= ^infKey || hi >= infKey:
 		c.special(values)
+		return
+	case lo > 0:
+		c.bound(lo, hi)
+		c.positive += n
 		return
 	}
 	c.bound(lo, hi)
-	c.zero += int64(zero)
+	zero, negative := int64(0), uint64(0)
+	for _, v := range values {
+		negative += math.Float64bits(float64(v)) >> 63
+		if v == 0 {
+			zero++
+			negative -= math.Float64bits(float64(v)) >> 63 // -0 counts as zero
+		}
+	}
+	c.zero += zero
 	c.negative += int64(negative)
-	c.positive += int64(len(values)) - int64(zero) - int64(negative)
+	c.positive += n - zero - int64(negative)
+}
+
+// keyBounds is the least and the greatest key of v, which is not empty. NaNs
+// are beyond the infinities.
+func keyBounds[F float32 | float64](v []F) (lo, hi int64) {
+	lo, hi = math.MaxInt64, math.MinInt64
+	lo1, hi1 := lo, hi
+	for len(v) >= 2 {
+		a, b := floatKey(math.Float64bits(float64(v[0]))), floatKey(math.Float64bits(float64(v[1])))
+		lo, hi = min(lo, a), max(hi, a)
+		lo1, hi1 = min(lo1, b), max(hi1, b)
+		v = v[2:]
+	}
+	for _, x := range v {
+		a := floatKey(math.Float64bits(float64(x)))
+		lo, hi = min(lo, a), max(hi, a)
+	}
+	return min(lo, lo1), max(hi, hi1)
 }
 
 // special is dense for values with NaNs or infinities among them.
