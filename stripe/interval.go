@@ -41,15 +41,15 @@ func (w *intervalWriter) write(arr arrow.Array) error {
 	case arrow.INTERVAL_DAY_TIME:
 		v := arrowutil.Values[dayTime](arr)
 		parts = []arrow.Array{
-			part(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v dayTime) int32 { return v.Days }),
-			part(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v dayTime) int32 { return v.Milliseconds }),
+			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v dayTime) int32 { return v.Days }),
+			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v dayTime) int32 { return v.Milliseconds }),
 		}
 	case arrow.INTERVAL_MONTH_DAY_NANO:
 		v := arrowutil.Values[monthDayNano](arr)
 		parts = []arrow.Array{
-			part(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v monthDayNano) int32 { return v.Months }),
-			part(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v monthDayNano) int32 { return v.Days }),
-			part(w.ctx.mem, arrow.PrimitiveTypes.Int64, v, func(v monthDayNano) int64 { return v.Nanoseconds }),
+			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v monthDayNano) int32 { return v.Months }),
+			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int32, v, func(v monthDayNano) int32 { return v.Days }),
+			intervalPart(w.ctx.mem, arrow.PrimitiveTypes.Int64, v, func(v monthDayNano) int64 { return v.Nanoseconds }),
 		}
 	default:
 		return fmt.Errorf("array of type %s for an interval", arr.DataType())
@@ -64,7 +64,7 @@ func (w *intervalWriter) write(arr arrow.Array) error {
 	return err
 }
 
-func part[V any, P int32 | int64](mem memory.Allocator, dt arrow.DataType, values []V, get func(V) P) arrow.Array {
+func intervalPart[V any, P int32 | int64](mem memory.Allocator, dt arrow.DataType, values []V, get func(V) P) arrow.Array {
 	b := arrowutil.NewBuffer(mem, len(values)*sizeOf[P]())
 	dst := arrowutil.As[P](b.Bytes())
 	for i, v := range values {

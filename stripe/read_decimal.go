@@ -24,7 +24,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &decimalReader{bytesReader: &bytesReader[int32]{
+	r := &decimalReader{scale: int(n.col.Scale), bytesReader: &bytesReader[int32]{
 		dt: n.col.Plain, options: n.options, data: data, fixed: decimalWidth, nulls: n.nullable(),
 	}}
 	if n.col.Rule == arrowmap.DecimalText {
@@ -38,6 +38,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 type decimalReader struct {
 	*bytesReader[int32]
 	store storer[decimal.Decimal]
+	scale int // of the Arrow decimals
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
@@ -49,13 +50,30 @@ func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (ar
 	if r.nulls {
 		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
 	}
-	err := r.each(ctx, w, from, to, func(at int, values []decimal.Decimal, valid bitmap.Bits) error {
+	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
+		b, err := r.parse(w, e, block)
+		if err != nil {
+			return err
+		}
+		p := partOf(e, from, to)
+		valid, err := r.validity(w, b)
+		if err != nil {
+			return err
+		}
+		valid = valid.Slice(p.lo, p.hi)
 		if out.valid != nil {
-			valid.CopyTo(out.valid.Bytes(), at)
+			valid.CopyTo(out.valid.Bytes(), p.at)
 		}
 		out.nulls += valid.Nulls()
-		dst := out.values.Bytes()[at*r.store.width : (at+len(values))*r.store.width]
-		return shiftRows(r.store.convert(dst, values, valid), at)
+		dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.hi-p.lo)*r.store.width]
+		if r.fromIntegers(dst, b, p) {
+			return nil
+		}
+		values, err := r.values(w, b)
+		if err != nil {
+			return err
+		}
+		return shiftRows(r.store.convert(dst, values[p.lo:p.hi], valid), p.at)
 	})
 	if err != nil {
 		out.release()
@@ -64,44 +82,74 @@ func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (ar
 	return out.array(r.dt, n), nil
 }
 
-// each calls f for the part of each block that lies in the range, with its
-// place in the range.
-func (r *decimalReader) each(ctx context.Context, w *worker, from, to int64, f func(at int, values []decimal.Decimal, valid bitmap.Bits) error) error {
-	return r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		b, err := r.parse(w, e, block)
-		if err != nil {
-			return err
-		}
-		values := arrowutil.As[decimal.Decimal](arrowutil.Bytes(slice(&w.words, 2*e.N)))
-		if err := bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0)); err != nil {
-			return err
-		}
-		valid := bitmap.All(e.N)
-		if b.Nulls() > 0 {
-			bits := slice(&w.bits, (e.N+7)/8)
-			clear(bits)
-			if b.Validity(bits, 0); !r.nulls {
-				return fault.Corruptf("%d nulls in a column whose descriptor counts none", b.Nulls())
-			}
-			valid.Data = bits
-		}
-		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
-		i, j := int(lo-e.First), int(hi-e.First)
-		return f(int(lo-uint64(from)), values[i:j], valid.Slice(i, j))
-	})
+// part is what a read needs of a block: its values from lo up to hi, for the
+// rows from at on.
+type part struct{ lo, hi, at int }
+
+func partOf(e blockmap.Entry, from, to int64) part {
+	lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
+	return part{lo: int(lo - e.First), hi: int(hi - e.First), at: int(lo - uint64(from))}
+}
+
+// fromIntegers fills dst from a block that is stored as integers of the
+// column's own scale, without going through decimal digits. It reports false
+// for other blocks.
+func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p part) bool {
+	exponent, integers, exceptions, ok := b.Integers()
+	if !ok || exponent != -r.scale || len(exceptions.Positions) > 0 || r.store.width != 16 {
+		return false
+	}
+	out := arrowutil.As[decimal.Int128](dst)
+	for i, v := range integers[p.lo:p.hi] {
+		out[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
+	}
+	return true
+}
+
+// validity is the validity of all values of a block.
+func (r *decimalReader) validity(w *worker, b *bytestring.Block) (bitmap.Bits, error) {
+	valid := bitmap.All(b.Len())
+	if b.Nulls() == 0 {
+		return valid, nil
+	}
+	if !r.nulls {
+		return valid, fault.Corruptf("%d nulls in a column whose descriptor counts none", b.Nulls())
+	}
+	valid.Data = slice(&w.bits, (b.Len()+7)/8)
+	clear(valid.Data)
+	b.Validity(valid.Data, 0)
+	return valid, nil
+}
+
+// values decodes all values of a block.
+func (r *decimalReader) values(w *worker, b *bytestring.Block) ([]decimal.Decimal, error) {
+	values := arrowutil.As[decimal.Decimal](arrowutil.Bytes(slice(&w.words, 2*b.Len())))
+	return values, bytestring.Decode(b, arrowutil.Bytes(values), nil, int32(0))
 }
 
 // decimalTextReader reads decimals as text.
 type decimalTextReader struct{ *decimalReader }
 
 func (r *decimalTextReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	b := array.NewBuilder(r.options.Allocator, r.dt)
-	defer b.Release()
-	text := b.(array.StringLikeBuilder)
-	err := r.each(ctx, w, from, to, func(_ int, values []decimal.Decimal, valid bitmap.Bits) error {
-		for i, d := range values {
-			if valid.At(i) {
-				text.Append(d.String())
+	builder := array.NewBuilder(r.options.Allocator, r.dt)
+	defer builder.Release()
+	text := builder.(array.StringLikeBuilder)
+	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
+		b, err := r.parse(w, e, block)
+		if err != nil {
+			return err
+		}
+		valid, err := r.validity(w, b)
+		if err != nil {
+			return err
+		}
+		values, err := r.values(w, b)
+		if err != nil {
+			return err
+		}
+		for p := partOf(e, from, to); p.lo < p.hi; p.lo++ {
+			if valid.At(p.lo) {
+				text.Append(values[p.lo].String())
 			} else {
 				text.AppendNull()
 			}
@@ -111,5 +159,5 @@ func (r *decimalTextReader) read(ctx context.Context, w *worker, from, to int64)
 	if err != nil {
 		return nil, err
 	}
-	return b.NewArray(), nil
+	return builder.NewArray(), nil
 }
