@@ -25,6 +25,10 @@ type BytesOptions struct {
 	NoFilter bool
 	// Filter are the options of the Bloom filter.
 	Filter sbbf.Options
+	// Range collects the least and the greatest value too, in byte order. The
+	// reference leaves that out; its reader passes over it. Bounds are at most
+	// 64 bytes long.
+	Range bool
 }
 
 // Bytes collects lengths, the number of distinct values and a Bloom filter of a
@@ -39,6 +43,7 @@ type Bytes struct {
 	differ  bool   // no constant: a value differs from the first, or is too long
 	sketch  *hll.Sketch
 	filter  *sbbf.Builder // nil if there is none
+	bounds  bytesRange
 }
 
 // NewBytes is an empty collector.
@@ -105,6 +110,9 @@ func (c *Bytes) distinct(value []byte) {
 	if !c.differ {
 		c.compareFirst(value)
 	}
+	if c.o.Range {
+		c.bounds.add(value)
+	}
 	c.sketch.AddHash(hll.Hash(value))
 	if c.filter != nil && !c.filter.Abandoned() {
 		c.filter.AddHash(sbbf.Hash(value))
@@ -139,6 +147,10 @@ func (c *Bytes) Fill(f *shardpb.FieldDescriptor) {
 		}}
 	}
 	f.ConstantValue = c.constant(!c.differ, c.constantValue)
+	f.RangeStats = nil
+	if c.o.Range {
+		f.RangeStats = c.bounds.stats(c.o.String)
+	}
 	f.Cardinality, f.MembershipFilters = nil, nil
 	if c.values() == 0 {
 		return
@@ -156,13 +168,10 @@ func (c *Bytes) Fill(f *shardpb.FieldDescriptor) {
 }
 
 func (c *Bytes) constantValue() *commonpb.AnyValue {
-	if c.o.String && utf8.Valid(c.first) {
-		return &commonpb.AnyValue{Kind: &commonpb.AnyValue_StringValue{StringValue: string(c.first)}}
-	}
-	if c.o.String {
+	if c.o.String && !utf8.Valid(c.first) {
 		return nil // a protobuf string cannot hold it
 	}
-	return &commonpb.AnyValue{Kind: &commonpb.AnyValue_BytesValue{BytesValue: bytes.Clone(c.first)}}
+	return anyBytes(c.first, c.o.String)
 }
 
 func cardinality(s *hll.Sketch) *shardpb.CardinalityInfo {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -402,6 +404,62 @@ func TestBytes(t *testing.T) {
 			require.EqualValues(t, total, f.GetRawDataSize())
 		} else {
 			require.EqualValues(t, total+(v.N+7)/8, f.GetRawDataSize())
+		}
+	})
+}
+
+// All values lie within the bounds, which are short, valid, and exact where they can be.
+func TestBytesRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		isString := rapid.Bool().Draw(t, "string")
+		gen := rapid.SliceOfN(rapid.ByteRange(0xfe, 0xff), 0, 70)
+		if isString {
+			runes := rapid.SampledFrom([]rune{0, 'a', 'b', 0xd7ff, 0xe000, 0x10ffff, 0x10fffe, 0xfffd})
+			gen = rapid.Map(rapid.SliceOfN(runes, 0, 70), func(r []rune) []byte { return []byte(string(r)) })
+			if rapid.IntRange(0, 9).Draw(t, "invalid") == 0 {
+				gen = rapid.SliceOfN(rapid.Byte(), 0, 70)
+			}
+		}
+		prefix := bytes.Repeat([]byte{'a'}, rapid.SampledFrom([]int{0, 7, 60, 63, 64}).Draw(t, "prefix"))
+		c := NewBytes(BytesOptions{String: isString, Range: true})
+		values := rapid.SliceOfN(gen, 0, 12).Draw(t, "values")
+		valid := true
+		for i := range values {
+			values[i] = append(bytes.Clone(prefix), values[i]...)
+			valid = valid && utf8.Valid(values[i])
+			c.AddRepeated(values[i], 1)
+		}
+		f := &shardpb.FieldDescriptor{}
+		c.Fill(f)
+		_, err := proto.Marshal(f)
+		require.NoError(t, err)
+		if len(values) == 0 {
+			require.True(t, proto.Equal(rangeOf(nil, nil), f.RangeStats))
+			return
+		}
+		if f.RangeStats == nil {
+			require.True(t, !valid || bytes.Contains(slices.MaxFunc(values, bytes.Compare), []byte(string(rune(0x10ffff)))) ||
+				bytes.Equal(slices.MaxFunc(values, bytes.Compare)[:1], []byte{0xff}))
+			return
+		}
+		bound := func(v *commonpb.AnyValue) []byte {
+			if isString {
+				return []byte(v.GetStringValue())
+			}
+			return v.GetBytesValue()
+		}
+		lo, hi := bound(f.RangeStats.MinValue), bound(f.RangeStats.MaxValue)
+		require.LessOrEqual(t, max(len(lo), len(hi)), maxBound)
+		least, greatest := slices.MinFunc(values, bytes.Compare), slices.MaxFunc(values, bytes.Compare)
+		if f.RangeStats.MinInclusive {
+			require.True(t, bytes.Equal(least, lo))
+		} else {
+			require.Negative(t, bytes.Compare(lo, least))
+		}
+		if f.RangeStats.MaxInclusive {
+			require.True(t, bytes.Equal(greatest, hi))
+		} else {
+			require.Positive(t, bytes.Compare(hi, greatest))
 		}
 	})
 }
