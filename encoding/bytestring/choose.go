@@ -53,20 +53,24 @@ func policyOf(p encoding.Profile) *policy {
 // each byte of the tree, and each value.
 type decodeCost struct{ perByte, perStored, perValue int64 }
 
-// decodeCosts were measured on one core (BenchmarkDecode). They are constants, so
-// that choices are the same everywhere.
-var decodeCosts = map[encoding.Code]decodeCost{
-	encoding.Plain:           {50, 0, 700},
-	encoding.BlockDictionary: {60, 0, 2000},
-	encoding.FSST:            {0, 650, 800},
-	encoding.LZ4:             {230, 0, 800},
-	encoding.Zstd:            {600, 800, 800},
-	encoding.DecimalTree:     {0, 0, 2000},
-}
-
-// zstdFixed is what Zstd takes on numbers in values of a fixed size, whose bytes
-// are mostly equal.
-var zstdFixed = decodeCost{330, 450, 0}
+// decodeCosts and fixedCosts, of values of a fixed size, were measured on one core
+// (BenchmarkDecode). They are constants, so that choices are the same everywhere.
+var (
+	decodeCosts = map[encoding.Code]decodeCost{
+		encoding.Plain:           {50, 0, 1500},
+		encoding.BlockDictionary: {100, 0, 2300},
+		encoding.FSST:            {0, 600, 1700},
+		encoding.LZ4:             {200, 0, 1800},
+		encoding.Zstd:            {600, 800, 1800},
+	}
+	fixedCosts = map[encoding.Code]decodeCost{
+		encoding.Plain:       {50, 0, 0},
+		encoding.FSST:        {0, 650, 0},
+		encoding.LZ4:         {160, 0, 0},
+		encoding.Zstd:        {330, 450, 0},
+		encoding.DecimalTree: {0, 0, 2000},
+	}
+)
 
 const (
 	exploreEvery = 64       // blocks
@@ -88,8 +92,8 @@ type plan struct {
 // cost is what a tree counts for.
 func (e *Encoder) cost(code encoding.Code, size int, in *input) int64 {
 	c := decodeCosts[code]
-	if code == encoding.Zstd && in.Fixed > 0 {
-		c = zstdFixed
+	if in.Fixed > 0 {
+		c = fixedCosts[code]
 	}
 	return int64(size)*(e.policy.byteCost+c.perStored) + int64(len(in.Bytes()))*c.perByte + int64(in.N)*c.perValue
 }

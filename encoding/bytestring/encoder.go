@@ -72,7 +72,7 @@ func prefix(offsets []int64, most int64) int {
 // empty. The tree is never larger than that of Plain. A block of more than 2 GiB
 // of values is an error.
 func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, error) {
-	if size := len(v.Bytes()); size > math.MaxInt32 || v.N < 1 {
+	if size := len(v.Bytes()); size > math.MaxInt32 {
 		return dst, misuse("block of %d values, %d bytes", v.N, size)
 	}
 	if valid.Data == nil {
