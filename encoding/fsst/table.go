@@ -1,15 +1,13 @@
 package fsst
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "encoding/binary"
 
 // Table is a set of symbols with the structures to find the longest that a
 // string begins with. [Train] makes it; the zero value is of no use. Reading it
 // is safe for concurrent use.
 type Table struct {
-	symbols []symbol
+	symbols [MaxSymbols]symbol   // by code
+	n       int                  // of them
 	long    [longSlots]longEntry // by three bytes: symbols of 3 to 8 bytes
 	short   [1 << 16]match       // by two bytes: symbols of 1 or 2 bytes
 	single  [256]match           // by one byte: symbols of 1 byte
@@ -48,7 +46,7 @@ func slot(word uint64) uint32 {
 // set makes the table one of these symbols. They must differ, also in their
 // slots where they are long, and be sorted by length.
 func (t *Table) set(symbols []symbol) {
-	t.symbols = append(t.symbols[:0], symbols...)
+	t.n = copy(t.symbols[:], symbols)
 	for i := range t.long {
 		t.long[i] = emptyEntry
 	}
@@ -105,27 +103,26 @@ func (t *Table) findLast(b []byte) match {
 // returns changes with its next call.
 func (t *Table) Clone() *Table {
 	c := *t
-	c.symbols = slices.Clone(t.symbols)
 	return &c
 }
 
 // Len is the number of symbols.
-func (t *Table) Len() int { return len(t.symbols) }
+func (t *Table) Len() int { return t.n }
 
 // Symbol is the symbol with code i: its bytes, the first in the low byte and
 // unused ones 0, and their number.
 func (t *Table) Symbol(i int) (value uint64, length uint8) {
-	s := t.symbols[i]
+	s := t.symbols[:t.n][i]
 	return s.value, s.length
 }
 
 // Append appends the table as it is stored: 8 bytes a symbol, then one byte a
 // length.
 func (t *Table) Append(dst []byte) []byte {
-	for _, s := range t.symbols {
+	for _, s := range t.symbols[:t.n] {
 		dst = binary.LittleEndian.AppendUint64(dst, s.value)
 	}
-	for _, s := range t.symbols {
+	for _, s := range t.symbols[:t.n] {
 		dst = append(dst, s.length)
 	}
 	return dst
