@@ -16,7 +16,7 @@ import (
 
 // lookers are the commands that look into shards.
 func (a *app) lookers() []*cobra.Command {
-	return []*cobra.Command{a.schema()}
+	return []*cobra.Command{a.inspect(), a.schema(), a.stats()}
 }
 
 func (a *app) schema() *cobra.Command {
