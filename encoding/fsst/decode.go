@@ -7,8 +7,8 @@ import (
 	"github.com/amudai/amudai-go/fault"
 )
 
-// Decoder turns codes back into strings. The zero value knows no symbols. It
-// is safe for concurrent use, other than Reset.
+// Decoder turns codes back into strings, once Reset has given it a table. It is
+// safe for concurrent use, other than Reset.
 type Decoder struct {
 	values  [256]uint64
 	lengths [256]uint8
