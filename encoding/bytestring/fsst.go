@@ -76,11 +76,12 @@ func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) 
 	at := len(dst)
 	dst = s.table.Encode(dst, v.Bytes())
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
+	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
 	if v.Fixed > 0 {
 		return dst, nil
 	}
 	dst[start+8] = 8
-	dst, nested, err := nums.appendOffsets(padFrom(dst, start), w.relative(v))
+	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
 	if nested {
 		dst[start+7] = 1
 	}
