@@ -75,6 +75,40 @@ func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, o
 	return flip(ctx, region[:n], sum)
 }
 
+// dictionary explains a value dictionary: a header of 124 bytes and its checksum,
+// and three sections, each with its payload's length in front and the payload's
+// checksum at its very end. The header has where sections begin and end.
+func (s *flipSearch) dictionary(ctx context.Context, b []byte) (at, bit int, ok bool) {
+	const header = 128
+	if len(b) < header {
+		return 0, 0, false
+	}
+	if container.Checksum(b[:header-4]) != binary.LittleEndian.Uint32(b[header-4:]) {
+		return s.checked(ctx, b[:header])
+	}
+	for _, field := range []int{14, 30, 46} {
+		start, end := binary.LittleEndian.Uint64(b[field:]), binary.LittleEndian.Uint64(b[field+8:])
+		if end > uint64(len(b)) || start+12 > end || start > end {
+			continue
+		}
+		section := b[start:end]
+		n := binary.LittleEndian.Uint64(section)
+		if n > uint64(len(section)-12) {
+			continue
+		}
+		payload, sum := section[8:8+n], section[len(section)-4:]
+		if container.Checksum(payload) == binary.LittleEndian.Uint32(sum) {
+			continue
+		}
+		at, bit, ok = s.checked(ctx, append(payload[:n:n], sum...))
+		if at >= int(n) { // in the checksum, which stands at the end of the section
+			return int(end) - 4 + at - int(n), bit, ok
+		}
+		return int(start) + 8 + at, bit, ok
+	}
+	return 0, 0, false
+}
+
 // flip tries every bit, on all cores.
 func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 	var found atomic.Int64

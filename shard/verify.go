@@ -94,7 +94,7 @@ func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, err
 		if !isFault(err) {
 			return nil, err
 		}
-		v.problem(v.explainOpen(ctx, location, err))
+		_ = v.problem(v.explainOpen(ctx, location, err)) // the first is never too many
 		return v.report(), nil
 	}
 	defer f.Close()
@@ -295,21 +295,4 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 		return err
 	}
 	return c.values(ctx, &col)
-}
-
-// explainOpen looks for a flipped bit when even the directory or the stripe list
-// cannot be read.
-func (v *verifier) explainOpen(ctx context.Context, location string, err error) Finding {
-	finding := Finding{Err: err}
-	var e *fault.Error
-	if !errors.Is(err, ErrChecksum) || !errors.As(err, &e) || e.Offset < 0 {
-		return finding
-	}
-	r, rerr := openReader(ctx, location, v.o.Open)
-	if rerr != nil {
-		return finding
-	}
-	defer r.Close()
-	finding.Bit = v.explainFrameAt(ctx, r, e.Offset)
-	return finding
 }

@@ -178,6 +178,11 @@ func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, elem
 	if err == nil {
 		return true, nil
 	}
-	// Offsets inside the dictionary count from its start.
-	return false, c.v.found(fault.Of(fault.In(err, element, at.Start), r.Name()))
+	f := Finding{Err: fault.Of(fault.In(err, element, at.Start), r.Name())}
+	if errors.Is(err, ErrChecksum) {
+		if i, bit, ok := c.v.flips.dictionary(ctx, raw); ok {
+			f.Bit = &FlippedBit{r.Name(), at.Start + int64(i), bit}
+		}
+	}
+	return false, c.v.problem(f)
 }

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,27 +47,6 @@ func (v *verifier) foundAt(ctx context.Context, m shardfile.MessageRef, err erro
 		return v.problem(Finding{Err: err, Bit: v.explainFrameAt(ctx, v.file.Root(), e.Offset)})
 	}
 	return v.found(err)
-}
-
-// explainFrameAt looks for a flipped bit in the frame at offset, whose length is
-// taken to be right.
-func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset int64) *FlippedBit {
-	var length [4]byte
-	if r.ReadAt(ctx, length[:], offset) != nil {
-		return nil
-	}
-	n := int64(binary.LittleEndian.Uint32(length[:]))
-	if n > maxFlip {
-		return nil
-	}
-	frame := make([]byte, n+container.FrameExtra)
-	if r.ReadAt(ctx, frame, offset) != nil {
-		return nil
-	}
-	if at, bit, ok := v.flips.frame(ctx, frame); ok {
-		return &FlippedBit{r.Name(), offset + int64(at), bit}
-	}
-	return nil
 }
 
 func openReader(ctx context.Context, location string, o OpenOptions) (storage.Reader, error) {

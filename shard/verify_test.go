@@ -2,11 +2,19 @@ package shard
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/golden"
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // TestVerifyGoldens finds no problem in any shard of the reference.
@@ -35,4 +43,116 @@ func TestVerifyGoldens(t *testing.T) {
 		})
 	}
 	t.Logf("%+v", all)
+}
+
+// TestVerifyNamesTheBit flips one bit of every byte of small shards: what readers
+// stumble over Verify reports, and names the bit if the checksum of a message or
+// block covers it.
+func TestVerifyNamesTheBit(t *testing.T) {
+	ctx := context.Background()
+	for name, b := range smallShards(t) {
+		if !strings.HasPrefix(name, "ours") || !strings.HasSuffix(name, "Balanced") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			named, failed := 0, 0
+			for i := len(name) % 3; i < len(b); i += 3 {
+				bit := (i*5 + len(name)) % 8
+				b[i] ^= 1 << bit
+				_, readErr := readBatches(b)
+				r, err := Verify(ctx, "mem://x/census", VerifyOptions{Open: OpenOptions{Store: bytesStore{b: b}}, Parallelism: 1})
+				b[i] ^= 1 << bit
+				require.NoError(t, err)
+				if readErr == nil {
+					continue
+				}
+				failed++
+				require.False(t, r.OK(), "byte %d bit %d: %v", i, bit, readErr)
+				if !errors.Is(readErr, ErrChecksum) {
+					continue
+				}
+				var bits []FlippedBit
+				for _, p := range r.Problems {
+					if p.Bit != nil {
+						bits = append(bits, *p.Bit)
+					}
+				}
+				require.Equal(t, []FlippedBit{{"census", int64(i), bit}}, bits)
+				named++
+			}
+			t.Logf("%d bytes, %d damages, %d bits named", len(b), failed, named)
+		})
+	}
+}
+
+// TestVerifyFindsLies changes statements about the data, with right checksums.
+func TestVerifyFindsLies(t *testing.T) {
+	ctx := context.Background()
+	data := numbered(1000, 6)
+	for name, lie := range map[string]func(f *stripe.Finished){
+		"null_count":       func(f *stripe.Finished) { f.Nodes[0].Field.NullCount = proto.Uint64(1) },
+		"raw_data_size":    func(f *stripe.Finished) { f.Nodes[0].Field.RawDataSize = proto.Uint64(5) },
+		"minimum":          func(f *stripe.Finished) { f.Nodes[0].Field.RangeStats.MinValue = i64(1) },
+		"maximum":          func(f *stripe.Finished) { f.Nodes[0].Field.RangeStats.MaxValue = i64(1001) },
+		"constant value, ": func(f *stripe.Finished) { find(f, schemaString).ConstantValue = textValue("x") },
+		"sketch":           func(f *stripe.Finished) { find(f, schemaString).Cardinality.HllSketch.Counters[3] ^= 1 },
+		"ascii_count":      func(f *stripe.Finished) { find(f, schemaString).GetStringStats().AsciiCount = proto.Uint64(0) },
+		"block map has":    func(f *stripe.Finished) { f.Nodes[0].Buffers[0].Desc.BlockCount = proto.Uint64(99) },
+		"floating_stats":   func(f *stripe.Finished) { find(f, schemaFloat).GetFloatingStats().ZeroCount += 1 },
+		"max_length":       func(f *stripe.Finished) { find(f, schemaList).GetListStats().MaxLength += 1 },
+		"positions, expec": func(f *stripe.Finished) {
+			find(f, schemaList).PositionCount += 1
+			f.Nodes[0].Field.PositionCount = 1000
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := storage.NewMemory()
+			w, err := Create(ctx, "mem://x/s", data.schema, WriterOptions{Store: store})
+			require.NoError(t, err)
+			sw, err := stripe.NewWriter(w.Columns(), stripe.Options{})
+			require.NoError(t, err)
+			require.NoError(t, sw.Write(ctx, data.columns, data.rows))
+			f, err := sw.Finish(ctx)
+			require.NoError(t, err)
+			lie(f)
+			err = w.out.AppendStripe(ctx, f, shardfile.StripeOptions{})
+			if name == "positions, expec" {
+				require.Error(t, err) // the writer counts, too
+				require.NoError(t, w.Abort())
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, w.Close(ctx))
+			r, err := Verify(ctx, "mem://x/s", VerifyOptions{Open: OpenOptions{Store: store}})
+			require.NoError(t, err)
+			require.NotEmpty(t, r.Problems)
+			var all []string
+			for _, p := range r.Problems {
+				all = append(all, p.String())
+			}
+			require.Contains(t, strings.Join(all, "\n"), name)
+		})
+	}
+}
+
+func i64(v int64) *commonpb.AnyValue {
+	return &commonpb.AnyValue{Kind: &commonpb.AnyValue_I64Value{I64Value: v}}
+}
+
+func textValue(s string) *commonpb.AnyValue {
+	return &commonpb.AnyValue{Kind: &commonpb.AnyValue_StringValue{StringValue: s}}
+}
+
+func schemaString(f *shardpb.FieldDescriptor) bool { return f.GetStringStats() != nil }
+func schemaFloat(f *shardpb.FieldDescriptor) bool  { return f.GetFloatingStats() != nil }
+func schemaList(f *shardpb.FieldDescriptor) bool   { return f.GetListStats() != nil }
+
+// find is the first descriptor of a kind.
+func find(f *stripe.Finished, is func(*shardpb.FieldDescriptor) bool) *shardpb.FieldDescriptor {
+	for _, n := range f.Nodes {
+		if is(n.Field) {
+			return n.Field
+		}
+	}
+	return nil
 }

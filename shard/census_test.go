@@ -1,0 +1,160 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/golden"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// bytesStore is a store of one artifact, without copies.
+type bytesStore struct {
+	storage.Store
+	b []byte
+}
+
+func (s bytesStore) Open(context.Context, string) (storage.Reader, error) {
+	return storage.FromBytes("census", s.b), nil
+}
+
+// readBatches is all data of a shard.
+func readBatches(b []byte) ([]arrow.RecordBatch, error) {
+	ctx := context.Background()
+	s, err := Open(ctx, "mem://x/census", OpenOptions{Store: bytesStore{b: b}, Types: rawTypes})
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	var out []arrow.RecordBatch
+	for batch, err := range s.Scan(ctx, ScanOptions{Parallelism: 1}) {
+		if err != nil {
+			return nil, err
+		}
+		batch.Retain()
+		out = append(out, batch)
+	}
+	return out, nil
+}
+
+func sameBatches(a, b []arrow.RecordBatch) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !a[i].Schema().Equal(b[i].Schema()) || a[i].NumRows() != b[i].NumRows() {
+			return false
+		}
+		for c := range a[i].Columns() {
+			if arrowutil.Difference(a[i].Column(c), b[i].Column(c)) >= 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// census is what flips and cuts of one shard led to.
+type census struct{ failed, same, other int }
+
+func (c *census) try(b []byte, want []arrow.RecordBatch) error {
+	got, err := readBatches(b)
+	switch {
+	case err != nil && !isFault(err):
+		return fmt.Errorf("unexpected kind of error: %w", err)
+	case err != nil:
+		c.failed++
+	case sameBatches(want, got):
+		c.same++
+	default:
+		c.other++
+		return fmt.Errorf("other data")
+	}
+	return nil
+}
+
+// smallShards are shards of every kind: what a few rows of each type make, under
+// profiles that lead to different encodings.
+func smallShards(t *testing.T) map[string][]byte {
+	out := map[string][]byte{}
+	store := storage.NewMemory()
+	for i, group := range smallGroups() {
+		for _, p := range []encoding.Profile{encoding.Balanced, encoding.MinimalSize} {
+			g := arrowgen.New(uint64(i))
+			g.Nulls = 0.3
+			data := randomTable(g, group, 9)
+			location := fmt.Sprintf("mem://x/%d-%v", i, p)
+			writeTable(t, location, data, WriterOptions{Store: store, StripeRows: 6, Profile: p, CreationTime: created}, 9)
+			r, err := store.Open(context.Background(), location)
+			require.NoError(t, err)
+			b, _, err := r.ReadSuffix(context.Background(), 1<<20)
+			require.NoError(t, err)
+			out[fmt.Sprintf("ours %v %v", group, p)] = bytes.Clone(b)
+		}
+	}
+	for _, g := range golden.Shards(t) {
+		b, err := os.ReadFile(g.Path(t))
+		require.NoError(t, err)
+		if len(b) < 12<<10 && g.Layout == "SingleFile" {
+			out[g.File] = b
+		}
+	}
+	return out
+}
+
+func smallGroups() [][]arrow.DataType {
+	return [][]arrow.DataType{
+		{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64},
+		{arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean},
+		{arrow.ListOf(arrow.PrimitiveTypes.Int16)},
+		{&arrow.Decimal128Type{Precision: 20, Scale: 3}, arrow.FixedWidthTypes.Date32},
+		{arrow.StructOf(arrow.Field{Name: "a", Type: &arrow.FixedSizeBinaryType{ByteWidth: 3}, Nullable: true})},
+		{arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8)},
+		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
+	}
+}
+
+// TestFlipAndCut flips bits of small shards and cuts them: reading all data gives
+// an error or the same data, never other data. AMUDAI_CENSUS=all flips every bit;
+// otherwise one bit of every byte is flipped, another one in every shard.
+func TestFlipAndCut(t *testing.T) {
+	all := os.Getenv("AMUDAI_CENSUS") == "all"
+	for name, b := range smallShards(t) {
+		t.Run(name, func(t *testing.T) {
+			want, err := readBatches(b)
+			require.NoError(t, err)
+			start := time.Now()
+			var flips, cuts census
+			for i := range b {
+				for bit := range 8 {
+					if !all && bit != (i+len(name))%8 {
+						continue
+					}
+					b[i] ^= 1 << bit
+					if err := flips.try(b, want); err != nil {
+						t.Errorf("bit %d of byte %d of %d: %v", bit, i, len(b), err)
+					}
+					b[i] ^= 1 << bit
+				}
+			}
+			for n := 0; n < len(b); n++ {
+				if all || n%5 == 0 {
+					if err := cuts.try(b[:n], want); err != nil {
+						t.Errorf("cut at %d of %d: %v", n, len(b), err)
+					}
+				}
+			}
+			t.Logf("%d bytes: flips %+v, cuts %+v, %v", len(b), flips, cuts, time.Since(start).Round(time.Millisecond))
+		})
+	}
+}
