@@ -32,7 +32,7 @@ func (h *hint) kid(code encoding.Code, index int) *hint {
 	if h == nil {
 		return nil
 	}
-	key := int(code)<<2 | index
+	key := int(code)<<3 | index
 	k := h.kids[key]
 	if k == nil {
 		k = &hint{}
@@ -95,7 +95,7 @@ func appendBest[U word](e *enc, dst []byte, in input[U]) []byte {
 func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 	h := in.hint
 	h.since = 1
-	s := analyze(e, in, true)
+	s := analyze(e, in, all)
 	var c candidates
 	for i := range rows {
 		h.memos[i] = memo{}
@@ -140,7 +140,7 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 // the statistics show.
 func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 	h := in.hint
-	s := analyze(e, in, h.memos[rowOf[encoding.BlockDictionary]].good)
+	s := analyze(e, in, h.good)
 	var c candidates
 	for i := range rows {
 		m := h.memos[i]
@@ -177,12 +177,24 @@ func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 
 // guess tells whether the estimate holds only with what a trial has shown.
 func (r *row) guess(w *weights) bool {
-	return w.tier >= tierHeavy && (r.code == encoding.Delta || r.code >= encoding.TruncateU8 && r.code <= encoding.TruncateU64)
+	switch r.code {
+	case encoding.Delta, encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.Narrow:
+		return w.tier >= tierHeavy
+	case encoding.PatchedPack, encoding.CommonDivisor:
+		return true // the statistics are gathered only if it was good
+	}
+	return false
 }
+
+// good tells whether an encoding did well at the last trial.
+func (h *hint) good(code encoding.Code) bool { return h.memos[rowOf(code)].good }
+
+func all(encoding.Code) bool { return true }
 
 // estimate is the size of values in an encoding, 0 if it is not to be tried.
 func (e *enc) estimate(r *row, s *stats, level int, parent encoding.Code, index int) int {
-	if r.tier > e.weights.tier || level > r.levels || !r.types.has(s.t) || r.estimate == nil || !fits(r.code, parent, index) {
+	if r.tier > e.weights.tier || level > r.levels || !r.types.has(s.t) || r.estimate == nil || r.needs&^e.features != 0 ||
+		!fits(r.code, parent, index) {
 		return 0
 	}
 	if e.weights.tier == tierLight && level > 1 && r.code != encoding.FFOR && r.code != encoding.FLBitPack && r.tier != tierPlain {
@@ -197,15 +209,19 @@ func fits(code, parent encoding.Code, index int) bool {
 	switch parent {
 	case encoding.BlockDictionary:
 		return index == 1 && code != parent || simple || code == encoding.FLBitPack || code == encoding.FFOR ||
-			code == encoding.RunLength || code == encoding.Zstd
+			code == encoding.RunLength || code == encoding.Zstd || code == encoding.Narrow || code == encoding.PatchedPack
 	case encoding.RunLength:
 		return code != encoding.RunLength && code != encoding.Sparse && code != encoding.FOR
 	case encoding.FOR:
 		return simple || code == encoding.Sparse
-	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64:
+	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64, encoding.Narrow:
 		return simple || code == encoding.Zstd || code == encoding.LZ4
 	case encoding.Sparse:
 		return code != encoding.Sparse && code != encoding.FOR
+	case encoding.BytePlanes:
+		return simple || code == encoding.FLBitPack || code == encoding.RunLength || code == encoding.Zstd
+	case encoding.CommonDivisor, encoding.PatchedPack:
+		return code != parent
 	}
 	return true
 }
@@ -239,6 +255,10 @@ func (e *enc) plan(r *row, s *stats, size int) plan {
 		p.reference, p.width = s.low, s.width
 	case encoding.FOR:
 		p.reference, p.width = s.top, s.width
+	case encoding.PatchedPack:
+		p.reference, p.width = s.patchBase, s.patchWidth
+	case encoding.CommonDivisor:
+		p.reference = s.divisor
 	case encoding.BlockDictionary:
 		p.limit = s.n / 2
 		if size > 0 {

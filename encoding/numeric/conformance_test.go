@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/conformance"
@@ -39,9 +40,14 @@ func requireFile(t *testing.T, name, text string) {
 func testConformance[T Value](t *testing.T) (chosen []string) {
 	var s Scratch
 	for _, c := range conformance.Numbers[T]() {
-		for p := range encoding.MinimalSize + 1 {
-			what := fmt.Sprintf("%v, %s, %v", Of[T](), c.Name, p)
-			blk, err := NewEncoder[T](encoding.Options{Profile: p}).AppendBlock(nil, c.Values, c.Valid)
+		for i := range 2 * (encoding.MinimalSize + 1) {
+			o := encoding.Options{Profile: i / 2}
+			what := fmt.Sprintf("%v, %s, %v", Of[T](), c.Name, o.Profile)
+			if i%2 == 1 {
+				o.Features = edition.E2026.Features()
+				what += " 2026"
+			}
+			blk, err := NewEncoder[T](o).AppendBlock(nil, c.Values, c.Valid)
 			require.NoError(t, err, what)
 			got, validity := make([]T, len(c.Values)), make([]byte, len(c.Values)/8+1)
 			_, err = DecodeBlock(got, validity, 0, blk, BlockOptions{Checksums: true}, &s)
@@ -55,7 +61,7 @@ func testConformance[T Value](t *testing.T) (chosen []string) {
 			require.NoError(t, node.FirstErr(), what)
 			chosen = append(chosen, fmt.Sprintf("%-50s %7d  %s", what, len(b.Values), node.String()))
 		}
-		for _, shape := range shapes {
+		for _, shape := range allShapes {
 			if p, err := parseShape(shape); err == nil && suits(p, Of[T]()) && len(c.Values) < 3000 {
 				tree, err := AppendTreeAs(nil, c.Values, c.Valid, shape)
 				require.NoError(t, err)
@@ -115,6 +121,10 @@ var dumps = []struct {
 	{"alp", "ALP[e=1,f=0](Plain)", dumpOf(1.5, 2.5, 1e300)},
 	{"alprd", "ALPRD(FLBitPack,FLBitPack)", dumpOf[float32](1.5, 1.25, 1.75, 1.125)},
 	{"lz4", "LZ4", dumpOf[int8](make([]int8, 40)...)},
+	{"common_divisor", "CommonDivisor(Plain)", dumpOf[int16](1000, 1300, 1100)},
+	{"narrow", "Narrow(raw)", dumpOf[uint32](5, 200)},
+	{"patched_pack", "PatchedPack(raw,raw)", dumpOf[uint16](10, 11, 13, 12, 10, 11, 12, 10, 13, 500, 11, 12)},
+	{"byte_planes", "BytePlanes(Plain)", dumpOf[uint16](0x0102, 0x0103)},
 	{"zstd", "Zstd", dumpOf[int8](make([]int8, 40)...)},
 }
 

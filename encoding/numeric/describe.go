@@ -79,6 +79,14 @@ func (d *describer) describe() {
 		d.rest(headerLen(0), "frames")
 	case encoding.LZ4:
 		d.lz4()
+	case encoding.CommonDivisor:
+		d.commonDivisor()
+	case encoding.Narrow:
+		d.narrow()
+	case encoding.PatchedPack:
+		d.patched()
+	case encoding.BytePlanes:
+		d.bytePlanes()
 	}
 }
 
@@ -341,4 +349,92 @@ func (d *describer) lz4() {
 	d.zeros(2, 8)
 	d.uint(8, 4, "size of values")
 	d.rest(12, "LZ4 block")
+}
+
+func (d *describer) commonDivisor() {
+	size := d.t.Size()
+	if _, _, ok := d.header(2 * size); !ok {
+		return
+	}
+	d.value(2, "base")
+	d.uint(2+size, size, "divisor")
+	d.zeros(2+2*size, headerLen(2*size))
+	d.child("quotients", headerLen(2*size), len(d.tree), true, d.t.unsigned(), d.n)
+}
+
+func (d *describer) narrow() {
+	header, _, ok := d.header(2)
+	if !ok {
+		return
+	}
+	size := int(d.uint(2, 1, "bytes of a value"))
+	d.uint(3, 1, "values are a tree:")
+	d.zeros(4, headerLen(2))
+	t, ok := narrowType(size)
+	if !ok || size >= d.t.Size() {
+		d.node.Err = fault.Corruptf("values of %d bytes narrowed to %d", d.t.Size(), size)
+		return
+	}
+	d.child("values", headerLen(2), len(d.tree), header[1] != 0, t, d.n)
+}
+
+func (d *describer) patched() {
+	if _, _, ok := d.header(patchedHeader); !ok {
+		return
+	}
+	w := int(d.uint(2, 1, "bits"))
+	d.uint(3, 1, "positions are a tree:")
+	d.uint(4, 1, "high parts are a tree:")
+	d.zeros(5, 8)
+	x := d.uint(8, 4, "exceptions")
+	size := int(d.uint(12, 4, "size of positions"))
+	d.value(16, "base")
+	d.zeros(16+d.t.Size(), 24)
+	d.node.Params = fmt.Sprintf("%d,x=%d", w, x)
+	if w < 1 || w >= 8*d.t.Size() || x > uint64(d.n) {
+		d.node.Err = fault.Corruptf("width %d and %d exceptions in %d values of %d bits", w, x, d.n, 8*d.t.Size())
+		return
+	}
+	end := 24 + packedSize(d.n, w)
+	if end > len(d.tree) {
+		d.node.Err = fault.Corruptf("%d bytes for chunks of %d", len(d.tree)-24, end-24)
+		return
+	}
+	d.node.Field(d.at+24, end-24, "chunks", "")
+	if x == 0 {
+		d.rest(end, "too much")
+		return
+	}
+	positions, _, err := cutPadded(d.tree[end:], uint32(size))
+	if err != nil {
+		d.node.Err = err
+		return
+	}
+	highs := end + encoding.PadTo8(len(positions))
+	d.child("positions", end, end+size, d.tree[3] != 0, U32, int(x))
+	d.zeros(end+size, highs)
+	d.child("high parts", highs, len(d.tree), d.tree[4] != 0, d.t.unsigned(), int(x))
+}
+
+func (d *describer) bytePlanes() {
+	size := d.t.Size()
+	if _, _, ok := d.header(4 * size); !ok {
+		return
+	}
+	for k := range size {
+		d.uint(2+4*k, 4, fmt.Sprintf("size of plane %d", k))
+	}
+	d.zeros(2+4*size, headerLen(4*size))
+	planes, err := parseBytePlanes(d.tree, size)
+	if err != nil {
+		d.node.Err = err
+		return
+	}
+	at := headerLen(4 * size)
+	for k, plane := range planes[:size] {
+		d.child(fmt.Sprintf("plane %d", k), at, at+len(plane), true, U8, d.n)
+		end := at + encoding.PadTo8(len(plane))
+		d.zeros(at+len(plane), end)
+		at = end
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/bitmap"
 )
@@ -13,6 +14,7 @@ import (
 // enc is the working memory of an encoder, and what it decides by.
 type enc struct {
 	weights   weights
+	features  edition.Set
 	scratch   Scratch
 	positions []uint32 // exceptions of the last ALP
 	decode    int64    // what decoding costs of all that was written, in picoseconds
@@ -95,7 +97,7 @@ func appendCode(dst []byte, code encoding.Code) []byte {
 
 // appendHeader begins a tree with an empty header of own bytes.
 func appendHeader(dst []byte, code encoding.Code, own int) []byte {
-	var zeros [16]byte
+	var zeros [40]byte
 	return append(appendCode(dst, code), zeros[:headerLen(own)-2]...)
 }
 
@@ -163,6 +165,14 @@ func appendAs[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 		return appendZigZag(e, dst, in, p)
 	case encoding.Sparse:
 		return appendSparse(e, dst, in, p)
+	case encoding.CommonDivisor:
+		return appendCommonDivisor(e, dst, in, p)
+	case encoding.Narrow:
+		return appendNarrow(e, dst, in, p)
+	case encoding.PatchedPack:
+		return appendPatched(e, dst, in, p)
+	case encoding.BytePlanes:
+		return appendBytePlanes(e, dst, in, p)
 	}
 	return appendPlain(dst, in.values)
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -31,6 +33,16 @@ var shapes = []string{
 	"ALP(FFOR)", "ALP(Plain)", "ALP[e=2,f=0](Delta(FFOR))", "ALP[e=9,f=8](TruncateU32(FLBitPack))", "ALP(RunLength(raw,FLBitPack))",
 	"ALPRD(FLBitPack,FLBitPack)", "RunLength(ALP(FFOR),raw)", "BlockDictionary(FLBitPack,ALP(Zstd))",
 }
+
+// ownShapes are forms that only edition 2026 has.
+var ownShapes = []string{
+	"CommonDivisor(FLBitPack)", "CommonDivisor(Plain)", "CommonDivisor(BlockDictionary(FLBitPack,raw))", "CommonDivisor(PatchedPack(raw,raw))",
+	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,Narrow(raw))",
+	"BytePlanes(Zstd)", "BytePlanes(FLBitPack)", "BytePlanes(RunLength(raw,Narrow(raw)))", "BlockDictionary(Narrow(Zstd),raw)",
+	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",
+}
+
+var allShapes = slices.Concat(shapes, ownShapes)
 
 // lengths are sizes at and around the borders of chunks and blocks.
 var lengths = []int{0, 1, 2, 3, 7, 63, 64, 65, 255, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 3000}
@@ -133,7 +145,8 @@ func testShapes[T Value](t *testing.T) {
 			values := drawValues[T](t)
 			valid := drawNulls(t, len(values))
 			var s Scratch
-			for _, shape := range shapes {
+			some := rapid.SliceOfN(rapid.SampledFrom(allShapes), 15, 15).Draw(t, "shapes")
+			for _, shape := range some {
 				p, err := parseShape(shape)
 				require.NoError(t, err)
 				if !suits(p, Of[T]()) {
@@ -174,6 +187,12 @@ func suits(p *plan, t Type) bool {
 		first, second = U16, t.integer().unsigned()
 	case encoding.BlockDictionary, encoding.Sparse:
 		first = U32
+	case encoding.CommonDivisor:
+		first = t.unsigned()
+	case encoding.Narrow, encoding.BytePlanes:
+		first = U8
+	case encoding.PatchedPack:
+		first, second = U32, t.unsigned()
 	}
 	return suits(p.kids[0], first) && suits(p.kids[1], second)
 }
@@ -262,6 +281,9 @@ func testEncoder[T Value](t *testing.T) {
 		t.Run(fmt.Sprintf("%v/%v", Of[T](), p), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				o := encoding.Options{Profile: p, NoChecksums: rapid.Bool().Draw(t, "no checksums")}
+				if rapid.Bool().Draw(t, "2026") {
+					o.Features = edition.E2026.Features()
+				}
 				e, again := NewEncoder[T](o), NewEncoder[T](o)
 				var s Scratch
 				for range rapid.IntRange(1, 8).Draw(t, "blocks") {

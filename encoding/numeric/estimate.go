@@ -173,3 +173,43 @@ func estimateZstd(_ *weights, s *stats) int {
 	}
 	return s.n * s.t.Size() / 8
 }
+
+func estimateCommonDivisor(w *weights, s *stats) int {
+	if s.divisor <= 1 {
+		return 0
+	}
+	narrow := *s
+	narrow.width = bits.Len64(s.spread / s.divisor)
+	return headerLen(2*s.t.Size()) + 16 + packedSize(s.n, narrow.width)
+}
+
+func estimateNarrow(w *weights, s *stats) int {
+	width := 8
+	for width < s.maxWidth {
+		width *= 2
+	}
+	if s.maxWidth == 0 || width >= 8*s.t.Size() {
+		return 0
+	}
+	size := 8 + s.n*width/8
+	if w.tier >= tierHeavy && size >= minZstd {
+		return size / 2
+	}
+	return size
+}
+
+func estimatePatched(w *weights, s *stats) int {
+	if s.patchWidth == 0 {
+		return 0
+	}
+	count := max(s.n*s.patched/1024, 1)
+	gap := min(bits.Len(uint(s.n/count))+2, bits.Len(uint(s.n)))
+	return headerLen(patchedHeader) + packedSize(s.n, s.patchWidth) + partSize(count, gap, 4) + partSize(count, s.width-s.patchWidth, s.t.Size())
+}
+
+func estimateBytePlanes(w *weights, s *stats) int {
+	if s.n < minZstd {
+		return 0
+	}
+	return headerLen(4*s.t.Size()) + s.n*s.t.Size()/8
+}

@@ -18,6 +18,7 @@ type plan struct {
 	alp    alp.Params
 	alpSet bool
 	// reference and width are what statistics say; width 0 means that they do not.
+	// reference is the divisor for CommonDivisor.
 	reference uint64
 	width     int
 }

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math/bits"
 
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 )
 
@@ -23,6 +25,11 @@ type stats struct {
 	others   int    // slots with another value than top; n if there is no such value
 	distinct int    // an estimate of how many values are distinct; n if unknown
 	signed   int    // least of 8, 16, 32, 64 bits that hold the values as signed
+	spread   uint64 // largest value less least
+	divisor  uint64 // that probably all distances from the least value have; 0 or 1 if there is none
+	// What PatchedPack would do: base and width, 0 if it does not pay, and exceptions in 1024 values.
+	patchBase           uint64
+	patchWidth, patched int
 }
 
 const (
@@ -34,7 +41,8 @@ const (
 
 // analyze gathers statistics: those that cost a look at all values only where a
 // sample shows that they may matter.
-func analyze[U word](e *enc, in input[U], wantDistinct bool) stats {
+// want tells which encodings are being thought of.
+func analyze[U word](e *enc, in input[U], want func(encoding.Code) bool) stats {
 	n := len(in.values)
 	s := stats{t: in.t, n: n, nulls: in.nulls, chunks: (n + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen}
 	s.width = bitsOf[U]()
@@ -42,7 +50,8 @@ func analyze[U word](e *enc, in input[U], wantDistinct bool) stats {
 	flip := in.flip()
 	if !in.t.Float() {
 		low, high := span(in.values, flip)
-		s.width = bits.Len64(uint64(high - low))
+		s.spread = uint64(high - low)
+		s.width = bits.Len64(s.spread)
 		low, high = low^flip, high^flip
 		s.low = uint64(low)
 		if in.t.Unsigned() && (flip == 0 || signed(low) >= 0) {
@@ -71,10 +80,33 @@ func analyze[U word](e *enc, in input[U], wantDistinct bool) stats {
 	if top, ok := in.majority(); ok {
 		s.top, s.others = uint64(top), n-countEqual(in.values, top)
 	}
-	if wantDistinct {
+	if want(encoding.BlockDictionary) {
 		s.distinct = estimateDistinct(e, in.values)
 	}
+	if in.t.Float() {
+		return s
+	}
+	if e.features.Has(edition.CommonDivisor) && want(encoding.CommonDivisor) && s.width > 1 {
+		s.divisor = in.sampledDivisor(U(s.low))
+	}
+	if e.features.Has(edition.PatchedPack) && want(encoding.PatchedPack) && s.width > 1 {
+		base, w, exceptions := patchedPlan(e, in)
+		s.patchBase, s.patchWidth, s.patched = uint64(base), w, exceptions
+	}
 	return s
+}
+
+// sampledDivisor is the greatest divisor of the distances of a sample from low.
+func (in input[U]) sampledDivisor(low U) uint64 {
+	d := U(0)
+	for piece := range in.pieces() {
+		for _, v := range piece {
+			if d = gcd(v-low, d); d == 1 {
+				return 1
+			}
+		}
+	}
+	return uint64(d)
 }
 
 // pieces are the windows of a sample: all values, if they are few.

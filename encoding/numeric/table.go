@@ -3,6 +3,7 @@ package numeric
 import (
 	"encoding/binary"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -32,6 +33,7 @@ type row struct {
 	// learn it is only a guess, to be corrected by what trials give.
 	estimate func(w *weights, s *stats) int
 	learn    bool
+	needs    edition.Set // the features that a shard has to have
 }
 
 // tier is the profile from which on an encoding is tried.
@@ -49,47 +51,67 @@ const (
 // and describe, and a file. The costs are constants, so that the same values give
 // the same bytes on every machine.
 var rows = []row{
-	{encoding.Plain, allTypes, tierPlain, 9, 30, 20, estimatePlain, false},
-	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false},
-	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 25, estimateBitPack, false},
-	{encoding.FFOR, intTypes, tierLight, 9, 60, 25, estimateFFOR, false},
-	{encoding.RunLength, allTypes, tierLight, 2, 60, 20, estimateRunLength, false},
-	{encoding.FOR, intTypes, tierMiddle, 0, 40, 20, estimateFOR, false},
-	{encoding.Delta, intTypes, tierMiddle, 2, 280, 10, estimateDelta, false},
-	{encoding.TruncateU8, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate8, false},
-	{encoding.TruncateU16, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate16, false},
-	{encoding.TruncateU32, typesFrom32, tierMiddle, 2, 250, 0, estimateTruncate32, false},
-	{encoding.TruncateU64, typesFrom64, tierNever, 2, 250, 0, nil, false},
-	{encoding.ALP, floatTypes, tierMiddle, 1, 350, 0, estimateALP, true},
-	{encoding.ALPRD, floatTypes, tierMiddle, 1, 1500, 0, estimateALPRD, true},
-	{encoding.BlockDictionary, allTypes, tierMiddle, 2, 250, 0, estimateDictionary, true},
-	{encoding.Sparse, allTypes, tierMiddle, 1, 20, 10, estimateSparse, false},
-	{encoding.ZigZag, signedTypes, tierNever, 1, 250, 0, nil, false},
-	{encoding.LZ4, allTypes, tierMiddle, 0, 0, 350, estimateLZ4, true},
-	{encoding.Zstd, allTypes, tierHeavy, 3, 0, 1200, estimateZstd, true},
+	{encoding.Plain, allTypes, tierPlain, 9, 30, 20, estimatePlain, false, 0},
+	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false, 0},
+	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 25, estimateBitPack, false, 0},
+	{encoding.FFOR, intTypes, tierLight, 9, 60, 25, estimateFFOR, false, 0},
+	{encoding.RunLength, allTypes, tierLight, 2, 60, 20, estimateRunLength, false, 0},
+	{encoding.FOR, intTypes, tierMiddle, 0, 40, 20, estimateFOR, false, 0},
+	{encoding.Delta, intTypes, tierMiddle, 2, 280, 10, estimateDelta, false, 0},
+	{encoding.TruncateU8, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate8, false, 0},
+	{encoding.TruncateU16, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate16, false, 0},
+	{encoding.TruncateU32, typesFrom32, tierMiddle, 2, 250, 0, estimateTruncate32, false, 0},
+	{encoding.TruncateU64, typesFrom64, tierNever, 2, 250, 0, nil, false, 0},
+	{encoding.ALP, floatTypes, tierMiddle, 1, 350, 0, estimateALP, true, 0},
+	{encoding.ALPRD, floatTypes, tierMiddle, 1, 1500, 0, estimateALPRD, true, 0},
+	{encoding.BlockDictionary, allTypes, tierMiddle, 2, 250, 0, estimateDictionary, true, 0},
+	{encoding.Sparse, allTypes, tierMiddle, 1, 20, 10, estimateSparse, false, 0},
+	{encoding.ZigZag, signedTypes, tierNever, 1, 250, 0, nil, false, 0},
+	{encoding.LZ4, allTypes, tierMiddle, 0, 0, 350, estimateLZ4, true, 0},
+	{encoding.Zstd, allTypes, tierHeavy, 3, 0, 1200, estimateZstd, true, 0},
+	{encoding.CommonDivisor, intTypes, tierMiddle, 1, 120, 15, estimateCommonDivisor, false, with(edition.CommonDivisor)},
+	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, with(edition.Narrow)},
+	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 25, estimatePatched, false, with(edition.PatchedPack)},
+	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, with(edition.BytePlanes)},
 }
 
 const (
 	typesFrom16 = types(1<<I16 | 1<<I32 | 1<<I64)
 	typesFrom32 = types(1<<I32 | 1<<I64)
 	typesFrom64 = types(1 << I64)
+
+	unsignedFrom16 = types(1<<U16 | 1<<U32 | 1<<U64)
+	wideTypes      = allTypes &^ (1<<I8 | 1<<U8)
 )
 
-// rowOf is the row of each of the reference's codes, -1 for those of byte strings.
-var rowOf = func() (index [encoding.Sparse + 1]int8) {
-	for i := range index {
-		index[i] = -1
+func with(f edition.Feature) edition.Set { return edition.Set(0).With(f) }
+
+// rowIndex is the row of each code, by place: the reference's codes, then ours,
+// which begin at ownCodes. It is -1 where there is no row.
+var rowIndex = func() (index [2][32]int8) {
+	for i := range index[0] {
+		index[0][i], index[1][i] = -1, -1
 	}
 	for i, r := range rows {
-		index[r.code] = int8(i)
+		index[r.code/ownCodes][r.code%ownCodes] = int8(i)
 	}
 	return index
 }()
 
+const ownCodes = 0x8000
+
+// rowOf is the row of a code, -1 if there is none.
+func rowOf(code encoding.Code) int {
+	if code%ownCodes >= 32 {
+		return -1
+	}
+	return int(rowIndex[code/ownCodes][code%ownCodes])
+}
+
 // find is the row of a code, nil if there is none.
 func find(code encoding.Code) *row {
-	if int(code) < len(rowOf) && rowOf[code] >= 0 {
-		return &rows[rowOf[code]]
+	if i := rowOf(code); i >= 0 {
+		return &rows[i]
 	}
 	return nil
 }
@@ -193,6 +215,14 @@ func decodeAs[U word](dst []U, code encoding.Code, tree []byte, t Type, s *Scrat
 		return decodeZigZag(dst, tree, t, s)
 	case encoding.Sparse:
 		return decodeSparse(dst, tree, t, s)
+	case encoding.CommonDivisor:
+		return decodeCommonDivisor(dst, tree, t, s)
+	case encoding.Narrow:
+		return decodeNarrow(dst, tree, s)
+	case encoding.PatchedPack:
+		return decodePatched(dst, tree, t, s)
+	case encoding.BytePlanes:
+		return decodeBytePlanes(dst, tree, s)
 	}
 	return fault.Unsupportedf("encoding %v is not known", code)
 }

@@ -1,0 +1,208 @@
+package numeric
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// PatchedPack, code 0x8005 (edition 2026), integers (T of size bytes, U the
+// unsigned type of that size): FFOR with exceptions, so that a few outliers do
+// not widen all (Zukowski, Heman, Nes and Boncz, "Super-Scalar RAM-CPU Cache
+// Compression", ICDE 2006).
+//
+//	0    2  05 80
+//	2    1  W: bits of a packed value, 1 to bits of T - 1
+//	3    1  the positions are a tree (not 0) or raw (0)
+//	4    1  the high parts are a tree, or raw
+//	5    3  zeros
+//	8    4  u32 number of exceptions X
+//	12   4  u32 size of the positions in bytes
+//	16      T base, then zeros up to 24
+//	24      ceil(n/1024) chunks of 128*W bytes (package fastlanes): the low W bits of value - base
+//	        positions, ascending: tree of X u32, or X u32
+//	        zeros up to a multiple of 8
+//	        high parts: tree of X U, or X little-endian U; to the end
+//
+// value = base + low, at an exception base + low + (high << W), all modulo
+// 2^bits. Without exceptions nothing follows the chunks. Example, the header for
+// uint16 with base 10, W=2 and one exception, both parts raw:
+//
+//	05 80 | 02 | 00 | 00 | 00 00 00 | 01 00 00 00 | 04 00 00 00 | 0a 00 00 00 00 00 00 00
+type patched[U word] struct {
+	packed[U]
+	count                      int
+	positions, highs           []byte
+	positionsNested, highsNest bool
+}
+
+const patchedHeader = 22 // bytes behind the code
+
+func parsePatched[U word](tree []byte, n int) (p patched[U], err error) {
+	header, payload, err := split(tree, patchedHeader)
+	if err != nil {
+		return p, err
+	}
+	w := int(header[0])
+	p.positionsNested, p.highsNest = header[1] != 0, header[2] != 0
+	count, size := binary.LittleEndian.Uint32(header[6:]), binary.LittleEndian.Uint32(header[10:])
+	if w < 1 || w >= bitsOf[U]() {
+		return p, fault.Corruptf("width of %d bits in patched values of %d", w, bitsOf[U]())
+	}
+	if uint64(count) > uint64(n) {
+		return p, fault.Corruptf("%d exceptions in %d values", count, n)
+	}
+	p.count = int(count)
+	chunks := packedSize(n, w)
+	if chunks > len(payload) || p.count == 0 && chunks != len(payload) {
+		return p, fault.Corruptf("%d bytes for chunks of %d", len(payload), chunks)
+	}
+	p.packed, err = newPacked(loadOne[U](header[14:]), w, payload[:chunks], n)
+	if err != nil || p.count == 0 {
+		return p, err
+	}
+	p.positions, p.highs, err = cutPadded(payload[chunks:], size)
+	return p, err
+}
+
+func decodePatched[U word](dst []U, tree []byte, t Type, s *Scratch) error {
+	p, err := parsePatched[U](tree, len(dst))
+	if err != nil {
+		return err
+	}
+	p.unpack(dst, s)
+	if p.count == 0 {
+		return nil
+	}
+	positions := take[uint32](s, p.count)
+	if err := decodePart(positions, p.positions, p.positionsNested, U32, s); err != nil {
+		return err
+	}
+	highs := take[U](s, p.count)
+	if err := decodePart(highs, p.highs, p.highsNest, t.unsigned(), s); err != nil {
+		return err
+	}
+	last := int64(-1)
+	for i, at := range positions {
+		if int64(at) <= last || uint64(at) >= uint64(len(dst)) {
+			return fault.Corruptf("exception at %d after %d of %d", at, last, len(dst))
+		}
+		last = int64(at)
+		dst[at] += highs[i] << p.w
+	}
+	return nil
+}
+
+// appendPatched packs to p.width bits from p.reference on, or to those that take
+// least if p.width is 0.
+func appendPatched[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+	n := len(in.values)
+	base, w := U(p.reference), p.width
+	if w == 0 {
+		base, w = patchedWidth(e, in)
+	}
+	if w == 0 || w >= bitsOf[U]() {
+		return appendFFOR(e, dst, in, &plan{})
+	}
+	mark := e.scratch.mark()
+	defer e.scratch.release(mark)
+	positions := take[uint32](&e.scratch, n)
+	highs := take[U](&e.scratch, n)
+	count := 0
+	for i, v := range in.values {
+		high := (v - base) >> w
+		positions[count], highs[count] = uint32(i), high
+		if high != 0 {
+			count++
+		}
+	}
+	e.decode += perRun * int64(count)
+	start := len(dst)
+	dst = appendHeader(dst, encoding.PatchedPack, patchedHeader)
+	dst = appendChunks(e, dst, in.values, base, w)
+	size := 0
+	var flags [2]byte
+	if count > 0 {
+		at := len(dst)
+		dst, flags[0] = appendPart(e, dst, childOf[U, uint32](in, positions[:count], U32, encoding.PatchedPack, 0), p.kids[0])
+		size = len(dst) - at
+		dst = padTree(dst, start)
+		dst, flags[1] = appendPart(e, dst, in.child(highs[:count], in.t.unsigned(), encoding.PatchedPack, 1), p.kids[1])
+	}
+	header := dst[start+2:]
+	header[0], header[1], header[2] = byte(w), flags[0], flags[1]
+	binary.LittleEndian.PutUint32(header[6:], uint32(count))
+	binary.LittleEndian.PutUint32(header[10:], uint32(size))
+	storeOne(header[14:14], base)
+	return dst
+}
+
+// patchedWidth finds the base and the width that take the fewest bits, going by
+// a sample; 0 if none beats packing everything.
+func patchedWidth[U word](e *enc, in input[U]) (base U, w int) {
+	base, w, _ = patchedPlan(e, in)
+	return base, w
+}
+
+// patchedPlan is patchedWidth with how many of 1024 values would be exceptions.
+func patchedPlan[U word](e *enc, in input[U]) (base U, w, exceptions int) {
+	flip := in.flip()
+	mark := e.scratch.mark()
+	defer e.scratch.release(mark)
+	sample := take[U](&e.scratch, smallLen)[:0]
+	for piece := range in.pieces() {
+		sample = append(sample, piece...)
+	}
+	for i := range sample {
+		sample[i] ^= flip
+	}
+	slices.Sort(sample)
+	n := len(sample)
+	low, high := span(in.values, flip)
+	full := bits.Len64(uint64(high - low))
+	best := n * full
+	for bit := full - 1; bit >= 1; bit-- {
+		first, covered := densest(sample, U(1)<<bit-1)
+		cost := n*bit + (n-covered)*(patchedBits+full-bit)
+		if cost < best {
+			best, w = cost, bit
+			exceptions = (n - covered) * 1024 / n
+			base = lowered(sample[first:first+covered], low, U(1)<<bit-1) ^ flip
+		}
+		if covered < n/2 {
+			break
+		}
+	}
+	return base, w, exceptions
+}
+
+// lowered is where a range as wide as reach, which holds sorted values, best
+// begins: at low if that is near enough, else with equal room on both sides.
+func lowered[U word](sorted []U, low, reach U) U {
+	first := sorted[0]
+	room := reach - (sorted[len(sorted)-1] - first)
+	if first-low <= room {
+		return low
+	}
+	return first - room/2
+}
+
+// patchedBits is about what the position of an exception takes.
+const patchedBits = 9
+
+// densest finds where in sorted values a range as wide as reach holds most.
+func densest[U word](sorted []U, reach U) (first, covered int) {
+	j := 0
+	for i, v := range sorted {
+		for j < len(sorted) && sorted[j]-v <= reach {
+			j++
+		}
+		if j-i > covered {
+			first, covered = i, j-i
+		}
+	}
+	return first, covered
+}
