@@ -3,6 +3,7 @@ package stripe
 import (
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -124,6 +125,12 @@ func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (B
 		return Buffer{}, err
 	}
 	return Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
+}
+
+// worthIndex tells whether a range index says more than the column's range:
+// with one block of positions it does not.
+func worthIndex(wanted bool, f *shardpb.FieldDescriptor) bool {
+	return wanted && f.GetPositionCount() > numrange.BlockLen
 }
 
 // appendRangeIndex appends a RANGE_INDEX buffer, unless there is nothing to index.

@@ -70,10 +70,9 @@ func (w *booleanWriter) release() {
 // first, stored as blocks of unsigned 8-bit values without presence. The block
 // map counts bytes (encodings.md §9.3).
 type bitWriter struct {
-	bits  bitStage
-	out   bufferWriter
-	enc   *numeric.Encoder[uint8]
-	block []byte
+	bits bitStage
+	out  bufferWriter
+	enc  *numeric.Encoder[uint8]
 }
 
 // flushBits is how many bits are staged before blocks are cut.
@@ -110,13 +109,15 @@ func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
 	bytes := make([]byte, (bits.Len+7)/8)
 	bits.CopyTo(bytes, 0)
 	step := w.enc.Plan(bytes, bitmap.All(len(bytes)))
+	mem := borrow()
+	defer mem.giveBack()
 	for len(bytes) > 0 {
 		k := min(step, len(bytes))
 		var err error
-		if w.block, err = w.enc.AppendBlock(w.block[:0], bytes[:k], bitmap.All(k)); err != nil {
+		if mem.block, err = w.enc.AppendBlock(mem.block[:0], bytes[:k], bitmap.All(k)); err != nil {
 			return err
 		}
-		if err := w.out.add(c, w.block, k); err != nil {
+		if err := w.out.add(c, mem.block, k); err != nil {
 			return err
 		}
 		bytes = bytes[k:]

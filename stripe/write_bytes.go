@@ -36,8 +36,7 @@ type bytesWriter struct {
 	rows  int64
 	total int64 // bytes of all values
 
-	native  bytesBlocks
-	scratch bytestring.Values
+	native bytesBlocks
 }
 
 func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
@@ -66,7 +65,9 @@ func (w *bytesWriter) write(arr arrow.Array) error {
 
 func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 	valid := arrowutil.Validity(arr)
-	v, err := w.load(arr, valid)
+	mem := borrow()
+	defer mem.giveBack()
+	v, err := w.load(mem, arr, valid)
 	if err != nil {
 		return err
 	}
@@ -96,9 +97,9 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfPiece boo
 	return nil
 }
 
-// load is arr's values, in scratch where they must be moved: the data starts
-// at its first value, and null slots are empty.
-func (w *bytesWriter) load(arr arrow.Array, valid bitmap.Bits) (bytestring.Values, error) {
+// load is arr's values, in borrowed memory where they must be moved: the data
+// starts at its first value, and null slots are empty.
+func (w *bytesWriter) load(mem *loan, arr arrow.Array, valid bitmap.Bits) (bytestring.Values, error) {
 	v := bytestring.Values{N: arr.Len(), Fixed: w.fixed}
 	buffers, offset := arr.Data().Buffers(), arr.Data().Offset()
 	switch arr.(type) {
@@ -108,13 +109,13 @@ func (w *bytesWriter) load(arr arrow.Array, valid bitmap.Bits) (bytestring.Value
 		}
 		return v, nil
 	case *array.String, *array.Binary:
-		w.scratch.Offsets = widen(w.scratch.Offsets, arrowutil.Offsets[int32](arr))
+		mem.offsets = widen(mem.offsets, arrowutil.Offsets[int32](arr))
 	case *array.LargeString, *array.LargeBinary:
-		w.scratch.Offsets = widen(w.scratch.Offsets, arrowutil.Offsets[int64](arr))
+		mem.offsets = widen(mem.offsets, arrowutil.Offsets[int64](arr))
 	default:
 		return v, fmt.Errorf("array of type %s for a byte string", arr.DataType())
 	}
-	v.Offsets = w.scratch.Offsets
+	v.Offsets = mem.offsets
 	start, end := v.Offsets[0], v.Offsets[v.N]
 	for i := range v.Offsets {
 		v.Offsets[i] -= start
@@ -123,7 +124,7 @@ func (w *bytesWriter) load(arr arrow.Array, valid bitmap.Bits) (bytestring.Value
 		v.Data = buffers[2].Bytes()[start:end]
 	}
 	if valid.Data != nil {
-		v = w.dropUnderNulls(v, valid)
+		v = dropUnderNulls(mem, v, valid)
 	}
 	if w.text {
 		return v, checkUTF8(v)
@@ -139,8 +140,8 @@ func widen[O int32 | int64](dst []int64, src []O) []int64 {
 	return dst
 }
 
-// dropUnderNulls makes null slots empty, in scratch if one is not.
-func (w *bytesWriter) dropUnderNulls(v bytestring.Values, valid bitmap.Bits) bytestring.Values {
+// dropUnderNulls makes null slots empty, in borrowed memory if one is not.
+func dropUnderNulls(mem *loan, v bytestring.Values, valid bitmap.Bits) bytestring.Values {
 	clean := true
 	for i := range v.N {
 		clean = clean && (v.Offsets[i] == v.Offsets[i+1] || valid.At(i))
@@ -148,17 +149,17 @@ func (w *bytesWriter) dropUnderNulls(v bytestring.Values, valid bitmap.Bits) byt
 	if clean {
 		return v
 	}
-	w.scratch.Data = w.scratch.Data[:0]
+	mem.data = mem.data[:0]
 	start := v.Offsets[0]
 	for i := range v.N {
 		end := v.Offsets[i+1]
 		if valid.At(i) {
-			w.scratch.Data = append(w.scratch.Data, v.Data[start:end]...)
+			mem.data = append(mem.data, v.Data[start:end]...)
 		}
 		start = end
-		v.Offsets[i+1] = int64(len(w.scratch.Data))
+		v.Offsets[i+1] = int64(len(mem.data))
 	}
-	v.Data = w.scratch.Data
+	v.Data = mem.data
 	return v
 }
 
@@ -294,7 +295,6 @@ type bytesBlocks struct {
 	values bytestring.Values
 	valid  bitStage
 	out    bufferWriter
-	block  []byte
 	piece  int // values of the current piece so far
 	bytes  int // and their bytes
 }
@@ -366,6 +366,8 @@ func (p *bytesBlocks) add(c *nodeContext, v bytestring.Values, valid bitmap.Bits
 // grow into a larger block stays, except at the end.
 func (p *bytesBlocks) cut(c *nodeContext, final bool) error {
 	done := 0
+	mem := borrow()
+	defer mem.giveBack()
 	for done < p.values.N {
 		rest := p.values.Slice(done, p.values.N)
 		valid := p.valid.view().Slice(done, p.values.N)
@@ -375,10 +377,10 @@ func (p *bytesBlocks) cut(c *nodeContext, final bool) error {
 		}
 		n = min(n, rest.N)
 		var err error
-		if p.block, err = p.enc.AppendBlock(p.block[:0], rest.Slice(0, n), valid.Slice(0, n)); err != nil {
+		if mem.block, err = p.enc.AppendBlock(mem.block[:0], rest.Slice(0, n), valid.Slice(0, n)); err != nil {
 			return err
 		}
-		if err := p.out.add(c, p.block, n); err != nil {
+		if err := p.out.add(c, mem.block, n); err != nil {
 			return err
 		}
 		done += n

@@ -130,7 +130,7 @@ func (w *primitiveWriter[T]) finish(out []Node) ([]Node, error) {
 		return nil, err
 	}
 	node.Buffers = append(node.Buffers, data)
-	if w.index != nil {
+	if worthIndex(w.index != nil, node.Field) {
 		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
 	}
 	return append(out, node), err
@@ -143,12 +143,14 @@ type primitiveBlocks[T numeric.Value] struct {
 	enc    *numeric.Encoder[T]
 	values []T
 	out    bufferWriter
-	block  []byte
 }
 
 // grow makes room for n more values and returns it.
 func (p *primitiveBlocks[T]) grow(n int) []T {
 	at := len(p.values)
+	if at == 0 && cap(p.values) == 0 {
+		p.values = takeStage[T](n)
+	}
 	p.values = slices.Grow(p.values, n)[:at+n]
 	return p.values[at:]
 }
@@ -169,20 +171,26 @@ func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) 
 		p.values = p.values[:copy(p.values, p.values[done:])]
 		valid.drop(done)
 	}
+	if len(p.values) == 0 && cap(p.values) >= flushAt {
+		giveStage(p.values)
+		p.values = nil
+	}
 	return nil
 }
 
 // cut writes values as blocks of the planned length.
 func (p *primitiveBlocks[T]) cut(c *nodeContext, values []T, valid bitmap.Bits) error {
 	n := p.enc.Plan(values, valid)
+	mem := borrow()
+	defer mem.giveBack()
 	for i := 0; i < len(values); i += n {
 		end := min(i+n, len(values))
 		var err error
-		p.block, err = p.enc.AppendBlock(p.block[:0], values[i:end], valid.Slice(i, end))
+		mem.block, err = p.enc.AppendBlock(mem.block[:0], values[i:end], valid.Slice(i, end))
 		if err != nil {
 			return err
 		}
-		if err := p.out.add(c, p.block, end-i); err != nil {
+		if err := p.out.add(c, mem.block, end-i); err != nil {
 			return err
 		}
 	}
