@@ -37,6 +37,16 @@ func numbered(rows, columns int) table {
 	return t
 }
 
+// numberedFrom is data with the numbers of rows beginning at first.
+func numberedFrom(first int, data table) table {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range data.rows {
+		b.Append(int64(first + i))
+	}
+	data.columns = append([]arrow.Array{b.NewArray()}, data.columns[1:]...)
+	return data
+}
+
 func openTable(t testing.TB, data table, o WriterOptions) *Shard {
 	t.Helper()
 	if o.Store == nil {

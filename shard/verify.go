@@ -55,6 +55,8 @@ type Report struct {
 	// the reference's writer, or what could not be checked because this version
 	// does not know it.
 	Notes []Finding
+	// Unchecked is the number of those notes that are about what could not be checked.
+	Unchecked int
 	// Truncated says that there are more problems than VerifyOptions.MaxFindings.
 	Truncated bool
 
@@ -76,19 +78,10 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 // the error says that it could not be made: there is no such shard, reading
 // failed, or ctx ended.
 func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, error) {
-	if o.MaxFindings < 0 || o.Parallelism < 0 {
-		return nil, fmt.Errorf("VerifyOptions.MaxFindings or Parallelism is negative")
-	}
-	if err := o.Open.check(); err != nil {
+	v, err := newVerifier(o)
+	if err != nil {
 		return nil, err
 	}
-	if o.MaxFindings == 0 {
-		o.MaxFindings = 100
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
-	v := &verifier{o: o, seen: map[place]bool{}}
 	f, err := shardfile.Open(ctx, location, o.Open.file())
 	if err != nil {
 		if !isFault(err) {
@@ -103,6 +96,22 @@ func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, err
 		return nil, err
 	}
 	return v.report(), nil
+}
+
+func newVerifier(o VerifyOptions) (*verifier, error) {
+	if o.MaxFindings < 0 || o.Parallelism < 0 {
+		return nil, fmt.Errorf("VerifyOptions.MaxFindings or Parallelism is negative")
+	}
+	if err := o.Open.check(); err != nil {
+		return nil, err
+	}
+	if o.MaxFindings == 0 {
+		o.MaxFindings = 100
+	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	return &verifier{o: o, seen: map[place]bool{}}, nil
 }
 
 // isFault tells whether err is about bytes, not about reading them.
@@ -160,12 +169,18 @@ func (v *verifier) found(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit):
-		v.note(fmt.Errorf("not checked: %w", err))
+		v.unchecked(err)
 		return nil
 	case isFault(err):
 		return v.problem(Finding{Err: err})
 	}
 	return err
+}
+
+// unchecked notes that something could not be checked.
+func (v *verifier) unchecked(err error) {
+	v.note(fmt.Errorf("not checked: %w", err))
+	v.count(func(r *Report) { r.Unchecked++ })
 }
 
 func (v *verifier) note(err error) {
@@ -208,22 +223,26 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil {
 		return v.found(err)
 	}
-	v.schema = s
+	v.setSchema(s)
 	if err := v.found(fault.In(s.Check(), "schema", -1)); err != nil {
 		return err
 	}
-	v.paths = map[uint32]string{}
-	_ = s.Walk(func(path string, n schema.Node) error { // what is wrong, Check found
-		v.ids = append(v.ids, n.ID())
-		v.paths[n.ID()] = path
-		return nil
-	})
 	if err := v.root(ctx); err != nil {
 		return err
 	}
 	v.rep.Stripes = v.file.NumStripes()
 	v.rep.Columns = s.NumFields()
 	return v.stripes(ctx)
+}
+
+func (v *verifier) setSchema(s *schema.Schema) {
+	v.schema = s
+	v.paths = map[uint32]string{}
+	_ = s.Walk(func(path string, n schema.Node) error { // what is wrong, Check finds
+		v.ids = append(v.ids, n.ID())
+		v.paths[n.ID()] = path
+		return nil
+	})
 }
 
 // stripes checks all stripes, several columns at a time.

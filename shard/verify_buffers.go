@@ -41,7 +41,7 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	if d == nil {
 		c.v.note(fault.In(errors.New("no descriptor: all values are null, and the reference cannot read the column"), c.at(path), -1))
 	} else if native := firstNative(d); native == nil && len(d.Encodings) > 0 {
-		c.v.note(fault.In(errors.New("not checked: the values are in another format"), c.at(path), -1))
+		c.v.unchecked(fault.In(errors.New("the values are in another format"), c.at(path), -1))
 		return false, nil
 	} else {
 		for _, b := range native.GetBuffers() {
@@ -102,7 +102,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
 		return true, nil // with the values
 	}
-	c.v.note(fault.In(fmt.Errorf("not checked: a buffer of kind %v without block map", b.Kind), element, -1))
+	c.v.unchecked(fault.In(fmt.Errorf("a buffer of kind %v without block map", b.Kind), element, -1))
 	return true, nil
 }
 

@@ -86,14 +86,17 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 
 // properties are those of the shard as known so far.
 func (w *Writer) properties() (*shardpb.ShardProperties, error) {
-	standard := []Property{{PropertyEdition, w.o.Edition.String()}}
-	if w.features != 0 {
-		standard = append(standard, Property{PropertyFeatures, w.features.String()})
+	standard := w.o.Standard
+	if standard == nil {
+		standard = []Property{{PropertyEdition, w.o.Edition.String()}}
+		if w.features != 0 {
+			standard = append(standard, Property{PropertyFeatures, w.features.String()})
+		}
+		standard = append(standard, Property{PropertyWriter, w.o.Program})
 	}
-	standard = append(standard, Property{PropertyWriter, w.o.Program})
 	m := &shardpb.ShardProperties{
-		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created},
-		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created},
+		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created[0]},
+		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created[1]},
 	}
 	var err error
 	if m.StandardProperties, err = PropertiesToProto(standard); err != nil {

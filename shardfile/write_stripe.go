@@ -136,6 +136,12 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	if err := w.writeRecovery(d); err != nil {
 		return w.fail(err)
 	}
+	// A stripe that is complete must survive the end of the process.
+	if f, ok := w.out.(interface{ Flush() error }); ok {
+		if err := f.Flush(); err != nil {
+			return w.fail(err)
+		}
+	}
 	return nil
 }
 

@@ -54,10 +54,15 @@ type WriterOptions struct {
 	// files of a replaced two-level shard stay, readers may still use them.
 	Overwrite bool
 	// CreationTime is recorded in the shard, by default the time of Create. Give
-	// it to get the same bytes for the same input.
-	CreationTime time.Time
+	// it to get the same bytes for the same input. CreationMax is when the newest
+	// data was written, by default the same.
+	CreationTime, CreationMax time.Time
 	// Edition is recorded in the shard, by default edition.Reference.
 	Edition edition.Edition
+	// Standard are the shard's standard properties. By default they are made of
+	// Edition, the features that stripes use, and Program; give those of another
+	// shard when stripes are copied from it.
+	Standard []Property
 	// Properties are the shard's custom properties.
 	Properties []Property
 	// Program is recorded as the writer of the shard, by default [DefaultWriter].
@@ -78,7 +83,7 @@ type Writer struct {
 	message  []byte   // the schema
 	schema   Range    // its frame at the start
 	features edition.Set
-	created  uint64 // ticks
+	created  [2]uint64 // ticks of CreationTime and CreationMax
 
 	stripes   []*shardpb.StripeDirectory
 	rows      uint64
@@ -147,12 +152,19 @@ func newWriter(location string, message []byte, o WriterOptions) (*Writer, error
 	if o.CreationTime.IsZero() {
 		o.CreationTime = time.Now()
 	}
-	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}}
-	if w.created, err = Ticks(o.CreationTime); err != nil {
-		return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)
+	if o.CreationMax.IsZero() {
+		o.CreationMax = o.CreationTime
 	}
-	if _, err := PropertiesToProto(o.Properties); err != nil {
-		return nil, fmt.Errorf("WriterOptions.Properties: %w", err)
+	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}}
+	for i, t := range []time.Time{o.CreationTime, o.CreationMax} {
+		if w.created[i], err = Ticks(t); err != nil {
+			return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)
+		}
+	}
+	for _, list := range [][]Property{o.Properties, o.Standard} {
+		if _, err := PropertiesToProto(list); err != nil {
+			return nil, fmt.Errorf("WriterOptions.Properties: %w", err)
+		}
 	}
 	if w.url, err = storage.URL(location); err != nil {
 		return nil, err

@@ -142,6 +142,15 @@ func (w *localWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Flush hands what is buffered to the operating system, so that it survives the
+// end of the process.
+func (w *localWriter) Flush() error {
+	if w.f == nil {
+		return errEnded
+	}
+	return w.buf.Flush()
+}
+
 func (w *localWriter) Size() int64  { return w.size }
 func (w *localWriter) Name() string { return w.path }
 

@@ -1,0 +1,74 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/storage/faultstore"
+)
+
+// tryTable writes a table, and aborts at the first error.
+func tryTable(location string, data table, o WriterOptions) error {
+	ctx := context.Background()
+	w, err := Create(ctx, location, data.schema, o)
+	if err != nil {
+		return err
+	}
+	b := data.batch(0, data.rows)
+	defer b.Release()
+	if err := w.Write(ctx, b); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Close(ctx)
+}
+
+// TestWriteFaults makes the k-th step of each kind fail while a shard replaces
+// another one: afterwards it is the old one or the new one, whole.
+func TestWriteFaults(t *testing.T) {
+	old, data := numbered(10, 2), numbered(3000, 3)
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		for _, op := range []faultstore.Op{faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename, faultstore.Close} {
+			t.Run(fmt.Sprintf("%v-%v", layout, op), func(t *testing.T) {
+				for k := 1; ; k++ {
+					location := filepath.Join(t.TempDir(), "s")
+					writeTable(t, location, old, WriterOptions{}, 10)
+					faults := faultstore.New()
+					faults.FailAt(op, k)
+					err := tryTable(location, data, WriterOptions{Store: faults.Local(), Layout: layout, Overwrite: true, StripeRows: 1000})
+					if faults.Count(op) < k {
+						require.NoError(t, err)
+						return
+					}
+					s, oerr := Open(context.Background(), location, OpenOptions{})
+					require.NoError(t, oerr)
+					if s.NumRows() == 10 {
+						require.ErrorIs(t, err, faultstore.Err)
+						requireScan(t, s, old, ScanOptions{})
+					} else {
+						requireScan(t, s, data, ScanOptions{})
+					}
+					require.NoError(t, s.Close())
+				}
+			})
+		}
+	}
+}
+
+// TestBadPlaces writes where that is not possible.
+func TestBadPlaces(t *testing.T) {
+	dir := t.TempDir()
+	data := numbered(100_000, 4)
+	require.ErrorIs(t, tryTable(filepath.Join(dir, "none", "s"), data, WriterOptions{}), os.ErrNotExist)
+	err := tryTable(filepath.Join(dir, "s"), data, WriterOptions{MemoryBytes: 1, TempDir: filepath.Join(dir, "none")})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.Error(t, tryTable("https://example.invalid/s", data, WriterOptions{}))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}

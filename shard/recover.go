@@ -1,0 +1,142 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// RecoverOptions are those of [Recover]. The zero value is the default.
+type RecoverOptions struct {
+	// Open says how the damaged shard is opened.
+	Open OpenOptions
+	// Store, Layout and Overwrite are for the new shard, see [WriterOptions].
+	Store     storage.Store
+	Layout    Layout
+	Overwrite bool
+	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	Parallelism int
+}
+
+// RecoverReport says what [Recover] saved.
+type RecoverReport struct {
+	// Unfinished says that the shard's end is missing or damaged, and that its
+	// stripes were found by their recovery records.
+	Unfinished bool
+	// OpenErr is what is wrong with the end, nil if nothing is.
+	OpenErr error
+	// Found are the stripes found, Saved those of them that are in the new shard,
+	// Rows its rows. Lost says for each other stripe why it is not.
+	Found, Saved int
+	Rows         int64
+	Lost         []LostStripe
+	// Missing are numbers of stripes that were written, but of which nothing was
+	// found. The last ones of a shard that was cut cannot be known.
+	Missing []int
+	// Damaged is the number of recovery records that do not check out.
+	Damaged int
+}
+
+// LostStripe is a stripe that was found but not saved.
+type LostStripe struct {
+	Stripe   int // number among those found
+	Rows     int64
+	Problems []Finding
+}
+
+// Recover saves every complete stripe of an unfinished or damaged shard at in that
+// still checks out into a new shard at out. The temporary file of a writer that
+// was killed can be given as in. Bytes of columns are copied as they are, after
+// everything in them was checked as [Verify] does.
+//
+// The error wraps [ErrCorrupt] if no stripe can be saved; then out is not made.
+func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {
+	report := &RecoverReport{}
+	f, err := shardfile.Open(ctx, in, o.Open.file())
+	if err != nil {
+		if !isFault(err) {
+			return nil, err
+		}
+		report.Unfinished, report.OpenErr = true, err
+		var found *shardfile.Found
+		if f, found, err = shardfile.OpenUnfinished(ctx, in, o.Open.file()); err != nil {
+			return nil, errors.Join(report.OpenErr, err)
+		}
+		report.Missing, report.Damaged = found.Missing, found.Damaged
+	}
+	defer f.Close()
+	report.Found = f.NumStripes()
+	good, err := report.check(ctx, f, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(good) == 0 && (report.Found > 0 || report.Unfinished) {
+		return report, fmt.Errorf("%w: none of %d stripes of %s can be saved", ErrCorrupt, report.Found, in)
+	}
+	return report, report.save(ctx, f, good, out, o)
+}
+
+// check verifies every stripe by itself, and gives the good ones.
+func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverOptions) (good []int, err error) {
+	s, err := f.Schema(ctx)
+	if err == nil {
+		err = s.Check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range f.NumStripes() {
+		v, err := newVerifier(VerifyOptions{Open: o.Open, Parallelism: o.Parallelism})
+		if err != nil {
+			return nil, err
+		}
+		v.file = f
+		v.setSchema(s)
+		if err := v.stripe(ctx, f.Stripe(i)); err != nil && !errors.Is(err, errEnough) {
+			return nil, err
+		}
+		rep := v.report()
+		if rep.OK() && rep.Unchecked == 0 {
+			good = append(good, i)
+			continue
+		}
+		r.Lost = append(r.Lost, LostStripe{Stripe: i, Rows: f.Stripe(i).Rows(), Problems: append(rep.Problems, rep.Notes...)})
+	}
+	return good, nil
+}
+
+// save copies the good stripes.
+func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int, out string, o RecoverOptions) error {
+	s, err := f.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	wo := shardfile.WriterOptions{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}
+	if p, err := f.Properties(ctx); err == nil {
+		wo.Properties = shardfile.PropertiesFromProto(p.CustomProperties)
+		if len(p.StandardProperties) > 0 {
+			wo.Standard = shardfile.PropertiesFromProto(p.StandardProperties)
+		}
+		if p.CreationMin.GetTicks() != 0 {
+			wo.CreationTime = shardfile.Time(p.CreationMin.GetTicks())
+			wo.CreationMax = shardfile.Time(max(p.CreationMax.GetTicks(), p.CreationMin.GetTicks()))
+		}
+	}
+	w, err := shardfile.Create(ctx, out, s.Bytes(), wo)
+	if err != nil {
+		return err
+	}
+	for _, i := range good {
+		if err := w.CopyStripe(ctx, f.Stripe(i), shardfile.StripeOptions{}); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		return err
+	}
+	r.Saved, r.Rows = len(good), w.Rows()
+	return nil
+}
