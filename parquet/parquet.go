@@ -147,6 +147,7 @@ func (s *source) project() error {
 	if err != nil {
 		return err
 	}
+	all = withoutFieldIDs(all)
 	if s.o.Columns == nil {
 		s.schema = all
 		return nil
@@ -179,6 +180,24 @@ func (s *source) project() error {
 	s.schema = arrow.NewSchema(fields, &meta)
 	return nil
 }
+
+// withoutFieldIDs drops the metadata that pqarrow adds to every column of files
+// that number none: field id -1.
+func withoutFieldIDs(s *arrow.Schema) *arrow.Schema {
+	fields := make([]arrow.Field, s.NumFields())
+	for i, f := range s.Fields() {
+		if at := f.Metadata.FindKey(fieldID); at >= 0 && f.Metadata.Values()[at] == "-1" {
+			rest := f.Metadata.ToMap()
+			delete(rest, fieldID)
+			f.Metadata = arrow.MetadataFrom(rest)
+		}
+		fields[i] = f
+	}
+	meta := s.Metadata()
+	return arrow.NewSchema(fields, &meta)
+}
+
+const fieldID = "PARQUET:field_id"
 
 func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
 	if f.IsLeaf() {

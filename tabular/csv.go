@@ -282,7 +282,7 @@ func (s *csvSource) fixedFields() (map[int]arrow.Field, error) {
 	}
 	for _, f := range s.o.Schema {
 		if used[f.Name] == 0 {
-			return nil, fmt.Errorf("the schema names column %q, which %s does not have (its columns: %s)", f.Name, s.in.Name, listNames(s.names))
+			return nil, fmt.Errorf("column %q of the schema is not in %s (its columns: %s)", f.Name, s.in.Name, listNames(s.names))
 		}
 	}
 	return at, nil

@@ -124,7 +124,7 @@ func TestCSVErrors(t *testing.T) {
 		{"\xff\xfea\x00", tabular.ReadOptions{}, "the input is UTF-16; convert it to UTF-8 first in in", ""},
 		{"a,b\n1,\xe9\n", tabular.ReadOptions{}, `column "b": "\xe9" is not valid UTF-8; convert the input to UTF-8 first (line 2 of in)`, ""},
 		{"a,b\n1," + strings.Repeat("x", 3000), tabular.ReadOptions{SampleBytes: 10, MaxRecordBytes: 1000}, "a record is longer than 1000 bytes in in", ""},
-		{"a b,c\n1,2\n", tabular.ReadOptions{Schema: fields(t, "x:int64")}, `the schema names column "x", which in does not have (its columns: a b, c)`, ""},
+		{"a b,c\n1,2\n", tabular.ReadOptions{Schema: fields(t, "x:int64")}, `column "x" of the schema is not in in (its columns: a b, c)`, ""},
 		{"a,b\n,1\n", tabular.ReadOptions{Schema: fields(t, "a:int64 not null")}, `column "a": null in a column that is declared not null (line 2 of in)`, "--schema a:utf8 keeps the column as text"},
 		{"a,b\n1,2\n", tabular.ReadOptions{Columns: []string{"z"}}, `no column named "z" in in`, ""},
 		{"a,b\n1,2\n", tabular.ReadOptions{CSV: tabular.CSVReadOptions{NoHeader: true}, Schema: fields(t, "a:int64")}, "the first record has 2 fields, but the schema lists 1 columns (it names them all when there is no header) in in", ""},

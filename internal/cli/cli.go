@@ -94,18 +94,19 @@ func (a *app) root() *cobra.Command {
 Files are recognised by their extension or first bytes; "-" is stdin or stdout. Inputs may
 also be http(s) URLs.`,
 		SilenceUsage: true, SilenceErrors: true,
-		Args: usage(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{err: err, hint: cmd.CommandPath() + " --help lists the flags"}
+		text, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", text)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Looking into shards:"})
 	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}
-	for _, c := range a.lookers() {
+	for _, c := range append(a.lookers(), a.demo()) {
 		c.GroupID = "look"
 		root.AddCommand(c)
 	}
@@ -114,14 +115,22 @@ also be http(s) URLs.`,
 	return root
 }
 
-// usage makes what a check of the arguments finds a usage error.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+// wants checks the number of arguments; most below 0 means any number.
+func wants(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err: err, hint: cmd.UseLine()}
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
 		}
-		return nil
+		return usagef("", "usage: %s (%s)", cmd.UseLine(), what)
 	}
+}
+
+// noArgs takes no arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasSubCommands() {
+		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q", args[0])
+	}
+	return wants(0, 0, "no arguments")(cmd, args)
 }
 
 // usageError is a mistake in the command line.
@@ -175,7 +184,7 @@ func (a *app) report(ctx context.Context, err error) int {
 		return ExitOK
 	}
 	fmt.Fprintln(a.Stderr, a.paint(red, "amudai:"), errorLine(err))
-	if errors.As(err, &ue) || strings.HasPrefix(err.Error(), "unknown command") {
+	if errors.As(err, &ue) {
 		return ExitUsage
 	}
 	return ExitFailure
@@ -183,9 +192,7 @@ func (a *app) report(ctx context.Context, err error) int {
 
 // errorLine is an error as one line, with its hint.
 func errorLine(err error) string {
-	text := strings.TrimSpace(err.Error())
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-	text = printable(text)
+	text := oneLine(err.Error())
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		text += " (hint: " + h.Hint() + ")"
@@ -193,6 +200,12 @@ func errorLine(err error) string {
 		text += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
 	}
 	return text
+}
+
+// oneLine joins the lines of a text.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	return printable(strings.Join(lines, "; "))
 }
 
 // notice tells people something that is no error.

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -98,10 +102,10 @@ func parseSize(s string) (int64, error) {
 
 // writeFlags are those that say how the output is written.
 type writeFlags struct {
-	to, profile, edition, layout, stripeBytes, nanos, memory string
-	stripeRows, rowGroupRows                                 int64
-	level, parallel                                          int
-	force, quiet                                             bool
+	to, profile, edition, layout, stripeBytes, nanos, memory, created string
+	stripeRows, rowGroupRows                                          int64
+	level, parallel                                                   int
+	force, quiet                                                      bool
 }
 
 func (w *writeFlags) register(cmd *cobra.Command) {
@@ -115,6 +119,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
 	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: raw bytes of a stripe at most")
 	f.StringVar(&w.nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto looks at the file first")
+	f.StringVar(&w.created, "created", "", "shard: creation time to record, as 2006-01-02T15:04:05Z (default: now); fixes the bytes")
 	f.StringVar(&w.memory, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
 	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
@@ -146,6 +151,11 @@ func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
 	}
 	if o.MemoryBytes, err = parseSize(w.memory); err != nil || o.MemoryBytes == 0 {
 		return o, usagef("", "--memory: %q is not a size such as 64MiB", w.memory)
+	}
+	if w.created != "" {
+		if o.CreationTime, err = time.Parse(time.RFC3339Nano, w.created); err != nil {
+			return o, usagef("", "--created %q is not a time such as 2006-01-02T15:04:05Z", w.created)
+		}
 	}
 	if w.nanos != "auto" && w.nanos != "ticks" && w.nanos != "int64" {
 		return o, usagef("", "--nanos %q: use auto, ticks or int64", w.nanos)
@@ -181,7 +191,7 @@ The output appears under its name only when it is complete.`,
   amudai convert --schema zip:utf8 jan.csv feb.csv year.amudai.shard
   curl -s https://example.org/data.jsonl | amudai convert --from jsonl - data.amudai.shard
   amudai convert flights.amudai.shard --to csv --columns date,delay -`,
-		Args: usage(cobra.MinimumNArgs(2)),
+		Args: wants(2, -1, "inputs, then the output"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := converter{app: a, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1], from: r.from}
 			var err error
@@ -224,6 +234,9 @@ func (c *converter) run(ctx context.Context) (err error) {
 	if c.shard, err = c.write.shardOptions(); err != nil {
 		return err
 	}
+	if err := c.check(); err != nil {
+		return err
+	}
 	if err := c.look(ctx); err != nil {
 		return err
 	}
@@ -258,6 +271,23 @@ func (c *converter) run(ctx context.Context) (err error) {
 	return err
 }
 
+// check refuses what cannot work before anything is read.
+func (c *converter) check() error {
+	if slices.Contains(c.inputs[1:], "-") {
+		return usagef("", "stdin can only be the first input")
+	}
+	if c.output == "-" || isURL(c.output) {
+		return nil
+	}
+	if _, err := os.Lstat(c.output); err == nil && !c.write.force {
+		return creating(c.output, fs.ErrExist)
+	}
+	if _, err := os.Stat(filepath.Dir(c.output)); err != nil {
+		return creating(c.output, err)
+	}
+	return nil
+}
+
 func (c *converter) createSink(ctx context.Context) (tabular.Sink, error) {
 	if c.format.Name == shardName {
 		return c.createShard(ctx, c.output, c.schema, c.shard)
@@ -270,14 +300,8 @@ func (c *converter) createSink(ctx context.Context) (tabular.Sink, error) {
 // look opens every input for its schema, checks that they go together, and
 // leaves the first one open.
 func (c *converter) look(ctx context.Context) error {
-	pipes := 0
 	c.known = true
 	for i, location := range c.inputs {
-		if location == "-" {
-			if pipes++; pipes > 1 || i > 0 {
-				return usagef("", "stdin can only be the first input")
-			}
-		}
 		src, _, err := c.openSource(ctx, location, c.from, c.readOptions(i))
 		if err != nil {
 			return err

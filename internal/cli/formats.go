@@ -200,18 +200,26 @@ func wrongFormat(err error, location string, f tabular.Format) error {
 		return err
 	}
 	looks := tabular.Sniff(head)
-	if looks == "" || looks == f.Name || looks == "jsonl" || looks == "json" || looks == "arrows" && f.Name == "arrow" {
-		return err
+	if f.Name == shardName && looks != shardName && tabularName(looks) == "" {
+		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
 	}
-	other, ferr := formats.ByName(looks)
-	if ferr != nil {
+	if looks == "" || looks == f.Name || f.Name != shardName && (looks == "jsonl" || looks == "json") || looks == "arrows" && f.Name == "arrow" {
 		return err
 	}
 	if f.Name == shardName {
-		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, other.Title)
+		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, tabularName(looks))
 		return withHint(err, "amudai convert %s OUT.amudai.shard makes one", location)
 	}
-	return withHint(err, "it looks like %s: --from %s", other.Title, other.Name)
+	return withHint(err, "it looks like %s: --from %s", tabularName(looks), looks)
+}
+
+// tabularName is the title of a format, "" if there is none of that name.
+func tabularName(name string) string {
+	f, err := formats.ByName(name)
+	if err != nil {
+		return ""
+	}
+	return f.Title
 }
 
 func firstBytes(location string) ([]byte, error) {

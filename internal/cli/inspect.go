@@ -89,7 +89,7 @@ the buffers of each column with their encodings; with -vvv every block with its 
 --column limit it to parts.`,
 		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
   amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runInspect(cmd.Context(), args[0], f) },
 	}
 	cmd.Flags().CountVarP(&f.verbose, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")

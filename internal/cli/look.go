@@ -16,7 +16,7 @@ import (
 
 // lookers are the commands that look into shards.
 func (a *app) lookers() []*cobra.Command {
-	return []*cobra.Command{a.inspect(), a.schema(), a.stats()}
+	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.verify()}
 }
 
 func (a *app) schema() *cobra.Command {
@@ -27,7 +27,7 @@ func (a *app) schema() *cobra.Command {
 		Short: "Print the columns and their types",
 		Long: `schema prints a line "name: type" for each column of a shard or any other table, with Arrow types.
 --stored prints the types that a shard stores instead, as a tree with schema ids.`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if stored {
 				return a.printStored(cmd.Context(), args[0])

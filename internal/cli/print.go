@@ -34,7 +34,7 @@ terminal, as CSV into a pipe, or as --format says (table, csv, tsv, json, jsonl,
 arrow, arrows). In a table, null is shown as ` + nullText + ` and long values are cut on a terminal.`,
 		Example: `  amudai cat flights.amudai.shard --columns date,delay --limit 100
   amudai cat flights.amudai.shard --format jsonl | jq .delay`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args[0], f, "") },
 	}
 	f.read.register(cmd, true)
@@ -49,7 +49,7 @@ func (a *app) head() *cobra.Command {
 		Use:   "head FILE",
 		Short: "Print the first rows of a table",
 		Long:  `head prints the first ten rows, or as many as --limit says, of a table in any format.`,
-		Args:  usage(cobra.ExactArgs(1)),
+		Args:  wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runCat(cmd.Context(), args[0], f, tableFormat)
 		},
@@ -269,7 +269,7 @@ func (a *app) inferSchema() *cobra.Command {
 it, and give it to convert with --schema @FILE.`,
 		Example: `  amudai infer-schema zipcodes.csv > zipcodes.schema
   amudai convert --schema @zipcodes.schema zipcodes.csv zipcodes.amudai.shard`,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.printSchema(cmd.Context(), args[0], r) },
 	}
 	r.register(cmd, false)

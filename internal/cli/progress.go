@@ -46,6 +46,14 @@ func (p *progress) add(rows, total int64, known bool) {
 	}
 }
 
+// set says that done of total columns are through.
+func (p *progress) set(done, total int) {
+	if p.bar != nil {
+		p.bar.SetTotal(int64(total))
+		p.bar.SetCurrent(int64(done))
+	}
+}
+
 // end removes the bar.
 func (p *progress) end(w io.Writer) {
 	if p.bar != nil {

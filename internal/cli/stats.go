@@ -47,7 +47,7 @@ func (a *app) stats() *cobra.Command {
 		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
 encodings, and its share of the file. Counts and ranges come from the shard's statistics; amudai
 verify checks those against the data. `,
-		Args: usage(cobra.ExactArgs(1)),
+		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runStats(cmd.Context(), args[0], columns, asJSON, details)
 		},

@@ -190,6 +190,9 @@ func plural[T int | int64 | uint64](n T, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
+	if strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") {
+		return count(n) + " " + one + "es"
+	}
 	if strings.HasSuffix(one, "y") {
 		return count(n) + " " + strings.TrimSuffix(one, "y") + "ies"
 	}

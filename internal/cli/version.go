@@ -16,7 +16,7 @@ const Version = "0.1.0"
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version and what it was built from",
-		Args: usage(cobra.NoArgs),
+		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			revision := ""
 			if info, ok := debug.ReadBuildInfo(); ok {
