@@ -17,8 +17,9 @@ type hint struct {
 const numRows = 24
 
 type memo struct {
-	good bool  // came close to the best at the last trial
-	bias int64 // actual size / estimate, in 1024ths; 0 if unknown
+	good   bool  // came close to the best at the last trial
+	bias   int64 // actual size / estimate, in 1024ths; 0 if unknown
+	decode int64 // of 1024 values with all parts, in picoseconds
 }
 
 const (
@@ -78,7 +79,7 @@ func appendBest[U word](e *enc, dst []byte, in input[U]) []byte {
 		return appendAs(e, dst, in, &plan{code: encoding.Plain})
 	}
 	if in.hint.due(n) {
-		return explore(e, dst, in)
+		return exploreWell(e, dst, in)
 	}
 	in.hint.since++
 	at, decode := len(dst), e.decode
@@ -86,9 +87,26 @@ func appendBest[U word](e *enc, dst []byte, in input[U]) []byte {
 	cost := e.weights.cost(len(dst)-at, e.decode-decode)
 	if in.level == 0 && in.hint.since > exploreAfter && 4*cost/int64(n) > 5*in.hint.cost {
 		e.decode = decode
-		return explore(e, dst[:at], in)
+		return exploreWell(e, dst[:at], in)
 	}
 	return dst
+}
+
+// exploreWell explores with fast compressors, and then uses better ones if the
+// profile has them.
+func exploreWell[U word](e *enc, dst []byte, in input[U]) []byte {
+	if e.fast || e.weights.level == 0 {
+		return explore(e, dst, in)
+	}
+	at, decode, zstds := len(dst), e.decode, e.zstds
+	e.fast = true
+	dst = explore(e, dst, in)
+	e.fast = false
+	if e.zstds == zstds {
+		return dst
+	}
+	e.decode = decode
+	return follow(e, dst[:at], in)
 }
 
 // explore tries all encodings that may be the best, and remembers how they did.
@@ -100,7 +118,11 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 	for i := range rows {
 		h.memos[i] = memo{}
 		if size := e.estimate(&rows[i], &s, in.level, in.parent, in.index); size > 0 {
-			c.add(e.candidate(i, size, &s))
+			x := e.candidate(i, size, &s)
+			if rows[i].nests {
+				x.cost -= e.weights.hope(size)
+			}
+			c.add(x)
 		}
 	}
 	start, decode := len(dst), e.decode
@@ -119,6 +141,7 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		code = peek(dst[at:])
 		cost := e.penalized(code, size, e.decode-decode)
 		h.memos[x.row].bias = max(int64(size)*1024/int64(x.size), 1)
+		h.memos[x.row].decode = (e.decode - decode) * 1024 / int64(len(in.values))
 		costs[x.row] = cost
 		if cost < best {
 			best, bestDecode, bestSize = cost, e.decode, size
@@ -153,6 +176,8 @@ func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 		}
 		if m.bias > 0 {
 			size = max(int(int64(size)*m.bias/1024), 1)
+			c.add(candidate{i, size, e.penalized(rows[i].code, size, m.decode*int64(s.n)/1024)})
+			continue
 		}
 		c.add(e.candidate(i, size, &s))
 	}
@@ -215,7 +240,7 @@ func fits(code, parent encoding.Code, index int) bool {
 	case encoding.FOR:
 		return simple || code == encoding.Sparse
 	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64, encoding.Narrow:
-		return simple || code == encoding.Zstd || code == encoding.LZ4
+		return simple || code == encoding.Zstd || code == encoding.LZ4 || code == encoding.BytePlanes
 	case encoding.Sparse:
 		return code != encoding.Sparse && code != encoding.FOR
 	case encoding.BytePlanes:
@@ -248,6 +273,9 @@ func (e *enc) penalized(code encoding.Code, size int, decode int64) int64 {
 // other one takes, 0 if unknown.
 func (e *enc) plan(r *row, s *stats, size int) plan {
 	p := plan{code: r.code, level: e.weights.level}
+	if e.fast {
+		p.level = 0
+	}
 	switch r.code {
 	case encoding.FLBitPack:
 		p.width = s.maxWidth

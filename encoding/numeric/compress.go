@@ -94,6 +94,7 @@ func decodeLZ4[U word](dst []U, tree []byte) error {
 func appendZstd[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	dst = appendHeader(dst, encoding.Zstd, 0)
 	mark := e.scratch.mark()
+	e.zstds++
 	dst = e.zstdEncoder(p.level).EncodeAll(littleEndian(e, in.values), dst)
 	e.scratch.release(mark)
 	return dst

@@ -413,7 +413,7 @@ func (d *describer) patched() {
 	highs := end + encoding.PadTo8(len(positions))
 	d.child("positions", end, end+size, d.tree[3] != 0, U32, int(x))
 	d.zeros(end+size, highs)
-	d.child("high parts", highs, len(d.tree), d.tree[4] != 0, d.t.unsigned(), int(x))
+	d.child("high parts", highs, len(d.tree), d.tree[4] != 0, d.t.signed(), int(x))
 }
 
 func (d *describer) bytePlanes() {

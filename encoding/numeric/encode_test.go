@@ -37,7 +37,7 @@ var shapes = []string{
 // ownShapes are forms that only edition 2026 has.
 var ownShapes = []string{
 	"CommonDivisor(FLBitPack)", "CommonDivisor(Plain)", "CommonDivisor(BlockDictionary(FLBitPack,raw))", "CommonDivisor(PatchedPack(raw,raw))",
-	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,Narrow(raw))",
+	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,FFOR)", "PatchedPack(Delta(Narrow(raw)),raw)",
 	"BytePlanes(Zstd)", "BytePlanes(FLBitPack)", "BytePlanes(RunLength(raw,Narrow(raw)))", "BlockDictionary(Narrow(Zstd),raw)",
 	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",
 }
@@ -192,7 +192,7 @@ func suits(p *plan, t Type) bool {
 	case encoding.Narrow, encoding.BytePlanes:
 		first = U8
 	case encoding.PatchedPack:
-		first, second = U32, t.unsigned()
+		first, second = U32, t.signed()
 	}
 	return suits(p.kids[0], first) && suits(p.kids[1], second)
 }

@@ -3,6 +3,7 @@ package numeric
 import (
 	"sync"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
@@ -27,7 +28,6 @@ type Encoder[T Value] struct {
 	hints  map[int]*hint // by block length
 	len    int
 	plans  int
-	trial  []byte
 	forced *plan // set by tests
 }
 
@@ -42,7 +42,8 @@ var workspaces = sync.Pool{New: func() any { return new(enc) }}
 // workspace takes one, ready for the profile; the caller puts it back.
 func (e *Encoder[T]) workspace() *enc {
 	w := workspaces.Get().(*enc)
-	w.weights, w.decode = weightsOf(e.o.Profile), 0
+	w.weights, w.features, w.decode, w.fast = weightsOf(e.o.Profile), e.o.Features, 0, false
+	w.weights.narrow = e.o.Features.Has(edition.Narrow)
 	return w
 }
 
@@ -82,12 +83,13 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 // try is the cost of values in blocks of some length.
 func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
 	w := e.workspace()
+	w.fast = true
 	defer workspaces.Put(w)
 	for i := 0; i < len(values); i += blockLen {
 		before := w.decode
 		end := min(i+blockLen, len(values))
-		e.trial = e.append(w, e.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
-		cost += w.weights.cost(len(e.trial)+blockOverhead, w.decode-before)
+		w.trial = e.append(w, w.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
+		cost += w.weights.cost(len(w.trial)+blockOverhead, w.decode-before)
 	}
 	return cost
 }
@@ -129,7 +131,7 @@ func (e *Encoder[T]) append(w *enc, dst []byte, values []T, valid bitmap.Bits, b
 		h = &hint{}
 		e.hints[blockLen] = h
 	}
-	return appendValues(w, dst, values, valid, h, nil)
+	return appendValues(w, dst, values, valid, h, e.forced)
 }
 
 func nullsOf(valid bitmap.Bits) int {

@@ -12,6 +12,8 @@ type weights struct {
 	tier  tier
 	price int64 // of a nanosecond of decoding, in thousandths of a byte
 	level int   // of the compressors
+	// narrow says that small unsigned values need not take the width of their type.
+	narrow bool
 }
 
 func weightsOf(p encoding.Profile) weights {
@@ -33,6 +35,15 @@ func (w *weights) cost(size int, decode int64) int64 {
 	return int64(size)*1000 + w.price*decode/1000
 }
 
+// hope is how much less the parts of an encoding may cost than estimated: it is
+// tried if it would win by that.
+func (w *weights) hope(size int) int64 {
+	if w.tier >= tierHeavy {
+		return int64(size) * 1000 * 3 / 4
+	}
+	return int64(size) * 1000 / 5
+}
+
 // cost notes that n values of a type are to be decoded from a tree.
 func (e *enc) cost(code encoding.Code, t Type, n int) {
 	if r := find(code); r != nil {
@@ -45,15 +56,31 @@ func (r *row) decodeCost(t Type, n int) int64 {
 }
 
 // perRun is what a run or a position costs to decode, in picoseconds.
-const perRun = 1200
+const perRun = 1300
 
 // packedSize is the size of n values in w bits.
 func packedSize(n, w int) int {
 	return (n + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen * fastlanes.PackedLen(w)
 }
 
-// partSize guesses the size of a part: packed or raw.
-func partSize(n, w, size int) int { return min(16+packedSize(n, w), n*size) }
+// partSize guesses the size of a part of n values of w bits: packed, cut to whole
+// bytes if its type can be, or raw.
+func (w *weights) partSize(t Type, n, width int) int {
+	size := min(16+packedSize(n, width), n*t.Size())
+	if t.Signed() || w.narrow && t.Unsigned() {
+		size = min(size, 8+n*wholeBytes(width))
+	}
+	return size
+}
+
+// wholeBytes is the size of the least integer type of some bits.
+func wholeBytes(width int) int {
+	bytes := 1
+	for 8*bytes < width {
+		bytes *= 2
+	}
+	return bytes
+}
 
 func estimatePlain(_ *weights, s *stats) int { return 2 + s.n*s.t.Size() }
 
@@ -78,49 +105,47 @@ func estimateFFOR(_ *weights, s *stats) int {
 	return headerLen(s.t.Size()+1) + packedSize(s.n, s.width)
 }
 
-func estimateRunLength(_ *weights, s *stats) int {
+func estimateRunLength(w *weights, s *stats) int {
 	if 3*s.runs > 2*s.n {
 		return 0
 	}
 	length := bits.Len(uint(s.n/s.runs)) + 1
-	return 16 + partSize(s.runs, min(s.width, s.diff), s.t.Size()) + partSize(s.runs, length, 4)
+	return 16 + w.partSize(s.t, s.runs, min(s.width, s.diff)) + w.partSize(U32, s.runs, length)
 }
 
 // estimateFOR is FOR over Sparse: most values are the same, but not zero.
-func estimateFOR(_ *weights, s *stats) int {
+func estimateFOR(w *weights, s *stats) int {
 	if s.top == 0 || 4*s.others > s.n {
 		return 0
 	}
-	return headerLen(s.t.Size()) + sparseSize(s, s.others)
+	return headerLen(s.t.Size()) + w.sparseSize(s, s.others)
 }
 
-func estimateSparse(_ *weights, s *stats) int {
+func estimateSparse(w *weights, s *stats) int {
 	switch {
 	case 4*s.nulls >= 3*s.n:
-		return sparseSize(s, s.n-s.nulls)
+		return w.sparseSize(s, s.n-s.nulls)
 	case s.top == 0 && 4*s.others <= s.n:
-		return sparseSize(s, s.others)
+		return w.sparseSize(s, s.others)
 	}
 	return 0
 }
 
-func sparseSize(s *stats, count int) int {
+func (w *weights) sparseSize(s *stats, count int) int {
 	gap := min(bits.Len(uint(s.n/max(count, 1)))+2, bits.Len(uint(s.n)))
-	return 16 + partSize(count, gap, 4) + partSize(count, s.width, s.t.Size())
+	return 16 + w.partSize(U32, count, gap) + w.partSize(s.t, count, s.width)
 }
 
 func estimateDelta(w *weights, s *stats) int {
 	if s.n < 8 || s.diff == 0 && s.single {
 		return 0
 	}
-	size := 2*headerLen(s.t.Size()) + packedSize(s.n-1, s.diff)
+	size := headerLen(s.t.Size()) + w.partSize(s.t, s.n-1, s.diff)
 	if s.bends > 0 { // runs of differences
-		size = min(size, 48+partSize(s.bends, s.diff, s.t.Size())+partSize(s.bends, bits.Len(uint(s.n/s.bends))+1, 4))
+		runs := w.partSize(s.t, s.bends, s.diff) + w.partSize(U32, s.bends, bits.Len(uint(s.n/s.bends))+1)
+		size = min(size, 32+runs)
 	}
-	if w.tier >= tierHeavy && s.diff <= s.width {
-		return size / 2 // what a compressor may make of it
-	}
-	if size >= estimateFFOR(w, s) {
+	if size >= estimateFFOR(w, s) && (w.tier < tierHeavy || s.diff > s.width) {
 		return 0
 	}
 	return size
@@ -130,15 +155,11 @@ func estimateTruncate8(w *weights, s *stats) int  { return estimateTruncate(w, s
 func estimateTruncate16(w *weights, s *stats) int { return estimateTruncate(w, s, 16) }
 func estimateTruncate32(w *weights, s *stats) int { return estimateTruncate(w, s, 32) }
 
-func estimateTruncate(w *weights, s *stats, width int) int {
+func estimateTruncate(_ *weights, s *stats, width int) int {
 	if s.signed != width || width >= 8*s.t.Size() {
 		return 0
 	}
-	size := 8 + s.n*width/8
-	if w.tier >= tierHeavy && size >= minZstd {
-		return size / 2
-	}
-	return size
+	return 8 + s.n*width/8
 }
 
 func estimateALP(_ *weights, s *stats) int { return 32 + s.n*s.t.Size()/4 }
@@ -147,11 +168,11 @@ func estimateALPRD(_ *weights, s *stats) int {
 	return 32 + packedSize(s.n, 8*s.t.Size()-16) + packedSize(s.n, 2)
 }
 
-func estimateDictionary(_ *weights, s *stats) int {
+func estimateDictionary(w *weights, s *stats) int {
 	if 2*s.distinct > s.n {
 		return 0
 	}
-	return 16 + 16 + packedSize(s.n, bits.Len(uint(s.distinct-1))) + partSize(s.distinct, s.width, s.t.Size())
+	return 16 + 16 + packedSize(s.n, bits.Len(uint(s.distinct-1))) + w.partSize(s.t, s.distinct, s.width)
 }
 
 // Compressors need some bytes to find anything in.
@@ -171,19 +192,17 @@ func estimateZstd(_ *weights, s *stats) int {
 	if s.n*s.t.Size() < minZstd {
 		return 0
 	}
-	return s.n * s.t.Size() / 8
+	return s.n * s.t.Size() / 32
 }
 
-func estimateCommonDivisor(w *weights, s *stats) int {
+func estimateCommonDivisor(_ *weights, s *stats) int {
 	if s.divisor <= 1 {
 		return 0
 	}
-	narrow := *s
-	narrow.width = bits.Len64(s.spread / s.divisor)
-	return headerLen(2*s.t.Size()) + 16 + packedSize(s.n, narrow.width)
+	return headerLen(2*s.t.Size()) + 8 + packedSize(s.n, bits.Len64(s.spread/s.divisor))
 }
 
-func estimateNarrow(w *weights, s *stats) int {
+func estimateNarrow(_ *weights, s *stats) int {
 	width := 8
 	for width < s.maxWidth {
 		width *= 2
@@ -191,11 +210,7 @@ func estimateNarrow(w *weights, s *stats) int {
 	if s.maxWidth == 0 || width >= 8*s.t.Size() {
 		return 0
 	}
-	size := 8 + s.n*width/8
-	if w.tier >= tierHeavy && size >= minZstd {
-		return size / 2
-	}
-	return size
+	return 8 + s.n*width/8
 }
 
 func estimatePatched(w *weights, s *stats) int {
@@ -204,7 +219,8 @@ func estimatePatched(w *weights, s *stats) int {
 	}
 	count := max(s.n*s.patched/1024, 1)
 	gap := min(bits.Len(uint(s.n/count))+2, bits.Len(uint(s.n)))
-	return headerLen(patchedHeader) + packedSize(s.n, s.patchWidth) + partSize(count, gap, 4) + partSize(count, s.width-s.patchWidth, s.t.Size())
+	return headerLen(patchedHeader) + packedSize(s.n, s.patchWidth) + w.partSize(U32, count, gap) +
+		w.partSize(s.t.signed(), count, s.width-s.patchWidth)
 }
 
 func estimateBytePlanes(w *weights, s *stats) int {

@@ -74,6 +74,9 @@ func (t Type) Float() bool { return t >= F32 }
 // unsigned is the unsigned integer type as wide as the integer type t.
 func (t Type) unsigned() Type { return U8 | t&3 }
 
+// signed is the signed integer type as wide as the integer type t.
+func (t Type) signed() Type { return I8 | t&3 }
+
 // integer is the signed integer type as wide as the float type t.
 func (t Type) integer() Type { return I32 + (t - F32) }
 

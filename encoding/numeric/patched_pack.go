@@ -25,9 +25,10 @@ import (
 //	24      ceil(n/1024) chunks of 128*W bytes (package fastlanes): the low W bits of value - base
 //	        positions, ascending: tree of X u32, or X u32
 //	        zeros up to a multiple of 8
-//	        high parts: tree of X U, or X little-endian U; to the end
+//	        high parts: tree of X I, or X little-endian I; to the end
 //
-// value = base + low, at an exception base + low + (high << W), all modulo
+// I is the signed type as wide as T: an exception may lie on either side of the
+// base. value = base + low, at an exception base + low + (high << W), all modulo
 // 2^bits. Without exceptions nothing follows the chunks. Example, the header for
 // uint16 with base 10, W=2 and one exception, both parts raw:
 //
@@ -82,7 +83,7 @@ func decodePatched[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 		return err
 	}
 	highs := take[U](s, p.count)
-	if err := decodePart(highs, p.highs, p.highsNest, t.unsigned(), s); err != nil {
+	if err := decodePart(highs, p.highs, p.highsNest, t.signed(), s); err != nil {
 		return err
 	}
 	last := int64(-1)
@@ -113,7 +114,7 @@ func appendPatched[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	highs := take[U](&e.scratch, n)
 	count := 0
 	for i, v := range in.values {
-		high := (v - base) >> w
+		high := U(signed(v-base) >> w)
 		positions[count], highs[count] = uint32(i), high
 		if high != 0 {
 			count++
@@ -130,7 +131,7 @@ func appendPatched[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 		dst, flags[0] = appendPart(e, dst, childOf[U, uint32](in, positions[:count], U32, encoding.PatchedPack, 0), p.kids[0])
 		size = len(dst) - at
 		dst = padTree(dst, start)
-		dst, flags[1] = appendPart(e, dst, in.child(highs[:count], in.t.unsigned(), encoding.PatchedPack, 1), p.kids[1])
+		dst, flags[1] = appendPart(e, dst, in.child(highs[:count], in.t.signed(), encoding.PatchedPack, 1), p.kids[1])
 	}
 	header := dst[start+2:]
 	header[0], header[1], header[2] = byte(w), flags[0], flags[1]
@@ -166,7 +167,7 @@ func patchedPlan[U word](e *enc, in input[U]) (base U, w, exceptions int) {
 	best := n * full
 	for bit := full - 1; bit >= 1; bit-- {
 		first, covered := densest(sample, U(1)<<bit-1)
-		cost := n*bit + (n-covered)*(patchedBits+full-bit)
+		cost := n*bit + (n-covered)*patchedBits
 		if cost < best {
 			best, w = cost, bit
 			exceptions = (n - covered) * 1024 / n
@@ -190,8 +191,8 @@ func lowered[U word](sorted []U, low, reach U) U {
 	return first - room/2
 }
 
-// patchedBits is about what the position of an exception takes.
-const patchedBits = 9
+// patchedBits is about what an exception takes: position and high part.
+const patchedBits = 18
 
 // densest finds where in sorted values a range as wide as reach holds most.
 func densest[U word](sorted []U, reach U) (first, covered int) {

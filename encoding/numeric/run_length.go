@@ -79,7 +79,7 @@ func decodeRunLength[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 // expandRuns repeats each value. Most runs are short: the first values of a run
 // are written without asking for its length, where there is room.
 func expandRuns[U word](dst []U, values []U, lengths []uint32) error {
-	const ahead = 4
+	const ahead = 8
 	total := len(dst)
 	lengths = lengths[:len(values)]
 	for i, v := range values {
@@ -90,6 +90,7 @@ func expandRuns[U word](dst []U, values []U, lengths []uint32) error {
 		if len(dst) >= ahead {
 			d := (*[ahead]U)(dst)
 			d[0], d[1], d[2], d[3] = v, v, v, v
+			d[4], d[5], d[6], d[7] = v, v, v, v
 			if n > ahead {
 				fill(dst[ahead:n], v)
 			}

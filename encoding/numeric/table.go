@@ -33,6 +33,7 @@ type row struct {
 	// learn it is only a guess, to be corrected by what trials give.
 	estimate func(w *weights, s *stats) int
 	learn    bool
+	nests    bool        // its parts may turn out smaller than estimated
 	needs    edition.Set // the features that a shard has to have
 }
 
@@ -51,28 +52,28 @@ const (
 // and describe, and a file. The costs are constants, so that the same values give
 // the same bytes on every machine.
 var rows = []row{
-	{encoding.Plain, allTypes, tierPlain, 9, 30, 20, estimatePlain, false, 0},
-	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false, 0},
-	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 25, estimateBitPack, false, 0},
-	{encoding.FFOR, intTypes, tierLight, 9, 60, 25, estimateFFOR, false, 0},
-	{encoding.RunLength, allTypes, tierLight, 2, 60, 20, estimateRunLength, false, 0},
-	{encoding.FOR, intTypes, tierMiddle, 0, 40, 20, estimateFOR, false, 0},
-	{encoding.Delta, intTypes, tierMiddle, 2, 280, 10, estimateDelta, false, 0},
-	{encoding.TruncateU8, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate8, false, 0},
-	{encoding.TruncateU16, typesFrom16, tierMiddle, 2, 250, 0, estimateTruncate16, false, 0},
-	{encoding.TruncateU32, typesFrom32, tierMiddle, 2, 250, 0, estimateTruncate32, false, 0},
-	{encoding.TruncateU64, typesFrom64, tierNever, 2, 250, 0, nil, false, 0},
-	{encoding.ALP, floatTypes, tierMiddle, 1, 350, 0, estimateALP, true, 0},
-	{encoding.ALPRD, floatTypes, tierMiddle, 1, 1500, 0, estimateALPRD, true, 0},
-	{encoding.BlockDictionary, allTypes, tierMiddle, 2, 250, 0, estimateDictionary, true, 0},
-	{encoding.Sparse, allTypes, tierMiddle, 1, 20, 10, estimateSparse, false, 0},
-	{encoding.ZigZag, signedTypes, tierNever, 1, 250, 0, nil, false, 0},
-	{encoding.LZ4, allTypes, tierMiddle, 0, 0, 350, estimateLZ4, true, 0},
-	{encoding.Zstd, allTypes, tierHeavy, 3, 0, 1200, estimateZstd, true, 0},
-	{encoding.CommonDivisor, intTypes, tierMiddle, 1, 120, 15, estimateCommonDivisor, false, with(edition.CommonDivisor)},
-	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, with(edition.Narrow)},
-	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 25, estimatePatched, false, with(edition.PatchedPack)},
-	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, with(edition.BytePlanes)},
+	{encoding.Plain, allTypes, tierPlain, 9, 20, 15, estimatePlain, false, false, 0},
+	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false, false, 0},
+	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 30, estimateBitPack, false, false, 0},
+	{encoding.FFOR, intTypes, tierLight, 9, 60, 30, estimateFFOR, false, false, 0},
+	{encoding.RunLength, allTypes, tierLight, 2, 40, 5, estimateRunLength, false, true, 0},
+	{encoding.FOR, intTypes, tierMiddle, 0, 40, 20, estimateFOR, false, true, 0},
+	{encoding.Delta, intTypes, tierMiddle, 2, 270, 0, estimateDelta, false, true, 0},
+	{encoding.TruncateU8, typesFrom16, tierMiddle, 2, 240, 0, estimateTruncate8, false, true, 0},
+	{encoding.TruncateU16, typesFrom16, tierMiddle, 2, 240, 0, estimateTruncate16, false, true, 0},
+	{encoding.TruncateU32, typesFrom32, tierMiddle, 2, 240, 0, estimateTruncate32, false, true, 0},
+	{encoding.TruncateU64, typesFrom64, tierNever, 2, 240, 0, nil, false, true, 0},
+	{encoding.ALP, floatTypes, tierMiddle, 1, 350, 0, estimateALP, true, true, 0},
+	{encoding.ALPRD, floatTypes, tierMiddle, 1, 1500, 0, estimateALPRD, true, false, 0},
+	{encoding.BlockDictionary, allTypes, tierMiddle, 2, 330, 0, estimateDictionary, true, true, 0},
+	{encoding.Sparse, allTypes, tierMiddle, 1, 20, 10, estimateSparse, false, true, 0},
+	{encoding.ZigZag, signedTypes, tierNever, 1, 430, 0, nil, false, true, 0},
+	{encoding.LZ4, allTypes, tierMiddle, 0, 0, 350, estimateLZ4, true, false, 0},
+	{encoding.Zstd, allTypes, tierHeavy, 3, 0, 1300, estimateZstd, true, false, 0},
+	{encoding.CommonDivisor, intTypes, tierMiddle, 1, 200, 15, estimateCommonDivisor, false, true, with(edition.CommonDivisor)},
+	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, true, with(edition.Narrow)},
+	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 30, estimatePatched, false, true, with(edition.PatchedPack)},
+	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, false, with(edition.BytePlanes)},
 }
 
 const (
