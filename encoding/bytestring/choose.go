@@ -179,6 +179,7 @@ func (e *Encoder) suits(w *workspace, m method, in *input) bool {
 			return false
 		}
 		e.plan.fsst = w.train(in.Bytes())
+		return e.plan.fsst.table.Len() > 0 // the reference may stumble over an empty table
 	}
 	return true
 }
