@@ -44,6 +44,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 		ctx: c, id: col.ID, fixed: int(col.Stored.FixedSize), text: col.Stored.Type == schema.String,
 		stats: stats.NewBytes(stats.BytesOptions{
 			String:   col.Stored.Type == schema.String,
+			Range:    true,
 			NoFilter: c.encoding.Profile == encoding.ProfilePlain && col.Stored.Type != schema.Guid,
 		}),
 	}
@@ -238,6 +239,9 @@ func (w *bytesWriter) finish(out []Node) ([]Node, error) {
 	}
 	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
 	w.stats.Fill(node.Field)
+	if w.rows <= filterFrom {
+		node.Field.MembershipFilters = nil
+	}
 	if node.Field.ConstantValue != nil {
 		w.release()
 		return append(out, node), nil
@@ -255,6 +259,10 @@ func (w *bytesWriter) finish(out []Node) ([]Node, error) {
 	node.Buffers, err = w.native.finish(w.ctx)
 	return append(out, node), err
 }
+
+// filterFrom is the number of rows up to which a Bloom filter is left out:
+// reading so few values costs no more than reading it.
+const filterFrom = 256
 
 func (w *bytesWriter) release() { w.native.out.release() }
 
