@@ -194,7 +194,7 @@ func BenchmarkDecode(b *testing.B) {
 	present := make([]bool, n)
 	for _, every := range []int{3, 50, 500} {
 		for i := range present {
-			present[i] = (i*2654435761>>7)%every != 0
+			present[i] = (uint64(i)*2654435761>>7)%uint64(every) != 0
 		}
 		mask := maskOf(present)
 		for _, plain := range []bool{true, false} {
