@@ -72,7 +72,7 @@ func takeDictionary(mem memory.Allocator, a *array.Dictionary) (arrow.Array, err
 
 func expandRuns(mem memory.Allocator, a *array.RunEndEncoded) (arrow.Array, error) {
 	indices := make([]int64, a.Len())
-	end := func(i int) int { return 0 }
+	var end func(i int) int
 	switch r := a.RunEndsArr().(type) {
 	case *array.Int16:
 		end = func(i int) int { return int(r.Value(i)) }
