@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // Decoding does not allocate once the scratch has grown to what a block needs.
@@ -41,4 +45,21 @@ func allocations[T Value](t *testing.T, v vector, s *Scratch) float64 {
 	decode()
 	decode()
 	return testing.AllocsPerRun(3, decode)
+}
+
+// Nor does encoding, once an encoder knows its column.
+func TestEncodeNoAllocation(t *testing.T) {
+	for _, kind := range []string{"constant", "narrow", "ascending", "runs", "long runs", "few", "small", "sparse", "skewed"} {
+		for p := range encoding.MinimalSize {
+			for _, features := range []edition.Set{0, edition.E2026.Features()} {
+				values := benchValues[int64](kind)
+				e := NewEncoder[int64](encoding.Options{Profile: p, Features: features})
+				var dst []byte
+				write := func() { dst, _ = e.AppendBlock(dst[:0], values, bitmap.All(len(values))) }
+				write()
+				write()
+				require.LessOrEqual(t, testing.AllocsPerRun(20, write), 0.5, "%s, %v", kind, p)
+			}
+		}
+	}
 }

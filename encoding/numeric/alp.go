@@ -117,11 +117,26 @@ func appendALP[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	return appendALPInts[U, float64, int64](e, dst, in, p)
 }
 
+// chooseALP chooses among the parameters that suited parts of an earlier block,
+// and looks for others if none of them does.
+func chooseALP[F alp.Float, I alp.Int](values []F, h *hint) (p alp.Params, ok bool) {
+	if h == nil {
+		return alp.Search[F, I](values)
+	}
+	if h.since > 1 && len(h.alp) > 0 {
+		if p, ok := alp.Choose[F, I](values, h.alp); ok {
+			return p, true
+		}
+	}
+	h.alp = alp.Candidates[F, I](h.alp[:0], values)
+	return alp.Choose[F, I](values, h.alp)
+}
+
 func appendALPInts[U word, F alp.Float, I alp.Int](e *enc, dst []byte, in input[U], p *plan) []byte {
 	floats := as[F](in.values)
 	params, ok := p.alp, p.alpSet
 	if !ok || alp.Valid[F](params) != nil {
-		params, ok = alp.Search[F, I](floats)
+		params, ok = chooseALP[F, I](floats, in.hint)
 	}
 	if !ok || len(floats) == 0 {
 		return appendPlain(dst, in.values)

@@ -2,6 +2,7 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/alp"
 )
 
 // hint is what is remembered from block to block about one place in the tree:
@@ -9,8 +10,9 @@ import (
 type hint struct {
 	memos [numRows]memo
 	kids  map[int]*hint
-	since int   // blocks since all encodings were tried; 0 if they never were
-	cost  int64 // of a thousand values then
+	alp   []alp.Params // that suited some of the values then, if they are floats
+	since int          // blocks since all encodings were tried; 0 if they never were
+	cost  int64        // of a thousand values then
 }
 
 // numRows is at least the number of rows.
@@ -113,12 +115,12 @@ func exploreWell[U word](e *enc, dst []byte, in input[U]) []byte {
 func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 	h := in.hint
 	h.since = 1
-	s := analyze(e, in, all)
+	s := analyze(e, in, nil)
 	var c candidates
 	for i := range rows {
 		h.memos[i] = memo{}
-		if size := e.estimate(&rows[i], &s, in.level, in.parent, in.index); size > 0 {
-			x := e.candidate(i, size, &s)
+		if size := e.estimate(&rows[i], s, in.level, in.parent, in.index); size > 0 {
+			x := e.candidate(i, size, s)
 			if rows[i].nests {
 				x.cost -= e.weights.hope(size)
 			}
@@ -135,7 +137,7 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		at := len(dst)
 		e.decode = decode
 		var code encoding.Code
-		p := e.plan(&rows[x.row], &s, bestSize)
+		p := e.plan(&rows[x.row], s, bestSize)
 		dst = appendAs(e, dst, in, &p)
 		size := len(dst) - at
 		code = peek(dst[at:])
@@ -163,14 +165,14 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 // the statistics show.
 func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 	h := in.hint
-	s := analyze(e, in, h.good)
+	s := analyze(e, in, h)
 	var c candidates
 	for i := range rows {
 		m := h.memos[i]
 		if rows[i].learn && !m.good {
 			continue
 		}
-		size := e.estimate(&rows[i], &s, in.level, in.parent, in.index)
+		size := e.estimate(&rows[i], s, in.level, in.parent, in.index)
 		if size == 0 || rows[i].guess(&e.weights) && !m.good {
 			continue
 		}
@@ -179,10 +181,10 @@ func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 			c.add(candidate{i, size, e.penalized(rows[i].code, size, m.decode*int64(s.n)/1024)})
 			continue
 		}
-		c.add(e.candidate(i, size, &s))
+		c.add(e.candidate(i, size, s))
 	}
 	start, decode := len(dst), e.decode
-	p := e.plan(&rows[c.list[0].row], &s, 0)
+	p := e.plan(&rows[c.list[0].row], s, 0)
 	dst = appendAs(e, dst, in, &p)
 	cost := e.penalized(peek(dst[start:]), len(dst)-start, e.decode-decode)
 	if c.n == 1 || 16*cost <= 17*c.list[1].cost {
@@ -191,7 +193,7 @@ func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 	// Not what was expected: see whether the second is better.
 	at, first := len(dst), e.decode
 	e.decode = decode
-	p = e.plan(&rows[c.list[1].row], &s, at-start)
+	p = e.plan(&rows[c.list[1].row], s, at-start)
 	dst = appendAs(e, dst, in, &p)
 	if e.penalized(peek(dst[at:]), len(dst)-at, e.decode-decode) >= cost {
 		e.decode = first
@@ -214,7 +216,8 @@ func (r *row) guess(w *weights) bool {
 // good tells whether an encoding did well at the last trial.
 func (h *hint) good(code encoding.Code) bool { return h.memos[rowOf(code)].good }
 
-func all(encoding.Code) bool { return true }
+// wants tells whether to think of an encoding; h is nil to think of all.
+func (h *hint) wants(code encoding.Code) bool { return h == nil || h.good(code) }
 
 // estimate is the size of values in an encoding, 0 if it is not to be tried.
 func (e *enc) estimate(r *row, s *stats, level int, parent encoding.Code, index int) int {

@@ -17,7 +17,8 @@ type enc struct {
 	features  edition.Set
 	fast      bool // compress fast: this is a trial
 	trial     []byte
-	zstds     int // how often something was compressed with Zstandard
+	stats     [maxDepth]stats // by depth of the tree
+	zstds     int             // how often something was compressed with Zstandard
 	scratch   Scratch
 	positions []uint32 // exceptions of the last ALP
 	decode    int64    // what decoding costs of all that was written, in picoseconds

@@ -154,8 +154,8 @@ func patchedPlan[U word](e *enc, in input[U]) (base U, w, exceptions int) {
 	mark := e.scratch.mark()
 	defer e.scratch.release(mark)
 	sample := take[U](&e.scratch, smallLen)[:0]
-	for piece := range in.pieces() {
-		sample = append(sample, piece...)
+	for i := range in.pieces() {
+		sample = append(sample, in.piece(i)...)
 	}
 	for i := range sample {
 		sample[i] ^= flip

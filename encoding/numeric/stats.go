@@ -1,7 +1,6 @@
 package numeric
 
 import (
-	"iter"
 	"math/bits"
 
 	"github.com/amudai/amudai-go/edition"
@@ -41,10 +40,12 @@ const (
 
 // analyze gathers statistics: those that cost a look at all values only where a
 // sample shows that they may matter.
-// want tells which encodings are being thought of.
-func analyze[U word](e *enc, in input[U], want func(encoding.Code) bool) stats {
+// Those of an encoding that h found not to be good are left out; with h nil there
+// are none.
+func analyze[U word](e *enc, in input[U], h *hint) *stats {
 	n := len(in.values)
-	s := stats{t: in.t, n: n, nulls: in.nulls, chunks: (n + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen}
+	s := &e.stats[in.level]
+	*s = stats{t: in.t, n: n, nulls: in.nulls, chunks: (n + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen}
 	s.width = bitsOf[U]()
 	s.low, s.signed = uint64(in.values[0]), s.width
 	flip := in.flip()
@@ -65,8 +66,8 @@ func analyze[U word](e *enc, in input[U], want func(encoding.Code) bool) stats {
 	s.diff, s.runs, s.others, s.distinct = s.width, n, n, n
 	var step stepper[U]
 	step.begin(in.t)
-	for piece := range in.pieces() {
-		step.add(piece)
+	for i := range in.pieces() {
+		step.add(in.piece(i))
 	}
 	if step.diff() < s.width || step.runs*3 <= 2*step.count || step.bends*3 <= step.count {
 		step.begin(in.t)
@@ -80,16 +81,16 @@ func analyze[U word](e *enc, in input[U], want func(encoding.Code) bool) stats {
 	if top, ok := in.majority(); ok {
 		s.top, s.others = uint64(top), n-countEqual(in.values, top)
 	}
-	if want(encoding.BlockDictionary) {
+	if h.wants(encoding.BlockDictionary) {
 		s.distinct = estimateDistinct(e, in.values)
 	}
 	if in.t.Float() {
 		return s
 	}
-	if e.features.Has(edition.CommonDivisor) && want(encoding.CommonDivisor) && s.width > 1 {
+	if e.features.Has(edition.CommonDivisor) && h.wants(encoding.CommonDivisor) && s.width > 1 {
 		s.divisor = in.sampledDivisor(U(s.low))
 	}
-	if e.features.Has(edition.PatchedPack) && want(encoding.PatchedPack) && s.width > 1 {
+	if e.features.Has(edition.PatchedPack) && h.wants(encoding.PatchedPack) && s.width > 1 {
 		base, w, exceptions := patchedPlan(e, in)
 		s.patchBase, s.patchWidth, s.patched = uint64(base), w, exceptions
 	}
@@ -99,8 +100,8 @@ func analyze[U word](e *enc, in input[U], want func(encoding.Code) bool) stats {
 // sampledDivisor is the greatest divisor of the distances of a sample from low.
 func (in input[U]) sampledDivisor(low U) uint64 {
 	d := U(0)
-	for piece := range in.pieces() {
-		for _, v := range piece {
+	for i := range in.pieces() {
+		for _, v := range in.piece(i) {
 			if d = gcd(v-low, d); d == 1 {
 				return 1
 			}
@@ -109,21 +110,23 @@ func (in input[U]) sampledDivisor(low U) uint64 {
 	return uint64(d)
 }
 
-// pieces are the windows of a sample: all values, if they are few.
-func (in input[U]) pieces() iter.Seq[[]U] {
-	return func(yield func([]U) bool) {
-		n := len(in.values)
-		if n <= smallLen {
-			yield(in.values)
-			return
-		}
-		for i := range windows {
-			at := (n - window) / (windows - 1) * i
-			if !yield(in.values[at : at+window]) {
-				return
-			}
-		}
+// pieces is the number of windows that are the sample: one of all values, if
+// they are few.
+func (in input[U]) pieces() int {
+	if len(in.values) <= smallLen {
+		return 1
 	}
+	return windows
+}
+
+// piece is a window of the sample.
+func (in input[U]) piece(i int) []U {
+	n := len(in.values)
+	if n <= smallLen {
+		return in.values
+	}
+	at := (n - window) / (windows - 1) * i
+	return in.values[at : at+window]
 }
 
 // stepper counts runs and finds the least and largest difference of neighbours,
@@ -176,8 +179,8 @@ func (s *stepper[U]) diff() int {
 // and Moore, "MJRTY: A Fast Majority Vote Algorithm", 1991).
 func (in input[U]) majority() (top U, ok bool) {
 	votes := 0
-	for piece := range in.pieces() {
-		for _, v := range piece {
+	for i := range in.pieces() {
+		for _, v := range in.piece(i) {
 			switch {
 			case votes == 0:
 				top, votes = v, 1
@@ -189,9 +192,9 @@ func (in input[U]) majority() (top U, ok bool) {
 		}
 	}
 	count, total := 0, 0
-	for piece := range in.pieces() {
-		count += countEqual(piece, top)
-		total += len(piece)
+	for i := range in.pieces() {
+		count += countEqual(in.piece(i), top)
+		total += len(in.piece(i))
 	}
 	return top, 4*count >= 3*total
 }
