@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/arrowgen"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -87,19 +88,11 @@ func (c *census) try(b []byte, want []arrow.RecordBatch) error {
 // profiles that lead to different encodings.
 func smallShards(t *testing.T) map[string][]byte {
 	out := map[string][]byte{}
-	store := storage.NewMemory()
-	for i, group := range smallGroups() {
-		for _, p := range []encoding.Profile{encoding.Balanced, encoding.MinimalSize} {
-			g := arrowgen.New(uint64(i))
-			g.Nulls = 0.3
-			data := randomTable(g, group, 9)
-			location := fmt.Sprintf("mem://x/%d-%v", i, p)
-			writeTable(t, location, data, WriterOptions{Store: store, StripeRows: 6, Profile: p, CreationTime: created}, 9)
-			r, err := store.Open(context.Background(), location)
-			require.NoError(t, err)
-			b, _, err := r.ReadSuffix(context.Background(), 1<<20)
-			require.NoError(t, err)
-			out[fmt.Sprintf("ours %v %v", group, p)] = bytes.Clone(b)
+	for _, group := range smallGroups() {
+		for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+			for _, p := range []encoding.Profile{encoding.Balanced, encoding.MinimalSize} {
+				out[fmt.Sprintf("ours %v %v %v", group, e, p)] = smallShard(t, group, WriterOptions{Edition: e, Profile: p})
+			}
 		}
 	}
 	for _, g := range golden.Shards(t) {
@@ -110,6 +103,20 @@ func smallShards(t *testing.T) map[string][]byte {
 		}
 	}
 	return out
+}
+
+// smallShard is a shard of a few rows in two stripes.
+func smallShard(t testing.TB, types []arrow.DataType, o WriterOptions) []byte {
+	store := storage.NewMemory()
+	o.Store, o.StripeRows, o.CreationTime = store, 6, created
+	g := arrowgen.New(uint64(len(types)))
+	g.Nulls = 0.3
+	writeTable(t, "mem://x/small", randomTable(g, types, 9), o, 9)
+	r, err := store.Open(context.Background(), "mem://x/small")
+	require.NoError(t, err)
+	b, _, err := r.ReadSuffix(context.Background(), 1<<20)
+	require.NoError(t, err)
+	return bytes.Clone(b)
 }
 
 func smallGroups() [][]arrow.DataType {
