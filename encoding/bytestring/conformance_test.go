@@ -35,6 +35,9 @@ func everyProfile(code encoding.Code) map[encoding.Profile]encoding.Code {
 // Every case is written in every profile and every form, and reads back.
 func TestConformance(t *testing.T) {
 	for _, fixed := range []int{0, 3, 16} {
+		if fixed > 0 && testing.Short() {
+			continue
+		}
 		t.Run(fmt.Sprintf("fixed=%d", fixed), func(t *testing.T) {
 			var s Scratch
 			for _, c := range conformance.ByteStrings(fixed) {

@@ -13,6 +13,9 @@ import (
 
 // Decoding does not allocate once the scratch has grown to what a block needs.
 func TestDecodeAllocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates too")
+	}
 	var s Scratch
 	seen := map[string]bool{}
 	eachVector(t, func(v vector, _ vectorInput) {
@@ -46,6 +49,9 @@ func TestDecodeAllocs(t *testing.T) {
 // Every cut and every flipped bit of the values is an error or decodes to as
 // many bytes as announced; with the checksum in place it is always an error.
 func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and nothing in it is shared")
+	}
 	var s Scratch
 	seen := map[string]bool{}
 	eachVector(t, func(v vector, _ vectorInput) {
