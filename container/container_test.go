@@ -118,11 +118,11 @@ func TestRange(t *testing.T) {
 // The directory of every shard that the reference wrote is found.
 func TestGoldenTails(t *testing.T) {
 	n := 0
-	for _, pattern := range []string{"types/*.shard", "profiles/*.shard", "stripes/*.shard", "indexes/*/*.shard"} {
-		files, err := filepath.Glob(filepath.Join(testdata.Shared(t), "golden", "amudai", filepath.FromSlash(pattern)))
+	for _, pattern := range []string{"types/*.shard*", "profiles/*.shard*", "stripes/*.shard*", "indexes/*/*.shard"} {
+		files, err := filepath.Glob(filepath.Join(testdata.Goldens(t), filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		for _, f := range files {
-			rel, err := filepath.Rel(filepath.Join(testdata.Shared(t), "golden", "amudai"), f)
+			rel, err := filepath.Rel(testdata.Goldens(t), f)
 			require.NoError(t, err)
 			b := testdata.ReadGolden(t, filepath.ToSlash(rel))
 			_, err = container.CheckMark(b[:8], "header")
@@ -134,7 +134,10 @@ func TestGoldenTails(t *testing.T) {
 			n++
 		}
 	}
-	require.Greater(t, n, 50)
+	require.NotZero(t, n)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, n, 50)
+	}
 	t.Logf("%d directories", n)
 }
 

@@ -119,7 +119,7 @@ func TestRoundTrip(t *testing.T) {
 // Every value dictionary in the shards of the reference parses, and the same
 // entries in the same order give the same bytes.
 func TestGolden(t *testing.T) {
-	root := filepath.Join(testdata.Shared(t), "golden", "amudai")
+	root := testdata.Goldens(t)
 	found := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || strings.Contains(path, "vectors") {
@@ -140,7 +140,9 @@ func TestGolden(t *testing.T) {
 		}
 		return nil
 	}))
-	require.Greater(t, found, 100)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, found, 100)
+	}
 	t.Logf("%d value dictionaries written again byte for byte", found)
 }
 

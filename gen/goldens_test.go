@@ -21,7 +21,7 @@ import (
 // The walk goes: footer, ShardDirectory, all that it refers to, for each stripe the field list and all that that refers
 // to. It knows the container only as far as it must, and nothing of the packages that it might prove wrong.
 func TestDefinitionsDecodeTheGoldens(t *testing.T) {
-	folder := filepath.Join(testdata.Shared(t), "golden", "amudai")
+	folder := testdata.Goldens(t)
 	w := &walk{protobuf: newDecoder(t), schemas: newSchemaDecoder(t)}
 	shards := 0
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -32,7 +32,9 @@ func TestDefinitionsDecodeTheGoldens(t *testing.T) {
 		return err
 	})
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, shards, 100)
+	if testdata.AllGoldens(t) {
+		require.GreaterOrEqual(t, shards, 100)
+	}
 
 	t.Logf("%d shards", shards)
 	for name, count := range w.protobuf.messages {

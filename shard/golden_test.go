@@ -51,10 +51,10 @@ func compareGolden(t *testing.T, g golden.Shard) (values int) {
 	s, err := Open(ctx, g.Path(t), OpenOptions{Types: rawTypes})
 	require.NoError(t, err)
 	defer s.Close()
-	want := readIPC(t, testdata.Golden(t, g.Expected))
+	want := readIPC(t, testdata.UnpackGolden(t, g.Expected))
 	stored := map[string]column{}
 	if g.RustRead != "" {
-		stored = readIPC(t, testdata.Golden(t, g.RustRead))
+		stored = readIPC(t, testdata.UnpackGolden(t, g.RustRead))
 	}
 	changed := map[string]bool{}
 	for _, name := range g.ChangedFloats {

@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/golden"
 	"github.com/amudai/amudai-go/internal/goldenwalk"
+	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/stats"
 )
 
@@ -56,7 +57,9 @@ func TestGoldenStatistics(t *testing.T) {
 			filters++
 		}
 	})
-	require.Greater(t, nodes, 2500)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, nodes, 2500)
+	}
 	t.Logf("%d nodes equal, %d with a sketch, %d with a filter", nodes, sketches, filters)
 	for k, n := range known {
 		t.Logf("%d differ: %s", n, differs[k])
@@ -280,6 +283,8 @@ func TestGoldenMerge(t *testing.T) {
 			fields++
 		}
 	}
-	require.Greater(t, fields, 2300)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, fields, 2300)
+	}
 	t.Logf("%d fields equal", fields)
 }

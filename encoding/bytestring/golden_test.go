@@ -169,6 +169,8 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, node.FirstErr())
 		require.Equal(t, v.Tree, node.String(), v.ID)
 	})
-	require.Greater(t, count["all"], 400)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, count["all"], 400)
+	}
 	t.Logf("vectors decoded: %v", count)
 }

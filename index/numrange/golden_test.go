@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/goldenwalk"
+	"github.com/amudai/amudai-go/internal/testdata"
 )
 
 // Every range index that the reference wrote reads, and equals the one that we
@@ -63,7 +64,9 @@ func TestGoldenIndexes(t *testing.T) {
 		}
 		compared++
 	})
-	require.Greater(t, compared, 900)
+	if testdata.AllGoldens(t) {
+		require.Greater(t, compared, 900)
+	}
 	t.Logf("%d indexes read, %d equal to ours", parsed, compared)
 }
 

@@ -31,7 +31,6 @@ func (s Shard) Path(t testing.TB) string { return testdata.UnpackGolden(t, s.Fil
 // Shards lists the shards of the manifest that exist.
 func Shards(t testing.TB) []Shard {
 	t.Helper()
-	testdata.Shared(t)
 	var m struct {
 		Shards []Shard `json:"shards"`
 	}

@@ -2,7 +2,9 @@
 // reference with their expected contents, real tables, hostile files.
 //
 // The folder is not part of the repository. It is named by AMUDAI_SHARED, by
-// default ../shared next to the repository.
+// default ../shared next to the repository. Where it is missing, a selection of
+// its shards in testdata/golden serves the tests that compare with the
+// reference.
 package testdata
 
 import (
@@ -12,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -20,21 +23,57 @@ import (
 // must not look like a passed one there.
 func Shared(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("AMUDAI_SHARED")
-	if dir == "" {
-		dir = filepath.Join(filepath.Dir(root(t)), "shared")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "golden")); err != nil {
+	dir, ok := shared(t)
+	if !ok {
 		missing(t, "shared test data", dir)
 	}
 	return dir
 }
 
-// Golden is the path of a file below golden/amudai in the shared folder, with
-// slashes as the manifest writes it. The test fails if there is no such file.
+func shared(t testing.TB) (dir string, ok bool) {
+	t.Helper()
+	dir = os.Getenv("AMUDAI_SHARED")
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(root(t)), "shared")
+	}
+	_, err := os.Stat(filepath.Join(dir, "golden"))
+	return dir, err == nil
+}
+
+// Goldens is the folder of what the reference wrote: golden/amudai in the shared
+// folder or, without that one, the selection in the repository.
+func Goldens(t testing.TB) string {
+	t.Helper()
+	if dir, ok := shared(t); ok {
+		return filepath.Join(dir, "golden", "amudai")
+	}
+	notice.Do(func() {
+		t.Log("ONLY THE GOLDENS IN testdata/golden ARE COMPARED, not the whole set (set AMUDAI_SHARED)")
+	})
+	return Selection(t)
+}
+
+var notice sync.Once
+
+// Selection is the folder of the goldens that the repository holds.
+func Selection(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(root(t), "testdata", "golden")
+}
+
+// AllGoldens tells whether Goldens is the whole set, of which tests know how much
+// it holds.
+func AllGoldens(t testing.TB) bool {
+	t.Helper()
+	_, ok := shared(t)
+	return ok
+}
+
+// Golden is the path of a file below Goldens, with slashes as the manifest
+// writes it. The test fails if there is no such file.
 func Golden(t testing.TB, name string) string {
 	t.Helper()
-	path := filepath.Join(Shared(t), "golden", "amudai", filepath.FromSlash(name))
+	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("golden %s: %v", name, err)
 	}
@@ -45,8 +84,7 @@ func Golden(t testing.TB, name string) string {
 // or if name itself ends in .gz.
 func ReadGolden(t testing.TB, name string) []byte {
 	t.Helper()
-	dir := filepath.Join(Shared(t), "golden", "amudai")
-	path := filepath.Join(dir, filepath.FromSlash(name))
+	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
 	raw, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		raw, err = os.ReadFile(path + ".gz")
@@ -65,7 +103,7 @@ func ReadGolden(t testing.TB, name string) []byte {
 // temporary copy that is removed with the test if it is stored compressed.
 func UnpackGolden(t testing.TB, name string) string {
 	t.Helper()
-	path := filepath.Join(Shared(t), "golden", "amudai", filepath.FromSlash(name))
+	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err == nil && !strings.HasSuffix(path, ".gz") {
 		return path
 	}

@@ -11,5 +11,6 @@ func TestGoldens(t *testing.T) {
 	packed := ReadGolden(t, "stats.jsonl.gz")
 	require.Equal(t, byte('{'), packed[0])
 	require.FileExists(t, UnpackGolden(t, "blocks/many-blocks.amudai.shard"))
-	require.FileExists(t, Golden(t, "manifest.json"))
+	require.NotEmpty(t, ReadGolden(t, "properties/props.amudai.shard"))
+	require.DirExists(t, Selection(t))
 }
