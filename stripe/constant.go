@@ -180,12 +180,12 @@ func (n *openNode) constantBytes(v *commonpb.AnyValue) (arrow.Array, error) {
 	if isText(n.col.Plain) && !utf8.Valid(b) {
 		return nil, fault.Corruptf("constant string is not UTF-8")
 	}
-	return bytesArrayOf(n.options.Allocator, n.col.Plain, b)
+	return bytesArrayOf(n.col.Plain, b)
 }
 
 func (n *openNode) constantDecimal(d decimal.Decimal) (arrow.Array, error) {
 	if n.col.Rule == arrowmap.DecimalText {
-		return bytesArrayOf(n.options.Allocator, n.col.Plain, []byte(d.String()))
+		return bytesArrayOf(n.col.Plain, []byte(d.String()))
 	}
 	s, err := decimalStorerOf(n.col)
 	if err != nil {
@@ -198,9 +198,10 @@ func (n *openNode) constantDecimal(d decimal.Decimal) (arrow.Array, error) {
 	return arrowutil.Make(n.col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil
 }
 
-// bytesArrayOf is an array of one byte string.
-func bytesArrayOf(mem memory.Allocator, dt arrow.DataType, v []byte) (arrow.Array, error) {
-	b := array.NewBuilder(mem, dt)
+// bytesArrayOf is an array of one byte string. It lives as long as its reader, so
+// that it must not come from the allocator of a scan.
+func bytesArrayOf(dt arrow.DataType, v []byte) (arrow.Array, error) {
+	b := array.NewBuilder(memory.DefaultAllocator, dt)
 	defer b.Release()
 	switch b := b.(type) {
 	case array.StringLikeBuilder:
