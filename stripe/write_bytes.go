@@ -92,7 +92,7 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfPiece boo
 	}
 	w.codes = w.dict.AddAll(w.codes, v.Data, v.Offsets, valid)
 	w.native.skip(v)
-	if endOfPiece && (w.dict.Full() || !w.dict.Keep(w.rows, w.total)) {
+	if endOfPiece && !w.dict.Stay(w.rows) {
 		return w.giveUp()
 	}
 	return nil
