@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/edition"
@@ -164,4 +167,55 @@ func TestFlipAndCut(t *testing.T) {
 			t.Logf("%d bytes: flips %+v, cuts %+v, %v", len(b), flips, cuts, time.Since(start).Round(time.Millisecond))
 		})
 	}
+}
+
+// incompressible is a table of random integers and strings, with a few nulls.
+func incompressible(rng *rand.Rand, rows int) table {
+	data := numbered(rows, 1)
+	ints, texts := array.NewInt64Builder(memory.DefaultAllocator), array.NewStringBuilder(memory.DefaultAllocator)
+	for range rows {
+		if rng.IntN(50) == 0 {
+			ints.AppendNull()
+			texts.AppendNull()
+			continue
+		}
+		v := rng.Uint64()
+		ints.Append(int64(v))
+		texts.Append(fmt.Sprintf("%x %x", v*v, rng.Uint64()))
+	}
+	data.columns = append(data.columns, ints.NewArray(), texts.NewArray())
+	data.schema = arrow.NewSchema([]arrow.Field{
+		data.schema.Field(0), {Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	return data
+}
+
+// TestFlipLarge flips random bits of a shard of some 20 MB, one at a time: an error
+// or the same data. AMUDAI_CENSUS=all flips 10,000 of them.
+func TestFlipLarge(t *testing.T) {
+	flips := 500
+	if os.Getenv("AMUDAI_CENSUS") == "all" {
+		flips = 10_000
+	}
+	store := storage.NewMemory()
+	rng := rand.New(rand.NewPCG(1, uint64(flips)))
+	data := incompressible(rng, 800_000)
+	writeTable(t, "mem://x/large", data, WriterOptions{Store: store, StripeRows: 200_000, CreationTime: created}, 100_000)
+	r, err := store.Open(context.Background(), "mem://x/large")
+	require.NoError(t, err)
+	b, _, err := r.ReadSuffix(context.Background(), 1<<30)
+	require.NoError(t, err)
+	b = bytes.Clone(b)
+	want, err := readBatches(b)
+	require.NoError(t, err)
+	var c census
+	for range flips {
+		i, bit := rng.IntN(len(b)), rng.IntN(8)
+		b[i] ^= 1 << bit
+		if err := c.try(b, want); err != nil {
+			t.Errorf("bit %d of byte %d of %d: %v", bit, i, len(b), err)
+		}
+		b[i] ^= 1 << bit
+	}
+	t.Logf("%d bytes: %+v", len(b), c)
 }

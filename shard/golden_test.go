@@ -152,9 +152,11 @@ func cell(a arrow.Array, f arrow.Field, i int) any {
 		}
 		return string(a.Value(i))
 	case *array.Decimal128:
-		return bigText(a.Value(i).BigInt(), a.DataType().(arrow.DecimalType).GetScale())
+		v := a.Value(i)
+		return bigText(bigInt([]uint64{v.LowBits(), uint64(v.HighBits())}), a.DataType().(arrow.DecimalType).GetScale())
 	case *array.Decimal256:
-		return bigText(a.Value(i).BigInt(), a.DataType().(arrow.DecimalType).GetScale())
+		v := a.Value(i).Array()
+		return bigText(bigInt(v[:]), a.DataType().(arrow.DecimalType).GetScale())
 	case *array.Timestamp:
 		return instant(int64(a.Value(i)), a.DataType().(*arrow.TimestampType).Unit)
 	case *array.Date32:
@@ -224,6 +226,19 @@ func decimalText(d decimal.Decimal) string {
 		return f.String()
 	}
 	return s
+}
+
+// bigInt is an integer in two's complement, its lowest word first. (The method of
+// Arrow's decimals is wrong where words have 32 bits.)
+func bigInt(words []uint64) *big.Int {
+	n := new(big.Int)
+	for i := len(words) - 1; i >= 0; i-- {
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(words[i]))
+	}
+	if int64(words[len(words)-1]) < 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(64*len(words))))
+	}
+	return n
 }
 
 // bigText is an Arrow decimal as a number, rounded to 34 digits, half to even.

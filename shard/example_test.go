@@ -1,0 +1,139 @@
+package shard_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/shard"
+)
+
+// prices is a batch with two columns.
+func prices() arrow.RecordBatch {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "item", Type: arrow.BinaryTypes.String},
+		{Name: "price", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+	defer b.Release()
+	b.Field(0).(*array.StringBuilder).AppendValues([]string{"apple", "pear", "plum"}, nil)
+	b.Field(1).(*array.Float64Builder).AppendValues([]float64{1.5, 0, 2.25}, []bool{true, false, true})
+	return b.NewRecordBatch()
+}
+
+// write makes a shard of prices in memory. Locations are usually paths.
+func write(ctx context.Context, location string, o shard.WriterOptions) {
+	batch := prices()
+	defer batch.Release()
+	w, err := shard.Create(ctx, location, batch.Schema(), o)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Write(ctx, batch); err != nil {
+		log.Fatal(w.Abort(), err)
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExampleCreate() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+
+	w, err := shard.Create(ctx, "mem://example/create.amudai.shard", batch.Schema(), shard.WriterOptions{
+		Properties: []shard.Property{{Name: "source", Value: "market"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Abort() // does nothing after Close
+	for range 2 {
+		if err := w.Write(ctx, batch); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(w.Rows(), "rows")
+	// Output: 6 rows
+}
+
+func ExampleShard_Scan() {
+	ctx := context.Background()
+	write(ctx, "mem://example/scan.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/scan.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"price"}}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.NumRows(), "rows:", batch.Column(0))
+	}
+	// Output: 3 rows: [1.5 (null) 2.25]
+}
+
+func ExampleShard_Reader() {
+	ctx := context.Background()
+	write(ctx, "mem://example/reader.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/reader.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	r, err := s.Reader(ctx, shard.ScanOptions{Rows: []shard.RowRange{{From: 1, To: 3}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Release()
+	for r.Next() {
+		fmt.Println(r.RecordBatch().Column(0))
+	}
+	if err := r.Err(); err != nil {
+		log.Fatal(err)
+	}
+	// Output: ["pear" "plum"]
+}
+
+func ExampleShard_Statistics() {
+	ctx := context.Background()
+	write(ctx, "mem://example/statistics.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/statistics.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	d, err := s.Statistics(ctx, "price")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(d.GetPositionCount(), "values,", d.GetNullCount(), "null, at most", d.GetRangeStats().GetMaxValue().GetDoubleValue())
+	// Output: 3 values, 1 null, at most 2.25
+}
+
+func ExampleVerify() {
+	ctx := context.Background()
+	write(ctx, "mem://example/verify.amudai.shard", shard.WriterOptions{})
+
+	report, err := shard.Verify(ctx, "mem://example/verify.amudai.shard", shard.VerifyOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.OK(), report.Values, "values")
+	for _, p := range report.Problems {
+		fmt.Println(p)
+	}
+	// Output: true 6 values
+}
