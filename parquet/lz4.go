@@ -57,11 +57,11 @@ func decodeFrames(dst, src []byte) (n int, ok bool) {
 	return n, true
 }
 
-// Decode is DecodeWithError for callers that recover.
+// Decode is DecodeWithError, with nil for an error.
 func (c hadoopLZ4) Decode(dst, src []byte) []byte {
 	out, err := c.DecodeWithError(dst, src)
 	if err != nil {
-		panic(err)
+		return nil
 	}
 	return out
 }
@@ -75,7 +75,7 @@ func (c hadoopLZ4) Encode(dst, src []byte) []byte {
 	var comp lz4.Compressor
 	n, err := comp.CompressBlock(src, dst[8:])
 	if err != nil {
-		panic(err)
+		return nil
 	}
 	binary.BigEndian.PutUint32(dst, uint32(len(src)))
 	binary.BigEndian.PutUint32(dst[4:], uint32(n))

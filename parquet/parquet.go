@@ -2,15 +2,17 @@
 // behind the interfaces of package tabular, on arrow-go's pqarrow.
 //
 // Reading goes row group by row group, and within one in batches, so that memory
-// depends on the batch and the page sizes and not on the file. Arrow types come from the Arrow schema that
-// Parquet writers may store (key ARROW:schema); without one, or with one that
-// cannot be read, from the Parquet types. pqarrow may panic on damaged files; a
-// panic becomes an error here.
+// depends on the sizes of batches and pages and not on that of the file. Types come from
+// the Arrow schema that Parquet writers may store (key ARROW:schema); without
+// one, or with one that cannot be read or does not fit, from the Parquet types. pqarrow may panic on
+// damaged files; a panic becomes an error here.
 //
-// Writing compresses with zstd and stores the Arrow schema, so that types come
-// back as they were. What Parquet has no place for is written in the nearest form, and
-// a notice says so: run-end encoded columns as plain ones, list views as lists, intervals as
-// ISO 8601 text, unions as JSON text.
+// Writing compresses with zstd and stores the Arrow schema, so that every Arrow
+// type comes back as it was. Other readers see the nearest type that Parquet has: dictionaries, runs
+// and views as plain values, durations as integers, seconds as milliseconds,
+// intervals as ISO 8601 text. Unions alone become JSON text for good. What would change on
+// the way is an error: a date64 with a time of day, seconds that are out of the range of
+// milliseconds.
 package parquet
 
 import (
@@ -41,6 +43,7 @@ type source struct {
 	temp   *tabular.Spooled
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
+	stored *arrow.Schema // nil if there is none
 	schema *arrow.Schema
 	leaves []int // of the asked columns
 	order  []int // where the asked columns are in what pqarrow gives; nil: as they come
@@ -81,6 +84,7 @@ func (s *source) open() error {
 		if s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props)); err != nil {
 			return err
 		}
+		s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
 		// Parallel stays off: a panic in pqarrow's goroutines could not be caught.
 		if s.arrow, err = pqarrow.NewFileReader(s.file, pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows)}, s.o.Allocator); err != nil {
 			return err
@@ -147,7 +151,7 @@ func (s *source) project() error {
 	if err != nil {
 		return err
 	}
-	all = withoutFieldIDs(all)
+	all = restoredSchema(all, s.stored)
 	if s.o.Columns == nil {
 		s.schema = all
 		return nil
@@ -180,24 +184,6 @@ func (s *source) project() error {
 	s.schema = arrow.NewSchema(fields, &meta)
 	return nil
 }
-
-// withoutFieldIDs drops the metadata that pqarrow adds to every column of files
-// that number none: field id -1.
-func withoutFieldIDs(s *arrow.Schema) *arrow.Schema {
-	fields := make([]arrow.Field, s.NumFields())
-	for i, f := range s.Fields() {
-		if at := f.Metadata.FindKey(fieldID); at >= 0 && f.Metadata.Values()[at] == "-1" {
-			rest := f.Metadata.ToMap()
-			delete(rest, fieldID)
-			f.Metadata = arrow.MetadataFrom(rest)
-		}
-		fields[i] = f
-	}
-	meta := s.Metadata()
-	return arrow.NewSchema(fields, &meta)
-}
-
-const fieldID = "PARQUET:field_id"
 
 func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
 	if f.IsLeaf() {
@@ -302,7 +288,7 @@ func (s *source) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 	return nil, nil
 }
 
-// take checks a batch and puts its columns into the asked order.
+// take checks a batch, and gives its columns the asked order and types.
 func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, s.schema.NumFields())
 	for k := range columns {
@@ -310,16 +296,22 @@ func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 		if s.order != nil {
 			i = s.order[k]
 		}
-		columns[k] = from.Column(i)
-		if err := array.ValidateFull(columns[k]); err != nil {
-			return nil, fmt.Errorf("column %q: %w", s.schema.Field(k).Name, err)
+		c, f := from.Column(i), s.schema.Field(k)
+		if err := array.ValidateFull(c); err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.Name, err)
 		}
-		if columns[k].Len() != int(from.NumRows()) {
-			return nil, fmt.Errorf("column %q has %d rows, others have %d", s.schema.Field(k).Name, columns[k].Len(), from.NumRows())
+		if c.Len() != int(from.NumRows()) {
+			return nil, fmt.Errorf("column %q has %d rows, others have %d", f.Name, c.Len(), from.NumRows())
 		}
-		if !arrow.TypeEqual(columns[k].DataType(), s.schema.Field(k).Type) {
-			return nil, fmt.Errorf("column %q came as %s, not as %s", s.schema.Field(k).Name, columns[k].DataType(), s.schema.Field(k).Type)
+		if !restorable(c.DataType(), f.Type) {
+			return nil, fmt.Errorf("column %q came as %s, not as %s", f.Name, c.DataType(), f.Type)
 		}
+		restored, err := restore(s.o.Allocator, c, f.Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.Name, err)
+		}
+		defer restored.Release()
+		columns[k] = restored
 	}
 	return array.NewRecordBatch(s.schema, columns, from.NumRows()), nil
 }

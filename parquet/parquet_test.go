@@ -261,50 +261,85 @@ func TestCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestTypes writes a column of every Arrow type. Types that Parquet has not
-// come back in their documented form, with a notice; the rest as they were.
+// TestTypes writes a column of every Arrow type: all come back as they were,
+// through the stored Arrow schema, except unions, which become JSON text.
 func TestTypes(t *testing.T) {
 	for _, c := range arrowtest.Columns() {
 		t.Run(c.Name, func(t *testing.T) {
 			batch := arrowtest.Batch(t, []arrowtest.Column{c})
 			defer batch.Release()
-			table := array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(1, 3)})
-			defer table.Release()
-			var notices []string
-			b := write(t, table, tabular.WriteOptions{Notice: func(s string) { notices = append(notices, s) }}, 3)
-			got, err := readAll(t, input("x", b), tabular.ReadOptions{})
-			require.NoError(t, err)
-			defer got.Release()
-			if want := other[c.Name]; want != "" {
-				require.Equal(t, want, tabular.TypeText(got.Schema().Field(0).Type))
-				require.Equal(t, want != "list<int32>" || len(notices) == 1, true)
-				requireSameText(t, table, got)
-				return
-			}
-			require.Empty(t, notices)
-			arrowtest.RequireSameTable(t, table, got)
+			testTable(t, array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(1, 3)}), strings.HasPrefix(c.Name, "interval"))
+			wrapped := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.StructOf(batch.Schema().Fields()...), Nullable: true}}, nil),
+				[]arrow.Array{array.RecordToStructArray(batch)}, batch.NumRows())
+			testTable(t, array.NewTableFromRecords(wrapped.Schema(), []arrow.RecordBatch{wrapped.NewSlice(1, 4), wrapped}), false)
 		})
 	}
 }
 
-// other are the types that come back as another one.
-var other = map[string]string{}
-
-// requireSameText compares the text of the values, which is the same for a type and its plain form.
-func requireSameText(t *testing.T, want, got arrow.Table) {
+func testTable(t *testing.T, table arrow.Table, notice bool) {
 	t.Helper()
-	var texts [2][]string
-	for i, table := range []arrow.Table{want, got} {
-		for _, c := range table.Column(0).Data().Chunks() {
-			text := tabular.Text(c)
-			for row := range c.Len() {
-				if tabular.IsNull(c, row) {
-					texts[i] = append(texts[i], "null")
-					continue
-				}
-				texts[i] = append(texts[i], string(text(nil, row)))
-			}
+	defer table.Release()
+	var notices []string
+	b := write(t, table, tabular.WriteOptions{Notice: func(s string) { notices = append(notices, s) }}, 3)
+	got, err := readAll(t, input("x", b), tabular.ReadOptions{BatchRows: 4})
+	require.NoError(t, err)
+	defer got.Release()
+	require.Equal(t, notice, len(notices) == 1, notices)
+	require.True(t, got.Schema().Equal(table.Schema()), "%s\n%s", table.Schema(), got.Schema())
+	arrowtest.RequireSameTable(t, table, got)
+}
+
+// TestUnion writes unions as JSON text, and says so.
+func TestUnion(t *testing.T) {
+	u := arrow.DenseUnionOf([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}, []arrow.UnionTypeCode{5, 7})
+	a, _, err := array.FromJSON(memory.DefaultAllocator, u, strings.NewReader(`[[5, 1], [7, "x"], [5, null]]`))
+	require.NoError(t, err)
+	batch := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "u", Type: u, Nullable: true}}, nil), []arrow.Array{a}, 3)
+	var notices []string
+	b := write(t, array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch}), tabular.WriteOptions{Notice: func(s string) { notices = append(notices, s) }}, 0)
+	require.Len(t, notices, 1)
+	got, err := readAll(t, input("x", b), tabular.ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, `["1" "\"x\"" "null"]`, got.Column(0).Data().Chunk(0).String())
+}
+
+// TestInexact refuses what Parquet cannot hold.
+func TestInexact(t *testing.T) {
+	for name, c := range map[string]struct {
+		t    arrow.DataType
+		text string
+	}{
+		"time of day": {arrow.FixedWidthTypes.Date64, `[86400001]`},
+		"seconds":     {arrow.FixedWidthTypes.Timestamp_s, `[9223372036854775807]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := array.NewInt64Builder(memory.DefaultAllocator)
+			require.NoError(t, b.UnmarshalJSON([]byte(c.text)))
+			a := b.NewArray()
+			a = array.MakeFromData(array.NewData(c.t, 1, a.Data().Buffers(), nil, 0, 0))
+			batch := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.t}}, nil), []arrow.Array{a}, 1)
+			var out buffer
+			sink, err := parquet.Format.Create(t.Context(), &out, batch.Schema(), tabular.WriteOptions{})
+			require.NoError(t, err)
+			require.ErrorContains(t, sink.Write(t.Context(), batch), `column "x"`)
+			require.NoError(t, sink.Abort())
+		})
+	}
+}
+
+// TestStoredSchema ignores a stored Arrow schema that is damaged.
+func TestStoredSchema(t *testing.T) {
+	table := example(t, 10)
+	defer table.Release()
+	b := write(t, table, tabular.WriteOptions{}, 10)
+	at := bytes.Index(b, []byte("ARROW:schema"))
+	require.Positive(t, at)
+	for i := range 200 {
+		bad := bytes.Clone(b)
+		bad[at+20+i] = 'x'
+		if got, err := readAllQuietly(t, bad); err == nil {
+			require.EqualValues(t, 10, got.NumRows())
+			got.Release()
 		}
 	}
-	require.Equal(t, texts[0], texts[1])
 }

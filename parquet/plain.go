@@ -1,18 +1,21 @@
 package parquet
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/compute"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/tabular"
 )
 
-// plainer turns the columns that Parquet has no form for into ones that it has.
+// plainer turns the columns that pqarrow does not write, or not exactly, into
+// ones that it does. The stored Arrow schema brings them back (restore.go).
 type plainer struct {
 	schema *arrow.Schema // as written
 	change []bool
@@ -24,10 +27,9 @@ func newPlainer(schema *arrow.Schema, o tabular.WriteOptions) (*plainer, error) 
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {
 		t := plainType(f.Type)
-		if p.change[i] = !arrow.TypeEqual(t, f.Type); p.change[i] {
-			if o.Notice != nil {
-				o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as %s", f.Name, tabular.TypeText(f.Type), tabular.TypeText(t)))
-			}
+		p.change[i] = !arrow.TypeEqual(t, f.Type)
+		if id := f.Type.ID(); o.Notice != nil && p.change[i] && t.ID() == arrow.STRING && id != arrow.RUN_END_ENCODED && id != arrow.DICTIONARY {
+			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as text", f.Name, tabular.TypeText(f.Type)))
 		}
 		f.Type = t
 		fields[i] = f
@@ -42,22 +44,18 @@ func plainType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.RunEndEncodedType:
 		return plainType(t.Encoded())
-	case *arrow.ListViewType:
-		return arrow.ListOfField(plainField(t.ElemField()))
-	case *arrow.LargeListViewType:
-		return arrow.LargeListOfField(plainField(t.ElemField()))
+	case *arrow.DictionaryType:
+		if v := plainType(t.ValueType); !arrow.TypeEqual(v, t.ValueType) || nested(t.ValueType) {
+			return v
+		}
 	case *arrow.ListType:
 		return arrow.ListOfField(plainField(t.ElemField()))
-	case *arrow.LargeListType:
-		return arrow.LargeListOfField(plainField(t.ElemField()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOfField(t.Len(), plainField(t.ElemField()))
+	case *arrow.FixedSizeListType: // pqarrow refuses null ones
+		return arrow.ListOfField(plainField(t.ElemField()))
+	case *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType:
+		return arrow.LargeListOfField(plainField(t.(arrow.ListLikeType).ElemField()))
 	case *arrow.MapType:
-		key, item := plainType(t.KeyType()), plainField(t.ItemField())
-		if arrow.TypeEqual(key, t.KeyType()) && arrow.TypeEqual(item.Type, t.ItemType()) {
-			return t
-		}
-		m := arrow.MapOfFields(arrow.Field{Name: "key", Type: key}, item)
+		m := arrow.MapOfFields(arrow.Field{Name: "key", Type: plainType(t.KeyType())}, plainField(t.ItemField()))
 		m.KeysSorted = t.KeysSorted
 		return m
 	case *arrow.StructType:
@@ -66,11 +64,35 @@ func plainType(t arrow.DataType) arrow.DataType {
 			fields[i] = plainField(f)
 		}
 		return arrow.StructOf(fields...)
-	case *arrow.DictionaryType:
-		if v := plainType(t.ValueType); !arrow.TypeEqual(v, t.ValueType) || nested(t.ValueType) {
-			return v
+	case arrow.ExtensionType:
+		if s := plainType(t.StorageType()); !arrow.TypeEqual(s, t.StorageType()) {
+			return s
 		}
-	case *arrow.MonthIntervalType, *arrow.DayTimeIntervalType, *arrow.MonthDayNanoIntervalType, arrow.UnionType:
+	case *arrow.TimestampType:
+		if t.Unit == arrow.Second {
+			return &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: t.TimeZone}
+		}
+	case *arrow.Time32Type:
+		return arrow.FixedWidthTypes.Time32ms
+	case arrow.DecimalType:
+		if t.BitWidth() < 128 {
+			return &arrow.Decimal128Type{Precision: t.GetPrecision(), Scale: t.GetScale()}
+		}
+	}
+	return plainScalar(t)
+}
+
+func plainScalar(t arrow.DataType) arrow.DataType {
+	switch t.ID() {
+	case arrow.STRING_VIEW:
+		return arrow.BinaryTypes.LargeString
+	case arrow.BINARY_VIEW:
+		return arrow.BinaryTypes.LargeBinary
+	case arrow.DURATION:
+		return arrow.PrimitiveTypes.Int64
+	case arrow.DATE64:
+		return arrow.FixedWidthTypes.Date32
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
 		return arrow.BinaryTypes.String
 	}
 	return t
@@ -87,114 +109,98 @@ func plainField(f arrow.Field) arrow.Field {
 }
 
 // batch gives the batch as written; the caller releases it.
-func (p *plainer) batch(ctx context.Context, b arrow.RecordBatch) (arrow.RecordBatch, error) {
+func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, b.NumCols())
 	for i, c := range b.Columns() {
-		c.Retain()
-		if p.change[i] {
-			plain, err := p.array(ctx, c)
-			c.Release()
-			if err != nil {
-				return nil, fmt.Errorf("column %q: %w", p.schema.Field(i).Name, err)
-			}
-			c = plain
+		if !p.change[i] {
+			columns[i] = c
+			continue
 		}
-		columns[i] = c
-		defer c.Release()
+		plain, err := p.array(c)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", p.schema.Field(i).Name, err)
+		}
+		defer plain.Release()
+		columns[i] = plain
 	}
 	return array.NewRecordBatch(p.schema, columns, b.NumRows()), nil
 }
 
 // array gives the plain form of an array; the caller releases it.
-func (p *plainer) array(ctx context.Context, a arrow.Array) (arrow.Array, error) {
+func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
 	t := plainType(a.DataType())
 	if arrow.TypeEqual(t, a.DataType()) {
 		a.Retain()
 		return a, nil
 	}
 	switch a := a.(type) {
-	case *array.RunEndEncoded:
-		return p.runs(ctx, a)
-	case *array.Dictionary:
-		codes := array.NewInt64Builder(p.mem)
-		defer codes.Release()
-		for i := range a.Len() {
-			if a.IsNull(i) {
-				codes.AppendNull()
-			} else {
-				codes.Append(int64(a.GetValueIndex(i)))
-			}
+	case *array.RunEndEncoded, *array.Dictionary, *array.ListView, *array.LargeListView, *array.StringView, *array.BinaryView, array.ExtensionArray:
+		plain, err := arrowutil.Plain(p.mem, a)
+		if err != nil {
+			return nil, err
 		}
-		return p.gather(ctx, a.Dictionary(), codes)
-	case *array.ListView, *array.LargeListView:
-		return p.listView(ctx, a.(array.ListLike), t)
+		defer plain.Release()
+		return p.array(plain)
+	case *array.FixedSizeList:
+		return p.lists(a, t)
+	case *array.Struct:
+		return p.children(a, t)
+	case *array.List, *array.LargeList, *array.Map:
+		return p.items(a.(array.ListLike), t)
 	case array.Union:
 		return p.text(a, tabular.JSONText(a)), nil
 	case *array.MonthInterval, *array.DayTimeInterval, *array.MonthDayNanoInterval:
 		return p.text(a, tabular.Text(a)), nil
 	}
-	return p.children(ctx, a, t)
+	return p.scalars(a, t)
 }
 
-// gather takes the values at the positions that codes holds, in plain form.
-func (p *plainer) gather(ctx context.Context, values arrow.Array, codes *array.Int64Builder) (arrow.Array, error) {
-	index := codes.NewInt64Array()
-	defer index.Release()
-	plain, err := p.array(ctx, values)
-	if err != nil {
-		return nil, err
+// scalars converts what has another width or unit in Parquet.
+func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
+	switch a := a.(type) {
+	case *array.Duration:
+		return relabel(a, t), nil
+	case *array.Date64:
+		for i := range a.Len() {
+			if a.IsValid(i) && a.Value(i)%dayMillis != 0 {
+				return nil, fmt.Errorf("a date64 has a time of day (row %d of the batch), which a Parquet date cannot hold; use a timestamp", i)
+			}
+		}
+		return numbers(p.mem, a, t, func(i int) int64 { return int64(a.Value(i)) / dayMillis }), nil
+	case *array.Timestamp:
+		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt64/1000)
+	case *array.Time32:
+		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt32/1000)
+	case *array.Decimal32:
+		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
+	case *array.Decimal64:
+		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
 	}
-	defer plain.Release()
-	return compute.TakeArray(compute.WithAllocator(ctx, p.mem), plain, index)
+	return nil, fmt.Errorf("%s cannot be written as %s", a.DataType(), t)
 }
 
-func (p *plainer) runs(ctx context.Context, a *array.RunEndEncoded) (arrow.Array, error) {
-	codes := array.NewInt64Builder(p.mem)
-	defer codes.Release()
+// millis turns seconds into milliseconds.
+func (p *plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
 	for i := range a.Len() {
-		codes.Append(int64(a.GetPhysicalIndex(i)))
+		if a.IsValid(i) && (value(i) > most || value(i) < -most) {
+			return nil, fmt.Errorf("%d s is out of the range of milliseconds (row %d of the batch), which Parquet has for seconds", value(i), i)
+		}
 	}
-	return p.gather(ctx, a.Values(), codes)
+	return numbers(p.mem, a, t, func(i int) int64 { return value(i) * 1000 }), nil
 }
 
-// listView puts the values of the lists behind one another.
-func (p *plainer) listView(ctx context.Context, a array.ListLike, t arrow.DataType) (arrow.Array, error) {
-	codes := array.NewInt64Builder(p.mem)
-	defer codes.Release()
-	valid := array.NewBooleanBuilder(p.mem) // only for its bitmap
-	defer valid.Release()
-	ends := []int64{0}
+func (p *plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) decimal128.Num) arrow.Array {
+	b := array.NewDecimal128Builder(p.mem, t.(*arrow.Decimal128Type))
+	defer b.Release()
+	b.Reserve(a.Len())
 	for i := range a.Len() {
 		if a.IsNull(i) {
-			valid.AppendNull()
-		} else {
-			valid.Append(true)
-			for from, to := a.ValueOffsets(i); from < to; from++ {
-				codes.Append(from)
-			}
+			b.AppendNull()
+			continue
 		}
-		ends = append(ends, int64(codes.Len()))
+		b.Append(value(i))
 	}
-	values, err := p.gather(ctx, a.ListValues(), codes)
-	if err != nil {
-		return nil, err
-	}
-	defer values.Release()
-	bits := valid.NewBooleanArray()
-	defer bits.Release()
-	offsets := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(ends))
-	if t.ID() == arrow.LIST {
-		short := make([]int32, len(ends))
-		for i, e := range ends {
-			if short[i] = int32(e); int64(short[i]) != e {
-				return nil, fmt.Errorf("%d values in the lists of one batch are too many for %s", e, tabular.TypeText(t))
-			}
-		}
-		offsets = memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(short))
-	}
-	data := array.NewData(t, a.Len(), []*memory.Buffer{bits.Data().Buffers()[0], offsets}, []arrow.ArrayData{values.Data()}, a.NullN(), 0)
-	defer data.Release()
-	return array.MakeFromData(data), nil
+	return b.NewArray()
 }
 
 // text writes each value as a string.
@@ -213,34 +219,70 @@ func (p *plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 	return b.NewArray()
 }
 
-// children replaces the child arrays by their plain forms; offsets and nulls stay.
-func (p *plainer) children(ctx context.Context, a arrow.Array, t arrow.DataType) (arrow.Array, error) {
-	old := a.Data()
-	if m, ok := t.(*arrow.MapType); ok {
-		return p.withChildren(ctx, old, t, []arrow.DataType{m.Elem()})
-	}
-	return p.withChildren(ctx, old, t, nil)
-}
-
-func (p *plainer) withChildren(ctx context.Context, old arrow.ArrayData, t arrow.DataType, types []arrow.DataType) (arrow.Array, error) {
-	kids := make([]arrow.ArrayData, len(old.Children()))
-	for i, c := range old.Children() {
-		child := array.MakeFromData(c)
-		var plain arrow.Array
-		var err error
-		if types != nil { // the entries of a map, whose plain struct type has the map's field names
-			plain, err = p.withChildren(ctx, c, types[i], nil)
-		} else {
-			plain, err = p.array(ctx, child)
-		}
-		child.Release()
+// children makes the fields of a struct plain.
+func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
+	kids := make([]arrow.ArrayData, a.NumField())
+	for i := range kids {
+		plain, err := p.array(a.Field(i))
 		if err != nil {
 			return nil, err
 		}
 		defer plain.Release()
 		kids[i] = plain.Data()
 	}
-	data := array.NewData(t, old.Len(), old.Buffers(), kids, old.NullN(), old.Offset())
+	valid := validity(p.mem, a)
+	data := array.NewData(t, a.Len(), []*memory.Buffer{valid}, kids, a.NullN(), 0)
 	defer data.Release()
+	if valid != nil {
+		valid.Release()
+	}
 	return array.MakeFromData(data), nil
+}
+
+// items makes the items of lists and maps plain; offsets stay.
+func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
+	var plain arrow.Array
+	var err error
+	if m, ok := t.(*arrow.MapType); ok {
+		plain, err = p.children(a.ListValues().(*array.Struct), m.Elem())
+	} else {
+		plain, err = p.array(a.ListValues())
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return withItems(a, t, plain), nil
+}
+
+// lists makes lists of a fixed length plain ones; null ones are empty.
+func (p *plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
+	n := int64(a.DataType().(*arrow.FixedSizeListType).Len())
+	if int64(a.Len())*n > math.MaxInt32 {
+		return nil, errors.New("too many items in one batch")
+	}
+	take := make([]int64, 0, int64(a.Len())*n)
+	offsets := arrowutil.NewBuffer(p.mem, 4*(a.Len()+1))
+	ends := arrowutil.As[int32](offsets.Bytes())
+	ends[0] = 0
+	for i := range a.Len() {
+		if a.IsValid(i) {
+			for from, to := a.ValueOffsets(i); from < to; from++ {
+				take = append(take, from)
+			}
+		}
+		ends[i+1] = int32(len(take))
+	}
+	items, err := arrowutil.Take(p.mem, a.ListValues(), take)
+	if err != nil {
+		return nil, err
+	}
+	defer items.Release()
+	plain, err := p.array(items)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	plain.Data().Retain()
+	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(p.mem, a), offsets}, []arrow.ArrayData{plain.Data()}, a.NullN()), nil
 }

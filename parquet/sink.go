@@ -55,8 +55,11 @@ func create(_ context.Context, out tabular.Output, schema *arrow.Schema, o tabul
 		options = append(options, pq.WithDictionaryPath(path, false))
 	}
 	props := pq.NewWriterProperties(options...)
-	arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema(), pqarrow.WithAllocator(o.Allocator))
+	if s.plain.schema, err = withStored(s.plain.schema, schema); err != nil {
+		return nil, err
+	}
 	err = guard(func() (err error) {
+		arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(o.Allocator))
 		s.w, err = pqarrow.NewFileWriter(s.plain.schema, onlyWriter{out}, props, arrowProps)
 		return err
 	})
@@ -100,7 +103,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	batch, err := s.plain.batch(ctx, batch)
+	batch, err := s.plain.batch(batch)
 	if err != nil {
 		return err
 	}

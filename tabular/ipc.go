@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/ipccheck"
 )
 
 // Arrow is the Arrow IPC file format. When reading, a stream under the same
@@ -82,7 +84,12 @@ func openArrowFile(in Input, rest io.Reader, o ReadOptions) (Source, error) {
 		}
 		at, size = s.temp, s.temp.Size()
 	}
-	err := guard(func() (err error) {
+	err := ipccheck.File(at, size)
+	if err != nil {
+		s.temp.Close()
+		return nil, fmt.Errorf("%w in %s", err, in.Name)
+	}
+	err = guard(func() (err error) {
 		s.r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
 			ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
 		if err == nil {
@@ -241,7 +248,7 @@ func openArrowStream(in Input, r io.Reader, o ReadOptions) (Source, error) {
 	}
 	err := guard(func() (err error) {
 		// ipc.NewReader would not hand the limits on.
-		messages := ipc.NewMessageReader(r, ipc.WithAllocator(o.Allocator),
+		messages := ipc.NewMessageReader(ipccheck.Stream(r), ipc.WithAllocator(o.Allocator),
 			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
 		s.r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))
 		return err

@@ -99,14 +99,9 @@ func (j *jsonShape) member(key []byte) *jsonShape {
 	return m
 }
 
-// jsonType is the type that holds any JSON value, as its text.
-var jsonType = func() arrow.DataType {
-	t, err := extensions.NewJSONType(arrow.BinaryTypes.String)
-	if err != nil {
-		panic(err)
-	}
-	return t
-}()
+// jsonType is the type that holds any JSON value, as its text. It cannot fail
+// for strings.
+var jsonType, _ = extensions.NewJSONType(arrow.BinaryTypes.String)
 
 // resolve gives the type that holds every value seen exactly.
 func (j *jsonShape) resolve(path string, say *notices) arrow.DataType {

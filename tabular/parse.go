@@ -700,3 +700,8 @@ func parseUUID(b []byte) (v [16]byte, ok bool) {
 	}
 	return v, true
 }
+
+// Parser gives a function that appends the value that a text stands for to a
+// builder, as [Text] writes it. It is for types that hold one value each. After
+// an error nothing was appended.
+func Parser(b array.Builder) (func(text []byte) error, error) { return newSetter(b, fixed) }

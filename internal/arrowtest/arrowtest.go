@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
 )
 
 // Column is one column of [Columns].
@@ -113,14 +115,28 @@ func Batch(t testing.TB, cols []Column) arrow.RecordBatch {
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, Rows)
 }
 
-// RequireSame compares two columns value by value, whatever their chunks;
-// floats at the top level compare by their bits.
+// RequireSame compares two columns value by value and bit by bit, whatever their
+// chunks, dictionaries, runs and views.
 func RequireSame(t testing.TB, name string, want, got *arrow.Chunked) {
 	t.Helper()
 	require.Truef(t, arrow.TypeEqual(want.DataType(), got.DataType()), "column %s is %s, not %s", name, got.DataType(), want.DataType())
 	require.Equal(t, want.Len(), got.Len(), name)
-	if !array.ChunkedEqual(bits(want), bits(got)) {
-		require.Failf(t, "values differ", "column %s:\nwant %v\ngot  %v", name, want.Chunks(), got.Chunks())
+	i, j, from, to := 0, 0, 0, 0 // chunks, and positions in them
+	for i < len(want.Chunks()) && j < len(got.Chunks()) {
+		a, b := want.Chunk(i), got.Chunk(j)
+		n := min(a.Len()-from, b.Len()-to)
+		x, y := array.NewSlice(a, int64(from), int64(from+n)), array.NewSlice(b, int64(to), int64(to+n))
+		if row := arrowutil.Difference(x, y); row >= 0 {
+			require.Failf(t, "values differ", "column %s, row %d of\nwant %v\ngot  %v", name, row, x, y)
+		}
+		x.Release()
+		y.Release()
+		if from += n; from == a.Len() {
+			i, from = i+1, 0
+		}
+		if to += n; to == b.Len() {
+			j, to = j+1, 0
+		}
 	}
 }
 
@@ -132,20 +148,4 @@ func RequireSameTable(t testing.TB, want, got arrow.Table) {
 		require.Equal(t, want.Schema().Field(i).Name, got.Schema().Field(i).Name)
 		RequireSame(t, want.Schema().Field(i).Name, want.Column(i).Data(), got.Column(i).Data())
 	}
-}
-
-// bits views columns of floats as integers, so that NaNs compare too.
-func bits(c *arrow.Chunked) *arrow.Chunked {
-	as, ok := map[arrow.Type]arrow.DataType{
-		arrow.FLOAT16: arrow.PrimitiveTypes.Uint16, arrow.FLOAT32: arrow.PrimitiveTypes.Uint32, arrow.FLOAT64: arrow.PrimitiveTypes.Uint64,
-	}[c.DataType().ID()]
-	if !ok {
-		return c
-	}
-	var chunks []arrow.Array
-	for _, a := range c.Chunks() {
-		d := a.Data()
-		chunks = append(chunks, array.MakeFromData(array.NewData(as, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())))
-	}
-	return arrow.NewChunked(as, chunks)
 }

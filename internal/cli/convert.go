@@ -135,13 +135,8 @@ func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
 	if o.Edition, err = edition.Parse(w.edition); err != nil {
 		return o, usagef("", "--edition: %w", err)
 	}
-	switch w.layout {
-	case "single", "single-file":
-		o.Layout = shard.SingleFile
-	case "two-level":
-		o.Layout = shard.TwoLevel
-	default:
-		return o, usagef("", "--layout %q: use single or two-level", w.layout)
+	if o.Layout, err = layoutOf(w.layout); err != nil {
+		return o, err
 	}
 	if w.stripeRows <= 0 {
 		return o, usagef("", "--stripe-rows %d: use a number above 0", w.stripeRows)
@@ -161,6 +156,16 @@ func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
 		return o, usagef("", "--nanos %q: use auto, ticks or int64", w.nanos)
 	}
 	return o, nil
+}
+
+func layoutOf(name string) (shard.Layout, error) {
+	switch name {
+	case "single", "single-file":
+		return shard.SingleFile, nil
+	case "two-level":
+		return shard.TwoLevel, nil
+	}
+	return 0, usagef("", "--layout %q: use single or two-level", name)
 }
 
 // profileOf reads the name of a profile in any case, with or without dashes.
@@ -276,14 +281,19 @@ func (c *converter) check() error {
 	if slices.Contains(c.inputs[1:], "-") {
 		return usagef("", "stdin can only be the first input")
 	}
-	if c.output == "-" || isURL(c.output) {
+	return checkOutput(c.output, c.write.force)
+}
+
+// checkOutput tells early what creating an output would tell later.
+func checkOutput(location string, force bool) error {
+	if location == "-" || isURL(location) {
 		return nil
 	}
-	if _, err := os.Lstat(c.output); err == nil && !c.write.force {
-		return creating(c.output, fs.ErrExist)
+	if _, err := os.Lstat(location); err == nil && !force {
+		return creating(location, fs.ErrExist)
 	}
-	if _, err := os.Stat(filepath.Dir(c.output)); err != nil {
-		return creating(c.output, err)
+	if _, err := os.Stat(filepath.Dir(location)); err != nil {
+		return creating(location, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 
 // lookers are the commands that look into shards.
 func (a *app) lookers() []*cobra.Command {
-	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.verify()}
+	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.verify(), a.recover()}
 }
 
 func (a *app) schema() *cobra.Command {

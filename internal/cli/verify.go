@@ -120,6 +120,9 @@ func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
 	if len(parts) > 0 {
 		checked = "checked " + strings.Join(parts, ", ")
 	}
+	if r.Unchecked > 0 {
+		checked += "; " + count(r.Unchecked) + " could not be checked, see the notes"
+	}
 	fmt.Fprintf(a.Stdout, "%s: %s; %s\n", printable(location), outcome, checked)
 }
 
@@ -143,6 +146,7 @@ func (a *app) verifyJSON(location string, r *shard.Report) error {
 			"values": r.Values, "dictionaries": r.Dictionaries, "range_indexes": r.RangeIndexes, "filters": r.Filters,
 			"sketches": r.Sketches, "constants": r.Constants, "descriptors": r.Statistics,
 		},
+		"unchecked": r.Unchecked,
 	})
 }
 

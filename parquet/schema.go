@@ -1,0 +1,99 @@
+package parquet
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/internal/ipccheck"
+)
+
+// storedKey is where Parquet writers keep the Arrow schema of what they wrote.
+const storedKey = arrowmap.SchemaProperty
+
+// takeStored takes the stored Arrow schema out of a file's metadata, so that
+// pqarrow does not use it: it knows fewer types, fails on some, and trusts its
+// bytes. A schema that cannot be read counts as none.
+func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
+	var stored *arrow.Schema
+	for _, e := range kv {
+		if e.Key != storedKey || e.Value == nil {
+			continue
+		}
+		e.Key += " (read)"
+		raw, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(*e.Value, "="))
+		if err != nil || ipccheck.Schema(raw) != nil {
+			continue
+		}
+		_ = guard(func() error {
+			r, err := ipc.NewReader(bytes.NewReader(raw))
+			if err == nil {
+				stored = r.Schema()
+				r.Release()
+			}
+			return err
+		})
+	}
+	return stored
+}
+
+// restoredSchema is the schema that a source gives: that of pqarrow, with the types,
+// names of items and metadata of the stored one where those can be had.
+func restoredSchema(read, stored *arrow.Schema) *arrow.Schema {
+	fields := make([]arrow.Field, read.NumFields())
+	for i, f := range read.Fields() {
+		fields[i] = withoutFieldID(f)
+		if stored == nil || stored.NumFields() != len(fields) {
+			continue
+		}
+		if s := stored.Field(i); s.Name == f.Name && restorable(f.Type, s.Type) {
+			fields[i] = s
+			fields[i].Nullable = f.Nullable
+		}
+	}
+	meta := map[string]string{}
+	m := read.Metadata()
+	for i, k := range m.Keys() {
+		if !strings.HasPrefix(k, storedKey) {
+			meta[k] = m.Values()[i]
+		}
+	}
+	if stored != nil {
+		m = stored.Metadata()
+		for i, k := range m.Keys() {
+			meta[k] = m.Values()[i]
+		}
+	}
+	all := arrow.MetadataFrom(meta)
+	return arrow.NewSchema(fields, &all)
+}
+
+// withoutFieldID drops the metadata that pqarrow adds to every column of files
+// that number none: field id -1.
+func withoutFieldID(f arrow.Field) arrow.Field {
+	const fieldID = "PARQUET:field_id"
+	if at := f.Metadata.FindKey(fieldID); at >= 0 && f.Metadata.Values()[at] == "-1" {
+		rest := f.Metadata.ToMap()
+		delete(rest, fieldID)
+		f.Metadata = arrow.MetadataFrom(rest)
+	}
+	return f
+}
+
+// withStored adds the Arrow schema of what the caller writes to the metadata of what is written.
+func withStored(written, original *arrow.Schema) (*arrow.Schema, error) {
+	text, err := arrowmap.EncodeIPC(original)
+	if err != nil {
+		return nil, err
+	}
+	m := original.Metadata()
+	meta := m.ToMap()
+	meta[storedKey] = text
+	all := arrow.MetadataFrom(meta)
+	return arrow.NewSchema(written.Fields(), &all), nil
+}
