@@ -1,6 +1,7 @@
 # The tasks of this repository. "make help" lists them.
 #
-# Settings: PKG (packages, default all), BENCH (pattern) and BENCHTIME for bench, FUZZTIME (a target) for fuzz.
+# Settings: PKG (packages, default all), BENCHFLAGS for bench (go run ./bench -help), BENCH (pattern) and BENCHTIME for
+# microbench, FUZZTIME (a target) for fuzz.
 
 GO        ?= go
 PKG       ?= ./...
@@ -13,7 +14,7 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench fuzz cover generate check-generated lint cross
+.PHONY: help build test race bench microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,7 +29,10 @@ test: ## run all tests
 race: ## run the short tests of packages that use goroutines or locks, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short $$(tools/concurrent.sh)
 
-bench: ## run the benchmarks (BENCH=pattern BENCHTIME=1s)
+bench: ## compare size, write, scan and memory with Parquet on whole data sets (BENCHFLAGS="-sets all -rounds 3")
+	$(GO) run ./bench $(BENCHFLAGS)
+
+microbench: ## run the benchmarks beside the code (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 5s)
