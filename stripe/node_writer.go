@@ -57,6 +57,8 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 		return newListWriter(c, col)
 	case schema.Struct, schema.FixedSizeList:
 		return newStructWriter(c, col)
+	case schema.Unit:
+		return &unitWriter{id: col.ID}, nil
 	default:
 		return nil, fmt.Errorf("column %q: stored type %v cannot be written", col.Arrow.Name, t)
 	}

@@ -1,0 +1,25 @@
+package stripe
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+)
+
+// unitWriter writes a node that has nothing but a length: it counts positions,
+// all null, and writes no buffer (encodings.md §9.3).
+type unitWriter struct {
+	id   uint32
+	rows uint64
+}
+
+func (w *unitWriter) write(arr arrow.Array) error {
+	w.rows += uint64(arr.Len())
+	return nil
+}
+
+func (w *unitWriter) finish(out []Node) ([]Node, error) {
+	return append(out, Node{ID: w.id, Field: &shardpb.FieldDescriptor{PositionCount: w.rows, NullCount: &w.rows}}), nil
+}
+
+func (w *unitWriter) release() {}
