@@ -54,6 +54,7 @@ const (
 	PatchedPack                   // bit packing with exceptions
 	UnitNodes                     // Arrow nulls as Unit nodes, which have no buffers
 	FixedSizeLists                // fixed-size lists as such, not as lists
+	PrefixBins                    // integers as prefix codes of ranges and offsets in them
 	numFeatures
 )
 
@@ -75,6 +76,7 @@ var Table = [numFeatures]Row{
 	{PatchedPack, "patched-pack", 0x8005, E2026, "0.1.0"},
 	{UnitNodes, "unit-nodes", 0, E2026, "0.1.0"},
 	{FixedSizeLists, "fixed-size-lists", 0, E2026, "0.1.0"},
+	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
 }
 
 // Set is a set of features.

@@ -43,6 +43,7 @@ const (
 	BytePlanes    Code = 0x8003
 	Narrow        Code = 0x8004
 	PatchedPack   Code = 0x8005
+	PrefixBins    Code = 0x8006
 )
 
 var names = map[Code]string{
@@ -50,7 +51,7 @@ var names = map[Code]string{
 	SingleValue: "SingleValue", TruncateU8: "TruncateU8", TruncateU16: "TruncateU16", TruncateU32: "TruncateU32",
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
-	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack",
+	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins",
 }
 
 // String is the name of the encoding.

@@ -237,13 +237,14 @@ func fits(code, parent encoding.Code, index int) bool {
 	switch parent {
 	case encoding.BlockDictionary:
 		return index == 1 && code != parent || simple || code == encoding.FLBitPack || code == encoding.FFOR ||
-			code == encoding.RunLength || code == encoding.Zstd || code == encoding.Narrow || code == encoding.PatchedPack
+			code == encoding.RunLength || code == encoding.Zstd || code == encoding.Narrow || code == encoding.PatchedPack ||
+			code == encoding.PrefixBins
 	case encoding.RunLength:
 		return code != encoding.RunLength && code != encoding.Sparse && code != encoding.FOR
 	case encoding.FOR:
 		return simple || code == encoding.Sparse
 	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64, encoding.Narrow:
-		return simple || code == encoding.Zstd || code == encoding.LZ4 || code == encoding.BytePlanes
+		return simple || code == encoding.Zstd || code == encoding.LZ4 || code == encoding.BytePlanes || code == encoding.PrefixBins
 	case encoding.Sparse:
 		return code != encoding.Sparse && code != encoding.FOR
 	case encoding.BytePlanes:

@@ -124,6 +124,7 @@ var dumps = []struct {
 	{"common_divisor", "CommonDivisor(Plain)", dumpOf[int16](1000, 1300, 1100)},
 	{"narrow", "Narrow(raw)", dumpOf[uint32](5, 200)},
 	{"patched_pack", "PatchedPack(raw,raw)", dumpOf[uint16](10, 11, 13, 12, 10, 11, 12, 10, 13, 500, 11, 12)},
+	{"prefix_bins", "PrefixBins(Plain,Plain)", dumpOf[int16](10, 20, 10, 20, 10, 20, 10, 21, 10, 23, 10, 10)},
 	{"byte_planes", "BytePlanes(Plain)", dumpOf[uint16](0x0102, 0x0103)},
 	{"zstd", "Zstd", dumpOf[int8](make([]int8, 40)...)},
 }

@@ -87,6 +87,8 @@ func (d *describer) describe() {
 		d.patched()
 	case encoding.BytePlanes:
 		d.bytePlanes()
+	case encoding.PrefixBins:
+		d.prefixBins()
 	}
 }
 
@@ -437,4 +439,30 @@ func (d *describer) bytePlanes() {
 		d.zeros(at+len(plane), end)
 		at = end
 	}
+}
+
+func (d *describer) prefixBins() {
+	if _, _, ok := d.header(binsHeader); !ok {
+		return
+	}
+	d.node.Params = strconv.FormatUint(d.uint(2, 2, "bins"), 10)
+	d.uint(4, 4, "size of lows")
+	d.uint(8, 4, "size of widths")
+	for k := range binStreams - 1 {
+		d.uint(12+4*k, 4, fmt.Sprintf("size of stream %d", k))
+	}
+	p, err := parsePrefixBins(d.tree)
+	if err != nil {
+		d.node.Err = err
+		return
+	}
+	lows := headerLen(binsHeader)
+	d.child("lows", lows, lows+len(p.lows), true, d.t, p.count)
+	d.zeros(lows+len(p.lows), p.widthsAt)
+	d.child("widths of codes and offsets", p.widthsAt, p.widthsAt+len(p.widths), true, U8, 2*p.count)
+	d.zeros(p.widthsAt+len(p.widths), p.dataAt)
+	for k := range binStreams {
+		d.node.Field(d.at+p.dataAt+p.starts[k], p.starts[k+1]-p.starts[k], fmt.Sprintf("stream %d", k), "")
+	}
+	d.zeros(p.dataAt+p.starts[binStreams], len(d.tree))
 }

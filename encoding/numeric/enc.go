@@ -177,6 +177,8 @@ func appendAs[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 		return appendPatched(e, dst, in, p)
 	case encoding.BytePlanes:
 		return appendBytePlanes(e, dst, in, p)
+	case encoding.PrefixBins:
+		return appendPrefixBins(e, dst, in, p)
 	}
 	return appendPlain(dst, in.values)
 }

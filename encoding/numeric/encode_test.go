@@ -40,6 +40,7 @@ var ownShapes = []string{
 	"CommonDivisor(FLBitPack)", "CommonDivisor(Plain)", "CommonDivisor(BlockDictionary(FLBitPack,raw))", "CommonDivisor(PatchedPack(raw,raw))",
 	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,FFOR)", "PatchedPack(Delta(Narrow(raw)),raw)",
 	"BytePlanes(Zstd)", "BytePlanes(FLBitPack)", "BytePlanes(RunLength(raw,Narrow(raw)))", "BlockDictionary(Narrow(Zstd),raw)",
+	"PrefixBins(Plain,Plain)", "PrefixBins(Delta(FFOR),RunLength(raw,raw))", "Delta(PrefixBins(Plain,FLBitPack))", "BlockDictionary(PrefixBins(Plain,Plain),raw)",
 	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",
 }
 
@@ -164,38 +165,6 @@ func testShapes[T Value](t *testing.T) {
 			}
 		})
 	})
-}
-
-// suits tells whether a forced form takes values of a type.
-func suits(p *plan, t Type) bool {
-	if p == nil || p.code == 0 {
-		return true
-	}
-	if !typesOf(p.code).has(t) {
-		return false
-	}
-	first, second := t, t
-	switch p.code {
-	case encoding.FOR, encoding.ZigZag:
-		first = t.unsigned()
-	case encoding.RunLength:
-		second = U32
-	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64:
-		first = truncateType(p.code)
-	case encoding.ALP:
-		first = t.integer()
-	case encoding.ALPRD:
-		first, second = U16, t.integer().unsigned()
-	case encoding.BlockDictionary, encoding.Sparse:
-		first = U32
-	case encoding.CommonDivisor:
-		first = t.unsigned()
-	case encoding.Narrow, encoding.BytePlanes:
-		first = U8
-	case encoding.PatchedPack:
-		first, second = U32, t.signed()
-	}
-	return suits(p.kids[0], first) && suits(p.kids[1], second)
 }
 
 func TestForcedShapes(t *testing.T) {

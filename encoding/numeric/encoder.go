@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/amudai/amudai-go/edition"
@@ -207,6 +208,9 @@ func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape stri
 	p, err := parseShape(shape)
 	if err != nil {
 		return nil, err
+	}
+	if !suits(p, Of[T]()) {
+		return nil, fmt.Errorf("shape %q does not take values of type %v", shape, Of[T]())
 	}
 	return appendValues(&enc{}, dst, values, valid, nil, p), nil
 }

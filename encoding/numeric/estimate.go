@@ -229,3 +229,10 @@ func estimateBytePlanes(w *weights, s *stats) int {
 	}
 	return headerLen(4*s.t.Size()) + s.n*s.t.Size()/8
 }
+
+func estimatePrefixBins(_ *weights, s *stats) int {
+	if s.n < minZstd || s.width < 2 {
+		return 0
+	}
+	return headerLen(binsHeader) + 256 + s.n*s.width/8
+}

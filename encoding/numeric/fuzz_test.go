@@ -5,7 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // fuzzBlocks seeds a fuzz target with blocks of the reference, without checksums.
@@ -24,6 +26,23 @@ func fuzzBlocks(f *testing.F, want ...Type) {
 				}
 				f.Add(v.Block[:end], uint16(v.N), uint8(k))
 			}
+		}
+	}
+}
+
+// fuzzOwn seeds a fuzz target with blocks of each form that only edition 2026 has.
+func fuzzOwn[T Value](f *testing.F, size uint8) {
+	values := benchValues[T]("small")[:300]
+	values[7] = 100
+	for _, shape := range ownShapes {
+		p, err := parseShape(shape)
+		require.NoError(f, err)
+		if suits(p, Of[T]()) {
+			e := NewEncoder[T](encoding.Options{NoChecksums: true})
+			e.forced = p
+			blk, err := e.AppendBlock(nil, values, bitmap.All(len(values)))
+			require.NoError(f, err)
+			f.Add(blk, uint16(len(values)), size)
 		}
 	}
 }
@@ -69,6 +88,8 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 
 func FuzzDecodeSigned(f *testing.F) {
 	fuzzBlocks(f, I8, I16, I32, I64)
+	fuzzOwn[int16](f, 1)
+	fuzzOwn[int64](f, 3)
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
 		switch size % 4 {
 		case 0:
@@ -85,6 +106,9 @@ func FuzzDecodeSigned(f *testing.F) {
 
 func FuzzDecodeUnsigned(f *testing.F) {
 	fuzzBlocks(f, U8, U16, U32, U64)
+	fuzzOwn[uint8](f, 0)
+	fuzzOwn[uint32](f, 2)
+	fuzzOwn[uint64](f, 3)
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
 		switch size % 4 {
 		case 0:
@@ -101,6 +125,7 @@ func FuzzDecodeUnsigned(f *testing.F) {
 
 func FuzzDecodeFloat(f *testing.F) {
 	fuzzBlocks(f, F32, F64)
+	fuzzOwn[float64](f, 1)
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, size uint8) {
 		if size%2 == 0 {
 			fuzzDecode[float32](t, blk, int(n))

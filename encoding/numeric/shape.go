@@ -117,3 +117,37 @@ func parseCode(name string) (encoding.Code, bool) {
 	}
 	return 0, false
 }
+
+// suits tells whether a forced form takes values of a type.
+func suits(p *plan, t Type) bool {
+	if p == nil || p.code == 0 {
+		return true
+	}
+	if !typesOf(p.code).has(t) {
+		return false
+	}
+	first, second := t, t
+	switch p.code {
+	case encoding.FOR, encoding.ZigZag:
+		first = t.unsigned()
+	case encoding.RunLength:
+		second = U32
+	case encoding.TruncateU8, encoding.TruncateU16, encoding.TruncateU32, encoding.TruncateU64:
+		first = truncateType(p.code)
+	case encoding.ALP:
+		first = t.integer()
+	case encoding.ALPRD:
+		first, second = U16, t.integer().unsigned()
+	case encoding.BlockDictionary, encoding.Sparse:
+		first = U32
+	case encoding.CommonDivisor:
+		first = t.unsigned()
+	case encoding.Narrow, encoding.BytePlanes:
+		first = U8
+	case encoding.PrefixBins:
+		second = U8
+	case encoding.PatchedPack:
+		first, second = U32, t.signed()
+	}
+	return suits(p.kids[0], first) && suits(p.kids[1], second)
+}

@@ -74,6 +74,7 @@ var rows = []row{
 	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, true, with(edition.Narrow)},
 	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 30, estimatePatched, false, true, with(edition.PatchedPack)},
 	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, false, with(edition.BytePlanes)},
+	{encoding.PrefixBins, intTypes, tierHeavy, 2, 1500, 0, estimatePrefixBins, true, true, with(edition.PrefixBins)},
 }
 
 const (
@@ -224,6 +225,8 @@ func decodeAs[U word](dst []U, code encoding.Code, tree []byte, t Type, s *Scrat
 		return decodePatched(dst, tree, t, s)
 	case encoding.BytePlanes:
 		return decodeBytePlanes(dst, tree, s)
+	case encoding.PrefixBins:
+		return decodePrefixBins(dst, tree, t, s)
 	}
 	return fault.Unsupportedf("encoding %v is not known", code)
 }
