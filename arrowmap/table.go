@@ -25,7 +25,7 @@ type row struct {
 }
 
 // Names of extension types with a meaning in the format. The Kusto names label
-// Arrow fields whose values already are in the stored form (shard.md §16.1).
+// Arrow fields whose values already are in the stored form (docs/format.md §5.7).
 const (
 	extUUID     = "arrow.uuid"
 	extJSON     = "arrow.json"

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
-// Epoch is 1970-01-01 in ticks: units of 100 ns since 0001-01-01 (shard.md §7.5).
+// Epoch is 1970-01-01 in ticks: units of 100 ns since 0001-01-01 (docs/format.md §4.2).
 const Epoch = 621355968000000000
 
 // ticksPer is how many ticks a unit has; 0 for nanoseconds, of which a tick has 100.
