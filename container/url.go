@@ -25,7 +25,7 @@ func Container(artifact string) string {
 	return artifact + "/"
 }
 
-// Resolve gives the absolute URL that a reference means (specification §3).
+// Resolve gives the absolute URL that a reference means (docs/format.md §2.5).
 // root is the URL of the shard's root, in the form that storage.URL gives, and
 // anchor that of the artifact which holds the referencing message.
 //
@@ -61,7 +61,7 @@ func Resolve(root, anchor, ref string, p Policy) (string, error) {
 // ResolveSelf gives the URL of an entry of the shard's own field list. The
 // reference implementation writes the absolute URL of the root at the time of
 // writing there, which is wrong once the shard has moved: absolute URLs mean
-// the root itself, and the checksum of the message decides (§3.3).
+// the root itself, and the checksum of the message decides (docs/format.md §2.5).
 func ResolveSelf(root, ref string, p Policy) (string, error) {
 	if _, absolute := cutScheme(ref); absolute || ref == "" {
 		return root, nil
