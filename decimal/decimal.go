@@ -1,6 +1,6 @@
 // Package decimal holds IEEE 754-2008 decimal128 numbers in the form that
 // shards store them: densely packed decimal (DPD), 16 bytes, least significant
-// byte first (specification of decimals: shard format §7.4; the encoding:
+// byte first (docs/format.md §5.5; the encoding:
 // IEEE 754-2008 §3.5.2, Cowlishaw, "Densely packed decimal encoding", 2002).
 //
 // A number is ±coefficient × 10^exponent, with up to 34 digits; 1.0 and 1.00
