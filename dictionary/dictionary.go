@@ -1,4 +1,4 @@
-// Package dictionary holds the value dictionary of a field (shard.md §9): its
+// Package dictionary holds the value dictionary of a field (docs/format.md §8): its
 // distinct values, each with an id. The field's DATA buffer then holds ids.
 //
 //	0    u8   basic type of the values

@@ -24,7 +24,7 @@ import (
 
 const typeString = 8 // any number does here
 
-// The example of shard.md §22.
+// The example of docs/format.md §8.
 func TestExample(t *testing.T) {
 	b := NewBuilder(typeString, 0)
 	require.Equal(t, []uint32{0, 1, 2}, []uint32{b.Add([]byte("b")), b.Add([]byte("a")), b.AddNull()})
