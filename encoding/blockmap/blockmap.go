@@ -1,5 +1,5 @@
 // Package blockmap holds the block map of an encoded buffer: how many values
-// each block has, and where its bytes are (encodings.md §8.1).
+// each block has, and where its bytes are (docs/format.md §6.2).
 //
 //	map     = segment... | logical u64[S+1] | record u64[S+1] | footer (40 bytes)
 //

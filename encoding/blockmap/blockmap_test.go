@@ -12,7 +12,7 @@ import (
 
 func pad16(n int64) int64 { return (n + 15) &^ 15 }
 
-// The two examples of encodings.md §8.1.
+// The two examples of docs/format.md §6.2.
 func TestExamples(t *testing.T) {
 	var b Builder
 	b.Add(3, 32)
