@@ -1,6 +1,6 @@
 // Package hll estimates how many distinct values a column holds, from a sketch
 // of 128 bytes: HyperLogLog (Flajolet et al. 2007) with the bias correction of
-// HyperLogLog++ (Heule et al. 2013). Specification: shard format §12.
+// HyperLogLog++ (Heule et al. 2013). See docs/format.md §10.5.
 //
 // A value's hash chooses one of 2^p counters by its upper p bits; the counter
 // keeps the greatest rank seen, the place of the first 1 bit in the rest.
