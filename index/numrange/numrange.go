@@ -1,6 +1,6 @@
 // Package numrange is the index of a column of numbers by ranges: the least and
 // the greatest value of every 256 positions, so that a reader skips those which
-// cannot match (specification: shard format §8.2, encodings §10). It is stored
+// cannot match (docs/format.md §9). It is stored
 // as a buffer of its own beside the values.
 //
 //	 0  u16  version 1
