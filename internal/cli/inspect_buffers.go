@@ -108,7 +108,7 @@ type blockKind struct {
 	fixed   int
 }
 
-// kindOf tells what the blocks of a buffer hold (shard.md §7).
+// kindOf tells what the blocks of a buffer hold (docs/format.md §5.1).
 func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKind) blockKind {
 	switch kind {
 	case shardpb.BufferKind_PRESENCE:

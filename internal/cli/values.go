@@ -86,7 +86,7 @@ func storedValue(v *commonpb.AnyValue, n schema.Node) any {
 	return anyValue(v)
 }
 
-// Labels of extended types (shard.md §6.2).
+// Labels of extended types (docs/format.md §4.4).
 const (
 	timeSpanLabel = "KustoTimeSpan"
 	decimalLabel  = "KustoDecimal"
