@@ -1,6 +1,6 @@
 // Package sbbf holds split-block Bloom filters: "is this value possibly in the
 // column?" (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom
-// Filters", 2007; the variant of Parquet). Specification: shard format §11.
+// Filters", 2007; the variant of Parquet). See docs/format.md §10.4.
 //
 // A filter is a row of blocks of 32 bytes, eight words of 32 bits. The upper
 // half of a value's hash chooses the block, the lower half one bit in each of
