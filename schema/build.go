@@ -19,7 +19,7 @@ var ErrNoField = errors.New("no field")
 const childLookupFrom = 10
 
 // Build writes the schema message of fields. Ids are given in pre-order; the
-// lookups are those of shard.md §6.3. Fields that break a rule of the format
+// lookups are those of docs/format.md §4.3. Fields that break a rule of the format
 // (names, number of children, depth, sizes) are an error. The same fields give
 // the same bytes.
 func Build(fields []Field) ([]byte, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/flatread"
 )
 
-// A HashLookup finds a name among n siblings (shard.md §6.3):
+// A HashLookup finds a name among n siblings (docs/format.md §4.3):
 //
 //	buckets  B+1 numbers, B a power of two: where the entries of each bucket begin; the last is n
 //	entries  n indices of siblings, grouped by bucket, ascending inside a bucket

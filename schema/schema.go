@@ -2,7 +2,7 @@
 // read in place, so that opening one field of 50,000 touches that field only,
 // and written by [Build].
 //
-// The message (shard.md §6; every table has its slots in the order given):
+// The message (docs/format.md §4; every table has its slots in the order given):
 //
 //	Schema     fields [Field], schema_id_count u32, field_lookup HashLookup
 //	Field      data_type DataType, internal_field_annotation {kind string}

@@ -89,7 +89,7 @@ func TestPaths(t *testing.T) {
 	})
 }
 
-// The lookup of shard.md §22, as it lies in the message.
+// The lookup of docs/format.md §4.3, as it lies in the message.
 func TestLookupVector(t *testing.T) {
 	var fields []schema.Field
 	for _, name := range []string{"id", "name", "score", "ts", "tags", "city"} {
