@@ -111,7 +111,7 @@ func (c *comparison) bound(name string, got, want *commonpb.AnyValue) {
 
 // constant checks that all values are the constant. Shards of the reference have
 // constants although some values are NaN, or differ in sign or scale only
-// (shard.md §10.3): its counts tell.
+// (docs/format.md §10.2): its counts tell.
 func (c *comparison) constant() {
 	got := c.got.ConstantValue
 	if got == nil {
