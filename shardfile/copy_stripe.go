@@ -104,7 +104,7 @@ func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from Range)
 }
 
 // postOrder lists the schema ids in the order in which buffers are written:
-// children before their parent (shard.md §2.4).
+// children before their parent (docs/format.md §2.6).
 func postOrder(s *schema.Schema) ([]uint32, error) {
 	var ids []uint32
 	budget := s.Budget()

@@ -25,7 +25,7 @@ type fieldList struct {
 }
 
 // fieldList reads the stripe's field list. It may be shorter than the schema
-// (shard.md §2.5), never longer.
+// (docs/format.md §2.6), never longer.
 func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, s.index, 0}
 	if l, ok := s.f.cache.get(key).(*fieldList); ok {
@@ -293,7 +293,7 @@ func (s *Stripe) prefetch(ctx context.Context, l *fieldList, refs []descriptorRe
 // there is none.
 //
 // Shards of the reference refer to these descriptors by the URL that they were
-// written under (shard.md §3.3). An absolute URL is therefore taken for the shard
+// written under (docs/format.md §2.5). An absolute URL is therefore taken for the shard
 // itself, and the checksum decides.
 func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
 	l, err := f.fieldList(ctx)

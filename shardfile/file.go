@@ -157,7 +157,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// isAbsent tells whether ref means that there is no message (shard.md §3.1).
+// isAbsent tells whether ref means that there is no message (docs/format.md §2.5).
 func isAbsent(ref *commonpb.DataRef) bool {
 	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }
@@ -210,7 +210,7 @@ func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) 
 	return int64(start), int64(end), nil
 }
 
-// artifact opens what url, found in a message of anchor, means (shard.md §3.1).
+// artifact opens what url, found in a message of anchor, means (docs/format.md §2.5).
 func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*artifact, error) {
 	if url == "" {
 		return anchor, nil

@@ -33,7 +33,7 @@ type Property struct {
 	Value any
 }
 
-// Decimal is the 16 bytes of a decimal128 value (shard.md §7.4).
+// Decimal is the 16 bytes of a decimal128 value (docs/format.md §5.5).
 type Decimal [16]byte
 
 // unixEpochTicks is 1970-01-01 in steps of 100 ns since 0001-01-01.

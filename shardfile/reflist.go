@@ -11,7 +11,7 @@ import (
 )
 
 // refList is a DataRefArray read in place: one reference per schema id
-// (shard.md §2.5, §3.4). A field list of 50,000 entries costs one pass over its
+// (docs/format.md §2.6, §3.1). A field list of 50,000 entries costs one pass over its
 // bytes and no string; entry i is fetched when it is asked for.
 //
 // As protobuf the message is three parallel lists, of which the numbers are

@@ -69,7 +69,7 @@ func (s *Stripe) visit(ctx context.Context, visit func(MessageRef, error) error)
 }
 
 // visitList visits the messages of a field list, or tells why it cannot be read.
-// self says that absolute URLs mean the shard itself (shard.md §3.3).
+// self says that absolute URLs mean the shard itself (docs/format.md §2.5).
 func (f *File) visitList(ctx context.Context, l *fieldList, err error, prefix string, self bool, visit func(MessageRef, error) error) error {
 	if err != nil {
 		return visit(MessageRef{Element: prefix + "field list"}, err)

@@ -69,7 +69,7 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 }
 
 // checkNodes holds the promise that every schema node has a descriptor in every
-// stripe: the reference cannot read a stripe that lacks one (shard.md §4).
+// stripe: the reference cannot read a stripe that lacks one (docs/format.md §2.6).
 func (w *Writer) checkNodes(nodes []node, rows int64) error {
 	if len(nodes) != int(w.ids) {
 		return fmt.Errorf("stripe has %d nodes, the schema %d", len(nodes), w.ids)
