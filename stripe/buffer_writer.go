@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// bufferWriter collects the blocks of one encoded buffer (encodings.md §8):
+// bufferWriter collects the blocks of one encoded buffer (docs/format.md §6.1):
 //
 //	block 0 | block 1 | ... | zero pad to 16 | block map
 type bufferWriter struct {

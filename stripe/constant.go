@@ -20,7 +20,7 @@ import (
 )
 
 // constant gives the reader of a node whose values are all equal or all null
-// (shard.md §10.3), nil if the node is not constant.
+// (docs/format.md §10.2), nil if the node is not constant.
 func (n *openNode) constant() (nodeReader, error) {
 	switch n.col.Stored.Type {
 	case schema.List, schema.Map, schema.Struct, schema.FixedSizeList, schema.Union:

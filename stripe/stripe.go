@@ -36,7 +36,7 @@ type Node struct {
 }
 
 // Finished is a complete stripe. Nodes stand in the order in which their
-// buffers are written: children before their parent (shard.md §2.4).
+// buffers are written: children before their parent (docs/format.md §2.6).
 type Finished struct {
 	Rows     int64
 	RawBytes uint64 // sum of the nodes' raw_data_size

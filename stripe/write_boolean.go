@@ -12,7 +12,7 @@ import (
 )
 
 // booleanWriter writes a DATA buffer of bits, and a PRESENCE buffer if some
-// but not all values are null (shard.md §7.1).
+// but not all values are null (docs/format.md §5.2).
 type booleanWriter struct {
 	ctx   *nodeContext
 	id    uint32
@@ -68,7 +68,7 @@ func (w *booleanWriter) release() {
 
 // bitWriter writes a bit buffer: bits packed into bytes, least significant
 // first, stored as blocks of unsigned 8-bit values without presence. The block
-// map counts bytes (encodings.md §9.3).
+// map counts bytes (docs/format.md §5.2).
 type bitWriter struct {
 	bits bitStage
 	out  bufferWriter

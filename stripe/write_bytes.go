@@ -266,7 +266,7 @@ const filterFrom = 256
 
 func (w *bytesWriter) release() { w.native.out.release() }
 
-// finishDictionary makes the buffers of codes and of the dictionary (shard.md §9).
+// finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
 func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer, error) {
 	if perm := w.dict.Renumber(w.codes); perm != nil {
 		for i, c := range w.codes {

@@ -23,7 +23,7 @@ func isDecimal(f schema.Field) bool {
 }
 
 // decimalWriter writes decimals: one DATA buffer of 16-byte values with
-// embedded presence, and a RANGE_INDEX (shard.md §7.4).
+// embedded presence, and a RANGE_INDEX (docs/format.md §5.5).
 type decimalWriter struct {
 	ctx    *nodeContext
 	id     uint32

@@ -14,7 +14,7 @@ import (
 
 // listWriter writes lists and maps: an OFFSETS buffer of one 64-bit end offset
 // more than lists, the first 0, and a PRESENCE buffer if a list is null
-// (shard.md §7.2). Children hold the items of all lists.
+// (docs/format.md §5.3). Children hold the items of all lists.
 type listWriter struct {
 	ctx      *nodeContext
 	id       uint32

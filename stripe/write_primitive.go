@@ -28,7 +28,7 @@ type valueStats[T any] interface {
 }
 
 // primitiveWriter writes integers, floats and times: one DATA buffer of
-// primitive blocks with embedded presence, and a RANGE_INDEX (shard.md §7).
+// primitive blocks with embedded presence, and a RANGE_INDEX (docs/format.md §5.1).
 type primitiveWriter[T numeric.Value] struct {
 	ctx    *nodeContext
 	id     uint32

@@ -14,7 +14,7 @@ import (
 )
 
 // structWriter writes structs and fixed-size lists: nothing of its own but a
-// PRESENCE buffer if a value is null (shard.md §7.3).
+// PRESENCE buffer if a value is null (docs/format.md §5.4).
 type structWriter struct {
 	ctx      *nodeContext
 	id       uint32

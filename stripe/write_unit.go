@@ -7,7 +7,7 @@ import (
 )
 
 // unitWriter writes a node that has nothing but a length: it counts positions,
-// all null, and writes no buffer (encodings.md §9.3).
+// all null, and writes no buffer (docs/format.md §5.1).
 type unitWriter struct {
 	id   uint32
 	rows uint64
