@@ -1,6 +1,5 @@
 // Package stats collects the statistics of a column while it is written, and
-// merges those of stripes into those of a shard (specification: shard format
-// §10 to §13).
+// merges those of stripes into those of a shard (docs/format.md §10).
 //
 // There is one collector for each group of types: [Numeric], [Float],
 // [Decimal], [Bool], [Bytes], [List] and [Presence]. Each takes slices of
