@@ -122,7 +122,7 @@ func TestRoundTrip(t *testing.T) {
 		data := randomTable(g, chosen, rapid.IntRange(0, 3000).Draw(t, "rows"))
 		o := WriterOptions{
 			Layout:      rapid.SampledFrom([]Layout{SingleFile, TwoLevel}).Draw(t, "layout"),
-			Edition:     rapid.SampledFrom([]edition.Edition{edition.Reference}).Draw(t, "edition"),
+			Edition:     rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition"),
 			Profile:     encoding.Profile(rapid.IntRange(0, 4).Draw(t, "profile")),
 			StripeRows:  rapid.SampledFrom([]int64{0, 1 << 10, 777}).Draw(t, "stripe rows"),
 			StripeBytes: rapid.SampledFrom([]int64{0, 0, 5000}).Draw(t, "stripe bytes"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/arrowmap/convert"
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -274,11 +276,32 @@ func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to
 	}
 	first := w.Rows()
 	err := w.cur.Write(ctx, slices, to-from)
-	var v *stripe.ValueError
-	if errors.As(err, &v) {
-		return fmt.Errorf("row %d of the shard: %w", first+v.Row, err)
+	if row, ok := w.rowOf(err); ok {
+		return fmt.Errorf("row %d of the shard: %w", first+row, err)
 	}
 	return err
+}
+
+// rowOf is the row, in what was written last, that an error is about. Errors in
+// nested columns count items, which is no row.
+func (w *Writer) rowOf(err error) (row int64, ok bool) {
+	var value *stripe.ValueError
+	var converted *convert.RowError
+	switch {
+	case errors.As(err, &value):
+		row = value.Row
+	case errors.As(err, &converted):
+		row = int64(converted.Row)
+	default:
+		return 0, false
+	}
+	for i := range w.columns {
+		c := &w.columns[i]
+		if len(c.Children) > 0 && strings.HasPrefix(err.Error(), fmt.Sprintf("column %q: ", c.Arrow.Name)) {
+			return 0, false
+		}
+	}
+	return row, true
 }
 
 func (w *Writer) begin() (err error) {
