@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,4 +77,32 @@ func TestIndexIsComplete(t *testing.T) {
 			t.Errorf("docs/README.md does not link %s", name)
 		}
 	}
+}
+
+var cited = regexp.MustCompile(`docs/format\.md §([0-9.]*[0-9])((?:,? (?:and )?§[0-9.]*[0-9])*)`)
+
+// Sections that comments cite are there.
+func TestCitations(t *testing.T) {
+	sections := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(read(t, "docs/format.md"), -1) {
+		number, _, _ := strings.Cut(m[1], " ")
+		sections[number] = true
+	}
+	n := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range cited.FindAllStringSubmatch(string(b), -1) {
+			for number := range strings.FieldsFuncSeq(m[1]+m[2], func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
+				if n++; !sections[number] {
+					t.Errorf("%s cites docs/format.md §%s, which is not there", path, number)
+				}
+			}
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, n, 30)
 }
