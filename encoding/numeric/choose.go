@@ -10,6 +10,7 @@ import (
 type hint struct {
 	memos [numRows]memo
 	kids  map[int]*hint
+	brief bool         // it is not kept
 	alp   []alp.Params // that suited some of the values then, if they are floats
 	since int          // blocks since all encodings were tried; 0 if they never were
 	cost  int64        // of a thousand values then
@@ -19,9 +20,9 @@ type hint struct {
 const numRows = 24
 
 type memo struct {
-	good   bool  // came close to the best at the last trial
-	bias   int64 // actual size / estimate, in 1024ths; 0 if unknown
-	decode int64 // of 1024 values with all parts, in picoseconds
+	bias   uint32 // actual size / estimate, in 1024ths; 0 if unknown
+	decode uint32 // of 1024 values with all parts, in picoseconds
+	good   bool   // came close to the best at the last trial
 }
 
 const (
@@ -30,10 +31,12 @@ const (
 	alwaysBelow  = 256 // values: trying everything costs little
 )
 
-// kid is the hint of a part of a tree.
-func (h *hint) kid(code encoding.Code, index int) *hint {
-	if h == nil {
-		return nil
+// kid is the hint of a part of a tree that has n values. That of a short part is
+// not kept, but made in few, and so are those of its parts.
+func (h *hint) kid(code encoding.Code, index, n int, few *hint) *hint {
+	if n < alwaysBelow || h.brief {
+		few.forget()
+		return few
 	}
 	key := int(code)<<3 | index
 	k := h.kids[key]
@@ -142,8 +145,8 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		size := len(dst) - at
 		code = peek(dst[at:])
 		cost := e.penalized(code, size, e.decode-decode)
-		h.memos[x.row].bias = max(int64(size)*1024/int64(x.size), 1)
-		h.memos[x.row].decode = (e.decode - decode) * 1024 / int64(len(in.values))
+		h.memos[x.row].bias = uint32(min(max(int64(size)*1024/int64(x.size), 1), 1<<31))
+		h.memos[x.row].decode = uint32(min((e.decode-decode)*1024/int64(len(in.values)), 1<<31))
 		costs[x.row] = cost
 		if cost < best {
 			best, bestDecode, bestSize = cost, e.decode, size
@@ -158,8 +161,21 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		h.memos[i].good = costs[i] > 0 && 8*costs[i] <= 9*best
 	}
 	h.cost = best / int64(len(in.values))
+	h.prune()
 	return dst
 }
+
+// prune forgets the parts of encodings that were not good.
+func (h *hint) prune() {
+	for key := range h.kids {
+		if !h.good(encoding.Code(key >> 3)) {
+			delete(h.kids, key)
+		}
+	}
+}
+
+// forget makes a hint that is not kept as good as new.
+func (h *hint) forget() { h.since, h.brief, h.alp = 0, true, h.alp[:0] }
 
 // follow writes the encoding that was found best before, or a better one that
 // the statistics show.
@@ -177,8 +193,8 @@ func follow[U word](e *enc, dst []byte, in input[U]) []byte {
 			continue
 		}
 		if m.bias > 0 {
-			size = max(int(int64(size)*m.bias/1024), 1)
-			c.add(candidate{i, size, e.penalized(rows[i].code, size, m.decode*int64(s.n)/1024)})
+			size = max(int(int64(size)*int64(m.bias)/1024), 1)
+			c.add(candidate{i, size, e.penalized(rows[i].code, size, int64(m.decode)*int64(s.n)/1024)})
 			continue
 		}
 		c.add(e.candidate(i, size, s))

@@ -17,6 +17,7 @@ type enc struct {
 	features  edition.Set
 	fast      bool // compress fast: this is a trial
 	trial     []byte
+	few       [maxDepth]hint  // of sequences too short to be worth remembering, by depth
 	stats     [maxDepth]stats // by depth of the tree
 	zstds     int             // how often something was compressed with Zstandard
 	scratch   Scratch
@@ -39,6 +40,7 @@ type input[U word] struct {
 	parent encoding.Code // what the tree is a part of, 0 at the top
 	index  int           // which part of it
 	hint   *hint         // what was found out about such trees; nil if nothing is chosen
+	few    *[maxDepth]hint
 }
 
 // child is the input of a part of the tree of in, of the same width.
@@ -48,7 +50,11 @@ func (in input[U]) child(values []U, t Type, parent encoding.Code, index int) in
 
 // childOf is the input of a part of the tree of in.
 func childOf[U, X word](in input[U], values []X, t Type, parent encoding.Code, index int) input[X] {
-	return input[X]{values: values, t: t, level: in.level + 1, parent: parent, index: index, hint: in.hint.kid(parent, index)}
+	out := input[X]{values: values, t: t, level: in.level + 1, parent: parent, index: index, few: in.few}
+	if in.hint != nil {
+		out.hint = in.hint.kid(parent, index, len(values), &in.few[out.level])
+	}
+	return out
 }
 
 // flip is what turns the order of in into that of unsigned words.

@@ -34,7 +34,11 @@ type Encoder[T Value] struct {
 
 // NewEncoder makes an encoder.
 func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
-	return &Encoder[T]{o: o, len: shortBlock, hints: map[int]*hint{}}
+	e := &Encoder[T]{o: o, len: shortBlock}
+	if o.Profile == encoding.MinimalSize {
+		e.len = longBlock
+	}
+	return e
 }
 
 // workspaces are the encs that no encoder uses right now.
@@ -66,14 +70,15 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	default:
 		return shortBlock
 	}
-	if len(values) < longBlock {
+	if len(values) < 2*shortBlock {
 		return e.len
 	}
 	if e.plans++; e.plans%planEvery != 1 {
 		return e.len
 	}
-	long := e.try(values[:longBlock], valid, longBlock)
-	short := e.try(values[:longBlock], valid, shortBlock)
+	values = values[:min(len(values), longBlock)]
+	long := e.try(values, valid, longBlock)
+	short := e.try(values, valid, shortBlock)
 	e.len = shortBlock
 	if 1000*long <= (1000-gain)*short {
 		e.len = longBlock
@@ -127,9 +132,14 @@ func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byt
 }
 
 func (e *Encoder[T]) append(w *enc, dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
-	h := e.hints[blockLen]
-	if h == nil {
+	h := &w.few[0]
+	if len(values) < alwaysBelow {
+		h.forget()
+	} else if h = e.hints[blockLen]; h == nil {
 		h = &hint{}
+		if e.hints == nil {
+			e.hints = map[int]*hint{}
+		}
 		e.hints[blockLen] = h
 	}
 	return appendValues(w, dst, values, valid, h, e.forced)
@@ -157,7 +167,7 @@ func appendValues[T Value](e *enc, dst []byte, values []T, valid bitmap.Bits, h 
 
 func appendWords[U word](e *enc, dst []byte, values []U, t Type, valid bitmap.Bits, h *hint, p *plan) []byte {
 	e.scratch.begin()
-	in := input[U]{values: values, t: t, hint: h, nulls: nullsOf(valid)}
+	in := input[U]{values: values, t: t, hint: h, few: &e.few, nulls: nullsOf(valid)}
 	if in.nulls > 0 {
 		in.valid = valid
 		in.values = take[U](&e.scratch, len(values))
