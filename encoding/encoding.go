@@ -16,34 +16,35 @@ import (
 // Code is the number at the start of every encoding tree.
 type Code uint16
 
-// The codes. Those from 0x8000 are ours (edition 2026).
+// The codes; docs/format.md §7.2 has the table, with the types that each takes.
+// Those from 0x8000 are ours (edition 2026).
 const (
-	Plain           Code = 1
-	FLBitPack       Code = 2
-	FOR             Code = 3
-	FFOR            Code = 4
-	Delta           Code = 5
-	RunLength       Code = 6
-	SingleValue     Code = 7
-	TruncateU8      Code = 8
-	TruncateU16     Code = 9
-	TruncateU32     Code = 10
-	TruncateU64     Code = 11
-	ALP             Code = 12
-	ALPRD           Code = 13
-	BlockDictionary Code = 14
-	FSST            Code = 15
-	Zstd            Code = 16
-	LZ4             Code = 17
-	ZigZag          Code = 18
-	Sparse          Code = 19
+	Plain           Code = 1  // the values as they are
+	FLBitPack       Code = 2  // unsigned values in W bits each, in FastLanes order
+	FOR             Code = 3  // differences from a reference, as a tree
+	FFOR            Code = 4  // differences from a reference, packed
+	Delta           Code = 5  // first value, then differences
+	RunLength       Code = 6  // values of runs, and lengths of runs
+	SingleValue     Code = 7  // one value for all slots
+	TruncateU8      Code = 8  // signed values by their low 8 bits
+	TruncateU16     Code = 9  // 16 bits
+	TruncateU32     Code = 10 // 32 bits
+	TruncateU64     Code = 11 // 64 bits: a cast to unsigned
+	ALP             Code = 12 // floats as integers and powers of ten, with exceptions
+	ALPRD           Code = 13 // floats cut in two, the left parts by a dictionary
+	BlockDictionary Code = 14 // distinct values of the block, and codes
+	FSST            Code = 15 // byte strings by a table of short symbols
+	Zstd            Code = 16 // Zstandard frames
+	LZ4             Code = 17 // one LZ4 block
+	ZigZag          Code = 18 // signed values as unsigned ones, small ones small
+	Sparse          Code = 19 // positions and values of what is not zero
 
-	DecimalTree   Code = 0x8001
-	CommonDivisor Code = 0x8002
-	BytePlanes    Code = 0x8003
-	Narrow        Code = 0x8004
-	PatchedPack   Code = 0x8005
-	PrefixBins    Code = 0x8006
+	DecimalTree   Code = 0x8001 // decimals as integers of one exponent, with exceptions
+	CommonDivisor Code = 0x8002 // integers as multiples of a divisor
+	BytePlanes    Code = 0x8003 // each byte of the values as a tree of its own
+	Narrow        Code = 0x8004 // unsigned values in a narrower type
+	PatchedPack   Code = 0x8005 // FFOR with exceptions
+	PrefixBins    Code = 0x8006 // integers as prefix codes of ranges, and offsets in them
 )
 
 var names = map[Code]string{
@@ -97,7 +98,7 @@ func ParseProfile(name string) (Profile, error) {
 // Options are those of every encoder. The zero value is Balanced, edition
 // reference, with checksums.
 type Options struct {
-	Profile     Profile
+	Profile     Profile     // how bytes and time weigh
 	Features    edition.Set // what the shard may use beyond the reference
 	NoChecksums bool        // leave out the checksum at the end of each block
 	NoPresence  bool        // the buffer keeps its nulls elsewhere: blocks have no presence section
