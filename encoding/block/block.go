@@ -1,6 +1,6 @@
 // Package block frames one encoded block: an 8-byte header, a presence section,
 // a values section and a checksum. What the two sections hold is the business of
-// the packages presence, numeric and bytestring.
+// the packages presence, numeric and bytestring. See docs/format.md §6.3.
 //
 //	offset           size            content
 //	0                4               presence size, u32
@@ -36,9 +36,9 @@ const checksumLen = 4
 
 // Block is a view of the two sections of a block; it shares the block's memory.
 type Block struct {
-	Presence     []byte
-	Values       []byte
-	ValuesOffset int // where Values begins in the block
+	Presence     []byte // the presence section; empty if no value is null
+	Values       []byte // the values section: one encoding tree
+	ValuesOffset int    // where Values begins in the block
 }
 
 // Parse finds the sections of the block that b holds, whole, and checks the
