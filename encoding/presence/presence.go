@@ -1,5 +1,5 @@
 // Package presence reads and writes the section of a block that says which
-// slots hold a value.
+// slots hold a value (docs/format.md §6.4).
 //
 // An empty section means that every slot does. Otherwise byte 0 is the kind:
 //
