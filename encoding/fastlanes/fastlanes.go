@@ -1,7 +1,7 @@
 // Package fastlanes packs chunks of 1024 unsigned values into w bits each, in
 // the transposed order of the FastLanes layout (Afroozeh and Boncz, "The
 // FastLanes Compression Layout", VLDB 2023), with a base subtracted and added
-// in the same pass.
+// in the same pass (docs/format.md §7.3).
 //
 // # Layout
 //
@@ -19,13 +19,15 @@
 // 01 (lane 0), byte 4 is 02 (lane 1), byte 8 is 03 (lane 2), all others are 00.
 package fastlanes
 
-// ChunkLen is the number of values in a chunk.
+// ChunkLen is the number of values in a chunk, whatever their width.
 const ChunkLen = 1024
 
-// Word is a type that can be packed.
+// Word is a type that can be packed; signed values and floats are packed as the
+// unsigned type of their width.
 type Word interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
-// PackedLen is the number of bytes of a chunk packed to w bits a value.
+// PackedLen is the number of bytes of a chunk packed to w bits a value, the same
+// for all types.
 func PackedLen(w int) int { return ChunkLen / 8 * w }
