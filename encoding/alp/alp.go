@@ -28,7 +28,8 @@ type Float interface{ float32 | float64 }
 // int64 to float64. Other pairs must not be mixed.
 type Int interface{ int32 | int64 }
 
-// Params are the exponent and the factor of a block.
+// Params are the exponent E and the factor F of a block: value = integer *
+// 10^F * 10^-E (docs/format.md §7.4).
 type Params struct{ E, F uint8 }
 
 // The largest exponents in the tables.

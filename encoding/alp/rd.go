@@ -14,7 +14,7 @@ type Bits interface{ uint32 | uint64 }
 // RDParams say how ALP-RD ("real doubles") cuts the bits of values in two: the
 // low RightBits are kept as they are, the rest is looked up in Dict.
 type RDParams struct {
-	RightBits uint8
+	RightBits uint8    // 16 to 31 for float32, 48 to 63 for float64
 	Dict      []uint16 // 1 to 8 left parts
 }
 
