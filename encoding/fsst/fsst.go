@@ -1,6 +1,6 @@
 // Package fsst compresses byte strings by a table of up to 255 symbols of 1 to
 // 8 bytes, after Boncz, Neumann and Leis, "FSST: Fast Random Access String
-// Compression" (VLDB 2020).
+// Compression" (VLDB 2020). See docs/format.md §7.5.
 //
 // # Stream
 //
