@@ -1,5 +1,5 @@
 // Package numeric reads and writes the encoding trees of numbers: sequences of
-// one fixed-width integer or float type.
+// one fixed-width integer or float type (docs/format.md §7.1 to §7.4).
 //
 // A tree begins with the u16 code of its encoding, then a fixed header and zeros
 // up to a multiple of 8, then a payload that may hold further trees:
@@ -30,18 +30,18 @@ type Value interface {
 // Type names a [Value] type at run time.
 type Type uint8
 
-// The types.
+// The types. Their numbers are in no file.
 const (
-	I8 Type = iota
-	I16
-	I32
-	I64
-	U8
-	U16
-	U32
-	U64
-	F32
-	F64
+	I8  Type = iota // int8
+	I16             // int16
+	I32             // int32
+	I64             // int64
+	U8              // uint8: bits and bytes, too
+	U16             // uint16
+	U32             // uint32: dictionary codes, lengths, positions
+	U64             // uint64: DateTime and offsets, too
+	F32             // float32
+	F64             // float64
 )
 
 var typeNames = [...]string{"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"}
