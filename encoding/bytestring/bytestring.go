@@ -1,6 +1,6 @@
 // Package bytestring reads and writes the blocks of byte strings: String and
 // Binary, whose values have any length, and FixedSizeBinary, Guid and decimals,
-// whose values all have the same.
+// whose values all have the same (docs/format.md §7.5).
 //
 // The values section of such a block is one tree. It begins with the u16 code of
 // its encoding; each encoding is one file here, with its layout drawn on top,
@@ -27,8 +27,8 @@ import (
 type Values struct {
 	Data    []byte
 	Offsets []int64 // N+1
-	Fixed   int
-	N       int
+	Fixed   int     // bytes of every value, 0 if lengths vary
+	N       int     // number of values, nulls included
 }
 
 // At is value i, a view of Data.

@@ -50,8 +50,8 @@ type decimals struct {
 
 // Exceptions are decimals that have no integer. Positions ascend.
 type Exceptions struct {
-	Positions []uint32
-	Values    []decimal.Decimal
+	Positions []uint32          // in the block, from 0
+	Values    []decimal.Decimal // what stands there
 }
 
 // Integers gives a block of decimals as integers: value i is integers[i] ×
