@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -140,7 +141,7 @@ func runScript(t *testing.T, script string) string {
 			require.Fail(t, "unknown command", command)
 		}
 		last = r.out
-		if strings.ContainsAny(r.out, "\x00\xff") {
+		if strings.Contains(r.out, "\x00") || !utf8.ValidString(r.out) {
 			r.out = "(binary)\n"
 		}
 		b.WriteString(r.out)

@@ -153,7 +153,6 @@ type tableSink struct {
 	*app
 	schema *arrow.Schema
 	grid   *grid
-	shown  []int
 	rows   int64
 }
 
