@@ -1,8 +1,7 @@
 // Package container is the frame of an artifact: the magic header and footer,
 // messages with length and checksum, the directory at the tail of a root, and
 // the rules for references between artifacts. It does not know what a message
-// means. docs/format.md has the chapter on containers; the sections named here
-// are those of the specification.
+// means. See docs/format.md §2.
 //
 //	root artifact
 //	 0   magic, version                8 bytes
@@ -33,7 +32,7 @@ const (
 )
 
 // Mark is the header and the footer of every artifact: the magic, then the
-// version, patch first.
+// version, patch first (docs/format.md §2.1).
 //
 //	61 6d 75 64   "amud"
 //	00            patch
@@ -88,7 +87,7 @@ func Checksum(b []byte) uint32 {
 	return uint32(h) ^ uint32(h>>32)
 }
 
-// AppendFrame appends a message: length, payload and checksum.
+// AppendFrame appends a message: length, payload and checksum (docs/format.md §2.2).
 //
 //	02 00 00 00 | 68 69 | checksum of "68 69"
 func AppendFrame(dst, payload []byte) []byte {
@@ -132,7 +131,7 @@ func ParseFrame(b []byte) (payload, rest []byte, err error) {
 }
 
 // AppendTail appends the end of a root artifact: the directory as a message,
-// its length again and the footer.
+// its length again and the footer (docs/format.md §2.3).
 func AppendTail(dst, directory []byte) []byte {
 	dst = AppendFrame(dst, directory)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(directory)))
