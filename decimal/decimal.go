@@ -26,9 +26,9 @@ type Decimal [16]byte
 
 // Limits of a number.
 const (
-	MaxDigits   = 34
-	MinExponent = -6176
-	MaxExponent = 6111
+	MaxDigits   = 34    // of a coefficient
+	MinExponent = -6176 // of the last digit
+	MaxExponent = 6111  // of the last digit
 
 	bias = 6176
 )
@@ -38,9 +38,9 @@ type Class uint8
 
 // The classes.
 const (
-	Finite Class = iota
-	Infinite
-	NaN
+	Finite   Class = iota // a number
+	Infinite              // plus or minus infinity
+	NaN                   // not a number, of any kind
 )
 
 // Parts is a number taken apart. Coefficient and exponent are 0 unless it is finite.
