@@ -12,8 +12,8 @@ import (
 // Int128 is a two's complement number of 128 bits, laid out in memory as
 // Arrow's decimal128.
 type Int128 struct {
-	Lo uint64
-	Hi int64
+	Lo uint64 // the lower 64 bits
+	Hi int64  // the upper ones, with the sign
 }
 
 // Narrow copies numbers that fit into 64 bits. It stops at the first that does
