@@ -2,7 +2,7 @@
 // reference, and since when. A writer resolves an [Edition] into a [Set] once,
 // at Create; every list of candidates is filtered by that set, and there is no
 // other check. The edition and the features really used are recorded in the
-// shard's standard properties.
+// shard's standard properties (docs/format.md §13).
 package edition
 
 import (
@@ -60,7 +60,7 @@ const (
 
 // Row describes a feature.
 type Row struct {
-	Feature Feature
+	Feature Feature // its own number
 	Name    string  // as recorded in the shard property
 	Code    uint16  // block code, 0 if it is not an encoding
 	Edition Edition // first edition that has it
