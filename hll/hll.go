@@ -22,8 +22,8 @@ const (
 	Algorithm   = "xxh3_64"          // hash function
 	Seed        = 0x416D7564484C4C31 // of the hash
 	DefaultBits = 7                  // p of the reference
-	MinBits     = 4
-	MaxBits     = 18
+	MinBits     = 4                  // least p that is read
+	MaxBits     = 18                 // greatest p that is read
 )
 
 // Hash is the hash of a value for sketches with [Seed].
