@@ -4,8 +4,8 @@ import "math"
 
 // Defaults of [Options], those of the reference.
 const (
-	DefaultMaxValues = 1024
-	DefaultFPP       = 0.01
+	DefaultMaxValues = 1024 // distinct values
+	DefaultFPP       = 0.01 // one false answer in a hundred
 )
 
 // Options are those of a [Builder]. The zero value is the default.
