@@ -17,7 +17,7 @@ const maxPayload = 64 << 20
 type Index[T any] struct {
 	Lo, Hi    []T      // bounds of the valid values of each block of positions
 	Invalid   []uint16 // nulls and NaNs of each block; nil if there are none
-	Positions uint64
+	Positions uint64   // of the column, nulls included
 }
 
 // Len is the number of blocks of positions.
