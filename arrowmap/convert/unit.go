@@ -13,11 +13,11 @@ type Unit uint8
 
 // The units. Dates count days (date32) or milliseconds (date64).
 const (
-	Nanosecond Unit = iota
-	Microsecond
-	Millisecond
-	Second
-	Day
+	Nanosecond  Unit = iota // a hundredth of a tick
+	Microsecond             // 10 ticks
+	Millisecond             // 10,000 ticks
+	Second                  // 10,000,000 ticks
+	Day                     // 864,000,000,000 ticks
 )
 
 // String is Arrow's short name of the unit.
