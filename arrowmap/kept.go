@@ -43,8 +43,8 @@ import (
 // A reader that does not understand a kept text, because a newer version wrote
 // it, uses the default mapping instead ([Column.KeptIgnored] says so).
 const (
-	KeptProperty = "arrow"
-	KeptLabel    = "Arrow"
+	KeptProperty = "arrow" // name of the property, docs/format.md §4.5
+	KeptLabel    = "Arrow" // label of nodes that have no other
 )
 
 // kept is the parsed text.
