@@ -37,8 +37,8 @@ type ReadOptions struct {
 	Range func(id uint32) (r TickRange, ok bool)
 }
 
-// TickRange is the smallest and the largest value of a node in ticks; those of
-// timespans as two's complement.
+// TickRange is the smallest and the largest value of a node in ticks (100 ns),
+// both included; those of timespans as two's complement.
 type TickRange struct{ Min, Max uint64 }
 
 // DecimalForm is an Arrow type for decimals.
