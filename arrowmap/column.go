@@ -1,6 +1,7 @@
 // Package arrowmap is the one table between Arrow's types and those of a
 // shard's schema, in both directions, with what the stored type alone does not
 // say (nullability, zones, units, widths, encodings, metadata) kept beside it.
+// The table is in docs/arrow-types.md, and docs/format.md §4.5, §5.7.
 //
 // A writer calls [FromArrow] once and gets the fields to build a schema from
 // and a tree of [Column] of the same shape; a reader calls [ColumnOf] for each
