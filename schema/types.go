@@ -80,11 +80,11 @@ const (
 
 // Field is a node of a schema to be built, or the copy of a node.
 type Field struct {
-	Name      string // non-empty and unique at the top level and inside a struct; "" for items of lists and maps
-	Type      BasicType
-	Signed    bool   // integers only
-	FixedSize uint32 // bytes of a FixedSizeBinary or Guid, items of a FixedSizeList, else 0
-	Children  []Field
+	Name      string    // non-empty and unique at the top level and inside a struct; "" for items of lists and maps
+	Type      BasicType // how values are laid out, docs/format.md §4.2
+	Signed    bool      // integers only
+	FixedSize uint32    // bytes of a FixedSizeBinary or Guid, items of a FixedSizeList, else 0
+	Children  []Field   // item; key and value; fields of a struct
 	Extended  *Extended // nil for a plain node
 	Aliases   []string  // other names of a struct's child; nothing looks them up
 	Internal  string    // kind of an internal top-level field, "" for an ordinary one
@@ -94,15 +94,15 @@ type Field struct {
 // Fields that are built with the same pointer, or with equal contents, share
 // one copy in the schema's bytes.
 type Extended struct {
-	Label      string
-	Properties []Property
+	Label      string     // one of the labels above, or any other
+	Properties []Property // in order; names may repeat, the first counts
 }
 
 // Property is a named parameter of an extended type.
 type Property struct {
-	Name string
-	Kind PropertyKind
-	Data []byte
+	Name string       // case matters
+	Kind PropertyKind // how to read Data
+	Data []byte       // UTF-8, or an encoded AnyValue
 }
 
 // PropertyKind says how to read the data of a [Property]. Kinds that are not
@@ -111,7 +111,7 @@ type PropertyKind uint8
 
 // The kinds of properties.
 const (
-	PropertyNull     PropertyKind = 0
+	PropertyNull     PropertyKind = 0 // no data
 	PropertyString   PropertyKind = 1 // UTF-8 text
 	PropertyJSON     PropertyKind = 2 // JSON text
 	PropertyAnyValue PropertyKind = 3 // protobuf AnyValue
