@@ -1,7 +1,7 @@
 // Package stripe turns Arrow arrays into the encoded buffers of one stripe, and
 // back. A stripe is a tree of nodes of the same shape as the schema; each kind
 // of node has one file for writing (write_*.go) and one for reading
-// (read_*.go).
+// (read_*.go). Which node has which buffers: docs/format.md §5.
 //
 // The package knows nothing of files: a [Writer] yields buffers that its caller
 // places, and a [Column] asks its [Source] for descriptors and bytes.
@@ -23,9 +23,9 @@ import (
 // Buffer is one encoded buffer of a node, complete but not yet placed in an
 // artifact: its DataRefs are unset.
 type Buffer struct {
-	Desc      *shardpb.EncodedBuffer
-	Data      *storage.Spool // blocks, padding and block map; owned by the [Finished] stripe
-	MapOffset int64          // where the block map starts in Data, -1 if the buffer has none
+	Desc      *shardpb.EncodedBuffer // kind, flags and number of blocks
+	Data      *storage.Spool         // blocks, padding and block map; owned by the [Finished] stripe
+	MapOffset int64                  // where the block map starts in Data, -1 if the buffer has none
 }
 
 // Node is the result of one schema node.
@@ -38,9 +38,9 @@ type Node struct {
 // Finished is a complete stripe. Nodes stand in the order in which their
 // buffers are written: children before their parent (docs/format.md §2.6).
 type Finished struct {
-	Rows     int64
+	Rows     int64  // records
 	RawBytes uint64 // sum of the nodes' raw_data_size
-	Nodes    []Node
+	Nodes    []Node // one for each schema node
 }
 
 // Release drops the staged bytes of all buffers, and their temporary files.
@@ -55,7 +55,7 @@ func (f *Finished) Release() {
 
 // Options are those of a [Writer].
 type Options struct {
-	Encoding    encoding.Options
+	Encoding    encoding.Options // profile and features; NoPresence is set where it belongs
 	Parallelism int              // columns encoded at a time; 0 means GOMAXPROCS
 	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
 	TempDir     string           // of those files; empty means the system's
