@@ -134,8 +134,8 @@ func (w *Writer) Close() {
 // ValueError is a value that cannot be stored, with its row in the array that
 // was written.
 type ValueError struct {
-	Row int64
-	Err error
+	Row int64 // from 0
+	Err error // what is wrong with the value
 }
 
 // Error names the row.
