@@ -2,7 +2,8 @@
 // root, its metadata and its stripes. It plans no reads, evaluates nothing, and
 // leaves the bytes of buffers to package stripe.
 //
-// A root artifact as [Writer] makes it, in the single-file layout. Messages are
+// A root artifact as [Writer] makes it, in the single-file layout (docs/format.md
+// §2.6). Messages are
 // framed: u32 length, payload, u32 checksum. Buffers start at multiples of 64.
 //
 //	header            8 bytes, "amud" and the version
