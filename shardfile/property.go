@@ -29,8 +29,8 @@ const DefaultWriter = "amudai-go 0.1.0"
 // [time.Duration] (the same steps), [Decimal], []any, []Property (a struct), or
 // a *commonpb.AnyValue that none of these can hold.
 type Property struct {
-	Name  string
-	Value any
+	Name  string // not empty; where two have the same, the first counts
+	Value any    // see above
 }
 
 // Decimal is the 16 bytes of a decimal128 value (docs/format.md §5.5).
