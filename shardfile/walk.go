@@ -11,9 +11,9 @@ import (
 
 // MessageRef is the place of a framed message of the metadata.
 type MessageRef struct {
-	Element  string
-	Artifact storage.Reader
-	Range    Range // of the frame
+	Element  string         // what it is, such as "stripe 2/field 7"
+	Artifact storage.Reader // that holds it
+	Range    Range          // of the frame
 }
 
 // Messages calls visit for every message that the shard refers to, the directory
