@@ -17,7 +17,8 @@ import (
 
 // A recovery record follows every stripe in the root artifact, framed like a
 // message. Nothing refers to it and readers never see it: it is for [Recover],
-// which finds it by its magic and needs nothing that is written later.
+// which finds it by its magic and needs nothing that is written later
+// (docs/format.md §2.7).
 //
 //	0   16  magic                8a "amudai-recover" 0a
 //	16  2   version, u16         1
