@@ -16,9 +16,9 @@ import (
 // FlippedBit is a single bit that explains a checksum mismatch: with it flipped
 // back the bytes match their checksum.
 type FlippedBit struct {
-	Artifact string
-	Offset   int64 // of the byte
-	Bit      int   // 0 is the least significant
+	Artifact string // location of the file or object
+	Offset   int64  // of the byte
+	Bit      int    // 0 is the least significant
 }
 
 // String names the byte and the bit.
