@@ -42,9 +42,9 @@ type RecoverReport struct {
 
 // LostStripe is a stripe that was found but not saved.
 type LostStripe struct {
-	Stripe   int // number among those found
-	Rows     int64
-	Problems []Finding
+	Stripe   int       // number among those found, from 0
+	Rows     int64     // that are lost with it
+	Problems []Finding // why
 }
 
 // Recover saves every complete stripe of an unfinished or damaged shard at in that
