@@ -60,7 +60,8 @@ type Report struct {
 	// Truncated says that there are more problems than VerifyOptions.MaxFindings.
 	Truncated bool
 
-	// What was checked.
+	// What was checked: columns are top-level ones, counted once; messages, buffers
+	// and blocks are those of all stripes.
 	Stripes, Columns             int
 	Messages, Buffers, Blocks    int
 	Values                       int64 // at all levels of nesting, nulls included
