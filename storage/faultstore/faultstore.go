@@ -23,14 +23,14 @@ type Op uint8
 // The kinds of steps. Over a store that is not local, Publish counts as a Sync
 // and a Rename, and each positioned or suffix read as one Read.
 const (
-	Open Op = iota
-	Create
-	Read
-	Write
-	Sync
-	Rename
-	Close
-	Remove
+	Open   Op = iota // of an artifact, for reading
+	Create           // of an artifact
+	Read             // of bytes
+	Write            // of bytes
+	Sync             // of a file or folder
+	Rename           // to the final name
+	Close            // of a reader or writer
+	Remove           // of an artifact
 	numOps
 )
 
