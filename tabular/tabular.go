@@ -99,8 +99,8 @@ func (in Input) Close() error {
 // storage.Writer is one.
 type Output interface {
 	io.Writer
-	Publish(ctx context.Context) error
-	Abort() error
+	Publish(ctx context.Context) error // makes the bytes visible, whole
+	Abort() error                      // drops them; after Publish it does nothing
 }
 
 // ReadOptions are those of every source. The zero value is the default.
@@ -112,11 +112,11 @@ type ReadOptions struct {
 	Notice    func(string)     // takes notices for people; default: none are given
 
 	// For CSV and JSON.
-	Schema         []arrow.Field // fixes the types of these columns; the others are inferred
-	SampleRows     int           // rows that types are inferred from; default 10,000
-	SampleBytes    int64         // bytes of the sample; default 8 MiB
-	MaxRecordBytes int           // longest record; default 64 MiB
-	CSV            CSVReadOptions
+	Schema         []arrow.Field  // fixes the types of these columns; the others are inferred
+	SampleRows     int            // rows that types are inferred from; default 10,000
+	SampleBytes    int64          // bytes of the sample; default 8 MiB
+	MaxRecordBytes int            // longest record; default 64 MiB
+	CSV            CSVReadOptions // for CSV alone
 }
 
 // CSVReadOptions are those of CSV alone. The zero value is the default.
@@ -133,7 +133,7 @@ type WriteOptions struct {
 	RowGroupRows int64            // Parquet: rows of a row group; default 1,048,576
 	Level        int              // Parquet: level of zstd; default 3
 	Notice       func(string)     // takes notices for people; default: none are given
-	CSV          CSVWriteOptions
+	CSV          CSVWriteOptions  // for CSV alone
 }
 
 // CSVWriteOptions are those of CSV alone. The zero value is the default.
@@ -145,10 +145,10 @@ type CSVWriteOptions struct {
 
 // Defaults of [ReadOptions].
 const (
-	DefaultBatchRows      = 64 << 10
-	DefaultSampleRows     = 10_000
-	DefaultSampleBytes    = 8 << 20
-	DefaultMaxRecordBytes = 64 << 20
+	DefaultBatchRows      = 64 << 10 // rows of a batch
+	DefaultSampleRows     = 10_000   // rows that types are inferred from
+	DefaultSampleBytes    = 8 << 20  // bytes that types are inferred from
+	DefaultMaxRecordBytes = 64 << 20 // bytes of a record
 )
 
 // WithDefaults fills in what is zero, for implementations of sources.
