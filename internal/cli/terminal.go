@@ -115,11 +115,19 @@ func (a *app) print(w io.Writer, g *grid) error {
 	return err
 }
 
-// trimLines drops the spaces that pad the last column.
+// trimLines drops what pads the last column: spaces, and the end of the line
+// below the header.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
+	width := 0
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(l, " ")
+		if i != 1 {
+			width = max(width, text.StringWidthWithoutEscSequences(lines[i]))
+		}
+	}
+	if len(lines) > 1 {
+		lines[1] = text.Trim(lines[1], width)
 	}
 	return strings.Join(lines, "\n")
 }
