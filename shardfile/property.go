@@ -29,7 +29,7 @@ const DefaultWriter = "amudai-go 0.1.0"
 // [time.Duration] (the same steps), [Decimal], []any, []Property (a struct), or
 // a *commonpb.AnyValue that none of these can hold.
 type Property struct {
-	Name  string // not empty; where two have the same, the first counts
+	Name  string // case matters; where two have the same, the first counts
 	Value any    // see above
 }
 
