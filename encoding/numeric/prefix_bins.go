@@ -137,9 +137,9 @@ func decodePrefixBins[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 
 // fillBinTable checks the widths and fills the table with canonical codes.
 func fillBinTable(table []uint32, lengths, offsets []uint8, most int) error {
-	codes, err := newCanonical(lengths)
-	if err != nil {
-		return err
+	codes, ok := newCanonical(lengths)
+	if !ok {
+		return fault.Corruptf("prefix codes are not complete")
 	}
 	for i, n := range lengths {
 		if int(offsets[i]) > most {
@@ -156,12 +156,12 @@ func fillBinTable(table []uint32, lengths, offsets []uint8, most int) error {
 // canonical hands out the codes of each length.
 type canonical struct{ next [codeBits + 1]uint32 }
 
-// newCanonical checks that codes of these lengths are complete.
-func newCanonical(lengths []uint8) (c canonical, err error) {
+// newCanonical gives the codes of these lengths, and whether they are complete.
+func newCanonical(lengths []uint8) (c canonical, ok bool) {
 	var counts [codeBits + 1]uint32
-	for i, n := range lengths {
+	for _, n := range lengths {
 		if n > codeBits || n == 0 && len(lengths) > 1 {
-			return c, fault.Corruptf("code %d of %d bits", i, n)
+			return c, false
 		}
 		counts[n]++
 	}
@@ -170,10 +170,7 @@ func newCanonical(lengths []uint8) (c canonical, err error) {
 		c.next[n] = used >> (codeBits - n)
 		used += count << (codeBits - n)
 	}
-	if used != maxBins {
-		return c, fault.Corruptf("prefix codes take %d of %d", used, maxBins)
-	}
-	return c, nil
+	return c, used == maxBins
 }
 
 // take is the next code of n bits, reversed: its first bit is the lowest.
@@ -281,10 +278,7 @@ func appendPrefixBins[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	dst = padTree(dst, start)
 	codes := take[uint32](&e.scratch, len(b.lows))
 	lengths := b.widths[:len(b.lows)]
-	canonical, err := newCanonical(lengths)
-	if err != nil {
-		panic(err) // codeLengths makes complete codes
-	}
+	canonical, _ := newCanonical(lengths) // codeLengths makes complete ones
 	for i, n := range lengths {
 		codes[i] = canonical.take(n)
 	}
