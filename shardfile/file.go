@@ -146,6 +146,16 @@ func (f *File) URLs(ctx context.Context) ([]string, error) {
 	return m.Urls, err
 }
 
+// Artifact opens the artifact that a url of the shard's list means, "" the root. It
+// belongs to the File.
+func (f *File) Artifact(ctx context.Context, url string) (storage.Reader, error) {
+	a, err := f.artifact(ctx, f.root, url)
+	if err != nil {
+		return nil, fault.Of(fault.In(err, "url list", -1), f.root.Name())
+	}
+	return a, nil
+}
+
 // Close closes all artifacts.
 func (f *File) Close() error {
 	f.mu.Lock()

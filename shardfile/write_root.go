@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/amudai/amudai-go/container"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -74,6 +76,12 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 		if payload == nil {
 			continue
 		}
+		if len(w.stripes) == 1 {
+			var err error
+			if payload, err = withoutSketch(payload); err != nil {
+				return nil, err
+			}
+		}
 		r, err := w.writeFrame(payload)
 		if err != nil {
 			return nil, err
@@ -82,6 +90,21 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 	}
 	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
 	return selfRef(r), err
+}
+
+// withoutSketch is a descriptor without the sketch of distinct values; the
+// estimate stays. In a shard of one stripe the sketch stands in the stripe's
+// descriptor, and with 50,000 columns of a few rows it weighs as much as they do.
+func withoutSketch(payload []byte) ([]byte, error) {
+	var f shardpb.FieldDescriptor
+	if err := proto.Unmarshal(payload, &f); err != nil {
+		return nil, err
+	}
+	if f.GetCardinality().GetHllSketch() == nil {
+		return payload, nil
+	}
+	f.Cardinality.HllSketch = nil
+	return marshal.Marshal(&f)
 }
 
 // properties are those of the shard as known so far.
