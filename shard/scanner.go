@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -288,9 +289,18 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	return sc.place(err, j.stripe.index)
 }
 
-// place adds the stripe to an error.
+// place adds the stripe to an error, unless it names one.
 func (sc *scanner) place(err error, stripe int) error {
 	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
+		return err
+	}
+	return inStripe(err, stripe)
+}
+
+// inStripe adds the stripe to an error, unless it names one already.
+func inStripe(err error, stripe int) error {
+	var e *fault.Error
+	if errors.As(err, &e) && strings.HasPrefix(e.Element, "stripe ") {
 		return err
 	}
 	return fault.In(err, fmt.Sprintf("stripe %d", stripe), -1)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
@@ -172,7 +173,7 @@ func (v *verifier) found(err error) error {
 	case errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit):
 		v.unchecked(err)
 		return nil
-	case isFault(err):
+	case isFault(err) || errors.Is(err, fs.ErrNotExist): // what the shard refers to is not there
 		return v.problem(Finding{Err: err})
 	}
 	return err

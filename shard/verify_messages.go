@@ -124,6 +124,29 @@ func (v *verifier) properties(ctx context.Context) error {
 	return nil
 }
 
+// marks notes a header or footer of another artifact that is not what it should
+// be: readers never look at them.
+func (v *verifier) marks(ctx context.Context, url string) error {
+	r, err := v.file.Artifact(ctx, url)
+	if err != nil {
+		return v.found(err)
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	for _, at := range []int64{0, max(size-container.MarkSize, 0)} {
+		b := make([]byte, min(size, container.MarkSize))
+		if err := r.ReadAt(ctx, b, at); err != nil {
+			return v.found(err)
+		}
+		if _, err := container.CheckMark(b, "header or footer"); err != nil {
+			v.note(fault.Of(fault.In(err, "header or footer", at), r.Name()))
+		}
+	}
+	return nil
+}
+
 // urls checks that the url list names all artifacts that hold buffers. An artifact
 // that is missing is found with the buffers.
 func (v *verifier) urls(ctx context.Context) error {
@@ -134,6 +157,9 @@ func (v *verifier) urls(ctx context.Context) error {
 	listed := map[string]bool{}
 	for _, u := range list {
 		listed[u] = true
+		if err := v.marks(ctx, u); err != nil {
+			return err
+		}
 	}
 	missing := map[string]bool{}
 	for i := range v.file.NumStripes() {

@@ -13,6 +13,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/hll"
+	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/stats"
 )
@@ -39,11 +40,24 @@ func (n *nodeCheck) finish() error {
 		}
 	}
 	for _, child := range n.children {
+		if short := child.short(n); short != "" {
+			n.c.v.note(fault.In(errors.New(short), n.c.at(child.path), -1))
+			continue
+		}
 		if err := child.finish(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// short tells that the items of a fixed-size list end early, which they do where
+// the reference fills columns up with nulls (shard.md §7.3).
+func (n *nodeCheck) short(parent *nodeCheck) string {
+	if parent.col.Stored.Type != schema.FixedSizeList || n.stored == nil || int64(n.stored.PositionCount) >= n.count {
+		return ""
+	}
+	return fmt.Sprintf("%d items for lists that need %d: the reference writes that for lists that it adds itself", n.stored.PositionCount, n.count)
 }
 
 // differences reports what a comparison found.

@@ -3,6 +3,8 @@ package shard
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/golden"
+	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
@@ -43,6 +46,22 @@ func TestVerifyGoldens(t *testing.T) {
 		})
 	}
 	t.Logf("%+v", all)
+}
+
+// TestVerifyIndexes does the same for the shards that the reference's indexes are
+// made of, of which nothing else is recorded.
+func TestVerifyIndexes(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testdata.Shared(t), "golden", "amudai", "indexes", "*", "*.shard"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	values := int64(0)
+	for _, f := range files {
+		r, err := Verify(context.Background(), f, VerifyOptions{})
+		require.NoError(t, err)
+		require.Empty(t, r.Problems, f)
+		values += r.Values
+	}
+	t.Logf("%d shards with %d values", len(files), values)
 }
 
 // TestVerifyNamesTheBit flips one bit of every byte of small shards: what readers
@@ -155,4 +174,31 @@ func find(f *stripe.Finished, is func(*shardpb.FieldDescriptor) bool) *shardpb.F
 		}
 	}
 	return nil
+}
+
+// TestVerifyStripeFiles: a header of a stripe file that nobody reads is worth a
+// note, a missing stripe file a problem.
+func TestVerifyStripeFiles(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	location := filepath.Join(dir, "s")
+	writeTable(t, location, numbered(100, 2), WriterOptions{Layout: TwoLevel}, 100)
+	files, err := filepath.Glob(filepath.Join(dir, "*"+shardfile.StripeSuffix))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	b, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	b[0] ^= 1
+	require.NoError(t, os.WriteFile(files[0], b, 0o666))
+	r, err := Verify(ctx, location, VerifyOptions{})
+	require.NoError(t, err)
+	require.True(t, r.OK(), "%v", r.Problems)
+	require.Len(t, r.Notes, 1)
+	require.ErrorContains(t, r.Notes[0].Err, "header")
+
+	require.NoError(t, os.Remove(files[0]))
+	r, err = Verify(ctx, location, VerifyOptions{})
+	require.NoError(t, err)
+	require.False(t, r.OK())
+	require.ErrorIs(t, r.Problems[0].Err, os.ErrNotExist)
 }

@@ -35,7 +35,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 		MaxBlockBytes: c.v.o.Open.MaxBlockBytes, MaxDictionaryBytes: c.v.o.Open.MaxDictionaryBytes,
 	})
 	if err != nil {
-		return c.v.found(fault.In(err, c.element, -1))
+		return c.v.found(inStripe(err, c.stripe.Index()))
 	}
 	for from := int64(0); from < c.stripe.Rows(); {
 		n := min(verifyRows, c.stripe.Rows()-from)
@@ -49,7 +49,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 			arr.Release()
 		}
 		if err != nil {
-			return c.v.found(fault.In(err, c.element, -1))
+			return c.v.found(inStripe(err, c.stripe.Index()))
 		}
 		from += n
 	}

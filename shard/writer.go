@@ -326,7 +326,7 @@ func (w *Writer) finish(ctx context.Context) error {
 			f.Nodes[i].Field.CustomProperties = p
 		}
 	}
-	o := shardfile.StripeOptions{Properties: w.properties, Features: w.o.Edition.Features()}
+	o := shardfile.StripeOptions{Properties: w.properties, Features: f.Features}
 	w.properties = nil
 	return w.out.AppendStripe(ctx, f, o)
 }

@@ -65,12 +65,12 @@ func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef)
 	}
 	at, err := s.f.artifact(ctx, holder, ref.GetUrl())
 	if err != nil {
-		return nil, fault.Of(fault.In(err, s.element(fieldElement(id)), -1), holder.Name())
+		return nil, fault.Of(err, holder.Name())
 	}
 	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
 	if start > end || end > uint64(at.size) {
 		err := fault.Corruptf("buffer from %d up to %d does not fit into %d bytes", start, end, at.size)
-		return nil, fault.Of(fault.In(err, s.element(fieldElement(id)), -1), at.Name())
+		return nil, fault.Of(err, at.Name())
 	}
 	if at == s.f.root {
 		if err := at.checkHeader(ctx); err != nil {
