@@ -79,6 +79,17 @@ var Table = [numFeatures]Row{
 	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
 }
 
+// OfCode is the feature that a block code belongs to; false for the codes that
+// every edition has, and for unknown ones.
+func OfCode(code uint16) (f Feature, ok bool) {
+	for _, row := range Table {
+		if row.Code == code && code != 0 {
+			return row.Feature, true
+		}
+	}
+	return 0, false
+}
+
 // Set is a set of features.
 type Set uint64
 

@@ -32,6 +32,7 @@ type nodeContext struct {
 	encoding encoding.Options
 	budget   *storage.Budget
 	tempDir  string
+	features *featureLog
 	mem      memory.Allocator
 }
 

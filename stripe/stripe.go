@@ -13,6 +13,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -38,9 +39,10 @@ type Node struct {
 // Finished is a complete stripe. Nodes stand in the order in which their
 // buffers are written: children before their parent (docs/format.md §2.6).
 type Finished struct {
-	Rows     int64  // records
-	RawBytes uint64 // sum of the nodes' raw_data_size
-	Nodes    []Node // one for each schema node
+	Rows     int64       // records
+	RawBytes uint64      // sum of the nodes' raw_data_size
+	Features edition.Set // beyond the reference, that are really used
+	Nodes    []Node      // one for each schema node
 }
 
 // Release drops the staged bytes of all buffers, and their temporary files.

@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -117,6 +118,7 @@ func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
 		if mem.block, err = w.enc.AppendBlock(mem.block[:0], bytes[:k], bitmap.All(k)); err != nil {
 			return err
 		}
+		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return numeric.Describe(tree, numeric.U8, k) })
 		if err := w.out.add(c, mem.block, k); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -388,6 +389,7 @@ func (p *bytesBlocks) cut(c *nodeContext, final bool) error {
 		if mem.block, err = p.enc.AppendBlock(mem.block[:0], rest.Slice(0, n), valid.Slice(0, n)); err != nil {
 			return err
 		}
+		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return bytestring.Describe(tree, n, p.values.Fixed) })
 		if err := p.out.add(c, mem.block, n); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
@@ -190,6 +191,7 @@ func (p *primitiveBlocks[T]) cut(c *nodeContext, values []T, valid bitmap.Bits) 
 		if err != nil {
 			return err
 		}
+		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return numeric.Describe(tree, numeric.Of[T](), end-i) })
 		if err := p.out.add(c, mem.block, end-i); err != nil {
 			return err
 		}

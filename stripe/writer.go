@@ -19,6 +19,7 @@ import (
 type Writer struct {
 	columns     []arrowmap.Column
 	nodes       []nodeWriter
+	features    *featureLog
 	parallelism int
 	rows        int64
 	err         error
@@ -32,8 +33,10 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	if o.Parallelism == 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
-	c := &nodeContext{encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator}
-	w := &Writer{columns: columns, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism}
+	features := &featureLog{allowed: o.Encoding.Features}
+	features.addColumns(columns)
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator}
+	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism}
 	for i := range columns {
 		var err error
 		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
@@ -105,7 +108,7 @@ func (w *Writer) Finish(ctx context.Context) (*Finished, error) {
 		}
 		return nil
 	})
-	out := &Finished{Rows: w.rows}
+	out := &Finished{Rows: w.rows, Features: w.features.set()}
 	for _, nodes := range results {
 		for _, n := range nodes {
 			out.RawBytes += n.Field.GetRawDataSize()

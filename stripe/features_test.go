@@ -1,0 +1,44 @@
+package stripe_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// A stripe names the features that it uses, not those that it might.
+func TestFeaturesThatAreUsed(t *testing.T) {
+	price := &arrow.Decimal128Type{Precision: 12, Scale: 2}
+	s := arrow.NewSchema([]arrow.Field{{Name: "price", Type: price, Nullable: true}}, nil)
+	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+		for i := range 5000 {
+			require.NoError(t, b.Field(0).AppendValueFromString([]string{"1.25", "17.50", "3.99"}[i*i%3]))
+		}
+		batch := b.NewRecordBatch()
+		_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: e.Features()})
+		require.NoError(t, err)
+		w, err := stripe.NewWriter(columns, stripe.Options{Budget: storage.NewBudget(1 << 20), Encoding: encoding.Options{Features: e.Features()}})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(context.Background(), batch.Columns(), 5000))
+		f, err := w.Finish(context.Background())
+		require.NoError(t, err)
+		if e == edition.Reference {
+			require.Zero(t, f.Features)
+		} else {
+			require.True(t, f.Features.Has(edition.DecimalTree), f.Features.String())
+			require.False(t, f.Features.Has(edition.UnitNodes), f.Features.String())
+		}
+		f.Release()
+	}
+}
