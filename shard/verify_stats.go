@@ -52,7 +52,7 @@ func (n *nodeCheck) finish() error {
 }
 
 // short tells that the items of a fixed-size list end early, which they do where
-// the reference fills columns up with nulls (shard.md §7.3).
+// the reference fills columns up with nulls (docs/format.md §5.4).
 func (n *nodeCheck) short(parent *nodeCheck) string {
 	if parent.col.Stored.Type != schema.FixedSizeList || n.stored == nil || int64(n.stored.PositionCount) >= n.count {
 		return ""
