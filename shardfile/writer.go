@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Layout says which files a shard consists of.
+// Layout says which files a shard consists of (docs/format.md §2.6).
 type Layout uint8
 
 const (
