@@ -116,7 +116,6 @@ var mayPanic = map[string]string{
 	"encoding/numeric/enc.go":      "the constant options of a compressor are wrong",
 	"hll/bias.go":                  "the embedded table is wrong",
 	"hll/hll.go":                   "a caller did not check the number of bits",
-	"tabular/jsoninfer.go":         "a constant type is wrong",
 }
 
 func TestMayPanicIsCurrent(t *testing.T) {
