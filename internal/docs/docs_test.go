@@ -38,9 +38,9 @@ var (
 	tableMark   = regexp.MustCompile(`(?s)(<!-- table: ([^\n]+?) -->\n\n)(.*?)(\n<!-- end -->\n)`)
 )
 
-// replace puts what make gives between the first and the last group of every match of mark, or compares it with what is
+// replace puts what produce gives between the first and the last group of every match of mark, or compares it with what is
 // there.
-func replace(t *testing.T, name string, mark *regexp.Regexp, make func(t *testing.T, groups []string) string) (count int) {
+func replace(t *testing.T, name string, mark *regexp.Regexp, produce func(t *testing.T, groups []string) string) (count int) {
 	text := read(t, name)
 	var out strings.Builder
 	last := 0
@@ -55,7 +55,7 @@ func replace(t *testing.T, name string, mark *regexp.Regexp, make func(t *testin
 		}
 		n := len(groups)
 		t.Run(strings.TrimSpace(groups[2]), func(t *testing.T) {
-			content := make(t, groups)
+			content := produce(t, groups)
 			out.WriteString(text[last:at[0]] + groups[1] + content + groups[n-1])
 			if !*update {
 				require.Equal(t, content, groups[n-2], "%s: run go test ./internal/docs -update", name)
