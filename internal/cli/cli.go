@@ -25,6 +25,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -67,6 +68,7 @@ func OSEnv() Env {
 type app struct {
 	Env
 	color bool
+	types arrowmap.ReadOptions // of shards that are read as tables
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the

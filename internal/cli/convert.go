@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/shard"
@@ -28,7 +29,8 @@ type readFlags struct {
 	from, schema, delimiter, sampleBytes string
 	columns, nulls                       []string
 	sampleRows                           int
-	noHeader                             bool
+	noHeader, defaultTypes               bool
+	decimals, ticks, dynamics            string
 }
 
 func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
@@ -40,9 +42,55 @@ func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
 	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
 	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
 	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, beside nothing (can be repeated)")
+	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
+	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
+	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
+	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types kept in it")
 	if withColumns {
-		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, in this order")
+		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, in this order; paths in shards")
 	}
+}
+
+// types checks the flags about the Arrow types of shards.
+func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
+	o.IgnoreKept = r.defaultTypes
+	if o.DateTimes, err = pick("--ticks", r.ticks, []string{"auto", "ns", "us", "raw"},
+		arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw); err != nil {
+		return o, err
+	}
+	o.TimeSpans = o.DateTimes
+	if o.Dynamics, err = pick("--dynamics", r.dynamics, []string{"json", "text", "raw"},
+		arrowmap.DynamicsAsJSON, arrowmap.DynamicsAsText, arrowmap.DynamicsRaw); err != nil {
+		return o, err
+	}
+	switch r.decimals {
+	case "":
+	case "text":
+		o.Decimals = arrowmap.DecimalsAsText
+	case "raw":
+		o.Decimals = arrowmap.DecimalsRaw
+	default:
+		t, err := tabular.ParseType(r.decimals)
+		d, ok := t.(arrow.DecimalType)
+		if err != nil || !ok || d.BitWidth() < 128 {
+			return o, usagef("", "--decimals %q: use text, raw, decimal128(p,s) or decimal256(p,s)", r.decimals)
+		}
+		if d.BitWidth() == 256 {
+			o.Decimals = arrowmap.DecimalsAs256
+		}
+		o.DecimalPrecision, o.DecimalScale = d.GetPrecision(), d.GetScale()
+	}
+	return o, nil
+}
+
+// pick gives the value that a name stands for.
+func pick[T any](flag, name string, names []string, values ...T) (T, error) {
+	i := slices.Index(names, name)
+	if i < 0 {
+		var none T
+		return none, usagef("", "%s %q: use %s", flag, name, strings.Join(names, ", "))
+	}
+	return values[i], nil
 }
 
 // options checks the flags.
@@ -50,6 +98,9 @@ func (r *readFlags) options(a *app) (tabular.ReadOptions, error) {
 	o := tabular.ReadOptions{Columns: r.columns, SampleRows: r.sampleRows, Notice: a.notice}
 	o.CSV = tabular.CSVReadOptions{NoHeader: r.noHeader, Nulls: r.nulls}
 	var err error
+	if a.types, err = r.types(); err != nil {
+		return o, err
+	}
 	if o.CSV.Delimiter, err = delimiterOf(r.delimiter); err != nil {
 		return o, err
 	}

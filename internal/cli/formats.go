@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/storage"
@@ -46,6 +48,9 @@ func isURL(location string) bool {
 // is given, or found by the extension, or by the first bytes.
 func (a *app) openInput(ctx context.Context, location, format string) (tabular.Input, tabular.Format, error) {
 	in, err := a.input(ctx, location)
+	if err == nil {
+		location, err = decompress(&in, location)
+	}
 	if err != nil {
 		return in, tabular.Format{}, err
 	}
@@ -80,6 +85,53 @@ func (a *app) input(ctx context.Context, location string) (tabular.Input, error)
 	}
 	return in, nil
 }
+
+// decompress reads through gzip or zstd if the name says so, and gives the name
+// without that.
+func decompress(in *tabular.Input, location string) (string, error) {
+	name := strings.ToLower(location)
+	var r io.Reader
+	var err error
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		r, err = gzip.NewReader(in.Reader)
+		location = location[:len(location)-len(".gz")]
+	case strings.HasSuffix(name, ".zst"):
+		var d *zstd.Decoder
+		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err == nil {
+			r = d
+			in.Closer = closers{closeFunc(d.Close), in.Closer}
+		}
+		location = location[:len(location)-len(".zst")]
+	default:
+		return location, nil
+	}
+	if err != nil {
+		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+	}
+	in.Reader, in.At, in.Size = r, nil, -1
+	return location, nil
+}
+
+// closers closes several things in turn.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (cs closers) Close() error {
+	var all error
+	for _, c := range cs {
+		if c != nil {
+			all = errors.Join(all, c.Close())
+		}
+	}
+	return all
+}
+
+type closeFunc func()
+
+// Close implements io.Closer.
+func (f closeFunc) Close() error { f(); return nil }
 
 // missing says in plain words that there is no such file.
 func missing(location string, err error) error {
@@ -180,7 +232,7 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 		return nil, f, err
 	}
 	if f.Name == shardName {
-		src, err := openShardSource(ctx, in, location, o)
+		src, err := openShardSource(ctx, in, location, o, a.types)
 		return src, f, err
 	}
 	src, err := f.Open(ctx, in, o)

@@ -101,7 +101,7 @@ the buffers of each column with their encodings; with -vvv every block with its 
 }
 
 func (a *app) runInspect(ctx context.Context, location string, f inspectFlags) error {
-	s, err := openShard(ctx, location)
+	s, err := openShard(ctx, location, a.types)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) schema() *cobra.Command {
 
 // printStored prints the schema tree of a shard.
 func (a *app) printStored(ctx context.Context, location string) error {
-	s, err := openShard(ctx, location)
+	s, err := openShard(ctx, location, a.types)
 	if err != nil {
 		return err
 	}

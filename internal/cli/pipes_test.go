@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrowtest"
@@ -375,4 +378,78 @@ func TestVersion(t *testing.T) {
 	require.Contains(t, ok(t, "completion", "bash"), "bash completion")
 	require.Contains(t, ok(t), "Usage:")
 	require.Contains(t, ok(t, "help", "convert"), "amudai convert IN... OUT")
+}
+
+// TestCompressed reads inputs that are compressed with gzip or zstd.
+func TestCompressed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const text = "n,s\n1,a\n2,b\n"
+	var gz, zs bytes.Buffer
+	g := gzip.NewWriter(&gz)
+	_, err := g.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	z, err := zstd.NewWriter(&zs)
+	require.NoError(t, err)
+	_, err = z.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile("a.csv.gz", gz.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile("a.csv.zst", zs.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile("bad.csv.gz", []byte(text), 0o644))
+	require.NoError(t, os.WriteFile("cut.csv.gz", gz.Bytes()[:gz.Len()-12], 0o644))
+	for _, name := range []string{"a.csv.gz", "a.csv.zst"} {
+		require.Equal(t, text, ok(t, "cat", name))
+		ok(t, "convert", "-f", name, "a.amudai.shard")
+		require.Equal(t, text, ok(t, "cat", "a.amudai.shard"))
+	}
+	require.Equal(t, result{cli.ExitFailure, "", "amudai: bad.csv.gz: gzip: invalid header\n"}, run(t, "cat", "bad.csv.gz"))
+	require.Equal(t, cli.ExitFailure, run(t, "cat", "cut.csv.gz").code)
+}
+
+// TestTypesOfOthers reads shards of the reference, which keep no Arrow types.
+func TestTypesOfOthers(t *testing.T) {
+	decimals := testdata.Golden(t, "types/decimals-r255.amudai.shard")
+	r := run(t, "cat", decimals)
+	require.Equal(t, cli.ExitFailure, r.code)
+	require.Contains(t, r.errout, "does not fit decimal(38, 16)")
+	require.Contains(t, r.errout, "(hint: --decimals text reads every decimal)")
+	require.Contains(t, ok(t, "cat", "--decimals", "text", decimals), "875211644940100276880431.1043857643")
+	require.Contains(t, ok(t, "schema", "--decimals", "text", decimals), ": large_utf8\n")
+	require.Contains(t, ok(t, "schema", "--decimals", "decimal256(76,30)", decimals), ": decimal256(76, 30)\n")
+	require.Contains(t, ok(t, "schema", "--decimals", "raw", decimals), "KustoDecimal")
+	times := testdata.Golden(t, "types/times-r255.amudai.shard")
+	require.Contains(t, run(t, "cat", times).errout, "(hint: --ticks raw reads every time)")
+	ok(t, "cat", "--ticks", "raw", times)
+	require.Contains(t, ok(t, "schema", "--ticks", "us", times), ": timestamp[us")
+	for _, args := range [][]string{{"--ticks", "x"}, {"--dynamics", "x"}, {"--decimals", "x"}, {"--decimals", "decimal32(3,1)"}, {"--decimals", "int64"}} {
+		require.Equal(t, cli.ExitUsage, run(t, append([]string{"schema", times}, args...)...).code, args)
+	}
+}
+
+// TestGoldens looks into every shard of the reference, in every way.
+func TestGoldens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	root := filepath.Join(testdata.Shared(t), "golden", "amudai")
+	looked := 0
+	for _, kind := range []string{"types", "layouts", "stripes", "properties", "real"} {
+		shards, err := filepath.Glob(filepath.Join(root, kind, "*.amudai.shard"))
+		require.NoError(t, err)
+		nested, err := filepath.Glob(filepath.Join(root, kind, "*", "*.amudai.shard"))
+		require.NoError(t, err)
+		for _, path := range append(shards, nested...) {
+			if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
+				continue
+			}
+			looked++
+			for _, args := range [][]string{{"verify"}, {"inspect", "-v"}, {"inspect", "-vvv", "--json"}, {"inspect", "--hex"}, {"stats"}, {"schema", "--stored"}, {"head", "--ticks", "raw", "--decimals", "raw", "--dynamics", "raw"}} {
+				out := ok(t, append(args, path)...)
+				require.NotContains(t, out, "%!", path)
+			}
+		}
+	}
+	t.Logf("looked into %d shards", looked)
+	require.Greater(t, looked, 20)
 }

@@ -7,16 +7,18 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/tabular"
 )
 
 // openShard opens a shard, and says what else a file is.
-func openShard(ctx context.Context, location string) (*shard.Shard, error) {
+func openShard(ctx context.Context, location string, types arrowmap.ReadOptions) (*shard.Shard, error) {
 	if !isURL(location) {
 		if info, err := os.Stat(location); err != nil {
 			return nil, missing(location, err)
@@ -24,7 +26,7 @@ func openShard(ctx context.Context, location string) (*shard.Shard, error) {
 			return nil, errors.New(location + " is a folder")
 		}
 	}
-	s, err := shard.Open(ctx, location, shard.OpenOptions{})
+	s, err := shard.Open(ctx, location, shard.OpenOptions{Types: types})
 	if err != nil {
 		return nil, wrongFormat(missing(location, err), location, shardFormat())
 	}
@@ -47,7 +49,7 @@ type shardSource struct {
 
 // openShardSource opens a shard by location; one that comes through a pipe is
 // kept in a temporary file meanwhile.
-func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions) (tabular.Source, error) {
+func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions) (tabular.Source, error) {
 	src := &shardSource{}
 	if in.At == nil {
 		var err error
@@ -58,7 +60,7 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 	}
 	err := in.Close()
 	if err == nil {
-		src.shard, err = openShard(ctx, location)
+		src.shard, err = openShard(ctx, location, types)
 	}
 	if err == nil {
 		err = src.scan(ctx, o)
@@ -101,10 +103,21 @@ func (s *shardSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, io.EOF
 	}
 	if err != nil {
-		return nil, err
+		return nil, typeHint(err)
 	}
 	batch.Retain() // the scan's own reference ends with the next step
 	return batch, nil
+}
+
+// typeHint names the flag that reads values which the default types cannot hold.
+func typeHint(err error) error {
+	switch text := err.Error(); {
+	case strings.Contains(text, "does not fit decimal"):
+		return withHint(err, "--decimals text reads every decimal")
+	case strings.Contains(text, "cannot be held as"):
+		return withHint(err, "--ticks raw reads every time")
+	}
+	return err
 }
 
 // Close implements [tabular.Source].

@@ -59,7 +59,7 @@ verify checks those against the data. `,
 }
 
 func (a *app) runStats(ctx context.Context, location string, columns []string, asJSON, details bool) error {
-	s, err := openShard(ctx, location)
+	s, err := openShard(ctx, location, a.types)
 	if err != nil {
 		return err
 	}
