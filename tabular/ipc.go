@@ -3,6 +3,7 @@ package tabular
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/ipccheck"
 )
 
@@ -57,6 +59,11 @@ func openArrow(_ context.Context, in Input, o ReadOptions) (src Source, err erro
 		return openArrowFile(in, rest, o)
 	case "parquet", "shard", "json", "jsonl":
 		return nil, fmt.Errorf("%s is not an Arrow IPC file or stream; it looks like %s", in.Name, Sniff(head[:n]))
+	case "":
+		// Streams before Arrow 0.15 begin with the length of the schema.
+		if first := binary.LittleEndian.Uint32(head); n < 8 || first > maxArrowMetadata || in.Size >= 0 && int64(first) > in.Size {
+			return nil, fmt.Errorf("%s is not an Arrow IPC file or stream: it starts with %q", in.Name, head[:n])
+		}
 	}
 	return openArrowStream(in, rest, o)
 }
@@ -132,6 +139,17 @@ func guard(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// plainly drops what arrow-go puts in front of an error of the checks before it.
+func plainly(err error) error {
+	if !errors.Is(err, fault.ErrCorrupt) && !errors.Is(err, fault.ErrLimit) {
+		return err
+	}
+	for inner := errors.Unwrap(err); inner != nil && (errors.Is(inner, fault.ErrCorrupt) || errors.Is(inner, fault.ErrLimit)); inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err
 }
 
 // checked gives the asked columns of a batch that was read, after checking that
@@ -257,7 +275,7 @@ func openArrowStream(in Input, r io.Reader, o ReadOptions) (Source, error) {
 		s.schema, s.keep, err = projectSchema(s.r.Schema(), o.Columns)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w in %s", err, in.Name)
+		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
 	}
 	return s, nil
 }
@@ -276,7 +294,7 @@ func (s *arrowStream) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		more := false
 		if err := guard(func() error { more = s.r.Next(); return s.r.Err() }); err != nil {
-			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, err, s.in.Name)
+			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, plainly(err), s.in.Name)
 		}
 		if !more {
 			return nil, io.EOF
