@@ -66,6 +66,9 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	if err := o.setDefaults(s); err != nil {
 		return nil, err
 	}
+	if n := s.file.Directory().DeletedRecordCount; n > 0 {
+		return nil, fault.Of(fault.Unsupportedf("%d records are marked as deleted", n), s.Location())
+	}
 	columns, err := arrowmap.Project(s.schema, o.Columns, s.types(ctx))
 	if err != nil {
 		return nil, err

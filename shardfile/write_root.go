@@ -18,6 +18,7 @@ const smallSchema = 16 << 10
 func (w *Writer) writeRoot() error {
 	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
 	for _, s := range w.stripes {
+		d.DeletedRecordCount += s.DeletedRecordCount
 		if s.RawDataSize != nil {
 			if d.RawDataSize == nil {
 				d.RawDataSize = new(uint64)

@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -104,11 +105,8 @@ func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb
 	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
 		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
 	}
-	if e := d.GetEncodings(); len(e) > 0 {
-		if e[0].GetNative() == nil {
-			return nil, fault.Unsupportedf("column data outside the shard")
-		}
-		n.buffers = e[0].GetNative().GetBuffers()
+	if err := n.chooseEncoding(d.GetEncodings()); err != nil {
+		return nil, err
 	}
 	if r, err := n.constant(); r != nil || err != nil {
 		return r, err
@@ -122,6 +120,31 @@ type openNode struct {
 	col     *arrowmap.Column
 	field   *shardpb.FieldDescriptor
 	buffers []*shardpb.EncodedBuffer
+}
+
+// chooseEncoding takes the first encoding that is known here.
+func (n *openNode) chooseEncoding(list []*shardpb.DataEncoding) error {
+	for _, e := range list {
+		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
+			n.buffers = native.GetBuffers()
+			return nil
+		}
+	}
+	if len(list) > 0 {
+		return fault.Unsupportedf("column data in a packed group or outside of the shard")
+	}
+	return nil
+}
+
+// only refuses what would change the meaning of the values if it were passed
+// over: buffers other than those of the given kinds and indexes.
+func (n *openNode) only(kinds ...shardpb.BufferKind) error {
+	for _, b := range n.buffers {
+		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
+			return fault.Unsupportedf("%s buffer of a %v column", k, n.col.Stored.Type)
+		}
+	}
+	return nil
 }
 
 // nullable tells whether the node may hold nulls.

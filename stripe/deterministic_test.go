@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/fault"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowgen"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -78,4 +80,30 @@ func TestCancel(t *testing.T) {
 	cancel()
 	_, err = c.Read(ctx, 0, 1000)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Buffers that would change what the values mean are refused, not passed over.
+func TestUnknownFormsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	batch := arrowgen.New(1).Batch(s, 1000)
+	open := func(change func(d *shardpb.StripeFieldDescriptor)) error {
+		a, cols := write(t, s, []arrow.RecordBatch{batch}, stripe.Options{})
+		change(a.nodes[cols[0].ID])
+		_, err := stripe.OpenColumn(ctx, a, cols[0], stripe.ReadOptions{})
+		return err
+	}
+	native := func(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding { return d.Encodings[0].GetNative() }
+	size := uint64(3)
+	require.NoError(t, open(func(*shardpb.StripeFieldDescriptor) {}))
+	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { d.Field.DictionarySize = &size }), fault.ErrUnsupported)
+	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) { native(d).PackedGroup = true }), fault.ErrUnsupported)
+	require.ErrorIs(t, open(func(d *shardpb.StripeFieldDescriptor) {
+		n := native(d)
+		n.Buffers = append(n.Buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE})
+	}), fault.ErrUnsupported)
+	// The first encoding that is known counts.
+	require.NoError(t, open(func(d *shardpb.StripeFieldDescriptor) {
+		d.Encodings = append([]*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{}}}, d.Encodings...)
+	}))
 }

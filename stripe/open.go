@@ -73,6 +73,12 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if err != nil {
 		return nil, err
 	}
+	if n.field.DictionarySize != nil {
+		return nil, fault.Unsupportedf("value dictionary of numbers")
+	}
+	if err := n.only(shardpb.BufferKind_DATA); err != nil {
+		return nil, err
+	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, n.field.GetPositionCount())
 	if err != nil {
 		return nil, err
@@ -103,6 +109,9 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 // openByteStrings opens the plain form or the one with a value dictionary,
 // which the descriptor's dictionary size tells apart.
 func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow.DataType) (nodeReader, error) {
+	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY); err != nil {
+		return nil, err
+	}
 	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, n.field.GetPositionCount())
 	if err != nil {
 		return nil, err

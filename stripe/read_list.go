@@ -124,6 +124,10 @@ func (r *listReader) readItems(ctx context.Context, w *worker, from, to int64) (
 	children := make([]arrow.ArrayData, 0, len(r.children))
 	for _, c := range r.children {
 		arr, err := c.read(ctx, w, from, to)
+		if err == nil && r.dt.ID() == arrow.MAP && len(children) == 0 && arr.NullN() > 0 {
+			err = fault.Corruptf("%d null keys of a map", arr.NullN())
+			arr.Release()
+		}
 		if err != nil {
 			for _, c := range children {
 				c.Release()

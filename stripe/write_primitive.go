@@ -203,7 +203,7 @@ func (p *primitiveBlocks[T]) cut(c *nodeContext, values []T, valid bitmap.Bits) 
 // is staged stays small whatever the length of arr.
 func inChunks(arr arrow.Array, f func(arrow.Array) error) error {
 	if arr.Len() <= flushAt {
-		return f(arr)
+		return shiftRows(f(arr), 0)
 	}
 	for i := 0; i < arr.Len(); i += flushAt {
 		part := array.NewSlice(arr, int64(i), int64(min(i+flushAt, arr.Len())))
