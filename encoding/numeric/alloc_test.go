@@ -12,6 +12,7 @@ import (
 
 // Decoding does not allocate once the scratch has grown to what a block needs.
 func TestNoAllocation(t *testing.T) {
+	skipIfRace(t)
 	blocks, _ := vectors(t)
 	seen := map[string]bool{}
 	for _, v := range blocks {
@@ -35,6 +36,12 @@ func TestNoAllocation(t *testing.T) {
 	t.Logf("%d kinds of blocks", len(seen))
 }
 
+func skipIfRace(t *testing.T) {
+	if raceOn {
+		t.Skip("the race detector allocates")
+	}
+}
+
 func allocations[T Value](t *testing.T, v vector, s *Scratch) float64 {
 	dst, validity := make([]T, v.N), make([]byte, v.N/8+1)
 	decode := func() {
@@ -49,6 +56,7 @@ func allocations[T Value](t *testing.T, v vector, s *Scratch) float64 {
 
 // Nor does encoding, once an encoder knows its column.
 func TestEncodeNoAllocation(t *testing.T) {
+	skipIfRace(t)
 	for _, kind := range []string{"constant", "narrow", "ascending", "runs", "long runs", "few", "small", "sparse", "skewed"} {
 		for p := range encoding.MinimalSize {
 			for _, features := range []edition.Set{0, edition.E2026.Features()} {

@@ -143,6 +143,9 @@ func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, 
 
 func testShapes[T Value](t *testing.T) {
 	t.Run(Of[T]().String(), func(t *testing.T) {
+		if raceOn && Of[T]() != I64 {
+			t.Skip("one type is enough for the race detector")
+		}
 		rapid.Check(t, func(t *rapid.T) {
 			values := drawValues[T](t)
 			valid := drawNulls(t, len(values))
@@ -251,6 +254,9 @@ func testEncoder[T Value](t *testing.T) {
 	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.Balanced, encoding.HighCompression,
 		encoding.MinimalSize} {
 		t.Run(fmt.Sprintf("%v/%v", Of[T](), p), func(t *testing.T) {
+			if raceOn && Of[T]() != I64 {
+				t.Skip("one type is enough for the race detector")
+			}
 			rapid.Check(t, func(t *rapid.T) {
 				o := encoding.Options{Profile: p, NoChecksums: rapid.Bool().Draw(t, "no checksums")}
 				if rapid.Bool().Draw(t, "2026") {
