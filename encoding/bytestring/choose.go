@@ -21,6 +21,7 @@ var (
 	byDecimals   = method{code: encoding.DecimalTree}
 	byZstdFast   = method{encoding.Zstd, zstd.SpeedFastest}
 	byZstd       = method{encoding.Zstd, zstd.SpeedDefault}
+	byZstdBetter = method{encoding.Zstd, zstd.SpeedBetterCompression}
 	byZstdBest   = method{encoding.Zstd, zstd.SpeedBestCompression}
 )
 
@@ -39,7 +40,7 @@ var policies = [...]policy{
 	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
 	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byLZ4}},
 	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd}},
-	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd, byZstdBest}},
+	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd, byZstdBetter, byZstdBest}},
 }
 
 func policyOf(p encoding.Profile) *policy {
@@ -150,6 +151,9 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 			continue
 		}
 		cost := e.cost(m.code, size, in)
+		if m == byZstdBest {
+			cost += cost / 20 // it takes five times as long as the level below
+		}
 		if m != byDictionary && cost < other {
 			other, e.plan.other = cost, m
 		}
