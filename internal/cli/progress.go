@@ -16,8 +16,8 @@ type progress struct {
 }
 
 const (
-	barKnown   pb.ProgressBarTemplate = `{{counters . }} rows {{bar . }} {{percent . }} {{speed . "%s rows/s" }} {{rtime . "%s left"}}`
-	barUnknown pb.ProgressBarTemplate = `{{counters . }} rows {{speed . "%s rows/s" }} {{etime . }}`
+	barKnown   pb.ProgressBarTemplate = `{{counters . }} rows {{bar . }} {{percent . }} {{speed . "%s rows/s" "… rows/s"}} {{rtime . "%s left" "%s" "…"}}`
+	barUnknown pb.ProgressBarTemplate = `{{counters . }} rows {{speed . "%s rows/s" "… rows/s"}} {{etime . }}`
 )
 
 // startProgress shows a bar on stderr if that is a terminal and quiet is not set.
