@@ -2,6 +2,7 @@ package bytestring
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/amudai/amudai-go/fault"
 )
@@ -14,6 +15,7 @@ type Table struct {
 	data    []byte // with step bytes behind it
 	own     []byte // memory for data that has none
 	short   bool   // every value fits into a word
+	same    int    // length of every value, -1 if they differ
 }
 
 // entry is a value: its bytes as a little-endian word if all values of the table
@@ -41,6 +43,7 @@ func (t *Table) reset(v Values, first int) {
 	clear(entries[:first])
 	t.data = v.Data
 	longest := 0
+	t.same = -1
 	if v.Fixed > 0 {
 		longest = v.Fixed
 		for i := range v.N {
@@ -52,6 +55,9 @@ func (t *Table) reset(v Values, first int) {
 			entries[first+i] = entry{uint64(at), uint64(end - at)}
 			longest = max(longest, int(end-at))
 		}
+	}
+	if first == 0 && v.N > 0 && longest*v.N == len(v.Bytes()) {
+		t.same = longest
 	}
 	t.short = longest <= wordLen
 	if t.short {
@@ -77,6 +83,12 @@ func (t *Table) Len() int { return len(t.entries) }
 // Size is the bytes of the values that codes stand for. A code that is not in
 // the table is an error that wraps fault.ErrCorrupt.
 func (t *Table) Size(codes []uint32) (uint64, error) {
+	if t.same >= 0 && len(codes) > 0 {
+		if most := slices.Max(codes); uint(most) >= uint(len(t.entries)) {
+			return 0, fault.Corruptf("code %d of %d", most, len(t.entries))
+		}
+		return uint64(t.same) * uint64(len(codes)), nil
+	}
 	total, _, err := t.measure(codes)
 	return total, err
 }
