@@ -100,6 +100,18 @@ func In(err error, element string, offset int64) error {
 	return &Error{Element: element, Offset: offset, Err: err}
 }
 
+// Shift adds by to the offset of err, if it has one: below an element offsets
+// count from its start, above it from the start of the artifact.
+func Shift(err error, by int64) error {
+	var e *Error
+	if errors.As(err, &e) && e == err && e.Offset >= 0 {
+		inner := *e
+		inner.Offset += by
+		return &inner
+	}
+	return err
+}
+
 // Of adds the artifact that err was found in, unless one is known. A nil err
 // stays nil.
 func Of(err error, artifact string) error {

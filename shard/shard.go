@@ -38,8 +38,10 @@ type OpenOptions struct {
 	CacheBytes int64
 	// MaxMessageBytes bounds one message of the metadata, by default 256 MiB.
 	MaxMessageBytes int64
-	// MaxBlockBytes and MaxDictionaryBytes bound what one block of a column, or a
-	// value dictionary, may decode to; by default 1 GiB.
+	// MaxBlockBytes bounds what one block of a column may decode to, by default 64
+	// MiB, for blocks of more than 256 KiB 256 times their size, and never more
+	// than 1 GiB: only a single value of that size makes such a block.
+	// MaxDictionaryBytes bounds a value dictionary, by default 1 GiB.
 	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
 }

@@ -312,8 +312,22 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 	}
 	c := &columnCheck{v: v, stripe: s, element: fmt.Sprintf("stripe %d", s.Index())}
 	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
-	if err != nil || !ok || v.o.MetadataOnly {
+	if err != nil || !ok {
 		return err
 	}
+	if v.o.MetadataOnly {
+		return c.positions(ctx, &col)
+	}
 	return c.values(ctx, &col)
+}
+
+// positions checks that a column has a position for each row, which reading its
+// values would show, too.
+func (c *columnCheck) positions(ctx context.Context, col *arrowmap.Column) error {
+	d, err := c.stripe.Descriptor(ctx, col.ID)
+	if err != nil || d == nil || d.Field.PositionCount == uint64(c.stripe.Rows()) {
+		return c.v.found(err)
+	}
+	err = fault.Corruptf("descriptor counts %d positions, expected %d", d.Field.PositionCount, c.stripe.Rows())
+	return c.v.found(fault.In(err, c.at(schema.Escape(col.Stored.Name)), -1))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/fault"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
@@ -83,7 +84,7 @@ func childName(col *arrowmap.Column, i int) string {
 func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, b *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
 	element := c.at(path, b.Kind.String())
 	c.v.count(func(r *Report) { r.Buffers++ })
-	start, end := int64(b.GetBuffer().GetRange().GetStart()), int64(b.GetBuffer().GetRange().GetEnd())
+	start := int64(b.GetBuffer().GetRange().GetStart())
 	r, err := c.stripe.Artifact(ctx, col.ID, b.Buffer)
 	if err != nil {
 		return false, c.v.found(fault.In(err, element, -1))
@@ -98,7 +99,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	case b.BlockMap != nil:
 		return c.blocks(ctx, element, r, b, start)
 	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
-		return c.dictionary(ctx, col, element, r, shardfile.Range{Start: start, End: end}, field)
+		return c.dictionary(ctx, col, element, r, b.Buffer, field)
 	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
 		return true, nil // with the values
 	}
@@ -109,9 +110,9 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 // blocks checks block map and checksums.
 func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Reader, b *shardpb.EncodedBuffer, start int64) (bool, error) {
 	mapStart := int64(b.BlockMap.GetRange().GetStart())
-	raw := make([]byte, b.BlockMap.GetRange().GetEnd()-uint64(mapStart))
-	if err := r.ReadAt(ctx, raw, mapStart); err != nil {
-		return false, c.v.found(err)
+	raw, err := readRange(ctx, r, b.BlockMap)
+	if err != nil {
+		return false, c.v.found(fault.In(err, element+"/block map", -1))
 	}
 	blocks, err := blockmap.Parse(raw, mapStart-start)
 	if err == nil && b.BlockCount != nil && *b.BlockCount != uint64(blocks.Len()) {
@@ -140,6 +141,20 @@ func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Read
 	return ok, nil
 }
 
+// readRange reads what ref refers to in r, of which the file may have less.
+func readRange(ctx context.Context, r storage.Reader, ref *commonpb.DataRef) ([]byte, error) {
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start, n, err := container.Range(ref.GetRange().GetStart(), ref.GetRange().GetEnd(), size)
+	if err != nil {
+		return nil, fault.Of(err, r.Name())
+	}
+	b := make([]byte, n)
+	return b, r.ReadAt(ctx, b, start)
+}
+
 func resize(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -162,11 +177,12 @@ func (c *columnCheck) block(ctx context.Context, element, artifact string, b []b
 }
 
 // dictionary checks a value dictionary with the order of its ids.
-func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, element string, r storage.Reader, at shardfile.Range, field *shardpb.FieldDescriptor) (bool, error) {
-	raw := make([]byte, at.End-at.Start)
-	if err := r.ReadAt(ctx, raw, at.Start); err != nil {
-		return false, c.v.found(err)
+func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, element string, r storage.Reader, ref *commonpb.DataRef, field *shardpb.FieldDescriptor) (bool, error) {
+	raw, err := readRange(ctx, r, ref)
+	if err != nil {
+		return false, c.v.found(fault.In(err, element, -1))
 	}
+	start := int64(ref.GetRange().GetStart())
 	c.v.count(func(r *Report) { r.Dictionaries++ })
 	d, err := dictionary.Parse(raw, byte(col.Stored.Type), col.Stored.FixedSize)
 	if err == nil && field.DictionarySize != nil && *field.DictionarySize != uint64(d.Len()) {
@@ -178,10 +194,10 @@ func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, elem
 	if err == nil {
 		return true, nil
 	}
-	f := Finding{Err: fault.Of(fault.In(err, element, at.Start), r.Name())}
+	f := Finding{Err: fault.Of(fault.In(err, element, start), r.Name())}
 	if errors.Is(err, ErrChecksum) {
 		if i, bit, ok := c.v.flips.dictionary(ctx, raw); ok {
-			f.Bit = &FlippedBit{r.Name(), at.Start + int64(i), bit}
+			f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
 		}
 	}
 	return false, c.v.problem(f)

@@ -17,13 +17,12 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
 			continue
 		}
-		start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
 		r, err := c.stripe.Artifact(ctx, n.col.ID, b.Buffer)
 		if err != nil {
 			return nil, err
 		}
-		raw := make([]byte, end-start)
-		return raw, r.ReadAt(ctx, raw, int64(start))
+		raw, err := readRange(ctx, r, b.Buffer)
+		return raw, fault.In(err, c.at(n.path, "RANGE_INDEX"), -1)
 	}
 	return nil, nil
 }

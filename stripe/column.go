@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
@@ -52,6 +51,9 @@ func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err
 	if from < 0 || from > to || to > c.rows {
 		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", from, to, c.rows)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // constants need no I/O that would notice
+	}
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
 	return c.reader.read(ctx, w, from, to)
@@ -74,7 +76,7 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 		return nil, err
 	}
 	if d == nil {
-		return &nullReader{dt: col.Arrow.Type, mem: op.options.Allocator}, nil
+		return newNullReader(col.Arrow.Type, &op.options), nil
 	}
 	if d.GetField() == nil {
 		return nil, op.wrap(fault.Corruptf("stripe descriptor without a field descriptor"), col)
@@ -86,7 +88,22 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 	if len(col.Wraps) > 0 {
 		r = &wrapReader{inner: r, wraps: col.Wraps, mem: op.options.Allocator}
 	}
-	return r, nil
+	return &placedReader{r, op, col}, nil
+}
+
+// placedReader adds to errors which node they are about.
+type placedReader struct {
+	nodeReader
+	op  *opener
+	col *arrowmap.Column
+}
+
+func (r *placedReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+	arr, err := r.nodeReader.read(ctx, w, from, to)
+	if err != nil {
+		return nil, r.op.wrap(err, r.col)
+	}
+	return arr, nil
 }
 
 func (op *opener) wrap(err error, col *arrowmap.Column) error {
@@ -207,17 +224,25 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	case schema.Struct, schema.FixedSizeList:
 		return n.openStruct(ctx)
 	case schema.Unit:
-		return &nullReader{dt: n.col.Plain, mem: n.options.Allocator}, nil
+		return newNullReader(n.col.Plain, &n.options), nil
 	}
 	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
 }
 
 // nullReader is a column of nulls.
 type nullReader struct {
-	dt  arrow.DataType
-	mem memory.Allocator
+	dt      arrow.DataType
+	size    int64 // of a null
+	options *ReadOptions
+}
+
+func newNullReader(dt arrow.DataType, o *ReadOptions) *nullReader {
+	return &nullReader{dt: dt, size: nullBytes(dt), options: o}
 }
 
 func (r *nullReader) read(_ context.Context, _ *worker, from, to int64) (arrow.Array, error) {
-	return array.MakeArrayOfNull(r.mem, r.dt, int(to-from)), nil
+	if err := r.options.checkFree(to-from, r.size); err != nil {
+		return nil, err
+	}
+	return array.MakeArrayOfNull(r.options.Allocator, r.dt, int(to-from)), nil
 }

@@ -36,7 +36,7 @@ func (n *openNode) constant() (nodeReader, error) {
 			return nil, fault.Corruptf("constant null, but %d nulls among %d positions", f.GetNullCount(), f.GetPositionCount())
 		}
 		if isNull || allNull {
-			return &nullReader{dt: n.col.Plain, mem: n.options.Allocator}, nil
+			return newNullReader(n.col.Plain, &n.options), nil
 		}
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (n *openNode) constant() (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &constantReader{one: one, mem: n.options.Allocator, limit: n.options.MaxArrayBytes}, nil
+	return newConstantReader(one, &n.options), nil
 }
 
 // constantArray is an array of the one value.
@@ -216,20 +216,24 @@ func bytesArrayOf(dt arrow.DataType, v []byte) (arrow.Array, error) {
 
 // constantReader repeats one value.
 type constantReader struct {
-	one   arrow.Array
-	mem   memory.Allocator
-	limit int64
+	one     arrow.Array
+	size    int64 // of a value
+	options *ReadOptions
+}
+
+func newConstantReader(one arrow.Array, o *ReadOptions) *constantReader {
+	r := &constantReader{one: one, size: 16, options: o}
+	for _, b := range one.Data().Buffers() {
+		if b != nil {
+			r.size += int64(b.Len())
+		}
+	}
+	return r
 }
 
 func (r *constantReader) read(_ context.Context, _ *worker, from, to int64) (arrow.Array, error) {
-	size := int64(16)
-	for _, b := range r.one.Data().Buffers() {
-		if b != nil {
-			size += int64(b.Len())
-		}
+	if err := r.options.checkFree(to-from, r.size); err != nil {
+		return nil, err
 	}
-	if size > 0 && to-from > r.limit/size {
-		return nil, ErrBatchTooLarge
-	}
-	return arrowutil.Repeat(r.mem, r.one, int(to-from))
+	return arrowutil.Repeat(r.options.Allocator, r.one, int(to-from))
 }

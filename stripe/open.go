@@ -16,7 +16,7 @@ import (
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	if n.field.GetPositionCount() == 0 {
-		return &nullReader{dt: n.col.Plain, mem: n.options.Allocator}, nil
+		return newNullReader(n.col.Plain, &n.options), nil
 	}
 	presence, err := n.presence(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 	}
 	r := bytesReader[O]{
 		dt: dt, options: n.options, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
-		text: isText(n.col.Plain), mean: n.meanLength(),
+		text: isText(n.col.Plain), mean: n.meanLength(data),
 	}
 	if n.field.DictionarySize == nil {
 		return &r, nil
@@ -130,8 +130,9 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 	return &codesReader[O]{bytesReader: &r, dict: dict}, nil
 }
 
-// meanLength is the expected length of a value, to size buffers by.
-func (n *openNode) meanLength() int {
+// meanLength is the expected length of a value, to size buffers by. What the
+// descriptor says is taken for true as far as the encoded bytes make it likely.
+func (n *openNode) meanLength(data *blockReader) int {
 	if n.col.Stored.FixedSize > 0 {
 		return int(n.col.Stored.FixedSize)
 	}
@@ -139,7 +140,9 @@ func (n *openNode) meanLength() int {
 	if count == 0 {
 		return 0
 	}
-	return int(min(n.field.GetRawDataSize()/count+1, 1<<20))
+	const most = 64 // times the encoded size
+	encoded := uint64(data.blocks.DataSize())/count + 1
+	return int(min(n.field.GetRawDataSize()/count+1, most*encoded, 1<<20))
 }
 
 func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
@@ -161,6 +164,9 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 	if r.children, err = n.openChildren(ctx, unknownCount); err != nil {
 		return nil, err
 	}
+	if r.stored, err = n.positions(ctx, n.col.Children[0].ID); err != nil {
+		return nil, err
+	}
 	if r.dt != n.col.Plain {
 		return &viewReader{inner: r, dt: n.col.Plain, mem: n.options.Allocator}, nil
 	}
@@ -177,13 +183,14 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 		if size = uint64(n.col.Stored.FixedSize); size > math.MaxInt32 {
 			return nil, fault.Limitf("lists of %d items", size)
 		}
-		r := &fixedListReader{dt: n.col.Plain, mem: n.options.Allocator, presence: presence, size: int64(size)}
+		r := &fixedListReader{dt: n.col.Plain, options: &n.options, presence: presence, size: int64(size)}
 		children, err := n.openChildren(ctx, unknownCount)
 		if err != nil {
 			return nil, err
 		}
 		r.items = children[0]
 		r.stored, err = n.positions(ctx, n.col.Children[0].ID)
+		r.stored = max(r.stored, 0)
 		return r, err
 	}
 	children, err := n.openChildren(ctx, int64(count))
@@ -200,11 +207,12 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 	return nil, errRule(n.col)
 }
 
-// positions is how many slots the stripe holds of a node.
+// positions is how many slots the stripe holds of a node, unknownCount if it
+// lacks the node.
 func (n *openNode) positions(ctx context.Context, id uint32) (int64, error) {
 	d, err := n.src.Descriptor(ctx, id)
 	if err != nil || d == nil {
-		return 0, err
+		return unknownCount, err
 	}
 	return int64(min(d.GetField().GetPositionCount(), math.MaxInt64)), nil
 }

@@ -118,6 +118,11 @@ func (br *blockReader) each(ctx context.Context, w *worker, from, to uint64, f f
 	}
 	first, last := br.blocks.Find(from), br.blocks.Find(to-1)
 	w.entries = br.blocks.Append(w.entries[:0], first, last+1)
+	for i, e := range w.entries {
+		if err := checkBlock(e.N); err != nil {
+			return br.wrap(fault.In(err, fmt.Sprintf("block %d", first+i), br.start+e.Offset))
+		}
+	}
 	for entries := w.entries; len(entries) > 0; {
 		n, size := 1, entries[0].Size
 		for n < len(entries) && size+entries[n].Size <= readSpan {
@@ -131,7 +136,8 @@ func (br *blockReader) each(ctx context.Context, w *worker, from, to uint64, f f
 		for i, e := range entries[:n] {
 			if err := f(e, raw[:e.Size:e.Size]); err != nil {
 				ordinal := first + len(w.entries) - len(entries) + i
-				return br.wrap(fault.In(err, fmt.Sprintf("block %d", ordinal), br.start+e.Offset))
+				at := br.start + e.Offset
+				return br.wrap(fault.In(fault.Shift(err, at), fmt.Sprintf("block %d", ordinal), at))
 			}
 			raw = raw[e.Size:]
 		}

@@ -107,7 +107,7 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, from, to int64) (a
 
 func (r *bytesReader[O]) parse(w *worker, e blockmap.Entry, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, e.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: r.options.MaxBlockBytes}, &w.bytes)
+		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: r.options.blockBytes(len(block))}, &w.bytes)
 }
 
 // decode decodes a whole block to its place.

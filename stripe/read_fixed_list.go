@@ -2,11 +2,13 @@ package stripe
 
 import (
 	"context"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 )
 
@@ -14,7 +16,7 @@ import (
 // size*i up to size*(i+1).
 type fixedListReader struct {
 	dt       arrow.DataType
-	mem      memory.Allocator
+	options  *ReadOptions
 	presence *presenceReader
 	items    nodeReader
 	size     int64
@@ -22,14 +24,24 @@ type fixedListReader struct {
 }
 
 func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+	if r.size > 0 && to > math.MaxInt64/r.size {
+		return nil, fault.Corruptf("row %d of lists of %d items", to, r.size)
+	}
 	first, last := from*r.size, to*r.size
+	if err := r.options.checkItems(last - first); err != nil {
+		return nil, err
+	}
 	items, err := r.items.read(ctx, w, min(first, r.stored), min(last, r.stored))
 	if err != nil {
 		return nil, err
 	}
 	if missing := last - max(first, r.stored); missing > 0 {
-		short, rest := items, array.MakeArrayOfNull(r.mem, items.DataType(), int(missing))
-		items, err = array.Concatenate([]arrow.Array{short, rest}, r.mem)
+		if err := r.options.checkFree(missing, nullBytes(items.DataType())); err != nil {
+			items.Release()
+			return nil, err
+		}
+		short, rest := items, array.MakeArrayOfNull(r.options.Allocator, items.DataType(), int(missing))
+		items, err = array.Concatenate([]arrow.Array{short, rest}, r.options.Allocator)
 		short.Release()
 		rest.Release()
 		if err != nil {
@@ -37,7 +49,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (
 		}
 	}
 	defer items.Release()
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, from, to)
 	if err != nil {
 		return nil, err
 	}

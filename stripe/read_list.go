@@ -21,6 +21,7 @@ type listReader struct {
 	offsets  *blockReader
 	presence *presenceReader
 	children []nodeReader
+	stored   int64 // items in the stripe, or unknownCount
 }
 
 func (r *listReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
@@ -121,6 +122,12 @@ func (r *listReader) checkSizes(ends []uint64, size uint64) error {
 }
 
 func (r *listReader) readItems(ctx context.Context, w *worker, from, to int64) (arrow.ArrayData, error) {
+	if r.stored != unknownCount && to > r.stored {
+		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", to, r.stored))
+	}
+	if err := r.options.checkItems(to - from); err != nil {
+		return nil, err
+	}
 	children := make([]arrow.ArrayData, 0, len(r.children))
 	for _, c := range r.children {
 		arr, err := c.read(ctx, w, from, to)

@@ -49,9 +49,6 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, from, to int64
 		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
 	}
 	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		if int64(e.N) > r.options.MaxBlockBytes/8 {
-			return fault.Limitf("block of %d values", e.N)
-		}
 		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
 		at := int(lo - uint64(from))
 		if int(hi-lo) == e.N {

@@ -78,13 +78,15 @@ type Source interface {
 // ReadOptions are those of a [Column].
 type ReadOptions struct {
 	Allocator memory.Allocator // of the returned arrays; nil means the default
-	// MaxBlockBytes bounds the decoded size of one block, and MaxDictionaryBytes a
-	// value dictionary; beyond it reading fails with an error that wraps
-	// fault.ErrLimit. Zero means 1 GiB.
+	// MaxBlockBytes bounds the decoded size of one block; beyond it reading fails
+	// with an error that wraps fault.ErrLimit. Zero means 64 MiB, for blocks of
+	// more than 256 KiB 256 times their size, and never more than 1 GiB.
+	// MaxDictionaryBytes bounds a value dictionary; zero means 1 GiB.
 	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
 	// MaxArrayBytes bounds the values of one returned array or child array;
-	// beyond it reading fails with [ErrBatchTooLarge]. Zero means 2 GiB.
+	// beyond it reading fails with [ErrBatchTooLarge]. Zero means 1 GiB. Constants
+	// and nulls that take no bytes in the file get a quarter of that at most.
 	MaxArrayBytes int64
 }
 
@@ -92,14 +94,11 @@ func (o *ReadOptions) setDefaults() {
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}
-	if o.MaxBlockBytes == 0 {
-		o.MaxBlockBytes = 1 << 30
-	}
 	if o.MaxDictionaryBytes == 0 {
 		o.MaxDictionaryBytes = 1 << 30
 	}
 	if o.MaxArrayBytes == 0 {
-		o.MaxArrayBytes = 2 << 30
+		o.MaxArrayBytes = 1 << 30
 	}
 }
 

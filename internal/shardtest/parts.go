@@ -43,6 +43,8 @@ type Buffer struct {
 	Blocks []BlockPart
 	Raw    []byte // of a buffer without a block map: its bytes
 	Map    []byte // stands for the block map of Blocks, if not nil
+	// Edit changes the buffer's message once its references are set, if not nil.
+	Edit func(*shardpb.EncodedBuffer)
 }
 
 // BlockPart is one block: its number of values and all its bytes, of which the
@@ -268,6 +270,9 @@ func (j *joiner) field(f *Field) *commonpb.DataRef {
 
 func (j *joiner) buffer(b *Buffer) *shardpb.EncodedBuffer {
 	d := proto.CloneOf(b.Desc)
+	if b.Edit != nil {
+		defer b.Edit(d)
+	}
 	j.pad(container.Alignment, 0)
 	start := len(j.out)
 	if b.Blocks == nil && b.Map == nil {
