@@ -341,7 +341,7 @@ func (c *converter) summary() {
 		return
 	}
 	text += " → " + c.output
-	if info, err := os.Stat(c.output); err == nil {
+	if info, err := os.Stat(c.output); err == nil && c.shard.Layout == shard.SingleFile {
 		text += ", " + size(info.Size())
 		if from := c.inputBytes(); from > 0 {
 			text += " (from " + size(from) + ")"

@@ -40,9 +40,19 @@ func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
 	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
 	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
 	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types kept in it")
+	complete(cmd, "from", formats.Names()...)
+	complete(cmd, "ticks", "auto", "ns", "us", "raw")
+	complete(cmd, "dynamics", "json", "text", "raw")
+	complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
 	if withColumns {
 		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, in this order; paths in shards")
 	}
+}
+
+// complete names the values of a flag for shell completion.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	// It fails only for a flag that is not there, and for one that is completed twice.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // types checks the flags about the Arrow types of shards.
@@ -169,6 +179,11 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
 	f.Int64Var(&w.rowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
+	complete(cmd, "to", formats.Names()...)
+	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
+	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
+	complete(cmd, "layout", "single", "two-level")
+	complete(cmd, "nanos", "auto", "ticks", "int64")
 }
 
 // shardOptions checks the flags for shards.

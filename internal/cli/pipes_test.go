@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -452,4 +454,24 @@ func TestGoldens(t *testing.T) {
 	}
 	t.Logf("looked into %d shards", looked)
 	require.Greater(t, looked, 20)
+}
+
+// TestHTTP reads inputs through range requests.
+func TestHTTP(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.csv", []byte("n,s\n1,a\n2,b\n"), 0o644))
+	for _, out := range []string{"a.amudai.shard", "a.parquet", "a.arrow", "a.jsonl"} {
+		ok(t, "convert", "a.csv", out)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(".")))
+	defer server.Close()
+	for _, name := range []string{"a.csv", "a.amudai.shard", "a.parquet", "a.arrow", "a.jsonl"} {
+		require.Equal(t, "n,s\n1,a\n2,b\n", ok(t, "cat", server.URL+"/"+name), name)
+	}
+	require.Contains(t, ok(t, "inspect", "-vv", server.URL+"/a.amudai.shard"), "2 in 1 stripe")
+	require.Contains(t, ok(t, "verify", server.URL+"/a.amudai.shard"), ": sound; ")
+	r := run(t, "cat", server.URL+"/missing.csv")
+	require.Equal(t, cli.ExitFailure, r.code)
+	require.Contains(t, r.errout, "missing.csv does not exist")
+	require.Equal(t, cli.ExitFailure, run(t, "convert", "a.csv", server.URL+"/b.csv").code)
 }

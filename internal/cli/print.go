@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -40,6 +41,7 @@ arrow, arrows). In a table, null is shown as ` + nullText + ` and long values ar
 	f.read.register(cmd, true)
 	cmd.Flags().Int64VarP(&f.limit, "limit", "n", -1, "rows to print at most")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: table on a terminal, else csv)")
+	complete(cmd, "format", catFormats()...)
 	return cmd
 }
 
@@ -57,6 +59,7 @@ func (a *app) head() *cobra.Command {
 	f.read.register(cmd, true)
 	cmd.Flags().Int64VarP(&f.limit, "limit", "n", 10, "rows to print")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: table)")
+	complete(cmd, "format", catFormats()...)
 	return cmd
 }
 
@@ -99,6 +102,17 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	return sink.Close(ctx)
 }
 
+// catFormats are the formats of cat and head.
+func catFormats() []string {
+	names := []string{tableFormat}
+	for _, f := range formats {
+		if f.Create != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
 // catSink gives the way to make the sink of a format on stdout.
 func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabular.Sink, error), error) {
 	if format == tableFormat {
@@ -108,7 +122,7 @@ func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabu
 	}
 	i := slices.IndexFunc(formats, func(f tabular.Format) bool { return f.Name == format && f.Create != nil })
 	if i < 0 {
-		return nil, usagef("", "--format %q: use table, %s", format, "csv, tsv, json, jsonl, parquet, arrow, arrows or lines")
+		return nil, usagef("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
 	}
 	return func(ctx context.Context, s *arrow.Schema) (tabular.Sink, error) {
 		return a.createSink(ctx, "-", formats[i], s, false, tabular.WriteOptions{Notice: a.notice})
