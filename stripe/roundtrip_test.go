@@ -133,7 +133,11 @@ var profiles = []encoding.Profile{encoding.Balanced, encoding.ProfilePlain, enco
 
 // everyOption calls f with all profiles and editions.
 func everyOption(t *testing.T, f func(t *testing.T, o stripe.Options)) {
-	for _, p := range profiles {
+	list := profiles
+	if testing.Short() {
+		list = list[:1]
+	}
+	for _, p := range list {
 		for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
 			t.Run(fmt.Sprintf("%v/%v", p, e), func(t *testing.T) {
 				f(t, stripe.Options{Encoding: encoding.Options{Profile: p, Features: e.Features()}})
