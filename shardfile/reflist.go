@@ -73,6 +73,9 @@ func parseRefList(msg []byte, base int64) (*refList, error) {
 		if n < 0 {
 			return nil, fault.In(fault.Corruptf("DataRefArray: %v", protowire.ParseError(n)), "", base+int64(at))
 		}
+		if num > protowire.MaxValidNumber {
+			return nil, fault.In(fault.Corruptf("DataRefArray: field number %d", num), "", base+int64(at))
+		}
 		value := msg[at+n:]
 		size := protowire.ConsumeFieldValue(num, typ, value)
 		if size < 0 {

@@ -66,6 +66,7 @@ func TestRefListDisagreeing(t *testing.T) {
 		"url as varint":  {refURL << 3, 4},
 		"cut":            full[:len(full)-1],
 		"bad UTF-8":      {refURL<<3 | 2, 1, 0xff},
+		"field 2^29":     {0x80, 0x80, 0x80, 0x80, 0x10, 0},
 	} {
 		_, err := parseRefList(msg, 0)
 		require.ErrorIs(t, err, fault.ErrCorrupt, name)
