@@ -54,5 +54,5 @@ check-generated: ## fail if generated code is not current
 lint: ## check format, go vet, staticcheck, buf lint and buf format
 	tools/lint.sh
 
-cross: ## compile and vet for other systems and processors
+cross: ## compile everything, tests too, for other systems and processors
 	tools/cross.sh
