@@ -23,9 +23,9 @@ import (
 const memoryBound = 96 << 20
 
 // refuse opens, scans and verifies a shard, and checks that nothing is left of
-// it: no memory, goroutine or reader. It gives the error of the scan and the
-// number of bytes that were allocated.
-func refuse(t *testing.T, root []byte) (err error, report *shard.Report, allocated uint64) {
+// it: no memory, goroutine or reader. It gives the report, the number of bytes
+// that were allocated, and the error of the scan.
+func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, err error) {
 	t.Helper()
 	check := shardtest.Goroutines(t)
 	store, mem := shardtest.OneFile(root), shardtest.NewAllocator()
@@ -44,7 +44,7 @@ func refuse(t *testing.T, root []byte) (err error, report *shard.Report, allocat
 	require.Zero(t, mem.InUse())
 	require.Zero(t, store.OpenReaders())
 	check()
-	return err, report, allocated
+	return report, allocated, err
 }
 
 // claims is the number of rows that a shard says it has.
@@ -92,7 +92,7 @@ func TestForeign(t *testing.T) {
 				// A frame of nothing, with its checksum.
 				c.text = mark + string(container.AppendTail(nil, nil))
 			}
-			err, report, used := refuse(t, []byte(c.text))
+			report, used, err := refuse(t, []byte(c.text))
 			require.True(t, isFault(err), "%v", err)
 			require.ErrorContains(t, err, c.says)
 			require.NotContains(t, err.Error(), "\n")
@@ -107,13 +107,13 @@ func TestForeign(t *testing.T) {
 func TestDeepNesting(t *testing.T) {
 	p := liesShard(t)
 	p.Schema = deepSchema(10_000, 1)
-	err, _, used := refuse(t, p.Join())
+	_, used, err := refuse(t, p.Join())
 	require.ErrorIs(t, err, shard.ErrLimit)
 	require.Less(t, used, uint64(memoryBound))
 
 	p = liesShard(t)
 	p.Schema = deepSchema(14, 100) // 100^14 nodes
-	err, _, used = refuse(t, p.Join())
+	_, used, err = refuse(t, p.Join())
 	require.True(t, isFault(err), "%v", err)
 	require.Less(t, used, uint64(memoryBound))
 
@@ -125,7 +125,7 @@ func TestDeepNesting(t *testing.T) {
 	_, err = s.Properties(t.Context())
 	require.True(t, isFault(err), "%v", err)
 	require.NoError(t, s.Close())
-	_, report, used := refuse(t, root)
+	report, used, _ := refuse(t, root)
 	require.NotEmpty(t, report.Problems)
 	require.Less(t, used, uint64(memoryBound))
 }

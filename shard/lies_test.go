@@ -436,7 +436,7 @@ func runs(n uint32) []byte {
 // right: an error that says where, or what the lie has no influence on; never
 // more memory than a small multiple of the file and a fixed amount.
 func TestLies(t *testing.T) {
-	err, report, used := refuse(t, liesShard(t).Join())
+	report, used, err := refuse(t, liesShard(t).Join())
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
 	t.Logf("%-45s %8d KiB allocated", "the sound shard", used>>10)
@@ -446,7 +446,7 @@ func TestLies(t *testing.T) {
 			l.do(p)
 			root := p.Join()
 			shardtest.Mend(root)
-			err, report, used := refuse(t, root)
+			report, used, err := refuse(t, root)
 			t.Logf("%8d KiB allocated for %d bytes: %v", used>>10, len(root), err)
 			require.Less(t, used, uint64(memoryBound+8*len(root)))
 			require.NotEmpty(t, append(report.Problems, report.Notes...))
