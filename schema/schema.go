@@ -57,6 +57,10 @@ type Schema struct {
 	indexErr  error
 }
 
+// minNode is the least number of bytes of a node: a table with its id and
+// references to its name and children.
+const minNode = 16
+
 // Parse views a FlatBuffers schema message (without its frame). It keeps buf,
 // which must not change any more. It looks at the root only, whatever the
 // number of fields. Errors wrap [fault.ErrCorrupt].
@@ -79,6 +83,8 @@ func Parse(buf []byte) (*Schema, error) {
 		return nil, fault.Corruptf("schema without a list of fields")
 	case uint64(s.fields.Len()) > uint64(s.count):
 		return nil, fault.Corruptf("schema of %d fields counts %d ids", s.fields.Len(), s.count)
+	case uint64(s.count) > uint64(len(buf))/minNode:
+		return nil, fault.Corruptf("schema of %d bytes counts %d ids", len(buf), s.count)
 	}
 	return s, nil
 }

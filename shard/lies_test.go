@@ -201,6 +201,12 @@ var lies = []lie{
 		field(p, colConstant).PositionCount = 1 << 62
 		keep(p, colConstant)
 	}, nil, ""},
+	{"2^63-1 rows of a constant", func(p *shardtest.Parts) {
+		only(p, schema.Field{Name: "c", Type: schema.Int64, Signed: true})
+		setRows(p, math.MaxInt64)
+		field(p, colConstant).PositionCount = math.MaxInt64
+		keep(p, colConstant)
+	}, nil, ""},
 	{"2^62 rows of nothing", func(p *shardtest.Parts) {
 		only(p, schema.Field{Name: "c", Type: schema.Int64, Signed: true})
 		setRows(p, 1<<62)

@@ -53,7 +53,7 @@ func (p *plan) next() (t task, ok bool) {
 			continue
 		}
 		t = task{stripe: p.stripe, from: r.From - st.Position()}
-		t.to = min(end-st.Position(), t.from+p.batch)
+		t.to = t.from + min(end-r.From, p.batch) // counts reach up to the largest int64
 		r.From = st.Position() + t.to
 		t.last = r.From == end
 		return t, true

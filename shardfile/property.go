@@ -44,11 +44,11 @@ const unixEpochTicks = 621355968000000000
 // past the last tick.
 func Ticks(t time.Time) (uint64, error) {
 	const perSecond = 10_000_000
-	s := t.Unix()
-	if s < -unixEpochTicks/perSecond || s > math.MaxInt64/perSecond {
+	s, rest := t.Unix(), uint64(t.Nanosecond()/100)
+	if s < -unixEpochTicks/perSecond || uint64(s+unixEpochTicks/perSecond) > (math.MaxUint64-rest)/perSecond {
 		return 0, fmt.Errorf("%v cannot be stored as a DateTime", t)
 	}
-	return uint64(s+unixEpochTicks/perSecond)*perSecond + uint64(t.Nanosecond()/100), nil
+	return uint64(s+unixEpochTicks/perSecond)*perSecond + rest, nil
 }
 
 // Time is the inverse of [Ticks], in UTC.

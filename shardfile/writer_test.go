@@ -357,3 +357,16 @@ func TestPropertyValues(t *testing.T) {
 	_, err = Ticks(time.Date(60000, 1, 1, 0, 0, 0, 0, time.UTC))
 	require.Error(t, err)
 }
+
+// TestTicks converts times at both ends of what a DateTime holds.
+func TestTicks(t *testing.T) {
+	for _, ticks := range []uint64{0, 1, unixEpochTicks, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
+		got, err := Ticks(Time(ticks))
+		require.NoError(t, err)
+		require.Equal(t, ticks, got)
+	}
+	for _, beyond := range []time.Time{Time(0).Add(-1), Time(1<<64 - 1).Add(100), time.Unix(1<<62, 0)} {
+		_, err := Ticks(beyond)
+		require.Error(t, err)
+	}
+}

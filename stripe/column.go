@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/schema"
 )
 
@@ -244,5 +244,5 @@ func (r *nullReader) read(_ context.Context, _ *worker, from, to int64) (arrow.A
 	if err := r.options.checkFree(to-from, r.size); err != nil {
 		return nil, err
 	}
-	return array.MakeArrayOfNull(r.options.Allocator, r.dt, int(to-from)), nil
+	return arrowutil.Nulls(r.options.Allocator, r.dt, int(to-from)), nil
 }

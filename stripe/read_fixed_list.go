@@ -40,7 +40,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (
 			items.Release()
 			return nil, err
 		}
-		short, rest := items, array.MakeArrayOfNull(r.options.Allocator, items.DataType(), int(missing))
+		short, rest := items, arrowutil.Nulls(r.options.Allocator, items.DataType(), int(missing))
 		items, err = array.Concatenate([]arrow.Array{short, rest}, r.options.Allocator)
 		short.Release()
 		rest.Release()

@@ -212,7 +212,7 @@ func takeBySlices(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow
 			for j < len(indices) && indices[j] < 0 {
 				j++
 			}
-			parts = append(parts, array.MakeArrayOfNull(mem, arr.DataType(), j-i))
+			parts = append(parts, Nulls(mem, arr.DataType(), j-i))
 		} else {
 			for j < len(indices) && indices[j] == indices[j-1]+1 {
 				j++

@@ -1,0 +1,206 @@
+package shard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/arrowmap/convert"
+	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// seeds are small shards in a single file, taken apart anew for every use.
+type seeds [][]byte
+
+func newSeeds(t testing.TB) (all seeds) {
+	for _, rows := range []int{3, 40} {
+		for _, k := range shardtest.Kinds(t, rows) {
+			if len(k.Files) == 1 {
+				all = append(all, k.Root)
+			}
+		}
+	}
+	all = append(all, dictionarySeed(t), liesShard(t).Join())
+	for _, b := range all {
+		_, err := shardtest.Split(b)
+		require.NoError(t, err)
+	}
+	return all
+}
+
+// dictionarySeed has value dictionaries, which writers do not make of so few values.
+func dictionarySeed(t testing.TB) []byte {
+	for _, batch := range shardtest.Batches(40) {
+		if batch.NumCols() < 7 || batch.ColumnName(0) != "empty" {
+			continue
+		}
+		p, err := shardtest.Split(shardtest.NewKind(t, "dictionary", batch, shard.WriterOptions{}).Root)
+		require.NoError(t, err)
+		for i, f := range p.Stripes[0].Fields {
+			if f.Desc.Field.ConstantValue != nil {
+				continue
+			}
+			var values [][]byte
+			for row := range 40 {
+				values = append(values, []byte(batch.Column(i).ValueStr(row)))
+			}
+			values[7], f.Desc.Field.NullCount = nil, nil
+			f.SetDictionary(schema.String, 0, values)
+		}
+		return p.Join()
+	}
+	t.Fatal("no batch of strings")
+	return nil
+}
+
+func (s seeds) parts(i int) *shardtest.Parts {
+	p, err := shardtest.Split(s[i%len(s)])
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// mutant is a seed changed as the choices say, with right checksums.
+func (s seeds) mutant(which byte, choices []byte) []byte {
+	c := shardtest.Choices(bytes.Clone(choices))
+	p := s.parts(int(which))
+	shardtest.Mutate(&c, p, s.parts)
+	b := p.Join()
+	shardtest.Mend(b)
+	return b
+}
+
+// small are limits under which no small file may cost much memory.
+func small(store storage.Store) shard.OpenOptions {
+	return shard.OpenOptions{Store: store, MaxMessageBytes: 1 << 20, MaxBlockBytes: 1 << 20, MaxDictionaryBytes: 1 << 20, CacheBytes: 1 << 20}
+}
+
+// hostileBound is what reading a mutant may allocate, freed memory included: each
+// of its columns may reach the limits several times.
+const hostileBound = 768 << 20
+
+// survive opens, scans, verifies and recovers bytes that may be anything: no
+// panic, not even one that was caught, no other kind of error, nothing left, and
+// memory within bounds.
+func survive(t testing.TB, b []byte) {
+	ctx := context.Background()
+	before := shardtest.Allocated()
+	store, mem := shardtest.OneFile(b), shardtest.NewAllocator()
+	rows := int64(0)
+	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreKept: true, Decimals: arrowmap.DecimalsAsText}} {
+		o := small(store)
+		o.Types = types
+		n, err := scanSome(ctx, o, mem)
+		rows = n
+		requireKind(t, err)
+	}
+	require.Zero(t, mem.InUse())
+	require.Zero(t, store.OpenReaders())
+	if rows <= 100_000 { // more of them are constants, and only take time
+		r, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: small(store), Parallelism: 1})
+		require.NoError(t, err)
+		for _, f := range append(r.Problems, r.Notes...) {
+			require.NotContains(t, f.Err.Error(), "decoder failed")
+		}
+		require.NotEmpty(t, fmt.Sprint(r))
+		out := storage.NewMemory()
+		_, err = shard.Recover(ctx, shardtest.Location, "mem://x/out", shard.RecoverOptions{Open: small(store), Store: out, Parallelism: 1})
+		requireKind(t, err)
+	}
+	require.Zero(t, store.OpenReaders())
+	if used := shardtest.Allocated() - before; used > hostileBound {
+		t.Fatalf("%d MiB allocated for %d bytes", used>>20, len(b))
+	}
+}
+
+// scanSome reads properties, and the first and last rows.
+func scanSome(ctx context.Context, o shard.OpenOptions, mem memory.Allocator) (rows int64, err error) {
+	s, err := shard.Open(ctx, shardtest.Location, o)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	_, perr := s.Properties(ctx)
+	_, aerr := s.ArrowSchema()
+	n := s.NumRows()
+	ranges := []shard.RowRange{{From: 0, To: min(n, 500)}, {From: max(n-3, 0), To: n}}
+	for _, err := range s.Scan(ctx, shard.ScanOptions{Parallelism: 1, MemoryLimit: 1 << 20, BatchRows: 200, Rows: ranges, Allocator: mem}) {
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, errors.Join(perr, aerr)
+}
+
+// requireKind checks that an error is about the bytes, or about a value that the
+// Arrow type cannot hold.
+func requireKind(t testing.TB, err error) {
+	if err == nil {
+		return
+	}
+	var row *convert.RowError
+	var value *stripe.ValueError
+	if !isFault(err) && !errors.As(err, &row) && !errors.As(err, &value) {
+		t.Fatalf("unexpected kind of error: %v", err)
+	}
+	if strings.Contains(err.Error(), "decoder failed") {
+		t.Fatalf("panic: %v", err)
+	}
+}
+
+// TestMutants reads shards of every kind with random changes of blocks, maps,
+// dictionaries, descriptors and schemas, behind right checksums. AMUDAI_MUTANTS
+// says how many.
+func TestMutants(t *testing.T) {
+	count, seed := 1500, uint64(1)
+	if n, err := strconv.Atoi(os.Getenv("AMUDAI_MUTANTS")); err == nil {
+		count, seed = n, rand.Uint64()
+	}
+	all := newSeeds(t)
+	rng := rand.New(rand.NewPCG(seed, 2))
+	choices := make([]byte, 64)
+	for range count {
+		for i := range choices {
+			choices[i] = byte(rng.Uint32())
+		}
+		which, n := byte(rng.Uint32()), 8+rng.IntN(len(choices)-8)
+		func() {
+			defer func() {
+				if r := recover(); r != nil || t.Failed() {
+					t.Fatalf("mutant(%d, %q): %v", which, choices[:n], r)
+				}
+			}()
+			survive(t, all.mutant(which, choices[:n]))
+		}()
+	}
+	t.Logf("%d mutants of %d shards, seed %d", count, len(all), seed)
+}
+
+// FuzzMutant is TestMutants with changes that a fuzzer chooses.
+func FuzzMutant(f *testing.F) {
+	all := newSeeds(f)
+	for i := range all {
+		f.Add(byte(i), []byte{byte(i * 7), 1, 2, 3, 4, 5, 6, 7, 8, 9, 200, 150, 3, 4, 5})
+	}
+	f.Fuzz(func(t *testing.T, which byte, choices []byte) {
+		if len(choices) > 200 {
+			return
+		}
+		survive(t, all.mutant(which, choices))
+	})
+}
