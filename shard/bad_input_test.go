@@ -14,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/container"
 	schemafb "github.com/amudai/amudai-go/gen/fbs/schema"
+	"github.com/amudai/amudai-go/internal/leaktest"
 	"github.com/amudai/amudai-go/internal/shardtest"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -27,11 +28,11 @@ const memoryBound = 96 << 20
 // that were allocated, and the error of the scan.
 func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, err error) {
 	t.Helper()
-	check := shardtest.Goroutines(t)
-	store, mem := shardtest.OneFile(root), shardtest.NewAllocator()
+	check := leaktest.Goroutines(t)
+	store, mem := shardtest.OneFile(root), leaktest.NewAllocator()
 	open := shard.OpenOptions{Store: store}
 	o := shard.ScanOptions{Allocator: mem, Parallelism: 2}
-	before := shardtest.Allocated()
+	before := leaktest.Allocated()
 	rows := claims(root)
 	if rows > 1<<32 {
 		o.Rows = []shard.RowRange{{From: 0, To: 100_000}, {From: rows - 10, To: rows}}
@@ -40,7 +41,7 @@ func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, 
 	shardtest.Release(batches)
 	report, verr := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: open, MetadataOnly: rows > 1<<32})
 	require.NoError(t, verr)
-	allocated = shardtest.Allocated() - before
+	allocated = leaktest.Allocated() - before
 	require.Zero(t, mem.InUse())
 	require.Zero(t, store.OpenReaders())
 	check()
@@ -194,7 +195,7 @@ func TestEndlessWork(t *testing.T) {
 			l.do(p)
 		}
 	}
-	check := shardtest.Goroutines(t)
+	check := leaktest.Goroutines(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(p.Join())}})

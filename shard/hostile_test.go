@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/arrowmap/convert"
+	"github.com/amudai/amudai-go/internal/leaktest"
 	"github.com/amudai/amudai-go/internal/shardtest"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shard"
@@ -99,8 +100,8 @@ const hostileBound = 768 << 20
 // memory within bounds.
 func survive(t testing.TB, b []byte) {
 	ctx := context.Background()
-	before := shardtest.Allocated()
-	store, mem := shardtest.OneFile(b), shardtest.NewAllocator()
+	before := leaktest.Allocated()
+	store, mem := shardtest.OneFile(b), leaktest.NewAllocator()
 	rows := int64(0)
 	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreKept: true, Decimals: arrowmap.DecimalsAsText}} {
 		o := small(store)
@@ -123,7 +124,7 @@ func survive(t testing.TB, b []byte) {
 		requireKind(t, err)
 	}
 	require.Zero(t, store.OpenReaders())
-	if used := shardtest.Allocated() - before; used > hostileBound {
+	if used := leaktest.Allocated() - before; used > hostileBound {
 		t.Fatalf("%d MiB allocated for %d bytes", used>>20, len(b))
 	}
 }

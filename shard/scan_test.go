@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/leaktest"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/faultstore"
@@ -175,7 +175,7 @@ func TestSplitBatches(t *testing.T) {
 func TestLeaveEarly(t *testing.T) {
 	data := numbered(2000, 7)
 	s := openTable(t, data, WriterOptions{StripeRows: 512})
-	before := runtime.NumGoroutine()
+	check := leaktest.Goroutines(t)
 	for stop := range 22 {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 		for _, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100, Parallelism: 4, Allocator: mem}) {
@@ -185,7 +185,7 @@ func TestLeaveEarly(t *testing.T) {
 			}
 		}
 		mem.AssertSize(t, 0)
-		require.LessOrEqual(t, runtime.NumGoroutine(), before)
+		check()
 	}
 }
 

@@ -31,8 +31,8 @@ var rows = [][]string{
 
 // testHelpers are packages that only tests import.
 var testHelpers = []string{
-	"internal/arrowgen", "internal/arrowtest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/shardtest",
-	"internal/testdata",
+	"internal/arrowgen", "internal/arrowtest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/leaktest",
+	"internal/shardtest", "internal/testdata",
 }
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }

@@ -1,0 +1,82 @@
+package shardtest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Store is a store that knows whether all its readers were closed.
+type Store struct {
+	storage.Store
+	open atomic.Int64
+}
+
+// NewStore wraps a store.
+func NewStore(s storage.Store) *Store { return &Store{Store: s} }
+
+// Files makes a store of artifacts by their URL. The bytes are not copied.
+func Files(files map[string][]byte) *Store { return NewStore(byURL(files)) }
+
+// OneFile makes a store in which every location names the same bytes, which are
+// not copied.
+func OneFile(b []byte) *Store { return NewStore(oneFile{b: b}) }
+
+// Open implements storage.Store.
+func (s *Store) Open(ctx context.Context, location string) (storage.Reader, error) {
+	r, err := s.Store.Open(ctx, location)
+	if err != nil {
+		return nil, err
+	}
+	s.open.Add(1)
+	return &openReader{Reader: r, s: s}, nil
+}
+
+// OpenReaders is the number of readers that are not closed.
+func (s *Store) OpenReaders() int64 { return s.open.Load() }
+
+type openReader struct {
+	storage.Reader
+	s      *Store
+	closed atomic.Bool
+}
+
+func (r *openReader) Close() error {
+	if !r.closed.Swap(true) {
+		r.s.open.Add(-1)
+	}
+	return r.Reader.Close()
+}
+
+type oneFile struct {
+	storage.Store
+	b []byte
+}
+
+func (s oneFile) Open(_ context.Context, location string) (storage.Reader, error) {
+	return storage.FromBytes(location, s.b), nil
+}
+
+type byURL map[string][]byte
+
+func (s byURL) Open(_ context.Context, location string) (storage.Reader, error) {
+	url, err := storage.URL(location)
+	if err != nil {
+		return nil, err
+	}
+	b, ok := s[url]
+	if !ok {
+		return nil, fmt.Errorf("no artifact %s", url)
+	}
+	return storage.FromBytes(location, b), nil
+}
+
+func (s byURL) Create(context.Context, string, storage.CreateOptions) (storage.Writer, error) {
+	return nil, fmt.Errorf("this store is for reading")
+}
+
+func (s byURL) Remove(context.Context, string) error {
+	return fmt.Errorf("this store is for reading")
+}
