@@ -144,6 +144,9 @@ func filePath(location string, windows bool) (string, error) {
 		if !windows {
 			return "", fmt.Errorf("file location %s is on another host", location)
 		}
+		if !isHostName(host) {
+			return "", fmt.Errorf("bad file location %s: %q is not a host's name", location, host)
+		}
 		return `\\` + host + `\` + strings.ReplaceAll(path, "/", `\`), nil
 	case windows:
 		if len(path) < 2 || path[1] != ':' {
@@ -152,6 +155,18 @@ func filePath(location string, windows bool) (string, error) {
 		return strings.ReplaceAll(path, "/", `\`), nil
 	}
 	return "/" + path, nil
+}
+
+// isHostName tells whether a host is a plain name, which a path of Windows
+// cannot take for anything else.
+func isHostName(host string) bool {
+	for _, c := range []byte(host) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && !strings.ContainsRune("0123456789-._", rune(c)) {
+			return false
+		}
+	}
+	return strings.Trim(host, ".") != ""
 }
 
 // forMessages is a location without user name, password and query, which may

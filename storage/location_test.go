@@ -70,6 +70,9 @@ func TestPathsSurviveURLs(t *testing.T) {
 func FuzzPath(f *testing.F) {
 	f.Add("file:///a/%2e%2e/b")
 	f.Add("file:///C:/a")
+	f.Add("file://\x00/")
+	f.Add("file://../share/a")
+	f.Add(`file://a\..\b/c`)
 	f.Fuzz(func(t *testing.T, location string) {
 		for _, windows := range []bool{false, true} {
 			path, err := filePath(location, windows)
