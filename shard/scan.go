@@ -12,10 +12,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // RowRange is the rows from From up to (not including) To, counted in the shard.
-type RowRange struct{ From, To int64 }
+type RowRange = rowset.Range
 
 // DefaultBatchRows is the number of rows of a batch: a power of two, so that
 // batches begin where blocks do, and enough that what a batch costs does not

@@ -26,7 +26,7 @@ var rows = [][]string{
 	{"container"},
 	{"storage"},
 	{"gen"},
-	{"fault", "edition", "decimal", "internal"},
+	{"fault", "edition", "decimal", "rowset", "internal"},
 }
 
 // testHelpers are packages that only tests import.

@@ -1,0 +1,216 @@
+package rowset
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// span is the rows that models know: from -span to span.
+const span = 200
+
+// model is a set of rows, one by one.
+type model map[int64]bool
+
+func modelOf(keep func(row int64) bool) model {
+	m := model{}
+	for row := int64(-span); row < span; row++ {
+		if keep(row) {
+			m[row] = true
+		}
+	}
+	return m
+}
+
+// requireSame checks that a set is well-formed and has the rows of the model.
+func requireSame(t require.TestingT, want model, got Set) {
+	for i, r := range got {
+		require.Less(t, r.From, r.To)
+		if i > 0 {
+			require.Less(t, got[i-1].To, r.From)
+		}
+	}
+	require.EqualValues(t, len(want), got.Len())
+	for row := range got.Rows() {
+		if !want[row] {
+			require.Fail(t, "wrong row", "%d in %v", row, got)
+		}
+	}
+	for row := int64(-span); row < span; row++ {
+		if want[row] != got.Contains(row) {
+			require.Fail(t, "wrong answer", "%d in %v: not %v", row, got, want[row])
+		}
+	}
+}
+
+func genRow(t *rapid.T, name string) int64 { return rapid.Int64Range(-90, 90).Draw(t, name) }
+
+func genRanges(t *rapid.T) []Range {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Range {
+		from := genRow(t, "from")
+		return Range{from, from + rapid.Int64Range(-2, 12).Draw(t, "length")}
+	}), 0, 12).Draw(t, "ranges")
+}
+
+func inAny(ranges []Range, row int64) bool {
+	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From <= row && row < r.To })
+}
+
+func TestOperations(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ra, rb := genRanges(t), genRanges(t)
+		a, b := Of(slices.Clone(ra)...), Of(slices.Clone(rb)...)
+		keep := slices.Clone(a)
+		ma := modelOf(func(row int64) bool { return inAny(ra, row) })
+		mb := modelOf(func(row int64) bool { return inAny(rb, row) })
+		requireSame(t, ma, a)
+		requireSame(t, mb, b)
+		requireSame(t, modelOf(func(row int64) bool { return ma[row] && mb[row] }), a.And(b))
+		requireSame(t, modelOf(func(row int64) bool { return ma[row] || mb[row] }), a.Or(b))
+		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")
+		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), a.Not(n))
+		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))
+		requireSame(t, modelOf(func(row int64) bool { return from <= row && row < to && ma[row] }), a.Clip(from, to))
+		requireSame(t, modelOf(func(row int64) bool { return ma[row-n] }), a.Shift(n))
+		bounds := a.Bounds()
+		requireSame(t, ma, a.Clip(bounds.From, bounds.To))
+		require.Equal(t, keep, a, "an operation changed its operand")
+		rows := slices.Collect(a.Rows())
+		require.True(t, slices.IsSorted(rows))
+		requireSame(t, ma, FromRows(rows))
+		for range a.Rows() {
+			break
+		}
+	})
+}
+
+func TestCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Of(genRanges(t)...)
+		grid := rapid.Int64Range(-1, 30).Draw(t, "grid")
+		var rows []int64
+		for r := range s.Cut(grid) {
+			require.Less(t, r.From, r.To)
+			if grid >= 1 {
+				require.Equal(t, floor(r.From, grid), floor(r.To-1, grid))
+			}
+			for row := r.From; row < r.To; row++ {
+				rows = append(rows, row)
+			}
+		}
+		require.Equal(t, slices.Collect(s.Rows()), rows)
+		for range s.Cut(grid) {
+			break
+		}
+	})
+}
+
+func floor(a, b int64) int64 { return int64(math.Floor(float64(a) / float64(b))) }
+
+func TestBits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 300).Draw(t, "n")
+		off := rapid.IntRange(0, 20).Draw(t, "off")
+		base := rapid.Int64Range(-1000, 1000).Draw(t, "base")
+		run := rapid.SampledFrom([]int{1, 3, 70}).Draw(t, "run")
+		values := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "values")
+		bitmap := make([]byte, (off+n+7)/8)
+		for i := range bitmap {
+			bitmap[i] = 0xa5 // what surrounds the bits does not matter
+		}
+		var want []int64
+		for i := range n {
+			set := len(values) > i/run && values[i/run]&1 != 0
+			fill(bitmap, off+i, 1, set)
+			if set {
+				want = append(want, base+int64(i))
+			}
+		}
+		got := FromBits(bitmap, off, n, base)
+		require.Equal(t, want, slices.Collect(got.Rows()))
+		require.True(t, slices.Equal(FromRows(want), got))
+
+		again := slices.Clone(bitmap)
+		fill(again, off, n, true)
+		got.Or(Of(Range{base - 5, base - 1}, Range{base + 1000, base + 1001})).PutBits(again, off, n, base)
+		require.Equal(t, bitmap, again)
+	})
+}
+
+// Numbers that make no sense give no panic and no endless loop.
+func TestAbsurd(t *testing.T) {
+	numbers := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, 63, 64, math.MaxInt64 - 1, math.MaxInt64}
+	bitmap := []byte{0xff, 0xff, 0xff}
+	for _, a := range numbers {
+		for _, b := range numbers {
+			s := Of(Range{a, b}, Range{5, 7})
+			require.GreaterOrEqual(t, s.Len(), int64(2))
+			for _, c := range numbers {
+				for _, set := range []Set{s.Shift(c), s.Not(c), s.Clip(a, c), All(c), s.And(All(c)), s.Or(All(c)), {{a, b}, {b, c}}} {
+					require.GreaterOrEqual(t, set.Len(), int64(0))
+					set.Contains(c)
+					set.And(s).Or(set).Not(c).Shift(a).Clip(b, c)
+				}
+				for r := range Of(Range{a, b}).Cut(c) {
+					require.Less(t, r.From, r.To)
+					break
+				}
+				FromBits(bitmap, int(b), int(c), a)
+			}
+		}
+		FromRows([]int64{a})
+		FromRows([]int64{a, math.MinInt64})
+	}
+	require.Equal(t, Set{{math.MinInt64, math.MaxInt64}}, Of(Range{math.MinInt64, math.MaxInt64}))
+	require.EqualValues(t, int64(math.MaxInt64), Of(Range{math.MinInt64, math.MaxInt64}).Len())
+	require.Equal(t, Set{{math.MaxInt64 - 2, math.MaxInt64}}, FromBits(bitmap, 0, 24, math.MaxInt64-2))
+	require.Equal(t, Set{{10, 11}}, FromBits(bitmap, 23, 24, 10))
+	require.Empty(t, FromRows([]int64{math.MaxInt64}))
+	require.EqualValues(t, 0, Range{5, 3}.Len())
+	require.EqualValues(t, 3, Range{5, 8}.Len())
+	require.Nil(t, FromBits(nil, 0, 10, 0))
+	require.Nil(t, FromBits(make([]byte, 10), 0, 80, 0))
+}
+
+func TestLastCell(t *testing.T) {
+	var got []Range
+	for r := range Of(Range{math.MaxInt64 - 10, math.MaxInt64}).Cut(1 << 62) {
+		got = append(got, r)
+	}
+	require.Equal(t, []Range{{math.MaxInt64 - 10, math.MaxInt64}}, got)
+}
+
+func Example() {
+	// The bits of the even rows from 100 on, and rows 3 to 5.
+	even := FromBits([]byte{0b01010101}, 0, 8, 100)
+	s := even.Or(Of(Range{3, 6}))
+	fmt.Println(s.Len(), s.Clip(4, 103), s.Not(6))
+	for r := range Of(Range{250, 600}).Cut(256) {
+		fmt.Println(r)
+	}
+	// Output:
+	// 7 [{4 6} {100 101} {102 103}] [{0 3}]
+	// {250 256}
+	// {256 512}
+	// {512 600}
+}
+
+func BenchmarkFromBits(b *testing.B) {
+	const n = 1 << 16
+	for _, pattern := range []byte{0x00, 0x01, 0x0f, 0x55, 0xff} {
+		bitmap := make([]byte, n/8)
+		for i := range bitmap {
+			bitmap[i] = pattern
+		}
+		b.Run(fmt.Sprintf("%02x", pattern), func(b *testing.B) {
+			b.SetBytes(n / 8)
+			for b.Loop() {
+				FromBits(bitmap, 0, n, 0)
+			}
+		})
+	}
+}
