@@ -116,7 +116,7 @@ func readHostile(t testing.TB, b []byte) {
 	check(err)
 	if err == nil {
 		rows := min(s.NumRows(), 1000)
-		for _, err := range s.Scan(ctx, ScanOptions{Parallelism: 1, MemoryLimit: 4 << 20, Rows: []RowRange{{0, rows}}}) {
+		for _, err := range s.Scan(ctx, ScanOptions{Parallelism: 1, MemoryLimit: 4 << 20, Rows: []RowRange{{From: 0, To: rows}}}) {
 			check(err)
 		}
 		require.NoError(t, s.Close())

@@ -23,7 +23,7 @@ type plan struct {
 func newPlan(s *Shard, o *ScanOptions) *plan {
 	p := &plan{shard: s, batch: int64(o.BatchRows)}
 	if o.Rows == nil {
-		p.rows = []RowRange{{0, s.NumRows()}}
+		p.rows = []RowRange{{From: 0, To: s.NumRows()}}
 	} else {
 		p.rows = slices.Clone(o.Rows)
 	}

@@ -84,21 +84,21 @@ func TestScanRows(t *testing.T) {
 	require.Equal(t, between(0, 1000), values)
 	require.Equal(t, []int64{200, 100, 200, 100, 200, 100, 100}, batches)
 
-	values, batches = scanned(t, s, ScanOptions{Rows: []RowRange{{590, 610}, {0, 0}, {3, 5}, {4, 6}}})
+	values, batches = scanned(t, s, ScanOptions{Rows: []RowRange{{From: 590, To: 610}, {From: 0, To: 0}, {From: 3, To: 5}, {From: 4, To: 6}}})
 	require.Equal(t, append(append(between(590, 610), 3, 4), 4, 5), values)
 	require.Equal(t, []int64{10, 10, 2, 2}, batches)
 
 	values, _ = scanned(t, s, ScanOptions{Stripes: []int{3, 1}})
 	require.Equal(t, append(between(300, 600), between(900, 1000)...), values)
 
-	values, _ = scanned(t, s, ScanOptions{Stripes: []int{1}, Rows: []RowRange{{0, 310}, {599, 1000}}})
+	values, _ = scanned(t, s, ScanOptions{Stripes: []int{1}, Rows: []RowRange{{From: 0, To: 310}, {From: 599, To: 1000}}})
 	require.Equal(t, append(between(300, 310), 599), values)
 
 	values, _ = scanned(t, s, ScanOptions{Rows: []RowRange{}})
 	require.Empty(t, values)
 
 	for _, o := range []ScanOptions{
-		{Rows: []RowRange{{5, 4}}}, {Rows: []RowRange{{0, 1001}}}, {Rows: []RowRange{{-1, 4}}}, {Stripes: []int{4}},
+		{Rows: []RowRange{{From: 5, To: 4}}}, {Rows: []RowRange{{From: 0, To: 1001}}}, {Rows: []RowRange{{From: -1, To: 4}}}, {Stripes: []int{4}},
 		{BatchRows: -1}, {Parallelism: -1}, {MemoryLimit: -1}, {Columns: []string{"nothing"}},
 	} {
 		_, err := s.Reader(context.Background(), o)
