@@ -120,7 +120,10 @@ func decimalStorerOf(col *arrowmap.Column) (storer[decimal.Decimal], error) {
 	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL256:
 		s.convert = func(dst []byte, src []decimal.Decimal, valid bitmap.Bits) error {
 			for i, d := range src {
-				if valid.At(i) && !putInteger(dst[i*s.width:(i+1)*s.width], d, scale) {
+				slot := dst[i*s.width : (i+1)*s.width]
+				if !valid.At(i) {
+					clear(slot)
+				} else if !putInteger(slot, d, scale) {
 					return misfit(i, d)
 				}
 			}

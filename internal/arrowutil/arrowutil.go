@@ -86,7 +86,7 @@ func Make(dt arrow.DataType, n int, buffers []*memory.Buffer, children []arrow.A
 
 // NewBuffer is a buffer of n bytes whose content is arbitrary.
 func NewBuffer(mem memory.Allocator, n int) *memory.Buffer {
-	b := memory.NewResizableBuffer(mem)
+	b := memory.NewResizableBuffer(withoutClearing(mem))
 	b.Resize(n)
 	return b
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // Nulls makes an array of n nulls of any type. Arrow's own function for that
-// does not know nulls, nor extensions of nested types, inside others.
+// does not know nulls, nor extensions of nested types, inside others, and counts
+// on memory that is zero.
 func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
 	switch t := dt.(type) {
 	case *arrow.NullType:
@@ -32,8 +33,18 @@ func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
 		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 8*(n+1))
 	case arrow.ListLikeType: // lists and maps
 		return nulls(mem, dt, n, []arrow.ArrayData{nullData(mem, t.Elem(), 0)}, 4*(n+1))
+	case *arrow.BinaryType, *arrow.StringType:
+		return nulls(mem, dt, n, nil, 4*(n+1), 0)
+	case *arrow.LargeBinaryType, *arrow.LargeStringType:
+		return nulls(mem, dt, n, nil, 8*(n+1), 0)
+	case *arrow.BooleanType:
+		return nulls(mem, dt, n, nil, (n+7)/8)
+	case *arrow.DictionaryType, *arrow.RunEndEncodedType:
+		return array.MakeArrayOfNull(mem, dt, n)
+	case arrow.FixedWidthDataType:
+		return nulls(mem, dt, n, nil, n*t.Bytes())
 	}
-	return array.MakeArrayOfNull(mem, dt, n)
+	return nulls(mem, dt, n, nil, n*arrow.ViewHeaderSizeBytes) // views of strings
 }
 
 // nulls makes an array with a validity bitmap and further buffers of zeros.
