@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/schema"
 )
 
@@ -25,8 +26,8 @@ type Column struct {
 // nodeReader reads one schema node and those below it. It is safe for
 // concurrent use; scratch memory belongs to the worker.
 type nodeReader interface {
-	// read gives the slots from up to (not including) to.
-	read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error)
+	// read gives the slots of a set, in order.
+	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
 }
 
 // OpenColumn opens a column: it fetches the descriptors of its nodes and the
@@ -51,12 +52,34 @@ func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err
 	if from < 0 || from > to || to > c.rows {
 		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", from, to, c.rows)
 	}
+	var rows rowset.Set
+	if from < to {
+		rows = rowset.Set{{From: from, To: to}}
+	}
+	return c.read(ctx, rows)
+}
+
+// ReadRows is [Column.Read] for a set of rows, which come in ascending order.
+// Blocks that hold none of them are neither read nor decoded.
+func (c *Column) ReadRows(ctx context.Context, rows rowset.Set) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	last := int64(0)
+	for _, r := range rows {
+		if r.From < last || r.From >= r.To || r.To > c.rows {
+			return nil, fmt.Errorf("rows %d to %d after %d of a stripe of %d rows", r.From, r.To, last, c.rows)
+		}
+		last = r.To
+	}
+	return c.read(ctx, rows)
+}
+
+func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err // constants need no I/O that would notice
 	}
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
-	return c.reader.read(ctx, w, from, to)
+	return c.reader.read(ctx, w, rows)
 }
 
 // opener makes the readers of one column.
@@ -98,8 +121,8 @@ type placedReader struct {
 	col *arrowmap.Column
 }
 
-func (r *placedReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	arr, err := r.nodeReader.read(ctx, w, from, to)
+func (r *placedReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.nodeReader.read(ctx, w, rows)
 	if err != nil {
 		return nil, r.op.wrap(err, r.col)
 	}
@@ -240,9 +263,9 @@ func newNullReader(dt arrow.DataType, o *ReadOptions) *nullReader {
 	return &nullReader{dt: dt, size: nullBytes(dt), options: o}
 }
 
-func (r *nullReader) read(_ context.Context, _ *worker, from, to int64) (arrow.Array, error) {
-	if err := r.options.checkFree(to-from, r.size); err != nil {
+func (r *nullReader) read(_ context.Context, _ *worker, rows rowset.Set) (arrow.Array, error) {
+	if err := r.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return arrowutil.Nulls(r.options.Allocator, r.dt, int(to-from)), nil
+	return arrowutil.Nulls(r.options.Allocator, r.dt, int(rows.Len())), nil
 }

@@ -16,6 +16,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/schema"
 )
 
@@ -231,9 +232,9 @@ func newConstantReader(one arrow.Array, o *ReadOptions) *constantReader {
 	return r
 }
 
-func (r *constantReader) read(_ context.Context, _ *worker, from, to int64) (arrow.Array, error) {
-	if err := r.options.checkFree(to-from, r.size); err != nil {
+func (r *constantReader) read(_ context.Context, _ *worker, rows rowset.Set) (arrow.Array, error) {
+	if err := r.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return arrowutil.Repeat(r.options.Allocator, r.one, int(to-from))
+	return arrowutil.Repeat(r.options.Allocator, r.one, int(rows.Len()))
 }

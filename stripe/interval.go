@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // Intervals of several parts are stored as a struct with a child a part:
@@ -79,7 +80,7 @@ type intervalReader struct {
 	dt    arrow.DataType
 }
 
-func (r *intervalReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	parts := make([]arrow.Array, len(r.parts.children))
 	defer func() {
 		for _, p := range parts {
@@ -88,17 +89,17 @@ func (r *intervalReader) read(ctx context.Context, w *worker, from, to int64) (a
 			}
 		}
 	}()
-	n := int(to - from)
+	n := int(rows.Len())
 	for i, c := range r.parts.children {
 		var err error
-		if parts[i], err = c.read(ctx, w, from, to); err != nil {
+		if parts[i], err = c.read(ctx, w, rows); err != nil {
 			return nil, err
 		}
 		if parts[i].NullN() > 0 {
 			return nil, fault.Corruptf("null part of an interval")
 		}
 	}
-	valid, nulls, err := r.parts.presence.read(ctx, w, r.parts.mem, from, to)
+	valid, nulls, err := r.parts.presence.read(ctx, w, r.parts.mem, rows)
 	if err != nil {
 		return nil, err
 	}

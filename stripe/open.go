@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/schema"
 )
 
@@ -235,10 +236,10 @@ type emptyReader struct {
 	presence *presenceReader
 }
 
-func (r *emptyReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+func (r *emptyReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
 	if err != nil {
 		return nil, err
 	}
-	return emptyArray(r.dt, int(to-from), valid, nulls), nil
+	return emptyArray(r.dt, int(rows.Len()), valid, nulls), nil
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // booleanReader reads a node of booleans.
@@ -20,33 +20,38 @@ type booleanReader struct {
 	presence *presenceReader
 }
 
-func (r *booleanReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewZeroBuffer(r.mem, int(to-from+7)/8)
-	if err := readBits(ctx, w, r.data, from, to, values.Bytes()); err != nil {
+	values := arrowutil.NewZeroBuffer(r.mem, int(rows.Len()+7)/8)
+	if err := readBits(ctx, w, r.data, rows, values.Bytes()); err != nil {
 		releaseAll(valid, values)
 		return nil, err
 	}
-	return arrowutil.Make(r.dt, int(to-from), []*memory.Buffer{valid, values}, nil, nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid, values}, nil, nulls), nil
 }
 
-// readBits copies the bits from up to (not including) to of a bit buffer to
-// the start of dst. The buffer's values are bytes of bits.
-func readBits(ctx context.Context, w *worker, b *blockReader, from, to int64, dst []byte) error {
-	if from == to {
-		return nil
-	}
-	return b.each(ctx, w, uint64(from)/8, (uint64(to)+7)/8, func(e blockmap.Entry, block []byte) error {
-		bytes := slice(&w.bits, e.N)
+// readBits copies the bits of rows of a bit buffer to the start of dst. The
+// buffer's values are bytes of bits.
+func readBits(ctx context.Context, w *worker, b *blockReader, rows rowset.Set, dst []byte) error {
+	at := 0
+	return b.each(ctx, w, bytesOf(rows), func(p *part, block []byte) error {
+		bytes := slice(&w.bits, p.N)
 		if _, err := numeric.DecodeBlock(bytes, nil, 0, block, numeric.BlockOptions{Checksums: b.checksums}, &w.numeric); err != nil {
 			return err
 		}
-		start := int64(e.First) * 8
-		lo, hi := max(from, start), min(to, start+int64(e.N)*8)
-		bitmap.Bits{Data: bytes, Off: int(lo - start), Len: int(hi - lo)}.CopyTo(dst, int(lo-from))
+		start, end := int64(p.First)*8, int64(p.First+uint64(p.N))*8
+		for len(rows) > 0 && rows[0].From < end {
+			lo, hi := max(rows[0].From, start), min(rows[0].To, end)
+			bitmap.Bits{Data: bytes, Off: int(lo - start), Len: int(hi - lo)}.CopyTo(dst, at)
+			at += int(hi - lo)
+			if rows[0].To > end {
+				break
+			}
+			rows = rows[1:]
+		}
 		return nil
 	})
 }
@@ -57,14 +62,14 @@ type presenceReader struct {
 	data *blockReader
 }
 
-// read gives the validity bitmap of a range, nil without nulls, and the number of nulls.
-func (r *presenceReader) read(ctx context.Context, w *worker, mem memory.Allocator, from, to int64) (*memory.Buffer, int, error) {
+// read gives the validity bitmap of rows, nil without nulls, and the number of nulls.
+func (r *presenceReader) read(ctx context.Context, w *worker, mem memory.Allocator, rows rowset.Set) (*memory.Buffer, int, error) {
 	if r == nil {
 		return nil, 0, nil
 	}
-	n := int(to - from)
+	n := int(rows.Len())
 	b := arrowutil.NewZeroBuffer(mem, (n+7)/8)
-	if err := readBits(ctx, w, r.data, from, to, b.Bytes()); err != nil {
+	if err := readBits(ctx, w, r.data, rows, b.Bytes()); err != nil {
 		b.Release()
 		return nil, 0, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -19,11 +20,16 @@ import (
 // most, unless one block is larger: little enough to decode them from cache.
 const readSpan = 1 << 20
 
+// readGap is how many bytes between two blocks are read to save a request.
+const readGap = 4 << 10
+
 // worker holds the scratch memory of one goroutine that reads; it belongs to
 // no column.
 type worker struct {
 	raw     []byte
 	entries []blockmap.Entry
+	parts   []part
+	rows    rowset.Set
 	numeric numeric.Scratch
 	bytes   bytestring.Scratch
 	codes   []uint32
@@ -106,42 +112,30 @@ func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer) er
 	return nil
 }
 
-// each reads the blocks that hold the values from up to (not including) to, in
-// order, and calls f with the bytes of each; they are valid during the call.
-// Values past the end of the buffer are an error.
-func (br *blockReader) each(ctx context.Context, w *worker, from, to uint64, f func(e blockmap.Entry, block []byte) error) error {
-	if from >= to {
-		return nil
+// each reads the blocks that hold rows, in order, and calls f with the bytes of
+// each and what is needed of it; both are valid during the call. Rows past the end
+// of the buffer are an error.
+func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f func(p *part, block []byte) error) error {
+	parts, err := br.parts(w, rows)
+	if err != nil {
+		return err
 	}
-	if to > br.blocks.Values() {
-		return br.wrap(fault.Corruptf("%d values, expected at least %d", br.blocks.Values(), to))
-	}
-	first, last := br.blocks.Find(from), br.blocks.Find(to-1)
-	w.entries = br.blocks.Append(w.entries[:0], first, last+1)
-	for i, e := range w.entries {
-		if err := checkBlock(e.N); err != nil {
-			return br.wrap(fault.In(err, fmt.Sprintf("block %d", first+i), br.start+e.Offset))
-		}
-	}
-	for entries := w.entries; len(entries) > 0; {
-		n, size := 1, entries[0].Size
-		for n < len(entries) && size+entries[n].Size <= readSpan {
-			size += entries[n].Size
-			n++
-		}
+	for len(parts) > 0 {
+		n, size := run(parts)
 		raw := slice(&w.raw, size)
-		if err := br.r.ReadAt(ctx, raw, br.start+entries[0].Offset); err != nil {
+		first := parts[0].Offset
+		if err := br.r.ReadAt(ctx, raw, br.start+first); err != nil {
 			return br.wrap(err)
 		}
-		for i, e := range entries[:n] {
-			if err := f(e, raw[:e.Size:e.Size]); err != nil {
-				ordinal := first + len(w.entries) - len(entries) + i
-				at := br.start + e.Offset
-				return br.wrap(fault.In(fault.Shift(err, at), fmt.Sprintf("block %d", ordinal), at))
+		for i := range parts[:n] {
+			p := &parts[i]
+			at := int(p.Offset - first)
+			if err := f(p, raw[at:at+p.Size:at+p.Size]); err != nil {
+				at := br.start + p.Offset
+				return br.wrap(fault.In(fault.Shift(err, at), fmt.Sprintf("block %d", p.ordinal), at))
 			}
-			raw = raw[e.Size:]
 		}
-		entries = entries[n:]
+		parts = parts[n:]
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // overrun is how far beyond the end of the values a decoder may write.
@@ -85,34 +85,35 @@ func (c *bytesColumn[O]) room(n int) ([]byte, error) {
 	return buf[c.size:size:min(size+overrun, cap(buf))], nil
 }
 
-func (r *bytesReader[O]) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	c, err := r.newColumn(int(to-from), r.nulls)
+func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	c, err := r.newColumn(int(rows.Len()), r.nulls)
 	if err != nil {
 		return nil, err
 	}
-	err = r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
-		at := int(lo - uint64(from))
-		if int(hi-lo) == e.N {
-			return r.decode(w, e, block, c, at)
+	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		switch {
+		case p.whole():
+			return r.decode(w, p, block, c)
+		case p.sparse():
+			return r.decodeSome(w, p, block, c)
 		}
-		return r.decodePart(w, e, block, c, at, int(lo-e.First), int(hi-e.First))
+		return r.decodePart(w, p, block, c)
 	})
 	if err != nil {
 		releaseAll(c.offsets, c.data, c.valid)
 		return nil, err
 	}
-	return c.array(r.dt, int(to-from)), nil
+	return c.array(r.dt, int(rows.Len())), nil
 }
 
-func (r *bytesReader[O]) parse(w *worker, e blockmap.Entry, block []byte) (*bytestring.Block, error) {
-	return bytestring.Parse(block, e.N, r.fixed,
+func (r *bytesReader[O]) parse(w *worker, p *part, block []byte) (*bytestring.Block, error) {
+	return bytestring.Parse(block, p.N, r.fixed,
 		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: r.options.blockBytes(len(block))}, &w.bytes)
 }
 
 // decode decodes a whole block to its place.
-func (r *bytesReader[O]) decode(w *worker, e blockmap.Entry, block []byte, c *bytesColumn[O], at int) error {
-	b, err := r.parse(w, e, block)
+func (r *bytesReader[O]) decode(w *worker, p *part, block []byte, c *bytesColumn[O]) error {
+	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
 	}
@@ -122,14 +123,14 @@ func (r *bytesReader[O]) decode(w *worker, e blockmap.Entry, block []byte, c *by
 	}
 	var ends []O
 	if c.offsets != nil {
-		ends = c.ends[at : at+e.N]
+		ends = c.ends[p.at : p.at+p.N]
 	}
 	if err := bytestring.Decode(b, dst, ends, O(c.size)); err != nil {
 		return err
 	}
 	c.size += len(dst)
 	if c.valid != nil {
-		b.Validity(c.valid.Bytes(), at)
+		b.Validity(c.valid.Bytes(), p.at)
 	}
 	return r.countNulls(b.Nulls(), &c.nulls)
 }
@@ -142,23 +143,74 @@ func (r *bytesReader[O]) countNulls(n int, sum *int) error {
 	return nil
 }
 
-// decodePart decodes a block that reaches beyond the range that is read, and
-// copies its values from lo up to hi.
-func (r *bytesReader[O]) decodePart(w *worker, e blockmap.Entry, block []byte, c *bytesColumn[O], at, lo, hi int) error {
+// decodeSome decodes a few values of a block.
+func (r *bytesReader[O]) decodeSome(w *worker, p *part, block []byte, c *bytesColumn[O]) error {
+	b, err := r.parse(w, p, block)
+	if err != nil {
+		return err
+	}
+	at := p.at
+	for _, rows := range p.rows {
+		from, to := int(rows.From), int(rows.To)
+		dst, err := c.room(b.RangeLen(from, to))
+		if err != nil {
+			return err
+		}
+		var ends []O
+		if c.offsets != nil {
+			ends = c.ends[at : at+to-from]
+		}
+		if err := bytestring.DecodeRange(b, from, to, dst, ends, O(c.size)); err != nil {
+			return err
+		}
+		c.size += len(dst)
+		at += to - from
+	}
+	if c.valid != nil && b.Nulls() > 0 {
+		bits := slice(&w.bits, (b.Len()+7)/8)
+		clear(bits)
+		b.Validity(bits, 0)
+		c.nulls += pickBits(c.valid.Bytes(), p.at, bitmap.Bits{Data: bits, Len: b.Len()}, p.rows)
+		return nil
+	}
+	if c.valid != nil {
+		bitmap.SetRange(c.valid.Bytes(), p.at, p.n)
+	}
+	nulls := 0
+	return r.countNulls(b.Nulls(), &nulls)
+}
+
+// decodePart decodes a block that is needed in part, and copies the rows.
+func (r *bytesReader[O]) decodePart(w *worker, p *part, block []byte, c *bytesColumn[O]) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBytes{n: -1}
 	}
-	if s.first != e.First || s.n != e.N {
+	if s.first != p.First || s.n != p.N {
 		s.n = -1
-		if err := r.decodeSpare(w, e, block, s); err != nil {
+		if err := r.decodeSpare(w, p, block, s); err != nil {
 			return err
 		}
-		s.first, s.n = e.First, e.N
+		s.first, s.n = p.First, p.N
 	}
 	defer r.spare.Store(s)
-	start, end := lo*r.fixed, hi*r.fixed
-	if r.fixed == 0 {
+	at := p.at
+	for _, rows := range p.rows {
+		if err := c.copyOf(s, r.fixed, at, int(rows.From), int(rows.To)); err != nil {
+			return err
+		}
+		at += int(rows.To - rows.From)
+	}
+	if c.valid != nil {
+		c.nulls += pickBits(c.valid.Bytes(), p.at, bitmap.Bits{Data: s.valid, Len: p.N}, p.rows)
+	}
+	return nil
+}
+
+// copyOf appends the values from lo up to hi of a decoded block.
+func (c *bytesColumn[O]) copyOf(s *spareBytes, fixed, at, lo, hi int) error {
+	start, end := lo*fixed, hi*fixed
+	if fixed == 0 {
 		start, end = int(s.offsets[lo]), int(s.offsets[hi])
 	}
 	dst, err := c.room(end - start)
@@ -166,35 +218,30 @@ func (r *bytesReader[O]) decodePart(w *worker, e blockmap.Entry, block []byte, c
 		return err
 	}
 	copy(dst, s.data[start:end])
-	if r.fixed == 0 {
+	if fixed == 0 {
 		shift := int64(c.size - start)
 		for i, end := range s.offsets[lo+1 : hi+1] {
 			c.ends[at+i] = O(end + shift)
 		}
 	}
 	c.size += len(dst)
-	if c.valid != nil {
-		valid := bitmap.Bits{Data: s.valid, Off: lo, Len: hi - lo}
-		valid.CopyTo(c.valid.Bytes(), at)
-		c.nulls += valid.Nulls()
-	}
 	return nil
 }
 
-func (r *bytesReader[O]) decodeSpare(w *worker, e blockmap.Entry, block []byte, s *spareBytes) error {
-	b, err := r.parse(w, e, block)
+func (r *bytesReader[O]) decodeSpare(w *worker, p *part, block []byte, s *spareBytes) error {
+	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
 	}
 	var ends []int64
 	if r.fixed == 0 {
-		slice(&s.offsets, e.N+1)[0] = 0
+		slice(&s.offsets, p.N+1)[0] = 0
 		ends = s.offsets[1:]
 	}
 	if err := bytestring.Decode(b, slice(&s.data, b.DataLen()), ends, int64(0)); err != nil {
 		return err
 	}
-	clear(slice(&s.valid, (e.N+7)/8))
+	clear(slice(&s.valid, (p.N+7)/8))
 	b.Validity(s.valid, 0)
 	nulls := 0
 	return r.countNulls(b.Nulls(), &nulls)

@@ -8,12 +8,12 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/decimal"
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
@@ -44,31 +44,30 @@ type decimalReader struct {
 	scale int // of the Arrow decimals
 }
 
-func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	if to-from > r.options.MaxArrayBytes/32 {
+func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > r.options.MaxArrayBytes/32 {
 		return nil, ErrBatchTooLarge
 	}
-	n := int(to - from)
+	n := int(rows.Len())
 	out := fixedColumn{values: arrowutil.NewBuffer(r.options.Allocator, n*r.store.width)}
 	if r.nulls {
 		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
 	}
-	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		b, err := r.parse(w, e, block)
+	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		b, err := r.parse(w, p, block)
 		if err != nil {
 			return err
 		}
-		p := partOf(e, from, to)
-		valid, err := r.validity(w, b)
+		all, err := r.validity(w, b)
 		if err != nil {
 			return err
 		}
-		valid = valid.Slice(p.lo, p.hi)
+		valid := bitmap.All(p.n)
 		if out.valid != nil {
-			valid.CopyTo(out.valid.Bytes(), p.at)
+			valid = bitmap.Bits{Data: out.valid.Bytes(), Off: p.at, Len: p.n}
+			out.nulls += pickBits(valid.Data, p.at, all, p.rows)
 		}
-		out.nulls += valid.Nulls()
-		dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.hi-p.lo)*r.store.width]
+		dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
 		if r.fromIntegers(dst, b, p) {
 			return nil
 		}
@@ -76,7 +75,8 @@ func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (ar
 		if err != nil {
 			return err
 		}
-		return shiftRows(r.store.convert(dst, values[p.lo:p.hi], valid), p.at)
+		pick(values, values, p.rows) // to the front
+		return shiftRows(r.store.convert(dst, values[:p.n], valid), p.at)
 	})
 	if err != nil {
 		out.release()
@@ -85,26 +85,20 @@ func (r *decimalReader) read(ctx context.Context, w *worker, from, to int64) (ar
 	return out.array(r.dt, n), nil
 }
 
-// part is what a read needs of a block: its values from lo up to hi, for the
-// rows from at on.
-type part struct{ lo, hi, at int }
-
-func partOf(e blockmap.Entry, from, to int64) part {
-	lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
-	return part{lo: int(lo - e.First), hi: int(hi - e.First), at: int(lo - uint64(from))}
-}
-
 // fromIntegers fills dst from a block that is stored as integers of the
 // column's own scale, without going through decimal digits. It reports false
 // for other blocks.
-func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p part) bool {
+func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p *part) bool {
 	exponent, integers, exceptions, ok := b.Integers()
 	if !ok || exponent != -r.scale || len(exceptions.Positions) > 0 || r.store.width != 16 {
 		return false
 	}
 	out := arrowutil.As[decimal.Int128](dst)
-	for i, v := range integers[p.lo:p.hi] {
-		out[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
+	for _, rows := range p.rows {
+		for i, v := range integers[rows.From:rows.To] {
+			out[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
+		}
+		out = out[rows.To-rows.From:]
 	}
 	return true
 }
@@ -133,12 +127,12 @@ func (r *decimalReader) values(w *worker, b *bytestring.Block) ([]decimal.Decima
 // decimalTextReader reads decimals as text.
 type decimalTextReader struct{ *decimalReader }
 
-func (r *decimalTextReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	builder := array.NewBuilder(r.options.Allocator, r.dt)
 	defer builder.Release()
 	text := builder.(array.StringLikeBuilder)
-	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		b, err := r.parse(w, e, block)
+	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		b, err := r.parse(w, p, block)
 		if err != nil {
 			return err
 		}
@@ -150,11 +144,13 @@ func (r *decimalTextReader) read(ctx context.Context, w *worker, from, to int64)
 		if err != nil {
 			return err
 		}
-		for p := partOf(e, from, to); p.lo < p.hi; p.lo++ {
-			if valid.At(p.lo) {
-				text.Append(values[p.lo].String())
-			} else {
-				text.AppendNull()
+		for _, rows := range p.rows {
+			for i := int(rows.From); i < int(rows.To); i++ {
+				if valid.At(i) {
+					text.Append(values[i].String())
+				} else {
+					text.AppendNull()
+				}
 			}
 		}
 		return nil

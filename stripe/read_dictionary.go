@@ -7,12 +7,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/dictionary"
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -86,28 +86,29 @@ type codesReader[O int32 | int64] struct {
 	dict *valueDictionary
 }
 
-func (r *codesReader[O]) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	dict, table, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(int(to-from), hasNull)
+	c, err := r.newColumn(int(rows.Len()), hasNull)
 	if err != nil {
 		return nil, err
 	}
-	err = r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		codes := slice(&w.codes, e.N)
+	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		codes := slice(&w.codes, p.N)
 		if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
 			return err
 		}
-		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
-		codes = codes[lo-e.First : hi-e.First]
-		at := int(lo - uint64(from))
-		if hasNull {
-			c.nulls += putCodes(c.valid.Bytes(), at, codes, null)
+		if !p.whole() { // the codes move to the front
+			pick(codes, codes, p.rows)
+			codes = codes[:p.n]
 		}
-		return r.gather(w, table, codes, c, at)
+		if hasNull {
+			c.nulls += putCodes(c.valid.Bytes(), p.at, codes, null)
+		}
+		return r.gather(w, table, codes, c, p.at)
 	})
 	if err == nil && c.nulls > 0 && !r.nulls {
 		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", c.nulls))
@@ -116,7 +117,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, from, to int64) (a
 		releaseAll(c.offsets, c.data, c.valid)
 		return nil, err
 	}
-	return c.array(r.dt, int(to-from)), nil
+	return c.array(r.dt, int(rows.Len())), nil
 }
 
 // gather appends the values of codes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // fixedListReader reads a FixedSizeList node: position i has the items
@@ -23,19 +24,20 @@ type fixedListReader struct {
 	stored   int64 // items in the stripe: the reference leaves out those of null lists at its end
 }
 
-func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	if r.size > 0 && to > math.MaxInt64/r.size {
-		return nil, fault.Corruptf("row %d of lists of %d items", to, r.size)
+func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if k := len(rows) - 1; k >= 0 && r.size > 0 && rows[k].To > math.MaxInt64/r.size {
+		return nil, fault.Corruptf("row %d of lists of %d items", rows[k].To, r.size)
 	}
-	first, last := from*r.size, to*r.size
-	if err := r.options.checkItems(last - first); err != nil {
+	wanted := scaled(rows, r.size)
+	if err := r.options.checkItems(wanted.Len()); err != nil {
 		return nil, err
 	}
-	items, err := r.items.read(ctx, w, min(first, r.stored), min(last, r.stored))
+	stored := upTo(wanted, r.stored)
+	items, err := r.items.read(ctx, w, stored)
 	if err != nil {
 		return nil, err
 	}
-	if missing := last - max(first, r.stored); missing > 0 {
+	if missing := wanted.Len() - stored.Len(); missing > 0 {
 		if err := r.options.checkFree(missing, nullBytes(items.DataType())); err != nil {
 			items.Release()
 			return nil, err
@@ -49,10 +51,10 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, from, to int64) (
 		}
 	}
 	defer items.Release()
-	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, from, to)
+	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, rows)
 	if err != nil {
 		return nil, err
 	}
 	items.Data().Retain()
-	return arrowutil.Make(r.dt, int(to-from), []*memory.Buffer{valid}, []arrow.ArrayData{items.Data()}, nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, []arrow.ArrayData{items.Data()}, nulls), nil
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // listReader reads a list or map node: offsets, presence, and the items of the
@@ -24,16 +24,17 @@ type listReader struct {
 	stored   int64 // items in the stripe, or unknownCount
 }
 
-func (r *listReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	n := int(to - from)
-	if int64(n) > r.options.MaxArrayBytes/8 {
+func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > r.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
 	}
-	ends := make([]uint64, n+1)
-	if err := r.readOffsets(ctx, w, ends, uint64(from)); err != nil {
+	n := int(rows.Len())
+	bounds := make([]uint64, n+len(rows), n+len(rows)+1)
+	if err := r.readOffsets(ctx, w, bounds, rows); err != nil {
 		return nil, err
 	}
-	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, from, to)
+	wanted, ends := itemsOf(rows, bounds)
+	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (r *listReader) read(ctx context.Context, w *worker, from, to int64) (arrow
 	}
 	var items arrow.ArrayData
 	if err == nil {
-		items, err = r.readItems(ctx, w, int64(ends[0]), int64(ends[n]))
+		items, err = r.readItems(ctx, w, wanted)
 	}
 	if err != nil {
 		releaseAll(valid, offsets)
@@ -58,46 +59,77 @@ func (r *listReader) read(ctx context.Context, w *worker, from, to int64) (arrow
 	return arrowutil.Make(r.dt, n, buffers, []arrow.ArrayData{items}, nulls), nil
 }
 
-// readOffsets reads the offsets from position from on.
-func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, from uint64) error {
-	to := from + uint64(len(dst))
+// readOffsets reads the offsets of rows: of a range of k rows k+1.
+func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, rows rowset.Set) error {
+	wanted := make(rowset.Set, len(rows))
+	for i, r := range rows {
+		wanted[i] = rowset.Range{From: r.From, To: r.To + 1}
+	}
+	if len(rows) == 0 { // the offset of nothing
+		return nil
+	}
 	last := uint64(0)
-	return r.offsets.each(ctx, w, from, to, func(e blockmap.Entry, block []byte) error {
-		values := slice(&w.words, e.N)
+	return r.offsets.each(ctx, w, wanted, func(p *part, block []byte) error {
+		values := slice(&w.words, p.N)
 		if _, err := numeric.DecodeBlock(values, nil, 0, block, numeric.BlockOptions{Checksums: r.offsets.checksums}, &w.numeric); err != nil {
 			return err
 		}
-		if e.First == 0 && values[0] != 0 {
+		if p.First == 0 && values[0] != 0 {
 			return fault.Corruptf("first list offset is %d, not 0", values[0])
 		}
-		lo, hi := max(from, e.First), min(to, e.First+uint64(e.N))
-		for i, v := range values[lo-e.First : hi-e.First] {
+		got := dst[p.at : p.at+p.n]
+		pick(got, values, p.rows)
+		for i, v := range got {
 			if v < last || v > math.MaxInt64 {
-				return fault.Corruptf("list offset %d at position %d follows %d", v, lo+uint64(i), last)
+				return fault.Corruptf("list offset %d follows %d at row %d of those asked for", v, last, p.at+i)
 			}
 			last = v
 		}
-		copy(dst[lo-from:], values[lo-e.First:hi-e.First])
 		return nil
 	})
 }
 
+// itemsOf gives the items of rows whose offsets are bounds, and where each list
+// begins and ends among them. ends lies in the memory of bounds.
+func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
+	items = make(rowset.Set, 0, len(rows))
+	ends, total := bounds[:1], uint64(0) // what is written has been read
+	for _, r := range rows {
+		k := int(r.To - r.From)
+		first, of := bounds[0], bounds[1:k+1]
+		bounds = bounds[k+1:]
+		last := first
+		for _, last = range of {
+			ends = append(ends, total+last-first)
+		}
+		total += last - first
+		switch j := len(items) - 1; {
+		case first == last:
+		case j >= 0 && items[j].To == int64(first):
+			items[j].To = int64(last)
+		default:
+			items = append(items, rowset.Range{From: int64(first), To: int64(last)})
+		}
+	}
+	ends[0] = 0
+	return items, ends
+}
+
 // makeOffsets is the Arrow offsets buffer, starting at 0.
 func (r *listReader) makeOffsets(ends []uint64) (*memory.Buffer, error) {
-	base := ends[0]
 	if r.dt.ID() == arrow.LARGE_LIST {
 		b := arrowutil.NewBuffer(r.options.Allocator, 8*len(ends))
 		for i, dst := 0, arrowutil.As[int64](b.Bytes()); i < len(dst); i++ {
-			dst[i] = int64(ends[i] - base)
+			dst[i] = int64(ends[i])
 		}
 		return b, nil
 	}
-	if ends[len(ends)-1]-base > math.MaxInt32 {
+	if ends[len(ends)-1] > math.MaxInt32 {
 		return nil, ErrBatchTooLarge
 	}
 	b := arrowutil.NewBuffer(r.options.Allocator, 4*len(ends))
 	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {
-		dst[i] = int32(ends[i] - base)
+		dst[i] = int32(ends[i])
 	}
 	return b, nil
 }
@@ -121,16 +153,16 @@ func (r *listReader) checkSizes(ends []uint64, size uint64) error {
 	return nil
 }
 
-func (r *listReader) readItems(ctx context.Context, w *worker, from, to int64) (arrow.ArrayData, error) {
-	if r.stored != unknownCount && to > r.stored {
-		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", to, r.stored))
+func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) (arrow.ArrayData, error) {
+	if k := len(rows) - 1; k >= 0 && r.stored != unknownCount && rows[k].To > r.stored {
+		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", rows[k].To, r.stored))
 	}
-	if err := r.options.checkItems(to - from); err != nil {
+	if err := r.options.checkItems(rows.Len()); err != nil {
 		return nil, err
 	}
 	children := make([]arrow.ArrayData, 0, len(r.children))
 	for _, c := range r.children {
-		arr, err := c.read(ctx, w, from, to)
+		arr, err := c.read(ctx, w, rows)
 		if err == nil && r.dt.ID() == arrow.MAP && len(children) == 0 && arr.NullN() > 0 {
 			err = fault.Corruptf("%d null keys of a map", arr.NullN())
 			arr.Release()
@@ -146,7 +178,7 @@ func (r *listReader) readItems(ctx context.Context, w *worker, from, to int64) (
 		arr.Release()
 	}
 	if m, ok := r.dt.(*arrow.MapType); ok {
-		entries := arrowutil.Make(m.Elem(), int(to-from), []*memory.Buffer{nil}, children, 0)
+		entries := arrowutil.Make(m.Elem(), int(rows.Len()), []*memory.Buffer{nil}, children, 0)
 		defer entries.Release()
 		entries.Data().Retain()
 		return entries.Data(), nil

@@ -7,11 +7,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // storer turns stored values into the bytes of an Arrow buffer. With convert
@@ -39,22 +39,20 @@ type spareBlock[T any] struct {
 	valid  []byte
 }
 
-func (r *primitiveReader[T]) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	if to-from > r.options.MaxArrayBytes/8 {
+func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if rows.Len() > r.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
 	}
-	n := int(to - from)
+	n := int(rows.Len())
 	out := fixedColumn{values: arrowutil.NewBuffer(r.options.Allocator, n*r.store.width)}
 	if r.nulls {
 		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
 	}
-	err := r.data.each(ctx, w, uint64(from), uint64(to), func(e blockmap.Entry, block []byte) error {
-		lo, hi := max(uint64(from), e.First), min(uint64(to), e.First+uint64(e.N))
-		at := int(lo - uint64(from))
-		if int(hi-lo) == e.N {
-			return r.decode(w, e, block, &out, at)
+	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		if p.whole() {
+			return r.decode(w, p, block, &out)
 		}
-		return r.decodePart(w, e, block, &out, at, int(lo-e.First), int(hi-e.First))
+		return r.decodePart(w, p, block, &out)
 	})
 	if err != nil {
 		out.release()
@@ -64,23 +62,23 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, from, to int64
 }
 
 // decode decodes a whole block to its place.
-func (r *primitiveReader[T]) decode(w *worker, e blockmap.Entry, block []byte, out *fixedColumn, at int) error {
-	dst := out.values.Bytes()[at*r.store.width : (at+e.N)*r.store.width]
+func (r *primitiveReader[T]) decode(w *worker, p *part, block []byte, out *fixedColumn) error {
+	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.N)*r.store.width]
 	var bits []byte
 	if out.valid != nil {
 		bits = out.valid.Bytes()
 	}
 	if r.store.convert == nil {
-		return r.decodeTo(w, arrowutil.As[T](dst), bits, at, e, block, out)
+		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.at, block, out)
 	}
-	src := arrowutil.As[T](arrowutil.Bytes(slice(&w.words, e.N)))[:e.N]
-	if err := r.decodeTo(w, src, bits, at, e, block, out); err != nil {
+	src := r.scratch(w, p.N)
+	if err := r.decodeTo(w, src, bits, p.at, block, out); err != nil {
 		return err
 	}
-	return r.store.convert(dst, src, bitmap.Bits{Data: bits, Off: at, Len: e.N})
+	return r.store.convert(dst, src, bitmap.Bits{Data: bits, Off: p.at, Len: p.N})
 }
 
-func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, e blockmap.Entry, block []byte, out *fixedColumn) error {
+func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *fixedColumn) error {
 	nulls, err := numeric.DecodeBlock(dst, bits, at, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
 	if err != nil {
 		return err
@@ -92,37 +90,42 @@ func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, e
 	return nil
 }
 
-// decodePart decodes a block that reaches beyond the range that is read, and
-// copies its values from lo up to hi.
-func (r *primitiveReader[T]) decodePart(w *worker, e blockmap.Entry, block []byte, out *fixedColumn, at, lo, hi int) error {
+// scratch is room for n stored values.
+func (r *primitiveReader[T]) scratch(w *worker, n int) []T {
+	return arrowutil.As[T](arrowutil.Bytes(slice(&w.words, n)))[:n]
+}
+
+// decodePart decodes a block that is needed in part, and copies the rows.
+func (r *primitiveReader[T]) decodePart(w *worker, p *part, block []byte, out *fixedColumn) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBlock[T]{first: ^uint64(0)}
 	}
-	if s.first != e.First || len(s.values) != e.N {
+	if s.first != p.First || len(s.values) != p.N {
 		s.first = ^uint64(0)
-		values := slice(&s.values, e.N)
+		values := slice(&s.values, p.N)
 		if r.nulls {
-			clear(slice(&s.valid, (e.N+7)/8))
+			clear(slice(&s.valid, (p.N+7)/8))
 		}
-		if err := r.decodeTo(w, values, s.valid, 0, e, block, &fixedColumn{}); err != nil {
+		if err := r.decodeTo(w, values, s.valid, 0, block, &fixedColumn{}); err != nil {
 			return err
 		}
-		s.first = e.First
+		s.first = p.First
 	}
 	defer r.spare.Store(s)
-	valid := bitmap.All(hi - lo)
+	valid := bitmap.All(p.n)
 	if r.nulls {
-		valid = bitmap.Bits{Data: s.valid, Off: lo, Len: hi - lo}
-		valid.CopyTo(out.valid.Bytes(), at)
-		out.nulls += valid.Nulls()
+		valid = bitmap.Bits{Data: out.valid.Bytes(), Off: p.at, Len: p.n}
+		out.nulls += pickBits(valid.Data, p.at, bitmap.Bits{Data: s.valid, Len: p.N}, p.rows)
 	}
-	dst := out.values.Bytes()[at*r.store.width : (at+hi-lo)*r.store.width]
-	if r.store.convert != nil {
-		return r.store.convert(dst, s.values[lo:hi], valid)
+	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
+	if r.store.convert == nil {
+		pick(arrowutil.As[T](dst), s.values, p.rows)
+		return nil
 	}
-	copy(arrowutil.As[T](dst), s.values[lo:hi])
-	return nil
+	picked := r.scratch(w, p.n)
+	pick(picked, s.values, p.rows)
+	return r.store.convert(dst, picked, valid)
 }
 
 // fixedColumn is an array of fixed-width values in the making.

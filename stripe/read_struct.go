@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // structReader reads a struct node.
@@ -17,7 +18,7 @@ type structReader struct {
 	children []nodeReader
 }
 
-func (r *structReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
+func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	children := make([]arrow.ArrayData, 0, len(r.children))
 	fail := func(err error) (arrow.Array, error) {
 		for _, c := range children {
@@ -26,7 +27,7 @@ func (r *structReader) read(ctx context.Context, w *worker, from, to int64) (arr
 		return nil, err
 	}
 	for _, c := range r.children {
-		arr, err := c.read(ctx, w, from, to)
+		arr, err := c.read(ctx, w, rows)
 		if err != nil {
 			return fail(err)
 		}
@@ -34,9 +35,9 @@ func (r *structReader) read(ctx context.Context, w *worker, from, to int64) (arr
 		children = append(children, arr.Data())
 		arr.Release()
 	}
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, from, to)
+	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
 	if err != nil {
 		return fail(err)
 	}
-	return arrowutil.Make(r.dt, int(to-from), []*memory.Buffer{valid}, children, nulls), nil
+	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid}, children, nulls), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // wrapReader puts back what a column's arrays are wrapped in: dictionaries,
@@ -19,8 +20,8 @@ type wrapReader struct {
 	mem   memory.Allocator
 }
 
-func (r *wrapReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	arr, err := r.inner.read(ctx, w, from, to)
+func (r *wrapReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.inner.read(ctx, w, rows)
 	for i := len(r.wraps) - 1; i >= 0 && err == nil; i-- {
 		plain := arr
 		arr, err = wrap(r.mem, plain, r.wraps[i])
@@ -52,8 +53,8 @@ type viewReader struct {
 	mem   memory.Allocator
 }
 
-func (r *viewReader) read(ctx context.Context, w *worker, from, to int64) (arrow.Array, error) {
-	arr, err := r.inner.read(ctx, w, from, to)
+func (r *viewReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.inner.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
