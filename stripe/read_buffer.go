@@ -33,7 +33,6 @@ type worker struct {
 	numeric numeric.Scratch
 	bytes   bytestring.Scratch
 	codes   []uint32
-	ends    []int32
 	words   []uint64
 	bits    []byte
 }

@@ -51,13 +51,14 @@ type bytesColumn[O int32 | int64] struct {
 	limit   int64
 }
 
-func (r *bytesReader[O]) newColumn(n int, nulls bool) (*bytesColumn[O], error) {
+// newColumn begins an array of n values of probably mean bytes.
+func (r *bytesReader[O]) newColumn(n, mean int, nulls bool) (*bytesColumn[O], error) {
 	c := &bytesColumn[O]{limit: r.options.MaxArrayBytes}
 	if int64(n)*int64(max(r.fixed, 8)) > c.limit {
 		return nil, ErrBatchTooLarge
 	}
 	c.data = arrowutil.NewBuffer(r.options.Allocator, 0)
-	c.data.Reserve(int(min(int64(n)*int64(r.mean), c.limit)) + overrun)
+	c.data.Reserve(int(min(int64(n)*int64(mean), c.limit)) + overrun)
 	if r.fixed == 0 {
 		c.offsets = arrowutil.NewBuffer(r.options.Allocator, sizeOf[O]()*(n+1))
 		all := arrowutil.As[O](c.offsets.Bytes())
@@ -74,7 +75,7 @@ func (r *bytesReader[O]) newColumn(n int, nulls bool) (*bytesColumn[O], error) {
 // that a decoder may overrun into.
 func (c *bytesColumn[O]) room(n int) ([]byte, error) {
 	size := c.size + n
-	if int64(size) > c.limit || c.offsets != nil && int64(O(size)) != int64(size) {
+	if int64(size) > c.limit || c.offsets != nil && int64(size) > maxOf[O]() {
 		return nil, ErrBatchTooLarge
 	}
 	if size+overrun > c.data.Cap() {
@@ -85,8 +86,20 @@ func (c *bytesColumn[O]) room(n int) ([]byte, error) {
 	return buf[c.size:size:min(size+overrun, cap(buf))], nil
 }
 
+// free is all the room that there is for more values, nil if n bytes may not fit.
+func (c *bytesColumn[O]) free(n uint64) []byte {
+	end := min(int64(c.data.Cap()), c.limit)
+	if c.offsets != nil {
+		end = min(end, maxOf[O]())
+	}
+	if n > uint64(max(0, end-int64(c.size))) {
+		return nil
+	}
+	return c.data.Buf()[c.size:end]
+}
+
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	c, err := r.newColumn(int(rows.Len()), r.nulls)
+	c, err := r.newColumn(int(rows.Len()), r.mean, r.nulls)
 	if err != nil {
 		return nil, err
 	}
@@ -249,6 +262,7 @@ func (r *bytesReader[O]) decodeSpare(w *worker, p *part, block []byte, s *spareB
 
 // array makes the array and hands the buffers over to it.
 func (c *bytesColumn[O]) array(dt arrow.DataType, n int) arrow.Array {
+	c.data.ResizeNoShrink(c.size)
 	if c.nulls == 0 && c.valid != nil {
 		c.valid.Release()
 		c.valid = nil
@@ -258,6 +272,13 @@ func (c *bytesColumn[O]) array(dt arrow.DataType, n int) arrow.Array {
 		buffers = []*memory.Buffer{c.valid, c.offsets, c.data}
 	}
 	return arrowutil.Make(dt, n, buffers, nil, c.nulls)
+}
+
+func maxOf[O int32 | int64]() int64 {
+	if sizeOf[O]() == 4 {
+		return math.MaxInt32
+	}
+	return math.MaxInt64
 }
 
 func sizeOf[O int32 | int64]() int {

@@ -92,7 +92,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(int(rows.Len()), hasNull)
+	c, err := r.newColumn(int(rows.Len()), r.expected(table), hasNull)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		if hasNull {
 			c.nulls += putCodes(c.valid.Bytes(), p.at, codes, null)
 		}
-		return r.gather(w, table, codes, c, p.at)
+		return r.gather(table, codes, c, p.at)
 	})
 	if err == nil && c.nulls > 0 && !r.nulls {
 		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", c.nulls))
@@ -120,26 +120,37 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 	return c.array(r.dt, int(rows.Len())), nil
 }
 
+// expected is what to reserve for a value: as much as the longest takes, if that
+// is not much more than they have on average, for then nothing need be summed up.
+func (r *codesReader[O]) expected(table *bytestring.Table) int {
+	if longest := table.Longest(); longest <= 2*r.mean+8 {
+		return longest
+	}
+	return r.mean
+}
+
 // gather appends the values of codes.
-func (r *codesReader[O]) gather(w *worker, table *bytestring.Table, codes []uint32, c *bytesColumn[O], at int) error {
-	size, err := table.Size(codes)
-	if err != nil {
-		return err
+func (r *codesReader[O]) gather(table *bytestring.Table, codes []uint32, c *bytesColumn[O], at int) error {
+	dst := c.free(table.Bound(len(codes)))
+	if dst == nil {
+		size, err := table.Size(codes)
+		if err != nil {
+			return err
+		}
+		if size > uint64(c.limit) {
+			return ErrBatchTooLarge
+		}
+		if dst, err = c.room(int(size)); err != nil {
+			return err
+		}
 	}
-	if size > uint64(c.limit) {
-		return ErrBatchTooLarge
+	var ends []O
+	if c.offsets != nil {
+		ends = c.ends[at : at+len(codes)]
 	}
-	dst, err := c.room(int(size))
-	if err != nil {
-		return err
-	}
-	if r.fixed > 0 {
-		bytestring.Gather(table, dst, slice(&w.ends, len(codes)), 0, codes)
-	} else {
-		bytestring.Gather(table, dst, c.ends[at:at+len(codes)], O(c.size), codes)
-	}
-	c.size += len(dst)
-	return nil
+	n, err := bytestring.Gather(table, dst, ends, O(c.size), codes)
+	c.size += n
+	return err
 }
 
 // putCodes writes a validity bit a code, clear for the null code, and counts

@@ -195,8 +195,7 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 		repeat(b, from, to, dst, offsets, base)
 		return nil
 	case encoding.BlockDictionary:
-		gatherBlock(b, b.codes[from:to], dst, offsets, base)
-		return nil
+		return gatherBlock(b, b.codes[from:to], dst, offsets, base)
 	default:
 		if err := b.unpackRange(dst, from); err != nil {
 			return fault.In(err, b.code.String(), -1)

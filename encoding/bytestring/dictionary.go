@@ -30,7 +30,10 @@ import (
 //	01 00 | 01 00 00 00 02 00 00 00 00 00 00 00 01 00 00 00 | 6 zeros
 //	02 00 00 00 01 00 00 00 | 61 61 62
 
-const dictionaryHeader = 13
+const (
+	dictionaryHeader = 13
+	smallSlots       = 4 << 10 // bytes of slots that are made for a block, whatever values fill of them
+)
 
 func (b *Block) parseDictionary(tree []byte) (uint64, error) {
 	header, rest, err := split(tree, dictionaryHeader)
@@ -54,10 +57,9 @@ func (b *Block) parseDictionary(tree []byte) (uint64, error) {
 	if err := numeric.Decode(b.codes, codes, &b.s.num); err != nil {
 		return 0, fault.In(err, "codes", -1)
 	}
-	b.s.table.reset(b.dict, 1)
-	total, nulls, err := b.s.table.measure(b.codes)
-	b.nulls = nulls
-	return total, err
+	b.s.table.reset(b.dict, 1, smallSlots)
+	b.nulls = zeros(b.codes)
+	return b.s.table.Size(b.codes)
 }
 
 // readDictionary finds the distinct values.
@@ -100,12 +102,28 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 	return nil
 }
 
-func gatherBlock[O int32 | int64](b *Block, codes []uint32, dst []byte, offsets []O, base O) {
-	if b.fixed > 0 {
-		b.s.table.gatherFixed(dst, codes, b.fixed)
-	} else {
-		Gather(&b.s.table, dst, offsets, base, codes)
+func gatherBlock[O int32 | int64](b *Block, codes []uint32, dst []byte, offsets []O, base O) error {
+	if b.fixed == 0 {
+		_, err := Gather(&b.s.table, dst, offsets, base, codes)
+		return err
 	}
+	for i, c := range codes {
+		slot := dst[i*b.fixed : (i+1)*b.fixed]
+		if c == 0 {
+			clear(slot)
+		} else {
+			copy(slot, b.dict.At(int(c-1)))
+		}
+	}
+	return nil
+}
+
+// zeros counts the codes that are 0.
+func zeros(codes []uint32) (n int) {
+	for _, c := range codes {
+		n += int((c-1)&^c) >> 31 & 1
+	}
+	return n
 }
 
 // codeBits writes a bit for each code: 1 unless it is 0.

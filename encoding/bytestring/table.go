@@ -1,8 +1,8 @@
 package bytestring
 
 import (
-	"encoding/binary"
-	"slices"
+	"math"
+	"unsafe"
 
 	"github.com/amudai/amudai-go/fault"
 )
@@ -10,193 +10,305 @@ import (
 // Table looks up byte strings by code and lays them out one after the other.
 // It is built once for a dictionary. Building it takes memory; using it takes
 // none, and is safe for concurrent use.
+//
+// Values are kept in slots of one size, a power of two, and copied a whole slot
+// at a time: no branch depends on a length. Where slots would take too much room,
+// or values are longer than the largest, they are copied from where they are.
 type Table struct {
-	entries []entry
-	data    []byte // with step bytes behind it
-	own     []byte // memory for data that has none
-	short   bool   // every value fits into a word
-	same    int    // length of every value, -1 if they differ
-}
+	lengths []uint32 // by code
+	longest int
+	same    int // length of every value, -1 if they differ
 
-// entry is a value: its bytes as a little-endian word if all values of the table
-// fit into one, else where it begins; and its length.
-type entry struct {
-	word   uint64
-	length uint64
+	slot  int    // size of the slots, 0 if there are none
+	slots []byte // by code, with zeros behind values
+
+	starts []int  // without slots: where the value of a code begins in data
+	data   []byte // with step bytes behind it
 }
 
 const (
-	wordLen = 8
-	step    = 2 * wordLen // what gatherLong copies at a time
+	maxSlot  = 64
+	step     = 32        // what gatherLong copies at a time
+	manySlot = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
 )
 
 // NewTable makes a table in which code k stands for value k.
 func NewTable(v Values) *Table {
 	t := new(Table)
-	t.reset(v, 0)
+	t.reset(v, 0, manySlot)
 	return t
 }
 
-// reset makes code k+first stand for value k, and lower codes for nothing.
-func (t *Table) reset(v Values, first int) {
-	entries := grown(&t.entries, v.N+first)
-	clear(entries[:first])
-	t.data = v.Data
-	longest := 0
-	t.same = -1
-	if v.Fixed > 0 {
-		longest = v.Fixed
-		for i := range v.N {
-			entries[first+i] = entry{uint64(i * v.Fixed), uint64(v.Fixed)}
+// reset makes code k+first stand for value k, and lower codes for nothing. spare
+// is how many bytes of slots are worth their making however few values fill.
+func (t *Table) reset(v Values, first, spare int) {
+	n := v.N + first
+	lengths := grown(&t.lengths, n)
+	clear(lengths[:first])
+	t.longest, t.same = v.Fixed, -1
+	for i := range v.N {
+		size := v.Fixed
+		if size == 0 {
+			size = int(v.Offsets[i+1] - v.Offsets[i])
 		}
+		lengths[first+i] = uint32(size)
+		t.longest = max(t.longest, size)
+	}
+	if first == 0 && v.N > 0 && t.longest*v.N == len(v.Bytes()) {
+		t.same = t.longest
+	}
+	t.slot = slotFor(t.longest)
+	if t.slot > 0 && t.slot*n <= max(spare, 2*len(v.Data)) {
+		t.fillSlots(v, first)
 	} else {
-		for i := range v.N {
-			at, end := v.Offsets[i], v.Offsets[i+1]
-			entries[first+i] = entry{uint64(at), uint64(end - at)}
-			longest = max(longest, int(end-at))
-		}
-	}
-	if first == 0 && v.N > 0 && longest*v.N == len(v.Bytes()) {
-		t.same = longest
-	}
-	t.short = longest <= wordLen
-	if t.short {
-		t.inline(entries[first:])
-	} else if cap(t.data)-len(t.data) < step {
-		own := grown(&t.own, len(t.data)+step)
-		t.data = own[:copy(own, t.data)]
+		t.slot = 0
+		t.fillStarts(v, first)
 	}
 }
 
-// inline replaces places by the bytes that are there.
-func (t *Table) inline(entries []entry) {
-	for i, e := range entries {
-		var w [wordLen]byte
-		copy(w[:], t.data[e.word:e.word+e.length])
-		entries[i].word = binary.LittleEndian.Uint64(w[:])
+// slotFor is the smallest slot for values of up to n bytes, 0 if none is large enough.
+func slotFor(n int) int {
+	slot := 1
+	for slot < n {
+		slot *= 2
+	}
+	if slot > maxSlot {
+		return 0
+	}
+	return slot
+}
+
+func (t *Table) fillSlots(v Values, first int) {
+	slots := grown(&t.slots, t.slot*(v.N+first))
+	clear(slots)
+	for i := range v.N {
+		copy(slots[(first+i)*t.slot:], v.At(i))
+	}
+}
+
+func (t *Table) fillStarts(v Values, first int) {
+	starts := grown(&t.starts, v.N+first)
+	clear(starts[:first])
+	at := 0
+	if v.Fixed == 0 {
+		at = int(v.Offsets[0])
+	}
+	for i, n := range t.lengths[first:] {
+		starts[first+i] = at
+		at += int(n)
+	}
+	if t.data = v.Data; cap(v.Data)-len(v.Data) < step {
+		t.data = append(make([]byte, 0, len(v.Data)+step), v.Data...)
 	}
 }
 
 // Len is the number of codes.
-func (t *Table) Len() int { return len(t.entries) }
+func (t *Table) Len() int { return len(t.lengths) }
+
+// Bound is the most bytes that the values of n codes take.
+func (t *Table) Bound(n int) uint64 { return uint64(n) * uint64(t.longest) }
+
+// Longest is the length of the longest value.
+func (t *Table) Longest() int { return t.longest }
 
 // Size is the bytes of the values that codes stand for. A code that is not in
 // the table is an error that wraps fault.ErrCorrupt.
 func (t *Table) Size(codes []uint32) (uint64, error) {
-	if t.same >= 0 && len(codes) > 0 {
-		if most := slices.Max(codes); uint(most) >= uint(len(t.entries)) {
-			return 0, fault.Corruptf("code %d of %d", most, len(t.entries))
-		}
-		return uint64(t.same) * uint64(len(codes)), nil
+	if t.same >= 0 {
+		return t.Bound(len(codes)), t.check(codes)
 	}
-	total, _, err := t.measure(codes)
-	return total, err
+	lengths, total := t.lengths, uint64(0)
+	for _, c := range codes {
+		if uint(c) >= uint(len(lengths)) {
+			return 0, t.unknown(c)
+		}
+		total += uint64(lengths[c])
+	}
+	return total, nil
 }
 
-// measure is Size, and the number of codes that are 0.
-func (t *Table) measure(codes []uint32) (total uint64, zeros int, err error) {
-	entries := t.entries
+// check looks for codes that are not in the table.
+func (t *Table) check(codes []uint32) error {
+	n := uint32(min(uint64(len(t.lengths)), math.MaxUint32))
 	for _, c := range codes {
-		if uint(c) >= uint(len(entries)) {
-			return 0, 0, fault.Corruptf("code %d of %d", c, len(entries))
+		if c >= n {
+			return t.unknown(c)
 		}
-		total += entries[c].length
-		zeros += int((c-1)&^c) >> 31 & 1
 	}
-	return total, zeros, nil
+	return nil
+}
+
+func (t *Table) unknown(code uint32) error {
+	return fault.Corruptf("code %d of %d", code, len(t.lengths))
 }
 
 // Gather writes the values of codes back to back to dst, and where each ends to
-// offsets: the first at base plus its length. dst is as long as Size says, and
-// offsets as codes. Bytes of dst beyond its length, up to its capacity, may be
-// overwritten with anything. Codes must have been seen by Size.
-func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) {
-	offsets = offsets[:len(codes)]
-	if t.short {
-		gatherShort(t, dst, offsets, base, codes)
-	} else {
-		gatherLong(t, dst, offsets, base, codes)
+// offsets: the first at base plus its length. offsets are as many as codes, or
+// none for values of a fixed size. It returns how many bytes the values have. dst
+// must be at least that long: Size tells, and Bound without looking. All of dst,
+// up to its capacity, may be overwritten with anything. A code that is not in the
+// table is an error that wraps fault.ErrCorrupt.
+func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
+	if t.slot == 0 {
+		return gatherLong(t, dst, offsets, base, codes)
 	}
+	if t.same >= 0 {
+		return gatherSame(t, dst, offsets, base, codes)
+	}
+	if len(offsets) != len(codes) {
+		return 0, misuse("%d offsets for %d codes", len(offsets), len(codes))
+	}
+	switch t.slot {
+	case 1:
+		return gatherSlots[[1]byte](t, dst, offsets, base, codes)
+	case 2:
+		return gatherSlots[[2]byte](t, dst, offsets, base, codes)
+	case 4:
+		return gatherSlots[[4]byte](t, dst, offsets, base, codes)
+	case 8:
+		return gatherSlots[[8]byte](t, dst, offsets, base, codes)
+	case 16:
+		return gatherSlots[[16]byte](t, dst, offsets, base, codes)
+	case 32:
+		return gatherSlots[[32]byte](t, dst, offsets, base, codes)
+	}
+	return gatherSlots[[64]byte](t, dst, offsets, base, codes)
 }
 
-// gatherShort stores a word for every value, as long as words fit, and goes on
-// by as many bytes as count.
-func gatherShort[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) {
-	room, o, entries := dst[:cap(dst)], 0, t.entries
+var errRoom = misuse("no room for the values of codes")
+
+// slot is what is copied at a time.
+type slot interface {
+	[1]byte | [2]byte | [4]byte | [8]byte | [16]byte | [32]byte | [64]byte
+}
+
+// slotsOf is the slots as an array of them.
+func slotsOf[S slot](t *Table) []S {
+	var s S
+	return unsafe.Slice((*S)(unsafe.Pointer(unsafe.SliceData(t.slots))), len(t.slots)/len(s))
+}
+
+// gatherSlots copies a slot for every code, as long as slots fit, and goes on by
+// as many bytes as count; then exactly those.
+func gatherSlots[S slot, O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
+	room, o := dst[:cap(dst)], 0
+	slots := slotsOf[S](t)
+	lengths := t.lengths[:len(slots)]
+	out := unsafe.Pointer(unsafe.SliceData(room))
 	for {
-		safe := min(len(codes), (len(room)-o)/wordLen)
+		safe := min(len(codes), (len(room)-o)/t.slot)
 		if safe == 0 {
 			break
 		}
 		ends := offsets[:safe]
 		for i, c := range codes[:len(ends)] {
-			e := &entries[c]
-			binary.LittleEndian.PutUint64(room[o:], e.word)
-			o += int(e.length)
+			if uint(c) >= uint(len(slots)) {
+				return 0, t.unknown(c)
+			}
+			*(*S)(unsafe.Add(out, o)) = slots[c] // o is at most i slots, of which safe fit
+			o += int(lengths[c])
 			ends[i] = base + O(o)
 		}
 		codes, offsets = codes[safe:], offsets[safe:]
 	}
 	for i, c := range codes {
-		e := &entries[c]
-		var w [wordLen]byte
-		binary.LittleEndian.PutUint64(w[:], e.word)
-		o += copy(dst[o:], w[:e.length])
+		if uint(c) >= uint(len(slots)) {
+			return 0, t.unknown(c)
+		}
+		at, n := int(c)*t.slot, int(lengths[c])
+		if n > len(dst)-o {
+			return 0, errRoom
+		}
+		o += copy(dst[o:], t.slots[at:at+n])
 		offsets[i] = base + O(o)
 	}
+	if o > len(dst) {
+		return 0, errRoom
+	}
+	return o, nil
+}
+
+// gatherSame is Gather where all values have the same length: where they lie
+// needs no looking up.
+func gatherSame[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
+	size := t.same * len(codes)
+	if size > len(dst) {
+		return 0, misuse("%d bytes of room for %d", len(dst), size)
+	}
+	for i := range offsets {
+		base += O(t.same)
+		offsets[i] = base
+	}
+	var err error
+	switch t.slot {
+	case 1:
+		err = copySame[[1]byte](t, dst, codes)
+	case 2:
+		err = copySame[[2]byte](t, dst, codes)
+	case 4:
+		err = copySame[[4]byte](t, dst, codes)
+	case 8:
+		err = copySame[[8]byte](t, dst, codes)
+	case 16:
+		err = copySame[[16]byte](t, dst, codes)
+	case 32:
+		err = copySame[[32]byte](t, dst, codes)
+	default:
+		err = copySame[[64]byte](t, dst, codes)
+	}
+	return size, err
+}
+
+func copySame[S slot](t *Table, dst []byte, codes []uint32) error {
+	slots, n := slotsOf[S](t), t.same
+	room := dst[:cap(dst)]
+	fit := len(codes)
+	if n > 0 && n < t.slot { // else slots just lie side by side
+		fit = min(fit, max(0, (len(room)-t.slot)/n+1))
+	}
+	if len(room) < t.slot {
+		fit = 0
+	}
+	to := unsafe.Pointer(unsafe.SliceData(room))
+	for i, c := range codes[:fit] {
+		if uint(c) >= uint(len(slots)) {
+			return t.unknown(c)
+		}
+		*(*S)(unsafe.Add(to, i*n)) = slots[c]
+	}
+	for i, c := range codes[fit:] {
+		if uint(c) >= uint(len(slots)) {
+			return t.unknown(c)
+		}
+		copy(dst[(fit+i)*n:], t.slots[int(c)*t.slot:int(c)*t.slot+n])
+	}
+	return nil
 }
 
 // gatherLong copies two words of every value, as long as these fit, and the rest
 // of those that are longer.
-func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) {
+func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
 	room, from := dst[:cap(dst)], t.data[:len(t.data)+step]
-	entries := t.entries
+	starts := t.starts
+	lengths := t.lengths[:len(starts)]
 	o := 0
 	for i, c := range codes {
-		e := &entries[c]
-		at, n := int(e.word), int(e.length)
-		if o+step > len(room) {
-			copy(dst[o:o+n], from[at:at+n])
+		if uint(c) >= uint(len(starts)) {
+			return 0, t.unknown(c)
+		}
+		at, n := starts[c], int(lengths[c])
+		if n > len(dst)-o {
+			return 0, errRoom
+		}
+		if o+step > len(room) || n > step {
+			copy(dst[o:], from[at:at+n])
 		} else {
-			src, to := from[at:at+step], room[o:o+step]
-			binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(src))
-			binary.LittleEndian.PutUint64(to[wordLen:], binary.LittleEndian.Uint64(src[wordLen:]))
-			if n > step {
-				copyLong(room[o:], from[at:], n)
-			}
+			*(*[step]byte)(room[o:]) = *(*[step]byte)(from[at:])
 		}
 		o += n
-		offsets[i] = base + O(o)
-	}
-}
-
-// copyLong copies what a step has left of n bytes.
-func copyLong(room, from []byte, n int) {
-	if n <= 2*step {
-		// The last step of the value overlaps the first.
-		src, to := from[n-step:n], room[n-step:n]
-		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(src))
-		binary.LittleEndian.PutUint64(to[wordLen:], binary.LittleEndian.Uint64(src[wordLen:]))
-		return
-	}
-	copy(room[step:n], from[step:n])
-}
-
-// gatherFixed writes values of size bytes each; code 0 may stand for nothing,
-// which is zeros.
-func (t *Table) gatherFixed(dst []byte, codes []uint32, size int) {
-	for i, c := range codes {
-		slot := dst[i*size : (i+1)*size]
-		e := &t.entries[c]
-		switch {
-		case e.length == 0:
-			clear(slot)
-		case t.short:
-			var w [wordLen]byte
-			binary.LittleEndian.PutUint64(w[:], e.word)
-			copy(slot, w[:])
-		default:
-			copy(slot, t.data[e.word:e.word+e.length])
+		if i < len(offsets) {
+			offsets[i] = base + O(o)
 		}
 	}
+	return o, nil
 }

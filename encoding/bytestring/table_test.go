@@ -1,0 +1,88 @@
+package bytestring
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// TestGather compares tables of all slots, and of none, with looking values up
+// one by one, with exact room and with more, and looks for bytes written outside.
+func TestGather(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, longest := range []int{0, 1, 2, 3, 4, 7, 8, 13, 16, 17, 32, 40, 64, 65, 200} {
+		for _, same := range []bool{true, false} {
+			for _, n := range []int{1, 3, 300} {
+				v := makeValues(n, func(int) []byte {
+					size := longest
+					if !same {
+						size = rnd.IntN(longest + 1)
+					}
+					b := make([]byte, size)
+					for i := range b {
+						b[i] = byte(rnd.Uint32())
+					}
+					return b
+				})
+				for _, first := range []int{0, 1} {
+					var table Table
+					table.reset(v, first, rnd.IntN(2)*manySlot)
+					for _, count := range []int{0, 1, 2, 100} {
+						checkGather(t, &table, v, first, count, rnd)
+					}
+				}
+			}
+		}
+	}
+}
+
+func checkGather(t *testing.T, table *Table, v Values, first, count int, rnd *rand.Rand) {
+	codes := make([]uint32, count)
+	var want []byte
+	var ends []int32
+	for i := range codes {
+		codes[i] = uint32(rnd.IntN(v.N + first))
+		if k := int(codes[i]) - first; k >= 0 {
+			want = append(want, v.At(k)...)
+		}
+		ends = append(ends, int32(len(want))+5)
+	}
+	size, err := table.Size(codes)
+	require.NoError(t, err)
+	require.Equal(t, uint64(len(want)), size)
+	require.LessOrEqual(t, size, table.Bound(count))
+	for _, slack := range []int{0, 1, 7, 50, 1000} {
+		const canary = 0xa5
+		memory := make([]byte, 64+len(want)+slack+64)
+		for i := range memory {
+			memory[i] = canary
+		}
+		got := make([]int32, count)
+		end := 64 + len(want)
+		dst := memory[64 : end+rnd.IntN(slack+1) : end+slack]
+		n, err := Gather(table, dst, got, 5, codes)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(dst[:n]))
+		require.Equal(t, append([]int32{}, ends...), got)
+		for i, b := range memory {
+			if (i < 64 || i >= end+slack) && b != canary {
+				t.Fatalf("byte %d written, outside of %d to %d", i, 64, end+slack)
+			}
+		}
+		if len(want) > 0 {
+			_, err = Gather(table, make([]byte, len(want)-1), got, 5, codes)
+			require.Error(t, err)
+		}
+		if count > 0 {
+			codes[count-1] += uint32(table.Len())
+			_, err = Gather(table, make([]byte, len(want)+64), got, 5, codes)
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+			_, err = table.Size(codes)
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+			codes[count-1] -= uint32(table.Len())
+		}
+	}
+}
