@@ -64,18 +64,14 @@ func storerOf[T numeric.Value](col *arrowmap.Column) (storer[T], error) {
 		}
 	case arrowmap.Ticks:
 		if width == 4 {
-			s = storer[uint64]{width: 4, convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
-				return convert.FromTicks(arrowutil.As[int32](dst), src, valid, col.Unit)
-			}}
+			s = ticksStorer[int32](col.Unit)
 		} else {
-			s = storer[uint64]{width: 8, convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
-				return convert.FromTicks(arrowutil.As[int64](dst), src, valid, col.Unit)
-			}}
+			s = ticksStorer[int64](col.Unit)
 		}
 	case arrowmap.Span:
 		s = storer[int64]{width: 8, convert: func(dst []byte, src []int64, valid bitmap.Bits) error {
 			return convert.FromSpan(arrowutil.As[int64](dst), src, valid, col.Unit)
-		}}
+		}, decode: decodeAs(convert.NewFromSpan(col.Unit))}
 	case arrowmap.Half:
 		s = storer[float32]{width: 2, convert: func(dst []byte, src []float32, valid bitmap.Bits) error {
 			return convert.ToHalf(arrowutil.As[uint16](dst), src, valid)
@@ -85,6 +81,19 @@ func storerOf[T numeric.Value](col *arrowmap.Column) (storer[T], error) {
 		return s, nil
 	}
 	return storer[T]{}, errRule(col)
+}
+
+func ticksStorer[D int32 | int64](unit convert.Unit) storer[uint64] {
+	return storer[uint64]{width: sizeOfValue[D](), convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
+		return convert.FromTicks(arrowutil.As[D](dst), src, valid, unit)
+	}, decode: decodeAs(convert.NewFromTicks[D](unit))}
+}
+
+// decodeAs decodes blocks by way of a change.
+func decodeAs[D int32 | int64, T numeric.Value](c numeric.Change[D, T]) blockDecoder {
+	return func(dst []byte, validity []byte, at int, block []byte, o numeric.BlockOptions, s *numeric.Scratch) (int, error) {
+		return numeric.DecodeBlockAs(arrowutil.As[D](dst), validity, at, block, c, o, s)
+	}
 }
 
 func errRule(col *arrowmap.Column) error {

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,7 +20,13 @@ import (
 type storer[T any] struct {
 	width   int // bytes of an Arrow value
 	convert func(dst []byte, src []T, valid bitmap.Bits) error
+	// decode decodes a block straight to Arrow values; numeric.ErrChange means that
+	// convert has to look at the values one by one. nil if there is no such way.
+	decode blockDecoder
 }
+
+// blockDecoder decodes a block to the bytes of an Arrow buffer; see numeric.DecodeBlock.
+type blockDecoder func(dst []byte, validity []byte, at int, block []byte, o numeric.BlockOptions, s *numeric.Scratch) (nulls int, err error)
 
 // primitiveReader reads a node of fixed-width numbers.
 type primitiveReader[T numeric.Value] struct {
@@ -71,6 +78,12 @@ func (r *primitiveReader[T]) decode(w *worker, p *part, block []byte, out *fixed
 	if r.store.convert == nil {
 		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.at, block, out)
 	}
+	if r.store.decode != nil {
+		nulls, err := r.store.decode(dst, bits, p.at, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+		if !errors.Is(err, numeric.ErrChange) {
+			return r.count(nulls, err, out)
+		}
+	}
 	src := r.scratch(w, p.N)
 	if err := r.decodeTo(w, src, bits, p.at, block, out); err != nil {
 		return err
@@ -80,6 +93,11 @@ func (r *primitiveReader[T]) decode(w *worker, p *part, block []byte, out *fixed
 
 func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *fixedColumn) error {
 	nulls, err := numeric.DecodeBlock(dst, bits, at, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+	return r.count(nulls, err, out)
+}
+
+// count adds the nulls of a block that was decoded.
+func (r *primitiveReader[T]) count(nulls int, err error, out *fixedColumn) error {
 	if err != nil {
 		return err
 	}

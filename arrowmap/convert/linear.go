@@ -33,6 +33,9 @@ type down struct {
 	k                 int
 }
 
+// quotient is u/d for multiples of d, and more than any quotient for other numbers.
+func (p down) quotient(u uint64) uint64 { return bits.RotateLeft64(u*p.inv, -p.k) }
+
 func newDown(d, lo, lim, add uint64) down {
 	k := bits.TrailingZeros64(d)
 	o := d >> k
@@ -61,7 +64,7 @@ func applyDown[D, S integer](dst []D, src []S, p down) (bad bool) {
 	dst = dst[:len(src)]
 	var over uint64
 	for i, v := range src {
-		q := bits.RotateLeft64((uint64(int64(v))-p.lo)*p.inv, -p.k)
+		q := p.quotient(uint64(int64(v)) - p.lo)
 		_, borrow := bits.Sub64(p.lim, q, 0)
 		over |= borrow
 		dst[i] = D(q + p.add)
@@ -95,9 +98,7 @@ func runDown[D, S integer](dst []D, src []S, valid bitmap.Bits, p down, report f
 	if !applyDown(dst, src, p) {
 		return nil
 	}
-	return settle(dst, src, valid, func(v S) bool {
-		return bits.RotateLeft64((uint64(int64(v))-p.lo)*p.inv, -p.k) > p.lim
-	}, report)
+	return settle(dst, src, valid, func(v S) bool { return p.quotient(uint64(int64(v))-p.lo) > p.lim }, report)
 }
 
 const (
@@ -140,12 +141,11 @@ func FromTicks[T int32 | int64](dst []T, src []uint64, valid bitmap.Bits, u Unit
 	report := func(row int, v uint64) error {
 		return &RowError{Row: row, Value: describeTicks(v), Reason: fmt.Sprintf("cannot be held as %s since 1970 in %d bits", u, bitsOf[T]())}
 	}
-	if u == Nanosecond {
-		return runUp(dst, src, valid, up{lo: Epoch + neg(minNano/100), span: (maxNano / 100) - (minNano / 100), mul: 100, add: neg(minNano)}, report)
+	c := fromTicks[T](u)
+	if c.fine {
+		return runUp(dst, src, valid, c.up, report)
 	}
-	per := u.ticksPer()
-	before := uint64(Epoch) / per
-	return runDown(dst, src, valid, newDown(per, 0, math.MaxUint64/per, -before), report)
+	return runDown(dst, src, valid, c.down, report)
 }
 
 // ToSpan writes durations, counted in u, as timespan ticks.
@@ -170,12 +170,11 @@ func FromSpan(dst, src []int64, valid bitmap.Bits, u Unit) error {
 	report := func(row int, v int64) error {
 		return &RowError{Row: row, Value: fmt.Sprintf("timespan of %d ticks", v), Reason: fmt.Sprintf("cannot be held as %s in 64 bits", u)}
 	}
-	if u == Nanosecond {
-		return runUp(dst, src, valid, up{lo: neg(minNano / 100), span: (maxNano / 100) - (minNano / 100), mul: 100, add: neg(minNano)}, report)
+	c := fromSpan(u)
+	if c.fine {
+		return runUp(dst, src, valid, c.up, report)
 	}
-	per := int64(u.ticksPer())
-	least, most := math.MinInt64/per, math.MaxInt64/per
-	return runDown(dst, src, valid, newDown(uint64(per), neg(least*per), uint64(most-least), neg(least)), report)
+	return runDown(dst, src, valid, c.down, report)
 }
 
 func bitsOf[T int32 | int64]() int {

@@ -47,31 +47,35 @@ func parseDictionary(tree []byte, n int) (d blockDictionary, err error) {
 }
 
 func decodeDictionary[U word](dst []U, tree []byte, t Type, s *Scratch) error {
-	d, err := parseDictionary(tree, len(dst))
+	table, codes, err := readDictionary[U](tree, t, len(dst), s)
 	if err != nil {
 		return err
 	}
-	table := take[U](s, d.count+1)
+	return gatherCodes(dst, &codes, table, s)
+}
+
+// readDictionary reads the dictionary of a tree of n values. The table begins
+// with what code 0 stands for.
+func readDictionary[U word](tree []byte, t Type, n int, s *Scratch) (table []U, c codes, err error) {
+	d, err := parseDictionary(tree, n)
+	if err != nil {
+		return nil, c, err
+	}
+	table = take[U](s, d.count+1)
 	table[0] = 0
 	if err := decodePart(table[1:], d.values, d.valuesNested, t, s); err != nil {
-		return err
+		return nil, c, err
 	}
-	p, ok, err := parsePacked[uint32](d.codes, U32, len(dst))
-	if err != nil {
-		return err
-	}
-	if !ok {
-		codes := take[uint32](s, len(dst))
-		if err := decode(codes, d.codes, U32, s); err != nil {
-			return err
-		}
-		return gather(dst, codes, table)
-	}
-	codes := take[uint32](s, fastlanes.ChunkLen)
+	c, err = readCodes(d.codes, n, s)
+	return table, c, err
+}
+
+// gatherCodes sets dst to what its codes stand for, a chunk at a time.
+func gatherCodes[D any](dst []D, c *codes, table []D, s *Scratch) error {
+	tmp := (*[fastlanes.ChunkLen]uint32)(take[uint32](s, fastlanes.ChunkLen))
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-		p.chunk(codes, at, s)
-		if err := gather(c, codes, table); err != nil {
+		part := c.chunk(tmp, at, len(dst))
+		if err := gather(dst[at:at+len(part)], part, table); err != nil {
 			return err
 		}
 	}
@@ -79,7 +83,7 @@ func decodeDictionary[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 }
 
 // gather sets each value of dst to the one that its code stands for.
-func gather[U word](dst []U, codes []uint32, table []U) error {
+func gather[U any](dst []U, codes []uint32, table []U) error {
 	codes = codes[:len(dst)]
 	for i, c := range codes {
 		if uint64(c) >= uint64(len(table)) {

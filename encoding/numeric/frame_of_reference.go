@@ -18,11 +18,10 @@ import (
 //
 //	04 00 | e8 03 00 00 00 00 00 00 | 02 | 00 00 00 00 00
 func decodeFOR[U word](dst []U, tree []byte, t Type, s *Scratch) error {
-	header, payload, err := split(tree, sizeOf[U]())
+	base, payload, err := parseFOR[U](tree)
 	if err != nil {
 		return err
 	}
-	base := loadOne[U](header)
 	p, ok, err := parsePacked[U](payload, t.unsigned(), len(dst))
 	if err != nil {
 		return err
@@ -41,6 +40,14 @@ func decodeFOR[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 		}
 	}
 	return nil
+}
+
+func parseFOR[U word](tree []byte) (base U, payload []byte, err error) {
+	header, payload, err := split(tree, sizeOf[U]())
+	if err != nil {
+		return 0, nil, err
+	}
+	return loadOne[U](header), payload, nil
 }
 
 func decodeFFOR[U word](dst []U, tree []byte, s *Scratch) error {

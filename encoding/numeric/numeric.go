@@ -117,18 +117,25 @@ type BlockOptions struct {
 // writer put there. After an error dst and the bits are undefined. Errors wrap
 // one of the kinds of package fault.
 func DecodeBlock[T Value](dst []T, validity []byte, off int, blk []byte, o BlockOptions, s *Scratch) (nulls int, err error) {
-	b, err := block.Parse(blk, o.Checksums)
+	b, nulls, err := parseBlock(blk, len(dst), validity, off, o)
 	if err != nil {
 		return 0, err
-	}
-	nulls, err = presence.Decode(b.Presence, len(dst), validity, off)
-	if err != nil {
-		return 0, fault.In(err, "presence", block.HeaderLen)
 	}
 	if err := Decode(dst, b.Values, s); err != nil {
 		return 0, fault.In(err, "values", int64(b.ValuesOffset))
 	}
 	return nulls, nil
+}
+
+// parseBlock parses a block of n values and reads its nulls.
+func parseBlock(blk []byte, n int, validity []byte, off int, o BlockOptions) (b block.Block, nulls int, err error) {
+	if b, err = block.Parse(blk, o.Checksums); err != nil {
+		return b, 0, err
+	}
+	if nulls, err = presence.Decode(b.Presence, n, validity, off); err != nil {
+		return b, 0, fault.In(err, "presence", block.HeaderLen)
+	}
+	return b, nulls, nil
 }
 
 // Decode decodes a tree of exactly len(dst) values. After an error dst is

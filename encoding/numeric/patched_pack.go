@@ -74,27 +74,38 @@ func decodePatched[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 	if err != nil {
 		return err
 	}
+	positions, highs, err := p.exceptions(t, len(dst), s)
+	if err != nil {
+		return err
+	}
 	p.unpack(dst, s)
+	for i, at := range positions {
+		dst[at] += highs[i]
+	}
+	return nil
+}
+
+// exceptions reads the exceptions among n values: where they are, and what they add.
+func (p *patched[U]) exceptions(t Type, n int, s *Scratch) (positions []uint32, highs []U, err error) {
 	if p.count == 0 {
-		return nil
+		return nil, nil, nil
 	}
-	positions := take[uint32](s, p.count)
+	positions, highs = take[uint32](s, p.count), take[U](s, p.count)
 	if err := decodePart(positions, p.positions, p.positionsNested, U32, s); err != nil {
-		return err
+		return nil, nil, err
 	}
-	highs := take[U](s, p.count)
 	if err := decodePart(highs, p.highs, p.highsNest, t.signed(), s); err != nil {
-		return err
+		return nil, nil, err
 	}
 	last := int64(-1)
 	for i, at := range positions {
-		if int64(at) <= last || uint64(at) >= uint64(len(dst)) {
-			return fault.Corruptf("exception at %d after %d of %d", at, last, len(dst))
+		if int64(at) <= last || uint64(at) >= uint64(n) {
+			return nil, nil, fault.Corruptf("exception at %d after %d of %d", at, last, n)
 		}
 		last = int64(at)
-		dst[at] += highs[i] << p.w
+		highs[i] <<= p.w
 	}
-	return nil
+	return positions, highs, nil
 }
 
 // appendPatched packs to p.width bits from p.reference on, or to those that take

@@ -61,24 +61,29 @@ func decodePart[U word](dst []U, part []byte, nested bool, t Type, s *Scratch) e
 }
 
 func decodeRunLength[U word](dst []U, tree []byte, t Type, s *Scratch) error {
-	r, err := parseRunLength(tree, len(dst))
+	values, lengths, err := readRuns[U](tree, t, len(dst), s)
 	if err != nil {
-		return err
-	}
-	values := take[U](s, r.count)
-	if err := decodePart(values, r.values, r.valuesNested, t, s); err != nil {
-		return err
-	}
-	lengths := take[uint32](s, r.count)
-	if err := decodePart(lengths, r.lengths, r.lengthsNested, U32, s); err != nil {
 		return err
 	}
 	return expandRuns(dst, values, lengths)
 }
 
+// readRuns reads the runs of a tree of n values.
+func readRuns[U word](tree []byte, t Type, n int, s *Scratch) (values []U, lengths []uint32, err error) {
+	r, err := parseRunLength(tree, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, lengths = take[U](s, r.count), take[uint32](s, r.count)
+	if err := decodePart(values, r.values, r.valuesNested, t, s); err != nil {
+		return nil, nil, err
+	}
+	return values, lengths, decodePart(lengths, r.lengths, r.lengthsNested, U32, s)
+}
+
 // expandRuns repeats each value. Most runs are short: the first values of a run
 // are written without asking for its length, where there is room.
-func expandRuns[U word](dst []U, values []U, lengths []uint32) error {
+func expandRuns[U comparable](dst []U, values []U, lengths []uint32) error {
 	const ahead = 8
 	total := len(dst)
 	lengths = lengths[:len(values)]

@@ -6,6 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/fault"
 )
 
 // maxDepth bounds the nesting of trees; the reference's go 5 deep.
@@ -40,8 +41,8 @@ func (s *Scratch) begin() {
 }
 
 // take gives memory for n values, with any content, until release is called
-// with the mark from before. The caller has bounded n.
-func take[T Value](s *Scratch, n int) []T {
+// with the mark from before. The caller has bounded n. T has no pointers.
+func take[T any](s *Scratch, n int) []T {
 	var v T
 	words := (n*int(unsafe.Sizeof(v)) + 7) / 8
 	at := s.used
@@ -59,3 +60,16 @@ func take[T Value](s *Scratch, n int) []T {
 func (s *Scratch) mark() int { return s.used }
 
 func (s *Scratch) release(mark int) { s.used = mark }
+
+// enter counts a tree, and leave is its end.
+func (s *Scratch) enter() error {
+	if s.depth++; s.depth > maxDepth {
+		return fault.Limitf("encoding trees nested more than %d deep", maxDepth)
+	}
+	if s.nodes++; s.nodes > maxNodes {
+		return fault.Limitf("encoding tree of more than %d nodes", maxNodes)
+	}
+	return nil
+}
+
+func (s *Scratch) leave() { s.depth-- }

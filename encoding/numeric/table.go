@@ -168,16 +168,13 @@ func decode[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 	if err != nil {
 		return err
 	}
-	if s.depth++; s.depth > maxDepth {
-		return fault.Limitf("encoding trees nested more than %d deep", maxDepth)
-	}
-	if s.nodes++; s.nodes > maxNodes {
-		return fault.Limitf("encoding tree of more than %d nodes", maxNodes)
+	if err := s.enter(); err != nil {
+		return err
 	}
 	mark := s.mark()
 	err = decodeAs(dst, code, tree, t, s)
 	s.release(mark)
-	s.depth--
+	s.leave()
 	if err != nil {
 		return fault.In(err, code.String(), -1)
 	}

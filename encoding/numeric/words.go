@@ -75,7 +75,7 @@ func storeOne[U word](dst []byte, v U) []byte {
 }
 
 // fill sets all of dst to v.
-func fill[U word](dst []U, v U) {
+func fill[U comparable](dst []U, v U) {
 	const direct = 64
 	if len(dst) <= direct {
 		for i := range dst {
@@ -83,7 +83,8 @@ func fill[U word](dst []U, v U) {
 		}
 		return
 	}
-	if v == 0 {
+	var zero U
+	if v == zero {
 		clear(dst)
 		return
 	}

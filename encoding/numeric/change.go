@@ -1,0 +1,115 @@
+package numeric
+
+import (
+	"errors"
+
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Change turns stored values into values of another type on their way out. It
+// is applied where there are fewest of them: to the values of runs and
+// dictionaries, and to chunks that are still in the cache.
+type Change[D any, T Value] interface {
+	// Values sets dst to what src, which is as long, becomes. It returns false if
+	// a value has no counterpart.
+	Values(dst []D, src []T) bool
+	// Line says how the values base + step*q, modulo 2^64, become a + b*q in D, for
+	// all q from 0 to most. ok is false if they do not.
+	Line(base, step, most uint64) (a, b uint64, ok bool)
+	// Steps sets dst to a + b*q, for a and b of Line.
+	Steps(dst []D, q []T, a, b uint64)
+}
+
+// ErrChange says that some value, perhaps that of a null, has no counterpart in
+// the type that it was to be changed to.
+var ErrChange = errors.New("a value cannot be changed to the type wanted")
+
+// DecodeBlockAs is [DecodeBlock] with each value changed by c. The error is
+// [ErrChange] if c cannot change one.
+func DecodeBlockAs[D comparable, T Value](dst []D, validity []byte, off int, blk []byte, c Change[D, T], o BlockOptions, s *Scratch) (nulls int, err error) {
+	b, nulls, err := parseBlock(blk, len(dst), validity, off, o)
+	if err != nil {
+		return 0, err
+	}
+	if err := DecodeAs(dst, b.Values, c, s); err != nil {
+		return 0, fault.In(err, "values", int64(b.ValuesOffset))
+	}
+	return nulls, nil
+}
+
+// DecodeAs is [Decode] with each value changed by c, of a type D without
+// pointers. The error is [ErrChange] if c cannot change one.
+func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
+	s.begin()
+	switch sizeOf[T]() {
+	case 1:
+		return decodeChanged[D, T, uint8](dst, tree, c, s)
+	case 2:
+		return decodeChanged[D, T, uint16](dst, tree, c, s)
+	case 4:
+		return decodeChanged[D, T, uint32](dst, tree, c, s)
+	}
+	return decodeChanged[D, T, uint64](dst, tree, c, s)
+}
+
+func decodeChanged[D comparable, T Value, U word](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
+	v, err := parseView[U](tree, Of[T](), len(dst), s)
+	if err != nil || len(dst) == 0 {
+		return err
+	}
+	ok := true
+	switch v.form {
+	case single:
+		ok = c.Values(dst[:1], as[T](v.values))
+		fill(dst[1:], dst[0])
+	case runs:
+		values := take[D](s, len(v.values))
+		ok = c.Values(values, as[T](v.values))
+		err = expandRuns(dst, values, v.lengths)
+	case coded:
+		table := take[D](s, len(v.values))
+		clear(table[:1]) // of nulls
+		ok = c.Values(table[1:], as[T](v.values[1:]))
+		err = gatherCodes(dst, &v.codes, table, s)
+	case inPacks:
+		ok = changeChunks(dst, &v.chunks, c, s)
+	default:
+		ok = c.Values(dst, as[T](v.values))
+	}
+	if err == nil && !ok {
+		return ErrChange
+	}
+	return err
+}
+
+// changeChunks changes chunk after chunk. Where all of them lie on a line the
+// packed values are changed, without making them values first.
+func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], s *Scratch) bool {
+	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
+	base, a, b, line := uint64(v.base), uint64(0), uint64(0), false
+	if most := ^uint64(0) >> (64 - v.w); sizeOf[U]() == 8 {
+		if len(v.positions) > 0 {
+			most = ^uint64(0)
+		}
+		a, b, line = c.Line(uint64(v.add)+uint64(v.step)*base, uint64(v.step), most)
+	}
+	if line {
+		base = 0
+	}
+	next := 0
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		next = v.whole(tmp, U(base), at, next)
+		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		from := tmp[:len(to)]
+		if line {
+			c.Steps(to, as[T](from), a, b)
+			continue
+		}
+		v.finish(from)
+		if !c.Values(to, as[T](from)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,108 @@
+package numeric
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// pair is a type that values are changed to: wider than any, and not a number.
+type pair struct{ low, high uint64 }
+
+// toPair doubles a value, and keeps it.
+type toPair[T Value] struct {
+	line bool // use Line
+	bad  T    // has no counterpart, unless 0
+}
+
+func (c toPair[T]) Values(dst []pair, src []T) bool {
+	ok := true
+	for i, v := range src {
+		dst[i] = pair{wordOf(v), 2 * wordOf(v)}
+		ok = ok && (c.bad == 0 || v != c.bad)
+	}
+	return ok
+}
+
+func (c toPair[T]) Line(base, step, _ uint64) (a, b uint64, ok bool) { return base, step, c.line }
+
+func (c toPair[T]) Steps(dst []pair, q []T, a, b uint64) {
+	for i, v := range q {
+		w := a + b*wordOf(v)
+		dst[i] = pair{w, 2 * w}
+	}
+}
+
+// wordOf is the bits of a value.
+func wordOf[T Value](v T) uint64 { return loadOneOf(store(nil, []T{v})) }
+
+func loadOneOf(b []byte) (w uint64) {
+	for i, x := range b {
+		w |= uint64(x) << (8 * i)
+	}
+	return w
+}
+
+func testChange[T Value](t *testing.T) {
+	var s Scratch
+	for _, c := range conformance.Numbers[T]() {
+		if len(c.Values) >= 3000 || len(c.Values) == 0 {
+			continue
+		}
+		for _, shape := range append([]string{"CommonDivisor(PatchedPack(raw,raw))", "FOR(CommonDivisor(FLBitPack))"}, allShapes...) {
+			p, err := parseShape(shape)
+			if err != nil || !suits(p, Of[T]()) {
+				continue
+			}
+			tree, err := AppendTreeAs(nil, c.Values, c.Valid, shape)
+			require.NoError(t, err)
+			want := make([]T, len(c.Values))
+			require.NoError(t, Decode(want, tree, &s))
+			pairs := make([]pair, len(want))
+			require.True(t, toPair[T]{}.Values(pairs, want))
+			for _, line := range []bool{false, true} {
+				got := make([]pair, len(want))
+				require.NoError(t, DecodeAs(got, tree, toPair[T]{line: line}, &s), shape)
+				if code := peek(tree); code.String() == "BlockDictionary" || code.String() == "Sparse" {
+					for i := range got {
+						if !c.Valid.At(i) {
+							got[i] = pairs[i] // what a null becomes has no meaning
+						}
+					}
+				}
+				require.Equal(t, pairs, got, "%v %s %s", Of[T](), c.Name, shape)
+			}
+		}
+	}
+}
+
+// Decoding and changing at once equals decoding first, whatever the tree.
+func TestDecodeAs(t *testing.T) {
+	testChange[int64](t)
+	testChange[uint64](t)
+	testChange[int32](t)
+	testChange[uint8](t)
+	testChange[float32](t)
+}
+
+// A value without a counterpart is an error, wherever the tree keeps it.
+func TestErrChange(t *testing.T) {
+	values := make([]int64, 2000)
+	for i := range values {
+		values[i] = int64(i / 100 * 6)
+	}
+	var s Scratch
+	for _, shape := range []string{"Plain", "FFOR", "RunLength(raw,raw)", "BlockDictionary(FLBitPack,raw)", "CommonDivisor(FLBitPack)"} {
+		tree, err := AppendTreeAs(nil, values, bitmap.All(len(values)), shape)
+		require.NoError(t, err)
+		dst := make([]pair, len(values))
+		require.NoError(t, DecodeAs(dst, tree, toPair[int64]{bad: 1}, &s), shape)
+		require.ErrorIs(t, DecodeAs(dst, tree, toPair[int64]{bad: 60}, &s), ErrChange, shape)
+	}
+	tree, err := AppendTreeAs(nil, values[:50], bitmap.All(50), "SingleValue")
+	require.NoError(t, err)
+	require.NoError(t, DecodeAs(make([]pair, 50), tree, toPair[int64]{bad: 1}, &s))
+}
