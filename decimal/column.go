@@ -29,6 +29,33 @@ func Narrow(dst []int64, src []Int128) int {
 	return len(src)
 }
 
+// Within gives the index of the first number that has more digits than the
+// precision, 1 to 38; len(src) if there is none.
+func Within(src []Int128, precision int) int {
+	limit := pow10[precision]
+	if precision <= 18 { // -limit < v < limit as one comparison, as only such v+limit-1 do not wrap around
+		below, span := limit.lo-1, 2*limit.lo-1
+		for i, v := range src {
+			if v.Hi != int64(v.Lo)>>63 || v.Lo+below >= span {
+				return i
+			}
+		}
+		return len(src)
+	}
+	for i, v := range src {
+		hi, lo := uint64(v.Hi), v.Lo
+		if v.Hi < 0 {
+			var borrow uint64
+			lo, borrow = bits.Sub64(0, lo, 0)
+			hi, _ = bits.Sub64(0, hi, borrow)
+		}
+		if !less(hi, lo, limit) {
+			return i
+		}
+	}
+	return len(src)
+}
+
 // FromInt64 sets dst[i] to src[i] × 10^exponent. dst has at least the length of
 // src, and the exponent is in range: it panics otherwise.
 func FromInt64(dst []Decimal, src []int64, exponent int) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,6 +185,32 @@ func testScales(t *rapid.T, d Decimal) {
 	if n == 1 {
 		require.Equal(t, want.Num().Int64(), small[0])
 	}
+}
+
+// Within agrees with the length of the number's text.
+func TestWithin(t *testing.T) {
+	edges := []string{"0", "1", "9", "10", "999999999999999999", "1000000000000000000", "9223372036854775807", "9223372036854775808",
+		"9999999999999999999", "10000000000000000000", "18446744073709551616", strings.Repeat("9", 34), "1" + strings.Repeat("0", 34),
+		strings.Repeat("9", 38), "1" + strings.Repeat("0", 38), "170141183460469231731687303715884105727"}
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.OneOf(rapid.SampledFrom(edges), rapid.StringMatching(`[1-9][0-9]{0,37}`)).Draw(t, "digits")
+		v, _ := new(big.Int).SetString(digits, 10)
+		if rapid.Bool().Draw(t, "negative") {
+			v.Neg(v)
+		}
+		words := new(big.Int).And(v, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1)))
+		hi := new(big.Int).Rsh(words, 64).Uint64()
+		n := Int128{Lo: new(big.Int).And(words, new(big.Int).SetUint64(math.MaxUint64)).Uint64(), Hi: int64(hi)}
+		precision := rapid.IntRange(1, 38).Draw(t, "precision")
+		fits := v.Sign() == 0 || len(digits) <= precision
+		require.Equal(t, fits, Within([]Int128{{}, n}, precision) == 2, "%s in %d digits", v, precision)
+		exponent := rapid.IntRange(-40, 40).Draw(t, "exponent")
+		if d, ok := FromBig(v, exponent); ok {
+			require.Equal(t, fits, d.Within(precision, -exponent), "%s in %d digits", d, precision)
+		}
+	})
+	require.False(t, NotANumber().Within(38, 0))
+	require.False(t, Infinity(true).Within(38, 0))
 }
 
 func TestColumns(t *testing.T) {

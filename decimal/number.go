@@ -232,3 +232,10 @@ func (d Decimal) Reduce() Decimal {
 	r, _ := FromCoefficient(p.Negative, p.Hi, p.Lo, p.Exponent)
 	return r
 }
+
+// Within tells whether d × 10^scale is finite and has at most that many digits
+// before the point.
+func (d Decimal) Within(precision, scale int) bool {
+	p := d.Parts()
+	return p.Class == Finite && (p.Hi|p.Lo == 0 || digits(p.Hi, p.Lo)+p.Exponent+scale <= precision)
+}

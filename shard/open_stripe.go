@@ -15,7 +15,7 @@ type openStripe struct {
 	sc     *scanner
 	index  int
 	stripe *shardfile.Stripe
-	groups []sync.Once
+	groups []func() error // each prefetches once
 	slots  []columnSlot
 }
 
@@ -30,11 +30,15 @@ const groupSize = 512
 
 func newOpenStripe(sc *scanner, index int) *openStripe {
 	n := len(sc.columns)
-	return &openStripe{
+	s := &openStripe{
 		sc: sc, index: index, stripe: sc.shard.file.Stripe(index),
-		groups: make([]sync.Once, (n+groupSize-1)/groupSize),
+		groups: make([]func() error, (n+groupSize-1)/groupSize),
 		slots:  make([]columnSlot, n),
 	}
+	for g := range s.groups {
+		s.groups[g] = sync.OnceValue(func() error { return s.prefetch(sc.ctx, g) })
+	}
+	return s
 }
 
 // column opens column i. With limit 0 it has no limit for the bytes of an array.
@@ -45,7 +49,9 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 	defer slot.mu.Unlock()
 	c := slot.column
 	if c == nil || limit == 0 {
-		s.groups[i/groupSize].Do(func() { s.prefetch(ctx, i/groupSize) })
+		if err := s.groups[i/groupSize](); err != nil {
+			return nil, err
+		}
 		o := stripe.ReadOptions{
 			Allocator:     s.sc.o.Allocator,
 			MaxBlockBytes: s.sc.shard.o.MaxBlockBytes, MaxDictionaryBytes: s.sc.shard.o.MaxDictionaryBytes,
@@ -65,15 +71,15 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 	return c, nil
 }
 
-// prefetch reads the descriptors of a group of columns. What fails, fails again
-// when the column is opened.
-func (s *openStripe) prefetch(ctx context.Context, group int) {
+// prefetch reads the descriptors of a group of columns. What is wrong with one of
+// them is found when its column is opened.
+func (s *openStripe) prefetch(ctx context.Context, group int) error {
 	columns := s.sc.columns[group*groupSize : min((group+1)*groupSize, len(s.sc.columns))]
 	var ids []uint32
 	for i := range columns {
 		ids = appendIDs(ids, &columns[i])
 	}
-	_ = s.stripe.Prefetch(ctx, ids)
+	return s.stripe.Prefetch(ctx, ids)
 }
 
 func appendIDs(ids []uint32, c *arrowmap.Column) []uint32 {

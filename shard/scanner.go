@@ -289,15 +289,22 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if err == nil {
 		j.arrays[i], err = c.Read(sc.ctx, j.from, j.to)
 	}
-	return sc.place(err, j.stripe.index)
+	return sc.place(err, j.stripe, i)
 }
 
-// place adds the stripe to an error, unless it names one.
-func (sc *scanner) place(err error, stripe int) error {
+// place adds to an error of column i the row that it is about, if it is about
+// one, and the stripe, unless it names one. In nested columns errors count
+// items, which is no row.
+func (sc *scanner) place(err error, st *openStripe, i int) error {
 	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
 		return err
 	}
-	return inStripe(err, stripe)
+	err = inStripe(err, st.index)
+	var value *stripe.ValueError
+	if errors.As(err, &value) && len(sc.columns[i].Children) == 0 {
+		return fmt.Errorf("row %d of the shard: %w", st.stripe.Position()+value.Row, err)
+	}
+	return err
 }
 
 // inStripe adds the stripe to an error, unless it names one already.

@@ -146,7 +146,7 @@ func constantNumber[T numeric.Value](col *arrowmap.Column, v T) (arrow.Array, er
 	if s.convert != nil {
 		dst = arrowutil.Bytes(make([]uint64, (s.width+7)/8))[:s.width]
 		if err := s.convert(dst, src, bitmap.All(1)); err != nil {
-			return nil, err
+			return nil, shiftRows(err, 0)
 		}
 	}
 	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil

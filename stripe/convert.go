@@ -115,13 +115,18 @@ func sizeOfValue[T numeric.Value]() int {
 
 // shiftRows adds to the row of an error that counts rows from a part of the array.
 func shiftRows(err error, by int) error {
+	return placeValue(err, func(row int64) int64 { return row + int64(by) })
+}
+
+// placeValue says in which row an error about a value is.
+func placeValue(err error, place func(row int64) int64) error {
 	var row *convert.RowError
 	var value *ValueError
 	switch {
 	case errors.As(err, &value):
-		return &ValueError{Row: value.Row + int64(by), Err: value.Err}
+		return &ValueError{Row: place(value.Row), Err: value.Err}
 	case errors.As(err, &row):
-		return &ValueError{Row: int64(row.Row) + int64(by), Err: row}
+		return &ValueError{Row: place(int64(row.Row)), Err: row}
 	}
 	return err
 }

@@ -31,27 +31,66 @@ func decimalLoader(col *arrowmap.Column) (loader[decimal.Decimal], error) {
 	}
 	var wide []decimal.Int128
 	return func(dst []decimal.Decimal, arr arrow.Array, valid bitmap.Bits) error {
+		var src []decimal.Int128
 		switch arr.DataType().ID() {
 		case arrow.DECIMAL128:
-			return fromInt128(dst, arrowutil.Values[decimal.Int128](arr), valid, exponent)
+			src = arrowutil.Values[decimal.Int128](arr)
 		case arrow.DECIMAL64:
-			decimal.FromInt64(dst, arrowutil.Values[int64](arr), exponent)
-			return nil
+			wide = int128s(wide, arrowutil.Values[int64](arr))
+			src = wide
 		case arrow.DECIMAL32:
-			slice(&wide, len(dst))
-			for i, v := range arrowutil.Values[int32](arr) {
-				wide[i] = decimal.Int128{Lo: uint64(int64(v)), Hi: int64(v) >> 63}
-			}
-			return fromInt128(dst, wide, valid, exponent)
+			wide = int128s(wide, arrowutil.Values[int32](arr))
+			src = wide
 		case arrow.DECIMAL256:
 			var err error
 			if wide, err = narrow256(wide, arrowutil.Values[[4]uint64](arr), valid); err != nil {
 				return err
 			}
-			return fromInt128(dst, wide, valid, exponent)
+			src = wide
+		default:
+			return errRule(col)
 		}
-		return errRule(col)
+		if i := beyondPrecision(col.Plain, src, valid); i < len(src) {
+			return tooManyDigits(i, precisionOf(col.Plain), "its type declares no more")
+		}
+		return fromInt128(dst, src, valid, exponent)
 	}, nil
+}
+
+func precisionOf(dt arrow.DataType) int {
+	t, ok := dt.(arrow.DecimalType)
+	if !ok {
+		return 0
+	}
+	return int(t.GetPrecision())
+}
+
+// beyondPrecision is the first row whose number has more digits than its type
+// declares, len(src) if there is none.
+func beyondPrecision(dt arrow.DataType, src []decimal.Int128, valid bitmap.Bits) int {
+	precision := precisionOf(dt)
+	if precision > maxPrecision128 {
+		return len(src)
+	}
+	for i := 0; i < len(src); i++ {
+		i += decimal.Within(src[i:], precision)
+		if i < len(src) && valid.At(i) {
+			return i
+		}
+	}
+	return len(src)
+}
+
+// maxPrecision128 is how many digits any number of 128 bits has for sure, and
+// some have one more.
+const maxPrecision128 = 38
+
+func int128s[T int32 | int64](dst []decimal.Int128, src []T) []decimal.Int128 {
+	dst = slice(&dst, len(src))
+	for i, v := range src {
+		dst[i] = decimal.Int128{Lo: uint64(int64(v)), Hi: int64(v) >> 63}
+	}
+	return dst
 }
 
 // fromInt128 skips what lies under nulls and does not convert.
@@ -60,7 +99,7 @@ func fromInt128(dst []decimal.Decimal, src []decimal.Int128, valid bitmap.Bits, 
 		i += decimal.FromInt128(dst[i:], src[i:], exponent)
 		if i < len(src) {
 			if valid.At(i) {
-				return tooManyDigits(i)
+				return tooManyDigits(i, decimal.MaxDigits, "make the column text or fixed-size binary to store it")
 			}
 			dst[i] = decimal.Decimal{}
 		}
@@ -68,8 +107,8 @@ func fromInt128(dst []decimal.Decimal, src []decimal.Int128, valid bitmap.Bits, 
 	return nil
 }
 
-func tooManyDigits(row int) error {
-	return &ValueError{Row: int64(row), Err: fmt.Errorf("decimal of more than 34 digits; make the column text or fixed-size binary to store it")}
+func tooManyDigits(row, digits int, hint string) error {
+	return &ValueError{Row: int64(row), Err: fmt.Errorf("decimal of more than %d digits; %s", digits, hint)}
 }
 
 // narrow256 cuts 256-bit numbers to 128 bits, which hold more than 34 digits.
@@ -78,7 +117,7 @@ func narrow256(dst []decimal.Int128, src [][4]uint64, valid bitmap.Bits) ([]deci
 	for i, v := range src {
 		sign := uint64(int64(v[1]) >> 63)
 		if (v[2] != sign || v[3] != sign) && valid.At(i) {
-			return nil, tooManyDigits(i)
+			return nil, tooManyDigits(i, decimal.MaxDigits, "make the column text or fixed-size binary to store it")
 		}
 		dst[i] = decimal.Int128{Lo: v[0], Hi: int64(v[1])}
 	}
@@ -100,6 +139,7 @@ func decimalStorerOf(col *arrowmap.Column) (storer[decimal.Decimal], error) {
 	if col.Rule != arrowmap.Decimal || -scale < decimal.MinExponent || -scale > decimal.MaxExponent {
 		return s, errRule(col)
 	}
+	precision := precisionOf(col.Plain)
 	misfit := func(row int, d decimal.Decimal) error {
 		return &ValueError{Row: int64(row), Err: fmt.Errorf("decimal %s does not fit %s; read decimals as text or raw", d, col.Plain)}
 	}
@@ -115,6 +155,9 @@ func decimalStorerOf(col *arrowmap.Column) (storer[decimal.Decimal], error) {
 					out[i] = decimal.Int128{}
 				}
 			}
+			if i := beyondPrecision(col.Plain, out[:len(src)], valid); i < len(src) {
+				return misfit(i, src[i])
+			}
 			return nil
 		}
 	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL256:
@@ -123,7 +166,7 @@ func decimalStorerOf(col *arrowmap.Column) (storer[decimal.Decimal], error) {
 				slot := dst[i*s.width : (i+1)*s.width]
 				if !valid.At(i) {
 					clear(slot)
-				} else if !putInteger(slot, d, scale) {
+				} else if !d.Within(precision, scale) || !putInteger(slot, d, scale) {
 					return misfit(i, d)
 				}
 			}

@@ -131,6 +131,7 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 			at := int(p.Offset - first)
 			if err := f(p, raw[at:at+p.Size:at+p.Size]); err != nil {
 				at := br.start + p.Offset
+				err = placeValue(err, p.position)
 				return br.wrap(fault.In(fault.Shift(err, at), fmt.Sprintf("block %d", p.ordinal), at))
 			}
 		}

@@ -68,7 +68,7 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 			out.nulls += pickBits(valid.Data, p.at, all, p.rows)
 		}
 		dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
-		if r.fromIntegers(dst, b, p) {
+		if r.fromIntegers(dst, b, p, valid) {
 			return nil
 		}
 		values, err := r.values(w, b)
@@ -76,7 +76,7 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 			return err
 		}
 		pick(values, values, p.rows) // to the front
-		return shiftRows(r.store.convert(dst, values[:p.n], valid), p.at)
+		return r.store.convert(dst, values[:p.n], valid)
 	})
 	if err != nil {
 		out.release()
@@ -87,20 +87,21 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 
 // fromIntegers fills dst from a block that is stored as integers of the
 // column's own scale, without going through decimal digits. It reports false
-// for other blocks.
-func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p *part) bool {
+// for other blocks, and if a number has too many digits for the column.
+func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p *part, valid bitmap.Bits) bool {
 	exponent, integers, exceptions, ok := b.Integers()
 	if !ok || exponent != -r.scale || len(exceptions.Positions) > 0 || r.store.width != 16 {
 		return false
 	}
 	out := arrowutil.As[decimal.Int128](dst)
+	at := out
 	for _, rows := range p.rows {
 		for i, v := range integers[rows.From:rows.To] {
-			out[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
+			at[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
 		}
-		out = out[rows.To-rows.From:]
+		at = at[rows.To-rows.From:]
 	}
-	return true
+	return beyondPrecision(r.dt, out, valid) == len(out)
 }
 
 // validity is the validity of all values of a block.

@@ -26,6 +26,18 @@ type part struct {
 	at      int        // where they belong in the result
 }
 
+// position is where in the column the i-th of the rows is.
+func (p *part) position(i int64) int64 {
+	for _, r := range p.rows {
+		if n := r.To - r.From; i >= n {
+			i -= n
+			continue
+		}
+		return int64(p.First) + r.From + i
+	}
+	return int64(p.First) + i
+}
+
 // whole tells that all values of the block are needed.
 func (p *part) whole() bool { return p.n == p.N }
 

@@ -134,10 +134,10 @@ func (w *Writer) Close() {
 	w.err = fmt.Errorf("stripe writer is closed")
 }
 
-// ValueError is a value that cannot be stored, with its row in the array that
-// was written.
+// ValueError is a value that cannot be converted: to be stored, or to the Arrow
+// type that it is read as.
 type ValueError struct {
-	Row int64 // from 0
+	Row int64 // from 0, in the array that was written, or in the stripe
 	Err error // what is wrong with the value
 }
 
