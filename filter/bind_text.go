@@ -1,0 +1,135 @@
+package filter
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// text binds a test that looks into byte strings, as a set of values if it is
+// one: those that begin with a text are a range.
+func (b *binder) text(n *node, negate bool) (draft, error) {
+	col, err := b.column(n.args[0])
+	if err != nil {
+		return draft{}, err
+	}
+	d, lit := b.columns[col].d, n.args[1]
+	switch {
+	case !d.isText():
+		return draft{}, fail(n, "%s is of type %s: %s is for strings and byte strings", n.args[0].path, d.name, words[n.op])
+	case lit.op != opLiteral || lit.lit.kind != litString && lit.lit.kind != litBytes && lit.lit.kind != litNull:
+		return draft{}, fail(lit, "%s where a string should be", shorten(string(lit.append(nil))))
+	case lit.lit.kind == litNull:
+		return draft{kind: NodeNever}, nil
+	}
+	t, err := textOf(n.op, lit.lit.text, n.fold)
+	if err != nil {
+		return draft{}, fail(lit, "%s", err)
+	}
+	if set, ok := t.set(d); ok {
+		return b.leaf(col, set, negate), nil
+	}
+	t.Not = negate
+	return draft{kind: NodeLeaf, col: col, test: t}, nil
+}
+
+func textOf(o op, s string, fold bool) (*Text, error) {
+	if o == opMatches {
+		return regexOf(s, fold)
+	}
+	if fold {
+		s = string(appendFolded(nil, []byte(s)))
+	}
+	t := &Text{fold: fold}
+	switch o {
+	case opLike:
+		t.pattern = like(s)
+	default:
+		t.pattern = pattern{begins: o == opStarts || o == opEquals, ends: o == opEnds || o == opEquals}
+		if s != "" {
+			t.pattern.segments = []segment{{text: []byte(s)}}
+		} else if o != opEquals {
+			t.pattern = pattern{}
+		}
+	}
+	t.learn()
+	return t, nil
+}
+
+func regexOf(s string, fold bool) (*Text, error) {
+	if fold {
+		s = "(?i:" + s + ")"
+	}
+	re, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("regular expression: %w", err)
+	}
+	re = re.Simplify()
+	if p, ok := literalRegex(re); ok {
+		t := &Text{pattern: p}
+		t.learn()
+		return t, nil
+	}
+	t := &Text{}
+	if t.regex, err = regexp.Compile(s); err != nil {
+		return nil, fmt.Errorf("regular expression: %w", err)
+	}
+	t.known(re)
+	return t, nil
+}
+
+// learn finds prefix and parts of a pattern. What ignores case has none.
+func (t *Text) learn() {
+	if t.fold {
+		return
+	}
+	for i, s := range t.pattern.segments {
+		text := s.text
+		if s.any != nil {
+			text = text[:0:0]
+			for k := 0; !s.any[k]; k++ { // up to the first _
+				text = s.text[:s.offset(k+1)]
+			}
+		}
+		if len(text) == 0 {
+			continue
+		}
+		if i == 0 && t.pattern.begins {
+			t.Prefix = text
+		}
+		t.Parts = append(t.Parts, text)
+	}
+}
+
+// offset is where the k-th character begins.
+func (s *segment) offset(k int) int {
+	for i := range string(s.text) {
+		if k == 0 {
+			return i
+		}
+		k--
+	}
+	return len(s.text)
+}
+
+// set is the values that meet the test, if they are an interval.
+func (t *Text) set(d *domain) (valueSet, bool) {
+	if t.regex != nil {
+		return valueSet{}, false
+	}
+	p := &t.pattern
+	if len(p.segments) == 0 && !(p.begins && p.ends) {
+		return valueSet{spans: []span{d.whole}}, true
+	}
+	if t.fold {
+		return valueSet{}, false
+	}
+	if s, ok := p.exact(); ok {
+		return valueSet{spans: []span{{point{s: s}, point{s: s + "\x00"}}}}, true
+	}
+	if p.begins && !p.ends && len(p.segments) == 1 && p.segments[0].any == nil {
+		s := string(p.segments[0].text)
+		return valueSet{spans: []span{{point{s: s}, successor(s)}}}, true
+	}
+	return valueSet{}, false
+}

@@ -1,0 +1,102 @@
+package filter
+
+// combine makes the and (or the or) of nodes: those that decide nothing are left
+// out, one that decides all is all there is, and leaves that want values of the
+// same column become one.
+func (b *binder) combine(and bool, kids []draft) draft {
+	kind, nothing, all := NodeOr, NodeNever, NodeAlways
+	if and {
+		kind, nothing, all = NodeAnd, NodeAlways, NodeNever
+	}
+	var out []draft
+	leaves := map[int]int{} // column → its place in out
+	for _, k := range flatten(kind, kids) {
+		if k.kind == nothing {
+			continue
+		}
+		if at, ok := leaves[k.col]; ok && k.set != nil {
+			set := *out[at].set
+			if and {
+				set = set.and(*k.set)
+			} else {
+				set = set.or(*k.set)
+			}
+			out[at] = b.leaf(k.col, set, false)
+			if out[at].set == nil { // no more a set: a constant, or any value
+				delete(leaves, k.col)
+			}
+			k = out[at]
+		} else {
+			if k.set != nil {
+				leaves[k.col] = len(out)
+			}
+			out = append(out, k)
+		}
+		if k.kind == all {
+			return k
+		}
+	}
+	switch len(out) {
+	case 0:
+		return draft{kind: nothing}
+	case 1:
+		return out[0]
+	}
+	return draft{kind: kind, kids: out}
+}
+
+// flatten takes the nodes out of nodes of the same kind.
+func flatten(kind NodeKind, kids []draft) []draft {
+	var out []draft
+	for _, k := range kids {
+		if k.kind == kind {
+			out = append(out, k.kids...)
+		} else {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// finish gives nodes their final form, and drops columns that no node looks at.
+func (b *binder) finish(d draft) *Bound {
+	f := &finisher{b: b, place: map[int]int{}}
+	root := f.node(d)
+	return &Bound{root: root, columns: f.columns}
+}
+
+type finisher struct {
+	b       *binder
+	columns []Column
+	place   map[int]int
+}
+
+func (f *finisher) column(i int) int {
+	at, ok := f.place[i]
+	if !ok {
+		at = len(f.columns)
+		f.place[i] = at
+		f.columns = append(f.columns, f.b.columns[i])
+	}
+	return at
+}
+
+func (f *finisher) node(d draft) *Node {
+	n := &Node{Kind: d.kind}
+	for _, k := range d.kids {
+		n.Nodes = append(n.Nodes, f.node(k))
+	}
+	switch d.kind {
+	case NodeLeaf:
+		n.Column, n.Test = f.column(d.col), d.test
+		n.dt = f.b.columns[d.col].d.dt
+		if d.set != nil {
+			n.Test = f.b.columns[d.col].d.test(*d.set)
+		}
+		n.plan = planOf(n.Test)
+	case NodeCompare:
+		n.Column, n.Other, n.compare = f.column(d.col), f.column(d.other), d.compare
+		n.dt, n.boolean = f.b.columns[d.col].d.dt, f.b.columns[d.col].d.family == famBool8
+	}
+	return n
+}

@@ -1,0 +1,170 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// comparison is between two columns: true where both have values and these are
+// less, equal or greater, or not comparable (NaN), as wanted.
+type comparison struct{ less, equal, greater, nan bool }
+
+var comparisonOf = map[op]comparison{
+	opEq: {equal: true}, opNe: {less: true, greater: true, nan: true},
+	opLt: {less: true}, opLe: {less: true, equal: true}, opGt: {greater: true}, opGe: {greater: true, equal: true},
+}
+
+func (c comparison) not() comparison { return comparison{!c.less, !c.equal, !c.greater, !c.nan} }
+
+// holds tells whether the outcome of a comparison is wanted.
+func (c comparison) holds(order int) bool {
+	return order < 0 && c.less || order == 0 && c.equal || order > 0 && c.greater
+}
+
+// columns2 binds a comparison of two columns, which must be of the same type.
+func (b *binder) columns2(n *node, negate bool) (draft, error) {
+	d := draft{kind: NodeCompare, compare: comparisonOf[n.op]}
+	var err error
+	if d.col, err = b.column(n.args[0]); err != nil {
+		return d, err
+	}
+	if d.other, err = b.column(n.args[1]); err != nil {
+		return d, err
+	}
+	if err := b.comparable(d.col, n.args[0]); err != nil {
+		return d, err
+	}
+	x, y := b.columns[d.col].d, b.columns[d.other].d
+	if x.family != y.family || !sameValues(x.dt, y.dt) {
+		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.args[0].path, x.name, n.args[1].path, y.name)
+	}
+	if negate {
+		d.compare = d.compare.not()
+	}
+	return d, nil
+}
+
+// compare compares two arrays, one value after the other.
+func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
+	var order func(i int) (order int, nan bool)
+	valid := [2]bitmap.Bits{}
+	var plain [2]arrow.Array
+	for i, arr := range []arrow.Array{a, b} {
+		p, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+		if err != nil {
+			return fmt.Errorf("filter: %w", err)
+		}
+		defer p.Release()
+		plain[i], valid[i] = p, arrowutil.Validity(p)
+	}
+	if order = orderOf(plain[0], plain[1], n.boolean); order == nil {
+		return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
+	}
+	clear(dst)
+	for i := range e.rows {
+		if !valid[0].At(i) || !valid[1].At(i) {
+			continue
+		}
+		o, nan := order(i)
+		if nan && n.compare.nan || !nan && n.compare.holds(o) {
+			dst[i>>3] |= 1 << (i & 7)
+		}
+	}
+	return nil
+}
+
+// orderOf compares the values of two plain arrays of the same type.
+func orderOf(a, b arrow.Array, boolean bool) func(i int) (order int, nan bool) {
+	if x, ok := valuesOf(a); ok {
+		y, ok := valuesOf(b)
+		if !ok {
+			return nil
+		}
+		return func(i int) (int, bool) { return bytes.Compare(x.one(i), y.one(i)), false }
+	}
+	if a.DataType().ID() != b.DataType().ID() {
+		return nil
+	}
+	switch a.DataType().ID() {
+	case arrow.BOOL:
+		x, y := a.(*array.Boolean), b.(*array.Boolean)
+		return func(i int) (int, bool) { return boolToInt(x.Value(i)) - boolToInt(y.Value(i)), false }
+	case arrow.INT8:
+		x, y := arrowutil.Values[int8](a), arrowutil.Values[int8](b)
+		if boolean {
+			return func(i int) (int, bool) { return boolToInt(x[i] != 0) - boolToInt(y[i] != 0), false }
+		}
+		return orderedValues[int8](a, b)
+	case arrow.INT16:
+		return orderedValues[int16](a, b)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		return orderedValues[int32](a, b)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return orderedValues[int64](a, b)
+	case arrow.UINT8:
+		return orderedValues[uint8](a, b)
+	case arrow.UINT16:
+		return orderedValues[uint16](a, b)
+	case arrow.UINT32:
+		return orderedValues[uint32](a, b)
+	case arrow.UINT64:
+		return orderedValues[uint64](a, b)
+	case arrow.FLOAT32:
+		return orderedValues[float32](a, b)
+	case arrow.FLOAT64:
+		return orderedValues[float64](a, b)
+	case arrow.FLOAT16:
+		x, y := arrowutil.Values[float16.Num](a), arrowutil.Values[float16.Num](b)
+		return func(i int) (int, bool) { return compareOrdered(x[i].Float32(), y[i].Float32()) }
+	case arrow.DECIMAL128:
+		x, y := arrowutil.Values[[2]uint64](a), arrowutil.Values[[2]uint64](b)
+		return func(i int) (int, bool) { return wide(x[i]).cmp(wide(y[i])), false }
+	case arrow.DECIMAL256:
+		x, y := arrowutil.Values[[4]uint64](a), arrowutil.Values[[4]uint64](b)
+		return func(i int) (int, bool) { return Int256(x[i]).cmp(y[i]), false }
+	}
+	return nil
+}
+
+func orderedValues[T cmp.Ordered](a, b arrow.Array) func(i int) (int, bool) {
+	x, y := arrowutil.Values[T](a), arrowutil.Values[T](b)
+	return func(i int) (int, bool) { return compareOrdered(x[i], y[i]) }
+}
+
+func compareOrdered[T cmp.Ordered](x, y T) (order int, nan bool) {
+	switch {
+	case x < y:
+		return -1, false
+	case x > y:
+		return 1, false
+	}
+	return 0, x != y
+}
+
+// wide extends a number of 128 bits.
+func wide(v [2]uint64) Int256 {
+	sign := uint64(int64(v[1]) >> 63)
+	return Int256{v[0], v[1], sign, sign}
+}
+
+// one is a value.
+func (v *byteValues) one(i int) []byte {
+	switch {
+	case v.off32 != nil:
+		return v.data[v.off32[i]:v.off32[i+1]]
+	case v.off64 != nil:
+		return v.data[v.off64[i]:v.off64[i+1]]
+	case v.at != nil:
+		return v.at(i)
+	}
+	return v.data[i*v.width : (i+1)*v.width]
+}

@@ -1,0 +1,330 @@
+package filter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// BitmapLen is the number of bytes of a bitmap of that many rows: whole words of
+// 64 bits.
+func BitmapLen(rows int) int { return (rows + 63) / 64 * 8 }
+
+// Eval tells for which of a number of rows the expression is true: bit i of the
+// result, the least significant bit first, is set if it is true for row i; bits
+// past the last row are clear. columns are the values of [Bound.Columns], of
+// that many rows each; a field of a struct is null where the struct is. They may
+// be slices, dictionaries, runs, extension arrays, and hold strings in any
+// layout. Columns that no part of the expression looks at may be nil.
+//
+// The result uses the memory of dst if that suffices.
+func (b *Bound) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error) {
+	return b.root.Eval(dst, columns, rows)
+}
+
+// Eval is [Bound.Eval] for a part of the expression.
+func (n *Node) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error) {
+	if size := BitmapLen(rows); cap(dst) < size {
+		dst = make([]byte, size)
+	} else {
+		dst = dst[:size]
+	}
+	e := evaluators.Get().(*evaluator)
+	defer evaluators.Put(e)
+	e.columns, e.rows = columns, rows
+	defer e.forget()
+	return dst, e.node(n, dst)
+}
+
+// Select evaluates the expression on a record batch that has the schema given to
+// [Bind], and gives the rows for which it is true, counted in the batch.
+func (b *Bound) Select(batch arrow.RecordBatch) (rowset.Set, error) {
+	columns := make([]arrow.Array, len(b.columns))
+	for i, c := range b.columns {
+		arr, err := c.Of(batch)
+		if err != nil {
+			return nil, err
+		}
+		defer arr.Release()
+		columns[i] = arr
+	}
+	bits, err := b.Eval(nil, columns, int(batch.NumRows()))
+	return rowset.FromBits(bits, 0, int(batch.NumRows()), 0), err
+}
+
+// Of is the column of a record batch that has the schema given to [Bind], as
+// [Bound.Eval] wants it. The caller releases it.
+func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
+	if int64(c.Index[0]) >= batch.NumCols() {
+		return nil, fmt.Errorf("filter: the batch has no column %s", c.Path)
+	}
+	return Child(batch.Column(c.Index[0]), c.Index[1:])
+}
+
+// Child is a field inside of structs, null where one of them is: what
+// [Bound.Eval] wants of a column with the rest of [Column.Index]. The caller
+// releases it.
+func Child(arr arrow.Array, index []int) (arrow.Array, error) {
+	arr.Retain()
+	for _, i := range index {
+		storage := arr
+		for ext, ok := storage.(array.ExtensionArray); ok; ext, ok = storage.(array.ExtensionArray) {
+			storage = ext.Storage()
+		}
+		st, ok := storage.(*array.Struct)
+		if !ok || i >= st.NumField() {
+			arr.Release()
+			return nil, fmt.Errorf("filter: array of type %s has no field %d", arr.DataType(), i)
+		}
+		field, err := masked(st.Field(i), arrowutil.Validity(st))
+		arr.Release()
+		if err != nil {
+			return nil, err
+		}
+		arr = field
+	}
+	return arr, nil
+}
+
+// masked keeps the layout of a field where no struct is null.
+func masked(field arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
+	if valid.Data == nil {
+		field.Retain()
+		return field, nil
+	}
+	return arrowutil.Mask(memory.DefaultAllocator, field, valid)
+}
+
+// evaluator is what one evaluation needs.
+type evaluator struct {
+	columns []arrow.Array
+	rows    int
+	free    [][]byte // bitmaps for reuse
+	folded  []byte
+	values  [64][]byte
+}
+
+var evaluators = sync.Pool{New: func() any { return &evaluator{} }}
+
+// forget drops what belongs to others.
+func (e *evaluator) forget() {
+	e.columns = nil
+	clear(e.values[:])
+}
+
+// bitmap is memory for a bitmap, with any content.
+func (e *evaluator) bitmap(rows int) []byte {
+	size := BitmapLen(rows)
+	if last := len(e.free) - 1; last >= 0 {
+		b := e.free[last]
+		e.free = e.free[:last]
+		if cap(b) >= size {
+			return b[:size]
+		}
+	}
+	return make([]byte, size)
+}
+
+func (e *evaluator) release(b []byte) { e.free = append(e.free, b) }
+
+func (e *evaluator) node(n *Node, dst []byte) error {
+	switch n.Kind {
+	case NodeNever:
+		clear(dst)
+		return nil
+	case NodeAlways:
+		fillOnes(dst, e.rows)
+		return nil
+	case NodeAnd, NodeOr:
+		return e.both(n, dst)
+	case NodeCompare:
+		a, err := e.column(n, n.Column)
+		if err != nil {
+			return err
+		}
+		b, err := e.column(n, n.Other)
+		if err != nil {
+			return err
+		}
+		return e.compare(n, a, b, dst)
+	}
+	arr, err := e.column(n, n.Column)
+	if err != nil {
+		return err
+	}
+	return e.test(n, arr, dst, e.rows)
+}
+
+// column is the array of a column, checked.
+func (e *evaluator) column(n *Node, i int) (arrow.Array, error) {
+	if i >= len(e.columns) || e.columns[i] == nil {
+		return nil, fmt.Errorf("filter: column %d is missing", i)
+	}
+	arr := e.columns[i]
+	if arr.Len() != e.rows {
+		return nil, fmt.Errorf("filter: column %d has %d rows instead of %d", i, arr.Len(), e.rows)
+	}
+	if plain, _ := unwrap(arr.DataType()); i == n.Column && !sameValues(plain, n.dt) {
+		return nil, fmt.Errorf("filter: column %d is of type %s instead of %s", i, plain, n.dt)
+	}
+	return arr, nil
+}
+
+// sameValues tells whether values of two types are the same, however they are laid out.
+func sameValues(a, b arrow.DataType) bool {
+	return arrow.TypeEqual(a, b) || offsetBytes(a) && offsetBytes(b)
+}
+
+// offsetBytes tells whether values are byte strings of any length.
+func offsetBytes(dt arrow.DataType) bool {
+	switch dt.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
+		return true
+	}
+	return false
+}
+
+// both evaluates the nodes of an and or or, until nothing can change any more.
+func (e *evaluator) both(n *Node, dst []byte) error {
+	if err := e.node(n.Nodes[0], dst); err != nil {
+		return err
+	}
+	other := e.bitmap(e.rows)
+	defer e.release(other)
+	for _, k := range n.Nodes[1:] {
+		if n.Kind == NodeAnd && allZero(dst) {
+			return nil
+		}
+		if err := e.node(k, other); err != nil {
+			return err
+		}
+		if n.Kind == NodeAnd {
+			andWords(dst, other)
+		} else {
+			orWords(dst, other)
+		}
+	}
+	return nil
+}
+
+// test evaluates a leaf on an array of rows values. Bits of dst past them are cleared.
+func (e *evaluator) test(n *Node, arr arrow.Array, dst []byte, rows int) error {
+	nulls, isNulls := n.Test.(Nulls)
+	switch a := arr.(type) {
+	case array.ExtensionArray:
+		return e.test(n, a.Storage(), dst, rows)
+	case *array.Dictionary:
+		return e.dictionary(n, a, dst, rows)
+	case *array.RunEndEncoded:
+		return e.runs(n, a, dst, rows)
+	case *array.Null:
+		clear(dst)
+		if isNulls && !nulls.Not {
+			fillOnes(dst, rows)
+		}
+		return nil
+	}
+	if isNulls {
+		fillOnes(dst, rows)
+		andBits(dst, arrowutil.Validity(arr))
+		if !nulls.Not {
+			invert(dst, rows)
+		}
+		return nil
+	}
+	if arr.NullN() == rows {
+		clear(dst)
+		return nil
+	}
+	if !e.values1(n, arr, dst) {
+		return fmt.Errorf("filter: no test of %s for %T", arr.DataType(), n.Test)
+	}
+	andBits(dst, arrowutil.Validity(arr))
+	return nil
+}
+
+// values1 evaluates a test on values, null or not; false if it is not one for
+// such an array.
+func (e *evaluator) values1(n *Node, arr arrow.Array, dst []byte) bool {
+	switch t := n.Test.(type) {
+	case Bools:
+		a, ok := arr.(*array.Boolean)
+		if ok {
+			bools(t, a, dst)
+		}
+		return ok
+	case Ints:
+		return signedInts(t, arr, dst)
+	case Uints:
+		return unsignedInts(t, arr, dst)
+	case Floats:
+		return floats(t, arr, dst)
+	case Decimals:
+		return decimals(t, arr, dst)
+	case Bytes, *Text:
+		v, ok := valuesOf(arr)
+		if ok {
+			e.bytes(n, &v, dst)
+		}
+		return ok
+	}
+	return false
+}
+
+// Bitmaps of whole words.
+
+func getWord(b []byte, i int) uint64    { return binary.LittleEndian.Uint64(b[8*i:]) }
+func putWord(b []byte, i int, w uint64) { binary.LittleEndian.PutUint64(b[8*i:], w) }
+
+func andWords(dst, src []byte) {
+	for i := range len(dst) / 8 {
+		putWord(dst, i, getWord(dst, i)&getWord(src, i))
+	}
+}
+
+func orWords(dst, src []byte) {
+	for i := range len(dst) / 8 {
+		putWord(dst, i, getWord(dst, i)|getWord(src, i))
+	}
+}
+
+func allZero(b []byte) bool {
+	for i := range len(b) / 8 {
+		if getWord(b, i) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// andBits clears the bits that are clear in valid.
+func andBits(dst []byte, valid bitmap.Bits) {
+	if valid.Data == nil {
+		return
+	}
+	for i := range len(dst) / 8 {
+		putWord(dst, i, getWord(dst, i)&valid.Word(64*i))
+	}
+}
+
+// fillOnes sets as many bits, and clears the others.
+func fillOnes(dst []byte, rows int) {
+	for i := range len(dst) / 8 {
+		putWord(dst, i, ^uint64(0)>>max(64*(i+1)-rows, 0))
+	}
+}
+
+// invert turns as many bits around; the others are clear.
+func invert(dst []byte, rows int) {
+	for i := range len(dst) / 8 {
+		putWord(dst, i, ^getWord(dst, i)&(^uint64(0)>>max(64*(i+1)-rows, 0)))
+	}
+}

@@ -1,0 +1,244 @@
+package filter
+
+import (
+	"math/bits"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+func bools(t Bools, arr *array.Boolean, dst []byte) {
+	rows := arr.Len()
+	if b := arr.Data().Buffers()[1]; b != nil && rows > 0 {
+		v := bitmap.Bits{Data: b.Bytes(), Off: arr.Data().Offset(), Len: rows}
+		for i := range len(dst) / 8 {
+			putWord(dst, i, v.Word(64*i))
+		}
+	}
+	if t.False {
+		invert(dst, rows)
+	}
+}
+
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+func signedInts(t Ints, arr arrow.Array, dst []byte) bool {
+	switch arr.DataType().ID() {
+	case arrow.INT8:
+		inIntervals(arrowutil.Values[int8](arr), t, dst)
+	case arrow.INT16:
+		inIntervals(arrowutil.Values[int16](arr), t, dst)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		inIntervals(arrowutil.Values[int32](arr), t, dst)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		inIntervals(arrowutil.Values[int64](arr), t, dst)
+	default:
+		return false
+	}
+	return true
+}
+
+func unsignedInts(t Uints, arr arrow.Array, dst []byte) bool {
+	switch arr.DataType().ID() {
+	case arrow.UINT8:
+		inIntervals(arrowutil.Values[uint8](arr), t, dst)
+	case arrow.UINT16:
+		inIntervals(arrowutil.Values[uint16](arr), t, dst)
+	case arrow.UINT32:
+		inIntervals(arrowutil.Values[uint32](arr), t, dst)
+	case arrow.UINT64:
+		inIntervals(arrowutil.Values[uint64](arr), t, dst)
+	default:
+		return false
+	}
+	return true
+}
+
+// manyIntervals is from how many on a search among them is cheaper than one loop
+// for each.
+const manyIntervals = 8
+
+// inIntervals sets the bits of the values that lie in an interval.
+func inIntervals[T integer, U int64 | uint64](values []T, intervals []Interval[U], dst []byte) {
+	if len(intervals) > manyIntervals {
+		eachWord(values, dst, func(v []T) (w uint64) {
+			for i, x := range v {
+				if among(U(x), intervals) {
+					w |= 1 << i
+				}
+			}
+			return w
+		})
+		return
+	}
+	for k, interval := range intervals {
+		lo, width := uint64(interval.Lo), uint64(interval.Hi)-uint64(interval.Lo)
+		for i := range len(dst) / 8 {
+			w := inOne(values[64*i:min(64*i+64, len(values))], lo, width)
+			if k > 0 {
+				w |= getWord(dst, i)
+			}
+			putWord(dst, i, w)
+		}
+	}
+}
+
+// inOne compares up to 64 values with one interval: v is in it if v-lo is at most
+// its width, in arithmetic that wraps, for signed and unsigned numbers alike.
+func inOne[T integer](v []T, lo, width uint64) (w uint64) {
+	n := len(v)
+	for len(v) >= 8 {
+		c := (*[8]T)(v)
+		_, b0 := bits.Sub64(width, uint64(c[0])-lo, 0)
+		_, b1 := bits.Sub64(width, uint64(c[1])-lo, 0)
+		_, b2 := bits.Sub64(width, uint64(c[2])-lo, 0)
+		_, b3 := bits.Sub64(width, uint64(c[3])-lo, 0)
+		_, b4 := bits.Sub64(width, uint64(c[4])-lo, 0)
+		_, b5 := bits.Sub64(width, uint64(c[5])-lo, 0)
+		_, b6 := bits.Sub64(width, uint64(c[6])-lo, 0)
+		_, b7 := bits.Sub64(width, uint64(c[7])-lo, 0)
+		outside := b0 | b1<<1 | b2<<2 | b3<<3 | b4<<4 | b5<<5 | b6<<6 | b7<<7
+		w = w>>8 | (^outside)<<56
+		v = v[8:]
+	}
+	w >>= uint(64-n&^7) & 63
+	if n < 8 {
+		w = 0
+	}
+	for i, x := range v {
+		_, outside := bits.Sub64(width, uint64(x)-lo, 0)
+		w |= (outside ^ 1) << (n&^7 + i)
+	}
+	return w
+}
+
+// among searches for the interval that a value lies in.
+func among[U int64 | uint64 | float64](v U, intervals []Interval[U]) bool {
+	lo, n := 0, len(intervals)
+	for n > 1 { // the last one that begins at or below v is in lo … lo+n
+		half := n / 2
+		if intervals[lo+half].Lo <= v {
+			lo += half
+		}
+		n -= half
+	}
+	return intervals[lo].Lo <= v && v <= intervals[lo].Hi
+}
+
+// eachWord makes the words of a bitmap of up to 64 values each.
+func eachWord[T any](values []T, dst []byte, word func(v []T) uint64) {
+	for i := range len(dst) / 8 {
+		putWord(dst, i, word(values[64*i:min(64*i+64, len(values))]))
+	}
+}
+
+func floats(t Floats, arr arrow.Array, dst []byte) bool {
+	switch arr.DataType().ID() {
+	case arrow.FLOAT16:
+		wide := make([]float32, arr.Len())
+		for i, v := range arrowutil.Values[uint16](arr) {
+			wide[i] = float16.FromBits(v).Float32()
+		}
+		inFloats(wide, t, dst)
+	case arrow.FLOAT32:
+		inFloats(arrowutil.Values[float32](arr), t, dst)
+	case arrow.FLOAT64:
+		inFloats(arrowutil.Values[float64](arr), t, dst)
+	default:
+		return false
+	}
+	return true
+}
+
+func inFloats[F float32 | float64](values []F, t Floats, dst []byte) {
+	if len(t.Intervals) > manyIntervals {
+		eachWord(values, dst, func(v []F) (w uint64) {
+			for i, x := range v {
+				if among(float64(x), t.Intervals) || t.NaN && x != x {
+					w |= 1 << i
+				}
+			}
+			return w
+		})
+		return
+	}
+	clear(dst)
+	for _, interval := range t.Intervals {
+		lo, hi := F(interval.Lo), F(interval.Hi)
+		for i := range len(dst) / 8 {
+			putWord(dst, i, getWord(dst, i)|between(values[64*i:min(64*i+64, len(values))], lo, hi))
+		}
+	}
+	if !t.NaN {
+		return
+	}
+	for i := range len(dst) / 8 {
+		w := getWord(dst, i)
+		for k, x := range values[64*i : min(64*i+64, len(values))] {
+			w |= uint64(boolToInt(x != x)) << k
+		}
+		putWord(dst, i, w)
+	}
+}
+
+// between compares up to 64 floats with an interval.
+func between[F float32 | float64](v []F, lo, hi F) (w uint64) {
+	for i, x := range v {
+		var above, below uint64
+		if x >= lo {
+			above = 1
+		}
+		if x <= hi {
+			below = 1
+		}
+		w |= above & below << (i & 63)
+	}
+	return w
+}
+
+func decimals(t Decimals, arr arrow.Array, dst []byte) bool {
+	switch arr.DataType().ID() {
+	case arrow.DECIMAL128:
+		eachWord(arrowutil.Values[[2]uint64](arr), dst, func(v [][2]uint64) (w uint64) {
+			for _, i := range t {
+				w |= in128(v, i)
+			}
+			return w
+		})
+	case arrow.DECIMAL256:
+		eachWord(arrowutil.Values[[4]uint64](arr), dst, func(v [][4]uint64) (w uint64) {
+			for k, x := range v {
+				for _, i := range t {
+					if i.Lo.cmp(x) <= 0 && i.Hi.cmp(x) >= 0 {
+						w |= 1 << k
+					}
+				}
+			}
+			return w
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// in128 is inOne for numbers of 128 bits, within which the interval lies too.
+func in128(v [][2]uint64, interval Interval[Int256]) (w uint64) {
+	lo0, lo1 := interval.Lo[0], interval.Lo[1]
+	width0, borrow := bits.Sub64(interval.Hi[0], lo0, 0)
+	width1, _ := bits.Sub64(interval.Hi[1], lo1, borrow)
+	for i, x := range v {
+		d0, borrow := bits.Sub64(x[0], lo0, 0)
+		d1, _ := bits.Sub64(x[1], lo1, borrow)
+		_, borrow = bits.Sub64(width0, d0, 0)
+		_, outside := bits.Sub64(width1, d1, borrow)
+		w |= (outside ^ 1) << (i & 63)
+	}
+	return w
+}

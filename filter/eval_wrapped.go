@@ -1,0 +1,134 @@
+package filter
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+func trailing(w uint64) int { return bits.TrailingZeros64(w) }
+
+// dictionary asks once for every entry of the dictionary, unless there are more
+// of them than rows.
+func (e *evaluator) dictionary(n *Node, a *array.Dictionary, dst []byte, rows int) error {
+	entries := a.Dictionary().Len()
+	if entries > 2*rows+64 {
+		plain, err := arrowutil.Plain(memory.DefaultAllocator, a)
+		if err != nil {
+			return fmt.Errorf("filter: %w", err)
+		}
+		defer plain.Release()
+		return e.test(n, plain, dst, rows)
+	}
+	table := e.bitmap(entries)
+	defer e.release(table)
+	if err := e.test(n, a.Dictionary(), table, entries); err != nil {
+		return err
+	}
+	indices := a.Indices()
+	if !lookUpIn(indices, table, dst) {
+		return fmt.Errorf("filter: dictionary with indices of type %s", indices.DataType())
+	}
+	valid := arrowutil.Validity(indices)
+	andBits(dst, valid)
+	if t, ok := n.Test.(Nulls); ok && !t.Not { // null are also those that refer to nothing
+		missing := e.bitmap(rows)
+		defer e.release(missing)
+		fillOnes(missing, rows)
+		andBits(missing, valid)
+		invert(missing, rows)
+		orWords(dst, missing)
+	}
+	return nil
+}
+
+// lookUpIn looks for each index in the bitmap of the dictionary; false if the
+// indices are of no type that they can have.
+func lookUpIn(indices arrow.Array, table, dst []byte) bool {
+	switch indices.DataType().ID() {
+	case arrow.INT8:
+		lookUp(arrowutil.Values[int8](indices), table, dst)
+	case arrow.INT16:
+		lookUp(arrowutil.Values[int16](indices), table, dst)
+	case arrow.INT32:
+		lookUp(arrowutil.Values[int32](indices), table, dst)
+	case arrow.INT64:
+		lookUp(arrowutil.Values[int64](indices), table, dst)
+	case arrow.UINT8:
+		lookUp(arrowutil.Values[uint8](indices), table, dst)
+	case arrow.UINT16:
+		lookUp(arrowutil.Values[uint16](indices), table, dst)
+	case arrow.UINT32:
+		lookUp(arrowutil.Values[uint32](indices), table, dst)
+	case arrow.UINT64:
+		lookUp(arrowutil.Values[uint64](indices), table, dst)
+	default:
+		return false
+	}
+	return true
+}
+
+// lookUp gives rows the bits of their indices. An index under a null may be any
+// number.
+func lookUp[T integer](indices []T, table, dst []byte) {
+	switch {
+	case allZero(table):
+		clear(dst)
+		return
+	}
+	for i := range len(dst) / 8 {
+		w := uint64(0)
+		for k, x := range indices[64*i : min(64*i+64, len(indices))] {
+			if at := uint64(x); at/8 < uint64(len(table)) {
+				w |= uint64(table[at/8]>>(at&7)&1) << (k & 63)
+			}
+		}
+		putWord(dst, i, w)
+	}
+}
+
+// runs asks once for every run.
+func (e *evaluator) runs(n *Node, a *array.RunEndEncoded, dst []byte, rows int) error {
+	first, count := a.GetPhysicalOffset(), 0
+	if rows > 0 {
+		count = a.GetPhysicalLength()
+	}
+	values := array.NewSlice(a.Values(), int64(first), int64(first+count))
+	defer values.Release()
+	table := e.bitmap(count)
+	defer e.release(table)
+	if err := e.test(n, values, table, count); err != nil {
+		return err
+	}
+	ends := array.NewSlice(a.RunEndsArr(), int64(first), int64(first+count))
+	defer ends.Release()
+	clear(dst)
+	off := a.Data().Offset()
+	switch ends.DataType().ID() {
+	case arrow.INT16:
+		spread(arrowutil.Values[int16](ends), table, dst, off, rows)
+	case arrow.INT32:
+		spread(arrowutil.Values[int32](ends), table, dst, off, rows)
+	default:
+		spread(arrowutil.Values[int64](ends), table, dst, off, rows)
+	}
+	return nil
+}
+
+// spread sets the bits of runs whose bit is set.
+func spread[T int16 | int32 | int64](ends []T, table, dst []byte, off, rows int) {
+	from := 0
+	for i, end := range ends {
+		to := min(int(int64(end)-int64(off)), rows)
+		if table[i>>3]>>(i&7)&1 != 0 && to > from {
+			bitmap.SetRange(dst, from, to-from)
+		}
+		from = max(from, to)
+	}
+}

@@ -1,0 +1,272 @@
+package filter
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/schema"
+)
+
+type tokenKind uint8
+
+const (
+	tokEnd     tokenKind = iota
+	tokName              // names of a path; word if it is a single one without quotes
+	tokLiteral           // number, string, bytes
+	tokSymbol
+)
+
+type token struct {
+	kind  tokenKind
+	pos   int
+	text  string // of a symbol, or of what else stood there
+	word  string // in lower case
+	names []string
+	lit   literal
+}
+
+// describe is the token for a message.
+func (t token) describe() string {
+	if t.kind == tokEnd {
+		return "the end"
+	}
+	return fmt.Sprintf("%q", shorten(t.text))
+}
+
+// lexer cuts a text into tokens.
+type lexer struct {
+	text string
+	at   int
+}
+
+func (x *lexer) errorf(pos int, format string, args ...any) error {
+	return &Error{Text: x.text, Pos: pos, Message: fmt.Sprintf(format, args...)}
+}
+
+// symbols are tried in this order: the longer ones first.
+var symbols = []string{"!~*", "<=", ">=", "<>", "!=", "==", "!~", "~*", "&&", "||", "=", "<", ">", "~", "!", "(", ")", ",", "-", "+"}
+
+func (x *lexer) next() (token, error) {
+	for x.at < len(x.text) && strings.IndexByte(" \t\r\n", x.text[x.at]) >= 0 {
+		x.at++
+	}
+	start := x.at
+	if start == len(x.text) {
+		return token{kind: tokEnd, pos: start}, nil
+	}
+	rest := x.text[start:]
+	t, err := token{}, error(nil)
+	switch c := rest[0]; {
+	case c == '\'':
+		t.kind, t.lit.kind = tokLiteral, litString
+		t.lit.text, err = x.quoted('\'', "string")
+	case (c == 'e' || c == 'E') && strings.HasPrefix(rest[1:], "'"):
+		t.kind, t.lit.kind = tokLiteral, litString
+		t.lit.text, err = x.escaped()
+	case (c == 'x' || c == 'X') && strings.HasPrefix(rest[1:], "'"):
+		t.kind, t.lit.kind = tokLiteral, litBytes
+		t.lit.text, err = x.hex()
+	case '0' <= c && c <= '9' || c == '.' && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9':
+		t.kind = tokLiteral
+		t.lit, err = x.number()
+	case x.nameAhead():
+		t.kind = tokName
+		t.names, t.word, err = x.path()
+	default:
+		t.kind = tokSymbol
+		err = x.symbol()
+	}
+	t.pos, t.text = start, x.text[start:x.at]
+	return t, err
+}
+
+func (x *lexer) symbol() error {
+	for _, s := range symbols {
+		if strings.HasPrefix(x.text[x.at:], s) {
+			x.at += len(s)
+			return nil
+		}
+	}
+	r, _ := utf8.DecodeRuneInString(x.text[x.at:])
+	return x.errorf(x.at, "%q does not belong here", r)
+}
+
+// quoted reads what is in quotes, which stand twice where they are meant.
+func (x *lexer) quoted(quote byte, what string) (string, error) {
+	start := x.at
+	var out strings.Builder
+	for x.at++; x.at < len(x.text); x.at++ {
+		c := x.text[x.at]
+		if c == quote {
+			x.at++
+			if x.at == len(x.text) || x.text[x.at] != quote {
+				return out.String(), nil
+			}
+		}
+		out.WriteByte(c)
+	}
+	return "", x.errorf(start, "the %s does not end", what)
+}
+
+// escapes are what may follow a backslash in e'…', but for x and u.
+var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"'}
+
+// escaped reads a string e'…' with escapes.
+func (x *lexer) escaped() (string, error) {
+	start := x.at
+	var out strings.Builder
+	for x.at += 2; x.at < len(x.text); {
+		c := x.text[x.at]
+		x.at++
+		switch {
+		case c == '\'' && (x.at == len(x.text) || x.text[x.at] != '\''):
+			return out.String(), nil
+		case c == '\'':
+			x.at++
+			out.WriteByte(c)
+		case c == '\\':
+			if err := x.escape(&out); err != nil {
+				return "", err
+			}
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return "", x.errorf(start, "the string does not end")
+}
+
+func (x *lexer) escape(out *strings.Builder) error {
+	start := x.at - 1
+	if x.at == len(x.text) {
+		return x.errorf(start, "the string does not end")
+	}
+	c := x.text[x.at]
+	x.at++
+	if b, ok := escapes[c]; ok {
+		out.WriteByte(b)
+		return nil
+	}
+	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
+	if digits == 0 || x.at+digits > len(x.text) {
+		return x.errorf(start, "unknown escape")
+	}
+	v, err := strconv.ParseUint(x.text[x.at:x.at+digits], 16, 32)
+	if err != nil || c != 'x' && !utf8.ValidRune(rune(v)) {
+		return x.errorf(start, "unknown escape")
+	}
+	x.at += digits
+	if c == 'x' {
+		out.WriteByte(byte(v))
+	} else {
+		out.WriteRune(rune(v))
+	}
+	return nil
+}
+
+func (x *lexer) hex() (string, error) {
+	start := x.at
+	x.at++
+	digits, err := x.quoted('\'', "byte string")
+	if err != nil {
+		return "", err
+	}
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		return "", x.errorf(start, "%s is not made of pairs of hexadecimal digits", shorten(x.text[start:x.at]))
+	}
+	return string(b), nil
+}
+
+func (x *lexer) number() (literal, error) {
+	start := x.at
+	isPart := func(c byte) bool {
+		return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '.' || c == '_'
+	}
+	for x.at < len(x.text) {
+		c := x.text[x.at]
+		sign := (c == '+' || c == '-') && x.text[x.at-1]|0x20 == 'e' && !strings.HasPrefix(strings.ToLower(x.text[start:]), "0x")
+		if x.at > start && sign || isPart(c) {
+			x.at++
+			continue
+		}
+		break
+	}
+	text := x.text[start:x.at]
+	if len(text) > 2 && text[0] == '0' && strings.IndexByte("xXbB", text[1]) >= 0 {
+		return x.radix(start, text)
+	}
+	l, err := number(text)
+	if err != nil {
+		return l, x.errorf(start, "%s", err)
+	}
+	return l, nil
+}
+
+// radix reads 0x1f and 0b101.
+func (x *lexer) radix(start int, text string) (literal, error) {
+	l, err := parseRadix(text)
+	if err != nil {
+		return l, x.errorf(start, "%s", err)
+	}
+	return l, nil
+}
+
+func (x *lexer) nameAhead() bool {
+	r, _ := utf8.DecodeRuneInString(x.text[x.at:])
+	return r == '"' || r == '`' || r == '\\' || r == '_' || unicode.IsLetter(r)
+}
+
+// path reads names with dots between them.
+func (x *lexer) path() (names []string, word string, err error) {
+	for {
+		start := x.at
+		name := ""
+		if c := x.text[x.at]; c == '"' || c == '`' {
+			if name, err = x.quoted(c, "name"); err != nil {
+				return nil, "", err
+			}
+		} else {
+			name = x.plain()
+			if name == x.text[start:x.at] && len(names) == 0 {
+				word = strings.ToLower(name)
+			}
+		}
+		names = append(names, name)
+		if x.at+1 >= len(x.text) || x.text[x.at] != '.' {
+			break
+		}
+		x.at++
+		r, _ := utf8.DecodeRuneInString(x.text[x.at:])
+		if !nameRune(r) && r != '"' && r != '`' && r != '\\' {
+			return nil, "", x.errorf(x.at, "a name belongs behind the dot")
+		}
+	}
+	if len(names) > 1 {
+		word = ""
+	}
+	return names, word, nil
+}
+
+// plain reads a name without quotes; a backslash takes the meaning from a dot
+// or backslash.
+func (x *lexer) plain() string {
+	start := x.at
+	for x.at < len(x.text) {
+		if c := x.text[x.at:]; strings.HasPrefix(c, `\.`) || strings.HasPrefix(c, `\\`) {
+			x.at += 2
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(x.text[x.at:])
+		if !nameRune(r) && r != '\\' {
+			break
+		}
+		x.at += n
+	}
+	return unescape(x.text[start:x.at])
+}
+
+func unescape(name string) string { return strings.Join(schema.SplitPath(name), ".") }

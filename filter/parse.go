@@ -1,0 +1,415 @@
+package filter
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// Bounds of what Parse takes.
+const (
+	MaxText  = 1 << 20 // bytes
+	MaxDepth = 100     // parentheses and nots in each other
+)
+
+// Parse reads an expression as text; the package documentation has the grammar.
+// Text of nothing but blanks is the empty condition. The error is an [*Error].
+func Parse(text string) (Expr, error) {
+	if len(text) > MaxText {
+		return Expr{}, &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
+	}
+	p := &parser{lexer: lexer{text: text}}
+	if err := p.advance(); err != nil {
+		return Expr{}, err
+	}
+	if p.tok.kind == tokEnd {
+		return Expr{}, nil
+	}
+	n, err := p.or()
+	if err != nil {
+		return Expr{}, err
+	}
+	if p.tok.kind != tokEnd {
+		return Expr{}, p.expected("and, or, or the end")
+	}
+	return Expr{n}, nil
+}
+
+type parser struct {
+	lexer
+	tok   token // the next one
+	depth int
+}
+
+func (p *parser) advance() (err error) {
+	p.tok, err = p.next()
+	return err
+}
+
+func (p *parser) expected(what string) error {
+	return p.errorf(p.tok.pos, "%s where %s should be", p.tok.describe(), what)
+}
+
+// isWord tells whether the next token is one of the words or symbols.
+func (p *parser) isWord(words ...string) bool {
+	for _, w := range words {
+		if p.tok.kind == tokName && p.tok.word == w || p.tok.kind == tokSymbol && p.tok.text == w {
+			return true
+		}
+	}
+	return false
+}
+
+// accept passes over one of the words.
+func (p *parser) accept(words ...string) (bool, error) {
+	if !p.isWord(words...) {
+		return false, nil
+	}
+	return true, p.advance()
+}
+
+func (p *parser) require(word string) error {
+	if !p.isWord(word) {
+		return p.expected(word)
+	}
+	return p.advance()
+}
+
+// deeper counts what may nest.
+func (p *parser) deeper(parse func() (*node, error)) (*node, error) {
+	if p.depth++; p.depth > MaxDepth {
+		return nil, p.errorf(p.tok.pos, "parentheses and nots nest deeper than %d", MaxDepth)
+	}
+	n, err := parse()
+	p.depth--
+	return n, err
+}
+
+func (p *parser) or() (*node, error) { return p.list(opOr, p.and, "or", "||") }
+
+func (p *parser) and() (*node, error) { return p.list(opAnd, p.not, "and", "&&") }
+
+// list reads operands with an operator between them.
+func (p *parser) list(o op, one func() (*node, error), words ...string) (*node, error) {
+	pos := p.tok.pos
+	first, err := one()
+	if err != nil || !p.isWord(words...) {
+		return first, err
+	}
+	conditions := []Expr{{first}}
+	for p.isWord(words...) {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		n, err := one()
+		if err != nil {
+			return nil, err
+		}
+		conditions = append(conditions, Expr{n})
+	}
+	n := join(o, conditions).n
+	n.pos = pos
+	return n, nil
+}
+
+func (p *parser) not() (*node, error) {
+	pos := p.tok.pos
+	if ok, err := p.accept("not", "!"); !ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p.condition()
+	}
+	n, err := p.deeper(p.not)
+	if err != nil {
+		return nil, err
+	}
+	return negated(n, pos), nil
+}
+
+func negated(n *node, pos int) *node { return &node{op: opNot, pos: pos, args: []*node{n}} }
+
+// condition is an operand, and what is said of it.
+func (p *parser) condition() (*node, error) {
+	pos := p.tok.pos
+	if ok, err := p.accept("("); err != nil {
+		return nil, err
+	} else if ok {
+		n, err := p.deeper(p.or)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.require(")"); err != nil {
+			return nil, err
+		}
+		if n.op != opColumn && n.op != opLiteral {
+			return n, nil
+		}
+		return p.predicate(n, pos)
+	}
+	if p.tok.kind == tokName {
+		if n, err := p.call(); n != nil || err != nil {
+			return n, err
+		}
+	}
+	n, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	return p.predicate(n, pos)
+}
+
+// functions are the operators with names, as functions of a column and a string.
+var functions = map[string]op{
+	"equals": opEquals, "starts_with": opStarts, "startswith": opStarts, "ends_with": opEnds, "endswith": opEnds,
+	"contains": opContains, "like": opLike, "matches": opMatches,
+}
+
+// functionOf finds a function, whose case-insensitive form begins with an i.
+func functionOf(name string) (o op, fold, ok bool) {
+	if o, ok = functions[name]; ok {
+		return o, false, true
+	}
+	name, fold = strings.CutPrefix(name, "i")
+	o, ok = functions[name]
+	return o, fold, ok && fold
+}
+
+// call reads a function: nil if there is none.
+func (p *parser) call() (*node, error) {
+	name := p.tok
+	if rest := strings.TrimLeft(p.text[p.at:], " \t\r\n"); name.word == "" || !strings.HasPrefix(rest, "(") || reserved[name.word] && name.word != "like" && name.word != "ilike" {
+		return nil, nil
+	}
+	n := &node{pos: name.pos}
+	switch name.word {
+	case "is_null", "isnull":
+		n.op = opIsNull
+	case "is_nan", "isnan":
+		n.op = opIsNaN
+	default:
+		var ok bool
+		if n.op, n.fold, ok = functionOf(name.word); !ok {
+			return nil, p.errorf(name.pos, "there is no function %s", shorten(name.text))
+		}
+	}
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.require("("); err != nil {
+		return nil, err
+	}
+	a, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	n.args = []*node{a}
+	if n.op != opIsNull && n.op != opIsNaN {
+		if err := p.require(","); err != nil {
+			return nil, err
+		}
+		b, err := p.operand()
+		if err != nil {
+			return nil, err
+		}
+		n.args = append(n.args, b)
+	}
+	return n, p.require(")")
+}
+
+// typeNames may stand before a string, whose type is that of the column anyway.
+var typeNames = map[string]bool{
+	"date": true, "time": true, "timestamp": true, "timestamptz": true, "datetime": true, "duration": true, "interval": true,
+	"decimal": true, "uuid": true,
+}
+
+// operand is a column or a literal.
+func (p *parser) operand() (*node, error) {
+	t := p.tok
+	n := &node{op: opLiteral, pos: t.pos, lit: t.lit}
+	switch {
+	case t.kind == tokLiteral:
+	case p.isWord("-", "+"):
+		return p.signed()
+	case p.isWord("null"):
+		n.lit = literal{}
+	case p.isWord("true", "false"):
+		n.lit = literal{litBool, t.word}
+	case t.kind != tokName || reserved[t.word]:
+		return nil, p.expected("a column or a value")
+	default:
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if typeNames[t.word] && p.tok.kind == tokLiteral && p.tok.lit.kind == litString {
+			n.lit = p.tok.lit
+			return n, p.advance()
+		}
+		return &node{op: opColumn, pos: t.pos, path: canonicalPath(t.names)}, nil
+	}
+	return n, p.advance()
+}
+
+func (p *parser) signed() (*node, error) {
+	n := &node{op: opLiteral, pos: p.tok.pos}
+	minus := p.tok.text == "-"
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if n.lit = p.tok.lit; p.tok.kind != tokLiteral || n.lit.kind != litNumber {
+		return nil, p.expected("a number")
+	}
+	if minus {
+		n.lit.text = "-" + n.lit.text
+	}
+	return n, p.advance()
+}
+
+// comparisons are the operators between two operands.
+var comparisons = map[string]op{
+	"=": opEq, "==": opEq, "<>": opNe, "!=": opNe, "<": opLt, "<=": opLe, ">": opGt, ">=": opGe,
+	"~": opMatches, "~*": opMatches, "!~": opMatches, "!~*": opMatches,
+}
+
+// predicate is what follows an operand; nothing need follow.
+func (p *parser) predicate(a *node, pos int) (*node, error) {
+	if o, ok := comparisons[p.tok.text]; ok && p.tok.kind == tokSymbol {
+		symbol := p.tok.text
+		n, err := p.binary(&node{op: o, pos: pos, args: []*node{a}, fold: strings.HasSuffix(symbol, "*")})
+		if err == nil && strings.HasPrefix(symbol, "!~") {
+			n = negated(n, pos)
+		}
+		return n, err
+	}
+	if ok, err := p.accept("is"); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p.is(a, pos)
+	}
+	not, err := p.accept("not")
+	if err != nil {
+		return nil, err
+	}
+	n := &node{pos: pos, args: []*node{a}}
+	switch {
+	case p.isWord("in"):
+		n, err = p.in(n)
+	case p.isWord("between"):
+		n, err = p.between(n)
+	default:
+		n, err = p.word(n, not)
+	}
+	if err == nil && not {
+		n = negated(n, pos)
+	}
+	return n, err
+}
+
+// word reads an operator that is a word, and what follows.
+func (p *parser) word(n *node, required bool) (*node, error) {
+	word := p.tok.word
+	for _, two := range []string{"starts", "ends"} {
+		if i := strings.TrimPrefix(word, "i"); p.tok.kind == tokName && i == two {
+			word += "_with"
+		}
+	}
+	var ok bool
+	if n.op, n.fold, ok = functionOf(word); !ok || p.tok.kind != tokName {
+		if required {
+			return nil, p.expected("in, between, like or another operator")
+		}
+		return n.args[0], nil
+	}
+	if strings.HasSuffix(word, "_with") && !strings.HasSuffix(p.tok.word, "_with") {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		if !p.isWord("with") {
+			return nil, p.expected("with")
+		}
+	}
+	return p.binary(n)
+}
+
+// binary reads the second operand, behind the operator.
+func (p *parser) binary(n *node) (*node, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	b, err := p.operand()
+	if err != nil {
+		return nil, err
+	}
+	n.args = append(n.args, b)
+	return n, nil
+}
+
+func (p *parser) is(a *node, pos int) (*node, error) {
+	not, err := p.accept("not")
+	if err != nil {
+		return nil, err
+	}
+	n := &node{op: opIsNull, pos: pos, args: []*node{a}}
+	switch {
+	case p.isWord("null"):
+	case p.isWord("nan"):
+		n.op = opIsNaN
+	default:
+		return nil, p.expected("null or nan")
+	}
+	if not {
+		n = negated(n, pos)
+	}
+	return n, p.advance()
+}
+
+func (p *parser) in(n *node) (*node, error) {
+	n.op = opIn
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	if err := p.require("("); err != nil {
+		return nil, err
+	}
+	if ok, err := p.accept(")"); ok || err != nil {
+		return n, err
+	}
+	for {
+		b, err := p.operand()
+		if err != nil {
+			return nil, err
+		}
+		n.args = append(n.args, b)
+		if more, err := p.accept(","); err != nil {
+			return nil, err
+		} else if !more {
+			return n, p.require(")")
+		}
+	}
+}
+
+func (p *parser) between(n *node) (*node, error) {
+	n.op = opBetween
+	n, err := p.binary(n)
+	if err != nil {
+		return nil, err
+	}
+	if !p.isWord("and") {
+		return nil, p.expected("and")
+	}
+	return p.binary(n)
+}
+
+// parseRadix reads a whole number that begins with 0x or 0b.
+func parseRadix(text string) (literal, error) {
+	base := 16
+	if text[1]|0x20 == 'b' {
+		base = 2
+	}
+	v, ok := new(big.Int).SetString(text[2:], base)
+	if !ok || len(text) > 1000 || strings.ContainsAny(text[2:], "+-_") {
+		return literal{}, fmt.Errorf("%s is no whole number", shorten(text))
+	}
+	return literal{litNumber, v.String()}, nil
+}
