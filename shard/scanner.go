@@ -48,6 +48,7 @@ type scanner struct {
 	ended   bool
 	started bool
 	workers sync.WaitGroup
+	ballast ballast
 	split   []*job // parts of a batch that was too large, the next one last
 }
 
@@ -322,6 +323,7 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	defer j.release()
 	switch {
 	case j.err == nil:
+		sc.ballast.add(j.arrays)
 		return array.NewRecordBatch(sc.schema, j.arrays, j.to-j.from), nil
 	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || j.to-j.from <= 1:
 		return nil, j.err
@@ -355,4 +357,5 @@ func (sc *scanner) close() {
 		j.release()
 	}
 	sc.queue, sc.split, sc.open = nil, nil, nil
+	sc.ballast = ballast{}
 }

@@ -20,7 +20,7 @@ func (a unzeroed) Allocate(size int) []byte {
 	if size < 4<<10 {
 		return a.Allocator.Allocate(size)
 	}
-	b := arbitrary(size + alignment)
+	b := Arbitrary(size + alignment)
 	shift := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (alignment - 1))
 	return b[shift : shift+size : shift+size]
 }
@@ -42,9 +42,9 @@ func withoutClearing(mem memory.Allocator) memory.Allocator {
 	return mem
 }
 
-// arbitrary allocates n > 0 bytes. Only the builder of strings does so without
+// Arbitrary allocates n > 0 bytes of any content. Only the builder of strings does so without
 // clearing them; its string is not used any further.
-func arbitrary(n int) []byte {
+func Arbitrary(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)
 	b.WriteByte(0)

@@ -1,0 +1,35 @@
+package shard
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrowutil"
+)
+
+// ballast is memory that a large scan holds and never touches, so that it takes
+// addresses only. The garbage collector runs whenever the heap has doubled; in
+// a process that does little but scan, that is after every other batch, and
+// costs up to a quarter of the scan. With the ballast it runs after some more
+// megabytes.
+type ballast struct {
+	given int64 // bytes of batches so far
+	held  []byte
+}
+
+const (
+	ballastSize = 8 << 20
+	ballastFrom = 4 << 20 // bytes of batches that make a scan large
+)
+
+// add counts the bytes of a batch.
+func (b *ballast) add(batch []arrow.Array) {
+	if b.held != nil {
+		return
+	}
+	for _, a := range batch {
+		b.given += int64(a.Data().SizeInBytes())
+	}
+	if b.given >= ballastFrom {
+		b.held = arrowutil.Arbitrary(ballastSize)
+	}
+}
