@@ -104,6 +104,9 @@ func (b *Builder) addNulls(n int) uint32 {
 // there are, and which are not null.
 func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitmap.Bits) []uint32 {
 	dst = slices.Grow(dst, valid.Len)
+	if b.fixed == 0 && valid.Data == nil {
+		return b.addValues(dst, data, offsets[:valid.Len+1])
+	}
 	for i := range valid.Len {
 		if !valid.At(i) {
 			dst = append(dst, b.addNulls(1))
@@ -120,15 +123,33 @@ func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitma
 	return dst
 }
 
+// addValues is AddAll for values of any length, of which none is null.
+func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32 {
+	from := len(dst)
+	dst = b.set.AddAll(dst, data, offsets)
+	if more := b.set.Len() - len(b.counts); more > 0 {
+		b.counts = append(b.counts, make([]int64, more)...)
+	}
+	for _, id := range dst[from:] {
+		b.counts[id]++
+	}
+	return dst
+}
+
 // Renumber gives ids by descending frequency, ties by first appearance, if the
 // codes pack into fewer bits that way than by first appearance, as they do
-// unless equal values stand near each other; without codes it always does.
-// codes are all ids given so far, in the order of the rows, in any cuts. The
-// result maps old ids to new ones, and is nil if ids stay as they are.
-func (b *Builder) Renumber(codes ...[]uint32) []uint32 {
+// unless equal values stand near each other; with codes nil it always does.
+// codes are all ids given so far. The result maps old ids to new ones, and is nil
+// if ids stay as they are.
+func (b *Builder) Renumber(codes *Codes) []uint32 {
 	perm := b.byFrequency()
-	if perm == nil || (len(codes) > 0 && packedBits(codes, nil) <= packedBits(codes, perm)) {
+	if perm == nil {
 		return nil
+	}
+	if codes != nil {
+		if stay, renumbered := packedBits(codes, perm); stay <= renumbered {
+			return nil
+		}
 	}
 	b.permute(perm)
 	return perm
@@ -155,24 +176,27 @@ func (b *Builder) byFrequency() []uint32 {
 	return perm
 }
 
-// packedBits estimates what the codes take under perm when they are packed in
-// chunks of 1024, each with its own smallest value and width.
-func packedBits(codes [][]uint32, perm []uint32) (total int) {
-	for _, part := range codes {
-		for len(part) > 0 {
-			chunk := part[:min(1024, len(part))]
-			part = part[len(chunk):]
-			lo, hi := ^uint32(0), uint32(0)
+// packedBits estimates what the codes take as they are, and under perm, when they
+// are packed in chunks of 1024, each with its own smallest value and width.
+func packedBits(codes *Codes, perm []uint32) (stay, renumbered int) {
+	_ = codes.Each(func(ids []uint32) error { // f never fails
+		for len(ids) > 0 {
+			chunk := ids[:min(1024, len(ids))]
+			ids = ids[len(chunk):]
+			lo, hi := chunk[0], chunk[0]
+			first := perm[chunk[0]]
+			lo2, hi2 := first, first
 			for _, c := range chunk {
-				if perm != nil {
-					c = perm[c]
-				}
 				lo, hi = min(lo, c), max(hi, c)
+				c = perm[c]
+				lo2, hi2 = min(lo2, c), max(hi2, c)
 			}
-			total += len(chunk) * bits.Len32(hi-lo)
+			stay += len(chunk) * bits.Len32(hi-lo)
+			renumbered += len(chunk) * bits.Len32(hi2-lo2)
 		}
-	}
-	return total
+		return nil
+	})
+	return stay, renumbered
 }
 
 func (b *Builder) permute(perm []uint32) {

@@ -82,7 +82,7 @@ func TestRoundTrip(t *testing.T) {
 		b := NewBuilder(typeString, fixed)
 		codes := b.AddAll(nil, data, offsets, valid)
 		if rapid.Bool().Draw(t, "renumber") {
-			if perm := b.Renumber(); perm != nil {
+			if perm := b.Renumber(nil); perm != nil {
 				for i, c := range codes {
 					codes[i] = perm[c]
 				}
@@ -215,7 +215,7 @@ func TestRenumberChoosesOrder(t *testing.T) {
 		return b, codes
 	}
 	sorted, codes := add(func(i int) int { return i / (3 + i%2) })
-	require.Nil(t, sorted.Renumber(codes), "values in clusters keep the order of appearance")
+	require.Nil(t, sorted.Renumber(codesOf(codes)), "values in clusters keep the order of appearance")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	skewed, codes := add(func(i int) int {
 		if i < 1024 || rnd.IntN(5000) == 0 {
@@ -223,7 +223,40 @@ func TestRenumberChoosesOrder(t *testing.T) {
 		}
 		return 200 * rnd.IntN(4)
 	})
-	require.NotNil(t, skewed.Renumber(codes[:50_000], codes[50_000:]), "frequent values get small ids")
+	require.NotNil(t, skewed.Renumber(codesOf(codes[:50_000], codes[50_000:])), "frequent values get small ids")
+}
+
+func codesOf(parts ...[]uint32) *Codes {
+	var c Codes
+	for _, ids := range parts {
+		c.Append(ids)
+	}
+	return &c
+}
+
+func TestCodes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c Codes
+		var want []uint32
+		for range rapid.IntRange(0, 5).Draw(t, "parts") {
+			most := rapid.SampledFrom([]uint32{200, 1 << 8, 1 << 16, 1 << 31}).Draw(t, "most")
+			ids := make([]uint32, rapid.SampledFrom([]int{0, 1, 100, 4095, 4096, 9000}).Draw(t, "n"))
+			for i := range ids {
+				ids[i] = uint32(uint64(i) * 7919 % uint64(most))
+			}
+			want = append(want, ids...)
+			c.Append(ids)
+			require.Equal(t, len(want), c.Len())
+		}
+		for range 2 {
+			var got []uint32
+			require.NoError(t, c.Each(func(ids []uint32) error {
+				got = append(got, ids...)
+				return nil
+			}))
+			require.Equal(t, want, got)
+		}
+	})
 }
 
 func TestKeep(t *testing.T) {

@@ -14,6 +14,7 @@ type loan struct {
 	offsets []int64
 	words   []uint64
 	data    []byte
+	ids     []uint32
 }
 
 var loans = sync.Pool{New: func() any { return new(loan) }}

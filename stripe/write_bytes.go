@@ -33,7 +33,7 @@ type bytesWriter struct {
 	stats *stats.Bytes
 
 	dict  *dictionary.Builder // nil once given up
-	codes []uint32
+	codes dictionary.Codes
 	rows  int64
 	total int64 // bytes of all values
 
@@ -91,7 +91,10 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfPiece boo
 		w.stats.Add(v, valid)
 		return w.native.add(w.ctx, v, valid)
 	}
-	w.codes = w.dict.AddAll(w.codes, v.Data, v.Offsets, valid)
+	mem := borrow()
+	mem.ids = w.dict.AddAll(mem.ids[:0], v.Data, v.Offsets, valid)
+	w.codes.Append(mem.ids)
+	mem.giveBack()
 	w.native.skip(v)
 	if endOfPiece && !w.dict.Stay(w.rows) {
 		return w.giveUp()
@@ -192,7 +195,7 @@ func checkUTF8(v bytestring.Values) error {
 func (w *bytesWriter) giveUp() error {
 	w.addDictionaryStats()
 	err := w.moveToBlocks()
-	w.dict, w.codes = nil, nil
+	w.dict, w.codes = nil, dictionary.Codes{}
 	return err
 }
 
@@ -201,25 +204,21 @@ func (w *bytesWriter) moveToBlocks() error {
 	null, hasNull := w.dict.NullID()
 	v := bytestring.Values{Fixed: w.fixed}
 	w.native.piece, w.native.bytes = 0, 0
-	for codes := w.codes; len(codes) > 0; {
-		part := codes[:min(len(codes), flushAt)]
-		codes = codes[len(part):]
-		v.Data, v.Offsets, v.N = v.Data[:0], append(v.Offsets[:0], 0), len(part)
-		var valid bitStage
-		for _, code := range part {
-			if hasNull && code == null {
-				valid.appendClear(1)
-			} else {
-				valid.append(bitmap.All(1))
+	return w.codes.Each(func(codes []uint32) error {
+		v.Data, v.Offsets, v.N = v.Data[:0], append(v.Offsets[:0], 0), len(codes)
+		valid := bitmap.All(len(codes))
+		if hasNull {
+			valid.Data = make([]byte, (len(codes)+7)/8)
+		}
+		for i, code := range codes {
+			if hasNull && code != null {
+				bitmap.SetRange(valid.Data, i, 1)
 			}
 			v.Data = append(v.Data, w.dict.Value(code)...)
 			v.Offsets = append(v.Offsets, int64(len(v.Data)))
 		}
-		if err := w.native.addAll(w.ctx, v, valid.view()); err != nil {
-			return err
-		}
-	}
-	return nil
+		return w.native.addAll(w.ctx, v, valid)
+	})
 }
 
 func (w *bytesWriter) addDictionaryStats() {
@@ -269,24 +268,27 @@ func (w *bytesWriter) release() { w.native.out.release() }
 
 // finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
 func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer, error) {
-	if perm := w.dict.Renumber(w.codes); perm != nil {
-		for i, c := range w.codes {
-			w.codes[i] = perm[c]
-		}
-	}
+	perm := w.dict.Renumber(&w.codes)
 	size := uint64(w.dict.Len())
 	field.DictionarySize = &size
 	o := w.ctx.encoding
 	o.NoPresence = true
 	codes := primitiveBlocks[uint32]{enc: numeric.NewEncoder[uint32](o)}
-	for rest := w.codes; len(rest) > 0; {
-		n := min(len(rest), flushAt)
-		copy(codes.grow(n), rest)
-		rest = rest[n:]
-		valid := bitStage{n: len(codes.values)}
-		if err := codes.flush(w.ctx, &valid, len(rest) == 0); err != nil {
-			return nil, err
+	left := w.codes.Len()
+	codes.values = takeStage[uint32](left)
+	err := w.codes.Each(func(ids []uint32) error {
+		staged := codes.grow(len(ids))
+		copy(staged, ids)
+		if perm != nil {
+			for i, id := range ids {
+				staged[i] = perm[id]
+			}
 		}
+		left -= len(ids)
+		return codes.flush(w.ctx, &bitStage{n: len(codes.values)}, left == 0)
+	})
+	if err != nil {
+		return nil, err
 	}
 	data, err := codes.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
 	if err != nil {

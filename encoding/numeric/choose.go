@@ -304,7 +304,7 @@ func (e *enc) plan(r *row, s *stats, size int) plan {
 	case encoding.FOR:
 		p.reference, p.width = s.top, s.width
 	case encoding.PatchedPack:
-		p.reference, p.width = s.patchBase, s.patchWidth
+		p.reference, p.width = s.patch.base, s.patch.width
 	case encoding.CommonDivisor:
 		p.reference = s.divisor
 	case encoding.BlockDictionary:

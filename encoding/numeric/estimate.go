@@ -141,14 +141,29 @@ func estimateDelta(w *weights, s *stats) int {
 		return 0
 	}
 	size := headerLen(s.t.Size()) + w.partSize(s.t, s.n-1, s.diff)
+	if s.diff == 0 { // a SingleValue
+		size = headerLen(s.t.Size()) + 2 + s.t.Size()
+	}
 	if s.bends > 0 { // runs of differences
 		runs := w.partSize(s.t, s.bends, s.diff) + w.partSize(U32, s.bends, bits.Len(uint(s.n/s.bends))+1)
 		size = min(size, 32+runs)
 	}
-	if size >= estimateFFOR(w, s) && (w.tier < tierHeavy || s.diff > s.width) {
+	if size >= w.directSize(s) && (w.tier < tierHeavy || s.diff > s.width) {
 		return 0
 	}
 	return size
+}
+
+// directSize is what the values take packed, or cut to whole bytes.
+func (w *weights) directSize(s *stats) int {
+	size := estimateFFOR(w, s)
+	if s.signed < 8*s.t.Size() {
+		size = min(size, estimateTruncate(w, s, s.signed))
+	}
+	if w.narrow && s.maxWidth > 0 {
+		size = min(size, 8+s.n*wholeBytes(s.maxWidth))
+	}
+	return min(size, estimatePlain(w, s))
 }
 
 func estimateTruncate8(w *weights, s *stats) int  { return estimateTruncate(w, s, 8) }
@@ -214,13 +229,13 @@ func estimateNarrow(_ *weights, s *stats) int {
 }
 
 func estimatePatched(w *weights, s *stats) int {
-	if s.patchWidth == 0 {
+	if s.patch.width == 0 {
 		return 0
 	}
-	count := max(s.n*s.patched/1024, 1)
+	count := max(s.n*s.patch.exceptions/1024, 1)
 	gap := min(bits.Len(uint(s.n/count))+2, bits.Len(uint(s.n)))
-	return headerLen(patchedHeader) + packedSize(s.n, s.patchWidth) + w.partSize(U32, count, gap) +
-		w.partSize(s.t.signed(), count, s.width-s.patchWidth)
+	return headerLen(patchedHeader) + packedSize(s.n, s.patch.width) + w.partSize(U32, count, gap) +
+		w.partSize(s.t.signed(), count, s.width-s.patch.width)
 }
 
 func estimateBytePlanes(w *weights, s *stats) int {

@@ -77,17 +77,45 @@ func number[U word](e *enc, codes []uint32, values []U, limit int) (distinct []U
 // order, and turns their numbers in codes into dictionary codes: from 1.
 func sortDistinct[U word](e *enc, codes []uint32, distinct []U, flip U) []U {
 	sorted := take[U](&e.scratch, len(distinct))
+	low, high := span(distinct, flip)
 	for i, v := range distinct {
-		sorted[i] = v ^ flip
+		sorted[i] = v ^ flip - low
 	}
-	slices.Sort(sorted)
+	sortBits(e, sorted, bits.Len64(uint64(high-low)))
 	rank := take[uint32](&e.scratch, len(distinct))
 	for i, v := range sorted {
-		sorted[i] = v ^ flip
-		rank[e.table.index(uint64(v^flip), 0)] = uint32(i + 1)
+		v = (v + low) ^ flip
+		sorted[i] = v
+		rank[e.table.index(uint64(v), 0)] = uint32(i + 1)
 	}
 	for i, c := range codes {
 		codes[i] = rank[c]
 	}
 	return sorted
+}
+
+// sortBits sorts values of some bits: by one byte after the other, from the
+// lowest, if those are few.
+func sortBits[U word](e *enc, values []U, width int) {
+	if width > 24 {
+		slices.Sort(values)
+		return
+	}
+	from, to := values, take[U](&e.scratch, len(values))
+	for shift := 0; shift < width; shift += 8 {
+		var ends [257]uint32
+		for _, v := range from {
+			ends[int(v>>shift&255)+1]++
+		}
+		for i := range 255 {
+			ends[i+1] += ends[i]
+		}
+		for _, v := range from {
+			digit := int(v >> shift & 255)
+			to[ends[digit]] = v
+			ends[digit]++
+		}
+		from, to = to, from
+	}
+	copy(values, from)
 }

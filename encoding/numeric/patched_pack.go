@@ -3,7 +3,6 @@ package numeric
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
@@ -114,7 +113,8 @@ func appendPatched[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	n := len(in.values)
 	base, w := U(p.reference), p.width
 	if w == 0 {
-		base, w = patchedWidth(e, in)
+		found := patchedPlan(e, in)
+		base, w = U(found.base), found.width
 	}
 	if w == 0 || w >= bitsOf[U]() {
 		return appendFFOR(e, dst, in, &plan{})
@@ -152,15 +152,16 @@ func appendPatched[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	return dst
 }
 
-// patchedWidth finds the base and the width that take the fewest bits, going by
-// a sample; 0 if none beats packing everything.
-func patchedWidth[U word](e *enc, in input[U]) (base U, w int) {
-	base, w, _ = patchedPlan(e, in)
-	return base, w
+// patchPlan is how to pack values: those from base on in width bits, 0 if that
+// does not pay, and how many of 1024 values are exceptions then.
+type patchPlan struct {
+	base              uint64
+	width, exceptions int
 }
 
-// patchedPlan is patchedWidth with how many of 1024 values would be exceptions.
-func patchedPlan[U word](e *enc, in input[U]) (base U, w, exceptions int) {
+// patchedPlan finds the base and the width that take the fewest bits, going by a
+// sample.
+func patchedPlan[U word](e *enc, in input[U]) (p patchPlan) {
 	flip := in.flip()
 	mark := e.scratch.mark()
 	defer e.scratch.release(mark)
@@ -168,39 +169,43 @@ func patchedPlan[U word](e *enc, in input[U]) (base U, w, exceptions int) {
 	for i := range in.pieces() {
 		sample = append(sample, in.piece(i)...)
 	}
-	for i := range sample {
-		sample[i] ^= flip
-	}
-	slices.Sort(sample)
 	n := len(sample)
 	low, high := span(in.values, flip)
 	full := bits.Len64(uint64(high - low))
+	for i, v := range sample {
+		sample[i] = v ^ flip - low
+	}
+	sortBits(e, sample, full)
 	best := n * full
 	for bit := full - 1; bit >= 1; bit-- {
 		first, covered := densest(sample, U(1)<<bit-1)
 		cost := n*bit + (n-covered)*patchedBits
 		if cost < best {
-			best, w = cost, bit
-			exceptions = (n - covered) * 1024 / n
-			base = lowered(sample[first:first+covered], low, U(1)<<bit-1) ^ flip
+			best = cost
+			base := (low + lowered(sample[first:first+covered], U(1)<<bit-1)) ^ flip
+			p = patchPlan{base: uint64(base), width: bit, exceptions: (n - covered) * 1024 / n}
 		}
 		if covered < n/2 {
 			break
 		}
 	}
-	return base, w, exceptions
+	return p
 }
 
 // lowered is where a range as wide as reach, which holds sorted values, best
-// begins: at low if that is near enough, else with equal room on both sides.
-func lowered[U word](sorted []U, low, reach U) U {
+// begins: at 0 if that is near enough, else with equal room on both sides.
+func lowered[U word](sorted []U, reach U) U {
 	first := sorted[0]
 	room := reach - (sorted[len(sorted)-1] - first)
-	if first-low <= room {
-		return low
+	if first <= room {
+		return 0
 	}
 	return first - room/2
 }
+
+// minPatched is the number of values below which packing, in chunks of 1024, does
+// not pay.
+const minPatched = 512
 
 // patchedBits is about what an exception takes: position and high part.
 const patchedBits = 18

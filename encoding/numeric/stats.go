@@ -26,9 +26,7 @@ type stats struct {
 	signed   int    // least of 8, 16, 32, 64 bits that hold the values as signed
 	spread   uint64 // largest value less least
 	divisor  uint64 // that probably all distances from the least value have; 0 or 1 if there is none
-	// What PatchedPack would do: base and width, 0 if it does not pay, and exceptions in 1024 values.
-	patchBase           uint64
-	patchWidth, patched int
+	patch    patchPlan
 }
 
 const (
@@ -90,9 +88,8 @@ func analyze[U word](e *enc, in input[U], h *hint) *stats {
 	if e.features.Has(edition.CommonDivisor) && h.wants(encoding.CommonDivisor) && s.width > 1 {
 		s.divisor = in.sampledDivisor(U(s.low))
 	}
-	if e.features.Has(edition.PatchedPack) && h.wants(encoding.PatchedPack) && s.width > 1 {
-		base, w, exceptions := patchedPlan(e, in)
-		s.patchBase, s.patchWidth, s.patched = uint64(base), w, exceptions
+	if e.features.Has(edition.PatchedPack) && h.wants(encoding.PatchedPack) && s.width > 1 && n >= minPatched {
+		s.patch = patchedPlan(e, in)
 	}
 	return s
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-const minSlots = 64
+const (
+	minSlots    = 64
+	sparseSlots = 4096
+)
 
 // Set is a hash table of byte strings. The zero value is empty and ready to use.
 type Set struct {
@@ -34,7 +37,7 @@ func (s *Set) Add(value []byte) (id uint32, added bool) {
 	if int(s.last) < len(s.entries) && s.equal(s.last, head, value) {
 		return s.last, false
 	}
-	if 4*len(s.entries) >= 3*len(s.slots) {
+	if len(s.entries) >= s.room() {
 		s.grow()
 	}
 	h := hashOf(head, value)
@@ -51,6 +54,34 @@ func (s *Set) Add(value []byte) (id uint32, added bool) {
 			return s.last, false
 		}
 	}
+}
+
+// AddAll appends the ids of many values to ids: value i is
+// data[offsets[i]:offsets[i+1]].
+func (s *Set) AddAll(ids []uint32, data []byte, offsets []int64) []uint32 {
+	if len(s.slots) == 0 {
+		s.grow()
+	}
+	mask := uint32(len(s.slots) - 1)
+	start := offsets[0]
+	for _, end := range offsets[1:] {
+		value := data[start:end]
+		start = end
+		if len(value) <= 8 { // found at the first look, mostly
+			head := headOf(value)
+			h := hashOf(head, value)
+			if slot := s.slots[h&mask]; uint32(slot>>32) == h && slot != 0 {
+				if e := &s.entries[uint32(slot)-1]; e.head == head && e.n == len(value) {
+					ids = append(ids, uint32(slot)-1)
+					continue
+				}
+			}
+		}
+		id, _ := s.Add(value)
+		mask = uint32(len(s.slots) - 1)
+		ids = append(ids, id)
+	}
+	return ids
 }
 
 // AddApart gives value an id of its own, which Add never returns.
@@ -72,6 +103,15 @@ func (s *Set) equal(id uint32, head uint64, value []byte) bool {
 		return false
 	}
 	return e.n <= 8 || bytes.Equal(s.data[e.end-e.n+8:e.end], value[8:])
+}
+
+// room is how many strings the slots are for: few while that costs little, since
+// then nearly all are found at the first look.
+func (s *Set) room() int {
+	if len(s.slots) <= sparseSlots {
+		return len(s.slots) / 4
+	}
+	return len(s.slots) / 4 * 3
 }
 
 func (s *Set) grow() {

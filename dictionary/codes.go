@@ -1,0 +1,82 @@
+package dictionary
+
+// Codes keeps the ids of values in the order of the rows, each in as few bytes
+// as the largest id so far needs. The zero value is empty.
+type Codes struct {
+	// Pieces of pieceLen ids: first those of one byte, then of two, then of four.
+	narrow [][]uint8
+	middle [][]uint16
+	wide   [][]uint32
+	open   []uint32 // the last piece, as it grows
+	n      int
+	most   uint32
+}
+
+// pieceLen is a compromise between many columns, which have an open piece each,
+// and many pieces.
+const pieceLen = 4096
+
+// Len is the number of ids.
+func (c *Codes) Len() int { return c.n }
+
+// Append adds ids.
+func (c *Codes) Append(ids []uint32) {
+	c.n += len(ids)
+	for len(ids) > 0 {
+		n := min(len(ids), pieceLen-len(c.open))
+		if n == pieceLen {
+			c.seal(ids[:n])
+		} else if c.open = append(c.open, ids[:n]...); len(c.open) == pieceLen {
+			c.seal(c.open)
+			c.open = c.open[:0]
+		}
+		ids = ids[n:]
+	}
+}
+
+// seal keeps a whole piece.
+func (c *Codes) seal(piece []uint32) {
+	for _, id := range piece {
+		c.most = max(c.most, id)
+	}
+	switch {
+	case c.most < 1<<8:
+		c.narrow = append(c.narrow, convert[uint8](make([]uint8, pieceLen), piece))
+	case c.most < 1<<16:
+		c.middle = append(c.middle, convert[uint16](make([]uint16, pieceLen), piece))
+	default:
+		c.wide = append(c.wide, convert[uint32](make([]uint32, pieceLen), piece))
+	}
+}
+
+// Each calls f with all ids, a piece at a time; a piece is valid until f returns.
+func (c *Codes) Each(f func(ids []uint32) error) error {
+	var buf [pieceLen]uint32
+	for _, piece := range c.narrow {
+		if err := f(convert(buf[:], piece)); err != nil {
+			return err
+		}
+	}
+	for _, piece := range c.middle {
+		if err := f(convert(buf[:], piece)); err != nil {
+			return err
+		}
+	}
+	for _, piece := range c.wide {
+		if err := f(convert(buf[:], piece)); err != nil {
+			return err
+		}
+	}
+	if len(c.open) == 0 {
+		return nil
+	}
+	return f(append(buf[:0], c.open...))
+}
+
+func convert[D, S uint8 | uint16 | uint32](dst []D, src []S) []D {
+	dst = dst[:len(src)]
+	for i, id := range src {
+		dst[i] = D(id)
+	}
+	return dst
+}
