@@ -18,7 +18,9 @@ import (
 // Column reads one column of a stripe as Arrow arrays. It is safe for
 // concurrent use.
 type Column struct {
-	reader  nodeReader
+	reader  nodeReader // of bare arrays, see Bare
+	column  arrowmap.Column
+	dressed bool // its arrays are more than the bare ones
 	options ReadOptions
 	rows    int64
 }
@@ -36,11 +38,12 @@ func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOpti
 	defer fault.Recover(&err)
 	o.setDefaults()
 	op := opener{src: src, options: o}
-	reader, err := op.open(ctx, &col, src.Rows())
+	bare, dressed := Bare(col)
+	reader, err := op.open(ctx, &bare, src.Rows())
 	if err != nil {
 		return nil, err
 	}
-	return &Column{reader: reader, options: o, rows: src.Rows()}, nil
+	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows()}, nil
 }
 
 // Read gives the rows from up to (not including) to, counted from the start of
@@ -56,21 +59,50 @@ func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err
 	if from < to {
 		rows = rowset.Set{{From: from, To: to}}
 	}
-	return c.read(ctx, rows)
+	return c.readDressed(ctx, rows)
 }
 
 // ReadRows is [Column.Read] for a set of rows, which come in ascending order.
 // Blocks that hold none of them are neither read nor decoded.
 func (c *Column) ReadRows(ctx context.Context, rows rowset.Set) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return nil, err
+	}
+	return c.readDressed(ctx, rows)
+}
+
+// ReadBare is [Column.ReadRows] for an array of the column's bare type, see [Bare].
+func (c *Column) ReadBare(ctx context.Context, rows rowset.Set) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return nil, err
+	}
+	return c.read(ctx, rows)
+}
+
+func (c *Column) check(rows rowset.Set) error {
 	last := int64(0)
 	for _, r := range rows {
 		if r.From < last || r.From >= r.To || r.To > c.rows {
-			return nil, fmt.Errorf("rows %d to %d after %d of a stripe of %d rows", r.From, r.To, last, c.rows)
+			return fmt.Errorf("rows %d to %d after %d of a stripe of %d rows", r.From, r.To, last, c.rows)
 		}
 		last = r.To
 	}
-	return c.read(ctx, rows)
+	return nil
+}
+
+func (c *Column) readDressed(ctx context.Context, rows rowset.Set) (arrow.Array, error) {
+	bare, err := c.read(ctx, rows)
+	if err != nil || !c.dressed {
+		return bare, err
+	}
+	defer bare.Release()
+	arr, err := Dress(c.options.Allocator, bare, c.column)
+	if err != nil {
+		return nil, wrapColumn(err, &c.column)
+	}
+	return arr, nil
 }
 
 func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error) {
@@ -102,34 +134,30 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 		return newNullReader(col.Arrow.Type, &op.options), nil
 	}
 	if d.GetField() == nil {
-		return nil, op.wrap(fault.Corruptf("stripe descriptor without a field descriptor"), col)
+		return nil, wrapColumn(fault.Corruptf("stripe descriptor without a field descriptor"), col)
 	}
 	r, err := op.openNode(ctx, col, d, count)
 	if err != nil {
-		return nil, op.wrap(err, col)
+		return nil, wrapColumn(err, col)
 	}
-	if len(col.Wraps) > 0 {
-		r = &wrapReader{inner: r, wraps: col.Wraps, mem: op.options.Allocator}
-	}
-	return &placedReader{r, op, col}, nil
+	return &placedReader{r, col}, nil
 }
 
 // placedReader adds to errors which node they are about.
 type placedReader struct {
 	nodeReader
-	op  *opener
 	col *arrowmap.Column
 }
 
 func (r *placedReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	arr, err := r.nodeReader.read(ctx, w, rows)
 	if err != nil {
-		return nil, r.op.wrap(err, r.col)
+		return nil, wrapColumn(err, r.col)
 	}
 	return arr, nil
 }
 
-func (op *opener) wrap(err error, col *arrowmap.Column) error {
+func wrapColumn(err error, col *arrowmap.Column) error {
 	name := col.Arrow.Name
 	if name == "" {
 		name = col.Stored.Name

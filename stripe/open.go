@@ -97,12 +97,6 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 	switch n.col.Plain.ID() {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
 		return openByteStrings[int64](ctx, n, n.col.Plain)
-	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
-		r, err := openByteStrings[int64](ctx, n, arrow.BinaryTypes.LargeBinary)
-		if err != nil {
-			return nil, err
-		}
-		return &viewReader{inner: r, dt: n.col.Plain, mem: n.options.Allocator}, nil
 	}
 	return openByteStrings[int32](ctx, n, n.col.Plain)
 }
@@ -156,20 +150,11 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 		return nil, err
 	}
 	r := &listReader{dt: n.col.Plain, options: n.options, offsets: offsets, presence: presence}
-	switch n.col.Plain.ID() {
-	case arrow.LIST_VIEW:
-		r.dt = arrow.ListOfField(n.col.Plain.(*arrow.ListViewType).ElemField())
-	case arrow.LARGE_LIST_VIEW:
-		r.dt = arrow.LargeListOfField(n.col.Plain.(*arrow.LargeListViewType).ElemField())
-	}
 	if r.children, err = n.openChildren(ctx, unknownCount); err != nil {
 		return nil, err
 	}
 	if r.stored, err = n.positions(ctx, n.col.Children[0].ID); err != nil {
 		return nil, err
-	}
-	if r.dt != n.col.Plain {
-		return &viewReader{inner: r, dt: n.col.Plain, mem: n.options.Allocator}, nil
 	}
 	return r, nil
 }

@@ -1,0 +1,191 @@
+package stripe
+
+import (
+	"errors"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+)
+
+// Readers make bare arrays: no dictionaries, runs, extension types or views at
+// any depth. Those are put on at the end ([Dress]), so that whoever picks or joins
+// rows meets few types.
+//
+//	column  list_view<extension<uuid>>
+//	bare    list<fixed_size_binary[16]>
+
+// Bare is the column without dictionaries, runs, extension types and views, at any
+// depth; ok is false if it has none, and is bare itself.
+func Bare(col arrowmap.Column) (bare arrowmap.Column, ok bool) {
+	bare = col
+	bare.Wraps = nil
+	var kids []arrow.DataType
+	if len(col.Children) > 0 {
+		bare.Children = make([]arrowmap.Column, len(col.Children))
+		for i, c := range col.Children {
+			kid, dressed := Bare(c)
+			bare.Children[i] = kid
+			kids = append(kids, kid.Plain)
+			ok = ok || dressed
+		}
+	}
+	if ok {
+		bare.Plain = withChildren(col.Plain, kids)
+	}
+	bare.Plain = withoutView(bare.Plain)
+	if !ok && len(col.Wraps) == 0 && bare.Plain.ID() == col.Plain.ID() {
+		return col, false
+	}
+	bare.Arrow.Type = bare.Plain
+	return bare, true
+}
+
+// withoutView is the type that view types are made of.
+func withoutView(dt arrow.DataType) arrow.DataType {
+	switch dt := dt.(type) {
+	case *arrow.StringViewType:
+		return arrow.BinaryTypes.LargeString
+	case *arrow.BinaryViewType:
+		return arrow.BinaryTypes.LargeBinary
+	case *arrow.ListViewType:
+		return arrow.ListOfField(dt.ElemField())
+	case *arrow.LargeListViewType:
+		return arrow.LargeListOfField(dt.ElemField())
+	}
+	return dt
+}
+
+// withChildren is a nested type whose children have other types.
+func withChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
+	field := func(f arrow.Field, i int) arrow.Field {
+		f.Type = kids[i]
+		return f
+	}
+	switch dt := dt.(type) {
+	case *arrow.ListType:
+		return arrow.ListOfField(field(dt.ElemField(), 0))
+	case *arrow.LargeListType:
+		return arrow.LargeListOfField(field(dt.ElemField(), 0))
+	case *arrow.ListViewType:
+		return arrow.ListViewOfField(field(dt.ElemField(), 0))
+	case *arrow.LargeListViewType:
+		return arrow.LargeListViewOfField(field(dt.ElemField(), 0))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOfField(dt.Len(), field(dt.ElemField(), 0))
+	case *arrow.MapType:
+		return arrow.MapOfFields(field(dt.KeyField(), 0), field(dt.ItemField(), 1))
+	case *arrow.StructType:
+		fields := dt.Fields()
+		for i := range fields {
+			fields[i] = field(fields[i], i)
+		}
+		return arrow.StructOf(fields...)
+	}
+	return dt
+}
+
+// Dress makes an array of a column's Arrow type out of one of its bare type. The
+// caller releases it; arr stays the caller's.
+func Dress(mem memory.Allocator, arr arrow.Array, col arrowmap.Column) (arrow.Array, error) {
+	if _, ok := Bare(col); !ok {
+		arr.Retain()
+		return arr, nil
+	}
+	arr, err := dressInside(mem, arr, &col)
+	if err != nil {
+		return nil, err
+	}
+	plain := arr
+	switch col.Plain.ID() {
+	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
+		arr = arrowutil.ToViews(mem, plain, col.Plain)
+		plain.Release()
+	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+		arr = arrowutil.ToListView(mem, plain, col.Plain)
+		plain.Release()
+	}
+	for i := len(col.Wraps) - 1; i >= 0 && err == nil; i-- {
+		plain := arr
+		arr, err = wrap(mem, plain, col.Wraps[i])
+		plain.Release()
+	}
+	if errors.Is(err, arrowutil.ErrTooManyValues) {
+		err = errors.Join(ErrBatchTooLarge, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return arr, nil
+}
+
+// dressInside dresses the children of an array.
+func dressInside(mem memory.Allocator, arr arrow.Array, col *arrowmap.Column) (arrow.Array, error) {
+	d := arr.Data()
+	dt := withoutView(col.Plain)
+	kids := d.Children()
+	if m, ok := dt.(*arrow.MapType); ok {
+		entries, err := dressEntries(mem, kids[0], m, col)
+		if err != nil {
+			return nil, err
+		}
+		defer entries.Release()
+		kids = []arrow.ArrayData{entries}
+	} else if len(col.Children) == len(kids) {
+		var err error
+		if kids, err = dressAll(mem, kids, col.Children); err != nil {
+			return nil, err
+		}
+		defer releaseData(kids)
+	}
+	out := array.NewData(dt, d.Len(), d.Buffers(), kids, d.NullN(), d.Offset())
+	defer out.Release()
+	return array.MakeFromData(out), nil
+}
+
+// dressEntries dresses the keys and values of a map.
+func dressEntries(mem memory.Allocator, entries arrow.ArrayData, m *arrow.MapType, col *arrowmap.Column) (arrow.ArrayData, error) {
+	kids, err := dressAll(mem, entries.Children(), col.Children)
+	if err != nil {
+		return nil, err
+	}
+	defer releaseData(kids)
+	return array.NewData(m.Elem(), entries.Len(), entries.Buffers(), kids, entries.NullN(), entries.Offset()), nil
+}
+
+func dressAll(mem memory.Allocator, kids []arrow.ArrayData, columns []arrowmap.Column) ([]arrow.ArrayData, error) {
+	out := make([]arrow.ArrayData, 0, len(kids))
+	for i, kid := range kids {
+		bare := array.MakeFromData(kid)
+		arr, err := Dress(mem, bare, columns[i])
+		bare.Release()
+		if err != nil {
+			releaseData(out)
+			return nil, err
+		}
+		arr.Data().Retain()
+		out = append(out, arr.Data())
+		arr.Release()
+	}
+	return out, nil
+}
+
+func releaseData(list []arrow.ArrayData) {
+	for _, d := range list {
+		d.Release()
+	}
+}
+
+// wrap puts a dictionary, runs or an extension type on an array.
+func wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
+	switch dt := dt.(type) {
+	case *arrow.DictionaryType:
+		return arrowutil.EncodeDictionary(mem, arr, dt)
+	case *arrow.RunEndEncodedType:
+		return arrowutil.EncodeRuns(mem, arr, dt)
+	}
+	return array.NewExtensionArrayWithStorage(dt.(arrow.ExtensionType), arr), nil
+}
