@@ -63,22 +63,26 @@ func (p *plan) next() (t task, ok bool) {
 
 // seek finds the stripe that holds a row.
 func (p *plan) seek(row int64) {
-	n := p.shard.NumStripes()
 	at := func(i int) bool {
 		st := p.shard.file.Stripe(i)
 		return row >= st.Position() && row < st.Position()+st.Rows()
 	}
-	if p.stripe < n && at(p.stripe) {
+	if p.stripe < p.shard.NumStripes() && at(p.stripe) {
 		return
 	}
-	lo, hi := 0, n-1 // the last stripe that begins at row or before it, and is not empty
+	p.stripe = p.shard.stripeOf(row)
+}
+
+// stripeOf is the stripe that holds a row: the last that begins at it or before.
+func (s *Shard) stripeOf(row int64) int {
+	lo, hi := 0, s.NumStripes()-1
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
-		if p.shard.file.Stripe(mid).Position() <= row {
+		if s.file.Stripe(mid).Position() <= row {
 			lo = mid
 		} else {
 			hi = mid - 1
 		}
 	}
-	p.stripe = lo
+	return lo
 }

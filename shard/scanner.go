@@ -67,25 +67,14 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	if err := o.setDefaults(s); err != nil {
 		return nil, err
 	}
-	if n := s.file.Directory().DeletedRecordCount; n > 0 {
-		return nil, fault.Of(fault.Unsupportedf("%d records are marked as deleted", n), s.Location())
-	}
-	columns, err := arrowmap.Project(s.schema, o.Columns, s.types(ctx))
+	p, err := s.project(ctx, o.Columns)
 	if err != nil {
 		return nil, err
 	}
-	fields := make([]arrow.Field, len(columns))
-	for i := range columns {
-		fields[i] = columns[i].Arrow
-	}
-	meta, err := s.metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	sc := &scanner{shard: s, o: o, columns: columns, schema: arrow.NewSchema(fields, meta), plan: newPlan(s, &o)}
+	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o)}
 	sc.changed.L = &sc.mu
 	sc.ctx, sc.cancel = context.WithCancel(ctx)
-	n := max(len(columns), 1)
+	n := max(len(p.columns), 1)
 	sc.window = 1 + (o.Parallelism+n-1)/n
 	sc.chunk = max(1, n/(8*o.Parallelism))
 	return sc, nil

@@ -34,7 +34,8 @@ type OpenOptions struct {
 	// SuffixBytes is how much of the artifact's end the first request reads, by
 	// default 64 KiB.
 	SuffixBytes int
-	// CacheBytes bounds the parsed metadata that is kept, by default 32 MiB.
+	// CacheBytes bounds the parsed metadata that is kept, and again the open columns
+	// that are kept for the next Take; by default 32 MiB each.
 	CacheBytes int64
 	// MaxMessageBytes bounds one message of the metadata, by default 256 MiB.
 	MaxMessageBytes int64
@@ -67,6 +68,9 @@ type Shard struct {
 	file   *shardfile.File
 	schema *schema.Schema
 
+	projections projections
+	columns     columnCache
+
 	mu    sync.Mutex
 	arrow *arrow.Schema
 }
@@ -85,13 +89,21 @@ func Open(ctx context.Context, location string, o OpenOptions) (*Shard, error) {
 	return fromFile(ctx, f, o)
 }
 
+// defaultCacheBytes is that of OpenOptions.CacheBytes.
+const defaultCacheBytes = 32 << 20
+
 func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, error) {
 	s, err := f.Schema(ctx)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return &Shard{o: o, file: f, schema: s}, nil
+	sh := &Shard{o: o, file: f, schema: s}
+	sh.columns.left = o.CacheBytes
+	if o.CacheBytes == 0 {
+		sh.columns.left = defaultCacheBytes
+	}
+	return sh, nil
 }
 
 // Close closes the shard's artifacts. Scans must have ended.

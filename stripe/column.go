@@ -23,6 +23,7 @@ type Column struct {
 	dressed bool // its arrays are more than the bare ones
 	options ReadOptions
 	rows    int64
+	size    int64
 }
 
 // nodeReader reads one schema node and those below it. It is safe for
@@ -31,6 +32,18 @@ type nodeReader interface {
 	// read gives the slots of a set, in order.
 	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
 }
+
+// With is the same column, read with another allocator and another bound of the
+// bytes of an array; other options stay as they were when it was opened.
+func (c *Column) With(o ReadOptions) *Column {
+	with := *c
+	with.options.Allocator, with.options.MaxArrayBytes = o.Allocator, o.MaxArrayBytes
+	with.options.setDefaults()
+	return &with
+}
+
+// Size is about how many bytes of memory the open column takes.
+func (c *Column) Size() int64 { return c.size }
 
 // OpenColumn opens a column: it fetches the descriptors of its nodes and the
 // block maps of their buffers, no data.
@@ -43,7 +56,7 @@ func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOpti
 	if err != nil {
 		return nil, err
 	}
-	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows()}, nil
+	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows(), size: op.size}, nil
 }
 
 // Read gives the rows from up to (not including) to, counted from the start of
@@ -111,6 +124,7 @@ func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error)
 	}
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
+	w.options = &c.options
 	return c.reader.read(ctx, w, rows)
 }
 
@@ -118,7 +132,12 @@ func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error)
 type opener struct {
 	src     Source
 	options ReadOptions
+	size    int64 // estimated memory of the readers
 }
+
+// readerSize is about what a reader of a node takes in memory, and maybe a decoded
+// block of it.
+const readerSize = 64 << 10
 
 // unknownCount stands for a number of positions that only data tells.
 const unknownCount = -1
@@ -131,7 +150,7 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 		return nil, err
 	}
 	if d == nil {
-		return newNullReader(col.Arrow.Type, &op.options), nil
+		return newNullReader(col.Arrow.Type), nil
 	}
 	if d.GetField() == nil {
 		return nil, wrapColumn(fault.Corruptf("stripe descriptor without a field descriptor"), col)
@@ -166,6 +185,7 @@ func wrapColumn(err error, col *arrowmap.Column) error {
 }
 
 func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
+	op.size += readerSize
 	n := &openNode{opener: op, col: col, field: d.GetField()}
 	if got := n.field.GetPositionCount(); count != unknownCount && got != uint64(count) {
 		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
@@ -240,6 +260,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uin
 	if err != nil {
 		return nil, err
 	}
+	n.size += br.mapSize
 	if br.blocks.Values() != want {
 		return nil, br.wrap(fault.Corruptf("block map holds %d values, expected %d", br.blocks.Values(), want))
 	}
@@ -275,25 +296,24 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	case schema.Struct, schema.FixedSizeList:
 		return n.openStruct(ctx)
 	case schema.Unit:
-		return newNullReader(n.col.Plain, &n.options), nil
+		return newNullReader(n.col.Plain), nil
 	}
 	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
 }
 
 // nullReader is a column of nulls.
 type nullReader struct {
-	dt      arrow.DataType
-	size    int64 // of a null
-	options *ReadOptions
+	dt   arrow.DataType
+	size int64 // of a null
 }
 
-func newNullReader(dt arrow.DataType, o *ReadOptions) *nullReader {
-	return &nullReader{dt: dt, size: nullBytes(dt), options: o}
+func newNullReader(dt arrow.DataType) *nullReader {
+	return &nullReader{dt: dt, size: nullBytes(dt)}
 }
 
-func (r *nullReader) read(_ context.Context, _ *worker, rows rowset.Set) (arrow.Array, error) {
-	if err := r.options.checkFree(rows.Len(), r.size); err != nil {
+func (r *nullReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return arrowutil.Nulls(r.options.Allocator, r.dt, int(rows.Len())), nil
+	return arrowutil.Nulls(w.options.Allocator, r.dt, int(rows.Len())), nil
 }

@@ -37,7 +37,7 @@ func (n *openNode) constant() (nodeReader, error) {
 			return nil, fault.Corruptf("constant null, but %d nulls among %d positions", f.GetNullCount(), f.GetPositionCount())
 		}
 		if isNull || allNull {
-			return newNullReader(n.col.Plain, &n.options), nil
+			return newNullReader(n.col.Plain), nil
 		}
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (n *openNode) constant() (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newConstantReader(one, &n.options), nil
+	return newConstantReader(one), nil
 }
 
 // constantArray is an array of the one value.
@@ -217,13 +217,12 @@ func bytesArrayOf(dt arrow.DataType, v []byte) (arrow.Array, error) {
 
 // constantReader repeats one value.
 type constantReader struct {
-	one     arrow.Array
-	size    int64 // of a value
-	options *ReadOptions
+	one  arrow.Array
+	size int64 // of a value
 }
 
-func newConstantReader(one arrow.Array, o *ReadOptions) *constantReader {
-	r := &constantReader{one: one, size: 16, options: o}
+func newConstantReader(one arrow.Array) *constantReader {
+	r := &constantReader{one: one, size: 16}
 	for _, b := range one.Data().Buffers() {
 		if b != nil {
 			r.size += int64(b.Len())
@@ -232,9 +231,9 @@ func newConstantReader(one arrow.Array, o *ReadOptions) *constantReader {
 	return r
 }
 
-func (r *constantReader) read(_ context.Context, _ *worker, rows rowset.Set) (arrow.Array, error) {
-	if err := r.options.checkFree(rows.Len(), r.size); err != nil {
+func (r *constantReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err
 	}
-	return arrowutil.Repeat(r.options.Allocator, r.one, int(rows.Len()))
+	return arrowutil.Repeat(w.options.Allocator, r.one, int(rows.Len()))
 }

@@ -99,11 +99,11 @@ func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 			return nil, fault.Corruptf("null part of an interval")
 		}
 	}
-	valid, nulls, err := r.parts.presence.read(ctx, w, r.parts.mem, rows)
+	valid, nulls, err := r.parts.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewBuffer(r.parts.mem, n*widthOf(r.dt))
+	values := arrowutil.NewBuffer(w.options.Allocator, n*widthOf(r.dt))
 	if len(parts) == 2 {
 		dst, days, ms := arrowutil.As[dayTime](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
 		for i := range dst {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -17,7 +16,7 @@ import (
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	if n.field.GetPositionCount() == 0 {
-		return newNullReader(n.col.Plain, &n.options), nil
+		return newNullReader(n.col.Plain), nil
 	}
 	presence, err := n.presence(ctx)
 	if err != nil {
@@ -29,9 +28,9 @@ func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	}
 	switch n.col.Rule {
 	case arrowmap.Empty:
-		return &emptyReader{dt: n.col.Plain, mem: n.options.Allocator, presence: presence}, nil
+		return &emptyReader{dt: n.col.Plain, presence: presence}, nil
 	case arrowmap.Same:
-		return &booleanReader{dt: n.col.Plain, mem: n.options.Allocator, data: data, presence: presence}, nil
+		return &booleanReader{dt: n.col.Plain, data: data, presence: presence}, nil
 	case arrowmap.Null:
 		return nil, fault.Corruptf("a column of type null holds values")
 	}
@@ -84,7 +83,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if err != nil {
 		return nil, err
 	}
-	return &primitiveReader[T]{dt: n.col.Plain, options: n.options, data: data, nulls: n.nullable(), store: store}, nil
+	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store}, nil
 }
 
 func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
@@ -112,7 +111,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 		return nil, err
 	}
 	r := bytesReader[O]{
-		dt: dt, options: n.options, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
+		dt: dt, data: data, fixed: int(n.col.Stored.FixedSize), nulls: n.nullable(),
 		text: isText(n.col.Plain), mean: n.meanLength(data),
 	}
 	if n.field.DictionarySize == nil {
@@ -149,7 +148,7 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &listReader{dt: n.col.Plain, options: n.options, offsets: offsets, presence: presence}
+	r := &listReader{dt: n.col.Plain, offsets: offsets, presence: presence}
 	if r.children, err = n.openChildren(ctx, unknownCount); err != nil {
 		return nil, err
 	}
@@ -169,7 +168,7 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 		if size = uint64(n.col.Stored.FixedSize); size > math.MaxInt32 {
 			return nil, fault.Limitf("lists of %d items", size)
 		}
-		r := &fixedListReader{dt: n.col.Plain, options: &n.options, presence: presence, size: int64(size)}
+		r := &fixedListReader{dt: n.col.Plain, presence: presence, size: int64(size)}
 		children, err := n.openChildren(ctx, unknownCount)
 		if err != nil {
 			return nil, err
@@ -183,7 +182,7 @@ func (n *openNode) openStruct(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &structReader{dt: n.col.Plain, mem: n.options.Allocator, presence: presence, children: children}
+	r := &structReader{dt: n.col.Plain, presence: presence, children: children}
 	switch n.col.Rule {
 	case arrowmap.Same:
 		return r, nil
@@ -217,12 +216,11 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 // emptyReader reads a type without content: nothing but nulls.
 type emptyReader struct {
 	dt       arrow.DataType
-	mem      memory.Allocator
 	presence *presenceReader
 }
 
 func (r *emptyReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}

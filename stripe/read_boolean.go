@@ -15,17 +15,16 @@ import (
 // booleanReader reads a node of booleans.
 type booleanReader struct {
 	dt       arrow.DataType
-	mem      memory.Allocator
 	data     *blockReader
 	presence *presenceReader
 }
 
 func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewZeroBuffer(r.mem, int(rows.Len()+7)/8)
+	values := arrowutil.NewZeroBuffer(w.options.Allocator, int(rows.Len()+7)/8)
 	if err := readBits(ctx, w, r.data, rows, values.Bytes()); err != nil {
 		releaseAll(valid, values)
 		return nil, err
@@ -63,12 +62,12 @@ type presenceReader struct {
 }
 
 // read gives the validity bitmap of rows, nil without nulls, and the number of nulls.
-func (r *presenceReader) read(ctx context.Context, w *worker, mem memory.Allocator, rows rowset.Set) (*memory.Buffer, int, error) {
+func (r *presenceReader) read(ctx context.Context, w *worker, rows rowset.Set) (*memory.Buffer, int, error) {
 	if r == nil {
 		return nil, 0, nil
 	}
 	n := int(rows.Len())
-	b := arrowutil.NewZeroBuffer(mem, (n+7)/8)
+	b := arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	if err := readBits(ctx, w, r.data, rows, b.Bytes()); err != nil {
 		b.Release()
 		return nil, 0, err

@@ -24,8 +24,9 @@ const readSpan = 1 << 20
 const readGap = 4 << 10
 
 // worker holds the scratch memory of one goroutine that reads; it belongs to
-// no column.
+// no column for longer than a read.
 type worker struct {
+	options *ReadOptions // of the column that is being read
 	raw     []byte
 	entries []blockmap.Entry
 	parts   []part
@@ -51,6 +52,7 @@ type blockReader struct {
 	r         storage.Reader
 	start     int64 // of the buffer in its artifact
 	blocks    *blockmap.Map
+	mapSize   int64
 	checksums bool
 	name      string // kind of the buffer, for errors
 }
@@ -98,7 +100,8 @@ func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer) er
 	if mapStart < start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
 		return fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, start, end)
 	}
-	raw := make([]byte, mapEnd-mapStart)
+	br.mapSize = mapEnd - mapStart
+	raw := make([]byte, br.mapSize)
 	if err := br.r.ReadAt(ctx, raw, mapStart); err != nil {
 		return err
 	}

@@ -21,14 +21,13 @@ const overrun = 64
 // bytesReader reads a node of byte strings stored as such: String, Binary,
 // Guid, FixedSizeBinary. O is the width of Arrow's offsets.
 type bytesReader[O int32 | int64] struct {
-	dt      arrow.DataType
-	options ReadOptions
-	data    *blockReader
-	fixed   int  // length of every value, 0 if it varies
-	nulls   bool // a value may be null
-	text    bool // values must be valid UTF-8
-	mean    int  // expected bytes of a value
-	spare   atomic.Pointer[spareBytes]
+	dt    arrow.DataType
+	data  *blockReader
+	fixed int  // length of every value, 0 if it varies
+	nulls bool // a value may be null
+	text  bool // values must be valid UTF-8
+	mean  int  // expected bytes of a value
+	spare atomic.Pointer[spareBytes]
 }
 
 // spareBytes is a decoded block of byte strings; see [spareBlock].
@@ -52,21 +51,21 @@ type bytesColumn[O int32 | int64] struct {
 }
 
 // newColumn begins an array of n values of probably mean bytes.
-func (r *bytesReader[O]) newColumn(n, mean int, nulls bool) (*bytesColumn[O], error) {
-	c := &bytesColumn[O]{limit: r.options.MaxArrayBytes}
+func (r *bytesReader[O]) newColumn(w *worker, n, mean int, nulls bool) (*bytesColumn[O], error) {
+	c := &bytesColumn[O]{limit: w.options.MaxArrayBytes}
 	if int64(n)*int64(max(r.fixed, 8)) > c.limit {
 		return nil, ErrBatchTooLarge
 	}
-	c.data = arrowutil.NewBuffer(r.options.Allocator, 0)
+	c.data = arrowutil.NewBuffer(w.options.Allocator, 0)
 	c.data.Reserve(int(min(int64(n)*int64(mean), c.limit)) + overrun)
 	if r.fixed == 0 {
-		c.offsets = arrowutil.NewBuffer(r.options.Allocator, sizeOf[O]()*(n+1))
+		c.offsets = arrowutil.NewBuffer(w.options.Allocator, sizeOf[O]()*(n+1))
 		all := arrowutil.As[O](c.offsets.Bytes())
 		all[0] = 0
 		c.ends = all[1:]
 	}
 	if nulls {
-		c.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
+		c.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	return c, nil
 }
@@ -99,7 +98,7 @@ func (c *bytesColumn[O]) free(n uint64) []byte {
 }
 
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	c, err := r.newColumn(int(rows.Len()), r.mean, r.nulls)
+	c, err := r.newColumn(w, int(rows.Len()), r.mean, r.nulls)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 
 func (r *bytesReader[O]) parse(w *worker, p *part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: r.options.blockBytes(len(block))}, &w.bytes)
+		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
 }
 
 // decode decodes a whole block to its place.

@@ -28,7 +28,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 		return nil, err
 	}
 	r := &decimalReader{scale: int(n.col.Scale), bytesReader: &bytesReader[int32]{
-		dt: n.col.Plain, options: n.options, data: data, fixed: decimalWidth, nulls: n.nullable(),
+		dt: n.col.Plain, data: data, fixed: decimalWidth, nulls: n.nullable(),
 	}}
 	if n.col.Rule == arrowmap.DecimalText {
 		return &decimalTextReader{r}, nil
@@ -45,13 +45,13 @@ type decimalReader struct {
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > r.options.MaxArrayBytes/32 {
+	if rows.Len() > w.options.MaxArrayBytes/32 {
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	out := fixedColumn{values: arrowutil.NewBuffer(r.options.Allocator, n*r.store.width)}
+	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*r.store.width)}
 	if r.nulls {
-		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
+		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		b, err := r.parse(w, p, block)
@@ -129,7 +129,7 @@ func (r *decimalReader) values(w *worker, b *bytestring.Block) ([]decimal.Decima
 type decimalTextReader struct{ *decimalReader }
 
 func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	builder := array.NewBuilder(r.options.Allocator, r.dt)
+	builder := array.NewBuilder(w.options.Allocator, r.dt)
 	defer builder.Release()
 	text := builder.(array.StringLikeBuilder)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {

@@ -50,6 +50,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	if d.end-d.start > n.options.MaxDictionaryBytes {
 		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
 	}
+	n.size += 4 * (d.end - d.start) // its values, and a table of them
 	return d, nil
 }
 
@@ -92,7 +93,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(int(rows.Len()), r.expected(table), hasNull)
+	c, err := r.newColumn(w, int(rows.Len()), r.expected(table), hasNull)
 	if err != nil {
 		return nil, err
 	}

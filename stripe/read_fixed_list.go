@@ -17,7 +17,6 @@ import (
 // size*i up to size*(i+1).
 type fixedListReader struct {
 	dt       arrow.DataType
-	options  *ReadOptions
 	presence *presenceReader
 	items    nodeReader
 	size     int64
@@ -29,7 +28,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		return nil, fault.Corruptf("row %d of lists of %d items", rows[k].To, r.size)
 	}
 	wanted := scaled(rows, r.size)
-	if err := r.options.checkItems(wanted.Len()); err != nil {
+	if err := w.options.checkItems(wanted.Len()); err != nil {
 		return nil, err
 	}
 	stored := upTo(wanted, r.stored)
@@ -38,12 +37,12 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		return nil, err
 	}
 	if missing := wanted.Len() - stored.Len(); missing > 0 {
-		if err := r.options.checkFree(missing, nullBytes(items.DataType())); err != nil {
+		if err := w.options.checkFree(missing, nullBytes(items.DataType())); err != nil {
 			items.Release()
 			return nil, err
 		}
-		short, rest := items, arrowutil.Nulls(r.options.Allocator, items.DataType(), int(missing))
-		items, err = array.Concatenate([]arrow.Array{short, rest}, r.options.Allocator)
+		short, rest := items, arrowutil.Nulls(w.options.Allocator, items.DataType(), int(missing))
+		items, err = array.Concatenate([]arrow.Array{short, rest}, w.options.Allocator)
 		short.Release()
 		rest.Release()
 		if err != nil {
@@ -51,7 +50,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 		}
 	}
 	defer items.Release()
-	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,6 @@ import (
 // lists that are asked for.
 type listReader struct {
 	dt       arrow.DataType // List, LargeList, Map or FixedSizeList
-	options  ReadOptions
 	offsets  *blockReader
 	presence *presenceReader
 	children []nodeReader
@@ -25,7 +24,7 @@ type listReader struct {
 }
 
 func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > r.options.MaxArrayBytes/8 {
+	if rows.Len() > w.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
@@ -34,7 +33,7 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 		return nil, err
 	}
 	wanted, ends := itemsOf(rows, bounds)
-	valid, nulls, err := r.presence.read(ctx, w, r.options.Allocator, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 	if size, ok := fixedListSize(r.dt); ok {
 		err = r.checkSizes(ends, size)
 	} else {
-		offsets, err = r.makeOffsets(ends)
+		offsets, err = r.makeOffsets(w, ends)
 	}
 	var items arrow.ArrayData
 	if err == nil {
@@ -116,9 +115,9 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 }
 
 // makeOffsets is the Arrow offsets buffer, starting at 0.
-func (r *listReader) makeOffsets(ends []uint64) (*memory.Buffer, error) {
+func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
 	if r.dt.ID() == arrow.LARGE_LIST {
-		b := arrowutil.NewBuffer(r.options.Allocator, 8*len(ends))
+		b := arrowutil.NewBuffer(w.options.Allocator, 8*len(ends))
 		for i, dst := 0, arrowutil.As[int64](b.Bytes()); i < len(dst); i++ {
 			dst[i] = int64(ends[i])
 		}
@@ -127,7 +126,7 @@ func (r *listReader) makeOffsets(ends []uint64) (*memory.Buffer, error) {
 	if ends[len(ends)-1] > math.MaxInt32 {
 		return nil, ErrBatchTooLarge
 	}
-	b := arrowutil.NewBuffer(r.options.Allocator, 4*len(ends))
+	b := arrowutil.NewBuffer(w.options.Allocator, 4*len(ends))
 	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {
 		dst[i] = int32(ends[i])
 	}
@@ -157,7 +156,7 @@ func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) 
 	if k := len(rows) - 1; k >= 0 && r.stored != unknownCount && rows[k].To > r.stored {
 		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", rows[k].To, r.stored))
 	}
-	if err := r.options.checkItems(rows.Len()); err != nil {
+	if err := w.options.checkItems(rows.Len()); err != nil {
 		return nil, err
 	}
 	children := make([]arrow.ArrayData, 0, len(r.children))

@@ -30,12 +30,11 @@ type blockDecoder func(dst []byte, validity []byte, at int, block []byte, o nume
 
 // primitiveReader reads a node of fixed-width numbers.
 type primitiveReader[T numeric.Value] struct {
-	dt      arrow.DataType
-	options ReadOptions
-	data    *blockReader
-	nulls   bool // a value may be null
-	store   storer[T]
-	spare   atomic.Pointer[spareBlock[T]]
+	dt    arrow.DataType
+	data  *blockReader
+	nulls bool // a value may be null
+	store storer[T]
+	spare atomic.Pointer[spareBlock[T]]
 }
 
 // spareBlock is a decoded block that straddled the end of the last read: the
@@ -47,13 +46,13 @@ type spareBlock[T any] struct {
 }
 
 func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > r.options.MaxArrayBytes/8 {
+	if rows.Len() > w.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	out := fixedColumn{values: arrowutil.NewBuffer(r.options.Allocator, n*r.store.width)}
+	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*r.store.width)}
 	if r.nulls {
-		out.valid = arrowutil.NewZeroBuffer(r.options.Allocator, (n+7)/8)
+		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		if p.whole() {

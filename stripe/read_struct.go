@@ -13,7 +13,6 @@ import (
 // structReader reads a struct node.
 type structReader struct {
 	dt       arrow.DataType
-	mem      memory.Allocator
 	presence *presenceReader
 	children []nodeReader
 }
@@ -35,7 +34,7 @@ func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (ar
 		children = append(children, arr.Data())
 		arr.Release()
 	}
-	valid, nulls, err := r.presence.read(ctx, w, r.mem, rows)
+	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
 		return fail(err)
 	}
