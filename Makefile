@@ -32,7 +32,7 @@ RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
-bench: ## compare size, write, scan and memory with Parquet on whole data sets (BENCHFLAGS="-sets all -rounds 3")
+bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./bench $(BENCHFLAGS)
 
 microbench: ## run the benchmarks beside the code (BENCH=pattern BENCHTIME=1s)

@@ -39,7 +39,9 @@ var projections = map[string][]string{
 	"lineitemi": {"l_shipdate", "l_extendedprice", "l_discount"},
 	"logs":      {"line"},
 	"logcut":    {"line"},
+	"wide10k":   {"col_05000"},
 	"wide":      {"col_25000"},
+	"nested":    {"items", "id"},
 }
 
 func load(ctx context.Context, c config, name string) (*dataset, error) {
@@ -72,8 +74,15 @@ func (d *dataset) make(ctx context.Context, shared string) error {
 		return d.loadParquet(ctx, filepath.Join(shared, "corpus", "flights", "flights-3m.parquet"))
 	case "logcut":
 		return d.loadLogs(filepath.Join(shared, "corpus", "logs"))
-	case "wide":
-		d.makeWide(50_000, 100)
+	case "wide", "wide10k":
+		columns := 50_000
+		if d.name == "wide10k" {
+			columns = 10_000
+		}
+		d.makeWide(columns, 100)
+		return nil
+	case "nested":
+		d.makeNested(400_000)
 		return nil
 	}
 	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.name)
@@ -148,7 +157,11 @@ func (d *dataset) loadLogs(dir string) error {
 			for s := bufio.NewScanner(f); s.Scan(); number++ {
 				b.Field(0).(*array.StringBuilder).Append(strings.TrimSuffix(filepath.Base(name), "_2k.log"))
 				b.Field(1).(*array.Int64Builder).Append(number)
-				b.Field(2).(*array.StringBuilder).Append(vary(rnd, s.Text()))
+				line := vary(rnd, s.Text())
+				if number%16_000 == 4_000 { // on 12 lines
+					line += " for " + needle
+				}
+				b.Field(2).(*array.StringBuilder).Append(line)
 				if b.Field(1).Len() == batchRows {
 					d.batches = append(d.batches, b.NewRecordBatch())
 				}

@@ -1,19 +1,25 @@
-// Command bench compares shards with Parquet on whole data sets: size, write,
-// scan, projection and opening, on one core, in the same process and run. Every
-// figure is the median CPU time of several interleaved rounds, given as a ratio
-// to arrow-go's Parquet with zstd (smaller is better), because machines are
-// noisy and an absolute time means nothing.
+// Command bench compares shards with Parquet and other formats on whole data
+// sets: size, write, scan, projection, opening, taking rows, filters and two
+// threads, in the same process and run. Every figure is the median of several
+// interleaved rounds, given as a ratio to arrow-go's Parquet with zstd (smaller
+// is better), because machines are noisy and an absolute time means nothing.
+// What everybody answers is compared once. Behind the tables stands what the
+// project has to reach.
 //
-//	go run ./bench                        flights, a cut of the corpus logs, wide data made here
+//	go run ./bench                        flights, a cut of the corpus logs, wide and nested data made here
 //	go run ./bench -data DIR -sets all    also lineitem, lineitemi, logs: Arrow IPC files in DIR
 //	go run ./bench -memory                peak anonymous memory of writing and scanning, in processes of their own
+//	go run ./bench -memory -sets flights100m    the same of 102 million rows
+//	go run ./bench -compare old.json new.json    what changed between two runs with -json
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
@@ -24,7 +30,7 @@ import (
 type config struct {
 	data, shared string
 	sets         []string
-	contenders   string
+	only         string
 	ops          string
 	rounds       int
 	cores        int
@@ -33,41 +39,48 @@ type config struct {
 	profile      string
 	memory       bool
 	verbose      bool
+	compare      bool
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if len(os.Args) > 1 && os.Args[1] == childArg {
-		if err := runChild(ctx, os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
+		exit(runChild(ctx, os.Args[2:]))
 	}
 	c := config{}
 	var sets string
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
 	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all")
-	flag.StringVar(&c.contenders, "contenders", "", "only contenders whose name contains this")
-	flag.StringVar(&c.ops, "ops", "write,scan,project,open", "operations to time")
+	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains this, and the base")
+	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: write,scan,project,open,take,filter,count")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
-	flag.IntVar(&c.cores, "cores", 1, "cores to use")
+	flag.IntVar(&c.cores, "cores", 1, "cores to use but for operations of two threads")
 	flag.Int64Var(&c.rows, "rows", 0, "use only this many rows of each data set")
 	flag.StringVar(&c.jsonFile, "json", "", "write the figures to this file, too")
 	flag.StringVar(&c.profile, "cpuprofile", "", "write a CPU profile")
 	flag.BoolVar(&c.memory, "memory", false, "measure peak memory instead of time")
-	flag.BoolVar(&c.verbose, "v", false, "report every round on standard error")
+	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
+	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
 	flag.Parse()
-	c.sets = setNames(sets, c)
-	if err := run(ctx, c); err != nil {
+	if c.compare {
+		exit(compareFiles(os.Stdout, flag.Args()))
+	}
+	c.sets = setNames(sets)
+	exit(run(ctx, c))
+}
+
+// exit ends the program.
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+	os.Exit(0)
 }
 
-func run(ctx context.Context, c config) error {
+func run(ctx context.Context, c config) (err error) {
 	runtime.GOMAXPROCS(c.cores)
 	if c.profile != "" {
 		f, err := os.Create(c.profile)
@@ -84,7 +97,7 @@ func run(ctx context.Context, c config) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var results []*result
 	for _, name := range c.sets {
 		var r *result
@@ -98,23 +111,45 @@ func run(ctx context.Context, c config) error {
 		}
 		results = append(results, r)
 		r.print(os.Stdout)
-	}
-	if c.jsonFile != "" {
-		b, err := json.MarshalIndent(results, "", "  ")
-		if err != nil {
+		if err := save(c.jsonFile, results); err != nil {
 			return err
 		}
-		return os.WriteFile(c.jsonFile, b, 0o644)
 	}
+	printTargets(os.Stdout, results)
 	return nil
 }
 
-func setNames(sets string, c config) []string {
+// save writes what is measured so far.
+func save(path string, results []*result) error {
+	if path == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(results, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o644)
+}
+
+// loadResults reads what save wrote.
+func loadResults(path string) ([]*result, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []*result
+	if err := json.Unmarshal(b, &out); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, nil
+}
+
+func setNames(sets string) []string {
 	switch sets {
 	case "default":
-		return []string{"flights", "logcut", "wide"}
+		return []string{"flights", "logcut", "wide", "nested"}
 	case "all":
-		return []string{"flights", "lineitem", "lineitemi", "logs", "wide"}
+		return []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "nested"}
 	}
 	return strings.Split(sets, ",")
 }
@@ -124,4 +159,21 @@ func env(name, otherwise string) string {
 		return v
 	}
 	return otherwise
+}
+
+// compareFiles prints the ratios of two runs side by side.
+func compareFiles(w io.Writer, paths []string) error {
+	if len(paths) != 2 {
+		return errors.New("-compare OLD.json NEW.json")
+	}
+	before, err := loadResults(paths[0])
+	if err != nil {
+		return err
+	}
+	after, err := loadResults(paths[1])
+	if err != nil {
+		return err
+	}
+	printComparison(w, before, after)
+	return nil
 }

@@ -2,134 +2,183 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // result holds the figures of a data set: one row a contender.
 type result struct {
-	Set  string `json:"set"`
-	Rows int64  `json:"rows"`
-	Unit string `json:"unit"` // of Values: "s" (CPU seconds) or "MiB"
-	Ops  []string
-	Runs []*figures
+	Set  string     `json:"set"`
+	Rows int64      `json:"rows"`
+	Unit string     `json:"unit"` // of the values: "s" (CPU seconds) or "MiB"
+	Ops  []string   `json:"ops"`
+	Runs []*figures `json:"runs"`
 }
 
 // figures are those of one contender.
 type figures struct {
 	Name   string               `json:"name"`
-	Size   int64                `json:"size"` // bytes of the file
-	Values map[string][]float64 `json:"values"`
+	Size   int64                `json:"size"`   // bytes of the file
+	Values map[string][]float64 `json:"values"` // of every operation, one a round
 }
 
-func (f *figures) median(op string) float64 {
-	v := slices.Sorted(slices.Values(f.Values[op]))
-	if len(v) == 0 {
-		return 0
-	}
-	return v[len(v)/2]
+func (f *figures) median(op string) float64 { return measure.Median(f.Values[op]) }
+
+// race is the contenders at one data set.
+type race struct {
+	*dataset
+	config
+	list  []contender
+	paths []string
+	*result
 }
 
-// measureSet times every operation of every contender, a round at a time.
+// slowWrite is what a write takes if the median of two is steady enough.
+const slowWrite = 4
+
+// measureSet measures every operation of every contender. One contender follows
+// the other in each operation, so that all see the same machine.
 func measureSet(ctx context.Context, c config, name, dir string) (*result, error) {
 	d, err := load(ctx, c, name)
 	if err != nil {
 		return nil, err
 	}
-	if name == "wide" { // nobody scans 50,000 columns
-		c.ops = strings.Join(slices.DeleteFunc(strings.Split(c.ops, ","), func(op string) bool { return op != "write" && op != "open" }), ",")
+	r := race{dataset: d, config: c, result: &result{Set: name, Rows: d.rows, Unit: "s"}}
+	for _, op := range d.operations() {
+		if c.wants(op) {
+			r.Ops = append(r.Ops, op)
+		}
 	}
-	r := &result{Set: name, Rows: d.rows, Unit: "s", Ops: strings.Split(c.ops, ",")}
-	list := contenders()
-	list = slices.DeleteFunc(list, func(k contender) bool { return k.name != baseName && !strings.Contains(k.name, c.contenders) })
-	for _, k := range list {
-		r.Runs = append(r.Runs, &figures{Name: k.name, Values: map[string][]float64{}})
+	for i, k := range c.contenders() {
+		if !k.can(d, opWrite) {
+			continue
+		}
+		path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, i))
+		r.list, r.paths = append(r.list, k), append(r.paths, path)
+		r.Runs = append(r.Runs, &figures{Name: k.name(), Values: map[string][]float64{}})
+		defer removeAll(path, path+".0", path+".1")
+	}
+	if err := r.prepare(ctx); err != nil {
+		return nil, err
 	}
 	for round := range c.rounds {
-		for i, k := range list {
-			path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, i))
-			if err := d.round(ctx, c, k, path, round, r.Runs[i]); err != nil {
-				return nil, fmt.Errorf("%s: %w", k.name, err)
-			}
-			if round == c.rounds-1 {
-				os.Remove(path)
-			}
+		if err := r.round(ctx, round); err != nil {
+			return nil, err
 		}
 	}
-	return r, nil
+	return r.result, nil
 }
 
-func (d *dataset) round(ctx context.Context, c config, k contender, path string, round int, f *figures) error {
-	for _, op := range strings.Split(c.ops, ",") {
-		if op == "write" && round > 1 && f.median("write") > 10 {
-			continue // slow enough for the median of two to be steady
+func removeAll(paths ...string) {
+	for _, p := range paths {
+		os.Remove(p)
+	}
+}
+
+// prepare writes the files, which is the first round of writing, and compares
+// what the contenders answer.
+func (r *race) prepare(ctx context.Context) error {
+	for i := range r.list {
+		if err := r.measure(ctx, opWrite, i); err != nil {
+			return err
 		}
-		run, err := d.operation(ctx, op, k, path)
+		info, err := os.Stat(r.paths[i])
 		if err != nil {
 			return err
 		}
-		if op != "write" && round == 0 && f.Size == 0 {
-			if _, err := os.Stat(path); err != nil {
-				if err := d.write(ctx, k, path); err != nil {
-					return err
-				}
-			}
+		r.Runs[i].Size = info.Size()
+	}
+	for _, op := range r.Ops {
+		if strings.HasPrefix(op, opWrite) || op == opWrite22 || op == opScan22 {
+			continue
 		}
-		runtime.GC()
-		before := cpuSeconds()
-		if err := run(); err != nil {
-			return fmt.Errorf("%s: %w", op, err)
-		}
-		took := cpuSeconds() - before
-		f.Values[op] = append(f.Values[op], took)
-		if c.verbose {
-			fmt.Fprintf(os.Stderr, "%-12s %-28s %-8s %.3f s\n", d.name, k.name, op, took)
-		}
-		if info, err := os.Stat(path); err == nil {
-			f.Size = info.Size()
+		if err := r.compare(ctx, op); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (d *dataset) operation(ctx context.Context, op string, k contender, path string) (func() error, error) {
-	switch op {
-	case "write":
-		return func() error { return d.write(ctx, k, path) }, nil
-	case "scan":
-		return func() error { return d.scan(ctx, k, path, nil) }, nil
-	case "project":
-		return func() error { return d.scan(ctx, k, path, d.project) }, nil
-	case "open": // open and read the first column of the projection
-		return func() error { return d.scan(ctx, k, path, d.project[:1]) }, nil
-	}
-	return nil, fmt.Errorf("unknown operation %q", op)
-}
-
-func (d *dataset) write(ctx context.Context, k contender, path string) error {
-	i := 0
-	return k.write(ctx, path, d.schema, func() (arrow.RecordBatch, error) {
-		if i++; i > len(d.batches) {
-			return nil, ctx.Err()
+// compare asks all contenders for the same and compares it with what the first,
+// the base, answers.
+func (r *race) compare(ctx context.Context, op string) error {
+	var want *checksum
+	var rows int64
+	for i, k := range r.list {
+		if !k.can(r.dataset, op) {
+			continue
 		}
-		return d.batches[i-1], ctx.Err()
+		sum := &checksum{}
+		n, err := r.read(ctx, op, k, r.paths[i], sum)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", k.name(), op, err)
+		}
+		if want == nil {
+			want, rows = sum, n
+		}
+		// A contender that brings no Arrow arrays, or all columns where some were asked for, has only its rows compared.
+		if n != rows || len(sum.columns) == len(want.columns) && !sum.equal(want) {
+			return fmt.Errorf("%s: %s: the answer is not that of %s (%d rows, %d)", k.name(), op, r.list[0].name(), n, rows)
+		}
+	}
+	return nil
+}
+
+func (r *race) round(ctx context.Context, round int) error {
+	for _, op := range r.Ops {
+		for i, k := range r.list {
+			tired := op == opWrite && (round == 0 || round > 1 && r.Runs[i].median(opWrite) > slowWrite)
+			if tired || !k.can(r.dataset, op) {
+				continue
+			}
+			if err := r.measure(ctx, op, i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// measure takes one figure of contender i.
+func (r *race) measure(ctx context.Context, op string, i int) error {
+	f := r.Runs[i]
+	took, err := r.run(ctx, op, r.list[i], r.paths[i])
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", f.Name, op, err)
+	}
+	f.Values[op] = append(f.Values[op], took)
+	if r.verbose {
+		fmt.Fprintf(os.Stderr, "%-12s %-28s %-12s %.4f s\n", r.Set, f.Name, op, took)
+	}
+	return nil
+}
+
+// wants tells whether an operation was asked for: all are by default.
+func (c config) wants(op string) bool {
+	return c.ops == "" || slices.ContainsFunc(strings.Split(c.ops, ","), func(o string) bool {
+		return op == o || strings.HasPrefix(op, o+" ")
 	})
 }
 
-func (d *dataset) scan(ctx context.Context, k contender, path string, columns []string) error {
-	rows := int64(0)
-	err := k.scan(ctx, path, columns, func(b arrow.RecordBatch) error {
-		rows += b.NumRows()
-		return ctx.Err()
+// contenders are the base and those that were asked for.
+func (c config) contenders() []contender {
+	return slices.DeleteFunc(contenders(), func(k contender) bool {
+		return k.name() != baseName && !strings.Contains(k.name(), c.only)
 	})
-	if err == nil && rows != d.rows {
-		err = fmt.Errorf("%d rows came back of %d", rows, d.rows)
+}
+
+// find gives the contender of a name.
+func find(name string) (contender, error) {
+	for _, k := range contenders() {
+		if k.name() == name {
+			return k, nil
+		}
 	}
-	return err
+	return nil, errors.New("unknown contender " + name)
 }

@@ -9,13 +9,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // childArg makes this program do one operation and report its peak memory.
@@ -25,30 +28,47 @@ const childArg = "-child"
 type task struct {
 	Contender, Op, Path string
 	Input               string // Arrow IPC file to write from
+	Times               int    // how often to write it, the dates of each time later than those before
 }
+
+// repeated are data sets that are another one many times over. They are only
+// streamed, by default contenders.
+var repeated = map[string]struct {
+	of    string
+	times int
+}{"flights100m": {"flights", 34}}
 
 // measureMemory writes from a file on disk and scans, each in a process of its
 // own, and reports the peak of anonymous resident memory.
 func measureMemory(ctx context.Context, c config, name, dir string) (*result, error) {
-	input := filepath.Join(c.data, name+".arrow")
+	source, times := name, 1
+	if many, ok := repeated[name]; ok {
+		source, times = many.of, many.times
+	}
+	input := filepath.Join(c.data, source+".arrow")
 	if _, err := os.Stat(input); err != nil || c.data == "" {
-		if input, err = saveIPC(ctx, c, name, dir); err != nil {
+		if input, err = saveIPC(ctx, c, source, dir); err != nil {
 			return nil, err
 		}
 	}
-	r := &result{Set: name, Unit: "MiB", Ops: []string{"write", "scan"}}
-	for i, k := range contenders() {
-		if k.name != baseName && !strings.Contains(k.name, c.contenders) {
+	r := &result{Set: name, Unit: mib, Ops: []string{opWrite, opScan}}
+	for i, k := range c.contenders() {
+		s, profiled := k.(shardFile)
+		if times > 1 && k.name() != baseName && (!profiled || s.profile != encoding.Balanced) {
 			continue
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%s-%d", name, i))
-		f := &figures{Name: k.name, Values: map[string][]float64{}}
+		f := &figures{Name: k.name(), Values: map[string][]float64{}}
 		for _, op := range r.Ops {
-			peak, err := runTask(ctx, c, task{Contender: k.name, Op: op, Path: path, Input: input})
+			peak, err := runTask(ctx, c, task{Contender: k.name(), Op: op, Path: path, Input: input, Times: times})
 			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", k.name, op, err)
+				return nil, fmt.Errorf("%s: %s: %w", k.name(), op, err)
 			}
-			f.Values[op] = []float64{peak}
+			f.Values[op] = []float64{peak.MiB}
+			r.Rows = max(r.Rows, peak.Rows)
+			if c.verbose {
+				fmt.Fprintf(os.Stderr, "%-12s %-28s %-12s %.0f MiB %.1f s\n", name, k.name(), op, peak.MiB, peak.Seconds)
+			}
 		}
 		if info, err := os.Stat(path); err == nil {
 			f.Size = info.Size()
@@ -82,23 +102,29 @@ func saveIPC(ctx context.Context, c config, name, dir string) (string, error) {
 	return path, w.Close()
 }
 
-func runTask(ctx context.Context, c config, t task) (mib float64, err error) {
+// peak is what a child reports.
+type peak struct {
+	MiB, Seconds float64
+	Rows         int64
+}
+
+func runTask(ctx context.Context, c config, t task) (p peak, err error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
-		return 0, err
+		return p, err
 	}
 	exe, err := os.Executable()
 	if err != nil {
-		return 0, err
+		return p, err
 	}
 	cmd := exec.CommandContext(ctx, exe, childArg, string(arg))
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", c.cores))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return 0, err
+		return p, err
 	}
-	return strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+	return p, json.Unmarshal(out, &p)
 }
 
 // runChild does a task while it samples its own memory.
@@ -107,53 +133,75 @@ func runChild(ctx context.Context, args []string) error {
 	if err := json.Unmarshal([]byte(args[0]), &t); err != nil {
 		return err
 	}
-	list := contenders()
-	i := slices.IndexFunc(list, func(k contender) bool { return k.name == t.Contender })
-	if i < 0 {
-		return fmt.Errorf("unknown contender %q", t.Contender)
+	k, err := find(t.Contender)
+	if err != nil {
+		return err
 	}
-	peak := make(chan float64)
+	most := make(chan float64)
 	done := make(chan struct{})
-	go samplePeak(done, peak)
-	var err error
-	if t.Op == "write" {
-		err = writeFromDisk(ctx, list[i], t)
+	go samplePeak(done, most)
+	var out outcome
+	if t.Op == opWrite {
+		out.rows, err = writeFromDisk(ctx, k, t)
 	} else {
-		err = list[i].scan(ctx, t.Path, nil, func(arrow.RecordBatch) error { return nil })
+		err = k.read(ctx, t.Path, query{threads: 1}, &out)
 	}
 	close(done)
 	if err != nil {
 		return err
 	}
-	fmt.Println(<-peak)
-	return nil
+	return json.NewEncoder(os.Stdout).Encode(peak{MiB: <-most, Seconds: measure.CPU(), Rows: out.rows})
 }
 
-func writeFromDisk(ctx context.Context, k contender, t task) error {
+// writeFromDisk writes a file batch by batch, and never holds more than one.
+func writeFromDisk(ctx context.Context, k contender, t task) (rows int64, err error) {
 	f, err := os.Open(t.Input)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	r, err := ipc.NewFileReader(f)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer r.Close()
 	n := 0
 	var last arrow.RecordBatch
-	return k.write(ctx, t.Path, r.Schema(), func() (arrow.RecordBatch, error) {
+	err = k.write(ctx, t.Path, r.Schema(), func() (arrow.RecordBatch, error) {
 		if last != nil {
 			last.Release()
 			last = nil
 		}
-		if n == r.NumRecords() {
+		if n == r.NumRecords()*t.Times {
 			return nil, nil
 		}
+		b, err := r.RecordBatchAt(n % r.NumRecords())
+		if err != nil {
+			return nil, err
+		}
+		last = later(b, n/r.NumRecords())
 		n++
-		last, err = r.RecordBatchAt(n - 1)
-		return last, err
-	})
+		rows += last.NumRows()
+		return last, nil
+	}, 1)
+	return rows, err
+}
+
+// period is how much later the dates are each time that a data set is repeated:
+// a bit more than the half year of flights, in microseconds.
+const period = 182 * 24 * 3600 * 1_000_000
+
+// later shifts the timestamps of a batch.
+func later(b arrow.RecordBatch, times int) arrow.RecordBatch {
+	for _, col := range b.Columns() {
+		if t, ok := col.(*array.Timestamp); ok && times > 0 {
+			values := t.TimestampValues() // nobody else has the batch: it was just read
+			for i := range values {
+				values[i] += arrow.Timestamp(times) * period
+			}
+		}
+	}
+	return b
 }
 
 // samplePeak watches the anonymous resident memory; where the system does not

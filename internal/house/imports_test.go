@@ -156,3 +156,18 @@ func reach(graph map[string][]string, pkg string) map[string]string {
 	visit(pkg)
 	return seen
 }
+
+// Modules that are here to be compared with, by the package that may import them: no user of the library gets them.
+var onlyFor = map[string]string{"github.com/parquet-go": "bench"}
+
+func TestModulesForOnePackage(t *testing.T) {
+	for pkg, imports := range importGraph(t) {
+		for _, path := range imports {
+			for use, owner := range onlyFor {
+				if within(path, use) && !within(pkg, owner) {
+					t.Errorf("%s imports %s, which is only for %s", pkg, path, owner)
+				}
+			}
+		}
+	}
+}

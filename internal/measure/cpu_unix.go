@@ -1,11 +1,11 @@
 //go:build unix
 
-package main
+package measure
 
 import "syscall"
 
-// cpuSeconds is the CPU time of this process so far, user and system.
-func cpuSeconds() float64 {
+// CPU is the CPU time of this process so far in seconds, user and system.
+func CPU() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0
