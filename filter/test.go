@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/big"
-	"strings"
 )
 
 // Test is what a leaf asks of each value of its column: [Bools], [Ints],
@@ -74,11 +73,8 @@ func (r ByteRange) Constant() (value []byte, ok bool) {
 // Prefix is a byte string that exactly the values in the range begin with, if
 // there is one.
 func (r ByteRange) Prefix() (prefix []byte, ok bool) {
-	if r.NoHi {
-		return r.Lo, len(r.Lo) > 0 && len(bytes.Trim(r.Lo, "\xff")) == 0
-	}
 	next := successor(string(r.Lo))
-	return r.Lo, !next.end && next.s == string(r.Hi)
+	return r.Lo, next.end == r.NoHi && next.s == string(r.Hi)
 }
 
 // Holds tells whether a value is in the range.
@@ -154,12 +150,12 @@ func bigToInt256(n *big.Int) (out Int256) {
 
 // successor is the first byte string above all that begin with prefix.
 func successor(prefix string) point {
-	prefix = strings.TrimRight(prefix, "\xff")
-	if prefix == "" {
-		return point{end: true}
+	for last := len(prefix) - 1; last >= 0; last-- {
+		if prefix[last] < 0xff {
+			return point{s: prefix[:last] + string([]byte{prefix[last] + 1})}
+		}
 	}
-	last := len(prefix) - 1
-	return point{s: prefix[:last] + string([]byte{prefix[last] + 1})}
+	return point{end: true}
 }
 
 // test gives a set that is neither empty nor all values its type.

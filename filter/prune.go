@@ -1,0 +1,284 @@
+package filter
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Verdict is for how many of some rows a condition is true.
+type Verdict uint8
+
+// The verdicts. Some is no promise: it may be none or all.
+const (
+	Some Verdict = iota
+	None
+	All
+)
+
+// String is the verdict in small letters.
+func (v Verdict) String() string { return [...]string{"some", "none", "all"}[v%3] }
+
+// Facts are what is known of a column in some rows: those of a shard, a stripe, a
+// page, a block. The zero value knows nothing; whatever is not certain stays
+// zero.
+type Facts struct {
+	NoNulls  bool // no row is null
+	NoNaNs   bool // no row is NaN; for floats only
+	NoValues bool // every row is null or NaN
+
+	// Min and Max are bounds of the values that are neither null nor NaN: none is
+	// less than Min or greater than Max. They need not be values of the column
+	// themselves, so a string that was cut short is a Min.
+	Min, Max Limit
+
+	// MayHold tells whether a byte string may be in the column: false if a Bloom
+	// filter or dictionary knows that it is not. It is asked for single values
+	// only; nil is allowed.
+	MayHold func(value []byte) bool
+}
+
+// Limit is a bound of the values of a column, in the form that they have in an
+// Arrow array. The zero value is no bound, as is one whose kind does not suit
+// the column.
+type Limit struct {
+	kind limitKind
+	n    Int256 // the lowest word for those of up to 64 bits
+	b    []byte
+}
+
+type limitKind uint8
+
+const (
+	noLimit limitKind = iota
+	limitInt
+	limitUint
+	limitFloat
+	limitBytes
+	limitDecimal
+)
+
+// IntLimit is a bound of signed integers, dates, times, and of coefficients of
+// decimals.
+func IntLimit(v int64) Limit { return Limit{kind: limitInt, n: Int256{uint64(v)}} }
+
+// UintLimit is a bound of unsigned integers.
+func UintLimit(v uint64) Limit { return Limit{kind: limitUint, n: Int256{v}} }
+
+// FloatLimit is a bound of floats. NaN is none.
+func FloatLimit(v float64) Limit {
+	if math.IsNaN(v) {
+		return Limit{}
+	}
+	return Limit{kind: limitFloat, n: Int256{math.Float64bits(v)}}
+}
+
+// BytesLimit is a bound of strings and byte strings. It keeps v.
+func BytesLimit(v []byte) Limit { return Limit{kind: limitBytes, b: v} }
+
+// BoolLimit is a bound of booleans.
+func BoolLimit(v bool) Limit { return IntLimit(int64(boolToInt(v))) }
+
+// Decimal128Limit is a bound of coefficients of decimals.
+func Decimal128Limit(hi int64, lo uint64) Limit {
+	return Limit{kind: limitDecimal, n: wide([2]uint64{lo, uint64(hi)})}
+}
+
+// Decimal256Limit is a bound of coefficients of decimals.
+func Decimal256Limit(v Int256) Limit { return Limit{kind: limitDecimal, n: v} }
+
+// IsKnown tells whether there is a bound.
+func (l Limit) IsKnown() bool { return l.kind != noLimit }
+
+func (l Limit) int() (int64, bool)     { return int64(l.n[0]), l.kind == limitInt }
+func (l Limit) uint() (uint64, bool)   { return l.n[0], l.kind == limitUint }
+func (l Limit) float() (float64, bool) { return math.Float64frombits(l.n[0]), l.kind == limitFloat }
+func (l Limit) decimal() (Int256, bool) {
+	if l.kind == limitInt {
+		return int256(int64(l.n[0])), true
+	}
+	return l.n, l.kind == limitDecimal
+}
+
+// Prune tells what is known without looking at rows: facts are of the columns of
+// [Bound.Columns], in the same order. Columns without facts may be left out at
+// the end.
+func (b *Bound) Prune(facts []Facts) Verdict { return b.root.Prune(facts) }
+
+// Prune is [Bound.Prune] for a part of the expression.
+func (n *Node) Prune(facts []Facts) Verdict {
+	switch n.Kind {
+	case NodeNever:
+		return None
+	case NodeAlways:
+		return All
+	case NodeAnd, NodeOr:
+		decides, verdict := None, All
+		if n.Kind == NodeOr {
+			decides, verdict = All, None
+		}
+		for _, k := range n.Nodes {
+			switch v := k.Prune(facts); v {
+			case decides:
+				return v
+			case Some:
+				verdict = Some
+			}
+		}
+		return verdict
+	case NodeCompare:
+		if n.allNull(factsOf(facts, n.Column)) || n.allNull(factsOf(facts, n.Other)) {
+			return None
+		}
+		return Some
+	}
+	return n.pruneLeaf(factsOf(facts, n.Column))
+}
+
+var nothingKnown Facts
+
+func factsOf(facts []Facts, column int) *Facts {
+	if column >= len(facts) {
+		return &nothingKnown
+	}
+	return &facts[column]
+}
+
+// mayBeNaN tells whether a row of the column may be NaN.
+func (n *Node) mayBeNaN(f *Facts) bool {
+	switch n.dt.ID() {
+	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
+		return !f.NoNaNs
+	}
+	return false
+}
+
+func (n *Node) allNull(f *Facts) bool { return f.NoValues && !n.mayBeNaN(f) }
+
+func (n *Node) pruneLeaf(f *Facts) Verdict {
+	if t, ok := n.Test.(Nulls); ok {
+		switch {
+		case n.allNull(f) && f.NoNulls: // no rows
+			return None
+		case n.allNull(f) != t.Not && (n.allNull(f) || f.NoNulls):
+			return All
+		case n.allNull(f) || f.NoNulls:
+			return None
+		}
+		return Some
+	}
+	nan := n.mayBeNaN(f)
+	floats, _ := n.Test.(Floats)
+	some, all := !f.NoValues, true
+	if !f.NoValues {
+		some, all = limited(n.Test, f)
+	}
+	switch {
+	case !some && !(nan && floats.NaN):
+		return None
+	case all && f.NoNulls && (!nan || floats.NaN):
+		return All
+	}
+	return Some
+}
+
+// limited tells whether some value between the bounds may meet a test, and
+// whether all do.
+func limited(test Test, f *Facts) (some, all bool) {
+	switch t := test.(type) {
+	case Bools:
+		lo, okLo := f.Min.int()
+		hi, okHi := f.Max.int()
+		onlyTrue, onlyFalse := okLo && lo > 0, okHi && hi < 1
+		some = t.False && !onlyTrue || t.True && !onlyFalse
+		return some, t.False && onlyFalse || t.True && onlyTrue
+	case Ints:
+		lo, okLo := f.Min.int()
+		hi, okHi := f.Max.int()
+		return overlap(t, lo, hi, okLo, okHi, cmp.Compare)
+	case Uints:
+		lo, okLo := f.Min.uint()
+		hi, okHi := f.Max.uint()
+		return overlap(t, lo, hi, okLo, okHi, cmp.Compare)
+	case Floats:
+		lo, okLo := f.Min.float()
+		hi, okHi := f.Max.float()
+		return overlap(t.Intervals, lo, hi, okLo, okHi, cmp.Compare)
+	case Decimals:
+		lo, okLo := f.Min.decimal()
+		hi, okHi := f.Max.decimal()
+		return overlap(t, lo, hi, okLo, okHi, Int256.cmp)
+	case Bytes:
+		return t.limited(f)
+	case *Text:
+		return t.limited(f)
+	}
+	return true, false
+}
+
+// overlap compares intervals with the values from lo to hi, as far as these are known.
+func overlap[T any](intervals []Interval[T], lo, hi T, okLo, okHi bool, compare func(a, b T) int) (some, all bool) {
+	i := 0
+	if okLo { // the first interval that does not end below lo
+		i = sort.Search(len(intervals), func(i int) bool { return compare(intervals[i].Hi, lo) >= 0 })
+	}
+	if i == len(intervals) {
+		return false, false
+	}
+	some = !okHi || compare(intervals[i].Lo, hi) <= 0
+	all = okLo && okHi && compare(intervals[i].Lo, lo) <= 0 && compare(intervals[i].Hi, hi) >= 0
+	return some, all
+}
+
+func (t Bytes) limited(f *Facts) (some, all bool) {
+	okLo, okHi := f.Min.kind == limitBytes, f.Max.kind == limitBytes
+	i := 0
+	if okLo { // the first range that does not end below Min
+		i = sort.Search(len(t), func(i int) bool { return t[i].NoHi || bytes.Compare(t[i].Hi, f.Min.b) > 0 })
+	}
+	for ; i < len(t); i++ {
+		r := t[i]
+		if okHi && bytes.Compare(r.Lo, f.Max.b) > 0 {
+			return false, false
+		}
+		if v, ok := r.Constant(); f.MayHold == nil || !ok || f.MayHold(v) {
+			return true, okLo && okHi && bytes.Compare(r.Lo, f.Min.b) <= 0 && r.Holds(f.Max.b)
+		}
+	}
+	return false, false
+}
+
+func (t *Text) limited(f *Facts) (some, all bool) {
+	if len(t.Prefix) > 0 {
+		next := successor(string(t.Prefix))
+		some, _ := Bytes{{Lo: t.Prefix, Hi: []byte(next.s), NoHi: next.end}}.limited(f)
+		if !some {
+			return t.Not, t.Not
+		}
+	}
+	return true, false
+}
+
+// Columns are the columns that a node looks at, in ascending order.
+func (n *Node) Columns() []int {
+	var out []int
+	var visit func(n *Node)
+	visit = func(n *Node) {
+		switch n.Kind {
+		case NodeLeaf:
+			out = append(out, n.Column)
+		case NodeCompare:
+			out = append(out, n.Column, n.Other)
+		}
+		for _, k := range n.Nodes {
+			visit(k)
+		}
+	}
+	visit(n)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
