@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -9,6 +10,8 @@ import (
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -27,7 +30,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &decimalReader{scale: int(n.col.Scale), bytesReader: &bytesReader[int32]{
+	r := &decimalReader{scale: int(n.col.Scale), wide: newWidening(precisionOf(n.col.Plain)), bytesReader: &bytesReader[int32]{
 		dt: n.col.Plain, data: data, fixed: decimalWidth, nulls: n.nullable(),
 	}}
 	if n.col.Rule == arrowmap.DecimalText {
@@ -42,6 +45,7 @@ type decimalReader struct {
 	*bytesReader[int32]
 	store storer[decimal.Decimal]
 	scale int // of the Arrow decimals
+	wide  numeric.Change[decimal.Int128, int64]
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
@@ -54,29 +58,10 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		b, err := r.parse(w, p, block)
-		if err != nil {
+		if done, err := r.decodeIntegers(w, p, block, &out); done || err != nil {
 			return err
 		}
-		all, err := r.validity(w, b)
-		if err != nil {
-			return err
-		}
-		valid := bitmap.All(p.n)
-		if out.valid != nil {
-			valid = bitmap.Bits{Data: out.valid.Bytes(), Off: p.at, Len: p.n}
-			out.nulls += pickBits(valid.Data, p.at, all, p.rows)
-		}
-		dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
-		if r.fromIntegers(dst, b, p, valid) {
-			return nil
-		}
-		values, err := r.values(w, b)
-		if err != nil {
-			return err
-		}
-		pick(values, values, p.rows) // to the front
-		return r.store.convert(dst, values[:p.n], valid)
+		return r.decode(w, p, block, &out)
 	})
 	if err != nil {
 		out.release()
@@ -85,23 +70,82 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 	return out.array(r.dt, n), nil
 }
 
-// fromIntegers fills dst from a block that is stored as integers of the
-// column's own scale, without going through decimal digits. It reports false
-// for other blocks, and if a number has too many digits for the column.
-func (r *decimalReader) fromIntegers(dst []byte, b *bytestring.Block, p *part, valid bitmap.Bits) bool {
-	exponent, integers, exceptions, ok := b.Integers()
-	if !ok || exponent != -r.scale || len(exceptions.Positions) > 0 || r.store.width != 16 {
-		return false
+// decode decodes the rows of a block by way of their digits.
+func (r *decimalReader) decode(w *worker, p *part, block []byte, out *fixedColumn) error {
+	b, err := r.parse(w, p, block)
+	if err != nil {
+		return err
 	}
-	out := arrowutil.As[decimal.Int128](dst)
-	at := out
-	for _, rows := range p.rows {
-		for i, v := range integers[rows.From:rows.To] {
-			at[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
+	all, err := r.validity(w, b)
+	if err != nil {
+		return err
+	}
+	valid := r.pickValidity(out, p, all)
+	values, err := r.values(w, b)
+	if err != nil {
+		return err
+	}
+	pick(values, values, p.rows) // to the front
+	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
+	return r.store.convert(dst, values[:p.n], valid)
+}
+
+// pickValidity gives the result the nulls among the rows of a block.
+func (r *decimalReader) pickValidity(out *fixedColumn, p *part, all bitmap.Bits) bitmap.Bits {
+	if out.valid == nil {
+		return bitmap.All(p.n)
+	}
+	valid := bitmap.Bits{Data: out.valid.Bytes(), Off: p.at, Len: p.n}
+	out.nulls += pickBits(valid.Data, p.at, all, p.rows)
+	return valid
+}
+
+// decodeIntegers decodes the rows of a block that is stored as integers of the
+// column's own scale. done is false for other blocks, and if a number, perhaps
+// that of a null, has too many digits for the column.
+func (r *decimalReader) decodeIntegers(w *worker, p *part, block []byte, out *fixedColumn) (done bool, err error) {
+	if r.store.width != 16 {
+		return false, nil
+	}
+	t, ok, err := bytestring.ParseIntegers(block, p.N, bytestring.BlockOptions{Checksums: r.data.checksums}, &w.bytes)
+	if !ok || err != nil || t.Exponent != -r.scale || len(t.Exceptions.Positions) > 0 {
+		return false, err
+	}
+	all := bitmap.Bits{Len: p.N}
+	if len(t.Presence) > 0 {
+		all.Data = slice(&w.bits, (p.N+7)/8)
+	}
+	nulls, err := presence.Decode(t.Presence, p.N, all.Data, 0)
+	if err != nil {
+		return true, fault.In(err, "presence", -1)
+	}
+	if nulls > 0 && !r.nulls {
+		return true, fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
+	}
+	if err := r.widen(w, p, t.Tree, out); err != nil {
+		if errors.Is(err, numeric.ErrChange) {
+			return false, nil
 		}
-		at = at[rows.To-rows.From:]
+		return true, err
 	}
-	return beyondPrecision(r.dt, out, valid) == len(out)
+	r.pickValidity(out, p, all)
+	return true, nil
+}
+
+// widen decodes the rows of a tree of integers.
+func (r *decimalReader) widen(w *worker, p *part, tree []byte, out *fixedColumn) error {
+	dst := arrowutil.As[decimal.Int128](out.values.Bytes())[p.at : p.at+p.n]
+	if p.whole() {
+		return numeric.DecodeAs(dst, tree, r.wide, &w.numeric)
+	}
+	integers := arrowutil.As[int64](arrowutil.Bytes(slice(&w.words, p.n)))
+	if err := numeric.DecodeTreeRows(integers, tree, p.N, p.rows, &w.numeric); err != nil {
+		return err
+	}
+	if !r.wide.Values(dst, integers) {
+		return numeric.ErrChange
+	}
+	return nil
 }
 
 // validity is the validity of all values of a block.

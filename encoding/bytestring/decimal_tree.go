@@ -6,6 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -62,32 +63,63 @@ func (b *Block) Integers() (exponent int, integers []int64, exceptions Exception
 	return d.exponent, d.integers, d.exceptions, b.code == encoding.DecimalTree
 }
 
+// IntegerTree is a block of decimals as integers that are still encoded; see
+// [Block.Integers]. It shares the block's memory, and that of the Scratch.
+type IntegerTree struct {
+	Exponent   int
+	Tree       []byte // of int64 (package numeric)
+	Presence   []byte // the block's section of that name (package presence)
+	Exceptions Exceptions
+}
+
+// ParseIntegers is [Parse] for blocks of decimals that are stored as integers, for
+// callers who decode those themselves. ok is false for blocks stored otherwise.
+func ParseIntegers(blk []byte, n int, o BlockOptions, s *Scratch) (t IntegerTree, ok bool, err error) {
+	f, err := block.Parse(blk, o.Checksums)
+	if err != nil || len(f.Values) < 2 || encoding.Code(binary.LittleEndian.Uint16(f.Values)) != encoding.DecimalTree {
+		return t, false, err
+	}
+	s.block = Block{s: s, n: n, fixed: decimalLen}
+	if t.Tree, err = s.block.openDecimals(f.Values); err != nil {
+		return t, true, fault.In(fault.In(err, encoding.DecimalTree.String(), -1), "values", int64(f.ValuesOffset))
+	}
+	t.Exponent, t.Exceptions, t.Presence = s.block.exponent, s.block.exceptions, f.Presence
+	return t, true, nil
+}
+
 func (b *Block) parseDecimals(tree []byte) (uint64, error) {
-	header, rest, err := split(tree, decimalHeader)
+	integers, err := b.openDecimals(tree)
 	if err != nil {
 		return 0, err
-	}
-	if b.fixed != decimalLen {
-		return 0, fault.Corruptf("decimals in values of %d bytes", b.fixed)
 	}
 	d := &b.decimals
-	d.exponent = int(int16(binary.LittleEndian.Uint16(header)))
-	if d.exponent < decimal.MinExponent || d.exponent > decimal.MaxExponent || header[2] > reducedForm {
-		return 0, fault.Corruptf("exponent %d, form %d", d.exponent, header[2])
-	}
-	d.reduced = header[2] == reducedForm
-	integers, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "integers")
-	if err != nil {
-		return 0, err
-	}
-	if err := b.readExceptions(rest, uint64(binary.LittleEndian.Uint32(header[6:]))); err != nil {
-		return 0, err
-	}
 	d.integers = grown(&b.s.integers, b.n)
 	if err := numeric.Decode(d.integers, integers, &b.s.num); err != nil {
 		return 0, fault.In(err, "integers", -1)
 	}
 	return b.fixedSize(b.n * b.fixed)
+}
+
+// openDecimals reads all but the integers, whose tree it returns.
+func (b *Block) openDecimals(tree []byte) (integers []byte, err error) {
+	header, rest, err := split(tree, decimalHeader)
+	if err != nil {
+		return nil, err
+	}
+	if b.fixed != decimalLen {
+		return nil, fault.Corruptf("decimals in values of %d bytes", b.fixed)
+	}
+	d := &b.decimals
+	d.exponent = int(int16(binary.LittleEndian.Uint16(header)))
+	if d.exponent < decimal.MinExponent || d.exponent > decimal.MaxExponent || header[2] > reducedForm {
+		return nil, fault.Corruptf("exponent %d, form %d", d.exponent, header[2])
+	}
+	d.reduced = header[2] == reducedForm
+	integers, rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "integers")
+	if err != nil {
+		return nil, err
+	}
+	return integers, b.readExceptions(rest, uint64(binary.LittleEndian.Uint32(header[6:])))
 }
 
 func (b *Block) readExceptions(raw []byte, count uint64) error {

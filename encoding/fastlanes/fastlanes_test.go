@@ -203,3 +203,27 @@ func benchmarkPack[W Word](b *testing.B, widths ...int) {
 		})
 	}
 }
+
+// Single values are those of the whole chunk.
+func TestAt(t *testing.T) {
+	testAt[uint8](t)
+	testAt[uint16](t)
+	testAt[uint32](t)
+	testAt[uint64](t)
+}
+
+func testAt[W Word](t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for w := 1; w <= int(8*unsafe.Sizeof(W(0))); w++ {
+		src := make([]byte, PackedLen(w))
+		for i := range src {
+			src[i] = byte(r.Uint32())
+		}
+		base := W(r.Uint64())
+		var all [ChunkLen]W
+		Unpack(&all, src, base, w)
+		for i, v := range all {
+			require.Equal(t, v, At(src, i, base, w), "value %d of %d bits", i, w)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (c toPair[T]) Steps(dst []pair, q []T, a, b uint64) {
 }
 
 // wordOf is the bits of a value.
-func wordOf[T Value](v T) uint64 { return loadOneOf(store(nil, []T{v})) }
+func wordOf[T Value](v T) uint64 { return loadOneOf(bytesOf([]T{v})) }
 
 func loadOneOf(b []byte) (w uint64) {
 	for i, x := range b {

@@ -1,0 +1,123 @@
+package numeric
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// rowSets are sets of rows below n: none, all, single ones, pieces of chunks.
+func rowSets(n int) []rowset.Set {
+	sets := []rowset.Set{nil, rowset.All(int64(n))}
+	for _, step := range []int{1, 17, 700} {
+		for _, length := range []int{1, 40, 1025} {
+			var s []rowset.Range
+			for i := step / 2; i < n; i += step + length {
+				s = append(s, rowset.Range{From: int64(i), To: int64(min(i+length, n))})
+			}
+			sets = append(sets, rowset.Of(s...))
+		}
+	}
+	return sets
+}
+
+// forcedBlock is a block of a shape, whose parts are as the shape says.
+func forcedBlock[T Value](t require.TestingT, values []T, valid bitmap.Bits, shape string) []byte {
+	p, err := parseShape(shape)
+	require.NoError(t, err)
+	e := NewEncoder[T](encoding.Options{})
+	e.forced = p
+	blk, err := e.AppendBlock(nil, values, valid)
+	require.NoError(t, err)
+	return blk
+}
+
+func testRows[T Value](t *testing.T) {
+	var s Scratch
+	for _, c := range conformance.Numbers[T]() {
+		n := len(c.Values)
+		if n >= 3000 {
+			continue
+		}
+		sets := rowSets(n)
+		for _, shape := range append([]string{"CommonDivisor(PatchedPack(raw,raw))"}, allShapes...) {
+			if p, err := parseShape(shape); err != nil || !suits(p, Of[T]()) {
+				continue
+			}
+			blk := forcedBlock(t, c.Values, c.Valid, shape)
+			all, bits := make([]T, n), make([]byte, n/8+1)
+			_, err := DecodeBlock(all, bits, 0, blk, BlockOptions{Checksums: true}, &s)
+			require.NoError(t, err)
+			for _, rows := range sets {
+				requireRows(t, all, bitmap.Bits{Data: bits, Len: n}, blk, rows, &s)
+			}
+		}
+	}
+}
+
+func requireRows[T Value](t require.TestingT, all []T, valid bitmap.Bits, blk []byte, rows rowset.Set, s *Scratch) {
+	got, validity := make([]T, rows.Len()), make([]byte, rows.Len()/8+2)
+	nulls, err := DecodeRows(got, validity, 3, blk, len(all), rows, BlockOptions{Checksums: true}, s)
+	require.NoError(t, err)
+	var want []T
+	for _, r := range rows {
+		for i := r.From; i < r.To; i++ {
+			if present := validity[(len(want)+3)/8]>>((len(want)+3)%8)&1 != 0; present != valid.At(int(i)) {
+				require.Failf(t, "wrong validity", "row %d: %v", i, present)
+			} else if !present {
+				nulls--
+			}
+			want = append(want, all[i])
+		}
+	}
+	require.True(t, bytes.Equal(bytesOf(want), bytesOf(got)), "%v; want %v", got, want)
+	require.Zero(t, nulls)
+}
+
+// Some rows of a block are those of all, whatever the tree.
+func TestDecodeRows(t *testing.T) {
+	testRows[int64](t)
+	testRows[uint32](t)
+	testRows[int16](t)
+	testRows[uint8](t)
+	testRows[float64](t)
+}
+
+// Rows that are not there, or no room for them, are errors.
+func TestDecodeRowsMisuse(t *testing.T) {
+	var s Scratch
+	blk := forcedBlock(t, []int32{1, 2, 3}, bitmap.All(3), "Plain")
+	for _, rows := range []rowset.Set{{{From: 1, To: 4}}, {{From: -1, To: 1}}, {{From: 0, To: 1}}} {
+		_, err := DecodeRows(make([]int32, 2), nil, 0, blk, 3, rows, BlockOptions{Checksums: true}, &s)
+		if rows.Len() == 3 {
+			_, err = DecodeRows(make([]int32, 3), nil, 0, blk, 3, rows, BlockOptions{Checksums: true}, &s)
+		}
+		require.Error(t, err)
+	}
+}
+
+// Any rows of any block of any profile.
+func TestDecodeAnyRows(t *testing.T) {
+	kinds := []string{"constant", "narrow", "ascending", "runs", "long runs", "few", "small", "sparse", "skewed"}
+	blocks := map[string][]byte{}
+	for _, kind := range kinds {
+		blocks[kind] = forcedBlock(t, benchValues[int64](kind), bitmap.All(benchLen), map[bool]string{true: "PatchedPack(raw,raw)", false: "FFOR"}[kind == "skewed"])
+	}
+	var s Scratch
+	rapid.Check(t, func(t *rapid.T) {
+		kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+		rows := rapid.SliceOfN(rapid.Int64Range(0, benchLen-1), 0, 300).Draw(t, "rows")
+		var ranges []rowset.Range
+		for _, r := range rows {
+			ranges = append(ranges, rowset.Range{From: r, To: min(benchLen, r+1+r%5)})
+		}
+		requireRows(t, benchValues[int64](kind), bitmap.All(benchLen), blocks[kind], rowset.Of(ranges...), &s)
+	})
+}
