@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/conformance"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/bitmap"
 )
@@ -61,6 +62,7 @@ func treeOf(t require.TestingT, blk []byte, n, fixed int) string {
 	require.NoError(t, err)
 	node := Describe(f.Values, n, fixed)
 	require.NoError(t, node.FirstErr())
+	require.NoError(t, conformance.Covered(&node))
 	return node.String()
 }
 

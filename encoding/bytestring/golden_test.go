@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/conformance"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/testdata"
 )
@@ -167,6 +168,7 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		node := Describe(f.Values, v.N, fixedSizes[v.Type])
 		require.NoError(t, node.FirstErr())
+		require.NoError(t, conformance.Covered(&node), v.ID)
 		require.Equal(t, v.Tree, node.String(), v.ID)
 	})
 	if testdata.AllGoldens(t) {

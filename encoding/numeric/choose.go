@@ -16,8 +16,8 @@ type hint struct {
 	cost  int64        // of a thousand values then
 }
 
-// numRows is at least the number of rows.
-const numRows = 24
+// numRows is how many encodings there are.
+const numRows = len(rows)
 
 type memo struct {
 	bias   uint32 // actual size / estimate, in 1024ths; 0 if unknown

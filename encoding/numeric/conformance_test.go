@@ -59,6 +59,7 @@ func testConformance[T Value](t *testing.T) (chosen []string) {
 			require.LessOrEqual(t, len(b.Values), 2+len(c.Values)*sizeOf[T](), what)
 			node := Describe(b.Values, Of[T](), len(c.Values))
 			require.NoError(t, node.FirstErr(), what)
+			require.NoError(t, conformance.Covered(&node), what)
 			chosen = append(chosen, fmt.Sprintf("%-50s %7d  %s", what, len(b.Values), node.String()))
 		}
 		for _, shape := range allShapes {
@@ -67,6 +68,8 @@ func testConformance[T Value](t *testing.T) (chosen []string) {
 				require.NoError(t, err)
 				got := make([]T, len(c.Values))
 				require.NoError(t, Decode(got, tree, &s), shape)
+				node := Describe(tree, Of[T](), len(c.Values))
+				require.NoError(t, conformance.Covered(&node), shape)
 				requireSame(t, c.Values, got, c.Valid, shape)
 			}
 		}

@@ -75,8 +75,10 @@ func (d *describer) describe() {
 	case encoding.Sparse:
 		d.sparse()
 	case encoding.Zstd:
-		d.header(0)
-		d.rest(headerLen(0), "frames")
+		if _, _, ok := d.header(0); ok {
+			d.zeros(2, headerLen(0))
+			d.rest(headerLen(0), "frames")
+		}
 	case encoding.LZ4:
 		d.lz4()
 	case encoding.CommonDivisor:

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/conformance"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/testdata"
@@ -146,6 +147,7 @@ func TestGoldenVectors(t *testing.T) {
 		require.NoError(t, err)
 		node := Describe(b.Values, typ, v.N)
 		require.NoError(t, node.FirstErr(), v.ID)
+		require.NoError(t, conformance.Covered(&node), v.ID)
 		require.Equal(t, v.Tree, node.String(), v.ID)
 		require.Equal(t, presenceNames[v.PresenceKind], presence.KindName(b.Presence), v.ID)
 		byTree[regexp.MustCompile(`\[[^]]*\]`).ReplaceAllString(v.Tree, "")]++

@@ -51,7 +51,7 @@ const (
 // rows lists the encodings. A new one is a row here, a case in decodeAs, appendAs
 // and describe, and a file. The costs are constants, so that the same values give
 // the same bytes on every machine.
-var rows = []row{
+var rows = [...]row{
 	{encoding.Plain, allTypes, tierPlain, 9, 20, 15, estimatePlain, false, false, 0},
 	{encoding.SingleValue, allTypes, tierPlain, 9, 20, 10, estimateSingle, false, false, 0},
 	{encoding.FLBitPack, unsignedTypes, tierLight, 9, 60, 30, estimateBitPack, false, false, 0},

@@ -35,6 +35,8 @@ type Field struct {
 	Desc    *shardpb.StripeFieldDescriptor
 	Buffers []*Buffer
 	Raw     []byte // stands for the whole message, if not nil
+	// Edit changes the message once that of the buffers are in it, if not nil.
+	Edit func(*shardpb.StripeFieldDescriptor)
 }
 
 // Buffer is one encoded buffer of a [Field].
@@ -265,6 +267,9 @@ func (j *joiner) field(f *Field) *commonpb.DataRef {
 		native.Buffers = append(native.Buffers, j.buffer(b))
 	}
 	m.Encodings = []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}
+	if f.Edit != nil {
+		f.Edit(m)
+	}
 	return j.message(m)
 }
 

@@ -1,0 +1,70 @@
+package shard_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// What the specification has and this version does not read is refused by the
+// name of its column, and all other columns can be read. Verify says that it
+// could not check the column, and finds nothing wrong with it.
+func TestUnsupportedColumns(t *testing.T) {
+	ctx := context.Background()
+	edit := func(do func(d *shardpb.StripeFieldDescriptor)) func(*shardtest.Parts) {
+		return func(p *shardtest.Parts) { p.Stripes[0].Fields[colInt].Edit = do }
+	}
+	for _, c := range []struct {
+		name, says string
+		do         func(p *shardtest.Parts)
+	}{
+		{"a value dictionary of numbers", "value dictionary of numbers", func(p *shardtest.Parts) { field(p, colInt).DictionarySize = ptr(5) }},
+		{"nulls beside numbers", "PRESENCE buffer of a Int64 column", func(p *shardtest.Parts) {
+			nulls := *buffer(p, colInt, data)
+			nulls.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE}
+			f := p.Stripes[0].Fields[colInt]
+			f.Buffers = append(f.Buffers, &nulls)
+		}},
+		{"a packed group", "packed group", edit(func(d *shardpb.StripeFieldDescriptor) { d.Encodings[0].GetNative().PackedGroup = true })},
+		{"a Parquet file", "outside of the shard", edit(func(d *shardpb.StripeFieldDescriptor) {
+			d.Encodings = []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{Parquet: &shardpb.ExternalParquetDataEncoding{}}}}
+		})},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := liesShard(t)
+			c.do(p)
+			root := p.Join()
+			shardtest.Mend(root)
+			open := shard.OpenOptions{Store: shardtest.OneFile(root)}
+			s, err := shard.Open(ctx, shardtest.Location, open)
+			require.NoError(t, err)
+			defer s.Close()
+			scan := func(columns ...string) (rows int64, err error) {
+				for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: columns}) {
+					if err != nil {
+						return rows, err
+					}
+					rows += batch.NumRows()
+				}
+				return rows, nil
+			}
+			rows, err := scan("text", "code", "list", "bool", "decimal", "struct", "fixed list", "fixed bytes", "large list", "constant")
+			require.NoError(t, err)
+			require.EqualValues(t, liesRows, rows)
+			_, err = scan("text", "int")
+			require.ErrorIs(t, err, shard.ErrUnsupported)
+			require.ErrorContains(t, err, `column "int"`)
+			require.ErrorContains(t, err, c.says)
+			report, err := shard.Verify(ctx, shardtest.Location, shard.VerifyOptions{Open: open})
+			require.NoError(t, err)
+			require.Empty(t, report.Problems)
+			require.NotZero(t, report.Unchecked)
+			require.Contains(t, report.Notes[0].String(), "column int")
+		})
+	}
+}
