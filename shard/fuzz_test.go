@@ -41,7 +41,7 @@ func layoutOf(t testing.TB, b []byte) layout {
 		for id := range s.IDCount() {
 			d, err := f.Stripe(i).Descriptor(ctx, id)
 			require.NoError(t, err)
-			for _, e := range firstNative(d).GetBuffers() {
+			for _, e := range stripe.NativeEncoding(d).GetBuffers() {
 				l.addBuffer(t, b, e)
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // columnCheck checks one column of a stripe.
@@ -41,7 +42,7 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	ok = true
 	if d == nil {
 		c.v.note(fault.In(errors.New("no descriptor: all values are null, and the reference cannot read the column"), c.at(path), -1))
-	} else if native := firstNative(d); native == nil && len(d.Encodings) > 0 {
+	} else if native := stripe.NativeEncoding(d); native == nil && len(d.Encodings) > 0 {
 		c.v.unchecked(fault.In(errors.New("the values are in another format"), c.at(path), -1))
 		return false, nil
 	} else {
@@ -61,13 +62,6 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 		ok = ok && good
 	}
 	return ok, nil
-}
-
-func firstNative(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
-	if len(d.GetEncodings()) == 0 {
-		return nil
-	}
-	return d.Encodings[0].GetNative()
 }
 
 func childName(col *arrowmap.Column, i int) string {

@@ -9,11 +9,12 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none.
 func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
-	for _, b := range firstNative(d).GetBuffers() {
+	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
 		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // CopyStripe appends a stripe of another shard of the same schema, as it is: its
@@ -56,8 +57,8 @@ func (s *Stripe) copyNode(ctx context.Context, id uint32, m *shardpb.StripeField
 	if len(m.Encodings) == 0 {
 		return n, nil
 	}
-	native := m.Encodings[0].GetNative()
-	if native == nil || native.PackedGroup {
+	native := stripe.NativeEncoding(m)
+	if native == nil {
 		return n, fault.In(fault.Unsupportedf("only native encodings can be copied"), s.element(fieldElement(id)), -1)
 	}
 	for _, b := range native.Buffers {

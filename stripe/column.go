@@ -193,9 +193,11 @@ func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb
 	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
 		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
 	}
-	if err := n.chooseEncoding(d.GetEncodings()); err != nil {
-		return nil, err
+	native := NativeEncoding(d)
+	if native == nil && len(d.GetEncodings()) > 0 {
+		return nil, fault.Unsupportedf("column data in a packed group or outside of the shard")
 	}
+	n.buffers = native.GetBuffers()
 	if r, err := n.constant(); r != nil || err != nil {
 		return r, err
 	}
@@ -210,16 +212,13 @@ type openNode struct {
 	buffers []*shardpb.EncodedBuffer
 }
 
-// chooseEncoding takes the first encoding that is known here.
-func (n *openNode) chooseEncoding(list []*shardpb.DataEncoding) error {
-	for _, e := range list {
+// NativeEncoding is the encoding of a node that readers take: the first that is
+// native and not packed, nil if there is none.
+func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
+	for _, e := range d.GetEncodings() {
 		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
-			n.buffers = native.GetBuffers()
-			return nil
+			return native
 		}
-	}
-	if len(list) > 0 {
-		return fault.Unsupportedf("column data in a packed group or outside of the shard")
 	}
 	return nil
 }
