@@ -31,7 +31,7 @@ var rows = [][]string{
 
 // testHelpers are packages that only tests import.
 var testHelpers = []string{
-	"internal/arrowgen", "internal/arrowtest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/leaktest",
+	"internal/arrowgen", "internal/arrowtest", "internal/filtertest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/leaktest",
 	"internal/shardtest", "internal/testdata",
 }
 
