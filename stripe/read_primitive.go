@@ -119,6 +119,10 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *part, block []byte, out *f
 		s = &spareBlock[T]{first: ^uint64(0)}
 	}
 	if s.first != p.First || len(s.values) != p.N {
+		if p.sparse() {
+			r.spare.Store(s)
+			return r.decodeRows(w, p, block, out)
+		}
 		s.first = ^uint64(0)
 		values := slice(&s.values, p.N)
 		if r.nulls {
@@ -143,6 +147,24 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *part, block []byte, out *f
 	picked := r.scratch(w, p.n)
 	pick(picked, s.values, p.rows)
 	return r.store.convert(dst, picked, valid)
+}
+
+// decodeRows decodes a few values of a block, without the others where its
+// encoding allows that.
+func (r *primitiveReader[T]) decodeRows(w *worker, p *part, block []byte, out *fixedColumn) error {
+	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
+	values, bits := arrowutil.As[T](dst), []byte(nil)
+	if r.store.convert != nil {
+		values = r.scratch(w, p.n)
+	}
+	if out.valid != nil {
+		bits = out.valid.Bytes()
+	}
+	nulls, err := numeric.DecodeRows(values, bits, p.at, block, p.N, p.rows, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+	if err := r.count(nulls, err, out); err != nil || r.store.convert == nil {
+		return err
+	}
+	return r.store.convert(dst, values, bitmap.Bits{Data: bits, Off: p.at, Len: p.n})
 }
 
 // fixedColumn is an array of fixed-width values in the making.
