@@ -275,8 +275,10 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 	o.NoPresence = true
 	codes := primitiveBlocks[uint32]{enc: numeric.NewEncoder[uint32](o)}
 	left := w.codes.Len()
-	codes.values = takeStage[uint32](left)
 	err := w.codes.Each(func(ids []uint32) error {
+		if codes.values == nil {
+			codes.values = takeStage[uint32](left)
+		}
 		staged := codes.grow(len(ids))
 		copy(staged, ids)
 		if perm != nil {
@@ -353,8 +355,29 @@ func (p *bytesBlocks) addAll(c *nodeContext, v bytestring.Values, valid bitmap.B
 	return nil
 }
 
-// add stages values, which belong to one piece, and cuts blocks at its end.
+// add stages values, which belong to one piece, and cuts blocks at its end. A
+// piece that comes whole is cut where it is, and only what is left is staged.
 func (p *bytesBlocks) add(c *nodeContext, v bytestring.Values, valid bitmap.Bits) error {
+	full := p.skip(v)
+	if full && p.values.N == 0 {
+		done, err := p.cut(c, v, valid, false)
+		if err != nil {
+			return err
+		}
+		p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
+		return nil
+	}
+	p.stage(v, valid)
+	if full {
+		return p.cutStaged(c, false)
+	}
+	return nil
+}
+
+func (p *bytesBlocks) stage(v bytestring.Values, valid bitmap.Bits) {
+	if v.N == 0 {
+		return
+	}
 	p.values.Data = append(p.values.Data, v.Bytes()...)
 	if p.values.Fixed == 0 {
 		if p.values.N == 0 {
@@ -367,40 +390,39 @@ func (p *bytesBlocks) add(c *nodeContext, v bytestring.Values, valid bitmap.Bits
 	}
 	p.values.N += v.N
 	p.valid.append(valid)
-	if p.skip(v) {
-		return p.cut(c, false)
-	}
-	return nil
 }
 
-// cut writes what is staged as blocks of the planned length; what may still
-// grow into a larger block stays, except at the end.
-func (p *bytesBlocks) cut(c *nodeContext, final bool) error {
-	done := 0
-	mem := borrow()
-	defer mem.giveBack()
-	for done < p.values.N {
-		rest := p.values.Slice(done, p.values.N)
-		valid := p.valid.view().Slice(done, p.values.N)
-		n := p.enc.Plan(rest, valid)
-		if n >= rest.N && !final {
-			break
-		}
-		n = min(n, rest.N)
-		var err error
-		if mem.block, err = p.enc.AppendBlock(mem.block[:0], rest.Slice(0, n), valid.Slice(0, n)); err != nil {
-			return err
-		}
-		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return bytestring.Describe(tree, n, p.values.Fixed) })
-		if err := p.out.add(c, mem.block, n); err != nil {
-			return err
-		}
-		done += n
-	}
+// cutStaged cuts what is staged.
+func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
+	done, err := p.cut(c, p.values, p.valid.view(), final)
 	if done > 0 {
 		p.drop(done)
 	}
-	return nil
+	return err
+}
+
+// cut writes values as blocks of the planned length, and tells how many; what may
+// still grow into a larger block is left, except at the end.
+func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, final bool) (done int, err error) {
+	mem := borrow()
+	defer mem.giveBack()
+	for done < v.N {
+		rest, ok := v.Slice(done, v.N), valid.Slice(done, v.N)
+		n := p.enc.Plan(rest, ok)
+		if n >= rest.N && !final && !p.enc.Whole(n) {
+			break
+		}
+		n = min(n, rest.N)
+		if mem.block, err = p.enc.AppendBlock(mem.block[:0], rest.Slice(0, n), ok.Slice(0, n)); err != nil {
+			return done, err
+		}
+		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return bytestring.Describe(tree, n, v.Fixed) })
+		if err := p.out.add(c, mem.block, n); err != nil {
+			return done, err
+		}
+		done += n
+	}
+	return done, nil
 }
 
 func (p *bytesBlocks) drop(n int) {
@@ -420,7 +442,7 @@ func (p *bytesBlocks) drop(n int) {
 }
 
 func (p *bytesBlocks) finish(c *nodeContext) ([]Buffer, error) {
-	if err := p.cut(c, true); err != nil {
+	if err := p.cutStaged(c, true); err != nil {
 		return nil, err
 	}
 	b, err := p.out.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})

@@ -145,7 +145,7 @@ func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, erro
 
 func (w *workspace) appendZstd(dst []byte, v Values, level zstd.EncoderLevel, nums *numbers) ([]byte, error) {
 	start := len(dst)
-	z, err := w.zstdEncoder(level)
+	z, err := w.zstdEncoder(level, len(v.Bytes()))
 	if err != nil {
 		return dst, err
 	}
@@ -153,20 +153,33 @@ func (w *workspace) appendZstd(dst []byte, v Values, level zstd.EncoderLevel, nu
 	return w.endCompressed(dst, start, v, nums)
 }
 
+type zstdKey struct {
+	level  zstd.EncoderLevel
+	window int
+}
+
 // zstdEncoder makes frames with their content size and without a checksum, which
 // the block has.
-func (w *workspace) zstdEncoder(level zstd.EncoderLevel) (*zstd.Encoder, error) {
-	if z := w.zstd[level]; z != nil {
+func (w *workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encoder, error) {
+	window := 4 << 20
+	switch { // those of the policies; a window as large as the data is enough, and takes less memory
+	case size <= 128<<10:
+		window = 128 << 10
+	case size <= 512<<10:
+		window = 512 << 10
+	}
+	key := zstdKey{level, window}
+	if z := w.zstd[key]; z != nil {
 		return z, nil
 	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 	if err != nil {
 		return nil, err
 	}
 	if w.zstd == nil {
-		w.zstd = map[zstd.EncoderLevel]*zstd.Encoder{}
+		w.zstd = map[zstdKey]*zstd.Encoder{}
 	}
-	w.zstd[level] = z
+	w.zstd[key] = z
 	return z, nil
 }

@@ -49,6 +49,12 @@ func (e *Encoder) Plan(v Values, _ bitmap.Bits) (blockLen int) {
 	return max(n, 1)
 }
 
+// Whole tells whether a block of n values, which [Encoder.Plan] said, stays the
+// same whatever values follow.
+func (e *Encoder) Whole(n int) bool {
+	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
+}
+
 // packLen is how many numbers are packed at a time: a block of so many values,
 // or a multiple, has offsets and codes without filler. Few more are not worth it.
 const packLen = 1024

@@ -15,7 +15,7 @@ import (
 type workspace struct {
 	lz4      lz4.Encoder
 	lz4Len   int // what LZ4 made of the last values
-	zstd     map[zstd.EncoderLevel]*zstd.Encoder
+	zstd     map[zstdKey]*zstd.Encoder
 	trainer  fsst.Trainer
 	distinct distinct.Set
 	codes    []uint32
