@@ -51,10 +51,16 @@ func (k shardFile) read(ctx context.Context, path string, q query, out *outcome)
 		return err
 	}
 	defer s.Close()
-	o := shard.ScanOptions{Columns: q.columns, BatchRows: batchRows, Parallelism: q.threads}
-	for _, row := range q.take {
-		o.Rows = append(o.Rows, shard.RowRange{From: row, To: row + 1})
+	if q.take != nil {
+		b, err := s.Take(ctx, q.take, shard.TakeOptions{Columns: q.columns})
+		if err != nil {
+			return err
+		}
+		out.batch(b)
+		b.Release()
+		return nil
 	}
+	o := shard.ScanOptions{Columns: q.columns, BatchRows: batchRows, Parallelism: q.threads}
 	for b, err := range s.Scan(ctx, o) {
 		if err != nil {
 			return err

@@ -95,7 +95,7 @@ func (r *race) prepare(ctx context.Context) error {
 		r.Runs[i].Size = info.Size()
 	}
 	for _, op := range r.Ops {
-		if strings.HasPrefix(op, opWrite) || op == opWrite22 || op == opScan22 {
+		if op == opWrite || op == opWrite2 || op == opWrite22 || op == opScan22 {
 			continue
 		}
 		if err := r.compare(ctx, op); err != nil {
@@ -162,7 +162,7 @@ func (r *race) measure(ctx context.Context, op string, i int) error {
 // wants tells whether an operation was asked for: all are by default.
 func (c config) wants(op string) bool {
 	return c.ops == "" || slices.ContainsFunc(strings.Split(c.ops, ","), func(o string) bool {
-		return op == o || strings.HasPrefix(op, o+" ")
+		return op == o || (o+" " == opFilter || o+" " == opCount) && strings.HasPrefix(op, o)
 	})
 }
 

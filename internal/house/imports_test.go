@@ -32,6 +32,7 @@ var rows = [][]string{
 // testHelpers are packages that only tests import.
 var testHelpers = []string{
 	"internal/arrowgen", "internal/arrowtest", "internal/filtertest", "internal/golden", "internal/goldenwalk", "internal/house", "internal/leaktest",
+	"internal/microbench",
 	"internal/shardtest", "internal/testdata",
 }
 

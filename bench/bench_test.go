@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// nestedRace is the smallest comparison there is.
+func nestedRace(t *testing.T) *result {
+	t.Helper()
+	c := config{rounds: 2, rows: 300, ops: "write,scan,project,open,take"}
+	r, err := measureSet(t.Context(), c, "nested", t.TempDir())
+	require.NoError(t, err)
+	return r
+}
+
+func TestContendersAnswerAlike(t *testing.T) {
+	r := nestedRace(t)
+	require.EqualValues(t, 300, r.Rows)
+	require.Len(t, r.Runs, len(contenders())-1, "parquet-go has no nested columns here")
+	for _, f := range r.Runs {
+		require.Positive(t, f.Size, f.Name)
+		require.Len(t, f.Values[opScan], 2, f.Name)
+	}
+	var out bytes.Buffer
+	r.print(&out)
+	require.Contains(t, out.String(), "| parquet zstd |")
+}
+
+func TestAWrongAnswerIsFound(t *testing.T) {
+	d := &dataset{name: "nested"}
+	d.makeNested(50)
+	sums := make([]checksum, 3)
+	sums[0].add(d.batches[0])
+	sums[1].add(d.batches[0].NewSlice(0, 20))
+	sums[1].add(d.batches[0].NewSlice(20, 50))
+	require.True(t, sums[0].equal(&sums[1]), "where batches are cut does not matter")
+	sums[2].add(d.batches[0].NewSlice(1, 50))
+	sums[2].add(d.batches[0].NewSlice(0, 1))
+	require.False(t, sums[0].equal(&sums[2]), "the order does")
+}
+
+func TestSpans(t *testing.T) {
+	require.Equal(t, []span{{3, 5}, {8, 9}}, intersect([]span{{0, 5}, {8, 20}}, []span{{3, 6}, {7, 9}}))
+	require.Empty(t, intersect([]span{{0, 5}}, []span{{5, 6}}))
+	require.Equal(t, []span{{0, 6}}, appendSpan([]span{{0, 2}}, span{5, 6}))
+	require.Len(t, appendSpan([]span{{0, 2}}, span{2 + seekGap, 3 + seekGap}), 2)
+}
+
+func TestConditionsHoldForTheSameRows(t *testing.T) {
+	d := &dataset{name: "wide"}
+	d.makeWide(3, 100)
+	where := conds{{column: "col_00000", ranged: true, from: 20_000, to: 60_000}, {column: "col_00002", contains: "ta-1"}}
+	bound, err := filter.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.schema)
+	require.NoError(t, err)
+	set, err := bound.Select(d.batches[0])
+	require.NoError(t, err)
+	var rows []int64
+	for i, keep := range where.rows(d.batches[0]) {
+		if keep {
+			rows = append(rows, int64(i))
+		}
+	}
+	require.NotEmpty(t, rows)
+	require.Equal(t, rowset.FromRows(rows), set)
+}
+
+// madeUp are results with a size and one operation.
+func madeUp(scan ...float64) []*result {
+	base := &figures{Name: baseName, Size: 1000, Values: map[string][]float64{opScan: {1, 2, 1}}}
+	ours := &figures{Name: "amudai 2026 Balanced", Size: 960, Values: map[string][]float64{opScan: scan}}
+	return []*result{{Set: "flights", Unit: seconds, Ops: []string{opScan}, Runs: []*figures{base, ours}}}
+}
+
+func TestGoalsThatAreMissedAreMarked(t *testing.T) {
+	var out bytes.Buffer
+	printGoals(&out, "goals", []goal{targets[0], {name: "size", profile: balanced, op: opSize, limits: limits{"flights": only26(1)}}},
+		madeUp(0.12, 0.2, 0.09), nil)
+	require.Empty(t, out.String(), "no edition, no goal")
+	printTargets(&out, madeUp(0.12, 0.24, 0.09))
+	require.Contains(t, out.String(), "0.120 ✗ (≤ 0.1)")
+	require.Contains(t, out.String(), "0.120 (≤ 0.25)")
+	require.Contains(t, out.String(), "0.960 ✗ (≤ 0.95)")
+}
+
+func TestComparisonShowsWhatChanged(t *testing.T) {
+	var out bytes.Buffer
+	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.1, 0.21, 0.1))
+	require.Contains(t, out.String(), "2 figures, 1 better, 0 worse")
+	require.Contains(t, out.String(), "0.50")
+	out.Reset()
+	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.2, 0.4, 0.22))
+	require.Equal(t, "2 figures, 0 better, 0 worse", strings.TrimSpace(out.String()), "their spreads touch")
+}
+
+func TestGoalsNameWhatIsMeasured(t *testing.T) {
+	for _, g := range append(append([]goal{}, floors...), targets...) {
+		for set := range g.limits {
+			require.Contains(t, goalSets, set, g.name)
+			if g.op != opSize && !g.memory {
+				d := &dataset{name: set, project: []string{"x"}}
+				require.Contains(t, append(d.operations(), opScan22, opWrite22), g.op, "%s of %s", g.name, set)
+			}
+		}
+	}
+}
