@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/arrowgen"
 	"github.com/amudai/amudai-go/storage/faultstore"
 )
 
@@ -71,4 +73,45 @@ func TestBadPlaces(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
+}
+
+// TestSpillFaults makes the k-th step with temporary files fail, while most of a
+// stripe does not fit into memory: an error, and nothing is left.
+func TestSpillFaults(t *testing.T) {
+	ctx := context.Background()
+	text := arrow.BinaryTypes.String
+	data := randomTable(arrowgen.New(5), []arrow.DataType{
+		arrow.PrimitiveTypes.Int64, text, arrow.FixedWidthTypes.Boolean, &arrow.Decimal128Type{Precision: 20, Scale: 2},
+		arrow.ListOf(text), arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, arrow.Field{Name: "b", Type: text}),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: text}, arrow.MapOf(text, arrow.PrimitiveTypes.Int8),
+	}, 9000)
+	b := data.batch(0, data.rows)
+	defer b.Release()
+	for _, op := range []faultstore.Op{faultstore.Create, faultstore.Write, faultstore.Read} {
+		t.Run(op.String(), func(t *testing.T) {
+			for k := 1; ; k++ {
+				dir, faults := t.TempDir(), faultstore.New()
+				w, err := Create(ctx, filepath.Join(dir, "s"), data.schema, WriterOptions{TempDir: dir, StripeRows: 4000})
+				require.NoError(t, err)
+				w.budget = faults.Budget(20_000)
+				faults.FailAt(op, k)
+				if err = w.Write(ctx, b); err == nil {
+					err = w.Close(ctx)
+				} else {
+					require.NoError(t, w.Abort())
+				}
+				require.Zero(t, w.budget.Used())
+				entries, rerr := os.ReadDir(dir)
+				require.NoError(t, rerr)
+				if faults.Count(op) < k {
+					require.NoError(t, err)
+					require.Len(t, entries, 1)
+					require.Greater(t, k, 1, "nothing was spilled")
+					return
+				}
+				require.ErrorIs(t, err, faultstore.Err)
+				require.Empty(t, entries)
+			}
+		})
+	}
 }

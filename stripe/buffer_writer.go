@@ -145,7 +145,7 @@ func appendRangeIndex(c *nodeContext, out []Buffer, content []byte) ([]Buffer, e
 		Kind: shardpb.BufferKind_RANGE_INDEX, BlockCount: &blocks, BufferId: &buffer, PackedGroupIndex: &group,
 	}, content)
 	if err != nil {
-		return nil, err
+		return out, err // what is there is the caller's to release
 	}
 	return append(out, b), nil
 }

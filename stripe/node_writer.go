@@ -21,7 +21,8 @@ const flushAt = 64 << 10
 type nodeWriter interface {
 	// write appends every slot of arr.
 	write(arr arrow.Array) error
-	// finish cuts the last blocks and appends the results, children first.
+	// finish cuts the last blocks and appends the results, children first. After an
+	// error too the results belong to the caller, and the rest to release.
 	finish(out []Node) ([]Node, error)
 	// release drops staged bytes; the writer is not used afterwards.
 	release()

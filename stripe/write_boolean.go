@@ -55,7 +55,7 @@ func (w *booleanWriter) finish(out []Node) ([]Node, error) {
 	}
 	data, err := w.data.finish(w.ctx, shardpb.BufferKind_DATA)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	node.Buffers = append(node.Buffers, data)
 	node.Buffers, err = w.valid.finish(w.ctx, node.Buffers)
@@ -149,5 +149,8 @@ func (w *presenceWriter) finish(c *nodeContext, out []Buffer) ([]Buffer, error) 
 		return out, nil
 	}
 	b, err := w.bits.finish(c, shardpb.BufferKind_PRESENCE)
-	return append(out, b), err
+	if err != nil {
+		return out, err
+	}
+	return append(out, b), nil
 }

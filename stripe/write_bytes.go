@@ -253,7 +253,7 @@ func (w *bytesWriter) finish(out []Node) ([]Node, error) {
 	}
 	if w.dict != nil {
 		if err := w.moveToBlocks(); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	node.Buffers, err = w.native.finish(w.ctx)
@@ -274,6 +274,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 	o := w.ctx.encoding
 	o.NoPresence = true
 	codes := primitiveBlocks[uint32]{enc: numeric.NewEncoder[uint32](o)}
+	defer codes.out.release() // what an error left
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
 		if codes.values == nil {
@@ -297,7 +298,10 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 		return nil, err
 	}
 	values, err := wholeBuffer(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, w.dict.Append(nil))
-	return []Buffer{data, values}, err
+	if err != nil {
+		return []Buffer{data}, err
+	}
+	return []Buffer{data, values}, nil
 }
 
 // bytesBlocks stages byte strings and cuts them into blocks. It does so after
@@ -446,5 +450,8 @@ func (p *bytesBlocks) finish(c *nodeContext) ([]Buffer, error) {
 		return nil, err
 	}
 	b, err := p.out.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
-	return []Buffer{b}, err
+	if err != nil {
+		return nil, err
+	}
+	return []Buffer{b}, nil
 }

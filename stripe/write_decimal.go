@@ -98,7 +98,7 @@ func (w *decimalWriter) finish(out []Node) ([]Node, error) {
 	}
 	var err error
 	if node.Buffers, err = w.blocks.finish(w.ctx); err != nil {
-		return nil, err
+		return out, err
 	}
 	if worthIndex(w.index != nil, node.Field) {
 		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))

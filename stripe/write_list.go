@@ -133,17 +133,17 @@ func (w *listWriter) finish(out []Node) ([]Node, error) {
 	var err error
 	for _, child := range w.children {
 		if out, err = child.finish(out); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	if err := w.offsets.flush(w.ctx, &w.none, true); err != nil {
-		return nil, err
+		return out, err
 	}
 	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
 	w.stats.Fill(node.Field)
 	offsets, err := w.offsets.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	node.Buffers = append(node.Buffers, offsets)
 	node.Buffers, err = w.valid.finish(w.ctx, node.Buffers)

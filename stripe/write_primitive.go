@@ -124,11 +124,11 @@ func (w *primitiveWriter[T]) finish(out []Node) ([]Node, error) {
 		return append(out, node), nil
 	}
 	if err := w.flush(true); err != nil {
-		return nil, err
+		return out, err
 	}
 	data, err := w.blocks.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	node.Buffers = append(node.Buffers, data)
 	if worthIndex(w.index != nil, node.Field) {

@@ -99,7 +99,7 @@ func (w *structWriter) finish(out []Node) ([]Node, error) {
 	var err error
 	for _, child := range w.children {
 		if out, err = child.finish(out); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
 	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
