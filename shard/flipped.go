@@ -109,6 +109,29 @@ func (s *flipSearch) dictionary(ctx context.Context, b []byte) (at, bit int, ok 
 	return 0, 0, false
 }
 
+// rangeIndex explains a range index: a header with the sizes of three payloads
+// that follow it, each with its checksum at the end.
+func (s *flipSearch) rangeIndex(ctx context.Context, b []byte) (at, bit int, ok bool) {
+	const header = 40
+	if len(b) < header {
+		return 0, 0, false
+	}
+	start := header
+	for _, field := range []int{12, 20, 28} {
+		n := binary.LittleEndian.Uint64(b[field:])
+		if n > uint64(len(b)-start) {
+			return 0, 0, false
+		}
+		payload := b[start : start+int(n)]
+		if n > 4 && container.Checksum(payload[:n-4]) != binary.LittleEndian.Uint32(payload[n-4:]) {
+			at, bit, ok = s.checked(ctx, payload)
+			return start + at, bit, ok
+		}
+		start += int(n)
+	}
+	return 0, 0, false
+}
+
 // flip tries every bit, on all cores.
 func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 	var found atomic.Int64

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"errors"
 
 	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -12,7 +13,8 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none.
+// rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none, and sets
+// n.unusable.
 func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
 	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
 		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
@@ -22,8 +24,18 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		if err != nil {
 			return nil, err
 		}
+		element, start := c.at(n.path, "RANGE_INDEX"), int64(b.GetBuffer().GetRange().GetStart())
 		raw, err := readRange(ctx, r, b.Buffer)
-		return raw, fault.In(err, c.at(n.path, "RANGE_INDEX"), -1)
+		n.unusable = func(err error) {
+			f := Finding{Err: fault.Of(fault.In(err, element, start), r.Name())}
+			if errors.Is(err, ErrChecksum) {
+				if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
+					f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
+				}
+			}
+			_ = c.v.problem(f)
+		}
+		return raw, fault.In(err, element, -1)
 	}
 	return nil, nil
 }
@@ -74,11 +86,6 @@ func openDecimalRanges(n *nodeCheck, raw []byte) *ranges[decimal.Decimal] {
 		return nil
 	}
 	return newRanges(n, x, decimal.Decimal.Compare, decimal.Decimal.IsNaN)
-}
-
-// unusable reports an index that readers do not use. Its values are not damaged.
-func (n *nodeCheck) unusable(err error) {
-	_ = n.c.v.problem(Finding{Err: fault.In(err, n.c.at(n.path, "RANGE_INDEX"), -1)})
 }
 
 func newRanges[T any](n *nodeCheck, x *numrange.Index[T], compare func(a, b T) int, invalid func(T) bool) *ranges[T] {

@@ -64,6 +64,7 @@ type nodeCheck struct {
 	stored   *shardpb.FieldDescriptor // nil if the stripe lacks the node
 	stats    stats.Collector
 	leaf     func(arr arrow.Array, valid bitmap.Bits) error // takes values; nil for containers
+	unusable func(err error)                                // reports an index that readers do not use; its values are not damaged
 	children []*nodeCheck
 	count    int64
 }

@@ -1,0 +1,37 @@
+package shard_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not
+// read: Verify names them.
+func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
+	root := liesShard(t).Join()
+	shardtest.Mend(root)
+	flipped := 0
+	for _, r := range shardtest.Regions(root) {
+		if r.Check != shardtest.RangeIndex {
+			continue
+		}
+		for i := r.Start; i < r.End; i += 7 {
+			bit := i % 8
+			root[i] ^= 1 << bit
+			report, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(root)}})
+			root[i] ^= 1 << bit
+			require.NoError(t, err)
+			require.Len(t, report.Problems, 1)
+			f := report.Problems[0]
+			require.ErrorIs(t, f.Err, shard.ErrChecksum)
+			require.Equal(t, &shard.FlippedBit{Artifact: shardtest.Location, Offset: int64(i), Bit: bit}, f.Bit, f)
+			flipped++
+		}
+	}
+	require.Greater(t, flipped, 20)
+}
