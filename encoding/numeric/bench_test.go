@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // benchLen is the number of values of a block in benchmarks: that of most blocks.
@@ -153,4 +154,53 @@ func BenchmarkEncode(b *testing.B) {
 		}
 		b.ReportMetric(float64(len(dst)*8)/benchLen, "bits/value")
 	})
+}
+
+// BenchmarkSelect finds the values of a narrow interval; GB/s are those of the
+// values that are looked at, as if they had been decoded.
+func BenchmarkSelect(b *testing.B) {
+	for _, c := range benchShapes {
+		if p, err := parseShape(c.shape); err != nil || !suits(p, I64) {
+			continue
+		}
+		b.Run("i64/"+c.shape, func(b *testing.B) {
+			values := benchValues[int64](c.kind)
+			blk := forcedBlock(b, values, bitmap.All(benchLen), c.shape)
+			in := []Interval[int64]{{values[0] - 3, values[0] + 3}}
+			dst := make([]uint64, benchLen/64)
+			var s Scratch
+			b.SetBytes(8 * benchLen)
+			for b.Loop() {
+				if err := SelectRanges(blk, benchLen, in, BlockOptions{Checksums: true}, &s, dst); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRows decodes every k-th of 8192 values; the time is that of one row.
+func BenchmarkRows(b *testing.B) {
+	for _, c := range benchShapes {
+		if p, err := parseShape(c.shape); err != nil || !suits(p, I64) {
+			continue
+		}
+		for _, k := range []int{8, 32, 512} {
+			b.Run(fmt.Sprintf("i64/%s/%d", c.shape, k), func(b *testing.B) {
+				blk := forcedBlock(b, benchValues[int64](c.kind), bitmap.All(benchLen), c.shape)
+				var rows rowset.Set
+				for i := range benchLen / k {
+					rows = append(rows, rowset.Range{From: int64(i * k), To: int64(i*k + 1)})
+				}
+				dst := make([]int64, len(rows))
+				var s Scratch
+				for b.Loop() {
+					if _, err := DecodeRows(dst, nil, 0, blk, benchLen, rows, BlockOptions{Checksums: true}, &s); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
+			})
+		}
+	}
 }

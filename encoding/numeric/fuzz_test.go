@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
 )
 
 // fuzzBlocks seeds a fuzz target with blocks of the reference, without checksums.
@@ -73,6 +74,7 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 		require.Error(t, err)
 		return
 	}
+	fuzzParts(t, blk, buf[:n], bitmap.Bits{Data: validity, Len: n}, err == nil, &s)
 	node := Describe(b.Values, Of[T](), n)
 	_ = node.String()
 	if err != nil {
@@ -84,6 +86,35 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	require.NoError(t, err)
 	require.Equal(t, nulls, nulls2)
 	require.Equal(t, store(nil, buf[:n]), store(nil, again))
+}
+
+// fuzzParts reads rows of the block, changes and selects values: no panic, and the
+// same values where the whole block is good.
+func fuzzParts[T Value](t *testing.T, blk []byte, values []T, valid bitmap.Bits, good bool, s *Scratch) {
+	n := len(values)
+	low, high := T(0), T(100)
+	if good && n > 0 {
+		low, high = min(values[0], values[n/2]), max(values[0], values[n/2])
+	}
+	o := BlockOptions{Checksums: true}
+	rows := rowset.Of(rowset.Range{From: 0, To: int64(n / 50)}, rowset.Range{From: int64(n / 2), To: int64(n/2 + n%2)})
+	if good {
+		requireRows(t, values, valid, blk, rows, s)
+		requireSelected(t, values, valid, blk, []Interval[T]{{low, high}}, "", s)
+		pairs, want := make([]pair, n), make([]pair, n)
+		_, err := DecodeBlockAs(pairs, nil, 0, blk, Change[pair, T](toPair[T]{}), o, s)
+		require.NoError(t, err)
+		toPair[T]{}.Values(want, values)
+		for i := range want {
+			if valid.At(i) && want[i] != pairs[i] {
+				t.Fatalf("value %d is %v, changed %v", i, values[i], pairs[i])
+			}
+		}
+		return
+	}
+	_, _ = DecodeRows(make([]T, rows.Len()), nil, 0, blk, n, rows, o, s)
+	_ = SelectRanges(blk, n, []Interval[T]{{low, high}}, o, s, make([]uint64, n/64+1))
+	_, _ = DecodeBlockAs(make([]pair, n), nil, 0, blk, Change[pair, T](toPair[T]{}), o, s)
 }
 
 func FuzzDecodeSigned(f *testing.F) {

@@ -1,0 +1,330 @@
+package numeric
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// Interval is the values from Low to High, both included; none if High is less
+// than Low. NaN lies in no interval, and is the end of none that holds anything.
+type Interval[T Value] struct{ Low, High T }
+
+// SelectRanges finds the rows of a block of n values whose value is present and
+// lies in one of the intervals: it sets their bits in dst, the lowest of dst[0]
+// for the first row, and clears all others up to a multiple of 64. dst is at least
+// (n+63)/64 long. The encoded form is asked where that is enough: once for all
+// slots, for each run, for each value of a dictionary, or for the bounds of
+// packed values.
+func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, s *Scratch, dst []uint64) error {
+	if len(dst) < (n+63)/64 {
+		return fmt.Errorf("%d words for the bits of %d rows", len(dst), n)
+	}
+	dst = dst[:(n+63)/64]
+	s.begin()
+	validity := bytesOf(take[uint64](s, len(dst)))
+	b, nulls, err := parseBlock(blk, n, validity, 0, o)
+	if err != nil {
+		return err
+	}
+	clear(dst)
+	if err := selectTree(dst, b.Values, Of[T](), n, spansOf(in, s), s); err != nil {
+		return fault.In(err, "values", int64(b.ValuesOffset))
+	}
+	if nulls > 0 {
+		valid := bitmap.Bits{Data: validity, Len: n}
+		for i := range dst {
+			dst[i] &= valid.Word(64 * i)
+		}
+	}
+	if n%64 != 0 {
+		dst[n/64] &= 1<<(n%64) - 1
+	}
+	return nil
+}
+
+// span64 is the keys from low to low+size.
+type span64 struct{ low, size uint64 }
+
+// spansOf are the keys of intervals, ascending and apart.
+func spansOf[T Value](in []Interval[T], s *Scratch) []span64 {
+	keys := take[span64](s, len(in))[:0]
+	for _, i := range in {
+		if low, high := keyOf(i.Low, false), keyOf(i.High, true); i.Low <= i.High {
+			keys = append(keys, span64{low, high - low})
+		}
+	}
+	slices.SortFunc(keys, func(a, b span64) int { return cmp.Compare(a.low, b.low) })
+	out := keys[:0]
+	for _, k := range keys {
+		if last := len(out) - 1; last >= 0 && k.low-out[last].low <= out[last].size {
+			out[last].size = max(out[last].size, k.low-out[last].low+k.size)
+			continue
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// A key is an unsigned word, as wide as the value, in the order of the values:
+// signed integers with the highest bit flipped, floats with all bits flipped if
+// they are negative and else the highest. -0.0 comes before 0.0, which it equals,
+// so that intervals that end at one have to hold the other.
+func keyOf[T Value](v T, high bool) uint64 {
+	t := Of[T]()
+	if v == 0 && t.Float() {
+		zero := uint64(1) << (8*t.Size() - 1)
+		if high {
+			return zero
+		}
+		return zero - 1
+	}
+	switch t.Size() {
+	case 1:
+		return uint64(toKey(as[uint8]([]T{v})[0], t))
+	case 2:
+		return uint64(toKey(as[uint16]([]T{v})[0], t))
+	case 4:
+		return uint64(toKey(as[uint32]([]T{v})[0], t))
+	}
+	return toKey(as[uint64]([]T{v})[0], t)
+}
+
+// toKey is the key of a word of type t.
+func toKey[U word](v U, t Type) U {
+	sign := U(1) << (bitsOf[U]() - 1)
+	switch {
+	case t.Float():
+		return v ^ (-(v >> (bitsOf[U]() - 1)) | sign)
+	case t.Signed():
+		return v ^ sign
+	}
+	return v
+}
+
+func selectTree(dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
+	switch t.Size() {
+	case 1:
+		return selectWords[uint8](dst, tree, t, n, in, s)
+	case 2:
+		return selectWords[uint16](dst, tree, t, n, in, s)
+	case 4:
+		return selectWords[uint32](dst, tree, t, n, in, s)
+	}
+	return selectWords[uint64](dst, tree, t, n, in, s)
+}
+
+func selectWords[U word](dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
+	v, err := parseView[U](tree, t, n, s)
+	if err != nil || n == 0 {
+		return err
+	}
+	switch v.form {
+	case single:
+		if within(toKey(v.values[0], t), in) {
+			setBits(dst, 0, n)
+		}
+	case runs:
+		at := 0
+		for i, value := range v.values {
+			length := int(v.lengths[i])
+			if within(toKey(value, t), in) {
+				setBits(dst, at, length)
+			}
+			at += length
+		}
+	case coded:
+		selectCodes(dst, &v.codes, v.values, t, n, in, s)
+	case inPacks:
+		selectPacked(dst, &v.chunks, t, n, in, s)
+	default:
+		for i := range v.values {
+			v.values[i] = toKey(v.values[i], t)
+		}
+		orWithin(dst, v.values, in)
+	}
+	return nil
+}
+
+// within tells whether a key lies in a span: the last that begins before it, or
+// at it.
+func within[U word](key U, in []span64) bool {
+	from, to := 0, len(in)
+	for from < to {
+		if mid := int(uint(from+to) / 2); in[mid].low <= uint64(key) {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	return from > 0 && uint64(key)-in[from-1].low <= in[from-1].size
+}
+
+// setBits sets n bits from bit at on.
+func setBits(dst []uint64, at, n int) {
+	for n > 0 {
+		k := min(n, 64-at%64)
+		dst[at/64] |= ^uint64(0) >> (64 - k) << (at % 64)
+		at, n = at+k, n-k
+	}
+}
+
+// fewSpans is how many spans are compared one after the other; more are searched.
+const fewSpans = 4
+
+// orWithin sets the bits of the keys that lie in a span.
+func orWithin[U word](dst []uint64, keys []U, in []span64) {
+	if len(in) > fewSpans {
+		for i, k := range keys {
+			if within(k, in) {
+				dst[i/64] |= 1 << (i % 64)
+			}
+		}
+		return
+	}
+	for _, span := range in {
+		low, size := U(span.low), U(span.size)
+		whole := len(keys) / 64
+		for i := range whole {
+			dst[i] |= wordWithin((*[64]U)(keys[64*i:]), low, size)
+		}
+		for i, k := range keys[64*whole:] {
+			if k-low <= size {
+				dst[whole] |= 1 << i
+			}
+		}
+	}
+}
+
+// wordWithin has a bit for each of the keys from low to low+size.
+func wordWithin[U word](keys *[64]U, low, size U) (w uint64) {
+	most := uint64(size)
+	for i := 0; i < 64; i += 8 {
+		k := (*[8]U)(keys[i:])
+		_, b0 := bits.Sub64(most, uint64(k[0]-low), 0)
+		_, b1 := bits.Sub64(most, uint64(k[1]-low), 0)
+		_, b2 := bits.Sub64(most, uint64(k[2]-low), 0)
+		_, b3 := bits.Sub64(most, uint64(k[3]-low), 0)
+		_, b4 := bits.Sub64(most, uint64(k[4]-low), 0)
+		_, b5 := bits.Sub64(most, uint64(k[5]-low), 0)
+		_, b6 := bits.Sub64(most, uint64(k[6]-low), 0)
+		_, b7 := bits.Sub64(most, uint64(k[7]-low), 0)
+		w |= (b0 | b1<<1 | b2<<2 | b3<<3 | b4<<4 | b5<<5 | b6<<6 | b7<<7) << (i & 63)
+	}
+	return ^w
+}
+
+// selectCodes looks at the values of a dictionary, and then for their codes. Code 0 of
+// nulls reads as zero; the caller knows which slots are null. Where
+// those make one range, as they do for one interval of an ordered dictionary, it
+// is a matter of comparing codes.
+func selectCodes[U word](dst []uint64, c *codes, table []U, t Type, n int, in []span64, s *Scratch) {
+	wanted := take[byte](s, len(table)) // 1 for the codes that are selected
+	first, last, count := 0, -1, 0
+	for i, v := range table {
+		wanted[i] = 0
+		if within(toKey(v, t), in) {
+			wanted[i] = 1
+			if count == 0 {
+				first = i
+			}
+			last = i
+			count++
+		}
+	}
+	if count == 0 {
+		return
+	}
+	if last-first+1 == count {
+		one := take[span64](s, 1)
+		one[0] = span64{uint64(first), uint64(count - 1)}
+		if c.all != nil {
+			orWithin(dst, c.all, one)
+			return
+		}
+		selectPacked(dst, &c.chunks, U32, n, one, s)
+		return
+	}
+	tmp := (*[fastlanes.ChunkLen]uint32)(take[uint32](s, fastlanes.ChunkLen))
+	for at := 0; at < n; at += fastlanes.ChunkLen {
+		part := c.chunk(tmp, at, n)
+		for i := 0; i < len(part); i += 64 {
+			dst[(at+i)/64] = lookUp(wanted, part[i:min(i+64, len(part))])
+		}
+	}
+}
+
+// lookUp has a bit for each of up to 64 codes that is wanted. Codes that are not
+// in the table select nothing.
+func lookUp(wanted []byte, codes []uint32) (w uint64) {
+	for i, code := range codes {
+		if uint64(code) < uint64(len(wanted)) {
+			w |= uint64(wanted[code]) << (i & 63)
+		}
+	}
+	return w
+}
+
+// selectPacked compares packed values as they are, if they lie on a line, and
+// else makes them keys.
+func selectPacked[U word](dst []uint64, c *chunked[U], t Type, n int, in []span64, s *Scratch) {
+	flip := toKey(U(0), t) // adding it to an integer is the same as flipping the bit
+	base, add, step := c.base+flip, U(0), U(1)
+	if first, ok := c.line(flip); ok {
+		most := ^uint64(0) >> (64 - c.w)
+		if in = packedSpans(in, uint64(first), uint64(c.step), most, s); len(in) == 0 {
+			return
+		}
+		if in[0].low == 0 && in[0].size == most {
+			setBits(dst, 0, n)
+			return
+		}
+		base = 0
+	} else if c.step != 1 {
+		base, add, step = c.base, c.add+flip, c.step
+	}
+	const length = fastlanes.ChunkLen
+	tmp := (*[length]U)(take[U](s, length))
+	next := 0
+	for at := 0; at < n; at += length {
+		next = c.whole(tmp, base, at, next)
+		keys := tmp[:min(length, n-at)]
+		if step != 1 {
+			divided[U]{add, step}.multiply(keys)
+		}
+		orWithin(dst[at/64:], keys, in)
+	}
+}
+
+// line is the key of a packed 0. ok is false if there are exceptions, or if keys
+// do not grow with the packed values as far as those reach.
+func (c *chunked[U]) line(flip U) (first U, ok bool) {
+	first = c.add + c.step*c.base + flip
+	high, reach := bits.Mul64(uint64(c.step), ^uint64(0)>>(64-c.w))
+	return first, len(c.positions) == 0 && c.step != 0 && high == 0 && reach <= uint64(^U(0)-first)
+}
+
+// packedSpans are the packed values, from 0 to most, whose keys lie in the spans:
+// first + step * packed value.
+func packedSpans(in []span64, first, step, most uint64, s *Scratch) []span64 {
+	out := take[span64](s, len(in))[:0]
+	for _, i := range in {
+		high := i.low + i.size
+		if high < first {
+			continue
+		}
+		from, to := uint64(0), min((high-first)/step, most)
+		if i.low > first {
+			from = (i.low-first-1)/step + 1
+		}
+		if from <= to {
+			out = append(out, span64{from, to - from})
+		}
+	}
+	return out
+}
