@@ -1,0 +1,81 @@
+package filter_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/filter"
+)
+
+var flights = arrow.NewSchema([]arrow.Field{
+	{Name: "origin", Type: arrow.BinaryTypes.String},
+	{Name: "delay", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
+}, nil)
+
+func Example() {
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, flights, strings.NewReader(`[
+		{"origin": "SFO", "delay": 310}, {"origin": "LAX", "delay": 400}, {"origin": "SFO"}, {"origin": "SFO", "delay": 900}]`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer batch.Release()
+	bound, err := filter.BindText("origin = 'SFO' and delay > 300.5", flights)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, err := bound.Select(batch)
+	fmt.Println(bound.Columns(), rows, err)
+	// Output: [origin delay] [{0 1} {3 4}] <nil>
+}
+
+func ExampleParse() {
+	_, err := filter.Parse("origin = 'SFO' and delay > ")
+	fmt.Println(err)
+	e, _ := filter.Parse(`(delay<0) || NOT("US Gross" in (1,2))`)
+	fmt.Println(e)
+	// Output:
+	// filter: the end where a column or a value should be, at character 28
+	// delay < 0 or "US Gross" not in (1, 2)
+}
+
+func ExampleAnd() {
+	e := filter.And(
+		filter.Eq(filter.Col("origin"), "SFO"),
+		filter.Not(filter.Between(filter.Col("delay"), -10, 300)),
+	)
+	fmt.Println(e)
+	// Output: origin = 'SFO' and delay not between -10 and 300
+}
+
+func ExampleBind() {
+	_, err := filter.Bind(filter.Gt(filter.Col("origin"), 300), flights)
+	fmt.Println(err)
+	bound, err := filter.Bind(filter.Lt(filter.Col("delay"), 1.5), flights)
+	fmt.Println(bound.Root().Test, err)
+	// Output:
+	// filter: origin: 300 is no value of type utf8: write it in quotes: 'text' or x'00ff'
+	// [{-32768 1}] <nil>
+}
+
+func ExampleBound_Prune() {
+	bound, err := filter.BindText("delay > 300 or origin starts with 'S'", flights)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// What is known of some rows: the columns in the order of bound.Columns().
+	delay := filter.Facts{Min: filter.IntLimit(-20), Max: filter.IntLimit(200)}
+	origin := filter.Facts{Min: filter.BytesLimit([]byte("ABE")), Max: filter.BytesLimit([]byte("MSY"))}
+	fmt.Println(bound.Prune([]filter.Facts{delay, origin}))
+	origin.Max = filter.BytesLimit([]byte("SFO"))
+	fmt.Println(bound.Prune([]filter.Facts{delay, origin}))
+	// Output:
+	// none
+	// some
+}

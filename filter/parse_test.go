@@ -1,0 +1,257 @@
+package filter
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/arrowgen"
+)
+
+// same tells whether two trees are equal but for positions.
+func same(a, b *node) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.op != b.op || a.fold != b.fold || a.path != b.path || a.lit != b.lit || len(a.args) != len(b.args) {
+		return false
+	}
+	for i := range a.args {
+		if !same(a.args[i], b.args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ text, want string }{ // want "" is text itself
+		{"origin = 'SFO' and delay > 300 and date >= '2001-01-05'", ""},
+		{"a = 1 or b = 2 and not c = 3", ""},
+		{"(a = 1 or b = 2) and not (c = 3 and d = 4)", ""},
+		{"((a = 1)) AND ((b = 2) AND c = 3)", "a = 1 and b = 2 and c = 3"},
+		{"a==1 && b!=2 || !c", "a = 1 and b <> 2 or not c"},
+		{"a in (1,2 , 'x',null)", "a in (1, 2, 'x', null)"},
+		{"a not in ()", ""},
+		{"not a in (1)", "a not in (1)"},
+		{"not not a in (1)", "not a not in (1)"},
+		{"a between 1 and 2 and b", ""},
+		{"a not between -1.5 and +2e3", "a not between -1.5 and 2e3"},
+		{"a is not null and b is nan or c is not nan", ""},
+		{"is_null(a) or isnan(b)", "a is null or b is nan"},
+		{"starts_with(a, 'x') and iends_with(b, 'y') and ilike(c, '%')", "a starts with 'x' and b iends with 'y' and c ilike '%'"},
+		{"a istarts with 'x' and a not ends with 'y' and a icontains 'z'", ""},
+		{"a ~ 'x' and a !~ 'y' and a ~* 'z' and a !~* 'z'", "a matches 'x' and a not matches 'y' and a imatches 'z' and a not imatches 'z'"},
+		{"a equals 'x' and b iequals 'y'", ""},
+		{"300 < delay", ""},
+		{"(a) = 1", "a = 1"},
+		{"a.b.c = 1", ""},
+		{`"a.b".c = 1`, ""},
+		{`a\.b.c = 1`, `"a.b".c = 1`},
+		{"`US Gross` > 1", `"US Gross" > 1`},
+		{`"say ""hi""" = 1`, ""},
+		{`"" = 1 and "and" = 2 and größe = 3`, ""},
+		{`"a\b" = 1`, ""},
+		{"a = 'it''s'", ""},
+		{`a = 'back\slash'`, ""},
+		{`a = e'tab\tquote\'\x00\u00e9'`, `a = e'tab\x09quote\'\x00é'`},
+		{"a = x'00fF'", "a = x'00ff'"},
+		{"a = 0xff and b = 0b101", "a = 255 and b = 5"},
+		{"a = date '2001-01-05' and date = '2001-01-05' and b > timestamp'2001-01-05 10:00'", "a = '2001-01-05' and date = '2001-01-05' and b > '2001-01-05 10:00'"},
+		{"contains = 'x' and starts contains 'y'", ""},
+		{"true or FALSE or null", "true or false or null"},
+		{" \n\t", ""},
+	} {
+		e, err := Parse(c.text)
+		require.NoError(t, err, c.text)
+		want := c.want
+		if want == "" {
+			want = strings.TrimSpace(c.text)
+		}
+		require.Equal(t, want, e.String())
+		again, err := Parse(e.String())
+		require.NoError(t, err, e.String())
+		require.True(t, same(e.n, again.n), "%s", c.text)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		pos     int
+		message string
+	}{
+		{"a = ", 4, "the end where a column or a value should be, at character 5"},
+		{"a = 1 b", 6, `"b" where and, or, or the end should be`},
+		{"a = 'x", 4, "the string does not end"},
+		{"größe = 'x", 10, "the string does not end, at character 9"},
+		{`a = "x`, 4, "the name does not end"},
+		{"a # 1", 2, "'#' does not belong here"},
+		{"a = 12x", 4, `"12x" is no number`},
+		{"a = 1.2.3", 4, "is no number"},
+		{"a = 1e99999", 4, "exponent of 1e99999 is out of range"},
+		{"a = 0xzz", 4, "no whole number"},
+		{"a = x'0'", 4, "pairs of hexadecimal digits"},
+		{`a = e'\q'`, 6, "unknown escape"},
+		{"a in 1", 5, `"1" where ( should be`},
+		{"a in (1", 7, "the end where ) should be"},
+		{"a between 1 or 2", 12, `"or" where and should be`},
+		{"a is 1", 5, "null or nan"},
+		{"a not 1", 6, "in, between, like or another operator"},
+		{"(a = 1", 6, "the end where ) should be"},
+		{"a starts 'x'", 9, "where with should be"},
+		{"nothing(a, 1)", 0, "there is no function nothing"},
+		{"and", 0, "a column or a value"},
+		{"a = - 'x'", 6, "where a number should be"},
+		{"a. = 1", 2, "a name belongs behind the dot"},
+		{strings.Repeat("(", 200), 101, "nest deeper than 100"},
+		{strings.Repeat("not ", 200), 404, "nest deeper than 100"},
+		{strings.Repeat("a", MaxText+1), -1, "text of 1048577 bytes"},
+	} {
+		_, err := Parse(c.text)
+		var bad *Error
+		require.ErrorAs(t, err, &bad, "%.50s", c.text)
+		require.Equal(t, c.pos, bad.Pos, "%.50s: %s", c.text, err)
+		require.ErrorContains(t, err, c.message)
+	}
+}
+
+func TestBindErrors(t *testing.T) {
+	person := arrow.StructOf(arrow.Field{Name: "age", Type: arrow.PrimitiveTypes.Int8})
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String},
+		{Name: "d", Type: arrow.FixedWidthTypes.Date32}, {Name: "p", Type: person},
+		{Name: "l", Type: arrow.ListOf(person)}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "twice", Type: arrow.PrimitiveTypes.Int8}, {Name: "twice", Type: arrow.PrimitiveTypes.Int8},
+		{Name: "z", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Nowhere/Town"}},
+		{Name: "i", Type: arrow.FixedWidthTypes.MonthInterval}, {Name: "t", Type: arrow.FixedWidthTypes.Time32s},
+		{Name: "w", Type: arrow.FixedWidthTypes.Duration_s}, {Name: "m", Type: arrow.PrimitiveTypes.Int8},
+	}, nil)
+	for _, c := range []struct {
+		text    string
+		pos     int
+		message string
+	}{
+		{"s = 'x' and delya > 3", 12, "there is no column delya"},
+		{"N = 3", 0, "there is no column N: is n meant?"},
+		{"twice = 3", 0, "there are several columns twice"},
+		{"p.name = 3", 0, "there is no column p.name"},
+		{"l.age = 3", 0, "l is of type list<"},
+		{"s.x = 3", 0, "only fields of structs have names"},
+		{"s = 12345", 4, "s: 12345 is no value of type utf8: write it in quotes"},
+		{"n = 'many'", 4, "n: 'many' is no value of type int64: write a number"},
+		{"n = true", 4, "write a number"},
+		{"n = x'00'", 4, "write a number"},
+		{"b = 1", 4, "write true or false"},
+		{"d > 3", 4, "write a date: '2001-12-31'"},
+		{"d > 'tomorrow'", 4, `"tomorrow" is no date`},
+		{"d > '2001-02-30'", 4, "there is no 2001-02-30"},
+		{"d > '2001-02-03 25:00'", 4, "is no date"},
+		{"z > '2001-02-03'", 4, `time zone "Nowhere/Town" is not known here`},
+		{"z > '2001-02-03 10:00+1'", 4, "no offset from UTC"},
+		{"t > 'noon'", 4, "no time of day"},
+		{"w > 'long'", 4, "no duration"},
+		{"w > '1h30'", 4, "no duration"},
+		{"p = 3", 4, "only asked whether they are null"},
+		{"l in (1)", 0, "only asked whether they are null"},
+		{"i = null", 0, "only asked whether they are null"},
+		{"p = p", 0, "only asked whether they are null"},
+		{"n", 0, "only a column of booleans alone is a condition"},
+		{"'x'", 0, "'x' alone is no condition"},
+		{"1 = 1", 4, "1 where a column should be"},
+		{"n in (s)", 6, "s where a value should be"},
+		{"n between s and 3", 0, "n is of type int64 and s of type utf8"},
+		{"n = s", 0, "only columns of the same type are compared"},
+		{"n contains 'x'", 0, "contains is for strings and byte strings"},
+		{"s contains 3", 11, "3 where a string should be"},
+		{"s matches '('", 10, "regular expression"},
+	} {
+		_, err := BindText(c.text, s)
+		var bad *Error
+		require.ErrorAs(t, err, &bad, c.text)
+		require.ErrorContains(t, err, c.message, c.text)
+		require.Equal(t, c.text, bad.Text)
+		if !strings.Contains(c.text, " = 1") {
+			require.Equal(t, c.pos, bad.Pos, "%s: %s", c.text, err)
+		}
+	}
+	_, err := Bind(Eq(Col("n"), struct{}{}), s)
+	require.EqualError(t, err, "filter: n: no literal is made of a Go value of type struct {}")
+	_, err = Bind(Eq(Col("n"), big.NewRat(1, 3)), s)
+	require.ErrorContains(t, err, "is no decimal number")
+	b, err := BindText("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)", s)
+	require.NoError(t, err)
+	require.Equal(t, []string{"p.age", "n"}, b.Columns())
+	require.Equal(t, []int{3, 0}, b.Column(0).Index)
+	require.Equal(t, Ints{{3, math.MaxInt64}}, b.Root().Nodes[1].Test)
+}
+
+func TestConstructors(t *testing.T) {
+	x := Col("x")
+	for want, e := range map[string]Expr{
+		"":                                Expr{},
+		"x = 1":                           And(Expr{}, Eq(x, int8(1)), Expr{}),
+		"x = 1.0 and x <> 0.1":            And(Eq(x, 1.0), Ne(x, float32(0.1))),
+		"x = 'NaN' or true":               Or(Eq(x, math.NaN()), Expr{}),
+		"x = 1e+22":                       Eq(x, 1e22),
+		"false":                           Or(),
+		"x < 'a' and x <= x'62' and true": And(Lt(x, "a"), Le(x, []byte("b")), Lit(true)),
+		"x > '2001-01-05T10:00:00.5Z'":    Gt(x, time.Date(2001, 1, 5, 11, 0, 0, 5e8, time.FixedZone("", 3600))),
+		"x >= '1h30m0s'":                  Ge(x, 90*time.Minute),
+		"x = '00010203-0405-0607-0809-0a0b0c0d0e0f'":                        Eq(x, [16]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}),
+		"x in (1, null, 2.5)":                                               In(x, 1, nil, big.NewRat(5, 2)),
+		"x between 1 and 340282366920938463463374607431768211456":           Between(x, 1, new(big.Int).Lsh(big.NewInt(1), 128)),
+		"x not between 1 and 2":                                             Not(Between(x, 1, 2)),
+		"not (x = 1 and x = 2)":                                             Not(And(Eq(x, 1), Eq(x, 2))),
+		"a.\"b.c\" is null and x is nan":                                    And(IsNull(Col(`a.b\.c`)), IsNaN(x)),
+		"x = '2001-01-05'":                                                  Eq(x, arrow.Date32FromTime(time.Date(2001, 1, 5, 0, 0, 0, 0, time.UTC))),
+		"x starts with 'a' and x iends with 'b'":                            And(StartsWith(x, "a"), EndsWithFold(x, "b")),
+		"x ends with 'a' and x istarts with 'b'":                            And(EndsWith(x, "a"), StartsWithFold(x, "b")),
+		"x contains 'a' and x icontains 'b' and x like 'c' and x ilike 'd'": And(Contains(x, "a"), ContainsFold(x, "b"), Like(x, "c"), ILike(x, "d")),
+		"x matches 'a' and x imatches 'b' and x iequals 'c' and true = x":   And(Matches(x, "a"), MatchesFold(x, "b"), EqualFold(x, "c"), Eq(Lit(true), x)),
+	} {
+		require.Equal(t, want, e.String())
+		again, err := Parse(want)
+		require.NoError(t, err)
+		require.Equal(t, want, again.String())
+		require.Equal(t, want == "", e.IsZero())
+	}
+}
+
+// Any text is an error or an expression whose own text gives the same
+// expression; and any schema takes it or says why not.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"a = 1 and not (b in ('x', null) or c like '%y')", `"q".b between -1.5e3 and x'00'`, "a ~* e'\\x41'", "2001 < d", "a starts with '2001-01-05 10:00:00.5Z'", "'nan' = f", "a.b is not null"} {
+		f.Add(text)
+	}
+	var fields []arrow.Field
+	for i, dt := range arrowgen.Types() {
+		fields = append(fields, arrow.Field{Name: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Type: dt})
+	}
+	s := arrow.NewSchema(fields, nil)
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := Parse(text)
+		if err != nil {
+			var bad *Error
+			require.True(t, errors.As(err, &bad))
+			require.NotEmpty(t, err.Error())
+			require.LessOrEqual(t, bad.Pos, len(text))
+			return
+		}
+		again, err := Parse(e.String())
+		require.NoError(t, err, "%q → %q", text, e.String())
+		require.True(t, same(e.n, again.n), "%q → %q", text, e.String())
+		b, err := Bind(e, s)
+		if err == nil {
+			b.Prune(nil)
+			return
+		}
+		require.IsType(t, &Error{}, err)
+	})
+}
