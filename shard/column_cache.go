@@ -73,15 +73,17 @@ func (c *columnCache) put(key columnKey, column *stripe.Column) {
 	}
 }
 
+func (s *Shard) readOptions() stripe.ReadOptions {
+	return stripe.ReadOptions{MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes}
+}
+
 // openColumn opens a column of a stripe, or gives one that is open.
 func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column) (*stripe.Column, error) {
 	key := keyOf(index, col)
 	if c := s.columns.get(key); c != nil {
 		return c, nil
 	}
-	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, stripe.ReadOptions{
-		MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes,
-	})
+	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, s.readOptions())
 	if err != nil {
 		return nil, err
 	}

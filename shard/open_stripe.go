@@ -17,6 +17,7 @@ type openStripe struct {
 	stripe *shardfile.Stripe
 	groups []func() error // each prefetches once
 	slots  []columnSlot
+	filter func() (*stripeFilter, error) // made once
 }
 
 type columnSlot struct {
@@ -38,6 +39,9 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 	for g := range s.groups {
 		s.groups[g] = sync.OnceValue(func() error { return s.prefetch(sc.ctx, g) })
 	}
+	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
+		return newStripeFilter(sc.ctx, sc.shard, sc.filter, index, sc.o.Disable)
+	})
 	return s
 }
 
@@ -48,27 +52,33 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 	slot.mu.Lock()
 	defer slot.mu.Unlock()
 	c := slot.column
-	if c == nil || limit == 0 {
-		if err := s.groups[i/groupSize](); err != nil {
-			return nil, err
-		}
-		o := stripe.ReadOptions{
-			Allocator:     s.sc.o.Allocator,
-			MaxBlockBytes: s.sc.shard.o.MaxBlockBytes, MaxDictionaryBytes: s.sc.shard.o.MaxDictionaryBytes,
-			MaxArrayBytes: limit,
-		}
+	if c == nil {
 		var err error
-		if c, err = stripe.OpenColumn(ctx, s.stripe, s.sc.columns[i], o); err != nil {
+		if c, err = s.openColumn(ctx, i); err != nil {
 			return nil, err
 		}
-		if limit != 0 {
-			slot.column = c
-		}
+		slot.column = c
 	}
 	if last {
 		slot.column = nil
 	}
-	return c, nil
+	return c.With(stripe.ReadOptions{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit}), nil
+}
+
+// openColumn opens column i, and keeps it for other scans if this one has a filter:
+// it may read little of it.
+func (s *openStripe) openColumn(ctx context.Context, i int) (*stripe.Column, error) {
+	col := &s.sc.columns[i]
+	if c := s.sc.shard.columns.get(keyOf(s.index, col)); c != nil {
+		return c, nil
+	}
+	if err := s.groups[i/groupSize](); err != nil {
+		return nil, err
+	}
+	if s.sc.filter != nil {
+		return s.sc.shard.openColumn(ctx, s.index, col)
+	}
+	return stripe.OpenColumn(ctx, s.stripe, *col, s.sc.shard.readOptions())
 }
 
 // prefetch reads the descriptors of a group of columns. What is wrong with one of

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/rowset"
 )
 
@@ -38,6 +39,14 @@ type ScanOptions struct {
 	// are shorter at the end of a stripe or range, and where the values of a
 	// column would need more memory than MemoryLimit or more than 32-bit offsets.
 	BatchRows int
+	// Filter is a condition that rows must meet. It may look at columns that are
+	// not among Columns. What statistics, Bloom filters, value dictionaries and
+	// range indexes exclude is not read; then the columns of the filter are decoded,
+	// and the others for the rows that are left. There are no empty batches.
+	Filter filter.Expr
+	// Disable leaves out sources of what is known about rows, to measure or test
+	// what they do. The rows of the result do not depend on it.
+	Disable Sources
 	// Rows are the ranges to scan, in this order. nil means all rows.
 	Rows []RowRange
 	// Stripes limits the scan to the rows of some stripes. nil means all.

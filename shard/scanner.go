@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -24,9 +25,10 @@ import (
 //	        done           done  w1 w2    w3 -- -- --
 //	next()  <- waits for the first batch of the queue to be done
 //
-// A new batch joins the queue when all columns of the last one are taken, unless
-// there are enough, or their bytes reach the limit. An error is kept in its batch
-// and comes out when its turn comes.
+// With a filter a worker first chooses the rows of a batch (choose.go). A new batch
+// joins the queue when there is nothing to take of the others, unless there are
+// enough, or their bytes reach the limit. An error is kept in its batch and comes
+// out when its turn comes.
 type scanner struct {
 	shard   *Shard
 	o       ScanOptions
@@ -35,8 +37,9 @@ type scanner struct {
 	columns []arrowmap.Column
 	schema  *arrow.Schema
 	plan    *plan
-	window  int // most batches in the queue
-	chunk   int // columns that a worker takes at a time
+	filter  *predicate // nil if all rows are wanted
+	window  int        // most batches in the queue
+	chunk   int        // columns that a worker takes at a time
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -48,19 +51,22 @@ type scanner struct {
 	ended   bool
 	started bool
 	workers sync.WaitGroup
-	ballast ballast
 	split   []*job // parts of a batch that was too large, the next one last
+	ballast ballast
 }
 
 // job is one batch on its way.
 type job struct {
 	task
-	stripe  *openStripe
-	arrays  []arrow.Array
-	next    int // first column that nobody has taken
-	pending int // columns not done
-	size    int64
-	err     error
+	stripe    *openStripe
+	rows      rowset.Set // of the stripe; those of the task until they are chosen
+	choice    choice
+	selection *selection // what choosing them has decoded, nil without a filter
+	arrays    []arrow.Array
+	next      int // first column that nobody has taken
+	pending   int // columns not done, and the choice
+	size      int64
+	err       error
 }
 
 func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error) {
@@ -71,11 +77,18 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
-	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o)}
+	pred, err := s.bind(ctx, o.Filter)
+	if err != nil {
+		return nil, err
+	}
+	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred}
 	sc.changed.L = &sc.mu
 	sc.ctx, sc.cancel = context.WithCancel(ctx)
 	n := max(len(p.columns), 1)
 	sc.window = 1 + (o.Parallelism+n-1)/n
+	if pred != nil {
+		sc.window = 1 + o.Parallelism // a batch may wait for its rows to be chosen
+	}
 	sc.chunk = max(1, n/(8*o.Parallelism))
 	return sc, nil
 }
@@ -106,7 +119,7 @@ func (sc *scanner) next() (arrow.RecordBatch, error) {
 
 // take waits for the first job of the queue, and removes it.
 func (sc *scanner) take() (*job, error) {
-	if sc.o.Parallelism == 1 || len(sc.columns) == 0 {
+	if sc.o.Parallelism == 1 || len(sc.columns) == 0 && sc.filter == nil {
 		return sc.takeAlone()
 	}
 	sc.start()
@@ -158,8 +171,18 @@ func (sc *scanner) newJob() *job {
 	if sc.open == nil || sc.open.index != t.stripe {
 		sc.open = newOpenStripe(sc, t.stripe)
 	}
+	return sc.jobOf(t, sc.open, rowset.Set{{From: t.from, To: t.to}}, sc.filter == nil)
+}
+
+// jobOf is the job of some rows, chosen or yet to be.
+func (sc *scanner) jobOf(t task, st *openStripe, rows rowset.Set, done bool) *job {
 	n := len(sc.columns)
-	return &job{task: t, stripe: sc.open, arrays: make([]arrow.Array, n), pending: n}
+	j := &job{task: t, stripe: st, rows: rows, arrays: make([]arrow.Array, n), pending: n}
+	if j.choice = chosen; !done {
+		j.choice = unchosen
+		j.pending++
+	}
+	return j
 }
 
 // start starts the workers, at the first step.
@@ -186,8 +209,12 @@ func (sc *scanner) work() {
 			return
 		}
 		failed := j.err != nil
+		choosing := j.choice == choosing
 		sc.mu.Unlock()
 		var err error
+		if choosing {
+			err = sc.choose(j)
+		}
 		for i := from; i < to && err == nil && !failed; i++ {
 			err = sc.decode(j, i)
 		}
@@ -195,39 +222,51 @@ func (sc *scanner) work() {
 		if j.err == nil {
 			j.err = err
 		}
-		if j.pending -= to - from; j.pending == 0 {
+		j.pending -= to - from
+		if choosing {
+			sc.settle(j)
+		}
+		if j.pending == 0 {
 			sc.done(j)
 		}
 	}
 }
 
-// claim takes some columns of the last job of the queue, or of a new one. It waits
-// until there are any, and gives nil when the scan ends.
+// claim takes some columns of the first job of the queue that has any left, or
+// the choice of its rows, or those of a new job. It waits until there are any, and
+// gives nil when the scan ends.
 func (sc *scanner) claim() (j *job, from, to int) {
 	for {
 		if sc.ended || sc.ctx.Err() != nil {
 			return nil, 0, 0
 		}
-		if k := len(sc.queue); k > 0 && sc.queue[k-1].next < len(sc.columns) {
-			j = sc.queue[k-1]
-			from = j.next
-			j.next = min(from+sc.chunk, len(sc.columns))
-			return j, from, j.next
+		waiting := false
+		for _, j := range sc.queue {
+			switch {
+			case j.choice == unchosen:
+				j.choice = choosing
+				return j, 0, 0
+			case j.choice == choosing:
+				waiting = true
+			case j.next < len(sc.columns):
+				from = j.next
+				j.next = min(from+sc.chunk, len(sc.columns))
+				return j, from, j.next
+			}
 		}
-		if sc.planned {
+		switch {
+		case sc.planned && !waiting:
 			return nil, 0, 0
-		}
-		if !sc.room() {
+		case sc.planned || !sc.room():
 			sc.changed.Wait()
-			continue
-		}
-		if j = sc.newJob(); j == nil {
-			sc.planned = true
+		default:
+			if j = sc.newJob(); j == nil {
+				sc.planned = true
+			} else {
+				sc.queue = append(sc.queue, j)
+			}
 			sc.changed.Broadcast()
-			continue
 		}
-		sc.queue = append(sc.queue, j)
-		sc.changed.Broadcast()
 	}
 }
 
@@ -258,6 +297,14 @@ func (sc *scanner) done(j *job) {
 
 // decodeAll decodes all columns of a job in this goroutine.
 func (sc *scanner) decodeAll(j *job) {
+	if j.choice != chosen {
+		if j.err = sc.choose(j); j.err != nil {
+			return
+		}
+		if j.choice = chosen; len(j.rows) == 0 {
+			return
+		}
+	}
 	for i := range sc.columns {
 		if j.err = sc.decode(j, i); j.err != nil {
 			return
@@ -271,15 +318,25 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if err := sc.ctx.Err(); err != nil {
 		return err
 	}
-	limit := sc.o.MemoryLimit
-	if j.to-j.from == 1 {
-		limit = 0 // a single row cannot be cut any further
+	if j.selection != nil {
+		if j.arrays[i], err = j.selection.pick(sc.columns[i].ID, j.rows); j.arrays[i] != nil || err != nil {
+			return sc.place(err, j.stripe, i)
+		}
 	}
-	c, err := j.stripe.column(sc.ctx, i, limit, j.last)
+	c, err := j.stripe.column(sc.ctx, i, sc.limit(j), j.last)
 	if err == nil {
-		j.arrays[i], err = c.Read(sc.ctx, j.from, j.to)
+		j.arrays[i], err = c.ReadRows(sc.ctx, j.rows)
 	}
 	return sc.place(err, j.stripe, i)
+}
+
+// limit bounds the bytes of an array, but not that of a single row, which cannot be
+// cut any further.
+func (sc *scanner) limit(j *job) int64 {
+	if j.rows.Len() == 1 {
+		return 0
+	}
+	return sc.o.MemoryLimit
 }
 
 // place adds to an error of column i the row that it is about, if it is about
@@ -307,19 +364,25 @@ func inStripe(err error, stripe int) error {
 }
 
 // finish makes the batch of a job that is done. If it is too large it puts two
-// halves into sc.split and gives neither batch nor error.
+// halves into sc.split. Then, and if no row was chosen, it gives neither batch nor
+// error.
 func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	defer j.release()
+	n := j.rows.Len()
 	switch {
+	case j.err == nil && n == 0:
+		return nil, nil
 	case j.err == nil:
 		sc.ballast.add(j.arrays)
-		return array.NewRecordBatch(sc.schema, j.arrays, j.to-j.from), nil
-	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || j.to-j.from <= 1:
+		return array.NewRecordBatch(sc.schema, j.arrays, n), nil
+	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
 		return nil, j.err
 	}
-	mid := j.from + (j.to-j.from)/2
-	for _, t := range []task{{j.task.stripe, mid, j.to, j.last}, {j.task.stripe, j.from, mid, false}} {
-		sc.split = append(sc.split, &job{task: t, stripe: j.stripe, arrays: make([]arrow.Array, len(sc.columns))})
+	first, second := halves(j.rows)
+	for i, rows := range []rowset.Set{second, first} {
+		t := j.task
+		t.last = t.last && i == 0
+		sc.split = append(sc.split, sc.jobOf(t, j.stripe, rows, j.choice == chosen))
 	}
 	return nil, nil
 }
@@ -331,6 +394,10 @@ func (j *job) release() {
 		}
 	}
 	j.arrays = nil
+	if j.selection != nil {
+		j.selection.release()
+		j.selection = nil
+	}
 }
 
 // close ends the scan: it stops the workers, waits for them, and drops what they

@@ -1,0 +1,68 @@
+package shard
+
+import (
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// choice is how far a job is with choosing its rows by the filter.
+type choice uint8
+
+const (
+	unchosen choice = iota
+	choosing
+	chosen
+	failed // it could not
+)
+
+// choose finds the rows of a job that the filter is true for. What it decodes for
+// that is kept for the result.
+func (sc *scanner) choose(j *job) (err error) {
+	defer fault.Recover(&err)
+	if err := sc.ctx.Err(); err != nil {
+		return err
+	}
+	f, err := j.stripe.filter()
+	if err != nil {
+		return inStripe(err, j.stripe.index)
+	}
+	s := newSelection(f, sc.o.Allocator, sc.limit(j))
+	rows, err := s.choose(sc.ctx, j.rows)
+	if err != nil {
+		s.release()
+		return inStripe(err, j.stripe.index)
+	}
+	j.rows, j.selection = rows, s
+	return nil
+}
+
+// settle notes that the rows of a job are chosen, or could not be.
+func (sc *scanner) settle(j *job) {
+	j.pending--
+	j.choice = chosen
+	if j.err != nil {
+		j.choice = failed
+	}
+	if j.err != nil || len(j.rows) == 0 {
+		j.pending, j.next = 0, len(sc.columns) // nothing to decode
+	}
+	sc.changed.Broadcast()
+}
+
+// halves cuts a set of several rows in two.
+func halves(rows rowset.Set) (first, second rowset.Set) {
+	left := rows.Len() / 2
+	for i, r := range rows {
+		if n := r.Len(); n <= left {
+			left -= n
+			continue
+		}
+		if left == 0 {
+			return rows[:i], rows[i:]
+		}
+		first = append(append(first, rows[:i]...), rowset.Range{From: r.From, To: r.From + left})
+		second = append(append(second, rowset.Range{From: r.From + left, To: r.To}), rows[i+1:]...)
+		return first, second
+	}
+	return rows, nil
+}

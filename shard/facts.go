@@ -1,0 +1,181 @@
+package shard
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/filter"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/sbbf"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// factsOf is what descriptors say about a column: those of the nodes that lead to
+// it, the column's own last. A nil one is of a field that is not there: all null.
+func factsOf(col *arrowmap.Column, nodes []*shardpb.FieldDescriptor) filter.Facts {
+	f := filter.Facts{NoNulls: true}
+	for _, d := range nodes {
+		nulls, known := nullsOf(d)
+		f.NoNulls = f.NoNulls && known && nulls == 0
+		f.NoValues = f.NoValues || d == nil || known && nulls == d.PositionCount
+	}
+	d := nodes[len(nodes)-1]
+	if d == nil {
+		f.NoNaNs = true
+		return f
+	}
+	if s := d.GetFloatingStats(); s != nil {
+		f.NoNaNs = s.NanCount == 0
+		nulls, known := nullsOf(d)
+		f.NoValues = f.NoValues || known && nulls+s.NanCount == d.PositionCount
+	}
+	if s := d.GetBooleanStats(); s != nil && s.TrueCount == 0 {
+		f.Max = filter.BoolLimit(false)
+	}
+	if s := d.GetBooleanStats(); s != nil && s.FalseCount == 0 {
+		f.Min = filter.BoolLimit(true)
+	}
+	lo, hi := d.GetRangeStats().GetMinValue(), d.GetRangeStats().GetMaxValue()
+	if c := d.ConstantValue; c != nil && !isNull(c) && d.DictionarySize == nil {
+		f.Min = limitOf(col, c)
+		f.Max, f.NoNaNs = f.Min, f.Min.IsKnown()
+		return f
+	}
+	if lo != nil {
+		f.Min = limitOf(col, lo)
+	}
+	if hi != nil {
+		f.Max = limitOf(col, hi)
+	}
+	return f
+}
+
+func isNull(v *commonpb.AnyValue) bool {
+	_, ok := v.GetKind().(*commonpb.AnyValue_NullValue)
+	return ok
+}
+
+// nullsOf is the number of nulls, if it is known.
+func nullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
+	switch {
+	case d == nil:
+		return 0, false
+	case d.NullCount != nil:
+		return *d.NullCount, true
+	case d.ConstantValue != nil && d.DictionarySize == nil && isNull(d.ConstantValue):
+		return d.PositionCount, true
+	case d.ConstantValue != nil && d.DictionarySize == nil:
+		return 0, true
+	}
+	return 0, false
+}
+
+// limitOf is a bound in the form that it has in Arrow arrays of the column, none if
+// it has none.
+func limitOf(col *arrowmap.Column, v *commonpb.AnyValue) filter.Limit {
+	if isText(col) {
+		b, ok := textOf(v)
+		if !ok {
+			return filter.Limit{}
+		}
+		return filter.BytesLimit([]byte(b))
+	}
+	if len(col.Children) > 0 {
+		return filter.Limit{}
+	}
+	arr, err := stripe.ValueOf(*col, v)
+	if err != nil {
+		return filter.Limit{}
+	}
+	defer arr.Release()
+	out := limitsOf(arr)
+	if len(out) == 0 {
+		return filter.Limit{}
+	}
+	return out[0]
+}
+
+// isText tells whether Arrow values of a column are the stored byte strings.
+func isText(col *arrowmap.Column) bool {
+	switch col.Plain.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
+		return col.Rule == arrowmap.Same || col.Rule == arrowmap.Text
+	}
+	return false
+}
+
+// limitsOf are the values of an array as bounds, nil if its type has none.
+func limitsOf(arr arrow.Array) []filter.Limit {
+	switch a := arr.(type) {
+	case *array.Boolean:
+		return limits(a, a.Value, filter.BoolLimit)
+	case *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Date32, *array.Date64, *array.Time32, *array.Time64,
+		*array.Timestamp, *array.Duration, *array.Decimal32, *array.Decimal64:
+		return signedLimits(arr)
+	case *array.Uint8:
+		return limits(a, a.Value, func(v uint8) filter.Limit { return filter.UintLimit(uint64(v)) })
+	case *array.Uint16:
+		return limits(a, a.Value, func(v uint16) filter.Limit { return filter.UintLimit(uint64(v)) })
+	case *array.Uint32:
+		return limits(a, a.Value, func(v uint32) filter.Limit { return filter.UintLimit(uint64(v)) })
+	case *array.Uint64:
+		return limits(a, a.Value, filter.UintLimit)
+	case *array.Float16:
+		return limits(a, func(i int) float64 { return float64(a.Value(i).Float32()) }, filter.FloatLimit)
+	case *array.Float32:
+		return limits(a, func(i int) float64 { return float64(a.Value(i)) }, filter.FloatLimit)
+	case *array.Float64:
+		return limits(a, a.Value, filter.FloatLimit)
+	case *array.Decimal128:
+		return limits(a, func(i int) filter.Limit { v := a.Value(i); return filter.Decimal128Limit(v.HighBits(), v.LowBits()) }, same)
+	case *array.Decimal256:
+		return limits(a, func(i int) filter.Limit { return filter.Decimal256Limit(filter.Int256(a.Value(i).Array())) }, same)
+	}
+	return nil
+}
+
+func same(l filter.Limit) filter.Limit { return l }
+
+// limits are those of the values that are not null.
+func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) filter.Limit) []filter.Limit {
+	out := make([]filter.Limit, arr.Len())
+	for i := range out {
+		if arr.IsValid(i) {
+			out[i] = limit(value(i))
+		}
+	}
+	return out
+}
+
+// signedLimits are those of integers, and of what is stored as integers.
+func signedLimits(arr arrow.Array) []filter.Limit {
+	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
+	case 1:
+		v := arrowutil.Values[int8](arr)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+	case 2:
+		v := arrowutil.Values[int16](arr)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+	case 4:
+		v := arrowutil.Values[int32](arr)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+	}
+	v := arrowutil.Values[int64](arr)
+	return limits(arr, func(i int) int64 { return v[i] }, filter.IntLimit)
+}
+
+// bloomOf is the Bloom filter of a column as a question, nil if there is none.
+func bloomOf(col *arrowmap.Column, d *shardpb.FieldDescriptor) func(value []byte) bool {
+	b := d.GetMembershipFilters().GetSbbf()
+	if b == nil || !isText(col) {
+		return nil
+	}
+	f, ok := sbbf.Open(b.HashAlgorithm, b.HashSeed, b.Data)
+	if !ok {
+		return nil
+	}
+	return f.MayContain
+}

@@ -1,0 +1,367 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
+	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// Sources are what a scan knows rows by without reading values.
+type Sources uint8
+
+// The sources, in the order in which they are asked: by what they cost.
+const (
+	Statistics   Sources = 1 << iota // of the shard, the stripe, and constants
+	BloomFilters                     // of byte strings in a stripe
+	Dictionaries                     // value dictionaries: a filter is evaluated once an entry
+	RangeIndexes                     // bounds of every 256 rows
+)
+
+// String is the name of a single source.
+func (s Sources) String() string {
+	switch s {
+	case Statistics:
+		return "statistics"
+	case BloomFilters:
+		return "Bloom filters"
+	case Dictionaries:
+		return "value dictionary"
+	case RangeIndexes:
+		return "range index"
+	}
+	return "several sources"
+}
+
+// stripeFilter is a filter in one stripe: which rows it may be true for, and how to
+// find out.
+type stripeFilter struct {
+	shard   *Shard
+	pred    *predicate
+	stripe  *shardfile.Stripe
+	disable Sources
+
+	columns []stripeColumn
+	facts   []filter.Facts
+	leaves  map[*filter.Node]*leafCodes
+	order   map[*filter.Node][]*filter.Node // of and and or: what costs least first
+
+	maybe rowset.Set // rows that the filter may be true for
+	sure  rowset.Set // those among them that it is true for
+	by    Sources    // that left nothing else, 0 if values must be looked at
+}
+
+// stripeColumn is a column of a filter in a stripe.
+type stripeColumn struct {
+	*predicateColumn
+	descriptor *shardpb.FieldDescriptor
+	direct     bool // no struct on the way is null: the column alone tells
+	mu         sync.Mutex
+	reader     *stripe.Column
+}
+
+// leafCodes tells for each entry of a value dictionary whether a leaf wants it.
+type leafCodes struct {
+	keep    []byte
+	verdict filter.Verdict
+}
+
+// newStripeFilter asks the sources one after the other, until nothing is left to
+// look for.
+func newStripeFilter(ctx context.Context, s *Shard, pred *predicate, index int, disable Sources) (*stripeFilter, error) {
+	f := &stripeFilter{shard: s, pred: pred, stripe: s.file.Stripe(index), disable: disable, leaves: map[*filter.Node]*leafCodes{}}
+	f.facts = make([]filter.Facts, len(pred.columns))
+	f.columns = make([]stripeColumn, len(pred.columns))
+	for i := range pred.columns {
+		f.columns[i].predicateColumn = &pred.columns[i]
+	}
+	f.maybe = rowset.All(f.stripe.Rows())
+	f.rank(pred.bound.Root())
+	for _, step := range []struct {
+		source Sources
+		ask    func(context.Context) error
+	}{{Statistics, f.askStatistics}, {BloomFilters, f.askBloom}, {Dictionaries, f.askDictionaries}, {RangeIndexes, f.askPages}} {
+		if step.source == Statistics || f.disable&step.source == 0 {
+			if err := step.ask(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if f.decided(step.source) {
+			break
+		}
+	}
+	return f, nil
+}
+
+// decided tells whether nothing is left to look for, and notes what source it was.
+func (f *stripeFilter) decided(by Sources) bool {
+	switch f.verdict(f.pred.bound.Root(), f.facts) {
+	case filter.None:
+		f.maybe, f.sure, f.by = nil, nil, by
+		return true
+	case filter.All:
+		f.sure, f.by = f.maybe, by
+		return true
+	}
+	if len(f.maybe) == 0 {
+		f.by = by
+	}
+	return len(f.maybe) == 0
+}
+
+// verdict is what is known of a node: by the facts, and for leaves by the entries of
+// a dictionary.
+func (f *stripeFilter) verdict(n *filter.Node, facts []filter.Facts) filter.Verdict {
+	decides, verdict := filter.None, filter.All
+	switch n.Kind {
+	case filter.NodeOr:
+		decides, verdict = filter.All, filter.None
+	case filter.NodeAnd:
+	default:
+		if c := f.leaves[n]; c != nil && c.verdict != filter.Some {
+			return c.verdict
+		}
+		return n.Prune(facts)
+	}
+	for _, k := range n.Nodes {
+		switch v := f.verdict(k, facts); v {
+		case decides:
+			return v
+		case filter.Some:
+			verdict = filter.Some
+		}
+	}
+	return verdict
+}
+
+// askStatistics reads the descriptors of the columns; without the source it takes
+// from them only how the columns are stored.
+func (f *stripeFilter) askStatistics(ctx context.Context) error {
+	var ids []uint32
+	for i := range f.columns {
+		ids = appendIDs(ids, &f.columns[i].top)
+	}
+	if err := f.stripe.Prefetch(ctx, ids); err != nil {
+		return err
+	}
+	for i := range f.columns {
+		c := &f.columns[i]
+		nodes := make([]*shardpb.FieldDescriptor, len(c.nodes))
+		c.direct = true
+		for k, n := range c.nodes {
+			d, err := f.stripe.Descriptor(ctx, n.ID)
+			if err != nil {
+				return err
+			}
+			nodes[k] = d.GetField()
+			if k < len(c.nodes)-1 {
+				nulls, known := nullsOf(nodes[k])
+				c.direct = c.direct && nodes[k] != nil && known && nulls == 0
+			}
+		}
+		c.descriptor = nodes[len(nodes)-1]
+		if f.disable&Statistics == 0 {
+			f.facts[i] = factsOf(c.leaf(), nodes)
+		}
+	}
+	return nil
+}
+
+func (f *stripeFilter) askBloom(context.Context) error {
+	for i := range f.columns {
+		c := &f.columns[i]
+		f.facts[i].MayHold = bloomOf(c.leaf(), c.descriptor)
+	}
+	return nil
+}
+
+// askDictionaries evaluates leaves once for each entry of a value dictionary.
+func (f *stripeFilter) askDictionaries(ctx context.Context) error {
+	var leaves []*filter.Node
+	var visit func(n *filter.Node)
+	visit = func(n *filter.Node) {
+		if n.Kind == filter.NodeLeaf && f.verdict(n, f.facts) == filter.Some {
+			leaves = append(leaves, n)
+		}
+		for _, k := range n.Nodes {
+			visit(k)
+		}
+	}
+	visit(f.pred.bound.Root())
+	for _, n := range leaves {
+		c := &f.columns[n.Column]
+		if !c.direct || c.descriptor.GetDictionarySize() == 0 || int64(c.descriptor.GetDictionarySize()) > f.stripe.Rows()/2 {
+			continue
+		}
+		codes, err := f.codes(ctx, n)
+		if err != nil {
+			return err
+		}
+		f.leaves[n] = codes
+	}
+	return nil
+}
+
+// codes evaluates a leaf on the entries of its column's dictionary, nil if there is
+// none after all.
+func (f *stripeFilter) codes(ctx context.Context, n *filter.Node) (*leafCodes, error) {
+	r, err := f.reader(ctx, n.Column)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := r.Entries(ctx)
+	if entries == nil || err != nil {
+		return nil, err
+	}
+	columns := make([]arrow.Array, len(f.columns))
+	columns[n.Column] = entries
+	bits, err := n.Eval(nil, columns, entries.Len())
+	if err != nil {
+		return nil, err
+	}
+	c := &leafCodes{keep: make([]byte, entries.Len())}
+	kept := 0
+	for i := range c.keep {
+		c.keep[i] = bits[i/8] >> (i % 8) & 1
+		kept += int(c.keep[i])
+	}
+	switch kept {
+	case 0:
+		c.verdict = filter.None
+	case len(c.keep):
+		c.verdict = filter.All
+	}
+	return c, nil
+}
+
+// reader opens a column of the filter, so that its arrays are those to evaluate if
+// it is direct.
+func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error) {
+	c := &f.columns[i]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reader != nil {
+		return c.reader, nil
+	}
+	col := &c.top
+	if c.direct {
+		col = c.leaf()
+	}
+	r, err := f.shard.openColumn(ctx, f.stripe.Index(), col)
+	if err != nil {
+		return nil, err
+	}
+	c.reader = r
+	return r, nil
+}
+
+// askPages holds the filter against the bounds of every numrange.BlockLen rows.
+func (f *stripeFilter) askPages(ctx context.Context) error {
+	pages := make([]*pageFacts, len(f.columns))
+	some := false
+	for i := range f.columns {
+		p, err := stripe.OpenPages(ctx, f.stripe, *f.columns[i].leaf())
+		if err != nil {
+			return err
+		}
+		if p != nil {
+			pages[i], some = newPageFacts(p, f.columns[i].direct), true
+		}
+	}
+	if !some {
+		return nil
+	}
+	rows := f.stripe.Rows()
+	facts := slices.Clone(f.facts)
+	var maybe, sure []rowset.Range
+	for at, k := int64(0), 0; at < rows; at, k = at+numrange.BlockLen, k+1 {
+		for i, p := range pages {
+			if p != nil {
+				p.put(&facts[i], &f.facts[i], k, int(min(rows-at, numrange.BlockLen)))
+			}
+		}
+		page := rowset.Range{From: at, To: min(at+numrange.BlockLen, rows)}
+		switch f.verdict(f.pred.bound.Root(), facts) {
+		case filter.Some:
+			maybe = append(maybe, page)
+		case filter.All:
+			maybe = append(maybe, page)
+			sure = append(sure, page)
+		}
+	}
+	f.maybe, f.sure = rowset.Of(maybe...), rowset.Of(sure...)
+	return nil
+}
+
+// pageFacts are the facts of the pages of a column.
+type pageFacts struct {
+	lo, hi  []filter.Limit
+	invalid []uint16
+	direct  bool
+}
+
+func newPageFacts(p *stripe.Pages, direct bool) *pageFacts {
+	return &pageFacts{lo: limitsOf(p.Lo), hi: limitsOf(p.Hi), invalid: p.Invalid, direct: direct}
+}
+
+// put narrows the facts of a stripe down to page k of n rows.
+func (p *pageFacts) put(page, whole *filter.Facts, k, n int) {
+	*page = *whole
+	if k >= len(p.lo) {
+		return
+	}
+	page.Min, page.Max = p.lo[k], p.hi[k]
+	invalid := 0
+	if p.invalid != nil {
+		invalid = int(p.invalid[k])
+	}
+	if invalid == 0 {
+		page.NoNulls = page.NoNulls || p.direct
+		page.NoNaNs = true
+	}
+	page.NoValues = page.NoValues || invalid == n
+}
+
+// rank finds in which order to evaluate the nodes of an and or or.
+func (f *stripeFilter) rank(n *filter.Node) int {
+	if n.Kind != filter.NodeAnd && n.Kind != filter.NodeOr {
+		return leafRank(n)
+	}
+	ranks := map[*filter.Node]int{}
+	most := 0
+	for _, k := range n.Nodes {
+		ranks[k] = f.rank(k)
+		most = max(most, ranks[k])
+	}
+	list := slices.Clone(n.Nodes)
+	slices.SortStableFunc(list, func(a, b *filter.Node) int { return cmp.Compare(ranks[a], ranks[b]) })
+	if f.order == nil {
+		f.order = map[*filter.Node][]*filter.Node{}
+	}
+	f.order[n] = list
+	return most
+}
+
+// leafRank is how much a leaf costs, compared with others.
+func leafRank(n *filter.Node) int {
+	switch n.Test.(type) {
+	case filter.Nulls, filter.Bools, filter.Ints, filter.Uints, filter.Floats:
+		return 0
+	case filter.Decimals:
+		return 1
+	case filter.Bytes:
+		return 2
+	case *filter.Text:
+		return 4
+	}
+	return 3
+}

@@ -1,0 +1,177 @@
+package shard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// selection finds the rows of a task that a filter is true for. The columns of the
+// filter are decoded one after the other, each for the rows that are left.
+type selection struct {
+	*stripeFilter
+	options stripe.ReadOptions
+	arrays  []selected // by column of the filter
+	bits    []byte
+}
+
+// selected is the last array that was made of a column, and its rows.
+type selected struct {
+	rows  rowset.Set
+	array arrow.Array // as the filter takes it
+	bare  arrow.Array // of the column's bare type, nil if that has not been read
+}
+
+func newSelection(f *stripeFilter, mem memory.Allocator, limit int64) *selection {
+	return &selection{
+		stripeFilter: f, options: stripe.ReadOptions{Allocator: mem, MaxArrayBytes: limit},
+		arrays: make([]selected, len(f.columns)),
+	}
+}
+
+func (s *selection) release() {
+	for i := range s.arrays {
+		s.drop(i)
+	}
+}
+
+func (s *selection) drop(i int) {
+	a := &s.arrays[i]
+	for _, arr := range []arrow.Array{a.array, a.bare} {
+		if arr != nil {
+			arr.Release()
+		}
+	}
+	*a = selected{}
+}
+
+// choose gives the rows of a set that the filter is true for.
+func (s *selection) choose(ctx context.Context, set rowset.Set) (rowset.Set, error) {
+	set = set.And(s.maybe)
+	sure := set.And(s.sure)
+	if len(sure) > 0 {
+		set = set.And(sure.Not(s.stripe.Rows()))
+	}
+	found, err := s.node(ctx, s.pred.bound.Root(), set)
+	return found.Or(sure), err
+}
+
+func (s *selection) node(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+	if len(set) == 0 {
+		return nil, nil
+	}
+	switch s.verdict(n, s.facts) {
+	case filter.None:
+		return nil, nil
+	case filter.All:
+		return set, nil
+	}
+	switch n.Kind {
+	case filter.NodeAnd:
+		for _, k := range s.order[n] {
+			var err error
+			if set, err = s.node(ctx, k, set); err != nil {
+				return nil, err
+			}
+		}
+		return set, nil
+	case filter.NodeOr:
+		var found rowset.Set
+		for _, k := range s.order[n] {
+			more, err := s.node(ctx, k, set)
+			if err != nil {
+				return nil, err
+			}
+			found = found.Or(more)
+			set = set.And(more.Not(s.stripe.Rows()))
+		}
+		return found, nil
+	}
+	return s.leaf(ctx, n, set)
+}
+
+func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+	if c := s.leaves[n]; c != nil {
+		r, err := s.reader(ctx, n.Column)
+		if err != nil {
+			return nil, err
+		}
+		return r.With(s.options).SelectCodes(ctx, set, c.keep)
+	}
+	columns := make([]arrow.Array, len(s.columns))
+	for _, i := range n.Columns() {
+		if err := s.read(ctx, i, set); err != nil {
+			return nil, err
+		}
+		columns[i] = s.arrays[i].array
+	}
+	var err error
+	s.bits, err = n.Eval(s.bits, columns, int(set.Len()))
+	if err != nil {
+		return nil, err
+	}
+	return set.Select(s.bits), nil
+}
+
+// read decodes a column of the filter for the rows of a set.
+func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
+	if a := &s.arrays[i]; a.array != nil && slices.Equal(a.rows, set) {
+		return nil
+	}
+	s.drop(i)
+	r, err := s.reader(ctx, i)
+	if err != nil {
+		return err
+	}
+	c := &s.columns[i]
+	a := selected{rows: set}
+	read := r.With(s.options).ReadRows
+	if c.bare {
+		read = r.With(s.options).ReadBare
+	}
+	if a.array, err = read(ctx, set); err != nil {
+		return err
+	}
+	if !c.direct {
+		whole := a.array
+		a.array, err = filter.Child(whole, c.index)
+		whole.Release()
+		if err != nil {
+			return err
+		}
+	} else if c.bare && len(c.nodes) == 1 {
+		a.bare = a.array
+		a.bare.Retain()
+	}
+	s.arrays[i] = a
+	return nil
+}
+
+// pick gives the rows of a field of the shard out of what was decoded of it for the
+// filter, nil if not all of them were.
+func (s *selection) pick(id uint32, rows rowset.Set) (arrow.Array, error) {
+	for i := range s.arrays {
+		a := &s.arrays[i]
+		if a.bare == nil || s.columns[i].top.ID != id || len(s.columns[i].top.Children) > 0 || rows.And(a.rows).Len() != rows.Len() {
+			continue
+		}
+		col := s.columns[i].top
+		if slices.Equal(a.rows, rows) {
+			return stripe.Dress(s.options.Allocator, a.bare, col)
+		}
+		bare, err := arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
+		if err != nil {
+			return nil, err
+		}
+		defer bare.Release()
+		return stripe.Dress(s.options.Allocator, bare, col)
+	}
+	return nil, nil
+}

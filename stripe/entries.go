@@ -1,0 +1,124 @@
+package stripe
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// coded is a reader of values that are stored as numbers of entries of a dictionary.
+type coded interface {
+	entries(ctx context.Context) (arrow.Array, error)
+	selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error)
+}
+
+// coded is the column as one of codes, if it is.
+func (c *Column) coded() (coded, bool) {
+	r := c.reader
+	if p, ok := r.(*placedReader); ok {
+		r = p.nodeReader
+	}
+	k, ok := r.(coded)
+	return k, ok
+}
+
+// Entries are the values that the column's rows have codes of, by code, if it has a
+// value dictionary: each once, in an array of the bare type, and null if rows may
+// be null. It is nil if there is no dictionary. The caller does not release it.
+func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	k, ok := c.coded()
+	if !ok {
+		return nil, nil
+	}
+	arr, err = k.entries(ctx)
+	return arr, wrapColumn(err, &c.column)
+}
+
+// SelectCodes is the rows whose entry is to be kept: keep has a 1 for it, and 0
+// for the others of Entries.
+func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) (out rowset.Set, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return nil, err
+	}
+	k, ok := c.coded()
+	if !ok {
+		return nil, fault.Unsupportedf("column without a value dictionary")
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	w.options = &c.options
+	bits, err := k.selectCodes(ctx, w, rows, keep)
+	if err != nil {
+		return nil, wrapColumn(err, &c.column)
+	}
+	return rows.Select(bits), nil
+}
+
+func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
+	dict, _, err := r.dict.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := dict.Len()
+	var valid *memory.Buffer
+	nulls := 0
+	if id, ok := dict.NullID(); ok && int(id) < n {
+		bits := make([]byte, (n+7)/8)
+		for i := range bits {
+			bits[i] = 0xff
+		}
+		bits[id/8] &^= 1 << (id % 8)
+		valid, nulls = memory.NewBufferBytes(bits), 1
+	}
+	data := memory.NewBufferBytes(dict.Data())
+	if r.fixed > 0 {
+		return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, data}, nil, nulls), nil
+	}
+	ends := make([]O, n+1)
+	for i, o := range dict.Offsets() {
+		ends[i] = O(o)
+	}
+	offsets := memory.NewBufferBytes(arrowutil.Bytes(ends))
+	return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, offsets, data}, nil, nulls), nil
+}
+
+func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {
+	bits := make([]byte, (rows.Len()+63)/64*8)
+	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		codes := slice(&w.codes, p.N)
+		if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+			return err
+		}
+		if !p.whole() {
+			pick(codes, codes, p.rows)
+			codes = codes[:p.n]
+		}
+		return putKept(bits, p.at, codes, keep)
+	})
+	return bits, err
+}
+
+// putKept writes a bit a code, set for those that are kept, from bit at on.
+func putKept(bits []byte, at int, codes []uint32, keep []byte) error {
+	for i := 0; i < len(codes); i += 64 {
+		part := codes[i:min(i+64, len(codes))]
+		word := uint64(0)
+		for k, code := range part {
+			if uint64(code) >= uint64(len(keep)) {
+				return fault.Corruptf("code %d of a dictionary of %d entries", code, len(keep))
+			}
+			word |= uint64(keep[code]) << (k & 63)
+		}
+		bitmap.PutWord(bits, at+i, word, len(part))
+	}
+	return nil
+}
