@@ -3,8 +3,11 @@ package shard
 import (
 	"context"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -40,11 +43,12 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 	}
 	p := &predicate{bound: bound}
 	for i, path := range bound.Columns() {
-		pr, err := s.project(ctx, []string{path})
+		index := bound.Column(i).Index
+		top, err := s.topColumn(ctx, path, index[0])
 		if err != nil {
 			return nil, err
 		}
-		c := predicateColumn{top: pr.columns[0], index: make([]int, len(bound.Column(i).Index)-1)}
+		c := predicateColumn{top: onlyPath(top, index[1:]), index: make([]int, len(index)-1)}
 		node := &c.top
 		c.nodes = append(c.nodes, node)
 		for range c.index {
@@ -56,4 +60,29 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 		p.columns = append(p.columns, c)
 	}
 	return p, nil
+}
+
+// topColumn is the field of the shard that a path begins with, its i-th.
+func (s *Shard) topColumn(ctx context.Context, path string, i int) (arrowmap.Column, error) {
+	name := schema.SplitPath(path)[0]
+	p, err := s.project(ctx, []string{schema.Escape(name)})
+	if err == nil && len(p.columns) == 1 {
+		return p.columns[0], nil
+	}
+	if p, err = s.project(ctx, nil); err != nil { // some names have no path
+		return arrowmap.Column{}, err
+	}
+	return p.columns[i], nil
+}
+
+// onlyPath is a column with the fields only that lead to one inside of structs.
+func onlyPath(c arrowmap.Column, index []int) arrowmap.Column {
+	if len(index) == 0 {
+		return c
+	}
+	child := onlyPath(c.Children[index[0]], index[1:])
+	c.Children, c.Wraps = []arrowmap.Column{child}, nil
+	c.Plain = arrow.StructOf(child.Arrow)
+	c.Arrow.Type = c.Plain
+	return c
 }

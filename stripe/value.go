@@ -46,10 +46,7 @@ func OpenPages(ctx context.Context, src Source, col arrowmap.Column) (p *Pages, 
 		return nil, err
 	}
 	bare, _ := Bare(col)
-	n := &openNode{opener: &opener{src: src}, col: &bare, field: d.GetField()}
-	if n.chooseEncoding(d.GetEncodings()) != nil {
-		return nil, nil
-	}
+	n := &openNode{opener: &opener{src: src}, col: &bare, field: d.GetField(), buffers: NativeEncoding(d).GetBuffers()}
 	b := n.find(shardpb.BufferKind_RANGE_INDEX)
 	if b == nil {
 		return nil, nil

@@ -1,0 +1,209 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/filtertest"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// requireRows scans and compares with rows of a table.
+func requireRows(t require.TestingT, s *Shard, data table, rows []int64, o ScanOptions) {
+	at := 0
+	for batch, err := range s.Scan(context.Background(), o) {
+		require.NoError(t, err)
+		n := int(batch.NumRows())
+		require.Positive(t, n, "an empty batch")
+		require.LessOrEqual(t, at+n, len(rows))
+		for i, c := range batch.Columns() {
+			want, err := arrowutil.Take(memory.DefaultAllocator, data.columns[i], rows[at:at+n])
+			require.NoError(t, err)
+			require.True(t, arrow.TypeEqual(want.DataType(), c.DataType()), "%v %v", want.DataType(), c.DataType())
+			require.Equal(t, -1, arrowutil.Difference(want, c), "column %d of type %v where %v", i, c.DataType(), o.Filter)
+		}
+		at += n
+	}
+	require.Equal(t, len(rows), at, "rows where %v without %b", o.Filter, o.Disable)
+}
+
+// clustered is data whose values come in long stretches, so that statistics and
+// indexes have something to say, and a column of each type with few values.
+func clustered(g *arrowgen.Gen, r *rand.Rand, types []arrow.DataType, rows int) table {
+	data := randomTable(g, types, rows)
+	for i, c := range data.columns {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		indices := make([]int64, rows)
+		at, few := int64(0), 1+r.Int64N(8)
+		for k := range indices {
+			if r.IntN(100) == 0 {
+				at = r.Int64N(min(few*5, int64(rows)))
+			}
+			indices[k] = at
+		}
+		taken, err := arrowutil.Take(memory.DefaultAllocator, c, indices)
+		if err == nil {
+			data.columns[i] = taken
+		}
+	}
+	return data
+}
+
+// TestFilterAgainstOracle: a scan with a filter gives the rows that a second opinion
+// says meet it, whatever is switched off, and however stripes, batches and columns
+// are cut and read.
+func TestFilterAgainstOracle(t *testing.T) {
+	types := arrowgen.Types()
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		seed := rapid.Uint64().Draw(t, "seed")
+		r := rand.New(rand.NewPCG(seed, 3))
+		g := arrowgen.New(seed)
+		g.Nulls = rapid.SampledFrom([]float64{0, 0.01, 0.5, 1}).Draw(t, "nulls")
+		var chosen []arrow.DataType
+		for range rapid.IntRange(1, 4).Draw(t, "columns") {
+			chosen = append(chosen, rapid.SampledFrom(types).Draw(t, "type"))
+		}
+		data := clustered(g, r, chosen, rapid.IntRange(1, 3000).Draw(t, "rows"))
+		location := filepath.Join(dir, fmt.Sprintf("%d.shard", n))
+		writeTable(t, location, data, WriterOptions{
+			Edition:    rapid.SampledFrom([]edition.Edition{edition.Reference, edition.E2026}).Draw(t, "edition"),
+			Profile:    encoding.Profile(rapid.IntRange(0, 4).Draw(t, "profile")),
+			StripeRows: rapid.SampledFrom([]int64{0, 1 << 10, 300}).Draw(t, "stripe rows"),
+		}, 900)
+		s, err := Open(context.Background(), location, OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		conditions := filtertest.New(seed, data.batch(0, data.rows))
+		for range 8 {
+			e, oracle := conditions.Condition()
+			rows := oracle.Rows(data.rows)
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			o := ScanOptions{
+				Filter: e, Allocator: mem, Disable: Sources(rapid.IntRange(0, 15).Draw(t, "disabled")),
+				BatchRows:   rapid.SampledFrom([]int{0, 1000, 170}).Draw(t, "batch rows"),
+				Parallelism: rapid.IntRange(1, 3).Draw(t, "parallelism"),
+				MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000}).Draw(t, "limit"),
+			}
+			requireRows(t, s, data, rows, o)
+			require.Zero(t, mem.CurrentAlloc(), "bytes not released")
+		}
+	})
+}
+
+// flightsLike is a table with a sorted column, a few texts, and others.
+func flightsLike(rows int) table {
+	g := arrowgen.New(7)
+	g.Nulls = 0
+	data := numbered(rows, 1)
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	d := array.NewFloat64Builder(memory.DefaultAllocator)
+	for i := range rows {
+		b.Append([]string{"SFO", "LAX", "JFK", "ORD"}[i*i%7%4])
+		d.Append(float64(i % 1000))
+	}
+	payload := g.Array(arrow.BinaryTypes.String, rows)
+	data.columns = append(data.columns, b.NewArray(), d.NewArray(), payload)
+	fields := []arrow.Field{data.schema.Field(0)}
+	for i, name := range []string{"origin", "delay", "payload"} {
+		fields = append(fields, arrow.Field{Name: name, Type: data.columns[i+1].DataType(), Nullable: true})
+	}
+	data.schema = arrow.NewSchema(fields, nil)
+	return data
+}
+
+// where parses a filter.
+func where(t testing.TB, text string) filter.Expr {
+	e, err := filter.Parse(text)
+	require.NoError(t, err)
+	return e
+}
+
+// TestFilterColumns: the filter may look at columns that are not in the result, and
+// other way round; and at parts of structs.
+func TestFilterColumns(t *testing.T) {
+	data := flightsLike(5000)
+	s := openTable(t, data, WriterOptions{StripeRows: 2000})
+	count := func(text string, columns []string) (rows int64) {
+		for b, err := range s.Scan(context.Background(), ScanOptions{Filter: where(t, text), Columns: columns}) {
+			require.NoError(t, err)
+			require.EqualValues(t, len(columns), b.NumCols())
+			rows += b.NumRows()
+		}
+		return rows
+	}
+	require.EqualValues(t, 1, count("c0 = 4321", []string{"payload"}))
+	require.EqualValues(t, 1, count("c0 = 4321", []string{}))
+	require.EqualValues(t, 10, count("c0 between 1995 and 2004", []string{"c0", "delay"}))
+	require.EqualValues(t, 5, count("delay = 17", []string{"origin"}))
+	require.EqualValues(t, 0, count("origin = 'XYZ'", []string{"origin"}))
+	require.EqualValues(t, 5000, count("c0 >= 0", []string{"c0"}))
+	_, err := s.Reader(context.Background(), ScanOptions{Filter: where(t, "nothing = 1")})
+	require.ErrorContains(t, err, "nothing")
+	_, err = s.Reader(context.Background(), ScanOptions{Filter: where(t, "c0 like 'x'")})
+	require.Error(t, err)
+}
+
+// TestFilterRows: ranges and stripes of rows hold for filters too.
+func TestFilterRows(t *testing.T) {
+	data := flightsLike(5000)
+	s := openTable(t, data, WriterOptions{StripeRows: 2000})
+	want := []int64{1999, 2000, 2001}
+	for _, o := range []ScanOptions{
+		{Filter: where(t, "c0 in (3, 1999, 2000, 2001, 4500)"), Rows: []RowRange{{From: 10, To: 2500}}},
+		{Filter: where(t, "c0 > 1998 and c0 < 2002")},
+		{Filter: where(t, "not (c0 <= 1998 or c0 >= 2002)"), Stripes: []int{0, 1}},
+	} {
+		for _, o.Parallelism = range []int{1, 2} {
+			requireRows(t, s, data, want, o)
+		}
+	}
+}
+
+// TestFilterConcurrently runs filters on one open shard at the same time.
+func TestFilterConcurrently(t *testing.T) {
+	data := flightsLike(4000)
+	store := storage.NewMemory()
+	writeTable(t, "mem://x/s", data, WriterOptions{Store: store, StripeRows: 1000}, 1000)
+	s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: store})
+	require.NoError(t, err)
+	defer s.Close()
+	done := make(chan error)
+	for k := range 4 {
+		go func() {
+			rows := 0
+			for b, err := range s.Scan(context.Background(), ScanOptions{Filter: filter.Eq(filter.Col("origin"), "SFO"), BatchRows: 100 + k, Parallelism: 1 + k}) {
+				if err != nil {
+					done <- err
+					return
+				}
+				rows += int(b.NumRows())
+			}
+			if rows < 500 {
+				err = fmt.Errorf("%d rows", rows)
+			}
+			done <- err
+		}()
+	}
+	for range 4 {
+		require.NoError(t, <-done)
+	}
+}
