@@ -55,6 +55,7 @@ const (
 	UnitNodes                     // Arrow nulls as Unit nodes, which have no buffers
 	FixedSizeLists                // fixed-size lists as such, not as lists
 	PrefixBins                    // integers as prefix codes of ranges and offsets in them
+	FlatLZ                        // bytes as sequences of one size and literals
 	numFeatures
 )
 
@@ -77,6 +78,7 @@ var Table = [numFeatures]Row{
 	{UnitNodes, "unit-nodes", 0, E2026, "0.1.0"},
 	{FixedSizeLists, "fixed-size-lists", 0, E2026, "0.1.0"},
 	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
+	{FlatLZ, "flat-lz", 0x8007, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for the codes that

@@ -3,7 +3,7 @@
 //
 // Below it, one folder per job: [block] frames, [blockmap] finds, [numeric] and
 // [bytestring] are the two families of encoding trees, [presence] is nulls, and
-// [fastlanes], [alp], [fsst] are the kernels. None of them imports Arrow or
+// [fastlanes], [alp], [fsst], [flatlz] are the kernels. None of them imports Arrow or
 // protobuf, or does I/O.
 package encoding
 
@@ -45,6 +45,7 @@ const (
 	Narrow        Code = 0x8004 // unsigned values in a narrower type
 	PatchedPack   Code = 0x8005 // FFOR with exceptions
 	PrefixBins    Code = 0x8006 // integers as prefix codes of ranges, and offsets in them
+	FlatLZ        Code = 0x8007 // copies of earlier bytes in sequences of one size, and literals
 )
 
 var names = map[Code]string{
@@ -53,7 +54,11 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins",
+	FlatLZ: "FlatLZ",
 }
+
+// Known tells whether the code is one of those above.
+func (c Code) Known() bool { return names[c] != "" }
 
 // String is the name of the encoding.
 func (c Code) String() string {

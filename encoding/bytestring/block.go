@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -28,7 +29,7 @@ type Block struct {
 	codes   []uint32 // BlockDictionary: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	decimals
-	tokens []byte // FSST: S symbols of 8 bytes and S lengths
+	tokens []byte // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
 
 	unpacked bool // the decompressed values are in the Scratch
 }
@@ -82,6 +83,8 @@ func (b *Block) parse(tree []byte, limit int64) error {
 		size, err = b.parseZstd(tree)
 	case encoding.LZ4:
 		size, err = b.parseLZ4(tree)
+	case encoding.FlatLZ:
+		size, err = b.parseFlatLZ(tree)
 	case encoding.DecimalTree:
 		size, err = b.parseDecimals(tree)
 	default:
@@ -242,6 +245,8 @@ func (b *Block) unpack(dst []byte) error {
 		return b.decodeFSST(dst)
 	case encoding.Zstd:
 		return b.decodeZstd(dst)
+	case encoding.FlatLZ:
+		return flatlz.Decode(dst, b.tokens, b.payload)
 	}
 	return b.decodeLZ4(dst)
 }

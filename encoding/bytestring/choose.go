@@ -1,6 +1,8 @@
 package bytestring
 
 import (
+	"slices"
+
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/edition"
@@ -17,6 +19,7 @@ var (
 	plainly      = method{code: encoding.Plain}
 	byDictionary = method{code: encoding.BlockDictionary}
 	byLZ4        = method{code: encoding.LZ4}
+	byFlatLZ     = method{code: encoding.FlatLZ}
 	byFSST       = method{code: encoding.FSST}
 	byDecimals   = method{code: encoding.DecimalTree}
 	byZstdFast   = method{encoding.Zstd, zstd.SpeedFastest}
@@ -29,16 +32,16 @@ var (
 type policy struct {
 	values, bytes int      // most that a block holds
 	byteCost      int64    // what a stored byte counts for, in picoseconds of decoding
-	methods       []method // in the order of trial: FSST goes by what LZ4 has shown
+	methods       []method // in the order of trial: FSST goes by what LZ4 or FlatLZ has shown
 }
 
 // Blocks of Balanced stay in a core's cache while they are decoded; those of
 // other profiles are larger, as they get smaller in sum that way. Stronger levels
 // of Zstd are not always smaller: on numbers in 16 bytes the fastest one is.
 var policies = [...]policy{
-	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byLZ4, byFSST, byZstdFast}},
+	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4, byFSST, byZstdFast}},
 	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
-	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byLZ4}},
+	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4}},
 	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd}},
 	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd, byZstdBetter, byZstdBest}},
 }
@@ -62,12 +65,14 @@ var (
 		encoding.BlockDictionary: {100, 0, 2300},
 		encoding.FSST:            {0, 600, 1700},
 		encoding.LZ4:             {200, 0, 1800},
+		encoding.FlatLZ:          {100, 0, 1800},
 		encoding.Zstd:            {600, 800, 1800},
 	}
 	fixedCosts = map[encoding.Code]decodeCost{
 		encoding.Plain:       {50, 0, 0},
 		encoding.FSST:        {0, 650, 0},
 		encoding.LZ4:         {160, 0, 0},
+		encoding.FlatLZ:      {160, 0, 0},
 		encoding.Zstd:        {330, 450, 0},
 		encoding.DecimalTree: {0, 0, 2000},
 	}
@@ -116,13 +121,13 @@ func (e *Encoder) appendTree(w *workspace, dst []byte, in input) ([]byte, error)
 	at := len(dst)
 	dst, ok, err := e.appendAs(w, dst, &in, e.plan.method)
 	if err == nil && !ok {
-		dst, _, err = e.appendAs(w, dst[:at], &in, e.plan.other)
+		dst, ok, err = e.appendAs(w, dst[:at], &in, e.plan.other)
 	}
 	if err != nil {
 		return dst, err
 	}
 	size, plain := int64(len(dst)-at), int64(in.plainLen())
-	if size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
+	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		return e.explore(w, dst[:at], &in)
 	}
 	return dst, nil
@@ -176,10 +181,14 @@ func (e *Encoder) suits(w *workspace, m method, in *input) bool {
 	switch m {
 	case byDictionary:
 		return in.Fixed == 0 // the reference cannot read others
+	case byFlatLZ:
+		return e.o.Features.Has(edition.FlatLZ)
+	case byLZ4: // wherever FlatLZ is a choice it is the better one: a little larger, twice as fast to read
+		return !e.o.Features.Has(edition.FlatLZ) || !slices.Contains(e.policy.methods, byFlatLZ)
 	case byDecimals:
 		return in.Fixed == decimalLen && e.o.Features.Has(edition.DecimalTree)
 	case byFSST:
-		if len(in.Bytes()) < fsstFrom || 1024*w.lz4Len < fsstAbove*len(in.Bytes()) {
+		if len(in.Bytes()) < fsstFrom || 1024*w.lzLen < fsstAbove*len(in.Bytes()) {
 			return false
 		}
 		e.plan.fsst = w.train(in.Bytes())
@@ -198,6 +207,8 @@ func (e *Encoder) appendAs(w *workspace, dst []byte, in *input, m method) (out [
 		return w.appendDecimals(dst, in, &e.numbers)
 	case encoding.LZ4:
 		out, err = w.appendLZ4(dst, in.Values, &e.numbers)
+	case encoding.FlatLZ:
+		out, err = w.appendFlatLZ(dst, in.Values, &e.numbers)
 	case encoding.Zstd:
 		out, err = w.appendZstd(dst, in.Values, m.level, &e.numbers)
 	case encoding.FSST:

@@ -139,7 +139,7 @@ func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, erro
 	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))
 	at := len(dst)
 	dst = w.lz4.Append(dst, data)
-	w.lz4Len = len(dst) - at
+	w.lzLen = len(dst) - at
 	return w.endCompressed(dst, start, v, nums)
 }
 

@@ -2,6 +2,7 @@ package bytestring
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -195,5 +196,25 @@ func TestBadDecimals(t *testing.T) {
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 			require.ErrorContains(t, err, c.want)
 		})
+	}
+}
+
+// A block of values that are no decimals may follow blocks of decimals.
+func TestDecimalsThenOthers(t *testing.T) {
+	e := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 16)
+	var s Scratch
+	var prices []decimal.Decimal
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		prices = append(prices, mustParse(t, fmt.Sprintf("%d.25", rnd.IntN(1000))))
+	}
+	other := Values{Data: []byte(strings.Repeat("0123456789abcdef", 10)), Fixed: 16, N: 10}
+	for i, v := range []Values{decimalColumn(prices...), other, decimalColumn(prices...)} {
+		blk, err := e.AppendBlock(nil, v, bitmap.All(v.N))
+		require.NoError(t, err)
+		if i != 1 {
+			require.Equal(t, "DecimalTree", root(treeOf(t, blk, v.N, 16)))
+		}
+		require.Equal(t, quoted(v, bitmap.All(v.N)), decodeAll(t, blk, v.N, 16, BlockOptions{Checksums: true}, &s))
 	}
 }

@@ -220,6 +220,10 @@ func FuzzDecode(f *testing.F) {
 	if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "DecimalTree(FFOR)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(16))
 	}
+	text := makeValues(40, func(i int) []byte { return fmt.Appendf(nil, "the same beginning and then %d, and so on", i) })
+	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "FlatLZ(Delta(FFOR))"); err == nil {
+		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
+	}
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, fixed uint8) {
 		// Mend the checksum, so that the fuzzer gets behind it.
 		if len(blk) >= 12 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -35,6 +36,8 @@ func Describe(tree []byte, n, fixed int) describe.Node {
 		d.fsst()
 	case encoding.Zstd, encoding.LZ4:
 		d.compressed()
+	case encoding.FlatLZ:
+		d.flatLZ()
 	case encoding.DecimalTree:
 		d.decimals()
 	default:
@@ -171,6 +174,16 @@ func (d *describer) compressed() {
 		size -= lz4Prefix
 	}
 	d.offsets(d.pad(d.bytes(at, size, "compressed values")), nested != 0)
+}
+
+func (d *describer) flatLZ() {
+	sequences := d.uint(2, 4, "sequences")
+	literals := d.uint(6, 4, "literals")
+	d.uint(10, 1, "offset width")
+	nested := d.uint(11, 1, "offsets are a tree")
+	d.bytes(12, 4, "zeros")
+	at := d.bytes(16, flatlz.SequenceLen*sequences, "sequences")
+	d.offsets(d.pad(d.bytes(at, literals, "literal bytes")), nested != 0)
 }
 
 // offsets adds what follows compressed values.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/conformance"
@@ -155,6 +156,9 @@ func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fixed := rapid.SampledFrom([]int{0, 0, 1, 5, 16}).Draw(t, "fixed")
 		o := encoding.Options{Profile: rapid.SampledFrom(profiles).Draw(t, "profile")}
+		if rapid.Bool().Draw(t, "2026") {
+			o.Features = edition.E2026.Features()
+		}
 		e, again := NewEncoder(o, fixed), NewEncoder(o, fixed)
 		for range rapid.IntRange(1, 3).Draw(t, "batches") {
 			v, valid := drawColumn(t, fixed)
@@ -170,7 +174,7 @@ func TestRoundTrip(t *testing.T) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, len(f.Values), len(appendPlain(nil, part)))
 				if fixed > 0 {
-					require.Contains(t, []string{"Plain", "LZ4", "Zstd", "FSST"}, root(treeOf(t, blk, n, fixed)))
+					require.Contains(t, []string{"Plain", "LZ4", "FlatLZ", "Zstd", "FSST", "DecimalTree"}, root(treeOf(t, blk, n, fixed)))
 				}
 				require.Equal(t, quoted(part, mask), decodeAll(t, blk, n, fixed, BlockOptions{Checksums: true}, &s))
 

@@ -53,6 +53,8 @@ func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte
 		return w.appendFSST(dst, v, w.train(v.Bytes()), &nums)
 	case encoding.LZ4:
 		return w.appendLZ4(dst, v, &nums)
+	case encoding.FlatLZ:
+		return w.appendFlatLZ(dst, v, &nums)
 	}
 	return w.appendZstd(dst, v, s.level, &nums)
 }
@@ -75,7 +77,7 @@ func parseShape(text string) (s shape, err error) {
 	name, params, _ := strings.Cut(name, "[")
 	for _, code := range []encoding.Code{
 		encoding.Plain, encoding.SingleValue, encoding.BlockDictionary, encoding.FSST, encoding.LZ4, encoding.Zstd,
-		encoding.DecimalTree,
+		encoding.DecimalTree, encoding.FlatLZ,
 	} {
 		if code.String() == name {
 			s.code = code

@@ -5,6 +5,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
 	"github.com/amudai/amudai-go/internal/distinct"
@@ -14,7 +15,8 @@ import (
 // is written, so encoders of thousands of columns share a few.
 type workspace struct {
 	lz4      lz4.Encoder
-	lz4Len   int // what LZ4 made of the last values
+	flat     flatlz.Encoder
+	lzLen    int // what LZ4 or FlatLZ made of the last values
 	zstd     map[zstdKey]*zstd.Encoder
 	trainer  fsst.Trainer
 	distinct distinct.Set

@@ -136,7 +136,7 @@ func codeOf(tree []byte, t Type) (encoding.Code, error) {
 	if typesOf(code).has(t) {
 		return code, nil
 	}
-	if code >= encoding.Plain && code <= encoding.Sparse {
+	if code.Known() {
 		return 0, fault.Corruptf("%v does not take values of type %v", code, t)
 	}
 	return 0, fault.Unsupportedf("encoding %v is not known", code)

@@ -1,0 +1,75 @@
+package bytestring
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/flatlz"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// FlatLZ, code 0x8007: the value bytes as copies of earlier ones and literals
+// (package flatlz), compressed as one.
+//
+//	0  2  07 80
+//	2  4  u32 number of sequences
+//	6  4  u32 number of literal bytes
+//	10 1  width of the offsets: 8, or 0 if values have a fixed size
+//	11 1  1 if the offsets are a tree, 0 if they are raw
+//	12 4  zeros
+//	16    sequences, 4 bytes each; literals; zeros up to a multiple of 8
+//	      offsets: tree of n+1 u64, or raw, to the end; nothing if the width is 0
+//
+// Example, "abcdefghijklmnop" and "abcdefghijkl!":
+//
+//	07 80 | 02 00 00 00 | 11 00 00 00 | 08 | 00 | 4 zeros | 10 0c 10 00 | 01 00 10 00
+//	61 62 63 64 65 66 67 68 69 6a 6b 6c 6d 6e 6f 70 21 | 7 zeros | 00.. 10.. 1d.. (u64 each)
+
+const flatHeader = 14
+
+func (b *Block) parseFlatLZ(tree []byte) (uint64, error) {
+	header, rest, err := split(tree, flatHeader)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.checkWidth(header[8]); err != nil {
+		return 0, err
+	}
+	sequences := flatlz.SequenceLen * uint64(binary.LittleEndian.Uint32(header))
+	all := rest
+	packed, rest, err := padded(rest, sequences+uint64(binary.LittleEndian.Uint32(header[4:])), "sequences and literals")
+	if err != nil {
+		return 0, err
+	}
+	if sequences > uint64(len(packed)) {
+		return 0, fault.Corruptf("%d bytes of sequences in %d", sequences, len(packed))
+	}
+	// The capacity of literals reaches to the end of the block: more of them may be read than there are.
+	b.tokens, b.payload = all[:sequences], all[sequences:len(packed)]
+	size, err := b.readOffsets(rest, header[9] != 0)
+	if err == nil && size/flatlz.MaxRatio > uint64(len(packed)) {
+		err = fault.Corruptf("%d bytes of values from %d", size, len(packed))
+	}
+	return size, err
+}
+
+func (w *workspace) appendFlatLZ(dst []byte, v Values, nums *numbers) ([]byte, error) {
+	start := len(dst)
+	sequences, literals := w.flat.Encode(v.Bytes())
+	var header [2 + flatHeader]byte
+	binary.LittleEndian.PutUint16(header[:], uint16(encoding.FlatLZ))
+	binary.LittleEndian.PutUint32(header[2:], uint32(len(sequences)/flatlz.SequenceLen))
+	binary.LittleEndian.PutUint32(header[6:], uint32(len(literals)))
+	dst = append(append(append(dst, header[:]...), sequences...), literals...)
+	w.lzLen = len(sequences) + len(literals)
+	dst = padFrom(dst, start)
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[start+10] = 8
+	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
+	if nested {
+		dst[start+11] = 1
+	}
+	return dst, err
+}

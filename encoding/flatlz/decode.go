@@ -1,0 +1,102 @@
+package flatlz
+
+import (
+	"unsafe"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+const (
+	chunk = minBack // what is copied at a time
+
+	// What a sequence may read of literals, and write, with what is copied too much.
+	literalRoom = maxLiterals + 2*chunk
+	outputRoom  = maxLiterals + maxMatch + 4*chunk
+)
+
+// Decode unpacks a stream to dst, which must be exactly as long as what it stands
+// for. Bytes of dst beyond it, up to its capacity, may be overwritten with
+// anything; those behind literals, up to their capacity, may be read. Errors wrap
+// fault.ErrCorrupt.
+func Decode(dst, sequences, literals []byte) error {
+	if len(sequences)%SequenceLen != 0 {
+		return fault.Corruptf("sequences of %d bytes", len(sequences))
+	}
+	d, l, rest := decodeFast(dst[:cap(dst)], len(dst), sequences, literals[:cap(literals)])
+	if l > len(literals) || d > len(dst) {
+		return fault.Corruptf("more than %d literals, or %d bytes", len(literals), len(dst))
+	}
+	for ; len(rest) > 0; rest = rest[SequenceLen:] {
+		n, m, back := int(rest[0]), int(rest[1]), int(le.Uint16(rest[2:]))
+		if n > len(literals)-l || n+m > len(dst)-d {
+			return fault.Corruptf("%d literals and a match of %d bytes, at %d of %d", n, m, d, len(dst))
+		}
+		d += copy(dst[d:], literals[l:l+n])
+		l += n
+		if back < minBack || m > 0 && back > d {
+			return fault.Corruptf("match %d bytes back, at %d", back, d)
+		}
+		for end := d + m; d < end; {
+			d += copy(dst[d:end], dst[d-back:d])
+		}
+	}
+	if d != len(dst) || l != len(literals) {
+		return fault.Corruptf("sequences stand for %d of %d bytes, and %d of %d literals", d, len(dst), l, len(literals))
+	}
+	return nil
+}
+
+// decodeFast decodes sequences while they and what is copied too much are far
+// from the ends. It returns how much there is in room, how many literals were
+// taken, and the sequences that it left: the last ones, or all from one whose
+// match is bad.
+func decodeFast(room []byte, limit int, seqs, literals []byte) (d, l int, rest []byte) {
+	lastOut, lastLiteral := min(limit, len(room)-outputRoom), len(literals)-literalRoom
+	for {
+		safe := min((lastOut-d)/(maxLiterals+maxMatch), (lastLiteral-l)/maxLiterals, len(seqs)/SequenceLen)
+		if safe <= 0 {
+			return d, l, seqs
+		}
+		n, lits, done := decodeSafe(room, d, literals[l:], seqs[:SequenceLen*safe])
+		d += n
+		l += lits
+		if seqs = seqs[SequenceLen*done:]; done < safe {
+			return d, l, seqs
+		}
+	}
+}
+
+// decodeSafe decodes sequences that fit wherever they lead to. It returns how
+// many bytes they gave and literals they took, and their number.
+func decodeSafe(room []byte, d int, literals, seqs []byte) (n, lits, done int) {
+	start, lit := unsafe.Pointer(unsafe.SliceData(room)), unsafe.Pointer(unsafe.SliceData(literals))
+	first, out := lit, unsafe.Add(start, d)
+	for _, bytes := range unsafe.Slice((*[SequenceLen]byte)(unsafe.Pointer(unsafe.SliceData(seqs))), len(seqs)/SequenceLen) {
+		seq := le.Uint32(bytes[:])
+		lits, match, back := uintptr(seq&255), uintptr(seq>>8&255), uintptr(seq>>16)
+		copyChunk(out, lit)
+		copyChunk(unsafe.Add(out, chunk), unsafe.Add(lit, chunk))
+		for i := uintptr(2 * chunk); i < lits; i += chunk {
+			copyChunk(unsafe.Add(out, i), unsafe.Add(lit, i))
+		}
+		to := unsafe.Add(out, lits)
+		if back > uintptr(to)-uintptr(start) || back < minBack {
+			break
+		}
+		lit = unsafe.Add(lit, lits)
+		from := unsafe.Pointer(uintptr(to) - back)
+		copyChunk(to, from)
+		copyChunk(unsafe.Add(to, chunk), unsafe.Add(from, chunk))
+		copyChunk(unsafe.Add(to, 2*chunk), unsafe.Add(from, 2*chunk))
+		copyChunk(unsafe.Add(to, 3*chunk), unsafe.Add(from, 3*chunk))
+		for i := uintptr(4 * chunk); i < match; i += chunk {
+			copyChunk(unsafe.Add(to, i), unsafe.Add(from, i))
+		}
+		out = unsafe.Add(to, match)
+		done++
+	}
+	return int(uintptr(out)-uintptr(start)) - d, int(uintptr(lit) - uintptr(first)), done
+}
+
+// copyChunk copies as much as always may be.
+func copyChunk(to, from unsafe.Pointer) { *(*[chunk]byte)(to) = *(*[chunk]byte)(from) }

@@ -1,0 +1,133 @@
+package flatlz
+
+import "math/bits"
+
+const (
+	minMatch  = 6 // shorter ones cost more time than they save bytes
+	tableBits = 15
+	skipLog   = 6  // without a match, steps grow by one every 64 bytes
+	goodMatch = 32 // a match as long as this is taken without looking for a better one
+	wordLen   = 8
+)
+
+// Encoder compresses. The zero value is ready. It holds a table of 128 KiB, and
+// serves one goroutine at a time. What it writes depends on the source alone.
+//
+// It remembers one place for each hash of six bytes, and looks one byte further
+// for a better match before it takes one that is not long.
+type Encoder struct {
+	table [1 << tableBits]uint32
+	base  uint32 // position of the next source's first byte, counted over all sources
+
+	seqs     []byte
+	literals []byte
+}
+
+// hash is that of the low six bytes.
+func hash(v uint64) uint32 { return uint32(v << 16 * 227718039650203 >> (64 - tableBits)) }
+
+// Encode compresses src. What it returns is valid until the next call.
+func (e *Encoder) Encode(src []byte) (sequences, literals []byte) {
+	base := e.begin(len(src))
+	e.seqs, e.literals = e.seqs[:0], e.literals[:0]
+	limit := len(src) - wordLen
+	done := 0 // what sequences stand for
+	for s := 0; s <= limit; {
+		from, n := e.find(src, s, base)
+		if n < minMatch {
+			s += 1 + (s-done)>>skipLog
+			continue
+		}
+		if n < goodMatch && s < limit {
+			if f, m := e.find(src, s+1, base); m > n+1 {
+				from, n = f, m
+				s++
+			}
+		}
+		for s > done && from > 0 && src[s-1] == src[from-1] {
+			s--
+			from--
+			n++
+		}
+		e.put(src[done:s], n, s-from)
+		inside := s + 2
+		s += n
+		done = s
+		if s <= limit {
+			e.remember(src, inside, base)
+			e.remember(src, s-2, base)
+		}
+	}
+	if done < len(src) {
+		e.put(src[done:], 0, minBack)
+	}
+	return e.seqs, e.literals
+}
+
+// begin gives the position of the first byte of a source of n bytes. It is so
+// far behind earlier sources that their entries, and empty ones, are never used.
+func (e *Encoder) begin(n int) uint32 {
+	if e.base == 0 || uint64(e.base)+uint64(n)+2*maxBack > 1<<32-1 {
+		clear(e.table[:])
+		e.base = maxBack + 1
+	}
+	base := e.base
+	e.base += uint32(n) + maxBack + 1
+	return base
+}
+
+// find gives the place and length of a match for the bytes at s, 0 if there is
+// none, and remembers s.
+func (e *Encoder) find(src []byte, s int, base uint32) (from, n int) {
+	v := le.Uint64(src[s:])
+	pos := base + uint32(s)
+	slot := &e.table[hash(v)]
+	at := *slot
+	*slot = pos
+	if pos-at > maxBack || (le.Uint64(src[at-base:])^v)<<16 != 0 {
+		return 0, 0
+	}
+	from = int(at - base)
+	if back := s - from; back < minBack {
+		// Bytes repeat: they also do some times further back.
+		if from = s - (minBack+back-1)/back*back; from < 0 {
+			return 0, 0
+		}
+	}
+	return from, matchLen(src, s, from)
+}
+
+func (e *Encoder) remember(src []byte, s int, base uint32) {
+	e.table[hash(le.Uint64(src[s:]))] = base + uint32(s)
+}
+
+// matchLen is how many bytes from s and from an earlier place on are equal.
+func matchLen(src []byte, s, from int) int {
+	at := s
+	for at+wordLen <= len(src) {
+		if x := le.Uint64(src[at:]) ^ le.Uint64(src[from:]); x != 0 {
+			return at - s + bits.TrailingZeros64(x)/8
+		}
+		at += wordLen
+		from += wordLen
+	}
+	for at < len(src) && src[at] == src[from] {
+		at++
+		from++
+	}
+	return at - s
+}
+
+// put appends literals and a match, in as many sequences as they need.
+func (e *Encoder) put(literals []byte, match, back int) {
+	e.literals = append(e.literals, literals...)
+	n := len(literals)
+	for ; n > maxLiterals; n -= maxLiterals {
+		e.seqs = append(e.seqs, maxLiterals, 0, minBack, 0)
+	}
+	for ; match > maxMatch; match -= maxMatch {
+		e.seqs = append(e.seqs, byte(n), maxMatch, byte(back), byte(back>>8))
+		n = 0
+	}
+	e.seqs = append(e.seqs, byte(n), byte(match), byte(back), byte(back>>8))
+}
