@@ -57,6 +57,10 @@ type ScanOptions struct {
 	Parallelism int
 	// Allocator makes the batches' memory; by default Arrow's.
 	Allocator memory.Allocator
+	// Reuse lets the scan use the memory of released batches for the next ones,
+	// which makes it about a third faster. What is taken out of a batch without
+	// Retain, a string for example, then changes after the next step: clone it.
+	Reuse bool
 	// MemoryLimit bounds the bytes of batches that are decoded ahead, and those of
 	// one column in a batch, by default DefaultScanBytes. A batch of a single row
 	// may exceed it.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/leaktest"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/storage"
@@ -186,6 +187,40 @@ func TestLeaveEarly(t *testing.T) {
 		}
 		mem.AssertSize(t, 0)
 		check()
+	}
+}
+
+// TestReuse scans with memory that is used again: the values are the same, those
+// of batches that somebody retains do not change, and nothing stays behind.
+func TestReuse(t *testing.T) {
+	data := numbered(100_000, 7)
+	s := openTable(t, data, WriterOptions{StripeRows: 40_000})
+	for _, parallelism := range []int{1, 3} {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		requireScan(t, s, data, ScanOptions{BatchRows: 10_000, Parallelism: parallelism, Reuse: true, Allocator: mem})
+		mem.AssertSize(t, 0)
+		var kept []arrow.RecordBatch
+		buffers := map[*byte]int{}
+		for b, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 10_000, Parallelism: parallelism, Reuse: true, Allocator: mem}) {
+			require.NoError(t, err)
+			buffers[&b.Column(0).Data().Buffers()[1].Bytes()[0]]++
+			if len(kept) < 3 {
+				b.Retain()
+				kept = append(kept, b)
+			}
+		}
+		require.Less(t, len(buffers), 10, "no memory was used again")
+		row := int64(0)
+		for _, b := range kept {
+			for i, want := range data.columns {
+				part := array.NewSlice(want, row, row+b.NumRows())
+				require.Equal(t, -1, arrowutil.Difference(part, b.Column(i)))
+				part.Release()
+			}
+			row += b.NumRows()
+			b.Release()
+		}
+		mem.AssertSize(t, 0)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -41,18 +42,19 @@ type scanner struct {
 	window  int        // most batches in the queue
 	chunk   int        // columns that a worker takes at a time
 
-	mu      sync.Mutex
-	changed sync.Cond
-	queue   []*job
-	open    *openStripe // of the newest job
-	held    int64       // bytes of done batches in the queue
-	average int64       // bytes of a batch, of late
-	planned bool        // the plan has no more tasks
-	ended   bool
-	started bool
-	workers sync.WaitGroup
-	split   []*job // parts of a batch that was too large, the next one last
-	ballast ballast
+	mu       sync.Mutex
+	changed  sync.Cond
+	queue    []*job
+	open     *openStripe // of the newest job
+	held     int64       // bytes of done batches in the queue
+	average  int64       // bytes of a batch, of late
+	planned  bool        // the plan has no more tasks
+	ended    bool
+	started  bool
+	workers  sync.WaitGroup
+	ballast  ballast
+	recycler *arrowutil.Recycler // nil unless memory is used again
+	split    []*job              // parts of a batch that was too large, the next one last
 }
 
 // job is one batch on its way.
@@ -83,6 +85,10 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	}
 	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred}
 	sc.changed.L = &sc.mu
+	if o.Reuse {
+		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
+		sc.o.Allocator = sc.recycler
+	}
 	sc.ctx, sc.cancel = context.WithCancel(ctx)
 	n := max(len(p.columns), 1)
 	sc.window = 1 + (o.Parallelism+n-1)/n
@@ -373,7 +379,9 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	case j.err == nil && n == 0:
 		return nil, nil
 	case j.err == nil:
-		sc.ballast.add(j.arrays)
+		if sc.recycler == nil {
+			sc.ballast.add(j.arrays)
+		}
 		return array.NewRecordBatch(sc.schema, j.arrays, n), nil
 	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
 		return nil, j.err
@@ -414,4 +422,7 @@ func (sc *scanner) close() {
 	}
 	sc.queue, sc.split, sc.open = nil, nil, nil
 	sc.ballast = ballast{}
+	if sc.recycler != nil {
+		sc.recycler.Close()
+	}
 }

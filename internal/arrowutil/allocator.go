@@ -17,7 +17,7 @@ type unzeroed struct{ memory.Allocator }
 const alignment = 64
 
 func (a unzeroed) Allocate(size int) []byte {
-	if size < 4<<10 {
+	if size < smallest {
 		return a.Allocator.Allocate(size)
 	}
 	b := Arbitrary(size + alignment)
@@ -36,8 +36,11 @@ func (a unzeroed) Reallocate(size int, b []byte) []byte {
 
 // withoutClearing gives an allocator whose memory may hold anything.
 func withoutClearing(mem memory.Allocator) memory.Allocator {
-	if _, ok := mem.(*memory.GoAllocator); ok {
-		return unzeroed{mem}
+	switch m := mem.(type) {
+	case *memory.GoAllocator:
+		return unzeroed{m}
+	case *Recycler:
+		return uncleared{m}
 	}
 	return mem
 }

@@ -1,0 +1,115 @@
+package arrowutil
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// Recycler is an allocator that gives freed memory out again, as it is. Whoever
+// uses memory after its Release sees it change. It is safe for concurrent use.
+type Recycler struct {
+	mem   memory.Allocator
+	limit int
+
+	mu     sync.Mutex
+	free   map[int][][]byte // by capacity
+	held   int              // bytes in free
+	closed bool
+}
+
+// NewRecycler makes an allocator that takes memory from mem and holds up to limit
+// bytes of what is freed.
+func NewRecycler(mem memory.Allocator, limit int64) *Recycler {
+	return &Recycler{mem: withoutClearing(mem), limit: int(min(limit, 1<<30)), free: map[int][][]byte{}}
+}
+
+// smallest is the least size that is worth the trouble.
+const smallest = 4 << 10
+
+// roundUp gives at most an eighth more, so that buffers of about equal sizes fit
+// each other's requests.
+func roundUp(size int) int {
+	step := 1 << max(bits.Len(uint(size-1))-4, 0)
+	return (size + step - 1) &^ (step - 1)
+}
+
+// Allocate implements memory.Allocator. It clears the memory, which some of
+// Arrow's functions count on.
+func (r *Recycler) Allocate(size int) []byte {
+	b := r.take(size)
+	clear(b)
+	return b
+}
+
+// take is Allocate without clearing.
+func (r *Recycler) take(size int) []byte {
+	if size < smallest || size > r.limit {
+		return r.mem.Allocate(size)
+	}
+	room := roundUp(size)
+	r.mu.Lock()
+	list := r.free[room]
+	if len(list) == 0 {
+		r.mu.Unlock()
+		return r.mem.Allocate(room)[:size]
+	}
+	defer r.mu.Unlock()
+	b := list[len(list)-1]
+	r.free[room] = list[:len(list)-1]
+	r.held -= room
+	return b[:size]
+}
+
+// Reallocate implements memory.Allocator.
+func (r *Recycler) Reallocate(size int, b []byte) []byte {
+	old := len(b)
+	if size > cap(b) {
+		b = uncleared{r}.Reallocate(size, b)
+	} else {
+		b = b[:size]
+	}
+	clear(b[min(old, size):])
+	return b
+}
+
+// uncleared is a Recycler for those who write all bytes.
+type uncleared struct{ *Recycler }
+
+func (u uncleared) Allocate(size int) []byte { return u.take(size) }
+
+func (u uncleared) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) {
+		return b[:size]
+	}
+	n := u.take(size)
+	copy(n, b)
+	u.Free(b)
+	return n
+}
+
+// Free implements memory.Allocator.
+func (r *Recycler) Free(b []byte) {
+	room := cap(b)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || room < smallest || room > r.limit-r.held || room != roundUp(room) {
+		r.mem.Free(b[:room])
+		return
+	}
+	r.free[room] = append(r.free[room], b[:room])
+	r.held += room
+}
+
+// Close frees what is held, and later what is freed then.
+func (r *Recycler) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, list := range r.free {
+		for _, b := range list {
+			r.mem.Free(b)
+		}
+	}
+	r.free, r.held, r.closed = nil, 0, true
+}
