@@ -84,6 +84,7 @@ func Main(ctx context.Context, env Env) int {
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	refuseUnknown(root)
 	return a.report(ctx, root.ExecuteContext(ctx))
 }
 
@@ -113,8 +114,28 @@ also be http(s) URLs.`,
 		root.AddCommand(c)
 	}
 	root.AddCommand(a.version())
-	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
+}
+
+// refuseUnknown makes usage errors of arguments that Cobra's own commands answer
+// with help. Those keep the output that is set now.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion") // else it exists only once somebody asks for it
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = noArgs
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || found == root && len(args) > 0 {
+					return noArgs(root, args)
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // wants checks the number of arguments; most below 0 means any number.
@@ -198,10 +219,17 @@ func errorLine(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		text += " (hint: " + h.Hint() + ")"
-	} else if errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt) {
+	} else if inShard(err) {
 		text += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
 	}
 	return text
+}
+
+// inShard tells whether an error is about bytes of a shard that are damaged. Other
+// formats have no elements.
+func inShard(err error) bool {
+	var e *fault.Error
+	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Element != ""
 }
 
 // oneLine joins the lines of a text.

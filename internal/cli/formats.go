@@ -251,6 +251,9 @@ func wrongFormat(err error, location string, f tabular.Format) error {
 	if ferr != nil {
 		return err
 	}
+	if len(head) == 0 && f.Name == shardName {
+		return fmt.Errorf("%s is empty", location)
+	}
 	looks := tabular.Sniff(head)
 	if f.Name == shardName && looks != shardName && tabularName(looks) == "" {
 		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])

@@ -411,7 +411,7 @@ func TestCompressed(t *testing.T) {
 
 // TestTypesOfOthers reads shards of the reference, which keep no Arrow types.
 func TestTypesOfOthers(t *testing.T) {
-	decimals := testdata.Golden(t, "types/decimals-r255.amudai.shard")
+	decimals := testdata.UnpackGolden(t, "types/decimals-r255.amudai.shard")
 	r := run(t, "cat", decimals)
 	require.Equal(t, cli.ExitFailure, r.code)
 	require.Contains(t, r.errout, "does not fit decimal(38, 16)")
@@ -420,7 +420,7 @@ func TestTypesOfOthers(t *testing.T) {
 	require.Contains(t, ok(t, "schema", "--decimals", "text", decimals), ": large_utf8\n")
 	require.Contains(t, ok(t, "schema", "--decimals", "decimal256(76,30)", decimals), ": decimal256(76, 30)\n")
 	require.Contains(t, ok(t, "schema", "--decimals", "raw", decimals), ": fixed_size_binary[16]\n")
-	times := testdata.Golden(t, "types/times-r255.amudai.shard")
+	times := testdata.UnpackGolden(t, "types/times-r255.amudai.shard")
 	require.Contains(t, run(t, "cat", times).errout, "(hint: --ticks raw reads every time)")
 	ok(t, "cat", "--ticks", "raw", times)
 	require.Contains(t, ok(t, "schema", "--ticks", "us", times), ": timestamp[us")

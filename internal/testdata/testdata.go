@@ -69,17 +69,6 @@ func AllGoldens(t testing.TB) bool {
 	return ok
 }
 
-// Golden is the path of a file below Goldens, with slashes as the manifest
-// writes it. The test fails if there is no such file.
-func Golden(t testing.TB, name string) string {
-	t.Helper()
-	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("golden %s: %v", name, err)
-	}
-	return path
-}
-
 // ReadGolden is the content of a golden, unpacked if it is stored as name.gz
 // or if name itself ends in .gz.
 func ReadGolden(t testing.TB, name string) []byte {
