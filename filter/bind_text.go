@@ -47,7 +47,7 @@ func textOf(o op, s string, fold bool) (*Text, error) {
 	default:
 		t.pattern = pattern{begins: o == opStarts || o == opEquals, ends: o == opEnds || o == opEquals}
 		if s != "" {
-			t.pattern.segments = []segment{{text: []byte(s)}}
+			t.pattern.segments = []segment{{{text: []byte(s)}}}
 		} else if o != opEquals {
 			t.pattern = pattern{}
 		}
@@ -84,32 +84,16 @@ func (t *Text) learn() {
 		return
 	}
 	for i, s := range t.pattern.segments {
-		text := s.text
-		if s.any != nil {
-			text = text[:0:0]
-			for k := 0; !s.any[k]; k++ { // up to the first _
-				text = s.text[:s.offset(k+1)]
+		for k, p := range s {
+			if len(p.text) == 0 {
+				continue
 			}
+			if i == 0 && k == 0 && t.pattern.begins {
+				t.Prefix = p.text
+			}
+			t.Parts = append(t.Parts, p.text)
 		}
-		if len(text) == 0 {
-			continue
-		}
-		if i == 0 && t.pattern.begins {
-			t.Prefix = text
-		}
-		t.Parts = append(t.Parts, text)
 	}
-}
-
-// offset is where the k-th character begins.
-func (s *segment) offset(k int) int {
-	for i := range string(s.text) {
-		if k == 0 {
-			return i
-		}
-		k--
-	}
-	return len(s.text)
 }
 
 // set is the values that meet the test, if they are an interval.
@@ -127,9 +111,10 @@ func (t *Text) set(d *domain) (valueSet, bool) {
 	if s, ok := p.exact(); ok {
 		return valueSet{spans: []span{{point{s: s}, point{s: s + "\x00"}}}}, true
 	}
-	if p.begins && !p.ends && len(p.segments) == 1 && p.segments[0].any == nil {
-		s := string(p.segments[0].text)
-		return valueSet{spans: []span{{point{s: s}, successor(s)}}}, true
+	if p.begins && !p.ends && len(p.segments) == 1 {
+		if s, ok := p.segments[0].literal(); ok {
+			return valueSet{spans: []span{{point{s: string(s)}, successor(string(s))}}}, true
+		}
 	}
 	return valueSet{}, false
 }

@@ -106,14 +106,16 @@ type bytesPlan struct {
 	whole     bool   // the needle is all that matters
 }
 
-// rangePlan is a range of byte strings. Its values begin with prefix, whose
-// first bytes are head in the bits of mask; exact tells that there is only the
-// prefix itself, all that it is all that begins with it.
+// rangePlan is a range of byte strings. With exact it is only the prefix itself,
+// with all it is all that begins with the prefix, whose first bytes are head in
+// the bits of mask. lo8 and hi8 are the first 8 bytes of the bounds, as numbers
+// in the same order.
 type rangePlan struct {
 	ByteRange
 	prefix     []byte
 	exact, all bool
 	head, mask uint64
+	lo8, hi8   uint64
 }
 
 func planOf(t Test) *bytesPlan {
@@ -126,8 +128,9 @@ func planOf(t Test) *bytesPlan {
 				p.needle = part
 			}
 		}
-		pattern := &t.pattern
-		p.whole = t.regex == nil && !pattern.begins && !pattern.ends && len(pattern.segments) == 1 && len(p.needle) == len(pattern.segments[0].text)
+		if pattern := &t.pattern; t.regex == nil && !t.fold && !pattern.begins && !pattern.ends && len(pattern.segments) == 1 {
+			_, p.whole = pattern.segments[0].literal()
+		}
 	case Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
 			p.constants = make(map[string]struct{}, len(constants))
@@ -154,7 +157,18 @@ func planRange(r ByteRange) rangePlan {
 	if n == 0 {
 		p.mask = 0
 	}
+	p.lo8, p.hi8 = first8(r.Lo), first8(r.Hi)
+	if r.NoHi {
+		p.hi8 = ^uint64(0)
+	}
 	return p
+}
+
+// first8 is the first 8 bytes, the first one being the most significant.
+func first8(v []byte) uint64 {
+	var b [8]byte
+	copy(b[:], v)
+	return binary.BigEndian.Uint64(b[:])
 }
 
 // bytes evaluates a test on byte strings.
@@ -198,19 +212,13 @@ func (e *evaluator) oneRange(r *rangePlan, v *byteValues, dst []byte, first bool
 	for i := range len(dst) / 8 {
 		w := uint64(0)
 		switch at := 64 * i; {
-		case !r.exact && !r.all:
-			for k, value := range v.fill(&e.values, at) {
-				if r.Holds(value) {
-					w |= 1 << k
-				}
-			}
 		case v.off32 != nil && at+64 <= v.n && int(v.off32[at+64])+8 <= len(v.data):
-			w = begin(r, v.data, (*[65]int32)(v.off32[at:]))
+			w = inRange64(r, v.data, (*[65]int32)(v.off32[at:]))
 		case v.off64 != nil && at+64 <= v.n && int(v.off64[at+64])+8 <= len(v.data):
-			w = begin(r, v.data, (*[65]int64)(v.off64[at:]))
+			w = inRange64(r, v.data, (*[65]int64)(v.off64[at:]))
 		default:
 			for k, value := range v.fill(&e.values, at) {
-				if bytes.HasPrefix(value, r.prefix) && (r.all || len(value) == len(r.prefix)) {
+				if r.Holds(value) {
 					w |= 1 << k
 				}
 			}
@@ -220,6 +228,30 @@ func (e *evaluator) oneRange(r *rangePlan, v *byteValues, dst []byte, first bool
 		}
 		putWord(dst, i, w)
 	}
+}
+
+// inRange64 compares 64 values. 8 bytes can be read from where any begins.
+func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64) {
+	if r.exact || r.all {
+		return begin(r, data, offsets)
+	}
+	unsure := uint64(0)
+	for k := range 64 {
+		from := offsets[k]
+		length := uint64(offsets[k+1] - from)
+		v := binary.BigEndian.Uint64(data[from:]) &^ (^uint64(0) >> min(8*length, 64))
+		inside := boolToInt(v > r.lo8) & boolToInt(v < r.hi8)
+		same := boolToInt(v == r.lo8) | boolToInt(v == r.hi8)
+		w |= uint64(inside) << k
+		unsure |= uint64(same) << k
+	}
+	for rest := unsure; rest != 0; rest &= rest - 1 {
+		k := trailing(rest)
+		if r.Holds(data[offsets[k]:offsets[k+1]]) {
+			w |= 1 << k
+		}
+	}
+	return w
 }
 
 // begin compares the first 8 bytes of 64 values, and the rest of those where

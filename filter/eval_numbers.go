@@ -123,9 +123,7 @@ func among[U int64 | uint64 | float64](v U, intervals []Interval[U]) bool {
 	lo, n := 0, len(intervals)
 	for n > 1 { // the last one that begins at or below v is in lo … lo+n
 		half := n / 2
-		if intervals[lo+half].Lo <= v {
-			lo += half
-		}
+		lo += half & -boolToInt(intervals[lo+half].Lo <= v) // no branch: nobody could foresee it
 		n -= half
 	}
 	return intervals[lo].Lo <= v && v <= intervals[lo].Hi

@@ -1,29 +1,51 @@
 package filter
 
 import (
+	"encoding/binary"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
 
 // appendFolded appends s with every character replaced by the least of those
 // that differ from it in case only, by Unicode's simple case folding: "ſtraße"
-// and "STRAßE" become "STRAßE". Bytes that are no UTF-8 stay.
+// and "STRAßE" become "STRAßE". Bytes that are no UTF-8 stay. It never gets
+// longer: a lesser character takes no more bytes.
 func appendFolded(dst, s []byte) []byte {
+	dst = slices.Grow(dst, len(s))
+	out, n := dst[len(dst):cap(dst)], 0
 	for i := 0; i < len(s); {
+		if len(s)-i >= 8 {
+			if w := binary.LittleEndian.Uint64(s[i:]); w&(0x80*ones) == 0 {
+				binary.LittleEndian.PutUint64(out[n:], upper8(w))
+				i, n = i+8, n+8
+				continue
+			}
+		}
 		if c := s[i]; c < utf8.RuneSelf {
-			dst = append(dst, upper[c])
-			i++
+			out[n] = upper[c]
+			i, n = i+1, n+1
 			continue
 		}
-		r, n := utf8.DecodeRune(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			dst = append(dst, s[i])
+		r, k := utf8.DecodeRune(s[i:])
+		if r == utf8.RuneError && k == 1 {
+			out[n] = s[i]
+			n++
 		} else {
-			dst = utf8.AppendRune(dst, folded1(r))
+			n += utf8.EncodeRune(out[n:], folded1(r))
 		}
-		i += n
+		i += k
 	}
-	return dst
+	return dst[:len(dst)+n]
+}
+
+const ones = 0x0101010101010101
+
+// upper8 folds 8 bytes of ASCII: a byte is a letter to change if adding what is
+// missing from 'a' to 128 sets its top bit, and from behind 'z' does not.
+func upper8(w uint64) uint64 {
+	letters := (w + (0x80-'a')*ones) &^ (w + (0x80-'z'-1)*ones) & (0x80 * ones)
+	return w - letters>>2
 }
 
 // upper folds ASCII, of whose letters the upper-case ones are the least.

@@ -52,50 +52,52 @@ type pattern struct {
 	ends     bool // no % behind the last
 }
 
-// segment is characters; any is true for those that stand for any.
-type segment struct {
-	text []byte // all of it if any is nil
-	any  []bool // per character
+// segment is what stands between two % of LIKE: literals, each with a number of
+// characters behind it that may be any.
+type segment []piece
+
+type piece struct {
+	text []byte
+	any  int
+}
+
+// literal is the only text that fits, if there is only one.
+func (s segment) literal() ([]byte, bool) {
+	return s[0].text, len(s) == 1 && s[0].any == 0
 }
 
 // like reads a pattern of LIKE.
 func like(s string) pattern {
 	p := pattern{begins: true}
 	var seg segment
-	var any []bool
-	wild := false
-	flush := func() {
-		if len(any) > 0 {
-			if wild {
-				seg.any = any
-			}
-			p.segments = append(p.segments, seg)
-		}
-		seg, any, wild = segment{}, nil, false
-	}
-	for len(s) > 0 {
-		_, n := utf8.DecodeRuneInString(s)
-		switch c := s[0]; {
-		case c == '%':
-			flush()
-			p.begins = p.begins && len(p.segments) > 0
-			p.ends = false
-			s = s[1:]
-			continue
-		case c == '_':
-			wild = true
-			seg.text, any = append(seg.text, c), append(any, true)
-		default:
-			if c == '\\' && len(s) > 1 {
-				s = s[1:]
-				_, n = utf8.DecodeRuneInString(s)
-			}
-			seg.text, any = append(seg.text, s[:n]...), append(any, false)
+	add := func(text string, any int) {
+		if last := len(seg) - 1; last >= 0 && (any > 0 || seg[last].any == 0) {
+			seg[last].text, seg[last].any = append(seg[last].text, text...), seg[last].any+any
+		} else {
+			seg = append(seg, piece{[]byte(text), any})
 		}
 		p.ends = true
-		s = s[n:]
 	}
-	flush()
+	for ; len(s) > 0; s = s[1:] {
+		switch {
+		case s[0] == '%':
+			p.begins = p.begins && (seg != nil || len(p.segments) > 0)
+			p.ends = false
+			if seg != nil {
+				p.segments, seg = append(p.segments, seg), nil
+			}
+		case s[0] == '_':
+			add("", 1)
+		case s[0] == '\\' && len(s) > 1:
+			s = s[1:]
+			add(s[:1], 0)
+		default:
+			add(s[:1], 0)
+		}
+	}
+	if seg != nil {
+		p.segments = append(p.segments, seg)
+	}
 	if len(p.segments) == 0 && p.begins {
 		p.ends = true // the empty pattern
 	}
@@ -110,48 +112,45 @@ func (p *pattern) exact() (string, bool) {
 	if len(p.segments) == 0 {
 		return "", true
 	}
-	return string(p.segments[0].text), p.segments[0].any == nil
+	text, ok := p.segments[0].literal()
+	return string(text), ok
 }
 
 // at is the length of what fits at the beginning of v, -1 if nothing does.
-func (s *segment) at(v []byte) int {
-	if s.any == nil {
-		if bytes.HasPrefix(v, s.text) {
-			return len(s.text)
-		}
-		return -1
-	}
-	text, pos := s.text, 0
-	for _, any := range s.any {
-		if pos == len(v) {
+func (s segment) at(v []byte) int {
+	size := len(v)
+	for _, p := range s {
+		if !bytes.HasPrefix(v, p.text) {
 			return -1
 		}
-		_, n := utf8.DecodeRune(v[pos:])
-		_, k := utf8.DecodeRune(text)
-		if !any && !bytes.Equal(v[pos:pos+n], text[:k]) {
-			return -1
+		v = v[len(p.text):]
+		for range p.any {
+			if len(v) == 0 {
+				return -1
+			}
+			_, n := utf8.DecodeRune(v)
+			v = v[n:]
 		}
-		pos, text = pos+n, text[k:]
 	}
-	return pos
+	return size - len(v)
 }
 
 // find is the end of the first place in v that fits, -1 if there is none. With
 // last it must be the end of v.
-func (s *segment) find(v []byte, last bool) int {
-	if s.any == nil {
-		i := -1
-		if last && bytes.HasSuffix(v, s.text) {
-			i = len(v) - len(s.text)
-		} else if !last {
-			i = bytes.Index(v, s.text)
+func (s segment) find(v []byte, last bool) int {
+	text, literal := s.literal()
+	if literal && last {
+		if bytes.HasSuffix(v, text) {
+			return len(v)
 		}
+		return -1
+	}
+	for pos := 0; pos < len(v); {
+		i := bytes.Index(v[pos:], text)
 		if i < 0 {
 			return -1
 		}
-		return i + len(s.text)
-	}
-	for pos := 0; pos < len(v); {
+		pos += i
 		if n := s.at(v[pos:]); n >= 0 && (!last || pos+n == len(v)) {
 			return pos + n
 		}
@@ -203,7 +202,7 @@ func literalRegex(re *syntax.Regexp) (pattern, bool) {
 			if !ok || len(p.segments) > 0 {
 				return p, false
 			}
-			p.segments = []segment{{text: []byte(text)}}
+			p.segments = []segment{{{text: []byte(text)}}}
 		}
 	}
 	if len(p.segments) == 0 {
