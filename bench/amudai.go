@@ -60,7 +60,7 @@ func (k shardFile) read(ctx context.Context, path string, q query, out *outcome)
 		b.Release()
 		return nil
 	}
-	o := shard.ScanOptions{Columns: q.columns, BatchRows: batchRows, Parallelism: q.threads}
+	o := shard.ScanOptions{Columns: q.columns, BatchRows: batchRows, Parallelism: q.threads, Reuse: q.reuse}
 	for b, err := range s.Scan(ctx, o) {
 		if err != nil {
 			return err

@@ -32,6 +32,7 @@ type query struct {
 	count   bool     // only the number of rows
 	take    []int64  // rows in ascending order, nil for all
 	threads int
+	reuse   bool // batches may share memory with those before
 }
 
 // outcome takes the rows that a query brings.

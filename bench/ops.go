@@ -21,6 +21,7 @@ import (
 const (
 	opWrite   = "write"
 	opScan    = "scan"
+	opReuse   = "reuse"   // scan into memory that is used again for the next batch
 	opProject = "project" // the columns of a typical question
 	opOpen    = "open"    // open and read one column
 	opTake    = "take"    // 1,000 random rows in ascending order, opening included
@@ -41,7 +42,7 @@ func (d *dataset) operations() []string {
 	if d.wide() { // nobody scans 50,000 columns
 		return []string{opWrite, opOpen}
 	}
-	ops := []string{opWrite, opScan, opProject, opOpen, opTake}
+	ops := []string{opWrite, opScan, opReuse, opProject, opOpen, opTake}
 	for _, q := range questions[d.name] {
 		ops = append(ops, opFilter+q.name)
 		if q.count {
@@ -59,6 +60,9 @@ func (d *dataset) query(op string) (query, error) {
 	q := query{threads: 1}
 	switch op {
 	case opScan, opScan22:
+		return q, nil
+	case opReuse:
+		q.reuse = true
 		return q, nil
 	case opScan2:
 		q.threads = 2

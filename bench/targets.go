@@ -48,6 +48,8 @@ var floors = []goal{
 var targets = []goal{
 	{name: "full scan", profile: balanced, op: opScan, limits: limits{
 		"flights": only26(0.10), "lineitem": only26(0.13), "lineitemi": only26(0.12), "logs": only26(0.20)}},
+	{name: "… into reused memory", profile: balanced, op: opReuse, limits: limits{
+		"flights": only26(0.10), "lineitem": only26(0.13), "lineitemi": only26(0.12), "logs": only26(0.20)}},
 	{name: "… against parquet-go's pages", profile: balanced, op: opScan, versus: "parquet-go zstd", limits: faster},
 	{name: "… against Arrow IPC lz4", profile: balanced, op: opScan, versus: "arrow ipc lz4", limits: faster},
 	{name: "projection", profile: balanced, op: opProject, limits: limits{
