@@ -109,7 +109,7 @@ also be http(s) URLs.`,
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}
-	for _, c := range append(a.lookers(), a.demo()) {
+	for _, c := range append(a.lookers(), a.demo(), a.bench()) {
 		c.GroupID = "look"
 		root.AddCommand(c)
 	}

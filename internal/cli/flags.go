@@ -168,8 +168,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f.StringVar(&w.to, "to", "", "format of the output, if its name does not tell")
 	f.BoolVarP(&w.force, "force", "f", false, "replace an existing output")
 	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress and no notices")
-	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
-	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (what every reader knows) or 2026")
+	w.registerCoding(cmd)
 	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
 	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: raw bytes of a stripe at most")
@@ -180,21 +179,37 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
 	f.Int64Var(&w.rowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
 	complete(cmd, "to", formats.Names()...)
-	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
-	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
 	complete(cmd, "layout", "single", "two-level")
 	complete(cmd, "nanos", "auto", "ticks", "int64")
 }
 
-// shardOptions checks the flags for shards.
-func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
-	o = shard.WriterOptions{Overwrite: w.force, Parallelism: w.parallel, StripeRows: w.stripeRows, Program: "amudai " + Version}
+// registerCoding adds the flags that say how values become bytes.
+func (w *writeFlags) registerCoding(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
+	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (what every reader knows) or 2026")
+	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
+	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
+}
+
+// coding checks the flags of registerCoding.
+func (w *writeFlags) coding() (o shard.WriterOptions, err error) {
+	o.Program = "amudai " + Version
 	if o.Profile, err = profileOf(w.profile); err != nil {
 		return o, err
 	}
 	if o.Edition, err = edition.Parse(w.edition); err != nil {
 		return o, usagef("", "--edition: %w", err)
 	}
+	return o, nil
+}
+
+// shardOptions checks the flags for shards.
+func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
+	if o, err = w.coding(); err != nil {
+		return o, err
+	}
+	o.Overwrite, o.Parallelism, o.StripeRows = w.force, w.parallel, w.stripeRows
 	if o.Layout, err = layoutOf(w.layout); err != nil {
 		return o, err
 	}

@@ -375,6 +375,23 @@ func TestDemo(t *testing.T) {
 	require.FileExists(t, filepath.Join(keep, "flights.amudai.shard"))
 }
 
+func TestBench(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	in := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(in, []byte("id,name,price\n"+strings.Repeat("7,seven,1.5\n8,,2.5\n", 500)), 0o644))
+	out := ok(t, "bench", in, "--rounds", "1", "--edition", "2026")
+	for _, want := range []string{"1,000 rows, 3 columns", "edition 2026, profile Balanced", "size", "write", "scan", "project 2 columns", "take"} {
+		require.Contains(t, out, want)
+	}
+	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--limit", "10", "--project", "price"), "10 rows")
+	left, err := os.ReadDir(temp)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Contains(t, run(t, "bench", in, "--project", "none").errout, "amudai schema")
+	require.Equal(t, cli.ExitUsage, run(t, "bench", in, "--rounds", "0").code)
+}
+
 func TestVersion(t *testing.T) {
 	require.Regexp(t, `^amudai 0\.1\.0 \(go1\.\d+.*\), editions reference and 2026\n$`, ok(t, "version"))
 	require.Contains(t, ok(t, "completion", "bash"), "bash completion")
