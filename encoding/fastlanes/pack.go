@@ -43,6 +43,9 @@ func Unpack[W Word](dst *[ChunkLen]W, src []byte, base W, w int) {
 		unpackSimple(dst, src, base, w)
 		return
 	}
+	if unpackFast(dst, src, base, w) {
+		return
+	}
 	p := unsafe.Pointer(dst)
 	switch unsafe.Sizeof(base) {
 	case 1:
