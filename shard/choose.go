@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"time"
+
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/rowset"
 )
@@ -26,7 +28,10 @@ func (sc *scanner) choose(j *job) (err error) {
 	if err != nil {
 		return inStripe(err, j.stripe.index)
 	}
-	s := newSelection(f, sc.o.Allocator, sc.limit(j))
+	if sc.stats != nil {
+		defer func(start time.Time) { sc.stats.choose.Add(int64(time.Since(start))) }(time.Now())
+	}
+	s := newSelection(f, sc, sc.limit(j))
 	rows, err := s.choose(sc.ctx, j.rows)
 	if err != nil {
 		s.release()

@@ -57,12 +57,14 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 		if c, err = s.openColumn(ctx, i); err != nil {
 			return nil, err
 		}
-		slot.column = c
+		if slot.column = c; s.sc.stats != nil {
+			s.sc.stats.opened.Add(c.Blocks())
+		}
 	}
 	if last {
 		slot.column = nil
 	}
-	return c.With(stripe.ReadOptions{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit}), nil
+	return c.With(stripe.ReadOptions{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit, Counters: s.sc.stats.counters()}), nil
 }
 
 // openColumn opens column i, and keeps it for other scans if this one has a filter:

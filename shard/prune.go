@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -57,7 +58,7 @@ type stripeFilter struct {
 
 	maybe rowset.Set // rows that the filter may be true for
 	sure  rowset.Set // those among them that it is true for
-	by    Sources    // that left nothing else, 0 if values must be looked at
+	steps []StepExplanation
 }
 
 // stripeColumn is a column of a filter in a stripe.
@@ -88,32 +89,35 @@ func newStripeFilter(ctx context.Context, s *Shard, pred *predicate, index int, 
 	f.rank(pred.bound.Root())
 	for _, step := range []struct {
 		source Sources
-		ask    func(context.Context) error
+		ask    func(context.Context) (note string, err error)
 	}{{Statistics, f.askStatistics}, {BloomFilters, f.askBloom}, {Dictionaries, f.askDictionaries}, {RangeIndexes, f.askPages}} {
+		note := ""
 		if step.source == Statistics || f.disable&step.source == 0 {
-			if err := step.ask(ctx); err != nil {
+			var err error
+			if note, err = step.ask(ctx); err != nil {
 				return nil, err
 			}
 		}
-		if f.decided(step.source) {
+		done := f.decided()
+		if note != "" || done {
+			f.trace(step.source, note)
+		}
+		if done {
 			break
 		}
 	}
 	return f, nil
 }
 
-// decided tells whether nothing is left to look for, and notes what source it was.
-func (f *stripeFilter) decided(by Sources) bool {
+// decided tells whether nothing is left to look for.
+func (f *stripeFilter) decided() bool {
 	switch f.verdict(f.pred.bound.Root(), f.facts) {
 	case filter.None:
-		f.maybe, f.sure, f.by = nil, nil, by
+		f.maybe, f.sure = nil, nil
 		return true
 	case filter.All:
-		f.sure, f.by = f.maybe, by
+		f.sure = f.maybe
 		return true
-	}
-	if len(f.maybe) == 0 {
-		f.by = by
 	}
 	return len(f.maybe) == 0
 }
@@ -145,13 +149,13 @@ func (f *stripeFilter) verdict(n *filter.Node, facts []filter.Facts) filter.Verd
 
 // askStatistics reads the descriptors of the columns; without the source it takes
 // from them only how the columns are stored.
-func (f *stripeFilter) askStatistics(ctx context.Context) error {
+func (f *stripeFilter) askStatistics(ctx context.Context) (note string, err error) {
 	var ids []uint32
 	for i := range f.columns {
 		ids = appendIDs(ids, &f.columns[i].top)
 	}
 	if err := f.stripe.Prefetch(ctx, ids); err != nil {
-		return err
+		return "", err
 	}
 	for i := range f.columns {
 		c := &f.columns[i]
@@ -160,7 +164,7 @@ func (f *stripeFilter) askStatistics(ctx context.Context) error {
 		for k, n := range c.nodes {
 			d, err := f.stripe.Descriptor(ctx, n.ID)
 			if err != nil {
-				return err
+				return "", err
 			}
 			nodes[k] = d.GetField()
 			if k < len(c.nodes)-1 {
@@ -173,19 +177,24 @@ func (f *stripeFilter) askStatistics(ctx context.Context) error {
 			f.facts[i] = factsOf(c.leaf(), nodes)
 		}
 	}
-	return nil
+	if f.disable&Statistics != 0 {
+		return "", nil
+	}
+	return "of the stripe", nil
 }
 
-func (f *stripeFilter) askBloom(context.Context) error {
+func (f *stripeFilter) askBloom(context.Context) (note string, err error) {
 	for i := range f.columns {
 		c := &f.columns[i]
-		f.facts[i].MayHold = bloomOf(c.leaf(), c.descriptor)
+		if f.facts[i].MayHold = bloomOf(c.leaf(), c.descriptor); f.facts[i].MayHold != nil {
+			note = "of byte strings"
+		}
 	}
-	return nil
+	return note, nil
 }
 
 // askDictionaries evaluates leaves once for each entry of a value dictionary.
-func (f *stripeFilter) askDictionaries(ctx context.Context) error {
+func (f *stripeFilter) askDictionaries(ctx context.Context) (note string, err error) {
 	var leaves []*filter.Node
 	var visit func(n *filter.Node)
 	visit = func(n *filter.Node) {
@@ -204,11 +213,11 @@ func (f *stripeFilter) askDictionaries(ctx context.Context) error {
 		}
 		codes, err := f.codes(ctx, n)
 		if err != nil {
-			return err
+			return "", err
 		}
 		f.leaves[n] = codes
 	}
-	return nil
+	return f.kept(leaves), nil
 }
 
 // codes evaluates a leaf on the entries of its column's dictionary, nil if there is
@@ -265,20 +274,20 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 }
 
 // askPages holds the filter against the bounds of every numrange.BlockLen rows.
-func (f *stripeFilter) askPages(ctx context.Context) error {
+func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	pages := make([]*pageFacts, len(f.columns))
 	some := false
 	for i := range f.columns {
 		p, err := stripe.OpenPages(ctx, f.stripe, *f.columns[i].leaf())
 		if err != nil {
-			return err
+			return "", err
 		}
 		if p != nil {
 			pages[i], some = newPageFacts(p, f.columns[i].direct), true
 		}
 	}
 	if !some {
-		return nil
+		return "", nil
 	}
 	rows := f.stripe.Rows()
 	facts := slices.Clone(f.facts)
@@ -299,7 +308,7 @@ func (f *stripeFilter) askPages(ctx context.Context) error {
 		}
 	}
 	f.maybe, f.sure = rowset.Of(maybe...), rowset.Of(sure...)
-	return nil
+	return fmt.Sprintf("bounds of every %d rows", numrange.BlockLen), nil
 }
 
 // pageFacts are the facts of the pages of a column.

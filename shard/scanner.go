@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -54,6 +55,7 @@ type scanner struct {
 	workers  sync.WaitGroup
 	ballast  ballast
 	recycler *arrowutil.Recycler // nil unless memory is used again
+	stats    *scanStats          // nil if nobody wants to know
 	split    []*job              // parts of a batch that was too large, the next one last
 }
 
@@ -323,6 +325,9 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	defer fault.Recover(&err)
 	if err := sc.ctx.Err(); err != nil {
 		return err
+	}
+	if sc.stats != nil {
+		defer func(start time.Time) { sc.stats.decode.Add(int64(time.Since(start))) }(time.Now())
 	}
 	if j.selection != nil {
 		if j.arrays[i], err = j.selection.pick(sc.columns[i].ID, j.rows); j.arrays[i] != nil || err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -18,6 +17,7 @@ import (
 type selection struct {
 	*stripeFilter
 	options stripe.ReadOptions
+	stats   *scanStats
 	arrays  []selected // by column of the filter
 	bits    []byte
 }
@@ -29,10 +29,10 @@ type selected struct {
 	bare  arrow.Array // of the column's bare type, nil if that has not been read
 }
 
-func newSelection(f *stripeFilter, mem memory.Allocator, limit int64) *selection {
+func newSelection(f *stripeFilter, sc *scanner, limit int64) *selection {
 	return &selection{
-		stripeFilter: f, options: stripe.ReadOptions{Allocator: mem, MaxArrayBytes: limit},
-		arrays: make([]selected, len(f.columns)),
+		stripeFilter: f, stats: sc.stats, arrays: make([]selected, len(f.columns)),
+		options: stripe.ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: limit, Counters: sc.stats.counters()},
 	}
 }
 
@@ -58,6 +58,9 @@ func (s *selection) choose(ctx context.Context, set rowset.Set) (rowset.Set, err
 	sure := set.And(s.sure)
 	if len(sure) > 0 {
 		set = set.And(sure.Not(s.stripe.Rows()))
+	}
+	if s.stats != nil {
+		s.stats.evaluated.Add(set.Len())
 	}
 	found, err := s.node(ctx, s.pred.bound.Root(), set)
 	return found.Or(sure), err

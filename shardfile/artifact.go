@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/fault"
@@ -18,6 +19,7 @@ type artifact struct {
 	url     string
 	r       storage.Reader
 	size    int64
+	reads   *reads
 	tail    []byte
 	tailOff int64
 
@@ -36,7 +38,23 @@ func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 		copy(p, b)
 		return nil
 	}
+	return a.fetch(ctx, p, off)
+}
+
+// fetch reads bytes that are not in memory.
+func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
+	a.reads.requests.Add(1)
+	a.reads.bytes.Add(int64(len(p)))
 	return fault.Of(a.r.ReadAt(ctx, p, off), a.Name())
+}
+
+// reads counts what was read of a shard.
+type reads struct{ requests, bytes atomic.Int64 }
+
+// Reads is how many requests for how many bytes reading the shard has taken since
+// it was opened, without the first.
+func (f *File) Reads() (requests, bytes int64) {
+	return f.reads.requests.Load(), f.reads.bytes.Load()
 }
 
 func (a *artifact) check(off, n int64) error {
@@ -65,7 +83,7 @@ func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
 		return b, nil
 	}
 	b := make([]byte, end-start)
-	return b, fault.Of(a.r.ReadAt(ctx, b, start), a.Name())
+	return b, a.fetch(ctx, b, start)
 }
 
 // checkHeader looks at the first bytes of the artifact, once.

@@ -56,6 +56,7 @@ type File struct {
 	directoryRange Range
 	stripes        []*Stripe
 	cache          *cache
+	reads          *reads
 
 	mu        sync.Mutex
 	artifacts map[string]*artifact // by URL
@@ -247,7 +248,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	return f.keep(&artifact{url: full, r: r, size: size, tailOff: size})
+	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
 }
 
 // keep adds a to the open artifacts, unless another goroutine was faster.

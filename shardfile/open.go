@@ -95,9 +95,9 @@ func openRoot(ctx context.Context, location string, o OpenOptions) (*File, error
 		r.Close()
 		return nil, fault.Of(err, r.Name())
 	}
-	root := &artifact{url: url, r: r, size: size, tail: tail, tailOff: size - int64(len(tail))}
+	root := &artifact{url: url, r: r, size: size, reads: &reads{}, tail: tail, tailOff: size - int64(len(tail))}
 	return &File{
-		o: o, root: root, location: location,
+		o: o, root: root, reads: root.reads, location: location,
 		artifacts: map[string]*artifact{url: root},
 		cache:     newCache(o.CacheBytes),
 	}, nil

@@ -24,6 +24,7 @@ type Column struct {
 	options ReadOptions
 	rows    int64
 	size    int64
+	blocks  int64
 }
 
 // nodeReader reads one schema node and those below it. It is safe for
@@ -33,14 +34,19 @@ type nodeReader interface {
 	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
 }
 
-// With is the same column, read with another allocator and another bound of the
-// bytes of an array; other options stay as they were when it was opened.
+// With is the same column, read with another allocator, another bound of the bytes
+// of an array and other counters; other options stay as they were when it was
+// opened.
 func (c *Column) With(o ReadOptions) *Column {
 	with := *c
 	with.options.Allocator, with.options.MaxArrayBytes = o.Allocator, o.MaxArrayBytes
+	with.options.Counters = o.Counters
 	with.options.setDefaults()
 	return &with
 }
+
+// Blocks is the number of blocks of all buffers of the column.
+func (c *Column) Blocks() int64 { return c.blocks }
 
 // Size is about how many bytes of memory the open column takes.
 func (c *Column) Size() int64 { return c.size }
@@ -56,7 +62,7 @@ func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOpti
 	if err != nil {
 		return nil, err
 	}
-	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows(), size: op.size}, nil
+	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows(), size: op.size, blocks: op.blocks}, nil
 }
 
 // Read gives the rows from up to (not including) to, counted from the start of
@@ -133,6 +139,7 @@ type opener struct {
 	src     Source
 	options ReadOptions
 	size    int64 // estimated memory of the readers
+	blocks  int64
 }
 
 // readerSize is about what a reader of a node takes in memory, and maybe a decoded
@@ -260,6 +267,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uin
 		return nil, err
 	}
 	n.size += br.mapSize
+	n.opener.blocks += int64(br.blocks.Len())
 	if br.blocks.Values() != want {
 		return nil, br.wrap(fault.Corruptf("block map holds %d values, expected %d", br.blocks.Values(), want))
 	}

@@ -129,6 +129,7 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 		if err := br.r.ReadAt(ctx, raw, br.start+first); err != nil {
 			return br.wrap(err)
 		}
+		w.options.Counters.add(parts[:n])
 		for i := range parts[:n] {
 			p := &parts[i]
 			at := int(p.Offset - first)
@@ -144,6 +145,21 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 		}
 	}
 	return nil
+}
+
+func (c *Counters) add(parts []part) {
+	if c == nil {
+		return
+	}
+	for i := range parts {
+		p := &parts[i]
+		c.Blocks.Add(1)
+		c.Bytes.Add(int64(p.Size))
+		c.Values.Add(int64(p.n))
+		if p.whole() {
+			c.Whole.Add(1)
+		}
+	}
 }
 
 func (br *blockReader) wrap(err error) error {

@@ -10,6 +10,7 @@ package stripe
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -88,6 +89,17 @@ type ReadOptions struct {
 	// beyond it reading fails with [ErrBatchTooLarge]. Zero means 1 GiB. Constants
 	// and nulls that take no bytes in the file get a quarter of that at most.
 	MaxArrayBytes int64
+	// Counters are added to by reads, if they are not nil.
+	Counters *Counters
+}
+
+// Counters count what reads of columns did. They may be added to by several
+// goroutines.
+type Counters struct {
+	Blocks atomic.Int64 // that were read
+	Bytes  atomic.Int64 // of these blocks
+	Whole  atomic.Int64 // those of which all values were wanted
+	Values atomic.Int64 // that were wanted
 }
 
 func (o *ReadOptions) setDefaults() {

@@ -1,0 +1,131 @@
+package shard
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/hll"
+	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// Count is the number of rows that meet a filter. It reads nothing but the columns
+// of the filter, and of these only what statistics, Bloom filters, value
+// dictionaries and range indexes leave open.
+func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
+	if e.IsZero() {
+		_, err := s.project(ctx, []string{}) // refuses what a scan refuses
+		return s.NumRows(), err
+	}
+	n := int64(0)
+	for b, err := range s.Scan(ctx, ScanOptions{Filter: e, Columns: []string{}}) {
+		if err != nil {
+			return 0, err
+		}
+		n += b.NumRows()
+	}
+	return n, nil
+}
+
+// Summary is what statistics say about a column, without a look at its values.
+type Summary struct {
+	Rows  int64
+	Nulls int64 // -1 if that is not known
+	// Min and Max are bounds of the values that are neither null nor NaN: arrays of
+	// one value of the column's bare type (see stripe.Bare), nil if there are no
+	// such values or bounds are not known. They are values of the column themselves
+	// if MinExact and MaxExact say so, else they may be less and greater.
+	Min, Max           arrow.Array
+	MinExact, MaxExact bool
+	// Distinct is about how many different values there are, by the column's
+	// sketch; -1 if there is none.
+	Distinct int64
+}
+
+// Summary gives what the statistics of the column at path say, which may be one
+// inside of structs. Nulls are those of the column, and of the structs it is in.
+func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
+	p, err := s.project(ctx, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := s.schema.PathNodes(path)
+	if err != nil {
+		return nil, err
+	}
+	out := &Summary{Rows: s.NumRows(), Nulls: -1, Distinct: -1}
+	col := &p.columns[0]
+	certain := true // no struct above the column is null
+	for i := range nodes {
+		d, err := s.descriptor(ctx, nodes[i].ID())
+		if err != nil {
+			return nil, err
+		}
+		nulls, known := nullsOf(d)
+		if i < len(nodes)-1 {
+			certain = certain && known && nulls == 0 && int64(d.PositionCount) == s.NumRows()
+			if len(col.Children) != 1 {
+				return out, nil
+			}
+			col = &col.Children[0]
+			continue
+		}
+		if d == nil {
+			return out, nil
+		}
+		if certain && known && int64(d.PositionCount) == s.NumRows() {
+			out.Nulls = int64(nulls)
+		}
+		r := d.GetRangeStats()
+		if v := r.GetMinValue(); v != nil {
+			out.Min, _ = stripe.ValueOf(*col, v)
+			out.MinExact = out.Min != nil && certain && r.MinInclusive
+		}
+		if v := r.GetMaxValue(); v != nil {
+			out.Max, _ = stripe.ValueOf(*col, v)
+			out.MaxExact = out.Max != nil && certain && r.MaxInclusive
+		}
+		out.Distinct = distinctOf(d)
+	}
+	return out, nil
+}
+
+// descriptor is that of a node for the whole shard, made of those of the stripes if
+// there is none.
+func (s *Shard) descriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
+	d, err := s.file.FieldDescriptor(ctx, id)
+	if d != nil || err != nil {
+		return d, err
+	}
+	for i := range s.NumStripes() {
+		sd, err := s.file.Stripe(i).Descriptor(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if sd == nil {
+			return nil, nil
+		}
+		d = stats.Merge(d, sd.GetField())
+	}
+	return d, nil
+}
+
+// distinctOf is the number of distinct values, -1 if it is not known.
+func distinctOf(d *shardpb.FieldDescriptor) int64 {
+	c := d.GetCardinality()
+	if c == nil {
+		return -1
+	}
+	if c.Count != nil {
+		return int64(min(*c.Count, 1<<62))
+	}
+	if h := c.HllSketch; h != nil {
+		if sketch, err := hll.Parse(h.BitsPerIndex, h.Counters); err == nil {
+			return int64(min(sketch.Estimate(), 1<<62))
+		}
+	}
+	return -1
+}

@@ -1,0 +1,116 @@
+package shard
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+)
+
+// TestExplain checks what each source says about a filter that it can decide, and
+// that a run agrees.
+func TestExplain(t *testing.T) {
+	ctx := context.Background()
+	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
+	explain := func(text string) []StepExplanation {
+		x, err := s.Explain(ctx, ScanOptions{Filter: where(t, text), Stripes: []int{1}})
+		require.NoError(t, err)
+		require.EqualValues(t, 5000, x.Rows)
+		require.EqualValues(t, 2000, x.Asked)
+		require.Len(t, x.Stripes, 1)
+		return x.Stripes[0].Steps
+	}
+	steps := explain("c0 < 100")
+	require.Len(t, steps, 1)
+	require.Equal(t, Statistics, steps[0].Source)
+	require.Zero(t, steps[0].Left)
+
+	steps = explain("c0 >= 2000")
+	require.Len(t, steps, 1)
+	require.EqualValues(t, 2000, steps[0].Sure)
+
+	steps = explain("origin contains 'M'")
+	require.Equal(t, Dictionaries, steps[len(steps)-1].Source)
+	require.Zero(t, steps[len(steps)-1].Left)
+
+	steps = explain("origin contains 'F' and c0 between 2300 and 2800")
+	last := steps[len(steps)-1]
+	require.Equal(t, RangeIndexes, last.Source)
+	require.LessOrEqual(t, last.Left, int64(768))
+	require.Contains(t, steps[len(steps)-2].Note, "1 of 3 entries of origin")
+
+	x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 2300 and 2310"), Parallelism: 2})
+	require.NoError(t, err)
+	require.EqualValues(t, 11, x.Run.Rows)
+	require.EqualValues(t, 256, x.Run.Evaluated)
+	require.Positive(t, x.Run.Blocks)
+	require.Less(t, x.Run.Values, int64(400))
+	text := x.String()
+	require.Contains(t, text, "where:   c0 between 2300 and 2310")
+	require.Contains(t, text, "result:  11 rows in 1 batch")
+	require.Contains(t, text, "range index      leaves 256 rows")
+	x, err = s.Analyze(ctx, ScanOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, 5000, x.Run.Rows)
+	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
+}
+
+// TestCount counts with and without statistics that tell.
+func TestCount(t *testing.T) {
+	ctx := context.Background()
+	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
+	for text, want := range map[string]int64{
+		"c0 < 100": 100, "c0 >= 0": 5000, "c0 is null": 0, "delay = 17": 5, "c0 < 2000 or origin = 'none'": 2000,
+		"origin in ('SFO', 'LAX', 'JFK', 'ORD')": 5000, "payload is not null": 5000,
+	} {
+		n, err := s.Count(ctx, where(t, text))
+		require.NoError(t, err)
+		require.Equal(t, want, n, text)
+	}
+	n, err := s.Count(ctx, filter.Expr{})
+	require.NoError(t, err)
+	require.EqualValues(t, 5000, n)
+	_, err = s.Count(ctx, where(t, "none = 3"))
+	require.Error(t, err)
+}
+
+// TestCountReads counts the bytes that counting takes: none where statistics tell, and
+// only columns of the filter.
+func TestCountReads(t *testing.T) {
+	ctx := context.Background()
+	s := openTable(t, flightsLike(50_000), WriterOptions{StripeRows: 20_000})
+	bytes := func(text string) int64 {
+		_, before := s.File().Reads()
+		_, err := s.Count(ctx, where(t, text))
+		require.NoError(t, err)
+		_, after := s.File().Reads()
+		return after - before
+	}
+	bytes("c0 < 0") // descriptors
+	require.Zero(t, bytes("c0 < 50000"))
+	require.Zero(t, bytes("c0 >= 20000 and c0 < 40000"))
+	require.Less(t, bytes("c0 = 12345"), int64(20_000))
+	d, err := s.Statistics(ctx, "payload")
+	require.NoError(t, err)
+	require.Less(t, bytes("delay = 7 and origin = 'SFO'"), int64(d.GetRawDataSize())/2)
+}
+
+func TestSummary(t *testing.T) {
+	ctx := context.Background()
+	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
+	x, err := s.Summary(ctx, "c0")
+	require.NoError(t, err)
+	require.EqualValues(t, 5000, x.Rows)
+	require.Zero(t, x.Nulls)
+	require.Equal(t, "0", x.Min.ValueStr(0))
+	require.Equal(t, "4999", x.Max.ValueStr(0))
+	require.True(t, x.MinExact && x.MaxExact)
+	require.EqualValues(t, -1, x.Distinct)
+	x, err = s.Summary(ctx, "origin")
+	require.NoError(t, err)
+	require.EqualValues(t, 3, x.Distinct)
+	_, err = s.Summary(ctx, "none")
+	require.Error(t, err)
+}
