@@ -239,11 +239,8 @@ func (b *binder) leaf(col int, set valueSet, negate bool) draft {
 		set = set.not(d.whole)
 	}
 	set.nan = set.nan && d.family == famFloat
-	switch {
-	case set.empty():
+	if set.empty() {
 		return draft{kind: NodeNever}
-	case set.holds(d.whole) && (set.nan || d.family != famFloat):
-		return draft{kind: NodeLeaf, col: col, test: Nulls{Not: true}}
 	}
 	return draft{kind: NodeLeaf, col: col, set: &set}
 }
@@ -253,16 +250,14 @@ func (b *binder) is(n *node, negate bool) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	if n.op == opIsNaN {
-		return b.leaf(col, valueSet{nan: true}.only(b.columns[col].d), negate), nil
+	d := b.columns[col].d
+	switch {
+	case n.op == opIsNaN:
+		return b.leaf(col, valueSet{nan: d.family == famFloat}, negate), nil
+	case negate && d.family != famNone: // any value
+		return b.leaf(col, valueSet{[]span{d.whole}, true}, false), nil
 	}
 	return draft{kind: NodeLeaf, col: col, test: Nulls{Not: negate}}, nil
-}
-
-// only drops NaN from what is no float.
-func (a valueSet) only(d *domain) valueSet {
-	a.nan = a.nan && d.family == famFloat
-	return a
 }
 
 // comparison binds = <> < <= > >=.

@@ -22,10 +22,7 @@ func (b *binder) combine(and bool, kids []draft) draft {
 				set = set.or(*k.set)
 			}
 			out[at] = b.leaf(k.col, set, false)
-			if out[at].set == nil { // no more a set: a constant, or any value
-				delete(leaves, k.col)
-			}
-			k = out[at]
+			k = out[at] // never, if no value is left
 		} else {
 			if k.set != nil {
 				leaves[k.col] = len(out)

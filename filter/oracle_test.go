@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -24,7 +25,7 @@ func randomBatch(r *rand.Rand) arrow.RecordBatch {
 		}
 	}
 	g := arrowgen.New(r.Uint64())
-	g.Wide = true
+	g.Wide = bits.UintSize == 64 // arrow-go makes large decimals of 64-bit words only
 	g.Nulls = []float64{0, 0.1, 0.9, 1}[r.IntN(4)]
 	n := []int{0, 1, 63, 64, 65, 300}[r.IntN(6)]
 	from, behind := r.IntN(70), r.IntN(20)

@@ -105,7 +105,7 @@ func (a valueSet) not(whole span) valueSet {
 // empty tells whether no value is in the set.
 func (a valueSet) empty() bool { return len(a.spans) == 0 && !a.nan }
 
-// holds tells whether the set has all values of the domain but NaN.
-func (a valueSet) holds(whole span) bool {
-	return len(a.spans) == 1 && a.spans[0].lo.cmp(whole.lo) <= 0 && a.spans[0].hi.cmp(whole.hi) >= 0
+// full tells whether the set has all values of the domain.
+func (d *domain) full(a valueSet) bool {
+	return len(a.spans) == 1 && a.spans[0].lo.cmp(d.whole.lo) <= 0 && a.spans[0].hi.cmp(d.whole.hi) >= 0 && (a.nan || d.family != famFloat)
 }

@@ -158,8 +158,11 @@ func successor(prefix string) point {
 	return point{end: true}
 }
 
-// test gives a set that is neither empty nor all values its type.
+// test gives a set that is not empty its type.
 func (d *domain) test(set valueSet) Test {
+	if d.full(set) {
+		return Nulls{Not: true}
+	}
 	switch d.family {
 	case famBool:
 		return Bools{False: set.contains(0), True: set.contains(1)}
