@@ -13,12 +13,12 @@ import (
 // that a run agrees.
 func TestExplain(t *testing.T) {
 	ctx := context.Background()
-	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
+	s := openTable(t, flightsLike(100_000), WriterOptions{StripeRows: 40_000})
 	explain := func(text string) []StepExplanation {
 		x, err := s.Explain(ctx, ScanOptions{Filter: where(t, text), Stripes: []int{1}})
 		require.NoError(t, err)
-		require.EqualValues(t, 5000, x.Rows)
-		require.EqualValues(t, 2000, x.Asked)
+		require.EqualValues(t, 100_000, x.Rows)
+		require.EqualValues(t, 40_000, x.Asked)
 		require.Len(t, x.Stripes, 1)
 		return x.Stripes[0].Steps
 	}
@@ -27,33 +27,38 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, Statistics, steps[0].Source)
 	require.Zero(t, steps[0].Left)
 
-	steps = explain("c0 >= 2000")
+	steps = explain("c0 >= 40000")
 	require.Len(t, steps, 1)
-	require.EqualValues(t, 2000, steps[0].Sure)
+	require.EqualValues(t, 40_000, steps[0].Sure)
+
+	steps = explain("origin = 'LAY'")
+	require.Equal(t, BloomFilters, steps[len(steps)-1].Source)
+	require.Zero(t, steps[len(steps)-1].Left)
 
 	steps = explain("origin contains 'M'")
 	require.Equal(t, Dictionaries, steps[len(steps)-1].Source)
 	require.Zero(t, steps[len(steps)-1].Left)
 
-	steps = explain("origin contains 'F' and c0 between 2300 and 2800")
+	steps = explain("origin contains 'S' and c0 between 42300 and 42800")
 	last := steps[len(steps)-1]
 	require.Equal(t, RangeIndexes, last.Source)
-	require.LessOrEqual(t, last.Left, int64(768))
+	require.LessOrEqual(t, last.Left, int64(768)) // pages of 256 rows
+	require.GreaterOrEqual(t, last.Left, int64(501))
 	require.Contains(t, steps[len(steps)-2].Note, "1 of 3 entries of origin")
 
-	x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 2300 and 2310"), Parallelism: 2})
+	x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42300 and 42310"), Parallelism: 2})
 	require.NoError(t, err)
 	require.EqualValues(t, 11, x.Run.Rows)
 	require.EqualValues(t, 256, x.Run.Evaluated)
 	require.Positive(t, x.Run.Blocks)
-	require.Less(t, x.Run.Values, int64(400))
+	require.Less(t, x.Run.Values, int64(1000))
 	text := x.String()
-	require.Contains(t, text, "where:   c0 between 2300 and 2310")
+	require.Contains(t, text, "where:   c0 between 42300 and 42310")
 	require.Contains(t, text, "result:  11 rows in 1 batch")
 	require.Contains(t, text, "range index      leaves 256 rows")
 	x, err = s.Analyze(ctx, ScanOptions{})
 	require.NoError(t, err)
-	require.EqualValues(t, 5000, x.Run.Rows)
+	require.EqualValues(t, 100_000, x.Run.Rows)
 	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
 }
 
