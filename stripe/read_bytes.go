@@ -50,14 +50,14 @@ type bytesColumn[O int32 | int64] struct {
 	limit   int64
 }
 
-// newColumn begins an array of n values of probably mean bytes.
-func (r *bytesReader[O]) newColumn(w *worker, n, mean int, nulls bool) (*bytesColumn[O], error) {
+// newColumn begins an array of n values of probably so many bytes.
+func (r *bytesReader[O]) newColumn(w *worker, n int, likely int64, nulls bool) (*bytesColumn[O], error) {
 	c := &bytesColumn[O]{limit: w.options.MaxArrayBytes}
 	if int64(n)*int64(max(r.fixed, 8)) > c.limit {
 		return nil, ErrBatchTooLarge
 	}
 	c.data = arrowutil.NewBuffer(w.options.Allocator, 0)
-	c.data.Reserve(int(min(int64(n)*int64(mean), c.limit)) + overrun)
+	c.data.Reserve(int(min(likely, c.limit)) + overrun)
 	if r.fixed == 0 {
 		c.offsets = arrowutil.NewBuffer(w.options.Allocator, sizeOf[O]()*(n+1))
 		all := arrowutil.As[O](c.offsets.Bytes())
@@ -68,6 +68,25 @@ func (r *bytesReader[O]) newColumn(w *worker, n, mean int, nulls bool) (*bytesCo
 		c.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	return c, nil
+}
+
+// likely is how many bytes the values of rows probably have, and some more: as
+// much as they should by the encoded size of their blocks. Memory that was
+// reserved too small is copied.
+func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
+	n := rows.Len()
+	if r.fixed > 0 || n == 0 || r.data.blocks.DataSize() <= 0 {
+		return n * int64(r.mean)
+	}
+	from, to := uint64(rows[0].From), uint64(rows[len(rows)-1].To)
+	if to > r.data.blocks.Values() || to-from > 2*uint64(n) {
+		return n * int64(r.mean)
+	}
+	first, _, start, _ := r.data.blocks.Block(r.data.blocks.Find(from))
+	last, count, end, size := r.data.blocks.Block(r.data.blocks.Find(to - 1))
+	perRow := float64(end-start+int64(size)) / float64(last-first+uint64(count))
+	mean := float64(r.data.blocks.DataSize()) / float64(r.data.blocks.Values())
+	return int64(float64(n) * float64(r.mean) * min(perRow/mean, 2) * 9 / 8)
 }
 
 // room makes room for n more bytes of values and returns it, with a capacity
@@ -98,7 +117,7 @@ func (c *bytesColumn[O]) free(n uint64) []byte {
 }
 
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	c, err := r.newColumn(w, int(rows.Len()), r.mean, r.nulls)
+	c, err := r.newColumn(w, int(rows.Len()), r.likely(rows), r.nulls)
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(w, int(rows.Len()), r.expected(table), hasNull)
+	c, err := r.newColumn(w, int(rows.Len()), int64(r.expected(table))*rows.Len(), hasNull)
 	if err != nil {
 		return nil, err
 	}
