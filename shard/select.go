@@ -109,6 +109,19 @@ func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		return r.With(s.options).SelectCodes(ctx, set, c.keep)
 	}
 	columns := make([]arrow.Array, len(s.columns))
+	if s.blockwise(n, set) {
+		r, err := s.reader(ctx, n.Column)
+		if err != nil {
+			return nil, err
+		}
+		found, ok, err := r.With(s.options).SelectBlocks(ctx, set, func(dst []byte, values arrow.Array) ([]byte, error) {
+			columns[n.Column] = values
+			return n.Eval(dst, columns, values.Len())
+		})
+		if ok || err != nil {
+			return found, err
+		}
+	}
 	for _, i := range n.Columns() {
 		if err := s.read(ctx, i, set); err != nil {
 			return nil, err
@@ -121,6 +134,26 @@ func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		return nil, err
 	}
 	return set.Select(s.bits), nil
+}
+
+// blockwise tells whether a leaf is best evaluated block by block, and what it
+// decoded for that dropped: where few rows are to be expected, or none.
+func (s *selection) blockwise(n *filter.Node, set rowset.Set) bool {
+	if n.Kind != filter.NodeLeaf {
+		return false
+	}
+	c := &s.columns[n.Column]
+	if a := &s.arrays[n.Column]; !c.bare || !c.direct || len(c.nodes) != 1 || a.array != nil && slices.Equal(a.rows, set) {
+		return false
+	}
+	switch t := n.Test.(type) {
+	case *filter.Text:
+		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
+	case filter.Bytes:
+		_, ok := t.Constants()
+		return ok
+	}
+	return false
 }
 
 // read decodes a column of the filter for the rows of a set.

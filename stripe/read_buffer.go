@@ -36,6 +36,7 @@ type worker struct {
 	codes   []uint32
 	words   []uint64
 	bits    []byte
+	held    []byte
 }
 
 var workers = sync.Pool{New: func() any { return new(worker) }}

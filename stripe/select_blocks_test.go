@@ -1,0 +1,75 @@
+package stripe_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// oddly holds for values whose text has an odd sum of bytes.
+func oddly(arr arrow.Array, i int) bool {
+	if arr.IsNull(i) {
+		return false
+	}
+	sum := 0
+	for _, b := range []byte(arr.ValueStr(i)) {
+		sum += int(b)
+	}
+	return sum%2 == 1
+}
+
+// SelectBlocks gives the rows that the condition holds for once they are read.
+func TestSelectBlocks(t *testing.T) {
+	ctx := context.Background()
+	for k, dt := range []arrow.DataType{
+		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, arrow.BinaryTypes.StringView,
+	} {
+		for seed, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
+			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
+			g := arrowgen.New(uint64(seed))
+			g.Nulls = []float64{0.1, 0, 0.9}[seed]
+			a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			bare, _ := stripe.Bare(columns[0])
+			c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{Allocator: mem})
+			require.NoError(t, err)
+			all, err := c.Read(ctx, 0, 6000)
+			require.NoError(t, err)
+			r := rand.New(rand.NewPCG(uint64(seed), uint64(k)))
+			for _, chance := range []float64{0, 0.001, 0.05, 0.9, 1} {
+				set, rows := randomRows(r, 6000, chance, 40)
+				var want []int64
+				for _, i := range rows {
+					if oddly(all, int(i)) {
+						want = append(want, i)
+					}
+				}
+				got, ok, err := c.SelectBlocks(ctx, set, func(dst []byte, values arrow.Array) ([]byte, error) {
+					require.True(t, arrow.TypeEqual(all.DataType(), values.DataType()))
+					dst = make([]byte, (values.Len()+63)/64*8)
+					for i := range values.Len() {
+						if oddly(values, i) {
+							dst[i/8] |= 1 << (i % 8)
+						}
+					}
+					return dst, nil
+				})
+				require.NoError(t, err)
+				require.True(t, ok)
+				require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...))
+			}
+			all.Release()
+			mem.AssertSize(t, 0)
+		}
+	}
+}
