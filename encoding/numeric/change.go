@@ -87,29 +87,40 @@ func decodeChanged[D comparable, T Value, U word](dst []D, tree []byte, c Change
 // packed values are changed, without making them values first.
 func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], s *Scratch) bool {
 	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
-	base, a, b, line := uint64(v.base), uint64(0), uint64(0), false
-	if most := ^uint64(0) >> (64 - v.w); sizeOf[U]() == 8 {
-		if len(v.positions) > 0 {
-			most = ^uint64(0)
+	if sizeOf[U]() == 8 {
+		first := uint64(v.add) + uint64(v.step)*uint64(v.base)
+		if a, b, ok := c.Line(first, uint64(v.step), ^uint64(0)>>(64-v.w)); ok {
+			return changeLine(dst, v, c, a, b, tmp)
 		}
-		a, b, line = c.Line(uint64(v.add)+uint64(v.step)*base, uint64(v.step), most)
-	}
-	if line {
-		base = 0
 	}
 	next := 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		next = v.whole(tmp, U(base), at, next)
+		next = v.whole(tmp, v.base, at, next)
 		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
 		from := tmp[:len(to)]
-		if line {
-			c.Steps(to, as[T](from), a, b)
-			continue
-		}
 		v.finish(from)
 		if !c.Values(to, as[T](from)) {
 			return false
 		}
 	}
 	return true
+}
+
+// changeLine changes packed values that lie on the line a + b*q, and exceptions
+// one by one.
+func changeLine[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], a, b uint64, tmp *[fastlanes.ChunkLen]U) bool {
+	next, ok := 0, true
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		v.unpackOnly(tmp, 0, at)
+		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		c.Steps(to, as[T](tmp[:len(to)]), a, b)
+		for ; next < len(v.positions) && int(v.positions[next]) < at+len(to); next++ {
+			p := int(v.positions[next]) - at
+			one := tmp[p : p+1]
+			one[0] += v.base + v.highs[next]
+			v.finish(one)
+			ok = c.Values(to[p:p+1], as[T](one)) && ok
+		}
+	}
+	return ok
 }

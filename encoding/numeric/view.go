@@ -132,8 +132,7 @@ func parseChunked[U word](tree []byte, t Type, n int, s *Scratch) (c chunked[U],
 // leaves add and step to the caller. next is the first exception that is not
 // before at; the result is the first one behind the chunk.
 func (c *chunked[U]) whole(dst *[fastlanes.ChunkLen]U, base U, at, next int) int {
-	size := fastlanes.PackedLen(c.w)
-	fastlanes.Unpack(dst, c.data[at/fastlanes.ChunkLen*size:][:size], base, c.w)
+	c.unpackOnly(dst, base, at)
 	for ; next < len(c.positions); next++ {
 		p := int(c.positions[next]) - at
 		if p >= fastlanes.ChunkLen {
@@ -142,6 +141,12 @@ func (c *chunked[U]) whole(dst *[fastlanes.ChunkLen]U, base U, at, next int) int
 		dst[p] += c.highs[next]
 	}
 	return next
+}
+
+// unpackOnly is whole without the exceptions.
+func (c *chunked[U]) unpackOnly(dst *[fastlanes.ChunkLen]U, base U, at int) {
+	size := fastlanes.PackedLen(c.w)
+	fastlanes.Unpack(dst, c.data[at/fastlanes.ChunkLen*size:][:size], base, c.w)
 }
 
 // codes are the codes of a dictionary: packed, or all of them.
