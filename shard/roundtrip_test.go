@@ -69,7 +69,10 @@ func requireScan(t require.TestingT, s *Shard, data table, o ScanOptions) (sizes
 		n := int(batch.NumRows())
 		for i, c := range batch.Columns() {
 			want := array.NewSlice(data.columns[i], int64(row), int64(row+n))
-			require.True(t, arrow.TypeEqual(want.DataType(), c.DataType()), "%v %v", want.DataType(), c.DataType())
+			if !arrow.TypeEqual(want.DataType(), c.DataType()) {
+				// Arrow looks into maps below large lists and views, where equal types differ.
+				require.Equal(t, want.DataType().String(), c.DataType().String())
+			}
 			if k := arrowutil.Difference(want, c); k >= 0 {
 				require.Fail(t, "values differ", "column %d (%v) row %d: %s, expected %s", i, c.DataType(), row+k, c.ValueStr(k), want.ValueStr(k))
 			}
@@ -117,6 +120,10 @@ func TestRoundTrip(t *testing.T) {
 		g.Nulls = rapid.SampledFrom([]float64{0, 0.01, 0.5, 1}).Draw(t, "nulls")
 		var chosen []arrow.DataType
 		for range rapid.IntRange(0, 5).Draw(t, "columns") {
+			if rapid.Bool().Draw(t, "nested") {
+				chosen = append(chosen, g.Type(3))
+				continue
+			}
 			chosen = append(chosen, rapid.SampledFrom(types).Draw(t, "type"))
 		}
 		data := randomTable(g, chosen, rapid.IntRange(0, 3000).Draw(t, "rows"))

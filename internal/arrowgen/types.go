@@ -76,3 +76,35 @@ func wrapped() []arrow.DataType {
 		arrow.StructOf(arrow.Field{Name: "r", Type: arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, str), Nullable: true}),
 	)
 }
+
+// Type is a random type, of up to so many levels around one of Types.
+func (g *Gen) Type(levels int) arrow.DataType {
+	if levels == 0 || g.Rand.IntN(4) == 0 {
+		leaves := Types()
+		dt := leaves[g.Rand.IntN(len(leaves))]
+		if d, ok := dt.(*arrow.DictionaryType); ok && d.ValueType.ID() == arrow.LARGE_BINARY {
+			return d.ValueType // Arrow has no builder for the dictionary
+		}
+		return dt
+	}
+	inner := g.Type(levels - 1)
+	item := arrow.Field{Name: "item", Type: inner, Nullable: true}
+	switch g.Rand.IntN(7) {
+	case 0:
+		return arrow.ListOfField(item)
+	case 1:
+		return arrow.LargeListOfField(item)
+	case 2:
+		return arrow.ListViewOfField(item)
+	case 3:
+		return arrow.FixedSizeListOfField(int32(1+g.Rand.IntN(3)), item)
+	case 4:
+		return arrow.MapOf(arrow.BinaryTypes.String, inner)
+	}
+	fields := make([]arrow.Field, 1+g.Rand.IntN(3))
+	for i := range fields {
+		fields[i] = arrow.Field{Name: string(rune('a' + g.Rand.IntN(3))), Type: inner, Nullable: true}
+		inner = g.Type(levels - 1)
+	}
+	return arrow.StructOf(fields...)
+}
