@@ -1,0 +1,106 @@
+package house
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// hotLoops are functions that see every value of a scan. Their innermost loops
+// must not check bounds: what they index was cut to length before.
+var hotLoops = map[string][]string{
+	"encoding/numeric": {"multiply", "prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane", "wordWithin"},
+	"encoding/alp":     {"Decode"},
+	"arrowmap/convert": {"applyUp", "applyDown", "Steps"},
+	"stripe":           {"Values", "Steps"},
+}
+
+var boundsCheck = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
+
+// TestHotLoopsCheckNoBounds asks the compiler. What fastlanes generates has a test of
+// its own.
+func TestHotLoopsCheckNoBounds(t *testing.T) {
+	for dir, names := range hotLoops {
+		cmd := exec.Command("go", "build", "-gcflags=-d=ssa/check_bce", ".")
+		cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		checks := map[string]bool{}
+		for _, m := range boundsCheck.FindAllStringSubmatch(string(out), -1) {
+			checks[filepath.Base(m[1])+":"+m[2]] = true
+		}
+		require.NotEmpty(t, checks, "the compiler says nothing about %s", dir)
+		for name, lines := range loopsOf(t, cmd.Dir, names) {
+			require.NotEmpty(t, lines, "no loop in %s of %s", name, dir)
+			for _, line := range lines {
+				if checks[line] {
+					t.Errorf("%s: %s checks bounds in its loop", filepath.Join(dir, line), name)
+				}
+			}
+		}
+	}
+}
+
+// loopsOf are the lines of the innermost loops of functions, as file:line.
+func loopsOf(t *testing.T, dir string, names []string) map[string][]string {
+	lines := map[string][]string{}
+	for _, name := range names {
+		lines[name] = nil
+	}
+	set := token.NewFileSet()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, path, nil, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				if _, ok := lines[f.Name.Name]; ok {
+					lines[f.Name.Name] = append(lines[f.Name.Name], innermost(set, f)...)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+func innermost(set *token.FileSet, f *ast.FuncDecl) (lines []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		var b *ast.BlockStmt
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			b = n.Body
+		case *ast.RangeStmt:
+			b = n.Body
+		default:
+			return true
+		}
+		inner := false
+		ast.Inspect(b, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.ForStmt, *ast.RangeStmt:
+				inner = true
+			}
+			return !inner
+		})
+		if !inner {
+			from, to := set.Position(b.Pos()), set.Position(b.End())
+			for line := from.Line + 1; line < to.Line; line++ {
+				lines = append(lines, fmt.Sprintf("%s:%d", filepath.Base(from.Filename), line))
+			}
+		}
+		return true
+	})
+	return lines
+}
