@@ -2,12 +2,12 @@ package main
 
 import (
 	"context"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -22,9 +22,6 @@ func (k shardFile) name() string { return "amudai " + k.edition.String() + " " +
 // can leaves the operations of which there are many to the default profile, and
 // wide data, too: that is about metadata.
 func (k shardFile) can(d *dataset, op string) bool {
-	if strings.HasPrefix(op, opFilter) || strings.HasPrefix(op, opCount) {
-		return false
-	}
 	if d.wide() {
 		return k.profile == encoding.Balanced
 	}
@@ -61,6 +58,14 @@ func (k shardFile) read(ctx context.Context, path string, q query, out *outcome)
 		return nil
 	}
 	o := shard.ScanOptions{Columns: q.columns, BatchRows: batchRows, Parallelism: q.threads, Reuse: q.reuse}
+	if q.text != "" {
+		if o.Filter, err = filter.Parse(q.text); err != nil {
+			return err
+		}
+	}
+	if q.count {
+		o.Columns = []string{}
+	}
 	for b, err := range s.Scan(ctx, o) {
 		if err != nil {
 			return err

@@ -20,6 +20,15 @@ func nestedRace(t *testing.T) *result {
 	return r
 }
 
+func TestQuestionsAreFilters(t *testing.T) {
+	for set, list := range questions {
+		for _, q := range list {
+			_, err := filter.Parse(q.text)
+			require.NoError(t, err, "%s: %s", set, q.name)
+		}
+	}
+}
+
 func TestContendersAnswerAlike(t *testing.T) {
 	r := nestedRace(t)
 	require.EqualValues(t, 300, r.Rows)

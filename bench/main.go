@@ -53,7 +53,7 @@ func main() {
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
 	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all")
-	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains this, and the base")
+	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
 	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,project,open,take,filter,count,scan 2t\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
 	flag.IntVar(&c.cores, "cores", 1, "cores to use but for operations of two threads")

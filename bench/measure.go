@@ -169,7 +169,9 @@ func (c config) wants(op string) bool {
 // contenders are the base and those that were asked for.
 func (c config) contenders() []contender {
 	return slices.DeleteFunc(contenders(), func(k contender) bool {
-		return k.name() != baseName && !strings.Contains(k.name(), c.only)
+		return k.name() != baseName && !slices.ContainsFunc(strings.Split(c.only, ","), func(part string) bool {
+			return strings.Contains(k.name(), part)
+		})
 	})
 }
 

@@ -35,7 +35,7 @@ var (
 		where: conds{{column: "l_shipdate", ranged: true, from: 8766, to: 8796}, {column: "l_quantity", ranged: true, from: 0, to: 499}}}
 	shipMonthCents = question{name: "month", text: "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 500", count: true,
 		where: shipMonth.where}
-	needleLine = question{name: "needle", text: "contains(line, '" + needle + "')",
+	needleLine = question{name: "needle", text: "line like '%" + needle + "%'",
 		where: conds{{column: "line", contains: needle}}}
 )
 
