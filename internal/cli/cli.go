@@ -26,6 +26,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -69,6 +70,7 @@ type app struct {
 	Env
 	color bool
 	types arrowmap.ReadOptions // of shards that are read as tables
+	where filter.Expr          // rows of them to read
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the
@@ -105,7 +107,7 @@ also be http(s) URLs.`,
 		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", text)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Looking into shards:"})
-	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.inferSchema()} {
+	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}

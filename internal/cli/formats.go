@@ -232,8 +232,11 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 		return nil, f, err
 	}
 	if f.Name == shardName {
-		src, err := openShardSource(ctx, in, location, o, a.types)
+		src, err := openShardSource(ctx, in, location, o, a.types, a.where)
 		return src, f, err
+	}
+	if !a.where.IsZero() {
+		return nil, f, errors.Join(usagef("convert it first", "--where needs a shard, %s is %s", location, f.Title), in.Close())
 	}
 	src, err := f.Open(ctx, in, o)
 	if err != nil {

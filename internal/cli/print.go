@@ -23,6 +23,16 @@ type catFlags struct {
 	read   readFlags
 	limit  int64
 	format string
+	where  string
+}
+
+// register adds the flags of commands that print rows.
+func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
+	f.read.register(cmd, true)
+	cmd.Flags().StringVar(&f.where, "where", "", "shards: only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
+	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
+	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
+	complete(cmd, "format", catFormats()...)
 }
 
 func (a *app) cat() *cobra.Command {
@@ -38,10 +48,7 @@ arrow, arrows). In a table, null is shown as ` + nullText + ` and long values ar
 		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args[0], f, "") },
 	}
-	f.read.register(cmd, true)
-	cmd.Flags().Int64VarP(&f.limit, "limit", "n", -1, "rows to print at most")
-	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: table on a terminal, else csv)")
-	complete(cmd, "format", catFormats()...)
+	f.register(cmd, -1, "table on a terminal, else csv")
 	return cmd
 }
 
@@ -56,10 +63,7 @@ func (a *app) head() *cobra.Command {
 			return a.runCat(cmd.Context(), args[0], f, tableFormat)
 		},
 	}
-	f.read.register(cmd, true)
-	cmd.Flags().Int64VarP(&f.limit, "limit", "n", 10, "rows to print")
-	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: table)")
-	complete(cmd, "format", catFormats()...)
+	f.register(cmd, 10, "table")
 	return cmd
 }
 
@@ -82,6 +86,9 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	}
 	if f.limit >= 0 && f.limit < tabular.DefaultBatchRows {
 		o.BatchRows = int(max(f.limit, 1))
+	}
+	if a.where, err = condition(f.where); err != nil {
+		return err
 	}
 	create, err := a.catSink(format)
 	if err != nil {

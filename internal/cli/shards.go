@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/tabular"
@@ -40,16 +41,17 @@ func shardFormat() tabular.Format {
 
 // shardSource reads a shard as a source.
 type shardSource struct {
-	shard  *shard.Shard
-	schema *arrow.Schema
-	next   func() (arrow.RecordBatch, error, bool)
-	stop   func()
-	temp   *tabular.Spooled
+	shard    *shard.Shard
+	schema   *arrow.Schema
+	next     func() (arrow.RecordBatch, error, bool)
+	stop     func()
+	filtered bool
+	temp     *tabular.Spooled
 }
 
 // openShardSource opens a shard by location; one that comes through a pipe is
 // kept in a temporary file meanwhile.
-func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions) (tabular.Source, error) {
+func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions, where filter.Expr) (tabular.Source, error) {
 	src := &shardSource{}
 	if in.At == nil {
 		var err error
@@ -63,7 +65,7 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 		src.shard, err = openShard(ctx, location, types)
 	}
 	if err == nil {
-		err = src.scan(ctx, o)
+		err = src.scan(ctx, o, where)
 	}
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -72,8 +74,11 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 }
 
 // scan starts reading; the context is that of the whole command.
-func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions) error {
-	so := shard.ScanOptions{BatchRows: o.BatchRows, Allocator: o.Allocator, Columns: o.Columns}
+func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, where filter.Expr) error {
+	so := shard.ScanOptions{BatchRows: o.BatchRows, Allocator: o.Allocator, Columns: o.Columns, Filter: where}
+	if s.filtered = !where.IsZero(); s.filtered {
+		so.BatchRows = 0 // rows to look at, which few may meet
+	}
 	r, err := s.shard.Reader(ctx, so)
 	if err != nil {
 		if errors.Is(err, schema.ErrNoField) {
@@ -91,7 +96,7 @@ func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions) error {
 func (s *shardSource) Schema() *arrow.Schema { return s.schema }
 
 // Rows implements [tabular.Source].
-func (s *shardSource) Rows() (int64, bool) { return s.shard.NumRows(), true }
+func (s *shardSource) Rows() (int64, bool) { return s.shard.NumRows(), !s.filtered }
 
 // Next implements [tabular.Source].
 func (s *shardSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
