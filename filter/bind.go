@@ -2,7 +2,6 @@ package filter
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -193,43 +192,43 @@ func (b *binder) domain(n *node) (*domain, error) {
 
 // resolve follows a path through structs.
 func resolve(s *arrow.Schema, path string) (Column, error) {
-	fields := s.Fields()
+	var fields interface {
+		FieldIndices(name string) []int
+		Field(i int) arrow.Field
+		NumFields() int
+	} = s
 	c := Column{Path: path}
 	at := ""
 	for _, name := range schema.SplitPath(path) {
 		if fields == nil {
 			return c, fmt.Errorf("%s is of type %s: only fields of structs have names", at, c.Type)
 		}
-		i := slices.IndexFunc(fields, func(f arrow.Field) bool { return f.Name == name })
-		if i < 0 {
-			return c, fmt.Errorf("there is no column %s%s", shorten(schema.JoinPath(at, name)), similar(fields, name))
+		indices := fields.FieldIndices(name)
+		switch at = schema.JoinPath(at, name); len(indices) {
+		case 0:
+			hint := ""
+			for i := range fields.NumFields() {
+				if f := fields.Field(i); strings.EqualFold(f.Name, name) {
+					hint = fmt.Sprintf(": is %s meant?", f.Name)
+				}
+			}
+			return c, fmt.Errorf("there is no column %s%s", shorten(at), hint)
+		case 1:
+		default:
+			return c, fmt.Errorf("there are several columns %s", shorten(at))
 		}
-		if slices.ContainsFunc(fields[i+1:], func(f arrow.Field) bool { return f.Name == name }) {
-			return c, fmt.Errorf("there are several columns %s", shorten(schema.JoinPath(at, name)))
-		}
-		at = schema.JoinPath(at, name)
-		c.Index, c.Type = append(c.Index, i), fields[i].Type
+		c.Index, c.Type = append(c.Index, indices[0]), fields.Field(indices[0]).Type
 		fields = nil
 		dt := c.Type
 		for ext, ok := dt.(arrow.ExtensionType); ok; ext, ok = dt.(arrow.ExtensionType) {
 			dt = ext.StorageType()
 		}
 		if st, ok := dt.(*arrow.StructType); ok {
-			fields = st.Fields()
+			fields = st
 		}
 	}
 	c.d = domainOf(c.Type)
 	return c, nil
-}
-
-// similar mentions a field whose name differs in case only.
-func similar(fields []arrow.Field, name string) string {
-	for _, f := range fields {
-		if strings.EqualFold(f.Name, name) {
-			return fmt.Sprintf(": is %s meant?", f.Name)
-		}
-	}
-	return ""
 }
 
 // leaf is the values of a column, or the others.

@@ -202,6 +202,27 @@ func folded(o op, a Expr, s string) Expr {
 	return e
 }
 
+// Columns are the paths of all columns in the expression, each once, in the order
+// of the text. [Bound.Columns] leaves out those that do not matter.
+func (e Expr) Columns() []string {
+	var paths []string
+	seen := map[string]bool{}
+	var visit func(n *node)
+	visit = func(n *node) {
+		if n.op == opColumn && !seen[n.path] {
+			seen[n.path] = true
+			paths = append(paths, n.path)
+		}
+		for _, a := range n.args {
+			visit(a)
+		}
+	}
+	if e.n != nil {
+		visit(e.n)
+	}
+	return paths
+}
+
 // String is the expression as text, which [Parse] turns into the same
 // expression; "" for none.
 func (e Expr) String() string {

@@ -188,6 +188,10 @@ func TestBindErrors(t *testing.T) {
 	b, err := BindText("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)", s)
 	require.NoError(t, err)
 	require.Equal(t, []string{"p.age", "n"}, b.Columns())
+	e, err := Parse("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)")
+	require.NoError(t, err)
+	require.Equal(t, []string{"p.age", "n", "m"}, e.Columns())
+	require.Empty(t, Expr{}.Columns())
 	require.Equal(t, []int{3, 0}, b.Column(0).Index)
 	require.Equal(t, Ints{{3, math.MaxInt64}}, b.Root().Nodes[1].Test)
 }
