@@ -177,12 +177,11 @@ func smallTop(exponent int) uint64 {
 
 // small is the coefficient of such a number, with its sign.
 func small(hi, lo uint64) int64 {
-	v := uint64(fromDeclet[lo&1023])
-	if lo >>= 10; lo != 0 {
-		v += 1000*uint64(fromDeclet[lo&1023]) + 1e6*uint64(fromDeclet[lo>>10&1023])
-		if lo >>= 20; lo != 0 {
-			v += 1e9*uint64(fromDeclet[lo&1023]) + 1e12*uint64(fromDeclet[lo>>10&1023]) + 1e15*uint64(fromDeclet[lo>>20])
-		}
+	// Half of the declets or all: how many there are differs from value to value,
+	// and a wrong guess costs more than to look up a few zeros.
+	v := uint64(fromDeclet[lo&1023]) + 1000*uint64(fromDeclet[lo>>10&1023]) + 1e6*uint64(fromDeclet[lo>>20&1023])
+	if lo >>= 30; lo != 0 {
+		v += 1e9*uint64(fromDeclet[lo&1023]) + 1e12*uint64(fromDeclet[lo>>10&1023]) + 1e15*uint64(fromDeclet[lo>>20&1023])
 	}
 	neg := hi >> 63
 	return int64((v ^ -neg) + neg)
