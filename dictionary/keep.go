@@ -16,6 +16,9 @@ const (
 
 var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 
+// FirstLook is after how many rows [Builder.Stay] may first say no.
+const FirstLook = 16 << 10
+
 // Stay tells whether it makes sense to go on adding values after rows of them,
 // nulls included: early on nearly always, later only while most repeat.
 func (b *Builder) Stay(rows int64) bool {
@@ -23,8 +26,10 @@ func (b *Builder) Stay(rows int64) bool {
 	switch {
 	case b.Full():
 		return false
-	case rows < 16<<10:
+	case rows < FirstLook:
 		return true
+	case rows < 64<<10:
+		return distinct < rows-rows/16
 	case rows < 128<<10:
 		return distinct < rows-rows/8
 	}

@@ -45,9 +45,9 @@ const (
 	// DefaultStripeBytes keeps what has to be staged for a stripe of long rows
 	// within bounds.
 	DefaultStripeBytes = 512 << 20
-	// DefaultMemoryBytes holds a whole encoded stripe of most tables; what does
+	// DefaultMemoryBytes holds most of an encoded stripe of most tables; what does
 	// not fit goes to temporary files.
-	DefaultMemoryBytes = 64 << 20
+	DefaultMemoryBytes = 20 << 20
 )
 
 // WriterOptions are those of [Create]. The zero value is the default.
@@ -135,6 +135,7 @@ type Writer struct {
 	columns []arrowmap.Column
 	out     *shardfile.Writer
 	budget  *storage.Budget
+	memory  *stripe.Memory
 
 	cur        *stripe.Writer // nil between stripes
 	raw        int64          // raw bytes in cur
@@ -160,7 +161,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	}
 	w := &Writer{
 		o: o, schema: s, checked: s, columns: columns,
-		budget: storage.NewBudget(o.MemoryBytes), fields: map[uint32][]*commonpb.NameValuePair{},
+		budget: storage.NewBudget(o.MemoryBytes), memory: stripe.NewMemory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
 	if w.stored, err = schema.Parse(message); err != nil {
 		return nil, err
@@ -309,6 +310,7 @@ func (w *Writer) begin() (err error) {
 	w.cur, err = stripe.NewWriter(w.columns, stripe.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features()},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
+		Memory: w.memory,
 	})
 	return err
 }

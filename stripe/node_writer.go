@@ -35,6 +35,7 @@ type nodeContext struct {
 	tempDir  string
 	features *featureLog
 	mem      memory.Allocator
+	memory   *Memory // may be nil
 }
 
 // newNodeWriter makes the writer for a column of the type table.

@@ -63,6 +63,7 @@ type Options struct {
 	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
 	TempDir     string           // of those files; empty means the system's
 	Allocator   memory.Allocator // for conversions of arrays; nil means the default
+	Memory      *Memory          // of the stripes before; nil for none
 }
 
 // Source gives a [Column] what it reads: the stripe's descriptors and the

@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/describe"
-	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -49,7 +48,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 			NoFilter: c.encoding.Profile == encoding.ProfilePlain && col.Stored.Type != schema.Guid,
 		}),
 	}
-	w.native = newBytesBlocks(c, w.fixed)
+	w.native = newBytesBlocks(c, w.id, w.fixed)
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
 	}
@@ -75,6 +74,9 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 	}
 	for v.N > 0 {
 		n, full := w.native.room(v)
+		if left := dictionary.FirstLook - w.rows; w.dict != nil && left > 0 && left < int64(n) {
+			n, full = int(left), false
+		}
 		if err := w.add(v.Slice(0, n), valid.Slice(0, n), full); err != nil {
 			return err
 		}
@@ -96,7 +98,7 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfPiece boo
 	w.codes.Append(mem.ids)
 	mem.giveBack()
 	w.native.skip(v)
-	if endOfPiece && !w.dict.Stay(w.rows) {
+	if (endOfPiece || w.rows == dictionary.FirstLook) && !w.dict.Stay(w.rows) {
 		return w.giveUp()
 	}
 	return nil
@@ -273,7 +275,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 	field.DictionarySize = &size
 	o := w.ctx.encoding
 	o.NoPresence = true
-	codes := primitiveBlocks[uint32]{enc: numeric.NewEncoder[uint32](o)}
+	codes := primitiveBlocks[uint32]{enc: numberEncoder[uint32](w.ctx, nodePart{w.id, true}, o)}
 	defer codes.out.release() // what an error left
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
@@ -319,8 +321,8 @@ type bytesBlocks struct {
 // flushBytes is how many bytes of values make a piece.
 const flushBytes = 4 << 20
 
-func newBytesBlocks(c *nodeContext, fixed int) bytesBlocks {
-	return bytesBlocks{enc: bytestring.NewEncoder(c.encoding, fixed), values: bytestring.Values{Fixed: fixed}}
+func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
+	return bytesBlocks{enc: bytesEncoder(c, id, fixed), values: bytestring.Values{Fixed: fixed}}
 }
 
 // room is how many of v's values belong to the current piece, at least one, and

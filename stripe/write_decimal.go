@@ -40,7 +40,7 @@ func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, err
 	if err != nil {
 		return nil, err
 	}
-	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: newBytesBlocks(c, decimalWidth)}
+	w := &decimalWriter{ctx: c, id: col.ID, load: load, rule: col.Rule, scale: int(col.Scale), blocks: newBytesBlocks(c, col.ID, decimalWidth)}
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewDecimalBuilder()
 	}

@@ -5,7 +5,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -30,7 +29,7 @@ type listWriter struct {
 func newListWriter(c *nodeContext, col *arrowmap.Column) (*listWriter, error) {
 	o := c.encoding
 	o.NoPresence = true
-	w := &listWriter{ctx: c, id: col.ID, offsets: primitiveBlocks[uint64]{enc: numeric.NewEncoder[uint64](o)}}
+	w := &listWriter{ctx: c, id: col.ID, offsets: primitiveBlocks[uint64]{enc: numberEncoder[uint64](c, nodePart{id: col.ID}, o)}}
 	w.offsets.grow(1)[0] = 0
 	w.none.append(bitmap.All(1))
 	var err error

@@ -80,7 +80,7 @@ func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, c
 	w := &primitiveWriter[T]{
 		ctx: c, id: col.ID, load: load,
 		stats:  collector,
-		blocks: primitiveBlocks[T]{enc: numeric.NewEncoder[T](c.encoding)},
+		blocks: primitiveBlocks[T]{enc: numberEncoder[T](c, nodePart{id: col.ID}, c.encoding)},
 	}
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))

@@ -35,7 +35,7 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	}
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
-	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator}
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory}
 	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism}
 	for i := range columns {
 		var err error

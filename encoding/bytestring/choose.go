@@ -79,7 +79,8 @@ var (
 )
 
 const (
-	exploreEvery = 64       // blocks
+	exploreEvery = 64 // blocks, doubled as long as the same is best
+	exploreMost  = 512
 	fsstFrom     = 16 << 10 // bytes of values: for fewer the table is too large
 	// LZ4 leaves less than this share of the bytes, in 1024ths, where FSST has no chance.
 	fsstAbove = 256
@@ -90,6 +91,7 @@ type plan struct {
 	method method // its code is 0 before the first block
 	other  method // the best but a dictionary, for blocks of too many distinct values
 	since  int    // blocks since all were tried
+	every  int    // blocks after which they are tried again
 	stored int64  // bytes of the block that was tried, and of its Plain
 	plain  int64
 	fsst   *symbols
@@ -114,7 +116,7 @@ func (e *Encoder) appendTree(w *workspace, dst []byte, in input) ([]byte, error)
 			return appendSingleValue(dst, value), nil
 		}
 	}
-	if e.plan.method.code == 0 || e.plan.since >= exploreEvery {
+	if e.plan.method.code == 0 || e.plan.since >= e.plan.every {
 		return e.explore(w, dst, &in)
 	}
 	e.plan.since++
@@ -139,7 +141,8 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 	dst = appendPlain(dst, in.Values)
 	best := e.cost(encoding.Plain, len(dst)-start, in)
 	other := best
-	e.plan = plan{method: plainly, other: plainly, plain: int64(in.plainLen())}
+	before := e.plan
+	e.plan = plan{method: plainly, other: plainly, plain: int64(in.plainLen()), every: exploreEvery}
 	for _, m := range e.policy.methods {
 		if !e.suits(w, m, in) {
 			continue
@@ -171,6 +174,9 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 	}
 	if e.plan.method != byFSST && e.plan.other != byFSST {
 		e.plan.fsst = nil
+	}
+	if e.plan.method == before.method && e.plan.fsst == nil { // a table of symbols ages
+		e.plan.every = min(2*before.every, exploreMost)
 	}
 	e.plan.stored = int64(len(dst) - start)
 	return dst, nil

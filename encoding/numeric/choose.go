@@ -13,6 +13,8 @@ type hint struct {
 	brief bool         // it is not kept
 	alp   []alp.Params // that suited some of the values then, if they are floats
 	since int          // blocks since all encodings were tried; 0 if they never were
+	every int          // blocks after which they are tried again
+	best  int          // row of what was best then
 	cost  int64        // of a thousand values then
 }
 
@@ -26,7 +28,8 @@ type memo struct {
 }
 
 const (
-	exploreEvery = 64  // blocks
+	exploreEvery = 64 // blocks, doubled as long as the same is best
+	exploreMost  = 512
 	exploreAfter = 4   // blocks at least, when the cost has risen
 	alwaysBelow  = 256 // values: trying everything costs little
 )
@@ -52,7 +55,7 @@ func (h *hint) kid(code encoding.Code, index, n int, few *hint) *hint {
 
 // due tells whether to try all encodings on the next n values.
 func (h *hint) due(n int) bool {
-	return h.since == 0 || h.since >= exploreEvery || n < alwaysBelow
+	return h.since == 0 || h.since >= h.every || n < alwaysBelow
 }
 
 // candidate is an encoding with what it is expected to cost.
@@ -131,7 +134,7 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		}
 	}
 	start, decode := len(dst), e.decode
-	best, bestDecode, bestSize := int64(1)<<62, int64(0), 0
+	best, bestDecode, bestSize, bestRow := int64(1)<<62, int64(0), 0, 0
 	var costs [numRows]int64
 	for _, x := range c.list[:c.n] {
 		if x.cost >= best {
@@ -149,7 +152,7 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		h.memos[x.row].decode = uint32(min((e.decode-decode)*1024/int64(len(in.values)), 1<<31))
 		costs[x.row] = cost
 		if cost < best {
-			best, bestDecode, bestSize = cost, e.decode, size
+			best, bestDecode, bestSize, bestRow = cost, e.decode, size, x.row
 			copy(dst[start:], dst[at:])
 			dst = dst[:start+size]
 		} else {
@@ -161,8 +164,18 @@ func explore[U word](e *enc, dst []byte, in input[U]) []byte {
 		h.memos[i].good = costs[i] > 0 && 8*costs[i] <= 9*best
 	}
 	h.cost = best / int64(len(in.values))
+	h.found(bestRow)
 	h.prune()
 	return dst
+}
+
+// found notes what was best, and says when to look again.
+func (h *hint) found(row int) {
+	if h.every == 0 || row != h.best {
+		h.every, h.best = exploreEvery, row
+		return
+	}
+	h.every = min(2*h.every, exploreMost)
 }
 
 // prune forgets the parts of encodings that were not good.

@@ -28,7 +28,8 @@ type Encoder[T Value] struct {
 	o      encoding.Options
 	hints  map[int]*hint // by block length
 	len    int
-	plans  int
+	plans  int   // calls of Plan until values are looked at again
+	gap    int   // how many the last time
 	forced *plan // set by tests
 }
 
@@ -52,8 +53,12 @@ func (e *Encoder[T]) workspace() *enc {
 	return w
 }
 
-// planEvery is how many calls of Plan use what one has found.
-const planEvery = 16
+// planEvery is how many calls of Plan use what one has found; the number doubles
+// as long as they find the same.
+const (
+	planEvery = 16
+	planMost  = 128
+)
 
 // Plan looks at the values that are staged and decides how many of them the next
 // blocks should hold: 8192, or 65536 where that is notably smaller. The last
@@ -73,17 +78,22 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	if len(values) < 2*shortBlock {
 		return e.len
 	}
-	if e.plans++; e.plans%planEvery != 1 {
+	if e.plans--; e.plans > 0 {
 		return e.len
 	}
 	values = values[:min(len(values), longBlock)]
 	long := e.try(values, valid, longBlock)
 	short := e.try(values, valid, shortBlock)
-	e.len = shortBlock
+	n := shortBlock
 	if 1000*long <= (1000-gain)*short {
-		e.len = longBlock
+		n = longBlock
 	}
-	return e.len
+	e.plans = planEvery
+	if e.gap > 0 && n == e.len {
+		e.plans = min(2*e.gap, planMost)
+	}
+	e.gap, e.len = e.plans, n
+	return n
 }
 
 // try is the cost of values in blocks of some length.

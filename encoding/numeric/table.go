@@ -74,7 +74,7 @@ var rows = [...]row{
 	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, true, with(edition.Narrow)},
 	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 30, estimatePatched, false, true, with(edition.PatchedPack)},
 	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, false, with(edition.BytePlanes)},
-	{encoding.PrefixBins, intTypes, tierHeavy, 2, 1500, 0, estimatePrefixBins, true, true, with(edition.PrefixBins)},
+	{encoding.PrefixBins, intTypes, tierHeavy, 2, 1000, 0, estimatePrefixBins, true, true, with(edition.PrefixBins)},
 }
 
 const (

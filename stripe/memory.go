@@ -1,0 +1,51 @@
+package stripe
+
+import (
+	"sync"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+)
+
+// Memory is what the encoders of the stripes so far found out about the columns,
+// so that the next stripe need not begin anew. The stripes that share one come
+// one after the other; their bytes depend on those before.
+type Memory struct {
+	mu       sync.Mutex
+	encoders map[nodePart]any
+}
+
+// nodePart is one sequence of blocks of a schema node.
+type nodePart struct {
+	id    uint32
+	codes bool // those of its value dictionary
+}
+
+// NewMemory is an empty memory.
+func NewMemory() *Memory { return &Memory{encoders: map[nodePart]any{}} }
+
+// remembered is the encoder of a part, made if there is none.
+func remembered[E any](c *nodeContext, p nodePart, create func() E) E {
+	if c.memory == nil {
+		return create()
+	}
+	c.memory.mu.Lock()
+	defer c.memory.mu.Unlock()
+	e, ok := c.memory.encoders[p].(E)
+	if !ok {
+		e = create()
+		c.memory.encoders[p] = e
+	}
+	return e
+}
+
+// numberEncoder is the encoder of the numbers of a node.
+func numberEncoder[T numeric.Value](c *nodeContext, p nodePart, o encoding.Options) *numeric.Encoder[T] {
+	return remembered(c, p, func() *numeric.Encoder[T] { return numeric.NewEncoder[T](o) })
+}
+
+// bytesEncoder is the encoder of the byte strings of a node.
+func bytesEncoder(c *nodeContext, id uint32, fixed int) *bytestring.Encoder {
+	return remembered(c, nodePart{id: id}, func() *bytestring.Encoder { return bytestring.NewEncoder(c.encoding, fixed) })
+}
