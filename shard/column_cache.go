@@ -19,10 +19,11 @@ type columnCache struct {
 	byKey map[columnKey]*list.Element
 }
 
-// columnKey names a column of a stripe, with the nodes that are read of it.
+// columnKey names a column of a stripe, with the nodes that are read of it and the
+// layout of their arrays.
 type columnKey struct {
 	stripe int
-	nodes  uint64 // hash of their schema ids
+	nodes  uint64 // hash of their schema ids and layouts
 	id     uint32
 	count  int
 }
@@ -41,7 +42,19 @@ func keyOf(index int, c *arrowmap.Column) columnKey {
 	for _, id := range ids {
 		h.Write([]byte{byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)})
 	}
+	writeLayout(&h, c)
 	return columnKey{index, h.Sum64(), c.ID, len(ids)}
+}
+
+// writeLayout adds what types of Arrow arrays tell a column from others of its nodes.
+func writeLayout(h *maphash.Hash, c *arrowmap.Column) {
+	h.WriteByte(byte(c.Plain.ID()))
+	if len(c.Wraps) > 0 {
+		h.WriteString(c.Arrow.Type.String())
+	}
+	for i := range c.Children {
+		writeLayout(h, &c.Children[i])
+	}
 }
 
 func (c *columnCache) get(key columnKey) *stripe.Column {

@@ -44,6 +44,8 @@ type ScanOptions struct {
 	// range indexes exclude is not read; then the columns of the filter are decoded,
 	// and the others for the rows that are left. There are no empty batches.
 	Filter filter.Expr
+	// Strings is how texts are laid out, by default by the columns' types.
+	Strings Strings
 	// Disable leaves out sources of what is known about rows, to measure or test
 	// what they do. The rows of the result do not depend on it.
 	Disable Sources
@@ -73,6 +75,8 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 		return fmt.Errorf("ScanOptions.BatchRows is negative: %d", o.BatchRows)
 	case o.Parallelism < 0:
 		return fmt.Errorf("ScanOptions.Parallelism is negative: %d", o.Parallelism)
+	case o.Strings > StringsDictionary:
+		return fmt.Errorf("ScanOptions.Strings is unknown: %v", o.Strings)
 	case o.MemoryLimit < 0:
 		return fmt.Errorf("ScanOptions.MemoryLimit is negative: %d", o.MemoryLimit)
 	}

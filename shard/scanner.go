@@ -85,6 +85,7 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
+	p = o.Strings.of(p)
 	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred}
 	sc.changed.L = &sc.mu
 	if o.Reuse {
@@ -330,7 +331,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 		defer func(start time.Time) { sc.stats.decode.Add(int64(time.Since(start))) }(time.Now())
 	}
 	if j.selection != nil {
-		if j.arrays[i], err = j.selection.pick(sc.columns[i].ID, j.rows); j.arrays[i] != nil || err != nil {
+		if j.arrays[i], err = j.selection.pick(&sc.columns[i], j.rows); j.arrays[i] != nil || err != nil {
 			return sc.place(err, j.stripe, i)
 		}
 	}

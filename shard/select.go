@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
@@ -192,22 +193,21 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 
 // pick gives the rows of a field of the shard out of what was decoded of it for the
 // filter, nil if not all of them were.
-func (s *selection) pick(id uint32, rows rowset.Set) (arrow.Array, error) {
+func (s *selection) pick(col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
 	for i := range s.arrays {
 		a := &s.arrays[i]
-		if a.bare == nil || s.columns[i].top.ID != id || len(s.columns[i].top.Children) > 0 || rows.And(a.rows).Len() != rows.Len() {
+		if a.bare == nil || s.columns[i].top.ID != col.ID || !arrow.TypeEqual(s.columns[i].top.Arrow.Type, col.Arrow.Type) || len(s.columns[i].top.Children) > 0 || rows.And(a.rows).Len() != rows.Len() {
 			continue
 		}
-		col := s.columns[i].top
 		if slices.Equal(a.rows, rows) {
-			return stripe.Dress(s.options.Allocator, a.bare, col)
+			return stripe.Dress(s.options.Allocator, a.bare, *col)
 		}
 		bare, err := arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
 		if err != nil {
 			return nil, err
 		}
 		defer bare.Release()
-		return stripe.Dress(s.options.Allocator, bare, col)
+		return stripe.Dress(s.options.Allocator, bare, *col)
 	}
 	return nil, nil
 }

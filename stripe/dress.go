@@ -34,7 +34,7 @@ func Bare(col arrowmap.Column) (bare arrowmap.Column, ok bool) {
 		}
 	}
 	if ok {
-		bare.Plain = withChildren(col.Plain, kids)
+		bare.Plain = WithChildren(col.Plain, kids)
 	}
 	bare.Plain = withoutView(bare.Plain)
 	if !ok && len(col.Wraps) == 0 && bare.Plain.ID() == col.Plain.ID() {
@@ -59,8 +59,8 @@ func withoutView(dt arrow.DataType) arrow.DataType {
 	return dt
 }
 
-// withChildren is a nested type whose children have other types.
-func withChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
+// WithChildren is a nested type whose children have other types.
+func WithChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
 	field := func(f arrow.Field, i int) arrow.Field {
 		f.Type = kids[i]
 		return f

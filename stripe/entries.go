@@ -17,6 +17,7 @@ import (
 type coded interface {
 	entries(ctx context.Context) (arrow.Array, error)
 	selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error)
+	readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 
 // coded is the column as one of codes, if it is.

@@ -115,7 +115,7 @@ func (t *Table) Longest() int { return t.longest }
 // the table is an error that wraps fault.ErrCorrupt.
 func (t *Table) Size(codes []uint32) (uint64, error) {
 	if t.same >= 0 {
-		return t.Bound(len(codes)), t.check(codes)
+		return t.Bound(len(codes)), t.Check(codes)
 	}
 	lengths, total := t.lengths, uint64(0)
 	for _, c := range codes {
@@ -127,8 +127,9 @@ func (t *Table) Size(codes []uint32) (uint64, error) {
 	return total, nil
 }
 
-// check looks for codes that are not in the table.
-func (t *Table) check(codes []uint32) error {
+// Check looks for codes that are not in the table: an error that wraps
+// fault.ErrCorrupt.
+func (t *Table) Check(codes []uint32) error {
 	n := uint32(min(uint64(len(t.lengths)), math.MaxUint32))
 	for _, c := range codes {
 		if c >= n {
