@@ -82,20 +82,6 @@ func (s *bitStage) append(b bitmap.Bits) {
 	}
 }
 
-// appendClear appends n clear bits.
-func (s *bitStage) appendClear(n int) {
-	if n == 0 {
-		return
-	}
-	if s.bits == nil {
-		s.bits = make([]byte, (s.n+7)/8)
-		bitmap.SetRange(s.bits, 0, s.n)
-	}
-	s.n += n
-	s.clear += n
-	s.grow()
-}
-
 func (s *bitStage) grow() {
 	for need := (s.n + 7) / 8; len(s.bits) < need; {
 		s.bits = append(s.bits, make([]byte, need-len(s.bits))...)

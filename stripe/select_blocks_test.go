@@ -54,9 +54,9 @@ func TestSelectBlocks(t *testing.T) {
 						want = append(want, i)
 					}
 				}
-				got, ok, err := c.SelectBlocks(ctx, set, func(dst []byte, values arrow.Array) ([]byte, error) {
+				got, ok, err := c.SelectBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
 					require.True(t, arrow.TypeEqual(all.DataType(), values.DataType()))
-					dst = make([]byte, (values.Len()+63)/64*8)
+					dst := make([]byte, (values.Len()+63)/64*8)
 					for i := range values.Len() {
 						if oddly(values, i) {
 							dst[i/8] |= 1 << (i % 8)

@@ -26,8 +26,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/filter"
 )
 
 // Exit codes of [Main].
