@@ -4,6 +4,7 @@
 # microbench, FUZZTIME (a target) for fuzz.
 
 GO        ?= go
+PYTHON    ?= python3
 PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -14,7 +15,7 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test race bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +35,9 @@ race: ## run the short tests of packages that share data between goroutines, wit
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./bench $(BENCHFLAGS)
+
+bench-peers: ## the same, with pyarrow, DuckDB, Vortex and Lance as far as PYTHON has them
+	$(GO) run ./bench -peers $(PYTHON) $(BENCHFLAGS)
 
 microbench: ## run the benchmarks beside the code (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)

@@ -11,6 +11,7 @@
 //	go run ./bench -memory                peak anonymous memory of writing and scanning, in processes of their own
 //	go run ./bench -memory -sets flights100m    the same of 102 million rows
 //	go run ./bench -compare old.json new.json    what changed between two runs with -json
+//	go run ./bench -show a.json b.json           the tables of earlier runs
 package main
 
 import (
@@ -22,6 +23,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"strings"
@@ -40,6 +42,9 @@ type config struct {
 	memory       bool
 	verbose      bool
 	compare      bool
+	show         bool
+	peers        string
+	started      []*peer
 }
 
 func main() {
@@ -63,7 +68,12 @@ func main() {
 	flag.BoolVar(&c.memory, "memory", false, "measure peak memory instead of time")
 	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
 	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
+	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
+	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
 	flag.Parse()
+	if c.show {
+		exit(showFiles(os.Stdout, flag.Args()))
+	}
 	if c.compare {
 		exit(compareFiles(os.Stdout, flag.Args()))
 	}
@@ -98,6 +108,14 @@ func run(ctx context.Context, c config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if c.peers != "" {
+		if c.started, err = startPeers(ctx, c.peers, filepath.Join("bench", "peers", "peers.py")); err != nil {
+			return err
+		}
+		for _, p := range c.started {
+			defer p.stop()
+		}
+	}
 	var results []*result
 	for _, name := range c.sets {
 		var r *result
@@ -159,6 +177,23 @@ func env(name, otherwise string) string {
 		return v
 	}
 	return otherwise
+}
+
+// showFiles prints the tables of several runs, as one run would.
+func showFiles(w io.Writer, paths []string) error {
+	var all []*result
+	for _, path := range paths {
+		results, err := loadResults(path)
+		if err != nil {
+			return err
+		}
+		all = append(all, results...)
+	}
+	for _, r := range all {
+		r.print(w)
+	}
+	printTargets(w, all)
+	return nil
 }
 
 // compareFiles prints the ratios of two runs side by side.

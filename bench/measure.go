@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,14 @@ func measureSet(ctx context.Context, c config, name, dir string) (*result, error
 			r.Ops = append(r.Ops, op)
 		}
 	}
-	for i, k := range c.contenders() {
+	list := c.contenders()
+	for _, p := range c.started {
+		if p.input, err = d.inputFile(ctx, c, dir); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	for i, k := range list {
 		if !k.can(d, opWrite) {
 			continue
 		}
@@ -77,7 +85,7 @@ func measureSet(ctx context.Context, c config, name, dir string) (*result, error
 
 func removeAll(paths ...string) {
 	for _, p := range paths {
-		os.Remove(p)
+		os.RemoveAll(p)
 	}
 }
 
@@ -88,11 +96,11 @@ func (r *race) prepare(ctx context.Context) error {
 		if err := r.measure(ctx, opWrite, i); err != nil {
 			return err
 		}
-		info, err := os.Stat(r.paths[i])
+		size, err := sizeOf(r.paths[i])
 		if err != nil {
 			return err
 		}
-		r.Runs[i].Size = info.Size()
+		r.Runs[i].Size = size
 	}
 	for _, op := range r.Ops {
 		if op == opWrite || op == opWrite2 || op == opWrite22 || op == opScan22 {
@@ -103,6 +111,21 @@ func (r *race) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sizeOf is the number of bytes of a file, or of all files in a folder.
+func sizeOf(path string) (n int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
 }
 
 // compare asks all contenders for the same and compares it with what the first,

@@ -121,11 +121,15 @@ func (g goal) cell(results []*result, set string, e edition.Edition) (cell strin
 	if versus == "" {
 		versus = baseName
 	}
-	at := slices.IndexFunc(results, func(r *result) bool { return r.Set == set && r.Unit == unit })
-	if _, concerned := g.limits[set]; !concerned || at < 0 {
+	if _, concerned := g.limits[set]; !concerned {
 		return "", true, false
 	}
-	s := results[at].stat("amudai "+e.String()+" "+g.profile, g.op, versus)
+	var s stat
+	for _, r := range results {
+		if !s.known && r.Set == set && r.Unit == unit {
+			s = r.stat("amudai "+e.String()+" "+g.profile, g.op, versus)
+		}
+	}
 	if !s.known {
 		return "-", true, false
 	}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// peerNames are the contenders of peers/peers.py.
+var peerNames = []string{"pyarrow parquet zstd", "duckdb file", "vortex", "lance"}
+
+// peer is a contender in another process, which measures itself.
+type peer struct {
+	title      string
+	operations []string
+	input      string // Arrow IPC file that it writes from
+	in         io.WriteCloser
+	out        *bufio.Scanner
+	cmd        *exec.Cmd
+}
+
+// peerQuestion is what a peer is asked for, peerAnswer what it says.
+type peerQuestion struct {
+	Op      string   `json:"op"`
+	Path    string   `json:"path"`
+	Input   string   `json:"input,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Where   string   `json:"where,omitempty"`
+	Rows    []int64  `json:"rows,omitempty"`
+}
+
+type peerAnswer struct {
+	Missing    string   `json:"missing"`
+	Error      string   `json:"error"`
+	Operations []string `json:"operations"`
+	Seconds    float64  `json:"seconds"`
+	Rows       int64    `json:"rows"`
+	Size       int64    `json:"size"`
+}
+
+// startPeers starts those peers whose packages are installed, and says which are not.
+func startPeers(ctx context.Context, python, script string) ([]*peer, error) {
+	if _, err := os.Stat(script); err != nil {
+		return nil, err
+	}
+	var out []*peer
+	for _, name := range peerNames {
+		p, err := startPeer(ctx, python, script, name)
+		if err != nil {
+			fmt.Fprintf(os.Stderr, "bench: %s is left out: %v\n", name, err)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func startPeer(ctx context.Context, python, script, name string) (*peer, error) {
+	p := &peer{title: name, cmd: exec.CommandContext(ctx, python, script, name)}
+	p.cmd.Stderr = os.Stderr
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewScanner(out)
+	a, err := p.listen()
+	if err == nil && a.Missing != "" {
+		err = errors.New(a.Missing)
+	}
+	if err != nil {
+		p.stop()
+		return nil, err
+	}
+	p.operations = a.Operations
+	return p, nil
+}
+
+// stop ends the process.
+func (p *peer) stop() {
+	p.in.Close()
+	p.cmd.Wait() // how it ends does not matter
+}
+
+func (p *peer) listen() (a peerAnswer, err error) {
+	if !p.out.Scan() {
+		return a, cmp.Or(p.out.Err(), io.ErrUnexpectedEOF)
+	}
+	if err = json.Unmarshal(p.out.Bytes(), &a); err == nil && a.Error != "" {
+		err = errors.New(a.Error)
+	}
+	return a, err
+}
+
+// ask has one operation done.
+func (p *peer) ask(q peerQuestion) (peerAnswer, error) {
+	b, err := json.Marshal(q)
+	if err != nil {
+		return peerAnswer{}, err
+	}
+	if _, err := p.in.Write(append(b, '\n')); err != nil {
+		return peerAnswer{}, err
+	}
+	return p.listen()
+}
+
+func (p *peer) name() string { return p.title }
+
+func (p *peer) can(d *dataset, op string) bool {
+	if d.name == "nested" && p.title == "vortex" || d.wide() && p.title == "vortex" {
+		return false // it has no maps, and takes minutes to write 50,000 columns
+	}
+	kind, _, named := strings.Cut(op, " ")
+	return slices.Contains(p.operations, kind) && (!named || kind == "filter")
+}
+
+func (p *peer) write(context.Context, string, *arrow.Schema, source, int) error {
+	return errors.New("a peer measures itself")
+}
+
+func (p *peer) read(_ context.Context, path string, q query, out *outcome) error {
+	a, err := p.ask(peerQuery(path, q))
+	out.rows += a.Rows
+	return err
+}
+
+func peerQuery(path string, q query) peerQuestion {
+	switch {
+	case q.take != nil:
+		return peerQuestion{Op: "take", Path: path, Rows: q.take}
+	case q.text != "":
+		return peerQuestion{Op: "filter", Path: path, Where: q.text}
+	}
+	return peerQuestion{Op: "scan", Path: path, Columns: q.columns}
+}
+
+// time does an operation and gives the CPU seconds that the peer says it took.
+func (p *peer) time(d *dataset, op, path string) (float64, error) {
+	q := peerQuestion{Op: opWrite, Path: path, Input: p.input}
+	if op != opWrite {
+		read, err := d.query(op)
+		if err != nil {
+			return 0, err
+		}
+		q = peerQuery(path, read)
+	}
+	a, err := p.ask(q)
+	return a.Seconds, err
+}
+
+// inputFile is the Arrow file of a data set that peers read.
+func (d *dataset) inputFile(ctx context.Context, c config, dir string) (string, error) {
+	path := filepath.Join(c.data, d.name+".arrow")
+	if _, err := os.Stat(path); c.data != "" && c.rows == 0 && err == nil {
+		return path, nil
+	}
+	return saveIPC(ctx, c, d.name, dir)
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Measures what is not written in Go: pyarrow, DuckDB, Vortex, Lance.
+
+go run ./bench -peers python3 starts this program once for each of them, and asks it for one operation after the other,
+between those of the other contenders. A question is a line of JSON on stdin, the answer one on stdout: the CPU seconds of
+the operation, on one core, and the number of rows. "peers.py NAME" fails at once if the package is not installed.
+"""
+import json
+import os
+import resource
+import shutil
+import sys
+
+
+def cpu():
+    u = resource.getrusage(resource.RUSAGE_SELF)
+    return u.ru_utime + u.ru_stime
+
+
+class PyArrow:
+    def __init__(self):
+        import pyarrow.parquet
+        self.pa, self.pq = pyarrow, pyarrow.parquet
+        pyarrow.set_cpu_count(1)
+        pyarrow.set_io_thread_count(1)
+
+    def write(self, table, path):
+        self.pq.write_table(table, path, compression="zstd", row_group_size=1 << 20)
+
+    def read(self, path, columns):
+        f = self.pq.ParquetFile(path)
+        return sum(b.num_rows for b in f.iter_batches(65536, columns=columns, use_threads=False))
+
+
+class DuckDB:
+    def __init__(self):
+        import duckdb
+        self.duckdb = duckdb
+
+    def connect(self, path, read_only):
+        c = self.duckdb.connect(path, read_only=read_only)
+        c.execute("SET threads = 1")
+        return c
+
+    def write(self, table, path):
+        with self.connect(path, False) as c:
+            c.register("input", table)
+            c.execute("CREATE TABLE t AS SELECT * FROM input")
+
+    def rows(self, path, query):
+        with self.connect(path, True) as c:
+            result = c.sql(query)
+            make = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader
+            return sum(b.num_rows for b in make(65536))
+
+    def read(self, path, columns):
+        return self.rows(path, "SELECT " + (", ".join(columns) if columns else "*") + " FROM t")
+
+    def filter(self, path, where):
+        return self.rows(path, "SELECT * FROM t WHERE " + where)
+
+    def take(self, path, rows):
+        return self.rows(path, "SELECT * FROM t WHERE rowid IN (" + ", ".join(map(str, rows)) + ")")
+
+
+class Vortex:
+    def __init__(self):
+        import pyarrow
+        import vortex
+        self.pa, self.vortex = pyarrow, vortex
+
+    def write(self, table, path):
+        self.vortex.io.write(table, path)
+
+    def read(self, path, columns):
+        return sum(b.num_rows for b in self.vortex.open(path).to_arrow(columns))
+
+    def take(self, path, rows):
+        indices = self.vortex.array(self.pa.array(rows, self.pa.uint64()))
+        return sum(b.num_rows for b in self.vortex.open(path).to_arrow(indices=indices))
+
+
+class Lance:
+    def __init__(self):
+        import lance
+        self.lance = lance
+
+    def write(self, table, path):
+        self.lance.write_dataset(table, path)
+
+    def read(self, path, columns):
+        return sum(b.num_rows for b in self.lance.dataset(path).to_batches(columns=columns, batch_size=65536))
+
+    def filter(self, path, where):
+        return self.lance.dataset(path).to_table(filter=where).num_rows
+
+    def take(self, path, rows):
+        return self.lance.dataset(path).take(rows).num_rows
+
+
+PEERS = {"pyarrow parquet zstd": PyArrow, "duckdb file": DuckDB, "vortex": Vortex, "lance": Lance}
+
+
+def remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.remove(path)
+
+
+def table_of(path, known={}):
+    """The table of an Arrow file, kept for the next question."""
+    if path not in known:
+        import pyarrow.ipc
+        known.clear()
+        known[path] = pyarrow.ipc.open_file(path).read_all()
+    return known[path]
+
+
+def size(path):
+    if not os.path.isdir(path):
+        return os.path.getsize(path)
+    return sum(os.path.getsize(os.path.join(d, f)) for d, _, names in os.walk(path) for f in names)
+
+
+def answer(peer, q):
+    path, rows = q["path"], 0
+    if q["op"] == "write":
+        table = table_of(q["input"])
+        remove(path)
+    before = cpu()
+    if q["op"] == "write":
+        peer.write(table, path)
+    elif q["op"] == "filter":
+        rows = peer.filter(path, q["where"])
+    elif q["op"] == "take":
+        rows = peer.take(path, q["rows"])
+    else:
+        rows = peer.read(path, q.get("columns"))
+    return {"seconds": cpu() - before, "rows": rows, "size": size(path)}
+
+
+def main():
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    try:
+        peer = PEERS[sys.argv[1]]()
+    except ImportError as e:
+        print(json.dumps({"missing": str(e)}), flush=True)
+        return
+    operations = [op for op in ("filter", "take") if hasattr(peer, op)]
+    print(json.dumps({"operations": ["write", "scan", "project", "open"] + operations}), flush=True)
+    for line in sys.stdin:
+        try:
+            reply = answer(peer, json.loads(line))
+        except Exception as e:  # the question is answered, whatever went wrong
+            reply = {"error": f"{type(e).__name__}: {e}"}
+        print(json.dumps(reply), flush=True)
+
+
+main()
