@@ -112,10 +112,8 @@ func (c *Column) check(rows rowset.Set) error {
 }
 
 func (c *Column) readDressed(ctx context.Context, rows rowset.Set) (arrow.Array, error) {
-	if dt := dictionaryOf(&c.column); dt != nil {
-		if k, ok := c.coded(); ok {
-			return c.readCodes(ctx, k, rows, dt)
-		}
+	if arr, ok, err := c.readCoded(ctx, rows); ok {
+		return arr, err
 	}
 	bare, err := c.read(ctx, rows)
 	if err != nil || !c.dressed {
@@ -123,17 +121,6 @@ func (c *Column) readDressed(ctx context.Context, rows rowset.Set) (arrow.Array,
 	}
 	defer bare.Release()
 	arr, err := Dress(c.options.Allocator, bare, c.column)
-	if err != nil {
-		return nil, wrapColumn(err, &c.column)
-	}
-	return arr, nil
-}
-
-func (c *Column) readCodes(ctx context.Context, k coded, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
-	w := workers.Get().(*worker)
-	defer workers.Put(w)
-	w.options = &c.options
-	arr, err := k.readCodes(ctx, w, rows, dt)
 	if err != nil {
 		return nil, wrapColumn(err, &c.column)
 	}

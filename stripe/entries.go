@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -17,6 +16,7 @@ import (
 type coded interface {
 	entries(ctx context.Context) (arrow.Array, error)
 	selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error)
+	readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
 	readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 
@@ -95,13 +95,9 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {
 	bits := make([]byte, (rows.Len()+63)/64*8)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		codes := slice(&w.codes, p.N)
-		if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+		codes, err := r.codes(w, p, block)
+		if err != nil {
 			return err
-		}
-		if !p.whole() {
-			pick(codes, codes, p.rows)
-			codes = codes[:p.n]
 		}
 		return putKept(bits, p.at, codes, keep)
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
@@ -30,6 +30,33 @@ func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 	return dt
 }
 
+// readCoded reads rows straight from codes, if the column's arrays are of a type
+// that needs no look at the values of each row; ok is false if not.
+func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
+	dt := dictionaryOf(&c.column)
+	id := c.column.Plain.ID()
+	view := len(c.column.Wraps) == 0 && (id == arrow.STRING_VIEW || id == arrow.BINARY_VIEW)
+	if dt == nil && !view {
+		return nil, false, nil
+	}
+	k, ok := c.coded()
+	if !ok {
+		return nil, false, nil
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	w.options = &c.options
+	if view {
+		arr, err = k.readViews(ctx, w, rows, c.column.Plain)
+	} else {
+		arr, err = k.readCodes(ctx, w, rows, dt)
+	}
+	if err != nil {
+		return nil, true, wrapColumn(err, &c.column)
+	}
+	return arr, true, nil
+}
+
 // readCodes reads rows as an array of dt: codes as they are stored, and the entries
 // of the value dictionary.
 func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
@@ -38,35 +65,82 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 		return nil, err
 	}
 	defer entries.Release()
-	dict, table, err := r.dict.load(ctx)
+	_, table, err := r.dict.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.widths(ctx, w, rows, 4, func(dst []byte, codes []uint32) error {
+		copy(arrowutil.As[uint32](dst), codes)
+		return table.Check(codes)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer releaseAll(out.values, out.valid)
+	d := array.NewDataWithDictionary(dt, int(rows.Len()), []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
+	defer d.Release()
+	return array.MakeFromData(d), nil
+}
+
+// readViews reads rows as views into the value dictionary.
+func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error) {
+	views, data, err := r.views(ctx, dt)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.widths(ctx, w, rows, arrow.ViewHeaderSizeBytes, func(dst []byte, codes []uint32) error {
+		_, err := bytestring.Gather[int32](views, dst, nil, 0, codes)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return arrowutil.Make(dt, int(rows.Len()), []*memory.Buffer{out.valid, out.values, data}, nil, out.nulls), nil
+}
+
+// views are the views of all entries of the value dictionary, and what they point into.
+func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*bytestring.Table, *memory.Buffer, error) {
+	entries, err := r.entries(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer entries.Release()
+	data := entries.Data().Buffers()[2]
+	if t := r.viewTable.Load(); t != nil {
+		return t, data, nil
+	}
+	arr := arrowutil.ToViews(memory.DefaultAllocator, entries, dt)
+	defer arr.Release()
+	t := bytestring.NewTable(bytestring.Values{Data: arr.Data().Buffers()[1].Bytes(), Fixed: arrow.ViewHeaderSizeBytes, N: arr.Len()})
+	r.viewTable.Store(t)
+	return t, data, nil
+}
+
+// widths makes a column of values of a width in bytes out of codes; put writes those of a
+// few rows.
+func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*fixedColumn, error) {
+	dict, _, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	n := int(rows.Len())
-	if int64(n)*4 > w.options.MaxArrayBytes {
+	if int64(n)*int64(width) > w.options.MaxArrayBytes {
 		return nil, ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
-	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, 4*n)}
+	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, width*n)}
 	if hasNull {
 		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
-	all := arrowutil.As[uint32](out.values.Bytes())
 	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		codes, dst := all[p.at:p.at+p.n], all[p.at:p.at+p.n]
-		if !p.whole() {
-			dst = slice(&w.codes, p.N)
-		}
-		if _, err := numeric.DecodeBlock(dst, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+		codes, err := r.codes(w, p, block)
+		if err != nil {
 			return err
-		}
-		if !p.whole() {
-			pick(codes, dst, p.rows)
 		}
 		if hasNull {
 			out.nulls += putCodes(out.valid.Bytes(), p.at, codes, null)
 		}
-		return table.Check(codes)
+		return put(out.values.Bytes()[width*p.at:width*(p.at+p.n)], codes)
 	})
 	if err == nil && out.nulls > 0 && !r.nulls {
 		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", out.nulls))
@@ -79,8 +153,5 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 		out.valid.Release()
 		out.valid = nil
 	}
-	defer releaseAll(out.values, out.valid)
-	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
-	defer d.Release()
-	return array.MakeFromData(d), nil
+	return &out, nil
 }

@@ -3,6 +3,7 @@ package stripe
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -84,7 +85,22 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 // codesReader reads a node stored as codes of a value dictionary.
 type codesReader[O int32 | int64] struct {
 	*bytesReader[O]
-	dict *valueDictionary
+	dict      *valueDictionary
+	viewTable atomic.Pointer[bytestring.Table] // of views of the entries, once it was needed
+}
+
+// codes gives the codes of the rows of a block that are needed; they are valid until
+// others are asked for.
+func (r *codesReader[O]) codes(w *worker, p *part, block []byte) ([]uint32, error) {
+	codes := slice(&w.codes, p.N)
+	if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+		return nil, err
+	}
+	if p.whole() {
+		return codes, nil
+	}
+	pick(codes, codes, p.rows) // they move to the front
+	return codes[:p.n], nil
 }
 
 func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
@@ -98,13 +114,9 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, err
 	}
 	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		codes := slice(&w.codes, p.N)
-		if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+		codes, err := r.codes(w, p, block)
+		if err != nil {
 			return err
-		}
-		if !p.whole() { // the codes move to the front
-			pick(codes, codes, p.rows)
-			codes = codes[:p.n]
 		}
 		if hasNull {
 			c.nulls += putCodes(c.valid.Bytes(), p.at, codes, null)
