@@ -105,6 +105,9 @@ func TestFilterAgainstOracle(t *testing.T) {
 			}
 			requireRows(t, s, data, rows, o)
 			require.Zero(t, mem.CurrentAlloc(), "bytes not released")
+			count, err := s.Count(context.Background(), e) // which makes no arrays of numbers
+			require.NoError(t, err)
+			require.Equal(t, int64(len(rows)), count, "%v", e)
 		}
 	})
 }

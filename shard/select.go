@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
@@ -18,6 +19,7 @@ import (
 type selection struct {
 	*stripeFilter
 	options stripe.ReadOptions
+	result  []arrowmap.Column // what the scan gives
 	stats   *scanStats
 	arrays  []selected // by column of the filter
 	bits    []byte
@@ -32,7 +34,7 @@ type selected struct {
 
 func newSelection(f *stripeFilter, sc *scanner, limit int64) *selection {
 	return &selection{
-		stripeFilter: f, stats: sc.stats, arrays: make([]selected, len(f.columns)),
+		stripeFilter: f, result: sc.columns, stats: sc.stats, arrays: make([]selected, len(f.columns)),
 		options: stripe.ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: limit, Counters: sc.stats.counters()},
 	}
 }
@@ -110,6 +112,15 @@ func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		return r.With(s.options).SelectCodes(ctx, set, c.keep)
 	}
 	columns := make([]arrow.Array, len(s.columns))
+	if wanted, ok := s.numbers(n, set); ok {
+		r, err := s.reader(ctx, n.Column)
+		if err != nil {
+			return nil, err
+		}
+		if found, ok, err := r.With(s.options).SelectNumbers(ctx, set, wanted); ok || err != nil {
+			return found, err
+		}
+	}
 	if s.blockwise(n, set) {
 		r, err := s.reader(ctx, n.Column)
 		if err != nil {
@@ -140,11 +151,7 @@ func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 // blockwise tells whether a leaf is best evaluated block by block, and what it
 // decoded for that dropped: where few rows are to be expected, or none.
 func (s *selection) blockwise(n *filter.Node, set rowset.Set) bool {
-	if n.Kind != filter.NodeLeaf {
-		return false
-	}
-	c := &s.columns[n.Column]
-	if a := &s.arrays[n.Column]; !c.bare || !c.direct || len(c.nodes) != 1 || a.array != nil && slices.Equal(a.rows, set) {
+	if !s.unread(n, set) {
 		return false
 	}
 	switch t := n.Test.(type) {
@@ -155,6 +162,53 @@ func (s *selection) blockwise(n *filter.Node, set rowset.Set) bool {
 		return ok
 	}
 	return false
+}
+
+// unread tells whether a leaf is about a plain column that has not been decoded for
+// the rows of a set.
+func (s *selection) unread(n *filter.Node, set rowset.Set) bool {
+	if n.Kind != filter.NodeLeaf {
+		return false
+	}
+	c, a := &s.columns[n.Column], &s.arrays[n.Column]
+	return c.bare && c.direct && len(c.nodes) == 1 && (a.array == nil || !slices.Equal(a.rows, set))
+}
+
+// numbers are the numbers that a leaf wants, if they are best found in encoded
+// blocks: where most rows of those are asked for, and the result does not need the
+// column anyway, or but few values of it.
+func (s *selection) numbers(n *filter.Node, set rowset.Set) (wanted stripe.Numbers, ok bool) {
+	if bounds := set.Bounds(); !s.unread(n, set) || 2*set.Len() < bounds.Len() {
+		return wanted, false
+	}
+	few := false
+	switch t := n.Test.(type) {
+	case filter.Ints:
+		wanted.Ints, few = numbersOf(t)
+	case filter.Uints:
+		wanted.Uints, few = numbersOf(t)
+	case filter.Floats:
+		if wanted.Floats, few = numbersOf(t.Intervals); t.NaN {
+			return wanted, false
+		}
+	default:
+		return wanted, false
+	}
+	return wanted, few || !s.inResult(s.columns[n.Column].top.ID)
+}
+
+func (s *selection) inResult(id uint32) bool {
+	return slices.ContainsFunc(s.result, func(c arrowmap.Column) bool { return c.ID == id })
+}
+
+// numbersOf are the intervals of a leaf; few tells that each is a single number.
+func numbersOf[T numeric.Value](in []filter.Interval[T]) (out []numeric.Interval[T], few bool) {
+	out, few = make([]numeric.Interval[T], len(in)), true
+	for i, v := range in {
+		out[i] = numeric.Interval[T]{Low: v.Lo, High: v.Hi}
+		few = few && v.Lo == v.Hi
+	}
+	return out, few
 }
 
 // read decodes a column of the filter for the rows of a set.

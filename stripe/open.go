@@ -83,7 +83,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if err != nil {
 		return nil, err
 	}
-	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store}, nil
+	return &primitiveReader[T]{dt: n.col.Plain, data: data, nulls: n.nullable(), store: store, stored: storedOf[T](n.col.Rule, n.col.Unit)}, nil
 }
 
 func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {

@@ -34,7 +34,10 @@ type primitiveReader[T numeric.Value] struct {
 	data  *blockReader
 	nulls bool // a value may be null
 	store storer[T]
-	spare atomic.Pointer[spareBlock[T]]
+	// stored are the stored values that become some numbers, nil if those cannot
+	// be told.
+	stored func(n *Numbers) []numeric.Interval[T]
+	spare  atomic.Pointer[spareBlock[T]]
 }
 
 // spareBlock is a decoded block that straddled the end of the last read: the

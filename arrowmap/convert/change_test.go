@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // What Line promises is what Values does, value by value.
@@ -52,4 +54,25 @@ func TestLineOfDays(t *testing.T) {
 	require.False(t, ok, "between two days")
 	_, _, ok = NewFromTicks[int32](Day).Line(Epoch, day, math.MaxUint64)
 	require.False(t, ok, "too far")
+}
+
+// The ticks between two numbers are those that become numbers between them.
+func TestBetween(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		u := rapid.SampledFrom(allUnits).Draw(t, "unit")
+		lo, hi := edges().Draw(t, "lo"), edges().Draw(t, "hi")
+		stored := edges().Draw(t, "stored")
+		if per := int64(u.ticksPer()); per != 0 {
+			stored -= stored % per
+		}
+		got := make([]int64, 1)
+		if FromTicks(got, []uint64{uint64(stored)}, bitmap.All(1), u) == nil {
+			low, high, ok := TicksBetween(lo, hi, u)
+			require.Equal(t, lo <= got[0] && got[0] <= hi, ok && low <= uint64(stored) && uint64(stored) <= high, "%d", got[0])
+		}
+		if u != Day && FromSpan(got, []int64{stored}, bitmap.All(1), u) == nil {
+			low, high, ok := SpanBetween(lo, hi, u)
+			require.Equal(t, lo <= got[0] && got[0] <= hi, ok && low <= stored && stored <= high, "%d", got[0])
+		}
+	})
 }

@@ -1,0 +1,134 @@
+package stripe
+
+import (
+	"context"
+	"math"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/arrowmap/convert"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/rowset"
+)
+
+// Numbers are the values of a column that are wanted, as its Arrow array has them:
+// Ints of signed integers, dates, times and durations, in their unit, Uints of
+// unsigned integers, Floats of floats. NaN is in no interval.
+type Numbers struct {
+	Ints   []numeric.Interval[int64]
+	Uints  []numeric.Interval[uint64]
+	Floats []numeric.Interval[float64]
+}
+
+// ranged is a reader that finds values by intervals without making an array.
+type ranged interface {
+	// wants tells whether it can.
+	wants(n *Numbers) bool
+	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error)
+}
+
+// SelectNumbers is the rows among others whose value is one of those wanted. It is
+// found in the encoded form, without an array of the values. ok is false if the
+// column has no reader for that.
+func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numbers) (out rowset.Set, ok bool, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return nil, false, err
+	}
+	r := c.reader
+	if p, ok := r.(*placedReader); ok {
+		r = p.nodeReader
+	}
+	s, ok := r.(ranged)
+	if !ok || !s.wants(&wanted) {
+		return nil, false, nil
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	w.options = &c.options
+	bits, err := s.selectNumbers(ctx, w, rows, &wanted)
+	if err != nil {
+		return nil, true, wrapColumn(err, &c.column)
+	}
+	return rows.Select(bits), true, nil
+}
+
+func (r *primitiveReader[T]) wants(*Numbers) bool { return r.stored != nil }
+
+func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error) {
+	in := r.stored(n)
+	bits := make([]byte, (rows.Len()+63)/64*8)
+	var found []uint64
+	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+		words := slice(&found, (p.N+63)/64)
+		o := numeric.BlockOptions{Checksums: r.data.checksums}
+		if err := numeric.SelectRanges(block, p.N, in, o, &w.numeric, words); err != nil {
+			return err
+		}
+		held := slice(&w.held, 8*len(words))
+		for i, word := range words {
+			bitmap.PutWord(held, 64*i, word, 64)
+		}
+		pickBits(bits, p.at, bitmap.Bits{Data: held, Len: p.N}, p.rows)
+		return nil
+	})
+	return bits, err
+}
+
+// storedOf gives how wanted numbers become intervals of stored values, nil if that
+// is not simple.
+func storedOf[T numeric.Value](rule arrowmap.Rule, unit convert.Unit) func(n *Numbers) []numeric.Interval[T] {
+	var f any
+	switch rule {
+	case arrowmap.Same:
+		return sameNumbers[T]
+	case arrowmap.Ticks:
+		f = func(n *Numbers) (out []numeric.Interval[uint64]) {
+			for _, i := range n.Ints {
+				if low, high, ok := convert.TicksBetween(i.Low, i.High, unit); ok {
+					out = append(out, numeric.Interval[uint64]{Low: low, High: high})
+				}
+			}
+			return out
+		}
+	case arrowmap.Span:
+		f = func(n *Numbers) (out []numeric.Interval[int64]) {
+			for _, i := range n.Ints {
+				if low, high, ok := convert.SpanBetween(i.Low, i.High, unit); ok {
+					out = append(out, numeric.Interval[int64]{Low: low, High: high})
+				}
+			}
+			return out
+		}
+	}
+	stored, _ := f.(func(n *Numbers) []numeric.Interval[T])
+	return stored
+}
+
+// sameNumbers cuts intervals to what T holds.
+func sameNumbers[T numeric.Value](n *Numbers) (out []numeric.Interval[T]) {
+	t := numeric.Of[T]()
+	bits := 8 * t.Size()
+	switch {
+	case t.Float():
+		for _, i := range n.Floats {
+			out = append(out, numeric.Interval[T]{Low: T(i.Low), High: T(i.High)})
+		}
+	case t.Signed():
+		most := int64(math.MaxInt64) >> (64 - bits)
+		for _, i := range n.Ints {
+			if low, high := max(i.Low, -most-1), min(i.High, most); low <= high {
+				out = append(out, numeric.Interval[T]{Low: T(low), High: T(high)})
+			}
+		}
+	default:
+		most := uint64(math.MaxUint64) >> (64 - bits)
+		for _, i := range n.Uints {
+			if i.Low <= min(i.High, most) {
+				out = append(out, numeric.Interval[T]{Low: T(i.Low), High: T(min(i.High, most))})
+			}
+		}
+	}
+	return out
+}
