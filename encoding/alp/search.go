@@ -31,7 +31,7 @@ func Candidates[F Float, I Int](dst []Params, data []F) []Params {
 	parts := min(groups, (len(data)+groupLen-1)/groupLen)
 	for g := range parts {
 		from, to := part(len(data), g, parts), part(len(data), g+1, parts)
-		p, ok := best[F, I](spread(room[:], data[from:to]))
+		p, ok := best[F, I](spread(room[:], data[from:to]), found[:n])
 		if !ok {
 			continue
 		}
@@ -85,14 +85,23 @@ func spread[F Float](room, data []F) []F {
 	return room
 }
 
+// likely are parameters that suit many data: up to 6 digits behind the point.
+var likely = [...]Params{{7, 7}, {7, 6}, {7, 5}, {7, 4}, {7, 3}, {7, 2}, {7, 1}}
+
 // best tries all parameters. Large exponents are first, since of those with the
-// same difference to the factor they round best.
-func best[F Float, I Int](sample []F) (p Params, ok bool) {
+// same difference to the factor they round best. What likely ones and those that
+// were found before cost only tells when to give others up.
+func best[F Float, I Int](sample []F, found []Params) (p Params, ok bool) {
 	maxE := maxSearch
 	if size[F]() == 4 {
 		maxE = max32
 	}
 	least := len(sample) * size[F]() * 8
+	for _, list := range [...][]Params{found, likely[:]} {
+		for _, c := range list {
+			least = min(least, cost[F, I](sample, c, least)+1)
+		}
+	}
 	try := func(e, f int) {
 		c := Params{uint8(e), uint8(f)}
 		if cost := cost[F, I](sample, c, least); cost < least {
