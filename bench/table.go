@@ -70,7 +70,8 @@ var goalSets = []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "
 func printGoals(w io.Writer, title string, goals []goal, results []*result, editions []edition.Edition) {
 	var sets []string
 	for _, set := range goalSets {
-		if slices.ContainsFunc(results, func(r *result) bool { return r.Set == set }) {
+		concerned := slices.ContainsFunc(goals, func(g goal) bool { _, ok := g.limits[set]; return ok })
+		if concerned && slices.ContainsFunc(results, func(r *result) bool { return r.Set == set }) {
 			sets = append(sets, set)
 		}
 	}
