@@ -32,6 +32,9 @@ func (sc *scanner) choose(j *job) (err error) {
 		defer func(start time.Time) { sc.stats.choose.Add(int64(time.Since(start))) }(time.Now())
 	}
 	s := newSelection(f, sc, sc.limit(j))
+	if s.options.Fetched, err = sc.fetchFilter(j, f); err != nil {
+		return inStripe(err, j.stripe.index)
+	}
 	rows, err := s.choose(sc.ctx, j.rows)
 	if err != nil {
 		s.release()

@@ -102,6 +102,8 @@ func TestFilterAgainstOracle(t *testing.T) {
 				BatchRows:   rapid.SampledFrom([]int{0, 1000, 170}).Draw(t, "batch rows"),
 				Parallelism: rapid.IntRange(1, 3).Draw(t, "parallelism"),
 				MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000}).Draw(t, "limit"),
+				FetchGap:    rapid.SampledFrom([]int64{0, 1, 5000}).Draw(t, "gap"),
+				FetchBytes:  rapid.SampledFrom([]int64{0, 1000}).Draw(t, "fetch"),
 			}
 			requireRows(t, s, data, rows, o)
 			require.Zero(t, mem.CurrentAlloc(), "bytes not released")

@@ -18,6 +18,8 @@ type openStripe struct {
 	groups []func() error // each prefetches once
 	slots  []columnSlot
 	filter func() (*stripeFilter, error) // made once
+	chosen portions                      // of the filter's columns
+	result portions                      // of the result's
 }
 
 type columnSlot struct {

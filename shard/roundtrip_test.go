@@ -145,6 +145,8 @@ func TestRoundTrip(t *testing.T) {
 			BatchRows:   rapid.SampledFrom([]int{0, 1000, 17}).Draw(t, "batch rows"),
 			Parallelism: rapid.IntRange(0, 3).Draw(t, "scan parallelism"),
 			MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000}).Draw(t, "limit"),
+			FetchGap:    rapid.SampledFrom([]int64{0, 1, 5000}).Draw(t, "gap"),
+			FetchBytes:  rapid.SampledFrom([]int64{0, 1000}).Draw(t, "fetch"),
 		})
 	})
 }

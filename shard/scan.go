@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -27,6 +28,17 @@ const DefaultBatchRows = 65536
 
 // DefaultScanBytes bounds what a scan decodes ahead.
 const DefaultScanBytes = 64 << 20
+
+// Defaults for shards that are read over a network.
+const (
+	DefaultFetchGap   = 256 << 10
+	DefaultFetchBytes = 8 << 20
+)
+
+// isRemote tells whether a request to a location takes long.
+func isRemote(location string) bool {
+	return strings.HasPrefix(location, "http://") || strings.HasPrefix(location, "https://")
+}
 
 // ScanOptions are those of [Shard.Scan]. The zero value scans everything.
 type ScanOptions struct {
@@ -49,6 +61,15 @@ type ScanOptions struct {
 	// Disable leaves out sources of what is known about rows, to measure or test
 	// what they do. The rows of the result do not depend on it.
 	Disable Sources
+	// FetchGap is how many bytes between what columns need are read to save a
+	// request. With 0, the default, it is 256 KiB for shards at http and https
+	// URLs; for others each column reads what it needs by itself, as it does with a
+	// negative number.
+	FetchGap int64
+	// FetchBytes is about how many bytes are then read ahead at a time, for all
+	// columns and the rows of several batches, by default 8 MiB. Two such portions
+	// are held at once, beside MemoryLimit.
+	FetchBytes int64
 	// Rows are the ranges to scan, in this order. nil means all rows.
 	Rows []RowRange
 	// Stripes limits the scan to the rows of some stripes. nil means all.
@@ -77,6 +98,8 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 		return fmt.Errorf("ScanOptions.Parallelism is negative: %d", o.Parallelism)
 	case o.Strings > StringsDictionary:
 		return fmt.Errorf("ScanOptions.Strings is unknown: %v", o.Strings)
+	case o.FetchBytes < 0:
+		return fmt.Errorf("ScanOptions.FetchBytes is negative: %d", o.FetchBytes)
 	case o.MemoryLimit < 0:
 		return fmt.Errorf("ScanOptions.MemoryLimit is negative: %d", o.MemoryLimit)
 	}
@@ -98,6 +121,12 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 	}
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
+	}
+	if o.FetchGap == 0 && isRemote(s.Location()) {
+		o.FetchGap = DefaultFetchGap
+	}
+	if o.FetchBytes == 0 {
+		o.FetchBytes = DefaultFetchBytes
 	}
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit = DefaultScanBytes

@@ -278,7 +278,7 @@ func TestScanReadFaults(t *testing.T) {
 			faults := faultstore.New()
 			faults.FailAt(faultstore.Read, k)
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			rows, err := countRows(faults.Local(), location, ScanOptions{Parallelism: parallelism, Allocator: mem, BatchRows: 512})
+			rows, err := countRows(faults.Local(), location, ScanOptions{Parallelism: parallelism, Allocator: mem, BatchRows: 512, FetchGap: int64(k%2) * 4096})
 			mem.AssertSize(t, 0)
 			if faults.Count(faultstore.Read) < k {
 				require.NoError(t, err)

@@ -65,7 +65,8 @@ type job struct {
 	stripe    *openStripe
 	rows      rowset.Set // of the stripe; those of the task until they are chosen
 	choice    choice
-	selection *selection // what choosing them has decoded, nil without a filter
+	selection *selection                      // what choosing them has decoded, nil without a filter
+	fetch     func() (*stripe.Fetched, error) // what was read of the columns ahead, once
 	arrays    []arrow.Array
 	next      int // first column that nobody has taken
 	pending   int // columns not done, and the choice
@@ -187,6 +188,7 @@ func (sc *scanner) newJob() *job {
 func (sc *scanner) jobOf(t task, st *openStripe, rows rowset.Set, done bool) *job {
 	n := len(sc.columns)
 	j := &job{task: t, stripe: st, rows: rows, arrays: make([]arrow.Array, n), pending: n}
+	j.fetch = sync.OnceValues(func() (*stripe.Fetched, error) { return sc.fetchColumns(j) })
 	if j.choice = chosen; !done {
 		j.choice = unchosen
 		j.pending++
@@ -335,9 +337,13 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 			return sc.place(err, j.stripe, i)
 		}
 	}
+	fetched, err := j.fetch()
+	if err != nil {
+		return sc.place(err, j.stripe, i)
+	}
 	c, err := j.stripe.column(sc.ctx, i, sc.limit(j), j.last)
 	if err == nil {
-		j.arrays[i], err = c.ReadRows(sc.ctx, j.rows)
+		j.arrays[i], err = c.Fetched(fetched).ReadRows(sc.ctx, j.rows)
 	}
 	return sc.place(err, j.stripe, i)
 }

@@ -245,6 +245,17 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
+// has tells whether pick gives the rows of a field.
+func (s *selection) has(id uint32, rows rowset.Set) bool {
+	for i := range s.arrays {
+		a := &s.arrays[i]
+		if a.bare != nil && s.columns[i].top.ID == id && len(s.columns[i].top.Children) == 0 && rows.And(a.rows).Len() == rows.Len() {
+			return true
+		}
+	}
+	return false
+}
+
 // pick gives the rows of a field of the shard out of what was decoded of it for the
 // filter, nil if not all of them were.
 func (s *selection) pick(col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {

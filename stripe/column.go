@@ -32,16 +32,28 @@ type Column struct {
 type nodeReader interface {
 	// read gives the slots of a set, in order.
 	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
+	// need tells which bytes that takes, as far as it is known beforehand.
+	need(w *worker, rows rowset.Set, add func(Piece))
 }
 
 // With is the same column, read with another allocator, another bound of the bytes
-// of an array and other counters; other options stay as they were when it was
+// of an array, other counters and other bytes that are at hand; other options stay as they were when it was
 // opened.
 func (c *Column) With(o ReadOptions) *Column {
 	with := *c
 	with.options.Allocator, with.options.MaxArrayBytes = o.Allocator, o.MaxArrayBytes
-	with.options.Counters = o.Counters
+	with.options.Counters, with.options.Fetched = o.Counters, o.Fetched
 	with.options.setDefaults()
+	return &with
+}
+
+// Fetched is the same column, with bytes that were read before; nil changes nothing.
+func (c *Column) Fetched(f *Fetched) *Column {
+	if f == nil {
+		return c
+	}
+	with := *c
+	with.options.Fetched = f
 	return &with
 }
 
@@ -320,6 +332,8 @@ type nullReader struct {
 func newNullReader(dt arrow.DataType) *nullReader {
 	return &nullReader{dt: dt, size: nullBytes(dt)}
 }
+
+func (r *nullReader) need(*worker, rowset.Set, func(Piece)) {}
 
 func (r *nullReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.options.checkFree(rows.Len(), r.size); err != nil {

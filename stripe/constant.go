@@ -231,6 +231,8 @@ func newConstantReader(one arrow.Array) *constantReader {
 	return r
 }
 
+func (r *constantReader) need(*worker, rowset.Set, func(Piece)) {}
+
 func (r *constantReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.options.checkFree(rows.Len(), r.size); err != nil {
 		return nil, err

@@ -80,6 +80,10 @@ type intervalReader struct {
 	dt    arrow.DataType
 }
 
+func (r *intervalReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	r.parts.need(w, rows, add)
+}
+
 func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	parts := make([]arrow.Array, len(r.parts.children))
 	defer func() {

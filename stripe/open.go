@@ -219,6 +219,10 @@ type emptyReader struct {
 	presence *presenceReader
 }
 
+func (r *emptyReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	r.presence.need(w, rows, add)
+}
+
 func (r *emptyReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {

@@ -19,6 +19,11 @@ type booleanReader struct {
 	presence *presenceReader
 }
 
+func (r *booleanReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	r.presence.need(w, rows, add)
+	r.data.need(w, bytesOf(rows), add)
+}
+
 func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	valid, nulls, err := r.presence.read(ctx, w, rows)
 	if err != nil {
@@ -59,6 +64,12 @@ func readBits(ctx context.Context, w *worker, b *blockReader, rows rowset.Set, d
 // that nothing is null.
 type presenceReader struct {
 	data *blockReader
+}
+
+func (r *presenceReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	if r != nil {
+		r.data.need(w, bytesOf(rows), add)
+	}
 }
 
 // read gives the validity bitmap of rows, nil without nulls, and the number of nulls.

@@ -125,10 +125,13 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 	}
 	for len(parts) > 0 {
 		n, size := run(parts)
-		raw := slice(&w.raw, size)
 		first := parts[0].Offset
-		if err := br.r.ReadAt(ctx, raw, br.start+first); err != nil {
-			return br.wrap(err)
+		raw := w.options.Fetched.bytes(br.r, br.start+first, size)
+		if raw == nil {
+			raw = slice(&w.raw, size)
+			if err := br.r.ReadAt(ctx, raw, br.start+first); err != nil {
+				return br.wrap(err)
+			}
 		}
 		w.options.Counters.add(parts[:n])
 		for i := range parts[:n] {

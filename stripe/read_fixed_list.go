@@ -23,6 +23,14 @@ type fixedListReader struct {
 	stored   int64 // items in the stripe: the reference leaves out those of null lists at its end
 }
 
+func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	if k := len(rows) - 1; k < 0 || r.size > 0 && rows[k].To > math.MaxInt64/r.size {
+		return
+	}
+	r.items.need(w, upTo(scaled(rows, r.size), r.stored), add)
+	r.presence.need(w, rows, add)
+}
+
 func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if k := len(rows) - 1; k >= 0 && r.size > 0 && rows[k].To > math.MaxInt64/r.size {
 		return nil, fault.Corruptf("row %d of lists of %d items", rows[k].To, r.size)

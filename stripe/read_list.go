@@ -23,6 +23,11 @@ type listReader struct {
 	stored   int64 // items in the stripe, or unknownCount
 }
 
+func (r *listReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	r.presence.need(w, rows, add)
+	r.offsets.need(w, offsetsOf(rows), add)
+}
+
 func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if rows.Len() > w.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
@@ -60,15 +65,8 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 
 // readOffsets reads the offsets of rows: of a range of k rows k+1.
 func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, rows rowset.Set) error {
-	wanted := make(rowset.Set, len(rows))
-	for i, r := range rows {
-		wanted[i] = rowset.Range{From: r.From, To: r.To + 1}
-	}
-	if len(rows) == 0 { // the offset of nothing
-		return nil
-	}
 	last := uint64(0)
-	return r.offsets.each(ctx, w, wanted, func(p *part, block []byte) error {
+	return r.offsets.each(ctx, w, offsetsOf(rows), func(p *part, block []byte) error {
 		values := slice(&w.words, p.N)
 		if _, err := numeric.DecodeBlock(values, nil, 0, block, numeric.BlockOptions{Checksums: r.offsets.checksums}, &w.numeric); err != nil {
 			return err
@@ -86,6 +84,15 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, r
 		}
 		return nil
 	})
+}
+
+// offsetsOf are the positions of the offsets of rows: of a range of k rows k+1.
+func offsetsOf(rows rowset.Set) rowset.Set {
+	out := make(rowset.Set, len(rows))
+	for i, r := range rows {
+		out[i] = rowset.Range{From: r.From, To: r.To + 1}
+	}
+	return out
 }
 
 // itemsOf gives the items of rows whose offsets are bounds, and where each list

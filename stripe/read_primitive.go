@@ -48,6 +48,10 @@ type spareBlock[T any] struct {
 	valid  []byte
 }
 
+func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(Piece)) {
+	r.data.need(w, rows, add)
+}
+
 func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if rows.Len() > w.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge

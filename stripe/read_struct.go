@@ -17,6 +17,13 @@ type structReader struct {
 	children []nodeReader
 }
 
+func (r *structReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+	for _, c := range r.children {
+		c.need(w, rows, add)
+	}
+	r.presence.need(w, rows, add)
+}
+
 func (r *structReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	children := make([]arrow.ArrayData, 0, len(r.children))
 	fail := func(err error) (arrow.Array, error) {
