@@ -245,34 +245,33 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
-// has tells whether pick gives the rows of a field.
-func (s *selection) has(id uint32, rows rowset.Set) bool {
+// holds gives what was decoded for the filter of a field of the shard, nil if that
+// has not all the rows or another type.
+func (s *selection) holds(col *arrowmap.Column, rows rowset.Set) *selected {
 	for i := range s.arrays {
-		a := &s.arrays[i]
-		if a.bare != nil && s.columns[i].top.ID == id && len(s.columns[i].top.Children) == 0 && rows.And(a.rows).Len() == rows.Len() {
-			return true
+		a, top := &s.arrays[i], &s.columns[i].top
+		if a.bare != nil && top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type) &&
+			rows.And(a.rows).Len() == rows.Len() {
+			return a
 		}
 	}
-	return false
+	return nil
 }
 
 // pick gives the rows of a field of the shard out of what was decoded of it for the
 // filter, nil if not all of them were.
 func (s *selection) pick(col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
-	for i := range s.arrays {
-		a := &s.arrays[i]
-		if a.bare == nil || s.columns[i].top.ID != col.ID || !arrow.TypeEqual(s.columns[i].top.Arrow.Type, col.Arrow.Type) || len(s.columns[i].top.Children) > 0 || rows.And(a.rows).Len() != rows.Len() {
-			continue
-		}
-		if slices.Equal(a.rows, rows) {
-			return stripe.Dress(s.options.Allocator, a.bare, *col)
-		}
-		bare, err := arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
-		if err != nil {
-			return nil, err
-		}
-		defer bare.Release()
-		return stripe.Dress(s.options.Allocator, bare, *col)
+	a := s.holds(col, rows)
+	if a == nil {
+		return nil, nil
 	}
-	return nil, nil
+	if slices.Equal(a.rows, rows) {
+		return stripe.Dress(s.options.Allocator, a.bare, *col)
+	}
+	bare, err := arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
+	if err != nil {
+		return nil, err
+	}
+	defer bare.Release()
+	return stripe.Dress(s.options.Allocator, bare, *col)
 }
