@@ -15,7 +15,7 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test race purego bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
+
+purego: ## run the short tests of numbers without assembly of ours
+	$(GO) test -short -tags purego ./encoding/fastlanes ./encoding/numeric
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./bench $(BENCHFLAGS)
