@@ -1,5 +1,5 @@
-// Package lz4 compresses to LZ4 blocks that are a tenth smaller than those of the
-// usual fast compressor, in twice its time, and as fast to unpack. Unpacking is
+// Package lz4 compresses to LZ4 blocks that are smaller than those of the usual
+// fast compressor, in half as much time again, and as fast to unpack. Unpacking is
 // left to github.com/pierrec/lz4. Where blocks lie in trees: docs/format.md §7.4, §7.5.
 //
 // A block is a run of sequences, each a number of literal bytes and a match, a
@@ -28,19 +28,19 @@ const (
 	lastLiterals = 5
 	matchMargin  = 12
 
-	tableBits = 15
-	skipLog   = 6  // without a match, steps grow by one every 64 bytes
-	goodMatch = 64 // a match as long as this is taken without looking for a better one
+	tableBits = 13
+	skipLog   = 4 // without a match, steps grow by one every 16 bytes
 )
 
 var le = binary.LittleEndian
 
-// Encoder compresses. The zero value is ready. It holds tables of 256 KiB, and
+// Encoder compresses. The zero value is ready. It holds tables of 64 KiB, and
 // serves one goroutine at a time. What it writes depends on the source alone.
 //
 // It remembers one place for each hash of eight bytes and one for each hash of
-// five, as the double-fast strategy of Zstandard does, prefers a match of the
-// former, and looks one byte further for a better one before it takes either.
+// five, as the double-fast strategy of Zstandard does, and prefers a match of the
+// former. Tables are small enough for the nearest cache: larger ones find a little more,
+// and so does a look one byte further, but both cost more than they save.
 type Encoder struct {
 	long  [1 << tableBits]uint32
 	short [1 << tableBits]uint32
@@ -61,12 +61,6 @@ func (e *Encoder) Append(dst, src []byte) []byte {
 		if n < minMatch {
 			s += 1 + (s-done)>>skipLog
 			continue
-		}
-		if n < goodMatch && s+1 < limit {
-			if f, m := e.find(src, s+1, base); m > n+1 {
-				from, n = f, m
-				s++
-			}
 		}
 		for s > done && from > 0 && src[s-1] == src[from-1] {
 			s--
