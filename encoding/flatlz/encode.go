@@ -4,7 +4,7 @@ import "math/bits"
 
 const (
 	minMatch  = 6 // shorter ones cost more time than they save bytes
-	tableBits = 15
+	tableBits = 13
 	skipLog   = 6  // without a match, steps grow by one every 64 bytes
 	goodMatch = 32 // a match as long as this is taken without looking for a better one
 	wordLen   = 8
