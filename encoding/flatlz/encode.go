@@ -10,7 +10,7 @@ const (
 	wordLen   = 8
 )
 
-// Encoder compresses. The zero value is ready. It holds a table of 128 KiB, and
+// Encoder compresses. The zero value is ready. It holds a table of 32 KiB, and
 // serves one goroutine at a time. What it writes depends on the source alone.
 //
 // It remembers one place for each hash of six bytes, and looks one byte further
