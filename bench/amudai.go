@@ -64,7 +64,8 @@ func (k shardFile) read(ctx context.Context, path string, q query, out *outcome)
 		}
 	}
 	if q.count {
-		o.Columns = []string{}
+		out.rows, err = s.Count(ctx, o.Filter)
+		return err
 	}
 	for b, err := range s.Scan(ctx, o) {
 		if err != nil {

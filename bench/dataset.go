@@ -14,7 +14,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -23,7 +22,8 @@ import (
 // batchRows is the length of all batches, written and read.
 const batchRows = 1 << 16
 
-// dataset is a table in memory.
+// dataset is a table in memory, but not in Go's heap: the garbage collector has as
+// much to do as in a program that holds nothing but what it writes or reads.
 type dataset struct {
 	name    string
 	schema  *arrow.Schema
@@ -44,16 +44,21 @@ var projections = map[string][]string{
 	"nested":    {"items", "id"},
 }
 
-func load(ctx context.Context, c config, name string) (*dataset, error) {
+// load gives a data set whose values lie in a mapped file: one of the folder of
+// data, or one of its own in dir.
+func load(ctx context.Context, c config, name, dir string) (*dataset, error) {
 	d := &dataset{name: name, project: projections[name]}
-	var err error
 	path := filepath.Join(c.data, name+".arrow")
-	if _, statErr := os.Stat(path); c.data != "" && statErr == nil {
-		err = d.loadIPC(path)
-	} else if !errors.Is(statErr, fs.ErrNotExist) && c.data != "" {
-		err = statErr
-	} else {
-		err = d.make(ctx, c.shared)
+	_, err := os.Stat(path)
+	if c.data == "" || errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, name+".arrow")
+		defer os.Remove(path)
+		if err = d.make(ctx, c.shared); err == nil {
+			err = d.save(path)
+		}
+	}
+	if err == nil {
+		err = d.mapIPC(path)
 	}
 	if err != nil {
 		return nil, err
@@ -86,28 +91,6 @@ func (d *dataset) make(ctx context.Context, shared string) error {
 		return nil
 	}
 	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.name)
-}
-
-func (d *dataset) loadIPC(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := ipc.NewFileReader(f)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	d.schema = r.Schema()
-	for i := range r.NumRecords() {
-		b, err := r.RecordBatchAt(i)
-		if err != nil {
-			return err
-		}
-		d.batches = append(d.batches, b)
-	}
-	return nil
 }
 
 func (d *dataset) loadParquet(ctx context.Context, path string) error {

@@ -46,7 +46,7 @@ const slowWrite = 4
 // measureSet measures every operation of every contender. One contender follows
 // the other in each operation, so that all see the same machine.
 func measureSet(ctx context.Context, c config, name, dir string) (*result, error) {
-	d, err := load(ctx, c, name)
+	d, err := load(ctx, c, name, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,17 @@ import (
 type parquetFile struct {
 	title string
 	codec compress.Compression
+	late  bool // answers questions as late does
 }
 
 func (k parquetFile) name() string { return k.title }
 
-// can leaves filters and takes to the base: the codec makes no other kind of
-// reader.
-func (k parquetFile) can(_ *dataset, op string) bool {
+// can leaves takes to the base, and filters to it and to late: the codec makes no
+// other kind of reader.
+func (k parquetFile) can(d *dataset, op string) bool {
+	if k.late {
+		return op == opWrite && len(questions[d.name]) > 0 || strings.HasPrefix(op, opFilter)
+	}
 	return k.title == baseName || op == opWrite || op == opScan || op == opProject || op == opOpen
 }
 
@@ -60,6 +64,15 @@ func (k parquetFile) read(ctx context.Context, path string, q query, out *outcom
 	groups, spans, err := prune(r, q.where)
 	if err != nil || len(spans) == 0 {
 		return err
+	}
+	if k.late {
+		s, err := fr.Schema()
+		if err != nil {
+			return err
+		}
+		if done, err := late(ctx, fr, s, groups, q, out); done || err != nil {
+			return err
+		}
 	}
 	columns := q.columns
 	if q.count {

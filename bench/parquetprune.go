@@ -149,11 +149,7 @@ func integer(t parquet.Type, b []byte) (int64, bool) {
 	case t == parquet.Types.Int32 && len(b) == 4:
 		return int64(int32(binary.LittleEndian.Uint32(b))), true
 	case t == parquet.Types.FixedLenByteArray && len(b) > 0 && len(b) <= 8:
-		v := int64(int8(b[0]))
-		for _, x := range b[1:] {
-			v = v<<8 | int64(x)
-		}
-		return v, true
+		return bigEndian(b), true
 	}
 	return 0, false
 }

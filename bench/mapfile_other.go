@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// mapFile is the bytes of a file; where files cannot be mapped, a copy of them.
+func mapFile(path string) ([]byte, error) { return os.ReadFile(path) }
