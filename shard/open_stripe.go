@@ -73,7 +73,7 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 // it may read little of it.
 func (s *openStripe) openColumn(ctx context.Context, i int) (*stripe.Column, error) {
 	col := &s.sc.columns[i]
-	if c := s.sc.shard.columns.get(keyOf(s.index, col)); c != nil {
+	if c, ok := s.sc.shard.columns.Get(keyOf(s.index, col)); ok {
 		return c, nil
 	}
 	if err := s.groups[i/groupSize](); err != nil {

@@ -13,9 +13,11 @@ import (
 	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/edition"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/lru"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // OpenOptions are those of [Open]. The zero value is the default.
@@ -69,7 +71,7 @@ type Shard struct {
 	schema *schema.Schema
 
 	projections projections
-	columns     columnCache
+	columns     *lru.Cache[columnKey, *stripe.Column] // open ones
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
@@ -98,12 +100,11 @@ func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, er
 		f.Close()
 		return nil, err
 	}
-	sh := &Shard{o: o, file: f, schema: s}
-	sh.columns.left = o.CacheBytes
-	if o.CacheBytes == 0 {
-		sh.columns.left = defaultCacheBytes
+	limit := o.CacheBytes
+	if limit == 0 {
+		limit = defaultCacheBytes
 	}
-	return sh, nil
+	return &Shard{o: o, file: f, schema: s, columns: lru.New[columnKey, *stripe.Column](limit)}, nil
 }
 
 // Close closes the shard's artifacts. Scans must have ended.

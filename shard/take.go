@@ -143,7 +143,7 @@ func (t *taking) prefetch(ctx context.Context, columns []arrowmap.Column) error 
 			var ids []uint32
 			for i := range columns[from:min(from+groupSize, len(columns))] {
 				c := &columns[from+i]
-				if t.shard.columns.get(keyOf(part.stripe, c)) == nil {
+				if _, ok := t.shard.columns.Get(keyOf(part.stripe, c)); !ok {
 					ids = appendIDs(ids, c)
 				}
 			}

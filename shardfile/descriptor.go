@@ -28,8 +28,8 @@ type fieldList struct {
 // (docs/format.md §2.6), never longer.
 func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, s.index, 0}
-	if l, ok := s.f.cache.get(key).(*fieldList); ok {
-		return l, nil
+	if l, ok := s.f.cache.Get(key); ok {
+		return l.(*fieldList), nil
 	}
 	sch, err := s.f.Schema(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
 		return nil, fault.Of(fault.In(err, s.element("field list"), offset), l.at.Name())
 	}
-	s.f.cache.put(key, l, int64(len(l.msg)+len(l.window)+64))
+	s.f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
 	return l, nil
 }
 
@@ -98,8 +98,8 @@ func (s *Stripe) HasField(ctx context.Context, id uint32) (bool, error) {
 // if the stripe lacks the field.
 func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFieldDescriptor, error) {
 	key := cacheKey{cacheDescriptor, s.index, id}
-	if m, ok := s.f.cache.get(key).(*shardpb.StripeFieldDescriptor); ok {
-		return m, nil
+	if m, ok := s.f.cache.Get(key); ok {
+		return m.(*shardpb.StripeFieldDescriptor), nil
 	}
 	l, err := s.fieldList(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func (s *Stripe) parseDescriptor(frame []byte) (*shardpb.StripeFieldDescriptor, 
 
 // keepDescriptor caches a descriptor. In memory it takes several times its bytes.
 func (s *Stripe) keepDescriptor(id uint32, m *shardpb.StripeFieldDescriptor, n int) {
-	s.f.cache.put(cacheKey{cacheDescriptor, s.index, id}, m, int64(6*n+512))
+	s.f.cache.Put(cacheKey{cacheDescriptor, s.index, id}, m, int64(6*n+512))
 }
 
 // descriptorArtifact is the artifact that holds the descriptor of a schema id.
@@ -212,7 +212,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 	}
 	var wanted []descriptorRef
 	for _, id := range ids {
-		if uint64(id) >= uint64(l.Len()) || s.f.cache.get(cacheKey{cacheDescriptor, s.index, id}) != nil {
+		if _, ok := s.f.cache.Get(cacheKey{cacheDescriptor, s.index, id}); ok || uint64(id) >= uint64(l.Len()) {
 			continue
 		}
 		url, start, end := l.At(int(id))
@@ -338,8 +338,8 @@ func checkCounts(m *shardpb.FieldDescriptor) error {
 // fieldList reads the shard's field list, which has one entry for each schema id.
 func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, -1, 0}
-	if l, ok := f.cache.get(key).(*fieldList); ok {
-		return l, nil
+	if l, ok := f.cache.Get(key); ok {
+		return l.(*fieldList), nil
 	}
 	sch, err := f.Schema(ctx)
 	if err != nil {
@@ -354,6 +354,6 @@ func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
 		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), l.at.Name())
 	}
-	f.cache.put(key, l, int64(len(l.msg)+len(l.window)+64))
+	f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
 	return l, nil
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/lru"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -55,7 +56,7 @@ type File struct {
 	directory      *shardpb.ShardDirectory
 	directoryRange Range
 	stripes        []*Stripe
-	cache          *cache
+	cache          *lru.Cache[cacheKey, any]
 	reads          *reads
 
 	mu        sync.Mutex

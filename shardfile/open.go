@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/lru"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -99,7 +100,7 @@ func openRoot(ctx context.Context, location string, o OpenOptions) (*File, error
 	return &File{
 		o: o, root: root, reads: root.reads, location: location,
 		artifacts: map[string]*artifact{url: root},
-		cache:     newCache(o.CacheBytes),
+		cache:     lru.New[cacheKey, any](o.CacheBytes),
 	}, nil
 }
 

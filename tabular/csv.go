@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,18 +42,11 @@ var TSV = Format{
 	},
 }
 
-const batchBytes = 32 << 20 // of input text in one batch
-
 type csvSource struct {
-	in      Input
-	o       ReadOptions
+	recordSource
 	scan    *csvScanner
 	names   []string
-	schema  *arrow.Schema
-	builder *array.RecordBuilder
 	columns []csvColumn // by position in the file
-	rows    int64
-	guessed int64 // estimate of the rows before any is read
 }
 
 // csvColumn appends the cells of one column; set is nil if it is not asked for.
@@ -70,7 +62,7 @@ func openCSV(ctx context.Context, in Input, o ReadOptions) (Source, error) {
 	if d := o.CSV.Delimiter; d == '"' || d == '\n' || d == '\r' || d >= utf8.RuneSelf {
 		return nil, fmt.Errorf("delimiter %q: use another ASCII character", d)
 	}
-	s := &csvSource{in: in, o: o}
+	s := &csvSource{recordSource: recordSource{in: in, o: o}}
 	if err := s.open(); err != nil {
 		in.Close()
 		return nil, err
@@ -158,20 +150,12 @@ func (s *csvSource) infer(sample []byte, whole bool) ([]guess, error) {
 		}
 		s.look(guesses, cells)
 	}
-	s.estimate(rows, scan, len(sample), whole)
-	return guesses, nil
-}
-
-func (s *csvSource) estimate(rows int64, scan *csvScanner, sample int, whole bool) {
-	used := scan.read - int64(len(scan.bytes())) + int64(scan.passed)
-	if used <= 0 {
-		return
-	}
 	total := s.in.Size
 	if whole {
-		total = int64(sample)
+		total = int64(len(sample))
 	}
-	s.guessed = int64(math.Round(float64(rows) * float64(total) / float64(used)))
+	s.guess(rows, scan.read-int64(len(scan.bytes()))+int64(scan.passed), total)
+	return guesses, nil
 }
 
 // name takes the column names from the header, or makes them.
@@ -374,44 +358,26 @@ func hasEmpty(t arrow.DataType) bool {
 	return false
 }
 
-// Schema implements [Source].
-func (s *csvSource) Schema() *arrow.Schema { return s.schema }
-
 // Rows implements [Source].
-func (s *csvSource) Rows() (int64, bool) {
-	used := s.scan.read - int64(len(s.scan.bytes()))
-	if s.rows > int64(s.o.SampleRows) && used > 0 && s.in.Size > 0 {
-		return int64(float64(s.rows) * float64(s.in.Size) / float64(used)), true
-	}
-	return s.guessed, s.in.Size >= 0
-}
+func (s *csvSource) Rows() (int64, bool) { return s.estimate(s.scan.read - int64(len(s.scan.bytes()))) }
 
 // Next implements [Source].
 func (s *csvSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	size := 0
-	n := 0
-	for ; n < s.o.BatchRows && size < batchBytes && len(s.names) > 0; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		cells, err := s.scan.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, s.wrap(err)
-		}
-		size += s.scan.passed
-		if err := s.add(cells); err != nil {
-			return nil, err
-		}
-	}
-	if n == 0 {
+	if len(s.names) == 0 {
 		return nil, io.EOF
 	}
-	s.rows += int64(n)
+	n, err := s.fill(ctx, func() (int, error) {
+		cells, err := s.scan.next()
+		if err != nil {
+			return 0, s.wrap(err)
+		}
+		return s.scan.passed, s.add(cells)
+	})
+	if err != nil {
+		return nil, err
+	}
 	if len(s.schema.Fields()) == 0 {
-		return array.NewRecordBatch(s.schema, nil, int64(n)), nil
+		return array.NewRecordBatch(s.schema, nil, n), nil
 	}
 	return s.builder.NewRecordBatch(), nil
 }
@@ -454,22 +420,6 @@ func shellQuote(s string) string {
 		return "'" + s + "'"
 	}
 	return s
-}
-
-func (s *csvSource) wrap(err error) error {
-	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%w in %s", err, s.in.Name)
-}
-
-// Close implements [Source].
-func (s *csvSource) Close() error {
-	if s.builder != nil {
-		s.builder.Release()
-		s.builder = nil
-	}
-	return s.in.Close()
 }
 
 var errSampleShort = errors.New("the sample is shorter than a record")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
@@ -43,21 +42,16 @@ var JSON = Format{
 }
 
 type jsonSource struct {
-	in      Input
-	o       ReadOptions
+	recordSource
 	records *jsonRecords
 	scan    jsonScanner
-	schema  *arrow.Schema
-	builder *array.RecordBuilder
 	members *members   // records are objects
 	value   jsonSetter // or they are not
 	keep    []int      // columns to give, of those that are read; nil: all
-	rows    int64
-	guessed int64
 }
 
 func openJSON(in Input, o ReadOptions, lines bool) (Source, error) {
-	s := &jsonSource{in: in, o: o.WithDefaults()}
+	s := &jsonSource{recordSource: recordSource{in: in, o: o.WithDefaults()}}
 	if err := s.open(lines); err != nil {
 		in.Close()
 		return nil, err
@@ -109,13 +103,11 @@ func (s *jsonSource) infer(shape *jsonShape, sample []byte, whole, lines bool) e
 			return s.wrap(fmt.Errorf("%w (line %d)", err, records.atLine))
 		}
 	}
-	used, total := records.read-int64(len(records.bytes())), s.in.Size
+	total := s.in.Size
 	if whole {
 		total = int64(len(sample))
 	}
-	if used > 0 {
-		s.guessed = int64(math.Round(float64(rows) * float64(total) / float64(used)))
-	}
+	s.guess(rows, records.read-int64(len(records.bytes())), total)
 	return nil
 }
 
@@ -178,43 +170,28 @@ func (s *jsonSource) build(fields []arrow.Field, strict []strictness, objects bo
 	return err
 }
 
-// Schema implements [Source].
-func (s *jsonSource) Schema() *arrow.Schema { return s.schema }
-
 // Rows implements [Source].
 func (s *jsonSource) Rows() (int64, bool) {
-	used := s.records.read - int64(len(s.records.bytes()))
-	if s.rows > int64(s.o.SampleRows) && used > 0 && s.in.Size > 0 {
-		return int64(float64(s.rows) * float64(s.in.Size) / float64(used)), true
-	}
-	return s.guessed, s.in.Size >= 0
+	return s.estimate(s.records.read - int64(len(s.records.bytes())))
 }
 
 // Next implements [Source].
 func (s *jsonSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	n, size := 0, 0
-	for ; n < s.o.BatchRows && size < batchBytes; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	n, err := s.fill(ctx, func() (int, error) {
 		rec, err := s.records.next()
 		if err == io.EOF {
-			break
+			return 0, err
 		}
 		if err != nil {
-			return nil, s.wrap(fmt.Errorf("%w (line %d)", err, s.records.line))
+			return 0, s.wrap(fmt.Errorf("%w (line %d)", err, s.records.line))
 		}
-		size += len(rec)
-		if err := s.add(rec); err != nil {
-			return nil, err
-		}
+		return len(rec), s.add(rec)
+	})
+	if err != nil {
+		return nil, err
 	}
-	if n == 0 {
-		return nil, io.EOF
-	}
-	s.rows += int64(n)
 	if len(s.builder.Fields()) == 0 {
-		return array.NewRecordBatch(s.schema, nil, int64(n)), nil
+		return array.NewRecordBatch(s.schema, nil, n), nil
 	}
 	batch := s.builder.NewRecordBatch()
 	if s.keep == nil {
@@ -225,7 +202,7 @@ func (s *jsonSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for k, i := range s.keep {
 		kept[k] = batch.Column(i)
 	}
-	return array.NewRecordBatch(s.schema, kept, int64(n)), nil
+	return array.NewRecordBatch(s.schema, kept, n), nil
 }
 
 func (s *jsonSource) add(rec []byte) error {
@@ -268,22 +245,6 @@ func (s *jsonSource) misfit(m *misfit) error {
 	}
 	remedy := fmt.Sprintf("--schema %s keeps any value, or take a larger --sample", shellQuote(nameText(top)+":json"))
 	return &ValueError{Column: path, Line: s.records.atLine, Input: s.in.Name, Err: m.err, Remedy: remedy}
-}
-
-func (s *jsonSource) wrap(err error) error {
-	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return fmt.Errorf("%w in %s", err, s.in.Name)
-}
-
-// Close implements [Source].
-func (s *jsonSource) Close() error {
-	if s.builder != nil {
-		s.builder.Release()
-		s.builder = nil
-	}
-	return s.in.Close()
 }
 
 // jsonSink writes one object a row, between the given pieces of text.

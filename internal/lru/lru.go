@@ -1,0 +1,66 @@
+// Package lru keeps what was used last, within a number of bytes.
+package lru
+
+import (
+	"container/list"
+	"sync"
+)
+
+// Cache holds values by their keys. It may be used by many goroutines at once.
+type Cache[K comparable, V any] struct {
+	mu    sync.Mutex
+	left  int64
+	order list.List // of *entry, the latest used first
+	byKey map[K]*list.Element
+}
+
+type entry[K comparable, V any] struct {
+	key   K
+	value V
+	size  int64
+}
+
+// New gives a cache for limit bytes.
+func New[K comparable, V any](limit int64) *Cache[K, V] {
+	return &Cache[K, V]{left: limit, byKey: map[K]*list.Element{}}
+}
+
+// Get is the value of a key.
+func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e == nil {
+		return value, false
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*entry[K, V]).value, true
+}
+
+// Put adds value, which takes size bytes, and drops what was not used for
+// longest. A value larger than the whole cache stays until the next one comes.
+func (c *Cache[K, V]) Put(key K, value V, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byKey[key]; e != nil {
+		c.drop(e)
+	}
+	c.byKey[key] = c.order.PushFront(&entry[K, V]{key, value, size})
+	c.left -= size
+	for c.left < 0 && c.order.Len() > 1 {
+		c.drop(c.order.Back())
+	}
+}
+
+// Len is the number of values.
+func (c *Cache[K, V]) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.order.Len()
+}
+
+func (c *Cache[K, V]) drop(e *list.Element) {
+	old := c.order.Remove(e).(*entry[K, V])
+	delete(c.byKey, old.key)
+	c.left += old.size
+}
