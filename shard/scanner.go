@@ -351,7 +351,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 // limit bounds the bytes of an array, but not that of a single row, which cannot be
 // cut any further.
 func (sc *scanner) limit(j *job) int64 {
-	if j.rows.Len() == 1 {
+	if len(j.rows) == 1 && j.rows.Len() == 1 {
 		return 0
 	}
 	return sc.o.MemoryLimit

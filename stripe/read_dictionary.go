@@ -92,8 +92,14 @@ type codesReader[O int32 | int64] struct {
 // codes gives the codes of the rows of a block that are needed; they are valid until
 // others are asked for.
 func (r *codesReader[O]) codes(w *worker, p *part, block []byte) ([]uint32, error) {
+	o := numeric.BlockOptions{Checksums: r.data.checksums}
+	if p.sparse() {
+		codes := slice(&w.codes, p.n)
+		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.rows, o, &w.numeric)
+		return codes, err
+	}
 	codes := slice(&w.codes, p.N)
-	if _, err := numeric.DecodeBlock(codes, nil, 0, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric); err != nil {
+	if _, err := numeric.DecodeBlock(codes, nil, 0, block, o, &w.numeric); err != nil {
 		return nil, err
 	}
 	if p.whole() {

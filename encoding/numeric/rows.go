@@ -2,7 +2,6 @@ package numeric
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
@@ -21,7 +20,7 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 	if err != nil {
 		return 0, err
 	}
-	if nulls, err = decodeNulls(b.Presence, validity, off, n, rows, s); err != nil {
+	if nulls, err = decodeNulls(b.Presence, validity, off, n, len(dst), rows, s); err != nil {
 		return 0, fault.In(err, "presence", block.HeaderLen)
 	}
 	if err := DecodeTreeRows(dst, b.Values, n, rows, s); err != nil {
@@ -30,10 +29,10 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 	return nulls, nil
 }
 
-// decodeNulls writes the validity of rows.
-func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s *Scratch) (nulls int, err error) {
+// decodeNulls writes the validity of count rows.
+func decodeNulls(section []byte, validity []byte, off, n, count int, rows rowset.Set, s *Scratch) (nulls int, err error) {
 	if len(section) == 0 {
-		return presence.Decode(nil, int(rows.Len()), validity, off)
+		return presence.Decode(nil, count, validity, off)
 	}
 	s.begin()
 	all := take[byte](s, (n+7)/8)
@@ -118,61 +117,78 @@ func pickRuns[U word](dst, values []U, lengths []uint32, rows rowset.Set) {
 	}
 }
 
-// manyRows is how many rows of a chunk make it pay to unpack all of it.
-const manyRows = 40
-
-// pick sets dst to the values of rows.
+// pick sets dst to the values of rows, one chunk after the other.
 func (c *chunked[U]) pick(dst []U, rows rowset.Set, s *Scratch) {
 	const length = fastlanes.ChunkLen
 	tmp := (*[length]U)(take[U](s, length))
-	all := dst
-	have, looked := int64(-1), int64(-1) // the chunk in tmp, and the last one that was thought of
+	rest, end, next := dst, int64(0), 0 // next is the first exception behind the last chunk
+	for len(rows) > 0 {
+		start := max(rows[0].From, end) / length * length
+		end = start + length
+		inside, done, n := cutRows(rows, start, end)
+		for next < len(c.positions) && int64(c.positions[next]) < start {
+			next++
+		}
+		if n >= manyRows[U]() {
+			next = c.whole(tmp, c.base, int(start), next)
+			copyRows(rest, tmp, inside, start)
+		} else {
+			c.pickFew(rest, inside, start, next)
+		}
+		rest, rows = rest[n:], rows[done:]
+	}
+	c.finish(dst)
+}
+
+// manyRows is how many rows of a chunk make it pay to unpack all of it.
+func manyRows[U word]() int { return bitsOf[U]() / 4 }
+
+// cutRows gives the ranges of a set that lie in a chunk, all or in part: how many
+// of them end there, and the number of their rows in it.
+func cutRows(rows rowset.Set, start, end int64) (inside rowset.Set, done, n int) {
 	for i, r := range rows {
-		for from := r.From; from < r.To; {
-			chunk := from / length
-			if chunk != looked {
-				looked = chunk
-				if rowsBefore((chunk+1)*length, from, rows[i:]) >= manyRows {
-					first, _ := slices.BinarySearch(c.positions, uint32(chunk*length))
-					c.whole(tmp, c.base, int(chunk*length), first)
-					have = chunk
-				}
-			}
-			to := min(r.To, (chunk+1)*length)
-			if have == chunk {
-				dst = dst[copy(dst, tmp[from-chunk*length:to-chunk*length]):]
-			} else {
-				dst = c.pickFew(dst, int(from), int(to))
-			}
-			from = to
+		if r.From >= end {
+			return rows[:i], i, n
+		}
+		n += int(min(r.To, end) - max(r.From, start))
+		if r.To > end {
+			return rows[:i+1], i, n
 		}
 	}
-	c.finish(all)
+	return rows, len(rows), n
 }
 
-// rowsBefore counts the rows of a set from one on up to an end, up to manyRows.
-func rowsBefore(end, from int64, rows rowset.Set) (n int64) {
+// copyRows copies the values of rows out of a chunk.
+func copyRows[U word](dst []U, src *[fastlanes.ChunkLen]U, rows rowset.Set, start int64) {
+	at := 0
 	for _, r := range rows {
-		if r.From >= end || n >= manyRows {
-			break
+		from, to := max(r.From-start, 0), min(r.To-start, fastlanes.ChunkLen)
+		if to-from == 1 {
+			dst[at] = src[from]
+			at++
+			continue
 		}
-		n += min(r.To, end) - max(r.From, from)
+		at += copy(dst[at:], src[from:to])
 	}
-	return n
 }
 
-// pickFew picks values one by one, of one chunk, and returns the rest of dst.
-func (c *chunked[U]) pickFew(dst []U, from, to int) []U {
+// pickFew unpacks the values of rows of a chunk one by one; next is the first
+// exception of the chunk.
+func (c *chunked[U]) pickFew(dst []U, rows rowset.Set, start int64, next int) {
 	size := fastlanes.PackedLen(c.w)
-	src := c.data[from/fastlanes.ChunkLen*size:][:size]
-	for i := range to - from {
-		dst[i] = fastlanes.At(src, (from+i)%fastlanes.ChunkLen, c.base, c.w)
-	}
-	if len(c.positions) > 0 {
-		k, _ := slices.BinarySearch(c.positions, uint32(from))
-		for ; k < len(c.positions) && int(c.positions[k]) < to; k++ {
-			dst[int(c.positions[k])-from] += c.highs[k]
+	src := c.data[int(start)/fastlanes.ChunkLen*size:][:size]
+	at := 0
+	for _, r := range rows {
+		for i := max(r.From-start, 0); i < min(r.To-start, fastlanes.ChunkLen); i++ {
+			v := fastlanes.At(src, int(i), c.base, c.w)
+			for next < len(c.positions) && int64(c.positions[next])-start < i {
+				next++
+			}
+			if next < len(c.positions) && int64(c.positions[next])-start == i {
+				v += c.highs[next]
+			}
+			dst[at] = v
+			at++
 		}
 	}
-	return dst[to-from:]
 }
