@@ -3,6 +3,8 @@ package alp
 import (
 	"encoding/binary"
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -221,4 +223,35 @@ func FuzzDecodeRD(f *testing.F) {
 		}
 		_ = DecodeRD(make([]float64, len(codes)), wide, make([]uint64, len(codes)), p, exc, make([]uint16, len(exc)))
 	})
+}
+
+// TestSearchNearBest compares with all parameters, on decimals of any number of
+// digits before and behind the point.
+func TestSearchNearBest(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for bits := 1; bits <= 24; bits++ {
+		for digits := -6; digits <= 12; digits++ {
+			sample := make([]float64, groupLen)
+			for i := range sample {
+				n := strconv.FormatInt(rnd.Int64N(1<<bits), 10)
+				sample[i], _ = strconv.ParseFloat(n+"e"+strconv.Itoa(-digits), 64)
+			}
+			p, _ := best[float64, int64](sample)
+			got, _ := cost[float64, int64](sample, p, 64*len(sample))
+			least := leastCost(sample)
+			require.LessOrEqual(t, got, least+least/4, "%d bits, %d digits: %v", bits, digits, p)
+		}
+	}
+}
+
+// leastCost tries all parameters.
+func leastCost(sample []float64) int {
+	least := 64 * len(sample)
+	for e := range maxSearch + 1 {
+		for f := range min(e+maxZeros, max64) + 1 {
+			c, _ := cost[float64, int64](sample, Params{uint8(e), uint8(f)}, least)
+			least = min(least, c)
+		}
+	}
+	return least
 }

@@ -2,8 +2,8 @@ package alp
 
 import "math/bits"
 
-// The search has two levels, as in the paper: [Candidates] tries all parameters
-// on parts of much data, [Choose] some parameters on one block of it.
+// The search has two levels, as in the paper: [Candidates] looks for parameters of
+// parts of much data, [Choose] tries some parameters on one block of it.
 const (
 	maxCandidates = 5
 	groups        = 8  // parts of the data that are looked at
@@ -31,7 +31,7 @@ func Candidates[F Float, I Int](dst []Params, data []F) []Params {
 	parts := min(groups, (len(data)+groupLen-1)/groupLen)
 	for g := range parts {
 		from, to := part(len(data), g, parts), part(len(data), g+1, parts)
-		p, ok := best[F, I](spread(room[:], data[from:to]), found[:n])
+		p, ok := best[F, I](spread(room[:], data[from:to]))
 		if !ok {
 			continue
 		}
@@ -63,7 +63,7 @@ func Choose[F Float, I Int](values []F, candidates []Params) (p Params, ok bool)
 	sample := spread(room[:], values)
 	least := len(sample) * size[F]() * 8
 	for _, c := range candidates {
-		if cost := cost[F, I](sample, c, least); cost < least {
+		if cost, _ := cost[F, I](sample, c, least); cost < least {
 			least, p, ok = cost, c, true
 		}
 	}
@@ -85,53 +85,63 @@ func spread[F Float](room, data []F) []F {
 	return room
 }
 
-// likely are parameters that suit many data: up to 6 digits behind the point.
-var likely = [...]Params{{7, 7}, {7, 6}, {7, 5}, {7, 4}, {7, 3}, {7, 2}, {7, 1}}
-
-// best tries all parameters. Large exponents are first, since of those with the
-// same difference to the factor they round best. What likely ones and those that
-// were found before cost only tells when to give others up.
-func best[F Float, I Int](sample []F, found []Params) (p Params, ok bool) {
-	maxE := maxSearch
+// steady is the exponent whose inverse is nearest to that power of ten (within
+// 0.05 of the last place): decimals come back from it with the fewest exceptions,
+// unless they have very many digits.
+func steady[F Float]() int {
 	if size[F]() == 4 {
-		maxE = max32
+		return 6
 	}
-	least := len(sample) * size[F]() * 8
-	for _, list := range [...][]Params{found, likely[:]} {
-		for _, c := range list {
-			least = min(least, cost[F, I](sample, c, least)+1)
-		}
+	return 14
+}
+
+// best finds parameters that the sample gets small by. How many digits there are
+// behind the point is found with the steady exponent: from the number on that
+// leaves no exceptions, more digits only make larger integers. Then other exponents
+// are tried for as many digits, and, for whole numbers, zeros in front of the point.
+func best[F Float, I Int](sample []F) (p Params, ok bool) {
+	most := maxSearch
+	if size[F]() == 4 {
+		most = max32
 	}
+	least, exceptions := len(sample)*size[F]()*8, 1
 	try := func(e, f int) {
 		c := Params{uint8(e), uint8(f)}
-		if cost := cost[F, I](sample, c, least); cost < least {
-			least, p, ok = cost, c, true
+		if bits, n := cost[F, I](sample, c, least); bits < least {
+			least, exceptions, p, ok = bits, n, c, true
 		}
 	}
-	for e := maxE; e >= 0; e-- {
-		for f := e; f >= 0; f-- {
-			try(e, f)
+	try(0, 0)
+	for digits := 1; digits <= most && exceptions > 0; digits++ {
+		e := max(digits, steady[F]())
+		try(e, e-digits)
+		if e > digits && exceptions > 0 { // perhaps the products with 10^f are too large
+			try(digits, 0)
 		}
 	}
-	for zeros := 1; zeros <= maxZeros; zeros++ {
+	digits := int(p.E - p.F)
+	for e := most; e >= digits && exceptions > 0 && ok; e-- {
+		try(e, e-digits)
+	}
+	for zeros := 1; zeros <= maxZeros && digits == 0; zeros++ {
 		try(0, zeros)
 	}
 	return p, ok
 }
 
-// cost estimates the bits that the sample takes, or gives up at the limit.
-func cost[F Float, I Int](sample []F, p Params, limit int) int {
+// cost estimates the bits that the sample takes, or gives up at the limit; and
+// how many values are exceptions.
+func cost[F Float, I Int](sample []F, p Params, limit int) (bitCount, exceptions int) {
 	up, down := scales[F](p.E, p.F)
 	backUp, backDown := scales[F](p.F, p.E)
 	perException := 32 + 8*size[F]()
-	total := 0
 	var lo, hi I
 	good := false
 	for _, v := range sample {
 		n := toInt[F, I](v, up, down)
 		if !same(v, toFloat(n, backUp, backDown)) {
-			if total += perException; total >= limit {
-				return limit
+			if exceptions++; exceptions*perException >= limit {
+				return limit, exceptions
 			}
 			continue
 		}
@@ -140,5 +150,5 @@ func cost[F Float, I Int](sample []F, p Params, limit int) int {
 		}
 		lo, hi = min(lo, n), max(hi, n)
 	}
-	return total + len(sample)*bits.Len64(uint64(hi)-uint64(lo))
+	return exceptions*perException + len(sample)*bits.Len64(uint64(hi)-uint64(lo)), exceptions
 }
