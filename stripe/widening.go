@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 // widening makes decimals of 128 bits of integers (numeric.Change). Those of too
@@ -49,16 +51,5 @@ func (c widening) Line(base, step, most uint64) (a, b uint64, ok bool) {
 }
 
 func (c widening) Steps(dst []decimal.Int128, q []int64, a, b uint64) {
-	q = q[:len(dst)]
-	if b == 1 {
-		for i, v := range q {
-			v += int64(a)
-			dst[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
-		}
-		return
-	}
-	for i, v := range q {
-		v = int64(a + b*uint64(v))
-		dst[i] = decimal.Int128{Lo: uint64(v), Hi: v >> 63}
-	}
+	simd.Widen(arrowutil.As[[2]uint64](arrowutil.Bytes(dst)), arrowutil.As[uint64](arrowutil.Bytes(q)), a, b)
 }

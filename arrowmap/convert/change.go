@@ -1,6 +1,10 @@
 package convert
 
-import "math"
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/internal/simd"
+)
 
 // Linear is the change of stored numbers S to Arrow's D by unit, for decoders
 // that apply it themselves (numeric.Change).
@@ -72,6 +76,12 @@ func (c *Linear[D, S]) Line(base, step, most uint64) (a, b uint64, ok bool) {
 // Steps sets dst to a + b*q.
 func (c *Linear[D, S]) Steps(dst []D, q []S, a, b uint64) {
 	dst = dst[:len(q)]
+	if narrowed, ok := any(dst).([]int32); ok {
+		if words, ok := any(q).([]uint64); ok {
+			simd.Narrow(narrowed, words, a, b)
+			return
+		}
+	}
 	if b == 1 {
 		for i, v := range q {
 			dst[i] = D(v) + D(a)

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 // Table looks up byte strings by code and lays them out one after the other.
@@ -236,10 +237,7 @@ func gatherSame[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 	if size > len(dst) {
 		return 0, misuse("%d bytes of room for %d", len(dst), size)
 	}
-	for i := range offsets {
-		base += O(t.same)
-		offsets[i] = base
-	}
+	countOffsets(offsets, base+O(t.same), O(t.same))
 	var err error
 	switch t.slot {
 	case 1:
@@ -258,6 +256,18 @@ func gatherSame[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 		err = copySame[[64]byte](t, dst, codes)
 	}
 	return size, err
+}
+
+// countOffsets sets offsets to first, and each next one step further.
+func countOffsets[O int32 | int64](offsets []O, first, step O) {
+	if narrow, ok := any(offsets).([]int32); ok {
+		simd.Count(narrow, int32(first), int32(step))
+		return
+	}
+	for i := range offsets {
+		offsets[i] = first
+		first += step
+	}
 }
 
 func copySame[S slot](t *Table, dst []byte, codes []uint32) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 // RunLength, code 6, all types:
@@ -86,7 +87,8 @@ func readRuns[U word](tree []byte, t Type, n int, s *Scratch) (values []U, lengt
 func expandRuns[U comparable](dst []U, values []U, lengths []uint32) error {
 	const ahead = 8
 	total := len(dst)
-	lengths = lengths[:len(values)]
+	done, n := simd.Repeat(dst, values, lengths)
+	dst, values, lengths = dst[n:], values[done:], lengths[done:len(values)]
 	for i, v := range values {
 		n := uint64(lengths[i])
 		if n > uint64(len(dst)) {

@@ -20,7 +20,8 @@ var hotLoops = map[string][]string{
 	"encoding/numeric": {"multiply", "prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane", "wordWithin", "gather", "lookUp"},
 	"encoding/alp":     {"Decode"},
 	"arrowmap/convert": {"applyUp", "applyDown", "Steps"},
-	"stripe":           {"Values", "Steps"},
+	"internal/simd":    {"Widen", "Narrow", "Count"},
+	"stripe":           {"Values"},
 }
 
 var boundsCheck = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)

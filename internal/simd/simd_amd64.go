@@ -1,0 +1,78 @@
+//go:build !purego
+
+package simd
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// The kernels of lines take a number of values that is a multiple of 8.
+
+//go:noescape
+func widenAVX2(dst *[2]uint64, src *uint64, n int, a, b uint64)
+
+//go:noescape
+func narrowAVX2(dst *int32, src *uint64, n int, a, b uint64)
+
+//go:noescape
+func countAVX2(dst *int32, n int, first, step int32)
+
+// The kernels of runs write up to 16 values more than a run has: they stop
+// before a run that does not leave room for those among n.
+
+//go:noescape
+func repeat32AVX2(dst *uint32, n int, values *uint32, lengths *uint32, runs int) (done, room int)
+
+//go:noescape
+func repeat64AVX2(dst *uint64, n int, values *uint64, lengths *uint32, runs int) (done, room int)
+
+// avx2 tells to use the kernels in assembly.
+var avx2 = cpu.X86.HasAVX2
+
+// whole is how many of n values a kernel takes.
+func whole(n int) int {
+	if !avx2 {
+		return 0
+	}
+	return n &^ 7
+}
+
+func widenFast(dst [][2]uint64, src []uint64, a, b uint64) int {
+	n := whole(len(dst))
+	if n > 0 {
+		widenAVX2(&dst[0], &src[0], n, a, b)
+	}
+	return n
+}
+
+func narrowFast(dst []int32, src []uint64, a, b uint64) int {
+	n := whole(len(dst))
+	if n > 0 {
+		narrowAVX2(&dst[0], &src[0], n, a, b)
+	}
+	return n
+}
+
+func countFast(dst []int32, first, step int32) int {
+	n := whole(len(dst))
+	if n > 0 {
+		countAVX2(&dst[0], n, first, step)
+	}
+	return n
+}
+
+func repeatFast[U word](dst, values []U, lengths []uint32) (runs, n int) {
+	if !avx2 || len(dst) == 0 || len(values) == 0 {
+		return 0, 0
+	}
+	to, from := unsafe.Pointer(&dst[0]), unsafe.Pointer(&values[0])
+	room := 0
+	if unsafe.Sizeof(dst[0]) == 4 {
+		runs, room = repeat32AVX2((*uint32)(to), len(dst), (*uint32)(from), &lengths[0], len(values))
+	} else {
+		runs, room = repeat64AVX2((*uint64)(to), len(dst), (*uint64)(from), &lengths[0], len(values))
+	}
+	return runs, len(dst) - room
+}

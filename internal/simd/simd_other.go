@@ -1,0 +1,13 @@
+//go:build !amd64 || purego
+
+package simd
+
+// There are no kernels in assembly: all is left to the loops in Go.
+
+func widenFast([][2]uint64, []uint64, uint64, uint64) int { return 0 }
+
+func narrowFast([]int32, []uint64, uint64, uint64) int { return 0 }
+
+func countFast([]int32, int32, int32) int { return 0 }
+
+func repeatFast[U word]([]U, []U, []uint32) (int, int) { return 0, 0 }
