@@ -56,6 +56,7 @@ const (
 	FixedSizeLists                // fixed-size lists as such, not as lists
 	PrefixBins                    // integers as prefix codes of ranges and offsets in them
 	FlatLZ                        // bytes as sequences of one size and literals
+	GroupedFSST                   // FSST that begins anew with every few values
 	numFeatures
 )
 
@@ -79,6 +80,7 @@ var Table = [numFeatures]Row{
 	{FixedSizeLists, "fixed-size-lists", 0, E2026, "0.1.0"},
 	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
 	{FlatLZ, "flat-lz", 0x8007, E2026, "0.1.0"},
+	{GroupedFSST, "grouped-fsst", 0x8009, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for the codes that

@@ -30,8 +30,10 @@ type Block struct {
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	decimals
 	tokens []byte // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
+	ready  bool   // the Scratch has the symbols
+	groups groups // GroupedFSST
 
-	unpacked bool // the decompressed values are in the Scratch
+	have struct{ from, to int } // the slots whose decompressed values are in the Scratch
 }
 
 // Parse checks the block that blk holds, whole, of n values, each of fixed bytes
@@ -79,6 +81,8 @@ func (b *Block) parse(tree []byte, limit int64) error {
 		size, err = b.parseDictionary(tree)
 	case encoding.FSST:
 		size, err = b.parseFSST(tree)
+	case encoding.GroupedFSST:
+		size, err = b.parseGroupedFSST(tree)
 	case encoding.Zstd:
 		size, err = b.parseZstd(tree)
 	case encoding.LZ4:
@@ -174,7 +178,8 @@ func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 
 // DecodeRange is [Decode] for the slots from up to (not including) to: dst is
 // RangeLen bytes long. A compressed block is unpacked as a whole into the
-// Scratch first, once for any number of ranges.
+// Scratch first, once for any number of ranges, or those groups of it that hold the
+// slots.
 func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	if from < 0 || to < from || to > b.n {
 		return misuse("slots %d to %d of a block of %d", from, to, b.n)
@@ -200,7 +205,7 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 	case encoding.BlockDictionary:
 		return gatherBlock(b, b.codes[from:to], dst, offsets, base)
 	default:
-		if err := b.unpackRange(dst, from); err != nil {
+		if err := b.unpackRange(dst, from, to); err != nil {
 			return fault.In(err, b.code.String(), -1)
 		}
 	}
@@ -221,28 +226,50 @@ func (b *Block) start(slot int) int {
 	return int(b.offsets[slot])
 }
 
-// unpackRange decompresses len(dst) of the value bytes, from those of a slot on.
-func (b *Block) unpackRange(dst []byte, from int) error {
+// unpackRange decompresses the values of the slots from up to (not including) to,
+// which are len(dst) bytes.
+func (b *Block) unpackRange(dst []byte, from, to int) error {
 	if len(dst) == b.dataLen {
 		return b.unpack(dst)
 	}
-	if !b.unpacked {
+	if len(dst) == 0 {
+		return nil
+	}
+	if from < b.have.from || to > b.have.to {
 		const slack = 64 // room that decoders may overwrite
-		all := grown(&b.s.data, b.dataLen+slack)
-		if err := b.unpack(all[:b.dataLen]); err != nil {
+		first, last := b.together(from, to)
+		n := b.start(last) - b.start(first)
+		all := grown(&b.s.data, n+slack)
+		b.have.from, b.have.to = 0, 0
+		if err := b.unpackSlots(all[:n], first, last); err != nil {
 			return err
 		}
-		b.unpacked = true
+		b.have.from, b.have.to = first, last
 	}
-	copy(dst, b.s.data[b.start(from):])
+	copy(dst, b.s.data[b.start(from)-b.start(b.have.from):])
 	return nil
+}
+
+// together are the slots that are decompressed to have some of them.
+func (b *Block) together(from, to int) (first, last int) {
+	if g := b.groups.of; g > 0 {
+		return from / g * g, min((to+g-1)/g*g, b.n)
+	}
+	return 0, b.n
+}
+
+func (b *Block) unpackSlots(dst []byte, from, to int) error {
+	if b.code == encoding.GroupedFSST {
+		return b.decodeGroups(dst, from, to)
+	}
+	return b.unpack(dst)
 }
 
 // unpack decompresses the value bytes.
 func (b *Block) unpack(dst []byte) error {
 	switch b.code {
-	case encoding.FSST:
-		return b.decodeFSST(dst)
+	case encoding.FSST, encoding.GroupedFSST:
+		return b.decodeCodes(dst, b.payload)
 	case encoding.Zstd:
 		return b.decodeZstd(dst)
 	case encoding.FlatLZ:

@@ -15,12 +15,16 @@ type method struct {
 	level zstd.EncoderLevel
 }
 
+// symbols tells whether it needs a table of symbols.
+func (m method) symbols() bool { return m == byFSST || m == byGroups }
+
 var (
 	plainly      = method{code: encoding.Plain}
 	byDictionary = method{code: encoding.BlockDictionary}
 	byLZ4        = method{code: encoding.LZ4}
 	byFlatLZ     = method{code: encoding.FlatLZ}
 	byFSST       = method{code: encoding.FSST}
+	byGroups     = method{code: encoding.GroupedFSST}
 	byDecimals   = method{code: encoding.DecimalTree}
 	byZstdFast   = method{encoding.Zstd, zstd.SpeedFastest}
 	byZstd       = method{encoding.Zstd, zstd.SpeedDefault}
@@ -39,7 +43,7 @@ type policy struct {
 // other profiles are larger, as they get smaller in sum that way. Stronger levels
 // of Zstd are not always smaller: on numbers in 16 bytes the fastest one is.
 var policies = [...]policy{
-	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4, byFSST, byZstdFast}},
+	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4, byFSST, byGroups, byZstdFast}},
 	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
 	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4}},
 	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd}},
@@ -64,6 +68,7 @@ var (
 		encoding.Plain:           {50, 0, 1500},
 		encoding.BlockDictionary: {100, 0, 2300},
 		encoding.FSST:            {0, 600, 1700},
+		encoding.GroupedFSST:     {0, 600, 1700},
 		encoding.LZ4:             {200, 0, 1800},
 		encoding.FlatLZ:          {100, 0, 1800},
 		encoding.Zstd:            {600, 800, 1800},
@@ -71,6 +76,7 @@ var (
 	fixedCosts = map[encoding.Code]decodeCost{
 		encoding.Plain:       {50, 0, 0},
 		encoding.FSST:        {0, 650, 0},
+		encoding.GroupedFSST: {0, 650, 0},
 		encoding.LZ4:         {160, 0, 0},
 		encoding.FlatLZ:      {160, 0, 0},
 		encoding.Zstd:        {330, 450, 0},
@@ -172,7 +178,7 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 		}
 		dst = dst[:at]
 	}
-	if e.plan.method != byFSST && e.plan.other != byFSST {
+	if !e.plan.method.symbols() && !e.plan.other.symbols() {
 		e.plan.fsst = nil
 	}
 	if e.plan.method == before.method && e.plan.fsst == nil { // a table of symbols ages
@@ -193,7 +199,10 @@ func (e *Encoder) suits(w *workspace, m method, in *input) bool {
 		return !e.o.Features.Has(edition.FlatLZ) || !slices.Contains(e.policy.methods, byFlatLZ)
 	case byDecimals:
 		return in.Fixed == decimalLen && e.o.Features.Has(edition.DecimalTree)
-	case byFSST:
+	case byFSST, byGroups:
+		if e.o.Features.Has(edition.GroupedFSST) != (m == byGroups) {
+			return false
+		}
 		if len(in.Bytes()) < fsstFrom || 1024*w.lzLen < fsstAbove*len(in.Bytes()) {
 			return false
 		}
@@ -217,11 +226,15 @@ func (e *Encoder) appendAs(w *workspace, dst []byte, in *input, m method) (out [
 		out, err = w.appendFlatLZ(dst, in.Values, &e.numbers)
 	case encoding.Zstd:
 		out, err = w.appendZstd(dst, in.Values, m.level, &e.numbers)
-	case encoding.FSST:
+	case encoding.FSST, encoding.GroupedFSST:
 		if e.plan.fsst == nil {
 			return dst, false, nil
 		}
-		out, err = w.appendFSST(dst, in.Values, e.plan.fsst, &e.numbers)
+		write := w.appendFSST
+		if m == byGroups {
+			write = w.appendGroupedFSST
+		}
+		out, err = write(dst, in.Values, e.plan.fsst, &e.numbers)
 	default:
 		out = appendPlain(dst, in.Values)
 	}

@@ -77,10 +77,10 @@ func TestConformance(t *testing.T) {
 
 func shapesFor(fixed int) []string {
 	if fixed > 0 {
-		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "LZ4", "FlatLZ", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
+		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "GroupedFSST", "LZ4", "FlatLZ", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
 	}
 	return []string{
 		"Plain", "SingleValue", "BlockDictionary(Plain,raw)", "BlockDictionary(RunLength(FLBitPack,FLBitPack),FFOR)",
-		"FSST(raw)", "FSST(Delta(FFOR))", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
+		"FSST(raw)", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(Delta(FFOR),FFOR)", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
 	}
 }

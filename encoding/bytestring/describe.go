@@ -34,6 +34,8 @@ func Describe(tree []byte, n, fixed int) describe.Node {
 		d.dictionary()
 	case encoding.FSST:
 		d.fsst()
+	case encoding.GroupedFSST:
+		d.groupedFSST()
 	case encoding.Zstd, encoding.LZ4:
 		d.compressed()
 	case encoding.FlatLZ:
@@ -161,6 +163,28 @@ func (d *describer) fsst() {
 	at := d.bytes(16, 8*symbols, "symbols")
 	at = d.bytes(at, symbols, "symbol lengths")
 	d.offsets(d.pad(d.bytes(at, size, "codes")), nested != 0)
+}
+
+func (d *describer) groupedFSST() {
+	symbols := d.uint(2, 1, "symbols")
+	size := d.uint(3, 4, "codes size")
+	nested := d.uint(7, 1, "offsets are a tree")
+	d.uint(8, 1, "offset width")
+	nestedSizes := d.uint(9, 1, "sizes are a tree")
+	group := d.uint(10, 2, "values of a group")
+	offsets := d.uint(12, 4, "offsets size")
+	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
+	at := d.bytes(16, 8*symbols, "symbols")
+	at = d.bytes(at, symbols, "symbol lengths")
+	at = d.pad(d.bytes(at, size, "codes"))
+	n := d.n + 1
+	if d.fixed > 0 {
+		n = 0
+	}
+	at = d.pad(d.child("offsets", at, offsets, nested != 0 && n > 0, numeric.U64, n))
+	if d.node.Err == nil && group > 0 {
+		d.child("sizes of groups", at, uint64(len(d.tree)-at), nestedSizes != 0, numeric.U32, (d.n+int(group)-1)/int(group))
+	}
 }
 
 func (d *describer) compressed() {

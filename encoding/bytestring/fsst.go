@@ -49,12 +49,16 @@ func (b *Block) parseFSST(tree []byte) (uint64, error) {
 	return size, err
 }
 
-func (b *Block) decodeFSST(dst []byte) error {
-	s := len(b.tokens) / 9
-	if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
-		return err
+// decodeCodes decodes some of the stream, by the symbols of the block.
+func (b *Block) decodeCodes(dst, codes []byte) error {
+	if !b.ready {
+		s := len(b.tokens) / 9
+		if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
+			return err
+		}
+		b.ready = true
 	}
-	_, err := b.s.fsst.Decode(dst, b.payload)
+	_, err := b.s.fsst.Decode(dst, codes)
 	return err
 }
 

@@ -59,6 +59,7 @@ func TestLayouts(t *testing.T) {
 		{"single_value", "SingleValue", 0, texts("ab", "null", "ab")},
 		{"dictionary", "BlockDictionary(Plain,raw)", 0, texts("aa", "b", "null", "aa")},
 		{"fsst", "FSST(raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
+		{"grouped_fsst", "GroupedFSST(raw,raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
 		{"lz4", "LZ4(raw)", 0, texts("aaaaaaaaaaaaaaaaaaaaaaaa", "")},
 		{"flat_lz", "FlatLZ(raw)", 0, texts("abcdefghijklmnop", "abcdefghijkl!")},
 		{"zstd", "Zstd[1](Delta(Plain))", 0, texts(strings.Repeat("abcdefgh", 8), "1", "22", "3", "4", "5", "6", "7")},

@@ -17,6 +17,7 @@ type Scratch struct {
 	integers    []int64
 	codes       []uint32
 	lengths     []uint32
+	groups      []uint32
 	dictOffsets []int64
 	table       Table
 	bits        []byte

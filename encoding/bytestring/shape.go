@@ -51,6 +51,8 @@ func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte
 		return out, err
 	case encoding.FSST:
 		return w.appendFSST(dst, v, w.train(v.Bytes()), &nums)
+	case encoding.GroupedFSST:
+		return w.appendGroupedFSST(dst, v, w.train(v.Bytes()), &nums)
 	case encoding.LZ4:
 		return w.appendLZ4(dst, v, &nums)
 	case encoding.FlatLZ:
@@ -77,7 +79,7 @@ func parseShape(text string) (s shape, err error) {
 	name, params, _ := strings.Cut(name, "[")
 	for _, code := range []encoding.Code{
 		encoding.Plain, encoding.SingleValue, encoding.BlockDictionary, encoding.FSST, encoding.LZ4, encoding.Zstd,
-		encoding.DecimalTree, encoding.FlatLZ,
+		encoding.DecimalTree, encoding.FlatLZ, encoding.GroupedFSST,
 	} {
 		if code.String() == name {
 			s.code = code
@@ -93,6 +95,8 @@ func parseShape(text string) (s shape, err error) {
 		return s, misuse("no encoding of byte strings is called %q", name)
 	case encoding.BlockDictionary:
 		defaults = []string{"Plain", "raw"}
+	case encoding.GroupedFSST:
+		defaults = []string{"raw", "raw"}
 	case encoding.DecimalTree:
 		defaults = []string{"Plain"}
 	}

@@ -1,0 +1,153 @@
+package bytestring
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// GroupedFSST, code 0x8009: FSST whose codes begin anew with every G values, so
+// that some values can be decoded without the others.
+//
+//	0  2  09 80
+//	2  1  number of symbols S
+//	3  4  u32 size of the stream in bytes
+//	7  1  1 if the offsets are a tree, 0 if they are raw
+//	8  1  width of the offsets: 8, or 0 if values have a fixed size
+//	9  1  1 if the sizes of groups are a tree, 0 if they are raw
+//	10 2  u16 values of a group G, at least 1
+//	12 4  u32 size of the offsets in bytes
+//	16    S times 8 bytes: the symbols; S times 1 byte: their lengths
+//	      the stream; zeros up to a multiple of 8
+//	      offsets: tree of n+1 u64, or raw; nothing if the width is 0
+//	      zeros up to a multiple of 8
+//	      sizes of the groups in the stream: tree of ceil(n/G) u32, or raw, to the end
+//
+// Codes are those of FSST. Example, "abcX" and "abc" with the symbol "abc", in one group:
+//
+//	09 80 | 01 | 04 00 00 00 | 00 | 08 | 00 | 40 00 | 18 00 00 00
+//	61 62 63 00 00 00 00 00 | 03 | 00 ff 58 00 | 3 zeros | 00.. 04.. 07.. (u64 each) | 04 00 00 00
+
+const (
+	groupedHeader = 14
+	// groupLen is how many values our groups have: what is decoded for a single one
+	// takes less than a microsecond, and the sizes take a quarter of a bit a value.
+	groupLen = 64
+)
+
+// groups are runs of values that can be decoded by themselves.
+type groups struct {
+	of   int      // values that each has, the last one maybe fewer
+	ends []uint32 // in the stream
+}
+
+func (b *Block) parseGroupedFSST(tree []byte) (uint64, error) {
+	header, rest, err := split(tree, groupedHeader)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.checkWidth(header[6]); err != nil {
+		return 0, err
+	}
+	if b.groups.of = int(binary.LittleEndian.Uint16(header[8:])); b.groups.of == 0 {
+		return 0, fault.Corruptf("groups of no values")
+	}
+	symbols := 9 * uint64(header[0])
+	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
+	if err != nil {
+		return 0, err
+	}
+	offsets, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "offsets")
+	if err != nil {
+		return 0, err
+	}
+	b.tokens, b.payload = stream[:symbols], stream[symbols:]
+	if err := b.readGroups(rest, header[7] != 0); err != nil {
+		return 0, err
+	}
+	size, err := b.readOffsets(offsets, header[5] != 0)
+	if err == nil && size/8 > uint64(len(b.payload)) {
+		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
+	}
+	return size, err
+}
+
+// readGroups reads the sizes of the groups, which make up the stream.
+func (b *Block) readGroups(raw []byte, nested bool) error {
+	n := (b.n + b.groups.of - 1) / b.groups.of
+	ends := grown(&b.s.groups, n)
+	if nested {
+		if err := numeric.Decode(ends, raw, &b.s.num); err != nil {
+			return fault.In(err, "sizes of groups", -1)
+		}
+	} else {
+		if len(raw) != 4*n {
+			return fault.Corruptf("%d bytes of sizes for %d groups", len(raw), n)
+		}
+		for i := range ends {
+			ends[i] = binary.LittleEndian.Uint32(raw[4*i:])
+		}
+	}
+	sum := uint64(0)
+	for i, size := range ends {
+		sum += uint64(size)
+		ends[i] = uint32(sum)
+	}
+	if sum != uint64(len(b.payload)) {
+		return fault.Corruptf("groups of %d codes in %d", sum, len(b.payload))
+	}
+	b.groups.ends = ends
+	return nil
+}
+
+// decodeGroups decodes the slots from one up to (not including) another, where
+// groups begin and end.
+func (b *Block) decodeGroups(dst []byte, from, to int) error {
+	first, last := from/b.groups.of, (to-1)/b.groups.of
+	start := uint32(0)
+	if first > 0 {
+		start = b.groups.ends[first-1]
+	}
+	return b.decodeCodes(dst, b.payload[start:b.groups.ends[last]])
+}
+
+// appendGroupedFSST writes values by a table.
+func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *numbers) ([]byte, error) {
+	start := len(dst)
+	var header [2 + groupedHeader]byte
+	dst = append(dst, header[:]...)
+	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.GroupedFSST))
+	binary.LittleEndian.PutUint16(dst[start+10:], groupLen)
+	dst[start+2] = byte(s.table.Len())
+	dst = s.table.Append(dst)
+	stream := len(dst)
+	sizes := grown(&w.lengths, (v.N+groupLen-1)/groupLen)
+	for i := range sizes {
+		at := len(dst)
+		dst = s.table.Encode(dst, v.Slice(i*groupLen, min((i+1)*groupLen, v.N)).Bytes())
+		sizes[i] = uint32(len(dst) - at)
+	}
+	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-stream))
+	dst = padFrom(dst, start)
+	var nested bool
+	var err error
+	if v.Fixed == 0 {
+		dst[start+8] = 8
+		at := len(dst)
+		if dst, nested, err = nums.appendOffsets(dst, w.relative(v)); err != nil {
+			return dst, err
+		}
+		if nested {
+			dst[start+7] = 1
+		}
+		binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
+		dst = padFrom(dst, start)
+	}
+	dst, nested, err = nums.appendLengths(dst, sizes)
+	if nested {
+		dst[start+9] = 1
+	}
+	return dst, err
+}
