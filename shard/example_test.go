@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -81,6 +82,73 @@ func ExampleShard_Scan() {
 		fmt.Println(batch.NumRows(), "rows:", batch.Column(0))
 	}
 	// Output: 3 rows: [1.5 (null) 2.25]
+}
+
+func ExampleShard_Scan_filter() {
+	ctx := context.Background()
+	write(ctx, "mem://example/filter.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/filter.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	cheap, err := filter.Parse("price < 2 or item starts with 'pe'")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"item"}, Filter: cheap}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Column(0))
+	}
+	n, err := s.Count(ctx, filter.IsNull(filter.Col("price")))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(n, "without a price")
+	// Output:
+	// ["apple" "pear"]
+	// 1 without a price
+}
+
+func ExampleShard_Take() {
+	ctx := context.Background()
+	write(ctx, "mem://example/take.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/take.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	batch, err := s.Take(ctx, []int64{2, 0, 2}, shard.TakeOptions{Columns: []string{"item"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer batch.Release()
+	fmt.Println(batch.Column(0))
+	// Output: ["plum" "apple" "plum"]
+}
+
+func ExampleShard_Explain() {
+	ctx := context.Background()
+	write(ctx, "mem://example/explain.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/explain.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	dear := filter.Gt(filter.Col("price"), 100)
+	e, err := s.Explain(ctx, shard.ScanOptions{Filter: dear})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, step := range e.Stripes[0].Steps {
+		fmt.Printf("%v leave %d of %d rows\n", step.Source, step.Left, e.Rows)
+	}
+	// Output: statistics leave 0 of 3 rows
 }
 
 func ExampleShard_Reader() {
