@@ -57,9 +57,8 @@ func (sc *scanner) settle(j *job) {
 	sc.changed.Broadcast()
 }
 
-// halves cuts a set of several rows in two.
-func halves(rows rowset.Set) (first, second rowset.Set) {
-	left := rows.Len() / 2
+// cut cuts a set behind its first rows.
+func cut(rows rowset.Set, left int64) (first, second rowset.Set) {
 	for i, r := range rows {
 		if n := r.Len(); n <= left {
 			left -= n

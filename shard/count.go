@@ -21,7 +21,7 @@ func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
 		return s.NumRows(), err
 	}
 	n := int64(0)
-	for b, err := range s.Scan(ctx, ScanOptions{Filter: e, Columns: []string{}}) {
+	for b, err := range s.Scan(ctx, ScanOptions{Filter: e, Columns: []string{}, AsReady: true}) {
 		if err != nil {
 			return 0, err
 		}

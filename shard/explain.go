@@ -136,7 +136,7 @@ func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error
 
 // step is next for those who do not want the batch.
 func (sc *scanner) step() (rows int64, err error) {
-	b, err := sc.next()
+	_, b, err := sc.next()
 	if err != nil {
 		return 0, err
 	}

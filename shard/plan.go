@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"math"
 	"slices"
 )
 
@@ -17,11 +18,15 @@ type plan struct {
 	rows    []RowRange // left to do; the first one is being cut
 	stripes []bool     // nil: all
 	batch   int64
-	stripe  int // that the next row is in, or a later one
+	left    int64 // most rows to plan
+	stripe  int   // that the next row is in, or a later one
 }
 
 func newPlan(s *Shard, o *ScanOptions) *plan {
-	p := &plan{shard: s, batch: int64(o.BatchRows)}
+	p := &plan{shard: s, batch: int64(o.BatchRows), left: math.MaxInt64}
+	if o.Limit > 0 && o.Filter.IsZero() {
+		p.left = o.Limit
+	}
 	if o.Rows == nil {
 		p.rows = []RowRange{{From: 0, To: s.NumRows()}}
 	} else {
@@ -38,7 +43,7 @@ func newPlan(s *Shard, o *ScanOptions) *plan {
 
 // next gives the next task; ok is false after the last one.
 func (p *plan) next() (t task, ok bool) {
-	for len(p.rows) > 0 {
+	for len(p.rows) > 0 && p.left > 0 {
 		r := &p.rows[0]
 		if r.From >= r.To {
 			p.rows = p.rows[1:]
@@ -53,12 +58,23 @@ func (p *plan) next() (t task, ok bool) {
 			continue
 		}
 		t = task{stripe: p.stripe, from: r.From - st.Position()}
-		t.to = t.from + min(end-r.From, p.batch) // counts reach up to the largest int64
+		t.to = t.from + min(end-r.From, p.batch, p.left) // counts reach up to the largest int64
+		p.left -= t.to - t.from
 		r.From = st.Position() + t.to
-		t.last = r.From == end
+		t.last = r.From == end || p.left == 0
 		return t, true
 	}
 	return task{}, false
+}
+
+// ended tells that there is no task left; false if there may be one.
+func (p *plan) ended() bool {
+	for _, r := range p.rows {
+		if r.From < r.To {
+			return p.left == 0
+		}
+	}
+	return true
 }
 
 // seek finds the stripe that holds a row.

@@ -141,12 +141,16 @@ func TestRoundTrip(t *testing.T) {
 		s, err := Open(context.Background(), location, OpenOptions{})
 		require.NoError(t, err)
 		defer s.Close()
-		requireScan(t, s, data, ScanOptions{
+		so := ScanOptions{
 			BatchRows:   rapid.SampledFrom([]int{0, 1000, 17}).Draw(t, "batch rows"),
 			Parallelism: rapid.IntRange(0, 3).Draw(t, "scan parallelism"),
 			MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000}).Draw(t, "limit"),
 			FetchGap:    rapid.SampledFrom([]int64{0, 1, 5000}).Draw(t, "gap"),
 			FetchBytes:  rapid.SampledFrom([]int64{0, 1000}).Draw(t, "fetch"),
-		})
+		}
+		requireScan(t, s, data, so)
+		so.Limit = rapid.SampledFrom([]int64{0, 1, 600}).Draw(t, "most")
+		so.AsReady = rapid.Bool().Draw(t, "as ready")
+		requireRows(t, s, data, between(0, data.rows), so)
 	})
 }

@@ -58,6 +58,13 @@ type ScanOptions struct {
 	Filter filter.Expr
 	// Strings is how texts are laid out, by default by the columns' types.
 	Strings Strings
+	// Limit is the most rows of the result, 0 for all: the first that meet Filter, or
+	// with AsReady any.
+	Limit int64
+	// AsReady gives batches as soon as they are ready, in any order, so that one whose
+	// bytes are late does not keep others back; ScanBatches says what rows they have.
+	// By default they come in the order of Rows. With Parallelism 1 it changes nothing.
+	AsReady bool
 	// Disable leaves out sources of what is known about rows, to measure or test
 	// what they do. The rows of the result do not depend on it.
 	Disable Sources
@@ -96,6 +103,8 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 		return fmt.Errorf("ScanOptions.BatchRows is negative: %d", o.BatchRows)
 	case o.Parallelism < 0:
 		return fmt.Errorf("ScanOptions.Parallelism is negative: %d", o.Parallelism)
+	case o.Limit < 0:
+		return fmt.Errorf("ScanOptions.Limit is negative: %d", o.Limit)
 	case o.Strings > StringsDictionary:
 		return fmt.Errorf("ScanOptions.Strings is unknown: %v", o.Strings)
 	case o.FetchBytes < 0:
@@ -134,33 +143,58 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 	return nil
 }
 
-// Scan gives the rows as record batches, in order. A batch is valid until the next
-// step; Retain it to keep it. After an error there is no further step. Whoever
-// leaves the loop early leaves nothing behind: no goroutine, no memory.
+// Batch is some rows of a scan, and which they are.
+type Batch struct {
+	arrow.RecordBatch
+	Stripe int        // that the rows are of
+	Rows   []RowRange // counted in the shard, ascending; as many as the batch has
+}
+
+// Scan gives the rows as record batches, in order unless the options say otherwise. A
+// batch is valid until the next step; Retain it to keep it. After an error there is no
+// further step. Whoever leaves the loop early leaves nothing behind: no goroutine, no
+// memory.
 //
 // The shard may be scanned by several goroutines at once.
 func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		sc, err := s.newScanner(ctx, o)
-		if err != nil {
-			yield(nil, err)
+		s.scan(ctx, o, func(j *job, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
+	}
+}
+
+// ScanBatches is [Shard.Scan] for batches that say which rows they have.
+func (s *Shard) ScanBatches(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		s.scan(ctx, o, func(j *job, batch arrow.RecordBatch, err error) bool {
+			if err != nil {
+				return yield(Batch{}, err)
+			}
+			return yield(Batch{batch, j.task.stripe, j.rows.Shift(j.stripe.stripe.Position())}, nil)
+		})
+	}
+}
+
+// scan calls yield for each batch, and the job that made it, until it gives false.
+func (s *Shard) scan(ctx context.Context, o ScanOptions, yield func(*job, arrow.RecordBatch, error) bool) {
+	sc, err := s.newScanner(ctx, o)
+	if err != nil {
+		yield(nil, nil, err)
+		return
+	}
+	defer sc.close()
+	for {
+		j, batch, err := sc.next()
+		if errors.Is(err, io.EOF) {
 			return
 		}
-		defer sc.close()
-		for {
-			batch, err := sc.next()
-			if errors.Is(err, io.EOF) {
-				return
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			more := yield(batch, nil)
-			batch.Release()
-			if !more {
-				return
-			}
+		if err != nil {
+			yield(nil, nil, err)
+			return
+		}
+		more := yield(j, batch, nil)
+		batch.Release()
+		if !more {
+			return
 		}
 	}
 }
@@ -211,7 +245,7 @@ func (r *reader) Next() bool {
 		return false
 	}
 	var err error
-	if r.batch, err = r.sc.next(); err != nil {
+	if _, r.batch, err = r.sc.next(); err != nil {
 		r.ended, r.batch = true, nil
 		if !errors.Is(err, io.EOF) {
 			r.err = err

@@ -71,16 +71,18 @@ func scanned(t testing.TB, s *Shard, o ScanOptions) (values []int64, batches []i
 	return values, batches
 }
 
+// between are the numbers from one up to (not including) another.
+func between(from, to int) (out []int64) {
+	for i := from; i < to; i++ {
+		out = append(out, int64(i))
+	}
+	return out
+}
+
 func TestScanRows(t *testing.T) {
 	data := numbered(1000, 2)
 	s := openTable(t, data, WriterOptions{StripeRows: 300})
 	require.Equal(t, 4, s.NumStripes())
-	between := func(from, to int64) (out []int64) {
-		for i := from; i < to; i++ {
-			out = append(out, i)
-		}
-		return out
-	}
 	values, batches := scanned(t, s, ScanOptions{BatchRows: 200})
 	require.Equal(t, between(0, 1000), values)
 	require.Equal(t, []int64{200, 100, 200, 100, 200, 100, 100}, batches)
@@ -99,7 +101,7 @@ func TestScanRows(t *testing.T) {
 	require.Empty(t, values)
 
 	for _, o := range []ScanOptions{
-		{Rows: []RowRange{{From: 5, To: 4}}}, {Rows: []RowRange{{From: 0, To: 1001}}}, {Rows: []RowRange{{From: -1, To: 4}}}, {Stripes: []int{4}},
+		{Rows: []RowRange{{From: 5, To: 4}}}, {Rows: []RowRange{{From: 0, To: 1001}}}, {Rows: []RowRange{{From: -1, To: 4}}}, {Stripes: []int{4}}, {Limit: -1},
 		{BatchRows: -1}, {Parallelism: -1}, {MemoryLimit: -1}, {Columns: []string{"nothing"}},
 	} {
 		_, err := s.Reader(context.Background(), o)

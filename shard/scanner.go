@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +27,7 @@ import (
 //	queue   batch 4        batch 5        batch 6
 //	        c0 c1 c2 c3    c0 c1 c2 c3    c0 c1 c2 c3
 //	        done           done  w1 w2    w3 -- -- --
-//	next()  <- waits for the first batch of the queue to be done
+//	next()  <- waits for the first batch of the queue to be done, or for any
 //
 // With a filter a worker first chooses the rows of a batch (choose.go). A new batch
 // joins the queue when there is nothing to take of the others, unless there are
@@ -57,6 +59,7 @@ type scanner struct {
 	recycler *arrowutil.Recycler // nil unless memory is used again
 	stats    *scanStats          // nil if nobody wants to know
 	split    []*job              // parts of a batch that was too large, the next one last
+	left     int64               // rows that the result may still have
 }
 
 // job is one batch on its way.
@@ -87,7 +90,10 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 		return nil, err
 	}
 	p = o.Strings.of(p)
-	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred}
+	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred, left: o.Limit}
+	if o.Limit == 0 {
+		sc.left = math.MaxInt64
+	}
 	sc.changed.L = &sc.mu
 	if o.Reuse {
 		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
@@ -99,35 +105,32 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	if pred != nil {
 		sc.window = 1 + o.Parallelism // a batch may wait for its rows to be chosen
 	}
+	if o.AsReady {
+		sc.window = 1 + o.Parallelism
+	}
 	sc.chunk = max(1, n/(8*o.Parallelism))
 	return sc, nil
 }
 
-// next gives the next batch, which the caller releases; io.EOF after the last one.
-func (sc *scanner) next() (arrow.RecordBatch, error) {
-	for len(sc.split) > 0 {
-		j := sc.split[len(sc.split)-1]
-		sc.split = sc.split[:len(sc.split)-1]
-		sc.decodeAll(j)
-		if batch, err := sc.finish(j); batch != nil || err != nil {
-			return batch, err
+// next gives the next batch, which the caller releases, and its job; io.EOF after
+// the last one.
+func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
+	for batch == nil && err == nil && sc.left > 0 {
+		if k := len(sc.split) - 1; k >= 0 {
+			j, sc.split = sc.split[k], sc.split[:k]
+			sc.decodeAll(j)
+		} else if j, err = sc.take(); err != nil {
+			return nil, nil, err
 		}
+		batch, err = sc.finish(j)
 	}
-	for {
-		j, err := sc.take()
-		if err != nil {
-			return nil, err
-		}
-		if batch, err := sc.finish(j); batch != nil || err != nil {
-			return batch, err
-		}
-		if len(sc.split) > 0 {
-			return sc.next()
-		}
+	if batch == nil && err == nil {
+		return nil, nil, io.EOF // the limit is reached
 	}
+	return j, batch, err
 }
 
-// take waits for the first job of the queue, and removes it.
+// take waits for a job of the queue that is to be given next, and removes it.
 func (sc *scanner) take() (*job, error) {
 	if sc.o.Parallelism == 1 || len(sc.columns) == 0 && sc.filter == nil {
 		return sc.takeAlone()
@@ -145,9 +148,9 @@ func (sc *scanner) take() (*job, error) {
 		if err := sc.ctx.Err(); err != nil {
 			return nil, context.Cause(sc.ctx)
 		}
-		if len(sc.queue) > 0 && sc.queue[0].pending == 0 {
-			j := sc.queue[0]
-			sc.queue = sc.queue[1:]
+		if i := sc.ready(); i >= 0 {
+			j := sc.queue[i]
+			sc.queue = slices.Delete(sc.queue, i, i+1)
 			sc.held -= j.size
 			sc.changed.Broadcast()
 			return j, nil
@@ -157,6 +160,19 @@ func (sc *scanner) take() (*job, error) {
 		}
 		sc.changed.Wait()
 	}
+}
+
+// ready is the place in the queue of the job to be given next, -1 if it is not done.
+func (sc *scanner) ready() int {
+	for i, j := range sc.queue {
+		if j.pending == 0 {
+			return i
+		}
+		if !sc.o.AsReady {
+			break
+		}
+	}
+	return -1
 }
 
 // takeAlone decodes the next job without workers.
@@ -261,7 +277,7 @@ func (sc *scanner) claim() (j *job, from, to int) {
 				waiting = true
 			case j.next < len(sc.columns):
 				from = j.next
-				j.next = min(from+sc.chunk, len(sc.columns))
+				j.next = min(from+sc.share(), len(sc.columns))
 				return j, from, j.next
 			}
 		}
@@ -279,6 +295,15 @@ func (sc *scanner) claim() (j *job, from, to int) {
 			sc.changed.Broadcast()
 		}
 	}
+}
+
+// share is how many columns of a batch a worker takes. With AsReady these are all, as
+// long as there are other batches, so that one that is late keeps one worker only.
+func (sc *scanner) share() int {
+	if sc.o.AsReady && !sc.planned && !sc.plan.ended() {
+		return len(sc.columns)
+	}
+	return sc.chunk
 }
 
 // room tells whether another batch may be begun.
@@ -394,17 +419,29 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 		if sc.recycler == nil {
 			sc.ballast.add(j.arrays)
 		}
-		return array.NewRecordBatch(sc.schema, j.arrays, n), nil
+		return sc.batch(j, n), nil
 	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
 		return nil, j.err
 	}
-	first, second := halves(j.rows)
+	first, second := cut(j.rows, n/2)
 	for i, rows := range []rowset.Set{second, first} {
 		t := j.task
 		t.last = t.last && i == 0
 		sc.split = append(sc.split, sc.jobOf(t, j.stripe, rows, j.choice == chosen))
 	}
 	return nil, nil
+}
+
+// batch is that of a job of n rows, as far as the limit allows.
+func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
+	batch := array.NewRecordBatch(sc.schema, j.arrays, n)
+	if n > sc.left {
+		defer batch.Release()
+		batch, n = batch.NewSlice(0, sc.left), sc.left
+		j.rows, _ = cut(j.rows, n)
+	}
+	sc.left -= n
+	return batch
 }
 
 func (j *job) release() {

@@ -1,0 +1,145 @@
+package shard
+
+import (
+	"context"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/leaktest"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// lateStore keeps reads inside of a part of artifacts back until it is told to let them go.
+type lateStore struct {
+	storage.Store
+	from, to int64
+	waiting  chan struct{} // gets a value when a read is kept back
+	open     chan struct{} // closed to let them go
+}
+
+func (s *lateStore) Open(ctx context.Context, location string) (storage.Reader, error) {
+	r, err := s.Store.Open(ctx, location)
+	return lateReader{r, s}, err
+}
+
+type lateReader struct {
+	storage.Reader
+	s *lateStore
+}
+
+func (r lateReader) ReadAt(ctx context.Context, p []byte, off int64) error {
+	if off >= r.s.from && off+int64(len(p)) <= r.s.to {
+		select {
+		case r.s.waiting <- struct{}{}:
+		default:
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.s.open:
+		}
+	}
+	return r.Reader.ReadAt(ctx, p, off)
+}
+
+// openLate opens a shard of five stripes of which the second comes late.
+func openLate(t *testing.T) (*Shard, *lateStore, table) {
+	data := flightsLike(5000)
+	mem := storage.NewMemory()
+	writeTable(t, "mem://x/s", data, WriterOptions{Store: mem, StripeRows: 1000}, 5000)
+	late := &lateStore{Store: mem, waiting: make(chan struct{}, 1), open: make(chan struct{})}
+	s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: late, SuffixBytes: 100})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	d, err := s.Stripe(1).Descriptor(context.Background(), 0)
+	require.NoError(t, err)
+	late.from = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.Start)
+	d, err = s.Stripe(1).Descriptor(context.Background(), uint32(len(data.columns)-1))
+	require.NoError(t, err)
+	late.to = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.End)
+	return s, late, data
+}
+
+// TestAsReady scans while a stripe is late: with AsReady the rows of all others come
+// first, else those before it.
+func TestAsReady(t *testing.T) {
+	for _, o := range []ScanOptions{
+		{}, {FetchGap: 1000}, {Filter: where(t, "delay >= 10")}, {Filter: where(t, "delay >= 10"), FetchGap: 1000}, {Columns: []string{"delay"}, FetchGap: 1},
+		{Columns: []string{}, Filter: where(t, "delay >= 10")}, {Limit: 4500}, {Limit: 4500, Filter: where(t, "delay >= 10")},
+	} {
+		for _, parallelism := range []int{2, 5} {
+			check := leaktest.Goroutines(t)
+			s, late, _ := openLate(t)
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			o.AsReady, o.Parallelism, o.Allocator = true, parallelism, mem
+			var stripes []int
+			for b, err := range s.ScanBatches(context.Background(), o) {
+				require.NoError(t, err)
+				require.EqualValues(t, b.Stripe, b.Rows[0].From/1000, "the stripe of a row")
+				if stripes = append(stripes, b.Stripe); len(stripes) == 4 {
+					close(late.open)
+				}
+			}
+			require.ElementsMatch(t, []int{0, 2, 3, 4}, stripes[:4], "%+v", o)
+			require.Equal(t, []int{1}, stripes[4:], "%+v", o)
+			mem.AssertSize(t, 0)
+			require.NoError(t, s.Close())
+			check()
+		}
+	}
+}
+
+// TestCancelLate cancels a scan that waits for bytes, and leaves one that does.
+func TestCancelLate(t *testing.T) {
+	for _, o := range []ScanOptions{{}, {AsReady: true}, {AsReady: true, FetchGap: 1000}, {Filter: where(t, "delay >= 10"), AsReady: true}, {Parallelism: 1}} {
+		if o.Parallelism == 0 {
+			o.Parallelism = 3
+		}
+		check := leaktest.Goroutines(t)
+		s, late, _ := openLate(t)
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		o.Allocator = mem
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			<-late.waiting
+			cancel()
+		}()
+		var last error
+		for _, err := range s.Scan(ctx, o) {
+			last = err
+		}
+		require.ErrorIs(t, last, context.Canceled)
+		mem.AssertSize(t, 0)
+		if o.Parallelism > 1 { // the first batch comes before the late one is read
+			for _, err := range s.Scan(context.Background(), o) {
+				require.NoError(t, err)
+				break
+			}
+			mem.AssertSize(t, 0)
+		}
+		require.NoError(t, s.Close())
+		check()
+	}
+}
+
+// TestLimit reads no more than what a limit asks for.
+func TestLimit(t *testing.T) {
+	data := flightsLike(5000)
+	s := openTable(t, data, WriterOptions{StripeRows: 1000})
+	for _, parallelism := range []int{1, 3} {
+		for _, limit := range []int64{1, 999, 1000, 1001, 2500, 4999, 5000, 6000} {
+			o := ScanOptions{Limit: limit, Parallelism: parallelism, BatchRows: 300}
+			requireRows(t, s, data, between(0, 5000), o)
+			o.Rows = []RowRange{{From: 4000, To: 4500}, {From: 10, To: 2010}}
+			requireRows(t, s, data, append(between(4000, 4500), between(10, 2010)...), o)
+			o.Filter = where(t, "c0 >= 100")
+			requireRows(t, s, data, append(between(4000, 4500), between(100, 2010)...), o)
+		}
+	}
+	x, err := s.Analyze(context.Background(), ScanOptions{Limit: 10})
+	require.NoError(t, err)
+	require.EqualValues(t, 10, x.Run.Rows)
+	require.EqualValues(t, 10*len(data.columns), x.Run.Values)
+}
