@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// Strings is how a scan lays out texts: columns, and parts of nested ones, of the
+// Strings is how a scan or Take lays out texts: columns, and parts of nested ones, of the
 // types string, large_string and string_view, and dictionaries of these.
 type Strings uint8
 

@@ -45,10 +45,37 @@ func TestStrings(t *testing.T) {
 			for _, where := range []filter.Expr{{}, filter.Contains(filter.Col("c1"), "e")} {
 				requireLayout(t, s, len(texts), form, want, where)
 			}
+			requireTaken(t, s, len(texts), form, want)
 		}
 	}
 	_, err := openTable(t, numbered(10, 2), WriterOptions{}).Reader(context.Background(), ScanOptions{Strings: 5})
 	require.ErrorContains(t, err, "Strings(5)")
+	_, err = openTable(t, numbered(10, 2), WriterOptions{}).Take(context.Background(), nil, TakeOptions{Strings: 5})
+	require.ErrorContains(t, err, "Strings(5)")
+}
+
+// requireTaken takes rows of several stripes in a layout.
+func requireTaken(t *testing.T, s *Shard, texts int, form Strings, want arrow.DataType) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	rows := []int64{2999, 3, 1100, 1101, 3, 0, 1500}
+	plain, err := s.Take(context.Background(), rows, TakeOptions{})
+	require.NoError(t, err)
+	defer plain.Release()
+	got, err := s.Take(context.Background(), rows, TakeOptions{Strings: form, Allocator: mem})
+	require.NoError(t, err)
+	for i, c := range got.Columns() {
+		if i > 0 && i <= texts {
+			require.True(t, arrow.TypeEqual(want, c.DataType()), "%v: %v", want, c.DataType())
+		}
+		require.True(t, arrow.TypeEqual(got.Schema().Field(i).Type, c.DataType()))
+		for k := range rows {
+			require.Equal(t, plain.Column(i).ValueStr(k), c.ValueStr(k), "row %d of column %d as %v", k, i, form)
+		}
+	}
+	got.Release()
+	if form != StringsDictionary { // Arrow's concatenation leaks these
+		mem.AssertSize(t, 0)
+	}
 }
 
 func requireLayout(t *testing.T, s *Shard, texts int, form Strings, want arrow.DataType, where filter.Expr) {

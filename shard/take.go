@@ -23,6 +23,8 @@ import (
 type TakeOptions struct {
 	// Columns are paths of columns, as in ScanOptions.
 	Columns []string
+	// Strings is how texts are laid out, by default by the columns' types.
+	Strings Strings
 	// Parallelism is how many columns are read at a time, by default GOMAXPROCS.
 	Parallelism int
 	// Allocator makes the memory of the result; by default Arrow's.
@@ -34,6 +36,9 @@ type TakeOptions struct {
 func (o *TakeOptions) setDefaults() error {
 	if o.Parallelism < 0 {
 		return fmt.Errorf("TakeOptions.Parallelism is negative: %d", o.Parallelism)
+	}
+	if o.Strings > StringsDictionary {
+		return fmt.Errorf("TakeOptions.Strings is unknown: %v", o.Strings)
 	}
 	if o.MemoryLimit < 0 {
 		return fmt.Errorf("TakeOptions.MemoryLimit is negative: %d", o.MemoryLimit)
@@ -62,6 +67,7 @@ func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Re
 	if err != nil {
 		return nil, err
 	}
+	p = o.Strings.of(p)
 	t := &taking{shard: s, o: o, n: len(rows)}
 	if err := t.sort(rows); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/shard"
 )
 
 // Exit codes of [Main].
@@ -68,9 +68,9 @@ func OSEnv() Env {
 // app is one run of the command.
 type app struct {
 	Env
-	color bool
-	types arrowmap.ReadOptions // of shards that are read as tables
-	where filter.Expr          // rows of them to read
+	color  bool
+	types  arrowmap.ReadOptions // of shards that are read as tables
+	shards shard.ScanOptions    // what to read of them
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the

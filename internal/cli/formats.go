@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/parquet"
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/tabular"
 )
@@ -232,11 +233,13 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 		return nil, f, err
 	}
 	if f.Name == shardName {
-		src, err := openShardSource(ctx, in, location, o, a.types, a.where)
+		src, err := openShardSource(ctx, in, location, o, a.types, a.shards)
 		return src, f, err
 	}
-	if !a.where.IsZero() {
-		return nil, f, errors.Join(usagef("convert it first", "--where needs a shard, %s is %s", location, f.Title), in.Close())
+	for flag, given := range map[string]bool{"--where": !a.shards.Filter.IsZero(), "--strings": a.shards.Strings != shard.StringsAsKept} {
+		if given {
+			return nil, f, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
+		}
 	}
 	src, err := f.Open(ctx, in, o)
 	if err != nil {

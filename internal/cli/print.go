@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/tabular"
 )
 
@@ -20,16 +21,19 @@ import (
 const tableFormat = "table"
 
 type catFlags struct {
-	read   readFlags
-	limit  int64
-	format string
-	where  string
+	read    readFlags
+	limit   int64
+	format  string
+	where   string
+	strings string
 }
 
 // register adds the flags of commands that print rows.
 func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
 	f.read.register(cmd, true)
 	cmd.Flags().StringVar(&f.where, "where", "", "shards: only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
+	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shards: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as kept")
+	complete(cmd, "strings", textLayouts...)
 	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
 	complete(cmd, "format", catFormats()...)
@@ -87,7 +91,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	if f.limit >= 0 && f.limit < tabular.DefaultBatchRows {
 		o.BatchRows = int(max(f.limit, 1))
 	}
-	if a.where, err = condition(f.where); err != nil {
+	if a.shards, err = f.scanOptions(); err != nil {
 		return err
 	}
 	create, err := a.catSink(format)
@@ -108,6 +112,22 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	}
 	return sink.Close(ctx)
 }
+
+// scanOptions are those of a shard.
+func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
+	if o.Filter, err = condition(f.where); err != nil {
+		return o, err
+	}
+	i := slices.Index(textLayouts, f.strings)
+	if i < 0 {
+		return o, usagef("", "--strings %q: use one of %s", f.strings, strings.Join(textLayouts, ", "))
+	}
+	o.Strings, o.Limit = shard.Strings(i), max(f.limit, 0)
+	return o, nil
+}
+
+// textLayouts are the names of shard.Strings.
+var textLayouts = []string{"kept", "string", "large", "view", "dictionary"}
 
 // catFormats are the formats of cat and head.
 func catFormats() []string {

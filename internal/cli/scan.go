@@ -9,7 +9,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/schema"
-	"github.com/amudai/amudai-go/shard"
 )
 
 func (a *app) scan() *cobra.Command {
@@ -55,7 +54,7 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 	if _, err := f.read.options(a); err != nil {
 		return err
 	}
-	e, err := condition(f.where)
+	o, err := f.scanOptions()
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,10 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if count {
-		n, err := s.Count(ctx, e)
+		n, err := s.Count(ctx, o.Filter)
+		if o.Limit > 0 {
+			n = min(n, o.Limit)
+		}
 		if err == nil {
 			_, err = fmt.Fprintln(a.Stdout, n)
 		}
@@ -75,7 +77,8 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 	if analyze {
 		explain = s.Analyze
 	}
-	x, err := explain(ctx, shard.ScanOptions{Filter: e, Columns: f.read.columns})
+	o.Columns = f.read.columns
+	x, err := explain(ctx, o)
 	if errors.Is(err, schema.ErrNoField) {
 		err = withHint(err, "amudai schema lists the columns")
 	}

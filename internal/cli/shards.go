@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/tabular"
@@ -51,7 +50,7 @@ type shardSource struct {
 
 // openShardSource opens a shard by location; one that comes through a pipe is
 // kept in a temporary file meanwhile.
-func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions, where filter.Expr) (tabular.Source, error) {
+func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions, so shard.ScanOptions) (tabular.Source, error) {
 	src := &shardSource{}
 	if in.At == nil {
 		var err error
@@ -65,7 +64,7 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 		src.shard, err = openShard(ctx, location, types)
 	}
 	if err == nil {
-		err = src.scan(ctx, o, where)
+		err = src.scan(ctx, o, so)
 	}
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -74,10 +73,10 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 }
 
 // scan starts reading; the context is that of the whole command.
-func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, where filter.Expr) error {
-	so := shard.ScanOptions{BatchRows: o.BatchRows, Allocator: o.Allocator, Columns: o.Columns, Filter: where}
-	if s.filtered = !where.IsZero(); s.filtered {
-		so.BatchRows = 0 // rows to look at, which few may meet
+func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, so shard.ScanOptions) error {
+	so.Allocator, so.Columns = o.Allocator, o.Columns
+	if s.filtered = !so.Filter.IsZero(); !s.filtered {
+		so.BatchRows = o.BatchRows // else rows to look at, which few may meet
 	}
 	r, err := s.shard.Reader(ctx, so)
 	if err != nil {
