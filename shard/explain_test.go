@@ -2,8 +2,12 @@ package shard
 
 import (
 	"context"
+	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
@@ -60,6 +64,39 @@ func TestExplain(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 100_000, x.Run.Rows)
 	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
+}
+
+// TestSampledPages checks that a range index of many pages is left alone only where it
+// decides nothing.
+func TestSampledPages(t *testing.T) {
+	const rows = 300_000
+	ctx := context.Background()
+	data := flightsLike(rows)
+	mixed := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range rows {
+		mixed.Append(int64(i * 7919 % 1000))
+	}
+	data.columns[2] = mixed.NewArray()
+	data.schema = arrow.NewSchema([]arrow.Field{data.schema.Field(0), data.schema.Field(1), {Name: "mixed", Type: arrow.PrimitiveTypes.Int64}, data.schema.Field(3)}, nil)
+	s := openTable(t, data, WriterOptions{StripeRows: rows})
+	for text, left := range map[string]int64{
+		"c0 between 200000 and 200099": 512, "c0 < 1000 or mixed = 17": rows, "mixed = 17": rows, "c0 < 1000 and mixed = 17": 1024,
+	} {
+		x, err := s.Explain(ctx, ScanOptions{Filter: where(t, text)})
+		require.NoError(t, err)
+		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
+		require.Equal(t, RangeIndexes, last.Source, text)
+		require.LessOrEqual(t, last.Left, left, text)
+		require.Equal(t, text == "mixed = 17", strings.Contains(last.Note, "decide nothing"), text)
+		n, err := s.Count(ctx, where(t, text))
+		require.NoError(t, err)
+		again := int64(0)
+		for b, err := range s.Scan(ctx, ScanOptions{Filter: where(t, text), Disable: RangeIndexes, Columns: []string{}}) {
+			require.NoError(t, err)
+			again += b.NumRows()
+		}
+		require.Equal(t, again, n, text)
+	}
 }
 
 // TestCount counts with and without statistics that tell.

@@ -91,11 +91,11 @@ func limitOf(col *arrowmap.Column, v *commonpb.AnyValue) filter.Limit {
 		return filter.Limit{}
 	}
 	defer arr.Release()
-	out := limitsOf(arr)
-	if len(out) == 0 {
+	at := limitsOf(arr)
+	if at == nil {
 		return filter.Limit{}
 	}
-	return out[0]
+	return at(0)
 }
 
 // isText tells whether Arrow values of a column are the stored byte strings.
@@ -107,8 +107,9 @@ func isText(col *arrowmap.Column) bool {
 	return false
 }
 
-// limitsOf are the values of an array as bounds, nil if its type has none.
-func limitsOf(arr arrow.Array) []filter.Limit {
+// limitsOf gives the values of an array as bounds, none for nulls. It is nil if the
+// type has no bounds.
+func limitsOf(arr arrow.Array) func(i int) filter.Limit {
 	switch a := arr.(type) {
 	case *array.Boolean:
 		return limits(a, a.Value, filter.BoolLimit)
@@ -140,18 +141,17 @@ func limitsOf(arr arrow.Array) []filter.Limit {
 func same(l filter.Limit) filter.Limit { return l }
 
 // limits are those of the values that are not null.
-func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) filter.Limit) []filter.Limit {
-	out := make([]filter.Limit, arr.Len())
-	for i := range out {
-		if arr.IsValid(i) {
-			out[i] = limit(value(i))
+func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) filter.Limit) func(i int) filter.Limit {
+	return func(i int) filter.Limit {
+		if arr.IsNull(i) {
+			return filter.Limit{}
 		}
+		return limit(value(i))
 	}
-	return out
 }
 
 // signedLimits are those of integers, and of what is stored as integers.
-func signedLimits(arr arrow.Array) []filter.Limit {
+func signedLimits(arr arrow.Array) func(i int) filter.Limit {
 	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
 	case 1:
 		v := arrowutil.Values[int8](arr)

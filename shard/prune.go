@@ -291,15 +291,22 @@ func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	}
 	rows := f.stripe.Rows()
 	facts := slices.Clone(f.facts)
-	var maybe, sure []rowset.Range
-	for at, k := int64(0), 0; at < rows; at, k = at+numrange.BlockLen, k+1 {
+	verdict := func(k int64) (page rowset.Range, v filter.Verdict) {
+		page = rowset.Range{From: k * numrange.BlockLen, To: min((k+1)*numrange.BlockLen, rows)}
 		for i, p := range pages {
 			if p != nil {
-				p.put(&facts[i], &f.facts[i], k, int(min(rows-at, numrange.BlockLen)))
+				p.put(&facts[i], &f.facts[i], int(k), int(page.Len()))
 			}
 		}
-		page := rowset.Range{From: at, To: min(at+numrange.BlockLen, rows)}
-		switch f.verdict(f.pred.bound.Root(), facts) {
+		return page, f.verdict(f.pred.bound.Root(), facts)
+	}
+	n := (rows + numrange.BlockLen - 1) / numrange.BlockLen
+	if step := n/sampledPages | 1; step > 1 && decidesNothing(n, step, verdict) {
+		return fmt.Sprintf("bounds of every %d rows, which decide nothing for one in %d", numrange.BlockLen, step), nil
+	}
+	var maybe, sure []rowset.Range
+	for k := range n {
+		switch page, v := verdict(k); v {
 		case filter.Some:
 			maybe = append(maybe, page)
 		case filter.All:
@@ -311,24 +318,43 @@ func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	return fmt.Sprintf("bounds of every %d rows", numrange.BlockLen), nil
 }
 
+// sampledPages is about how many pages of a stripe are looked at first: where all of
+// those leave open whether a row is wanted, hardly any other does not.
+const sampledPages = 256
+
+// decidesNothing tells that of n pages one in step excludes no row, nor chooses one.
+func decidesNothing(n, step int64, verdict func(k int64) (rowset.Range, filter.Verdict)) bool {
+	for k := int64(0); k < n; k += step {
+		if _, v := verdict(k); v != filter.Some {
+			return false
+		}
+	}
+	return true
+}
+
 // pageFacts are the facts of the pages of a column.
 type pageFacts struct {
-	lo, hi  []filter.Limit
+	n       int // pages
+	lo, hi  func(page int) filter.Limit
 	invalid []uint16
 	direct  bool
 }
 
 func newPageFacts(p *stripe.Pages, direct bool) *pageFacts {
-	return &pageFacts{lo: limitsOf(p.Lo), hi: limitsOf(p.Hi), invalid: p.Invalid, direct: direct}
+	f := &pageFacts{lo: limitsOf(p.Lo), hi: limitsOf(p.Hi), invalid: p.Invalid, direct: direct}
+	if f.lo != nil && f.hi != nil {
+		f.n = p.Lo.Len()
+	}
+	return f
 }
 
 // put narrows the facts of a stripe down to page k of n rows.
 func (p *pageFacts) put(page, whole *filter.Facts, k, n int) {
 	*page = *whole
-	if k >= len(p.lo) {
+	if k >= p.n {
 		return
 	}
-	page.Min, page.Max = p.lo[k], p.hi[k]
+	page.Min, page.Max = p.lo(k), p.hi(k)
 	invalid := 0
 	if p.invalid != nil {
 		invalid = int(p.invalid[k])
