@@ -202,3 +202,12 @@ func TestEndlessWork(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	check()
 }
+
+// single leaves out the block map of the one block that a lie makes.
+func single(do func(p *shardtest.Parts)) func(p *shardtest.Parts) {
+	return func(p *shardtest.Parts) {
+		do(p)
+		b := buffer(p, 0, data)
+		b.Single, b.Desc.BlockCount = true, ptr(1)
+	}
+}

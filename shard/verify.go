@@ -131,6 +131,7 @@ type verifier struct {
 	schema *schema.Schema
 	ids    []uint32          // of all nodes, in pre-order
 	paths  map[uint32]string // of nodes
+	ours   bool              // of an edition that the reference does not read
 	flips  flipSearch
 
 	mu   sync.Mutex

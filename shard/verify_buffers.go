@@ -83,13 +83,15 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	if err != nil {
 		return false, c.v.found(fault.In(err, element, -1))
 	}
-	if start%container.Alignment != 0 {
+	if start%container.Alignment != 0 && !c.v.ours {
 		c.v.note(fault.Of(fault.In(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), element, start), r.Name()))
 	}
 	if c.v.o.MetadataOnly {
 		return true, nil
 	}
 	switch {
+	case stripe.IsSingleBlock(b):
+		return c.singleBlock(ctx, element, r, b, start)
 	case b.BlockMap != nil:
 		return c.blocks(ctx, element, r, b, start)
 	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
@@ -133,6 +135,16 @@ func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Read
 		}
 	}
 	return ok, nil
+}
+
+// singleBlock checks a buffer without block map.
+func (c *columnCheck) singleBlock(ctx context.Context, element string, r storage.Reader, b *shardpb.EncodedBuffer, start int64) (bool, error) {
+	raw, err := readRange(ctx, r, b.Buffer)
+	if err != nil {
+		return false, c.v.found(fault.In(err, element, -1))
+	}
+	c.v.count(func(r *Report) { r.Blocks++ })
+	return c.block(ctx, element+"/block 0", r.Name(), raw, start, b.BlockChecksums)
 }
 
 // readRange reads what ref refers to in r, of which the file may have less.

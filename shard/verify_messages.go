@@ -107,9 +107,11 @@ func (v *verifier) properties(ctx context.Context) error {
 		text, _ := q.Value.(string)
 		switch q.Name {
 		case shardfile.PropertyEdition:
-			if _, err := edition.Parse(text); err != nil {
+			e, err := edition.Parse(text)
+			if err != nil {
 				v.note(err)
 			}
+			v.ours = err != nil || e != edition.Reference
 		case shardfile.PropertyFeatures:
 			for name := range strings.SplitSeq(text, ",") {
 				if !knownFeature(name) {

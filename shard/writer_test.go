@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,10 +12,13 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrowgen"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -190,4 +194,42 @@ func TestWriteRefuses(t *testing.T) {
 	if data.columns[1].NullN() > 0 {
 		require.ErrorContains(t, w.Write(ctx, required.batch(0, 10)), "not nullable")
 	}
+}
+
+// TestOneStripe: what edition 2026 leaves out of a shard of one stripe, its own
+// descriptors and block maps, changes nothing of what is read.
+func TestOneStripe(t *testing.T) {
+	ctx := context.Background()
+	data := randomTable(arrowgen.New(7), []arrow.DataType{
+		arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+		arrow.ListOf(arrow.PrimitiveTypes.Int32), &arrow.Decimal128Type{Precision: 20, Scale: 2}, arrow.FixedWidthTypes.Timestamp_us,
+	}, 100)
+	store := storage.NewMemory()
+	var all [2][]*shardpb.FieldDescriptor
+	var sizes [2]int64
+	for i, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		location := fmt.Sprintf("mem://x/%v", e)
+		writeTable(t, location, data, WriterOptions{Store: store, Edition: e, CreationTime: created}, 100)
+		s, err := Open(ctx, location, OpenOptions{Store: store})
+		require.NoError(t, err)
+		sizes[i] = s.File().Size()
+		for _, f := range data.schema.Fields() {
+			d, err := s.Statistics(ctx, f.Name)
+			require.NoError(t, err)
+			d = proto.CloneOf(d)
+			if d.Cardinality != nil {
+				d.Cardinality.HllSketch = nil // the stripe has it
+			}
+			all[i] = append(all[i], d)
+		}
+		r, err := Verify(ctx, location, VerifyOptions{Open: OpenOptions{Store: store}})
+		require.NoError(t, err)
+		require.Empty(t, r.Problems)
+		require.Empty(t, r.Notes)
+		require.NoError(t, s.Close())
+	}
+	for i, f := range data.schema.Fields() {
+		require.True(t, proto.Equal(all[0][i], all[1][i]), "%s: %v, %v", f.Name, all[0][i], all[1][i])
+	}
+	require.Less(t, sizes[1], sizes[0]*3/4)
 }

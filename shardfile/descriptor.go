@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/stats"
 )
 
 // lookback is how much in front of a stripe's field list is read with it: the
@@ -290,7 +291,7 @@ func (s *Stripe) prefetch(ctx context.Context, l *fieldList, refs []descriptorRe
 }
 
 // FieldDescriptor reads the descriptor of a schema id for the whole shard, nil if
-// there is none.
+// there is none. In a shard of one stripe, that of the stripe stands for it.
 //
 // Shards of the reference refer to these descriptors by the URL that they were
 // written under (docs/format.md §2.5). An absolute URL is therefore taken for the shard
@@ -299,6 +300,9 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	l, err := f.fieldList(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if l.Len() == 0 {
+		return f.onlyField(ctx, id)
 	}
 	if uint64(id) >= uint64(l.Len()) {
 		return nil, fault.Of(fault.Corruptf("no schema id %d among %d", id, l.Len()), l.at.Name())
@@ -319,6 +323,22 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	return m, fault.Of(fault.In(checkCounts(m), fieldElement(id), int64(start)), at.Name())
 }
 
+// onlyField is the descriptor of a shard that has none of its own, if it consists
+// of one stripe.
+func (f *File) onlyField(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
+	if len(f.stripes) != 1 {
+		return nil, nil
+	}
+	d, err := f.stripes[0].Descriptor(ctx, id)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if m := stats.Merge(nil, d.Field); m != nil {
+		return m, nil
+	}
+	return &shardpb.FieldDescriptor{}, nil
+}
+
 // ownURL is the url of an entry of the shard's field list, "" for the root.
 func (f *File) ownURL(url string) (string, error) {
 	full, err := container.ResolveSelf(f.root.url, url, f.o.Policy)
@@ -335,7 +355,8 @@ func checkCounts(m *shardpb.FieldDescriptor) error {
 	return nil
 }
 
-// fieldList reads the shard's field list, which has one entry for each schema id.
+// fieldList reads the shard's field list, which has one entry for each schema id or
+// none at all.
 func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, -1, 0}
 	if l, ok := f.cache.Get(key); ok {
@@ -350,7 +371,7 @@ func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uint64(l.Len()) != uint64(sch.IDCount()) {
+	if l.Len() > 0 && uint64(l.Len()) != uint64(sch.IDCount()) {
 		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
 		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), l.at.Name())
 	}

@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/amudai/amudai-go/container"
+	"github.com/amudai/amudai-go/edition"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
@@ -70,8 +69,13 @@ func (w *Writer) urlList() []string {
 }
 
 // writeFields writes the descriptors of the whole shard and their list, which
-// has an entry for every schema id.
+// has an entry for every schema id. In editions that only we read, those of a
+// shard of one stripe are left out: the stripe's say the same.
 func (w *Writer) writeFields() (*commonpb.DataRef, error) {
+	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
+		r, err := w.writeFrame(nil)
+		return selfRef(r), err
+	}
 	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
 	for id, payload := range w.fields {
 		if payload == nil {
@@ -79,7 +83,7 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 		}
 		if len(w.stripes) == 1 {
 			var err error
-			if payload, err = withoutSketch(payload); err != nil {
+			if payload, err = w.onlyField(uint32(id)); err != nil {
 				return nil, err
 			}
 		}
@@ -93,19 +97,17 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 	return selfRef(r), err
 }
 
-// withoutSketch is a descriptor without the sketch of distinct values; the
-// estimate stays. In a shard of one stripe the sketch stands in the stripe's
-// descriptor, and with 50,000 columns of a few rows it weighs as much as they do.
-func withoutSketch(payload []byte) ([]byte, error) {
-	var f shardpb.FieldDescriptor
-	if err := proto.Unmarshal(payload, &f); err != nil {
+// onlyField is the descriptor of a shard of one stripe: without the sketch of
+// distinct values, which stands in the stripe's descriptor; the estimate stays.
+func (w *Writer) onlyField(id uint32) ([]byte, error) {
+	f, err := w.merged(id)
+	if err != nil {
 		return nil, err
 	}
-	if f.GetCardinality().GetHllSketch() == nil {
-		return payload, nil
+	if f.GetCardinality() != nil {
+		f.Cardinality.HllSketch = nil
 	}
-	f.Cardinality.HllSketch = nil
-	return marshal.Marshal(&f)
+	return marshal.Marshal(f)
 }
 
 // properties are those of the shard as known so far.

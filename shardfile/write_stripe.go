@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/container"
@@ -173,10 +174,18 @@ func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error)
 	return "", nil // nothing to put into a file
 }
 
-// writeBuffers writes each buffer at a multiple of 64. at is the position of out
-// in its artifact.
+// tightAlignment is where buffers begin in editions that only we read: blocks are
+// made of words of 8 bytes.
+const tightAlignment = 8
+
+// writeBuffers writes each buffer at a multiple of 64, or of 8. at is the position
+// of out in its artifact.
 func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
 	var zeros [container.Alignment]byte
+	align := container.Alignment
+	if w.o.Edition != edition.Reference {
+		align = tightAlignment
+	}
 	for _, n := range nodes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -186,7 +195,7 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 			if b.size == 0 {
 				continue
 			}
-			pad := container.PadTo(at, container.Alignment)
+			pad := container.PadTo(at, align)
 			if _, err := out.Write(zeros[:pad]); err != nil {
 				return err
 			}
@@ -294,17 +303,20 @@ func (c *comparer) Write(p []byte) (int, error) {
 // get an empty entry.
 func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
-	var payload []byte
+	native := &shardpb.NativeDataEncoding{}
+	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}}
+	var field, payload []byte
 	for _, n := range nodes {
-		var buffers []*shardpb.EncodedBuffer
+		native.Buffers = native.Buffers[:0]
 		for _, b := range n.buffers {
-			buffers = append(buffers, b.desc)
+			native.Buffers = append(native.Buffers, b.desc)
 		}
-		m := &shardpb.StripeFieldDescriptor{Field: n.field, Encodings: []*shardpb.DataEncoding{{
-			Kind: &shardpb.DataEncoding_Native{Native: &shardpb.NativeDataEncoding{Buffers: buffers}},
-		}}}
 		var err error
-		if payload, err = marshal.MarshalAppend(payload[:0], m); err != nil {
+		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
+			return nil, err
+		}
+		payload = protowire.AppendTag(payload[:0], stripeFieldNumber, protowire.BytesType)
+		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
 			return nil, err
 		}
 		r, err := w.writeFrame(payload)
@@ -312,7 +324,7 @@ func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 			return nil, err
 		}
 		starts[n.id], ends[n.id] = uint64(r.Start), uint64(r.End)
-		if err := w.addField(n.id, n.field); err != nil {
+		if err := w.addField(n.id, n.field, field); err != nil {
 			return nil, err
 		}
 	}
@@ -320,20 +332,33 @@ func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 	return selfRef(r), err
 }
 
-// addField merges a stripe's descriptor into that of the shard, which is kept
-// encoded: 50,000 of them as messages would take a multiple of the memory.
-func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor) error {
-	var acc *shardpb.FieldDescriptor
-	if len(w.fields[id]) > 0 {
-		acc = &shardpb.FieldDescriptor{}
-		if err := proto.Unmarshal(w.fields[id], acc); err != nil {
-			return err
-		}
+// stripeFieldNumber is that of StripeFieldDescriptor.field, which comes first.
+const stripeFieldNumber = 1
+
+// addField merges a stripe's descriptor, of which encoded are the bytes, into that
+// of the shard, which is kept encoded: 50,000 of them as messages would take a
+// multiple of the memory. That of the first stripe is kept as it is.
+func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor, encoded []byte) error {
+	if len(w.stripes) == 0 {
+		w.fields[id] = append([]byte{}, encoded...) // an empty descriptor is one, too
+		return nil
 	}
-	b, err := marshal.Marshal(stats.Merge(acc, next))
-	if b == nil {
-		b = []byte{} // an empty descriptor is one, too
+	acc, err := w.merged(id)
+	if err != nil {
+		return err
 	}
-	w.fields[id] = b
+	w.fields[id], err = marshal.MarshalAppend([]byte{}, stats.Merge(acc, next))
 	return err
+}
+
+// merged is the shard's descriptor so far, nil if there is none.
+func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
+	if len(w.fields[id]) == 0 {
+		return nil, nil
+	}
+	acc := &shardpb.FieldDescriptor{}
+	if err := proto.Unmarshal(w.fields[id], acc); err != nil || len(w.stripes) > 1 {
+		return acc, err
+	}
+	return stats.Merge(nil, acc), nil
 }

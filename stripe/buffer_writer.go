@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
@@ -30,10 +31,19 @@ func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
 	return nil
 }
 
-// finish closes the buffer with its block map; desc gets the number of blocks.
+// finish closes the buffer with its block map, unless it is a single block; desc
+// gets the number of blocks.
 func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (Buffer, error) {
 	if b.spool == nil {
 		b.spool = storage.NewSpool(c.budget, c.tempDir)
+	}
+	desc.BlockCount = &b.count
+	desc.BlockChecksums = true
+	if b.count == 1 && c.encoding.Features.Has(edition.SingleBlocks) {
+		c.features.add(edition.SingleBlocks)
+		out := Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
+		b.spool = nil
+		return out, nil
 	}
 	var zero [16]byte
 	if pad := -b.spool.Size() & 15; pad > 0 {
@@ -45,8 +55,6 @@ func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (Buff
 	if _, err := b.spool.Write(b.blocks.Append(nil)); err != nil {
 		return Buffer{}, err
 	}
-	desc.BlockCount = &b.count
-	desc.BlockChecksums = true
 	out := Buffer{Desc: desc, Data: b.spool, MapOffset: at}
 	b.spool = nil
 	return out, nil

@@ -277,7 +277,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uin
 	if b == nil {
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
-	br, err := openBlocks(ctx, n.src, n.col.ID, b)
+	br, err := openBlocks(ctx, n.src, n.col.ID, b, want)
 	if err != nil {
 		return nil, err
 	}

@@ -67,30 +67,39 @@ func bufferRange(ref *commonpb.DataRef, size int64) (start, end int64, err error
 	return int64(s), int64(e), nil
 }
 
-// openBlocks reads the block map of a buffer.
-func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer) (*blockReader, error) {
+// openBlocks reads the block map of a buffer, which should hold some number of values.
+func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer, values uint64) (*blockReader, error) {
 	name := b.GetKind().String()
 	r, err := src.Artifact(ctx, id, b.GetBuffer())
 	if err != nil {
 		return nil, fault.In(err, name, -1)
 	}
 	br := &blockReader{r: r, checksums: b.GetBlockChecksums(), name: name}
-	if err := br.readMap(ctx, b); err != nil {
+	if err := br.readMap(ctx, b, values); err != nil {
 		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
 	}
 	return br, nil
 }
 
-func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer) error {
+// IsSingleBlock tells whether a buffer is one block without a block map (docs/format.md
+// §6.1). Its values are as many as the positions of its node say.
+func IsSingleBlock(b *shardpb.EncodedBuffer) bool { return b.BlockMap == nil && b.GetBlockCount() == 1 }
+
+func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64) error {
 	size, err := br.r.Size(ctx)
 	if err != nil {
 		return err
 	}
-	if b.GetBuffer() == nil || b.GetBlockMap() == nil {
+	if b.GetBuffer() == nil || b.GetBlockMap() == nil && !IsSingleBlock(b) {
 		return fault.Corruptf("buffer without a range or a block map")
 	}
 	start, end, err := bufferRange(b.GetBuffer(), size)
 	if err != nil {
+		return err
+	}
+	if IsSingleBlock(b) {
+		br.start = start
+		br.blocks, err = blockmap.Single(values, end-start)
 		return err
 	}
 	mapStart, mapEnd, err := bufferRange(b.GetBlockMap(), size)

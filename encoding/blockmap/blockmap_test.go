@@ -178,3 +178,20 @@ func BenchmarkFind(b *testing.B) {
 		m.Block(m.Find(pos))
 	}
 }
+
+// TestSingle compares with the map of one block.
+func TestSingle(t *testing.T) {
+	m, err := Single(100, 24)
+	require.NoError(t, err)
+	first, n, off, size := m.Block(0)
+	require.Equal(t, []any{uint64(0), 100, int64(0), 24}, []any{first, n, off, size})
+	require.Equal(t, 1, m.Len())
+	require.EqualValues(t, 100, m.Values())
+	for _, bad := range []struct {
+		values uint64
+		size   int64
+	}{{0, 24}, {1<<32 - 1, 24}, {1 << 63, 24}, {100, 0}, {100, -8}, {100, 1<<32 - 1}} {
+		_, err := Single(bad.values, bad.size)
+		require.ErrorIs(t, err, fault.ErrCorrupt, "%v", bad)
+	}
+}

@@ -55,6 +55,17 @@ func Parse(b []byte, dataSize int64) (*Map, error) {
 	return m, nil
 }
 
+// Single is the map of a buffer that has none because it is one block, of some
+// number of values in size bytes.
+func Single(values uint64, size int64) (*Map, error) {
+	if values < 1 || values >= 1<<32-1 || size < 1 || size >= 1<<32-1 {
+		return nil, fault.Corruptf("one block of %d values in %d bytes", values, size)
+	}
+	var b Builder
+	b.Add(int(values), int(size))
+	return Parse(b.Append(nil), size)
+}
+
 // check walks all segments: lists ascend, counts add up, blocks follow each other.
 func (m *Map) check(dataSize int64) error {
 	if m.logical(0) != 0 || m.record(0) != 0 || m.logical(m.segments) != m.values {

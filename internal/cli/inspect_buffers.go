@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // bufferInfo is one encoded buffer.
@@ -64,7 +65,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 	if m := b.GetBlockMap().GetRange(); m != nil {
 		info.MapBytes = int64(m.GetEnd() - m.GetStart())
 	}
-	if in.flags.verbose < 2 || b.GetBlockMap() == nil {
+	if in.flags.verbose < 2 || !hasBlocks(b) {
 		return info, nil
 	}
 	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
@@ -99,6 +100,11 @@ func (b *bufferInfo) count(root string, bi blockInfo) {
 		}
 	}
 	b.Encodings = append(b.Encodings, encodingShare{root, 1, int64(bi.Values), int64(bi.Bytes)})
+}
+
+// hasBlocks tells whether a buffer is made of blocks.
+func hasBlocks(b *shardpb.EncodedBuffer) bool {
+	return b.GetBlockMap() != nil || stripe.IsSingleBlock(b)
 }
 
 // blockKind says what the blocks of a buffer hold: numbers of a type, or byte strings.
@@ -162,7 +168,7 @@ type blockVisitor struct {
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
-	r, m, err := openBlocks(ctx, st, n.ID(), b)
+	r, m, err := openBlocks(ctx, st, n, b)
 	if err != nil {
 		return err
 	}
@@ -202,23 +208,42 @@ func (v *blockVisitor) block(raw []byte, bi *blockInfo) (block.Block, *describe.
 }
 
 // openBlocks opens the artifact of a buffer and reads its block map.
-func openBlocks(ctx context.Context, st *shardfile.Stripe, id uint32, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
-	whole, part := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
-	if part.GetEnd() > whole.GetEnd() || part.GetStart() < whole.GetStart() || part.GetStart() > part.GetEnd() {
-		return nil, nil, fault.Corruptf("the block map %d..%d lies outside its buffer %d..%d", part.GetStart(), part.GetEnd(), whole.GetStart(), whole.GetEnd())
-	}
-	r, err := st.Artifact(ctx, id, b.GetBuffer())
+func openBlocks(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
+	r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
 	if err != nil {
 		return nil, nil, err
 	}
-	n := part.GetEnd() - part.GetStart()
-	if n > maxInspected {
-		return nil, nil, fault.Limitf("a block map of %d bytes", n)
+	whole, part := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
+	if stripe.IsSingleBlock(b) {
+		d, err := st.Descriptor(ctx, n.ID())
+		if err != nil {
+			return nil, nil, err
+		}
+		m, err := blockmap.Single(valuesOf(n, b.GetKind(), d.GetField().GetPositionCount()), int64(whole.GetEnd()-whole.GetStart()))
+		return r, m, err
 	}
-	raw := make([]byte, n)
+	if part.GetEnd() > whole.GetEnd() || part.GetStart() < whole.GetStart() || part.GetStart() > part.GetEnd() {
+		return nil, nil, fault.Corruptf("the block map %d..%d lies outside its buffer %d..%d", part.GetStart(), part.GetEnd(), whole.GetStart(), whole.GetEnd())
+	}
+	size := part.GetEnd() - part.GetStart()
+	if size > maxInspected {
+		return nil, nil, fault.Limitf("a block map of %d bytes", size)
+	}
+	raw := make([]byte, size)
 	if err := r.ReadAt(ctx, raw, int64(part.GetStart())); err != nil {
 		return nil, nil, err
 	}
 	m, err := blockmap.Parse(raw, int64(part.GetStart()-whole.GetStart()))
 	return r, m, err
+}
+
+// valuesOf is how many values a buffer of a node of some positions holds.
+func valuesOf(n schema.Node, kind shardpb.BufferKind, positions uint64) uint64 {
+	switch {
+	case kind == shardpb.BufferKind_PRESENCE || n.Type() == schema.Boolean:
+		return (positions + 7) / 8
+	case kind == shardpb.BufferKind_OFFSETS:
+		return positions + 1
+	}
+	return positions
 }

@@ -196,7 +196,7 @@ func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, re
 				}
 				rg := b.GetBuffer().GetRange()
 				reg := region{artifact: r, start: int64(rg.GetStart()), end: int64(rg.GetEnd()), title: fmt.Sprintf("stripe %d/column %s/%s", st.Index(), path, b.GetKind())}
-				if b.GetBlockMap() != nil {
+				if hasBlocks(b) {
 					reg.dump = func(ctx context.Context) error { return in.blocksHex(ctx, st, n, e.GetNative(), b) }
 				}
 				*regions = append(*regions, reg)
@@ -223,6 +223,9 @@ func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n sche
 		return err
 	}
 	m := b.GetBlockMap().GetRange()
+	if m == nil {
+		return nil
+	}
 	r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // Parts are the messages and buffers of a shard in a single file, to be changed
@@ -45,6 +47,7 @@ type Buffer struct {
 	Blocks []BlockPart
 	Raw    []byte // of a buffer without a block map: its bytes
 	Map    []byte // stands for the block map of Blocks, if not nil
+	Single bool   // Blocks is one, without a block map
 	// Edit changes the buffer's message once its references are set, if not nil.
 	Edit func(*shardpb.EncodedBuffer)
 }
@@ -56,7 +59,9 @@ type BlockPart struct {
 	Bytes []byte
 }
 
-// Split takes a sound shard in a single file apart.
+// Split takes a sound shard in a single file apart. What a shard of edition 2026
+// leaves out, block maps of single blocks and descriptors of a shard of one
+// stripe, is put in.
 func Split(b []byte) (*Parts, error) {
 	start, end, err := container.DirectoryRange(b, int64(len(b)))
 	if err != nil {
@@ -79,11 +84,16 @@ func Split(b []byte) (*Parts, error) {
 	var list shardpb.StripeList
 	s.message(d.StripeListRef, &list)
 	for _, d := range list.Stripes {
-		stripe := &Stripe{Directory: d, Properties: s.payload(d.PropertiesRef)}
+		part := &Stripe{Directory: d, Properties: s.payload(d.PropertiesRef)}
 		for _, ref := range s.list(d.FieldListRef) {
-			stripe.Fields = append(stripe.Fields, s.field(ref))
+			part.Fields = append(part.Fields, s.field(ref))
 		}
-		p.Stripes = append(p.Stripes, stripe)
+		p.Stripes = append(p.Stripes, part)
+	}
+	if len(p.Fields) == 0 && len(p.Stripes) == 1 {
+		for _, f := range p.Stripes[0].Fields {
+			p.Fields = append(p.Fields, s.marshal(stats.Merge(nil, f.Desc.Field)))
+		}
 	}
 	return p, s.err
 }
@@ -125,6 +135,12 @@ func (s *splitter) message(ref *commonpb.DataRef, m proto.Message) {
 	s.fail(proto.Unmarshal(s.payload(ref), m))
 }
 
+func (s *splitter) marshal(m proto.Message) []byte {
+	payload, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend([]byte{}, m)
+	s.fail(err)
+	return payload
+}
+
 func (s *splitter) list(ref *commonpb.DataRef) (refs []*commonpb.DataRef) {
 	var list commonpb.DataRefArray
 	s.message(ref, &list)
@@ -142,15 +158,26 @@ func (s *splitter) field(ref *commonpb.DataRef) *Field {
 	s.message(ref, f.Desc)
 	for _, e := range f.Desc.Encodings {
 		for _, d := range e.GetNative().GetBuffers() {
-			f.Buffers = append(f.Buffers, s.buffer(d))
+			f.Buffers = append(f.Buffers, s.buffer(d, f.Desc.Field))
 		}
 	}
 	return f
 }
 
-func (s *splitter) buffer(d *shardpb.EncodedBuffer) *Buffer {
+func (s *splitter) buffer(d *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) *Buffer {
 	out := &Buffer{Desc: d}
 	b := s.bytes(d.Buffer)
+	if stripe.IsSingleBlock(d) {
+		n := int(field.PositionCount)
+		switch {
+		case d.Kind == shardpb.BufferKind_PRESENCE || field.GetBooleanStats() != nil:
+			n = (n + 7) / 8
+		case d.Kind == shardpb.BufferKind_OFFSETS:
+			n++
+		}
+		out.Blocks = []BlockPart{{n, b}}
+		return out
+	}
 	if d.BlockMap == nil || len(b) == 0 {
 		out.Raw = b
 		return out
@@ -292,9 +319,13 @@ func (j *joiner) buffer(b *Buffer) *shardpb.EncodedBuffer {
 		if n := len(p.Bytes) - 4; d.BlockChecksums && n >= 0 {
 			le.PutUint32(j.out[from+n:], container.Checksum(j.out[from:from+n]))
 		}
-		if p.N > 0 && len(p.Bytes) > 0 {
+		if p.N > 0 && len(p.Bytes) > 0 && !b.Single {
 			m.Add(p.N, len(p.Bytes))
 		}
+	}
+	if b.Single {
+		d.Buffer, d.BlockMap = j.ref(start), nil
+		return d
 	}
 	j.pad(16, start)
 	at := len(j.out)
