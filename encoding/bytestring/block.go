@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/flatlz"
+	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -29,9 +30,11 @@ type Block struct {
 	codes   []uint32 // BlockDictionary: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	decimals
-	tokens []byte // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
-	ready  bool   // the Scratch has the symbols
-	groups groups // GroupedFSST
+	tokens []byte      // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
+	ready  bool        // the Scratch has the symbols
+	cursor fsst.Cursor // FSST: where the last part ended
+	parts  int         // FSST: how many were read alone
+	groups groups      // GroupedFSST
 
 	have struct{ from, to int } // the slots whose decompressed values are in the Scratch
 }
@@ -179,7 +182,7 @@ func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 // DecodeRange is [Decode] for the slots from up to (not including) to: dst is
 // RangeLen bytes long. A compressed block is unpacked as a whole into the
 // Scratch first, once for any number of ranges, or those groups of it that hold the
-// slots.
+// slots; a few ranges of FSST are decoded alone, what lies between them is passed over.
 func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	if from < 0 || to < from || to > b.n {
 		return misuse("slots %d to %d of a block of %d", from, to, b.n)
@@ -226,6 +229,10 @@ func (b *Block) start(slot int) int {
 	return int(b.offsets[slot])
 }
 
+// manyParts is how many values, to one that is read alone, make it pay to decode
+// all of an FSST block.
+const manyParts = 16
+
 // unpackRange decompresses the values of the slots from up to (not including) to,
 // which are len(dst) bytes.
 func (b *Block) unpackRange(dst []byte, from, to int) error {
@@ -236,6 +243,10 @@ func (b *Block) unpackRange(dst []byte, from, to int) error {
 		return nil
 	}
 	if from < b.have.from || to > b.have.to {
+		if b.code == encoding.FSST && b.parts < b.n/manyParts {
+			b.parts++
+			return b.readFSST(dst, b.start(from))
+		}
 		const slack = 64 // room that decoders may overwrite
 		first, last := b.together(from, to)
 		n := b.start(last) - b.start(first)

@@ -51,15 +51,32 @@ func (b *Block) parseFSST(tree []byte) (uint64, error) {
 
 // decodeCodes decodes some of the stream, by the symbols of the block.
 func (b *Block) decodeCodes(dst, codes []byte) error {
-	if !b.ready {
-		s := len(b.tokens) / 9
-		if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
-			return err
-		}
-		b.ready = true
+	if err := b.readSymbols(); err != nil {
+		return err
 	}
 	_, err := b.s.fsst.Decode(dst, codes)
 	return err
+}
+
+// readSymbols gives the decoder the symbols of the block, once.
+func (b *Block) readSymbols() error {
+	if b.ready {
+		return nil
+	}
+	s := len(b.tokens) / 9
+	if err := b.s.fsst.Reset(b.tokens[:8*s], b.tokens[8*s:]); err != nil {
+		return err
+	}
+	b.cursor, b.ready = fsst.NewCursor(&b.s.fsst, b.payload), true
+	return nil
+}
+
+// readFSST decodes the value bytes from from on, as many as dst takes.
+func (b *Block) readFSST(dst []byte, from int) error {
+	if err := b.readSymbols(); err != nil {
+		return err
+	}
+	return b.cursor.Read(dst, from)
 }
 
 // symbols is a table of symbols that a column keeps from block to block.

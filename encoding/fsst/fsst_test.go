@@ -176,3 +176,59 @@ func TestClone(t *testing.T) {
 	trainer.Train(bytes.Repeat([]byte("xyzzyx"), 1000))
 	require.Equal(t, want, table.Append(nil))
 }
+
+// TestCursor reads parts, in any order, of what a whole stream gives.
+func TestCursor(t *testing.T) {
+	src := append(logLines(200), "\xf1\xf2\xf3 rare bytes are escaped \xf4"...)
+	var trainer Trainer
+	table := trainer.Train(logLines(50))
+	codes := table.Encode(nil, src)
+	d := decoderOf(t, table)
+	rapid.Check(t, func(t *rapid.T) {
+		c := NewCursor(d, codes)
+		at := 0
+		for range rapid.IntRange(1, 20).Draw(t, "parts") {
+			from := rapid.OneOf(rapid.IntRange(at, len(src)), rapid.IntRange(0, len(src))).Draw(t, "from")
+			n := rapid.OneOf(rapid.IntRange(0, 30), rapid.IntRange(0, len(src))).Draw(t, "n")
+			at = min(from+n, len(src))
+			memory := bytes.Repeat([]byte{0xa5}, at-from+16)
+			require.NoError(t, c.Read(memory[:at-from], from))
+			require.Equal(t, src[from:at], memory[:at-from])
+			require.Equal(t, bytes.Repeat([]byte{0xa5}, 16), memory[at-from:])
+		}
+	})
+}
+
+func TestCursorRefuses(t *testing.T) {
+	d, err := NewDecoder([]byte("abc\x00\x00\x00\x00\x00"), []byte{3})
+	require.NoError(t, err)
+	for name, src := range map[string][]byte{
+		"too short":         bytes.Repeat([]byte{0}, 32),
+		"escape at the end": append(bytes.Repeat([]byte{0}, 33), 255),
+		"unknown code":      append(bytes.Repeat([]byte{0}, 10), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+	} {
+		c := NewCursor(d, src)
+		require.Error(t, c.Read(make([]byte, 3), 98), name)
+	}
+}
+
+// FuzzCursor reads parts of any stream: where all of it decodes, they are the same.
+func FuzzCursor(f *testing.F) {
+	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0, 0, 255, 'X'}, 20), uint16(140), uint16(7), uint16(90))
+	f.Fuzz(func(t *testing.T, symbols, lengths, src []byte, n, from, to uint16) {
+		d, err := NewDecoder(symbols, lengths)
+		if err != nil || from > to || to > n {
+			return
+		}
+		want := make([]byte, n)
+		_, err = d.Decode(want, src)
+		c := NewCursor(d, src)
+		for _, at := range []uint16{from, from + (to-from)/2} {
+			got := make([]byte, to-at)
+			if readErr := c.Read(got, int(at)); err == nil {
+				require.NoError(t, readErr)
+				require.Equal(t, want[at:to], got)
+			}
+		}
+	})
+}

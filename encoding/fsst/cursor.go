@@ -1,0 +1,95 @@
+package fsst
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Cursor reads parts of what a stream stands for. What lies before them is passed
+// over by the lengths of its symbols, which takes about half as long as decoding
+// it; what lies behind them is not looked at. The zero value is at the start of an
+// empty stream.
+type Cursor struct {
+	decoder *Decoder
+	all     []byte
+	rest    []byte // codes not passed yet
+	at      int    // bytes that those before stand for
+}
+
+// NewCursor is at the start of a stream.
+func NewCursor(d *Decoder, stream []byte) Cursor {
+	return Cursor{decoder: d, all: stream, rest: stream}
+}
+
+// Read sets dst to the bytes from from on. Parts cost least in ascending order.
+func (c *Cursor) Read(dst []byte, from int) error {
+	if from < c.at {
+		c.rest, c.at = c.all, 0
+	}
+	c.skip(from)
+	end := from + len(dst)
+	for c.at < end {
+		word, n, codes, err := c.decoder.first(c.rest)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fault.Corruptf("FSST stream gives %d bytes, %d are needed", c.at, end)
+		}
+		if done := c.at - from; done < 0 {
+			copy(dst, word[min(-done, n):n])
+		} else {
+			copy(dst[done:], word[:n])
+		}
+		if c.at+n > end { // the next part may begin in it
+			return nil
+		}
+		c.rest, c.at = c.rest[codes:], c.at+n
+		if c.at > from && end-c.at >= step {
+			n, c.rest = c.decoder.decodeFast(dst[c.at-from:], end-c.at, c.rest)
+			c.at += n
+		}
+	}
+	return nil
+}
+
+// first is what the first code stands for: n bytes, none if there is no code, and
+// how many bytes it takes.
+func (d *Decoder) first(src []byte) (word [8]byte, n, codes int, err error) {
+	switch {
+	case len(src) == 0:
+		return word, 0, 0, nil
+	case src[0] != escape:
+		if int(src[0]) >= d.n {
+			return word, 0, 0, fault.Corruptf("FSST code %d in a table of %d", src[0], d.n)
+		}
+		binary.LittleEndian.PutUint64(word[:], d.values[src[0]])
+		return word, int(d.lengths[src[0]]), 1, nil
+	case len(src) == 1:
+		return word, 0, 0, fault.Corruptf("FSST stream ends in an escape")
+	}
+	word[0] = src[1]
+	return word, 1, 2, nil
+}
+
+// skip passes over codes that end at a place or before it, as many as it can in
+// steps of 8; Read takes care of the others.
+func (c *Cursor) skip(to int) {
+	d, src, at := c.decoder, c.rest, c.at
+	for len(src) > 8 && at+8*MaxSymbolLen <= to {
+		codes := binary.LittleEndian.Uint64(src)
+		if d.special(codes) != 0 {
+			_, n, k, err := d.first(src)
+			if err != nil {
+				break // Read meets it again
+			}
+			src, at = src[k:], at+n
+			continue
+		}
+		src = src[8:]
+		at += int(d.lengths[codes&0xff]) + int(d.lengths[codes>>8&0xff]) + int(d.lengths[codes>>16&0xff]) + int(d.lengths[codes>>24&0xff]) +
+			int(d.lengths[codes>>32&0xff]) + int(d.lengths[codes>>40&0xff]) + int(d.lengths[codes>>48&0xff]) + int(d.lengths[codes>>56])
+	}
+	c.rest, c.at = src, at
+}
