@@ -56,6 +56,7 @@ const (
 	FixedSizeLists                // fixed-size lists as such, not as lists
 	PrefixBins                    // integers as prefix codes of ranges and offsets in them
 	FlatLZ                        // bytes as sequences of one size and literals
+	Template                      // texts as templates and digits
 	GroupedFSST                   // FSST that begins anew with every few values
 	SingleBlocks                  // buffers of one block without a block map
 	numFeatures
@@ -81,6 +82,7 @@ var Table = [numFeatures]Row{
 	{FixedSizeLists, "fixed-size-lists", 0, E2026, "0.1.0"},
 	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
 	{FlatLZ, "flat-lz", 0x8007, E2026, "0.1.0"},
+	{Template, "template", 0x8008, E2026, "0.1.0"},
 	{GroupedFSST, "grouped-fsst", 0x8009, E2026, "0.1.0"},
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
 }

@@ -46,6 +46,7 @@ const (
 	PatchedPack   Code = 0x8005 // FFOR with exceptions
 	PrefixBins    Code = 0x8006 // integers as prefix codes of ranges, and offsets in them
 	FlatLZ        Code = 0x8007 // copies of earlier bytes in sequences of one size, and literals
+	Template      Code = 0x8008 // texts as templates and the digits in them
 	GroupedFSST   Code = 0x8009 // FSST in groups of values
 )
 
@@ -55,7 +56,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins",
-	FlatLZ: "FlatLZ", GroupedFSST: "GroupedFSST",
+	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST",
 }
 
 // Known tells whether the code is one of those above.

@@ -322,7 +322,9 @@ type bytesBlocks struct {
 const flushBytes = 4 << 20
 
 func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
-	return bytesBlocks{enc: bytesEncoder(c, id, fixed), values: bytestring.Values{Fixed: fixed}}
+	enc := bytesEncoder(c, id, fixed)
+	enc.Begin()
+	return bytesBlocks{enc: enc, values: bytestring.Values{Fixed: fixed}}
 }
 
 // room is how many of v's values belong to the current piece, at least one, and

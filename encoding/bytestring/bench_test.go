@@ -44,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 				copy(dst, v.Data)
 			}
 		})
-		for _, shape := range []string{"Plain", "BlockDictionary(FLBitPack,raw)", "FSST(Delta(FFOR))", "GroupedFSST(Delta(FFOR),raw)", "LZ4(Delta(FFOR))", "FlatLZ(Delta(FFOR))", "Zstd(Delta(FFOR))"} {
+		for _, shape := range []string{"Plain", "BlockDictionary(FLBitPack,raw)", "FSST(Delta(FFOR))", "GroupedFSST(Delta(FFOR),raw)", "LZ4(Delta(FFOR))", "FlatLZ(Delta(FFOR))", "Template(FLBitPack,FFOR)", "Zstd(Delta(FFOR))"} {
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			if err != nil {
 				b.Fatal(err)

@@ -27,9 +27,10 @@ type Block struct {
 
 	payload []byte   // value bytes: as they are, compressed, or of the single value
 	offsets []uint64 // n+1, unless fixed, SingleValue or BlockDictionary
-	codes   []uint32 // BlockDictionary: n
+	codes   []uint32 // BlockDictionary, Template: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	decimals
+	digits digits      // Template
 	tokens []byte      // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
 	ready  bool        // the Scratch has the symbols
 	cursor fsst.Cursor // FSST: where the last part ended
@@ -94,6 +95,8 @@ func (b *Block) parse(tree []byte, limit int64) error {
 		size, err = b.parseFlatLZ(tree)
 	case encoding.DecimalTree:
 		size, err = b.parseDecimals(tree)
+	case encoding.Template:
+		size, err = b.parseTemplates(tree, limit)
 	default:
 		return fault.Unsupportedf("encoding %v of byte strings", b.code)
 	}
@@ -202,6 +205,10 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 		copy(dst, b.payload[b.start(from):])
 	case encoding.DecimalTree:
 		b.decodeDecimals(dst, from)
+	case encoding.Template:
+		if err := b.decodeTemplates(dst, from, to); err != nil {
+			return fault.In(err, b.code.String(), -1)
+		}
 	case encoding.SingleValue:
 		repeat(b, from, to, dst, offsets, base)
 		return nil
@@ -282,11 +289,11 @@ func (b *Block) unpack(dst []byte) error {
 	case encoding.FSST, encoding.GroupedFSST:
 		return b.decodeCodes(dst, b.payload)
 	case encoding.Zstd:
-		return b.decodeZstd(dst)
+		return b.s.decodeZstd(dst, b.payload)
 	case encoding.FlatLZ:
 		return flatlz.Decode(dst, b.tokens, b.payload)
 	}
-	return b.decodeLZ4(dst)
+	return decodeLZ4(dst, b.payload)
 }
 
 func maxOf[O int32 | int64]() int64 {

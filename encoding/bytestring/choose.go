@@ -26,6 +26,8 @@ var (
 	byFSST       = method{code: encoding.FSST}
 	byGroups     = method{code: encoding.GroupedFSST}
 	byDecimals   = method{code: encoding.DecimalTree}
+	byTemplates  = method{code: encoding.Template}
+	byTemplatesZ = method{encoding.Template, zstd.SpeedFastest} // stronger levels are larger, on digits
 	byZstdFast   = method{encoding.Zstd, zstd.SpeedFastest}
 	byZstd       = method{encoding.Zstd, zstd.SpeedDefault}
 	byZstdBetter = method{encoding.Zstd, zstd.SpeedBetterCompression}
@@ -43,11 +45,11 @@ type policy struct {
 // other profiles are larger, as they get smaller in sum that way. Stronger levels
 // of Zstd are not always smaller: on numbers in 16 bytes the fastest one is.
 var policies = [...]policy{
-	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4, byFSST, byGroups, byZstdFast}},
+	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, []method{byDecimals, byDictionary, byTemplates, byFlatLZ, byLZ4, byFSST, byGroups, byZstdFast}},
 	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
-	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byFlatLZ, byLZ4}},
-	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd}},
-	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byLZ4, byZstdFast, byZstd, byZstdBetter, byZstdBest}},
+	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, []method{byDecimals, byDictionary, byTemplates, byFlatLZ, byLZ4}},
+	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, []method{byDecimals, byDictionary, byTemplatesZ, byLZ4, byZstdFast, byZstd}},
+	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, []method{byDecimals, byDictionary, byTemplatesZ, byLZ4, byZstdFast, byZstd, byZstdBetter, byZstdBest}},
 }
 
 func policyOf(p encoding.Profile) *policy {
@@ -72,6 +74,7 @@ var (
 		encoding.LZ4:             {200, 0, 1800},
 		encoding.FlatLZ:          {100, 0, 1800},
 		encoding.Zstd:            {600, 800, 1800},
+		encoding.Template:        {250, 100, 5000},
 	}
 	fixedCosts = map[encoding.Code]decodeCost{
 		encoding.Plain:       {50, 0, 0},
@@ -87,6 +90,7 @@ var (
 const (
 	exploreEvery = 64 // blocks, doubled as long as the same is best
 	exploreMost  = 512
+	fewTemplates = 64       // templates that there may be, whatever the number of values
 	fsstFrom     = 16 << 10 // bytes of values: for fewer the table is too large
 	// LZ4 leaves less than this share of the bytes, in 1024ths, where FSST has no chance.
 	fsstAbove = 256
@@ -141,8 +145,36 @@ func (e *Encoder) appendTree(w *workspace, dst []byte, in input) ([]byte, error)
 	return dst, nil
 }
 
-// explore tries all encodings of the profile, writes the best and remembers it.
+// explore finds out what is best, and writes it. Of a block that was planned to be
+// longer than the profile's, a part is looked at.
 func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
+	n := e.fit(in.Values, e.policy.bytes)
+	if n == in.N || n == 0 {
+		return e.try(w, dst, in)
+	}
+	part := input{Values: in.Slice(0, n), valid: in.valid.Slice(0, n)}
+	part.nulls = part.valid.Nulls()
+	at := len(dst)
+	dst, err := e.try(w, dst, &part)
+	if err != nil {
+		return dst, err
+	}
+	for _, m := range [...]method{e.plan.method, e.plan.other} {
+		var ok bool
+		dst, ok, err = e.appendAs(w, dst[:at], in, m)
+		if err != nil {
+			return dst, err
+		}
+		if ok && len(dst)-at < in.plainLen() {
+			e.plan.stored, e.plan.plain = int64(len(dst)-at), int64(in.plainLen())
+			return dst, nil
+		}
+	}
+	return appendPlain(dst[:at], in.Values), nil
+}
+
+// try tries all encodings of the profile, writes the best and remembers it.
+func (e *Encoder) try(w *workspace, dst []byte, in *input) ([]byte, error) {
 	start := len(dst)
 	dst = appendPlain(dst, in.Values)
 	best := e.cost(encoding.Plain, len(dst)-start, in)
@@ -193,6 +225,8 @@ func (e *Encoder) suits(w *workspace, m method, in *input) bool {
 	switch m {
 	case byDictionary:
 		return in.Fixed == 0 // the reference cannot read others
+	case byTemplates, byTemplatesZ:
+		return in.Fixed == 0 && e.o.Features.Has(edition.Template)
 	case byFlatLZ:
 		return e.o.Features.Has(edition.FlatLZ)
 	case byLZ4: // wherever FlatLZ is a choice it is the better one: a little larger, twice as fast to read
@@ -220,6 +254,11 @@ func (e *Encoder) appendAs(w *workspace, dst []byte, in *input, m method) (out [
 		return w.appendDictionary(dst, in, in.N/2, &e.numbers)
 	case encoding.DecimalTree:
 		return w.appendDecimals(dst, in, &e.numbers)
+	case encoding.Template:
+		if dst, ok, err = w.appendTemplates(dst, in.Values, m.level, fewTemplates, &e.numbers); ok && len(w.templates.Digits) == 0 {
+			ok = false
+		}
+		return dst, ok, err
 	case encoding.LZ4:
 		out, err = w.appendLZ4(dst, in.Values, &e.numbers)
 	case encoding.FlatLZ:

@@ -69,12 +69,12 @@ func (b *Block) parseLZ4(tree []byte) (uint64, error) {
 	return size, nil
 }
 
-func (b *Block) decodeZstd(dst []byte) error {
-	z, err := b.s.zstdDecoder()
+func (s *Scratch) decodeZstd(dst, src []byte) error {
+	z, err := s.zstdDecoder()
 	if err != nil {
 		return err
 	}
-	got, err := z.DecodeAll(b.payload, dst[:0:len(dst)])
+	got, err := z.DecodeAll(src, dst[:0:len(dst)])
 	switch {
 	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return fault.Corruptf("compressed values are more than the %d bytes expected", len(dst))
@@ -98,11 +98,11 @@ func (s *Scratch) zstdDecoder() (*zstd.Decoder, error) {
 	return s.zstd, nil
 }
 
-func (b *Block) decodeLZ4(dst []byte) error {
+func decodeLZ4(dst, src []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	n, err := lz4.UncompressBlock(b.payload, dst)
+	n, err := lz4.UncompressBlock(src, dst)
 	if err != nil {
 		return fault.Corruptf("lz4: %v", err)
 	}

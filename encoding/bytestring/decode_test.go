@@ -227,6 +227,11 @@ func FuzzDecode(f *testing.F) {
 	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "GroupedFSST(Delta(FFOR),raw)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
+	for _, shape := range templateShapes {
+		if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), shape); err == nil {
+			f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
+		}
+	}
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, fixed uint8) {
 		// Mend the checksum, so that the fuzzer gets behind it.
 		if len(blk) >= 12 {

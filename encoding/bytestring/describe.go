@@ -42,6 +42,8 @@ func Describe(tree []byte, n, fixed int) describe.Node {
 		d.flatLZ()
 	case encoding.DecimalTree:
 		d.decimals()
+	case encoding.Template:
+		d.templates()
 	default:
 		d.node.Err = fault.Unsupportedf("encoding %v of byte strings", d.node.Code)
 	}
@@ -208,6 +210,21 @@ func (d *describer) flatLZ() {
 	d.bytes(12, 4, "zeros")
 	at := d.bytes(16, flatlz.SequenceLen*sequences, "sequences")
 	d.offsets(d.pad(d.bytes(at, literals, "literal bytes")), nested != 0)
+}
+
+func (d *describer) templates() {
+	count := d.uint(2, 4, "templates")
+	lengths := d.uint(6, 4, "lengths size")
+	texts := d.uint(10, 4, "templates size")
+	codes := d.uint(14, 4, "codes size")
+	d.uint(18, 1, "form of the templates")
+	d.uint(19, 1, "form of the digits")
+	at := d.child("lengths", d.bytes(20, 4, "zeros"), lengths, true, numeric.U32, int(min(count, uint64(d.n))))
+	at = d.pad(d.bytes(d.pad(at), texts, "templates"))
+	at = d.pad(d.child("codes", at, codes, true, numeric.U32, d.n))
+	if d.node.Err == nil {
+		d.rest(at, "digits")
+	}
 }
 
 // offsets adds what follows compressed values.

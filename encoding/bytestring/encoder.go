@@ -3,6 +3,7 @@ package bytestring
 import (
 	"math"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
@@ -19,7 +20,12 @@ type Encoder struct {
 	policy  *policy
 	numbers numbers
 	plan    plan
+	likely  method // what the first values suggest
+	done    int64  // values in blocks so far
 }
+
+// Begin tells that the next block is the first one of a buffer.
+func (e *Encoder) Begin() { e.done = 0 }
 
 // NewEncoder makes an encoder of values of fixed bytes or, if fixed is 0, of any
 // length. It takes no memory worth mention before the first block.
@@ -32,13 +38,13 @@ func NewEncoder(o encoding.Options, fixed int) *Encoder {
 // Plan says how many of the values that are staged the next block should hold:
 // as many as the profile's bounds on values and bytes allow, at least one. A
 // result of v.N may grow once more values are there.
-func (e *Encoder) Plan(v Values, _ bitmap.Bits) (blockLen int) {
-	n := min(v.N, e.policy.values)
-	if v.Fixed > 0 {
-		n = min(n, e.policy.bytes/v.Fixed)
-	} else if n > 0 {
-		most := v.Offsets[0] + int64(e.policy.bytes)
-		n = prefix(v.Offsets[:n+1], most)
+func (e *Encoder) Plan(v Values, valid bitmap.Bits) (blockLen int) {
+	n := e.fit(v, e.policy.bytes)
+	if n < v.N && e.likely.code == 0 && v.Fixed == 0 {
+		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
+	}
+	if e.likely.code == encoding.Template && e.plan.method.code == 0 || e.plan.method.code == encoding.Template {
+		return e.planTemplates(v)
 	}
 	if n == v.N {
 		return n
@@ -53,6 +59,58 @@ func (e *Encoder) Plan(v Values, _ bitmap.Bits) (blockLen int) {
 // same whatever values follow.
 func (e *Encoder) Whole(n int) bool {
 	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
+}
+
+// A block of templates, which all its values share, holds so many values and
+// bytes of them at most.
+const (
+	templateValues = 64 << 10
+	templateBytes  = 8 << 20
+)
+
+// planTemplates plans blocks that end at multiples of templateValues, as readers'
+// batches do, so that they are decoded to their place.
+func (e *Encoder) planTemplates(v Values) int {
+	n := templateValues - int(e.done%templateValues)
+	for n > 1 && v.Offsets[min(n, v.N)]-v.Offsets[0] > templateBytes {
+		n = (n + 1) / 2
+	}
+	return min(n, v.N)
+}
+
+// lookBytes is how much is looked at before the first block is planned.
+const lookBytes = 512 << 10
+
+// look is what is best for the first values, in view of which the first block is
+// planned. It changes nothing else.
+func (e *Encoder) look(v Values, valid bitmap.Bits) method {
+	if !e.o.Features.Has(edition.Template) || len(e.policy.methods) == 0 {
+		return plainly
+	}
+	in := input{Values: v, valid: valid.Slice(0, v.N)}
+	in.nulls = in.valid.Nulls()
+	if _, same := in.same(); same {
+		return plainly
+	}
+	w := workspaces.Get().(*workspace)
+	defer workspaces.Put(w)
+	trial := NewEncoder(e.o, 0)
+	if _, err := trial.explore(w, nil, &in); err != nil {
+		return plainly // AppendBlock will say so
+	}
+	return trial.plan.method
+}
+
+// fit is how many of v's values a block of at most so many bytes may hold.
+func (e *Encoder) fit(v Values, bytes int) int {
+	n := min(v.N, e.policy.values)
+	bytes = min(bytes, e.policy.bytes)
+	if v.Fixed > 0 {
+		return min(n, bytes/v.Fixed)
+	} else if n > 0 {
+		n = prefix(v.Offsets[:n+1], v.Offsets[0]+int64(bytes))
+	}
+	return n
 }
 
 // packLen is how many numbers are packed at a time: a block of so many values,
@@ -93,6 +151,7 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, 
 		dst = presence.Append(dst, valid, in.nulls, e.o.Profile == encoding.ProfilePlain)
 	}
 	dst = block.EndPresence(dst, mark)
+	e.done += int64(v.N)
 	w := workspaces.Get().(*workspace)
 	dst, err := e.appendTree(w, dst, in)
 	workspaces.Put(w)

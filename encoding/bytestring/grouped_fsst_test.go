@@ -15,7 +15,9 @@ import (
 // Ranges of slots, in any order, are those of the whole block.
 func TestRangesOfGroups(t *testing.T) {
 	const n = 1000
-	text := makeValues(n, func(i int) []byte { return fmt.Appendf(nil, "%.*s and then %d", i%20, "the same beginning of all", i*i) })
+	text := makeValues(n, func(i int) []byte {
+		return fmt.Appendf(nil, "%.*s and then %d", i%20, "the same beginning of all", i*i)
+	})
 	for _, shape := range []string{"GroupedFSST(raw,raw)", "GroupedFSST(Delta(FFOR),FFOR)", "FSST(raw)", "LZ4(raw)"} {
 		tree, err := AppendTreeAs(nil, text, bitmap.All(n), shape)
 		require.NoError(t, err)

@@ -62,6 +62,7 @@ func TestLayouts(t *testing.T) {
 		{"grouped_fsst", "GroupedFSST(raw,raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
 		{"lz4", "LZ4(raw)", 0, texts("aaaaaaaaaaaaaaaaaaaaaaaa", "")},
 		{"flat_lz", "FlatLZ(raw)", 0, texts("abcdefghijklmnop", "abcdefghijkl!")},
+		{"template", "Template(Plain,Plain)", 0, texts("a1", "a23", "a4")},
 		{"zstd", "Zstd[1](Delta(Plain))", 0, texts(strings.Repeat("abcdefgh", 8), "1", "22", "3", "4", "5", "6", "7")},
 		{"decimal_tree", "DecimalTree(Plain)", 16, [][]byte{number("1.25"), nan[:], number("0.50")}},
 	} {

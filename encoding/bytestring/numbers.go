@@ -35,6 +35,14 @@ func (s *numbers) appendLengths(dst []byte, lengths []uint32) (out []byte, neste
 	return appendNested(dst, lengths, encoderOf(&s.lengths, s.o))
 }
 
+// appendTemplateLengths writes the lengths of templates, always as a tree.
+func (s *numbers) appendTemplateLengths(dst []byte, lengths []uint32) ([]byte, error) {
+	if s.shapes != nil {
+		return numeric.AppendTreeAs(dst, lengths, bitmap.All(len(lengths)), s.shapes[1])
+	}
+	return encoderOf(&s.lengths, s.o).AppendTree(dst, lengths, bitmap.All(len(lengths))), nil
+}
+
 // appendOffsets writes offsets.
 func (s *numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, nested bool, err error) {
 	if s.shapes != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/template"
 )
 
 // Scratch is the working memory of a decoder, kept between blocks so that
@@ -22,6 +23,9 @@ type Scratch struct {
 	table       Table
 	bits        []byte
 	data        []byte
+	texts       []byte
+	templates   template.Set
+	marks       []uint64
 	fsst        fsst.Decoder
 	zstd        *zstd.Decoder
 }

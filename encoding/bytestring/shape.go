@@ -53,6 +53,12 @@ func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte
 		return w.appendFSST(dst, v, w.train(v.Bytes()), &nums)
 	case encoding.GroupedFSST:
 		return w.appendGroupedFSST(dst, v, w.train(v.Bytes()), &nums)
+	case encoding.Template:
+		out, ok, err := w.appendTemplates(dst, v, s.level, v.N, &nums)
+		if err == nil && !ok {
+			err = misuse("Template of values of %d bytes", v.Fixed)
+		}
+		return out, err
 	case encoding.LZ4:
 		return w.appendLZ4(dst, v, &nums)
 	case encoding.FlatLZ:
@@ -79,14 +85,16 @@ func parseShape(text string) (s shape, err error) {
 	name, params, _ := strings.Cut(name, "[")
 	for _, code := range []encoding.Code{
 		encoding.Plain, encoding.SingleValue, encoding.BlockDictionary, encoding.FSST, encoding.LZ4, encoding.Zstd,
-		encoding.DecimalTree, encoding.FlatLZ, encoding.GroupedFSST,
+		encoding.DecimalTree, encoding.FlatLZ, encoding.Template, encoding.GroupedFSST,
 	} {
 		if code.String() == name {
 			s.code = code
 		}
 	}
-	s.level = zstd.SpeedDefault
-	if s.code == encoding.Zstd && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
+	if s.code == encoding.Zstd {
+		s.level = zstd.SpeedDefault
+	}
+	if (s.code == encoding.Zstd || s.code == encoding.Template) && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
 		s.level = zstd.EncoderLevel(params[0] - '0')
 	}
 	defaults := []string{"raw"}
@@ -99,6 +107,8 @@ func parseShape(text string) (s shape, err error) {
 		defaults = []string{"raw", "raw"}
 	case encoding.DecimalTree:
 		defaults = []string{"Plain"}
+	case encoding.Template:
+		defaults = []string{"Plain", "Plain"}
 	}
 	if len(s.parts) > len(defaults) {
 		return s, misuse("%d parts, at most %d", len(s.parts), len(defaults))

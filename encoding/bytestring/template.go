@@ -1,0 +1,253 @@
+package bytestring
+
+import (
+	"encoding/binary"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/template"
+	"github.com/amudai/amudai-go/fault"
+)
+
+// Template, code 0x8008: the distinct templates of the values, which are the
+// values with a 0 for every digit, a code for each slot, and the digits
+// (package template). Values of a fixed size are not written like that.
+//
+//	0  2  08 80
+//	2  4  u32 number of templates T, at most n
+//	6  4  u32 size of their lengths in bytes
+//	10 4  u32 size of their bytes, as stored
+//	14 4  u32 size of the codes in bytes
+//	18 1  form of the templates: 0 as they are, 1 an LZ4 block, 2 Zstandard
+//	19 1  form of the digits: 0 words, 1 ASCII in Zstandard
+//	20 4  zeros
+//	24    lengths: tree of T u32; zeros up to a multiple of 8
+//	      templates back to back; zeros up to a multiple of 8
+//	      codes: tree of n u32; zeros up to a multiple of 8
+//	      digits of all values in their order, to the end
+//
+// A word is a u64 of 18 digits: six groups of 10 bits, from the lowest, each a
+// number of three digits; zeros fill the last word. Example, "a1", "a23", "a4",
+// trees as Plain:
+//
+//	08 80 | 02 00 00 00 | 0a 00 00 00 | 05 00 00 00 | 0e 00 00 00 | 00 | 00 | 4 zeros
+//	01 00 | 02 00 00 00 03 00 00 00 | 6 zeros | 61 30 61 30 30 | 3 zeros
+//	01 00 | 00 00 00 00 01 00 00 00 00 00 00 00 | 2 zeros | 7b 40 06 00 00 00 00 00
+
+const (
+	templateHeader = 18
+
+	templatesRaw  = 0
+	templatesLZ4  = 1
+	templatesZstd = 2
+
+	digitsWords = 0
+	digitsZstd  = 1
+
+	templateChunk = 1024 // values that are put together at a time: their digits stay in the cache
+)
+
+// digits are those of a Template block.
+type digits struct {
+	marks []uint64 // how many there are before every template.MarkEvery-th value
+	count uint64
+	zstd  bool
+
+	unpacked bool // they are in the Scratch, if by zstd
+}
+
+func (b *Block) parseTemplates(tree []byte, limit int64) (uint64, error) {
+	header, rest, err := split(tree, templateHeader)
+	if err != nil {
+		return 0, err
+	}
+	count := uint64(binary.LittleEndian.Uint32(header))
+	form, digitsForm := header[16], header[17]
+	switch {
+	case b.fixed > 0:
+		return 0, fault.Corruptf("templates of byte strings of %d bytes each", b.fixed)
+	case count > uint64(b.n):
+		return 0, fault.Corruptf("%d templates of %d values", count, b.n)
+	case form > templatesZstd || digitsForm > digitsZstd:
+		return 0, fault.Corruptf("forms %d and %d of templates and digits", form, digitsForm)
+	}
+	var parts [3][]byte // lengths, templates, codes
+	for i, what := range [...]string{"lengths", "templates", "codes"} {
+		if parts[i], rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header[4+4*i:])), what); err != nil {
+			return 0, err
+		}
+	}
+	if err := b.readTemplates(int(count), parts[0], parts[1], form, limit); err != nil {
+		return 0, fault.In(err, "templates", -1)
+	}
+	b.codes = grown(&b.s.codes, b.n)
+	if err := numeric.Decode(b.codes, parts[2], &b.s.num); err != nil {
+		return 0, fault.In(err, "codes", -1)
+	}
+	b.payload, b.digits.zstd = rest, digitsForm == digitsZstd
+	return b.placeTemplates()
+}
+
+// readTemplates finds the templates.
+func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limit int64) error {
+	each := grown(&b.s.lengths, count)
+	if err := numeric.Decode(each, lengths, &b.s.num); err != nil {
+		return fault.In(err, "lengths", -1)
+	}
+	size := uint64(0)
+	for _, n := range each {
+		size += uint64(n)
+	}
+	if size > uint64(limit) {
+		return fault.Limitf("%d bytes of templates, more than %d", size, limit)
+	}
+	if form != templatesZstd && size/lz4MaxRatio > uint64(len(stored)) || form == templatesRaw && size != uint64(len(stored)) {
+		return fault.Corruptf("%d bytes of templates from %d", size, len(stored))
+	}
+	texts := grown(&b.s.texts, int(size)+template.Slack)[:size]
+	var err error
+	switch form {
+	case templatesRaw:
+		copy(texts, stored)
+	case templatesLZ4:
+		err = decodeLZ4(texts, stored)
+	case templatesZstd:
+		err = b.s.decodeZstd(texts, stored)
+	}
+	if err != nil {
+		return err
+	}
+	return b.s.templates.Reset(texts, each)
+}
+
+// placeTemplates finds out where values and their digits are.
+func (b *Block) placeTemplates() (size uint64, err error) {
+	b.offsets = grown(&b.s.offsets, b.n+1)
+	b.digits.marks = grown(&b.s.marks, (b.n+template.MarkEvery-1)/template.MarkEvery)
+	if b.digits.count, err = b.s.templates.Offsets(b.offsets, b.digits.marks, b.codes); err != nil {
+		return 0, err
+	}
+	size = b.offsets[b.n]
+	if words := template.WordsLen(b.digits.count); !b.digits.zstd && words != uint64(len(b.payload)) {
+		return 0, fault.Corruptf("%d bytes for %d digits", len(b.payload), b.digits.count)
+	}
+	return size, nil
+}
+
+// decodeTemplates writes the values of slots from up to (not including) to.
+func (b *Block) decodeTemplates(dst []byte, from, to int) error {
+	if from == to {
+		return nil
+	}
+	set := &b.s.templates
+	mark := from / template.MarkEvery
+	at := int(b.digits.marks[mark]) + set.Digits(b.codes[mark*template.MarkEvery:from])
+	for from < to {
+		end := min(from+templateChunk, to)
+		codes := b.codes[from:end]
+		n := set.Digits(codes)
+		digits, err := b.unpackDigits(at, n)
+		if err != nil {
+			return err
+		}
+		size := int(b.offsets[end] - b.offsets[from])
+		set.Expand(dst, codes, digits, cap(dst)-size < template.Slack)
+		dst, from, at = dst[size:], end, at+n
+	}
+	return nil
+}
+
+// unpackDigits is n digits of the block, and template.Slack bytes.
+func (b *Block) unpackDigits(at, n int) ([]byte, error) {
+	if b.digits.zstd {
+		if !b.digits.unpacked {
+			all := grown(&b.s.data, int(b.digits.count)+template.Slack)[:b.digits.count]
+			if err := b.s.decodeZstd(all, b.payload); err != nil {
+				return nil, err
+			}
+			if !template.AllDigits(all) {
+				return nil, fault.Corruptf("digits that are none")
+			}
+			b.digits.unpacked = true
+		}
+		return b.s.data[at:], nil
+	}
+	first, last := at/template.WordDigits, (at+n+template.WordDigits-1)/template.WordDigits
+	digits := grown(&b.s.data, (last-first)*template.WordDigits+template.Slack)
+	if !template.UnpackWords(digits, b.payload[8*first:8*last]) {
+		return nil, fault.Corruptf("words that are no digits, from %d to %d", first, last)
+	}
+	return digits[at-first*template.WordDigits:], nil
+}
+
+// appendTemplates writes templates of at most about half as many texts, and spare;
+// ok is false if there are more. What is worth it is compressed by LZ4 or, if a
+// level is given, by Zstandard.
+func (w *workspace) appendTemplates(dst []byte, v Values, level zstd.EncoderLevel, spare int, nums *numbers) (out []byte, ok bool, err error) {
+	e := &w.templates
+	if v.Fixed > 0 || !e.Encode(v.Data, v.Offsets, spare) {
+		return dst, false, nil
+	}
+	start := len(dst)
+	var header [24]byte
+	dst = append(dst, header[:]...)
+	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.Template))
+	binary.LittleEndian.PutUint32(dst[start+2:], uint32(e.Len()))
+	part := len(dst)
+	end := func(i int) { // of a part
+		binary.LittleEndian.PutUint32(dst[start+6+4*i:], uint32(len(dst)-part))
+		dst = padFrom(dst, start)
+		part = len(dst)
+	}
+	w.lengths = e.Lengths(w.lengths[:0])
+	if dst, err = nums.appendTemplateLengths(dst, w.lengths); err != nil {
+		return dst, false, err
+	}
+	end(0)
+	var form byte
+	if dst, form, err = w.appendTexts(dst, e.Text(), level); err != nil {
+		return dst, false, err
+	}
+	dst[start+18] = form
+	end(1)
+	if dst, err = nums.appendCodes(dst, e.Codes); err != nil {
+		return dst, false, err
+	}
+	end(2)
+	dst, form, err = w.appendDigits(dst, e.Digits, level)
+	dst[start+19] = form
+	return dst, err == nil, err
+}
+
+func (w *workspace) appendTexts(dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+	at := len(dst)
+	if level > 0 {
+		z, err := w.zstdEncoder(level, len(texts))
+		if err != nil {
+			return dst, 0, err
+		}
+		dst, form = z.EncodeAll(texts, dst), templatesZstd
+	} else {
+		dst, form = w.lz4.Append(dst, texts), templatesLZ4
+	}
+	if len(dst)-at >= len(texts) {
+		return append(dst[:at], texts...), templatesRaw, nil
+	}
+	return dst, form, nil
+}
+
+func (w *workspace) appendDigits(dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+	at := len(dst)
+	if level > 0 {
+		z, err := w.zstdEncoder(level, len(digits))
+		if err != nil {
+			return dst, 0, err
+		}
+		if dst = z.EncodeAll(digits, dst); uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
+			return dst, digitsZstd, nil
+		}
+	}
+	return template.AppendWords(dst[:at], digits), digitsWords, nil
+}

@@ -1,0 +1,129 @@
+package bytestring
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// templateShapes are all forms of the parts of a Template tree.
+var templateShapes = []string{"Template(Plain,Plain)", "Template(FLBitPack,FFOR)", "Template[1](Plain,Plain)", "Template[2](RunLength(Plain,Plain),FLBitPack)"}
+
+func logLines(n int) Values {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	return makeValues(n, func(i int) []byte {
+		return fmt.Appendf(nil, "%02d:%02d host-%d took %d ms%s", i/60%24, i%60, rnd.IntN(20), rnd.IntN(3000), []string{"", " in all", "\n"}[i%3])
+	})
+}
+
+// Whatever is cut off, and whatever bit is flipped, is an error or decodes to as
+// much as announced.
+func TestTemplateDamage(t *testing.T) {
+	var s Scratch
+	v := logLines(90)
+	for _, shape := range templateShapes {
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
+		require.NoError(t, err)
+		for n := range tree {
+			tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
+			_, err := Parse(frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
+			if n < len(tree)-8 && shape == templateShapes[0] {
+				require.ErrorIs(t, err, fault.ErrCorrupt)
+			}
+		}
+		for bit := range 8 * len(tree) {
+			tree[bit/8] ^= 1 << (bit % 8)
+			tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
+			tree[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+}
+
+// A few bytes do not ask for much memory.
+func TestTemplateLimit(t *testing.T) {
+	v := makeValues(1, func(int) []byte { return make([]byte, 1<<20) })
+	tree, err := AppendTreeAs(nil, v, bitmap.All(1), "Template[1](SingleValue,Plain)")
+	require.NoError(t, err)
+	require.Less(t, len(tree), 1000)
+	var s Scratch
+	_, err = Parse(frame(tree), 1000, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	_, err = Parse(frame(tree), 1, 0, BlockOptions{MaxDecoded: 1 << 16}, &s)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	_, err = Parse(frame(tree), 2, 4, BlockOptions{}, &s)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+}
+
+// Templates are planned in long blocks that end where readers' batches do, and
+// what is planned changes nothing else.
+func TestTemplatePlan(t *testing.T) {
+	v := logLines(200_000)
+	for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
+		e := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features()}, 0)
+		var s Scratch
+		at, blocks := 0, 0
+		for at < v.N {
+			rest := v.Slice(at, v.N)
+			n := e.Plan(rest, bitmap.All(rest.N))
+			require.Equal(t, min(64<<10, rest.N), n)
+			part := rest.Slice(0, n)
+			blk, err := e.AppendBlock(nil, part, bitmap.All(n))
+			require.NoError(t, err)
+			require.Equal(t, "Template", root(treeOf(t, blk, n, 0)))
+			require.Equal(t, quoted(part, bitmap.All(n)), decodeAll(t, blk, n, 0, BlockOptions{Checksums: true}, &s))
+			at += n
+			blocks++
+		}
+		require.Equal(t, 4, blocks)
+		e.Begin()
+		require.Equal(t, 64<<10, e.Plan(v, bitmap.All(v.N)))
+		long := Values{Data: v.Data, N: 1 << 16}
+		for i := range int64(1<<16 + 1) {
+			long.Offsets = append(long.Offsets, i*300)
+		}
+		require.Equal(t, 16<<10, e.Plan(long, bitmap.All(long.N)), "300 bytes each, at most 8 MiB, and halves")
+	}
+	reference := NewEncoder(encoding.Options{}, 0)
+	require.Less(t, reference.Plan(v, bitmap.All(v.N)), 16<<10)
+}
+
+// Neither writing nor reading a block takes memory once there is enough.
+func TestTemplateAllocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates too")
+	}
+	v := logLines(5000)
+	var s Scratch
+	w := new(workspace)
+	nums := numbers{o: encoding.Options{Features: edition.E2026.Features()}}
+	for _, m := range []method{byTemplates, byTemplatesZ} {
+		var tree, blk []byte
+		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
+		encode := func() { tree, _, _ = w.appendTemplates(tree[:0], v, m.level, fewTemplates, &nums) }
+		encode()
+		blk = frame(tree)
+		decode := func() {
+			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
+			if err == nil {
+				err = Decode(b, dst, ends, 0)
+			}
+			if err == nil {
+				err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		decode()
+		require.Zero(t, testing.AllocsPerRun(5, decode))
+		encode()
+		require.LessOrEqual(t, testing.AllocsPerRun(5, encode), 2.0)
+	}
+}

@@ -1,0 +1,52 @@
+package template
+
+import "unsafe"
+
+// Expand writes the values of codes, which are in the set, back to back to dst,
+// and takes their digits, of which there are enough, from the beginning of
+// digits. It reads up to Slack bytes behind digits, and writes up to Slack bytes
+// behind the values, or with exact none.
+func (s *Set) Expand(dst []byte, codes []uint32, digits []byte, exact bool) {
+	if exact {
+		s.expandExactly(dst, codes, digits)
+		return
+	}
+	out, d := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(digits))
+	text, pieces := unsafe.Pointer(unsafe.SliceData(s.text)), unsafe.Pointer(unsafe.SliceData(s.pieces))
+	const pieceLen = unsafe.Sizeof(piece{})
+	sizes := s.sizes
+	for _, c := range codes {
+		from := unsafe.Add(text, sizes[c].start)
+		p := unsafe.Add(pieces, pieceLen*uintptr(sizes[c].piece))
+		end := unsafe.Add(pieces, pieceLen*uintptr(sizes[c+1].piece))
+		for ; p != end; p = unsafe.Add(p, pieceLen) {
+			n, k := uintptr((*piece)(p).text), uintptr((*piece)(p).digits)
+			copyWide(out, from)
+			if n > wide {
+				copyWide(unsafe.Add(out, wide), unsafe.Add(from, wide))
+				copyWide(unsafe.Add(out, 2*wide), unsafe.Add(from, 2*wide))
+				copyWide(unsafe.Add(out, 3*wide), unsafe.Add(from, 3*wide))
+				for i := uintptr(4 * wide); i < n; i += wide {
+					copyWide(unsafe.Add(out, i), unsafe.Add(from, i))
+				}
+			}
+			copyWide(unsafe.Add(out, n), d)
+			n += k
+			out, from, d = unsafe.Add(out, n), unsafe.Add(from, n), unsafe.Add(d, k)
+		}
+	}
+}
+
+func (s *Set) expandExactly(dst []byte, codes []uint32, digits []byte) {
+	for _, c := range codes {
+		size, end := s.sizes[c], s.sizes[c+1].piece
+		from := s.text[size.start:]
+		for _, p := range s.pieces[size.piece:end] {
+			dst, from = dst[copy(dst, from[:p.text]):], from[p.text+p.digits:]
+			dst, digits = dst[copy(dst, digits[:p.digits]):], digits[p.digits:]
+		}
+	}
+}
+
+// copyWide copies as much as always may be.
+func copyWide(to, from unsafe.Pointer) { *(*[wide]byte)(to) = *(*[wide]byte)(from) }
