@@ -67,7 +67,7 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	gain := int64(0) // that a long block has to bring, in 1000ths
 	switch e.o.Profile {
 	case encoding.Balanced:
-		gain = 60
+		gain = 30
 	case encoding.HighCompression:
 		gain = 20
 	case encoding.MinimalSize:
