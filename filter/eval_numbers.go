@@ -2,6 +2,7 @@ package filter
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 func bools(t Bools, arr *array.Boolean, dst []byte) {
@@ -77,45 +79,46 @@ func inIntervals[T integer, U int64 | uint64](values []T, intervals []Interval[U
 		})
 		return
 	}
-	for k, interval := range intervals {
-		lo, width := uint64(interval.Lo), uint64(interval.Hi)-uint64(interval.Lo)
-		for i := range len(dst) / 8 {
-			w := inOne(values[64*i:min(64*i+64, len(values))], lo, width)
-			if k > 0 {
-				w |= getWord(dst, i)
-			}
-			putWord(dst, i, w)
+	clear(dst)
+	out := arrowutil.As[uint64](dst)
+	for _, i := range intervals {
+		lo, hi := clip[T](i.Lo), clip[T](i.Hi)
+		if U(lo) <= i.Hi && U(hi) >= i.Lo {
+			setBetween(out, values, lo, hi)
 		}
 	}
 }
 
-// inOne compares up to 64 values with one interval: v is in it if v-lo is at most
-// its width, in arithmetic that wraps, for signed and unsigned numbers alike.
-func inOne[T integer](v []T, lo, width uint64) (w uint64) {
-	n := len(v)
-	for len(v) >= 8 {
-		c := (*[8]T)(v)
-		_, b0 := bits.Sub64(width, uint64(c[0])-lo, 0)
-		_, b1 := bits.Sub64(width, uint64(c[1])-lo, 0)
-		_, b2 := bits.Sub64(width, uint64(c[2])-lo, 0)
-		_, b3 := bits.Sub64(width, uint64(c[3])-lo, 0)
-		_, b4 := bits.Sub64(width, uint64(c[4])-lo, 0)
-		_, b5 := bits.Sub64(width, uint64(c[5])-lo, 0)
-		_, b6 := bits.Sub64(width, uint64(c[6])-lo, 0)
-		_, b7 := bits.Sub64(width, uint64(c[7])-lo, 0)
-		outside := b0 | b1<<1 | b2<<2 | b3<<3 | b4<<4 | b5<<5 | b6<<6 | b7<<7
-		w = w>>8 | (^outside)<<56
-		v = v[8:]
+// clip is the value of T that is nearest to v.
+func clip[T integer, U int64 | uint64](v U) T {
+	bits := 8 * unsafe.Sizeof(T(0))
+	most := ^T(0)
+	if most < 0 {
+		most = T(1)<<(bits-1) - 1
 	}
-	w >>= uint(64-n&^7) & 63
-	if n < 8 {
-		w = 0
+	least := -most - 1
+	switch {
+	case v > U(most):
+		return most
+	case least < 0 && v < U(least):
+		return least
 	}
-	for i, x := range v {
-		_, outside := bits.Sub64(width, uint64(x)-lo, 0)
-		w |= (outside ^ 1) << (n&^7 + i)
+	return T(v)
+}
+
+// setBetween sets the bits of values from lo to hi: v is one of them if v-lo is at most
+// hi-lo, in arithmetic that wraps, for signed and unsigned numbers alike.
+func setBetween[T integer](dst []uint64, v []T, lo, hi T) {
+	switch unsafe.Sizeof(lo) {
+	case 1:
+		simd.Between(dst, arrowutil.As[uint8](arrowutil.Bytes(v)), uint8(lo), uint8(hi-lo))
+	case 2:
+		simd.Between(dst, arrowutil.As[uint16](arrowutil.Bytes(v)), uint16(lo), uint16(hi-lo))
+	case 4:
+		simd.Between(dst, arrowutil.As[uint32](arrowutil.Bytes(v)), uint32(lo), uint32(hi-lo))
+	default:
+		simd.Between(dst, arrowutil.As[uint64](arrowutil.Bytes(v)), uint64(lo), uint64(hi-lo))
 	}
-	return w
 }
 
 // among searches for the interval that a value lies in.

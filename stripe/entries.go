@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -93,6 +94,9 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 }
 
 func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {
+	if in := rangesOf(keep); len(in) <= fewRanges && 2*rows.Len() >= rows.Bounds().Len() {
+		return selectRanges(ctx, r.data, w, rows, in)
+	}
 	bits := make([]byte, (rows.Len()+63)/64*8)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		codes, err := r.codes(w, p, block)
@@ -102,6 +106,23 @@ func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset
 		return putKept(bits, p.at, codes, keep)
 	})
 	return bits, err
+}
+
+// fewRanges is how many ranges of codes are compared rather than looked up.
+const fewRanges = 4
+
+// rangesOf are the codes to be kept.
+func rangesOf(keep []byte) (in []numeric.Interval[uint32]) {
+	for i, k := range keep {
+		switch code := uint32(i); {
+		case k == 0:
+		case i > 0 && keep[i-1] != 0:
+			in[len(in)-1].High = code
+		default:
+			in = append(in, numeric.Interval[uint32]{Low: code, High: code})
+		}
+	}
+	return in
 }
 
 // putKept writes a bit a code, set for those that are kept, from bit at on.

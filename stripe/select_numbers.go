@@ -57,12 +57,16 @@ func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numb
 func (r *primitiveReader[T]) wants(*Numbers) bool { return r.stored != nil }
 
 func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error) {
-	in := r.stored(n)
+	return selectRanges(ctx, r.data, w, rows, r.stored(n))
+}
+
+// selectRanges has a bit for each of the rows, set for those whose value lies in one
+// of the intervals.
+func selectRanges[T numeric.Value](ctx context.Context, data *blockReader, w *worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
 	bits := make([]byte, (rows.Len()+63)/64*8)
-	var found []uint64
-	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		words := slice(&found, (p.N+63)/64)
-		o := numeric.BlockOptions{Checksums: r.data.checksums}
+	err := data.each(ctx, w, rows, func(p *part, block []byte) error {
+		words := slice(&w.words, (p.N+63)/64)
+		o := numeric.BlockOptions{Checksums: data.checksums}
 		if err := numeric.SelectRanges(block, p.N, in, o, &w.numeric, words); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 // Interval is the values from Low to High, both included; none if High is less
@@ -188,35 +189,8 @@ func orWithin[U word](dst []uint64, keys []U, in []span64) {
 		return
 	}
 	for _, span := range in {
-		low, size := U(span.low), U(span.size)
-		whole := len(keys) / 64
-		for i := range whole {
-			dst[i] |= wordWithin((*[64]U)(keys[64*i:]), low, size)
-		}
-		for i, k := range keys[64*whole:] {
-			if k-low <= size {
-				dst[whole] |= 1 << i
-			}
-		}
+		simd.Between(dst, keys, U(span.low), U(span.size))
 	}
-}
-
-// wordWithin has a bit for each of the keys from low to low+size.
-func wordWithin[U word](keys *[64]U, low, size U) (w uint64) {
-	most := uint64(size)
-	for i := 0; i < 64; i += 8 {
-		k := (*[8]U)(keys[i:])
-		_, b0 := bits.Sub64(most, uint64(k[0]-low), 0)
-		_, b1 := bits.Sub64(most, uint64(k[1]-low), 0)
-		_, b2 := bits.Sub64(most, uint64(k[2]-low), 0)
-		_, b3 := bits.Sub64(most, uint64(k[3]-low), 0)
-		_, b4 := bits.Sub64(most, uint64(k[4]-low), 0)
-		_, b5 := bits.Sub64(most, uint64(k[5]-low), 0)
-		_, b6 := bits.Sub64(most, uint64(k[6]-low), 0)
-		_, b7 := bits.Sub64(most, uint64(k[7]-low), 0)
-		w |= (b0 | b1<<1 | b2<<2 | b3<<3 | b4<<4 | b5<<5 | b6<<6 | b7<<7) << (i & 63)
-	}
-	return ^w
 }
 
 // selectCodes looks at the values of a dictionary, and then for their codes. Code 0 of

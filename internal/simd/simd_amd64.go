@@ -28,6 +28,21 @@ func repeat32AVX2(dst *uint32, n int, values *uint32, lengths *uint32, runs int)
 //go:noescape
 func repeat64AVX2(dst *uint64, n int, values *uint64, lengths *uint32, runs int) (done, room int)
 
+// The kernels of comparison take words of 64 keys, and find those k for which
+// k+by is not above most, as signed numbers.
+
+//go:noescape
+func between8AVX2(dst *uint64, keys *uint8, words int, by, most uint64)
+
+//go:noescape
+func between16AVX2(dst *uint64, keys *uint16, words int, by, most uint64)
+
+//go:noescape
+func between32AVX2(dst *uint64, keys *uint32, words int, by, most uint64)
+
+//go:noescape
+func between64AVX2(dst *uint64, keys *uint64, words int, by, most uint64)
+
 // avx2 tells to use the kernels in assembly.
 var avx2 = cpu.X86.HasAVX2
 
@@ -75,4 +90,26 @@ func repeatFast[U word](dst, values []U, lengths []uint32) (runs, n int) {
 		runs, room = repeat64AVX2((*uint64)(to), len(dst), (*uint64)(from), &lengths[0], len(values))
 	}
 	return runs, len(dst) - room
+}
+
+func betweenFast[W Unsigned](dst []uint64, keys []W, low, size W) (words int) {
+	words = len(keys) / 64
+	if !avx2 || words == 0 {
+		return 0
+	}
+	bits := 8 * unsafe.Sizeof(low)
+	sign := W(1) << (bits - 1)
+	by, most := uint64(sign-low), uint64(size^sign)
+	from := unsafe.Pointer(&keys[0])
+	switch bits {
+	case 8:
+		between8AVX2(&dst[0], (*uint8)(from), words, by, most)
+	case 16:
+		between16AVX2(&dst[0], (*uint16)(from), words, by, most)
+	case 32:
+		between32AVX2(&dst[0], (*uint32)(from), words, by, most)
+	default:
+		between64AVX2(&dst[0], (*uint64)(from), words, by, most)
+	}
+	return words
 }

@@ -264,3 +264,213 @@ more:
 	CMPQ    R9, $0x10
 	JA      more
 	JMP     next
+
+// func between8AVX2(dst *uint64, keys *uint8, words int, by uint64, most uint64)
+// Requires: AVX, AVX2
+TEXT ·between8AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         keys+8(FP), CX
+	MOVQ         words+16(FP), DX
+	MOVQ         by+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTB X0, Y0
+	MOVQ         most+32(FP), BX
+	VMOVQ        BX, X1
+	VPBROADCASTB X1, Y1
+
+word:
+	VPADDB    (CX), Y0, Y2
+	VPCMPGTB  Y1, Y2, Y2
+	VPMOVMSKB Y2, BX
+	VPADDB    32(CX), Y0, Y2
+	VPCMPGTB  Y1, Y2, Y2
+	VPMOVMSKB Y2, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NOTQ      BX
+	ORQ       BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000040, CX
+	DECQ      DX
+	JNZ       word
+	VZEROUPPER
+	RET
+
+// func between16AVX2(dst *uint64, keys *uint16, words int, by uint64, most uint64)
+// Requires: AVX, AVX2
+TEXT ·between16AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         keys+8(FP), CX
+	MOVQ         words+16(FP), DX
+	MOVQ         by+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTW X0, Y0
+	MOVQ         most+32(FP), BX
+	VMOVQ        BX, X1
+	VPBROADCASTW X1, Y1
+
+word:
+	VPADDW    (CX), Y0, Y2
+	VPCMPGTW  Y1, Y2, Y2
+	VPADDW    32(CX), Y0, Y3
+	VPCMPGTW  Y1, Y3, Y3
+	VPACKSSWB Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VPMOVMSKB Y2, BX
+	VPADDW    64(CX), Y0, Y2
+	VPCMPGTW  Y1, Y2, Y2
+	VPADDW    96(CX), Y0, Y3
+	VPCMPGTW  Y1, Y3, Y3
+	VPACKSSWB Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VPMOVMSKB Y2, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NOTQ      BX
+	ORQ       BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000080, CX
+	DECQ      DX
+	JNZ       word
+	VZEROUPPER
+	RET
+
+// func between32AVX2(dst *uint64, keys *uint32, words int, by uint64, most uint64)
+// Requires: AVX, AVX2
+TEXT ·between32AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         keys+8(FP), CX
+	MOVQ         words+16(FP), DX
+	MOVQ         by+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         most+32(FP), BX
+	VMOVQ        BX, X1
+	VPBROADCASTD X1, Y1
+	MOVQ         $0x0703060205010400, BX
+	VMOVQ        BX, X2
+	VPMOVZXBD    X2, Y2
+
+word:
+	VPADDD    (CX), Y0, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPADDD    32(CX), Y0, Y4
+	VPCMPGTD  Y1, Y4, Y4
+	VPACKSSDW Y4, Y3, Y3
+	VPADDD    64(CX), Y0, Y4
+	VPCMPGTD  Y1, Y4, Y4
+	VPADDD    96(CX), Y0, Y5
+	VPCMPGTD  Y1, Y5, Y5
+	VPACKSSDW Y5, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMD    Y3, Y2, Y3
+	VPMOVMSKB Y3, BX
+	VPADDD    128(CX), Y0, Y3
+	VPCMPGTD  Y1, Y3, Y3
+	VPADDD    160(CX), Y0, Y4
+	VPCMPGTD  Y1, Y4, Y4
+	VPACKSSDW Y4, Y3, Y3
+	VPADDD    192(CX), Y0, Y4
+	VPCMPGTD  Y1, Y4, Y4
+	VPADDD    224(CX), Y0, Y5
+	VPCMPGTD  Y1, Y5, Y5
+	VPACKSSDW Y5, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMD    Y3, Y2, Y3
+	VPMOVMSKB Y3, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NOTQ      BX
+	ORQ       BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000100, CX
+	DECQ      DX
+	JNZ       word
+	VZEROUPPER
+	RET
+
+// func between64AVX2(dst *uint64, keys *uint64, words int, by uint64, most uint64)
+// Requires: AVX, AVX2
+TEXT ·between64AVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         keys+8(FP), CX
+	MOVQ         words+16(FP), DX
+	MOVQ         by+24(FP), BX
+	VMOVQ        BX, X0
+	VPBROADCASTQ X0, Y0
+	MOVQ         most+32(FP), BX
+	VMOVQ        BX, X1
+	VPBROADCASTQ X1, Y1
+	MOVQ         $0x0703060205010400, BX
+	VMOVQ        BX, X2
+	VPMOVZXBD    X2, Y2
+
+word:
+	VPADDQ    (CX), Y0, Y3
+	VPCMPGTQ  Y1, Y3, Y3
+	VPADDQ    32(CX), Y0, Y4
+	VPCMPGTQ  Y1, Y4, Y4
+	VPADDQ    64(CX), Y0, Y5
+	VPCMPGTQ  Y1, Y5, Y5
+	VPADDQ    96(CX), Y0, Y6
+	VPCMPGTQ  Y1, Y6, Y6
+	VSHUFPS   $0x88, Y4, Y3, Y3
+	VSHUFPS   $0x88, Y6, Y5, Y5
+	VPACKSSDW Y5, Y3, Y3
+	VPADDQ    128(CX), Y0, Y4
+	VPCMPGTQ  Y1, Y4, Y4
+	VPADDQ    160(CX), Y0, Y5
+	VPCMPGTQ  Y1, Y5, Y5
+	VPADDQ    192(CX), Y0, Y6
+	VPCMPGTQ  Y1, Y6, Y6
+	VPADDQ    224(CX), Y0, Y7
+	VPCMPGTQ  Y1, Y7, Y7
+	VSHUFPS   $0x88, Y5, Y4, Y4
+	VSHUFPS   $0x88, Y7, Y6, Y6
+	VPACKSSDW Y6, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMD    Y3, Y2, Y3
+
+	// Of eight keys, 0 1 4 5 2 3 6 7.
+	VPSHUFLW  $0xd8, Y3, Y3
+	VPSHUFHW  $0xd8, Y3, Y3
+	VPMOVMSKB Y3, BX
+	VPADDQ    256(CX), Y0, Y3
+	VPCMPGTQ  Y1, Y3, Y3
+	VPADDQ    288(CX), Y0, Y4
+	VPCMPGTQ  Y1, Y4, Y4
+	VPADDQ    320(CX), Y0, Y5
+	VPCMPGTQ  Y1, Y5, Y5
+	VPADDQ    352(CX), Y0, Y6
+	VPCMPGTQ  Y1, Y6, Y6
+	VSHUFPS   $0x88, Y4, Y3, Y3
+	VSHUFPS   $0x88, Y6, Y5, Y5
+	VPACKSSDW Y5, Y3, Y3
+	VPADDQ    384(CX), Y0, Y4
+	VPCMPGTQ  Y1, Y4, Y4
+	VPADDQ    416(CX), Y0, Y5
+	VPCMPGTQ  Y1, Y5, Y5
+	VPADDQ    448(CX), Y0, Y6
+	VPCMPGTQ  Y1, Y6, Y6
+	VPADDQ    480(CX), Y0, Y7
+	VPCMPGTQ  Y1, Y7, Y7
+	VSHUFPS   $0x88, Y5, Y4, Y4
+	VSHUFPS   $0x88, Y7, Y6, Y6
+	VPACKSSDW Y6, Y4, Y4
+	VPACKSSWB Y4, Y3, Y3
+	VPERMD    Y3, Y2, Y3
+
+	// Of eight keys, 0 1 4 5 2 3 6 7.
+	VPSHUFLW  $0xd8, Y3, Y3
+	VPSHUFHW  $0xd8, Y3, Y3
+	VPMOVMSKB Y3, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NOTQ      BX
+	ORQ       BX, (AX)
+	ADDQ      $0x08, AX
+	ADDQ      $0x00000200, CX
+	DECQ      DX
+	JNZ       word
+	VZEROUPPER
+	RET

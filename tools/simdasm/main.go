@@ -17,6 +17,7 @@ func main() {
 	count()
 	repeat(32, func(src, dst Op) { VPBROADCASTD(src, dst) })
 	repeat(64, func(src, dst Op) { VPBROADCASTQ(src, dst) })
+	between()
 	Generate()
 }
 
