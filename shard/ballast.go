@@ -17,8 +17,8 @@ type ballast struct {
 }
 
 const (
-	ballastSize = 8 << 20
-	ballastFrom = 4 << 20 // bytes of batches that make a scan large
+	heldTogether = 20 << 20 // bytes of a batch and the ballast
+	ballastFrom  = 4 << 20  // bytes of batches that make a scan large
 )
 
 // add counts the bytes of a batch.
@@ -26,10 +26,12 @@ func (b *ballast) add(batch []arrow.Array) {
 	if b.held != nil {
 		return
 	}
+	size := int64(0)
 	for _, a := range batch {
-		b.given += int64(a.Data().SizeInBytes())
+		size += int64(a.Data().SizeInBytes())
 	}
-	if b.given >= ballastFrom {
-		b.held = arrowutil.Arbitrary(ballastSize)
+	b.given += size
+	if b.given >= ballastFrom && size < heldTogether {
+		b.held = arrowutil.Arbitrary(int(heldTogether - size))
 	}
 }
