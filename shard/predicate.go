@@ -2,11 +2,13 @@ package shard
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -15,7 +17,21 @@ import (
 type predicate struct {
 	bound   *filter.Bound
 	columns []predicateColumn
+	found   map[*filter.Node]*foundRows // by leaf
 }
+
+// foundRows is how many rows a leaf was asked about in a scan so far, and how many it
+// has found.
+type foundRows struct{ asked, found atomic.Int64 }
+
+func (f *foundRows) add(asked, found rowset.Set) {
+	f.asked.Add(asked.Len())
+	f.found.Add(found.Len())
+}
+
+// few tells that a leaf finds so few rows that others of its column are best not
+// decoded; as long as nothing is known it probably does.
+func (f *foundRows) few() bool { return 8*f.found.Load() <= f.asked.Load() }
 
 // predicateColumn is a column of a filter: a field of the shard, or one inside of
 // structs.
@@ -41,7 +57,7 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &predicate{bound: bound}
+	p := &predicate{bound: bound, found: map[*filter.Node]*foundRows{}}
 	for i, path := range bound.Columns() {
 		index := bound.Column(i).Index
 		top, err := s.topColumn(ctx, path, index[0])
@@ -59,7 +75,18 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 		c.bare = !dressed || len(node.Children) == 0
 		p.columns = append(p.columns, c)
 	}
+	p.watch(bound.Root())
 	return p, nil
+}
+
+// watch counts what the leaves of a part of the filter find.
+func (p *predicate) watch(n *filter.Node) {
+	if len(n.Nodes) == 0 {
+		p.found[n] = &foundRows{}
+	}
+	for _, k := range n.Nodes {
+		p.watch(k)
+	}
 }
 
 // topColumn is the field of the shard that a path begins with, its i-th.

@@ -104,6 +104,12 @@ func (s *selection) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 }
 
 func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+	found, err := s.evaluate(ctx, n, set)
+	s.pred.found[n].add(set, found)
+	return found, err
+}
+
+func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
 	if c := s.leaves[n]; c != nil {
 		r, err := s.reader(ctx, n.Column)
 		if err != nil {
@@ -176,39 +182,37 @@ func (s *selection) unread(n *filter.Node, set rowset.Set) bool {
 
 // numbers are the numbers that a leaf wants, if they are best found in encoded
 // blocks: where most rows of those are asked for, and the result does not need the
-// column anyway, or but few values of it.
+// column, or probably but few values of it.
 func (s *selection) numbers(n *filter.Node, set rowset.Set) (wanted stripe.Numbers, ok bool) {
 	if bounds := set.Bounds(); !s.unread(n, set) || 2*set.Len() < bounds.Len() {
 		return wanted, false
 	}
-	few := false
 	switch t := n.Test.(type) {
 	case filter.Ints:
-		wanted.Ints, few = numbersOf(t)
+		wanted.Ints = numbersOf(t)
 	case filter.Uints:
-		wanted.Uints, few = numbersOf(t)
+		wanted.Uints = numbersOf(t)
 	case filter.Floats:
-		if wanted.Floats, few = numbersOf(t.Intervals); t.NaN {
+		if wanted.Floats = numbersOf(t.Intervals); t.NaN {
 			return wanted, false
 		}
 	default:
 		return wanted, false
 	}
-	return wanted, few || !s.inResult(s.columns[n.Column].top.ID)
+	return wanted, s.pred.found[n].few() || !s.inResult(s.columns[n.Column].top.ID)
 }
 
 func (s *selection) inResult(id uint32) bool {
 	return slices.ContainsFunc(s.result, func(c arrowmap.Column) bool { return c.ID == id })
 }
 
-// numbersOf are the intervals of a leaf; few tells that each is a single number.
-func numbersOf[T numeric.Value](in []filter.Interval[T]) (out []numeric.Interval[T], few bool) {
-	out, few = make([]numeric.Interval[T], len(in)), true
+// numbersOf are the intervals of a leaf.
+func numbersOf[T numeric.Value](in []filter.Interval[T]) []numeric.Interval[T] {
+	out := make([]numeric.Interval[T], len(in))
 	for i, v := range in {
 		out[i] = numeric.Interval[T]{Low: v.Lo, High: v.Hi}
-		few = few && v.Lo == v.Hi
 	}
-	return out, few
+	return out
 }
 
 // read decodes a column of the filter for the rows of a set.
