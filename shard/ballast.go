@@ -12,17 +12,18 @@ import (
 // costs up to a quarter of the scan. With the ballast it runs after some more
 // megabytes.
 type ballast struct {
+	rows  int64 // that come in all, 0 if nobody knows
 	given int64 // bytes of batches so far
 	held  []byte
 }
 
 const (
 	heldTogether = 20 << 20 // bytes of a batch and the ballast
-	ballastFrom  = 4 << 20  // bytes of batches that make a scan large
+	ballastFrom  = 8 << 20  // bytes of batches that make a scan large
 )
 
-// add counts the bytes of a batch.
-func (b *ballast) add(batch []arrow.Array) {
+// add counts the bytes of a batch of n rows.
+func (b *ballast) add(batch []arrow.Array, n int64) {
 	if b.held != nil {
 		return
 	}
@@ -31,7 +32,8 @@ func (b *ballast) add(batch []arrow.Array) {
 		size += int64(a.Data().SizeInBytes())
 	}
 	b.given += size
-	if b.given >= ballastFrom && size < heldTogether {
+	likely := max(float64(b.given), float64(size)/float64(n)*float64(b.rows))
+	if likely >= ballastFrom && size < heldTogether {
 		b.held = arrowutil.Arbitrary(int(heldTogether - size))
 	}
 }

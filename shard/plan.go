@@ -67,6 +67,14 @@ func (p *plan) next() (t task, ok bool) {
 	return task{}, false
 }
 
+// count is how many rows are left to plan, or more if stripes are left out.
+func (p *plan) count() (n int64) {
+	for _, r := range p.rows {
+		n += r.Len()
+	}
+	return min(n, p.left)
+}
+
 // ended tells that there is no task left; false if there may be one.
 func (p *plan) ended() bool {
 	for _, r := range p.rows {

@@ -104,6 +104,8 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	sc.window = 1 + (o.Parallelism+n-1)/n
 	if pred != nil {
 		sc.window = 1 + o.Parallelism // a batch may wait for its rows to be chosen
+	} else {
+		sc.ballast.rows = sc.plan.count()
 	}
 	if o.AsReady {
 		sc.window = 1 + o.Parallelism
@@ -417,7 +419,7 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 		return nil, nil
 	case j.err == nil:
 		if sc.recycler == nil {
-			sc.ballast.add(j.arrays)
+			sc.ballast.add(j.arrays, n)
 		}
 		return sc.batch(j, n), nil
 	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
