@@ -122,7 +122,7 @@ func (sc *scanner) fetchColumns(j *job) (*stripe.Fetched, error) {
 	}
 	var columns []*stripe.Column
 	for i := range sc.columns {
-		if j.selection != nil && j.selection.holds(&sc.columns[i], j.rows) != nil {
+		if j.selection != nil && j.selection.has(&sc.columns[i], j.rows) {
 			continue
 		}
 		c, err := open(i)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -54,6 +55,7 @@ type stripeFilter struct {
 	columns []stripeColumn
 	facts   []filter.Facts
 	leaves  map[*filter.Node]*leafCodes
+	only    []onlyEntry
 	order   map[*filter.Node][]*filter.Node // of and and or: what costs least first
 
 	maybe rowset.Set // rows that the filter may be true for
@@ -75,6 +77,10 @@ type leafCodes struct {
 	keep    []byte
 	verdict filter.Verdict
 }
+
+// onlyEntry is the one entry of a dictionary that a column of the filter has in all
+// rows for which that is true.
+type onlyEntry struct{ column, entry int }
 
 // newStripeFilter asks the sources one after the other, until nothing is left to
 // look for.
@@ -217,7 +223,22 @@ func (f *stripeFilter) askDictionaries(ctx context.Context) (note string, err er
 		}
 		f.leaves[n] = codes
 	}
+	f.findOnly(f.pred.bound.Root())
 	return f.kept(leaves), nil
+}
+
+// findOnly looks at what must be true of all rows: a leaf, or those of an and.
+func (f *stripeFilter) findOnly(n *filter.Node) {
+	if c := f.leaves[n]; c != nil && len(f.columns[n.Column].nodes) == 1 {
+		if first := bytes.IndexByte(c.keep, 1); first >= 0 && bytes.IndexByte(c.keep[first+1:], 1) < 0 {
+			f.only = append(f.only, onlyEntry{n.Column, first})
+		}
+	}
+	if n.Kind == filter.NodeAnd {
+		for _, k := range n.Nodes {
+			f.findOnly(k)
+		}
+	}
 }
 
 // codes evaluates a leaf on the entries of its column's dictionary, nil if there is

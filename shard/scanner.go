@@ -360,7 +360,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 		defer func(start time.Time) { sc.stats.decode.Add(int64(time.Since(start))) }(time.Now())
 	}
 	if j.selection != nil {
-		if j.arrays[i], err = j.selection.pick(&sc.columns[i], j.rows); j.arrays[i] != nil || err != nil {
+		if j.arrays[i], err = j.selection.pick(sc.ctx, &sc.columns[i], j.rows); j.arrays[i] != nil || err != nil {
 			return sc.place(err, j.stripe, i)
 		}
 	}

@@ -249,33 +249,67 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
+// has tells whether the rows of a field of the shard need not be read.
+func (s *selection) has(col *arrowmap.Column, rows rowset.Set) bool {
+	return s.entry(col) != nil || s.holds(col, rows) != nil
+}
+
+// same tells whether a column of the filter has the arrays that a field of the shard
+// is made of.
+func (s *selection) same(i int, col *arrowmap.Column) bool {
+	top := &s.columns[i].top
+	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
+}
+
+// entry gives the only entry of its dictionary that a field of the shard has in rows
+// that were chosen, nil if there is none.
+func (s *selection) entry(col *arrowmap.Column) *onlyEntry {
+	for k := range s.only {
+		if s.same(s.only[k].column, col) {
+			return &s.only[k]
+		}
+	}
+	return nil
+}
+
 // holds gives what was decoded for the filter of a field of the shard, nil if that
 // has not all the rows or another type.
 func (s *selection) holds(col *arrowmap.Column, rows rowset.Set) *selected {
 	for i := range s.arrays {
-		a, top := &s.arrays[i], &s.columns[i].top
-		if a.bare != nil && top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type) &&
-			rows.And(a.rows).Len() == rows.Len() {
+		a := &s.arrays[i]
+		if a.bare != nil && s.same(i, col) && rows.And(a.rows).Len() == rows.Len() {
 			return a
 		}
 	}
 	return nil
 }
 
-// pick gives the rows of a field of the shard out of what was decoded of it for the
-// filter, nil if not all of them were.
-func (s *selection) pick(col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
+// pick gives the rows of a field of the shard by what choosing them has shown, nil
+// if that is not enough.
+func (s *selection) pick(ctx context.Context, col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
+	bare, err := s.pickBare(ctx, col, rows)
+	if bare == nil || err != nil {
+		return nil, err
+	}
+	defer bare.Release()
+	return stripe.Dress(s.options.Allocator, bare, *col)
+}
+
+func (s *selection) pickBare(ctx context.Context, col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
+	if only := s.entry(col); only != nil {
+		r, err := s.reader(ctx, only.column)
+		if err != nil {
+			return nil, err
+		}
+		return r.With(s.options).Repeat(ctx, only.entry, rows.Len())
+	}
 	a := s.holds(col, rows)
 	if a == nil {
 		return nil, nil
 	}
 	if slices.Equal(a.rows, rows) {
-		return stripe.Dress(s.options.Allocator, a.bare, *col)
+		a.bare.Retain()
+		return a.bare, nil
 	}
-	bare, err := arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
-	if err != nil {
-		return nil, err
-	}
-	defer bare.Release()
-	return stripe.Dress(s.options.Allocator, bare, *col)
+	return arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
 }

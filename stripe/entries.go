@@ -16,6 +16,7 @@ import (
 // coded is a reader of values that are stored as numbers of entries of a dictionary.
 type coded interface {
 	entries(ctx context.Context) (arrow.Array, error)
+	repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error)
 	selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error)
 	readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error)
 	readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
@@ -41,6 +42,20 @@ func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
 		return nil, nil
 	}
 	arr, err = k.entries(ctx)
+	return arr, wrapColumn(err, &c.column)
+}
+
+// Repeat gives n times the same of Entries, as an array of the bare type.
+func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	k, ok := c.coded()
+	if !ok {
+		return nil, fault.Unsupportedf("column without a value dictionary")
+	}
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	w.options = &c.options
+	arr, err = k.repeat(ctx, w, uint32(entry), n)
 	return arr, wrapColumn(err, &c.column)
 }
 

@@ -110,24 +110,49 @@ func (r *codesReader[O]) codes(w *worker, p *part, block []byte) ([]uint32, erro
 }
 
 func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	return r.build(ctx, w, rows.Len(), func(put func(at int, codes []uint32) error) error {
+		return r.data.each(ctx, w, rows, func(p *part, block []byte) error {
+			codes, err := r.codes(w, p, block)
+			if err != nil {
+				return err
+			}
+			return put(p.at, codes)
+		})
+	})
+}
+
+// repeat makes an array of n times the value of a code.
+func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error) {
+	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
+		var codes [1024]uint32
+		for i := range codes {
+			codes[i] = code
+		}
+		for at := 0; at < int(n); at += len(codes) {
+			if err := put(at, codes[:min(len(codes), int(n)-at)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// build makes an array of the values of n codes, which each puts in order.
+func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
 	dict, table, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(w, int(rows.Len()), int64(r.expected(table))*rows.Len(), hasNull)
+	c, err := r.newColumn(w, int(n), int64(r.expected(table))*n, hasNull)
 	if err != nil {
 		return nil, err
 	}
-	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		codes, err := r.codes(w, p, block)
-		if err != nil {
-			return err
-		}
+	err = each(func(at int, codes []uint32) error {
 		if hasNull {
-			c.nulls += putCodes(c.valid.Bytes(), p.at, codes, null)
+			c.nulls += putCodes(c.valid.Bytes(), at, codes, null)
 		}
-		return r.gather(table, codes, c, p.at)
+		return r.gather(table, codes, c, at)
 	})
 	if err == nil && c.nulls > 0 && !r.nulls {
 		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", c.nulls))
@@ -136,7 +161,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		releaseAll(c.offsets, c.data, c.valid)
 		return nil, err
 	}
-	return c.array(r.dt, int(rows.Len())), nil
+	return c.array(r.dt, int(n)), nil
 }
 
 // expected is what to reserve for a value: as much as the longest takes, if that
