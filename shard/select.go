@@ -190,6 +190,8 @@ func (s *selection) numbers(n *filter.Node, set rowset.Set) (wanted stripe.Numbe
 	switch t := n.Test.(type) {
 	case filter.Ints:
 		wanted.Ints = numbersOf(t)
+	case filter.Decimals:
+		wanted.Ints = numbersOf(t.Int64())
 	case filter.Uints:
 		wanted.Uints = numbersOf(t)
 	case filter.Floats:

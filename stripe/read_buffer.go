@@ -35,6 +35,7 @@ type worker struct {
 	bytes   bytestring.Scratch
 	codes   []uint32
 	words   []uint64
+	found   []uint64
 	bits    []byte
 	held    []byte
 }

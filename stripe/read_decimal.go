@@ -107,20 +107,9 @@ func (r *decimalReader) decodeIntegers(w *worker, p *part, block []byte, out *fi
 	if r.store.width != 16 {
 		return false, nil
 	}
-	t, ok, err := bytestring.ParseIntegers(block, p.N, bytestring.BlockOptions{Checksums: r.data.checksums}, &w.bytes)
-	if !ok || err != nil || t.Exponent != -r.scale || len(t.Exceptions.Positions) > 0 {
+	t, all, ok, err := r.integers(w, p, block)
+	if !ok || err != nil {
 		return false, err
-	}
-	all := bitmap.Bits{Len: p.N}
-	if len(t.Presence) > 0 {
-		all.Data = slice(&w.bits, (p.N+7)/8)
-	}
-	nulls, err := presence.Decode(t.Presence, p.N, all.Data, 0)
-	if err != nil {
-		return true, fault.In(err, "presence", -1)
-	}
-	if nulls > 0 && !r.nulls {
-		return true, fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
 	}
 	if err := r.widen(w, p, t.Tree, out); err != nil {
 		if errors.Is(err, numeric.ErrChange) {
@@ -130,6 +119,27 @@ func (r *decimalReader) decodeIntegers(w *worker, p *part, block []byte, out *fi
 	}
 	r.pickValidity(out, p, all)
 	return true, nil
+}
+
+// integers parses a block that is stored as integers of the column's own scale, and
+// reads which values are present. ok is false for other blocks.
+func (r *decimalReader) integers(w *worker, p *part, block []byte) (t bytestring.IntegerTree, all bitmap.Bits, ok bool, err error) {
+	t, ok, err = bytestring.ParseIntegers(block, p.N, bytestring.BlockOptions{Checksums: r.data.checksums}, &w.bytes)
+	if !ok || err != nil || t.Exponent != -r.scale || len(t.Exceptions.Positions) > 0 {
+		return t, all, false, err
+	}
+	all = bitmap.All(p.N)
+	if len(t.Presence) > 0 {
+		all.Data = slice(&w.bits, (p.N+7)/8)
+	}
+	nulls, err := presence.Decode(t.Presence, p.N, all.Data, 0)
+	if err != nil {
+		return t, all, true, fault.In(err, "presence", -1)
+	}
+	if nulls > 0 && !r.nulls {
+		return t, all, true, fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
+	}
+	return t, all, true, nil
 }
 
 // widen decodes the rows of a tree of integers.

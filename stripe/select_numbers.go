@@ -14,7 +14,7 @@ import (
 
 // Numbers are the values of a column that are wanted, as its Arrow array has them:
 // Ints of signed integers, dates, times and durations, in their unit, Uints of
-// unsigned integers, Floats of floats. NaN is in no interval.
+// unsigned integers, Floats of floats. Ints of decimals are those times 10^scale. NaN is in no interval.
 type Numbers struct {
 	Ints   []numeric.Interval[int64]
 	Uints  []numeric.Interval[uint64]
@@ -63,11 +63,19 @@ func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows 
 // selectRanges has a bit for each of the rows, set for those whose value lies in one
 // of the intervals.
 func selectRanges[T numeric.Value](ctx context.Context, data *blockReader, w *worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
+	o := numeric.BlockOptions{Checksums: data.checksums}
+	return selectEach(ctx, data, w, rows, func(found []uint64, p *part, block []byte) error {
+		return numeric.SelectRanges(block, p.N, in, o, &w.numeric, found)
+	})
+}
+
+// selectEach has a bit for each of the rows, as find sets them for all rows of
+// a block.
+func selectEach(ctx context.Context, data *blockReader, w *worker, rows rowset.Set, find func(found []uint64, p *part, block []byte) error) ([]byte, error) {
 	bits := make([]byte, (rows.Len()+63)/64*8)
 	err := data.each(ctx, w, rows, func(p *part, block []byte) error {
-		words := slice(&w.words, (p.N+63)/64)
-		o := numeric.BlockOptions{Checksums: data.checksums}
-		if err := numeric.SelectRanges(block, p.N, in, o, &w.numeric, words); err != nil {
+		words := slice(&w.found, (p.N+63)/64)
+		if err := find(words, p, block); err != nil {
 			return err
 		}
 		held := slice(&w.held, 8*len(words))

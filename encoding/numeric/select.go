@@ -33,8 +33,7 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	if err != nil {
 		return err
 	}
-	clear(dst)
-	if err := selectTree(dst, b.Values, Of[T](), n, spansOf(in, s), s); err != nil {
+	if err := selectAll(dst, b.Values, n, in, s); err != nil {
 		return fault.In(err, "values", int64(b.ValuesOffset))
 	}
 	if nulls > 0 {
@@ -42,6 +41,23 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 		for i := range dst {
 			dst[i] &= valid.Word(64 * i)
 		}
+	}
+	return nil
+}
+
+// SelectTreeRanges is [SelectRanges] for a tree, with every slot present.
+func SelectTreeRanges[T Value](tree []byte, n int, in []Interval[T], s *Scratch, dst []uint64) error {
+	if len(dst) < (n+63)/64 {
+		return fmt.Errorf("%d words for the bits of %d rows", len(dst), n)
+	}
+	s.begin()
+	return selectAll(dst[:(n+63)/64], tree, n, in, s)
+}
+
+func selectAll[T Value](dst []uint64, tree []byte, n int, in []Interval[T], s *Scratch) error {
+	clear(dst)
+	if err := selectTree(dst, tree, Of[T](), n, spansOf(in, s), s); err != nil {
+		return err
 	}
 	if n%64 != 0 {
 		dst[n/64] &= 1<<(n%64) - 1

@@ -1,0 +1,87 @@
+package stripe_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// coefficient is a decimal times 10^scale.
+func coefficient(arr arrow.Array, i int) int64 {
+	switch a := arr.(type) {
+	case *array.Decimal32:
+		return int64(a.Value(i))
+	case *array.Decimal64:
+		return int64(a.Value(i))
+	case *array.Decimal128:
+		return a.Value(i).BigInt().Int64()
+	}
+	return arr.(*array.Decimal256).Value(i).BigInt().Int64()
+}
+
+// SelectNumbers gives the rows of decimals that lie in intervals once they are read,
+// whether blocks hold integers or other forms, nulls among them or not.
+func TestSelectDecimals(t *testing.T) {
+	ctx := context.Background()
+	for k, dt := range []arrow.DataType{
+		&arrow.Decimal128Type{Precision: 15, Scale: 2}, &arrow.Decimal128Type{Precision: 18, Scale: -3}, &arrow.Decimal64Type{Precision: 12, Scale: 4},
+		&arrow.Decimal32Type{Precision: 7, Scale: 2}, &arrow.Decimal256Type{Precision: 10, Scale: 5},
+	} {
+		for seed, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
+			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
+			g := arrowgen.New(uint64(seed))
+			g.Nulls = []float64{0.1, 0, 0.9}[seed]
+			a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{Allocator: mem})
+			require.NoError(t, err)
+			all, err := c.Read(ctx, 0, 6000)
+			require.NoError(t, err)
+			r := rand.New(rand.NewPCG(uint64(seed), uint64(k)))
+			for _, chance := range []float64{0, 0.05, 1} {
+				set, rows := randomRows(r, 6000, chance, 40)
+				pivot := coefficient(all, r.IntN(6000))
+				in := []numeric.Interval[int64]{{Low: pivot, High: pivot}, {Low: pivot / 3, High: pivot / 2}, {Low: 1 << 62, High: 1<<63 - 1}}
+				var want []int64
+				for _, i := range rows {
+					v := coefficient(all, int(i))
+					if all.IsValid(int(i)) && (v == pivot || v >= pivot/3 && v <= pivot/2 || v >= 1<<62) {
+						want = append(want, i)
+					}
+				}
+				got, ok, err := c.SelectNumbers(ctx, set, stripe.Numbers{Ints: in})
+				require.NoError(t, err)
+				require.True(t, ok)
+				require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...))
+			}
+			all.Release()
+			mem.AssertSize(t, 0)
+		}
+	}
+}
+
+// Decimals of more digits than 64 bits hold are left to others.
+func TestSelectDecimalsRefuses(t *testing.T) {
+	ctx := context.Background()
+	for _, dt := range []arrow.DataType{&arrow.Decimal128Type{Precision: 19, Scale: 2}, &arrow.Decimal256Type{Precision: 30, Scale: 0}} {
+		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt}}, nil)
+		a, columns := write(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, stripe.Options{})
+		c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{})
+		require.NoError(t, err)
+		_, ok, err := c.SelectNumbers(ctx, rowset.All(100), stripe.Numbers{Ints: []numeric.Interval[int64]{{Low: 1, High: 2}}})
+		require.NoError(t, err)
+		require.False(t, ok)
+	}
+}
