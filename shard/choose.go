@@ -36,6 +36,7 @@ func (sc *scanner) choose(j *job) (err error) {
 		return inStripe(err, j.stripe.index)
 	}
 	rows, err := s.choose(sc.ctx, j.rows)
+	f.opened(sc.stats)
 	if err != nil {
 		s.release()
 		return inStripe(err, j.stripe.index)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,11 +48,12 @@ type RunExplanation struct {
 	Rows, Batches   int64 // of the result
 	Evaluated       int64 // rows whose values the filter looked at
 	Requests, Bytes int64 // read for the scan: metadata, indexes, dictionaries and blocks
-	Blocks          int64 // that were read and decoded, some more than once
+	Blocks          int64 // that were read and decoded
+	BlocksAgain     int64 // those among them that were read before
 	BlockBytes      int64
 	WholeBlocks     int64         // those of which all values were wanted
 	Values          int64         // that were wanted of the blocks
-	BlocksOfColumns int64         // of all columns that were opened
+	BlocksOfColumns int64         // of all columns that were opened, those of the filter too
 	Choose, Decode  time.Duration // of all goroutines together
 	Elapsed         time.Duration
 }
@@ -59,8 +61,30 @@ type RunExplanation struct {
 // scanStats count what a scan does.
 type scanStats struct {
 	stripe.Counters
-	evaluated, opened atomic.Int64
-	choose, decode    atomic.Int64 // nanoseconds
+	evaluated      atomic.Int64
+	choose, decode atomic.Int64 // nanoseconds
+
+	mu      sync.Mutex
+	columns map[openedColumn]int64 // blocks of those that were opened
+}
+
+type openedColumn struct {
+	stripe int
+	id     uint32
+}
+
+// open notes that a column was opened, maybe a part of it.
+func (s *scanStats) open(stripe int, id uint32, c *stripe.Column) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.columns == nil {
+		s.columns = map[openedColumn]int64{}
+	}
+	k := openedColumn{stripe, id}
+	s.columns[k] = max(s.columns[k], c.Blocks())
 }
 
 // Explain tells which rows a scan would look at, and why not at others. It reads
@@ -145,7 +169,11 @@ func (sc *scanner) step() (rows int64, err error) {
 }
 
 func (s *scanStats) put(r *RunExplanation) {
-	r.Evaluated, r.BlocksOfColumns = s.evaluated.Load(), s.opened.Load()
+	r.Evaluated = s.evaluated.Load()
+	for _, n := range s.columns {
+		r.BlocksOfColumns += n
+	}
+	r.BlocksAgain = s.Blocks.Load() - s.Distinct()
 	r.Blocks, r.BlockBytes, r.WholeBlocks, r.Values = s.Blocks.Load(), s.Bytes.Load(), s.Whole.Load(), s.Values.Load()
 	r.Choose, r.Decode = time.Duration(s.choose.Load()), time.Duration(s.decode.Load())
 }
@@ -204,8 +232,12 @@ func (r *RunExplanation) text(filtered bool) string {
 		fmt.Fprintf(&b, "values looked at for the filter: of %s\n", plural(r.Evaluated, "row"))
 	}
 	fmt.Fprintf(&b, "read:    %s, %s\n", plural(r.Requests, "request"), plural(r.Bytes, "byte"))
-	fmt.Fprintf(&b, "blocks:  %d of %d in the columns opened, %s; %d whole; %s wanted\n",
-		r.Blocks, r.BlocksOfColumns, plural(r.BlockBytes, "byte"), r.WholeBlocks, plural(r.Values, "value"))
+	read := r.Blocks - r.BlocksAgain
+	fmt.Fprintf(&b, "blocks:  %d read, %d skipped of the %d in the columns opened", read, r.BlocksOfColumns-read, r.BlocksOfColumns)
+	if r.BlocksAgain > 0 {
+		fmt.Fprintf(&b, "; %d read twice", r.BlocksAgain)
+	}
+	fmt.Fprintf(&b, "\n         %s, %d of them whole; %s wanted\n", plural(r.BlockBytes, "byte"), r.WholeBlocks, plural(r.Values, "value"))
 	if filtered {
 		fmt.Fprintf(&b, "time:    %v; choosing rows %v, decoding the others %v\n", r.Elapsed.Round(time.Microsecond),
 			r.Choose.Round(time.Microsecond), r.Decode.Round(time.Microsecond))

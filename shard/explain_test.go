@@ -64,6 +64,18 @@ func TestExplain(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 100_000, x.Run.Rows)
 	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
+	require.Contains(t, x.String(), " read, 0 skipped of the ")
+
+	// Blocks of the filter's columns count, whether the result has them or not.
+	x, err = s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Columns: []string{}})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, x.Run.Blocks)
+	require.Greater(t, x.Run.BlocksOfColumns, x.Run.Blocks)
+	for _, columns := range [][]string{nil, {}, {"delay"}, {"payload"}} {
+		x, err = s.Analyze(ctx, ScanOptions{Filter: where(t, "delay = 17 or payload > 'M'"), Columns: columns})
+		require.NoError(t, err)
+		require.LessOrEqual(t, x.Run.Blocks-x.Run.BlocksAgain, x.Run.BlocksOfColumns)
+	}
 }
 
 // TestSampledPages checks that a range index of many pages is left alone only where it

@@ -59,9 +59,8 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 		if c, err = s.openColumn(ctx, i); err != nil {
 			return nil, err
 		}
-		if slot.column = c; s.sc.stats != nil {
-			s.sc.stats.opened.Add(c.Blocks())
-		}
+		slot.column = c
+		s.sc.stats.open(s.index, s.sc.columns[i].ID, c)
 	}
 	if last {
 		slot.column = nil

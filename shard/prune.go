@@ -294,6 +294,21 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 	return r, nil
 }
 
+// opened notes which columns of the filter were opened.
+func (f *stripeFilter) opened(stats *scanStats) {
+	if stats == nil {
+		return
+	}
+	for i := range f.columns {
+		c := &f.columns[i]
+		c.mu.Lock()
+		if c.reader != nil {
+			stats.open(f.stripe.Index(), c.top.ID, c.reader)
+		}
+		c.mu.Unlock()
+	}
+}
+
 // askPages holds the filter against the bounds of every numrange.BlockLen rows.
 func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	pages := make([]*pageFacts, len(f.columns))

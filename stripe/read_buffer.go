@@ -143,7 +143,7 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 				return br.wrap(err)
 			}
 		}
-		w.options.Counters.add(parts[:n])
+		w.options.Counters.add(br, parts[:n])
 		for i := range parts[:n] {
 			p := &parts[i]
 			at := int(p.Offset - first)
@@ -161,12 +161,18 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 	return nil
 }
 
-func (c *Counters) add(parts []part) {
+func (c *Counters) add(br *blockReader, parts []part) {
 	if c == nil {
 		return
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[place]struct{}{}
+	}
 	for i := range parts {
 		p := &parts[i]
+		c.seen[place{br.r, br.start + p.Offset}] = struct{}{}
 		c.Blocks.Add(1)
 		c.Bytes.Add(int64(p.Size))
 		c.Values.Add(int64(p.n))

@@ -10,6 +10,7 @@ package stripe
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -104,6 +105,22 @@ type Counters struct {
 	Bytes  atomic.Int64 // of these blocks
 	Whole  atomic.Int64 // those of which all values were wanted
 	Values atomic.Int64 // that were wanted
+
+	mu   sync.Mutex
+	seen map[place]struct{} // blocks that were read
+}
+
+// place is where a block lies.
+type place struct {
+	r      storage.Reader
+	offset int64
+}
+
+// Distinct is the number of blocks that were read, however often.
+func (c *Counters) Distinct() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return int64(len(c.seen))
 }
 
 func (o *ReadOptions) setDefaults() {
