@@ -135,7 +135,7 @@ func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set
 		found, ok, err := r.With(s.options).SelectBlocks(ctx, set, func(dst []byte, values arrow.Array) ([]byte, error) {
 			columns[n.Column] = values
 			return n.Eval(dst, columns, values.Len())
-		})
+		}, required(n.Test)...)
 		if ok || err != nil {
 			return found, err
 		}
@@ -168,6 +168,26 @@ func (s *selection) blockwise(n *filter.Node, set rowset.Set) bool {
 		return ok
 	}
 	return false
+}
+
+// required are byte strings that every value contains which meets a test.
+func required(t filter.Test) [][]byte {
+	switch t := t.(type) {
+	case *filter.Text:
+		if !t.Not {
+			return append(slices.Clip(t.Parts), t.Prefix)
+		}
+	case filter.Bytes:
+		if len(t) == 1 {
+			if prefix, ok := t[0].Prefix(); ok {
+				return [][]byte{prefix}
+			}
+			if value, ok := t[0].Constant(); ok {
+				return [][]byte{value}
+			}
+		}
+	}
+	return nil
 }
 
 // unread tells whether a leaf is about a plain column that has not been decoded for

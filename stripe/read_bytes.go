@@ -182,6 +182,11 @@ func (r *bytesReader[O]) decodeSome(w *worker, p *part, block []byte, c *bytesCo
 	if err != nil {
 		return err
 	}
+	return r.decodeRows(w, p, b, c)
+}
+
+// decodeRows decodes the rows of a part out of a parsed block.
+func (r *bytesReader[O]) decodeRows(w *worker, p *part, b *bytestring.Block, c *bytesColumn[O]) error {
 	at := p.at
 	for _, rows := range p.rows {
 		from, to := int(rows.From), int(rows.To)

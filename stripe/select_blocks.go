@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -19,13 +20,15 @@ type Condition func(dst []byte, values arrow.Array) ([]byte, error)
 
 // blockwise is a reader that can evaluate a condition block by block.
 type blockwise interface {
-	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition) ([]byte, error)
+	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error)
 }
 
 // SelectBlocks is the rows among others for which a condition holds. It is
 // evaluated on one block after the other, while its values are in the cache; no
-// array of all of them is made. ok is false if the column has no reader for that.
-func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition) (out rowset.Set, ok bool, err error) {
+// array of all of them is made. parts are byte strings that every value contains
+// that it holds for: other values need not be decoded. ok is false if the column
+// has no reader for that.
+func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, parts ...[]byte) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
 		return nil, false, err
@@ -41,14 +44,18 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 	w := workers.Get().(*worker)
 	defer workers.Put(w)
 	w.options = &c.options
-	bits, err := b.selectBlocks(ctx, w, rows, holds)
+	bits, err := b.selectBlocks(ctx, w, rows, holds, parts)
 	if err != nil {
 		return nil, true, wrapColumn(err, &c.column)
 	}
 	return rows.Select(bits), true, nil
 }
 
-func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition) ([]byte, error) {
+// selectAtOnce is how many values of a block a condition is evaluated on at once:
+// few enough to stay in the cache.
+const selectAtOnce = 4096
+
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
 	bits := make([]byte, (rows.Len()+63)/64*8)
 	var c *bytesColumn[O]
 	room := 0 // for so many values
@@ -58,30 +65,62 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		}
 	}()
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) (err error) {
-		if p.n > room {
+		if n := min(p.n, selectAtOnce); n > room {
 			if c != nil {
 				releaseAll(c.offsets, c.data, c.valid)
 			}
-			if c, err = r.newColumn(w, p.N, int64(p.N)*int64(r.mean), r.nulls); err != nil {
+			if room = min(p.N, selectAtOnce); room < n {
+				room = n
+			}
+			if c, err = r.newColumn(w, room, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}
-			room = p.N
 		}
-		c.size, c.nulls = 0, 0
-		alone := *p
-		alone.at = 0
-		if err := r.decodeSome(w, &alone, block, c); err != nil {
+		b, err := r.parse(w, p, block)
+		if err != nil {
 			return err
 		}
-		values := c.view(r.dt, p.n)
-		defer values.Release()
-		if w.held, err = holds(w.held, values); err != nil {
+		found := slice(&w.found, (p.N+63)/64*8)
+		rest := *p
+		if b.MayContain(found, parts) {
+			rest.rows = p.rows.And(rowset.FromBits(found, 0, p.N, 0))
+			rest.n = int(rest.rows.Len())
+		}
+		clear(found)
+		if err := r.selectRows(w, &rest, b, c, found, holds); err != nil {
 			return err
 		}
-		bitmap.Bits{Data: w.held, Len: p.n}.CopyTo(bits, p.at)
+		pickBits(bits, p.at, bitmap.Bits{Data: found, Len: p.N}, p.rows)
 		return nil
 	})
 	return bits, err
+}
+
+// selectRows sets the bits of those rows of a block that a condition holds for.
+func (r *bytesReader[O]) selectRows(w *worker, p *part, b *bytestring.Block, c *bytesColumn[O], found []byte, holds Condition) (err error) {
+	step := int64(p.N)
+	if p.n > selectAtOnce {
+		step = selectAtOnce
+	}
+	for from := int64(0); from < int64(p.N); from += step {
+		some := *p
+		some.at, some.rows = 0, p.rows.Clip(from, from+step)
+		if some.n = int(some.rows.Len()); some.n == 0 {
+			continue
+		}
+		c.size, c.nulls = 0, 0
+		if err := r.decodeRows(w, &some, b, c); err != nil {
+			return err
+		}
+		values := c.view(r.dt, some.n)
+		w.held, err = holds(w.held, values)
+		values.Release()
+		if err != nil {
+			return err
+		}
+		some.rows.Select(w.held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
+	}
+	return nil
 }
 
 // view is the values so far as an array that lives as long as they stay.
@@ -97,7 +136,7 @@ func (c *bytesColumn[O]) view(dt arrow.DataType, n int) arrow.Array {
 }
 
 // selectBlocks asks for every entry of the dictionary once.
-func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition) ([]byte, error) {
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ [][]byte) ([]byte, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, err

@@ -2,10 +2,13 @@ package stripe_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
@@ -70,6 +73,63 @@ func TestSelectBlocks(t *testing.T) {
 			}
 			all.Release()
 			mem.AssertSize(t, 0)
+		}
+	}
+}
+
+// Of texts with numbers in them only those are decoded that may contain what all
+// contain that the condition holds for.
+func TestSelectBlocksContaining(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(1, 2))
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	var lines []string
+	for i := range 10_000 {
+		line := fmt.Sprintf("%d done by %d", r.IntN(100), i)
+		if i%3 == 0 {
+			line = fmt.Sprintf("task-%04d took %d ms", i, r.IntN(5000))
+		}
+		if lines = append(lines, line); i%50 == 7 {
+			lines[i] = ""
+			b.AppendNull()
+			continue
+		}
+		b.Append(line)
+	}
+	arr := b.NewArray()
+	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	a, columns := write(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, int64(len(lines)))},
+		stripe.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
+	bare, _ := stripe.Bare(columns[0])
+	c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{})
+	require.NoError(t, err)
+	for _, part := range []string{"task-0303", "3 ms", "77", "task-", " by 41", "nowhere", "0", ""} {
+		for _, chance := range []float64{1, 0.5, 0.01} {
+			set, rows := randomRows(r, int64(len(lines)), chance, 40)
+			var want []int64
+			for _, i := range rows {
+				if part != "" && strings.Contains(lines[i], part) {
+					want = append(want, i)
+				}
+			}
+			seen := 0
+			got, ok, err := c.SelectBlocks(ctx, set, func(_ []byte, values arrow.Array) ([]byte, error) {
+				seen += values.Len()
+				dst := make([]byte, (values.Len()+63)/64*8)
+				for i := range values.Len() {
+					if part != "" && strings.Contains(values.ValueStr(i), part) && values.IsValid(i) {
+						dst[i/8] |= 1 << (i % 8)
+					}
+				}
+				return dst, nil
+			}, []byte(part), nil)
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...), part)
+			if strings.HasPrefix(part, "task-") {
+				require.LessOrEqual(t, 2*seen, len(rows), part)
+			}
 		}
 	}
 }

@@ -307,18 +307,18 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 }
 
 // bytesBlocks stages byte strings and cuts them into blocks. It does so after
-// every piece of flushAt values or flushBytes bytes, whichever comes first, so
-// that blocks do not depend on how values came.
+// every flushAt values, and before that after flushBytes bytes or what the longest
+// block has, so that blocks do not depend on how values came.
 type bytesBlocks struct {
 	enc    *bytestring.Encoder
 	values bytestring.Values
 	valid  bitStage
 	out    bufferWriter
-	piece  int // values of the current piece so far
-	bytes  int // and their bytes
+	piece  int // values since the last multiple of flushAt
+	bytes  int // bytes of the current piece so far
 }
 
-// flushBytes is how many bytes of values make a piece.
+// flushBytes is how many bytes of values make a piece at least.
 const flushBytes = 4 << 20
 
 func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
@@ -331,22 +331,25 @@ func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
 // whether they complete it. A piece ends with the value that reaches a bound.
 func (p *bytesBlocks) room(v bytestring.Values) (n int, full bool) {
 	n = min(v.N, flushAt-p.piece)
-	left := flushBytes - p.bytes
+	left := p.most() - p.bytes
 	if v.Fixed > 0 {
 		n = min(n, (left+v.Fixed-1)/v.Fixed)
 	} else {
 		reach := v.Offsets[0] + int64(left)
 		n = min(n, 1+sort.Search(n, func(i int) bool { return v.Offsets[i+1] >= reach }))
 	}
-	return n, p.piece+n == flushAt || p.bytes+len(v.Slice(0, n).Bytes()) >= flushBytes
+	return n, p.piece+n == flushAt || p.bytes+len(v.Slice(0, n).Bytes()) >= p.most()
 }
+
+// most is how many bytes of values make a piece.
+func (p *bytesBlocks) most() int { return max(flushBytes, p.enc.Longest()) }
 
 // skip counts values into the current piece without staging them.
 func (p *bytesBlocks) skip(v bytestring.Values) (full bool) {
 	p.piece += v.N
 	p.bytes += len(v.Bytes())
-	if full = p.piece >= flushAt || p.bytes >= flushBytes; full {
-		p.piece, p.bytes = 0, 0
+	if full = p.piece >= flushAt || p.bytes >= p.most(); full {
+		p.piece, p.bytes = p.piece%flushAt, 0
 	}
 	return full
 }

@@ -43,7 +43,7 @@ func (e *Encoder) Plan(v Values, valid bitmap.Bits) (blockLen int) {
 	if n < v.N && e.likely.code == 0 && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
 	}
-	if e.likely.code == encoding.Template && e.plan.method.code == 0 || e.plan.method.code == encoding.Template {
+	if e.templates() {
 		return e.planTemplates(v)
 	}
 	if n == v.N {
@@ -58,6 +58,9 @@ func (e *Encoder) Plan(v Values, valid bitmap.Bits) (blockLen int) {
 // Whole tells whether a block of n values, which [Encoder.Plan] said, stays the
 // same whatever values follow.
 func (e *Encoder) Whole(n int) bool {
+	if e.templates() {
+		return (e.done+int64(n))%templateValues == 0
+	}
 	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
 }
 
@@ -67,6 +70,22 @@ const (
 	templateValues = 64 << 10
 	templateBytes  = 8 << 20
 )
+
+// templates tells whether the next blocks are probably templates.
+func (e *Encoder) templates() bool {
+	if e.plan.method.code == 0 {
+		return e.likely.code == encoding.Template
+	}
+	return e.plan.method.code == encoding.Template
+}
+
+// Longest is the most bytes of values that a block is planned to have now.
+func (e *Encoder) Longest() int {
+	if e.templates() {
+		return templateBytes
+	}
+	return e.policy.bytes
+}
 
 // planTemplates plans blocks that end at multiples of templateValues, as readers'
 // batches do, so that they are decoded to their place.

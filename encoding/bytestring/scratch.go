@@ -26,6 +26,8 @@ type Scratch struct {
 	texts       []byte
 	templates   template.Set
 	marks       []uint64
+	keep        []byte
+	part        []byte
 	fsst        fsst.Decoder
 	zstd        *zstd.Decoder
 }

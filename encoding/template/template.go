@@ -15,6 +15,7 @@
 package template
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 
@@ -140,6 +141,35 @@ func digitBits(b []byte) (m uint64, not0 bool) {
 // digitsOf has the high bit of each byte of t that is less than 10.
 func digitsOf(t uint64) uint64 {
 	return ^((t&^highs + (0x80-10)*ones) | t) & highs
+}
+
+// Containing clears the bytes of keep, one for each template, of those whose
+// values cannot contain part. scratch is memory for it to use.
+func (s *Set) Containing(keep []byte, part []byte, scratch *[]byte) {
+	masked := append((*scratch)[:0], part...)
+	*scratch = masked
+	for i, b := range masked {
+		if b-'0' < 10 {
+			masked[i] = '0'
+		}
+	}
+	code, end := 0, len(s.text)
+	for pos := 0; code < s.Len(); {
+		i := bytes.Index(s.text[pos:end], masked)
+		if i < 0 {
+			break
+		}
+		for pos += i; int(s.sizes[code+1].start) < pos+len(masked); code++ { // ends before what was found does
+			keep[code] = 0
+		}
+		if int(s.sizes[code].start) > pos { // what was found begins before it
+			pos++
+			continue
+		}
+		code++ // keeps what it has
+		pos = int(s.sizes[code].start)
+	}
+	clear(keep[code:])
 }
 
 // Offsets adds up the values of codes: where each ends, after the first offset,

@@ -209,3 +209,27 @@ func BenchmarkTemplate(b *testing.B) {
 		}
 	})
 }
+
+// What a text contains its template may contain, with 0 for digits.
+func TestContaining(t *testing.T) {
+	var s Set
+	var scratch []byte
+	rapid.Check(t, func(t *rapid.T) {
+		templates := rapid.SliceOfN(rapid.StringMatching(`[ab0]{0,7}`), 0, 20).Draw(t, "templates")
+		part := rapid.StringMatching(`[ab059]{1,3}`).Draw(t, "part")
+		text, lengths := []byte(strings.Join(templates, "")), make([]uint32, len(templates))
+		for i, template := range templates {
+			lengths[i] = uint32(len(template))
+		}
+		require.NoError(t, s.Reset(append(make([]byte, 0, len(text)+Slack), text...), lengths))
+		keep, want := bytes.Repeat([]byte{1}, len(templates)), make([]byte, len(templates))
+		m, _ := masked(part)
+		for i, template := range templates {
+			if keep[i] = byte(i % 2); i%2 == 1 && strings.Contains(template, m) {
+				want[i] = 1
+			}
+		}
+		s.Containing(keep, []byte(part), &scratch)
+		require.Equal(t, want, keep)
+	})
+}
