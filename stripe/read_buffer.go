@@ -38,7 +38,7 @@ type worker struct {
 	found   []uint64
 	bits    []byte
 	held    []byte
-	found   []byte
+	marked  []byte
 }
 
 var workers = sync.Pool{New: func() any { return new(worker) }}

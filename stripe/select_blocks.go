@@ -80,7 +80,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		if err != nil {
 			return err
 		}
-		found := slice(&w.found, (p.N+63)/64*8)
+		found := slice(&w.marked, (p.N+63)/64*8)
 		rest := *p
 		if b.MayContain(found, parts) {
 			rest.rows = p.rows.And(rowset.FromBits(found, 0, p.N, 0))
