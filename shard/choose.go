@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/rowset"
 )
 
 // choice is how far a job is with choosing its rows by the filter.
@@ -32,9 +31,10 @@ func (sc *scanner) choose(j *job) (err error) {
 		defer func(start time.Time) { sc.stats.choose.Add(int64(time.Since(start))) }(time.Now())
 	}
 	s := newSelection(f, sc, sc.limit(j))
-	if s.options.Fetched, err = sc.fetchFilter(j, f); err != nil {
+	if j.looked, err = sc.fetchFilter(j, f); err != nil {
 		return inStripe(err, j.stripe.index)
 	}
+	s.options.Fetched = j.looked
 	rows, err := s.choose(sc.ctx, j.rows)
 	f.opened(sc.stats)
 	if err != nil {
@@ -56,21 +56,4 @@ func (sc *scanner) settle(j *job) {
 		j.pending, j.next = 0, len(sc.columns) // nothing to decode
 	}
 	sc.changed.Broadcast()
-}
-
-// cut cuts a set behind its first rows.
-func cut(rows rowset.Set, left int64) (first, second rowset.Set) {
-	for i, r := range rows {
-		if n := r.Len(); n <= left {
-			left -= n
-			continue
-		}
-		if left == 0 {
-			return rows[:i], rows[i:]
-		}
-		first = append(append(first, rows[:i]...), rowset.Range{From: r.From, To: r.From + left})
-		second = append(append(second, rowset.Range{From: r.From + left, To: r.To}), rows[i+1:]...)
-		return first, second
-	}
-	return rows, nil
 }

@@ -45,13 +45,16 @@ func (s *Shard) readOptions() stripe.ReadOptions {
 	return stripe.ReadOptions{MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes}
 }
 
-// openColumn opens a column of a stripe, or gives one that is open.
-func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column) (*stripe.Column, error) {
+// openColumn opens a column of a stripe, or gives one that is open. f has bytes that
+// were read for it.
+func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, f stripe.Fetched) (*stripe.Column, error) {
 	key := keyOf(index, col)
 	if c, ok := s.columns.Get(key); ok {
 		return c, nil
 	}
-	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, s.readOptions())
+	o := s.readOptions()
+	o.Fetched = f
+	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, o)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 	for _, i := range order {
 		st := StripeExplanation{Stripe: i, Rows: s.file.Stripe(i).Rows()}
 		if sc.filter != nil {
-			f, err := newStripeFilter(ctx, s, sc.filter, i, o.Disable)
+			f, err := newOpenStripe(sc, i).filter()
 			if err != nil {
 				return nil, inStripe(err, i)
 			}

@@ -2,146 +2,308 @@ package shard
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// A scan of a shard far away reads the bytes of all columns for the rows of several
-// batches at once, in few requests:
+// Of a shard far away the bytes of all columns are read at once, in few requests:
+// first what opening the columns takes (or all of a stripe, if that is little), then
+// the blocks, for the rows of several batches.
 //
 //	columns of the stripe   |a......|b...|c............|
 //	rows of a portion          ###     ##      ####        gaps between are read too if small
 //	batches                    123     123     123
 
-// portions are what was read ahead of a stripe. They belong to a scan.
-type portions struct {
-	mu     sync.Mutex
-	rows   int64      // of a portion; 0 until the columns are open
-	newest []*portion // a few
+// fetchRequests is how many requests are sent at a time.
+const fetchRequests = 4
+
+// gapsOf are the options for reading a shard, with defaults by its location.
+func (s *Shard) gapsOf(gap, bytes int64, parallelism int) stripe.Gaps {
+	g := stripe.Gaps{Gap: gap, Limit: bytes, Requests: 1}
+	if g.Gap == 0 && isRemote(s.Location()) {
+		g.Gap = DefaultFetchGap
+	}
+	if g.Limit == 0 {
+		g.Limit = DefaultFetchBytes
+	}
+	if parallelism > 1 {
+		g.Requests = fetchRequests
+	}
+	return g
 }
 
-// maxPortions is how many portions are kept: one that is decoded, the next one, and
-// one whose last batch is late.
-const maxPortions = 3
+// needToOpen are the pieces that opening columns of a stripe takes, or all of them.
+// Columns that are open need but the latter. What is wrong with a column is found when
+// it is opened.
+func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Column, parts stripe.Parts, limit int64) (pieces []stripe.Piece, err error) {
+	for i := range columns {
+		if _, ok := s.columns.Get(keyOf(index, &columns[i])); ok && parts != stripe.Whole {
+			continue
+		}
+		pieces, err = stripe.NeedToOpen(ctx, pieces, s.file.Stripe(index), columns[i], parts, limit)
+		if err != nil && !isFault(err) {
+			return nil, err
+		}
+	}
+	return pieces, nil
+}
+
+// fetchToOpen reads what opening columns takes, and the rest of them too if all rows
+// are wanted, and are little.
+func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column, parts stripe.Parts) (f stripe.Fetched, err error) {
+	sc := s.sc
+	if sc.gaps.Gap <= 0 {
+		return nil, nil
+	}
+	var pieces []stripe.Piece
+	if sc.filter == nil && sc.o.Limit == 0 && sc.wanted(s.index).Len() == s.stripe.Rows() {
+		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, stripe.Whole, math.MaxInt64); err != nil {
+			return nil, err
+		}
+	}
+	if len(pieces) == 0 || stripe.SizeOf(pieces) > sc.gaps.Limit {
+		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, parts, sc.gaps.Limit); err != nil {
+			return nil, err
+		}
+	}
+	f, err = stripe.Fetched(nil).Fetch(ctx, pieces, sc.gaps)
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	s.held += f.Size()
+	sc.fetched += f.Size()
+	return f, err
+}
+
+// portions are what was read ahead of a stripe. They belong to a scan.
+type portions struct {
+	opened func() (stripe.Fetched, error) // what was read to open the columns
+	mu     sync.Mutex
+	rows   int64      // of a portion; 0 until the columns are open
+	newest []*portion // that may be needed; the scanner's lock guards it
+}
 
 // portion is the bytes of some columns for rows of a stripe. Batches that decode
 // from it hold it.
 type portion struct {
-	number int64
-	fetch  func() (*stripe.Fetched, error) // reads once
+	rows  rowset.Range
+	size  int64 // of its bytes, as far as it is known
+	gone  bool
+	fetch func() (stripe.Fetched, error) // reads once
 }
 
 // fetched reads the bytes of columns for the rows of a job, and for those of the jobs
-// that follow, unless that was done for an earlier one; nil if every column is to
-// read by itself. open opens column i of n; wanted are the rows of the stripe that
-// the scan may come to.
-func (p *portions) fetched(ctx context.Context, sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (*stripe.Fetched, error) {
-	if sc.o.FetchGap <= 0 || n == 0 || len(j.rows) == 0 {
+// that follow, unless that was done for an earlier one. open opens column i of n;
+// wanted are the rows of the stripe that the scan may come to.
+func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (stripe.Fetched, error) {
+	if n == 0 || len(j.rows) == 0 {
 		return nil, nil
 	}
-	p.mu.Lock()
 	columns := make([]*stripe.Column, n)
-	size := int64(0)
 	for i := range columns {
 		var err error
 		if columns[i], err = open(i); err != nil {
-			p.mu.Unlock()
 			return nil, err
 		}
-		if p.rows == 0 {
-			size += columns[i].DataSize()
-		}
 	}
-	batch := int64(sc.o.BatchRows)
+	p.mu.Lock()
 	if p.rows == 0 {
+		size := int64(0)
+		for _, c := range columns {
+			size += c.DataSize()
+		}
+		batch := int64(sc.o.BatchRows)
 		perBatch := size/max(j.stripe.stripe.Rows()/batch, 1) + 1
-		p.rows = batch * max(sc.o.FetchBytes/perBatch, 1)
-	}
-	number := j.rows[0].From / p.rows
-	now := p.portion(ctx, sc, number, columns, wanted)
-	if sc.o.Parallelism > 1 && len(wanted) > 0 && (number+1)*p.rows < wanted.Bounds().To {
-		next := p.portion(ctx, sc, number+1, columns, wanted)
-		sc.workers.Go(func() { _, _ = next.fetch() }) // who needs it gets the error
+		p.rows = batch * max(sc.gaps.Limit/perBatch, 1)
 	}
 	p.mu.Unlock()
+	number := j.rows[0].From / p.rows
+	now := p.portion(sc, number, columns, wanted, false)
+	if sc.o.Parallelism > 1 && len(wanted) > 0 && (number+1)*p.rows < wanted.Bounds().To {
+		if next := p.portion(sc, number+1, columns, wanted, true); next != nil {
+			sc.workers.Go(func() { _, _ = next.fetch() }) // who needs it gets the error
+		}
+	}
 	return now.fetch()
 }
 
-// portion is the one of a number.
-func (p *portions) portion(ctx context.Context, sc *scanner, number int64, columns []*stripe.Column, wanted rowset.Set) *portion {
+// portion is the one of a number. One to read ahead is nil if there is no room for it.
+func (p *portions) portion(sc *scanner, number int64, columns []*stripe.Column, wanted rowset.Set, ahead bool) *portion {
+	rows := rowset.Range{From: number * p.rows, To: (number + 1) * p.rows}
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
 	for _, q := range p.newest {
-		if q.number == number {
+		if q.rows == rows {
 			return q
 		}
 	}
-	rows := wanted.Clip(number*p.rows, (number+1)*p.rows)
-	q := &portion{number, sync.OnceValues(func() (*stripe.Fetched, error) {
-		return fetchRows(ctx, columns, rows, sc)
-	})}
-	if p.newest = append(p.newest, q); len(p.newest) > maxPortions {
-		p.newest = p.newest[1:]
+	if ahead && sc.held+sc.fetched+2*sc.gaps.Limit > sc.o.MemoryLimit {
+		return nil
 	}
+	q := &portion{rows: rows}
+	q.fetch = sync.OnceValues(func() (stripe.Fetched, error) { return p.read(sc, q, columns, wanted.Clip(rows.From, rows.To)) })
+	p.newest = append(p.newest, q)
 	return q
 }
 
-// fetchRows reads what columns need for rows.
-func fetchRows(ctx context.Context, columns []*stripe.Column, rows rowset.Set, sc *scanner) (f *stripe.Fetched, err error) {
+// read reads a portion, but for what was read to open its columns.
+func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows rowset.Set) (f stripe.Fetched, err error) {
 	defer fault.Recover(&err)
+	have, err := p.opened()
+	if err != nil {
+		return nil, err
+	}
 	var pieces []stripe.Piece
 	for _, c := range columns {
 		pieces = c.Need(pieces, rows)
 	}
-	return stripe.Fetch(ctx, pieces, sc.o.FetchGap, sc.o.FetchBytes)
+	sc.charge(q, stripe.SizeOf(pieces))
+	f, err = have.Fetch(sc.ctx, pieces, sc.gaps)
+	sc.charge(q, f.Size())
+	return slices.Concat(have, f), err
 }
 
-// wanted are the rows of a stripe that the scan asks for.
+// opened is what was read to open the stripe's columns.
+func (s *openStripe) opened() (all stripe.Fetched, err error) {
+	for _, g := range s.groups {
+		f, err := g()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f...)
+	}
+	return all, nil
+}
+
+// charge notes how many bytes a portion has.
+func (sc *scanner) charge(q *portion, size int64) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if !q.gone {
+		sc.fetched += size - q.size
+		q.size = size
+	}
+}
+
+// forget drops what was read ahead of a stripe, but for what jobs in the queue need
+// and those that follow may. The lock is held.
+func (sc *scanner) forget(st *openStripe) {
+	low, high := int64(math.MaxInt64), int64(math.MinInt64)
+	if st == sc.open {
+		low, high = st.newest, st.newest
+	}
+	for _, j := range sc.queue {
+		if j.stripe == st && j.pending > 0 {
+			low, high = min(low, j.from), max(high, j.from)
+		}
+	}
+	for _, p := range []*portions{&st.chosen, &st.result} {
+		p.newest = slices.DeleteFunc(p.newest, func(q *portion) bool {
+			q.gone = low == math.MaxInt64 || q.rows.To <= low || q.rows.From > high+q.rows.Len()
+			if q.gone {
+				sc.fetched -= q.size
+			}
+			return q.gone
+		})
+	}
+	if low == math.MaxInt64 {
+		sc.fetched -= st.held
+		st.held = 0
+	}
+}
+
+// wanted are the rows of a stripe that the scan may come to.
 func (sc *scanner) wanted(index int) rowset.Set {
 	if sc.o.Stripes != nil && !slices.Contains(sc.o.Stripes, index) {
 		return nil
 	}
 	st := sc.shard.file.Stripe(index)
-	if sc.o.Rows == nil {
-		return rowset.All(st.Rows())
+	from, to := st.Position(), st.Position()+st.Rows()
+	ranges := sc.o.Rows
+	if ranges == nil {
+		ranges = []RowRange{{From: from, To: to}}
 	}
-	return rowset.Of(sc.o.Rows...).Clip(st.Position(), st.Position()+st.Rows()).Shift(-st.Position())
+	rows := make([]RowRange, 0, len(ranges))
+	for _, r := range ranges {
+		r = RowRange{From: max(r.From, from) - from, To: min(r.To, to) - from}
+		if r.To-r.From > sc.plan.most {
+			r.To = r.From + sc.plan.most
+		}
+		rows = append(rows, r)
+	}
+	return rowset.Of(rows...)
 }
 
-// fetchColumns reads the bytes of the result's columns for a job ahead. With a filter
-// those are few rows, whose bytes no other job needs.
-func (sc *scanner) fetchColumns(j *job) (*stripe.Fetched, error) {
-	if sc.o.FetchGap <= 0 {
+// fetchColumns reads the bytes of the result's columns for a job ahead.
+func (sc *scanner) fetchColumns(j *job) (stripe.Fetched, error) {
+	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}
-	open := func(i int) (*stripe.Column, error) { return j.stripe.column(sc.ctx, i, 0, false) }
-	if sc.filter == nil {
-		return j.stripe.result.fetched(sc.ctx, sc, j, len(sc.columns), sc.wanted(j.stripe.index), open)
+	if sc.filter != nil {
+		return sc.fetchChosen(j)
 	}
-	var columns []*stripe.Column
+	return j.stripe.result.fetched(sc, j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (*stripe.Column, error) {
+		return j.stripe.column(sc.ctx, i, 0, false)
+	})
+}
+
+// fetchChosen reads the bytes of the result's columns for the rows that a filter has
+// left of a job. If these take about as much as all its rows, so will those of the
+// jobs that follow, and are read with them.
+func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
+	defer fault.Recover(&err)
+	var others []*stripe.Column // that the filter does not look at
+	var some, all []stripe.Piece
+	rows := rowset.Set{{From: j.from, To: j.to}}
 	for i := range sc.columns {
-		if j.selection != nil && j.selection.has(&sc.columns[i], j.rows) {
+		col := &sc.columns[i]
+		if j.selection != nil && j.selection.has(col, j.rows) {
 			continue
 		}
-		c, err := open(i)
+		c, err := j.stripe.column(sc.ctx, i, 0, false)
 		if err != nil {
 			return nil, err
 		}
-		columns = append(columns, c)
+		some = c.Need(some, j.rows)
+		if !sc.filter.looksAt(col.ID) {
+			others = append(others, c)
+			all = c.Need(all, rows)
+		}
 	}
-	return fetchRows(sc.ctx, columns, j.rows, sc)
+	have = j.looked
+	if 2*stripe.SizeOf(some) >= stripe.SizeOf(all) {
+		looks, err := j.stripe.filter()
+		if err != nil {
+			return nil, err
+		}
+		wanted := sc.wanted(j.stripe.index).And(looks.maybe)
+		f, err := j.stripe.result.fetched(sc, j, len(others), wanted, func(i int) (*stripe.Column, error) { return others[i], nil })
+		if err != nil {
+			return nil, err
+		}
+		have = slices.Concat(have, f)
+	}
+	f, err := have.Fetch(sc.ctx, some, sc.gaps)
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	j.read = f.Size()
+	sc.fetched += j.read
+	return slices.Concat(have, f), err
 }
 
 // fetchFilter reads the bytes of the filter's columns for a job ahead, and for those
 // that follow.
-func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (*stripe.Fetched, error) {
-	if sc.o.FetchGap <= 0 || len(j.rows.And(f.maybe)) == 0 {
+func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (stripe.Fetched, error) {
+	if sc.gaps.Gap <= 0 || len(j.rows.And(f.maybe)) == 0 {
 		return nil, nil
 	}
 	wanted := sc.wanted(j.stripe.index).And(f.maybe)
-	return j.stripe.chosen.fetched(sc.ctx, sc, j, len(f.columns), wanted, func(i int) (*stripe.Column, error) {
+	return j.stripe.chosen.fetched(sc, j, len(f.columns), wanted, func(i int) (*stripe.Column, error) {
 		return f.reader(sc.ctx, i)
 	})
 }

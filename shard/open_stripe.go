@@ -15,11 +15,13 @@ type openStripe struct {
 	sc     *scanner
 	index  int
 	stripe *shardfile.Stripe
-	groups []func() error // each prefetches once
+	groups []func() (stripe.Fetched, error) // each reads once what opening its columns takes
 	slots  []columnSlot
 	filter func() (*stripeFilter, error) // made once
 	chosen portions                      // of the filter's columns
 	result portions                      // of the result's
+	newest int64                         // where the last of its jobs begins
+	held   int64                         // bytes that were read to open columns
 }
 
 type columnSlot struct {
@@ -35,15 +37,23 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 	n := len(sc.columns)
 	s := &openStripe{
 		sc: sc, index: index, stripe: sc.shard.file.Stripe(index),
-		groups: make([]func() error, (n+groupSize-1)/groupSize),
+		groups: make([]func() (stripe.Fetched, error), (n+groupSize-1)/groupSize),
 		slots:  make([]columnSlot, n),
 	}
 	for g := range s.groups {
-		s.groups[g] = sync.OnceValue(func() error { return s.prefetch(sc.ctx, g) })
+		s.groups[g] = sync.OnceValues(func() (stripe.Fetched, error) { return s.prefetch(sc.ctx, g) })
 	}
 	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
-		return newStripeFilter(sc.ctx, sc.shard, sc.filter, index, sc.o.Disable)
+		return newStripeFilter(sc.ctx, s)
 	})
+	s.result.opened = s.opened
+	s.chosen.opened = func() (stripe.Fetched, error) {
+		f, err := s.filter()
+		if err != nil {
+			return nil, err
+		}
+		return f.opened()
+	}
 	return s
 }
 
@@ -75,24 +85,30 @@ func (s *openStripe) openColumn(ctx context.Context, i int) (*stripe.Column, err
 	if c, ok := s.sc.shard.columns.Get(keyOf(s.index, col)); ok {
 		return c, nil
 	}
-	if err := s.groups[i/groupSize](); err != nil {
+	f, err := s.groups[i/groupSize]()
+	if err != nil {
 		return nil, err
 	}
 	if s.sc.filter != nil {
-		return s.sc.shard.openColumn(ctx, s.index, col)
+		return s.sc.shard.openColumn(ctx, s.index, col, f)
 	}
-	return stripe.OpenColumn(ctx, s.stripe, *col, s.sc.shard.readOptions())
+	o := s.sc.shard.readOptions()
+	o.Fetched = f
+	return stripe.OpenColumn(ctx, s.stripe, *col, o)
 }
 
-// prefetch reads the descriptors of a group of columns. What is wrong with one of
-// them is found when its column is opened.
-func (s *openStripe) prefetch(ctx context.Context, group int) error {
+// prefetch reads the descriptors of a group of columns, and what opening them takes.
+// What is wrong with one of them is found when its column is opened.
+func (s *openStripe) prefetch(ctx context.Context, group int) (stripe.Fetched, error) {
 	columns := s.sc.columns[group*groupSize : min((group+1)*groupSize, len(s.sc.columns))]
 	var ids []uint32
 	for i := range columns {
 		ids = appendIDs(ids, &columns[i])
 	}
-	return s.stripe.Prefetch(ctx, ids)
+	if err := s.stripe.Prefetch(ctx, ids); err != nil {
+		return nil, err
+	}
+	return s.fetchToOpen(ctx, columns, stripe.ToOpen)
 }
 
 func appendIDs(ids []uint32, c *arrowmap.Column) []uint32 {

@@ -18,15 +18,17 @@ type plan struct {
 	rows    []RowRange // left to do; the first one is being cut
 	stripes []bool     // nil: all
 	batch   int64
-	left    int64 // most rows to plan
+	most    int64 // rows to plan
+	left    int64 // of these
 	stripe  int   // that the next row is in, or a later one
 }
 
 func newPlan(s *Shard, o *ScanOptions) *plan {
-	p := &plan{shard: s, batch: int64(o.BatchRows), left: math.MaxInt64}
+	p := &plan{shard: s, batch: int64(o.BatchRows), most: math.MaxInt64}
 	if o.Limit > 0 && o.Filter.IsZero() {
-		p.left = o.Limit
+		p.most = o.Limit
 	}
+	p.left = p.most
 	if o.Rows == nil {
 		p.rows = []RowRange{{From: 0, To: s.NumRows()}}
 	} else {

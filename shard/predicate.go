@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -43,6 +44,11 @@ type predicateColumn struct {
 }
 
 func (c *predicateColumn) leaf() *arrowmap.Column { return c.nodes[len(c.nodes)-1] }
+
+// looksAt tells whether the filter looks at a field of the shard, or inside of it.
+func (p *predicate) looksAt(id uint32) bool {
+	return slices.ContainsFunc(p.columns, func(c predicateColumn) bool { return c.top.ID == id })
+}
 
 // bind binds a filter, nil for none.
 func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
@@ -53,6 +54,7 @@ type stripeFilter struct {
 	disable Sources
 
 	columns []stripeColumn
+	opened  func() (stripe.Fetched, error) // reads once what opening the columns takes
 	facts   []filter.Facts
 	leaves  map[*filter.Node]*leafCodes
 	only    []onlyEntry
@@ -72,6 +74,14 @@ type stripeColumn struct {
 	reader     *stripe.Column
 }
 
+// read is the column to open.
+func (c *stripeColumn) read() *arrowmap.Column {
+	if c.direct {
+		return c.leaf()
+	}
+	return &c.top
+}
+
 // leafCodes tells for each entry of a value dictionary whether a leaf wants it.
 type leafCodes struct {
 	keep    []byte
@@ -84,8 +94,16 @@ type onlyEntry struct{ column, entry int }
 
 // newStripeFilter asks the sources one after the other, until nothing is left to
 // look for.
-func newStripeFilter(ctx context.Context, s *Shard, pred *predicate, index int, disable Sources) (*stripeFilter, error) {
-	f := &stripeFilter{shard: s, pred: pred, stripe: s.file.Stripe(index), disable: disable, leaves: map[*filter.Node]*leafCodes{}}
+func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error) {
+	pred := st.sc.filter
+	f := &stripeFilter{shard: st.sc.shard, pred: pred, stripe: st.stripe, disable: st.sc.o.Disable, leaves: map[*filter.Node]*leafCodes{}}
+	f.opened = sync.OnceValues(func() (stripe.Fetched, error) {
+		columns := make([]arrowmap.Column, len(f.columns))
+		for i := range columns {
+			columns[i] = *f.columns[i].read()
+		}
+		return st.fetchToOpen(ctx, columns, stripe.ToFilter)
+	})
 	f.facts = make([]filter.Facts, len(pred.columns))
 	f.columns = make([]stripeColumn, len(pred.columns))
 	for i := range pred.columns {
@@ -282,11 +300,11 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 	if c.reader != nil {
 		return c.reader, nil
 	}
-	col := &c.top
-	if c.direct {
-		col = c.leaf()
+	opened, err := f.opened()
+	if err != nil {
+		return nil, err
 	}
-	r, err := f.shard.openColumn(ctx, f.stripe.Index(), col)
+	r, err := f.shard.openColumn(ctx, f.stripe.Index(), c.read(), opened)
 	if err != nil {
 		return nil, err
 	}
@@ -313,8 +331,12 @@ func (f *stripeFilter) opened(stats *scanStats) {
 func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	pages := make([]*pageFacts, len(f.columns))
 	some := false
+	opened, err := f.opened()
+	if err != nil {
+		return "", err
+	}
 	for i := range f.columns {
-		p, err := stripe.OpenPages(ctx, f.stripe, *f.columns[i].leaf())
+		p, err := stripe.OpenPages(ctx, f.stripe, *f.columns[i].leaf(), opened)
 		if err != nil {
 			return "", err
 		}

@@ -74,8 +74,8 @@ type ScanOptions struct {
 	// negative number.
 	FetchGap int64
 	// FetchBytes is about how many bytes are then read ahead at a time, for all
-	// columns and the rows of several batches, by default 8 MiB. Two such portions
-	// are held at once, beside MemoryLimit.
+	// columns and the rows of several batches, by default 8 MiB, and not more than a
+	// quarter of MemoryLimit.
 	FetchBytes int64
 	// Rows are the ranges to scan, in this order. nil means all rows.
 	Rows []RowRange
@@ -91,9 +91,11 @@ type ScanOptions struct {
 	// which makes it about a third faster. What is taken out of a batch without
 	// Retain, a string for example, then changes after the next step: clone it.
 	Reuse bool
-	// MemoryLimit bounds the bytes of batches that are decoded ahead, and those of
-	// one column in a batch, by default DefaultScanBytes. A batch of a single row
-	// may exceed it.
+	// MemoryLimit bounds the bytes that a scan holds beside the batch that it has
+	// given, by default DefaultScanBytes: of batches that are decoded ahead, and of
+	// what was read ahead for them. One batch, and the bytes it is made from, may
+	// always be held. It bounds the bytes of one column in a batch, too, unless that
+	// is of a single row.
 	MemoryLimit int64
 }
 
@@ -130,12 +132,6 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 	}
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
-	}
-	if o.FetchGap == 0 && isRemote(s.Location()) {
-		o.FetchGap = DefaultFetchGap
-	}
-	if o.FetchBytes == 0 {
-		o.FetchBytes = DefaultFetchBytes
 	}
 	if o.MemoryLimit == 0 {
 		o.MemoryLimit = DefaultScanBytes

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/fault"
@@ -42,14 +41,16 @@ type scanner struct {
 	schema  *arrow.Schema
 	plan    *plan
 	filter  *predicate // nil if all rows are wanted
-	window  int        // most batches in the queue
-	chunk   int        // columns that a worker takes at a time
+	gaps    stripe.Gaps
+	window  int // most batches in the queue
+	chunk   int // columns that a worker takes at a time
 
 	mu       sync.Mutex
 	changed  sync.Cond
 	queue    []*job
 	open     *openStripe // of the newest job
 	held     int64       // bytes of done batches in the queue
+	fetched  int64       // bytes that were read ahead for others
 	average  int64       // bytes of a batch, of late
 	planned  bool        // the plan has no more tasks
 	ended    bool
@@ -68,8 +69,10 @@ type job struct {
 	stripe    *openStripe
 	rows      rowset.Set // of the stripe; those of the task until they are chosen
 	choice    choice
-	selection *selection                      // what choosing them has decoded, nil without a filter
-	fetch     func() (*stripe.Fetched, error) // what was read of the columns ahead, once
+	selection *selection                     // what choosing them has decoded, nil without a filter
+	looked    stripe.Fetched                 // what was read to choose the rows
+	read      int64                          // bytes that were read for this job alone
+	fetch     func() (stripe.Fetched, error) // what was read of the columns ahead, once
 	arrays    []arrow.Array
 	next      int // first column that nobody has taken
 	pending   int // columns not done, and the choice
@@ -91,6 +94,8 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	}
 	p = o.Strings.of(p)
 	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred, left: o.Limit}
+	sc.gaps = s.gapsOf(o.FetchGap, o.FetchBytes, o.Parallelism)
+	sc.gaps.Limit = min(sc.gaps.Limit, o.MemoryLimit/4)
 	if o.Limit == 0 {
 		sc.left = math.MaxInt64
 	}
@@ -196,8 +201,12 @@ func (sc *scanner) newJob() *job {
 	if !ok {
 		return nil
 	}
-	if sc.open == nil || sc.open.index != t.stripe {
+	last := sc.open
+	if last == nil || last.index != t.stripe {
 		sc.open = newOpenStripe(sc, t.stripe)
+	}
+	if sc.open.newest = t.from; last != nil {
+		sc.forget(last)
 	}
 	return sc.jobOf(t, sc.open, rowset.Set{{From: t.from, To: t.to}}, sc.filter == nil)
 }
@@ -206,7 +215,7 @@ func (sc *scanner) newJob() *job {
 func (sc *scanner) jobOf(t task, st *openStripe, rows rowset.Set, done bool) *job {
 	n := len(sc.columns)
 	j := &job{task: t, stripe: st, rows: rows, arrays: make([]arrow.Array, n), pending: n}
-	j.fetch = sync.OnceValues(func() (*stripe.Fetched, error) { return sc.fetchColumns(j) })
+	j.fetch = sync.OnceValues(func() (stripe.Fetched, error) { return sc.fetchColumns(j) })
 	if j.choice = chosen; !done {
 		j.choice = unchosen
 		j.pending++
@@ -319,7 +328,11 @@ func (sc *scanner) room() bool {
 			coming++
 		}
 	}
-	return len(sc.queue) < sc.window && sc.held+coming*sc.average <= sc.o.MemoryLimit
+	bytes := sc.held + coming*sc.average
+	if sc.gaps.Gap > 0 {
+		bytes += sc.fetched + sc.gaps.Limit // it may need more
+	}
+	return len(sc.queue) < sc.window && bytes <= sc.o.MemoryLimit
 }
 
 func (sc *scanner) done(j *job) {
@@ -330,11 +343,19 @@ func (sc *scanner) done(j *job) {
 	}
 	sc.held += j.size
 	sc.average = j.size
+	sc.fetched -= j.read
+	sc.forget(j.stripe)
 	sc.changed.Broadcast()
 }
 
 // decodeAll decodes all columns of a job in this goroutine.
 func (sc *scanner) decodeAll(j *job) {
+	defer func() {
+		sc.mu.Lock()
+		defer sc.mu.Unlock()
+		sc.fetched -= j.read
+		sc.forget(j.stripe)
+	}()
 	if j.choice != chosen {
 		if j.err = sc.choose(j); j.err != nil {
 			return
@@ -406,57 +427,6 @@ func inStripe(err error, stripe int) error {
 		return err
 	}
 	return fault.In(err, fmt.Sprintf("stripe %d", stripe), -1)
-}
-
-// finish makes the batch of a job that is done. If it is too large it puts two
-// halves into sc.split. Then, and if no row was chosen, it gives neither batch nor
-// error.
-func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
-	defer j.release()
-	n := j.rows.Len()
-	switch {
-	case j.err == nil && n == 0:
-		return nil, nil
-	case j.err == nil:
-		if sc.recycler == nil {
-			sc.ballast.add(j.arrays, n)
-		}
-		return sc.batch(j, n), nil
-	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
-		return nil, j.err
-	}
-	first, second := cut(j.rows, n/2)
-	for i, rows := range []rowset.Set{second, first} {
-		t := j.task
-		t.last = t.last && i == 0
-		sc.split = append(sc.split, sc.jobOf(t, j.stripe, rows, j.choice == chosen))
-	}
-	return nil, nil
-}
-
-// batch is that of a job of n rows, as far as the limit allows.
-func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
-	batch := array.NewRecordBatch(sc.schema, j.arrays, n)
-	if n > sc.left {
-		defer batch.Release()
-		batch, n = batch.NewSlice(0, sc.left), sc.left
-		j.rows, _ = cut(j.rows, n)
-	}
-	sc.left -= n
-	return batch
-}
-
-func (j *job) release() {
-	for _, a := range j.arrays {
-		if a != nil {
-			a.Release()
-		}
-	}
-	j.arrays = nil
-	if j.selection != nil {
-		j.selection.release()
-		j.selection = nil
-	}
 }
 
 // close ends the scan: it stops the workers, waits for them, and drops what they

@@ -25,6 +25,10 @@ type TakeOptions struct {
 	Columns []string
 	// Strings is how texts are laid out, by default by the columns' types.
 	Strings Strings
+	// FetchGap and FetchBytes are how blocks that lie apart are read, as in
+	// ScanOptions. What columns of a stripe need is then read for several of them at
+	// once: about FetchBytes, but all that one column needs.
+	FetchGap, FetchBytes int64
 	// Parallelism is how many columns are read at a time, by default GOMAXPROCS.
 	Parallelism int
 	// Allocator makes the memory of the result; by default Arrow's.
@@ -39,6 +43,9 @@ func (o *TakeOptions) setDefaults() error {
 	}
 	if o.Strings > StringsDictionary {
 		return fmt.Errorf("TakeOptions.Strings is unknown: %v", o.Strings)
+	}
+	if o.FetchBytes < 0 {
+		return fmt.Errorf("TakeOptions.FetchBytes is negative: %d", o.FetchBytes)
 	}
 	if o.MemoryLimit < 0 {
 		return fmt.Errorf("TakeOptions.MemoryLimit is negative: %d", o.MemoryLimit)
@@ -68,34 +75,49 @@ func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Re
 		return nil, err
 	}
 	p = o.Strings.of(p)
-	t := &taking{shard: s, o: o, n: len(rows)}
+	t := &taking{shard: s, o: o, columns: p.columns, gaps: s.gapsOf(o.FetchGap, o.FetchBytes, o.Parallelism)}
 	if err := t.sort(rows); err != nil {
 		return nil, err
 	}
-	if err := t.prefetch(ctx, p.columns); err != nil {
-		return nil, err
-	}
+	t.bare = make([][]arrow.Array, len(p.columns))
 	arrays := make([]arrow.Array, len(p.columns))
 	defer func() {
-		for _, a := range arrays {
-			if a != nil {
-				a.Release()
-			}
+		releaseAll(arrays)
+		for _, parts := range t.bare {
+			releaseAll(parts)
 		}
 	}()
-	if err := t.all(ctx, p.columns, arrays); err != nil {
+	for _, part := range t.parts {
+		if err := t.read(ctx, part); err != nil {
+			return nil, inStripe(err, part.stripe)
+		}
+	}
+	if err := t.each(ctx, 0, len(arrays), func(ctx context.Context, i int) (err error) {
+		arrays[i], err = t.column(i)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	return array.NewRecordBatch(p.schema, arrays, int64(len(rows))), nil
+}
+
+func releaseAll(arrays []arrow.Array) {
+	for _, a := range arrays {
+		if a != nil {
+			a.Release()
+		}
+	}
 }
 
 // taking is a Take on its way: the rows of each stripe, and where they go.
 type taking struct {
 	shard   *Shard
 	o       TakeOptions
-	n       int
+	gaps    stripe.Gaps
+	columns []arrowmap.Column
 	parts   []takePart
-	indices []int64 // of the rows among those of the parts; nil if they are the same
+	bare    [][]arrow.Array // by column: the rows of the parts so far, as the bare type
+	indices []int64         // of the rows among those of the parts; nil if they are the same
 }
 
 type takePart struct {
@@ -141,35 +163,113 @@ func ascending(rows []int64) bool {
 	return true
 }
 
-// prefetch reads the descriptors of columns that are not open, a stripe's in few
-// requests.
-func (t *taking) prefetch(ctx context.Context, columns []arrowmap.Column) error {
-	for _, part := range t.parts {
-		for from := 0; from < len(columns); from += groupSize {
-			var ids []uint32
-			for i := range columns[from:min(from+groupSize, len(columns))] {
-				c := &columns[from+i]
-				if _, ok := t.shard.columns.Get(keyOf(part.stripe, c)); !ok {
-					ids = appendIDs(ids, c)
-				}
-			}
-			if len(ids) == 0 {
-				continue
-			}
-			if err := t.shard.file.Stripe(part.stripe).Prefetch(ctx, ids); err != nil {
-				return inStripe(err, part.stripe)
-			}
+// read reads the rows of a part.
+func (t *taking) read(ctx context.Context, part takePart) error {
+	for from := 0; from < len(t.columns); from += groupSize {
+		if err := t.readGroup(ctx, part, from, min(from+groupSize, len(t.columns))); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// all takes all columns, some at a time.
-func (t *taking) all(ctx context.Context, columns []arrowmap.Column, arrays []arrow.Array) error {
-	if t.o.Parallelism == 1 || len(columns) == 1 {
-		for i := range columns {
-			var err error
-			if arrays[i], err = t.column(ctx, &columns[i]); err != nil {
+// readGroup reads some columns of a part. What opening them takes is read in few
+// requests; and so are the blocks of one column after the other, up to a number of
+// bytes, if the shard is far away.
+func (t *taking) readGroup(ctx context.Context, part takePart, from, to int) error {
+	if err := t.prefetch(ctx, part.stripe, t.columns[from:to]); err != nil {
+		return err
+	}
+	var opened stripe.Fetched
+	if t.gaps.Gap > 0 {
+		pieces, err := t.shard.needToOpen(ctx, part.stripe, t.columns[from:to], stripe.ToOpen, t.gaps.Limit)
+		if err != nil {
+			return err
+		}
+		if opened, err = opened.Fetch(ctx, pieces, t.gaps); err != nil {
+			return err
+		}
+	}
+	open := make([]*stripe.Column, to-from)
+	if err := t.each(ctx, from, to, func(ctx context.Context, i int) (err error) {
+		if open[i-from], err = t.open(ctx, part.stripe, i, opened); err != nil || t.gaps.Gap > 0 {
+			return err
+		}
+		return t.readColumn(ctx, part, i, open[i-from])
+	}); err != nil || t.gaps.Gap <= 0 {
+		return err
+	}
+	for from < to {
+		n, fetched, err := t.fetch(ctx, part, open, opened)
+		if err != nil {
+			return err
+		}
+		if err := t.each(ctx, from, from+n, func(ctx context.Context, i int) error {
+			return t.readColumn(ctx, part, i, open[i-from].Fetched(fetched))
+		}); err != nil {
+			return err
+		}
+		from, open = from+n, open[n:]
+	}
+	return nil
+}
+
+// prefetch reads the descriptors of columns of a stripe that are not open, in few
+// requests.
+func (t *taking) prefetch(ctx context.Context, index int, columns []arrowmap.Column) error {
+	var ids []uint32
+	for i := range columns {
+		if _, ok := t.shard.columns.Get(keyOf(index, &columns[i])); !ok {
+			ids = appendIDs(ids, &columns[i])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return t.shard.file.Stripe(index).Prefetch(ctx, ids)
+}
+
+// open opens column i of a stripe.
+func (t *taking) open(ctx context.Context, index, i int, f stripe.Fetched) (*stripe.Column, error) {
+	c, err := t.shard.openColumn(ctx, index, &t.columns[i], f)
+	if err != nil {
+		return nil, err
+	}
+	return c.With(stripe.ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit}), nil
+}
+
+// fetch reads the bytes of the first columns, as many as fit into one portion.
+func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Column, opened stripe.Fetched) (n int, f stripe.Fetched, err error) {
+	defer fault.Recover(&err)
+	var pieces []stripe.Piece
+	size := int64(0)
+	for n < len(columns) {
+		more := columns[n].Need(nil, part.rows)
+		if size += stripe.SizeOf(more); n > 0 && size > t.gaps.Limit {
+			break
+		}
+		pieces = append(pieces, more...)
+		n++
+	}
+	f, err = opened.Fetch(ctx, pieces, t.gaps)
+	return n, slices.Concat(opened, f), err
+}
+
+// readColumn reads the rows of a part of column i.
+func (t *taking) readColumn(ctx context.Context, part takePart, i int, c *stripe.Column) (err error) {
+	defer fault.Recover(&err)
+	arr, err := c.ReadBare(ctx, part.rows)
+	if err == nil {
+		t.bare[i] = append(t.bare[i], arr)
+	}
+	return err
+}
+
+// each calls f for all columns from one up to another, for some at a time.
+func (t *taking) each(ctx context.Context, from, to int, f func(ctx context.Context, i int) error) error {
+	if t.o.Parallelism == 1 || to-from <= 1 {
+		for i := from; i < to; i++ {
+			if err := f(ctx, i); err != nil {
 				return err
 			}
 		}
@@ -177,19 +277,17 @@ func (t *taking) all(ctx context.Context, columns []arrowmap.Column, arrays []ar
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(t.o.Parallelism)
-	for i := range columns {
-		g.Go(func() (err error) {
-			arrays[i], err = t.column(ctx, &columns[i])
-			return err
-		})
+	for i := from; i < to; i++ {
+		g.Go(func() error { return f(ctx, i) })
 	}
 	return g.Wait()
 }
 
-// column takes one column.
-func (t *taking) column(ctx context.Context, col *arrowmap.Column) (arr arrow.Array, err error) {
+// column makes the array of column i.
+func (t *taking) column(i int) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
-	bare, err := t.bare(ctx, col)
+	col := &t.columns[i]
+	bare, err := t.joined(i)
 	if err != nil {
 		return nil, err
 	}
@@ -206,37 +304,20 @@ func (t *taking) column(ctx context.Context, col *arrowmap.Column) (arr arrow.Ar
 	return arr, fault.In(err, fmt.Sprintf("column %q", col.Arrow.Name), -1)
 }
 
-// bare reads the rows of all stripes, in ascending order, as the bare type.
-func (t *taking) bare(ctx context.Context, col *arrowmap.Column) (arrow.Array, error) {
-	parts := make([]arrow.Array, 0, len(t.parts))
-	defer func() {
-		for _, p := range parts {
-			p.Release()
-		}
-	}()
-	if len(t.parts) == 0 {
-		bare, _ := stripe.Bare(*col)
+// joined are the rows of all parts of column i, in ascending order, as the bare type.
+func (t *taking) joined(i int) (arrow.Array, error) {
+	switch parts := t.bare[i]; len(parts) {
+	case 0:
+		bare, _ := stripe.Bare(t.columns[i])
 		return arrowutil.Nulls(t.o.Allocator, bare.Plain, 0), nil
-	}
-	for _, part := range t.parts {
-		c, err := t.shard.openColumn(ctx, part.stripe, col)
-		if err != nil {
-			return nil, inStripe(err, part.stripe)
-		}
-		c = c.With(stripe.ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit})
-		arr, err := c.ReadBare(ctx, part.rows)
-		if err != nil {
-			return nil, inStripe(err, part.stripe)
-		}
-		parts = append(parts, arr)
-	}
-	if len(parts) == 1 {
+	case 1:
 		parts[0].Retain()
 		return parts[0], nil
+	default:
+		arr, err := array.Concatenate(parts, t.o.Allocator)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", stripe.ErrBatchTooLarge, err)
+		}
+		return arr, nil
 	}
-	arr, err := array.Concatenate(parts, t.o.Allocator)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", stripe.ErrBatchTooLarge, err)
-	}
-	return arr, nil
 }

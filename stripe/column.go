@@ -48,7 +48,7 @@ func (c *Column) With(o ReadOptions) *Column {
 }
 
 // Fetched is the same column, with bytes that were read before; nil changes nothing.
-func (c *Column) Fetched(f *Fetched) *Column {
+func (c *Column) Fetched(f Fetched) *Column {
 	if f == nil {
 		return c
 	}
@@ -74,6 +74,7 @@ func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOpti
 	if err != nil {
 		return nil, err
 	}
+	o.Fetched, o.Counters = nil, nil // the column may stay open for long
 	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows(), size: op.size, blocks: op.blocks}, nil
 }
 
@@ -277,7 +278,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uin
 	if b == nil {
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
-	br, err := openBlocks(ctx, n.src, n.col.ID, b, want)
+	br, err := n.openBlocks(ctx, b, want)
 	if err != nil {
 		return nil, err
 	}

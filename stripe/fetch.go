@@ -1,10 +1,15 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/arrowmap"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -28,11 +33,16 @@ func (c *Column) Need(dst []Piece, rows rowset.Set) []Piece {
 }
 
 // DataSize is how many bytes the blocks of the column take that Need tells of.
-func (c *Column) DataSize() (n int64) {
+func (c *Column) DataSize() int64 {
 	if c.rows == 0 {
 		return 0
 	}
-	for _, p := range c.Need(nil, rowset.All(c.rows)) {
+	return SizeOf(c.Need(nil, rowset.All(c.rows)))
+}
+
+// SizeOf is how many bytes pieces have together.
+func SizeOf(pieces []Piece) (n int64) {
+	for _, p := range pieces {
 		n += p.Size
 	}
 	return n
@@ -52,9 +62,59 @@ func (br *blockReader) need(w *worker, rows rowset.Set, add func(Piece)) {
 	}
 }
 
-// Fetched holds bytes that were read at once for several columns. It does not
-// change, and may be used by many goroutines.
-type Fetched struct{ regions []region } // by reader, then by offset
+// Parts says what of a column's buffers to read ahead of opening it.
+type Parts uint8
+
+// The parts.
+const (
+	ToOpen   Parts = iota // block maps and value dictionaries
+	ToFilter              // these, and range indexes
+	Whole                 // all but range indexes
+)
+
+// NeedToOpen appends the pieces of at most limit bytes that [OpenColumn] and the first
+// reads of a column take beside descriptors, as far as these can be read.
+func NeedToOpen(ctx context.Context, dst []Piece, src Source, col arrowmap.Column, parts Parts, limit int64) ([]Piece, error) {
+	d, err := src.Descriptor(ctx, col.ID)
+	if err != nil || d == nil {
+		return dst, err
+	}
+	for _, b := range NativeEncoding(d).GetBuffers() {
+		r := b.GetBuffer().GetRange()
+		switch b.GetKind() {
+		case shardpb.BufferKind_VALUE_DICTIONARY:
+		case shardpb.BufferKind_RANGE_INDEX:
+			if parts != ToFilter {
+				continue
+			}
+		default:
+			if parts != Whole {
+				r = b.GetBlockMap().GetRange()
+			}
+		}
+		at, err := src.Artifact(ctx, col.ID, b.GetBuffer()) // which checks its range
+		if err != nil {
+			return dst, err
+		}
+		size := int64(r.GetEnd() - r.GetStart())
+		if 0 < size && size <= limit && r.GetEnd() <= b.GetBuffer().GetRange().GetEnd() {
+			dst = append(dst, Piece{at, int64(r.GetStart()), size})
+		}
+	}
+	for i := range col.Children {
+		if dst, err = NeedToOpen(ctx, dst, src, col.Children[i], parts, limit); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// Fetched holds bytes that were read at once for several columns, by one Fetch or
+// more. It does not change, and may be used by many goroutines.
+type Fetched []*regions
+
+// regions are what one Fetch has read, by reader, then by offset.
+type regions []region
 
 type region struct {
 	reader int // its number among the readers of the pieces
@@ -63,10 +123,50 @@ type region struct {
 	bytes  []byte
 }
 
-// Fetch reads pieces: those with at most gap bytes between them in one request, of
-// about limit bytes at most, unless what belongs together is larger. Any that fails
-// is an error.
-func Fetch(ctx context.Context, pieces []Piece, gap, limit int64) (*Fetched, error) {
+// Size is how many bytes it holds.
+func (f Fetched) Size() (n int64) {
+	for _, regions := range f {
+		for i := range *regions {
+			n += int64(len((*regions)[i].bytes))
+		}
+	}
+	return n
+}
+
+// Gaps is how bytes that lie apart are read.
+type Gaps struct {
+	Gap      int64 // most bytes that are read for nothing to save a request
+	Limit    int64 // about how many bytes a request reads, unless what belongs together is larger
+	Requests int   // at a time
+}
+
+// Fetch reads pieces, but for those that it holds, and gives what it read. Any that
+// fails is an error.
+func (f Fetched) Fetch(ctx context.Context, pieces []Piece, o Gaps) (Fetched, error) {
+	pieces = slices.DeleteFunc(pieces, func(p Piece) bool { return f.bytes(p.Reader, p.Offset, int(p.Size)) != nil })
+	if len(pieces) == 0 {
+		return nil, nil
+	}
+	read := regions(join(pieces, o))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(o.Requests, 1))
+	for i := range read {
+		r := &read[i]
+		fetch := func() error { return r.r.ReadAt(ctx, r.bytes, r.offset) }
+		if o.Requests > 1 && len(read) > 1 {
+			g.Go(fetch)
+		} else if err := fetch(); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return Fetched{&read}, nil
+}
+
+// join makes regions of pieces, which it sorts.
+func join(pieces []Piece, o Gaps) (out []region) {
 	number := map[storage.Reader]int{}
 	for _, p := range pieces {
 		if _, ok := number[p.Reader]; !ok {
@@ -74,56 +174,61 @@ func Fetch(ctx context.Context, pieces []Piece, gap, limit int64) (*Fetched, err
 		}
 	}
 	slices.SortFunc(pieces, func(a, b Piece) int {
-		switch na, nb := number[a.Reader], number[b.Reader]; {
-		case na != nb:
-			return na - nb
-		case a.Offset != b.Offset:
-			return int(min(max(a.Offset-b.Offset, -1), 1))
-		}
-		return int(min(max(a.Size-b.Size, -1), 1))
+		return cmp.Or(cmp.Compare(number[a.Reader], number[b.Reader]), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size))
 	})
-	f := &Fetched{}
 	for len(pieces) > 0 {
 		first := pieces[0]
 		end, n := first.Offset+first.Size, 1
 		for _, p := range pieces[1:] {
 			between := p.Offset - end
-			full := p.Offset+p.Size-first.Offset > limit && between > readGap // a column reads through less
-			if p.Reader != first.Reader || between > max(gap, readGap) || full {
+			full := p.Offset+p.Size-first.Offset > o.Limit && between > readGap // a column reads through less
+			if p.Reader != first.Reader || between > max(o.Gap, readGap) || full {
 				break
 			}
 			end = max(end, p.Offset+p.Size)
 			n++
 		}
 		pieces = pieces[n:]
-		b := make([]byte, end-first.Offset)
-		if err := first.Reader.ReadAt(ctx, b, first.Offset); err != nil {
-			return nil, err
-		}
-		f.regions = append(f.regions, region{number[first.Reader], first.Reader, first.Offset, b})
+		out = append(out, region{number[first.Reader], first.Reader, first.Offset, make([]byte, end-first.Offset)})
 	}
-	return f, nil
+	return out
 }
 
 // bytes are those of a range, nil if they were not fetched.
-func (f *Fetched) bytes(r storage.Reader, offset int64, n int) []byte {
-	if f == nil {
-		return nil
-	}
-	for i := 0; i < len(f.regions); {
-		if f.regions[i].r != r { // the next reader
-			i += sort.Search(len(f.regions)-i, func(k int) bool { return f.regions[i+k].reader > f.regions[i].reader })
-			continue
+func (f Fetched) bytes(r storage.Reader, offset int64, n int) []byte {
+	for _, regions := range f {
+		if b := regions.bytes(r, offset, n); b != nil {
+			return b
 		}
-		k := i + sort.Search(len(f.regions)-i, func(k int) bool {
-			g := &f.regions[i+k]
-			return g.reader != f.regions[i].reader || g.offset+int64(len(g.bytes)) >= offset+int64(n)
-		})
-		if k == len(f.regions) || f.regions[k].r != r || f.regions[k].offset > offset {
-			return nil
-		}
-		from := offset - f.regions[k].offset
-		return f.regions[k].bytes[from : from+int64(n) : from+int64(n)]
 	}
 	return nil
+}
+
+func (f regions) bytes(r storage.Reader, offset int64, n int) []byte {
+	for i := 0; i < len(f); {
+		if f[i].r != r { // the next reader
+			i += sort.Search(len(f)-i, func(k int) bool { return f[i+k].reader > f[i].reader })
+			continue
+		}
+		k := i + sort.Search(len(f)-i, func(k int) bool {
+			g := &f[i+k]
+			return g.reader != f[i].reader || g.offset+int64(len(g.bytes)) >= offset+int64(n)
+		})
+		if k == len(f) || f[k].r != r || f[k].offset > offset {
+			return nil
+		}
+		from := offset - f[k].offset
+		return f[k].bytes[from : from+int64(n) : from+int64(n)]
+	}
+	return nil
+}
+
+// read reads n bytes of a buffer, unless they were fetched. The result is the
+// caller's alone.
+func (f Fetched) read(ctx context.Context, r storage.Reader, offset, n int64) ([]byte, error) {
+	if b := f.bytes(r, offset, int(n)); b != nil {
+		return slices.Clone(b), nil // what lies around it need not stay in memory
+	}
+	b := make([]byte, n)
+	return b, r.ReadAt(ctx, b, offset)
 }

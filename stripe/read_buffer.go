@@ -70,14 +70,14 @@ func bufferRange(ref *commonpb.DataRef, size int64) (start, end int64, err error
 }
 
 // openBlocks reads the block map of a buffer, which should hold some number of values.
-func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer, values uint64) (*blockReader, error) {
+func (n *openNode) openBlocks(ctx context.Context, b *shardpb.EncodedBuffer, values uint64) (*blockReader, error) {
 	name := b.GetKind().String()
-	r, err := src.Artifact(ctx, id, b.GetBuffer())
+	r, err := n.src.Artifact(ctx, n.col.ID, b.GetBuffer())
 	if err != nil {
 		return nil, fault.In(err, name, -1)
 	}
 	br := &blockReader{r: r, checksums: b.GetBlockChecksums(), name: name}
-	if err := br.readMap(ctx, b, values); err != nil {
+	if err := br.readMap(ctx, b, values, n.options.Fetched); err != nil {
 		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
 	}
 	return br, nil
@@ -87,7 +87,7 @@ func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBu
 // §6.1). Its values are as many as the positions of its node say.
 func IsSingleBlock(b *shardpb.EncodedBuffer) bool { return b.BlockMap == nil && b.GetBlockCount() == 1 }
 
-func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64) error {
+func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64, f Fetched) error {
 	size, err := br.r.Size(ctx)
 	if err != nil {
 		return err
@@ -113,8 +113,8 @@ func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, va
 		return fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, start, end)
 	}
 	br.mapSize = mapEnd - mapStart
-	raw := make([]byte, br.mapSize)
-	if err := br.r.ReadAt(ctx, raw, mapStart); err != nil {
+	raw, err := f.read(ctx, br.r, mapStart, br.mapSize)
+	if err != nil {
 		return err
 	}
 	if br.blocks, err = blockmap.Parse(raw, mapStart-start); err != nil {

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,7 @@ type valueDictionary struct {
 	fixed      int
 
 	mu    sync.Mutex
+	raw   []byte // its bytes until it is parsed, nil if they have to be read
 	dict  *dictionary.Dictionary
 	table *bytestring.Table
 }
@@ -51,6 +53,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	if d.end-d.start > n.options.MaxDictionaryBytes {
 		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
 	}
+	d.raw = slices.Clone(n.options.Fetched.bytes(r, d.start, int(d.end-d.start)))
 	n.size += 4 * (d.end - d.start) // its values, and a table of them
 	return d, nil
 }
@@ -62,8 +65,11 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 	if d.dict != nil {
 		return d.dict, d.table, nil
 	}
-	raw := make([]byte, d.end-d.start)
-	err := d.r.ReadAt(ctx, raw, d.start)
+	raw, err := d.raw, error(nil)
+	if raw == nil {
+		raw = make([]byte, d.end-d.start)
+		err = d.r.ReadAt(ctx, raw, d.start)
+	}
 	var dict *dictionary.Dictionary
 	if err == nil {
 		dict, err = dictionary.Parse(raw, d.valueType, uint32(d.fixed))
@@ -78,7 +84,7 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 			v.Offsets[i] = int64(o)
 		}
 	}
-	d.dict, d.table = dict, bytestring.NewTable(v)
+	d.dict, d.table, d.raw = dict, bytestring.NewTable(v), nil
 	return d.dict, d.table, nil
 }
 

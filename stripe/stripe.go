@@ -95,7 +95,7 @@ type ReadOptions struct {
 	Counters *Counters
 	// Fetched has bytes that were read before, for several columns at once; others
 	// are read when they are needed.
-	Fetched *Fetched
+	Fetched Fetched
 }
 
 // Counters count what reads of columns did. They may be added to by several
