@@ -52,7 +52,7 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 		if err != nil {
 			return nil, err
 		}
-		return f.opened()
+		return f.bytes()
 	}
 	return s
 }

@@ -54,7 +54,7 @@ type stripeFilter struct {
 	disable Sources
 
 	columns []stripeColumn
-	opened  func() (stripe.Fetched, error) // reads once what opening the columns takes
+	bytes   func() (stripe.Fetched, error) // reads once what opening the columns takes
 	facts   []filter.Facts
 	leaves  map[*filter.Node]*leafCodes
 	only    []onlyEntry
@@ -97,7 +97,7 @@ type onlyEntry struct{ column, entry int }
 func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error) {
 	pred := st.sc.filter
 	f := &stripeFilter{shard: st.sc.shard, pred: pred, stripe: st.stripe, disable: st.sc.o.Disable, leaves: map[*filter.Node]*leafCodes{}}
-	f.opened = sync.OnceValues(func() (stripe.Fetched, error) {
+	f.bytes = sync.OnceValues(func() (stripe.Fetched, error) {
 		columns := make([]arrowmap.Column, len(f.columns))
 		for i := range columns {
 			columns[i] = *f.columns[i].read()
@@ -300,7 +300,7 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 	if c.reader != nil {
 		return c.reader, nil
 	}
-	opened, err := f.opened()
+	opened, err := f.bytes()
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ func (f *stripeFilter) opened(stats *scanStats) {
 func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 	pages := make([]*pageFacts, len(f.columns))
 	some := false
-	opened, err := f.opened()
+	opened, err := f.bytes()
 	if err != nil {
 		return "", err
 	}
