@@ -45,44 +45,77 @@ func buildLookup(names []string) hashLookup {
 // find looks name up among n siblings. final is false if the lookup is broken;
 // otherwise its answer counts, also if it is "no".
 func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (node Node, found, final bool) {
+	final = eachInBucket(t, name, n, at, func(c Node) bool {
+		node, found = c, true
+		return false
+	})
+	return node, found, final
+}
+
+// eachInBucket gives those among n siblings that are called name, as far as yield
+// wants them; ok is false if the lookup is broken.
+func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, error), yield func(Node) bool) (ok bool) {
 	buckets, entries := t.Vector(lookupBuckets, 4), t.Vector(lookupEntries, 4)
 	count := buckets.Len() - 1
 	if t.Err != nil || count < 1 || count&(count-1) != 0 {
-		return Node{}, false, false
+		return false
 	}
 	b := int(xxh3.HashString(name) & uint64(count-1))
 	from, to := buckets.Uint32(b), buckets.Uint32(b+1)
 	if from > to || uint64(to) > uint64(entries.Len()) {
-		return Node{}, false, false
+		return false
 	}
 	for k := int(from); k < int(to); k++ {
 		i := entries.Uint32(k)
 		if uint64(i) >= uint64(n) {
-			return Node{}, false, false
+			return false
 		}
 		c, err := at(int(i))
 		if err != nil {
-			return Node{}, false, false
+			return false
 		}
-		if string(c.name) == name {
-			return c, true, true
+		if string(c.name) == name && !yield(c) {
+			return true
 		}
 	}
-	return Node{}, false, true
+	return true
 }
 
 // scan looks name up without a lookup.
-func scan(name string, n int, at func(int) (Node, error)) (Node, bool, error) {
+func scan(name string, n int, at func(int) (Node, error)) (node Node, found bool, err error) {
+	err = eachOf(name, n, at, func(c Node) bool {
+		node, found = c, true
+		return false
+	})
+	return node, found, err
+}
+
+// eachOf is eachInBucket without a lookup.
+func eachOf(name string, n int, at func(int) (Node, error), yield func(Node) bool) error {
 	for i := range n {
 		c, err := at(i)
 		if err != nil {
-			return Node{}, false, err
+			return err
 		}
-		if string(c.name) == name {
-			return c, true, nil
+		if string(c.name) == name && !yield(c) {
+			return nil
 		}
 	}
-	return Node{}, false, nil
+	return nil
+}
+
+// Count is how many top-level fields have exactly this name.
+func (s *Schema) Count(name string) (n int, err error) {
+	count := func(Node) bool {
+		n++
+		return true
+	}
+	if s.hashed && eachInBucket(s.lookup, name, s.NumFields(), s.Field, count) {
+		return n, nil
+	}
+	n = 0
+	err = eachOf(name, s.NumFields(), s.Field, count)
+	return n, err
 }
 
 // Find is the top-level field with exactly this name; ok is false if there is

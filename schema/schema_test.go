@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -230,8 +231,35 @@ func TestLookupFallback(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, ok, "%s: %s", what, fields[i].Name)
 			require.Equal(t, uint32(i), n.ID())
+			requireCount(t, s, fields[i].Name, 1)
 		}
+		requireCount(t, s, "f40", 0)
 	}
+}
+
+func requireCount(t *testing.T, s *schema.Schema, name string, want int) {
+	n, err := s.Count(name)
+	require.NoError(t, err)
+	require.Equal(t, want, n, name)
+}
+
+// Two fields of one name are counted, though we write no such schema: with a lookup and
+// without.
+func TestCountFields(t *testing.T) {
+	b, err := schema.Build([]schema.Field{{Name: "one", Type: schema.Int8}, {Name: "two", Type: schema.Int8}, {Name: "six", Type: schema.Int8}})
+	require.NoError(t, err)
+	s, err := schema.Parse(b)
+	require.NoError(t, err)
+	requireCount(t, s, "one", 1)
+	requireCount(t, s, "ten", 0)
+	twice := bytes.Replace(b, []byte("six"), []byte("one"), 1)
+	l := schemafb.GetRootAsSchema(twice, 0).FieldLookup(nil)
+	tab := l.Table()
+	at := int(tab.Vector(flatbuffers.UOffsetT(tab.Offset(4))))
+	binary.LittleEndian.PutUint32(twice[at-4:], 12) // no lookup
+	s, err = schema.Parse(twice)
+	require.NoError(t, err)
+	requireCount(t, s, "one", 2)
 }
 
 // Ids in another order are found through an index.

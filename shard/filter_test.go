@@ -163,6 +163,22 @@ func where(t testing.TB, text string) filter.Expr {
 	return e
 }
 
+// A filter looks at the fields that it names, and no others, unless one is not there.
+func TestFilterFields(t *testing.T) {
+	ctx := context.Background()
+	data := numbered(100, 300)
+	s := openTable(t, data, WriterOptions{})
+	for text, want := range map[string]int{"c7 is not null and c299 is not null": 2, "c0 < 5 or c0 > 7": 1, "true": 0} {
+		p, err := s.fieldsOf(ctx, where(t, text))
+		require.NoError(t, err)
+		require.Len(t, p.columns, want, text)
+	}
+	_, err := s.bind(ctx, where(t, "C7 = 1"))
+	require.ErrorContains(t, err, "there is no column C7: is c7 meant?")
+	_, err = s.bind(ctx, where(t, `"a.b" = 1`))
+	require.ErrorContains(t, err, "there is no column")
+}
+
 // TestFilterColumns: the filter may look at columns that are not in the result, and
 // other way round; and at parts of structs.
 func TestFilterColumns(t *testing.T) {

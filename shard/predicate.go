@@ -55,21 +55,23 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 	if e.IsZero() {
 		return nil, nil
 	}
-	all, err := s.ArrowSchema()
+	fields, err := s.fieldsOf(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	bound, err := filter.Bind(e, all)
+	bound, err := filter.Bind(e, fields.schema)
 	if err != nil {
-		return nil, err
-	}
-	p := &predicate{bound: bound, found: map[*filter.Node]*foundRows{}}
-	for i, path := range bound.Columns() {
-		index := bound.Column(i).Index
-		top, err := s.topColumn(ctx, path, index[0])
+		if fields, err = s.project(ctx, nil); err == nil { // the error may name another column
+			bound, err = filter.Bind(e, fields.schema)
+		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	p := &predicate{bound: bound, found: map[*filter.Node]*foundRows{}}
+	for i := range bound.Columns() {
+		index := bound.Column(i).Index
+		top := fields.columns[index[0]]
 		c := predicateColumn{top: onlyPath(top, index[1:]), index: make([]int, len(index)-1)}
 		node := &c.top
 		c.nodes = append(c.nodes, node)
@@ -95,17 +97,20 @@ func (p *predicate) watch(n *filter.Node) {
 	}
 }
 
-// topColumn is the field of the shard that a path begins with, its i-th.
-func (s *Shard) topColumn(ctx context.Context, path string, i int) (arrowmap.Column, error) {
-	name := schema.SplitPath(path)[0]
-	p, err := s.project(ctx, []string{schema.Escape(name)})
-	if err == nil && len(p.columns) == 1 {
-		return p.columns[0], nil
+// fieldsOf are the fields of the shard that a filter names; all of them if it may
+// not be clear which those are.
+func (s *Shard) fieldsOf(ctx context.Context, e filter.Expr) (*projection, error) {
+	paths := []string{}
+	for _, path := range e.Columns() {
+		name := schema.SplitPath(path)[0]
+		if n, err := s.schema.Count(name); n != 1 || err != nil {
+			return s.project(ctx, nil)
+		}
+		if top := schema.Escape(name); !slices.Contains(paths, top) {
+			paths = append(paths, top)
+		}
 	}
-	if p, err = s.project(ctx, nil); err != nil { // some names have no path
-		return arrowmap.Column{}, err
-	}
-	return p.columns[i], nil
+	return s.project(ctx, paths)
 }
 
 // onlyPath is a column with the fields only that lead to one inside of structs.
