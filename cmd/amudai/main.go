@@ -12,6 +12,8 @@ import (
 )
 
 func main() {
+	// Whoever reads stdout may leave: then writing fails, and temporary files go, too.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	go func() {
 		<-ctx.Done()
