@@ -86,13 +86,13 @@ func decodeChanged[D comparable, T Value, U word](dst []D, tree []byte, c Change
 // changeChunks changes chunk after chunk. Where all of them lie on a line the
 // packed values are changed, without making them values first.
 func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], s *Scratch) bool {
-	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
 	if sizeOf[U]() == 8 {
 		first := uint64(v.add) + uint64(v.step)*uint64(v.base)
 		if a, b, ok := c.Line(first, uint64(v.step), ^uint64(0)>>(64-v.w)); ok {
-			return changeLine(dst, v, c, a, b, tmp)
+			return changeLine(dst, v, c, a, b, s)
 		}
 	}
+	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
 	next := 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
 		next = v.whole(tmp, v.base, at, next)
@@ -106,21 +106,28 @@ func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Chang
 	return true
 }
 
-// changeLine changes packed values that lie on the line a + b*q, and exceptions
-// one by one.
-func changeLine[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], a, b uint64, tmp *[fastlanes.ChunkLen]U) bool {
-	next, ok := 0, true
+// changeLine changes packed values that lie on the line a + b*q, and the
+// exceptions, which do not, in a second step.
+func changeLine[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], a, b uint64, s *Scratch) bool {
+	mark := s.mark()
+	defer s.release(mark)
+	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
+	others, next := take[U](s, len(v.positions)), 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
 		v.unpackOnly(tmp, 0, at)
 		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
 		c.Steps(to, as[T](tmp[:len(to)]), a, b)
-		for ; next < len(v.positions) && int(v.positions[next]) < at+len(to); next++ {
-			p := int(v.positions[next]) - at
-			one := tmp[p : p+1]
-			one[0] += v.base + v.highs[next]
-			v.finish(one)
-			ok = c.Values(to[p:p+1], as[T](one)) && ok
+		for ; next < len(others) && int(v.positions[next]) < at+len(to); next++ {
+			others[next] = v.base + v.highs[next] + tmp[int(v.positions[next])-at]
 		}
 	}
-	return ok
+	v.finish(others)
+	changed := take[D](s, len(others))
+	if !c.Values(changed, as[T](others)) {
+		return false
+	}
+	for i, p := range v.positions {
+		dst[p] = changed[i]
+	}
+	return true
 }
