@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 	"github.com/amudai/amudai-go/internal/testdata"
 )
 
@@ -349,7 +350,7 @@ func BenchmarkAdd(b *testing.B) {
 			}
 			d := NewBuilder(typeString, 0)
 			var codes []uint32
-			b.SetBytes(int64(len(data)))
+			microbench.Output(b, len(data))
 			for b.Loop() {
 				codes = d.AddAll(codes[:0], data, offsets, bitmap.All(1<<16))
 			}

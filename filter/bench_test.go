@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // benchArray has rows values of a type, numbers below 1000, three-letter codes,
@@ -90,7 +91,7 @@ func BenchmarkEval(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			dst := make([]byte, filter.BitmapLen(rows))
 			columns := []arrow.Array{arr}
-			b.SetBytes(size)
+			microbench.Output(b, int(size))
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := bound.Eval(dst, columns, rows); err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // span is the rows that models know: from -span to span.
@@ -207,7 +209,7 @@ func BenchmarkFromBits(b *testing.B) {
 			bitmap[i] = pattern
 		}
 		b.Run(fmt.Sprintf("%02x", pattern), func(b *testing.B) {
-			b.SetBytes(n / 8)
+			microbench.Output(b, n/8)
 			for b.Loop() {
 				FromBits(bitmap, 0, n, 0)
 			}

@@ -3,6 +3,8 @@ package alp
 import (
 	"math"
 	"testing"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // prices are decimals with two digits behind the point.
@@ -32,14 +34,6 @@ func roots(n int) []float64 {
 	return v
 }
 
-func BenchmarkCopy(b *testing.B) {
-	src, dst := prices(2048), make([]float64, 2048)
-	b.SetBytes(8 * 2048)
-	for b.Loop() {
-		copy(dst, src)
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	b.Run("float64", func(b *testing.B) { benchmarkDecode[float64, int64](b, prices(2048)) })
 	b.Run("float32", func(b *testing.B) { benchmarkDecode[float32, int32](b, tenths(2048)) })
@@ -49,7 +43,7 @@ func benchmarkDecode[F Float, I Int](b *testing.B, src []F) {
 	p, _ := Search[F, I](src)
 	ints := make([]I, len(src))
 	Encode(ints, src, p, nil)
-	b.SetBytes(int64(len(src) * size[F]()))
+	microbench.Output(b, len(src)*size[F]())
 	for b.Loop() {
 		Decode(src, ints, p)
 	}
@@ -63,7 +57,7 @@ func BenchmarkEncode(b *testing.B) {
 func benchmarkEncode[F Float, I Int](b *testing.B, src []F) {
 	p, _ := Search[F, I](src)
 	ints := make([]I, len(src))
-	b.SetBytes(int64(len(src) * size[F]()))
+	microbench.Output(b, len(src)*size[F]())
 	for b.Loop() {
 		Encode(ints, src, p, nil)
 	}
@@ -75,7 +69,7 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 func benchmarkSearch(b *testing.B, src []float64) {
-	b.SetBytes(int64(8 * len(src)))
+	microbench.Output(b, 8*len(src))
 	for b.Loop() {
 		Search[float64, int64](src)
 	}
@@ -87,19 +81,19 @@ func BenchmarkRD(b *testing.B) {
 	codes, right := make([]uint16, len(src)), make([]uint64, len(src))
 	exc, lefts := EncodeRD(codes, right, src, p, nil, nil)
 	b.Run("search", func(b *testing.B) {
-		b.SetBytes(int64(8 * len(src)))
+		microbench.Output(b, 8*len(src))
 		for b.Loop() {
 			SearchRD(src)
 		}
 	})
 	b.Run("encode", func(b *testing.B) {
-		b.SetBytes(int64(8 * len(src)))
+		microbench.Output(b, 8*len(src))
 		for b.Loop() {
 			EncodeRD(codes, right, src, p, exc[:0], lefts[:0])
 		}
 	})
 	b.Run("decode", func(b *testing.B) {
-		b.SetBytes(int64(8 * len(src)))
+		microbench.Output(b, 8*len(src))
 		for b.Loop() {
 			if err := DecodeRD(src, codes, right, p, exc, lefts); err != nil {
 				b.Fatal(err)

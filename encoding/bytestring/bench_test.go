@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // benchColumns are a block each of values of some kinds.
@@ -34,16 +35,9 @@ func makeValues(n int, of func(i int) []byte) Values {
 	return v
 }
 
-// BenchmarkDecode decodes a block of each encoding, beside a copy of its values.
+// BenchmarkDecode decodes a block of each encoding.
 func BenchmarkDecode(b *testing.B) {
 	for name, v := range benchColumns() {
-		b.Run(name+"/memmove", func(b *testing.B) {
-			dst := make([]byte, len(v.Data))
-			b.SetBytes(int64(len(v.Data)))
-			for b.Loop() {
-				copy(dst, v.Data)
-			}
-		})
 		for _, shape := range []string{"Plain", "BlockDictionary(FLBitPack,raw)", "FSST(Delta(FFOR))", "GroupedFSST(Delta(FFOR),raw)", "LZ4(Delta(FFOR))", "FlatLZ(Delta(FFOR))", "Template(FLBitPack,FFOR)", "Zstd(Delta(FFOR))"} {
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			if err != nil {
@@ -53,7 +47,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.Run(name+"/"+root(shape), func(b *testing.B) {
 				var s Scratch
 				dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-				b.SetBytes(int64(len(v.Data)))
+				microbench.Output(b, len(v.Data))
 				b.ReportAllocs()
 				for b.Loop() {
 					p, err := Parse(blk, v.N, 0, BlockOptions{Checksums: true}, &s)
@@ -78,7 +72,7 @@ func BenchmarkEncode(b *testing.B) {
 				e := NewEncoder(encoding.Options{Profile: p}, 0)
 				var blk []byte
 				var err error
-				b.SetBytes(int64(len(v.Data)))
+				microbench.Output(b, len(v.Data))
 				b.ReportAllocs()
 				for b.Loop() {
 					if blk, err = e.AppendBlock(blk[:0], v, bitmap.All(v.N)); err != nil {
@@ -88,5 +82,30 @@ func BenchmarkEncode(b *testing.B) {
 				b.ReportMetric(float64(len(blk))/float64(len(v.Data)), "ratio")
 			})
 		}
+	}
+}
+
+// BenchmarkGather writes the values that codes stand for back to back.
+func BenchmarkGather(b *testing.B) {
+	for name, entries := range map[string]int{"airports": 300, "words": 20_000} {
+		b.Run(name, func(b *testing.B) {
+			t := NewTable(makeValues(entries, func(i int) []byte { return fmt.Appendf(nil, "%03X", i) }))
+			rnd := rand.New(rand.NewPCG(3, 4))
+			codes, ends := make([]uint32, 64<<10), make([]int32, 64<<10)
+			for i := range codes {
+				codes[i] = uint32(rnd.IntN(entries))
+			}
+			dst := make([]byte, t.Bound(len(codes)))
+			n, err := Gather(t, dst, ends, 0, codes)
+			if err != nil {
+				b.Fatal(err)
+			}
+			microbench.Output(b, n)
+			for b.Loop() {
+				if _, err := Gather(t, dst, ends, 0, codes); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func unhex(t *testing.T, s string) []byte {
@@ -272,7 +274,7 @@ func benchmarkPack[W Word](b *testing.B, widths ...int) {
 		b.Run(fmt.Sprintf("%T/%d", W(0), w), func(b *testing.B) {
 			var src [ChunkLen]W
 			dst := make([]byte, PackedLen(w))
-			b.SetBytes(int64(binary.Size(src)))
+			microbench.Output(b, binary.Size(src))
 			for b.Loop() {
 				Pack(dst, &src, 100, w)
 			}

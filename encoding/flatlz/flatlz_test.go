@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // slowly is the definition of a stream, byte by byte; false for one that does not
@@ -152,7 +153,7 @@ func BenchmarkEncode(b *testing.B) {
 	src := text(128 << 10)
 	var e Encoder
 	var size int
-	b.SetBytes(int64(len(src)))
+	microbench.Output(b, len(src))
 	for b.Loop() {
 		s, l := e.Encode(src)
 		size = len(s) + len(l)
@@ -165,7 +166,7 @@ func BenchmarkDecode(b *testing.B) {
 	var e Encoder
 	seqs, literals := e.Encode(src)
 	dst := make([]byte, len(src), len(src)+64)
-	b.SetBytes(int64(len(src)))
+	microbench.Output(b, len(src))
 	for b.Loop() {
 		if err := Decode(dst, seqs, literals); err != nil {
 			b.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/microbench"
 	"github.com/amudai/amudai-go/internal/testdata"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkCorpus(b *testing.B) {
 		dst := make([]byte, len(src), len(src)+64)
 		run := func(what string, f func()) {
 			b.Run(name+"/"+what, func(b *testing.B) {
-				b.SetBytes(int64(len(src)))
+				microbench.Output(b, len(src))
 				for b.Loop() {
 					f()
 				}

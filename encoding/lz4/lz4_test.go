@@ -9,6 +9,8 @@ import (
 	reference "github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func unpack(t require.TestingT, block []byte, n int) []byte {
@@ -92,7 +94,7 @@ func BenchmarkAppend(b *testing.B) {
 	dst := make([]byte, 0, len(src))
 	b.Run("ours", func(b *testing.B) {
 		var e Encoder
-		b.SetBytes(int64(len(src)))
+		microbench.Output(b, len(src))
 		for b.Loop() {
 			dst = e.Append(dst[:0], src)
 		}
@@ -102,7 +104,7 @@ func BenchmarkAppend(b *testing.B) {
 		var c reference.Compressor
 		out := make([]byte, reference.CompressBlockBound(len(src)))
 		n := 0
-		b.SetBytes(int64(len(src)))
+		microbench.Output(b, len(src))
 		for b.Loop() {
 			n, _ = c.CompressBlock(src, out)
 		}

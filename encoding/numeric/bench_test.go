@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 	"github.com/amudai/amudai-go/rowset"
 )
 
@@ -89,7 +90,7 @@ func benchDecode[T Value](b *testing.B, shape string, values []T) {
 	}
 	dst := make([]T, len(values))
 	var s Scratch
-	b.SetBytes(int64(size))
+	microbench.Output(b, size)
 	b.ReportMetric(float64(len(tree)*8)/float64(len(values)), "bits/value")
 	for b.Loop() {
 		if err := Decode(dst, tree, &s); err != nil {
@@ -99,14 +100,6 @@ func benchDecode[T Value](b *testing.B, shape string, values []T) {
 }
 
 func benchDecodeInts[T Value](b *testing.B) {
-	b.Run(Of[T]().String()+"/copy", func(b *testing.B) {
-		src := benchValues[T]("narrow")
-		dst := make([]T, len(src))
-		b.SetBytes(int64(len(src) * sizeOf[T]()))
-		for b.Loop() {
-			copy(dst, src)
-		}
-	})
 	for _, c := range benchShapes {
 		p, err := parseShape(c.shape)
 		if err != nil {
@@ -136,7 +129,7 @@ func BenchmarkEncode(b *testing.B) {
 				values := benchValues[int64](kind)
 				e := NewEncoder[int64](encoding.Options{Profile: p})
 				var dst []byte
-				b.SetBytes(8 * benchLen)
+				microbench.Output(b, 8*benchLen)
 				for b.Loop() {
 					dst, _ = e.AppendBlock(dst[:0], values, bitmap.All(benchLen))
 				}
@@ -148,7 +141,7 @@ func BenchmarkEncode(b *testing.B) {
 		values := benchValues[float64]("decimals")
 		e := NewEncoder[float64](encoding.Options{})
 		var dst []byte
-		b.SetBytes(8 * benchLen)
+		microbench.Output(b, 8*benchLen)
 		for b.Loop() {
 			dst, _ = e.AppendBlock(dst[:0], values, bitmap.All(benchLen))
 		}
@@ -169,7 +162,7 @@ func BenchmarkSelect(b *testing.B) {
 			in := []Interval[int64]{{values[0] - 3, values[0] + 3}}
 			dst := make([]uint64, benchLen/64)
 			var s Scratch
-			b.SetBytes(8 * benchLen)
+			microbench.Output(b, 8*benchLen)
 			for b.Loop() {
 				if err := SelectRanges(blk, benchLen, in, BlockOptions{Checksums: true}, &s, dst); err != nil {
 					b.Fatal(err)

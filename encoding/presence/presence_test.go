@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -201,7 +202,7 @@ func BenchmarkDecode(b *testing.B) {
 			section := Append(nil, mask, mask.Nulls(), plain)
 			b.Run(KindName(section)+"/every="+string(rune('0'+every%10)), func(b *testing.B) {
 				dst := make([]byte, n/8)
-				b.SetBytes(n)
+				microbench.Output(b, n/8)
 				for b.Loop() {
 					if _, err := Decode(section, n, dst, 0); err != nil {
 						b.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func masked(text string) (template, digits string) {
@@ -179,7 +180,7 @@ func BenchmarkTemplate(b *testing.B) {
 	}
 	var e Encoder
 	b.Run("split", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
+		microbench.Output(b, len(data))
 		for b.Loop() {
 			e.Encode(data, offsets, 64)
 		}
@@ -189,21 +190,15 @@ func BenchmarkTemplate(b *testing.B) {
 	require.NoError(b, s.Reset(text, e.Lengths(nil)))
 	dst, digits := make([]byte, len(data)+Slack), append(e.Digits, make([]byte, Slack)...)
 	b.Run("expand", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
+		microbench.Output(b, len(data))
 		for b.Loop() {
 			s.Expand(dst, e.Codes, digits, false)
-		}
-	})
-	b.Run("memmove", func(b *testing.B) {
-		b.SetBytes(int64(len(data)))
-		for b.Loop() {
-			copy(dst, data)
 		}
 	})
 	words := AppendWords(nil, e.Digits)
 	unpacked := make([]byte, len(e.Digits)+2*Slack)
 	b.Run("words", func(b *testing.B) {
-		b.SetBytes(int64(len(e.Digits)))
+		microbench.Output(b, len(e.Digits))
 		for b.Loop() {
 			UnpackWords(unpacked, words)
 		}
