@@ -59,6 +59,7 @@ const (
 	Template                      // texts as templates and digits
 	GroupedFSST                   // FSST that begins anew with every few values
 	SingleBlocks                  // buffers of one block without a block map
+	TightPack                     // bit packing without chunks
 	numFeatures
 )
 
@@ -85,6 +86,7 @@ var Table = [numFeatures]Row{
 	{Template, "template", 0x8008, E2026, "0.1.0"},
 	{GroupedFSST, "grouped-fsst", 0x8009, E2026, "0.1.0"},
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
+	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for the codes that

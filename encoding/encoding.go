@@ -48,6 +48,7 @@ const (
 	FlatLZ        Code = 0x8007 // copies of earlier bytes in sequences of one size, and literals
 	Template      Code = 0x8008 // texts as templates and the digits in them
 	GroupedFSST   Code = 0x8009 // FSST in groups of values
+	TightPack     Code = 0x800A // FFOR without chunks
 )
 
 var names = map[Code]string{
@@ -55,7 +56,7 @@ var names = map[Code]string{
 	SingleValue: "SingleValue", TruncateU8: "TruncateU8", TruncateU16: "TruncateU16", TruncateU32: "TruncateU32",
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
-	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins",
+	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
 	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST",
 }
 

@@ -72,7 +72,7 @@ func benchValues[T Value](kind string) []T {
 }
 
 var benchShapes = []struct{ shape, kind string }{
-	{"Plain", "narrow"}, {"SingleValue", "constant"}, {"FFOR", "narrow"}, {"FOR(FLBitPack)", "narrow"},
+	{"Plain", "narrow"}, {"SingleValue", "constant"}, {"FFOR", "narrow"}, {"TightPack", "narrow"}, {"FOR(FLBitPack)", "narrow"},
 	{"Delta(FFOR)", "ascending"}, {"RunLength(Delta(FFOR),FLBitPack)", "runs"}, {"RunLength(FFOR,FLBitPack)", "long runs"},
 	{"BlockDictionary(FLBitPack,raw)", "few"}, {"Sparse(Delta(FFOR),FFOR)", "sparse"}, {"TruncateU8(raw)", "small"},
 	{"TruncateU16(FLBitPack)", "small"}, {"ZigZag(FLBitPack)", "small"}, {"LZ4", "skewed"}, {"Zstd", "skewed"},

@@ -267,7 +267,7 @@ func fits(code, parent encoding.Code, index int) bool {
 	case encoding.BlockDictionary:
 		return index == 1 && code != parent || simple || code == encoding.FLBitPack || code == encoding.FFOR ||
 			code == encoding.RunLength || code == encoding.Zstd || code == encoding.Narrow || code == encoding.PatchedPack ||
-			code == encoding.PrefixBins
+			code == encoding.PrefixBins || code == encoding.TightPack
 	case encoding.RunLength:
 		return code != encoding.RunLength && code != encoding.Sparse && code != encoding.FOR
 	case encoding.FOR:
@@ -312,7 +312,7 @@ func (e *enc) plan(r *row, s *stats, size int) plan {
 	switch r.code {
 	case encoding.FLBitPack:
 		p.width = s.maxWidth
-	case encoding.FFOR:
+	case encoding.FFOR, encoding.TightPack:
 		p.reference, p.width = s.low, s.width
 	case encoding.FOR:
 		p.reference, p.width = s.top, s.width

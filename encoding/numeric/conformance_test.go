@@ -129,6 +129,7 @@ var dumps = []struct {
 	{"lz4", "LZ4", dumpOf[int8](make([]int8, 40)...)},
 	{"common_divisor", "CommonDivisor(Plain)", dumpOf[int16](1000, 1300, 1100)},
 	{"narrow", "Narrow(raw)", dumpOf[uint32](5, 200)},
+	{"tight_pack", "TightPack", dumpOf[uint16](1000, 1001, 1003)},
 	{"patched_pack", "PatchedPack(raw,raw)", dumpOf[uint16](10, 11, 13, 12, 10, 11, 12, 10, 13, 500, 11, 12)},
 	{"prefix_bins", "PrefixBins(Plain,Plain)", dumpOf[int16](10, 20, 10, 20, 10, 20, 10, 21, 10, 23, 10, 10)},
 	{"byte_planes", "BytePlanes(Plain)", dumpOf[uint16](0x0102, 0x0103)},

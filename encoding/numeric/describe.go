@@ -57,7 +57,9 @@ func (d *describer) describe() {
 	case encoding.FOR:
 		d.frameOfReference()
 	case encoding.FFOR:
-		d.fusedFrameOfReference()
+		d.fusedFrameOfReference("chunks")
+	case encoding.TightPack:
+		d.fusedFrameOfReference("differences")
 	case encoding.Delta:
 		d.delta()
 	case encoding.RunLength:
@@ -201,7 +203,7 @@ func (d *describer) frameOfReference() {
 	d.child("differences", headerLen(size), len(d.tree), true, d.t.unsigned(), d.n)
 }
 
-func (d *describer) fusedFrameOfReference() {
+func (d *describer) fusedFrameOfReference(rest string) {
 	size := d.t.Size()
 	if _, _, ok := d.header(size + 1); !ok {
 		return
@@ -209,7 +211,7 @@ func (d *describer) fusedFrameOfReference() {
 	d.value(2, "reference")
 	d.node.Params = strconv.FormatUint(d.uint(2+size, 1, "bits"), 10)
 	d.zeros(3+size, headerLen(size+1))
-	d.rest(headerLen(size+1), "chunks")
+	d.rest(headerLen(size+1), rest)
 }
 
 func (d *describer) delta() {

@@ -116,7 +116,7 @@ func appendDictionary[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	dst = appendTree(e, dst, childOf[U, uint32](in, codes, U32, encoding.BlockDictionary, 0), p.kids[0])
 	size := len(dst) - start - 16
 	kid := p.kids[1]
-	if size%8 != 0 { // the reference reads a tree only where it is aligned
+	if size%8 != 0 && e.features == 0 { // the reference reads a tree only where it is aligned
 		kid = &plan{}
 	}
 	dst, flag := appendPart(e, dst, in.child(values, in.t, encoding.BlockDictionary, 1), kid)

@@ -179,6 +179,8 @@ func appendAs[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 		return appendCommonDivisor(e, dst, in, p)
 	case encoding.Narrow:
 		return appendNarrow(e, dst, in, p)
+	case encoding.TightPack:
+		return appendTight(e, dst, in, p)
 	case encoding.PatchedPack:
 		return appendPatched(e, dst, in, p)
 	case encoding.BytePlanes:

@@ -39,6 +39,7 @@ var shapes = []string{
 var ownShapes = []string{
 	"CommonDivisor(FLBitPack)", "CommonDivisor(Plain)", "CommonDivisor(BlockDictionary(FLBitPack,raw))", "CommonDivisor(PatchedPack(raw,raw))",
 	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,FFOR)", "PatchedPack(Delta(Narrow(raw)),raw)",
+	"TightPack", "Delta(TightPack)", "PatchedPack(Delta(TightPack),TightPack)", "BlockDictionary(TightPack,TightPack)", "ALP(TightPack)",
 	"BytePlanes(Zstd)", "BytePlanes(FLBitPack)", "BytePlanes(RunLength(raw,Narrow(raw)))", "BlockDictionary(Narrow(Zstd),raw)",
 	"PrefixBins(Plain,Plain)", "PrefixBins(Delta(FFOR),RunLength(raw,raw))", "Delta(PrefixBins(Plain,FLBitPack))", "BlockDictionary(PrefixBins(Plain,Plain),raw)",
 	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",

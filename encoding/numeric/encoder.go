@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
@@ -49,7 +48,7 @@ var workspaces = sync.Pool{New: func() any { return new(enc) }}
 func (e *Encoder[T]) workspace() *enc {
 	w := workspaces.Get().(*enc)
 	w.weights, w.features, w.decode, w.fast = weightsOf(e.o.Profile), e.o.Features, 0, false
-	w.weights.narrow = e.o.Features.Has(edition.Narrow)
+	w.weights.features = e.o.Features
 	return w
 }
 

@@ -3,6 +3,7 @@ package numeric
 import (
 	"math/bits"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 )
@@ -12,8 +13,7 @@ type weights struct {
 	tier  tier
 	price int64 // of a nanosecond of decoding, in thousandths of a byte
 	level int   // of the compressors
-	// narrow says that small unsigned values need not take the width of their type.
-	narrow bool
+	features edition.Set
 }
 
 func weightsOf(p encoding.Profile) weights {
@@ -27,7 +27,7 @@ func weightsOf(p encoding.Profile) weights {
 	case encoding.MinimalSize:
 		return weights{tier: tierHeavy, price: 10, level: 1}
 	}
-	return weights{tier: tierMiddle, price: 500}
+	return weights{tier: tierMiddle, price: 400}
 }
 
 // cost is that of bytes that take some picoseconds to decode.
@@ -67,7 +67,10 @@ func packedSize(n, w int) int {
 // bytes if its type can be, or raw.
 func (w *weights) partSize(t Type, n, width int) int {
 	size := min(16+packedSize(n, width), n*t.Size())
-	if t.Signed() || w.narrow && t.Unsigned() {
+	if w.features.Has(edition.TightPack) {
+		size = min(size, 16+tightSize(n, width))
+	}
+	if t.Signed() || w.features.Has(edition.Narrow) && t.Unsigned() {
 		size = min(size, 8+n*wholeBytes(width))
 	}
 	return size
@@ -160,8 +163,11 @@ func (w *weights) directSize(s *stats) int {
 	if s.signed < 8*s.t.Size() {
 		size = min(size, estimateTruncate(w, s, s.signed))
 	}
-	if w.narrow && s.maxWidth > 0 {
+	if w.features.Has(edition.Narrow) && s.maxWidth > 0 {
 		size = min(size, 8+s.n*wholeBytes(s.maxWidth))
+	}
+	if w.features.Has(edition.TightPack) {
+		size = min(size, headerLen(s.t.Size()+1)+tightSize(s.n, s.width))
 	}
 	return min(size, estimatePlain(w, s))
 }
@@ -226,6 +232,13 @@ func estimateNarrow(_ *weights, s *stats) int {
 		return 0
 	}
 	return 8 + s.n*width/8
+}
+
+func estimateTight(_ *weights, s *stats) int {
+	if s.width == 0 || s.n%fastlanes.ChunkLen == 0 {
+		return 0
+	}
+	return headerLen(s.t.Size()+1) + tightSize(s.n, s.width)
 }
 
 func estimatePatched(w *weights, s *stats) int {

@@ -73,6 +73,7 @@ var rows = [...]row{
 	{encoding.CommonDivisor, intTypes, tierMiddle, 1, 200, 15, estimateCommonDivisor, false, true, with(edition.CommonDivisor)},
 	{encoding.Narrow, unsignedFrom16, tierMiddle, 3, 250, 0, estimateNarrow, false, true, with(edition.Narrow)},
 	{encoding.PatchedPack, intTypes, tierMiddle, 1, 70, 30, estimatePatched, false, true, with(edition.PatchedPack)},
+	{encoding.TightPack, intTypes, tierMiddle, 9, 600, 50, estimateTight, false, false, with(edition.TightPack)},
 	{encoding.BytePlanes, wideTypes, tierHeavy, 1, 100, 150, estimateBytePlanes, true, false, with(edition.BytePlanes)},
 	{encoding.PrefixBins, intTypes, tierHeavy, 2, 1000, 0, estimatePrefixBins, true, true, with(edition.PrefixBins)},
 }
@@ -218,6 +219,8 @@ func decodeAs[U word](dst []U, code encoding.Code, tree []byte, t Type, s *Scrat
 		return decodeCommonDivisor(dst, tree, t, s)
 	case encoding.Narrow:
 		return decodeNarrow(dst, tree, s)
+	case encoding.TightPack:
+		return decodeTight(dst, tree)
 	case encoding.PatchedPack:
 		return decodePatched(dst, tree, t, s)
 	case encoding.BytePlanes:
