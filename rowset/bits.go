@@ -22,7 +22,7 @@ func FromBits(bitmap []byte, off, n int, base int64) Set {
 	}
 	edges := 0
 	for i, carry := 0, uint64(0); i < n; i += 64 {
-		w := word(bitmap, off+i, min(n-i, 64))
+		w := next64(bitmap, off+i, n-i)
 		edges += bits.OnesCount64(w ^ (w<<1 | carry))
 		carry = w >> 63
 	}
@@ -32,7 +32,7 @@ func FromBits(bitmap []byte, off, n int, base int64) Set {
 	out := make(Set, (edges+1)/2)
 	at := 0
 	for i, carry := 0, uint64(0); i < n; i += 64 {
-		w := word(bitmap, off+i, min(n-i, 64))
+		w := next64(bitmap, off+i, n-i)
 		// Bits that differ from the one before: a range begins and ends in turn.
 		for e := w ^ (w<<1 | carry); e != 0; e &= e - 1 {
 			row := base + int64(i+bits.TrailingZeros64(e))
@@ -49,6 +49,14 @@ func FromBits(bitmap []byte, off, n int, base int64) Set {
 		out[at/2].To = base + int64(n)
 	}
 	return out
+}
+
+// next64 is up to 64 of n bits from bit off on, which mostly begin where a byte does.
+func next64(bitmap []byte, off, n int) uint64 {
+	if off&7 == 0 && n >= 64 {
+		return binary.LittleEndian.Uint64(bitmap[off>>3:])
+	}
+	return word(bitmap, off, min(n, 64))
 }
 
 // word is n bits, up to 64, from bit off on, the first in the lowest.
