@@ -80,7 +80,7 @@ func (e *Encoder) find(v []byte) uint32 {
 	e.hashes = append(e.hashes, h)
 	start := len(e.set.text)
 	e.set.text = append(e.set.text, masked...)
-	e.set.add(masked, start)
+	e.set.add(masked, start, e.set.appendPieces)
 	if 4*len(e.hashes) > len(slots) {
 		e.grow()
 	}

@@ -7,10 +7,18 @@ import "unsafe"
 // digits. It reads up to Slack bytes behind digits, and writes up to Slack bytes
 // behind the values, or with exact none.
 func (s *Set) Expand(dst []byte, codes []uint32, digits []byte, exact bool) {
-	if exact {
+	switch {
+	case exact:
 		s.expandExactly(dst, codes, digits)
-		return
+	case avx2:
+		s.expandChunks(dst, codes, digits)
+	default:
+		s.expandPieces(dst, codes, digits)
 	}
+}
+
+// expandPieces is Expand in plain Go, of a set that has pieces.
+func (s *Set) expandPieces(dst []byte, codes []uint32, digits []byte) {
 	out, d := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(digits))
 	text, pieces := unsafe.Pointer(unsafe.SliceData(s.text)), unsafe.Pointer(unsafe.SliceData(s.pieces))
 	const pieceLen = unsafe.Sizeof(piece{})
@@ -37,14 +45,16 @@ func (s *Set) Expand(dst []byte, codes []uint32, digits []byte, exact bool) {
 	}
 }
 
+// expandExactly writes no byte too many.
 func (s *Set) expandExactly(dst []byte, codes []uint32, digits []byte) {
 	for _, c := range codes {
-		size, end := s.sizes[c], s.sizes[c+1].piece
-		from := s.text[size.start:]
-		for _, p := range s.pieces[size.piece:end] {
-			dst, from = dst[copy(dst, from[:p.text]):], from[p.text+p.digits:]
-			dst, digits = dst[copy(dst, digits[:p.digits]):], digits[p.digits:]
+		n := copy(dst, s.text[s.sizes[c].start:s.sizes[c+1].start])
+		for i, b := range dst[:n] {
+			if b == '0' {
+				dst[i], digits = digits[0], digits[1:]
+			}
 		}
+		dst = dst[n:]
 	}
 }
 

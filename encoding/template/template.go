@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/fault"
 )
@@ -42,10 +43,15 @@ type Set struct {
 	text   []byte  // all, back to back, and Slack bytes
 	sizes  []size  // by code, and one more
 	pieces []piece // of all
+	chunks []chunk // of all, instead of pieces, where there is a kernel in assembly
 }
 
-// size is how large a template is, and where it begins.
+// size is how large a template is, and where it begins. Assembly knows it.
 type size struct{ text, digits, start, piece uint32 }
+
+// chunk is 16 bytes of a template, and for each of them which of the digits to
+// come stands there, or 0x80. The last one is filled up with bytes that are none.
+type chunk = [2][wide]byte
 
 // piece is a part of a template: bytes of text, then at most maxDigits digits.
 type piece struct{ text, digits uint8 }
@@ -56,12 +62,15 @@ type piece struct{ text, digits uint8 }
 func (s *Set) Reset(text []byte, lengths []uint32) error {
 	s.clear()
 	s.text = text
-	at := 0
+	at, prepare := 0, s.appendPieces
+	if avx2 {
+		prepare = s.appendChunks
+	}
 	for _, n := range lengths {
 		if uint64(n) > uint64(len(text)-at) {
 			return fault.Corruptf("template of %d bytes in %d", n, len(text)-at)
 		}
-		if !s.add(text[at:at+int(n)], at) {
+		if !s.add(text[at:at+int(n)], at, prepare) {
 			return fault.Corruptf("template with a digit other than 0, at %d to %d", at, at+int(n))
 		}
 		at += int(n)
@@ -73,18 +82,19 @@ func (s *Set) Reset(text []byte, lengths []uint32) error {
 }
 
 func (s *Set) clear() {
-	s.pieces, s.sizes = s.pieces[:0], append(s.sizes[:0], size{})
+	s.pieces, s.chunks, s.sizes = s.pieces[:0], s.chunks[:0], append(s.sizes[:0], size{})
 }
 
 // Len is the number of templates.
 func (s *Set) Len() int { return len(s.sizes) - 1 }
 
-// add appends a template, which begins at start; false if it has a digit other than 0.
-func (s *Set) add(text []byte, start int) bool {
+// add appends a template, which begins at start and is prepared in one of two
+// ways; false if it has a digit other than 0.
+func (s *Set) add(text []byte, start int, prepare func([]byte) (digits uint32, bad bool)) bool {
 	last := len(s.sizes) - 1
-	digits, bad := s.appendPieces(text)
+	digits, bad := prepare(text)
 	s.sizes[last].text, s.sizes[last].digits = uint32(len(text)), digits
-	s.sizes = append(s.sizes, size{start: uint32(start + len(text)), piece: uint32(len(s.pieces))})
+	s.sizes = append(s.sizes, size{start: uint32(start + len(text)), piece: uint32(len(s.pieces) + len(s.chunks))})
 	return !bad
 }
 
@@ -117,6 +127,39 @@ func (s *Set) appendPieces(text []byte) (digits uint32, bad bool) {
 	}
 	s.pieces = ps
 	return digits, bad
+}
+
+// appendChunks cuts a template into chunks.
+func (s *Set) appendChunks(text []byte) (digits uint32, bad bool) {
+	n := len(s.chunks)
+	s.chunks = slices.Grow(s.chunks, (len(text)+wide-1)/wide)[:n+(len(text)+wide-1)/wide]
+	out := s.chunks[n:]
+	count, others := uint64(0), uint64(0)
+	for ; len(text) >= wide; text, out = text[wide:], out[1:] {
+		k, o := fill(&out[0], le.Uint64(text), le.Uint64(text[8:]))
+		count, others = count+k, others|o
+	}
+	if len(text) > 0 {
+		var last [wide]byte
+		copy(last[:], text)
+		k, o := fill(&out[0], le.Uint64(last[:]), le.Uint64(last[8:]))
+		count, others = count+k, others|o
+	}
+	return uint32(count), others != 0
+}
+
+// fill makes a chunk of 16 bytes. It counts the digits; others is 0 if all are 0.
+func fill(c *chunk, a, b uint64) (count, others uint64) {
+	ta, tb := a^'0'*ones, b^'0'*ones
+	da, db := digitsOf(ta), digitsOf(tb)
+	ia, ib := da>>7, db>>7
+	na, nb := ia*ones, ib*ones // in each byte how many digits there are up to it
+	before := na >> 56
+	le.PutUint64(c[0][:], a)
+	le.PutUint64(c[0][8:], b)
+	le.PutUint64(c[1][:], na-ia|^da&highs)
+	le.PutUint64(c[1][8:], nb-ib+before*ones|^db&highs)
+	return before + nb>>56, ta&(da<<1-ia) | tb&(db<<1-ib)
 }
 
 // digitBits tells which of at most 64 bytes are digits, and whether any of them

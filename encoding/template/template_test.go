@@ -48,8 +48,20 @@ func drawTexts(t *rapid.T) []string {
 	return texts
 }
 
+// eachTier runs a test with every set of kernels that this machine has.
+func eachTier(t *testing.T, test func(t *testing.T)) {
+	all := tiers()
+	defer use(all[len(all)-1])
+	for _, tier := range all {
+		use(tier)
+		t.Run(tier, test)
+	}
+}
+
 // Texts are split as the definition says, and come back, with canaries around them.
-func TestSplit(t *testing.T) {
+func TestSplit(t *testing.T) { eachTier(t, testSplit) }
+
+func testSplit(t *testing.T) {
 	var e Encoder
 	var s Set
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,7 +135,9 @@ func TestTooMany(t *testing.T) {
 	require.Empty(t, e.Digits)
 }
 
-func TestBadTemplates(t *testing.T) {
+func TestBadTemplates(t *testing.T) { eachTier(t, testBadTemplates) }
+
+func testBadTemplates(t *testing.T) {
 	text := func(s string) []byte { return append(make([]byte, 0, len(s)+Slack), s...) }
 	var s Set
 	require.NoError(t, s.Reset(text("a00b"), []uint32{3, 0, 1}))
@@ -185,16 +199,27 @@ func BenchmarkTemplate(b *testing.B) {
 			e.Encode(data, offsets, 64)
 		}
 	})
-	var s Set
 	text := append(make([]byte, 0, len(e.Text())+Slack), e.Text()...)
-	require.NoError(b, s.Reset(text, e.Lengths(nil)))
 	dst, digits := make([]byte, len(data)+Slack), append(e.Digits, make([]byte, Slack)...)
-	b.Run("expand", func(b *testing.B) {
-		microbench.Output(b, len(data))
-		for b.Loop() {
-			s.Expand(dst, e.Codes, digits, false)
-		}
-	})
+	all := tiers()
+	defer use(all[len(all)-1])
+	for _, tier := range all {
+		use(tier)
+		var s Set
+		lengths := e.Lengths(nil)
+		b.Run("reset/"+tier, func(b *testing.B) {
+			microbench.Output(b, len(text))
+			for b.Loop() {
+				require.NoError(b, s.Reset(text, lengths))
+			}
+		})
+		b.Run("expand/"+tier, func(b *testing.B) {
+			microbench.Output(b, len(data))
+			for b.Loop() {
+				s.Expand(dst, e.Codes, digits, false)
+			}
+		})
+	}
 	words := AppendWords(nil, e.Digits)
 	unpacked := make([]byte, len(e.Digits)+2*Slack)
 	b.Run("words", func(b *testing.B) {
