@@ -68,7 +68,7 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	case encoding.Balanced:
 		gain = 30
 	case encoding.HighCompression:
-		gain = 20
+		gain = 10
 	case encoding.MinimalSize:
 		gain = 5
 	default:
