@@ -112,7 +112,7 @@ func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset
 	if in := rangesOf(keep); len(in) <= fewRanges && 2*rows.Len() >= rows.Bounds().Len() {
 		return selectRanges(ctx, r.data, w, rows, in)
 	}
-	bits := make([]byte, (rows.Len()+63)/64*8)
+	bits := slice(&w.chosen, int(rows.Len()+63)/64*8)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		codes, err := r.codes(w, p, block)
 		if err != nil {

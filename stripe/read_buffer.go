@@ -38,6 +38,7 @@ type worker struct {
 	found   []uint64
 	bits    []byte
 	held    []byte
+	chosen  []byte // a bit for each of the rows that are asked about
 	marked  []byte
 }
 

@@ -130,7 +130,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 // repeat makes an array of n times the value of a code.
 func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error) {
 	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
-		var codes [1024]uint32
+		codes := slice(&w.codes, 1024)
 		for i := range codes {
 			codes[i] = code
 		}

@@ -72,7 +72,7 @@ func selectRanges[T numeric.Value](ctx context.Context, data *blockReader, w *wo
 // selectEach has a bit for each of the rows, as find sets them for all rows of
 // a block.
 func selectEach(ctx context.Context, data *blockReader, w *worker, rows rowset.Set, find func(found []uint64, p *part, block []byte) error) ([]byte, error) {
-	bits := make([]byte, (rows.Len()+63)/64*8)
+	bits := slice(&w.chosen, int(rows.Len()+63)/64*8)
 	err := data.each(ctx, w, rows, func(p *part, block []byte) error {
 		words := slice(&w.found, (p.N+63)/64)
 		if err := find(words, p, block); err != nil {
