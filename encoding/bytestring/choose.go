@@ -166,6 +166,7 @@ func (e *Encoder) explore(w *workspace, dst []byte, in *input) ([]byte, error) {
 			return dst, err
 		}
 		if ok && len(dst)-at < in.plainLen() {
+			e.plan.method = m // what did not do is not planned for
 			e.plan.stored, e.plan.plain = int64(len(dst)-at), int64(in.plainLen())
 			return dst, nil
 		}

@@ -94,6 +94,40 @@ func TestTemplatePlan(t *testing.T) {
 	require.Less(t, reference.Plan(v, bitmap.All(v.N)), 16<<10)
 }
 
+// Where texts come to have too many templates, blocks are planned short again.
+func TestTooManyTemplates(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	few := logLines(1 << 16)
+	many := makeValues(1<<17, func(int) []byte {
+		b := []byte("a b c d e f g h i j k l m n o p q r s t u v w x y z")
+		for range 10 {
+			b[rnd.IntN(len(b))] = '0' + byte(rnd.IntN(10))
+		}
+		return b
+	})
+	e := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 0)
+	var s Scratch
+	write := func(v Values) (n int, form string) {
+		n = e.Plan(v, bitmap.All(v.N))
+		blk, err := e.AppendBlock(nil, v.Slice(0, n), bitmap.All(n))
+		require.NoError(t, err)
+		require.Equal(t, quoted(v.Slice(0, n), bitmap.All(n)), decodeAll(t, blk, n, 0, BlockOptions{Checksums: true}, &s))
+		return n, root(treeOf(t, blk, n, 0))
+	}
+	n, form := write(few)
+	require.Equal(t, 1<<16, n)
+	require.Equal(t, "Template", form)
+	n, form = write(many)
+	require.Equal(t, 1<<16, n)
+	require.NotEqual(t, "Template", form)
+	for at := n; at < many.N; {
+		n, form = write(many.Slice(at, many.N))
+		require.Less(t, n, 1<<14)
+		require.NotEqual(t, "Template", form)
+		at += n
+	}
+}
+
 // Neither writing nor reading a block takes memory once there is enough.
 func TestTemplateAllocs(t *testing.T) {
 	if testing.Short() {
