@@ -3,6 +3,7 @@ package template
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 	"unsafe"
 )
 
@@ -44,14 +45,18 @@ func (e *Encoder) Encode(data []byte, offsets []int64, spare int) (ok bool) {
 	e.hashes = e.hashes[:0]
 	clear(grown(&e.slots, minSlots))
 	e.Codes = grown(&e.Codes, n)
-	digits := grown(&e.Digits, int(offsets[n]-offsets[0])+wide)
-	count := 0
+	digits, count := e.Digits[:0], 0
 	for i := range e.Codes {
 		v := data[offsets[i]:offsets[i+1]]
 		c := e.find(v)
 		e.Codes[i] = c
 		if int(c) > spare+i/2 {
 			return false
+		}
+		if len(digits)-count < len(v)+wide {
+			digits = slices.Grow(digits[:count], len(v)+wide)
+			digits = digits[:cap(digits)]
+			e.Digits = digits
 		}
 		if len(data)-int(offsets[i+1]) >= wide {
 			e.gather(digits[count:], v, c)
