@@ -187,6 +187,7 @@ func (r *bytesReader[O]) decodeSome(w *worker, p *part, block []byte, c *bytesCo
 
 // decodeRows decodes the rows of a part out of a parsed block.
 func (r *bytesReader[O]) decodeRows(w *worker, p *part, b *bytestring.Block, c *bytesColumn[O]) error {
+	b.Want(int(p.rows[len(p.rows)-1].To))
 	at := p.at
 	for _, rows := range p.rows {
 		from, to := int(rows.From), int(rows.To)

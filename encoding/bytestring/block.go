@@ -37,7 +37,8 @@ type Block struct {
 	parts  int         // FSST: how many were read alone
 	groups groups      // GroupedFSST
 
-	have struct{ from, to int } // the slots whose decompressed values are in the Scratch
+	have   struct{ from, to int } // the slots whose decompressed values are in the Scratch
+	wanted int                    // slots before it are, 0 if all may be
 }
 
 // Parse checks the block that blk holds, whole, of n values, each of fixed bytes
@@ -273,12 +274,22 @@ func (b *Block) together(from, to int) (first, last int) {
 	if g := b.groups.of; g > 0 {
 		return from / g * g, min((to+g-1)/g*g, b.n)
 	}
+	if b.code == encoding.FlatLZ && to <= b.wanted {
+		return 0, b.wanted
+	}
 	return 0, b.n
 }
 
+// Want says that of the slots from one on nothing will be asked for, so that they
+// need not be decompressed for others.
+func (b *Block) Want(to int) { b.wanted = to }
+
 func (b *Block) unpackSlots(dst []byte, from, to int) error {
-	if b.code == encoding.GroupedFSST {
+	switch {
+	case b.code == encoding.GroupedFSST:
 		return b.decodeGroups(dst, from, to)
+	case to < b.n:
+		return flatlz.DecodePrefix(dst, b.tokens, b.payload)
 	}
 	return b.unpack(dst)
 }

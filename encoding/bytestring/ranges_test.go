@@ -28,9 +28,14 @@ func TestDecodeRanges(t *testing.T) {
 			var s Scratch
 			b, err := Parse(blk, n, 0, BlockOptions{}, &s)
 			require.NoError(t, err)
+			end := n
+			if rapid.Bool().Draw(t, "want") {
+				end = rapid.IntRange(0, n).Draw(t, "end")
+				b.Want(end)
+			}
 			for range rapid.IntRange(1, 30).Draw(t, "parts") {
-				from := rapid.IntRange(0, n).Draw(t, "from")
-				to := min(n, from+rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, n)).Draw(t, "rows"))
+				from := rapid.IntRange(0, end).Draw(t, "from")
+				to := min(end, from+rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, n)).Draw(t, "rows"))
 				dst, ends := make([]byte, b.RangeLen(from, to)), make([]int64, to-from)
 				require.NoError(t, DecodeRange(b, from, to, dst, ends, 5))
 				require.Equal(t, string(v.Data[v.Offsets[from]:v.Offsets[to]]), string(dst), shape)

@@ -19,31 +19,55 @@ const (
 // anything; those behind literals, up to their capacity, may be read. Errors wrap
 // fault.ErrCorrupt.
 func Decode(dst, sequences, literals []byte) error {
+	d, l, err := decode(dst, sequences, literals, false)
+	if err == nil && (d != len(dst) || l != len(literals)) {
+		return fault.Corruptf("sequences stand for %d of %d bytes, and %d of %d literals", d, len(dst), l, len(literals))
+	}
+	return err
+}
+
+// DecodePrefix is Decode for the first bytes that a stream stands for, as many as
+// dst has. What lies behind them is not looked at.
+func DecodePrefix(dst, sequences, literals []byte) error {
+	d, _, err := decode(dst, sequences, literals, true)
+	if err == nil && d != len(dst) {
+		return fault.Corruptf("sequences stand for %d bytes, %d are needed", d, len(dst))
+	}
+	return err
+}
+
+// decode unpacks all sequences, or those of a prefix. It returns how many bytes they
+// gave, and literals they took.
+func decode(dst, sequences, literals []byte, prefix bool) (d, l int, err error) {
 	if len(sequences)%SequenceLen != 0 {
-		return fault.Corruptf("sequences of %d bytes", len(sequences))
+		return 0, 0, fault.Corruptf("sequences of %d bytes", len(sequences))
 	}
 	d, l, rest := decodeFast(dst[:cap(dst)], len(dst), sequences, literals[:cap(literals)])
 	if l > len(literals) || d > len(dst) {
-		return fault.Corruptf("more than %d literals, or %d bytes", len(literals), len(dst))
+		return 0, 0, fault.Corruptf("more than %d literals, or %d bytes", len(literals), len(dst))
 	}
 	for ; len(rest) > 0; rest = rest[SequenceLen:] {
 		n, m, back := int(rest[0]), int(rest[1]), int(le.Uint16(rest[2:]))
+		if room := len(dst) - d; prefix && n+m > room {
+			n = min(n, room)
+			m = room - n
+		}
 		if n > len(literals)-l || n+m > len(dst)-d {
-			return fault.Corruptf("%d literals and a match of %d bytes, at %d of %d", n, m, d, len(dst))
+			return 0, 0, fault.Corruptf("%d literals and a match of %d bytes, at %d of %d", n, m, d, len(dst))
 		}
 		d += copy(dst[d:], literals[l:l+n])
 		l += n
 		if back < minBack || m > 0 && back > d {
-			return fault.Corruptf("match %d bytes back, at %d", back, d)
+			return 0, 0, fault.Corruptf("match %d bytes back, at %d", back, d)
 		}
 		for end := d + m; d < end; {
 			d += copy(dst[d:end], dst[d-back:d])
 		}
+		if prefix && d == len(dst) {
+			break
+		}
 	}
-	if d != len(dst) || l != len(literals) {
-		return fault.Corruptf("sequences stand for %d of %d bytes, and %d of %d literals", d, len(dst), l, len(literals))
-	}
-	return nil
+	return d, l, nil
 }
 
 // decodeFast decodes sequences while they and what is copied too much are far

@@ -59,8 +59,27 @@ func checkDecode(t require.TestingT, seqs, literals []byte, n int) (out []byte, 
 			require.EqualValues(t, canary, memory[i])
 			require.EqualValues(t, canary, memory[16+n+slack+i])
 		}
+		for _, part := range []int{0, min(1, n), n / 3, n} {
+			checkPrefix(t, seqs, lits, part, slack, want, good)
+		}
 	}
 	return want, good
+}
+
+// checkPrefix decodes the first n bytes of a stream, good or bad.
+func checkPrefix(t require.TestingT, seqs, literals []byte, n, slack int, want []byte, good bool) {
+	const canary = 0xa5
+	memory := bytes.Repeat([]byte{canary}, 16+n+slack+16)
+	dst := memory[16 : 16+n : 16+n+slack]
+	err := DecodePrefix(dst, seqs, literals)
+	if good {
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(want[:n], dst))
+	}
+	for i := range 16 {
+		require.EqualValues(t, canary, memory[i])
+		require.EqualValues(t, canary, memory[16+n+slack+i])
+	}
 }
 
 func checkRoundTrip(t require.TestingT, e *Encoder, src []byte) {
