@@ -21,6 +21,8 @@ type plan struct {
 	most    int64 // rows to plan
 	left    int64 // of these
 	stripe  int   // that the next row is in, or a later one
+	ahead   task  // the next one
+	ended   bool  // there is none
 }
 
 func newPlan(s *Shard, o *ScanOptions) *plan {
@@ -40,11 +42,28 @@ func newPlan(s *Shard, o *ScanOptions) *plan {
 			p.stripes[i] = true
 		}
 	}
+	p.find()
 	return p
 }
 
 // next gives the next task; ok is false after the last one.
 func (p *plan) next() (t task, ok bool) {
+	t, ok = p.ahead, !p.ended
+	if ok {
+		p.find()
+	}
+	return t, ok
+}
+
+// find finds the task that follows.
+func (p *plan) find() {
+	var ok bool
+	p.ahead, ok = p.cut()
+	p.ended = !ok
+}
+
+// cut cuts a task off the rows that are left.
+func (p *plan) cut() (t task, ok bool) {
 	for len(p.rows) > 0 && p.left > 0 {
 		r := &p.rows[0]
 		if r.From >= r.To {
@@ -75,16 +94,6 @@ func (p *plan) count() (n int64) {
 		n += r.Len()
 	}
 	return min(n, p.left)
-}
-
-// ended tells that there is no task left; false if there may be one.
-func (p *plan) ended() bool {
-	for _, r := range p.rows {
-		if r.From < r.To {
-			return p.left == 0
-		}
-	}
-	return true
 }
 
 // seek finds the stripe that holds a row.

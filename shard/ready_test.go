@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,7 @@ func openLate(t *testing.T) (*Shard, *lateStore, table) {
 	data := flightsLike(5000)
 	mem := storage.NewMemory()
 	writeTable(t, "mem://x/s", data, WriterOptions{Store: mem, StripeRows: 1000}, 5000)
-	late := &lateStore{Store: mem, waiting: make(chan struct{}, 1), open: make(chan struct{})}
+	late := &lateStore{Store: mem, waiting: make(chan struct{}, 100), open: make(chan struct{})}
 	s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: late, SuffixBytes: 100})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
@@ -142,4 +143,26 @@ func TestLimit(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 10, x.Run.Rows)
 	require.EqualValues(t, 10*len(data.columns), x.Run.Values)
+}
+
+// TestColumnsTogether scans a single batch, of which two columns are read at the same
+// time: bytes come only once both have been asked for.
+func TestColumnsTogether(t *testing.T) {
+	for _, asReady := range []bool{false, true} {
+		s, late, data := openLate(t)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		go func() {
+			<-late.waiting
+			<-late.waiting
+			close(late.open)
+		}()
+		rows := int64(0)
+		for b, err := range s.Scan(ctx, ScanOptions{Stripes: []int{1}, Parallelism: 2, AsReady: asReady}) {
+			require.NoError(t, err)
+			require.EqualValues(t, len(data.columns), b.NumCols())
+			rows += b.NumRows()
+		}
+		require.EqualValues(t, 1000, rows)
+	}
 }

@@ -311,7 +311,7 @@ func (sc *scanner) claim() (j *job, from, to int) {
 // share is how many columns of a batch a worker takes. With AsReady these are all, as
 // long as there are other batches, so that one that is late keeps one worker only.
 func (sc *scanner) share() int {
-	if sc.o.AsReady && !sc.planned && !sc.plan.ended() {
+	if sc.o.AsReady && !sc.planned && !sc.plan.ended {
 		return len(sc.columns)
 	}
 	return sc.chunk
