@@ -51,19 +51,19 @@ func (c *Codes) seal(piece []uint32) {
 
 // Each calls f with all ids, a piece at a time; a piece is valid until f returns.
 func (c *Codes) Each(f func(ids []uint32) error) error {
-	var buf [pieceLen]uint32
+	buf := make([]uint32, min(c.n, pieceLen))
 	for _, piece := range c.narrow {
-		if err := f(convert(buf[:], piece)); err != nil {
+		if err := f(convert(buf, piece)); err != nil {
 			return err
 		}
 	}
 	for _, piece := range c.middle {
-		if err := f(convert(buf[:], piece)); err != nil {
+		if err := f(convert(buf, piece)); err != nil {
 			return err
 		}
 	}
 	for _, piece := range c.wide {
-		if err := f(convert(buf[:], piece)); err != nil {
+		if err := f(convert(buf, piece)); err != nil {
 			return err
 		}
 	}

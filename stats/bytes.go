@@ -55,6 +55,9 @@ func NewBytes(o BytesOptions) *Bytes {
 	return c
 }
 
+// DropFilter leaves out the Bloom filter from now on.
+func (c *Bytes) DropFilter() { c.filter = nil }
+
 // asciiChunk is how many values are tested for ASCII at once.
 const asciiChunk = 512
 

@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -204,10 +205,11 @@ func (w *bytesWriter) giveUp() error {
 // moveToBlocks stages the values behind all codes as byte strings.
 func (w *bytesWriter) moveToBlocks() error {
 	null, hasNull := w.dict.NullID()
-	v := bytestring.Values{Fixed: w.fixed}
+	mem := borrow()
+	defer mem.giveBack()
 	w.native.piece, w.native.bytes = 0, 0
 	return w.codes.Each(func(codes []uint32) error {
-		v.Data, v.Offsets, v.N = v.Data[:0], append(v.Offsets[:0], 0), len(codes)
+		v := bytestring.Values{Fixed: w.fixed, Data: mem.data[:0], Offsets: append(mem.offsets[:0], 0), N: len(codes)}
 		valid := bitmap.All(len(codes))
 		if hasNull {
 			valid.Data = make([]byte, (len(codes)+7)/8)
@@ -219,6 +221,7 @@ func (w *bytesWriter) moveToBlocks() error {
 			v.Data = append(v.Data, w.dict.Value(code)...)
 			v.Offsets = append(v.Offsets, int64(len(v.Data)))
 		}
+		mem.data, mem.offsets = v.Data, v.Offsets
 		return w.native.addAll(w.ctx, v, valid)
 	})
 }
@@ -236,14 +239,14 @@ func (w *bytesWriter) addDictionaryStats() {
 
 func (w *bytesWriter) finish(out []Node) ([]Node, error) {
 	keep := w.dict != nil && w.rows > 0 && w.dict.Keep(w.rows, w.total)
+	if w.rows <= filterFrom {
+		w.stats.DropFilter()
+	}
 	if w.dict != nil {
 		w.addDictionaryStats()
 	}
 	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
 	w.stats.Fill(node.Field)
-	if w.rows <= filterFrom {
-		node.Field.MembershipFilters = nil
-	}
 	if node.Field.ConstantValue != nil {
 		w.release()
 		return append(out, node), nil
@@ -394,6 +397,7 @@ func (p *bytesBlocks) stage(v bytestring.Values, valid bitmap.Bits) {
 		if p.values.N == 0 {
 			p.values.Offsets = append(p.values.Offsets[:0], 0)
 		}
+		p.values.Offsets = slices.Grow(p.values.Offsets, v.N)
 		shift := p.values.Offsets[p.values.N] - v.Offsets[0]
 		for _, o := range v.Offsets[1 : v.N+1] {
 			p.values.Offsets = append(p.values.Offsets, o+shift)

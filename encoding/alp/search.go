@@ -6,11 +6,12 @@ import "math/bits"
 // parts of much data, [Choose] tries some parameters on one block of it.
 const (
 	maxCandidates = 5
-	groups        = 8  // parts of the data that are looked at
-	groupLen      = 32 // values looked at in each of them
-	chooseLen     = 64 // values of a block that the choice is made by
-	maxSearch     = 18 // larger exponents are only for reading
-	maxZeros      = 6  // zeros in front of the point that are tried
+	groups        = 8   // parts of the data that are looked at
+	groupRange    = 128 // values that a part has at least, if there are several
+	groupLen      = 32  // values looked at in each of them
+	chooseLen     = 64  // values of a block that the choice is made by
+	maxSearch     = 18  // larger exponents are only for reading
+	maxZeros      = 6   // zeros in front of the point that are tried
 )
 
 // Search chooses the parameters by which a block like data gets smallest; ok is
@@ -28,7 +29,7 @@ func Candidates[F Float, I Int](dst []Params, data []F) []Params {
 	var votes [groups]int
 	n := 0
 	var room [groupLen]F
-	parts := min(groups, (len(data)+groupLen-1)/groupLen)
+	parts := min(groups, (len(data)+groupRange-1)/groupRange)
 	for g := range parts {
 		from, to := part(len(data), g, parts), part(len(data), g+1, parts)
 		p, ok := best[F, I](spread(room[:], data[from:to]))
