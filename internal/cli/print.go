@@ -122,6 +122,9 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 	if i < 0 {
 		return o, usagef("", "--strings %q: use one of %s", f.strings, strings.Join(textLayouts, ", "))
 	}
+	if f.limit < -1 {
+		return o, usagef("", "--limit %d: use a number of rows, or -1 for all", f.limit)
+	}
 	o.Strings, o.Limit = shard.Strings(i), max(f.limit, 0)
 	return o, nil
 }
