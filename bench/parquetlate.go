@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
 // lateShare is how many rows there are at least for one that is read alone: with
@@ -110,6 +111,7 @@ func pick(chunk file.ColumnChunkReader, to array.Builder, rows []span) error {
 
 // values is a reader of a column's values in Go's type T.
 type values[T any] interface {
+	Descriptor() *schema.Column
 	Skip(n int64) (int64, error)
 	ReadBatch(n int64, values []T, defs, reps []int16) (total int64, read int, err error)
 }
@@ -117,6 +119,7 @@ type values[T any] interface {
 func pickRows[T any](from values[T], rows []span, to array.Builder, add func(T)) error {
 	var room []T
 	var defs []int16
+	present := from.Descriptor().MaxDefinitionLevel() // 0 in a column without nulls, which has no levels
 	at := int64(0)
 	for _, run := range rows {
 		if _, err := from.Skip(run.from - at); err != nil {
@@ -131,7 +134,7 @@ func pickRows[T any](from values[T], rows []span, to array.Builder, add func(T))
 			}
 			value := room
 			for _, d := range defs[:total] {
-				if d == 0 {
+				if d < present {
 					to.AppendNull()
 					continue
 				}

@@ -60,7 +60,8 @@ func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Arra
 }
 
 // SelectCodes is the rows whose entry is to be kept: keep has a 1 for it, and 0
-// for the others of Entries.
+// for the others of Entries. A code beyond the dictionary, which only damage makes,
+// is an error where codes are looked up, and not kept where they are compared.
 func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) (out rowset.Set, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
