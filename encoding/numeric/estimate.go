@@ -10,9 +10,9 @@ import (
 
 // weights are what a profile stands for.
 type weights struct {
-	tier  tier
-	price int64 // of a nanosecond of decoding, in thousandths of a byte
-	level int   // of the compressors
+	tier     tier
+	price    int64 // of a nanosecond of decoding, in thousandths of a byte
+	level    int   // of the compressors
 	features edition.Set
 }
 
