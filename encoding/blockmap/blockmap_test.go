@@ -194,4 +194,6 @@ func TestSingle(t *testing.T) {
 		_, err := Single(bad.values, bad.size)
 		require.ErrorIs(t, err, fault.ErrCorrupt, "%v", bad)
 	}
+	_, err = Single(1<<31, 24)
+	require.ErrorIs(t, err, fault.ErrLimit)
 }

@@ -61,6 +61,9 @@ func Single(values uint64, size int64) (*Map, error) {
 	if values < 1 || values >= 1<<32-1 || size < 1 || size >= 1<<32-1 {
 		return nil, fault.Corruptf("one block of %d values in %d bytes", values, size)
 	}
+	if values > math.MaxInt32 || size > math.MaxInt32 {
+		return nil, fault.Limitf("one block of %d values in %d bytes", values, size)
+	}
 	var b Builder
 	b.Add(int(values), int(size))
 	return Parse(b.Append(nil), size)
