@@ -99,7 +99,7 @@ func pick(chunk file.ColumnChunkReader, to array.Builder, rows []span) error {
 		return pickRows(chunk.(*file.Int32ColumnChunkReader), rows, b, b.Append)
 	case *array.Date32Builder:
 		return pickRows(chunk.(*file.Int32ColumnChunkReader), rows, b, func(v int32) { b.Append(arrow.Date32(v)) })
-	case *array.StringBuilder:
+	case array.StringLikeBuilder:
 		return pickRows(chunk.(*file.ByteArrayColumnChunkReader), rows, b, func(v parquet.ByteArray) { b.Append(string(v)) })
 	case *array.Decimal128Builder:
 		return pickRows(chunk.(*file.FixedLenByteArrayColumnChunkReader), rows, b, func(v parquet.FixedLenByteArray) {
