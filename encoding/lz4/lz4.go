@@ -40,7 +40,7 @@ var le = binary.LittleEndian
 // It remembers one place for each hash of eight bytes and one for each hash of
 // five, as the double-fast strategy of Zstandard does, and prefers a match of the
 // former. Tables are small enough for the nearest cache: larger ones find a little more,
-// and so does a look one byte further, but both cost more than they save.
+// and so do a look one byte further and remembering more of a match, but all cost more than they save.
 type Encoder struct {
 	long  [1 << tableBits]uint32
 	short [1 << tableBits]uint32
@@ -57,7 +57,22 @@ func (e *Encoder) Append(dst, src []byte) []byte {
 	limit := len(src) - matchMargin
 	done := 0 // what dst has
 	for s := 0; s < limit; {
-		from, n := e.find(src, s, base)
+		v := le.Uint64(src[s:])
+		pos := base + uint32(s)
+		long, short := &e.long[hashLong(v)], &e.short[hashShort(v)]
+		l, h := *long, *short
+		*long, *short = pos, pos
+		var from int
+		switch {
+		case pos-l <= maxOffset && le.Uint64(src[l-base:]) == v:
+			from = int(l - base)
+		case pos-h <= maxOffset && le.Uint32(src[h-base:]) == uint32(v):
+			from = int(h - base)
+		default:
+			s += 1 + (s-done)>>skipLog
+			continue
+		}
+		n := matchLen(src, s, from)
 		if n < minMatch {
 			s += 1 + (s-done)>>skipLog
 			continue
@@ -68,11 +83,9 @@ func (e *Encoder) Append(dst, src []byte) []byte {
 			n++
 		}
 		dst = appendSequence(dst, src[done:s], s-from, n)
-		inside := s + 2
 		s += n
 		done = s
 		if s < limit {
-			e.remember(src, inside, base)
 			e.remember(src, s-2, base)
 		}
 	}
@@ -90,23 +103,6 @@ func (e *Encoder) begin(n int) uint32 {
 	base := e.base
 	e.base += uint32(n) + maxOffset + 1
 	return base
-}
-
-// find gives the place and length of a match for the bytes at s, 0 if there is
-// none, and remembers s.
-func (e *Encoder) find(src []byte, s int, base uint32) (from, n int) {
-	v := le.Uint64(src[s:])
-	pos := base + uint32(s)
-	long, short := &e.long[hashLong(v)], &e.short[hashShort(v)]
-	l, h := *long, *short
-	*long, *short = pos, pos
-	if pos-l <= maxOffset && le.Uint64(src[l-base:]) == v {
-		return int(l - base), matchLen(src, s, int(l-base))
-	}
-	if pos-h <= maxOffset && le.Uint32(src[h-base:]) == uint32(v) {
-		return int(h - base), matchLen(src, s, int(h-base))
-	}
-	return 0, 0
 }
 
 func (e *Encoder) remember(src []byte, s int, base uint32) {
