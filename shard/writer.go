@@ -47,7 +47,7 @@ const (
 	DefaultStripeBytes = 512 << 20
 	// DefaultMemoryBytes holds most of an encoded stripe of most tables; what does
 	// not fit goes to temporary files.
-	DefaultMemoryBytes = 20 << 20
+	DefaultMemoryBytes = 16 << 20
 )
 
 // WriterOptions are those of [Create]. The zero value is the default.

@@ -1,10 +1,13 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -21,6 +24,8 @@ type Writer struct {
 	nodes       []nodeWriter
 	features    *featureLog
 	parallelism int
+	order       []int           // in which columns are worked on: those that take longest first, so that none is left alone at the end
+	took        []time.Duration // what each column took the last time
 	rows        int64
 	err         error
 }
@@ -36,8 +41,10 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
 	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory}
-	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism}
+	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism,
+		order: make([]int, len(columns)), took: make([]time.Duration, len(columns))}
 	for i := range columns {
+		w.order[i] = i
 		var err error
 		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
 			return nil, err
@@ -76,17 +83,23 @@ func (w *Writer) Rows() int64 { return w.rows }
 
 // each calls f for every column, on as many goroutines as allowed.
 func (w *Writer) each(ctx context.Context, f func(i int) error) error {
+	workers := min(w.parallelism, len(w.nodes))
+	if workers > 1 {
+		slices.SortStableFunc(w.order, func(a, b int) int { return cmp.Compare(w.took[b], w.took[a]) })
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range min(w.parallelism, len(w.nodes)) {
+	for range workers {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < len(w.nodes); i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(w.order); i = int(next.Add(1)) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if err := f(i); err != nil {
+				began := time.Now()
+				if err := f(w.order[i]); err != nil {
 					return err
 				}
+				w.took[w.order[i]] = time.Since(began)
 			}
 			return nil
 		})
