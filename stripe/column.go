@@ -144,10 +144,37 @@ func (c *Column) read(ctx context.Context, rows rowset.Set) (arrow.Array, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err // constants need no I/O that would notice
 	}
-	w := workers.Get().(*worker)
+	w := c.borrow()
 	defer workers.Put(w)
-	w.options = &c.options
 	return c.reader.read(ctx, w, rows)
+}
+
+// borrow lends a worker for a read of the column; it goes back to workers.
+func (c *Column) borrow() *worker {
+	w := workers.Get().(*worker)
+	w.options = &c.options
+	return w
+}
+
+// nodeAs is the reader of the column's node, if it is one that can do more.
+func nodeAs[R any](c *Column) (r R, ok bool) {
+	node := c.reader
+	if p, ok := node.(*placedReader); ok {
+		node = p.nodeReader
+	}
+	r, ok = node.(R)
+	return r, ok
+}
+
+// selected are those of some rows whose bits find sets.
+func (c *Column) selected(rows rowset.Set, find func(w *worker) ([]byte, error)) (rowset.Set, error) {
+	w := c.borrow()
+	defer workers.Put(w)
+	bits, err := find(w)
+	if err != nil {
+		return nil, wrapColumn(err, &c.column)
+	}
+	return rows.Select(bits), nil
 }
 
 // opener makes the readers of one column.

@@ -22,22 +22,12 @@ type coded interface {
 	readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error)
 }
 
-// coded is the column as one of codes, if it is.
-func (c *Column) coded() (coded, bool) {
-	r := c.reader
-	if p, ok := r.(*placedReader); ok {
-		r = p.nodeReader
-	}
-	k, ok := r.(coded)
-	return k, ok
-}
-
 // Entries are the values that the column's rows have codes of, by code, if it has a
 // value dictionary: each once, in an array of the bare type, and null if rows may
 // be null. It is nil if there is no dictionary. The caller does not release it.
 func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
-	k, ok := c.coded()
+	k, ok := nodeAs[coded](c)
 	if !ok {
 		return nil, nil
 	}
@@ -48,13 +38,12 @@ func (c *Column) Entries(ctx context.Context) (arr arrow.Array, err error) {
 // Repeat gives n times the same of Entries, as an array of the bare type.
 func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)
-	k, ok := c.coded()
+	k, ok := nodeAs[coded](c)
 	if !ok {
 		return nil, fault.Unsupportedf("column without a value dictionary")
 	}
-	w := workers.Get().(*worker)
+	w := c.borrow()
 	defer workers.Put(w)
-	w.options = &c.options
 	arr, err = k.repeat(ctx, w, uint32(entry), n)
 	return arr, wrapColumn(err, &c.column)
 }
@@ -67,18 +56,11 @@ func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) 
 	if err := c.check(rows); err != nil {
 		return nil, err
 	}
-	k, ok := c.coded()
+	k, ok := nodeAs[coded](c)
 	if !ok {
 		return nil, fault.Unsupportedf("column without a value dictionary")
 	}
-	w := workers.Get().(*worker)
-	defer workers.Put(w)
-	w.options = &c.options
-	bits, err := k.selectCodes(ctx, w, rows, keep)
-	if err != nil {
-		return nil, wrapColumn(err, &c.column)
-	}
-	return rows.Select(bits), nil
+	return c.selected(rows, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }
 
 func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {

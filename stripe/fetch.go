@@ -25,9 +25,8 @@ type Piece struct {
 // beforehand: not the items of lists, which only offsets tell, nor a value
 // dictionary.
 func (c *Column) Need(dst []Piece, rows rowset.Set) []Piece {
-	w := workers.Get().(*worker)
+	w := c.borrow()
 	defer workers.Put(w)
-	w.options = &c.options
 	c.reader.need(w, rows, func(p Piece) { dst = append(dst, p) })
 	return dst
 }

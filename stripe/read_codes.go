@@ -39,13 +39,12 @@ func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Arra
 	if dt == nil && !view {
 		return nil, false, nil
 	}
-	k, ok := c.coded()
+	k, ok := nodeAs[coded](c)
 	if !ok {
 		return nil, false, nil
 	}
-	w := workers.Get().(*worker)
+	w := c.borrow()
 	defer workers.Put(w)
-	w.options = &c.options
 	if view {
 		arr, err = k.readViews(ctx, w, rows, c.column.Plain)
 	} else {

@@ -33,22 +33,12 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 	if err := c.check(rows); err != nil {
 		return nil, false, err
 	}
-	r := c.reader
-	if p, ok := r.(*placedReader); ok {
-		r = p.nodeReader
-	}
-	b, ok := r.(blockwise)
+	r, ok := nodeAs[blockwise](c)
 	if !ok {
 		return nil, false, nil
 	}
-	w := workers.Get().(*worker)
-	defer workers.Put(w)
-	w.options = &c.options
-	bits, err := b.selectBlocks(ctx, w, rows, holds, parts)
-	if err != nil {
-		return nil, true, wrapColumn(err, &c.column)
-	}
-	return rows.Select(bits), true, nil
+	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, parts) })
+	return out, true, err
 }
 
 // selectAtOnce is how many values of a block a condition is evaluated on at once:
@@ -56,7 +46,7 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 const selectAtOnce = 4096
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
-	bits := make([]byte, (rows.Len()+63)/64*8)
+	bits := slice(&w.chosen, int(rows.Len()+63)/64*8)
 	var c *bytesColumn[O]
 	room := 0 // for so many values
 	defer func() {
@@ -69,9 +59,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 			if c != nil {
 				releaseAll(c.offsets, c.data, c.valid)
 			}
-			if room = min(p.N, selectAtOnce); room < n {
-				room = n
-			}
+			room = min(p.N, selectAtOnce)
 			if c, err = r.newColumn(w, room, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}

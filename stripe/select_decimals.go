@@ -12,8 +12,8 @@ import (
 // maxPrecision64 is how many digits any number of 64 bits has for sure.
 const maxPrecision64 = 18
 
-// wants tells whether all decimals of the type are numbers of 64 bits.
-func (r *decimalReader) wants(*Numbers) bool {
+// finds tells whether all decimals of the type are numbers of 64 bits.
+func (r *decimalReader) finds() bool {
 	return r.store.convert != nil && precisionOf(r.dt) <= maxPrecision64
 }
 

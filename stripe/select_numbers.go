@@ -23,8 +23,8 @@ type Numbers struct {
 
 // ranged is a reader that finds values by intervals without making an array.
 type ranged interface {
-	// wants tells whether it can.
-	wants(n *Numbers) bool
+	// finds tells whether it can.
+	finds() bool
 	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error)
 }
 
@@ -36,25 +36,15 @@ func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numb
 	if err := c.check(rows); err != nil {
 		return nil, false, err
 	}
-	r := c.reader
-	if p, ok := r.(*placedReader); ok {
-		r = p.nodeReader
-	}
-	s, ok := r.(ranged)
-	if !ok || !s.wants(&wanted) {
+	r, ok := nodeAs[ranged](c)
+	if !ok || !r.finds() {
 		return nil, false, nil
 	}
-	w := workers.Get().(*worker)
-	defer workers.Put(w)
-	w.options = &c.options
-	bits, err := s.selectNumbers(ctx, w, rows, &wanted)
-	if err != nil {
-		return nil, true, wrapColumn(err, &c.column)
-	}
-	return rows.Select(bits), true, nil
+	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, &wanted) })
+	return out, true, err
 }
 
-func (r *primitiveReader[T]) wants(*Numbers) bool { return r.stored != nil }
+func (r *primitiveReader[T]) finds() bool { return r.stored != nil }
 
 func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error) {
 	return selectRanges(ctx, r.data, w, rows, r.stored(n))
@@ -96,26 +86,24 @@ func storedOf[T numeric.Value](rule arrowmap.Rule, unit convert.Unit) func(n *Nu
 	case arrowmap.Same:
 		return sameNumbers[T]
 	case arrowmap.Ticks:
-		f = func(n *Numbers) (out []numeric.Interval[uint64]) {
-			for _, i := range n.Ints {
-				if low, high, ok := convert.TicksBetween(i.Low, i.High, unit); ok {
-					out = append(out, numeric.Interval[uint64]{Low: low, High: high})
-				}
-			}
-			return out
-		}
+		f = timesOf(convert.TicksBetween, unit)
 	case arrowmap.Span:
-		f = func(n *Numbers) (out []numeric.Interval[int64]) {
-			for _, i := range n.Ints {
-				if low, high, ok := convert.SpanBetween(i.Low, i.High, unit); ok {
-					out = append(out, numeric.Interval[int64]{Low: low, High: high})
-				}
-			}
-			return out
-		}
+		f = timesOf(convert.SpanBetween, unit)
 	}
 	stored, _ := f.(func(n *Numbers) []numeric.Interval[T])
 	return stored
+}
+
+// timesOf gives how times in a unit become intervals of stored ones.
+func timesOf[T uint64 | int64](between func(low, high int64, unit convert.Unit) (T, T, bool), unit convert.Unit) func(n *Numbers) []numeric.Interval[T] {
+	return func(n *Numbers) (out []numeric.Interval[T]) {
+		for _, i := range n.Ints {
+			if low, high, ok := between(i.Low, i.High, unit); ok {
+				out = append(out, numeric.Interval[T]{Low: low, High: high})
+			}
+		}
+		return out
+	}
 }
 
 // sameNumbers cuts intervals to what T holds.
