@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -63,7 +64,11 @@ func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) 
 	return c.selected(rows, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }
 
+// entries makes the array when it is first asked for. It stays the reader's.
 func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
+	if made := r.entryArray.Load(); made != nil {
+		return *made, nil
+	}
 	dict, _, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
@@ -79,16 +84,17 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 		bits[id/8] &^= 1 << (id % 8)
 		valid, nulls = memory.NewBufferBytes(bits), 1
 	}
-	data := memory.NewBufferBytes(dict.Data())
-	if r.fixed > 0 {
-		return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, data}, nil, nulls), nil
+	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(dict.Data())}
+	if r.fixed == 0 {
+		ends := make([]O, n+1)
+		for i, o := range dict.Offsets() {
+			ends[i] = O(o)
+		}
+		buffers = slices.Insert(buffers, 1, memory.NewBufferBytes(arrowutil.Bytes(ends)))
 	}
-	ends := make([]O, n+1)
-	for i, o := range dict.Offsets() {
-		ends[i] = O(o)
-	}
-	offsets := memory.NewBufferBytes(arrowutil.Bytes(ends))
-	return arrowutil.Make(r.dt, n, []*memory.Buffer{valid, offsets, data}, nil, nulls), nil
+	made := arrowutil.Make(r.dt, n, buffers, nil, nulls)
+	r.entryArray.Store(&made)
+	return made, nil
 }
 
 func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {

@@ -63,7 +63,6 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	defer entries.Release()
 	_, table, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +102,6 @@ func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*bytestr
 	if err != nil {
 		return nil, nil, err
 	}
-	defer entries.Release()
 	data := entries.Data().Buffers()[2]
 	if t := r.viewTable.Load(); t != nil {
 		return t, data, nil

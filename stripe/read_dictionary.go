@@ -91,8 +91,10 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 // codesReader reads a node stored as codes of a value dictionary.
 type codesReader[O int32 | int64] struct {
 	*bytesReader[O]
-	dict      *valueDictionary
-	viewTable atomic.Pointer[bytestring.Table] // of views of the entries, once it was needed
+	dict *valueDictionary
+	// Of the entries, once they were needed.
+	entryArray atomic.Pointer[arrow.Array]
+	viewTable  atomic.Pointer[bytestring.Table]
 }
 
 // codes gives the codes of the rows of a block that are needed; they are valid until

@@ -129,7 +129,6 @@ func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 	if err != nil {
 		return nil, err
 	}
-	defer entries.Release()
 	held, err := holds(nil, entries)
 	if err != nil {
 		return nil, err
