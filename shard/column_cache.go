@@ -45,19 +45,21 @@ func (s *Shard) readOptions() stripe.ReadOptions {
 	return stripe.ReadOptions{MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes}
 }
 
-// openColumn opens a column of a stripe, or gives one that is open. f has bytes that
-// were read for it.
-func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, f stripe.Fetched) (*stripe.Column, error) {
+// openColumn gives a column of a stripe that is open, or opens it with the bytes that
+// fetch gives, and keeps it for others if they may want it.
+func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, keep bool, fetch func() (stripe.Fetched, error)) (*stripe.Column, error) {
 	key := keyOf(index, col)
 	if c, ok := s.columns.Get(key); ok {
 		return c, nil
 	}
 	o := s.readOptions()
-	o.Fetched = f
-	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, o)
-	if err != nil {
+	var err error
+	if o.Fetched, err = fetch(); err != nil {
 		return nil, err
 	}
-	s.columns.Put(key, c, c.Size())
-	return c, nil
+	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, o)
+	if err == nil && keep {
+		s.columns.Put(key, c, c.Size())
+	}
+	return c, err
 }

@@ -29,9 +29,6 @@ func (s *Shard) gapsOf(gap, bytes int64, parallelism int) stripe.Gaps {
 	if g.Gap == 0 && isRemote(s.Location()) {
 		g.Gap = DefaultFetchGap
 	}
-	if g.Limit == 0 {
-		g.Limit = DefaultFetchBytes
-	}
 	if parallelism > 1 {
 		g.Requests = fetchRequests
 	}
@@ -62,7 +59,7 @@ func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column,
 		return nil, nil
 	}
 	var pieces []stripe.Piece
-	if sc.filter == nil && sc.o.Limit == 0 && sc.wanted(s.index).Len() == s.stripe.Rows() {
+	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
 		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, stripe.Whole, math.MaxInt64); err != nil {
 			return nil, err
 		}

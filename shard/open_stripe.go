@@ -66,7 +66,8 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 	c := slot.column
 	if c == nil {
 		var err error
-		if c, err = s.openColumn(ctx, i); err != nil {
+		keep := s.sc.filter != nil // it may be read for a few rows only, now and by other scans
+		if c, err = s.sc.shard.openColumn(ctx, s.index, &s.sc.columns[i], keep, s.groups[i/groupSize]); err != nil {
 			return nil, err
 		}
 		slot.column = c
@@ -76,25 +77,6 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 		slot.column = nil
 	}
 	return c.With(stripe.ReadOptions{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit, Counters: s.sc.stats.counters()}), nil
-}
-
-// openColumn opens column i, and keeps it for other scans if this one has a filter:
-// it may read little of it.
-func (s *openStripe) openColumn(ctx context.Context, i int) (*stripe.Column, error) {
-	col := &s.sc.columns[i]
-	if c, ok := s.sc.shard.columns.Get(keyOf(s.index, col)); ok {
-		return c, nil
-	}
-	f, err := s.groups[i/groupSize]()
-	if err != nil {
-		return nil, err
-	}
-	if s.sc.filter != nil {
-		return s.sc.shard.openColumn(ctx, s.index, col, f)
-	}
-	o := s.sc.shard.readOptions()
-	o.Fetched = f
-	return stripe.OpenColumn(ctx, s.stripe, *col, o)
 }
 
 // prefetch reads the descriptors of a group of columns, and what opening them takes.

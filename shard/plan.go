@@ -27,7 +27,7 @@ type plan struct {
 
 func newPlan(s *Shard, o *ScanOptions) *plan {
 	p := &plan{shard: s, batch: int64(o.BatchRows), most: math.MaxInt64}
-	if o.Limit > 0 && o.Filter.IsZero() {
+	if o.Filter.IsZero() {
 		p.most = o.Limit
 	}
 	p.left = p.most

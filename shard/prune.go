@@ -300,16 +300,9 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 	if c.reader != nil {
 		return c.reader, nil
 	}
-	opened, err := f.bytes()
-	if err != nil {
-		return nil, err
-	}
-	r, err := f.shard.openColumn(ctx, f.stripe.Index(), c.read(), opened)
-	if err != nil {
-		return nil, err
-	}
-	c.reader = r
-	return r, nil
+	var err error
+	c.reader, err = f.shard.openColumn(ctx, f.stripe.Index(), c.read(), true, f.bytes)
+	return c.reader, err
 }
 
 // opened notes which columns of the filter were opened.

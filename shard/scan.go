@@ -1,11 +1,13 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -100,19 +102,15 @@ type ScanOptions struct {
 }
 
 func (o *ScanOptions) setDefaults(s *Shard) error {
-	switch {
-	case o.BatchRows < 0:
-		return fmt.Errorf("ScanOptions.BatchRows is negative: %d", o.BatchRows)
-	case o.Parallelism < 0:
-		return fmt.Errorf("ScanOptions.Parallelism is negative: %d", o.Parallelism)
-	case o.Limit < 0:
-		return fmt.Errorf("ScanOptions.Limit is negative: %d", o.Limit)
-	case o.Strings > StringsDictionary:
-		return fmt.Errorf("ScanOptions.Strings is unknown: %v", o.Strings)
-	case o.FetchBytes < 0:
-		return fmt.Errorf("ScanOptions.FetchBytes is negative: %d", o.FetchBytes)
-	case o.MemoryLimit < 0:
-		return fmt.Errorf("ScanOptions.MemoryLimit is negative: %d", o.MemoryLimit)
+	if err := cmp.Or(
+		setDefault("ScanOptions.BatchRows", &o.BatchRows, DefaultBatchRows),
+		setDefault("ScanOptions.Limit", &o.Limit, math.MaxInt64),
+		setDefault("ScanOptions.FetchBytes", &o.FetchBytes, DefaultFetchBytes),
+		setDefault("ScanOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		setDefault("ScanOptions.MemoryLimit", &o.MemoryLimit, DefaultScanBytes),
+		o.Strings.check("ScanOptions.Strings"),
+	); err != nil {
+		return err
 	}
 	for _, r := range o.Rows {
 		if r.From < 0 || r.To < r.From || r.To > s.NumRows() {
@@ -124,17 +122,8 @@ func (o *ScanOptions) setDefaults(s *Shard) error {
 			return fmt.Errorf("ScanOptions.Stripes has %d, the shard %d stripes", i, s.NumStripes())
 		}
 	}
-	if o.BatchRows == 0 {
-		o.BatchRows = DefaultBatchRows
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
-	}
-	if o.MemoryLimit == 0 {
-		o.MemoryLimit = DefaultScanBytes
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -96,9 +95,6 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred, left: o.Limit}
 	sc.gaps = s.gapsOf(o.FetchGap, o.FetchBytes, o.Parallelism)
 	sc.gaps.Limit = min(sc.gaps.Limit, o.MemoryLimit/4)
-	if o.Limit == 0 {
-		sc.left = math.MaxInt64
-	}
 	sc.changed.L = &sc.mu
 	if o.Reuse {
 		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)

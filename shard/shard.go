@@ -1,8 +1,8 @@
 package shard
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -50,10 +50,10 @@ type OpenOptions struct {
 }
 
 func (o *OpenOptions) check() error {
-	if o.MaxBlockBytes < 0 || o.MaxDictionaryBytes < 0 {
-		return fmt.Errorf("OpenOptions.MaxBlockBytes or MaxDictionaryBytes is negative")
-	}
-	return nil
+	return cmp.Or(
+		setDefault("OpenOptions.MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
+		setDefault("OpenOptions.MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
+	)
 }
 
 func (o *OpenOptions) file() shardfile.OpenOptions {

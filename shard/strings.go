@@ -39,6 +39,13 @@ func (s Strings) String() string {
 	return fmt.Sprintf("Strings(%d)", uint8(s))
 }
 
+func (s Strings) check(option string) error {
+	if s > StringsDictionary {
+		return fmt.Errorf("%s is unknown: %v", option, s)
+	}
+	return nil
+}
+
 // of is a projection with texts laid out like this.
 func (s Strings) of(p *projection) *projection {
 	if s == StringsAsKept {

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -38,25 +39,15 @@ type TakeOptions struct {
 }
 
 func (o *TakeOptions) setDefaults() error {
-	if o.Parallelism < 0 {
-		return fmt.Errorf("TakeOptions.Parallelism is negative: %d", o.Parallelism)
-	}
-	if o.Strings > StringsDictionary {
-		return fmt.Errorf("TakeOptions.Strings is unknown: %v", o.Strings)
-	}
-	if o.FetchBytes < 0 {
-		return fmt.Errorf("TakeOptions.FetchBytes is negative: %d", o.FetchBytes)
-	}
-	if o.MemoryLimit < 0 {
-		return fmt.Errorf("TakeOptions.MemoryLimit is negative: %d", o.MemoryLimit)
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
-	}
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}
-	return nil
+	return cmp.Or(
+		setDefault("TakeOptions.FetchBytes", &o.FetchBytes, DefaultFetchBytes),
+		setDefault("TakeOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		setDefault("TakeOptions.MemoryLimit", &o.MemoryLimit, 0), // the stripe's
+		o.Strings.check("TakeOptions.Strings"),
+	)
 }
 
 // Take gives the given rows, in the order given, a row as often as it is named.
@@ -231,7 +222,7 @@ func (t *taking) prefetch(ctx context.Context, index int, columns []arrowmap.Col
 
 // open opens column i of a stripe.
 func (t *taking) open(ctx context.Context, index, i int, f stripe.Fetched) (*stripe.Column, error) {
-	c, err := t.shard.openColumn(ctx, index, &t.columns[i], f)
+	c, err := t.shard.openColumn(ctx, index, &t.columns[i], true, func() (stripe.Fetched, error) { return f, nil })
 	if err != nil {
 		return nil, err
 	}

@@ -101,17 +101,12 @@ func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, err
 }
 
 func newVerifier(o VerifyOptions) (*verifier, error) {
-	if o.MaxFindings < 0 || o.Parallelism < 0 {
-		return nil, fmt.Errorf("VerifyOptions.MaxFindings or Parallelism is negative")
-	}
-	if err := o.Open.check(); err != nil {
+	if err := cmp.Or(
+		setDefault("VerifyOptions.MaxFindings", &o.MaxFindings, 100),
+		setDefault("VerifyOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		o.Open.check(),
+	); err != nil {
 		return nil, err
-	}
-	if o.MaxFindings == 0 {
-		o.MaxFindings = 100
-	}
-	if o.Parallelism == 0 {
-		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	return &verifier{o: o, seen: map[place]bool{}}, nil
 }

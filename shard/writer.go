@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,24 +95,13 @@ type WriterOptions struct {
 }
 
 func (o *WriterOptions) setDefaults() error {
-	for _, n := range []struct {
-		name  string
-		value *int64
-		def   int64
-	}{
-		{"StripeRows", &o.StripeRows, DefaultStripeRows},
-		{"StripeBytes", &o.StripeBytes, DefaultStripeBytes},
-		{"MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes},
-	} {
-		if *n.value < 0 {
-			return fmt.Errorf("WriterOptions.%s is negative: %d", n.name, *n.value)
-		}
-		if *n.value == 0 {
-			*n.value = n.def
-		}
-	}
-	if o.Parallelism < 0 {
-		return fmt.Errorf("WriterOptions.Parallelism is negative: %d", o.Parallelism)
+	if err := cmp.Or(
+		setDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
+		setDefault("WriterOptions.StripeBytes", &o.StripeBytes, DefaultStripeBytes),
+		setDefault("WriterOptions.MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes),
+		setDefault("WriterOptions.Parallelism", &o.Parallelism, 0), // the stripe's
+	); err != nil {
+		return err
 	}
 	if _, err := encoding.ParseProfile(o.Profile.String()); err != nil {
 		return fmt.Errorf("WriterOptions.Profile: %w", err)
