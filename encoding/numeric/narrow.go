@@ -2,7 +2,6 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -25,11 +24,11 @@ func decodeNarrow[U word](dst []U, tree []byte, s *Scratch) error {
 	}
 	switch size {
 	case 1:
-		return decodeNarrowAs[U, uint8](dst, payload, nested, U8, s)
+		return widen(dst, payload, nested, U8, extendZero[U, uint8], s)
 	case 2:
-		return decodeNarrowAs[U, uint16](dst, payload, nested, U16, s)
+		return widen(dst, payload, nested, U16, extendZero[U, uint16], s)
 	}
-	return decodeNarrowAs[U, uint32](dst, payload, nested, U32, s)
+	return widen(dst, payload, nested, U32, extendZero[U, uint32], s)
 }
 
 // narrowType is the unsigned type of 1, 2 or 4 bytes.
@@ -43,30 +42,6 @@ func narrowType(size int) (Type, bool) {
 		return U32, true
 	}
 	return 0, false
-}
-
-func decodeNarrowAs[U, X word](dst []U, part []byte, nested bool, t Type, s *Scratch) error {
-	if nested {
-		p, ok, err := parsePacked[X](part, t, len(dst))
-		if err != nil {
-			return err
-		}
-		if ok {
-			tmp := take[X](s, fastlanes.ChunkLen)
-			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-				p.chunk(tmp, at, s)
-				extendZero(c, tmp)
-			}
-			return nil
-		}
-	}
-	narrow := take[X](s, len(dst))
-	if err := decodePartExactly(narrow, part, nested, t, s); err != nil {
-		return err
-	}
-	extendZero(dst, narrow)
-	return nil
 }
 
 func extendZero[U, X word](dst []U, src []X) {

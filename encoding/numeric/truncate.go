@@ -27,11 +27,11 @@ func decodeTruncate[U word](dst []U, code encoding.Code, tree []byte, s *Scratch
 	}
 	switch width {
 	case 1:
-		return widen[U, uint8](dst, payload, nested, U8, s)
+		return widen(dst, payload, nested, U8, extendSign[U, uint8], s)
 	case 2:
-		return widen[U, uint16](dst, payload, nested, U16, s)
+		return widen(dst, payload, nested, U16, extendSign[U, uint16], s)
 	}
-	return widen[U, uint32](dst, payload, nested, U32, s)
+	return widen(dst, payload, nested, U32, extendSign[U, uint32], s)
 }
 
 func truncateSize(code encoding.Code) int { return 1 << (code - encoding.TruncateU8) }
@@ -46,8 +46,8 @@ func decodePartExactly[U word](dst []U, part []byte, nested bool, t Type, s *Scr
 	return loadExactly(dst, part)
 }
 
-// widen decodes values of type X and extends their sign.
-func widen[U, X word](dst []U, part []byte, nested bool, t Type, s *Scratch) error {
+// widen decodes values of type X and extends them.
+func widen[U, X word](dst []U, part []byte, nested bool, t Type, extend func(dst []U, src []X), s *Scratch) error {
 	if nested {
 		p, ok, err := parsePacked[X](part, t, len(dst))
 		if err != nil {
@@ -58,7 +58,7 @@ func widen[U, X word](dst []U, part []byte, nested bool, t Type, s *Scratch) err
 			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
 				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
 				p.chunk(tmp, at, s)
-				extendSign(c, tmp)
+				extend(c, tmp)
 			}
 			return nil
 		}
@@ -67,7 +67,7 @@ func widen[U, X word](dst []U, part []byte, nested bool, t Type, s *Scratch) err
 	if err := decodePartExactly(narrow, part, nested, t, s); err != nil {
 		return err
 	}
-	extendSign(dst, narrow)
+	extend(dst, narrow)
 	return nil
 }
 
