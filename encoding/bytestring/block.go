@@ -89,7 +89,7 @@ func (b *Block) parse(tree []byte, limit int64) error {
 	case encoding.GroupedFSST:
 		size, err = b.parseGroupedFSST(tree)
 	case encoding.Zstd:
-		size, err = b.parseZstd(tree)
+		size, err = b.parseCompressed(tree)
 	case encoding.LZ4:
 		size, err = b.parseLZ4(tree)
 	case encoding.FlatLZ:
@@ -300,7 +300,7 @@ func (b *Block) unpack(dst []byte) error {
 	case encoding.FSST, encoding.GroupedFSST:
 		return b.decodeCodes(dst, b.payload)
 	case encoding.Zstd:
-		return b.s.decodeZstd(dst, b.payload)
+		return b.s.zstd.Decode(dst, b.payload)
 	case encoding.FlatLZ:
 		return flatlz.Decode(dst, b.tokens, b.payload)
 	}

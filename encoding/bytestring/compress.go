@@ -2,12 +2,11 @@ package bytestring
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -30,8 +29,7 @@ import (
 const (
 	compressHeader = 6
 	lz4Prefix      = 4
-	lz4MaxRatio    = 255       // most bytes that one byte of LZ4 can stand for
-	maxWindow      = 128 << 20 // the largest that the reference's Zstandard writes: level 22
+	lz4MaxRatio    = 255 // most bytes that one byte of LZ4 can stand for
 )
 
 func (b *Block) parseCompressed(tree []byte) (uint64, error) {
@@ -48,8 +46,6 @@ func (b *Block) parseCompressed(tree []byte) (uint64, error) {
 	}
 	return b.readOffsets(rest, header[5] != 0)
 }
-
-func (b *Block) parseZstd(tree []byte) (uint64, error) { return b.parseCompressed(tree) }
 
 func (b *Block) parseLZ4(tree []byte) (uint64, error) {
 	size, err := b.parseCompressed(tree)
@@ -69,47 +65,11 @@ func (b *Block) parseLZ4(tree []byte) (uint64, error) {
 	return size, nil
 }
 
-func (s *Scratch) decodeZstd(dst, src []byte) error {
-	z, err := s.zstdDecoder()
-	if err != nil {
-		return err
-	}
-	got, err := z.DecodeAll(src, dst[:0:len(dst)])
-	switch {
-	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return fault.Corruptf("compressed values are more than the %d bytes expected", len(dst))
-	case err != nil:
-		return fault.Corruptf("zstd: %v", err)
-	case len(got) != len(dst):
-		return fault.Corruptf("compressed values are %d bytes, not the %d expected", len(got), len(dst))
-	}
-	return nil
-}
-
-func (s *Scratch) zstdDecoder() (*zstd.Decoder, error) {
-	if s.zstd == nil {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		s.zstd = z
-	}
-	return s.zstd, nil
-}
-
 func decodeLZ4(dst, src []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	n, err := lz4.UncompressBlock(src, dst)
-	if err != nil {
-		return fault.Corruptf("lz4: %v", err)
-	}
-	if n != len(dst) {
-		return fault.Corruptf("compressed values are %d bytes, not the %d expected", n, len(dst))
-	}
-	return nil
+	return decompress.LZ4(dst, src)
 }
 
 // beginCompressed appends the header of a compressed tree.
@@ -122,15 +82,7 @@ func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers
 	const header = 2 + compressHeader
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
 	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	if v.Fixed > 0 {
-		return dst, nil
-	}
-	dst[start+6] = 8
-	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
-	if nested {
-		dst[start+7] = 1
-	}
-	return dst, err
+	return w.appendOffsets(dst, v, start+6, start+7, nums)
 }
 
 func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, error) {
@@ -145,12 +97,20 @@ func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, erro
 
 func (w *workspace) appendZstd(dst []byte, v Values, level zstd.EncoderLevel, nums *numbers) ([]byte, error) {
 	start := len(dst)
-	z, err := w.zstdEncoder(level, len(v.Bytes()))
+	dst, err := w.zstdAppend(beginCompressed(dst, encoding.Zstd), v.Bytes(), level)
 	if err != nil {
 		return dst, err
 	}
-	dst = z.EncodeAll(v.Bytes(), beginCompressed(dst, encoding.Zstd))
 	return w.endCompressed(dst, start, v, nums)
+}
+
+// zstdAppend appends data as a Zstandard stream.
+func (w *workspace) zstdAppend(dst, data []byte, level zstd.EncoderLevel) ([]byte, error) {
+	z, err := w.zstdEncoder(level, len(data))
+	if err != nil {
+		return dst, err
+	}
+	return z.EncodeAll(data, dst), nil
 }
 
 type zstdKey struct {

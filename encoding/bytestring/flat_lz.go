@@ -63,13 +63,5 @@ func (w *workspace) appendFlatLZ(dst []byte, v Values, nums *numbers) ([]byte, e
 	dst = append(append(append(dst, header[:]...), sequences...), literals...)
 	w.lzLen = len(sequences) + len(literals)
 	dst = padFrom(dst, start)
-	if v.Fixed > 0 {
-		return dst, nil
-	}
-	dst[start+10] = 8
-	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
-	if nested {
-		dst[start+11] = 1
-	}
-	return dst, err
+	return w.appendOffsets(dst, v, start+10, start+11, nums)
 }

@@ -29,20 +29,34 @@ import (
 const fsstHeader = 7
 
 func (b *Block) parseFSST(tree []byte) (uint64, error) {
-	header, rest, err := split(tree, fsstHeader)
+	header, rest, err := b.splitFSST(tree, fsstHeader)
 	if err != nil {
 		return 0, err
 	}
+	return b.fsstOffsets(rest, header)
+}
+
+// splitFSST takes the header, the symbols and the stream off a tree: GroupedFSST
+// begins like FSST.
+func (b *Block) splitFSST(tree []byte, own int) (header, rest []byte, err error) {
+	if header, rest, err = split(tree, own); err != nil {
+		return nil, nil, err
+	}
 	if err := b.checkWidth(header[6]); err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	symbols := 9 * uint64(header[0])
 	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
 	if err != nil {
-		return 0, err
+		return nil, nil, err
 	}
 	b.tokens, b.payload = stream[:symbols], stream[symbols:]
-	size, err := b.readOffsets(rest, header[5] != 0)
+	return header, rest, nil
+}
+
+// fsstOffsets reads the offsets, which must be of as many bytes as codes can give.
+func (b *Block) fsstOffsets(raw, header []byte) (uint64, error) {
+	size, err := b.readOffsets(raw, header[5] != 0)
 	if err == nil && size/8 > uint64(len(b.payload)) {
 		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
 	}
@@ -98,13 +112,5 @@ func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) 
 	dst = s.table.Encode(dst, v.Bytes())
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
 	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	if v.Fixed > 0 {
-		return dst, nil
-	}
-	dst[start+8] = 8
-	dst, nested, err := nums.appendOffsets(dst, w.relative(v))
-	if nested {
-		dst[start+7] = 1
-	}
-	return dst, err
+	return w.appendOffsets(dst, v, start+8, start+7, nums)
 }

@@ -44,34 +44,21 @@ type groups struct {
 }
 
 func (b *Block) parseGroupedFSST(tree []byte) (uint64, error) {
-	header, rest, err := split(tree, groupedHeader)
+	header, rest, err := b.splitFSST(tree, groupedHeader)
 	if err != nil {
-		return 0, err
-	}
-	if err := b.checkWidth(header[6]); err != nil {
 		return 0, err
 	}
 	if b.groups.of = int(binary.LittleEndian.Uint16(header[8:])); b.groups.of == 0 {
 		return 0, fault.Corruptf("groups of no values")
 	}
-	symbols := 9 * uint64(header[0])
-	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
-	if err != nil {
-		return 0, err
-	}
 	offsets, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "offsets")
 	if err != nil {
 		return 0, err
 	}
-	b.tokens, b.payload = stream[:symbols], stream[symbols:]
 	if err := b.readGroups(rest, header[7] != 0); err != nil {
 		return 0, err
 	}
-	size, err := b.readOffsets(offsets, header[5] != 0)
-	if err == nil && size/8 > uint64(len(b.payload)) {
-		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
-	}
-	return size, err
+	return b.fsstOffsets(offsets, header)
 }
 
 // readGroups reads the sizes of the groups, which make up the stream.
@@ -131,21 +118,13 @@ func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *nu
 	}
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-stream))
 	dst = padFrom(dst, start)
-	var nested bool
-	var err error
-	if v.Fixed == 0 {
-		dst[start+8] = 8
-		at := len(dst)
-		if dst, nested, err = nums.appendOffsets(dst, w.relative(v)); err != nil {
-			return dst, err
-		}
-		if nested {
-			dst[start+7] = 1
-		}
-		binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
-		dst = padFrom(dst, start)
+	at := len(dst)
+	dst, err := w.appendOffsets(dst, v, start+8, start+7, nums)
+	if err != nil {
+		return dst, err
 	}
-	dst, nested, err = nums.appendLengths(dst, sizes)
+	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
+	dst, nested, err := nums.appendLengths(padFrom(dst, start), sizes)
 	if nested {
 		dst[start+9] = 1
 	}

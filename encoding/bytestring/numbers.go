@@ -20,10 +20,7 @@ type numbers struct {
 
 // appendCodes writes dictionary codes, always as a tree.
 func (s *numbers) appendCodes(dst []byte, codes []uint32) ([]byte, error) {
-	if s.shapes != nil {
-		return numeric.AppendTreeAs(dst, codes, bitmap.All(len(codes)), s.shapes[0])
-	}
-	return encoderOf(&s.codes, s.o).AppendTree(dst, codes, bitmap.All(len(codes))), nil
+	return appendTree(s, &s.codes, 0, dst, codes, bitmap.All(len(codes)))
 }
 
 // appendLengths writes the lengths of distinct values. nested tells whether they
@@ -37,10 +34,7 @@ func (s *numbers) appendLengths(dst []byte, lengths []uint32) (out []byte, neste
 
 // appendTemplateLengths writes the lengths of templates, always as a tree.
 func (s *numbers) appendTemplateLengths(dst []byte, lengths []uint32) ([]byte, error) {
-	if s.shapes != nil {
-		return numeric.AppendTreeAs(dst, lengths, bitmap.All(len(lengths)), s.shapes[1])
-	}
-	return encoderOf(&s.lengths, s.o).AppendTree(dst, lengths, bitmap.All(len(lengths))), nil
+	return appendTree(s, &s.lengths, 1, dst, lengths, bitmap.All(len(lengths)))
 }
 
 // appendOffsets writes offsets.
@@ -53,10 +47,15 @@ func (s *numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, neste
 
 // appendIntegers writes the integers of decimals, always as a tree.
 func (s *numbers) appendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
+	return appendTree(s, &s.ints, 0, dst, integers, valid)
+}
+
+// appendTree writes a part of a tree as one.
+func appendTree[T numeric.Value](s *numbers, e **numeric.Encoder[T], part int, dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
 	if s.shapes != nil {
-		return numeric.AppendTreeAs(dst, integers, valid, s.shapes[0])
+		return numeric.AppendTreeAs(dst, values, valid, s.shapes[part])
 	}
-	return encoderOf(&s.ints, s.o).AppendTree(dst, integers, valid), nil
+	return encoderOf(e, s.o).AppendTree(dst, values, valid), nil
 }
 
 func encoderOf[T numeric.Value](e **numeric.Encoder[T], o encoding.Options) *numeric.Encoder[T] {
@@ -96,6 +95,20 @@ func appendRaw[T uint32 | uint64](dst []byte, values []T) []byte {
 }
 
 // relative is the offsets of v, from 0.
+// appendOffsets appends the offsets of values, unless these have a fixed size, and
+// notes in the header how wide they are, and whether they are a tree.
+func (w *workspace) appendOffsets(dst []byte, v Values, width, nested int, nums *numbers) ([]byte, error) {
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[width] = 8
+	dst, tree, err := nums.appendOffsets(dst, w.relative(v))
+	if tree {
+		dst[nested] = 1
+	}
+	return dst, err
+}
+
 func (w *workspace) relative(v Values) []uint64 {
 	offsets := grown(&w.offsets, v.N+1)
 	for i, at := range v.Offsets {

@@ -1,8 +1,7 @@
 package bytestring
 
 import (
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/encoding/template"
@@ -29,7 +28,7 @@ type Scratch struct {
 	keep        []byte
 	part        []byte
 	fsst        fsst.Decoder
-	zstd        *zstd.Decoder
+	zstd        decompress.Zstd
 }
 
 // grown is s with length n; its content is undefined.

@@ -115,7 +115,7 @@ func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limi
 	case templatesLZ4:
 		err = decodeLZ4(texts, stored)
 	case templatesZstd:
-		err = b.s.decodeZstd(texts, stored)
+		err = b.s.zstd.Decode(texts, stored)
 	}
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 	if b.digits.zstd {
 		if !b.digits.unpacked {
 			all := grown(&b.s.data, int(b.digits.count)+template.Slack)[:b.digits.count]
-			if err := b.s.decodeZstd(all, b.payload); err != nil {
+			if err := b.s.zstd.Decode(all, b.payload); err != nil {
 				return nil, err
 			}
 			if !template.AllDigits(all) {
@@ -254,30 +254,23 @@ func (w *workspace) appendTemplates(dst []byte, v Values, level zstd.EncoderLeve
 
 func (w *workspace) appendTexts(dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
 	at := len(dst)
-	if level > 0 {
-		z, err := w.zstdEncoder(level, len(texts))
-		if err != nil {
-			return dst, 0, err
-		}
-		dst, form = z.EncodeAll(texts, dst), templatesZstd
+	if form = templatesZstd; level > 0 {
+		dst, err = w.zstdAppend(dst, texts, level)
 	} else {
 		dst, form = w.lz4.Append(dst, texts), templatesLZ4
 	}
-	if len(dst)-at >= len(texts) {
-		return append(dst[:at], texts...), templatesRaw, nil
+	if err == nil && len(dst)-at >= len(texts) {
+		dst, form = append(dst[:at], texts...), templatesRaw
 	}
-	return dst, form, nil
+	return dst, form, err
 }
 
 func (w *workspace) appendDigits(dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
 	at := len(dst)
 	if level > 0 {
-		z, err := w.zstdEncoder(level, len(digits))
-		if err != nil {
-			return dst, 0, err
-		}
-		if dst = z.EncodeAll(digits, dst); uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
-			return dst, digitsZstd, nil
+		dst, err = w.zstdAppend(dst, digits, level)
+		if err != nil || uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
+			return dst, digitsZstd, err
 		}
 	}
 	return template.AppendWords(dst[:at], digits), digitsWords, nil

@@ -1,6 +1,6 @@
 // Package lz4 compresses to LZ4 blocks that are smaller than those of the usual
 // fast compressor, in half as much time again, and as fast to unpack. Unpacking is
-// left to github.com/pierrec/lz4. Where blocks lie in trees: docs/format.md §7.4, §7.5.
+// left to package decompress. Where blocks lie in trees: docs/format.md §7.4, §7.5.
 //
 // A block is a run of sequences, each a number of literal bytes and a match, a
 // copy of earlier bytes (github.com/lz4/lz4, doc/lz4_Block_format.md):

@@ -2,13 +2,12 @@ package numeric
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -25,44 +24,19 @@ import (
 //
 //	11 00 | 6 zeros | 08 00 00 00 | 80 00 00 00 00 00 00 00 00
 
-// maxWindow is the largest window that the reference's Zstandard writes: level 22.
-const maxWindow = 128 << 20
-
 func decodeZstd[U word](dst []U, tree []byte, s *Scratch) error {
 	_, payload, err := split(tree, 0)
 	if err != nil {
 		return err
 	}
-	z, err := s.zstdDecoder()
-	if err != nil {
-		return err
-	}
 	want := bytesOf(dst)
-	got, err := z.DecodeAll(payload, want[:0:len(want)])
-	switch {
-	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
-		return fault.Corruptf("compressed values are more than the %d bytes expected", len(want))
-	case err != nil:
-		return fault.Corruptf("zstd: %v", err)
-	case len(got) != len(want):
-		return fault.Corruptf("compressed values are %d bytes, not the %d expected", len(got), len(want))
+	if err := s.zstd.Decode(want, payload); err != nil {
+		return err
 	}
 	if bigEndian {
 		swap(want, sizeOf[U]())
 	}
 	return nil
-}
-
-func (s *Scratch) zstdDecoder() (*zstd.Decoder, error) {
-	if s.zstd == nil {
-		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, err
-		}
-		s.zstd = z
-	}
-	return s.zstd, nil
 }
 
 func decodeLZ4[U word](dst []U, tree []byte) error {
@@ -77,12 +51,8 @@ func decodeLZ4[U word](dst []U, tree []byte) error {
 	if size := binary.LittleEndian.Uint32(payload); uint64(size) != uint64(len(want)) {
 		return fault.Corruptf("compressed values are %d bytes, not the %d expected", size, len(want))
 	}
-	n, err := lz4.UncompressBlock(payload[4:], want)
-	if err != nil {
-		return fault.Corruptf("lz4: %v", err)
-	}
-	if n != len(want) {
-		return fault.Corruptf("compressed values are %d bytes, not the %d expected", n, len(want))
+	if err := decompress.LZ4(want, payload[4:]); err != nil {
+		return err
 	}
 	if bigEndian {
 		swap(want, sizeOf[U]())

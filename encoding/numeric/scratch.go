@@ -3,8 +3,7 @@ package numeric
 import (
 	"unsafe"
 
-	"github.com/klauspost/compress/zstd"
-
+	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/fault"
 )
@@ -29,7 +28,7 @@ type Scratch struct {
 	peak  int // most words that were in use at a time
 	depth int
 	nodes int
-	zstd  *zstd.Decoder
+	zstd  decompress.Zstd
 }
 
 // begin makes all memory free, and as large as it has been wanted.

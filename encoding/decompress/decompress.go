@@ -1,0 +1,52 @@
+// Package decompress unpacks Zstandard streams and LZ4 blocks of which it is known
+// how many bytes they must give.
+package decompress
+
+import (
+	"errors"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/amudai/amudai-go/fault"
+)
+
+// maxWindow is the largest window that the reference's Zstandard writes: level 22.
+const maxWindow = 128 << 20
+
+// Zstd unpacks Zstandard streams (RFC 8878: one or more frames, no dictionary). The
+// zero value is ready. It serves one goroutine at a time.
+type Zstd struct{ decoder *zstd.Decoder }
+
+// Decode fills dst with what src holds.
+func (z *Zstd) Decode(dst, src []byte) error {
+	if z.decoder == nil {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return err
+		}
+		z.decoder = d
+	}
+	got, err := z.decoder.DecodeAll(src, dst[:0:len(dst)])
+	if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return fault.Corruptf("compressed values are more than the %d bytes expected", len(dst))
+	}
+	return check("zstd", len(got), len(dst), err)
+}
+
+// LZ4 fills dst with what src, an LZ4 block, holds.
+func LZ4(dst, src []byte) error {
+	n, err := lz4.UncompressBlock(src, dst)
+	return check("lz4", n, len(dst), err)
+}
+
+func check(what string, got, want int, err error) error {
+	switch {
+	case err != nil:
+		return fault.Corruptf("%s: %v", what, err)
+	case got != want:
+		return fault.Corruptf("compressed values are %d bytes, not the %d expected", got, want)
+	}
+	return nil
+}
