@@ -20,19 +20,53 @@ import (
 //	rows of a portion          ###     ##      ####        gaps between are read too if small
 //	batches                    123     123     123
 
-// fetchRequests is how many requests are sent at a time.
-const fetchRequests = 4
+// fetchRequests is how many requests are sent at a time, by one processor too: what
+// they take is waiting.
+const fetchRequests = 8
 
 // gapsOf are the options for reading a shard, with defaults by its location.
-func (s *Shard) gapsOf(gap, bytes int64, parallelism int) stripe.Gaps {
-	g := stripe.Gaps{Gap: gap, Limit: bytes, Requests: 1}
+func (s *Shard) gapsOf(gap, bytes int64) stripe.Gaps {
+	g := stripe.Gaps{Gap: gap, Limit: bytes, Requests: fetchRequests}
 	if g.Gap == 0 && isRemote(s.Location()) {
 		g.Gap = DefaultFetchGap
 	}
-	if parallelism > 1 {
-		g.Requests = fetchRequests
-	}
 	return g
+}
+
+// fieldLists are how far a scan has read the field lists of stripes.
+type fieldLists struct {
+	mu sync.Mutex
+	to int // stripes before this one are read, or not wanted
+}
+
+// readLists reads the field list of a stripe of a shard far away, and with it those of
+// the stripes that the scan will come to next. What is wrong with one is found when its
+// stripe is opened.
+func (sc *scanner) readLists(ctx context.Context, index int) error {
+	sc.lists.mu.Lock()
+	defer sc.lists.mu.Unlock()
+	if sc.gaps.Gap <= 0 || index < sc.lists.to {
+		return nil
+	}
+	stripes := []int{index}
+	end := sc.shard.NumStripes()
+	if sc.o.Limit > 0 {
+		end = index + 1 // it may have enough
+	}
+	for index++; index < end && len(stripes) < sc.gaps.Requests; index++ {
+		if len(sc.wanted(index)) > 0 {
+			stripes = append(stripes, index)
+		}
+	}
+	sc.lists.to = index
+	return sc.shard.readLists(ctx, stripes)
+}
+
+func (s *Shard) readLists(ctx context.Context, stripes []int) error {
+	if err := s.file.ReadFieldLists(ctx, stripes); err != nil && !isFault(err) {
+		return err
+	}
+	return nil
 }
 
 // needToOpen are the pieces that opening columns of a stripe takes, or all of them.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -106,4 +108,68 @@ func TestFetchFilter(t *testing.T) {
 	requireRows(t, s, data, []int64{70_000, 70_001}, ScanOptions{Filter: where(t, "c0 between 70000 and 70001"), FetchGap: 1})
 	require.LessOrEqual(t, faults.Count(faultstore.Read), 16)
 	require.Less(t, faults.BytesRead(), s.File().Size()/2)
+}
+
+// together is a store whose first reads, but for that of the end, wait until a number
+// of them are under way.
+type together struct {
+	storage.Store
+	wait  int
+	mu    sync.Mutex
+	sizes []int         // of the reads
+	all   chan struct{} // closed when they have come
+}
+
+type togetherReader struct {
+	storage.Reader
+	s *together
+}
+
+func (s *together) Open(ctx context.Context, location string) (storage.Reader, error) {
+	r, err := s.Store.Open(ctx, location)
+	return &togetherReader{r, s}, err
+}
+
+func (r *togetherReader) ReadAt(ctx context.Context, p []byte, off int64) error {
+	s := r.s
+	s.mu.Lock()
+	s.sizes = append(s.sizes, len(p))
+	if len(s.sizes) == s.wait {
+		close(s.all)
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.all:
+		return r.Reader.ReadAt(ctx, p, off)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestFieldListsTogether: the field lists of all stripes that a scan or a take comes to,
+// and the header, are asked for at the same time, by one processor too.
+func TestFieldListsTogether(t *testing.T) {
+	data := numbered(200_000, 3)
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, data, WriterOptions{StripeRows: 50_000}, 50_000)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	open := func() (*Shard, *together) {
+		store := &together{Store: storage.Local{}, wait: 4, all: make(chan struct{})} // the end holds the last list
+		s, err := Open(ctx, location, OpenOptions{Store: store, SuffixBytes: 8 << 10})
+		require.NoError(t, err)
+		return s, store
+	}
+	s, store := open()
+	for _, err := range s.Scan(ctx, ScanOptions{Columns: []string{"c1"}, FetchGap: DefaultFetchGap, Parallelism: 1}) {
+		require.NoError(t, err)
+	}
+	require.LessOrEqual(t, len(store.sizes), 4+4, "a list and a read of each stripe")
+	require.NoError(t, s.Close())
+	s, store = open()
+	b, err := s.Take(ctx, []int64{3, 60_000, 120_000, 199_999}, TakeOptions{FetchGap: DefaultFetchGap, Parallelism: 1})
+	require.NoError(t, err)
+	b.Release()
+	require.Contains(t, store.sizes[:4], 8, "the header")
+	require.NoError(t, s.Close())
 }

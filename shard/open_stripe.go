@@ -87,6 +87,9 @@ func (s *openStripe) prefetch(ctx context.Context, group int) (stripe.Fetched, e
 	for i := range columns {
 		ids = appendIDs(ids, &columns[i])
 	}
+	if err := s.sc.readLists(ctx, s.index); err != nil {
+		return nil, err
+	}
 	if err := s.stripe.Prefetch(ctx, ids); err != nil {
 		return nil, err
 	}

@@ -95,6 +95,9 @@ type onlyEntry struct{ column, entry int }
 // newStripeFilter asks the sources one after the other, until nothing is left to
 // look for.
 func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error) {
+	if err := st.sc.readLists(ctx, st.index); err != nil {
+		return nil, err
+	}
 	pred := st.sc.filter
 	f := &stripeFilter{shard: st.sc.shard, pred: pred, stripe: st.stripe, disable: st.sc.o.Disable, leaves: map[*filter.Node]*leafCodes{}}
 	f.bytes = sync.OnceValues(func() (stripe.Fetched, error) {

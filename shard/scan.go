@@ -34,7 +34,7 @@ const DefaultScanBytes = 64 << 20
 // Defaults for shards that are read over a network.
 const (
 	DefaultFetchGap   = 256 << 10
-	DefaultFetchBytes = 8 << 20
+	DefaultFetchBytes = 16 << 20
 )
 
 // isRemote tells whether a request to a location takes long.
@@ -76,7 +76,7 @@ type ScanOptions struct {
 	// negative number.
 	FetchGap int64
 	// FetchBytes is about how many bytes are then read ahead at a time, for all
-	// columns and the rows of several batches, by default 8 MiB, and not more than a
+	// columns and the rows of several batches, by default 16 MiB, and not more than a
 	// quarter of MemoryLimit.
 	FetchBytes int64
 	// Rows are the ranges to scan, in this order. nil means all rows.
@@ -84,8 +84,8 @@ type ScanOptions struct {
 	// Stripes limits the scan to the rows of some stripes. nil means all.
 	Stripes []int
 	// Parallelism is how many columns are decoded at a time, of this batch and of
-	// those that come next; by default GOMAXPROCS. With 1 no goroutine is started
-	// and nothing is read ahead.
+	// those that come next; by default GOMAXPROCS. With 1 the caller's goroutine
+	// decodes everything, and nothing is read or decoded ahead of it.
 	Parallelism int
 	// Allocator makes the batches' memory; by default Arrow's.
 	Allocator memory.Allocator

@@ -40,6 +40,7 @@ type scanner struct {
 	schema  *arrow.Schema
 	plan    *plan
 	filter  *predicate // nil if all rows are wanted
+	lists   fieldLists
 	gaps    stripe.Gaps
 	window  int // most batches in the queue
 	chunk   int // columns that a worker takes at a time
@@ -93,7 +94,7 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	}
 	p = o.Strings.of(p)
 	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred, left: o.Limit}
-	sc.gaps = s.gapsOf(o.FetchGap, o.FetchBytes, o.Parallelism)
+	sc.gaps = s.gapsOf(o.FetchGap, o.FetchBytes)
 	sc.gaps.Limit = min(sc.gaps.Limit, o.MemoryLimit/4)
 	sc.changed.L = &sc.mu
 	if o.Reuse {

@@ -66,7 +66,7 @@ func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Re
 		return nil, err
 	}
 	p = o.Strings.of(p)
-	t := &taking{shard: s, o: o, columns: p.columns, gaps: s.gapsOf(o.FetchGap, o.FetchBytes, o.Parallelism)}
+	t := &taking{shard: s, o: o, columns: p.columns, gaps: s.gapsOf(o.FetchGap, o.FetchBytes)}
 	if err := t.sort(rows); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,10 @@ func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Re
 			releaseAll(parts)
 		}
 	}()
-	for _, part := range t.parts {
+	for i, part := range t.parts {
+		if err := t.readLists(ctx, i); err != nil {
+			return nil, err
+		}
 		if err := t.read(ctx, part); err != nil {
 			return nil, inStripe(err, part.stripe)
 		}
@@ -114,6 +117,19 @@ type taking struct {
 type takePart struct {
 	stripe int
 	rows   rowset.Set // counted in the stripe
+}
+
+// readLists reads, of a shard far away, the field lists of the stripes of some parts
+// together, when the first of them is next.
+func (t *taking) readLists(ctx context.Context, next int) error {
+	if t.gaps.Gap <= 0 || next%t.gaps.Requests != 0 {
+		return nil
+	}
+	var stripes []int
+	for _, p := range t.parts[next:min(next+t.gaps.Requests, len(t.parts))] {
+		stripes = append(stripes, p.stripe)
+	}
+	return t.shard.readLists(ctx, stripes)
 }
 
 // sort finds the stripes of the rows.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -47,6 +49,21 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	}
 	s.f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
 	return l, nil
+}
+
+// ReadFieldLists reads the field lists of stripes at the same time, and the header of
+// the root if that has not been looked at, so that what follows need not wait for one
+// after the other. What is wrong with one that is not used yet may wait until it is.
+func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
+	var readers errgroup.Group
+	readers.Go(func() error { return f.root.checkHeader(ctx) })
+	for _, i := range stripes {
+		readers.Go(func() error {
+			_, err := f.stripes[i].fieldList(ctx)
+			return err
+		})
+	}
+	return readers.Wait()
 }
 
 // readFieldList reads the list and, in the same request, what stands before it.
