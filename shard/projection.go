@@ -2,8 +2,8 @@ package shard
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -30,12 +30,16 @@ const (
 	maxKept        = 1024 // columns of one that is kept
 )
 
-// key is different for different lists of paths.
+// projectionKey is different for different lists of paths, whatever is in them.
 func projectionKey(paths []string) string {
 	if paths == nil {
 		return "all"
 	}
-	return "some\x00" + strings.Join(paths, "\x00")
+	key := []byte("some")
+	for _, p := range paths {
+		key = append(binary.AppendUvarint(key, uint64(len(p))), p...)
+	}
+	return string(key)
 }
 
 func (p *projections) get(key string) *projection {

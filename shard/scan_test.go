@@ -352,3 +352,22 @@ func TestOneRequestScan(t *testing.T) {
 	requireScan(t, s, data, ScanOptions{})
 	require.Equal(t, 1, faults.Count(faultstore.Read))
 }
+
+// Columns are those asked for, whatever was asked for before.
+func TestNamesWithZeros(t *testing.T) {
+	data := numbered(1, 3)
+	fields := data.schema.Fields()
+	for i, name := range []string{"a\x00b", "a", "b"} {
+		fields[i].Name = name
+	}
+	data.schema = arrow.NewSchema(fields, nil)
+	s := openTable(t, data, WriterOptions{})
+	for _, columns := range [][]string{{}, {"a", "b"}, {"a\x00b"}} {
+		for b, err := range s.Scan(context.Background(), ScanOptions{Columns: columns}) {
+			require.NoError(t, err)
+			require.EqualValues(t, len(columns), b.NumCols(), "%q", columns)
+		}
+	}
+	_, err := s.Reader(context.Background(), ScanOptions{Columns: []string{""}})
+	require.ErrorIs(t, err, schema.ErrNoField)
+}
