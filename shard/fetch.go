@@ -50,7 +50,7 @@ func (sc *scanner) readLists(ctx context.Context, index int) error {
 	}
 	stripes := []int{index}
 	end := sc.shard.NumStripes()
-	if sc.o.Limit > 0 {
+	if sc.o.Limit < math.MaxInt64 {
 		end = index + 1 // it may have enough
 	}
 	for index++; index < end && len(stripes) < sc.gaps.Requests; index++ {
