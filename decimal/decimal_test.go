@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // Made with decNumber.
@@ -373,18 +375,22 @@ func BenchmarkColumns(b *testing.B) {
 			wide[i] = Int128{uint64(v), v >> 63}
 		}
 		exps := make([]int16, len(ints))
-		for name, f := range map[string]func(){
-			"FromInt64":    func() { FromInt64(ds, ints, -2) },
-			"FromInt128":   func() { FromInt128(ds, wide, -2) },
-			"ToInt64":      func() { ToInt64(ints, ds, 2) },
-			"ToInt128":     func() { ToInt128(wide, ds, 2) },
-			"Coefficients": func() { Coefficients(ints, exps, ds) },
+		for _, c := range []struct {
+			name string
+			size int // of a result
+			run  func()
+		}{
+			{"FromInt64", 16, func() { FromInt64(ds, ints, -2) }},
+			{"FromInt128", 16, func() { FromInt128(ds, wide, -2) }},
+			{"ToInt64", 8, func() { ToInt64(ints, ds, 2) }},
+			{"ToInt128", 16, func() { ToInt128(wide, ds, 2) }},
+			{"Coefficients", 10, func() { Coefficients(ints, exps, ds) }},
 		} {
-			b.Run(fmt.Sprintf("%s/limit=%.0e", name, float64(limit)), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/limit=%.0e", c.name, float64(limit)), func(b *testing.B) {
+				microbench.Output(b, c.size*len(ints))
 				for b.Loop() {
-					f()
+					c.run()
 				}
-				b.ReportMetric(float64(b.N)*float64(len(ints))/b.Elapsed().Seconds()/1e6, "Mvalues/s")
 			})
 		}
 	}
@@ -392,10 +398,10 @@ func BenchmarkColumns(b *testing.B) {
 
 func BenchmarkCompare(b *testing.B) {
 	_, ds := benchData(10_000_000)
+	microbench.Output(b, 16*len(ds)) // that are looked at
 	for b.Loop() {
 		for i := 1; i < len(ds); i++ {
 			ds[i].Compare(ds[i-1])
 		}
 	}
-	b.ReportMetric(float64(b.N)*float64(len(ds))/b.Elapsed().Seconds()/1e6, "Mvalues/s")
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func TestVectors(t *testing.T) {
@@ -121,8 +122,11 @@ func FuzzParse(f *testing.F) {
 func BenchmarkAddHash(b *testing.B) {
 	s := New(7)
 	h := uint64(1)
+	microbench.Output(b, 8*1000) // of hashes
 	for b.Loop() {
-		s.AddHash(h)
-		h = h*0x9e3779b97f4a7c15 + 1
+		for range 1000 {
+			s.AddHash(h)
+			h = h*0x9e3779b97f4a7c15 + 1
+		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func build(o Options, values ...string) *Builder {
@@ -120,13 +122,17 @@ func TestNoAllocations(t *testing.T) {
 func BenchmarkMayContain(b *testing.B) {
 	f, _ := Open(Algorithm, Seed, make([]byte, 32*40))
 	h := uint64(1)
+	microbench.Output(b, 8*1000) // of hashes
 	for b.Loop() {
-		f.MayContainHash(h)
-		h = h*0x9e3779b97f4a7c15 + 1
+		for range 1000 {
+			f.MayContainHash(h)
+			h = h*0x9e3779b97f4a7c15 + 1
+		}
 	}
 }
 
 func BenchmarkAddHash(b *testing.B) {
+	microbench.Output(b, 8*2000) // of hashes
 	for b.Loop() {
 		f := NewBuilder(Options{})
 		for h := uint64(1); h <= 1000; h++ {
@@ -134,5 +140,4 @@ func BenchmarkAddHash(b *testing.B) {
 			f.AddHash(h * 0x9e3779b97f4a7c15)
 		}
 	}
-	b.ReportMetric(float64(b.N)*2000/b.Elapsed().Seconds()/1e6, "Mhashes/s")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // genValid is a validity of n positions at some bit offset, often with long runs.
@@ -342,11 +343,12 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-func bench(b *testing.B, n int, f func()) {
+// bench runs what looks at some bytes.
+func bench(b *testing.B, bytes int, f func()) {
+	microbench.Output(b, bytes)
 	for b.Loop() {
 		f()
 	}
-	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(n), "ns/value")
 }
 
 func BenchmarkAdd(b *testing.B) {
@@ -367,12 +369,12 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	}
 	for name, valid := range map[string]bitmap.Bits{"nulls=none": bitmap.All(n), "nulls=some": {Data: data, Len: n}} {
-		b.Run("int64/"+name, func(b *testing.B) { var c Numeric[int64]; bench(b, n, func() { c.Add(i64, valid) }) })
+		b.Run("int64/"+name, func(b *testing.B) { var c Numeric[int64]; bench(b, 8*n, func() { c.Add(i64, valid) }) })
 		b.Run("int8/"+name, func(b *testing.B) { var c Numeric[int8]; bench(b, n, func() { c.Add(i8, valid) }) })
-		b.Run("float64/"+name, func(b *testing.B) { var c Float[float64]; bench(b, n, func() { c.Add(f64, valid) }) })
-		b.Run("float32/"+name, func(b *testing.B) { var c Float[float32]; bench(b, n, func() { c.Add(f32, valid) }) })
-		b.Run("decimal/"+name, func(b *testing.B) { var c Decimal; bench(b, n, func() { c.Add(decimals, valid) }) })
-		b.Run("scaled/"+name, func(b *testing.B) { var c Decimal; bench(b, n, func() { c.AddScaled(i64, -2, valid) }) })
+		b.Run("float64/"+name, func(b *testing.B) { var c Float[float64]; bench(b, 8*n, func() { c.Add(f64, valid) }) })
+		b.Run("float32/"+name, func(b *testing.B) { var c Float[float32]; bench(b, 4*n, func() { c.Add(f32, valid) }) })
+		b.Run("decimal/"+name, func(b *testing.B) { var c Decimal; bench(b, 16*n, func() { c.Add(decimals, valid) }) })
+		b.Run("scaled/"+name, func(b *testing.B) { var c Decimal; bench(b, 8*n, func() { c.AddScaled(i64, -2, valid) }) })
 	}
 	for _, length := range []int{8, 25, 100} {
 		v := bytestring.Values{Fixed: length, N: n, Data: make([]byte, n*length)}
@@ -381,7 +383,7 @@ func BenchmarkAdd(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("string/distinct/length=%d", length), func(b *testing.B) {
 			c := NewBytes(BytesOptions{String: true})
-			bench(b, n, func() { c.Add(v, bitmap.All(n)) })
+			bench(b, len(v.Data), func() { c.Add(v, bitmap.All(n)) })
 		})
 		copy(v.Data[length:], v.Data)
 		for i := range n {
@@ -389,7 +391,7 @@ func BenchmarkAdd(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("string/runs/length=%d", length), func(b *testing.B) {
 			c := NewBytes(BytesOptions{String: true})
-			bench(b, n, func() { c.Add(v, bitmap.All(n)) })
+			bench(b, len(v.Data), func() { c.Add(v, bitmap.All(n)) })
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // big ticks of v units: the arithmetic that the loops must agree with.
@@ -212,13 +213,13 @@ func BenchmarkTicks(b *testing.B) {
 	}
 	for _, u := range []Unit{Nanosecond, Microsecond} {
 		b.Run("to/"+u.String(), func(b *testing.B) {
-			b.SetBytes(8 * 4096)
+			microbench.Output(b, 8*4096)
 			for b.Loop() {
 				_ = ToTicks(ticks, src, bitmap.All(len(src)), u)
 			}
 		})
 		b.Run("from/"+u.String(), func(b *testing.B) {
-			b.SetBytes(8 * 4096)
+			microbench.Output(b, 8*4096)
 			for b.Loop() {
 				_ = FromTicks(src, ticks, bitmap.All(len(src)), u)
 			}
@@ -229,7 +230,7 @@ func BenchmarkTicks(b *testing.B) {
 		for i := range ticks {
 			ticks[i] = Epoch + uint64(i)*864_000_000_000
 		}
-		b.SetBytes(8 * 4096)
+		microbench.Output(b, 4*4096)
 		for b.Loop() {
 			_ = FromTicks(days, ticks, bitmap.All(len(src)), Day)
 		}
@@ -238,10 +239,15 @@ func BenchmarkTicks(b *testing.B) {
 	for i := range half {
 		half[i] = uint16(i * 16)
 	}
-	b.Run("half", func(b *testing.B) {
-		b.SetBytes(2 * 4096)
+	b.Run("from/half", func(b *testing.B) {
+		microbench.Output(b, 4*4096)
 		for b.Loop() {
 			FromHalf(wide, half)
+		}
+	})
+	b.Run("to/half", func(b *testing.B) {
+		microbench.Output(b, 2*4096)
+		for b.Loop() {
 			_ = ToHalf(half, wide, bitmap.All(len(half)))
 		}
 	})

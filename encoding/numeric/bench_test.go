@@ -187,6 +187,7 @@ func BenchmarkRows(b *testing.B) {
 				}
 				dst := make([]int64, len(rows))
 				var s Scratch
+				microbench.Output(b, 8*len(rows))
 				for b.Loop() {
 					if _, err := DecodeRows(dst, nil, 0, blk, benchLen, rows, BlockOptions{Checksums: true}, &s); err != nil {
 						b.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // The worked example: Int32 values 10, 20, 30.
@@ -259,29 +260,27 @@ func BenchmarkAdd(b *testing.B) {
 		values[i] = rand.Int64N(1e7)
 	}
 	decimal.FromInt64(decimals, values, -2)
-	report := func(b *testing.B) {
-		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(values)), "ns/value")
-	}
 	b.Run("int64", func(b *testing.B) {
+		microbench.Output(b, 8*len(values)) // that are looked at
 		for b.Loop() {
 			NewBuilder[int64](5).Add(values, bitmap.All(len(values)))
 		}
-		report(b)
 	})
 	b.Run("decimal", func(b *testing.B) {
+		microbench.Output(b, 16*len(values))
 		for b.Loop() {
 			NewDecimalBuilder().Add(decimals, bitmap.All(len(values)))
 		}
-		report(b)
 	})
 	b.Run("scaled", func(b *testing.B) {
+		microbench.Output(b, 8*len(values))
 		for b.Loop() {
 			NewDecimalBuilder().AddScaled(values, -2, bitmap.All(len(values)))
 		}
-		report(b)
 	})
 	for _, n := range []int{100, 1_000_000} {
 		b.Run("append/rows="+map[int]string{100: "100", 1_000_000: "1M"}[n], func(b *testing.B) {
+			microbench.Output(b, 8*n)
 			for b.Loop() {
 				x := NewBuilder[int64](5)
 				for i := 0; i < n; i += len(values) {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 // Every operation must agree with a slice of bools, at any offset.
@@ -46,4 +48,28 @@ func TestAgainstBools(t *testing.T) {
 			require.Equal(t, want[lo+i], s.At(i))
 		}
 	})
+}
+
+// Benchmark copies bits that begin at a bit of a byte, to a byte and to a bit of one, and
+// counts them.
+func Benchmark(b *testing.B) {
+	const n = 1 << 16
+	bits := Bits{Data: make([]byte, n/8+1), Off: 3, Len: n}
+	for i := range bits.Data {
+		bits.Data[i] = byte(i * 37)
+	}
+	dst := make([]byte, n/8+1)
+	for name, f := range map[string]func(){
+		"CopyTo/byte": func() { bits.CopyTo(dst, 0) },
+		"CopyTo/bit":  func() { bits.CopyTo(dst, 5) },
+		"SetRange":    func() { SetRange(dst, 5, n) },
+		"Count":       func() { bits.Count() },
+	} {
+		b.Run(name, func(b *testing.B) {
+			microbench.Output(b, n/8)
+			for b.Loop() {
+				f()
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func testOf[T Value](t *testing.T, special ...T) {
@@ -98,9 +100,9 @@ func benchOf[T Value](b *testing.B, name string) {
 		v[i] = T(rand.Int64() >> 8)
 	}
 	b.Run(name, func(b *testing.B) {
+		microbench.Output(b, binary.Size(v)) // that are looked at
 		for b.Loop() {
 			Of(v)
 		}
-		b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(len(v)), "ns/value")
 	})
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func TestAgainstMap(t *testing.T) {
@@ -69,12 +71,12 @@ func BenchmarkAdd(b *testing.B) {
 					ends = append(ends, len(data))
 				}
 				var s Set
+				microbench.Output(b, len(data)) // that are looked at
 				for b.Loop() {
 					for i, end := range ends[1:] {
 						s.Add(data[ends[i]:end])
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<16), "ns/value")
 			})
 		}
 	}
