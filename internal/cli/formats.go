@@ -233,13 +233,18 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 		return nil, f, err
 	}
 	if f.Name == shardName {
-		src, err := openShardSource(ctx, in, location, o, a.types, a.shards)
+		src, err := a.openShardSource(ctx, in, location, o)
 		return src, f, err
 	}
-	for flag, given := range map[string]bool{"--where": !a.shards.Filter.IsZero(), "--strings": a.shards.Strings != shard.StringsAsKept} {
-		if given {
-			return nil, f, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
-		}
+	flag := ""
+	switch {
+	case !a.shards.Filter.IsZero():
+		flag = "--where"
+	case a.shards.Strings != shard.StringsAsKept:
+		flag = "--strings"
+	}
+	if flag != "" {
+		return nil, f, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
 	}
 	src, err := f.Open(ctx, in, o)
 	if err != nil {

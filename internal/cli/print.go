@@ -118,18 +118,18 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 	if o.Filter, err = condition(f.where); err != nil {
 		return o, err
 	}
-	i := slices.Index(textLayouts, f.strings)
-	if i < 0 {
-		return o, usagef("", "--strings %q: use one of %s", f.strings, strings.Join(textLayouts, ", "))
+	if o.Strings, err = pick("--strings", f.strings, textLayouts,
+		shard.StringsAsKept, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
+		return o, err
 	}
 	if f.limit < -1 {
 		return o, usagef("", "--limit %d: use a number of rows, or -1 for all", f.limit)
 	}
-	o.Strings, o.Limit = shard.Strings(i), max(f.limit, 0)
+	o.Limit = max(f.limit, 0)
 	return o, nil
 }
 
-// textLayouts are the names of shard.Strings.
+// textLayouts are the names of those of shard.Strings.
 var textLayouts = []string{"kept", "string", "large", "view", "dictionary"}
 
 // catFormats are the formats of cat and head.

@@ -65,8 +65,8 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if count {
 		n, err := s.Count(ctx, o.Filter)
-		if o.Limit > 0 {
-			n = min(n, o.Limit)
+		if f.limit >= 0 {
+			n = min(n, f.limit)
 		}
 		if err == nil {
 			_, err = fmt.Fprintln(a.Stdout, n)

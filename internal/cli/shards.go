@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/schema"
@@ -41,17 +41,15 @@ func shardFormat() tabular.Format {
 // shardSource reads a shard as a source.
 type shardSource struct {
 	shard    *shard.Shard
-	schema   *arrow.Schema
-	next     func() (arrow.RecordBatch, error, bool)
-	stop     func()
+	rows     array.RecordReader // nil until it is open
 	filtered bool
 	temp     *tabular.Spooled
 }
 
 // openShardSource opens a shard by location; one that comes through a pipe is
 // kept in a temporary file meanwhile.
-func openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions, types arrowmap.ReadOptions, so shard.ScanOptions) (tabular.Source, error) {
-	src := &shardSource{}
+func (a *app) openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions) (tabular.Source, error) {
+	src := &shardSource{filtered: !a.shards.Filter.IsZero()}
 	if in.At == nil {
 		var err error
 		if src.temp, err = tabular.Spool(in.Reader, o.TempDir); err != nil {
@@ -61,10 +59,10 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 	}
 	err := in.Close()
 	if err == nil {
-		src.shard, err = openShard(ctx, location, types)
+		src.shard, err = openShard(ctx, location, a.types)
 	}
 	if err == nil {
-		err = src.scan(ctx, o, so)
+		err = src.scan(ctx, o, a.shards)
 	}
 	if err != nil {
 		return nil, errors.Join(err, src.Close())
@@ -72,27 +70,21 @@ func openShardSource(ctx context.Context, in tabular.Input, location string, o t
 	return src, nil
 }
 
-// scan starts reading; the context is that of the whole command.
+// scan prepares reading; the context is that of the whole command.
 func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, so shard.ScanOptions) error {
 	so.Allocator, so.Columns = o.Allocator, o.Columns
-	if s.filtered = !so.Filter.IsZero(); !s.filtered {
+	if !s.filtered {
 		so.BatchRows = o.BatchRows // else rows to look at, which few may meet
 	}
-	r, err := s.shard.Reader(ctx, so)
-	if err != nil {
-		if errors.Is(err, schema.ErrNoField) {
-			return withHint(err, "amudai schema lists the columns")
-		}
-		return err
+	var err error
+	if s.rows, err = s.shard.Reader(ctx, so); errors.Is(err, schema.ErrNoField) {
+		err = withHint(err, "amudai schema lists the columns")
 	}
-	s.schema = r.Schema()
-	r.Release()
-	s.next, s.stop = iter.Pull2(s.shard.Scan(ctx, so))
-	return nil
+	return err
 }
 
 // Schema implements [tabular.Source].
-func (s *shardSource) Schema() *arrow.Schema { return s.schema }
+func (s *shardSource) Schema() *arrow.Schema { return s.rows.Schema() }
 
 // Rows implements [tabular.Source].
 func (s *shardSource) Rows() (int64, bool) { return s.shard.NumRows(), !s.filtered }
@@ -102,14 +94,14 @@ func (s *shardSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	batch, err, ok := s.next()
-	if !ok {
+	if !s.rows.Next() {
+		if err := s.rows.Err(); err != nil {
+			return nil, typeHint(err)
+		}
 		return nil, io.EOF
 	}
-	if err != nil {
-		return nil, typeHint(err)
-	}
-	batch.Retain() // the scan's own reference ends with the next step
+	batch := s.rows.RecordBatch()
+	batch.Retain() // the reader's own reference ends with the next step
 	return batch, nil
 }
 
@@ -126,8 +118,8 @@ func typeHint(err error) error {
 
 // Close implements [tabular.Source].
 func (s *shardSource) Close() error {
-	if s.stop != nil {
-		s.stop()
+	if s.rows != nil {
+		s.rows.Release()
 	}
 	var err error
 	if s.shard != nil {
