@@ -299,13 +299,14 @@ func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
 	return nil
 }
 
-// blocks opens the buffer of a kind, which must hold want values.
-func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uint64) (*blockReader, error) {
+// blocks opens the buffer of a kind.
+func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blockReader, error) {
 	b := n.find(kind)
 	if b == nil {
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
-	br, err := n.openBlocks(ctx, b, want)
+	want := bufferValues(n.col.Stored.Type, kind, n.field)
+	br, err := openBlocks(ctx, n.src, n.col.ID, b, want, n.options.Fetched)
 	if err != nil {
 		return nil, err
 	}
@@ -317,12 +318,25 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind, want uin
 	return br, nil
 }
 
+// bufferValues is how many values the buffer of a kind of a node has: bits are
+// counted in bytes.
+func bufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.FieldDescriptor) uint64 {
+	n := field.GetPositionCount()
+	switch {
+	case kind == shardpb.BufferKind_PRESENCE || t == schema.Boolean:
+		return (n + 7) / 8
+	case kind == shardpb.BufferKind_OFFSETS:
+		return n + 1
+	}
+	return n
+}
+
 // presence opens the PRESENCE buffer, nil if every slot is present.
 func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 	if n.find(shardpb.BufferKind_PRESENCE) == nil {
 		return nil, nil
 	}
-	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE, (n.field.GetPositionCount()+7)/8)
+	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, (n.field.GetPositionCount()+7)/8)
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func openNumbers[T numeric.Value](ctx context.Context, n *openNode) (nodeReader,
 	if err := n.only(shardpb.BufferKind_DATA); err != nil {
 		return nil, err
 	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, n.field.GetPositionCount())
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY); err != nil {
 		return nil, err
 	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, n.field.GetPositionCount())
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := n.blocks(ctx, shardpb.BufferKind_OFFSETS, n.field.GetPositionCount()+1)
+	offsets, err := n.blocks(ctx, shardpb.BufferKind_OFFSETS)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -70,15 +71,28 @@ func bufferRange(ref *commonpb.DataRef, size int64) (start, end int64, err error
 	return int64(s), int64(e), nil
 }
 
+// OpenBlocks gives the artifact that a buffer of a node lies in, and its block map.
+func OpenBlocks(ctx context.Context, src Source, node schema.Node, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
+	d, err := src.Descriptor(ctx, node.ID())
+	if err != nil {
+		return nil, nil, err
+	}
+	br, err := openBlocks(ctx, src, node.ID(), b, bufferValues(node.Type(), b.GetKind(), d.GetField()), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return br.r, br.blocks, nil
+}
+
 // openBlocks reads the block map of a buffer, which should hold some number of values.
-func (n *openNode) openBlocks(ctx context.Context, b *shardpb.EncodedBuffer, values uint64) (*blockReader, error) {
+func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer, values uint64, f Fetched) (*blockReader, error) {
 	name := b.GetKind().String()
-	r, err := n.src.Artifact(ctx, n.col.ID, b.GetBuffer())
+	r, err := src.Artifact(ctx, id, b.GetBuffer())
 	if err != nil {
 		return nil, fault.In(err, name, -1)
 	}
 	br := &blockReader{r: r, checksums: b.GetBlockChecksums(), name: name}
-	if err := br.readMap(ctx, b, values, n.options.Fetched); err != nil {
+	if err := br.readMap(ctx, b, values, f); err != nil {
 		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
 	}
 	return br, nil

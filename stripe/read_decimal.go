@@ -26,7 +26,7 @@ func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
 	if err := n.only(shardpb.BufferKind_DATA); err != nil {
 		return nil, err
 	}
-	data, err := n.blocks(ctx, shardpb.BufferKind_DATA, n.field.GetPositionCount())
+	data, err := n.blocks(ctx, shardpb.BufferKind_DATA)
 	if err != nil {
 		return nil, err
 	}

@@ -5,15 +5,12 @@ import (
 	"sort"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
-	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -168,7 +165,7 @@ type blockVisitor struct {
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
-	r, m, err := openBlocks(ctx, st, n, b)
+	r, m, err := stripe.OpenBlocks(ctx, st, n, b)
 	if err != nil {
 		return err
 	}
@@ -205,45 +202,4 @@ func (v *blockVisitor) block(raw []byte, bi *blockInfo) (block.Block, *describe.
 		bi.Error = err.Error()
 	}
 	return blk, &tree
-}
-
-// openBlocks opens the artifact of a buffer and reads its block map.
-func openBlocks(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
-	r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
-	if err != nil {
-		return nil, nil, err
-	}
-	whole, part := b.GetBuffer().GetRange(), b.GetBlockMap().GetRange()
-	if stripe.IsSingleBlock(b) {
-		d, err := st.Descriptor(ctx, n.ID())
-		if err != nil {
-			return nil, nil, err
-		}
-		m, err := blockmap.Single(valuesOf(n, b.GetKind(), d.GetField().GetPositionCount()), int64(whole.GetEnd()-whole.GetStart()))
-		return r, m, err
-	}
-	if part.GetEnd() > whole.GetEnd() || part.GetStart() < whole.GetStart() || part.GetStart() > part.GetEnd() {
-		return nil, nil, fault.Corruptf("the block map %d..%d lies outside its buffer %d..%d", part.GetStart(), part.GetEnd(), whole.GetStart(), whole.GetEnd())
-	}
-	size := part.GetEnd() - part.GetStart()
-	if size > maxInspected {
-		return nil, nil, fault.Limitf("a block map of %d bytes", size)
-	}
-	raw := make([]byte, size)
-	if err := r.ReadAt(ctx, raw, int64(part.GetStart())); err != nil {
-		return nil, nil, err
-	}
-	m, err := blockmap.Parse(raw, int64(part.GetStart()-whole.GetStart()))
-	return r, m, err
-}
-
-// valuesOf is how many values a buffer of a node of some positions holds.
-func valuesOf(n schema.Node, kind shardpb.BufferKind, positions uint64) uint64 {
-	switch {
-	case kind == shardpb.BufferKind_PRESENCE || n.Type() == schema.Boolean:
-		return (positions + 7) / 8
-	case kind == shardpb.BufferKind_OFFSETS:
-		return positions + 1
-	}
-	return positions
 }
