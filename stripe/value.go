@@ -55,7 +55,9 @@ func OpenPages(ctx context.Context, src Source, col arrowmap.Column, f Fetched) 
 	if err != nil {
 		return nil, err
 	}
-	p, err = n.pages(raw)
+	w := workers.Get().(*worker)
+	defer workers.Put(w)
+	p, err = n.pages(raw, &w.numeric)
 	if err != nil {
 		return nil, nil // the column does without
 	}
@@ -79,41 +81,40 @@ func (n *openNode) readWhole(ctx context.Context, b *shardpb.EncodedBuffer) ([]b
 	return n.options.Fetched.read(ctx, r, start, end-start)
 }
 
-func (n *openNode) pages(raw []byte) (*Pages, error) {
+func (n *openNode) pages(raw []byte, s *numeric.Scratch) (*Pages, error) {
 	signed := n.col.Stored.Signed
 	switch n.col.Stored.Type {
 	case schema.Int8:
 		if signed {
-			return pagesOf[int8](n, raw)
+			return pagesOf[int8](n, raw, s)
 		}
-		return pagesOf[uint8](n, raw)
+		return pagesOf[uint8](n, raw, s)
 	case schema.Int16:
 		if signed {
-			return pagesOf[int16](n, raw)
+			return pagesOf[int16](n, raw, s)
 		}
-		return pagesOf[uint16](n, raw)
+		return pagesOf[uint16](n, raw, s)
 	case schema.Int32:
 		if signed {
-			return pagesOf[int32](n, raw)
+			return pagesOf[int32](n, raw, s)
 		}
-		return pagesOf[uint32](n, raw)
+		return pagesOf[uint32](n, raw, s)
 	case schema.Int64:
 		if signed {
-			return pagesOf[int64](n, raw)
+			return pagesOf[int64](n, raw, s)
 		}
-		return pagesOf[uint64](n, raw)
+		return pagesOf[uint64](n, raw, s)
 	case schema.DateTime:
-		return pagesOf[uint64](n, raw)
+		return pagesOf[uint64](n, raw, s)
 	case schema.Float32:
-		return pagesOf[float32](n, raw)
+		return pagesOf[float32](n, raw, s)
 	case schema.Float64:
-		return pagesOf[float64](n, raw)
+		return pagesOf[float64](n, raw, s)
 	}
 	if !isDecimal(n.col.Stored) || n.col.Rule != arrowmap.Decimal {
 		return nil, fault.Unsupportedf("range index of stored type %v", n.col.Stored.Type)
 	}
-	var s numeric.Scratch
-	x, err := numrange.ParseDecimal(raw, n.field.GetPositionCount(), &s)
+	x, err := numrange.ParseDecimal(raw, n.field.GetPositionCount(), s)
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +125,8 @@ func (n *openNode) pages(raw []byte) (*Pages, error) {
 	return newPages(n.col.Plain, x, store)
 }
 
-func pagesOf[T numeric.Value](n *openNode, raw []byte) (*Pages, error) {
-	var s numeric.Scratch
-	x, err := numrange.Parse[T](raw, byte(n.col.Stored.Type), n.field.GetPositionCount(), &s)
+func pagesOf[T numeric.Value](n *openNode, raw []byte, s *numeric.Scratch) (*Pages, error) {
+	x, err := numrange.Parse[T](raw, byte(n.col.Stored.Type), n.field.GetPositionCount(), s)
 	if err != nil {
 		return nil, err
 	}
