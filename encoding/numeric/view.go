@@ -152,30 +152,30 @@ func (c *chunked[U]) unpackOnly(dst *[fastlanes.ChunkLen]U, base U, at int) {
 // codes are the codes of a dictionary: packed, or all of them.
 type codes struct {
 	chunks chunked[uint32]
+	next   int      // first exception behind the chunk that was unpacked last
 	all    []uint32 // nil if packed
 }
 
 func readCodes(tree []byte, n int, s *Scratch) (c codes, err error) {
-	p, ok, err := parsePacked[uint32](tree, U32, n)
-	if err != nil {
+	var ok bool
+	if c.chunks, ok, err = parseChunked[uint32](tree, U32, n, s); ok || err != nil {
 		return c, err
-	}
-	if ok {
-		c.chunks = chunked[uint32]{packed: p, step: 1}
-		return c, nil
 	}
 	c.all = take[uint32](s, n)
 	return c, decode(c.all, tree, U32, s)
 }
 
-// chunk is the codes from at on, up to 1024 of n, in tmp or where they are.
+// chunk is the codes from at on, up to 1024 of n, in tmp or where they are. Chunks
+// are asked for in their order.
 func (c *codes) chunk(tmp *[fastlanes.ChunkLen]uint32, at, n int) []uint32 {
 	to := min(at+fastlanes.ChunkLen, n)
 	if c.all != nil {
 		return c.all[at:to]
 	}
-	c.chunks.whole(tmp, c.chunks.base, at, 0)
-	return tmp[:to-at]
+	c.next = c.chunks.whole(tmp, c.chunks.base, at, c.next)
+	part := tmp[:to-at]
+	c.chunks.finish(part)
+	return part
 }
 
 // finish turns packed values into values, in place.
