@@ -282,26 +282,73 @@ func benchmarkPack[W Word](b *testing.B, widths ...int) {
 	}
 }
 
-// Single values are those of the whole chunk.
-func TestAt(t *testing.T) {
-	testAt[uint8](t)
-	testAt[uint16](t)
-	testAt[uint32](t)
-	testAt[uint64](t)
+// Single values are those of whole chunks, and nothing else of dst is written.
+func TestPick(t *testing.T) {
+	testPick[uint8](t)
+	testPick[uint16](t)
+	testPick[uint32](t)
+	testPick[uint64](t)
 }
 
-func testAt[W Word](t *testing.T) {
+func testPick[W Word](t *testing.T) {
+	const chunks = 3
 	r := rand.New(rand.NewPCG(1, 2))
-	for w := 1; w <= int(8*unsafe.Sizeof(W(0))); w++ {
-		src := make([]byte, PackedLen(w))
+	bits := int(8 * unsafe.Sizeof(W(0)))
+	var places []uint32
+	for i := range uint32(chunks * ChunkLen) {
+		places = append(places, i)
+	}
+	for w := 1; w <= bits; w++ {
+		src := make([]byte, chunks*PackedLen(w), chunks*PackedLen(w)+100)
 		for i := range src {
 			src[i] = byte(r.Uint32())
 		}
 		base := W(r.Uint64())
-		var all [ChunkLen]W
-		Unpack(&all, src, base, w)
-		for i, v := range all {
-			require.Equal(t, v, At(src, i, base, w), "value %d of %d bits", i, w)
+		var all [chunks][ChunkLen]W
+		for i := range all {
+			Unpack(&all[i], src[i*PackedLen(w):], base, w)
+		}
+		r.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		got := make([]W, len(places)+1)
+		Pick(got, src, places, base, w)
+		require.Zero(t, got[len(places)])
+		for k, i := range places {
+			require.Equal(t, all[i/ChunkLen][i%ChunkLen], got[k], "value %d of %d bits", i, w)
+		}
+		for _, outside := range []uint32{chunks * ChunkLen, 1<<32 - 1} {
+			require.Panics(t, func() { Pick(got, src, []uint32{0, outside}, base, w) })
+			require.Panics(t, func() { Pick(got, src[:len(src)-1], []uint32{chunks*ChunkLen - 1}, base, w) })
+		}
+		require.Panics(t, func() { Pick(got[:1:1], src, places[:2], base, w) })
+	}
+	var one [1]W
+	require.Panics(t, func() { Pick(one[:], make([]byte, 1<<14), []uint32{0}, 0, 0) })
+	require.Panics(t, func() { Pick(one[:], make([]byte, 1<<14), []uint32{0}, 0, bits+1) })
+	Pick(one[:0], nil, nil, 0, 1)
+}
+
+func BenchmarkPick(b *testing.B) {
+	benchPick[uint16](b)
+	benchPick[uint32](b)
+	benchPick[uint64](b)
+}
+
+// benchPick looks for one value in 50.
+func benchPick[W Word](b *testing.B) {
+	const width, chunks = 7, 8
+	r := rand.New(rand.NewPCG(1, 2))
+	src := make([]byte, chunks*PackedLen(width))
+	var places []uint32
+	for i := range uint32(chunks * ChunkLen) {
+		if r.IntN(50) == 0 {
+			places = append(places, i)
 		}
 	}
+	dst := make([]W, len(places))
+	b.Run(fmt.Sprintf("%T", W(0)), func(b *testing.B) {
+		microbench.Output(b, binary.Size(dst))
+		for b.Loop() {
+			Pick(dst, src, places, 5, width)
+		}
+	})
 }

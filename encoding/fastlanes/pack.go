@@ -10,6 +10,8 @@ import (
 
 const errWidth = "fastlanes: width out of range"
 
+const errPlace = "fastlanes: no value with that index"
+
 // direct tells whether the kernels can work on memory as it is: they take the
 // bytes of several values for one little-endian integer, at any address.
 var direct = binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && loadsAnywhere[runtime.GOARCH]

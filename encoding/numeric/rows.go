@@ -117,9 +117,19 @@ func pickRuns[U word](dst, values []U, lengths []uint32, rows rowset.Set) {
 	}
 }
 
-// pick sets dst to the values of rows, one chunk after the other.
+// pick sets dst to the values of rows: a few out of each chunk, or chunks unpacked
+// one after the other.
 func (c *chunked[U]) pick(dst []U, rows rowset.Set, s *Scratch) {
 	const length = fastlanes.ChunkLen
+	bounds := rows.Bounds()
+	if chunks := (bounds.To-1)/length - bounds.From/length + 1; int64(len(dst)) < manyRows[U]()*chunks {
+		places := take[uint32](s, len(dst))
+		putPlaces(places, rows)
+		fastlanes.Pick(dst, c.data, places, c.base, c.w)
+		c.patch(dst, places, s)
+		c.finish(dst)
+		return
+	}
 	tmp := (*[length]U)(take[U](s, length))
 	rest, end, next := dst, int64(0), 0 // next is the first exception behind the last chunk
 	for len(rows) > 0 {
@@ -129,19 +139,51 @@ func (c *chunked[U]) pick(dst []U, rows rowset.Set, s *Scratch) {
 		for next < len(c.positions) && int64(c.positions[next]) < start {
 			next++
 		}
-		if n >= manyRows[U]() {
-			next = c.whole(tmp, c.base, int(start), next)
-			copyRows(rest, tmp, inside, start)
-		} else {
-			c.pickFew(rest, inside, start, next)
-		}
+		next = c.whole(tmp, c.base, int(start), next)
+		copyRows(rest, tmp, inside, start)
 		rest, rows = rest[n:], rows[done:]
 	}
 	c.finish(dst)
 }
 
 // manyRows is how many rows of a chunk make it pay to unpack all of it.
-func manyRows[U word]() int { return bitsOf[U]() / 4 }
+func manyRows[U word]() int64 { return int64(bitsOf[U]() / 2) }
+
+// putPlaces sets dst to the rows.
+func putPlaces(dst []uint32, rows rowset.Set) {
+	at := 0
+	for _, r := range rows {
+		for row := r.From; row < r.To; row++ {
+			dst[at] = uint32(row)
+			at++
+		}
+	}
+}
+
+// patch adds the exceptions to the values of ascending places. Most of either are not
+// among the others: a bit for each place tells so without a search.
+func (c *chunked[U]) patch(dst []U, places []uint32, s *Scratch) {
+	if len(c.positions) == 0 {
+		return
+	}
+	first := places[0] / 64
+	wanted := take[uint64](s, int(places[len(places)-1]/64-first)+1)
+	clear(wanted)
+	for _, p := range places {
+		wanted[p/64-first] |= 1 << (p % 64)
+	}
+	k := 0
+	for i, p := range c.positions {
+		word := int(p/64) - int(first)
+		if uint(word) >= uint(len(wanted)) || wanted[word]>>(p%64)&1 == 0 {
+			continue
+		}
+		for places[k] < p {
+			k++
+		}
+		dst[k] += c.highs[i]
+	}
+}
 
 // cutRows gives the ranges of a set that lie in a chunk, all or in part: how many
 // of them end there, and the number of their rows in it.
@@ -169,26 +211,5 @@ func copyRows[U word](dst []U, src *[fastlanes.ChunkLen]U, rows rowset.Set, star
 			continue
 		}
 		at += copy(dst[at:], src[from:to])
-	}
-}
-
-// pickFew unpacks the values of rows of a chunk one by one; next is the first
-// exception of the chunk.
-func (c *chunked[U]) pickFew(dst []U, rows rowset.Set, start int64, next int) {
-	size := fastlanes.PackedLen(c.w)
-	src := c.data[int(start)/fastlanes.ChunkLen*size:][:size]
-	at := 0
-	for _, r := range rows {
-		for i := max(r.From-start, 0); i < min(r.To-start, fastlanes.ChunkLen); i++ {
-			v := fastlanes.At(src, int(i), c.base, c.w)
-			for next < len(c.positions) && int64(c.positions[next])-start < i {
-				next++
-			}
-			if next < len(c.positions) && int64(c.positions[next])-start == i {
-				v += c.highs[next]
-			}
-			dst[at] = v
-			at++
-		}
 	}
 }

@@ -112,6 +112,7 @@ var mayPanic = map[string]string{
 	"decimal/column.go":            "a caller did not check the scale",
 	"dictionary/builder.go":        "a caller mixes value sizes",
 	"encoding/blockmap/builder.go": "a caller adds an empty block",
+	"encoding/fastlanes/pick.go":   "a caller did not check the width, or the places",
 	"encoding/fastlanes/simple.go": "a caller did not check the width",
 	"encoding/numeric/enc.go":      "the constant options of a compressor are wrong",
 	"hll/bias.go":                  "the embedded table is wrong",

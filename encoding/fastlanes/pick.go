@@ -1,0 +1,57 @@
+package fastlanes
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// Pick sets dst to some of the values that are packed in src, chunk behind chunk, plus base: those with
+// the given indexes, counted from the first chunk on. It panics if src does not have them, or if w is
+// not in 1..bits of W.
+func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
+	size := uint32(unsafe.Sizeof(base))
+	bits := 8 * size
+	if w < 1 || w > int(bits) {
+		panic(errWidth)
+	}
+	if len(places) == 0 {
+		return
+	}
+	width := uint32(w)
+	mask := ^W(0) >> ((bits - width) & (bits - 1))
+	chunk := PackedLen(w)
+	n := uint64(len(src)/chunk) * ChunkLen
+	p := unsafe.Pointer(unsafe.SliceData(src))
+	dst = dst[:len(places)]
+	for k, i := range places {
+		if uint64(i) >= n {
+			panic(errPlace)
+		}
+		row, lane := place(i, ChunkLen/bits)
+		from := row * width // the value's bits in the lane's string
+		to := from + width - 1
+		at := unsafe.Add(p, int(i/ChunkLen)*chunk+int(lane*size))
+		low := word[W](unsafe.Add(at, from/bits*(ChunkLen/8)))
+		high := word[W](unsafe.Add(at, to/bits*(ChunkLen/8))) // the same word, or the next of the lane
+		dst[k] = (low>>(from%bits)|high<<1<<(^from%bits))&mask + base
+	}
+}
+
+// place is the row and the lane of an index: the inverse of index.
+func place(i, lanes uint32) (row, lane uint32) {
+	group := i / 16 & 7 &^ (lanes/16 - 1)
+	return uint32(0x73516240>>(4*group))&7<<3 | i/128&7, i % min(lanes, 128)
+}
+
+// word is the little-endian word at p.
+func word[W Word](p unsafe.Pointer) W {
+	switch unsafe.Sizeof(W(0)) {
+	case 1:
+		return W(*(*byte)(p))
+	case 2:
+		return W(binary.LittleEndian.Uint16((*[2]byte)(p)[:]))
+	case 4:
+		return W(binary.LittleEndian.Uint32((*[4]byte)(p)[:]))
+	}
+	return W(binary.LittleEndian.Uint64((*[8]byte)(p)[:]))
+}
