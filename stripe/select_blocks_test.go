@@ -19,6 +19,33 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
+// eachNullable opens columns of 6,000 values of a type, with some, no and many nulls,
+// and gives their bare arrays, too.
+func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *stripe.Column, all arrow.Array, r *rand.Rand)) {
+	ctx := context.Background()
+	for i, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
+		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
+		g := arrowgen.New(uint64(i))
+		g.Nulls = []float64{0.1, 0, 0.9}[i]
+		a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		bare, _ := stripe.Bare(columns[0])
+		c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{Allocator: mem})
+		require.NoError(t, err)
+		all, err := c.Read(ctx, 0, 6000)
+		require.NoError(t, err)
+		f(c, all, rand.New(rand.NewPCG(uint64(i), seed)))
+		all.Release()
+		mem.AssertSize(t, 0)
+	}
+}
+
+// requireSet compares rows with a set.
+func requireSet(t *testing.T, want []int64, got rowset.Set, what ...any) {
+	t.Helper()
+	require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...), what...)
+}
+
 // oddly holds for values whose text has an odd sum of bytes.
 func oddly(arr arrow.Array, i int) bool {
 	if arr.IsNull(i) {
@@ -37,18 +64,7 @@ func TestSelectBlocks(t *testing.T) {
 	for k, dt := range []arrow.DataType{
 		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, arrow.BinaryTypes.StringView,
 	} {
-		for seed, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
-			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
-			g := arrowgen.New(uint64(seed))
-			g.Nulls = []float64{0.1, 0, 0.9}[seed]
-			a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
-			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			bare, _ := stripe.Bare(columns[0])
-			c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{Allocator: mem})
-			require.NoError(t, err)
-			all, err := c.Read(ctx, 0, 6000)
-			require.NoError(t, err)
-			r := rand.New(rand.NewPCG(uint64(seed), uint64(k)))
+		eachNullable(t, dt, uint64(k), func(c *stripe.Column, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.001, 0.05, 0.9, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				var want []int64
@@ -69,11 +85,9 @@ func TestSelectBlocks(t *testing.T) {
 				})
 				require.NoError(t, err)
 				require.True(t, ok)
-				require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...))
+				requireSet(t, want, got)
 			}
-			all.Release()
-			mem.AssertSize(t, 0)
-		}
+		})
 	}
 }
 
@@ -126,7 +140,7 @@ func TestSelectBlocksContaining(t *testing.T) {
 			}, []byte(part), nil)
 			require.NoError(t, err)
 			require.True(t, ok)
-			require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...), part)
+			requireSet(t, want, got, part)
 			if strings.HasPrefix(part, "task-") {
 				require.LessOrEqual(t, 2*seen, len(rows), part)
 			}

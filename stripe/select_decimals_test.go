@@ -7,11 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/edition"
-	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrowgen"
 	"github.com/amudai/amudai-go/rowset"
@@ -39,17 +36,7 @@ func TestSelectDecimals(t *testing.T) {
 		&arrow.Decimal128Type{Precision: 15, Scale: 2}, &arrow.Decimal128Type{Precision: 18, Scale: -3}, &arrow.Decimal64Type{Precision: 12, Scale: 4},
 		&arrow.Decimal32Type{Precision: 7, Scale: 2}, &arrow.Decimal256Type{Precision: 10, Scale: 5},
 	} {
-		for seed, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
-			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
-			g := arrowgen.New(uint64(seed))
-			g.Nulls = []float64{0.1, 0, 0.9}[seed]
-			a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
-			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{Allocator: mem})
-			require.NoError(t, err)
-			all, err := c.Read(ctx, 0, 6000)
-			require.NoError(t, err)
-			r := rand.New(rand.NewPCG(uint64(seed), uint64(k)))
+		eachNullable(t, dt, uint64(k), func(c *stripe.Column, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.05, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				pivot := coefficient(all, r.IntN(6000))
@@ -64,11 +51,9 @@ func TestSelectDecimals(t *testing.T) {
 				got, ok, err := c.SelectNumbers(ctx, set, stripe.Numbers{Ints: in})
 				require.NoError(t, err)
 				require.True(t, ok)
-				require.Equal(t, append(rowset.Set{}, rowset.FromRows(want)...), append(rowset.Set{}, got...))
+				requireSet(t, want, got)
 			}
-			all.Release()
-			mem.AssertSize(t, 0)
-		}
+		})
 	}
 }
 
