@@ -18,7 +18,7 @@ import (
 // know of their rows and with nothing.
 func TestQuestions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes whole data sets")
+		t.Skip("-short: writes whole data sets")
 	}
 	ctx := context.Background()
 	for _, dataset := range filtertest.Datasets(t) {

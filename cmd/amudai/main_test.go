@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // ends well and leaves nothing in the folder of temporary files.
 func TestClosedPipe(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the reader of a pipe does not leave like that")
+		t.Skip("Windows: the reader of a pipe does not leave like that")
 	}
 	dir := t.TempDir()
 	in := filepath.Join(dir, "t.csv")

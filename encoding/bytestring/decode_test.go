@@ -14,7 +14,7 @@ import (
 // Decoding does not allocate once the scratch has grown to what a block needs.
 func TestDecodeAllocs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector allocates too")
+		t.Skip("-short, as with the race detector, which allocates")
 	}
 	var s Scratch
 	seen := map[string]bool{}
@@ -50,7 +50,7 @@ func TestDecodeAllocs(t *testing.T) {
 // many bytes as announced; with the checksum in place it is always an error.
 func TestDamage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and nothing in it is shared")
+		t.Skip("-short: takes seconds")
 	}
 	var s Scratch
 	seen := map[string]bool{}

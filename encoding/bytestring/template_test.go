@@ -131,7 +131,7 @@ func TestTooManyTemplates(t *testing.T) {
 // Neither writing nor reading a block takes memory once there is enough.
 func TestTemplateAllocs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the race detector allocates too")
+		t.Skip("-short, as with the race detector, which allocates")
 	}
 	v := logLines(5000)
 	var s Scratch

@@ -38,7 +38,7 @@ func TestNoAllocation(t *testing.T) {
 
 func skipIfRace(t *testing.T) {
 	if raceOn {
-		t.Skip("the race detector allocates")
+		t.Skip("-race: the detector allocates")
 	}
 }
 

@@ -98,7 +98,7 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if raceOn && c.name != "i32" {
-				t.Skip("one type is enough for the race detector")
+				t.Skip("-race: one type is enough")
 			}
 			chosen := c.run(t)
 			slices.Sort(chosen)

@@ -145,7 +145,7 @@ func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, 
 func testShapes[T Value](t *testing.T) {
 	t.Run(Of[T]().String(), func(t *testing.T) {
 		if raceOn && Of[T]() != I64 {
-			t.Skip("one type is enough for the race detector")
+			t.Skip("-race: one type is enough")
 		}
 		rapid.Check(t, func(t *rapid.T) {
 			values := drawValues[T](t)
@@ -256,7 +256,7 @@ func testEncoder[T Value](t *testing.T) {
 		encoding.MinimalSize} {
 		t.Run(fmt.Sprintf("%v/%v", Of[T](), p), func(t *testing.T) {
 			if raceOn && Of[T]() != I64 {
-				t.Skip("one type is enough for the race detector")
+				t.Skip("-race: one type is enough")
 			}
 			rapid.Check(t, func(t *rapid.T) {
 				o := encoding.Options{Profile: p, NoChecksums: rapid.Bool().Draw(t, "no checksums")}

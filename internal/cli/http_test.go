@@ -17,7 +17,7 @@ import (
 // server, and their bytes.
 func TestHTTPRequests(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("-short: takes seconds")
 	}
 	in := corpus(t, "flights/flights-3m.parquet")
 	t.Chdir(t.TempDir())

@@ -63,7 +63,7 @@ func TestRoundTrips(t *testing.T) {
 // TestFlights converts the big table in both layouts and all profiles, and compares with the original.
 func TestFlights(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("-short: takes seconds")
 	}
 	in := corpus(t, "flights/flights-3m.parquet")
 	t.Chdir(t.TempDir())
@@ -449,7 +449,7 @@ func TestTypesOfOthers(t *testing.T) {
 // TestGoldens looks into every shard of the reference, in every way.
 func TestGoldens(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes seconds")
+		t.Skip("-short: takes seconds")
 	}
 	root := filepath.Join(testdata.Shared(t), "golden", "amudai")
 	looked := 0
