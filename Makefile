@@ -34,7 +34,7 @@ race: ## run the short tests of packages that share data between goroutines, wit
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of numbers without assembly of ours
-	$(GO) test -short -tags purego ./internal/simd ./encoding/fastlanes ./encoding/numeric ./encoding/bytestring ./arrowmap/convert
+	$(GO) test -short -tags purego ./internal/simd ./encoding/fastlanes ./encoding/template ./encoding/numeric ./encoding/bytestring ./arrowmap/convert
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./bench $(BENCHFLAGS)

@@ -61,10 +61,24 @@ func eachTier(t *testing.T, test func(t *testing.T)) {
 // Texts are split as the definition says, and come back, with canaries around them.
 func TestSplit(t *testing.T) { eachTier(t, testSplit) }
 
-func testSplit(t *testing.T) {
+func testSplit(t *testing.T) { rapid.Check(t, checkSplit()) }
+
+// FuzzSplit lets the fuzzer draw texts, with every set of kernels.
+func FuzzSplit(f *testing.F) {
+	all := tiers()
+	f.Cleanup(func() { use(all[len(all)-1]) })
+	check := checkSplit()
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		use(rapid.SampledFrom(all).Draw(t, "tier"))
+		check(t)
+	}))
+}
+
+// checkSplit is a check that uses an encoder and a set again and again.
+func checkSplit() func(t *rapid.T) {
 	var e Encoder
 	var s Set
-	rapid.Check(t, func(t *rapid.T) {
+	return func(t *rapid.T) {
 		texts := drawTexts(t)
 		data, offsets := []byte("0"), []int64{1}
 		var digits string
@@ -118,7 +132,7 @@ func testSplit(t *testing.T) {
 				require.EqualValues(t, 0xa5, b)
 			}
 		}
-	})
+	}
 }
 
 func TestTooMany(t *testing.T) {

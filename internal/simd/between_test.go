@@ -10,15 +10,6 @@ import (
 	"github.com/amudai/amudai-go/internal/microbench"
 )
 
-func TestBetween(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		t.Run("8 bits", rapid.MakeCheck(testBetween[uint8]))
-		t.Run("16 bits", rapid.MakeCheck(testBetween[uint16]))
-		t.Run("32 bits", rapid.MakeCheck(testBetween[uint32]))
-		t.Run("64 bits", rapid.MakeCheck(testBetween[uint64]))
-	})
-}
-
 // testBetween compares keys near the ends of a range with every other bit of the
 // result set before.
 func testBetween[W Unsigned](t *rapid.T) {

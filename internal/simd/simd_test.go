@@ -2,7 +2,9 @@ package simd
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,61 +62,67 @@ func drawFactor(t *rapid.T) uint64 {
 	return rapid.OneOf(rapid.Just(uint64(1)), rapid.Just(uint64(100)), rapid.Uint64()).Draw(t, "b")
 }
 
-func TestWiden(t *testing.T) {
+// kernels are the tests of all kernels, with values and lengths that are drawn.
+var kernels = map[string]func(t *rapid.T){
+	"widen": testWiden, "narrow": testNarrow, "count": testCount,
+	"repeat 32 bits": testRepeat[uint32], "repeat 64 bits": testRepeat[float64], "repeat 128 bits": testRepeat[[2]uint64],
+	"between 8 bits": testBetween[uint8], "between 16 bits": testBetween[uint16],
+	"between 32 bits": testBetween[uint32], "between 64 bits": testBetween[uint64],
+}
+
+func TestKernels(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			n := rapid.IntRange(0, 70).Draw(t, "n")
-			src := words(t, n, "src")
-			a, b := rapid.Uint64().Draw(t, "a"), drawFactor(t)
-			canary := [2]uint64{7, 8}
-			all, dst := within(n, canary)
-			Widen(dst, src, a, b)
-			for i, v := range src {
-				want := int64(a + b*v)
-				require.Equal(t, [2]uint64{uint64(want), uint64(want >> 63)}, dst[i])
-			}
-			requireAround(t, all, canary)
-		})
+		for name, test := range kernels {
+			t.Run(name, rapid.MakeCheck(test))
+		}
 	})
 }
 
-func TestNarrow(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			n := rapid.IntRange(0, 70).Draw(t, "n")
-			src := words(t, n, "src")
-			a, b := rapid.Uint64().Draw(t, "a"), drawFactor(t)
-			all, dst := within(n, int32(7))
-			Narrow(dst, src, a, b)
-			for i, v := range src {
-				require.Equal(t, int32(a+b*v), dst[i])
-			}
-			requireAround(t, all, 7)
-		})
-	})
+// FuzzKernels lets the fuzzer draw, with every set of kernels.
+func FuzzKernels(f *testing.F) {
+	all := tiers()
+	f.Cleanup(func() { use(all[len(all)-1]) })
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		use(rapid.SampledFrom(all).Draw(t, "tier"))
+		kernels[rapid.SampledFrom(slices.Sorted(maps.Keys(kernels))).Draw(t, "kernel")](t)
+	}))
 }
 
-func TestCount(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			n := rapid.IntRange(0, 70).Draw(t, "n")
-			first, step := rapid.Int32().Draw(t, "first"), rapid.Int32().Draw(t, "step")
-			all, dst := within(n, int32(7))
-			Count(dst, first, step)
-			for i, v := range dst {
-				require.Equal(t, first+int32(i)*step, v)
-			}
-			requireAround(t, all, 7)
-		})
-	})
+func testWiden(t *rapid.T) {
+	n := rapid.IntRange(0, 70).Draw(t, "n")
+	src := words(t, n, "src")
+	a, b := rapid.Uint64().Draw(t, "a"), drawFactor(t)
+	canary := [2]uint64{7, 8}
+	all, dst := within(n, canary)
+	Widen(dst, src, a, b)
+	for i, v := range src {
+		want := int64(a + b*v)
+		require.Equal(t, [2]uint64{uint64(want), uint64(want >> 63)}, dst[i])
+	}
+	requireAround(t, all, canary)
 }
 
-func TestRepeat(t *testing.T) {
-	eachTier(t, func(t *testing.T) {
-		t.Run("32 bits", rapid.MakeCheck(testRepeat[uint32]))
-		t.Run("64 bits", rapid.MakeCheck(testRepeat[float64]))
-		t.Run("128 bits", rapid.MakeCheck(testRepeat[[2]uint64]))
-	})
+func testNarrow(t *rapid.T) {
+	n := rapid.IntRange(0, 70).Draw(t, "n")
+	src := words(t, n, "src")
+	a, b := rapid.Uint64().Draw(t, "a"), drawFactor(t)
+	all, dst := within(n, int32(7))
+	Narrow(dst, src, a, b)
+	for i, v := range src {
+		require.Equal(t, int32(a+b*v), dst[i])
+	}
+	requireAround(t, all, 7)
+}
+
+func testCount(t *rapid.T) {
+	n := rapid.IntRange(0, 70).Draw(t, "n")
+	first, step := rapid.Int32().Draw(t, "first"), rapid.Int32().Draw(t, "step")
+	all, dst := within(n, int32(7))
+	Count(dst, first, step)
+	for i, v := range dst {
+		require.Equal(t, first+int32(i)*step, v)
+	}
+	requireAround(t, all, 7)
 }
 
 // testRepeat checks what is written of runs, which may be more than dst holds, and
