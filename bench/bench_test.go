@@ -20,6 +20,34 @@ func nestedRace(t *testing.T) *result {
 	return r
 }
 
+func TestOptionsThatMeasureNothingAreRefused(t *testing.T) {
+	good := config{sets: setNames("default"), rounds: 1, cores: 1, ops: "write,filter,scan 2t", only: "2026 Balanced,snappy"}
+	require.NoError(t, good.check(nil))
+	require.ErrorContains(t, good.check([]string{"flights"}), "no option")
+	for want, change := range map[string]func(c *config){
+		"there are write, scan":    func(c *config) { c.ops = "write,scna" },
+		"there are parquet zstd":   func(c *config) { c.only = "arquet,vortexx" },
+		"at least 1":               func(c *config) { c.rounds = 0 },
+		"-rows is not negative":    func(c *config) { c.rows = -1 },
+		"-rounds and -cores are a": func(c *config) { c.cores = 0 },
+	} {
+		bad := good
+		change(&bad)
+		require.ErrorContains(t, bad.check(nil), want)
+	}
+}
+
+func TestMemoryOfContendersThatCan(t *testing.T) {
+	d := &dataset{name: "nested"}
+	d.makeNested(50)
+	require.False(t, parquetGo{}.can(d, opWrite), "it has no nested columns here, so its memory is not measured")
+	path, err := d.inputFile(config{data: "/nowhere"}, t.TempDir())
+	require.NoError(t, err)
+	again := &dataset{name: "nested"}
+	require.NoError(t, again.mapIPC(path))
+	require.EqualValues(t, 50, again.batches[0].NumRows())
+}
+
 func TestQuestionsAreFilters(t *testing.T) {
 	for set, list := range questions {
 		for _, q := range list {

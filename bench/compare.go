@@ -15,8 +15,9 @@ const (
 )
 
 // printComparison lists the ratios that differ between two runs by more than
-// noise: their medians differ, and their spreads do not touch.
-func printComparison(w io.Writer, before, after []*result) {
+// noise: their medians differ, and their spreads do not touch. It gives how many it
+// has compared.
+func printComparison(w io.Writer, before, after []*result) int {
 	t := newTable(table.Row{"changed", "figure", "before", "after", "after/before"})
 	figures, better, worse := 0, 0, 0
 	for _, now := range after {
@@ -47,6 +48,7 @@ func printComparison(w io.Writer, before, after []*result) {
 	if better+worse > 0 {
 		fmt.Fprintf(w, "\n%s\n", t.RenderMarkdown())
 	}
+	return figures
 }
 
 // differ tells whether two figures are different.

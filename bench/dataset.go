@@ -60,6 +60,9 @@ func load(ctx context.Context, c config, name, dir string) (*dataset, error) {
 	if err == nil {
 		err = d.mapIPC(path)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; -shared names the folder of shared test data, -data one with %s.arrow", err, name)
+	}
 	if err != nil {
 		return nil, err
 	}

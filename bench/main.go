@@ -23,10 +23,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 )
 
 type config struct {
@@ -48,7 +48,7 @@ type config struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		exit(runChild(ctx, os.Args[2:]))
@@ -59,7 +59,7 @@ func main() {
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
 	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
-	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,project,open,take,filter,count,scan 2t\"")
+	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
 	flag.IntVar(&c.cores, "cores", 1, "cores to use but for operations of two threads")
 	flag.Int64Var(&c.rows, "rows", 0, "use only this many rows of each data set")
@@ -78,6 +78,9 @@ func main() {
 		exit(compareFiles(os.Stdout, flag.Args()))
 	}
 	c.sets = setNames(sets)
+	if err := c.check(flag.Args()); err != nil {
+		exit(err)
+	}
 	exit(run(ctx, c))
 }
 
@@ -109,7 +112,7 @@ func run(ctx context.Context, c config) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if c.peers != "" {
-		if c.started, err = startPeers(ctx, c.peers, filepath.Join("bench", "peers", "peers.py")); err != nil {
+		if c.started, err = startPeers(ctx, c.peers, dir); err != nil {
 			return err
 		}
 		for _, p := range c.started {
@@ -133,7 +136,9 @@ func run(ctx context.Context, c config) (err error) {
 			return err
 		}
 	}
-	printTargets(os.Stdout, results)
+	if c.rows == 0 { // what is to be reached is about whole data sets
+		printTargets(os.Stdout, results)
+	}
 	return nil
 }
 
@@ -181,6 +186,9 @@ func env(name, otherwise string) string {
 
 // showFiles prints the tables of several runs, as one run would.
 func showFiles(w io.Writer, paths []string) error {
+	if len(paths) == 0 {
+		return errors.New("-show FILE.json...")
+	}
 	var all []*result
 	for _, path := range paths {
 		results, err := loadResults(path)
@@ -209,6 +217,8 @@ func compareFiles(w io.Writer, paths []string) error {
 	if err != nil {
 		return err
 	}
-	printComparison(w, before, after)
+	if printComparison(w, before, after) == 0 {
+		return errors.New("-compare: the files have no figure in common")
+	}
 	return nil
 }

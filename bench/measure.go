@@ -58,7 +58,7 @@ func measureSet(ctx context.Context, c config, name, dir string) (*result, error
 	}
 	list := c.contenders()
 	for _, p := range c.started {
-		if p.input, err = d.inputFile(ctx, c, dir); err != nil {
+		if p.input, err = d.inputFile(c, dir); err != nil {
 			return nil, err
 		}
 		list = append(list, p)

@@ -45,15 +45,17 @@ func measureMemory(ctx context.Context, c config, name, dir string) (*result, er
 	if many, ok := repeated[name]; ok {
 		source, times = many.of, many.times
 	}
-	input := filepath.Join(c.data, source+".arrow")
-	if _, err := os.Stat(input); err != nil || c.data == "" {
-		if input, err = saveIPC(ctx, c, source, dir); err != nil {
-			return nil, err
-		}
+	d, err := load(ctx, c, source, dir)
+	if err != nil {
+		return nil, err
+	}
+	input, err := d.inputFile(c, dir)
+	if err != nil {
+		return nil, err
 	}
 	r := &result{Set: name, Unit: mib, Ops: []string{opWrite, opScan}}
 	for i, k := range c.contenders() {
-		if p, ok := k.(parquetFile); ok && p.late { // no other than the base
+		if !k.can(d, opWrite) || !k.can(d, opScan) {
 			continue
 		}
 		s, profiled := k.(shardFile)
@@ -80,15 +82,6 @@ func measureMemory(ctx context.Context, c config, name, dir string) (*result, er
 		r.Runs = append(r.Runs, f)
 	}
 	return r, nil
-}
-
-func saveIPC(ctx context.Context, c config, name, dir string) (string, error) {
-	d, err := load(ctx, c, name, dir)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, name+".arrow")
-	return path, d.save(path)
 }
 
 // peak is what a child reports.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,10 +50,17 @@ type peerAnswer struct {
 	Size       int64    `json:"size"`
 }
 
+//go:embed peers/peers.py
+var peerScript []byte
+
 // startPeers starts those peers whose packages are installed, and says which are not.
-func startPeers(ctx context.Context, python, script string) ([]*peer, error) {
-	if _, err := os.Stat(script); err != nil {
+func startPeers(ctx context.Context, python, dir string) ([]*peer, error) {
+	script := filepath.Join(dir, "peers.py")
+	if err := os.WriteFile(script, peerScript, 0o600); err != nil {
 		return nil, err
+	}
+	if _, err := exec.LookPath(python); err != nil {
+		return nil, fmt.Errorf("-peers: %w", err)
 	}
 	var out []*peer
 	for _, name := range peerNames {
@@ -165,11 +173,12 @@ func (p *peer) time(d *dataset, op, path string) (float64, error) {
 	return a.Seconds, err
 }
 
-// inputFile is the Arrow file of a data set that peers read.
-func (d *dataset) inputFile(ctx context.Context, c config, dir string) (string, error) {
+// inputFile is an Arrow file of a data set, for other processes to read.
+func (d *dataset) inputFile(c config, dir string) (string, error) {
 	path := filepath.Join(c.data, d.name+".arrow")
 	if _, err := os.Stat(path); c.data != "" && c.rows == 0 && err == nil {
 		return path, nil
 	}
-	return saveIPC(ctx, c, d.name, dir)
+	path = filepath.Join(dir, d.name+".arrow")
+	return path, d.save(path)
 }
