@@ -11,6 +11,7 @@
 package rowset
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -40,15 +41,7 @@ func Of(ranges ...Range) Set {
 			out = append(out, r)
 		}
 	}
-	slices.SortFunc(out, func(a, b Range) int {
-		if a.From < b.From {
-			return -1
-		}
-		if a.From > b.From {
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, func(a, b Range) int { return cmp.Compare(a.From, b.From) })
 	joined := out[:0]
 	for _, r := range out {
 		joined = join(joined, r)
@@ -240,33 +233,4 @@ func (s Set) Rows() iter.Seq[int64] {
 			}
 		}
 	}
-}
-
-// Cut yields the ranges of the set in order, cut at the multiples of grid, so
-// that each lies within one cell of it: a block, a page, a stripe. A grid of
-// less than 1 cuts nothing.
-func (s Set) Cut(grid int64) iter.Seq[Range] {
-	return func(yield func(Range) bool) {
-		for _, r := range s {
-			for r.From < r.To {
-				piece := Range{r.From, min(r.To, cellEnd(r.From, grid))}
-				if !yield(piece) {
-					return
-				}
-				r.From = piece.To
-			}
-		}
-	}
-}
-
-// cellEnd is the first multiple of grid above row.
-func cellEnd(row, grid int64) int64 {
-	if grid < 1 {
-		return math.MaxInt64
-	}
-	into := row % grid
-	if into < 0 {
-		into += grid
-	}
-	return add(row, grid-into)
 }

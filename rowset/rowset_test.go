@@ -90,29 +90,6 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-func TestCut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := Of(genRanges(t)...)
-		grid := rapid.Int64Range(-1, 30).Draw(t, "grid")
-		var rows []int64
-		for r := range s.Cut(grid) {
-			require.Less(t, r.From, r.To)
-			if grid >= 1 {
-				require.Equal(t, floor(r.From, grid), floor(r.To-1, grid))
-			}
-			for row := r.From; row < r.To; row++ {
-				rows = append(rows, row)
-			}
-		}
-		require.Equal(t, slices.Collect(s.Rows()), rows)
-		for range s.Cut(grid) {
-			break
-		}
-	})
-}
-
-func floor(a, b int64) int64 { return int64(math.Floor(float64(a) / float64(b))) }
-
 func TestBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
@@ -157,10 +134,6 @@ func TestAbsurd(t *testing.T) {
 					set.Contains(c)
 					set.And(s).Or(set).Not(c).Shift(a).Clip(b, c)
 				}
-				for r := range Of(Range{a, b}).Cut(c) {
-					require.Less(t, r.From, r.To)
-					break
-				}
 				FromBits(bitmap, int(b), int(c), a)
 			}
 		}
@@ -178,12 +151,21 @@ func TestAbsurd(t *testing.T) {
 	require.Nil(t, FromBits(make([]byte, 10), 0, 80, 0))
 }
 
-func TestLastCell(t *testing.T) {
-	var got []Range
-	for r := range Of(Range{math.MaxInt64 - 10, math.MaxInt64}).Cut(1 << 62) {
-		got = append(got, r)
-	}
-	require.Equal(t, []Range{{math.MaxInt64 - 10, math.MaxInt64}}, got)
+// Pick copies the values of rows, to the beginning of where they come from too.
+func TestPick(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := rapid.SliceOfN(rapid.Int(), 100, 100).Draw(t, "values")
+		rows := Of(genRanges(t)...).Clip(0, int64(len(src)))
+		var want []int
+		for row := range rows.Rows() {
+			want = append(want, src[row])
+		}
+		got := make([]int, rows.Len())
+		Pick(got, src, rows)
+		require.Equal(t, append([]int{}, want...), got)
+		Pick(src, src, rows)
+		require.Equal(t, got, src[:len(got)])
+	})
 }
 
 func Example() {
@@ -191,14 +173,8 @@ func Example() {
 	even := FromBits([]byte{0b01010101}, 0, 8, 100)
 	s := even.Or(Of(Range{3, 6}))
 	fmt.Println(s.Len(), s.Clip(4, 103), s.Not(6))
-	for r := range Of(Range{250, 600}).Cut(256) {
-		fmt.Println(r)
-	}
 	// Output:
 	// 7 [{4 6} {100 101} {102 103}] [{0 3}]
-	// {250 256}
-	// {256 512}
-	// {512 600}
 }
 
 func BenchmarkFromBits(b *testing.B) {

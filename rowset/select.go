@@ -62,3 +62,16 @@ func (s Set) Indices(among Set) []int64 {
 	}
 	return out
 }
+
+// Pick copies the values of the rows to dst, which may be the beginning of src.
+func Pick[T any](dst, src []T, rows Set) {
+	at := 0
+	for _, r := range rows {
+		if r.To-r.From == 1 {
+			dst[at] = src[r.From]
+			at++
+			continue
+		}
+		at += copy(dst[at:], src[r.From:r.To])
+	}
+}

@@ -85,7 +85,7 @@ func (r *decimalReader) decode(w *worker, p *part, block []byte, out *fixedColum
 	if err != nil {
 		return err
 	}
-	pick(values, values, p.rows) // to the front
+	rowset.Pick(values, values, p.rows) // to the front
 	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
 	return r.store.convert(dst, values[:p.n], valid)
 }

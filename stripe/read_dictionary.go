@@ -113,7 +113,7 @@ func (r *codesReader[O]) codes(w *worker, p *part, block []byte) ([]uint32, erro
 	if p.whole() {
 		return codes, nil
 	}
-	pick(codes, codes, p.rows) // they move to the front
+	rowset.Pick(codes, codes, p.rows) // they move to the front
 	return codes[:p.n], nil
 }
 

@@ -27,7 +27,7 @@ func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(Piece)) {
 	if k := len(rows) - 1; k < 0 || r.size > 0 && rows[k].To > math.MaxInt64/r.size {
 		return
 	}
-	r.items.need(w, upTo(scaled(rows, r.size), r.stored), add)
+	r.items.need(w, scaled(rows, r.size).Clip(0, r.stored), add)
 	r.presence.need(w, rows, add)
 }
 
@@ -39,7 +39,7 @@ func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) 
 	if err := w.options.checkItems(wanted.Len()); err != nil {
 		return nil, err
 	}
-	stored := upTo(wanted, r.stored)
+	stored := wanted.Clip(0, r.stored)
 	items, err := r.items.read(ctx, w, stored)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, r
 			return fault.Corruptf("first list offset is %d, not 0", values[0])
 		}
 		got := dst[p.at : p.at+p.n]
-		pick(got, values, p.rows)
+		rowset.Pick(got, values, p.rows)
 		for i, v := range got {
 			if v < last || v > math.MaxInt64 {
 				return fault.Corruptf("list offset %d follows %d at row %d of those asked for", v, last, p.at+i)

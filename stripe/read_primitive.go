@@ -148,11 +148,11 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *part, block []byte, out *f
 	}
 	dst := out.values.Bytes()[p.at*r.store.width : (p.at+p.n)*r.store.width]
 	if r.store.convert == nil {
-		pick(arrowutil.As[T](dst), s.values, p.rows)
+		rowset.Pick(arrowutil.As[T](dst), s.values, p.rows)
 		return nil
 	}
 	picked := r.scratch(w, p.n)
-	pick(picked, s.values, p.rows)
+	rowset.Pick(picked, s.values, p.rows)
 	return r.store.convert(dst, picked, valid)
 }
 

@@ -106,19 +106,6 @@ func run(parts []part) (n, size int) {
 	return n, int(end - first)
 }
 
-// pick copies the values of rows to dst.
-func pick[T any](dst, src []T, rows rowset.Set) {
-	at := 0
-	for _, r := range rows {
-		if r.To-r.From == 1 {
-			dst[at] = src[r.From]
-			at++
-			continue
-		}
-		at += copy(dst[at:], src[r.From:r.To])
-	}
-}
-
 // pickBits copies the bits of rows to dst, from bit at on, and counts the clear ones.
 func pickBits(dst []byte, at int, src bitmap.Bits, rows rowset.Set) (clear int) {
 	for _, r := range rows {
@@ -140,20 +127,6 @@ func scaled(rows rowset.Set, size int64) rowset.Set {
 		out[i] = rowset.Range{From: r.From * size, To: r.To * size}
 	}
 	return out
-}
-
-// upTo are the rows before end.
-func upTo(rows rowset.Set, end int64) rowset.Set {
-	for i, r := range rows {
-		if r.To > end {
-			out := append(rowset.Set(nil), rows[:i]...)
-			if r.From < end {
-				out = append(out, rowset.Range{From: r.From, To: end})
-			}
-			return out
-		}
-	}
-	return rows
 }
 
 // bytesOf are the bytes that hold the bits of rows.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-
-	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
 // Strings is a sequence of byte strings, each of fixed bytes if that was asked
@@ -68,11 +66,6 @@ func ByteStrings(fixed int) []Strings {
 	add("mostly null", n, func(i int) []byte { return nullUnless(mix(i)%200 == 0, word(i)) })
 	add("a null", n, func(i int) []byte { return nullUnless(i != 5, word(i)) })
 	return out
-}
-
-// Valid is the validity of the values.
-func (s Strings) Valid() bitmap.Bits {
-	return mask(len(s.Values), func(i int) bool { return s.Values[i] != nil })
 }
 
 func nullUnless(ok bool, v []byte) []byte {

@@ -81,7 +81,7 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 	case coded:
 		codes := take[uint32](s, len(dst))
 		if v.codes.all != nil {
-			pickAll(codes, v.codes.all, rows)
+			rowset.Pick(codes, v.codes.all, rows)
 		} else {
 			v.codes.chunks.pick(codes, rows, s)
 		}
@@ -89,15 +89,9 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 	case inPacks:
 		v.chunks.pick(dst, rows, s)
 	default:
-		pickAll(dst, v.values, rows)
+		rowset.Pick(dst, v.values, rows)
 	}
 	return nil
-}
-
-func pickAll[U word](dst, src []U, rows rowset.Set) {
-	for _, r := range rows {
-		dst = dst[copy(dst, src[r.From:r.To]):]
-	}
 }
 
 // pickRuns walks through the runs, whose lengths reach to the last row.

@@ -14,8 +14,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal256"
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-
-	"github.com/amudai/amudai-go/internal/arrowutil"
 )
 
 // Gen makes arrays. It is not safe for concurrent use.
@@ -373,22 +371,4 @@ func (g *Gen) Batch(s *arrow.Schema, n int) arrow.RecordBatch {
 		defer columns[i].Release()
 	}
 	return array.NewRecordBatch(s, columns, int64(n))
-}
-
-// Garbage overwrites what lies under the nulls of a fixed-width array, which
-// must be at offset 0 and not shared.
-func Garbage(arr arrow.Array) {
-	f, ok := arr.DataType().(arrow.FixedWidthDataType)
-	if !ok || arr.NullN() == 0 || f.BitWidth() < 8 {
-		return
-	}
-	b := arr.Data().Buffers()[1].Bytes()
-	valid := arrowutil.Validity(arr)
-	for i := range arr.Len() {
-		if !valid.At(i) {
-			for k := range f.Bytes() {
-				b[i*f.Bytes()+k] = byte(0xA5 + i)
-			}
-		}
-	}
 }
