@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"sync"
+
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -11,20 +13,39 @@ import (
 // a process that does little but scan, that is after every other batch, and
 // costs up to a quarter of the scan. With the ballast it runs after some more
 // megabytes.
+//
+// The next scan takes over the ballast of the last one: else the heap would shrink in
+// between, and the pages that the runtime then gives back would have to be fetched again.
 type ballast struct {
 	rows  int64 // that come in all, 0 if nobody knows
 	given int64 // bytes of batches so far
-	held  []byte
+	held  *[]byte
+	fits  bool // held is what this scan should hold
 }
 
 const (
-	heldTogether = 20 << 20 // bytes of a batch and the ballast
+	heldTogether = 24 << 20 // bytes of a batch and the ballast
 	ballastFrom  = 8 << 20  // bytes of batches that make a scan large
+	ballastStep  = 4 << 20  // sizes of ballasts, so that scans can use each other's
 )
+
+// ballasts are those that no scan holds; the garbage collector drops them after a while.
+var ballasts sync.Pool
+
+// begin takes the ballast of an earlier scan, if there is one.
+func (b *ballast) begin() { b.held, _ = ballasts.Get().(*[]byte) }
+
+// end leaves the ballast to a later scan.
+func (b *ballast) end() {
+	if b.held != nil {
+		ballasts.Put(b.held)
+	}
+	*b = ballast{}
+}
 
 // add counts the bytes of a batch of n rows.
 func (b *ballast) add(batch []arrow.Array, n int64) {
-	if b.held != nil {
+	if b.fits {
 		return
 	}
 	size := int64(0)
@@ -33,7 +54,19 @@ func (b *ballast) add(batch []arrow.Array, n int64) {
 	}
 	b.given += size
 	likely := max(float64(b.given), float64(size)/float64(n)*float64(b.rows))
-	if likely >= ballastFrom && size < heldTogether {
-		b.held = arrowutil.Arbitrary(int(heldTogether - size))
+	if likely >= ballastFrom {
+		b.fits = true
+		b.hold(int(heldTogether-size+ballastStep/2) / ballastStep * ballastStep)
+	}
+}
+
+// hold makes the ballast one of size bytes.
+func (b *ballast) hold(size int) {
+	if b.held != nil && len(*b.held) == size {
+		return
+	}
+	if b.held = nil; size > 0 {
+		held := arrowutil.Arbitrary(size)
+		b.held = &held
 	}
 }

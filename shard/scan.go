@@ -87,7 +87,8 @@ type ScanOptions struct {
 	// those that come next; by default GOMAXPROCS. With 1 the caller's goroutine
 	// decodes everything, and nothing is read or decoded ahead of it.
 	Parallelism int
-	// Allocator makes the batches' memory; by default Arrow's.
+	// Allocator makes the batches' memory; by default Arrow's of Go memory. Of that, arrays
+	// are cut from chunks of 4 MiB: to keep a little of each of many batches, clone it.
 	Allocator memory.Allocator
 	// Reuse lets the scan use the memory of released batches for the next ones,
 	// which makes it about a third faster. What is taken out of a batch without

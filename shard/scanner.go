@@ -109,6 +109,10 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 	} else {
 		sc.ballast.rows = sc.plan.count()
 	}
+	if sc.recycler == nil {
+		sc.ballast.begin()
+		sc.o.Allocator = arrowutil.Chunks(o.Allocator)
+	}
 	if o.AsReady {
 		sc.window = 1 + o.Parallelism
 	}
@@ -439,7 +443,7 @@ func (sc *scanner) close() {
 		j.release()
 	}
 	sc.queue, sc.split, sc.open = nil, nil, nil
-	sc.ballast = ballast{}
+	sc.ballast.end()
 	if sc.recycler != nil {
 		sc.recycler.Close()
 	}

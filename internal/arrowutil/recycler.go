@@ -74,21 +74,6 @@ func (r *Recycler) Reallocate(size int, b []byte) []byte {
 	return b
 }
 
-// uncleared is a Recycler for those who write all bytes.
-type uncleared struct{ *Recycler }
-
-func (u uncleared) Allocate(size int) []byte { return u.take(size) }
-
-func (u uncleared) Reallocate(size int, b []byte) []byte {
-	if size <= cap(b) {
-		return b[:size]
-	}
-	n := u.take(size)
-	copy(n, b)
-	u.Free(b)
-	return n
-}
-
 // Free implements memory.Allocator.
 func (r *Recycler) Free(b []byte) {
 	room := cap(b)
