@@ -43,7 +43,7 @@ func readBits(ctx context.Context, w *worker, b *blockReader, rows rowset.Set, d
 	at := 0
 	return b.each(ctx, w, bytesOf(rows), func(p *part, block []byte) error {
 		bytes := slice(&w.bits, p.N)
-		if _, err := numeric.DecodeBlock(bytes, nil, 0, block, numeric.BlockOptions{Checksums: b.checksums}, &w.numeric); err != nil {
+		if _, err := numeric.DecodeBlock(bytes, nil, 0, block, b.options, &w.numeric); err != nil {
 			return err
 		}
 		start, end := int64(p.First)*8, int64(p.First+uint64(p.N))*8
@@ -84,9 +84,5 @@ func (r *presenceReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, 0, err
 	}
 	nulls := bitmap.Bits{Data: b.Bytes(), Len: n}.Nulls()
-	if nulls == 0 {
-		b.Release()
-		return nil, 0, nil
-	}
-	return b, nulls, nil
+	return withNulls(b, nulls), nulls, nil
 }

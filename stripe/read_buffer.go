@@ -54,12 +54,12 @@ func slice[T any](s *[]T, n int) []T {
 // blockReader finds and reads the blocks of one encoded buffer. It is safe for
 // concurrent use.
 type blockReader struct {
-	r         storage.Reader
-	start     int64 // of the buffer in its artifact
-	blocks    *blockmap.Map
-	mapSize   int64
-	checksums bool
-	name      string // kind of the buffer, for errors
+	r       storage.Reader
+	start   int64 // of the buffer in its artifact
+	blocks  *blockmap.Map
+	mapSize int64
+	options numeric.BlockOptions
+	name    string // kind of the buffer, for errors
 }
 
 // bufferRange checks that ref lies inside the artifact of size bytes.
@@ -91,7 +91,7 @@ func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBu
 	if err != nil {
 		return nil, fault.In(err, name, -1)
 	}
-	br := &blockReader{r: r, checksums: b.GetBlockChecksums(), name: name}
+	br := &blockReader{r: r, options: numeric.BlockOptions{Checksums: b.GetBlockChecksums()}, name: name}
 	if err := br.readMap(ctx, b, values, f); err != nil {
 		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
 	}
@@ -196,6 +196,14 @@ func (c *Counters) add(br *blockReader, parts []part) {
 			c.Whole.Add(1)
 		}
 	}
+}
+
+// checkNulls refuses nulls in a column that has none.
+func checkNulls(nulls int, nullable bool) error {
+	if nulls > 0 && !nullable {
+		return fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
+	}
+	return nil
 }
 
 func (br *blockReader) wrap(err error) error {

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/rowset"
@@ -141,7 +140,7 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 
 func (r *bytesReader[O]) parse(w *worker, p *part, block []byte) (*bytestring.Block, error) {
 	return bytestring.Parse(block, p.N, r.fixed,
-		bytestring.BlockOptions{Checksums: r.data.checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
+		bytestring.BlockOptions{Checksums: r.data.options.Checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
 }
 
 // decode decodes a whole block to its place.
@@ -165,15 +164,8 @@ func (r *bytesReader[O]) decode(w *worker, p *part, block []byte, c *bytesColumn
 	if c.valid != nil {
 		b.Validity(c.valid.Bytes(), p.at)
 	}
-	return r.countNulls(b.Nulls(), &c.nulls)
-}
-
-func (r *bytesReader[O]) countNulls(n int, sum *int) error {
-	if n > 0 && !r.nulls {
-		return fault.Corruptf("%d nulls in a column whose descriptor counts none", n)
-	}
-	*sum += n
-	return nil
+	c.nulls += b.Nulls()
+	return checkNulls(b.Nulls(), r.nulls)
 }
 
 // decodeSome decodes a few values of a block.
@@ -215,8 +207,7 @@ func (r *bytesReader[O]) decodeRows(w *worker, p *part, b *bytestring.Block, c *
 	if c.valid != nil {
 		bitmap.SetRange(c.valid.Bytes(), p.at, p.n)
 	}
-	nulls := 0
-	return r.countNulls(b.Nulls(), &nulls)
+	return checkNulls(b.Nulls(), r.nulls)
 }
 
 // decodePart decodes a block that is needed in part, and copies the rows.
@@ -282,20 +273,16 @@ func (r *bytesReader[O]) decodeSpare(w *worker, p *part, block []byte, s *spareB
 	}
 	clear(slice(&s.valid, (p.N+7)/8))
 	b.Validity(s.valid, 0)
-	nulls := 0
-	return r.countNulls(b.Nulls(), &nulls)
+	return checkNulls(b.Nulls(), r.nulls)
 }
 
 // array makes the array and hands the buffers over to it.
 func (c *bytesColumn[O]) array(dt arrow.DataType, n int) arrow.Array {
 	c.data.ResizeNoShrink(c.size)
-	if c.nulls == 0 && c.valid != nil {
-		c.valid.Release()
-		c.valid = nil
-	}
-	buffers := []*memory.Buffer{c.valid, c.data}
+	valid := withNulls(c.valid, c.nulls)
+	buffers := []*memory.Buffer{valid, c.data}
 	if c.offsets != nil {
-		buffers = []*memory.Buffer{c.valid, c.offsets, c.data}
+		buffers = []*memory.Buffer{valid, c.offsets, c.data}
 	}
 	return arrowutil.Make(dt, n, buffers, nil, c.nulls)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
 )
@@ -125,10 +124,7 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 		return nil, ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
-	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, width*n)}
-	if hasNull {
-		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
-	}
+	out := newFixedColumn(w, n, width, hasNull)
 	err = r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		codes, err := r.codes(w, p, block)
 		if err != nil {
@@ -139,16 +135,13 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 		}
 		return put(out.values.Bytes()[width*p.at:width*(p.at+p.n)], codes)
 	})
-	if err == nil && out.nulls > 0 && !r.nulls {
-		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", out.nulls))
+	if err == nil {
+		err = r.data.wrap(checkNulls(out.nulls, r.nulls))
 	}
 	if err != nil {
 		out.release()
 		return nil, err
 	}
-	if out.nulls == 0 && out.valid != nil {
-		out.valid.Release()
-		out.valid = nil
-	}
-	return &out, nil
+	out.valid = withNulls(out.valid, out.nulls)
+	return out, nil
 }

@@ -53,15 +53,12 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*r.store.width)}
-	if r.nulls {
-		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
-	}
+	out := newFixedColumn(w, n, r.store.width, r.nulls)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
-		if done, err := r.decodeIntegers(w, p, block, &out); done || err != nil {
+		if done, err := r.decodeIntegers(w, p, block, out); done || err != nil {
 			return err
 		}
-		return r.decode(w, p, block, &out)
+		return r.decode(w, p, block, out)
 	})
 	if err != nil {
 		out.release()
@@ -124,7 +121,7 @@ func (r *decimalReader) decodeIntegers(w *worker, p *part, block []byte, out *fi
 // integers parses a block that is stored as integers of the column's own scale, and
 // reads which values are present. ok is false for other blocks.
 func (r *decimalReader) integers(w *worker, p *part, block []byte) (t bytestring.IntegerTree, all bitmap.Bits, ok bool, err error) {
-	t, ok, err = bytestring.ParseIntegers(block, p.N, bytestring.BlockOptions{Checksums: r.data.checksums}, &w.bytes)
+	t, ok, err = bytestring.ParseIntegers(block, p.N, bytestring.BlockOptions{Checksums: r.data.options.Checksums}, &w.bytes)
 	if !ok || err != nil || t.Exponent != -r.scale || len(t.Exceptions.Positions) > 0 {
 		return t, all, false, err
 	}
@@ -136,10 +133,7 @@ func (r *decimalReader) integers(w *worker, p *part, block []byte) (t bytestring
 	if err != nil {
 		return t, all, true, fault.In(err, "presence", -1)
 	}
-	if nulls > 0 && !r.nulls {
-		return t, all, true, fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
-	}
-	return t, all, true, nil
+	return t, all, true, checkNulls(nulls, r.nulls)
 }
 
 // widen decodes the rows of a tree of integers.
@@ -164,8 +158,8 @@ func (r *decimalReader) validity(w *worker, b *bytestring.Block) (bitmap.Bits, e
 	if b.Nulls() == 0 {
 		return valid, nil
 	}
-	if !r.nulls {
-		return valid, fault.Corruptf("%d nulls in a column whose descriptor counts none", b.Nulls())
+	if err := checkNulls(b.Nulls(), r.nulls); err != nil {
+		return valid, err
 	}
 	valid.Data = slice(&w.bits, (b.Len()+7)/8)
 	clear(valid.Data)

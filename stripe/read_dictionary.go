@@ -100,14 +100,13 @@ type codesReader[O int32 | int64] struct {
 // codes gives the codes of the rows of a block that are needed; they are valid until
 // others are asked for.
 func (r *codesReader[O]) codes(w *worker, p *part, block []byte) ([]uint32, error) {
-	o := numeric.BlockOptions{Checksums: r.data.checksums}
 	if p.sparse() {
 		codes := slice(&w.codes, p.n)
-		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.rows, o, &w.numeric)
+		_, err := numeric.DecodeRows(codes, nil, 0, block, p.N, p.rows, r.data.options, &w.numeric)
 		return codes, err
 	}
 	codes := slice(&w.codes, p.N)
-	if _, err := numeric.DecodeBlock(codes, nil, 0, block, o, &w.numeric); err != nil {
+	if _, err := numeric.DecodeBlock(codes, nil, 0, block, r.data.options, &w.numeric); err != nil {
 		return nil, err
 	}
 	if p.whole() {
@@ -162,8 +161,8 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 		}
 		return r.gather(table, codes, c, at)
 	})
-	if err == nil && c.nulls > 0 && !r.nulls {
-		err = r.data.wrap(fault.Corruptf("%d nulls in a column whose descriptor counts none", c.nulls))
+	if err == nil {
+		err = r.data.wrap(checkNulls(c.nulls, r.nulls))
 	}
 	if err != nil {
 		releaseAll(c.offsets, c.data, c.valid)

@@ -68,7 +68,7 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, r
 	last := uint64(0)
 	return r.offsets.each(ctx, w, offsetsOf(rows), func(p *part, block []byte) error {
 		values := slice(&w.words, p.N)
-		if _, err := numeric.DecodeBlock(values, nil, 0, block, numeric.BlockOptions{Checksums: r.offsets.checksums}, &w.numeric); err != nil {
+		if _, err := numeric.DecodeBlock(values, nil, 0, block, r.offsets.options, &w.numeric); err != nil {
 			return err
 		}
 		if p.First == 0 && values[0] != 0 {

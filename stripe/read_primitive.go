@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/rowset"
@@ -57,15 +56,12 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Se
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	out := fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*r.store.width)}
-	if r.nulls {
-		out.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
-	}
+	out := newFixedColumn(w, n, r.store.width, r.nulls)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		if p.whole() {
-			return r.decode(w, p, block, &out)
+			return r.decode(w, p, block, out)
 		}
-		return r.decodePart(w, p, block, &out)
+		return r.decodePart(w, p, block, out)
 	})
 	if err != nil {
 		out.release()
@@ -85,7 +81,7 @@ func (r *primitiveReader[T]) decode(w *worker, p *part, block []byte, out *fixed
 		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.at, block, out)
 	}
 	if r.store.decode != nil {
-		nulls, err := r.store.decode(dst, bits, p.at, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+		nulls, err := r.store.decode(dst, bits, p.at, block, r.data.options, &w.numeric)
 		if !errors.Is(err, numeric.ErrChange) {
 			return r.count(nulls, err, out)
 		}
@@ -98,7 +94,7 @@ func (r *primitiveReader[T]) decode(w *worker, p *part, block []byte, out *fixed
 }
 
 func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *fixedColumn) error {
-	nulls, err := numeric.DecodeBlock(dst, bits, at, block, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+	nulls, err := numeric.DecodeBlock(dst, bits, at, block, r.data.options, &w.numeric)
 	return r.count(nulls, err, out)
 }
 
@@ -107,11 +103,8 @@ func (r *primitiveReader[T]) count(nulls int, err error, out *fixedColumn) error
 	if err != nil {
 		return err
 	}
-	if nulls > 0 && !r.nulls {
-		return fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
-	}
 	out.nulls += nulls
-	return nil
+	return checkNulls(nulls, r.nulls)
 }
 
 // scratch is room for n stored values.
@@ -167,7 +160,7 @@ func (r *primitiveReader[T]) decodeRows(w *worker, p *part, block []byte, out *f
 	if out.valid != nil {
 		bits = out.valid.Bytes()
 	}
-	nulls, err := numeric.DecodeRows(values, bits, p.at, block, p.N, p.rows, numeric.BlockOptions{Checksums: r.data.checksums}, &w.numeric)
+	nulls, err := numeric.DecodeRows(values, bits, p.at, block, p.N, p.rows, r.data.options, &w.numeric)
 	if err := r.count(nulls, err, out); err != nil || r.store.convert == nil {
 		return err
 	}
@@ -181,13 +174,26 @@ type fixedColumn struct {
 	nulls  int
 }
 
+func newFixedColumn(w *worker, n, width int, nullable bool) *fixedColumn {
+	c := &fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*width)}
+	if nullable {
+		c.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
+	}
+	return c
+}
+
 // array makes the array and hands the buffers over to it.
 func (c *fixedColumn) array(dt arrow.DataType, n int) arrow.Array {
-	if c.nulls == 0 && c.valid != nil {
-		c.valid.Release()
-		c.valid = nil
+	return arrowutil.Make(dt, n, []*memory.Buffer{withNulls(c.valid, c.nulls), c.values}, nil, c.nulls)
+}
+
+// withNulls is a validity bitmap that has some nulls; others are released.
+func withNulls(valid *memory.Buffer, nulls int) *memory.Buffer {
+	if nulls == 0 && valid != nil {
+		valid.Release()
+		return nil
 	}
-	return arrowutil.Make(dt, n, []*memory.Buffer{c.valid, c.values}, nil, c.nulls)
+	return valid
 }
 
 func (c *fixedColumn) release() {

@@ -53,9 +53,8 @@ func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows 
 // selectRanges has a bit for each of the rows, set for those whose value lies in one
 // of the intervals.
 func selectRanges[T numeric.Value](ctx context.Context, data *blockReader, w *worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
-	o := numeric.BlockOptions{Checksums: data.checksums}
 	return selectEach(ctx, data, w, rows, func(found []uint64, p *part, block []byte) error {
-		return numeric.SelectRanges(block, p.N, in, o, &w.numeric, found)
+		return numeric.SelectRanges(block, p.N, in, data.options, &w.numeric, found)
 	})
 }
 
