@@ -11,14 +11,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/arrowmap/convert"
-	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/fault"
-	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/goldenwalk"
 	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/schema"
 )
@@ -419,17 +417,7 @@ func loose(dt arrow.DataType) string {
 }
 
 func goldenSchema(t testing.TB, name string) *schema.Schema {
-	b := testdata.ReadGolden(t, name)
-	start, end, err := container.DirectoryRange(b, int64(len(b)))
-	require.NoError(t, err)
-	raw, err := container.ParseDirectory(b[start:end])
-	require.NoError(t, err)
-	var dir shardpb.ShardDirectory
-	require.NoError(t, proto.Unmarshal(raw, &dir))
-	r := dir.GetSchemaRef().GetRange()
-	payload, _, err := container.ParseFrame(b[r.GetStart():r.GetEnd()])
-	require.NoError(t, err)
-	s, err := schema.Parse(payload)
+	s, err := schema.Parse(goldenwalk.Schema(t, name))
 	require.NoError(t, err)
 	return s
 }

@@ -8,28 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/container"
-	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/goldenwalk"
 	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/schema"
 )
-
-// goldenSchema is the schema message of a golden shard.
-func goldenSchema(t testing.TB, name string) []byte {
-	b := testdata.ReadGolden(t, name)
-	start, end, err := container.DirectoryRange(b, int64(len(b)))
-	require.NoError(t, err)
-	raw, err := container.ParseDirectory(b[start:end])
-	require.NoError(t, err)
-	var dir shardpb.ShardDirectory
-	require.NoError(t, proto.Unmarshal(raw, &dir))
-	r := dir.GetSchemaRef().GetRange()
-	payload, _, err := container.ParseFrame(b[r.GetStart():r.GetEnd()])
-	require.NoError(t, err)
-	return payload
-}
 
 type goldenLine struct {
 	File   string   `json:"file"`
@@ -58,7 +41,7 @@ func goldens(t testing.TB) (lines []goldenLine) {
 func TestGoldenSchemas(t *testing.T) {
 	lines, nodes := goldens(t), 0
 	for _, l := range lines {
-		s, err := schema.Parse(goldenSchema(t, l.File))
+		s, err := schema.Parse(goldenwalk.Schema(t, l.File))
 		require.NoError(t, err, l.File)
 		require.Equal(t, l.Nodes, s.IDCount())
 		if last := l.Schema[len(l.Schema)-1]; strings.HasSuffix(last, " more") {

@@ -236,48 +236,11 @@ func (c *comparison) writeTo(ctx context.Context, i int) error {
 	} else {
 		sink, err = c.createShard(ctx, c.paths[1], c.schema, c.options)
 	}
-	if err != nil {
-		return err
-	}
-	for _, b := range c.batches {
-		if err := sink.Write(ctx, b); err != nil {
-			return errors.Join(err, sink.Abort())
-		}
-	}
-	return sink.Close(ctx)
+	return writeAll(ctx, sink, err, c.batches)
 }
 
 func (c *comparison) scan(ctx context.Context, i int, columns []string) error {
-	return c.each(ctx, i, columns, func(arrow.RecordBatch, int64) error { return nil })
-}
-
-// each calls f with every batch of a file, and with the number of its first row.
-func (c *comparison) each(ctx context.Context, i int, columns []string, f func(b arrow.RecordBatch, first int64) error) (err error) {
-	src, _, err := c.openSource(ctx, c.paths[i], "", tabular.ReadOptions{Columns: columns})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	rows := int64(0)
-	for {
-		b, err := src.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		err = f(b, rows)
-		rows += b.NumRows()
-		b.Release()
-		if err != nil {
-			return err
-		}
-	}
-	if rows != c.rows {
-		return fmt.Errorf("%d rows came back, not %d", rows, c.rows)
-	}
-	return nil
+	return c.readAll(ctx, c.paths[i], columns, c.rows, nil)
 }
 
 // takeFrom looks up rows. arrow-go reads all of a Parquet file for that: seeking
@@ -298,7 +261,7 @@ func (c *comparison) takeFrom(ctx context.Context, i int) error {
 		b.Release()
 	} else {
 		rest := c.take
-		if err := c.each(ctx, 0, nil, func(b arrow.RecordBatch, first int64) error {
+		if err := c.readAll(ctx, c.paths[0], nil, c.rows, func(b arrow.RecordBatch, first int64) error {
 			for ; len(rest) > 0 && rest[0] < first+b.NumRows(); rest = rest[1:] {
 				row := b.NewSlice(rest[0]-first, rest[0]-first+1)
 				got += row.NumRows()

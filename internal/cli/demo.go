@@ -177,53 +177,18 @@ func (d *demo) medians(ctx context.Context, f, g func(context.Context) error) (a
 
 func (d *demo) writeParquet(ctx context.Context) error {
 	sink, err := d.createSink(ctx, d.parquet, parquet.Format, d.schema, true, tabular.WriteOptions{})
-	return d.write(ctx, sink, err)
+	return writeAll(ctx, sink, err, d.batches)
 }
 
 func (d *demo) writeShard(ctx context.Context) error {
 	sink, err := d.createShard(ctx, d.shard, d.schema, shard.WriterOptions{Overwrite: true})
-	return d.write(ctx, sink, err)
+	return writeAll(ctx, sink, err, d.batches)
 }
 
-func (d *demo) write(ctx context.Context, sink tabular.Sink, err error) error {
-	if err != nil {
-		return err
-	}
-	for _, b := range d.batches {
-		if err := sink.Write(ctx, b); err != nil {
-			return errors.Join(err, sink.Abort())
-		}
-	}
-	return sink.Close(ctx)
+func (d *demo) scanParquet(ctx context.Context) error {
+	return d.readAll(ctx, d.parquet, nil, d.rows, nil)
 }
-
-func (d *demo) scanParquet(ctx context.Context) error { return d.scan(ctx, d.parquet) }
-func (d *demo) scanShard(ctx context.Context) error   { return d.scan(ctx, d.shard) }
-
-// scan reads all rows of a file.
-func (d *demo) scan(ctx context.Context, path string) (err error) {
-	src, _, err := d.openSource(ctx, path, "", tabular.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	rows := int64(0)
-	for {
-		b, err := src.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		rows += b.NumRows()
-		b.Release()
-	}
-	if rows != d.rows {
-		return fmt.Errorf("%d rows came back, not %d", rows, d.rows)
-	}
-	return nil
-}
+func (d *demo) scanShard(ctx context.Context) error { return d.readAll(ctx, d.shard, nil, d.rows, nil) }
 
 // lookUpParquet opens the file and reads one row, by skipping pages as far as
 // arrow-go can.

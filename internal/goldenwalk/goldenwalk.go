@@ -63,11 +63,22 @@ func (s *Shard) Read(ref *commonpb.DataRef) []byte {
 	return b[start:end]
 }
 
-// Message reads a framed message.
-func (s *Shard) Message(ref *commonpb.DataRef, m proto.Message) {
+// Payload reads what a frame holds.
+func (s *Shard) Payload(ref *commonpb.DataRef) []byte {
 	payload, _, err := container.ParseFrame(s.Read(ref))
 	require.NoError(s.t, err)
-	require.NoError(s.t, proto.Unmarshal(payload, m))
+	return payload
+}
+
+// Message reads a framed message.
+func (s *Shard) Message(ref *commonpb.DataRef, m proto.Message) {
+	require.NoError(s.t, proto.Unmarshal(s.Payload(ref), m))
+}
+
+// Schema gives the bytes of the schema of a golden shard.
+func Schema(t testing.TB, file string) []byte {
+	s := open(t, file)
+	return s.Payload(s.Directory.SchemaRef)
 }
 
 // fieldList gives the descriptors of a field list by schema id, nil where there is none.
