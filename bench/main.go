@@ -187,7 +187,7 @@ func env(name, otherwise string) string {
 // showFiles prints the tables of several runs, as one run would.
 func showFiles(w io.Writer, paths []string) error {
 	if len(paths) == 0 {
-		return errors.New("-show FILE.json...")
+		return errors.New("-show takes files written with -json")
 	}
 	var all []*result
 	for _, path := range paths {

@@ -48,9 +48,6 @@ type blockInfo struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// maxInspected bounds what inspect reads of one buffer at once.
-const maxInspected = 1 << 30
-
 // buffer describes a buffer, as deep as it was asked for. What is wrong inside
 // it is part of the description.
 func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (bufferInfo, error) {
