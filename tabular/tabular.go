@@ -106,7 +106,7 @@ type Output interface {
 // ReadOptions are those of every source. The zero value is the default.
 type ReadOptions struct {
 	Allocator memory.Allocator // default memory.DefaultAllocator
-	BatchRows int              // most rows of a batch; default 65,536
+	BatchRows int              // most rows of a batch; default 32,768
 	Columns   []string         // top-level columns to read, in this order; nil: all
 	TempDir   string           // for a pipe in a format that needs random access; default os.TempDir
 	Notice    func(string)     // takes notices for people; default: none are given
@@ -145,7 +145,7 @@ type CSVWriteOptions struct {
 
 // Defaults of [ReadOptions].
 const (
-	DefaultBatchRows      = 64 << 10 // rows of a batch
+	DefaultBatchRows      = 32 << 10 // rows of a batch
 	DefaultSampleRows     = 10_000   // rows that types are inferred from
 	DefaultSampleBytes    = 8 << 20  // bytes that types are inferred from
 	DefaultMaxRecordBytes = 64 << 20 // bytes of a record
