@@ -2,12 +2,14 @@ package stripe
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/arrowmap/convert"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/rowset"
 )
@@ -67,9 +69,9 @@ func selectEach(ctx context.Context, data *blockReader, w *worker, rows rowset.S
 		if err := find(words, p, block); err != nil {
 			return err
 		}
-		held := slice(&w.held, 8*len(words))
+		held := arrowutil.Bytes(words)
 		for i, word := range words {
-			bitmap.PutWord(held, 64*i, word, 64)
+			binary.LittleEndian.PutUint64(held[8*i:], word)
 		}
 		pickBits(bits, p.at, bitmap.Bits{Data: held, Len: p.N}, p.rows)
 		return nil

@@ -77,7 +77,11 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 	case single:
 		fill(dst, v.values[0])
 	case runs:
-		pickRuns(dst, v.values, v.lengths, rows)
+		ends, err := runEnds(v.lengths, n)
+		if err != nil {
+			return err
+		}
+		pickRuns(dst, v.values, ends, rows)
 	case coded:
 		codes := take[uint32](s, len(dst))
 		if v.codes.all != nil {
@@ -94,21 +98,44 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 	return nil
 }
 
-// pickRuns walks through the runs, whose lengths reach to the last row.
-func pickRuns[U word](dst, values []U, lengths []uint32, rows rowset.Set) {
-	k, end := 0, int64(lengths[0]) // the run, and the row behind it
+// pickRuns walks through the runs, the last of which ends behind the last row.
+func pickRuns[U word](dst, values []U, ends []uint32, rows rowset.Set) {
+	k := 0
 	for _, r := range rows {
 		for from := r.From; from < r.To; {
-			for end <= from {
-				k++
-				end += int64(lengths[k])
+			k = runOf(ends, k, from)
+			n := min(r.To, int64(ends[k])) - from
+			if n == 1 {
+				dst[0] = values[k]
+			} else {
+				fill(dst[:n], values[k])
 			}
-			n := min(r.To, end) - from
-			fill(dst[:n], values[k])
 			dst = dst[n:]
 			from += n
 		}
 	}
+}
+
+// runOf is the first run from k on that ends behind a row. Several are compared at a
+// time, since a branch on each would be guessed wrong.
+func runOf(ends []uint32, k int, row int64) int {
+	const many = 64
+	for k+many <= len(ends) && int64(ends[k+many-1]) <= row {
+		k += many
+	}
+	for k+8 <= len(ends) {
+		e := (*[8]uint32)(ends[k:])
+		before := func(end uint32) int { return int(uint64(int64(end)-1-row) >> 63) } // 1 if it ends at the row or before
+		n := before(e[0]) + before(e[1]) + before(e[2]) + before(e[3]) +
+			before(e[4]) + before(e[5]) + before(e[6]) + before(e[7])
+		if k += n; n < len(e) {
+			return k
+		}
+	}
+	for int64(ends[k]) <= row {
+		k++
+	}
+	return k
 }
 
 // pick sets dst to the values of rows: a few out of each chunk, or chunks unpacked

@@ -147,13 +147,17 @@ func selectWords[U word](dst []uint64, tree []byte, t Type, n int, in []span64, 
 			setBits(dst, 0, n)
 		}
 	case runs:
+		ends, err := runEnds(v.lengths, n)
+		if err != nil {
+			return err
+		}
 		at := 0
 		for i, value := range v.values {
-			length := int(v.lengths[i])
+			end := int(ends[i])
 			if within(toKey(value, t), in) {
-				setBits(dst, at, length)
+				setBits(dst, at, end-at)
 			}
-			at += length
+			at = end
 		}
 	case coded:
 		selectCodes(dst, &v.codes, v.values, t, n, in, s)

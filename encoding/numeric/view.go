@@ -12,7 +12,7 @@ import (
 type view[U word] struct {
 	form    form
 	values  []U        // single: one; runs: one for each; coded: what codes 0, 1, ... stand for; dense: all
-	lengths []uint32   // runs: how long each is, as many as the tree has values together
+	lengths []uint32   // runs: how long each is; nobody has checked them
 	codes   codes      // coded
 	chunks  chunked[U] // packed in chunks
 }
@@ -46,9 +46,6 @@ func parseView[U word](tree []byte, t Type, n int, s *Scratch) (v view[U], err e
 	case encoding.RunLength:
 		v.form = runs
 		v.values, v.lengths, err = readRuns[U](tree, t, n, s)
-		if err == nil {
-			err = checkRuns(v.lengths, n)
-		}
 	case encoding.BlockDictionary:
 		v.form = coded
 		v.values, v.codes, err = readDictionary[U](tree, t, n, s)
@@ -67,16 +64,18 @@ func parseView[U word](tree []byte, t Type, n int, s *Scratch) (v view[U], err e
 	return v, nil
 }
 
-// checkRuns tells whether runs make n values.
-func checkRuns(lengths []uint32, n int) error {
+// runEnds turns the lengths of runs, which must make n values, into the places behind
+// them.
+func runEnds(lengths []uint32, n int) ([]uint32, error) {
 	sum := uint64(0)
-	for _, l := range lengths {
+	for i, l := range lengths {
 		sum += uint64(l)
+		lengths[i] = uint32(sum)
 	}
 	if sum != uint64(n) {
-		return fault.Corruptf("runs of %d values for %d", sum, n)
+		return nil, fault.Corruptf("runs of %d values for %d", sum, n)
 	}
-	return nil
+	return lengths, nil
 }
 
 // chunked is a sequence of values that come out of FastLanes chunks, each by

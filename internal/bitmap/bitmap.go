@@ -67,8 +67,13 @@ func (b Bits) Count() int {
 	if b.Data == nil {
 		return b.Len
 	}
-	n := 0
-	for i := 0; i < b.Len; i += 64 {
+	n, i := 0, 0
+	if b.Off&7 == 0 && b.Len >= 64 {
+		for d := b.Data[b.Off>>3:]; i+64 <= b.Len; i += 64 {
+			n += bits.OnesCount64(binary.LittleEndian.Uint64(d[i>>3:]))
+		}
+	}
+	for ; i < b.Len; i += 64 {
 		n += bits.OnesCount64(b.Word(i))
 	}
 	return n
@@ -80,7 +85,12 @@ func (b Bits) Nulls() int { return b.Len - b.Count() }
 // CopyTo writes the bits into dst from bit off on; bits of dst outside the
 // range stay as they are.
 func (b Bits) CopyTo(dst []byte, off int) {
-	for i := 0; i < b.Len; i += 64 {
+	i := 0
+	if b.Data != nil && (b.Off|off)&7 == 0 && b.Len >= 8 {
+		i = b.Len &^ 7
+		copy(dst[off>>3:][:i>>3], b.Data[b.Off>>3:][:i>>3])
+	}
+	for ; i < b.Len; i += 64 {
 		PutWord(dst, off+i, b.Word(i), min(b.Len-i, 64))
 	}
 }
