@@ -59,10 +59,10 @@ func (j *job) release() {
 		}
 	}
 	j.arrays = nil
-	if j.selection != nil {
-		j.selection.release()
-		j.selection = nil
+	for _, p := range j.parts {
+		p.release()
 	}
+	j.parts = nil
 }
 
 // cut cuts a set behind its first rows.

@@ -293,7 +293,7 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 	rows := rowset.Set{{From: j.from, To: j.to}}
 	for i := range sc.columns {
 		col := &sc.columns[i]
-		if j.selection != nil && j.selection.has(col, j.rows) {
+		if j.has(col) {
 			continue
 		}
 		c, err := j.stripe.column(sc.ctx, i, 0, false)

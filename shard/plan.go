@@ -25,7 +25,8 @@ type plan struct {
 	ended   bool  // there is none
 }
 
-func newPlan(s *Shard, o *ScanOptions) *plan {
+// newPlan plans a scan of a shard, which may be far away.
+func newPlan(s *Shard, o *ScanOptions, far bool) *plan {
 	p := &plan{shard: s, batch: int64(o.BatchRows), most: math.MaxInt64}
 	if o.Filter.IsZero() {
 		p.most = o.Limit
@@ -42,8 +43,22 @@ func newPlan(s *Shard, o *ScanOptions) *plan {
 			p.stripes[i] = true
 		}
 	}
+	if !o.Filter.IsZero() && !far {
+		p.batch = min(p.batch, s.NumRows()) * p.together(o)
+	}
 	p.find()
 	return p
+}
+
+// together is how many batches' rows make one task if there is a filter: as many as leave
+// enough tasks for all workers. Of a shard far away what batches need is read for several
+// of them anyway.
+func (p *plan) together(o *ScanOptions) int64 {
+	const most, each = 16, 8 // batches of a task, tasks of a worker
+	if o.Parallelism == 1 {
+		return most
+	}
+	return min(max(p.count()/p.batch/int64(each*o.Parallelism), 1), most)
 }
 
 // next gives the next task; ok is false after the last one.

@@ -56,7 +56,8 @@ type ScanOptions struct {
 	// Filter is a condition that rows must meet. It may look at columns that are
 	// not among Columns. What statistics, Bloom filters, value dictionaries and
 	// range indexes exclude is not read; then the columns of the filter are decoded,
-	// and the others for the rows that are left. There are no empty batches.
+	// and the others for the rows that are left. There are no empty batches; few rows
+	// that are left of several batches in a row come as one.
 	Filter filter.Expr
 	// Strings is how texts are laid out, by default by the columns' types.
 	Strings Strings

@@ -59,7 +59,7 @@ type scanner struct {
 	ballast  ballast
 	recycler *arrowutil.Recycler // nil unless memory is used again
 	stats    *scanStats          // nil if nobody wants to know
-	split    []*job              // parts of a batch that was too large, the next one last
+	split    []*job              // parts of a task that made no batch as a whole, the next one last
 	left     int64               // rows that the result may still have
 }
 
@@ -69,7 +69,8 @@ type job struct {
 	stripe    *openStripe
 	rows      rowset.Set // of the stripe; those of the task until they are chosen
 	choice    choice
-	selection *selection                     // what choosing them has decoded, nil without a filter
+	parts     []choosePart                   // how they were chosen, none without a filter
+	following []*job                         // of rows of the task that this one leaves out, until they are begun
 	looked    stripe.Fetched                 // what was read to choose the rows
 	read      int64                          // bytes that were read for this job alone
 	fetch     func() (stripe.Fetched, error) // what was read of the columns ahead, once
@@ -93,9 +94,10 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 		return nil, err
 	}
 	p = o.Strings.of(p)
-	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, plan: newPlan(s, &o), filter: pred, left: o.Limit}
+	sc := &scanner{shard: s, o: o, columns: p.columns, schema: p.schema, filter: pred, left: o.Limit}
 	sc.gaps = s.gapsOf(o.FetchGap, o.FetchBytes)
 	sc.gaps.Limit = min(sc.gaps.Limit, o.MemoryLimit/4)
+	sc.plan = newPlan(s, &o, sc.gaps.Gap > 0)
 	sc.changed.L = &sc.mu
 	if o.Reuse {
 		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
@@ -361,6 +363,8 @@ func (sc *scanner) decodeAll(j *job) {
 		if j.err = sc.choose(j); j.err != nil {
 			return
 		}
+		slices.Reverse(j.following)
+		sc.split = append(sc.split, j.following...)
 		if j.choice = chosen; len(j.rows) == 0 {
 			return
 		}
@@ -381,10 +385,8 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	if sc.stats != nil {
 		defer func(start time.Time) { sc.stats.decode.Add(int64(time.Since(start))) }(time.Now())
 	}
-	if j.selection != nil {
-		if j.arrays[i], err = j.selection.pick(sc.ctx, &sc.columns[i], j.rows); j.arrays[i] != nil || err != nil {
-			return sc.place(err, j.stripe, i)
-		}
+	if j.arrays[i], err = j.pick(sc.ctx, &sc.columns[i]); j.arrays[i] != nil || err != nil {
+		return sc.place(err, j.stripe, i)
 	}
 	fetched, err := j.fetch()
 	if err != nil {
@@ -439,7 +441,7 @@ func (sc *scanner) close() {
 	sc.changed.Broadcast()
 	sc.mu.Unlock()
 	sc.workers.Wait()
-	for _, j := range sc.queue {
+	for _, j := range slices.Concat(sc.queue, sc.split) {
 		j.release()
 	}
 	sc.queue, sc.split, sc.open = nil, nil, nil

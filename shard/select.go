@@ -9,7 +9,6 @@ import (
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -271,11 +270,6 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
-// has tells whether the rows of a field of the shard need not be read.
-func (s *selection) has(col *arrowmap.Column, rows rowset.Set) bool {
-	return s.entry(col) != nil || s.holds(col, rows) != nil
-}
-
 // same tells whether a column of the filter has the arrays that a field of the shard
 // is made of.
 func (s *selection) same(i int, col *arrowmap.Column) bool {
@@ -304,34 +298,4 @@ func (s *selection) holds(col *arrowmap.Column, rows rowset.Set) *selected {
 		}
 	}
 	return nil
-}
-
-// pick gives the rows of a field of the shard by what choosing them has shown, nil
-// if that is not enough.
-func (s *selection) pick(ctx context.Context, col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
-	bare, err := s.pickBare(ctx, col, rows)
-	if bare == nil || err != nil {
-		return nil, err
-	}
-	defer bare.Release()
-	return stripe.Dress(s.options.Allocator, bare, *col)
-}
-
-func (s *selection) pickBare(ctx context.Context, col *arrowmap.Column, rows rowset.Set) (arrow.Array, error) {
-	if only := s.entry(col); only != nil {
-		r, err := s.reader(ctx, only.column)
-		if err != nil {
-			return nil, err
-		}
-		return r.With(s.options).Repeat(ctx, only.entry, rows.Len())
-	}
-	a := s.holds(col, rows)
-	if a == nil {
-		return nil, nil
-	}
-	if slices.Equal(a.rows, rows) {
-		a.bare.Retain()
-		return a.bare, nil
-	}
-	return arrowutil.Take(s.options.Allocator, a.bare, rows.Indices(a.rows))
 }

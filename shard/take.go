@@ -317,14 +317,7 @@ func (t *taking) joined(i int) (arrow.Array, error) {
 	case 0:
 		bare, _ := stripe.Bare(t.columns[i])
 		return arrowutil.Nulls(t.o.Allocator, bare.Plain, 0), nil
-	case 1:
-		parts[0].Retain()
-		return parts[0], nil
 	default:
-		arr, err := array.Concatenate(parts, t.o.Allocator)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", stripe.ErrBatchTooLarge, err)
-		}
-		return arr, nil
+		return concatenate(t.o.Allocator, parts)
 	}
 }
