@@ -29,7 +29,7 @@ func loop(name string, n reg.GPVirtual, body func()) {
 	JA(LabelRef(name))
 }
 
-// params loads the parameters that all kernels of lines have.
+// param loads a parameter.
 func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 
 // broadcast64 fills a register with a parameter.
