@@ -6,36 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
 )
-
-// Ranges of slots, in any order, are those of the whole block.
-func TestRangesOfGroups(t *testing.T) {
-	const n = 1000
-	text := makeValues(n, func(i int) []byte {
-		return fmt.Appendf(nil, "%.*s and then %d", i%20, "the same beginning of all", i*i)
-	})
-	for _, shape := range []string{"GroupedFSST(raw,raw)", "GroupedFSST(Delta(FFOR),FFOR)", "FSST(raw)", "LZ4(raw)"} {
-		tree, err := AppendTreeAs(nil, text, bitmap.All(n), shape)
-		require.NoError(t, err)
-		blk := frame(tree)
-		var s Scratch
-		rapid.Check(t, func(t *rapid.T) {
-			b, err := Parse(blk, n, 0, BlockOptions{}, &s)
-			require.NoError(t, err)
-			for range rapid.IntRange(1, 8).Draw(t, "ranges") {
-				from := rapid.IntRange(0, n).Draw(t, "from")
-				to := min(n, from+rapid.SampledFrom([]int{0, 1, 2, 63, 64, 65, 300, n}).Draw(t, "slots"))
-				part, ends := make([]byte, b.RangeLen(from, to)), make([]int64, to-from)
-				require.NoError(t, DecodeRange(b, from, to, part, ends, 0))
-				require.Equal(t, string(text.Slice(from, to).Bytes()), string(part))
-			}
-		})
-	}
-}
 
 // Sizes of groups that are not those of the values are found when a group is decoded,
 // and those that do not make up the stream before.
