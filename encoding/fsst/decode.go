@@ -3,6 +3,7 @@ package fsst
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 
 	"github.com/amudai/amudai-go/fault"
 )
@@ -69,50 +70,61 @@ func (d *Decoder) Decode(dst, src []byte) (int, error) {
 	return d.decodeSlow(dst, o, rest)
 }
 
-// step is the room that 8 codes take at most, with 8 bytes for the last store.
-const step = 8*MaxSymbolLen + 8
-
-// put writes the symbol of c at n, and returns the n behind it. n stays below
-// 64 for 8 codes: the mask only tells the compiler.
-func (d *Decoder) put(out *[step]byte, n uint64, c byte) uint64 {
-	binary.LittleEndian.PutUint64(out[n&63:], d.values[c])
-	return n + uint64(d.lengths[c])
-}
+// step is the room that 8 codes take at most.
+const step = 8 * MaxSymbolLen
 
 // decodeFast decodes 8 codes at a time while there is room behind them. It
 // returns how much it wrote, and the codes that it left: the last ones, or all
 // from one that is not valid.
 func (d *Decoder) decodeFast(room []byte, limit int, src []byte) (int, []byte) {
+	limit = min(limit, len(room)-step+1)
 	o := 0
-	for len(src) > 8 && o < limit && len(room)-o >= step {
-		out := (*[step]byte)(room[o:])
-		codes := binary.LittleEndian.Uint64(src)
-		n := uint64(0)
-		if special := d.special(codes); special != 0 {
-			k := bits.TrailingZeros64(special) / 8
-			for _, c := range src[:k] {
-				n = d.put(out, n, c)
-			}
-			if src[k] != escape {
-				return o + int(n), src[k:]
-			}
-			out[n&63] = src[k+1]
-			o += int(n) + 1
-			src = src[k+2:]
-			continue
+	for {
+		o, src = d.decodeSymbols(room, o, limit, src)
+		if len(src) <= 8 || o >= limit {
+			return o, src
 		}
-		n = d.put(out, n, byte(codes))
-		n = d.put(out, n, byte(codes>>8))
-		n = d.put(out, n, byte(codes>>16))
-		n = d.put(out, n, byte(codes>>24))
-		n = d.put(out, n, byte(codes>>32))
-		n = d.put(out, n, byte(codes>>40))
-		n = d.put(out, n, byte(codes>>48))
-		n = d.put(out, n, byte(codes>>56))
-		o += int(n)
-		src = src[8:]
+		k := bits.TrailingZeros64(d.special(binary.LittleEndian.Uint64(src))) / 8
+		for _, c := range src[:k] {
+			binary.LittleEndian.PutUint64(room[o:], d.values[c])
+			o += int(d.lengths[c])
+		}
+		if src[k] != escape {
+			return o, src[k:]
+		}
+		room[o] = src[k+1]
+		o++
+		src = src[k+2:]
 	}
-	return o, src
+}
+
+// decodeSymbols decodes 8 codes at a time as long as all of them are symbols' and o is
+// below limit; from there on is room for a step. It works with addresses, so that a code
+// takes five instructions.
+func (d *Decoder) decodeSymbols(room []byte, o, limit int, src []byte) (int, []byte) {
+	out, in := unsafe.Pointer(unsafe.SliceData(room)), unsafe.Pointer(unsafe.SliceData(src))
+	left := len(src)
+	for ; left > 8 && o < limit; left -= 8 {
+		if d.special(binary.LittleEndian.Uint64((*[8]byte)(in)[:])) != 0 {
+			break
+		}
+		o = d.put(out, o, *(*byte)(in))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 1)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 2)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 3)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 4)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 5)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 6)))
+		o = d.put(out, o, *(*byte)(unsafe.Add(in, 7)))
+		in = unsafe.Add(in, 8)
+	}
+	return o, src[len(src)-left:]
+}
+
+// put writes the symbol of a code at o, and returns the o behind it.
+func (d *Decoder) put(out unsafe.Pointer, o int, c byte) int {
+	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(out, o))[:], d.values[c])
+	return o + int(d.lengths[c])
 }
 
 // decodeSlow decodes the rest code by code and checks every length.
