@@ -51,18 +51,20 @@ type RunExplanation struct {
 	Blocks          int64 // that were read and decoded
 	BlocksAgain     int64 // those among them that were read before
 	BlockBytes      int64
-	WholeBlocks     int64         // those of which all values were wanted
-	Values          int64         // that were wanted of the blocks
-	BlocksOfColumns int64         // of all columns that were opened, those of the filter too
-	Choose, Decode  time.Duration // of all goroutines together
-	Elapsed         time.Duration
+	WholeBlocks     int64 // those of which all values were wanted
+	Values          int64 // that were wanted of the blocks
+	BlocksOfColumns int64 // of all columns that were opened, those of the filter too
+	// Prune is the time of asking statistics, filters, dictionaries and indexes, Read
+	// that of the requests, within the others; all of all goroutines together.
+	Prune, Choose, Decode, Read time.Duration
+	Elapsed                     time.Duration
 }
 
 // scanStats count what a scan does.
 type scanStats struct {
 	stripe.Counters
-	evaluated      atomic.Int64
-	choose, decode atomic.Int64 // nanoseconds
+	evaluated             atomic.Int64
+	prune, choose, decode atomic.Int64 // nanoseconds
 
 	mu      sync.Mutex
 	columns map[openedColumn]int64 // blocks of those that were opened
@@ -127,7 +129,7 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 
 // Analyze is Explain, and runs the scan.
 func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	requests, bytes := s.file.Reads()
+	before := s.file.Reads()
 	start := time.Now()
 	sc, err := s.newScanner(ctx, o)
 	if err != nil {
@@ -147,8 +149,8 @@ func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error
 		return nil, err
 	}
 	run.Elapsed = time.Since(start)
-	run.Requests, run.Bytes = s.file.Reads()
-	run.Requests, run.Bytes = run.Requests-requests, run.Bytes-bytes
+	after := s.file.Reads()
+	run.Requests, run.Bytes, run.Read = after.Requests-before.Requests, after.Bytes-before.Bytes, after.Took-before.Took
 	sc.stats.put(run)
 	x, err := s.Explain(ctx, o)
 	if err != nil {
@@ -175,7 +177,7 @@ func (s *scanStats) put(r *RunExplanation) {
 	}
 	r.BlocksAgain = s.Blocks.Load() - s.Distinct()
 	r.Blocks, r.BlockBytes, r.WholeBlocks, r.Values = s.Blocks.Load(), s.Bytes.Load(), s.Whole.Load(), s.Values.Load()
-	r.Choose, r.Decode = time.Duration(s.choose.Load()), time.Duration(s.decode.Load())
+	r.Prune, r.Choose, r.Decode = time.Duration(s.prune.Load()), time.Duration(s.choose.Load()), time.Duration(s.decode.Load())
 }
 
 // counters are what reads of columns add to, nil if nobody wants to know.
@@ -195,7 +197,9 @@ func (f *stripeFilter) trace(source Sources, note string) {
 func (x *Explanation) String() string {
 	var b strings.Builder
 	columns := strings.Join(x.Columns, ", ")
-	if len(x.Columns) > 12 {
+	if len(x.Columns) == 0 {
+		columns = "none"
+	} else if len(x.Columns) > 12 {
 		columns = fmt.Sprintf("%s and %d more", strings.Join(x.Columns[:12], ", "), len(x.Columns)-12)
 	}
 	fmt.Fprintf(&b, "columns: %s\n", columns)
@@ -238,12 +242,12 @@ func (r *RunExplanation) text(filtered bool) string {
 		fmt.Fprintf(&b, "; %d read twice", r.BlocksAgain)
 	}
 	fmt.Fprintf(&b, "\n         %s, %d of them whole; %s wanted\n", plural(r.BlockBytes, "byte"), r.WholeBlocks, plural(r.Values, "value"))
+	round := func(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+	fmt.Fprintf(&b, "time:    %v; ", round(r.Elapsed))
 	if filtered {
-		fmt.Fprintf(&b, "time:    %v; choosing rows %v, decoding the others %v\n", r.Elapsed.Round(time.Microsecond),
-			r.Choose.Round(time.Microsecond), r.Decode.Round(time.Microsecond))
-	} else {
-		fmt.Fprintf(&b, "time:    %v; decoding %v\n", r.Elapsed.Round(time.Microsecond), r.Decode.Round(time.Microsecond))
+		fmt.Fprintf(&b, "excluding rows %v, choosing among others %v, ", round(r.Prune), round(r.Choose))
 	}
+	fmt.Fprintf(&b, "decoding %v; %v of these reading\n", round(r.Decode), round(r.Read))
 	return b.String()
 }
 

@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/shardfile"
@@ -44,6 +45,9 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 		s.groups[g] = sync.OnceValues(func() (stripe.Fetched, error) { return s.prefetch(sc.ctx, g) })
 	}
 	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
+		if sc.stats != nil {
+			defer func(start time.Time) { sc.stats.prune.Add(int64(time.Since(start))) }(time.Now())
+		}
 		return newStripeFilter(sc.ctx, s)
 	})
 	s.result.opened = s.opened

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/fault"
@@ -45,16 +46,23 @@ func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
 	a.reads.requests.Add(1)
 	a.reads.bytes.Add(int64(len(p)))
+	defer func(start time.Time) { a.reads.took.Add(int64(time.Since(start))) }(time.Now())
 	return fault.Of(a.r.ReadAt(ctx, p, off), a.Name())
 }
 
 // reads counts what was read of a shard.
-type reads struct{ requests, bytes atomic.Int64 }
+type reads struct{ requests, bytes, took atomic.Int64 }
 
-// Reads is how many requests for how many bytes reading the shard has taken since
-// it was opened, without the first.
-func (f *File) Reads() (requests, bytes int64) {
-	return f.reads.requests.Load(), f.reads.bytes.Load()
+// Reads are requests to storage.
+type Reads struct {
+	Requests, Bytes int64
+	Took            time.Duration // the requests one after the other
+}
+
+// Reads are those that reading the shard has taken since it was opened, without the
+// first.
+func (f *File) Reads() Reads {
+	return Reads{f.reads.requests.Load(), f.reads.bytes.Load(), time.Duration(f.reads.took.Load())}
 }
 
 func (a *artifact) check(off, n int64) error {

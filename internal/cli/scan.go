@@ -11,29 +11,35 @@ import (
 	"github.com/amudai/amudai-go/schema"
 )
 
+// scanFlags are those of scan.
+type scanFlags struct {
+	catFlags
+	explain, analyze, count bool
+}
+
 func (a *app) scan() *cobra.Command {
-	var f catFlags
-	var explain, analyze, count bool
+	var f scanFlags
 	cmd := &cobra.Command{
 		Use:   "scan SHARD",
 		Short: "Print the rows of a shard that meet a condition, or how they are found",
 		Long: `scan prints the rows that --where asks for, as cat does; with --count only how many they are.
 --explain prints instead which rows would be looked at: what statistics, Bloom filters, value dictionaries and
-range indexes leave of each stripe. --analyze does the same and runs the scan: blocks and bytes read, requests, time.`,
+range indexes leave of each stripe. --analyze does the same and runs the scan: blocks and bytes read, requests, time.
+Both tell of counting if there is --count, too.`,
 		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if explain || analyze || count {
-				return a.runScan(cmd.Context(), args[0], f, count, analyze)
+			if f.explain || f.analyze || f.count {
+				return a.runScan(cmd.Context(), args[0], f)
 			}
-			return a.runCat(cmd.Context(), args[0], f, "")
+			return a.runCat(cmd.Context(), args[0], f.catFlags, "")
 		},
 	}
 	f.register(cmd, -1, "table on a terminal, else csv")
-	cmd.Flags().BoolVar(&explain, "explain", false, "print how the rows would be found")
-	cmd.Flags().BoolVar(&analyze, "analyze", false, "find them, and print what that took")
-	cmd.Flags().BoolVar(&count, "count", false, "print how many they are")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "print how the rows would be found")
+	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "find them, and print what that took")
+	cmd.Flags().BoolVar(&f.count, "count", false, "print how many they are")
 	return cmd
 }
 
@@ -50,7 +56,7 @@ func condition(text string) (filter.Expr, error) {
 }
 
 // runScan counts rows, or tells how they are found.
-func (a *app) runScan(ctx context.Context, location string, f catFlags, count, analyze bool) (err error) {
+func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err error) {
 	if _, err := f.read.options(a); err != nil {
 		return err
 	}
@@ -63,7 +69,7 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if count {
+	if !f.explain && !f.analyze {
 		n, err := s.Count(ctx, o.Filter)
 		if f.limit >= 0 {
 			n = min(n, f.limit)
@@ -74,10 +80,12 @@ func (a *app) runScan(ctx context.Context, location string, f catFlags, count, a
 		return err
 	}
 	explain := s.Explain
-	if analyze {
+	if f.analyze {
 		explain = s.Analyze
 	}
-	o.Columns = f.read.columns
+	if o.Columns = f.read.columns; f.count {
+		o.Columns = []string{}
+	}
 	x, err := explain(ctx, o)
 	if errors.Is(err, schema.ErrNoField) {
 		err = withHint(err, "amudai schema lists the columns")
