@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"time"
 
@@ -83,8 +84,9 @@ type WriterOptions struct {
 	// the system's folder for them.
 	MemoryBytes int64
 	TempDir     string
-	// Parallelism is how many columns are encoded at a time, by default
-	// GOMAXPROCS. The bytes do not depend on it.
+	// Parallelism is how many columns and pieces of them are encoded at a time, by
+	// default GOMAXPROCS. With more than 1 that goes on between the calls, and an
+	// error of a file may come with a later one. The bytes do not depend on it.
 	Parallelism int
 	// Allocator is for conversions of arrays; by default Arrow's.
 	Allocator memory.Allocator
@@ -109,6 +111,9 @@ func (o *WriterOptions) setDefaults() error {
 	if _, err := edition.Parse(o.Edition.String()); err != nil {
 		return fmt.Errorf("WriterOptions.Edition: %w", err)
 	}
+	if o.Parallelism == 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}
@@ -128,8 +133,12 @@ type Writer struct {
 	memory  *stripe.Memory
 
 	cur        *stripe.Writer // nil between stripes
+	rows       int64          // of the stripes before
+	stripes    int            // before
 	raw        int64          // raw bytes in cur
 	properties []Property     // of the stripe
+	appending  chan error     // gets the result of the stripe that is appended beside; nil if there is none
+	stop       func()         // ends appending
 	fields     map[uint32][]*commonpb.NameValuePair
 	err        error
 }
@@ -175,18 +184,20 @@ func (w *Writer) Columns() []arrowmap.Column { return w.columns }
 
 // Rows is the number of rows written so far.
 func (w *Writer) Rows() int64 {
-	n := w.out.Rows()
 	if w.cur != nil {
-		n += w.cur.Rows()
+		return w.rows + w.cur.Rows()
 	}
-	return n
+	return w.rows
 }
 
 // NumStripes is the number of finished stripes.
-func (w *Writer) NumStripes() int { return w.out.NumStripes() }
+func (w *Writer) NumStripes() int { return w.stripes }
 
 // Size is the number of bytes of the root artifact so far.
-func (w *Writer) Size() int64 { return w.out.Size() }
+func (w *Writer) Size() int64 {
+	w.settle() // an error comes with the next call that can return it
+	return w.out.Size()
+}
 
 // Write appends the rows of a batch, of any number, and ends stripes that become
 // full. The batch has the columns of the schema given to Create, in their order;
@@ -250,10 +261,13 @@ func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to 
 		return 0, err
 	}
 	w.raw += size
-	if full || w.cur.Rows() == w.o.StripeRows {
+	if !full && w.cur.Rows() < w.o.StripeRows {
+		return n, nil
+	}
+	if w.o.Parallelism == 1 {
 		return n, w.finish(ctx)
 	}
-	return n, nil
+	return n, w.finishBeside(ctx)
 }
 
 func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
@@ -307,12 +321,53 @@ func (w *Writer) begin() (err error) {
 
 // finish ends the stripe and appends it to the artifact.
 func (w *Writer) finish(ctx context.Context) error {
-	f, err := w.cur.Finish(ctx)
+	add, err := w.end(ctx)
+	if err == nil {
+		err = add(ctx)
+	}
+	return err
+}
+
+// finishBeside is finish that lets the next stripe begin while this one is
+// appended. An error of that comes with a later call.
+func (w *Writer) finishBeside(ctx context.Context) error {
+	add, err := w.end(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.Release()
+	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may outlive the call
+	w.appending = make(chan error, 1)
+	go func() { w.appending <- add(ctx) }()
+	return nil
+}
+
+// settle waits for the stripe that is appended beside.
+func (w *Writer) settle() error {
+	if w.appending == nil {
+		return nil
+	}
+	err := <-w.appending
+	w.stop()
+	w.appending, w.stop = nil, nil
+	if err != nil {
+		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+	}
+	return err
+}
+
+// end ends the stripe, after those before are appended; add, which must be called,
+// appends it.
+func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err error) {
+	if err := w.settle(); err != nil {
+		return nil, err
+	}
+	f, err := w.cur.Finish(ctx)
+	if err != nil {
+		return nil, err
+	}
 	w.cur = nil
+	w.rows += f.Rows
+	w.stripes++
 	for i := range f.Nodes {
 		if p := w.fields[f.Nodes[i].ID]; p != nil {
 			f.Nodes[i].Field.CustomProperties = p
@@ -320,14 +375,21 @@ func (w *Writer) finish(ctx context.Context) error {
 	}
 	o := shardfile.StripeOptions{Properties: w.properties, Features: f.Features}
 	w.properties = nil
-	return w.out.AppendStripe(ctx, f, o)
+	return func(ctx context.Context) error {
+		defer f.Release()
+		return w.out.AppendStripe(ctx, f, o)
+	}, nil
 }
 
 // CutStripe ends the stripe that is being written; the next row begins another
-// one. Without rows since the last cut it does nothing.
+// one. All stripes are in the artifact then. Without rows since the last cut it
+// writes nothing.
 func (w *Writer) CutStripe(ctx context.Context) error {
-	if w.err != nil || w.cur == nil {
+	if w.err != nil {
 		return w.err
+	}
+	if w.cur == nil {
+		return w.settle()
 	}
 	if err := w.finish(ctx); err != nil {
 		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
@@ -337,7 +399,12 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 }
 
 // SetProperty sets a custom property of the shard; it replaces one of the same name.
-func (w *Writer) SetProperty(name string, value any) error { return w.out.SetProperty(name, value) }
+func (w *Writer) SetProperty(name string, value any) error {
+	if err := w.settle(); err != nil {
+		return err
+	}
+	return w.out.SetProperty(name, value)
+}
 
 // SetStripeProperty adds a custom property to the stripe that is being written,
 // or that the next row begins.
@@ -384,6 +451,10 @@ func (w *Writer) Abort() error {
 		w.cur.Close()
 		w.cur = nil
 	}
+	if w.stop != nil {
+		w.stop()
+	}
+	w.settle() // its error has no more meaning
 	w.err = shardfile.ErrEnded
 	return w.out.Abort()
 }

@@ -148,7 +148,11 @@ func (w *localWriter) Flush() error {
 	if w.f == nil {
 		return errEnded
 	}
-	return w.buf.Flush()
+	if err := w.buf.Flush(); err != nil {
+		return err
+	}
+	w.f.StartWriteBack()
+	return nil
 }
 
 func (w *localWriter) Size() int64  { return w.size }

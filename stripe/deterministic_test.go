@@ -1,6 +1,7 @@
 package stripe_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -9,44 +10,79 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
 // The same rows give the same bytes, however they are cut into batches and
 // however many columns are encoded at a time.
 func TestBytesDoNotDependOnCuts(t *testing.T) {
-	types := []arrow.DataType{
-		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
-		&arrow.FixedSizeBinaryType{ByteWidth: 7}, &arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.BinaryTypes.Binary),
-		arrow.ListOf(arrow.PrimitiveTypes.Int64),
+	for _, c := range []struct {
+		rows  int64
+		types []arrow.DataType
+		o     encoding.Options
+	}{
+		{150_000, []arrow.DataType{
+			arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+			&arrow.FixedSizeBinaryType{ByteWidth: 7}, &arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.BinaryTypes.Binary),
+			arrow.ListOf(arrow.PrimitiveTypes.Int64),
+		}, encoding.Options{}},
+		{500_000, []arrow.DataType{ // more pieces than lanes
+			arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, &arrow.Decimal128Type{Precision: 12, Scale: 2},
+		}, encoding.Options{Features: edition.E2026.Features()}},
+	} {
+		var fields []arrow.Field
+		for i, dt := range c.types {
+			fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
+		}
+		s := arrow.NewSchema(fields, nil)
+		n := c.rows
+		whole := arrowgen.New(5).Batch(s, int(n))
+		var want *artifact
+		for i, cuts := range [][]int64{{n}, {1, 65_535, 65_536, 100_000, n}, {70_000, 140_000, n}, {0, n / 5, n * 2 / 5, n * 3 / 5, n * 4 / 5, n}} {
+			var batches []arrow.RecordBatch
+			from := int64(0)
+			for _, to := range cuts {
+				batches = append(batches, whole.NewSlice(from, to))
+				from = to
+			}
+			got, _ := write(t, s, batches, stripe.Options{Parallelism: 1 + i, Encoding: c.o})
+			if want == nil {
+				want = got
+			}
+			require.Equal(t, len(want.bytes), len(got.bytes), "cut at %v", cuts)
+			require.True(t, bytes.Equal(want.bytes, got.bytes))
+			for id, d := range want.nodes {
+				require.Equal(t, d.String(), got.nodes[id].String())
+			}
+		}
 	}
-	var fields []arrow.Field
-	for i, dt := range types {
-		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
-	}
-	s := arrow.NewSchema(fields, nil)
-	whole := arrowgen.New(5).Batch(s, 150_000)
-	var want *artifact
-	for i, cuts := range [][]int64{{150_000}, {1, 65_535, 65_536, 100_000, 150_000}, {70_000, 140_000, 150_000}, {0, 30_000, 60_000, 90_000, 120_000, 150_000}} {
-		var batches []arrow.RecordBatch
-		from := int64(0)
-		for _, to := range cuts {
-			batches = append(batches, whole.NewSlice(from, to))
-			from = to
-		}
-		got, _ := write(t, s, batches, stripe.Options{Parallelism: 1 + i, Encoding: encoding.Options{Profile: encoding.Balanced}})
-		if want == nil {
-			want = got
-		}
-		require.Equal(t, len(want.bytes), len(got.bytes), "cut at %v", cuts)
-		require.Equal(t, want.bytes, got.bytes)
-		for id, d := range want.nodes {
-			require.Equal(t, d.String(), got.nodes[id].String())
-		}
+}
+
+// A writer that is closed early waits for what is worked on, and leaves nothing.
+func TestCloseEarly(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	require.NoError(t, err)
+	batch := arrowgen.New(3).Batch(s, 200_000)
+	for _, parallelism := range []int{1, 2, 4} {
+		ctx, cancel := context.WithCancel(context.Background())
+		budget := storage.NewBudget(1 << 20)
+		w, err := stripe.NewWriter(columns, stripe.Options{Parallelism: parallelism, Budget: budget, TempDir: t.TempDir()})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(ctx, batch.Columns(), int(batch.NumRows())))
+		cancel()
+		require.ErrorIs(t, w.Write(ctx, batch.Columns(), int(batch.NumRows())), context.Canceled)
+		w.Close()
+		require.Zero(t, budget.Used())
+		_, err = w.Finish(context.Background())
+		require.Error(t, err)
 	}
 }
 

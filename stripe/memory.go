@@ -25,7 +25,7 @@ type nodePart struct {
 // NewMemory is an empty memory.
 func NewMemory() *Memory { return &Memory{encoders: map[nodePart]any{}} }
 
-// remembered is the encoder of a part, made if there is none.
+// remembered are the encoders of a part, made if there are none.
 func remembered[E any](c *nodeContext, p nodePart, create func() E) E {
 	if c.memory == nil {
 		return create()
@@ -40,12 +40,14 @@ func remembered[E any](c *nodeContext, p nodePart, create func() E) E {
 	return e
 }
 
-// numberEncoder is the encoder of the numbers of a node.
-func numberEncoder[T numeric.Value](c *nodeContext, p nodePart, o encoding.Options) *numeric.Encoder[T] {
-	return remembered(c, p, func() *numeric.Encoder[T] { return numeric.NewEncoder[T](o) })
+// numberEncoders are the encoders of the numbers of a node.
+func numberEncoders[T numeric.Value](c *nodeContext, p nodePart, o encoding.Options) *encoders[*numeric.Encoder[T]] {
+	return remembered(c, p, func() *encoders[*numeric.Encoder[T]] { return newEncoders(numeric.NewEncoder[T](o)) })
 }
 
-// bytesEncoder is the encoder of the byte strings of a node.
-func bytesEncoder(c *nodeContext, id uint32, fixed int) *bytestring.Encoder {
-	return remembered(c, nodePart{id: id}, func() *bytestring.Encoder { return bytestring.NewEncoder(c.encoding, fixed) })
+// bytesEncoders are the encoders of the byte strings of a node.
+func bytesEncoders(c *nodeContext, id uint32, fixed int) *encoders[*bytestring.Encoder] {
+	return remembered(c, nodePart{id: id}, func() *encoders[*bytestring.Encoder] {
+		return newEncoders(bytestring.NewEncoder(c.encoding, fixed))
+	})
 }

@@ -17,14 +17,14 @@ import (
 const flushAt = 64 << 10
 
 // nodeWriter writes one schema node and those below it. It is used by one
-// goroutine at a time.
+// goroutine at a time, which holds a place of the crew.
 type nodeWriter interface {
 	// write appends every slot of arr.
 	write(arr arrow.Array) error
 	// finish cuts the last blocks and appends the results, children first. After an
 	// error too the results belong to the caller, and the rest to release.
 	finish(out []Node) ([]Node, error)
-	// release drops staged bytes; the writer is not used afterwards.
+	// release drops staged bytes, once no piece is worked on; the writer is not used afterwards.
 	release()
 }
 
@@ -36,6 +36,7 @@ type nodeContext struct {
 	features *featureLog
 	mem      memory.Allocator
 	memory   *Memory // may be nil
+	crew     *crew
 }
 
 // newNodeWriter makes the writer for a column of the type table.

@@ -60,7 +60,7 @@ func (f *Finished) Release() {
 // Options are those of a [Writer].
 type Options struct {
 	Encoding    encoding.Options // profile and features; NoPresence is set where it belongs
-	Parallelism int              // columns encoded at a time; 0 means GOMAXPROCS
+	Parallelism int              // columns, and pieces of them, encoded at a time; 0 means GOMAXPROCS
 	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
 	TempDir     string           // of those files; empty means the system's
 	Allocator   memory.Allocator // for conversions of arrays; nil means the default

@@ -33,7 +33,7 @@ func (w *booleanWriter) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	return inChunks(arr, func(arr arrow.Array) error {
+	return inChunks(arr, flushAt, func(arr arrow.Array) error {
 		valid := arrowutil.Validity(arr)
 		values := valid // a type without content is true where it is not null
 		if w.rule == arrowmap.Same && arr.Len() > 0 {

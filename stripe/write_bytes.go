@@ -2,8 +2,6 @@ package stripe
 
 import (
 	"fmt"
-	"slices"
-	"sort"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -13,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/encoding/describe"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/internal/bitmap"
@@ -62,7 +59,7 @@ func (w *bytesWriter) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	return inChunks(arr, w.writeChunk)
+	return inChunks(arr, flushAt, w.writeChunk)
 }
 
 func (w *bytesWriter) writeChunk(arr arrow.Array) error {
@@ -74,7 +71,7 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 		return err
 	}
 	for v.N > 0 {
-		n, full := w.native.room(v)
+		n, full := w.native.room(w.ctx, v)
 		if left := dictionary.FirstLook - w.rows; w.dict != nil && left > 0 && left < int64(n) {
 			n, full = int(left), false
 		}
@@ -98,7 +95,7 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfPiece boo
 	mem.ids = w.dict.AddAll(mem.ids[:0], v.Data, v.Offsets, valid)
 	w.codes.Append(mem.ids)
 	mem.giveBack()
-	w.native.skip(v)
+	w.native.skip(w.ctx, v)
 	if (endOfPiece || w.rows == dictionary.FirstLook) && !w.dict.Stay(w.rows) {
 		return w.giveUp()
 	}
@@ -269,7 +266,7 @@ func (w *bytesWriter) finish(out []Node) ([]Node, error) {
 // reading so few values costs no more than reading it.
 const filterFrom = 256
 
-func (w *bytesWriter) release() { w.native.out.release() }
+func (w *bytesWriter) release() { w.native.line.release(w.ctx) }
 
 // finishDictionary makes the buffers of codes and of the dictionary (docs/format.md §8).
 func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer, error) {
@@ -278,8 +275,8 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 	field.DictionarySize = &size
 	o := w.ctx.encoding
 	o.NoPresence = true
-	codes := primitiveBlocks[uint32]{enc: numberEncoder[uint32](w.ctx, nodePart{w.id, true}, o)}
-	defer codes.out.release() // what an error left
+	codes := newPrimitiveBlocks[uint32](w.ctx, nodePart{w.id, true}, o)
+	defer codes.line.release(w.ctx) // what an error left
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
 		if codes.values == nil {
@@ -298,7 +295,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 	if err != nil {
 		return nil, err
 	}
-	data, err := codes.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
+	data, err := codes.line.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA})
 	if err != nil {
 		return nil, err
 	}
@@ -307,162 +304,4 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]Buffer
 		return []Buffer{data}, err
 	}
 	return []Buffer{data, values}, nil
-}
-
-// bytesBlocks stages byte strings and cuts them into blocks. It does so after
-// every flushAt values, and before that after flushBytes bytes or what the longest
-// block has, so that blocks do not depend on how values came.
-type bytesBlocks struct {
-	enc    *bytestring.Encoder
-	values bytestring.Values
-	valid  bitStage
-	out    bufferWriter
-	piece  int // values since the last multiple of flushAt
-	bytes  int // bytes of the current piece so far
-}
-
-// flushBytes is how many bytes of values make a piece at least.
-const flushBytes = 4 << 20
-
-func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
-	enc := bytesEncoder(c, id, fixed)
-	enc.Begin()
-	return bytesBlocks{enc: enc, values: bytestring.Values{Fixed: fixed}}
-}
-
-// room is how many of v's values belong to the current piece, at least one, and
-// whether they complete it. A piece ends with the value that reaches a bound.
-func (p *bytesBlocks) room(v bytestring.Values) (n int, full bool) {
-	n = min(v.N, flushAt-p.piece)
-	left := p.most() - p.bytes
-	if v.Fixed > 0 {
-		n = min(n, (left+v.Fixed-1)/v.Fixed)
-	} else {
-		reach := v.Offsets[0] + int64(left)
-		n = min(n, 1+sort.Search(n, func(i int) bool { return v.Offsets[i+1] >= reach }))
-	}
-	return n, p.piece+n == flushAt || p.bytes+len(v.Slice(0, n).Bytes()) >= p.most()
-}
-
-// most is how many bytes of values make a piece.
-func (p *bytesBlocks) most() int { return max(flushBytes, p.enc.Longest()) }
-
-// skip counts values into the current piece without staging them.
-func (p *bytesBlocks) skip(v bytestring.Values) (full bool) {
-	p.piece += v.N
-	p.bytes += len(v.Bytes())
-	if full = p.piece >= flushAt || p.bytes >= p.most(); full {
-		p.piece, p.bytes = p.piece%flushAt, 0
-	}
-	return full
-}
-
-// addAll adds values a piece at a time.
-func (p *bytesBlocks) addAll(c *nodeContext, v bytestring.Values, valid bitmap.Bits) error {
-	for v.N > 0 {
-		n, _ := p.room(v)
-		if err := p.add(c, v.Slice(0, n), valid.Slice(0, n)); err != nil {
-			return err
-		}
-		v, valid = v.Slice(n, v.N), valid.Slice(n, v.N)
-	}
-	return nil
-}
-
-// add stages values, which belong to one piece, and cuts blocks at its end. A
-// piece that comes whole is cut where it is, and only what is left is staged.
-func (p *bytesBlocks) add(c *nodeContext, v bytestring.Values, valid bitmap.Bits) error {
-	full := p.skip(v)
-	if full && p.values.N == 0 {
-		done, err := p.cut(c, v, valid, false)
-		if err != nil {
-			return err
-		}
-		p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
-		return nil
-	}
-	p.stage(v, valid)
-	if full {
-		return p.cutStaged(c, false)
-	}
-	return nil
-}
-
-func (p *bytesBlocks) stage(v bytestring.Values, valid bitmap.Bits) {
-	if v.N == 0 {
-		return
-	}
-	p.values.Data = append(p.values.Data, v.Bytes()...)
-	if p.values.Fixed == 0 {
-		if p.values.N == 0 {
-			p.values.Offsets = append(p.values.Offsets[:0], 0)
-		}
-		p.values.Offsets = slices.Grow(p.values.Offsets, v.N)
-		shift := p.values.Offsets[p.values.N] - v.Offsets[0]
-		for _, o := range v.Offsets[1 : v.N+1] {
-			p.values.Offsets = append(p.values.Offsets, o+shift)
-		}
-	}
-	p.values.N += v.N
-	p.valid.append(valid)
-}
-
-// cutStaged cuts what is staged.
-func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
-	done, err := p.cut(c, p.values, p.valid.view(), final)
-	if done > 0 {
-		p.drop(done)
-	}
-	return err
-}
-
-// cut writes values as blocks of the planned length, and tells how many; what may
-// still grow into a larger block is left, except at the end.
-func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, final bool) (done int, err error) {
-	mem := borrow()
-	defer mem.giveBack()
-	for done < v.N {
-		rest, ok := v.Slice(done, v.N), valid.Slice(done, v.N)
-		n := p.enc.Plan(rest, ok)
-		if n >= rest.N && !final && !p.enc.Whole(n) {
-			break
-		}
-		n = min(n, rest.N)
-		if mem.block, err = p.enc.AppendBlock(mem.block[:0], rest.Slice(0, n), ok.Slice(0, n)); err != nil {
-			return done, err
-		}
-		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return bytestring.Describe(tree, n, v.Fixed) })
-		if err := p.out.add(c, mem.block, n); err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return done, nil
-}
-
-func (p *bytesBlocks) drop(n int) {
-	rest := p.values.Slice(n, p.values.N)
-	p.values.N = rest.N
-	if p.values.Fixed == 0 {
-		start := rest.Offsets[0]
-		p.values.Data = p.values.Data[:copy(p.values.Data, p.values.Data[start:])]
-		for i, o := range rest.Offsets {
-			p.values.Offsets[i] = o - start
-		}
-		p.values.Offsets = p.values.Offsets[:rest.N+1]
-	} else {
-		p.values.Data = p.values.Data[:copy(p.values.Data, p.values.Data[n*p.values.Fixed:])]
-	}
-	p.valid.drop(n)
-}
-
-func (p *bytesBlocks) finish(c *nodeContext) ([]Buffer, error) {
-	if err := p.cutStaged(c, true); err != nil {
-		return nil, err
-	}
-	b, err := p.out.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
-	if err != nil {
-		return nil, err
-	}
-	return []Buffer{b}, nil
 }

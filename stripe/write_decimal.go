@@ -53,7 +53,7 @@ func (w *decimalWriter) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	return inChunks(arr, w.writeChunk)
+	return inChunks(arr, flushAt, w.writeChunk)
 }
 
 func (w *decimalWriter) writeChunk(arr arrow.Array) error {
@@ -106,4 +106,4 @@ func (w *decimalWriter) finish(out []Node) ([]Node, error) {
 	return append(out, node), err
 }
 
-func (w *decimalWriter) release() { w.blocks.out.release() }
+func (w *decimalWriter) release() { w.blocks.line.release(w.ctx) }

@@ -29,7 +29,7 @@ type listWriter struct {
 func newListWriter(c *nodeContext, col *arrowmap.Column) (*listWriter, error) {
 	o := c.encoding
 	o.NoPresence = true
-	w := &listWriter{ctx: c, id: col.ID, offsets: primitiveBlocks[uint64]{enc: numberEncoder[uint64](c, nodePart{id: col.ID}, o)}}
+	w := &listWriter{ctx: c, id: col.ID, offsets: newPrimitiveBlocks[uint64](c, nodePart{id: col.ID}, o)}
 	w.offsets.grow(1)[0] = 0
 	w.none.append(bitmap.All(1))
 	var err error
@@ -55,7 +55,7 @@ func (w *listWriter) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	return inChunks(arr, w.writeChunk)
+	return inChunks(arr, w.offsets.room(), w.writeChunk)
 }
 
 func (w *listWriter) writeChunk(arr arrow.Array) error {
@@ -140,7 +140,7 @@ func (w *listWriter) finish(out []Node) ([]Node, error) {
 	}
 	node := Node{ID: w.id, Field: &shardpb.FieldDescriptor{}}
 	w.stats.Fill(node.Field)
-	offsets, err := w.offsets.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
+	offsets, err := w.offsets.line.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_OFFSETS})
 	if err != nil {
 		return out, err
 	}
@@ -150,7 +150,7 @@ func (w *listWriter) finish(out []Node) ([]Node, error) {
 }
 
 func (w *listWriter) release() {
-	w.offsets.out.release()
+	w.offsets.line.release(w.ctx)
 	w.valid.bits.out.release()
 	for _, child := range w.children {
 		child.release()

@@ -1,14 +1,11 @@
 package stripe
 
 import (
-	"slices"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
@@ -80,7 +77,7 @@ func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, c
 	w := &primitiveWriter[T]{
 		ctx: c, id: col.ID, load: load,
 		stats:  collector,
-		blocks: primitiveBlocks[T]{enc: numberEncoder[T](c, nodePart{id: col.ID}, c.encoding)},
+		blocks: newPrimitiveBlocks[T](c, nodePart{id: col.ID}, c.encoding),
 	}
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.index = numrange.NewBuilder[T](byte(col.Stored.Type))
@@ -94,7 +91,7 @@ func (w *primitiveWriter[T]) write(arr arrow.Array) error {
 		return err
 	}
 	defer arr.Release()
-	return inChunks(arr, w.writeChunk)
+	return inChunks(arr, w.blocks.room(), w.writeChunk)
 }
 
 func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
@@ -120,13 +117,13 @@ func (w *primitiveWriter[T]) finish(out []Node) ([]Node, error) {
 	w.stats.Fill(field)
 	node := Node{ID: w.id, Field: field}
 	if field.ConstantValue != nil {
-		w.blocks.out.release()
+		w.release()
 		return append(out, node), nil
 	}
 	if err := w.flush(true); err != nil {
 		return out, err
 	}
-	data, err := w.blocks.out.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
+	data, err := w.blocks.line.finish(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true})
 	if err != nil {
 		return out, err
 	}
@@ -137,76 +134,17 @@ func (w *primitiveWriter[T]) finish(out []Node) ([]Node, error) {
 	return append(out, node), err
 }
 
-func (w *primitiveWriter[T]) release() { w.blocks.out.release() }
+func (w *primitiveWriter[T]) release() { w.blocks.line.release(w.ctx) }
 
-// primitiveBlocks stages values and cuts them into blocks.
-type primitiveBlocks[T numeric.Value] struct {
-	enc    *numeric.Encoder[T]
-	values []T
-	out    bufferWriter
-}
-
-// grow makes room for n more values and returns it.
-func (p *primitiveBlocks[T]) grow(n int) []T {
-	at := len(p.values)
-	if at == 0 && cap(p.values) == 0 {
-		p.values = takeStage[T](n)
-	}
-	p.values = slices.Grow(p.values, n)[:at+n]
-	return p.values[at:]
-}
-
-// flush cuts blocks out of every flushAt values that are staged, so that blocks
-// do not depend on how values came; the last time it cuts everything. valid is
-// the validity of the staged values.
-func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) error {
-	done := 0
-	for len(p.values)-done >= flushAt || final && done < len(p.values) {
-		end := min(done+flushAt, len(p.values))
-		if err := p.cut(c, p.values[done:end], valid.view().Slice(done, end)); err != nil {
-			return err
-		}
-		done = end
-	}
-	if done > 0 {
-		p.values = p.values[:copy(p.values, p.values[done:])]
-		valid.drop(done)
-	}
-	if len(p.values) == 0 && cap(p.values) >= flushAt {
-		giveStage(p.values)
-		p.values = nil
-	}
-	return nil
-}
-
-// cut writes values as blocks of the planned length.
-func (p *primitiveBlocks[T]) cut(c *nodeContext, values []T, valid bitmap.Bits) error {
-	n := p.enc.Plan(values, valid)
-	mem := borrow()
-	defer mem.giveBack()
-	for i := 0; i < len(values); i += n {
-		end := min(i+n, len(values))
-		var err error
-		mem.block, err = p.enc.AppendBlock(mem.block[:0], values[i:end], valid.Slice(i, end))
-		if err != nil {
-			return err
-		}
-		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return numeric.Describe(tree, numeric.Of[T](), end-i) })
-		if err := p.out.add(c, mem.block, end-i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inChunks calls f with slices of arr of at most flushAt values, so that what
-// is staged stays small whatever the length of arr.
-func inChunks(arr arrow.Array, f func(arrow.Array) error) error {
-	if arr.Len() <= flushAt {
+// inChunks calls f with slices of arr, the first of at most room values and the
+// others of at most flushAt, so that what is staged stays small whatever the length
+// of arr.
+func inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
+	if arr.Len() <= room {
 		return shiftRows(f(arr), 0)
 	}
-	for i := 0; i < arr.Len(); i += flushAt {
-		part := array.NewSlice(arr, int64(i), int64(min(i+flushAt, arr.Len())))
+	for i, n := 0, room; i < arr.Len(); i, n = i+n, flushAt {
+		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
 		err := f(part)
 		part.Release()
 		if err != nil {

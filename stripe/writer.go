@@ -1,13 +1,10 @@
 package stripe
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -17,15 +14,14 @@ import (
 )
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
-// more itself: a column belongs to one of them at any time, so the bytes do not
-// depend on how many there are.
+// more itself: columns take their values side by side, and what is staged is
+// encoded meanwhile, in a way that the bytes do not depend on how many there are.
 type Writer struct {
 	columns     []arrowmap.Column
 	nodes       []nodeWriter
 	features    *featureLog
 	parallelism int
-	order       []int           // in which columns are worked on: those that take longest first, so that none is left alone at the end
-	took        []time.Duration // what each column took the last time
+	crew        *crew
 	rows        int64
 	err         error
 }
@@ -40,11 +36,9 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	}
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
-	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory}
-	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism,
-		order: make([]int, len(columns)), took: make([]time.Duration, len(columns))}
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory, crew: newCrew(o.Parallelism)}
+	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, crew: c.crew}
 	for i := range columns {
-		w.order[i] = i
 		var err error
 		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
 			return nil, err
@@ -83,23 +77,19 @@ func (w *Writer) Rows() int64 { return w.rows }
 
 // each calls f for every column, on as many goroutines as allowed.
 func (w *Writer) each(ctx context.Context, f func(i int) error) error {
-	workers := min(w.parallelism, len(w.nodes))
-	if workers > 1 {
-		slices.SortStableFunc(w.order, func(a, b int) int { return cmp.Compare(w.took[b], w.took[a]) })
-	}
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range workers {
+	for range min(w.parallelism, len(w.nodes)) {
 		g.Go(func() error {
-			for i := int(next.Add(1)) - 1; i < len(w.order); i = int(next.Add(1)) - 1 {
+			w.crew.enter()
+			defer w.crew.leave()
+			for i := int(next.Add(1)) - 1; i < len(w.nodes); i = int(next.Add(1)) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				began := time.Now()
-				if err := f(w.order[i]); err != nil {
+				if err := f(i); err != nil {
 					return err
 				}
-				w.took[w.order[i]] = time.Since(began)
 			}
 			return nil
 		})
@@ -138,11 +128,13 @@ func (w *Writer) Finish(ctx context.Context) (*Finished, error) {
 
 // Close drops what is staged. After Finish it does nothing.
 func (w *Writer) Close() {
+	w.crew.enter()
 	for _, n := range w.nodes {
 		if n != nil {
 			n.release()
 		}
 	}
+	w.crew.leave()
 	w.nodes = nil
 	w.err = fmt.Errorf("stripe writer is closed")
 }

@@ -164,7 +164,7 @@ func TestRoundTrip(t *testing.T) {
 			v, valid := drawColumn(t, fixed)
 			for at := 0; at < v.N; {
 				rest := v.Slice(at, v.N)
-				n := e.Plan(rest, valid.Slice(at, v.N))
+				n := e.Plan(int64(at), rest, valid.Slice(at, v.N))
 				require.True(t, n > 0 && n <= rest.N)
 				part, mask := rest.Slice(0, n), valid.Slice(at, at+n)
 				blk, err := e.AppendBlock(nil, part, mask)
@@ -264,9 +264,9 @@ func TestPlanBounds(t *testing.T) {
 		v.Offsets = append(v.Offsets, v.Offsets[i]+100)
 	}
 	v.N = 10_000
-	require.Equal(t, 1024, e.Plan(v, bitmap.All(v.N)), "1310 fit, 1024 pack without filler")
-	require.Equal(t, 1000, e.Plan(v.Slice(0, 1000), bitmap.All(1000)))
+	require.Equal(t, 1024, e.Plan(0, v, bitmap.All(v.N)), "1310 fit, 1024 pack without filler")
+	require.Equal(t, 1000, e.Plan(0, v.Slice(0, 1000), bitmap.All(1000)))
 	huge := Values{Offsets: []int64{0, 1 << 20, 1 << 21}, N: 2}
-	require.Equal(t, 1, e.Plan(huge, bitmap.All(2)))
-	require.Equal(t, 16<<10, NewEncoder(encoding.Options{}, 1).Plan(Values{Fixed: 1, N: 1 << 20}, bitmap.All(1<<20)))
+	require.Equal(t, 1, e.Plan(0, huge, bitmap.All(2)))
+	require.Equal(t, 16<<10, NewEncoder(encoding.Options{}, 1).Plan(0, Values{Fixed: 1, N: 1 << 20}, bitmap.All(1<<20)))
 }

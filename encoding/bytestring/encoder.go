@@ -21,11 +21,7 @@ type Encoder struct {
 	numbers numbers
 	plan    plan
 	likely  method // what the first values suggest
-	done    int64  // values in blocks so far
 }
-
-// Begin tells that the next block is the first one of a buffer.
-func (e *Encoder) Begin() { e.done = 0 }
 
 // NewEncoder makes an encoder of values of fixed bytes or, if fixed is 0, of any
 // length. It takes no memory worth mention before the first block.
@@ -35,16 +31,27 @@ func NewEncoder(o encoding.Options, fixed int) *Encoder {
 	return e
 }
 
+// Clone makes another encoder that has found out the same, for another goroutine.
+func (e *Encoder) Clone() *Encoder {
+	c := *e
+	c.numbers.codes = c.numbers.codes.Clone()
+	c.numbers.lengths = c.numbers.lengths.Clone()
+	c.numbers.offsets = c.numbers.offsets.Clone()
+	c.numbers.ints = c.numbers.ints.Clone()
+	return &c
+}
+
 // Plan says how many of the values that are staged the next block should hold:
-// as many as the profile's bounds on values and bytes allow, at least one. A
-// result of v.N may grow once more values are there.
-func (e *Encoder) Plan(v Values, valid bitmap.Bits) (blockLen int) {
+// as many as the profile's bounds on values and bytes allow, at least one. The
+// buffer has as many values before them as at says. A result of v.N may grow once
+// more values are there.
+func (e *Encoder) Plan(at int64, v Values, valid bitmap.Bits) (blockLen int) {
 	n := e.fit(v, e.policy.bytes)
 	if n < v.N && e.likely.code == 0 && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
 	}
 	if e.templates() {
-		return e.planTemplates(v)
+		return planTemplates(at, v)
 	}
 	if n == v.N {
 		return n
@@ -57,9 +64,9 @@ func (e *Encoder) Plan(v Values, valid bitmap.Bits) (blockLen int) {
 
 // Whole tells whether a block of n values, which [Encoder.Plan] said, stays the
 // same whatever values follow.
-func (e *Encoder) Whole(n int) bool {
+func (e *Encoder) Whole(at int64, n int) bool {
 	if e.templates() {
-		return (e.done+int64(n))%templateValues == 0
+		return (at+int64(n))%templateValues == 0
 	}
 	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
 }
@@ -89,8 +96,8 @@ func (e *Encoder) Longest() int {
 
 // planTemplates plans blocks that end at multiples of templateValues, as readers'
 // batches do, so that they are decoded to their place.
-func (e *Encoder) planTemplates(v Values) int {
-	n := templateValues - int(e.done%templateValues)
+func planTemplates(at int64, v Values) int {
+	n := templateValues - int(at%templateValues)
 	for n > 1 && v.Offsets[min(n, v.N)]-v.Offsets[0] > templateBytes {
 		n = (n + 1) / 2
 	}
@@ -170,7 +177,6 @@ func (e *Encoder) AppendBlock(dst []byte, v Values, valid bitmap.Bits) ([]byte, 
 		dst = presence.Append(dst, valid, in.nulls, e.o.Profile == encoding.ProfilePlain)
 	}
 	dst = block.EndPresence(dst, mark)
-	e.done += int64(v.N)
 	w := workspaces.Get().(*workspace)
 	dst, err := e.appendTree(w, dst, in)
 	workspaces.Put(w)

@@ -71,7 +71,7 @@ func TestTemplatePlan(t *testing.T) {
 		at, blocks := 0, 0
 		for at < v.N {
 			rest := v.Slice(at, v.N)
-			n := e.Plan(rest, bitmap.All(rest.N))
+			n := e.Plan(int64(at), rest, bitmap.All(rest.N))
 			require.Equal(t, min(64<<10, rest.N), n)
 			part := rest.Slice(0, n)
 			blk, err := e.AppendBlock(nil, part, bitmap.All(n))
@@ -82,16 +82,15 @@ func TestTemplatePlan(t *testing.T) {
 			blocks++
 		}
 		require.Equal(t, 4, blocks)
-		e.Begin()
-		require.Equal(t, 64<<10, e.Plan(v, bitmap.All(v.N)))
+		require.Equal(t, 64<<10, e.Plan(0, v, bitmap.All(v.N)))
 		long := Values{Data: v.Data, N: 1 << 16}
 		for i := range int64(1<<16 + 1) {
 			long.Offsets = append(long.Offsets, i*300)
 		}
-		require.Equal(t, 16<<10, e.Plan(long, bitmap.All(long.N)), "300 bytes each, at most 8 MiB, and halves")
+		require.Equal(t, 16<<10, e.Plan(0, long, bitmap.All(long.N)), "300 bytes each, at most 8 MiB, and halves")
 	}
 	reference := NewEncoder(encoding.Options{}, 0)
-	require.Less(t, reference.Plan(v, bitmap.All(v.N)), 16<<10)
+	require.Less(t, reference.Plan(0, v, bitmap.All(v.N)), 16<<10)
 }
 
 // Where texts come to have too many templates, blocks are planned short again.
@@ -108,7 +107,7 @@ func TestTooManyTemplates(t *testing.T) {
 	e := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 0)
 	var s Scratch
 	write := func(v Values) (n int, form string) {
-		n = e.Plan(v, bitmap.All(v.N))
+		n = e.Plan(0, v, bitmap.All(v.N))
 		blk, err := e.AppendBlock(nil, v.Slice(0, n), bitmap.All(n))
 		require.NoError(t, err)
 		require.Equal(t, quoted(v.Slice(0, n), bitmap.All(n)), decodeAll(t, blk, n, 0, BlockOptions{Checksums: true}, &s))

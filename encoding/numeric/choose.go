@@ -1,6 +1,9 @@
 package numeric
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/alp"
 )
@@ -28,7 +31,7 @@ type memo struct {
 }
 
 const (
-	exploreEvery = 64 // blocks, doubled as long as the same is best
+	exploreEvery = 16 // blocks, doubled as long as the same is best
 	exploreMost  = 512
 	exploreAfter = 4   // blocks at least, when the cost has risen
 	alwaysBelow  = 256 // values: trying everything costs little
@@ -51,6 +54,17 @@ func (h *hint) kid(code encoding.Code, index, n int, few *hint) *hint {
 		h.kids[key] = k
 	}
 	return k
+}
+
+// cloneHints copies hints with their parts.
+func cloneHints(hints map[int]*hint) map[int]*hint {
+	out := maps.Clone(hints)
+	for key, h := range out {
+		c := *h
+		c.kids, c.alp = cloneHints(h.kids), slices.Clone(h.alp)
+		out[key] = &c
+	}
+	return out
 }
 
 // due tells whether to try all encodings on the next n values.

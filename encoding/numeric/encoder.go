@@ -41,6 +41,17 @@ func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
 	return e
 }
 
+// Clone makes another encoder that has found out the same, for another goroutine.
+// The clone of nil is nil.
+func (e *Encoder[T]) Clone() *Encoder[T] {
+	if e == nil {
+		return nil
+	}
+	c := *e
+	c.hints = cloneHints(e.hints)
+	return &c
+}
+
 // workspaces are the encs that no encoder uses right now.
 var workspaces = sync.Pool{New: func() any { return new(enc) }}
 

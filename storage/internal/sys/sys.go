@@ -18,6 +18,9 @@ type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Size() (int64, error)
+	// StartWriteBack has the system begin to write to the device what the file got
+	// so far, where it can, so that less is left for Sync.
+	StartWriteBack()
 	Sync() error
 	Close() error
 }

@@ -1,0 +1,194 @@
+package stripe
+
+import (
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/describe"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/bitmap"
+)
+
+// bytesBlocks stages byte strings and cuts them into blocks. It does so after
+// every flushAt values, and before that after flushBytes bytes or what the longest
+// block has, so that blocks do not depend on how values came.
+type bytesBlocks struct {
+	line   line[*bytestring.Encoder]
+	staged *byteStage // nil if there is nothing
+	fixed  int
+	at     int64 // values in blocks, or given to be cut
+	piece  int   // values since the last multiple of flushAt
+	bytes  int   // bytes of the current piece so far
+}
+
+// flushBytes is how many bytes of values make a piece at least.
+const flushBytes = 4 << 20
+
+func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
+	return bytesBlocks{line: line[*bytestring.Encoder]{encoders: bytesEncoders(c, id, fixed)}, fixed: fixed}
+}
+
+// room is how many of v's values belong to the current piece, at least one, and
+// whether they complete it. A piece ends with the value that reaches a bound.
+func (p *bytesBlocks) room(c *nodeContext, v bytestring.Values) (n int, full bool) {
+	n = min(v.N, flushAt-p.piece)
+	left := p.most(c) - p.bytes
+	if v.Fixed > 0 {
+		n = min(n, (left+v.Fixed-1)/v.Fixed)
+	} else {
+		reach := v.Offsets[0] + int64(left)
+		n = min(n, 1+sort.Search(n, func(i int) bool { return v.Offsets[i+1] >= reach }))
+	}
+	return n, p.piece+n == flushAt || p.bytes+len(v.Slice(0, n).Bytes()) >= p.most(c)
+}
+
+// most is how many bytes of values make a piece.
+func (p *bytesBlocks) most(c *nodeContext) int { return max(flushBytes, p.line.encoder(c).Longest()) }
+
+// skip counts values into the current piece without staging them.
+func (p *bytesBlocks) skip(c *nodeContext, v bytestring.Values) (full bool) {
+	p.piece += v.N
+	p.bytes += len(v.Bytes())
+	if full = p.piece >= flushAt || p.bytes >= p.most(c); full {
+		p.piece, p.bytes = p.piece%flushAt, 0
+	}
+	return full
+}
+
+// addAll adds values a piece at a time.
+func (p *bytesBlocks) addAll(c *nodeContext, v bytestring.Values, valid bitmap.Bits) error {
+	for v.N > 0 {
+		n, _ := p.room(c, v)
+		if err := p.add(c, v.Slice(0, n), valid.Slice(0, n)); err != nil {
+			return err
+		}
+		v, valid = v.Slice(n, v.N), valid.Slice(n, v.N)
+	}
+	return nil
+}
+
+// add stages values, which belong to one piece, and cuts blocks at its end. A
+// piece that comes whole is cut where it is, unless others do it, and only what is
+// left is staged.
+func (p *bytesBlocks) add(c *nodeContext, v bytestring.Values, valid bitmap.Bits) error {
+	full := p.skip(c, v)
+	if full && p.staged == nil && c.crew == nil {
+		return p.cut(c, v, valid, nil, false)
+	}
+	p.stage(v, valid)
+	if full {
+		return p.cutStaged(c, false)
+	}
+	return nil
+}
+
+func (p *bytesBlocks) stage(v bytestring.Values, valid bitmap.Bits) {
+	if v.N == 0 {
+		return
+	}
+	if p.staged == nil {
+		p.staged = takeByteStage(p.fixed)
+	}
+	p.staged.add(v, valid)
+}
+
+// cutStaged cuts what is staged.
+func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
+	s := p.staged
+	if s == nil {
+		return nil
+	}
+	p.staged = nil
+	return p.cut(c, s.values, s.valid.view(), s, final)
+}
+
+// cut has those values that fill blocks, at the end all, written, and stages the
+// rest, which may still grow into a larger block. The stage that the values are in,
+// if any, is given back.
+func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
+	lens, done := p.plan(p.line.encoder(c), v, valid, final)
+	p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
+	p.at += int64(done)
+	return p.line.add(c, final, func(e *bytestring.Encoder, out *piece) error {
+		defer in.giveBack()
+		return cutBytes(c, e, out, v, valid, lens)
+	})
+}
+
+// plan gives the lengths of blocks, and their sum.
+func (p *bytesBlocks) plan(e *bytestring.Encoder, v bytestring.Values, valid bitmap.Bits, final bool) (lens []int, done int) {
+	for done < v.N {
+		at, rest := p.at+int64(done), v.Slice(done, v.N)
+		n := e.Plan(at, rest, valid.Slice(done, v.N))
+		if n >= rest.N && !final && !e.Whole(at, n) {
+			break
+		}
+		lens = append(lens, n)
+		done += n
+	}
+	return lens, done
+}
+
+// cutBytes writes values as blocks of given lengths.
+func cutBytes(c *nodeContext, e *bytestring.Encoder, out *piece, v bytestring.Values, valid bitmap.Bits, lens []int) (err error) {
+	at := 0
+	for _, n := range lens {
+		start := len(out.bytes)
+		if out.bytes, err = e.AppendBlock(out.bytes, v.Slice(at, at+n), valid.Slice(at, at+n)); err != nil {
+			return err
+		}
+		c.features.addBlock(out.bytes[start:], func(tree []byte) describe.Node { return bytestring.Describe(tree, n, v.Fixed) })
+		out.closeBlock(n)
+		at += n
+	}
+	return nil
+}
+
+func (p *bytesBlocks) finish(c *nodeContext) ([]Buffer, error) {
+	if err := p.cutStaged(c, true); err != nil {
+		return nil, err
+	}
+	b, err := p.line.finish(c, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, EmbeddedPresence: true, EmbeddedOffsets: true})
+	if err != nil {
+		return nil, err
+	}
+	return []Buffer{b}, nil
+}
+
+// byteStage holds byte strings that wait to be cut.
+type byteStage struct {
+	values bytestring.Values
+	valid  bitStage
+}
+
+var byteStages = sync.Pool{New: func() any { return new(byteStage) }}
+
+// takeByteStage is an empty stage.
+func takeByteStage(fixed int) *byteStage {
+	s := byteStages.Get().(*byteStage)
+	s.values = bytestring.Values{Data: s.values.Data[:0], Offsets: append(s.values.Offsets[:0], 0), Fixed: fixed}
+	s.valid = bitStage{}
+	return s
+}
+
+// giveBack leaves the stage, which may be nil, to others.
+func (s *byteStage) giveBack() {
+	if s != nil {
+		byteStages.Put(s)
+	}
+}
+
+func (s *byteStage) add(v bytestring.Values, valid bitmap.Bits) {
+	s.values.Data = append(s.values.Data, v.Bytes()...)
+	if v.Fixed == 0 {
+		s.values.Offsets = slices.Grow(s.values.Offsets, v.N)
+		shift := s.values.Offsets[s.values.N] - v.Offsets[0]
+		for _, o := range v.Offsets[1 : v.N+1] {
+			s.values.Offsets = append(s.values.Offsets, o+shift)
+		}
+	}
+	s.values.N += v.N
+	s.valid.append(valid)
+}
