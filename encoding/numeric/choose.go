@@ -31,7 +31,7 @@ type memo struct {
 }
 
 const (
-	exploreEvery = 16 // blocks, doubled as long as the same is best
+	exploreEvery = 32 // blocks, doubled as long as the same is best
 	exploreMost  = 512
 	exploreAfter = 4   // blocks at least, when the cost has risen
 	alwaysBelow  = 256 // values: trying everything costs little
