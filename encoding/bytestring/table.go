@@ -202,14 +202,9 @@ func gatherSlots[S slot, O int32 | int64](t *Table, dst []byte, offsets []O, bas
 		if safe == 0 {
 			break
 		}
-		ends := offsets[:safe]
-		for i, c := range codes[:len(ends)] {
-			if uint(c) >= uint(len(slots)) {
-				return 0, t.unknown(c)
-			}
-			*(*S)(unsafe.Add(out, o)) = slots[c] // o is at most i slots, of which safe fit
-			o += int(lengths[c])
-			ends[i] = base + O(o)
+		var done int
+		if o, done = putSlots(out, o, slots, lengths, codes[:safe], offsets[:safe], base); done < safe {
+			return 0, t.unknown(codes[done])
 		}
 		codes, offsets = codes[safe:], offsets[safe:]
 	}
@@ -228,6 +223,40 @@ func gatherSlots[S slot, O int32 | int64](t *Table, dst []byte, offsets []O, bas
 		return 0, errRoom
 	}
 	return o, nil
+}
+
+// putSlots copies slots from place o of out on, and returns the place behind them and how many
+// codes there were before one without a slot. As many slots as codes must fit. It calls
+// nothing, and is not inlined where something is called, so that its loop stays in registers.
+//
+//go:noinline
+func putSlots[S slot, O int32 | int64](out unsafe.Pointer, o int, slots []S, lengths []uint32, codes []uint32, ends []O, base O) (end, done int) {
+	lengths, ends = lengths[:len(slots)], ends[:len(codes)]
+	for i, c := range codes {
+		if uint(c) >= uint(len(slots)) {
+			return o, i
+		}
+		*(*S)(unsafe.Add(out, o)) = slots[c]
+		o += int(lengths[c])
+		ends[i] = base + O(o)
+	}
+	return o, len(codes)
+}
+
+// putSame copies slots to every n-th byte of out, and returns how many codes there were
+// before one without a slot. It is made like putSlots.
+//
+//go:noinline
+func putSame[S slot](out unsafe.Pointer, n int, slots []S, codes []uint32) (done int) {
+	o := 0
+	for i, c := range codes {
+		if uint(c) >= uint(len(slots)) {
+			return i
+		}
+		*(*S)(unsafe.Add(out, o)) = slots[c]
+		o += n
+	}
+	return len(codes)
 }
 
 // gatherSame is Gather where all values have the same length: where they lie
@@ -280,12 +309,8 @@ func copySame[S slot](t *Table, dst []byte, codes []uint32) error {
 	if len(room) < t.slot {
 		fit = 0
 	}
-	to := unsafe.Pointer(unsafe.SliceData(room))
-	for i, c := range codes[:fit] {
-		if uint(c) >= uint(len(slots)) {
-			return t.unknown(c)
-		}
-		*(*S)(unsafe.Add(to, i*n)) = slots[c]
+	if done := putSame(unsafe.Pointer(unsafe.SliceData(room)), n, slots, codes[:fit]); done < fit {
+		return t.unknown(codes[done])
 	}
 	for i, c := range codes[fit:] {
 		if uint(c) >= uint(len(slots)) {
