@@ -19,6 +19,9 @@ import (
 
 // openShard opens a shard, and says what else a file is.
 func openShard(ctx context.Context, location string, types arrowmap.ReadOptions) (*shard.Shard, error) {
+	if location == "-" {
+		return nil, withHint(errors.New("this reads a shard here and there, which standard input does not allow"), "save it to a file first")
+	}
 	if !isURL(location) {
 		if info, err := os.Stat(location); err != nil {
 			return nil, missing(location, err)
