@@ -49,7 +49,7 @@ var textTypes = []textType{
 			return []string{strconv.Itoa(t.(*arrow.FixedSizeBinaryType).ByteWidth)}
 		},
 		func(args []string, _ []arrow.Field) (arrow.DataType, error) {
-			n, err := number(args, 0, 0, math.MaxInt32)
+			n, err := number(args, 0, math.MaxInt32)
 			return &arrow.FixedSizeBinaryType{ByteWidth: n}, err
 		}},
 	fixed(arrow.FixedWidthTypes.Date32, "date32"),
@@ -86,7 +86,7 @@ var textTypes = []textType{
 			return []string{strconv.Itoa(int(t.(*arrow.FixedSizeListType).Len()))}
 		},
 		func(args []string, kids []arrow.Field) (arrow.DataType, error) {
-			n, err := number(args, 0, 1, math.MaxInt32)
+			n, err := number(args, 1, math.MaxInt32)
 			if err != nil || len(kids) != 1 {
 				return nil, badArgs("fixed_size_list", args)
 			}
@@ -133,11 +133,11 @@ func decimalType(id arrow.Type, name string, most int) textType {
 			if len(args) != 2 {
 				return nil, badArgs(name, args)
 			}
-			p, err := number(args[:1], 0, 1, most)
+			p, err := number(args[:1], 1, most)
 			if err != nil {
 				return nil, err
 			}
-			s, err := number(args[1:], 0, -maxScale, maxScale)
+			s, err := number(args[1:], -maxScale, maxScale)
 			if err != nil {
 				return nil, err
 			}
@@ -178,13 +178,14 @@ func none(args []string) error {
 	return nil
 }
 
-func number(args []string, i, least, most int) (int, error) {
-	if len(args) != i+1 {
-		return least, fmt.Errorf("%d arguments instead of %d", len(args), i+1)
+// number is the only argument.
+func number(args []string, least, most int) (int, error) {
+	if len(args) != 1 {
+		return least, fmt.Errorf("%d arguments instead of 1", len(args))
 	}
-	n, err := strconv.Atoi(args[i])
+	n, err := strconv.Atoi(args[0])
 	if err != nil || n < least || n > most {
-		return least, fmt.Errorf("number %q is not from %d to %d", args[i], least, most)
+		return least, fmt.Errorf("number %q is not from %d to %d", args[0], least, most)
 	}
 	return n, nil
 }

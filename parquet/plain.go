@@ -22,7 +22,7 @@ type plainer struct {
 	mem    memory.Allocator
 }
 
-func newPlainer(schema *arrow.Schema, o tabular.WriteOptions) (*plainer, error) {
+func newPlainer(schema *arrow.Schema, o tabular.WriteOptions) *plainer {
 	p := &plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {
@@ -36,7 +36,7 @@ func newPlainer(schema *arrow.Schema, o tabular.WriteOptions) (*plainer, error) 
 	}
 	meta := schema.Metadata()
 	p.schema = arrow.NewSchema(fields, &meta)
-	return p, nil
+	return p
 }
 
 // plainType is the type that values of t are written as.

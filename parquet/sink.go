@@ -42,11 +42,7 @@ func create(_ context.Context, out tabular.Output, schema *arrow.Schema, o tabul
 	if o.Level == 0 {
 		o.Level = defaultLevel
 	}
-	s := &sink{out: out, limit: o.RowGroupRows}
-	var err error
-	if s.plain, err = newPlainer(schema, o); err != nil {
-		return nil, err
-	}
+	s := &sink{out: out, limit: o.RowGroupRows, plain: newPlainer(schema, o)}
 	options := []pq.WriterProperty{pq.WithAllocator(o.Allocator), pq.WithCompression(compress.Codecs.Zstd),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
@@ -55,6 +51,7 @@ func create(_ context.Context, out tabular.Output, schema *arrow.Schema, o tabul
 		options = append(options, pq.WithDictionaryPath(path, false))
 	}
 	props := pq.NewWriterProperties(options...)
+	var err error
 	if s.plain.schema, err = withStored(s.plain.schema, schema); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 func (v *verifier) messages(ctx context.Context) error {
 	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err != nil {
-			return v.foundAt(ctx, m, err)
+			return v.foundAt(ctx, err)
 		}
 		frame := make([]byte, m.Range.End-m.Range.Start)
 		if err := m.Artifact.ReadAt(ctx, frame, m.Range.Start); err != nil {
@@ -41,7 +41,7 @@ func (v *verifier) messages(ctx context.Context) error {
 
 // foundAt is found for an error that may come from a message which is checked, or
 // explained, elsewhere.
-func (v *verifier) foundAt(ctx context.Context, m shardfile.MessageRef, err error) error {
+func (v *verifier) foundAt(ctx context.Context, err error) error {
 	var e *fault.Error
 	if errors.Is(err, ErrChecksum) && errors.As(err, &e) && e.Offset >= 0 && e.Artifact == v.file.Root().Name() {
 		return v.problem(Finding{Err: err, Bit: v.explainFrameAt(ctx, v.file.Root(), e.Offset)})

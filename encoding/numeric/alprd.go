@@ -95,17 +95,17 @@ func joinRD[F alp.Float, U alp.Bits](dst []F, codes []uint16, right []U, p alp.R
 	return alp.DecodeRD(dst, codes, right, p, positions, lefts)
 }
 
-func appendALPRD[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
+func appendALPRD[U word](e *enc, dst []byte, in input[U]) []byte {
 	if in.t == F32 {
-		return appendALPRDParts[U, float32, uint32](e, dst, in, p)
+		return appendALPRDParts[U, float32, uint32](e, dst, in)
 	}
-	return appendALPRDParts[U, float64, uint64](e, dst, in, p)
+	return appendALPRDParts[U, float64, uint64](e, dst, in)
 }
 
 // appendALPRDParts needs a left tree whose size is a multiple of 8, and so a
 // dictionary of 4 or 8 entries: the reference refuses to read right parts that
 // do not begin at a multiple of their size.
-func appendALPRDParts[U word, F alp.Float, R alp.Bits](e *enc, dst []byte, in input[U], p *plan) []byte {
+func appendALPRDParts[U word, F alp.Float, R alp.Bits](e *enc, dst []byte, in input[U]) []byte {
 	floats := as[F](in.values)
 	params, ok := alp.SearchRD(floats)
 	if !ok || len(floats) == 0 {

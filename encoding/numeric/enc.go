@@ -164,7 +164,7 @@ func appendAs[U word](e *enc, dst []byte, in input[U], p *plan) []byte {
 	case encoding.ALP:
 		return appendALP(e, dst, in, p)
 	case encoding.ALPRD:
-		return appendALPRD(e, dst, in, p)
+		return appendALPRD(e, dst, in)
 	case encoding.BlockDictionary:
 		return appendDictionary(e, dst, in, p)
 	case encoding.Zstd:

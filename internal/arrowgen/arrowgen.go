@@ -125,7 +125,7 @@ func (g *Gen) append(b array.Builder, p *pattern, i int) {
 	case *array.Float64Builder:
 		b.Append(g.float64(v, x))
 	default:
-		g.appendOther(b, p, v, x)
+		g.appendOther(b, v, x)
 	}
 }
 
@@ -155,7 +155,7 @@ func (g *Gen) float32(v, x uint64) float32 {
 	return float32(v%1e4) / 10
 }
 
-func (g *Gen) appendOther(b array.Builder, p *pattern, v, x uint64) {
+func (g *Gen) appendOther(b array.Builder, v, x uint64) {
 	switch b := b.(type) {
 	case array.StringLikeBuilder:
 		b.Append(g.text(v))
@@ -205,8 +205,8 @@ func (g *Gen) appendOther(b array.Builder, p *pattern, v, x uint64) {
 		}
 	case *array.MapBuilder:
 		b.Append(true)
-		for k := range int(v % 4) {
-			g.appendKey(b.KeyBuilder(), v+uint64(k))
+		for range v % 4 {
+			g.appendKey(b.KeyBuilder())
 			g.child(b.ItemBuilder())
 		}
 	case *array.FixedSizeListBuilder:
@@ -251,7 +251,7 @@ func (g *Gen) child(b array.Builder) {
 }
 
 // appendKey appends a map key, which is never null.
-func (g *Gen) appendKey(b array.Builder, v uint64) {
+func (g *Gen) appendKey(b array.Builder) {
 	nulls := g.Nulls
 	g.Nulls = 0
 	g.append(b, &pattern{variants: 1000, run: 1}, 0)

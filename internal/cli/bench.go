@@ -110,7 +110,7 @@ func (c *comparison) release() {
 
 // load reads rows until there are enough.
 func (c *comparison) load(ctx context.Context, location string, o tabular.ReadOptions, most int64) error {
-	src, _, err := c.openSource(ctx, location, c.read.from, o)
+	src, err := c.openSource(ctx, location, c.read.from, o)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (c *converter) createSink(ctx context.Context) (tabular.Sink, error) {
 func (c *converter) look(ctx context.Context) error {
 	c.known = true
 	for i, location := range c.inputs {
-		src, _, err := c.openSource(ctx, location, c.from, c.readOptions(i))
+		src, err := c.openSource(ctx, location, c.from, c.readOptions(i))
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (c *converter) copyAll(ctx context.Context, sink tabular.Sink) error {
 		c.first = nil
 		if i > 0 {
 			var err error
-			if src, _, err = c.openSource(ctx, location, c.from, c.readOptions(i)); err != nil {
+			if src, err = c.openSource(ctx, location, c.from, c.readOptions(i)); err != nil {
 				return err
 			}
 			if s, ok := sink.(*shardSink); ok {

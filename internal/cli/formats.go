@@ -227,14 +227,13 @@ func byName(name string) (tabular.Format, error) {
 }
 
 // openSource opens a location as a source of batches.
-func (a *app) openSource(ctx context.Context, location, format string, o tabular.ReadOptions) (tabular.Source, tabular.Format, error) {
+func (a *app) openSource(ctx context.Context, location, format string, o tabular.ReadOptions) (tabular.Source, error) {
 	in, f, err := a.openInput(ctx, location, format)
 	if err != nil {
-		return nil, f, err
+		return nil, err
 	}
 	if f.Name == shardName {
-		src, err := a.openShardSource(ctx, in, location, o)
-		return src, f, err
+		return a.openShardSource(ctx, in, location, o)
 	}
 	flag := ""
 	switch {
@@ -244,19 +243,19 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 		flag = "--strings"
 	}
 	if flag != "" {
-		return nil, f, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
+		return nil, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
 	}
 	src, err := f.Open(ctx, in, o)
 	if err != nil {
-		return nil, f, wrongFormat(err, location, f)
+		return nil, wrongFormat(err, location, f)
 	}
-	return src, f, nil
+	return src, nil
 }
 
 // readAll calls f, if any, with every batch of a table that has some number of rows, and
 // with the number of its first row.
 func (a *app) readAll(ctx context.Context, location string, columns []string, rows int64, f func(b arrow.RecordBatch, first int64) error) (err error) {
-	src, _, err := a.openSource(ctx, location, "", tabular.ReadOptions{Columns: columns})
+	src, err := a.openSource(ctx, location, "", tabular.ReadOptions{Columns: columns})
 	if err != nil {
 		return err
 	}

@@ -121,7 +121,7 @@ func (a *app) printSchema(ctx context.Context, location string, r readFlags) err
 	if err != nil {
 		return err
 	}
-	src, _, err := a.openSource(ctx, location, r.from, o)
+	src, err := a.openSource(ctx, location, r.from, o)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (c *converter) lookNanos(ctx context.Context, i int, columns []string, look
 	if o.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
 		o.Columns = columns // else names and paths differ, and all columns are read
 	}
-	src, _, err := c.openSource(ctx, c.inputs[i], c.from, o)
+	src, err := c.openSource(ctx, c.inputs[i], c.from, o)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	if err != nil {
 		return err
 	}
-	src, _, err := a.openSource(ctx, location, f.read.from, o)
+	src, err := a.openSource(ctx, location, f.read.from, o)
 	if err != nil {
 		return err
 	}

@@ -338,7 +338,7 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 		}
 		return filter.ILike(col, upper(pattern)), c.pattern("(?is)^" + meaning + "$")
 	}
-	expression := g.regex(s, part)
+	expression := g.regex(part)
 	if g.Rand.IntN(3) == 0 {
 		return filter.MatchesFold(col, expression), c.pattern("(?i)" + expression)
 	}
@@ -384,7 +384,7 @@ func (g *Gen) like(s string) (pattern, meaning string) {
 	return pattern, meaning
 }
 
-func (g *Gen) regex(s, part string) string {
+func (g *Gen) regex(part string) string {
 	quoted := regexp.QuoteMeta(part)
 	forms := []string{"%s", "^%s", "%s$", "^%s$", "^%s.*[0-9]", "(%s)+", "%s|x", "[a-z]%s", "(?:%s)?[0-9]$", ".*%s"}
 	return fmt.Sprintf(forms[g.Rand.IntN(len(forms))], quoted)
