@@ -1,5 +1,7 @@
 package template
 
+import "unsafe"
+
 // Digits are packed eighteen to a word of 64 bits: six groups of 10 bits, from
 // the lowest, each a number of three digits; the highest four bits are 0.
 
@@ -63,22 +65,25 @@ func AllDigits(b []byte) bool {
 	return all == highs
 }
 
-// UnpackWords writes the digits of all words to dst, WordDigits each, and a few
-// bytes more, and tells whether the words are good.
+// UnpackWords writes the digits of all words to dst, WordDigits each, and tells
+// whether the words are good.
 func UnpackWords(dst, words []byte) (ok bool) {
 	const mark = 1<<31 | 1<<55
 	var marks, high uint64
-	for len(words) >= 8 {
-		d, w := (*[WordDigits + 6]byte)(dst), le.Uint64(words)
-		a := uint64(groups[w&groupMask]) | uint64(groups[w>>10&groupMask])<<24
-		b := uint64(groups[w>>20&groupMask]) | uint64(groups[w>>30&groupMask])<<24
-		c := uint64(groups[w>>40&groupMask]) | uint64(groups[w>>50&groupMask])<<24
-		le.PutUint64(d[:], a)
-		le.PutUint64(d[6:], b)
-		le.PutUint64(d[12:], c)
-		marks |= a | b | c
+	n := len(words) / 8
+	_ = dst[:n*WordDigits]
+	to, from := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(words))
+	g := &groups
+	for i := range n {
+		d, w := (*[WordDigits]byte)(unsafe.Add(to, i*WordDigits)), le.Uint64((*[8]byte)(unsafe.Add(from, 8*i))[:])
 		high |= w
-		dst, words = dst[WordDigits:], words[8:]
+		a := uint64(g[w&groupMask]) | uint64(g[w>>10&groupMask])<<24
+		b := uint64(g[w>>20&groupMask]) | uint64(g[w>>30&groupMask])<<24
+		c := uint64(g[w>>40&groupMask]) | uint64(g[w>>50&groupMask])<<24
+		marks |= a | b | c
+		le.PutUint64(d[:], a|b<<48)
+		le.PutUint64(d[8:], b>>16|c<<32)
+		le.PutUint16(d[16:], uint16(c>>32))
 	}
 	return marks&mark == 0 && high>>60 == 0
 }
