@@ -12,7 +12,7 @@ func newCrew(parallelism int) *crew {
 	if parallelism == 1 {
 		return nil
 	}
-	return &crew{make(chan struct{}, parallelism), make(chan struct{}, 2*parallelism)}
+	return &crew{make(chan struct{}, parallelism), make(chan struct{}, parallelism)}
 }
 
 // enter takes a place, as soon as there is one.
