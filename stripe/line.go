@@ -80,22 +80,22 @@ func (l *line[E]) add(c *nodeContext, now bool, work func(e E, out *piece) error
 	e, number := l.encoder(c), l.given
 	l.given++
 	if c.crew == nil {
-		l.make(c, number, e, work)
+		l.encode(c, number, e, work)
 		return l.err
 	}
 	l.free[number%lanes] = make(chan struct{})
 	if now {
-		l.make(c, number, e, work)
+		l.encode(c, number, e, work)
 	} else {
-		c.crew.start(func() { l.make(c, number, e, work) })
+		c.crew.start(func() { l.encode(c, number, e, work) })
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
-// make writes a piece and collects what is ready.
-func (l *line[E]) make(c *nodeContext, number int, e E, work func(e E, out *piece) error) {
+// encode writes a piece and collects what is ready.
+func (l *line[E]) encode(c *nodeContext, number int, e E, work func(e E, out *piece) error) {
 	p := pieces.Get().(*piece)
 	p.bytes, p.blocks = p.bytes[:0], p.blocks[:0]
 	p.err = work(e, p)
