@@ -49,10 +49,11 @@ type decimalReader struct {
 }
 
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > w.options.MaxArrayBytes/32 {
+	count := rows.Len()
+	if count > w.options.MaxArrayBytes/32 {
 		return nil, ErrBatchTooLarge
 	}
-	n := int(rows.Len())
+	n := int(count)
 	out := newFixedColumn(w, n, r.store.width, r.nulls)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		if done, err := r.decodeIntegers(w, p, block, out); done || err != nil {

@@ -52,10 +52,11 @@ func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(Piece)) {
 }
 
 func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if rows.Len() > w.options.MaxArrayBytes/8 {
+	count := rows.Len()
+	if count > w.options.MaxArrayBytes/8 {
 		return nil, ErrBatchTooLarge
 	}
-	n := int(rows.Len())
+	n := int(count)
 	out := newFixedColumn(w, n, r.store.width, r.nulls)
 	err := r.data.each(ctx, w, rows, func(p *part, block []byte) error {
 		if p.whole() {

@@ -77,18 +77,18 @@ func (br *blockReader) parts(w *worker, rows rowset.Set) ([]part, error) {
 func (w *worker) cut(p *part, rows rowset.Set) rowset.Set {
 	start := int64(p.First)
 	end := start + int64(p.N)
-	mark := len(w.rows)
-	for len(rows) > 0 && rows[0].From < end {
-		lo, hi := max(rows[0].From, start), min(rows[0].To, end)
-		w.rows = append(w.rows, rowset.Range{From: lo - start, To: hi - start})
-		p.n += int(hi - lo)
-		if rows[0].To > end {
+	mark, all, n, k := len(w.rows), w.rows, int64(0), 0
+	for ; k < len(rows) && rows[k].From < end; k++ {
+		lo, hi := max(rows[k].From, start), min(rows[k].To, end)
+		all = append(all, rowset.Range{From: lo - start, To: hi - start})
+		n += hi - lo
+		if rows[k].To > end {
 			break
 		}
-		rows = rows[1:]
 	}
-	p.rows = w.rows[mark:len(w.rows):len(w.rows)]
-	return rows
+	w.rows = all
+	p.n, p.rows = int(n), all[mark:len(all):len(all)]
+	return rows[k:]
 }
 
 // run is how many parts from the first on one request reads, and its bytes: blocks

@@ -43,6 +43,21 @@ func decodeDelta[U word](dst []U, tree []byte, t Type, s *Scratch) error {
 	return nil
 }
 
+// Ascends tells whether a tree of n uint64 that decodes shows by its form that each is at
+// least the one before, and all are less than 2^63: packed differences too small to wrap.
+// Others may ascend, too.
+func Ascends(tree []byte, n int) bool {
+	if peek(tree) != encoding.Delta {
+		return false
+	}
+	header, payload, err := split(tree, 8)
+	if err != nil || loadOne[uint64](header) > 1<<62 {
+		return false
+	}
+	p, ok, err := parsePacked[uint64](payload, U64, n-1)
+	return ok && err == nil && p.w <= 30 && p.base <= 1<<30 && int64(n) <= 1<<31
+}
+
 // prefixSum turns differences into values, in place, and returns the last.
 func prefixSum[U word](dst []U, sum U) U {
 	for i, d := range dst {

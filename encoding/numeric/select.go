@@ -6,7 +6,9 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/fault"
 	"github.com/amudai/amudai-go/internal/bitmap"
 	"github.com/amudai/amudai-go/internal/simd"
@@ -28,10 +30,17 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	}
 	dst = dst[:(n+63)/64]
 	s.begin()
-	validity := bytesOf(take[uint64](s, len(dst)))
-	b, nulls, err := parseBlock(blk, n, validity, 0, o)
+	b, err := block.Parse(blk, o.Checksums)
 	if err != nil {
 		return err
+	}
+	var validity []byte
+	if len(b.Presence) > 0 {
+		validity = bytesOf(take[uint64](s, len(dst)))
+	}
+	nulls, err := presence.Decode(b.Presence, n, validity, 0)
+	if err != nil {
+		return fault.In(err, "presence", block.HeaderLen)
 	}
 	if err := selectAll(dst, b.Values, n, in, s); err != nil {
 		return fault.In(err, "values", int64(b.ValuesOffset))
