@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/measure"
 	"github.com/amudai/amudai-go/rowset"
 )
 
@@ -112,7 +113,7 @@ func TestConditionsHoldForTheSameRows(t *testing.T) {
 func madeUp(scan ...float64) []*result {
 	base := &figures{Name: baseName, Size: 1000, Values: map[string][]float64{opScan: {1, 2, 1}}}
 	ours := &figures{Name: "amudai 2026 Balanced", Size: 960, Values: map[string][]float64{opScan: scan}}
-	return []*result{{Set: "flights", Unit: seconds, Ops: []string{opScan}, Runs: []*figures{base, ours}}}
+	return []*result{{Set: "flights", Unit: measure.Seconds, Ops: []string{opScan}, Runs: []*figures{base, ours}}}
 }
 
 func TestGoalsThatAreMissedAreMarked(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // A ratio that changed by less than this did not change.
@@ -28,7 +30,7 @@ func printComparison(w io.Writer, before, after []*result) int {
 		for _, f := range now.Runs {
 			for _, op := range append([]string{opSize}, now.Ops...) {
 				x, y := before[at].stat(f.Name, op, baseName), now.stat(f.Name, op, baseName)
-				if !x.known || !y.known || f.Name == baseName && now.Unit == seconds {
+				if !x.known || !y.known || f.Name == baseName && now.Unit == measure.Seconds {
 					continue
 				}
 				figures++

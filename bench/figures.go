@@ -10,12 +10,6 @@ import (
 // opSize is no operation, but has figures like one.
 const opSize = "size"
 
-// The units of results.
-const (
-	seconds = "s"
-	mib     = "MiB"
-)
-
 // stat is a figure of several rounds.
 type stat struct {
 	median, least, most float64
@@ -66,18 +60,18 @@ func (r *result) stat(name, op, versus string) stat {
 		return stat{}
 	case op == opSize:
 		return statOf([]float64{float64(f.Size) / float64(base.Size)})
-	case r.Unit == mib:
+	case r.Unit == measure.MiB:
 		return statOf(f.Values[op])
 	case op == opScan22:
-		return f.share(opScan22, opScan2)
+		return share(f, opScan22, opScan2)
 	case op == opWrite22:
-		return f.share(opWrite22, opWrite2)
+		return share(f, opWrite22, opWrite2)
 	}
 	return statOf(measure.Ratios(f.Values[op], base.Values[op]))
 }
 
 // share is how much of the work of two single threads two threads together do.
-func (f *figures) share(sideBySide, together string) stat {
+func share(f *figures, sideBySide, together string) stat {
 	ratios := measure.Ratios(f.Values[sideBySide], f.Values[together])
 	for i := range ratios {
 		ratios[i] /= 2

@@ -16,7 +16,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -27,6 +26,8 @@ import (
 	"runtime/pprof"
 	"strings"
 	"syscall"
+
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 type config struct {
@@ -132,39 +133,16 @@ func run(ctx context.Context, c config) (err error) {
 		}
 		results = append(results, r)
 		r.print(os.Stdout)
-		if err := save(c.jsonFile, results); err != nil {
-			return err
+		if c.jsonFile != "" {
+			if err := measure.Save(c.jsonFile, results); err != nil { // what is measured so far
+				return err
+			}
 		}
 	}
 	if c.rows == 0 { // what is to be reached is about whole data sets
 		printTargets(os.Stdout, results)
 	}
 	return nil
-}
-
-// save writes what is measured so far.
-func save(path string, results []*result) error {
-	if path == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(results, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
-// loadResults reads what save wrote.
-func loadResults(path string) ([]*result, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var out []*result
-	if err := json.Unmarshal(b, &out); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return out, nil
 }
 
 func setNames(sets string) []string {
@@ -191,7 +169,7 @@ func showFiles(w io.Writer, paths []string) error {
 	}
 	var all []*result
 	for _, path := range paths {
-		results, err := loadResults(path)
+		results, err := measure.Load[*result](path)
 		if err != nil {
 			return err
 		}
@@ -209,11 +187,11 @@ func compareFiles(w io.Writer, paths []string) error {
 	if len(paths) != 2 {
 		return errors.New("-compare OLD.json NEW.json")
 	}
-	before, err := loadResults(paths[0])
+	before, err := measure.Load[*result](paths[0])
 	if err != nil {
 		return err
 	}
-	after, err := loadResults(paths[1])
+	after, err := measure.Load[*result](paths[1])
 	if err != nil {
 		return err
 	}

@@ -13,23 +13,11 @@ import (
 	"github.com/amudai/amudai-go/internal/measure"
 )
 
-// result holds the figures of a data set: one row a contender.
-type result struct {
-	Set  string     `json:"set"`
-	Rows int64      `json:"rows"`
-	Unit string     `json:"unit"` // of the values: "s" (CPU seconds) or "MiB"
-	Ops  []string   `json:"ops"`
-	Runs []*figures `json:"runs"`
-}
+// result is that of a data set.
+type result measure.Result
 
 // figures are those of one contender.
-type figures struct {
-	Name   string               `json:"name"`
-	Size   int64                `json:"size"`   // bytes of the file
-	Values map[string][]float64 `json:"values"` // of every operation, one a round
-}
-
-func (f *figures) median(op string) float64 { return measure.Median(f.Values[op]) }
+type figures = measure.Figures
 
 // race is the contenders at one data set.
 type race struct {
@@ -50,7 +38,7 @@ func measureSet(ctx context.Context, c config, name, dir string) (*result, error
 	if err != nil {
 		return nil, err
 	}
-	r := race{dataset: d, config: c, result: &result{Set: name, Rows: d.rows, Unit: "s"}}
+	r := race{dataset: d, config: c, result: &result{Set: name, Rows: d.rows, Unit: measure.Seconds}}
 	for _, op := range d.operations() {
 		if c.wants(op) {
 			r.Ops = append(r.Ops, op)
@@ -156,7 +144,7 @@ func (r *race) compare(ctx context.Context, op string) error {
 func (r *race) round(ctx context.Context, round int) error {
 	for _, op := range r.Ops {
 		for i, k := range r.list {
-			tired := op == opWrite && (round == 0 || round > 1 && r.Runs[i].median(opWrite) > slowWrite)
+			tired := op == opWrite && (round == 0 || round > 1 && r.Runs[i].Median(opWrite) > slowWrite)
 			if tired || !k.can(r.dataset, op) {
 				continue
 			}

@@ -53,7 +53,7 @@ func measureMemory(ctx context.Context, c config, name, dir string) (*result, er
 	if err != nil {
 		return nil, err
 	}
-	r := &result{Set: name, Unit: mib, Ops: []string{opWrite, opScan}}
+	r := &result{Set: name, Unit: measure.MiB, Ops: []string{opWrite, opScan}}
 	for i, k := range c.contenders() {
 		if !k.can(d, opWrite) || !k.can(d, opScan) {
 			continue

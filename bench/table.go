@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // print writes the figures as a Markdown table: the base in its own units, all
@@ -50,10 +51,10 @@ func (r *result) cell(f *figures, op string, isBase bool) string {
 	switch {
 	case len(f.Values[op]) == 0:
 		return "-"
-	case r.Unit == mib:
-		return fmt.Sprintf("%.0f MiB", f.median(op))
+	case r.Unit == measure.MiB:
+		return fmt.Sprintf("%.0f MiB", f.Median(op))
 	case isBase && !share:
-		return fmt.Sprintf("%.3f s", f.median(op))
+		return fmt.Sprintf("%.3f s", f.Median(op))
 	}
 	return r.stat(f.Name, op, r.Runs[0].Name).String()
 }
@@ -115,9 +116,9 @@ func (g goal) limit(set string, e edition.Edition) float64 {
 
 // cell shows the figure with its limit, and marks it if it does not keep that.
 func (g goal) cell(results []*result, set string, e edition.Edition) (cell string, met, known bool) {
-	unit, versus := seconds, g.versus
+	unit, versus := measure.Seconds, g.versus
 	if g.memory {
-		unit = mib
+		unit = measure.MiB
 	}
 	if versus == "" {
 		versus = baseName

@@ -32,6 +32,7 @@ type benchFlags struct {
 	rounds  int
 	limit   int64
 	memory  string
+	json    string
 	columns []string
 }
 
@@ -42,7 +43,8 @@ func (a *app) bench() *cobra.Command {
 		Short: "Compare a shard of a table with Parquet",
 		Long: `bench reads a table of any format into memory, writes it as Parquet (zstd) and as a shard into a
 temporary folder, and compares size, writing, scanning, reading some columns, and looking up 1,000
-random rows (opening the file included). Times are CPU time on one core, medians of --rounds.`,
+random rows (opening the file included). Times are CPU time on one core, medians of --rounds.
+--json FILE writes all rounds to a file, which "go run ./bench -compare OLD NEW" compares with another one.`,
 		Example: `  amudai bench flights.parquet --project origin,delay
   amudai bench trips.csv --edition 2026 --profile high-compression`,
 		Args: wants(1, 1, "one table"),
@@ -54,6 +56,7 @@ random rows (opening the file included). Times are CPU time on one core, medians
 	flags.IntVar(&f.rounds, "rounds", 5, "rounds to take the median of")
 	flags.Int64VarP(&f.limit, "limit", "n", -1, "rows to use at most")
 	flags.StringVar(&f.memory, "memory", "2GiB", "Arrow data to hold at most; what does not fit is left out")
+	flags.StringVar(&f.json, "json", "", "write the figures to this file, too")
 	f.write.registerCoding(cmd)
 	return cmd
 }
@@ -70,7 +73,7 @@ func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err 
 	if f.rounds < 1 {
 		return usagef("", "--rounds %d: use a number above 0", f.rounds)
 	}
-	c := comparison{app: a, benchFlags: f}
+	c := comparison{app: a, benchFlags: f, result: measure.Result{Set: filepath.Base(location), Unit: measure.Seconds}}
 	if c.options, err = f.write.coding(); err != nil {
 		return err
 	}
@@ -100,6 +103,7 @@ type comparison struct {
 	bytes   int64
 	paths   [2]string // the Parquet file, the shard
 	take    []int64
+	result  measure.Result
 }
 
 func (c *comparison) release() {
@@ -159,6 +163,9 @@ func (c *comparison) run(ctx context.Context) error {
 		}
 	}
 	c.take = randomRows(c.rows)
+	for _, name := range []string{"parquet zstd", fmt.Sprintf("amudai %s %s", c.options.Edition, c.options.Profile)} {
+		c.result.Runs = append(c.result.Runs, &measure.Figures{Name: name, Values: map[string][]float64{}})
+	}
 	g := newGrid("", ">Parquet (zstd)", ">Amudai shard", ">ratio", ">from", ">to")
 	ops := []struct {
 		name string
@@ -166,6 +173,7 @@ func (c *comparison) run(ctx context.Context) error {
 	}{
 		{"write", c.writeTo},
 		{"scan", func(ctx context.Context, i int) error { return c.scan(ctx, i, nil) }},
+		{"open, 1 column", func(ctx context.Context, i int) error { return c.scan(ctx, i, c.columns[:min(1, len(c.columns))]) }},
 		{"project " + plural(len(c.columns), "column"), func(ctx context.Context, i int) error { return c.scan(ctx, i, c.columns) }},
 		{"take " + plural(len(c.take), "row"), c.takeFrom},
 	}
@@ -189,6 +197,10 @@ func (c *comparison) measure(ctx context.Context, g *grid, op string, run func(c
 			values[i] = append(values[i], took)
 		}
 	}
+	c.result.Ops = append(c.result.Ops, op)
+	for i, f := range c.result.Runs {
+		f.Values[op] = values[i]
+	}
 	line := []string{op, cpuTime(values[0]), cpuTime(values[1]), "", "", ""}
 	if r := measure.Ratios(values[1], values[0]); len(r) > 0 { // none if the clock is too coarse
 		line = append(line[:3], ratio(measure.Median(r), 1), ratio(slices.Min(r), 1), ratio(slices.Max(r), 1))
@@ -205,11 +217,16 @@ func (c *comparison) show(g *grid) error {
 		if sizes[i], err = fileSize(path); err != nil {
 			return err
 		}
+		c.result.Runs[i].Size = sizes[i]
 	}
 	g.rows = append([][]string{{"size", size(sizes[0]), size(sizes[1]), ratio(float64(sizes[1]), float64(sizes[0])), "", ""}}, g.rows...)
 	fmt.Fprintf(c.Stdout, "%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, %s\n\n", plural(c.rows, "row"),
 		plural(c.schema.NumFields(), "column"), size(c.bytes), c.options.Edition, c.options.Profile, plural(c.rounds, "round"))
-	return c.print(c.Stdout, g)
+	if err := c.print(c.Stdout, g); err != nil || c.json == "" {
+		return err
+	}
+	c.result.Rows = c.rows
+	return measure.Save(c.json, []*measure.Result{&c.result})
 }
 
 func cpuTime(values []float64) string {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrowtest"
 	"github.com/amudai/amudai-go/internal/cli"
+	"github.com/amudai/amudai-go/internal/measure"
 	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/tabular"
@@ -384,7 +385,13 @@ func TestBench(t *testing.T) {
 	for _, want := range []string{"1,000 rows, 3 columns", "edition 2026, profile Balanced", "size", "write", "scan", "project 2 columns", "take"} {
 		require.Contains(t, out, want)
 	}
-	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--limit", "10", "--project", "price"), "10 rows")
+	figures := filepath.Join(t.TempDir(), "f.json")
+	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--limit", "10", "--project", "price", "--json", figures), "10 rows")
+	results, err := measure.Load[measure.Result](figures)
+	require.NoError(t, err)
+	require.Equal(t, "t.csv", results[0].Set)
+	require.Equal(t, []string{"write", "scan", "open, 1 column", "project 1 column"}, results[0].Ops[:4])
+	require.Positive(t, results[0].Runs[1].Size)
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Empty(t, left)
