@@ -19,7 +19,7 @@ import (
 
 // readSpan is how many bytes of neighbouring blocks are read in one request at
 // most, unless one block is larger: little enough to decode them from cache.
-const readSpan = 1 << 20
+const readSpan = 128 << 10
 
 // readGap is how many bytes between two blocks are read to save a request.
 const readGap = 4 << 10

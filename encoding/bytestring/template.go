@@ -2,7 +2,6 @@ package bytestring
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -181,36 +180,6 @@ func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 		return nil, fault.Corruptf("words that are no digits, from %d to %d", first, last)
 	}
 	return digits[at-first*template.WordDigits:], nil
-}
-
-// MayContain sets the bits of those slots, and clears the others, whose values may
-// contain all parts, if the block can tell without decoding them; ok is false,
-// and dst arbitrary, if it cannot, or nearly all may.
-func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
-	longest := 0
-	for _, part := range parts {
-		longest = max(longest, len(part))
-	}
-	if b.code != encoding.Template || longest == 0 {
-		return false
-	}
-	keep := grown(&b.s.keep, b.s.templates.Len())
-	for i := range keep {
-		keep[i] = 1
-	}
-	for _, part := range parts {
-		b.s.templates.Containing(keep, part, &b.s.part)
-	}
-	count := 0
-	for i := range dst {
-		w := byte(0)
-		for k, c := range b.codes[min(8*i, b.n):min(8*i+8, b.n)] {
-			w |= keep[c] << k
-		}
-		dst[i] = w
-		count += bits.OnesCount8(w)
-	}
-	return 4*count < 3*b.n
 }
 
 // appendTemplates writes templates of at most about half as many texts, and spare;
