@@ -221,10 +221,7 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 		}
 	}
 	if b.fixed == 0 {
-		base -= O(b.offsets[from])
-		for i, end := range b.offsets[from+1 : to+1] {
-			offsets[i] = base + O(end)
-		}
+		moveOffsets(offsets, b.offsets[from+1:to+1], base-O(b.offsets[from]))
 	}
 	return nil
 }

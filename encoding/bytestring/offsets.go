@@ -6,6 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/simd"
 )
 
 // readOffsets reads what follows compressed values: n+1 raw u64, or a tree of
@@ -53,4 +54,15 @@ func (b *Block) checkOffsets() (uint64, error) {
 		return 0, fault.Corruptf("offsets do not ascend from 0 to %d", last&math.MaxInt64)
 	}
 	return last, nil
+}
+
+// moveOffsets sets dst to as many offsets, each by so much higher; what that gives fits.
+func moveOffsets[O int32 | int64](dst []O, offsets []uint64, by O) {
+	if narrow, ok := any(dst).([]int32); ok {
+		simd.Narrow(narrow, offsets, uint64(by), 1)
+		return
+	}
+	for i, at := range offsets {
+		dst[i] = by + O(at)
+	}
 }
