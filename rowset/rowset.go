@@ -205,16 +205,6 @@ func (s Set) Or(o Set) Set {
 	return out
 }
 
-// Append is the rows of both sets, where all of o lie behind those of s. It may use the
-// memory behind s, as append does.
-func (s Set) Append(o Set) Set {
-	if k := len(s) - 1; k >= 0 && len(o) > 0 && s[k].To == o[0].From {
-		s[k].To = o[0].To
-		o = o[1:]
-	}
-	return append(s, o...)
-}
-
 // Not is the rows from 0 up to n that are not in the set.
 func (s Set) Not(n int64) Set {
 	s = s.Clip(0, n)

@@ -75,7 +75,6 @@ func TestOperations(t *testing.T) {
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] || mb[row] }), a.Or(b))
 		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), a.Not(n))
-		requireSame(t, ma, slices.Clone(a.Clip(-span, n)).Append(a.Clip(n, span)))
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))
 		requireSame(t, modelOf(func(row int64) bool { return from <= row && row < to && ma[row] }), a.Clip(from, to))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row-n] }), a.Shift(n))

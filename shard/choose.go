@@ -66,7 +66,7 @@ func (sc *scanner) choose(j *job) (err error) {
 		case n > batch:
 			sc.follow(j, part.rows, true).parts = []choosePart{part}
 		default:
-			rows = rows.Append(part.rows)
+			rows = rows.Or(part.rows)
 			j.parts = append(j.parts, part)
 		}
 		if len(rest) == 0 {
