@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/arrowmap"
@@ -71,4 +72,27 @@ func newNodeWriter(c *nodeContext, col *arrowmap.Column) (nodeWriter, error) {
 // plain is arr without dictionary, runs, views or extension; the caller releases it.
 func (c *nodeContext) plain(arr arrow.Array) (arrow.Array, error) {
 	return arrowutil.Plain(c.mem, arr)
+}
+
+// inChunks calls f with slices of the plain arr, the first of at most room values and
+// the others of at most flushAt, so that what is staged stays small whatever the
+// length of arr.
+func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
+	arr, err := c.plain(arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	if arr.Len() <= room {
+		return shiftRows(f(arr), 0)
+	}
+	for i, n := 0, room; i < arr.Len(); i, n = i+n, flushAt {
+		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
+		err := f(part)
+		part.Release()
+		if err != nil {
+			return shiftRows(err, i)
+		}
+	}
+	return nil
 }

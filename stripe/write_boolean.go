@@ -28,12 +28,7 @@ func newBooleanWriter(c *nodeContext, col *arrowmap.Column) *booleanWriter {
 }
 
 func (w *booleanWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	return inChunks(arr, flushAt, func(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, flushAt, func(arr arrow.Array) error {
 		valid := arrowutil.Validity(arr)
 		values := valid // a type without content is true where it is not null
 		if w.rule == arrowmap.Same && arr.Len() > 0 {

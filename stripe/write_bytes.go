@@ -54,12 +54,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 }
 
 func (w *bytesWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	return inChunks(arr, flushAt, w.writeChunk)
+	return w.ctx.inChunks(arr, flushAt, w.writeChunk)
 }
 
 func (w *bytesWriter) writeChunk(arr arrow.Array) error {

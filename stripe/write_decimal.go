@@ -48,12 +48,7 @@ func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, err
 }
 
 func (w *decimalWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	return inChunks(arr, flushAt, w.writeChunk)
+	return w.ctx.inChunks(arr, flushAt, w.writeChunk)
 }
 
 func (w *decimalWriter) writeChunk(arr arrow.Array) error {

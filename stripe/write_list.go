@@ -50,12 +50,7 @@ func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error)
 }
 
 func (w *listWriter) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	return inChunks(arr, w.offsets.room(), w.writeChunk)
+	return w.ctx.inChunks(arr, w.offsets.room(), w.writeChunk)
 }
 
 func (w *listWriter) writeChunk(arr arrow.Array) error {

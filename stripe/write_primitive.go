@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding"
@@ -86,12 +85,7 @@ func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, c
 }
 
 func (w *primitiveWriter[T]) write(arr arrow.Array) error {
-	arr, err := w.ctx.plain(arr)
-	if err != nil {
-		return err
-	}
-	defer arr.Release()
-	return inChunks(arr, w.blocks.room(), w.writeChunk)
+	return w.ctx.inChunks(arr, w.blocks.room(), w.writeChunk)
 }
 
 func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {
@@ -135,21 +129,3 @@ func (w *primitiveWriter[T]) finish(out []Node) ([]Node, error) {
 }
 
 func (w *primitiveWriter[T]) release() { w.blocks.line.release(w.ctx) }
-
-// inChunks calls f with slices of arr, the first of at most room values and the
-// others of at most flushAt, so that what is staged stays small whatever the length
-// of arr.
-func inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
-	if arr.Len() <= room {
-		return shiftRows(f(arr), 0)
-	}
-	for i, n := 0, room; i < arr.Len(); i, n = i+n, flushAt {
-		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
-		err := f(part)
-		part.Release()
-		if err != nil {
-			return shiftRows(err, i)
-		}
-	}
-	return nil
-}
