@@ -25,6 +25,7 @@ type ballast struct {
 
 const (
 	heldTogether = 24 << 20 // bytes of a batch and the ballast
+	mostBallast  = 16 << 20 // more makes scans of small batches need over 64 MiB at times
 	ballastFrom  = 8 << 20  // bytes of batches that make a scan large
 	ballastStep  = 4 << 20  // sizes of ballasts, so that scans can use each other's
 )
@@ -56,7 +57,7 @@ func (b *ballast) add(batch []arrow.Array, n int64) {
 	likely := max(float64(b.given), float64(size)/float64(n)*float64(b.rows))
 	if likely >= ballastFrom {
 		b.fits = true
-		b.hold(int(heldTogether-size+ballastStep/2) / ballastStep * ballastStep)
+		b.hold(min(int(heldTogether-size+ballastStep/2)/ballastStep*ballastStep, mostBallast))
 	}
 }
 
