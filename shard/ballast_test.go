@@ -19,8 +19,8 @@ func bytesOfLength(n int) arrow.Array {
 func TestOnlyLargeScansHoldBallast(t *testing.T) {
 	for _, c := range []struct{ rows, batch, want int }{
 		{rows: 1 << 20, batch: 1 << 20, want: 0},                                      // a megabyte in all
-		{rows: 64 << 20, batch: 1 << 20, want: 24 << 20},                              // as many as fill up what is held together
-		{rows: 64 << 20, batch: 10 << 20, want: 16 << 20},                             // less beside large batches
+		{rows: 64 << 20, batch: 1 << 20, want: 16 << 20},                              // the most
+		{rows: 64 << 20, batch: 12 << 20, want: 12 << 20},                             // less beside large batches
 		{rows: 64 << 20, batch: 40 << 20, want: 0},                                    // none beside very large ones
 		{rows: 0, batch: 9 << 20, want: 16 << 20}, {rows: 0, batch: 7 << 20, want: 0}, // what came says it
 	} {
@@ -41,7 +41,7 @@ func TestBallastOfAnotherScanIsReplacedIfItDoesNotFit(t *testing.T) {
 	old := make([]byte, 5)
 	b := ballast{rows: 64 << 20, held: &old}
 	b.add([]arrow.Array{bytesOfLength(1 << 20)}, 1<<20)
-	require.Len(t, *b.held, 24<<20)
+	require.Len(t, *b.held, 16<<20)
 	held := b.held
 	b = ballast{rows: 64 << 20, held: held}
 	b.add([]arrow.Array{bytesOfLength(2 << 20)}, 2<<20)
