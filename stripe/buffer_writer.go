@@ -31,6 +31,18 @@ func (b *bufferWriter) add(c *nodeContext, block []byte, n int) error {
 	return nil
 }
 
+// addPiece appends the blocks of a piece.
+func (b *bufferWriter) addPiece(c *nodeContext, p *piece) error {
+	start := 0
+	for _, blk := range p.blocks {
+		if err := b.add(c, p.bytes[start:blk.end], blk.values); err != nil {
+			return err
+		}
+		start = blk.end
+	}
+	return nil
+}
+
 // finish closes the buffer with its block map, unless it is a single block; desc
 // gets the number of blocks.
 func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (Buffer, error) {

@@ -49,6 +49,13 @@ func (p *piece) closeBlock(n int) { p.blocks = append(p.blocks, pieceBlock{n, le
 
 var pieces = sync.Pool{New: func() any { return new(piece) }}
 
+// takePiece is an empty piece; the caller puts it back.
+func takePiece() *piece {
+	p := pieces.Get().(*piece)
+	p.bytes, p.blocks = p.bytes[:0], p.blocks[:0]
+	return p
+}
+
 // encoder is that of the next piece. It waits until the encoder has nothing to do.
 func (l *line[E]) encoder(c *nodeContext) E {
 	lane := l.given % lanes
@@ -96,8 +103,7 @@ func (l *line[E]) add(c *nodeContext, now bool, work func(e E, out *piece) error
 
 // encode writes a piece and collects what is ready.
 func (l *line[E]) encode(c *nodeContext, number int, e E, work func(e E, out *piece) error) {
-	p := pieces.Get().(*piece)
-	p.bytes, p.blocks = p.bytes[:0], p.blocks[:0]
+	p := takePiece()
 	p.err = work(e, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,12 +122,8 @@ func (l *line[E]) collect(c *nodeContext, p *piece) {
 	if l.err == nil {
 		l.err = p.err
 	}
-	start := 0
-	for _, b := range p.blocks {
-		if l.err == nil {
-			l.err = l.out.add(c, p.bytes[start:b.end], b.values)
-		}
-		start = b.end
+	if l.err == nil {
+		l.err = l.out.addPiece(c, p)
 	}
 	pieces.Put(p)
 }

@@ -10,7 +10,6 @@ import (
 // loan is memory that a node writer needs only while it handles a chunk: with
 // many columns, keeping it in each of them would add up.
 type loan struct {
-	block   []byte
 	offsets []int64
 	words   []uint64
 	data    []byte

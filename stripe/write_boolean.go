@@ -4,7 +4,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowutil"
@@ -104,22 +103,12 @@ func (w *bitWriter) flush(c *nodeContext, final bool) error {
 func (w *bitWriter) cut(c *nodeContext, bits bitmap.Bits) error {
 	bytes := make([]byte, (bits.Len+7)/8)
 	bits.CopyTo(bytes, 0)
-	step := w.enc.Plan(bytes, bitmap.All(len(bytes)))
-	mem := borrow()
-	defer mem.giveBack()
-	for len(bytes) > 0 {
-		k := min(step, len(bytes))
-		var err error
-		if mem.block, err = w.enc.AppendBlock(mem.block[:0], bytes[:k], bitmap.All(k)); err != nil {
-			return err
-		}
-		c.features.addBlock(mem.block, func(tree []byte) describe.Node { return numeric.Describe(tree, numeric.U8, k) })
-		if err := w.out.add(c, mem.block, k); err != nil {
-			return err
-		}
-		bytes = bytes[k:]
+	p := takePiece()
+	defer pieces.Put(p)
+	if err := cutNumbers(c, w.enc, p, bytes, bitmap.All(len(bytes))); err != nil {
+		return err
 	}
-	return nil
+	return w.out.addPiece(c, p)
 }
 
 func (w *bitWriter) finish(c *nodeContext, kind shardpb.BufferKind) (Buffer, error) {
