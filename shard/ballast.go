@@ -17,10 +17,11 @@ import (
 // The next scan takes over the ballast of the last one: else the heap would shrink in
 // between, and the pages that the runtime then gives back would have to be fetched again.
 type ballast struct {
-	rows  int64 // that come in all, 0 if nobody knows
-	given int64 // bytes of batches so far
-	held  *[]byte
-	fits  bool // held is what this scan should hold
+	rows    int64 // that come in all, 0 if nobody knows
+	threads int   // that decode
+	given   int64 // bytes of batches so far
+	held    *[]byte
+	fits    bool // held is what this scan should hold
 }
 
 const (
@@ -28,6 +29,7 @@ const (
 	mostBallast  = 16 << 20 // more makes scans of small batches need over 64 MiB at times
 	ballastFrom  = 8 << 20  // bytes of batches that make a scan large
 	ballastStep  = 4 << 20  // sizes of ballasts, so that scans can use each other's
+	mostBallasts = 4        // threads that hold one each, as a scan of their own would
 )
 
 // ballasts are those that no scan holds; the garbage collector drops them after a while.
@@ -57,7 +59,8 @@ func (b *ballast) add(batch []arrow.Array, n int64) {
 	likely := max(float64(b.given), float64(size)/float64(n)*float64(b.rows))
 	if likely >= ballastFrom {
 		b.fits = true
-		b.hold(min(int(heldTogether-size+ballastStep/2)/ballastStep*ballastStep, mostBallast))
+		one := min(int(heldTogether-size+ballastStep/2)/ballastStep*ballastStep, mostBallast)
+		b.hold(one * min(b.threads, mostBallasts))
 	}
 }
 

@@ -112,6 +112,7 @@ func (s *Shard) newScanner(ctx context.Context, o ScanOptions) (*scanner, error)
 		sc.ballast.rows = sc.plan.count()
 	}
 	if sc.recycler == nil {
+		sc.ballast.threads = o.Parallelism
 		sc.ballast.begin()
 		sc.o.Allocator = arrowutil.Chunks(o.Allocator)
 	}
