@@ -32,6 +32,11 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, Statistics, steps[0].Source)
 	require.Zero(t, steps[0].Left)
 
+	steps = explain("c0 < 0") // nothing of the stripe is asked
+	require.Len(t, steps, 1)
+	require.Zero(t, steps[0].Left)
+	require.Equal(t, "of the shard", steps[0].Note)
+
 	steps = explain("c0 >= 40000")
 	require.Len(t, steps, 1)
 	require.EqualValues(t, 40_000, steps[0].Sure)
@@ -145,8 +150,12 @@ func TestCountReads(t *testing.T) {
 		require.NoError(t, err)
 		return s.File().Reads().Bytes - before
 	}
-	bytes("c0 < 0") // descriptors
+	// What the shard's statistics tell needs no look at a stripe: they came with its end.
+	require.Zero(t, bytes("c0 < 0"))
 	require.Zero(t, bytes("c0 < 50000"))
+	require.Zero(t, bytes("c0 is null or c0 > 50000 and payload contains 'x'"))
+	bytes("c0 < 25000") // descriptors
+	require.Zero(t, bytes("c0 < 40000"))
 	require.Zero(t, bytes("c0 >= 20000 and c0 < 40000"))
 	require.Less(t, bytes("c0 = 12345"), int64(20_000))
 	d, err := s.Statistics(ctx, "payload")

@@ -330,10 +330,14 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 // fetchFilter reads the bytes of the filter's columns for a job ahead, and for those
 // that follow.
 func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (stripe.Fetched, error) {
-	if sc.gaps.Gap <= 0 || len(j.rows.And(f.maybe)) == 0 {
+	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}
-	wanted := sc.wanted(j.stripe.index).And(f.maybe)
+	unsure := f.unsure()
+	if len(j.rows.And(unsure)) == 0 {
+		return nil, nil
+	}
+	wanted := sc.wanted(j.stripe.index).And(unsure)
 	return j.stripe.chosen.fetched(sc, j, len(f.columns), wanted, func(i int) (*stripe.Column, error) {
 		return f.reader(sc.ctx, i)
 	})

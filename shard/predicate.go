@@ -19,6 +19,7 @@ type predicate struct {
 	bound   *filter.Bound
 	columns []predicateColumn
 	found   map[*filter.Node]*foundRows // by leaf
+	whole   shardAnswer
 }
 
 // foundRows is how many rows a leaf was asked about in a scan so far, and how many it

@@ -95,9 +95,6 @@ type onlyEntry struct{ column, entry int }
 // newStripeFilter asks the sources one after the other, until nothing is left to
 // look for.
 func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error) {
-	if err := st.sc.readLists(ctx, st.index); err != nil {
-		return nil, err
-	}
 	pred := st.sc.filter
 	f := &stripeFilter{shard: st.sc.shard, pred: pred, stripe: st.stripe, disable: st.sc.o.Disable, leaves: map[*filter.Node]*leafCodes{}}
 	f.bytes = sync.OnceValues(func() (stripe.Fetched, error) {
@@ -114,6 +111,12 @@ func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error)
 	}
 	f.maybe = rowset.All(f.stripe.Rows())
 	f.rank(pred.bound.Root())
+	if done, err := f.askShard(ctx); done || err != nil {
+		return f, err
+	}
+	if err := st.sc.readLists(ctx, st.index); err != nil {
+		return nil, err
+	}
 	for _, step := range []struct {
 		source Sources
 		ask    func(context.Context) (note string, err error)
@@ -136,17 +139,34 @@ func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error)
 	return f, nil
 }
 
+// askShard tells whether the statistics of the shard leave nothing to look for.
+func (f *stripeFilter) askShard(ctx context.Context) (done bool, err error) {
+	if f.disable&Statistics != 0 {
+		return false, nil
+	}
+	v, err := f.pred.askShard(ctx, f.shard)
+	if done = err == nil && f.settles(v); done {
+		f.trace(Statistics, "of the shard")
+	}
+	return done, err
+}
+
 // decided tells whether nothing is left to look for.
 func (f *stripeFilter) decided() bool {
-	switch f.verdict(f.pred.bound.Root(), f.facts) {
+	return f.settles(f.verdict(f.pred.bound.Root(), f.facts)) || len(f.maybe) == 0
+}
+
+// settles takes a verdict on all rows, and tells whether it leaves nothing to look for.
+func (f *stripeFilter) settles(v filter.Verdict) bool {
+	switch v {
 	case filter.None:
 		f.maybe, f.sure = nil, nil
-		return true
 	case filter.All:
 		f.sure = f.maybe
-		return true
+	default:
+		return false
 	}
-	return len(f.maybe) == 0
+	return true
 }
 
 // verdict is what is known of a node: by the facts, and for leaves by the entries of
@@ -306,6 +326,14 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 	var err error
 	c.reader, err = f.shard.openColumn(ctx, f.stripe.Index(), c.read(), true, f.bytes)
 	return c.reader, err
+}
+
+// unsure are the rows whose values tell.
+func (f *stripeFilter) unsure() rowset.Set {
+	if len(f.sure) == 0 {
+		return f.maybe
+	}
+	return f.maybe.And(f.sure.Not(f.stripe.Rows()))
 }
 
 // opened notes which columns of the filter were opened.

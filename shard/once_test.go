@@ -1,0 +1,141 @@
+package shard
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// noted is a store that notes which bytes are asked for.
+type noted struct {
+	storage.Store
+	mu    sync.Mutex
+	reads []rowset.Range // of bytes
+}
+
+type notedReader struct {
+	storage.Reader
+	s *noted
+}
+
+func (s *noted) Open(ctx context.Context, location string) (storage.Reader, error) {
+	r, err := s.Store.Open(ctx, location)
+	return notedReader{r, s}, err
+}
+
+func (r notedReader) ReadAt(ctx context.Context, p []byte, off int64) error {
+	r.s.mu.Lock()
+	r.s.reads = append(r.s.reads, rowset.Range{From: off, To: off + int64(len(p))})
+	r.s.mu.Unlock()
+	return r.Reader.ReadAt(ctx, p, off)
+}
+
+// again are the requests for nothing but bytes that earlier ones have asked for. What came
+// along with the field list of a stripe does not count.
+func (s *noted) again(f *Shard) (out []rowset.Range) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var seen rowset.Set
+	for _, r := range s.reads {
+		if seen.And(rowset.Set{r}).Len() == r.Len() {
+			out = append(out, r)
+		}
+		if !hasFieldList(f, r) {
+			seen = seen.Or(rowset.Set{r})
+		}
+	}
+	return out
+}
+
+func hasFieldList(s *Shard, r rowset.Range) bool {
+	for i := range s.NumStripes() {
+		list := s.Stripe(i).Directory().GetFieldListRef().GetRange()
+		if r.From <= int64(list.GetStart()) && r.To >= int64(list.GetEnd()) {
+			return true
+		}
+	}
+	return false
+}
+
+// openNoted opens a shard of a file, and notes what is read of it from then on.
+func openNoted(t *testing.T, location string) (*Shard, *noted) {
+	store := &noted{Store: storage.Local{}}
+	s, err := Open(context.Background(), location, OpenOptions{Store: store})
+	require.NoError(t, err)
+	t.Cleanup(func() { s.Close() })
+	store.reads = nil
+	return s, store
+}
+
+// TestNoRequestTwice scans and takes as over a network: nothing is asked for twice,
+// neither metadata nor what a filter and the result both need, nor what batches share.
+func TestNoRequestTwice(t *testing.T) {
+	ctx := context.Background()
+	data := flightsLike(400_000)
+	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		location := filepath.Join(t.TempDir(), "s")
+		writeTable(t, location, data, WriterOptions{StripeRows: 150_000, Edition: e}, 100_000)
+		for _, o := range []ScanOptions{
+			{}, {Columns: []string{"delay"}}, {Columns: []string{"payload", "c0"}, BatchRows: 5000}, {Limit: 10},
+			{Rows: []RowRange{{From: 5, To: 10}, {From: 99_000, To: 180_000}}},
+			{Filter: where(t, "delay = 17")}, {Filter: where(t, "delay > 17")}, {Filter: where(t, "delay > 17"), BatchRows: 10_000},
+			{Filter: where(t, "origin = 'SFO'")}, {Filter: where(t, "origin = 'SFO'"), Columns: []string{}},
+			{Filter: where(t, "c0 = 77777 or c0 = 300000")}, {Filter: where(t, "payload > 'M'")},
+			{Filter: where(t, "payload contains 'x' and delay > 30")},
+		} {
+			for _, o.Parallelism = range []int{1, 3} {
+				s, store := openNoted(t, location)
+				for _, err := range s.Scan(ctx, fetchOptions(o)) {
+					require.NoError(t, err)
+				}
+				require.Empty(t, store.again(s), "%v where %v, %d at a time", o.Columns, o.Filter, o.Parallelism)
+				require.NotEmpty(t, store.reads)
+			}
+		}
+		for _, rows := range [][]int64{{3}, {399_999, 5, 5, 150_001, 0}, between(1000, 1100)} {
+			s, store := openNoted(t, location)
+			b, err := s.Take(ctx, rows, TakeOptions{FetchGap: DefaultFetchGap})
+			require.NoError(t, err)
+			b.Release()
+			require.Empty(t, store.again(s), "%v", rows)
+		}
+	}
+}
+
+// TestSureRowsAreNotRead: rows that statistics are sure of are counted without a request,
+// over a network too, and what is read for others is theirs.
+func TestSureRowsAreNotRead(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, flightsLike(400_000), WriterOptions{StripeRows: 150_000}, 100_000)
+	count := func(text string) (rows int64, reads []rowset.Range) {
+		s, store := openNoted(t, location)
+		for b, err := range s.Scan(context.Background(), fetchOptions(ScanOptions{Filter: where(t, text), Columns: []string{}})) {
+			require.NoError(t, err)
+			rows += b.NumRows()
+		}
+		return rows, store.reads
+	}
+	for _, text := range []string{"c0 >= 0", "c0 < 0", "c0 is not null and c0 <= 400000"} {
+		_, reads := count(text)
+		require.Empty(t, reads, text)
+	}
+	rows, reads := count("c0 < 150000") // a stripe whole: descriptors tell
+	require.EqualValues(t, 150_000, rows)
+	require.LessOrEqual(t, len(reads), 3)
+	_, all := count("c0 < 150000 or c0 = 150100")
+	require.Less(t, sumOf(all)-sumOf(reads), int64(100_000))
+}
+
+func sumOf(reads []rowset.Range) (n int64) {
+	for _, r := range reads {
+		n += r.Len()
+	}
+	return n
+}
