@@ -15,7 +15,8 @@ import (
 )
 
 // lookback is how much in front of a stripe's field list is read with it: the
-// stripe's last descriptors, and all of a stripe with few columns.
+// stripe's last descriptors, and all of a stripe with few columns. Of what is read
+// only that is kept.
 const lookback = 64 << 10
 
 // fieldList is a field list with what is needed to follow it.
@@ -72,26 +73,51 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 	if err != nil {
 		return nil, fault.Of(fault.In(err, element, -1), anchor.Name())
 	}
-	offset := int64(ref.GetRange().GetStart())
-	l := &fieldList{at: at, windowOff: offset}
+	l := &fieldList{at: at}
+	var b []byte
 	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
 	if err == nil {
 		before := start
 		if at.held(start, end-start) == nil {
 			before = max(start-lookback, 0)
 		}
-		var b []byte
 		if b, err = at.read(ctx, before, end); err == nil {
-			l.window, l.windowOff = b[:start-before], before
-			if b, _, err = container.ParseFrame(b[start-before:]); err == nil {
-				l.refList, err = parseRefList(b, start+lengthSize)
-			}
+			err = l.parse(b, before, start)
+		}
+	}
+	if err == nil { // what else was read goes
+		if first := l.firstDescriptor(); first > l.windowOff {
+			err = l.parse(slices.Clone(b[first-l.windowOff:]), first, start)
 		}
 	}
 	if err != nil {
-		return nil, fault.Of(fault.In(err, element, offset), at.Name())
+		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
 	}
 	return l, nil
+}
+
+// parse makes the list of bytes from offset on, with its frame from start up to their
+// end. It keeps them.
+func (l *fieldList) parse(b []byte, offset, start int64) error {
+	l.window, l.windowOff = b[:start-offset], offset
+	payload, _, err := container.ParseFrame(b[start-offset:])
+	if err == nil {
+		l.refList, err = parseRefList(payload, start+lengthSize)
+	}
+	return err
+}
+
+// firstDescriptor is where the first descriptor of the window begins, its end if it has
+// none.
+func (l *fieldList) firstDescriptor() int64 {
+	from := uint64(l.windowOff)
+	first := from + uint64(len(l.window))
+	for i := 0; i < l.Len() && first > from; i++ {
+		if start, end := l.Range(i); start < end {
+			first = max(min(first, start), from)
+		}
+	}
+	return int64(first)
 }
 
 // read gives bytes of an artifact, from the window if they lie there.

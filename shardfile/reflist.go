@@ -150,12 +150,16 @@ func (l *refList) Len() int { return l.n }
 
 // At is entry i of Len entries. start == end means that the entry is absent.
 func (l *refList) At(i int) (url string, start, end uint64) {
-	start = binary.LittleEndian.Uint64(l.starts[8*i:])
-	end = binary.LittleEndian.Uint64(l.ends[8*i:])
 	if l.urls != 0 {
 		url = l.url(i)
 	}
+	start, end = l.Range(i)
 	return url, start, end
+}
+
+// Range is entry i of Len entries without its url.
+func (l *refList) Range(i int) (start, end uint64) {
+	return binary.LittleEndian.Uint64(l.starts[8*i:]), binary.LittleEndian.Uint64(l.ends[8*i:])
 }
 
 func (l *refList) url(i int) string {

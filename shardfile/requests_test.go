@@ -61,3 +61,32 @@ func TestFewRequests(t *testing.T) {
 		require.LessOrEqual(t, faults.Count(faultstore.Read), 5)
 	}
 }
+
+// TestOneRequestPerStripe reads a stripe's field list and descriptors together, and keeps
+// nothing else of that request.
+func TestOneRequestPerStripe(t *testing.T) {
+	ctx := context.Background()
+	location := filepath.Join(t.TempDir(), "x")
+	const stripes = 100
+	writeShard(t, location, WriterOptions{}, stripes)
+	faults := faultstore.New()
+	f := openShard(t, location, OpenOptions{Store: faults.Wrap(storage.Local{}), SuffixBytes: 64})
+	_, err := f.Schema(ctx)
+	require.NoError(t, err)
+	for i := range stripes {
+		faults.Reset()
+		s := f.Stripe(i)
+		for id := range uint32(3) {
+			_, err := s.Descriptor(ctx, id)
+			require.NoError(t, err)
+		}
+		require.Equal(t, 1, faults.Count(faultstore.Read))
+		l, err := s.fieldList(ctx)
+		require.NoError(t, err)
+		_, first, _ := l.At(0)
+		_, _, last := l.At(2)
+		require.EqualValues(t, first, l.windowOff)
+		require.EqualValues(t, last-first, len(l.window))
+		require.Less(t, cap(l.window), 2048)
+	}
+}
