@@ -13,7 +13,7 @@ import (
 )
 
 // nestedRace is the smallest comparison there is.
-func nestedRace(t *testing.T) *result {
+func nestedRace(t *testing.T) *measure.Result {
 	t.Helper()
 	c := config{rounds: 2, rows: 300, ops: "write,scan,project,open,take"}
 	r, err := measureSet(t.Context(), c, "nested", t.TempDir())
@@ -39,21 +39,29 @@ func TestOptionsThatMeasureNothingAreRefused(t *testing.T) {
 }
 
 func TestMemoryOfContendersThatCan(t *testing.T) {
-	d := &dataset{name: "nested"}
-	d.makeNested(50)
-	require.False(t, parquetGo{}.can(d, opWrite), "it has no nested columns here, so its memory is not measured")
-	path, err := d.inputFile(config{data: "/nowhere"}, t.TempDir())
+	d := named("nested")
+	makeNested(d, 50)
+	require.False(t, parquetGo{}.Can(d, measure.OpPeakWrite), "it has no nested columns here, so its memory is not measured")
+	path, err := d.Input(t.TempDir())
 	require.NoError(t, err)
-	again := &dataset{name: "nested"}
-	require.NoError(t, again.mapIPC(path))
-	require.EqualValues(t, 50, again.batches[0].NumRows())
+	again := named("nested")
+	require.NoError(t, again.Map(path))
+	require.EqualValues(t, 50, again.Batches[0].NumRows())
+	same, err := again.Input(t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, path, same, "what is mapped is not written again")
+	again.Cut(20)
+	cut, err := again.Input(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, again.Map(cut))
+	require.EqualValues(t, 20, again.Rows)
 }
 
 func TestQuestionsAreFilters(t *testing.T) {
 	for set, list := range questions {
 		for _, q := range list {
-			_, err := filter.Parse(q.text)
-			require.NoError(t, err, "%s: %s", set, q.name)
+			_, err := filter.Parse(q.Where)
+			require.NoError(t, err, "%s: %s", set, q.Name)
 		}
 	}
 }
@@ -64,24 +72,11 @@ func TestContendersAnswerAlike(t *testing.T) {
 	require.Len(t, r.Runs, len(contenders())-2, "parquet-go has no nested columns here, and nobody has a question about them")
 	for _, f := range r.Runs {
 		require.Positive(t, f.Size, f.Name)
-		require.Len(t, f.Values[opScan], 2, f.Name)
+		require.Len(t, f.Values[measure.OpScan], 2, f.Name)
 	}
 	var out bytes.Buffer
-	r.print(&out)
+	printResult(&out, r)
 	require.Contains(t, out.String(), "| parquet zstd |")
-}
-
-func TestAWrongAnswerIsFound(t *testing.T) {
-	d := &dataset{name: "nested"}
-	d.makeNested(50)
-	sums := make([]checksum, 3)
-	sums[0].add(d.batches[0])
-	sums[1].add(d.batches[0].NewSlice(0, 20))
-	sums[1].add(d.batches[0].NewSlice(20, 50))
-	require.True(t, sums[0].equal(&sums[1]), "where batches are cut does not matter")
-	sums[2].add(d.batches[0].NewSlice(1, 50))
-	sums[2].add(d.batches[0].NewSlice(0, 1))
-	require.False(t, sums[0].equal(&sums[2]), "the order does")
 }
 
 func TestSpans(t *testing.T) {
@@ -92,15 +87,15 @@ func TestSpans(t *testing.T) {
 }
 
 func TestConditionsHoldForTheSameRows(t *testing.T) {
-	d := &dataset{name: "wide"}
-	d.makeWide(3, 100)
+	d := named("wide")
+	makeWide(d, 3, 100)
 	where := conds{{column: "col_00000", ranged: true, from: 20_000, to: 60_000}, {column: "col_00002", contains: "ta-1"}}
-	bound, err := filter.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.schema)
+	bound, err := filter.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.Schema)
 	require.NoError(t, err)
-	set, err := bound.Select(d.batches[0])
+	set, err := bound.Select(d.Batches[0])
 	require.NoError(t, err)
 	var rows []int64
-	for i, keep := range where.rows(d.batches[0]) {
+	for i, keep := range where.rows(d.Batches[0]) {
 		if keep {
 			rows = append(rows, int64(i))
 		}
@@ -110,15 +105,15 @@ func TestConditionsHoldForTheSameRows(t *testing.T) {
 }
 
 // madeUp are results with a size and one operation.
-func madeUp(scan ...float64) []*result {
-	base := &figures{Name: baseName, Size: 1000, Values: map[string][]float64{opScan: {1, 2, 1}}}
-	ours := &figures{Name: "amudai 2026 Balanced", Size: 960, Values: map[string][]float64{opScan: scan}}
-	return []*result{{Set: "flights", Unit: measure.Seconds, Ops: []string{opScan}, Runs: []*figures{base, ours}}}
+func madeUp(scan ...float64) []*measure.Result {
+	base := &measure.Figures{Name: baseName, Size: 1000, Values: map[string][]float64{measure.OpScan: {1, 2, 1}}}
+	ours := &measure.Figures{Name: "amudai 2026 Balanced", Size: 960, Values: map[string][]float64{measure.OpScan: scan}}
+	return []*measure.Result{{Set: "flights", Ops: []string{measure.OpScan}, Runs: []*measure.Figures{base, ours}}}
 }
 
 func TestGoalsThatAreMissedAreMarked(t *testing.T) {
 	var out bytes.Buffer
-	printGoals(&out, "goals", []goal{targets[0], {name: "size", profile: balanced, op: opSize, limits: limits{"flights": only26(1)}}},
+	printGoals(&out, "goals", []goal{targets[0], {name: "size", profile: balanced, op: measure.OpSize, limits: limits{"flights": only26(1)}}},
 		madeUp(0.12, 0.2, 0.09), nil)
 	require.Empty(t, out.String(), "no edition, no goal")
 	printTargets(&out, madeUp(0.12, 0.24, 0.09))
@@ -141,9 +136,8 @@ func TestGoalsNameWhatIsMeasured(t *testing.T) {
 	for _, g := range append(append([]goal{}, floors...), targets...) {
 		for set := range g.limits {
 			require.Contains(t, goalSets, set, g.name)
-			if g.op != opSize && !g.memory {
-				d := &dataset{name: set, project: []string{"x"}}
-				require.Contains(t, append(d.operations(), opScan22, opWrite22), g.op, "%s of %s", g.name, set)
+			if g.op != measure.OpSize {
+				require.Contains(t, append(named(set).Operations(), measure.OpScan22, measure.OpWrite22), g.op, "%s of %s", g.name, set)
 			}
 		}
 	}

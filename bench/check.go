@@ -18,7 +18,7 @@ func (c config) check(args []string) error {
 	}
 	var ops []string
 	for _, set := range slices.Concat(c.sets, setNames("all")) {
-		for _, op := range (&dataset{name: set}).operations() {
+		for _, op := range named(set).Operations() {
 			if !slices.Contains(ops, op) {
 				ops = append(ops, op)
 			}
@@ -31,7 +31,7 @@ func (c config) check(args []string) error {
 	}
 	var names []string
 	for _, k := range contenders() {
-		names = append(names, k.name())
+		names = append(names, k.Name())
 	}
 	for _, part := range strings.Split(c.only, ",") {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {

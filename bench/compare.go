@@ -19,30 +19,30 @@ const (
 // printComparison lists the ratios that differ between two runs by more than
 // noise: their medians differ, and their spreads do not touch. It gives how many it
 // has compared.
-func printComparison(w io.Writer, before, after []*result) int {
+func printComparison(w io.Writer, before, after []*measure.Result) int {
 	t := newTable(table.Row{"changed", "figure", "before", "after", "after/before"})
 	figures, better, worse := 0, 0, 0
 	for _, now := range after {
-		at := slices.IndexFunc(before, func(r *result) bool { return r.Set == now.Set && r.Unit == now.Unit })
+		at := slices.IndexFunc(before, func(r *measure.Result) bool { return r.Set == now.Set })
 		if at < 0 {
 			continue
 		}
 		for _, f := range now.Runs {
-			for _, op := range append([]string{opSize}, now.Ops...) {
-				x, y := before[at].stat(f.Name, op, baseName), now.stat(f.Name, op, baseName)
-				if !x.known || !y.known || f.Name == baseName && now.Unit == measure.Seconds {
+			for _, op := range append([]string{measure.OpSize}, now.Ops...) {
+				x, y := before[at].Stat(f.Name, op, baseName), now.Stat(f.Name, op, baseName)
+				if !x.Known || !y.Known || f.Name == baseName {
 					continue
 				}
 				figures++
 				if !differ(x, y, op) {
 					continue
 				}
-				if (y.median < x.median) != (op == opScan22 || op == opWrite22) {
+				if (y.Median < x.Median) != measure.IsShare(op) {
 					better++
 				} else {
 					worse++
 				}
-				t.AppendRow(table.Row{now.Set + ", " + f.Name, op, x, y, fmt.Sprintf("%.2f", y.median/x.median)})
+				t.AppendRow(table.Row{now.Set + ", " + f.Name, op, x, y, fmt.Sprintf("%.2f", y.Median/x.Median)})
 			}
 		}
 	}
@@ -54,11 +54,11 @@ func printComparison(w io.Writer, before, after []*result) int {
 }
 
 // differ tells whether two figures are different.
-func differ(x, y stat, op string) bool {
+func differ(x, y measure.Stat, op string) bool {
 	noise := timeNoise
-	if op == opSize {
+	if op == measure.OpSize {
 		noise = sizeNoise
 	}
-	change := y.median/x.median - 1
-	return (change > noise || change < -noise) && (x.most < y.least || y.most < x.least)
+	change := y.Median/x.Median - 1
+	return (change > noise || change < -noise) && (x.Most < y.Least || y.Most < x.Least)
 }

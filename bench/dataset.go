@@ -17,20 +17,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/internal/contest"
 )
-
-// batchRows is the length of all batches, written and read.
-const batchRows = 1 << 16
-
-// dataset is a table in memory, but not in Go's heap: the garbage collector has as
-// much to do as in a program that holds nothing but what it writes or reads.
-type dataset struct {
-	name    string
-	schema  *arrow.Schema
-	batches []arrow.RecordBatch
-	rows    int64
-	project []string // columns of the projection that is measured
-}
 
 // projections are the columns that a question about the data set reads.
 var projections = map[string][]string{
@@ -44,65 +33,75 @@ var projections = map[string][]string{
 	"nested":    {"items", "id"},
 }
 
+// named is a data set without its values.
+func named(name string) *contest.Dataset {
+	d := &contest.Dataset{Name: name, Project: projections[name], Questions: questions[name], Wide: strings.HasPrefix(name, "wide")}
+	if name == "flights100m" {
+		d.Times = 34
+	}
+	return d
+}
+
 // load gives a data set whose values lie in a mapped file: one of the folder of
 // data, or one of its own in dir.
-func load(ctx context.Context, c config, name, dir string) (*dataset, error) {
-	d := &dataset{name: name, project: projections[name]}
-	path := filepath.Join(c.data, name+".arrow")
+func load(ctx context.Context, c config, name, dir string) (*contest.Dataset, error) {
+	d, file := named(name), name+".arrow"
+	if d.Times > 1 {
+		file = "flights.arrow"
+	}
+	path := filepath.Join(c.data, file)
 	_, err := os.Stat(path)
 	if c.data == "" || errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(dir, name+".arrow")
-		defer os.Remove(path)
-		if err = d.make(ctx, c.shared); err == nil {
-			err = d.save(path)
+		path = filepath.Join(dir, file)
+		if err = makeData(ctx, d, c.shared); err == nil {
+			err = d.Save(path)
 		}
 	}
 	if err == nil {
-		err = d.mapIPC(path)
+		err = d.Map(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; -shared names the folder of shared test data, -data one with %s.arrow", err, name)
+		return nil, fmt.Errorf("%w; -shared names the folder of shared test data, -data one with %s", err, file)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d.cut(c.rows)
-	for _, b := range d.batches {
-		d.rows += b.NumRows()
+	if c.rows > 0 {
+		d.Cut(c.rows)
 	}
-	if len(d.project) == 0 {
-		d.project = []string{d.schema.Field(0).Name}
+	if len(d.Project) == 0 {
+		d.Project = []string{d.Schema.Field(0).Name}
 	}
 	return d, nil
 }
 
-func (d *dataset) make(ctx context.Context, shared string) error {
-	switch d.name {
-	case "flights":
-		return d.loadParquet(ctx, filepath.Join(shared, "corpus", "flights", "flights-3m.parquet"))
+func makeData(ctx context.Context, d *contest.Dataset, shared string) error {
+	switch d.Name {
+	case "flights", "flights100m":
+		return loadParquet(ctx, d, filepath.Join(shared, "corpus", "flights", "flights-3m.parquet"))
 	case "logcut":
-		return d.loadLogs(filepath.Join(shared, "corpus", "logs"))
+		return loadLogs(d, filepath.Join(shared, "corpus", "logs"))
 	case "wide", "wide10k":
 		columns := 50_000
-		if d.name == "wide10k" {
+		if d.Name == "wide10k" {
 			columns = 10_000
 		}
-		d.makeWide(columns, 100)
+		makeWide(d, columns, 100)
 		return nil
 	case "nested":
-		d.makeNested(400_000)
+		makeNested(d, 400_000)
 		return nil
 	}
-	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.name)
+	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.Name)
 }
 
-func (d *dataset) loadParquet(ctx context.Context, path string) error {
+func loadParquet(ctx context.Context, d *contest.Dataset, path string) error {
 	r, err := file.OpenParquetFile(path, false)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
+	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: contest.BatchRows}, memory.DefaultAllocator)
 	if err != nil {
 		return err
 	}
@@ -111,26 +110,26 @@ func (d *dataset) loadParquet(ctx context.Context, path string) error {
 		return err
 	}
 	defer rr.Release()
-	d.schema = rr.Schema()
+	d.Schema = rr.Schema()
 	for rr.Next() {
 		b := rr.RecordBatch()
 		b.Retain()
-		d.batches = append(d.batches, b)
+		d.Batches = append(d.Batches, b)
 	}
 	return rr.Err()
 }
 
 // loadLogs repeats the real log lines with varied numbers.
-func (d *dataset) loadLogs(dir string) error {
+func loadLogs(d *contest.Dataset, dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*_2k.log"))
 	if err != nil || len(names) == 0 {
 		return fmt.Errorf("no logs in %s: %v", dir, err)
 	}
-	d.schema = arrow.NewSchema([]arrow.Field{
+	d.Schema = arrow.NewSchema([]arrow.Field{
 		{Name: "system", Type: arrow.BinaryTypes.String}, {Name: "line_no", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "line", Type: arrow.BinaryTypes.String},
 	}, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, d.schema)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, d.Schema)
 	defer b.Release()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var number int64
@@ -148,14 +147,14 @@ func (d *dataset) loadLogs(dir string) error {
 					line += " for " + needle
 				}
 				b.Field(2).(*array.StringBuilder).Append(line)
-				if b.Field(1).Len() == batchRows {
-					d.batches = append(d.batches, b.NewRecordBatch())
+				if b.Field(1).Len() == contest.BatchRows {
+					d.Batches = append(d.Batches, b.NewRecordBatch())
 				}
 			}
 			f.Close()
 		}
 	}
-	d.batches = append(d.batches, b.NewRecordBatch())
+	d.Batches = append(d.Batches, b.NewRecordBatch())
 	return nil
 }
 
@@ -171,7 +170,7 @@ func vary(rnd *rand.Rand, line string) string {
 }
 
 // makeWide makes columns of integers, floats and strings in turn.
-func (d *dataset) makeWide(columns, rows int) {
+func makeWide(d *contest.Dataset, columns, rows int) {
 	words := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"}
 	rnd := rand.New(rand.NewPCG(50, 100))
 	fields := make([]arrow.Field, columns)
@@ -193,21 +192,6 @@ func (d *dataset) makeWide(columns, rows int) {
 		arrays[i] = b.NewArray()
 		b.Release()
 	}
-	d.schema = arrow.NewSchema(fields, nil)
-	d.batches = []arrow.RecordBatch{array.NewRecordBatch(d.schema, arrays, int64(rows))}
-}
-
-// cut leaves the first rows, 0 for all.
-func (d *dataset) cut(rows int64) {
-	if rows == 0 {
-		return
-	}
-	for i, b := range d.batches {
-		if rows <= b.NumRows() {
-			d.batches[i] = b.NewSlice(0, rows)
-			d.batches = d.batches[:i+1]
-			return
-		}
-		rows -= b.NumRows()
-	}
+	d.Schema = arrow.NewSchema(fields, nil)
+	d.Batches = []arrow.RecordBatch{array.NewRecordBatch(d.Schema, arrays, int64(rows))}
 }

@@ -1,6 +1,6 @@
 // Command bench compares shards with Parquet and other formats on whole data
-// sets: size, write, scan, projection, opening, taking rows, filters and two
-// threads, in the same process and run. Every figure is the median of several
+// sets: size, write, scan, projection, opening, taking rows, filters, two
+// threads and peak memory, in the same process and run. Every figure is the median of several
 // interleaved rounds, given as a ratio to arrow-go's Parquet with zstd (smaller
 // is better), because machines are noisy and an absolute time means nothing.
 // What everybody answers is compared once. Behind the tables stands what the
@@ -8,7 +8,7 @@
 //
 //	go run ./bench                        flights, a cut of the corpus logs, wide and nested data made here
 //	go run ./bench -data DIR -sets all    also lineitem, lineitemi, logs: Arrow IPC files in DIR
-//	go run ./bench -memory                peak anonymous memory of writing and scanning, in processes of their own
+//	go run ./bench -memory                only peak anonymous memory of writing and scanning, in processes of their own
 //	go run ./bench -memory -sets flights100m    the same of 102 million rows
 //	go run ./bench -compare old.json new.json    what changed between two runs with -json
 //	go run ./bench -show a.json b.json           the tables of earlier runs
@@ -27,6 +27,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/amudai/amudai-go/internal/contest"
 	"github.com/amudai/amudai-go/internal/measure"
 )
 
@@ -40,7 +41,6 @@ type config struct {
 	rows         int64
 	jsonFile     string
 	profile      string
-	memory       bool
 	verbose      bool
 	compare      bool
 	show         bool
@@ -51,8 +51,8 @@ type config struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) > 1 && os.Args[1] == childArg {
-		exit(runChild(ctx, os.Args[2:]))
+	if len(os.Args) == 3 && os.Args[1] == childArg {
+		exit(contest.Child(ctx, os.Args[2], find, os.Stdout))
 	}
 	c := config{}
 	var sets string
@@ -60,13 +60,13 @@ func main() {
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
 	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
-	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t\"")
+	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t,write peak\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
 	flag.IntVar(&c.cores, "cores", 1, "cores to use but for operations of two threads")
 	flag.Int64Var(&c.rows, "rows", 0, "use only this many rows of each data set")
 	flag.StringVar(&c.jsonFile, "json", "", "write the figures to this file, too")
 	flag.StringVar(&c.profile, "cpuprofile", "", "write a CPU profile")
-	flag.BoolVar(&c.memory, "memory", false, "measure peak memory instead of time")
+	memory := flag.Bool("memory", false, "measure peak memory only: -ops \"write peak,scan peak\"")
 	flag.BoolVar(&c.verbose, "v", false, "report every figure on standard error")
 	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
 	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
@@ -79,6 +79,9 @@ func main() {
 		exit(compareFiles(os.Stdout, flag.Args()))
 	}
 	c.sets = setNames(sets)
+	if *memory {
+		c.ops = measure.OpPeakWrite + "," + measure.OpPeakScan
+	}
 	if err := c.check(flag.Args()); err != nil {
 		exit(err)
 	}
@@ -120,19 +123,14 @@ func run(ctx context.Context, c config) (err error) {
 			defer p.stop()
 		}
 	}
-	var results []*result
+	var results []*measure.Result
 	for _, name := range c.sets {
-		var r *result
-		if c.memory {
-			r, err = measureMemory(ctx, c, name, dir)
-		} else {
-			r, err = measureSet(ctx, c, name, dir)
-		}
+		r, err := measureSet(ctx, c, name, dir)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		results = append(results, r)
-		r.print(os.Stdout)
+		printResult(os.Stdout, r)
 		if c.jsonFile != "" {
 			if err := measure.Save(c.jsonFile, results); err != nil { // what is measured so far
 				return err
@@ -143,6 +141,36 @@ func run(ctx context.Context, c config) (err error) {
 		printTargets(os.Stdout, results)
 	}
 	return nil
+}
+
+// childArg makes this program do one operation and report its peak memory.
+const childArg = "-child"
+
+// measureSet measures every operation of every contender at a data set.
+func measureSet(ctx context.Context, c config, name, dir string) (*measure.Result, error) {
+	dir, err := os.MkdirTemp(dir, "set") // which goes before the next one
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d, err := load(ctx, c, name, dir)
+	if err != nil {
+		return nil, err
+	}
+	list := c.chosen()
+	for _, p := range c.started {
+		if p.input, err = d.Input(dir); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	o := contest.Options{Dir: dir, Rounds: c.rounds, Cores: c.cores, Wants: c.wants, Compare: true, Child: []string{childArg}}
+	if c.verbose {
+		o.Report = func(contender, op string, value float64) {
+			fmt.Fprintf(os.Stderr, "%-12s %-28s %-12s %.4f %s\n", name, contender, op, value, measure.Unit(op))
+		}
+	}
+	return contest.Run(ctx, d, list, o)
 }
 
 func setNames(sets string) []string {
@@ -167,16 +195,16 @@ func showFiles(w io.Writer, paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("-show takes files written with -json")
 	}
-	var all []*result
+	var all []*measure.Result
 	for _, path := range paths {
-		results, err := measure.Load[*result](path)
+		results, err := measure.Load[*measure.Result](path)
 		if err != nil {
 			return err
 		}
 		all = append(all, results...)
 	}
 	for _, r := range all {
-		r.print(w)
+		printResult(w, r)
 	}
 	printTargets(w, all)
 	return nil
@@ -187,11 +215,11 @@ func compareFiles(w io.Writer, paths []string) error {
 	if len(paths) != 2 {
 		return errors.New("-compare OLD.json NEW.json")
 	}
-	before, err := measure.Load[*result](paths[0])
+	before, err := measure.Load[*measure.Result](paths[0])
 	if err != nil {
 		return err
 	}
-	after, err := measure.Load[*result](paths[1])
+	after, err := measure.Load[*measure.Result](paths[1])
 	if err != nil {
 		return err
 	}

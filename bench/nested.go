@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/contest"
 )
 
 // nestedSchema is that of orders with items, as services log them.
@@ -30,21 +32,21 @@ func nestedSchema() *arrow.Schema {
 }
 
 // makeNested makes lists of structs, lists in them, maps, and nulls at every level.
-func (d *dataset) makeNested(rows int) {
-	d.schema = nestedSchema()
+func makeNested(d *contest.Dataset, rows int) {
+	d.Schema = nestedSchema()
 	rnd := rand.New(rand.NewPCG(3, 5))
-	b := array.NewRecordBuilder(memory.DefaultAllocator, d.schema)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, d.Schema)
 	defer b.Release()
 	for row := range rows {
 		b.Field(0).(*array.Int64Builder).Append(int64(10*row + rnd.IntN(10)))
 		appendAddress(rnd, b.Field(1).(*array.StructBuilder))
 		appendItems(rnd, b.Field(2).(*array.ListBuilder))
 		appendAttributes(rnd, b.Field(3).(*array.MapBuilder))
-		if b.Field(0).Len() == batchRows {
-			d.batches = append(d.batches, b.NewRecordBatch())
+		if b.Field(0).Len() == contest.BatchRows {
+			d.Batches = append(d.Batches, b.NewRecordBatch())
 		}
 	}
-	d.batches = append(d.batches, b.NewRecordBatch())
+	d.Batches = append(d.Batches, b.NewRecordBatch())
 }
 
 // skewed is a number below n, small ones more often.

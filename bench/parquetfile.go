@@ -14,6 +14,9 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/internal/contest"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // parquetFile is Parquet through arrow-go: what the others are compared with.
@@ -23,19 +26,25 @@ type parquetFile struct {
 	late  bool // answers questions as late does
 }
 
-func (k parquetFile) name() string { return k.title }
+// Name implements [contest.Contender].
+func (k parquetFile) Name() string { return k.title }
 
-// can leaves takes to the base, and filters to it and to late: the codec makes no
+// Can leaves takes to the base, and filters to it and to late: the codec makes no
 // other kind of reader.
-func (k parquetFile) can(d *dataset, op string) bool {
+func (k parquetFile) Can(d *contest.Dataset, op string) bool {
 	if k.late {
-		return op == opWrite && len(questions[d.name]) > 0 || strings.HasPrefix(op, opFilter)
+		return d.Name != "nested" && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
 	}
-	return k.title == baseName || op == opWrite || op == opScan || op == opProject || op == opOpen
+	if k.title == baseName || d.Times > 1 {
+		return k.title == baseName
+	}
+	return op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen ||
+		measure.IsPeak(op)
 }
 
-func (k parquetFile) write(_ context.Context, path string, s *arrow.Schema, next source, _ int) error {
-	return create(path, func(f *os.File) error {
+// Write implements [contest.Contender].
+func (k parquetFile) Write(_ context.Context, path string, s *arrow.Schema, next contest.Source, _ int) error {
+	return contest.Create(path, func(f *os.File) error {
 		// The file writer closes what it writes to if that can be closed.
 		w, err := pqarrow.NewFileWriter(s, struct{ io.Writer }{f}, parquet.NewWriterProperties(
 			parquet.WithCompression(k.codec), parquet.WithDictionaryDefault(true), parquet.WithPageIndexEnabled(true),
@@ -43,25 +52,26 @@ func (k parquetFile) write(_ context.Context, path string, s *arrow.Schema, next
 		if err != nil {
 			return err
 		}
-		if err := next.each(w.WriteBuffered); err != nil {
+		if err := next.Each(w.WriteBuffered); err != nil {
 			return err
 		}
 		return w.Close()
 	})
 }
 
-func (k parquetFile) read(ctx context.Context, path string, q query, out *outcome) error {
+// Read implements [contest.Contender].
+func (k parquetFile) Read(ctx context.Context, path string, q contest.Query, out *contest.Outcome) error {
 	r, err := file.OpenParquetFile(path, false)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	properties := pqarrow.ArrowReadProperties{BatchSize: batchRows, Parallel: q.threads > 1}
+	properties := pqarrow.ArrowReadProperties{BatchSize: contest.BatchRows, Parallel: q.Threads > 1}
 	fr, err := pqarrow.NewFileReader(r, properties, memory.DefaultAllocator)
 	if err != nil {
 		return err
 	}
-	groups, spans, err := prune(r, q.where)
+	groups, spans, err := prune(r, byHand[q.Where])
 	if err != nil || len(spans) == 0 {
 		return err
 	}
@@ -74,16 +84,16 @@ func (k parquetFile) read(ctx context.Context, path string, q query, out *outcom
 			return err
 		}
 	}
-	columns := q.columns
-	if q.count {
-		columns = q.where.columns()
+	columns := q.Columns
+	if q.Count {
+		columns = byHand[q.Where].columns()
 	}
 	rr, err := fr.GetRecordReader(ctx, leaves(r, columns), groups)
 	if err != nil {
 		return err
 	}
 	defer rr.Release()
-	take := taker{rows: q.take}
+	take := taker{rows: q.Take}
 	for _, s := range spans {
 		if s.from > 0 {
 			if err := rr.SeekToRow(s.from); err != nil {
@@ -123,29 +133,29 @@ func leaves(r *file.Reader, columns []string) []int {
 }
 
 // answer gives the rows of a decoded batch that a query asks for to out.
-func answer(ctx context.Context, b arrow.RecordBatch, q query, take *taker, out *outcome) error {
+func answer(ctx context.Context, b arrow.RecordBatch, q contest.Query, take *taker, out *contest.Outcome) error {
 	defer b.Release()
-	if q.take == nil && len(q.where) == 0 {
-		out.batch(b)
+	if q.Take == nil && q.Where == "" {
+		out.Batch(b)
 		return ctx.Err()
 	}
 	var keep []bool
-	if q.take != nil {
+	if q.Take != nil {
 		keep = take.next(b.NumRows())
 	} else {
-		keep = q.where.rows(b)
+		keep = byHand[q.Where].rows(b)
 	}
 	mask, kept := maskOf(keep)
 	defer mask.Release()
-	if kept == 0 || q.count {
-		out.rows += kept
+	if kept == 0 || q.Count {
+		out.Rows += kept
 		return ctx.Err()
 	}
 	picked, err := compute.FilterRecordBatch(ctx, b, mask, compute.DefaultFilterOptions())
 	if err != nil {
 		return err
 	}
-	out.batch(picked)
+	out.Batch(picked)
 	picked.Release()
 	return ctx.Err()
 }

@@ -12,22 +12,26 @@ import (
 	pgo "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/amudai/amudai-go/internal/contest"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // parquetGo is Parquet through parquet-go, read page by page into buffers that
 // are used again: it makes no Arrow arrays.
 type parquetGo struct{}
 
-func (k parquetGo) name() string { return "parquet-go zstd" }
+// Name implements [contest.Contender].
+func (k parquetGo) Name() string { return "parquet-go zstd" }
 
-// can leaves out what would have to be built on top of pages, and nested columns.
-func (k parquetGo) can(d *dataset, op string) bool {
-	for _, f := range d.schema.Fields() {
+// Can leaves out what would have to be built on top of pages, and nested columns.
+func (k parquetGo) Can(d *contest.Dataset, op string) bool {
+	for _, f := range d.Schema.Fields() {
 		if _, err := pgoNode(f.Type); err != nil {
 			return false
 		}
 	}
-	return op == opWrite || op == opScan || op == opProject || op == opOpen
+	return d.Times <= 1 && (op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen || measure.IsPeak(op))
 }
 
 // pgoNode is the Parquet type of a column without nulls.
@@ -72,12 +76,13 @@ func pgoSchema(s *arrow.Schema) (*pgo.Schema, error) {
 	return pgo.NewSchema("table", group), nil
 }
 
-func (k parquetGo) write(_ context.Context, path string, s *arrow.Schema, next source, _ int) error {
+// Write implements [contest.Contender].
+func (k parquetGo) Write(_ context.Context, path string, s *arrow.Schema, next contest.Source, _ int) error {
 	schema, err := pgoSchema(s)
 	if err != nil {
 		return err
 	}
-	return create(path, func(f *os.File) error {
+	return contest.Create(path, func(f *os.File) error {
 		w := pgo.NewWriter(f, schema, pgo.Compression(&zstd.Codec{Level: zstd.DefaultLevel}))
 		places := make([]int, s.NumFields()) // of the columns in the file, which are sorted
 		for i, field := range s.Fields() {
@@ -85,7 +90,7 @@ func (k parquetGo) write(_ context.Context, path string, s *arrow.Schema, next s
 			places[i] = leaf.ColumnIndex
 		}
 		rows, values := int64(0), []pgo.Value(nil)
-		err := next.each(func(b arrow.RecordBatch) error {
+		err := next.Each(func(b arrow.RecordBatch) error {
 			writers := w.ColumnWriters()
 			for i, col := range b.Columns() {
 				values = appendValues(values[:0], col, s.Field(i).Nullable, places[i])
@@ -149,7 +154,8 @@ func stringValue[T int32 | int64](bytes []byte, ends []T) func(i int) pgo.Value 
 	return func(i int) pgo.Value { return pgo.ByteArrayValue(bytes[ends[i]-ends[0] : ends[i+1]-ends[0]]) }
 }
 
-func (k parquetGo) read(ctx context.Context, path string, q query, out *outcome) error {
+// Read implements [contest.Contender].
+func (k parquetGo) Read(ctx context.Context, path string, q contest.Query, out *contest.Outcome) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -163,7 +169,7 @@ func (k parquetGo) read(ctx context.Context, path string, q query, out *outcome)
 	if err != nil {
 		return err
 	}
-	columns, err := pgoColumns(r, q.columns)
+	columns, err := pgoColumns(r, q.Columns)
 	if err != nil {
 		return err
 	}
@@ -178,7 +184,7 @@ func (k parquetGo) read(ctx context.Context, path string, q query, out *outcome)
 				return err
 			}
 		}
-		out.rows += g.NumRows()
+		out.Rows += g.NumRows()
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/amudai/amudai-go/internal/contest"
 )
 
 // lateShare is how many rows there are at least for one that is read alone: with
@@ -22,8 +24,8 @@ const lateShare = 64
 // late answers a question as a patient user of arrow-go would by hand: it decodes
 // the columns of the conditions, and of the others only the rows that are left,
 // skipping over what lies between. ok is false if too many rows are left for that.
-func late(ctx context.Context, fr *pqarrow.FileReader, s *arrow.Schema, groups []int, q query, out *outcome) (ok bool, err error) {
-	keep, err := survivors(ctx, fr, groups, q.where)
+func late(ctx context.Context, fr *pqarrow.FileReader, s *arrow.Schema, groups []int, q contest.Query, out *contest.Outcome) (ok bool, err error) {
+	keep, err := survivors(ctx, fr, groups, byHand[q.Where])
 	if err != nil {
 		return false, err
 	}
@@ -61,7 +63,7 @@ func late(ctx context.Context, fr *pqarrow.FileReader, s *arrow.Schema, groups [
 	}
 	batch := b.NewRecordBatch()
 	defer batch.Release()
-	out.batch(batch)
+	out.Batch(batch)
 	return true, ctx.Err()
 }
 

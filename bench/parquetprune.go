@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+
+	"github.com/amudai/amudai-go/internal/contest"
 )
 
 // span is the rows from From up to, not including, To of the row groups that
@@ -14,7 +16,7 @@ type span struct{ from, to int64 }
 
 // seekGap is how many rows are decoded in vain rather than sought over: seeking
 // makes every column decompress a page and its dictionary again.
-const seekGap = batchRows
+const seekGap = contest.BatchRows
 
 // prune does by hand what arrow-go's reader does not: it drops row groups by
 // their statistics and rows by the page index.

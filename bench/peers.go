@@ -16,6 +16,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/contest"
+	"github.com/amudai/amudai-go/internal/measure"
 )
 
 // peerNames are the contenders of peers/peers.py.
@@ -129,41 +132,45 @@ func (p *peer) ask(q peerQuestion) (peerAnswer, error) {
 	return p.listen()
 }
 
-func (p *peer) name() string { return p.title }
+// Name implements [contest.Contender].
+func (p *peer) Name() string { return p.title }
 
-func (p *peer) can(d *dataset, op string) bool {
-	if d.name == "nested" && p.title == "vortex" || d.wide() && p.title == "vortex" {
+// Can implements [contest.Contender].
+func (p *peer) Can(d *contest.Dataset, op string) bool {
+	if p.title == "vortex" && (d.Name == "nested" || d.Wide) {
 		return false // it has no maps, and takes minutes to write 50,000 columns
 	}
 	kind, _, named := strings.Cut(op, " ")
 	return slices.Contains(p.operations, kind) && (!named || kind == "filter")
 }
 
-func (p *peer) write(context.Context, string, *arrow.Schema, source, int) error {
+// Write implements [contest.Contender].
+func (p *peer) Write(context.Context, string, *arrow.Schema, contest.Source, int) error {
 	return errors.New("a peer measures itself")
 }
 
-func (p *peer) read(_ context.Context, path string, q query, out *outcome) error {
+// Read implements [contest.Contender].
+func (p *peer) Read(_ context.Context, path string, q contest.Query, out *contest.Outcome) error {
 	a, err := p.ask(peerQuery(path, q))
-	out.rows += a.Rows
+	out.Rows += a.Rows
 	return err
 }
 
-func peerQuery(path string, q query) peerQuestion {
+func peerQuery(path string, q contest.Query) peerQuestion {
 	switch {
-	case q.take != nil:
-		return peerQuestion{Op: "take", Path: path, Rows: q.take}
-	case q.text != "":
-		return peerQuestion{Op: "filter", Path: path, Where: q.text}
+	case q.Take != nil:
+		return peerQuestion{Op: "take", Path: path, Rows: q.Take}
+	case q.Where != "":
+		return peerQuestion{Op: "filter", Path: path, Where: q.Where}
 	}
-	return peerQuestion{Op: "scan", Path: path, Columns: q.columns}
+	return peerQuestion{Op: "scan", Path: path, Columns: q.Columns}
 }
 
-// time does an operation and gives the CPU seconds that the peer says it took.
-func (p *peer) time(d *dataset, op, path string) (float64, error) {
-	q := peerQuestion{Op: opWrite, Path: path, Input: p.input}
-	if op != opWrite {
-		read, err := d.query(op)
+// Time does an operation and gives the CPU seconds that the peer says it took.
+func (p *peer) Time(d *contest.Dataset, op, path string) (float64, error) {
+	q := peerQuestion{Op: measure.OpWrite, Path: path, Input: p.input}
+	if op != measure.OpWrite {
+		read, err := d.Query(op)
 		if err != nil {
 			return 0, err
 		}
@@ -171,14 +178,4 @@ func (p *peer) time(d *dataset, op, path string) (float64, error) {
 	}
 	a, err := p.ask(q)
 	return a.Seconds, err
-}
-
-// inputFile is an Arrow file of a data set, for other processes to read.
-func (d *dataset) inputFile(c config, dir string) (string, error) {
-	path := filepath.Join(c.data, d.name+".arrow")
-	if _, err := os.Stat(path); c.data != "" && c.rows == 0 && err == nil {
-		return path, nil
-	}
-	path = filepath.Join(dir, d.name+".arrow")
-	return path, d.save(path)
 }

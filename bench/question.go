@@ -5,15 +5,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-)
 
-// question selects rows of a data set.
-type question struct {
-	name  string
-	text  string // as the filter of a scan
-	where conds  // the same for contenders without filters
-	count bool   // is the number of rows measured, too
-}
+	"github.com/amudai/amudai-go/internal/contest"
+)
 
 // cond is what a row must satisfy in one column, all of it that is set.
 type cond struct {
@@ -28,27 +22,38 @@ type conds []cond
 
 const needle = "blk_7123456789012345678"
 
-var (
-	orderKey = question{name: "orderkey", text: "l_orderkey = 3000034", count: true,
-		where: conds{{column: "l_orderkey", ranged: true, from: 3000034, to: 3000034}}}
-	shipMonth = question{name: "month", text: "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 5", count: true,
-		where: conds{{column: "l_shipdate", ranged: true, from: 8766, to: 8796}, {column: "l_quantity", ranged: true, from: 0, to: 499}}}
-	shipMonthCents = question{name: "month", text: "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 500", count: true,
-		where: shipMonth.where}
-	needleLine = question{name: "needle", text: "line like '%" + needle + "%'",
-		where: conds{{column: "line", contains: needle}}}
+// The texts of questions.
+const (
+	orderKey       = "l_orderkey = 3000034"
+	shipMonth      = "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 5"
+	shipMonthCents = "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 500"
+	fromSFO        = "origin = 'SFO'"
+	delayed        = "delay > 300"
+	needleLine     = "line like '%" + needle + "%'"
+	someOrders     = "id between 500000 and 504999"
 )
 
 // questions are those about each data set.
-var questions = map[string][]question{
-	"flights": {
-		{name: "SFO", text: "origin = 'SFO'", where: conds{{column: "origin", equals: "SFO"}}, count: true},
-		{name: "delay", text: "delay > 300", where: conds{{column: "delay", ranged: true, from: 301, to: 1 << 40}}},
-	},
-	"lineitem":  {orderKey, shipMonth},
-	"lineitemi": {orderKey, shipMonthCents},
-	"logs":      {needleLine},
-	"logcut":    {needleLine},
+var questions = map[string][]contest.Question{
+	"flights":   {{Name: "SFO", Where: fromSFO, Count: true}, {Name: "delay", Where: delayed, Count: true}},
+	"lineitem":  {{Name: "orderkey", Where: orderKey, Count: true}, {Name: "month", Where: shipMonth, Count: true}},
+	"lineitemi": {{Name: "orderkey", Where: orderKey, Count: true}, {Name: "month", Where: shipMonthCents, Count: true}},
+	"logs":      {{Name: "needle", Where: needleLine, Count: true}},
+	"logcut":    {{Name: "needle", Where: needleLine, Count: true}},
+	"nested":    {{Name: "ids", Where: someOrders, Count: true}},
+}
+
+var monthByHand = conds{{column: "l_shipdate", ranged: true, from: 8766, to: 8796}, {column: "l_quantity", ranged: true, from: 0, to: 499}}
+
+// byHand are the same for contenders without filters.
+var byHand = map[string]conds{
+	orderKey:       {{column: "l_orderkey", ranged: true, from: 3000034, to: 3000034}},
+	shipMonth:      monthByHand,
+	shipMonthCents: monthByHand,
+	fromSFO:        {{column: "origin", equals: "SFO"}},
+	delayed:        {{column: "delay", ranged: true, from: 301, to: 1 << 40}},
+	needleLine:     {{column: "line", contains: needle}},
+	someOrders:     {{column: "id", ranged: true, from: 500_000, to: 504_999}},
 }
 
 // columns are the columns that the conditions look at.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,26 +13,26 @@ import (
 	"github.com/amudai/amudai-go/internal/measure"
 )
 
-// print writes the figures as a Markdown table: the base in its own units, all
+// printResult writes the figures as a Markdown table: the base in its own units, all
 // others as ratios to it, with the spread of the rounds.
-func (r *result) print(w io.Writer) {
-	header := table.Row{r.Set, opSize}
-	for _, op := range r.Ops {
-		header = append(header, op)
+func printResult(w io.Writer, r *measure.Result) {
+	header, note := table.Row{r.Set}, ""
+	ops := append([]string{measure.OpSize}, r.Ops...)
+	for _, op := range ops {
+		header = append(header, measure.Title(op))
+		if measure.ByHand(op) {
+			note = "\n" + measure.HandNote + "\n"
+		}
 	}
 	t := newTable(header)
-	base := r.Runs[0]
-	for i, f := range r.Runs {
-		row := table.Row{f.Name, fmt.Sprintf("%.3f", float64(f.Size)/float64(base.Size))}
-		if i == 0 {
-			row[1] = fmt.Sprintf("%.1f MB", float64(f.Size)/1e6)
-		}
-		for _, op := range r.Ops {
-			row = append(row, r.cell(f, op, i == 0))
+	for _, f := range r.Runs {
+		row := table.Row{f.Name}
+		for _, op := range ops {
+			row = append(row, r.Cell(f.Name, op))
 		}
 		t.AppendRow(row)
 	}
-	fmt.Fprintf(w, "\n%s: %d rows\n\n%s\n", r.Set, r.Rows, t.RenderMarkdown())
+	fmt.Fprintf(w, "\n%s: %d rows\n\n%s\n%s", r.Set, r.Rows, t.RenderMarkdown(), note)
 }
 
 // newTable aligns all columns but the first to the right.
@@ -46,21 +47,8 @@ func newTable(header table.Row) table.Writer {
 	return t
 }
 
-func (r *result) cell(f *figures, op string, isBase bool) string {
-	share := op == opScan22 || op == opWrite22
-	switch {
-	case len(f.Values[op]) == 0:
-		return "-"
-	case r.Unit == measure.MiB:
-		return fmt.Sprintf("%.0f MiB", f.Median(op))
-	case isBase && !share:
-		return fmt.Sprintf("%.3f s", f.Median(op))
-	}
-	return r.stat(f.Name, op, r.Runs[0].Name).String()
-}
-
 // printTargets writes what was to be reached beside what was measured.
-func printTargets(w io.Writer, results []*result) {
+func printTargets(w io.Writer, results []*measure.Result) {
 	printGoals(w, "Floors of the format", floors, results, []edition.Edition{edition.Reference, edition.E2026})
 	printGoals(w, "Targets of the scan engine", targets, results, []edition.Edition{edition.E2026, edition.Reference})
 }
@@ -68,11 +56,11 @@ func printTargets(w io.Writer, results []*result) {
 // goalSets are the data sets that goals are about, in the order of the columns.
 var goalSets = []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "flights100m"}
 
-func printGoals(w io.Writer, title string, goals []goal, results []*result, editions []edition.Edition) {
+func printGoals(w io.Writer, title string, goals []goal, results []*measure.Result, editions []edition.Edition) {
 	var sets []string
 	for _, set := range goalSets {
 		concerned := slices.ContainsFunc(goals, func(g goal) bool { _, ok := g.limits[set]; return ok })
-		if concerned && slices.ContainsFunc(results, func(r *result) bool { return r.Set == set }) {
+		if concerned && slices.ContainsFunc(results, func(r *measure.Result) bool { return r.Set == set }) {
 			sets = append(sets, set)
 		}
 	}
@@ -115,29 +103,17 @@ func (g goal) limit(set string, e edition.Edition) float64 {
 }
 
 // cell shows the figure with its limit, and marks it if it does not keep that.
-func (g goal) cell(results []*result, set string, e edition.Edition) (cell string, met, known bool) {
-	unit, versus := measure.Seconds, g.versus
-	if g.memory {
-		unit = measure.MiB
-	}
-	if versus == "" {
-		versus = baseName
-	}
+func (g goal) cell(results []*measure.Result, set string, e edition.Edition) (cell string, met, known bool) {
 	if _, concerned := g.limits[set]; !concerned {
 		return "", true, false
 	}
-	var s stat
-	for _, r := range results {
-		if !s.known && r.Set == set && r.Unit == unit {
-			s = r.stat("amudai "+e.String()+" "+g.profile, g.op, versus)
-		}
-	}
-	if !s.known {
+	s := g.stat(results, set, e)
+	if !s.Known {
 		return "-", true, false
 	}
-	value, limit := fmt.Sprintf("%.3f", s.median), g.limit(set, e)
-	if g.memory {
-		value = fmt.Sprintf("%.0f", s.median)
+	value, limit := fmt.Sprintf("%.3f", s.Median), g.limit(set, e)
+	if measure.IsPeak(g.op) {
+		value = fmt.Sprintf("%.0f", s.Median)
 	}
 	sign := "≤"
 	if g.atLeast {
@@ -146,8 +122,24 @@ func (g goal) cell(results []*result, set string, e edition.Edition) (cell strin
 	switch {
 	case limit == 0:
 		return value, true, true
-	case g.atLeast && s.median >= limit || !g.atLeast && s.median <= limit:
+	case g.atLeast && s.Median >= limit || !g.atLeast && s.Median <= limit:
 		return fmt.Sprintf("%s (%s %v)", value, sign, limit), true, true
 	}
 	return fmt.Sprintf("%s ✗ (%s %v)", value, sign, limit), false, true
+}
+
+// stat is the figure of a goal, in MiB if it is a peak.
+func (g goal) stat(results []*measure.Result, set string, e edition.Edition) (s measure.Stat) {
+	versus, name := cmp.Or(g.versus, baseName), "amudai "+e.String()+" "+g.profile
+	for _, r := range results {
+		f := r.Of(name)
+		switch {
+		case s.Known || r.Set != set || f == nil:
+		case measure.IsPeak(g.op):
+			s = measure.StatOf(f.Values[g.op])
+		default:
+			s = r.Stat(name, g.op, versus)
+		}
+	}
+	return s
 }

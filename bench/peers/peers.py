@@ -67,6 +67,7 @@ class Vortex:
     def __init__(self):
         import pyarrow
         import vortex
+        import vortex.expr
         self.pa, self.vortex = pyarrow, vortex
 
     def write(self, table, path):
@@ -74,6 +75,28 @@ class Vortex:
 
     def read(self, path, columns):
         return sum(b.num_rows for b in self.vortex.open(path).to_arrow(columns))
+
+    def filter(self, path, where):
+        f = self.vortex.open(path)
+        return sum(b.num_rows for b in f.to_arrow(expr=self.condition(f.dtype.to_arrow_schema(), where)))
+
+    def condition(self, schema, where):
+        """The conditions "COLUMN OPERATOR LITERAL and ..." as Vortex has them."""
+        import operator
+        import pyarrow.compute
+        from vortex.dataset import ensure_vortex_expression
+        operators = {"=": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
+        out = None
+        for part in where.split(" and "):
+            name, op, text = part.split(" ", 2)
+            text = text.strip("'")
+            if op == "like":
+                expr = self.vortex.expr.like(self.vortex.expr.column(name), text)
+            else:
+                value = self.pa.scalar(text).cast(schema.field(name).type)
+                expr = ensure_vortex_expression(operators[op](pyarrow.compute.field(name), value), schema=schema)
+            out = expr if out is None else self.vortex.expr.and_(out, expr)
+        return out
 
     def take(self, path, rows):
         indices = self.vortex.array(self.pa.array(rows, self.pa.uint64()))
@@ -109,11 +132,13 @@ def remove(path):
 
 
 def table_of(path, known={}):
-    """The table of an Arrow file, kept for the next question."""
+    """The table of an Arrow file, kept for the next question. It is copied: buffers in files are aligned to 8 bytes, and
+    Lance needs 16 for decimals."""
     if path not in known:
         import pyarrow.ipc
         known.clear()
-        known[path] = pyarrow.ipc.open_file(path).read_all()
+        whole = pyarrow.ipc.open_file(path).read_all().combine_chunks()
+        known[path] = pyarrow.Table.from_batches(whole.to_batches(max_chunksize=65536), whole.schema)
     return known[path]
 
 

@@ -73,7 +73,7 @@ func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err 
 	if f.rounds < 1 {
 		return usagef("", "--rounds %d: use a number above 0", f.rounds)
 	}
-	c := comparison{app: a, benchFlags: f, result: measure.Result{Set: filepath.Base(location), Unit: measure.Seconds}}
+	c := comparison{app: a, benchFlags: f, result: measure.Result{Set: filepath.Base(location)}}
 	if c.options, err = f.write.coding(); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 var rows = [][]string{
 	testHelpers,
 	{"cmd", "internal/cli", "bench"},
+	{"internal/contest"},
 	{"parquet", "tabular", "rntuple", "blockpack"},
 	{"shard"},
 	{"index"},

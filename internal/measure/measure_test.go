@@ -2,6 +2,7 @@ package measure
 
 import (
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,4 +33,65 @@ func TestTimeCountsAllRuns(t *testing.T) {
 	require.ErrorIs(t, err, failed)
 	_, err = Clock(func() error { return failed })
 	require.ErrorIs(t, err, failed)
+}
+
+// figuresOf is a result of two contenders with one operation.
+func figuresOf(op string, base, other []float64) *Result {
+	return &Result{Ops: []string{op}, Runs: []*Figures{
+		{Name: "base", Size: 2_000_000, Values: map[string][]float64{op: base}},
+		{Name: "other", Size: 1_000_000, Values: map[string][]float64{op: other}},
+	}}
+}
+
+func TestCells(t *testing.T) {
+	for _, c := range []struct {
+		op          string
+		base, other []float64
+		want        [2]string
+	}{
+		{OpSize, nil, nil, [2]string{"2.0 MB", "0.500"}},
+		{OpScan, []float64{2, 4, 4}, []float64{1, 1, 2}, [2]string{"4.000 s", "0.500 (0.25–0.50)"}},
+		{OpScan, []float64{2}, nil, [2]string{"2.000 s", "-"}},
+		{OpTake, nil, []float64{1}, [2]string{"-", "-"}},
+		{OpPeakScan, []float64{200}, []float64{50}, [2]string{"200 MiB", "0.25: 50 MiB"}},
+		{OpPeakScan, nil, []float64{50}, [2]string{"-", "50 MiB"}},
+	} {
+		r := figuresOf(c.op, c.base, c.other)
+		require.Equal(t, c.want, [2]string{r.Cell("base", c.op), r.Cell("other", c.op)}, c.op)
+	}
+	require.False(t, figuresOf(OpScan, nil, nil).Stat("nobody", OpScan, "base").Known)
+}
+
+func TestSharesStandForThemselves(t *testing.T) {
+	r := figuresOf(OpScan2, []float64{1}, []float64{1})
+	r.Runs[1].Values[OpScan22] = []float64{1.5}
+	require.Equal(t, 0.75, r.Stat("other", OpScan22, "base").Median)
+	require.Equal(t, "-", r.Cell("base", OpScan22))
+	r.Runs[0].Values[OpScan22] = []float64{2}
+	require.Equal(t, "1.000", r.Cell("base", OpScan22))
+}
+
+func TestTitlesMarkWhatIsDoneByHand(t *testing.T) {
+	for _, op := range []string{OpTake, OpFilter + "x", OpCount + "x", OpWrite2} {
+		require.Equal(t, op+" *", Title(op))
+	}
+	for _, op := range []string{OpSize, OpScan, OpWrite, OpProject, OpWrite22, OpPeakScan} {
+		require.Equal(t, op, Title(op))
+	}
+}
+
+func TestPeakSeesMemory(t *testing.T) {
+	const mib = 64
+	failed := errors.New("failed")
+	var held []byte
+	most, err := Peak(func() error {
+		held = make([]byte, mib<<20)
+		for i := range held {
+			held[i] = 1
+		}
+		return failed
+	})
+	require.ErrorIs(t, err, failed)
+	require.GreaterOrEqual(t, most, float64(mib)*0.9)
+	runtime.KeepAlive(held)
 }

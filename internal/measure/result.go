@@ -11,22 +11,15 @@ import (
 type Result struct {
 	Set  string     `json:"set"`
 	Rows int64      `json:"rows"`
-	Unit string     `json:"unit"` // of the values: Seconds or MiB
 	Ops  []string   `json:"ops"`
 	Runs []*Figures `json:"runs"`
 }
-
-// The units of results.
-const (
-	Seconds = "s" // of CPU time
-	MiB     = "MiB"
-)
 
 // Figures are those of one contender.
 type Figures struct {
 	Name   string               `json:"name"`
 	Size   int64                `json:"size"`   // bytes of the file
-	Values map[string][]float64 `json:"values"` // of every operation, one a round
+	Values map[string][]float64 `json:"values"` // of every operation, one a round: seconds, or MiB ([IsPeak])
 }
 
 // Median is that of an operation.

@@ -1,0 +1,61 @@
+package measure
+
+import "strings"
+
+// The operations that are measured. Those of two threads are measured by the
+// clock: one operation with two threads, and two operations with one thread each,
+// side by side. The share is how much of what the latter get done the former does.
+// Peaks are the anonymous resident memory of a process that does nothing else.
+const (
+	OpSize      = "size" // no operation, but it has figures like one
+	OpWrite     = "write"
+	OpScan      = "scan"
+	OpReuse     = "reuse"   // scan into memory that is used again for the next batch
+	OpProject   = "project" // the columns of a typical question
+	OpProReuse  = "project reuse"
+	OpOpen      = "open"    // open and read one column
+	OpTake      = "take"    // 1,000 random rows in ascending order, opening included
+	OpFilter    = "filter " // and the name of a question: all columns of its rows
+	OpCount     = "count "  // and the name of a question: their number
+	OpScan2     = "scan 2t"
+	OpWrite2    = "write 2t"
+	OpScan22    = "scan 2t share"
+	OpWrite22   = "write 2t share"
+	OpPeakWrite = "write peak"
+	OpPeakScan  = "scan peak"
+)
+
+// IsShare tells whether the figures of an operation are shares, of which more is better.
+func IsShare(op string) bool { return op == OpScan22 || op == OpWrite22 }
+
+// IsPeak tells whether the figures of an operation are MiB.
+func IsPeak(op string) bool { return op == OpPeakWrite || op == OpPeakScan }
+
+// Unit is that of an operation's figures.
+func Unit(op string) string {
+	if IsPeak(op) {
+		return "MiB"
+	}
+	return "s"
+}
+
+// TwoThreads tells whether an operation is measured by the clock on two cores.
+func TwoThreads(op string) bool { return op == OpScan2 || op == OpWrite2 || IsShare(op) }
+
+// ByHand tells whether arrow-go's Parquet has no such operation, so that what others
+// are compared with is what a program does instead: [HandNote].
+func ByHand(op string) bool {
+	return op == OpTake || op == OpWrite2 || strings.HasPrefix(op, OpFilter) || strings.HasPrefix(op, OpCount)
+}
+
+// HandNote explains the mark of operations that are done by hand.
+const HandNote = "Marked *: arrow-go's Parquet has no such operation. What the others are compared with reads everything, " +
+	"or what statistics leave of it, and picks the rows; it writes with one thread."
+
+// Title is an operation as the head of a table, with a mark if it is done by hand.
+func Title(op string) string {
+	if ByHand(op) {
+		return op + " *"
+	}
+	return op
+}

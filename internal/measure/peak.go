@@ -1,0 +1,48 @@
+package measure
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Peak calls f and gives the most MiB of anonymous resident memory that this
+// process had meanwhile; where the system does not tell them, what the Go runtime holds.
+func Peak(f func() error) (mib float64, err error) {
+	done, most := make(chan struct{}), make(chan float64)
+	go func() {
+		peak := 0.0
+		for {
+			peak = max(peak, anonymousMiB())
+			select {
+			case <-done:
+				most <- peak
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	err = f()
+	close(done)
+	return <-most, err
+}
+
+func anonymousMiB() float64 {
+	f, err := os.Open("/proc/self/status")
+	if err != nil {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.Sys-m.HeapReleased) / (1 << 20)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if rest, ok := strings.CutPrefix(s.Text(), "RssAnon:"); ok {
+			kib, _ := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			return kib / 1024
+		}
+	}
+	return 0
+}
