@@ -5,14 +5,35 @@ package stripe
 // holds a place. A nil crew is the caller alone.
 type crew struct {
 	places chan struct{} // of those at work
-	orders chan struct{} // for pieces that are waiting or worked on
+	orders chan func()   // to workers that wait for some
 }
 
 func newCrew(parallelism int) *crew {
 	if parallelism == 1 {
 		return nil
 	}
-	return &crew{make(chan struct{}, parallelism), make(chan struct{}, parallelism)}
+	c := &crew{make(chan struct{}, parallelism), make(chan func())}
+	for range parallelism {
+		go c.work()
+	}
+	return c
+}
+
+// work does what is ordered until the crew is dismissed. One goroutine does many
+// pieces, because a new one has to grow its stack first.
+func (c *crew) work() {
+	for f := range c.orders {
+		c.enter()
+		f()
+		c.leave()
+	}
+}
+
+// dismiss ends the workers, who have nothing left to do.
+func (c *crew) dismiss() {
+	if c != nil {
+		close(c.orders)
+	}
 }
 
 // enter takes a place, as soon as there is one.
@@ -38,14 +59,8 @@ func (c *crew) pause(wait func()) {
 // start has f done at a place of its own, and waits while too much is ordered.
 func (c *crew) start(f func()) {
 	select {
-	case c.orders <- struct{}{}:
+	case c.orders <- f:
 	default:
-		c.pause(func() { c.orders <- struct{}{} })
+		c.pause(func() { c.orders <- f })
 	}
-	go func() {
-		c.enter()
-		f()
-		c.leave()
-		<-c.orders
-	}()
 }

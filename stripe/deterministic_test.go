@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/leaktest"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -71,6 +72,7 @@ func TestCloseEarly(t *testing.T) {
 	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
 	require.NoError(t, err)
 	batch := arrowgen.New(3).Batch(s, 200_000)
+	defer leaktest.Goroutines(t)()
 	for _, parallelism := range []int{1, 2, 4} {
 		ctx, cancel := context.WithCancel(context.Background())
 		budget := storage.NewBudget(1 << 20)
@@ -83,6 +85,25 @@ func TestCloseEarly(t *testing.T) {
 		require.Zero(t, budget.Used())
 		_, err = w.Finish(context.Background())
 		require.Error(t, err)
+	}
+}
+
+// A writer that has finished needs no Close, and bears one.
+func TestFinishLeavesNothingAtWork(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil)
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
+	require.NoError(t, err)
+	ctx, batch := context.Background(), arrowgen.New(3).Batch(s, 1000)
+	defer leaktest.Goroutines(t)()
+	for range 2 {
+		w, err := stripe.NewWriter(columns, stripe.Options{Parallelism: 3, Budget: storage.NewBudget(1 << 20), TempDir: t.TempDir()})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(ctx, batch.Columns(), int(batch.NumRows())))
+		f, err := w.Finish(ctx)
+		require.NoError(t, err)
+		w.Close()
+		require.Equal(t, int64(1000), f.Rows)
+		f.Release()
 	}
 }
 

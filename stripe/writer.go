@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -41,6 +42,7 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	for i := range columns {
 		var err error
 		if w.nodes[i], err = newNodeWriter(c, &columns[i]); err != nil {
+			c.crew.dismiss()
 			return nil, err
 		}
 	}
@@ -118,25 +120,25 @@ func (w *Writer) Finish(ctx context.Context) (*Finished, error) {
 		}
 		out.Nodes = append(out.Nodes, nodes...)
 	}
+	w.Close()
 	if err != nil {
 		out.Release()
-		w.Close()
 		return nil, err
 	}
 	return out, nil
 }
 
-// Close drops what is staged. After Finish it does nothing.
+// Close drops what is staged and ends the goroutines of the writer. After Finish it
+// does nothing.
 func (w *Writer) Close() {
 	w.crew.enter()
 	for _, n := range w.nodes {
-		if n != nil {
-			n.release()
-		}
+		n.release()
 	}
 	w.crew.leave()
-	w.nodes = nil
-	w.err = fmt.Errorf("stripe writer is closed")
+	w.crew.dismiss()
+	w.crew, w.nodes = nil, nil
+	w.err = errors.New("stripe writer is closed")
 }
 
 // ValueError is a value that cannot be converted: to be stored, or to the Arrow
