@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,7 +10,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/measure"
-	"github.com/amudai/amudai-go/rowset"
 )
 
 // nestedRace is the smallest comparison there is.
@@ -101,7 +101,7 @@ func TestConditionsHoldForTheSameRows(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, rows)
-	require.Equal(t, rowset.FromRows(rows), set)
+	require.Equal(t, rows, slices.Collect(set.Rows()))
 }
 
 // madeUp are results with a size and one operation.

@@ -51,7 +51,7 @@ func (b *Bound) Select(batch arrow.RecordBatch) (rowset.Set, error) {
 	for i, c := range b.columns {
 		arr, err := c.Of(batch)
 		if err != nil {
-			return nil, err
+			return rowset.Set{}, err
 		}
 		defer arr.Release()
 		columns[i] = arr

@@ -11,7 +11,7 @@ import (
 // the bitmap does not have count as clear.
 func FromBits(bitmap []byte, off, n int, base int64) Set {
 	if n <= 0 || off < 0 || off/8 >= len(bitmap) {
-		return nil
+		return Set{}
 	}
 	bitmap, off = bitmap[off/8:], off%8
 	if len(bitmap) < math.MaxInt/8 {
@@ -20,16 +20,37 @@ func FromBits(bitmap []byte, off, n int, base int64) Set {
 	if base > math.MaxInt64-int64(n) {
 		n = int(math.MaxInt64 - base)
 	}
-	edges := 0
+	edges, ones := 0, 0
 	for i, carry := 0, uint64(0); i < n; i += 64 {
 		w := next64(bitmap, off+i, n-i)
 		edges += bits.OnesCount64(w ^ (w<<1 | carry))
+		ones += bits.OnesCount64(w)
 		carry = w >> 63
 	}
-	if edges == 0 {
-		return nil
+	switch ranges := (edges + 1) / 2; {
+	case ones == 0:
+		return Set{}
+	case compact(uint64(ones), ranges, uint64(n)):
+		return Set{n: int64(ones), by: base, rows: onesOf(make([]uint32, ones), bitmap, off, n)}
+	default:
+		return setOf(rangesOf(make([]Range, ranges), bitmap, off, n, base))
 	}
-	out := make(Set, (edges+1)/2)
+}
+
+// onesOf sets out to the places of the set bits among n.
+func onesOf(out []uint32, bitmap []byte, off, n int) []uint32 {
+	at := 0
+	for i := 0; i < n; i += 64 {
+		for w := next64(bitmap, off+i, n-i); w != 0; w &= w - 1 {
+			out[at] = uint32(i + bits.TrailingZeros64(w))
+			at++
+		}
+	}
+	return out
+}
+
+// rangesOf sets out to the ranges of set bits among n.
+func rangesOf(out []Range, bitmap []byte, off, n int, base int64) []Range {
 	at := 0
 	for i, carry := 0, uint64(0); i < n; i += 64 {
 		w := next64(bitmap, off+i, n-i)
@@ -78,7 +99,9 @@ func word(bitmap []byte, off, n int) uint64 {
 // bitmap must have them.
 func (s Set) PutBits(bitmap []byte, off, n int, base int64) {
 	fill(bitmap, off, n, false)
-	for _, r := range s.Clip(base, add(base, int64(n))) {
+	s = s.Clip(base, add(base, int64(n)))
+	for i := range s.spans() {
+		r := s.span(i)
 		fill(bitmap, off+int(r.From-base), int(r.Len()), true)
 	}
 }
@@ -107,4 +130,12 @@ func fill(bitmap []byte, off, n int, set bool) {
 		}
 		off, n = off+k, n-k
 	}
+}
+
+// add is a+b, or the end of what an int64 holds; b is not negative.
+func add(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }

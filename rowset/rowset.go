@@ -1,9 +1,15 @@
-// Package rowset holds sets of rows as ranges. It is what statistics, Bloom
-// filters and indexes give the planner of a scan, and what a scan asks columns
-// for.
+// Package rowset holds sets of rows. They are what statistics, Bloom filters and
+// indexes give the planner of a scan, what conditions find, and what columns are
+// asked for.
 //
 //	rows  0 1 2 3 4 5 6 7 8 9
-//	set     x x x       x x      Set{{1, 4}, {7, 9}}
+//	set     x x x       x x      {1, 4}, {7, 9}
+//
+// A planner has few, long ranges; a condition may leave tens of thousands of rows
+// that lie alone, and every column is asked for them, block by block. So a set
+// holds ranges, or single rows of four bytes each where these take no more memory.
+// Nobody but this package sees which. It is a window on memory that never changes:
+// to cut it or to move its rows copies nothing.
 //
 // A set is never changed once it is made: operations give new sets, which may
 // share memory with the old ones. Numbers at the end of what an int64 holds do
@@ -12,6 +18,7 @@ package rowset
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -20,14 +27,88 @@ import (
 // Range is the rows from From up to (not including) To.
 type Range struct{ From, To int64 }
 
-// Len is the number of rows, 0 if To is not above From.
-func (r Range) Len() int64 { return Set{r}.Len() }
+// Len is the number of rows, 0 if To is not above From, and at most the greatest
+// int64.
+func (r Range) Len() int64 {
+	if r.From >= r.To {
+		return 0
+	}
+	return int64(min(uint64(r.To)-uint64(r.From), math.MaxInt64))
+}
 
-// Set is a set of rows: ranges in ascending order none of which is empty,
-// overlaps the next or touches it, so that equal sets are equal slices. nil is
-// the empty set. [Of] makes a set of any ranges; methods of a Set that is none
-// give some result without a meaning.
-type Set []Range
+// Set is a set of rows, the zero value the empty one.
+type Set struct {
+	n      int64    // how many rows, at most the greatest int64
+	by     int64    // to be added to the numbers below
+	window Range    // what of the ranges counts, a part at least of each
+	ranges []Range  // ascending, none is empty, overlaps the next or touches it
+	rows   []uint32 // ascending; a set has one of the two
+}
+
+// rowsOfRange is how many single rows take as much memory as a range.
+const rowsOfRange = 4
+
+// compact tells whether rows, n in so many ranges and the last so far behind the
+// first, are best held one by one.
+func compact(n uint64, ranges int, reach uint64) bool {
+	return n <= rowsOfRange*uint64(ranges) && reach <= math.MaxUint32
+}
+
+// setOf is the rows of ranges that ascend and neither overlap nor touch.
+func setOf(ranges []Range) Set {
+	if len(ranges) == 0 {
+		return Set{}
+	}
+	s := Set{window: Range{math.MinInt64, math.MaxInt64}, ranges: ranges}
+	n := s.count()
+	s.n = int64(min(n, math.MaxInt64))
+	b := s.Bounds()
+	if !compact(n, len(ranges), uint64(b.To)-uint64(b.From)) {
+		return s
+	}
+	rows := make([]uint32, 0, n)
+	for _, r := range ranges {
+		for row := r.From; row < r.To; row++ {
+			rows = append(rows, uint32(row-b.From))
+		}
+	}
+	return Set{n: s.n, by: b.From, rows: rows}
+}
+
+// spans is how many ranges, or single rows, the set holds.
+func (s *Set) spans() int { return len(s.ranges) + len(s.rows) }
+
+// span is one of them, as a range. Those of single rows may touch.
+func (s *Set) span(i int) Range {
+	if s.rows != nil {
+		row := s.by + int64(s.rows[i])
+		return Range{row, row + 1}
+	}
+	r := s.ranges[i]
+	return Range{s.by + max(r.From, s.window.From), s.by + min(r.To, s.window.To)}
+}
+
+// count is how many rows the ranges have, less than 2^64.
+func (s *Set) count() (n uint64) {
+	for i := range s.ranges {
+		r := s.span(i)
+		n += uint64(r.To) - uint64(r.From)
+	}
+	return n
+}
+
+// after is the index of the first span that ends behind a row.
+func (s *Set) after(row int64) int {
+	lo, hi := 0, s.spans()
+	for lo < hi {
+		if mid := int(uint(lo+hi) / 2); s.span(mid).To > row {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
 
 // All is the rows from 0 up to n.
 func All(n int64) Set { return Of(Range{0, n}) }
@@ -35,7 +116,7 @@ func All(n int64) Set { return Of(Range{0, n}) }
 // Of is the rows that lie in any of the ranges, which may come in any order,
 // overlap, and be empty.
 func Of(ranges ...Range) Set {
-	var out Set
+	out := make([]Range, 0, len(ranges))
 	for _, r := range ranges {
 		if r.From < r.To {
 			out = append(out, r)
@@ -46,11 +127,11 @@ func Of(ranges ...Range) Set {
 	for _, r := range out {
 		joined = join(joined, r)
 	}
-	return joined
+	return setOf(joined)
 }
 
 // join adds a range that begins at or behind the beginning of the last one.
-func join(s Set, r Range) Set {
+func join(s []Range, r Range) []Range {
 	if last := len(s) - 1; last >= 0 && r.From <= s[last].To {
 		s[last].To = max(s[last].To, r.To)
 		return s
@@ -67,165 +148,86 @@ func FromRows(rows []int64) Set {
 			n++
 		}
 	}
-	out := make(Set, 0, n)
+	out := make([]Range, 0, n)
 	for _, row := range rows {
 		if row < math.MaxInt64 {
 			out = join(out, Range{row, row + 1})
 		}
 	}
-	return out
+	return setOf(out)
 }
 
 // Len is the number of rows, at most the greatest int64.
-func (s Set) Len() int64 {
-	total := uint64(0)
-	for _, r := range s {
-		if r.From < r.To {
-			total += uint64(r.To) - uint64(r.From) // ranges do not overlap: less than 2^64
-		}
-	}
-	return int64(min(total, math.MaxInt64))
-}
+func (s Set) Len() int64 { return s.n }
+
+// Empty tells that the set has no row.
+func (s Set) Empty() bool { return s.n == 0 }
 
 // Bounds is the range from the first row to the last, empty if there is none.
 func (s Set) Bounds() Range {
-	if len(s) == 0 {
+	if s.spans() == 0 {
 		return Range{}
 	}
-	return Range{s[0].From, s[len(s)-1].To}
-}
-
-// after is the index of the first range that ends behind a row.
-func (s Set) after(row int64) int {
-	lo, hi := 0, len(s)
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); s[mid].To > row {
-			hi = mid
-		} else {
-			lo = mid + 1
-		}
-	}
-	return lo
+	return Range{s.span(0).From, s.span(s.spans() - 1).To}
 }
 
 // Contains tells whether a row is in the set.
 func (s Set) Contains(row int64) bool {
 	i := s.after(row)
-	return i < len(s) && s[i].From <= row
+	return i < s.spans() && s.span(i).From <= row
 }
 
-// Clip is the rows of the set from from up to (not including) to.
-func (s Set) Clip(from, to int64) Set {
-	if from >= to {
-		return nil
+// Row is row i of the set, counted from 0.
+func (s Set) Row(i int64) int64 {
+	if s.rows != nil {
+		return s.by + int64(s.rows[i])
 	}
-	s = s[s.after(from):]
-	end := s.after(to)
-	if end < len(s) && s[end].From < to {
-		end++
+	k := 0
+	for ; s.span(k).Len() <= i; k++ {
+		i -= s.span(k).Len()
 	}
-	s = s[:end:end]
-	if len(s) == 0 {
-		return nil
-	}
-	if s[0].From < from || s[end-1].To > to {
-		s = slices.Clone(s)
-		s[0].From = max(s[0].From, from)
-		s[end-1].To = min(s[end-1].To, to)
-	}
-	return s
+	return s.span(k).From + i
 }
 
-// Shift is the set with by added to every row.
-func (s Set) Shift(by int64) Set {
-	if by == 0 {
-		return s
+// cursor walks through the ranges of a set.
+type cursor struct {
+	Range
+	set  *Set
+	next int // span
+}
+
+// move goes to the next range, which reaches as far as one can. ok is false behind
+// the last one.
+func (c *cursor) move() (ok bool) {
+	n := c.set.spans()
+	if c.next == n {
+		return false
 	}
-	out := make(Set, 0, len(s))
-	for _, r := range s {
-		if r = (Range{add(r.From, by), add(r.To, by)}); r.From < r.To {
-			out = append(out, r)
+	c.Range = c.set.span(c.next)
+	for c.next++; c.next < n; c.next++ {
+		r := c.set.span(c.next)
+		if r.From != c.To {
+			break
+		}
+		c.To = r.To
+	}
+	return true
+}
+
+// Ranges yields the ranges of the set, in ascending order. None is empty, overlaps
+// the next or touches it.
+func (s Set) Ranges() iter.Seq[Range] {
+	return func(yield func(Range) bool) {
+		for c := (cursor{set: &s}); c.move() && yield(c.Range); {
 		}
 	}
-	return out
-}
-
-// add is a+b, or the end of what an int64 holds.
-func add(a, b int64) int64 {
-	sum := a + b
-	switch {
-	case b > 0 && sum < a:
-		return math.MaxInt64
-	case b < 0 && sum > a:
-		return math.MinInt64
-	}
-	return sum
-}
-
-// And is the rows that are in both sets.
-func (s Set) And(o Set) Set {
-	b := s.Bounds()
-	o = o.Clip(b.From, b.To)
-	b = o.Bounds()
-	s = s.Clip(b.From, b.To)
-	if len(s) == 0 || len(o) == 0 {
-		return nil
-	}
-	out := make(Set, 0, max(len(s), len(o)))
-	for len(s) > 0 && len(o) > 0 {
-		both := Range{max(s[0].From, o[0].From), min(s[0].To, o[0].To)}
-		if both.From < both.To {
-			out = append(out, both)
-		}
-		if s[0].To < o[0].To {
-			s = s[1:]
-		} else {
-			o = o[1:]
-		}
-	}
-	return out
-}
-
-// Or is the rows that are in any of the two sets.
-func (s Set) Or(o Set) Set {
-	if len(o) == 0 {
-		return s
-	}
-	if len(s) == 0 {
-		return o
-	}
-	out := make(Set, 0, len(s)+len(o))
-	for len(s) > 0 || len(o) > 0 {
-		if len(o) == 0 || len(s) > 0 && s[0].From <= o[0].From {
-			out, s = join(out, s[0]), s[1:]
-		} else {
-			out, o = join(out, o[0]), o[1:]
-		}
-	}
-	return out
-}
-
-// Not is the rows from 0 up to n that are not in the set.
-func (s Set) Not(n int64) Set {
-	s = s.Clip(0, n)
-	out := make(Set, 0, len(s)+1)
-	at := int64(0)
-	for _, r := range s {
-		if at < r.From {
-			out = append(out, Range{at, r.From})
-		}
-		at = r.To
-	}
-	if at < n {
-		out = append(out, Range{at, n})
-	}
-	return out
 }
 
 // Rows yields every row, in ascending order.
 func (s Set) Rows() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
-		for _, r := range s {
+		for i := range s.spans() {
+			r := s.span(i)
 			for row := r.From; row < r.To; row++ {
 				if !yield(row) {
 					return
@@ -234,3 +236,6 @@ func (s Set) Rows() iter.Seq[int64] {
 		}
 	}
 }
+
+// String lists the ranges.
+func (s Set) String() string { return fmt.Sprint(slices.Collect(s.Ranges())) }

@@ -2,6 +2,7 @@ package rowset
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -30,23 +31,37 @@ func modelOf(keep func(row int64) bool) model {
 
 // requireSame checks that a set is well-formed and has the rows of the model.
 func requireSame(t require.TestingT, want model, got Set) {
-	for i, r := range got {
+	last := int64(math.MinInt64)
+	for r := range got.Ranges() {
 		require.Less(t, r.From, r.To)
-		if i > 0 {
-			require.Less(t, got[i-1].To, r.From)
-		}
+		require.True(t, r.From > last || last == math.MinInt64, "%v", got)
+		last = r.To
 	}
 	require.EqualValues(t, len(want), got.Len())
+	require.Equal(t, len(want) == 0, got.Empty())
+	i := int64(0)
 	for row := range got.Rows() {
 		if !want[row] {
 			require.Fail(t, "wrong row", "%d in %v", row, got)
 		}
+		require.Equal(t, row, got.Row(i))
+		i++
 	}
 	for row := int64(-span); row < span; row++ {
 		if want[row] != got.Contains(row) {
 			require.Fail(t, "wrong answer", "%d in %v: not %v", row, got, want[row])
 		}
 	}
+	bounds := got.Bounds()
+	require.Equal(t, len(want) == 0, bounds == Range{})
+	requireEqual(t, got, Of(slices.Collect(got.Ranges())...))
+}
+
+// requireEqual checks that sets have the same rows.
+func requireEqual(t require.TestingT, want, got Set) {
+	require.Equal(t, slices.Collect(want.Rows()), slices.Collect(got.Rows()))
+	require.True(t, want.Equal(got))
+	require.True(t, got.Equal(want))
 }
 
 func genRow(t *rapid.T, name string) int64 { return rapid.Int64Range(-90, 90).Draw(t, name) }
@@ -62,17 +77,30 @@ func inAny(ranges []Range, row int64) bool {
 	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From <= row && row < r.To })
 }
 
+// genSet is a set in either form, maybe a window on a larger one that was moved.
+func genSet(t *rapid.T) (model, Set) {
+	ranges := genRanges(t)
+	s := Of(slices.Clone(ranges)...)
+	m := modelOf(func(row int64) bool { return inAny(ranges, row) })
+	requireSame(t, m, s)
+	if rapid.Bool().Draw(t, "window") {
+		from, to, by := genRow(t, "from"), genRow(t, "to"), rapid.Int64Range(-9, 9).Draw(t, "by")
+		s = s.Clip(from, to).Shift(by)
+		whole := m
+		m = modelOf(func(row int64) bool { return from <= row-by && row-by < to && whole[row-by] })
+		requireSame(t, m, s)
+	}
+	return m, s
+}
+
 func TestOperations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		ra, rb := genRanges(t), genRanges(t)
-		a, b := Of(slices.Clone(ra)...), Of(slices.Clone(rb)...)
-		keep := slices.Clone(a)
-		ma := modelOf(func(row int64) bool { return inAny(ra, row) })
-		mb := modelOf(func(row int64) bool { return inAny(rb, row) })
-		requireSame(t, ma, a)
-		requireSame(t, mb, b)
+		ma, a := genSet(t)
+		mb, b := genSet(t)
+		keep := slices.Collect(a.Rows())
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] && mb[row] }), a.And(b))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] || mb[row] }), a.Or(b))
+		require.Equal(t, maps.Equal(ma, mb), a.Equal(b))
 		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), a.Not(n))
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))
@@ -80,14 +108,29 @@ func TestOperations(t *testing.T) {
 		requireSame(t, modelOf(func(row int64) bool { return ma[row-n] }), a.Shift(n))
 		bounds := a.Bounds()
 		requireSame(t, ma, a.Clip(bounds.From, bounds.To))
-		require.Equal(t, keep, a, "an operation changed its operand")
-		rows := slices.Collect(a.Rows())
-		require.True(t, slices.IsSorted(rows))
-		requireSame(t, ma, FromRows(rows))
+		first, rest := a.Split(n)
+		require.EqualValues(t, min(max(n, 0), a.Len()), first.Len())
+		require.Equal(t, keep, slices.Concat(slices.Collect(first.Rows()), slices.Collect(rest.Rows())))
+		require.Equal(t, keep, slices.Collect(a.Rows()), "an operation changed its operand")
+		require.True(t, slices.IsSorted(keep))
+		requireSame(t, ma, FromRows(keep))
 		for range a.Rows() {
 			break
 		}
+		for range a.Ranges() {
+			break
+		}
 	})
+}
+
+// Rows that lie alone, and those in ranges, that a set cannot hold in 32 bits.
+func TestFarApart(t *testing.T) {
+	ranges := []Range{{-1 << 50, -1<<50 + 1}, {3, 4}, {7, 9}, {1 << 40, 1<<40 + 1}}
+	s := Of(ranges...)
+	require.Equal(t, ranges, slices.Collect(s.Ranges()))
+	requireEqual(t, Of(ranges[1:3]...), s.Clip(-100, 100))
+	requireEqual(t, s, FromRows(slices.Collect(s.Rows())))
+	requireEqual(t, Of(Range{1<<40 + 10, 1<<40 + 11}), s.And(Of(Range{1 << 33, math.MaxInt64})).Shift(10))
 }
 
 func TestBits(t *testing.T) {
@@ -111,7 +154,7 @@ func TestBits(t *testing.T) {
 		}
 		got := FromBits(bitmap, off, n, base)
 		require.Equal(t, want, slices.Collect(got.Rows()))
-		require.True(t, slices.Equal(FromRows(want), got))
+		requireEqual(t, FromRows(want), got)
 
 		again := slices.Clone(bitmap)
 		fill(again, off, n, true)
@@ -129,10 +172,11 @@ func TestAbsurd(t *testing.T) {
 			s := Of(Range{a, b}, Range{5, 7})
 			require.GreaterOrEqual(t, s.Len(), int64(2))
 			for _, c := range numbers {
-				for _, set := range []Set{s.Shift(c), s.Not(c), s.Clip(a, c), All(c), s.And(All(c)), s.Or(All(c)), {{a, b}, {b, c}}} {
+				for _, set := range []Set{s.Shift(c), s.Not(c), s.Clip(a, c), All(c), s.And(All(c)), s.Or(All(c)), Of(Range{a, b}, Range{b, c})} {
 					require.GreaterOrEqual(t, set.Len(), int64(0))
 					set.Contains(c)
 					set.And(s).Or(set).Not(c).Shift(a).Clip(b, c)
+					set.Shift(a).Shift(b).Clip(c, a).Split(c)
 				}
 				FromBits(bitmap, int(b), int(c), a)
 			}
@@ -140,26 +184,34 @@ func TestAbsurd(t *testing.T) {
 		FromRows([]int64{a})
 		FromRows([]int64{a, math.MinInt64})
 	}
-	require.Equal(t, Set{{math.MinInt64, math.MaxInt64}}, Of(Range{math.MinInt64, math.MaxInt64}))
-	require.EqualValues(t, int64(math.MaxInt64), Of(Range{math.MinInt64, math.MaxInt64}).Len())
-	require.Equal(t, Set{{math.MaxInt64 - 2, math.MaxInt64}}, FromBits(bitmap, 0, 24, math.MaxInt64-2))
-	require.Equal(t, Set{{10, 11}}, FromBits(bitmap, 23, 24, 10))
-	require.Empty(t, FromRows([]int64{math.MaxInt64}))
+	most := Of(Range{math.MinInt64, math.MaxInt64})
+	require.Equal(t, Range{math.MinInt64, math.MaxInt64}, most.Bounds())
+	require.Equal(t, Range{math.MinInt64, -1}, most.Shift(math.MinInt64).Bounds())
+	require.EqualValues(t, int64(math.MaxInt64), most.Len())
+	requireEqual(t, Of(Range{math.MaxInt64 - 2, math.MaxInt64}), FromBits(bitmap, 0, 24, math.MaxInt64-2))
+	requireEqual(t, Of(Range{10, 11}), FromBits(bitmap, 23, 24, 10))
+	require.True(t, FromRows([]int64{math.MaxInt64}).Empty())
 	require.EqualValues(t, 0, Range{5, 3}.Len())
 	require.EqualValues(t, 3, Range{5, 8}.Len())
-	require.Nil(t, FromBits(nil, 0, 10, 0))
-	require.Nil(t, FromBits(make([]byte, 10), 0, 80, 0))
+	require.Zero(t, FromBits(nil, 0, 10, 0))
+	require.Zero(t, FromBits(make([]byte, 10), 0, 80, 0))
 }
 
-// Pick copies the values of rows, to the beginning of where they come from too.
+// Pick copies the values of rows, to the beginning of where they come from too;
+// Places are the rows as numbers of 32 bits.
 func TestPick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := rapid.SliceOfN(rapid.Int(), 100, 100).Draw(t, "values")
-		rows := Of(genRanges(t)...).Clip(0, int64(len(src)))
+		_, rows := genSet(t)
+		rows = rows.Clip(0, int64(len(src)))
 		var want []int
+		var wantPlaces []uint32
 		for row := range rows.Rows() {
-			want = append(want, src[row])
+			want, wantPlaces = append(want, src[row]), append(wantPlaces, uint32(row))
 		}
+		places := make([]uint32, rows.Len())
+		rows.Places(places)
+		require.Equal(t, append([]uint32{}, wantPlaces...), places)
 		got := make([]int, rows.Len())
 		Pick(got, src, rows)
 		require.Equal(t, append([]int{}, want...), got)

@@ -8,12 +8,16 @@ import "math/bits"
 //
 //	set {{10, 13}, {20, 22}}, bits 0 1 1 1 0   gives {{11, 13}, {20, 21}}
 func (s Set) Select(bitmap []byte) Set {
-	if len(s) == 1 {
-		return FromBits(bitmap, 0, int(s[0].Len()), s[0].From)
+	switch {
+	case s.spans() == 1:
+		return FromBits(bitmap, 0, int(s.n), s.Bounds().From)
+	case s.rows != nil:
+		return s.selectRows(bitmap)
 	}
-	var out Set
+	var out []Range
 	at := 0
-	for _, r := range s {
+	for k := range s.ranges {
+		r := s.span(k)
 		n := int(r.Len())
 		for i := 0; i < n; {
 			i = next(bitmap, at, i, n, 0)
@@ -25,7 +29,23 @@ func (s Set) Select(bitmap []byte) Set {
 		}
 		at += n
 	}
-	return out
+	return setOf(out)
+}
+
+// selectRows is Select of single rows.
+func (s Set) selectRows(bitmap []byte) Set {
+	var out []uint32
+	n := min(len(s.rows), 8*len(bitmap))
+	for i := 0; i < n; i += 64 {
+		for w := next64(bitmap, i, n-i); w != 0; w &= w - 1 {
+			out = append(out, s.rows[i+bits.TrailingZeros64(w)])
+		}
+	}
+	if len(out) == 0 {
+		return Set{}
+	}
+	s.rows, s.n = out, int64(len(out))
+	return s
 }
 
 // next is the first i up to n from which on the bit at off+i differs from those of flip.
@@ -49,15 +69,17 @@ func next(bitmap []byte, off, i, n int, flip uint64) int {
 //
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
 func (s Set) Indices(among Set) []int64 {
-	out := make([]int64, 0, s.Len())
+	out := make([]int64, 0, s.n)
 	before := int64(0)
-	for _, r := range s {
-		for len(among) > 0 && among[0].To <= r.From {
-			before += among[0].Len()
-			among = among[1:]
+	c := cursor{set: &among}
+	more := c.move()
+	for r := range s.Ranges() {
+		for more && c.To <= r.From {
+			before += c.Len()
+			more = c.move()
 		}
-		for row := r.From; row < r.To && len(among) > 0; row++ {
-			out = append(out, before+row-among[0].From)
+		for row := r.From; row < r.To && more; row++ {
+			out = append(out, before+row-c.From)
 		}
 	}
 	return out
@@ -65,13 +87,35 @@ func (s Set) Indices(among Set) []int64 {
 
 // Pick copies the values of the rows to dst, which may be the beginning of src.
 func Pick[T any](dst, src []T, rows Set) {
-	at := 0
-	for _, r := range rows {
-		if r.To-r.From == 1 {
-			dst[at] = src[r.From]
-			at++
-			continue
+	if rows.rows != nil {
+		by := int(rows.by)
+		dst = dst[:len(rows.rows)]
+		for i, row := range rows.rows {
+			dst[i] = src[by+int(row)]
 		}
-		at += copy(dst[at:], src[r.From:r.To])
+		return
+	}
+	for i := range rows.ranges {
+		r := rows.span(i)
+		dst = dst[copy(dst, src[r.From:r.To]):]
+	}
+}
+
+// Places sets dst, which has room for just them, to the rows of a set of numbers of
+// 32 bits.
+func (s Set) Places(dst []uint32) {
+	if s.rows != nil {
+		dst = dst[:len(s.rows)]
+		for i, row := range s.rows {
+			dst[i] = uint32(s.by) + row
+		}
+		return
+	}
+	for i := range s.ranges {
+		r := s.span(i)
+		for k := range dst[:r.Len()] {
+			dst[k] = uint32(r.From) + uint32(k)
+		}
+		dst = dst[r.Len():]
 	}
 }

@@ -27,7 +27,7 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	case !errors.Is(j.err, stripe.ErrBatchTooLarge) || n <= 1:
 		return nil, j.err
 	}
-	first, second := cut(j.rows, n/2)
+	first, second := j.rows.Split(n / 2)
 	for i, rows := range []rowset.Set{second, first} {
 		t := j.task
 		t.last = t.last && i == 0
@@ -46,7 +46,7 @@ func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
 	if n > sc.left {
 		defer batch.Release()
 		batch, n = batch.NewSlice(0, sc.left), sc.left
-		j.rows, _ = cut(j.rows, n)
+		j.rows, _ = j.rows.Split(n)
 	}
 	sc.left -= n
 	return batch
@@ -63,21 +63,4 @@ func (j *job) release() {
 		p.release()
 	}
 	j.parts = nil
-}
-
-// cut cuts a set behind its first rows.
-func cut(rows rowset.Set, left int64) (first, second rowset.Set) {
-	for i, r := range rows {
-		if n := r.Len(); n <= left {
-			left -= n
-			continue
-		}
-		if left == 0 {
-			return rows[:i], rows[i:]
-		}
-		first = append(append(first, rows[:i]...), rowset.Range{From: r.From, To: r.From + left})
-		second = append(append(second, rowset.Range{From: r.From + left, To: r.To}), rows[i+1:]...)
-		return first, second
-	}
-	return rows, nil
 }

@@ -55,13 +55,13 @@ func (sc *scanner) choose(j *job) (err error) {
 	batch := int64(sc.o.BatchRows)
 	for rest := j.rows; ; {
 		var part choosePart
-		part.rows, rest = cut(rest, batch)
+		part.rows, rest = rest.Split(batch)
 		if err := sc.choosePart(j, f, &part); err != nil {
 			return inStripe(err, j.stripe.index)
 		}
 		n := rows.Len() + part.rows.Len()
 		switch {
-		case len(part.rows) == 0:
+		case part.rows.Empty():
 			part.release()
 		case n > batch:
 			sc.follow(j, part.rows, true).parts = []choosePart{part}
@@ -69,7 +69,7 @@ func (sc *scanner) choose(j *job) (err error) {
 			rows = rows.Or(part.rows)
 			j.parts = append(j.parts, part)
 		}
-		if len(rest) == 0 {
+		if rest.Empty() {
 			break
 		}
 		if n > batch/enoughRows || n >= sc.o.Limit {
@@ -114,7 +114,7 @@ func (sc *scanner) settle(j *job) {
 	if j.err != nil {
 		j.choice = failed
 	}
-	if j.err != nil || len(j.rows) == 0 {
+	if j.err != nil || j.rows.Empty() {
 		j.pending, j.next = 0, len(sc.columns) // nothing to decode
 	}
 	sc.queue = slices.Insert(sc.queue, slices.Index(sc.queue, j)+1, j.following...)

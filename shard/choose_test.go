@@ -42,7 +42,7 @@ func TestFewRowsMakeOneBatch(t *testing.T) {
 			for batch, err := range s.ScanBatches(context.Background(), o) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, batch.NumRows(), int64(1000))
-				require.Equal(t, batch.NumRows(), rowset.Set(batch.Rows).Len())
+				require.Equal(t, batch.NumRows(), rowset.Of(batch.Rows...).Len())
 				got = append(got, batch.NumRows())
 				all += batch.NumRows()
 			}

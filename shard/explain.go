@@ -104,11 +104,11 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 	asked := map[int]rowset.Set{}
 	var order []int
 	for t, ok := sc.plan.next(); ok; t, ok = sc.plan.next() {
-		if asked[t.stripe] == nil {
+		if _, seen := asked[t.stripe]; !seen {
 			order = append(order, t.stripe)
 		}
 		x.Asked += t.to - t.from
-		asked[t.stripe] = asked[t.stripe].Or(rowset.Set{{From: t.from, To: t.to}})
+		asked[t.stripe] = asked[t.stripe].Or(rowset.Of(rowset.Range{From: t.from, To: t.to}))
 	}
 	if sc.filter != nil {
 		x.Looks = sc.filter.bound.Columns()
@@ -190,7 +190,11 @@ func (s *scanStats) counters() *stripe.Counters {
 
 // trace notes what a source has left.
 func (f *stripeFilter) trace(source Sources, note string) {
-	f.steps = append(f.steps, StepExplanation{source, f.maybe.Len(), f.sure.Len(), len(f.maybe), note})
+	ranges := 0
+	for range f.maybe.Ranges() {
+		ranges++
+	}
+	f.steps = append(f.steps, StepExplanation{source, f.maybe.Len(), f.sure.Len(), ranges, note})
 }
 
 // String prints the explanation.

@@ -54,7 +54,7 @@ func (sc *scanner) readLists(ctx context.Context, index int) error {
 		end = index + 1 // it may have enough
 	}
 	for index++; index < end && len(stripes) < sc.gaps.Requests; index++ {
-		if len(sc.wanted(index)) > 0 {
+		if !sc.wanted(index).Empty() {
 			stripes = append(stripes, index)
 		}
 	}
@@ -132,7 +132,7 @@ type portion struct {
 // that follow, unless that was done for an earlier one. open opens column i of n;
 // wanted are the rows of the stripe that the scan may come to.
 func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (stripe.Fetched, error) {
-	if n == 0 || len(j.rows) == 0 {
+	if n == 0 || j.rows.Empty() {
 		return nil, nil
 	}
 	columns := make([]*stripe.Column, n)
@@ -153,9 +153,9 @@ func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open f
 		p.rows = batch * max(sc.gaps.Limit/perBatch, 1)
 	}
 	p.mu.Unlock()
-	number := j.rows[0].From / p.rows
+	number := j.rows.Bounds().From / p.rows
 	now := p.portion(sc, number, columns, wanted, false)
-	if sc.o.Parallelism > 1 && len(wanted) > 0 && (number+1)*p.rows < wanted.Bounds().To {
+	if sc.o.Parallelism > 1 && (number+1)*p.rows < wanted.Bounds().To {
 		if next := p.portion(sc, number+1, columns, wanted, true); next != nil {
 			sc.workers.Go(func() { _, _ = next.fetch() }) // who needs it gets the error
 		}
@@ -251,7 +251,7 @@ func (sc *scanner) forget(st *openStripe) {
 // wanted are the rows of a stripe that the scan may come to.
 func (sc *scanner) wanted(index int) rowset.Set {
 	if sc.o.Stripes != nil && !slices.Contains(sc.o.Stripes, index) {
-		return nil
+		return rowset.Set{}
 	}
 	st := sc.shard.file.Stripe(index)
 	from, to := st.Position(), st.Position()+st.Rows()
@@ -290,7 +290,7 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 	defer fault.Recover(&err)
 	var others []*stripe.Column // that the filter does not look at
 	var some, all []stripe.Piece
-	rows := rowset.Set{{From: j.from, To: j.to}}
+	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
 	for i := range sc.columns {
 		col := &sc.columns[i]
 		if j.has(col) {
@@ -334,7 +334,7 @@ func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (stripe.Fetched, error) 
 		return nil, nil
 	}
 	unsure := f.unsure()
-	if len(j.rows.And(unsure)) == 0 {
+	if j.rows.And(unsure).Empty() {
 		return nil, nil
 	}
 	wanted := sc.wanted(j.stripe.index).And(unsure)

@@ -44,11 +44,11 @@ func (s *noted) again(f *Shard) (out []rowset.Range) {
 	defer s.mu.Unlock()
 	var seen rowset.Set
 	for _, r := range s.reads {
-		if seen.And(rowset.Set{r}).Len() == r.Len() {
+		if seen.And(rowset.Of(r)).Len() == r.Len() {
 			out = append(out, r)
 		}
 		if !hasFieldList(f, r) {
-			seen = seen.Or(rowset.Set{r})
+			seen = seen.Or(rowset.Of(r))
 		}
 	}
 	return out

@@ -70,7 +70,7 @@ func (j *job) pickBare(ctx context.Context, col *arrowmap.Column) (arrow.Array, 
 // pick gives the chosen rows of a field that was decoded to choose them.
 func (p *choosePart) pick(col *arrowmap.Column) (arrow.Array, error) {
 	a := p.holds(col, p.rows)
-	if slices.Equal(a.rows, p.rows) {
+	if a.rows.Equal(p.rows) {
 		a.bare.Retain()
 		return a.bare, nil
 	}

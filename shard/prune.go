@@ -153,14 +153,14 @@ func (f *stripeFilter) askShard(ctx context.Context) (done bool, err error) {
 
 // decided tells whether nothing is left to look for.
 func (f *stripeFilter) decided() bool {
-	return f.settles(f.verdict(f.pred.bound.Root(), f.facts)) || len(f.maybe) == 0
+	return f.settles(f.verdict(f.pred.bound.Root(), f.facts)) || f.maybe.Empty()
 }
 
 // settles takes a verdict on all rows, and tells whether it leaves nothing to look for.
 func (f *stripeFilter) settles(v filter.Verdict) bool {
 	switch v {
 	case filter.None:
-		f.maybe, f.sure = nil, nil
+		f.maybe, f.sure = rowset.Set{}, rowset.Set{}
 	case filter.All:
 		f.sure = f.maybe
 	default:
@@ -330,7 +330,7 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error
 
 // unsure are the rows whose values tell.
 func (f *stripeFilter) unsure() rowset.Set {
-	if len(f.sure) == 0 {
+	if f.sure.Empty() {
 		return f.maybe
 	}
 	return f.maybe.And(f.sure.Not(f.stripe.Rows()))

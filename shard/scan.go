@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -156,7 +157,7 @@ func (s *Shard) ScanBatches(ctx context.Context, o ScanOptions) iter.Seq2[Batch,
 			if err != nil {
 				return yield(Batch{}, err)
 			}
-			return yield(Batch{batch, j.task.stripe, j.rows.Shift(j.stripe.stripe.Position())}, nil)
+			return yield(Batch{batch, j.task.stripe, slices.Collect(j.rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
 		})
 	}
 }

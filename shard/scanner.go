@@ -212,7 +212,7 @@ func (sc *scanner) newJob() *job {
 	if sc.open.newest = t.from; last != nil {
 		sc.forget(last)
 	}
-	return sc.jobOf(t, sc.open, rowset.Set{{From: t.from, To: t.to}}, sc.filter == nil)
+	return sc.jobOf(t, sc.open, rowset.Of(rowset.Range{From: t.from, To: t.to}), sc.filter == nil)
 }
 
 // jobOf is the job of some rows, chosen or yet to be.
@@ -366,7 +366,7 @@ func (sc *scanner) decodeAll(j *job) {
 		}
 		slices.Reverse(j.following)
 		sc.split = append(sc.split, j.following...)
-		if j.choice = chosen; len(j.rows) == 0 {
+		if j.choice = chosen; j.rows.Empty() {
 			return
 		}
 	}
@@ -403,7 +403,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 // limit bounds the bytes of an array, but not that of a single row, which cannot be
 // cut any further.
 func (sc *scanner) limit(j *job) int64 {
-	if len(j.rows) == 1 && j.rows.Len() == 1 {
+	if j.rows.Len() == 1 {
 		return 0
 	}
 	return sc.o.MemoryLimit

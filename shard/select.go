@@ -58,7 +58,7 @@ func (s *selection) drop(i int) {
 func (s *selection) choose(ctx context.Context, set rowset.Set) (rowset.Set, error) {
 	set = set.And(s.maybe)
 	sure := set.And(s.sure)
-	if len(sure) > 0 {
+	if !sure.Empty() {
 		set = set.And(sure.Not(s.stripe.Rows()))
 	}
 	if s.stats != nil {
@@ -69,12 +69,12 @@ func (s *selection) choose(ctx context.Context, set rowset.Set) (rowset.Set, err
 }
 
 func (s *selection) node(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
-	if len(set) == 0 {
-		return nil, nil
+	if set.Empty() {
+		return set, nil
 	}
 	switch s.verdict(n, s.facts) {
 	case filter.None:
-		return nil, nil
+		return rowset.Set{}, nil
 	case filter.All:
 		return set, nil
 	}
@@ -83,7 +83,7 @@ func (s *selection) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		for _, k := range s.order[n] {
 			var err error
 			if set, err = s.node(ctx, k, set); err != nil {
-				return nil, err
+				return set, err
 			}
 		}
 		return set, nil
@@ -92,7 +92,7 @@ func (s *selection) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		for _, k := range s.order[n] {
 			more, err := s.node(ctx, k, set)
 			if err != nil {
-				return nil, err
+				return more, err
 			}
 			found = found.Or(more)
 			set = set.And(more.Not(s.stripe.Rows()))
@@ -108,11 +108,11 @@ func (s *selection) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 	return found, err
 }
 
-func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set) (found rowset.Set, err error) {
 	if c := s.leaves[n]; c != nil {
 		r, err := s.reader(ctx, n.Column)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
 		return r.With(s.options).SelectCodes(ctx, set, c.keep)
 	}
@@ -120,7 +120,7 @@ func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set
 	if wanted, ok := s.numbers(n, set); ok {
 		r, err := s.reader(ctx, n.Column)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
 		if found, ok, err := r.With(s.options).SelectNumbers(ctx, set, wanted); ok || err != nil {
 			return found, err
@@ -129,7 +129,7 @@ func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set
 	if s.blockwise(n, set) {
 		r, err := s.reader(ctx, n.Column)
 		if err != nil {
-			return nil, err
+			return found, err
 		}
 		found, ok, err := r.With(s.options).SelectBlocks(ctx, set, func(dst []byte, values arrow.Array) ([]byte, error) {
 			columns[n.Column] = values
@@ -141,14 +141,13 @@ func (s *selection) evaluate(ctx context.Context, n *filter.Node, set rowset.Set
 	}
 	for _, i := range n.Columns() {
 		if err := s.read(ctx, i, set); err != nil {
-			return nil, err
+			return found, err
 		}
 		columns[i] = s.arrays[i].array
 	}
-	var err error
 	s.bits, err = n.Eval(s.bits, columns, int(set.Len()))
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	return set.Select(s.bits), nil
 }
@@ -196,7 +195,7 @@ func (s *selection) unread(n *filter.Node, set rowset.Set) bool {
 		return false
 	}
 	c, a := &s.columns[n.Column], &s.arrays[n.Column]
-	return c.bare && c.direct && len(c.nodes) == 1 && (a.array == nil || !slices.Equal(a.rows, set))
+	return c.bare && c.direct && len(c.nodes) == 1 && (a.array == nil || !a.rows.Equal(set))
 }
 
 // numbers are the numbers that a leaf wants, if they are best found in encoded
@@ -238,7 +237,7 @@ func numbersOf[T numeric.Value](in []filter.Interval[T]) []numeric.Interval[T] {
 
 // read decodes a column of the filter for the rows of a set.
 func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
-	if a := &s.arrays[i]; a.array != nil && slices.Equal(a.rows, set) {
+	if a := &s.arrays[i]; a.array != nil && a.rows.Equal(set) {
 		return nil
 	}
 	s.drop(i)

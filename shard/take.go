@@ -151,8 +151,8 @@ func (t *taking) sort(rows []int64) error {
 		}
 	}
 	set := rowset.FromRows(sorted)
-	for len(set) > 0 {
-		i := t.shard.stripeOf(set[0].From)
+	for !set.Empty() {
+		i := t.shard.stripeOf(set.Bounds().From)
 		st := t.shard.file.Stripe(i)
 		end := st.Position() + st.Rows()
 		t.parts = append(t.parts, takePart{i, set.Clip(st.Position(), end).Shift(-st.Position())})

@@ -87,11 +87,7 @@ func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err
 	if from < 0 || from > to || to > c.rows {
 		return nil, fmt.Errorf("rows %d to %d of a stripe of %d rows", from, to, c.rows)
 	}
-	var rows rowset.Set
-	if from < to {
-		rows = rowset.Set{{From: from, To: to}}
-	}
-	return c.readDressed(ctx, rows)
+	return c.readDressed(ctx, rowset.Of(rowset.Range{From: from, To: to}))
 }
 
 // ReadRows is [Column.Read] for a set of rows, which come in ascending order.
@@ -114,12 +110,8 @@ func (c *Column) ReadBare(ctx context.Context, rows rowset.Set) (arr arrow.Array
 }
 
 func (c *Column) check(rows rowset.Set) error {
-	last := int64(0)
-	for _, r := range rows {
-		if r.From < last || r.From >= r.To || r.To > c.rows {
-			return fmt.Errorf("rows %d to %d after %d of a stripe of %d rows", r.From, r.To, last, c.rows)
-		}
-		last = r.To
+	if b := rows.Bounds(); b.From < 0 || b.To > c.rows {
+		return fmt.Errorf("rows %d to %d of a stripe of %d rows", b.From, b.To, c.rows)
 	}
 	return nil
 }
@@ -172,7 +164,7 @@ func (c *Column) selected(rows rowset.Set, find func(w *worker) ([]byte, error))
 	defer workers.Put(w)
 	bits, err := find(w)
 	if err != nil {
-		return nil, wrapColumn(err, &c.column)
+		return rowset.Set{}, wrapColumn(err, &c.column)
 	}
 	return rows.Select(bits), nil
 }

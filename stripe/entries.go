@@ -55,11 +55,11 @@ func (c *Column) Repeat(ctx context.Context, entry int, n int64) (arr arrow.Arra
 func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) (out rowset.Set, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
-		return nil, err
+		return out, err
 	}
 	k, ok := nodeAs[coded](c)
 	if !ok {
-		return nil, fault.Unsupportedf("column without a value dictionary")
+		return out, fault.Unsupportedf("column without a value dictionary")
 	}
 	return c.selected(rows, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }

@@ -47,15 +47,9 @@ func readBits(ctx context.Context, w *worker, b *blockReader, rows rowset.Set, d
 			return err
 		}
 		start, end := int64(p.First)*8, int64(p.First+uint64(p.N))*8
-		for len(rows) > 0 && rows[0].From < end {
-			lo, hi := max(rows[0].From, start), min(rows[0].To, end)
-			bitmap.Bits{Data: bytes, Off: int(lo - start), Len: int(hi - lo)}.CopyTo(dst, at)
-			at += int(hi - lo)
-			if rows[0].To > end {
-				break
-			}
-			rows = rows[1:]
-		}
+		inside := rows.Clip(start, end).Shift(-start)
+		pickBits(dst, at, bitmap.Bits{Data: bytes, Len: 8 * p.N}, inside)
+		at += int(inside.Len())
 		return nil
 	})
 }

@@ -31,7 +31,6 @@ type worker struct {
 	raw     []byte
 	entries []blockmap.Entry
 	parts   []part
-	rows    rowset.Set
 	numeric numeric.Scratch
 	bytes   bytestring.Scratch
 	codes   []uint32

@@ -77,7 +77,8 @@ func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	if r.fixed > 0 || n == 0 || r.data.blocks.DataSize() <= 0 {
 		return n * int64(r.mean)
 	}
-	from, to := uint64(rows[0].From), uint64(rows[len(rows)-1].To)
+	bounds := rows.Bounds()
+	from, to := uint64(bounds.From), uint64(bounds.To)
 	if to > r.data.blocks.Values() || to-from > 2*uint64(n) {
 		return n * int64(r.mean)
 	}
@@ -179,9 +180,9 @@ func (r *bytesReader[O]) decodeSome(w *worker, p *part, block []byte, c *bytesCo
 
 // decodeRows decodes the rows of a part out of a parsed block.
 func (r *bytesReader[O]) decodeRows(w *worker, p *part, b *bytestring.Block, c *bytesColumn[O]) error {
-	b.Want(int(p.rows[len(p.rows)-1].To))
+	b.Want(int(p.rows.Bounds().To))
 	at := p.at
-	for _, rows := range p.rows {
+	for rows := range p.rows.Ranges() {
 		from, to := int(rows.From), int(rows.To)
 		dst, err := c.room(b.RangeLen(from, to))
 		if err != nil {
@@ -225,7 +226,7 @@ func (r *bytesReader[O]) decodePart(w *worker, p *part, block []byte, c *bytesCo
 	}
 	defer r.spare.Store(s)
 	at := p.at
-	for _, rows := range p.rows {
+	for rows := range p.rows.Ranges() {
 		if err := c.copyOf(s, r.fixed, at, int(rows.From), int(rows.To)); err != nil {
 			return err
 		}

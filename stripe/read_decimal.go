@@ -143,11 +143,18 @@ func (r *decimalReader) widen(w *worker, p *part, tree []byte, out *fixedColumn)
 	if p.whole() {
 		return numeric.DecodeAs(dst, tree, r.wide, &w.numeric)
 	}
-	integers := arrowutil.As[int64](arrowutil.Bytes(slice(&w.words, p.n)))
-	if err := numeric.DecodeTreeRows(integers, tree, p.N, p.rows, &w.numeric); err != nil {
-		return err
+	integers := arrowutil.As[int64](arrowutil.Bytes(slice(&w.words, p.N)))
+	if p.sparse() {
+		if err := numeric.DecodeTreeRows(integers[:p.n], tree, p.N, p.rows, &w.numeric); err != nil {
+			return err
+		}
+	} else {
+		if err := numeric.Decode(integers, tree, &w.numeric); err != nil {
+			return err
+		}
+		rowset.Pick(integers, integers, p.rows) // to the front
 	}
-	if !r.wide.Values(dst, integers) {
+	if !r.wide.Values(dst, integers[:p.n]) {
 		return numeric.ErrChange
 	}
 	return nil
@@ -194,13 +201,11 @@ func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set
 		if err != nil {
 			return err
 		}
-		for _, rows := range p.rows {
-			for i := int(rows.From); i < int(rows.To); i++ {
-				if valid.At(i) {
-					text.Append(values[i].String())
-				} else {
-					text.AppendNull()
-				}
+		for i := range p.rows.Rows() {
+			if valid.At(int(i)) {
+				text.Append(values[i].String())
+			} else {
+				text.AppendNull()
 			}
 		}
 		return nil

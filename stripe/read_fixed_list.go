@@ -24,7 +24,7 @@ type fixedListReader struct {
 }
 
 func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(Piece)) {
-	if k := len(rows) - 1; k < 0 || r.size > 0 && rows[k].To > math.MaxInt64/r.size {
+	if r.size > 0 && rows.Bounds().To > math.MaxInt64/r.size {
 		return
 	}
 	r.items.need(w, scaled(rows, r.size).Clip(0, r.stored), add)
@@ -32,8 +32,8 @@ func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(Piece)) {
 }
 
 func (r *fixedListReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	if k := len(rows) - 1; k >= 0 && r.size > 0 && rows[k].To > math.MaxInt64/r.size {
-		return nil, fault.Corruptf("row %d of lists of %d items", rows[k].To, r.size)
+	if last := rows.Bounds().To; r.size > 0 && last > math.MaxInt64/r.size {
+		return nil, fault.Corruptf("row %d of lists of %d items", last, r.size)
 	}
 	wanted := scaled(rows, r.size)
 	if err := w.options.checkItems(wanted.Len()); err != nil {

@@ -33,8 +33,9 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 		return nil, ErrBatchTooLarge
 	}
 	n := int(rows.Len())
-	bounds := make([]uint64, n+len(rows), n+len(rows)+1)
-	if err := r.readOffsets(ctx, w, bounds, rows); err != nil {
+	positions := offsetsOf(rows)
+	bounds := make([]uint64, positions.Len(), positions.Len()+1)
+	if err := r.readOffsets(ctx, w, bounds, positions); err != nil {
 		return nil, err
 	}
 	wanted, ends := itemsOf(rows, bounds)
@@ -63,10 +64,10 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 	return arrowutil.Make(r.dt, n, buffers, []arrow.ArrayData{items}, nulls), nil
 }
 
-// readOffsets reads the offsets of rows: of a range of k rows k+1.
-func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, rows rowset.Set) error {
+// readOffsets reads the offsets at some positions.
+func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, positions rowset.Set) error {
 	last := uint64(0)
-	return r.offsets.each(ctx, w, offsetsOf(rows), func(p *part, block []byte) error {
+	return r.offsets.each(ctx, w, positions, func(p *part, block []byte) error {
 		values := slice(&w.words, p.N)
 		if _, err := numeric.DecodeBlock(values, nil, 0, block, r.offsets.options, &w.numeric); err != nil {
 			return err
@@ -88,19 +89,19 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, r
 
 // offsetsOf are the positions of the offsets of rows: of a range of k rows k+1.
 func offsetsOf(rows rowset.Set) rowset.Set {
-	out := make(rowset.Set, len(rows))
-	for i, r := range rows {
-		out[i] = rowset.Range{From: r.From, To: r.To + 1}
+	var out []rowset.Range
+	for r := range rows.Ranges() {
+		out = append(out, rowset.Range{From: r.From, To: r.To + 1})
 	}
-	return out
+	return rowset.Of(out...)
 }
 
 // itemsOf gives the items of rows whose offsets are bounds, and where each list
 // begins and ends among them. ends lies in the memory of bounds.
 func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
-	items = make(rowset.Set, 0, len(rows))
+	var ranges []rowset.Range
 	ends, total := bounds[:1], uint64(0) // what is written has been read
-	for _, r := range rows {
+	for r := range rows.Ranges() {
 		k := int(r.To - r.From)
 		first, of := bounds[0], bounds[1:k+1]
 		bounds = bounds[k+1:]
@@ -109,16 +110,10 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 			ends = append(ends, total+last-first)
 		}
 		total += last - first
-		switch j := len(items) - 1; {
-		case first == last:
-		case j >= 0 && items[j].To == int64(first):
-			items[j].To = int64(last)
-		default:
-			items = append(items, rowset.Range{From: int64(first), To: int64(last)})
-		}
+		ranges = append(ranges, rowset.Range{From: int64(first), To: int64(last)})
 	}
 	ends[0] = 0
-	return items, ends
+	return rowset.Of(ranges...), ends
 }
 
 // makeOffsets is the Arrow offsets buffer, starting at 0.
@@ -160,8 +155,8 @@ func (r *listReader) checkSizes(ends []uint64, size uint64) error {
 }
 
 func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) (arrow.ArrayData, error) {
-	if k := len(rows) - 1; k >= 0 && r.stored != unknownCount && rows[k].To > r.stored {
-		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", rows[k].To, r.stored))
+	if last := rows.Bounds().To; r.stored != unknownCount && last > r.stored {
+		return nil, r.offsets.wrap(fault.Corruptf("list offset %d, but there are %d items", last, r.stored))
 	}
 	if err := w.options.checkItems(rows.Len()); err != nil {
 		return nil, err

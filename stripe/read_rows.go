@@ -28,12 +28,8 @@ type part struct {
 
 // position is where in the column the i-th of the rows is.
 func (p *part) position(i int64) int64 {
-	for _, r := range p.rows {
-		if n := r.To - r.From; i >= n {
-			i -= n
-			continue
-		}
-		return int64(p.First) + r.From + i
+	if i < p.rows.Len() {
+		i = p.rows.Row(i)
 	}
 	return int64(p.First) + i
 }
@@ -48,11 +44,12 @@ func (p *part) sparse() bool { return p.n < p.N/8 }
 // parts finds the blocks that hold rows. The result belongs to the worker and is
 // valid until it reads other blocks.
 func (br *blockReader) parts(w *worker, rows rowset.Set) ([]part, error) {
-	w.parts, w.rows = w.parts[:0], w.rows[:0]
-	if len(rows) == 0 {
+	w.parts = w.parts[:0]
+	if rows.Empty() {
 		return nil, nil
 	}
-	from, to := uint64(rows[0].From), uint64(rows[len(rows)-1].To)
+	bounds := rows.Bounds()
+	from, to := uint64(bounds.From), uint64(bounds.To)
 	if to > br.blocks.Values() {
 		return nil, br.wrap(fault.Corruptf("%d values, expected at least %d", br.blocks.Values(), to))
 	}
@@ -60,8 +57,9 @@ func (br *blockReader) parts(w *worker, rows rowset.Set) ([]part, error) {
 	w.entries = br.blocks.Append(w.entries[:0], first, last+1)
 	at := 0
 	for i, e := range w.entries {
-		p := part{Entry: e, ordinal: first + i, at: at}
-		if rows = w.cut(&p, rows); p.n == 0 {
+		start := int64(e.First)
+		p := part{Entry: e, ordinal: first + i, at: at, rows: rows.Clip(start, start+int64(e.N)).Shift(-start)}
+		if p.n = int(p.rows.Len()); p.n == 0 {
 			continue
 		}
 		if err := checkBlock(e.N); err != nil {
@@ -71,24 +69,6 @@ func (br *blockReader) parts(w *worker, rows rowset.Set) ([]part, error) {
 		at += p.n
 	}
 	return w.parts, nil
-}
-
-// cut gives a block its rows, and returns those that reach beyond it.
-func (w *worker) cut(p *part, rows rowset.Set) rowset.Set {
-	start := int64(p.First)
-	end := start + int64(p.N)
-	mark, all, n, k := len(w.rows), w.rows, int64(0), 0
-	for ; k < len(rows) && rows[k].From < end; k++ {
-		lo, hi := max(rows[k].From, start), min(rows[k].To, end)
-		all = append(all, rowset.Range{From: lo - start, To: hi - start})
-		n += hi - lo
-		if rows[k].To > end {
-			break
-		}
-	}
-	w.rows = all
-	p.n, p.rows = int(n), all[mark:len(all):len(all)]
-	return rows[k:]
 }
 
 // run is how many parts from the first on one request reads, and its bytes: blocks
@@ -108,7 +88,7 @@ func run(parts []part) (n, size int) {
 
 // pickBits copies the bits of rows to dst, from bit at on, and counts the clear ones.
 func pickBits(dst []byte, at int, src bitmap.Bits, rows rowset.Set) (clear int) {
-	for _, r := range rows {
+	for r := range rows.Ranges() {
 		bits := src.Slice(int(r.From), int(r.To))
 		bits.CopyTo(dst, at)
 		at += bits.Len
@@ -119,26 +99,18 @@ func pickBits(dst []byte, at int, src bitmap.Bits, rows rowset.Set) (clear int) 
 
 // scaled are the items of rows that have size items each.
 func scaled(rows rowset.Set, size int64) rowset.Set {
-	if size == 0 {
-		return nil
+	var out []rowset.Range
+	for r := range rows.Ranges() {
+		out = append(out, rowset.Range{From: r.From * size, To: r.To * size})
 	}
-	out := make(rowset.Set, len(rows))
-	for i, r := range rows {
-		out[i] = rowset.Range{From: r.From * size, To: r.To * size}
-	}
-	return out
+	return rowset.Of(out...)
 }
 
 // bytesOf are the bytes that hold the bits of rows.
 func bytesOf(rows rowset.Set) rowset.Set {
-	out := make(rowset.Set, 0, len(rows))
-	for _, r := range rows {
-		from, to := r.From/8, (r.To-1)/8+1
-		if k := len(out) - 1; k >= 0 && from <= out[k].To {
-			out[k].To = max(out[k].To, to)
-			continue
-		}
-		out = append(out, rowset.Range{From: from, To: to})
+	var out []rowset.Range
+	for r := range rows.Ranges() {
+		out = append(out, rowset.Range{From: r.From / 8, To: (r.To-1)/8 + 1})
 	}
-	return out
+	return rowset.Of(out...)
 }

@@ -31,11 +31,11 @@ type blockwise interface {
 func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, parts ...[]byte) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
-		return nil, false, err
+		return out, false, err
 	}
 	r, ok := nodeAs[blockwise](c)
 	if !ok {
-		return nil, false, nil
+		return out, false, nil
 	}
 	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, parts) })
 	return out, true, err

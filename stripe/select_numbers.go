@@ -36,11 +36,11 @@ type ranged interface {
 func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numbers) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
-		return nil, false, err
+		return out, false, err
 	}
 	r, ok := nodeAs[ranged](c)
 	if !ok || !r.finds() {
-		return nil, false, nil
+		return out, false, nil
 	}
 	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectNumbers(ctx, w, rows, &wanted) })
 	return out, true, err

@@ -20,7 +20,7 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 	if err != nil {
 		return 0, err
 	}
-	if nulls, err = decodeNulls(b.Presence, validity, off, n, len(dst), rows, s); err != nil {
+	if nulls, err = decodeNulls(b.Presence, validity, off, n, rows, s); err != nil {
 		return 0, fault.In(err, "presence", block.HeaderLen)
 	}
 	if err := DecodeTreeRows(dst, b.Values, n, rows, s); err != nil {
@@ -29,17 +29,17 @@ func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, r
 	return nulls, nil
 }
 
-// decodeNulls writes the validity of count rows.
-func decodeNulls(section []byte, validity []byte, off, n, count int, rows rowset.Set, s *Scratch) (nulls int, err error) {
+// decodeNulls writes the validity of rows.
+func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s *Scratch) (nulls int, err error) {
 	if len(section) == 0 {
-		return presence.Decode(nil, count, validity, off)
+		return presence.Decode(nil, int(rows.Len()), validity, off)
 	}
 	s.begin()
 	all := take[byte](s, (n+7)/8)
 	if _, err := presence.Decode(section, n, all, 0); err != nil {
 		return 0, err
 	}
-	for _, r := range rows.Clip(0, int64(n)) {
+	for r := range rows.Clip(0, int64(n)).Ranges() {
 		part := bitmap.Bits{Data: all, Off: int(r.From), Len: int(r.Len())}
 		if validity != nil {
 			part.CopyTo(validity, off)
@@ -53,8 +53,8 @@ func decodeNulls(section []byte, validity []byte, off, n, count int, rows rowset
 // DecodeTreeRows is [Decode] for some rows of a tree of n values.
 func DecodeTreeRows[T Value](dst []T, tree []byte, n int, rows rowset.Set, s *Scratch) error {
 	s.begin()
-	if want := rows.Len(); want != int64(len(dst)) || want > 0 && (rows[0].From < 0 || rows[len(rows)-1].To > int64(n)) {
-		return fmt.Errorf("%d rows of %d values, room for %d", want, n, len(dst))
+	if b := rows.Bounds(); rows.Len() != int64(len(dst)) || b.From < 0 || b.To > int64(n) {
+		return fmt.Errorf("%d rows up to %d of %d values, room for %d", rows.Len(), b.To, n, len(dst))
 	}
 	t := Of[T]()
 	switch t.Size() {
@@ -73,113 +73,114 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 	if err != nil || len(dst) == 0 {
 		return err
 	}
-	switch v.form {
-	case single:
+	if v.form == single {
 		fill(dst, v.values[0])
+		return nil
+	}
+	places := take[uint32](s, len(dst))
+	rows.Places(places)
+	switch v.form {
 	case runs:
 		ends, err := runEnds(v.lengths, n)
 		if err != nil {
 			return err
 		}
-		pickRuns(dst, v.values, ends, rows)
+		pickRuns(dst, v.values, ends, places)
 	case coded:
 		codes := take[uint32](s, len(dst))
 		if v.codes.all != nil {
-			rowset.Pick(codes, v.codes.all, rows)
+			pick(codes, v.codes.all, places)
 		} else {
-			v.codes.chunks.pick(codes, rows, s)
+			v.codes.chunks.pick(codes, places, s)
 		}
 		return gather(dst, codes, v.values)
 	case inPacks:
-		v.chunks.pick(dst, rows, s)
+		v.chunks.pick(dst, places, s)
 	default:
-		rowset.Pick(dst, v.values, rows)
+		pick(dst, v.values, places)
 	}
 	return nil
 }
 
-// pickRuns walks through the runs, the last of which ends behind the last row.
-func pickRuns[U word](dst, values []U, ends []uint32, rows rowset.Set) {
-	k := 0
-	for _, r := range rows {
-		for from := r.From; from < r.To; {
-			k = runOf(ends, k, from)
-			n := min(r.To, int64(ends[k])) - from
-			if n == 1 {
-				dst[0] = values[k]
-			} else {
-				fill(dst[:n], values[k])
-			}
-			dst = dst[n:]
-			from += n
-		}
+// pick copies the values at ascending places.
+func pick[U word](dst, src []U, places []uint32) {
+	for i, p := range places {
+		dst[i] = src[p]
 	}
 }
 
-// runOf is the first run from k on that ends behind a row. Several are compared at a
+// pickRuns walks through the runs, the last of which ends behind the last place.
+func pickRuns[U word](dst, values []U, ends, places []uint32) {
+	k := 0
+	for i, p := range places {
+		if p >= ends[k] {
+			k = runOf(ends, k, p)
+		}
+		dst[i] = values[k]
+	}
+}
+
+// runOf is the first run from k on that ends behind a place. Several are compared at a
 // time, since a branch on each would be guessed wrong.
-func runOf(ends []uint32, k int, row int64) int {
+func runOf(ends []uint32, k int, place uint32) int {
 	const many = 64
-	for k+many <= len(ends) && int64(ends[k+many-1]) <= row {
+	for k+many <= len(ends) && ends[k+many-1] <= place {
 		k += many
 	}
 	for k+8 <= len(ends) {
 		e := (*[8]uint32)(ends[k:])
-		before := func(end uint32) int { return int(uint64(int64(end)-1-row) >> 63) } // 1 if it ends at the row or before
+		before := func(end uint32) int { return int(uint64(int64(end)-1-int64(place)) >> 63) } // 1 if it ends at the place or before
 		n := before(e[0]) + before(e[1]) + before(e[2]) + before(e[3]) +
 			before(e[4]) + before(e[5]) + before(e[6]) + before(e[7])
 		if k += n; n < len(e) {
 			return k
 		}
 	}
-	for int64(ends[k]) <= row {
+	for ends[k] <= place {
 		k++
 	}
 	return k
 }
 
-// pick sets dst to the values of rows: a few out of each chunk, or chunks unpacked
-// one after the other.
-func (c *chunked[U]) pick(dst []U, rows rowset.Set, s *Scratch) {
+// pick sets dst to the values at ascending places: a few out of each chunk, or chunks
+// unpacked one after the other.
+func (c *chunked[U]) pick(dst []U, places []uint32, s *Scratch) {
 	const length = fastlanes.ChunkLen
-	bounds := rows.Bounds()
-	if chunks := (bounds.To-1)/length - bounds.From/length + 1; int64(len(dst)) < manyRows[U]()*chunks {
-		places := take[uint32](s, len(dst))
-		putPlaces(places, rows)
+	if chunks := places[len(places)-1]/length - places[0]/length + 1; len(places) < manyRows[U]()*int(chunks) {
 		fastlanes.Pick(dst, c.data, places, c.base, c.w)
 		c.patch(dst, places, s)
 		c.finish(dst)
 		return
 	}
 	tmp := (*[length]U)(take[U](s, length))
-	rest, end, next := dst, int64(0), 0 // next is the first exception behind the last chunk
-	for len(rows) > 0 {
-		start := max(rows[0].From, end) / length * length
-		end = start + length
-		inside, done, n := cutRows(rows, start, end)
-		for next < len(c.positions) && int64(c.positions[next]) < start {
+	next := 0 // the first exception behind the last chunk
+	for rest := dst; len(places) > 0; {
+		start := places[0] / length * length
+		for next < len(c.positions) && c.positions[next] < start {
 			next++
 		}
 		next = c.whole(tmp, c.base, int(start), next)
-		copyRows(rest, tmp, inside, start)
-		rest, rows = rest[n:], rows[done:]
+		n := pickChunk(rest, tmp, places, start)
+		rest, places = rest[n:], places[n:]
 	}
 	c.finish(dst)
 }
 
-// manyRows is how many rows of a chunk make it pay to unpack all of it.
-func manyRows[U word]() int64 { return int64(bitsOf[U]() / 2) }
-
-// putPlaces sets dst to the rows.
-func putPlaces(dst []uint32, rows rowset.Set) {
-	at := 0
-	for _, r := range rows {
-		for row := r.From; row < r.To; row++ {
-			dst[at] = uint32(row)
-			at++
+// pickChunk copies the values at those places that lie in a chunk, and counts them.
+func pickChunk[U word](dst []U, chunk *[fastlanes.ChunkLen]U, places []uint32, start uint32) int {
+	dst = dst[:len(places)]
+	for i, p := range places {
+		at := p - start
+		if at >= fastlanes.ChunkLen {
+			return i
 		}
+		dst[i] = chunk[at]
 	}
+	return len(places)
 }
+
+// manyRows is how many rows of a chunk make it pay to unpack all of it.
+func manyRows[U word]() int { return bitsOf[U]() / 2 }
 
 // patch adds the exceptions to the values of ascending places. Most of either are not
 // among the others: a bit for each place tells so without a search.
@@ -203,34 +204,5 @@ func (c *chunked[U]) patch(dst []U, places []uint32, s *Scratch) {
 			k++
 		}
 		dst[k] += c.highs[i]
-	}
-}
-
-// cutRows gives the ranges of a set that lie in a chunk, all or in part: how many
-// of them end there, and the number of their rows in it.
-func cutRows(rows rowset.Set, start, end int64) (inside rowset.Set, done, n int) {
-	for i, r := range rows {
-		if r.From >= end {
-			return rows[:i], i, n
-		}
-		n += int(min(r.To, end) - max(r.From, start))
-		if r.To > end {
-			return rows[:i+1], i, n
-		}
-	}
-	return rows, len(rows), n
-}
-
-// copyRows copies the values of rows out of a chunk.
-func copyRows[U word](dst []U, src *[fastlanes.ChunkLen]U, rows rowset.Set, start int64) {
-	at := 0
-	for _, r := range rows {
-		from, to := max(r.From-start, 0), min(r.To-start, fastlanes.ChunkLen)
-		if to-from == 1 {
-			dst[at] = src[from]
-			at++
-			continue
-		}
-		at += copy(dst[at:], src[from:to])
 	}
 }

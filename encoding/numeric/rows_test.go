@@ -15,7 +15,7 @@ import (
 
 // rowSets are sets of rows below n: none, all, single ones, pieces of chunks.
 func rowSets(n int) []rowset.Set {
-	sets := []rowset.Set{nil, rowset.All(int64(n))}
+	sets := []rowset.Set{{}, rowset.All(int64(n))}
 	for _, step := range []int{1, 17, 700} {
 		for _, length := range []int{1, 40, 1025} {
 			var s []rowset.Range
@@ -67,15 +67,13 @@ func requireRows[T Value](t require.TestingT, all []T, valid bitmap.Bits, blk []
 	nulls, err := DecodeRows(got, validity, 3, blk, len(all), rows, BlockOptions{Checksums: true}, s)
 	require.NoError(t, err)
 	var want []T
-	for _, r := range rows {
-		for i := r.From; i < r.To; i++ {
-			if present := validity[(len(want)+3)/8]>>((len(want)+3)%8)&1 != 0; present != valid.At(int(i)) {
-				require.Failf(t, "wrong validity", "row %d: %v", i, present)
-			} else if !present {
-				nulls--
-			}
-			want = append(want, all[i])
+	for i := range rows.Rows() {
+		if present := validity[(len(want)+3)/8]>>((len(want)+3)%8)&1 != 0; present != valid.At(int(i)) {
+			require.Failf(t, "wrong validity", "row %d: %v", i, present)
+		} else if !present {
+			nulls--
 		}
+		want = append(want, all[i])
 	}
 	require.True(t, bytes.Equal(bytesOf(want), bytesOf(got)), "%v; want %v", got, want)
 	require.Zero(t, nulls)
@@ -94,7 +92,8 @@ func TestDecodeRows(t *testing.T) {
 func TestDecodeRowsMisuse(t *testing.T) {
 	var s Scratch
 	blk := forcedBlock(t, []int32{1, 2, 3}, bitmap.All(3), "Plain")
-	for _, rows := range []rowset.Set{{{From: 1, To: 4}}, {{From: -1, To: 1}}, {{From: 0, To: 1}}} {
+	for _, r := range []rowset.Range{{From: 1, To: 4}, {From: -1, To: 1}, {From: 0, To: 1}} {
+		rows := rowset.Of(r)
 		_, err := DecodeRows(make([]int32, 2), nil, 0, blk, 3, rows, BlockOptions{Checksums: true}, &s)
 		if rows.Len() == 3 {
 			_, err = DecodeRows(make([]int32, 3), nil, 0, blk, 3, rows, BlockOptions{Checksums: true}, &s)

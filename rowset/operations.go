@@ -1,0 +1,131 @@
+package rowset
+
+import "math"
+
+// Clip is the rows of the set from from up to (not including) to.
+func (s Set) Clip(from, to int64) Set {
+	b := s.Bounds()
+	if from <= b.From && to >= b.To {
+		return s
+	}
+	from, to = max(from, b.From), min(to, b.To)
+	i, end := s.after(from), s.after(to)
+	if end < s.spans() && s.span(end).From < to {
+		end++
+	}
+	switch {
+	case from >= to || i >= end:
+		return Set{}
+	case s.rows != nil:
+		s.rows = s.rows[i:end]
+		s.n = int64(end - i)
+	default:
+		s.ranges = s.ranges[i:end]
+		s.window = Range{from - s.by, to - s.by}
+		s.n = int64(min(s.count(), math.MaxInt64))
+	}
+	return s
+}
+
+// Split is the first n rows of the set, and the others.
+func (s Set) Split(n int64) (first, rest Set) {
+	if n <= 0 {
+		return Set{}, s
+	}
+	if n >= s.n {
+		return s, Set{}
+	}
+	at := s.Row(n)
+	return s.Clip(math.MinInt64, at), s.Clip(at, math.MaxInt64)
+}
+
+// Shift is the set with by added to every row.
+func (s Set) Shift(by int64) Set {
+	if by > 0 {
+		s = s.Clip(math.MinInt64, math.MaxInt64-by)
+	} else {
+		s = s.Clip(math.MinInt64-by, math.MaxInt64)
+	}
+	if s.n > 0 {
+		s.by += by // may wrap around: so do the sums with it
+	}
+	return s
+}
+
+// Equal tells whether two sets have the same rows.
+func (s Set) Equal(o Set) bool {
+	if s.n != o.n {
+		return false
+	}
+	for a, b := (cursor{set: &s}), (cursor{set: &o}); a.move(); {
+		if !b.move() || a.Range != b.Range {
+			return false
+		}
+	}
+	return true
+}
+
+// And is the rows that are in both sets.
+func (s Set) And(o Set) Set {
+	b := s.Bounds()
+	o = o.Clip(b.From, b.To)
+	if s.spans() == 1 {
+		return o
+	}
+	b = o.Bounds()
+	s = s.Clip(b.From, b.To)
+	if o.spans() == 1 {
+		return s
+	}
+	var out []Range
+	x, y := cursor{set: &s}, cursor{set: &o}
+	for more := x.move() && y.move(); more; {
+		if both := (Range{max(x.From, y.From), min(x.To, y.To)}); both.From < both.To {
+			out = append(out, both)
+		}
+		if x.To < y.To {
+			more = x.move()
+		} else {
+			more = y.move()
+		}
+	}
+	return setOf(out)
+}
+
+// Or is the rows that are in any of the two sets.
+func (s Set) Or(o Set) Set {
+	if o.n == 0 {
+		return s
+	}
+	if s.n == 0 {
+		return o
+	}
+	var out []Range
+	x, y := cursor{set: &s}, cursor{set: &o}
+	for moreX, moreY := x.move(), y.move(); moreX || moreY; {
+		if !moreY || moreX && x.From <= y.From {
+			out = join(out, x.Range)
+			moreX = x.move()
+		} else {
+			out = join(out, y.Range)
+			moreY = y.move()
+		}
+	}
+	return setOf(out)
+}
+
+// Not is the rows from 0 up to n that are not in the set.
+func (s Set) Not(n int64) Set {
+	var out []Range
+	at := int64(0)
+	for r := range s.Clip(0, n).Ranges() {
+		if at < r.From {
+			out = append(out, Range{at, r.From})
+		}
+		at = r.To
+	}
+	if at < n {
+		out = append(out, Range{at, n})
+	}
+	return setOf(out)
+}
