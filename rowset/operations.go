@@ -9,7 +9,8 @@ func (s Set) Clip(from, to int64) Set {
 		return s
 	}
 	from, to = max(from, b.From), min(to, b.To)
-	i, end := s.after(from), s.after(to)
+	i := s.after(0, from)
+	end := s.after(i, to)
 	if end < s.spans() && s.span(end).From < to {
 		end++
 	}
@@ -61,6 +62,21 @@ func (s Set) Equal(o Set) bool {
 		if !b.move() || a.Range != b.Range {
 			return false
 		}
+	}
+	return true
+}
+
+// Has tells whether all rows of another set are in the set.
+func (s Set) Has(o Set) bool {
+	i := 0
+	for r := range o.Ranges() {
+		for i = s.after(i, r.From); r.From < r.To; i++ {
+			if i == s.spans() || s.span(i).From > r.From {
+				return false
+			}
+			r.From = s.span(i).To
+		}
+		i-- // the next one may be in the same span
 	}
 	return true
 }

@@ -97,9 +97,17 @@ func (s *Set) count() (n uint64) {
 	return n
 }
 
-// after is the index of the first span that ends behind a row.
-func (s *Set) after(row int64) int {
-	lo, hi := 0, s.spans()
+// after is the index of the first span from one on that ends behind a row. It is
+// found fast where it is near.
+func (s *Set) after(from int, row int64) int {
+	lo, hi := from, s.spans()
+	for step := 1; lo+step < hi; step *= 2 {
+		if s.span(lo+step).To > row {
+			hi = lo + step
+			break
+		}
+		lo += step
+	}
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); s.span(mid).To > row {
 			hi = mid
@@ -173,7 +181,7 @@ func (s Set) Bounds() Range {
 
 // Contains tells whether a row is in the set.
 func (s Set) Contains(row int64) bool {
-	i := s.after(row)
+	i := s.after(0, row)
 	return i < s.spans() && s.span(i).From <= row
 }
 

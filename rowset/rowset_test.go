@@ -93,6 +93,19 @@ func genSet(t *rapid.T) (model, Set) {
 	return m, s
 }
 
+// requireHas checks that a set has the rows of another one, and finds them.
+func requireHas(t require.TestingT, all, some Set) {
+	require.True(t, all.Has(some), "%v in %v", some, all)
+	rows := slices.Collect(all.Rows())
+	i := 0
+	places := some.Indices(all)
+	for row := range some.Rows() {
+		require.Equal(t, row, rows[places[i]])
+		i++
+	}
+	require.Len(t, places, i)
+}
+
 func TestOperations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ma, a := genSet(t)
@@ -101,6 +114,9 @@ func TestOperations(t *testing.T) {
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] && mb[row] }), a.And(b))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row] || mb[row] }), a.Or(b))
 		require.Equal(t, maps.Equal(ma, mb), a.Equal(b))
+		require.Equal(t, len(modelOf(func(row int64) bool { return mb[row] && !ma[row] })) == 0, a.Has(b))
+		requireHas(t, a.Or(b), a)
+		requireHas(t, a, a.And(b))
 		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), a.Not(n))
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))

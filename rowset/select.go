@@ -70,17 +70,17 @@ func next(bitmap []byte, off, i, n int, flip uint64) int {
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
 func (s Set) Indices(among Set) []int64 {
 	out := make([]int64, 0, s.n)
-	before := int64(0)
-	c := cursor{set: &among}
-	more := c.move()
-	for r := range s.Ranges() {
-		for more && c.To <= r.From {
-			before += c.Len()
-			more = c.move()
+	k, before := 0, int64(0)
+	for row := range s.Rows() {
+		if among.rows != nil {
+			k = among.after(k, row)
+			out = append(out, int64(k))
+			continue
 		}
-		for row := r.From; row < r.To && more; row++ {
-			out = append(out, before+row-c.From)
+		for ; among.span(k).To <= row; k++ {
+			before += among.span(k).Len()
 		}
+		out = append(out, before+row-among.span(k).From)
 	}
 	return out
 }

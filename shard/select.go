@@ -292,7 +292,7 @@ func (s *selection) entry(col *arrowmap.Column) *onlyEntry {
 func (s *selection) holds(col *arrowmap.Column, rows rowset.Set) *selected {
 	for i := range s.arrays {
 		a := &s.arrays[i]
-		if a.bare != nil && s.same(i, col) && rows.And(a.rows).Len() == rows.Len() {
+		if a.bare != nil && s.same(i, col) && a.rows.Has(rows) {
 			return a
 		}
 	}
