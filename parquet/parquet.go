@@ -85,8 +85,9 @@ func (s *source) open() error {
 			return err
 		}
 		s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
-		// Parallel stays off: a panic in pqarrow's goroutines could not be caught.
-		if s.arrow, err = pqarrow.NewFileReader(s.file, pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows)}, s.o.Allocator); err != nil {
+		// Parallel is off unless asked for: a panic in pqarrow's goroutines could not be caught.
+		arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows), Parallel: s.o.Parallel}
+		if s.arrow, err = pqarrow.NewFileReader(s.file, arrowProps, s.o.Allocator); err != nil {
 			return err
 		}
 		if err := s.checkGroups(size); err != nil {

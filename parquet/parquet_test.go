@@ -219,6 +219,29 @@ func TestProjection(t *testing.T) {
 	require.ErrorContains(t, err, `no column named "nope"`)
 }
 
+// TestCompressions writes each of them and reads it back, columns one by one and at the same time.
+func TestCompressions(t *testing.T) {
+	table := example(t, 5000)
+	defer table.Release()
+	sizes := map[string]int{}
+	for _, name := range []string{"", "zstd", "snappy"} {
+		b := write(t, table, tabular.WriteOptions{Compression: name, RowGroupRows: 2000}, 1000)
+		sizes[name] = len(b)
+		for _, parallel := range []bool{false, true} {
+			got, err := readAll(t, input("x", b), tabular.ReadOptions{Parallel: parallel})
+			require.NoError(t, err)
+			for i := range int(table.NumCols()) {
+				require.True(t, array.ChunkedEqual(table.Column(i).Data(), got.Column(i).Data()), "%s %v", name, parallel)
+			}
+			got.Release()
+		}
+	}
+	require.Equal(t, sizes[""], sizes["zstd"])
+	require.Greater(t, sizes["snappy"], sizes["zstd"])
+	_, err := parquet.Format.Create(t.Context(), &buffer{}, table.Schema(), tabular.WriteOptions{Compression: "lzma"})
+	require.ErrorContains(t, err, `no compression "lzma" of Parquet: there are zstd and snappy`)
+}
+
 // TestPipe reads from a stream without random access.
 func TestPipe(t *testing.T) {
 	table := example(t, 100)

@@ -23,6 +23,9 @@ const (
 	maxGroupBytes       = 256 << 20 // of a row group in memory, which is held until it is full
 )
 
+// codecs are the compressions by name.
+var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy}
+
 type sink struct {
 	out   tabular.Output
 	w     *pqarrow.FileWriter
@@ -42,8 +45,12 @@ func create(_ context.Context, out tabular.Output, schema *arrow.Schema, o tabul
 	if o.Level == 0 {
 		o.Level = defaultLevel
 	}
+	codec, ok := codecs[o.Compression]
+	if !ok {
+		return nil, fmt.Errorf("no compression %q of Parquet: there are zstd and snappy", o.Compression)
+	}
 	s := &sink{out: out, limit: o.RowGroupRows, plain: newPlainer(schema, o)}
-	options := []pq.WriterProperty{pq.WithAllocator(o.Allocator), pq.WithCompression(compress.Codecs.Zstd),
+	options := []pq.WriterProperty{pq.WithAllocator(o.Allocator), pq.WithCompression(codec),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
 	for _, path := range floatPaths(nil, nil, s.plain.schema.Fields()) {

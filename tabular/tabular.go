@@ -110,6 +110,7 @@ type ReadOptions struct {
 	Columns   []string         // top-level columns to read, in this order; nil: all
 	TempDir   string           // for a pipe in a format that needs random access; default os.TempDir
 	Notice    func(string)     // takes notices for people; default: none are given
+	Parallel  bool             // Parquet: columns are decoded at the same time; for files known to be good, as arrow-go may panic on others
 
 	// For CSV and JSON.
 	Schema         []arrow.Field  // fixes the types of these columns; the others are inferred
@@ -132,6 +133,7 @@ type WriteOptions struct {
 	TempDir      string           // for formats that need a second pass; default os.TempDir
 	RowGroupRows int64            // Parquet: rows of a row group; default 1,048,576
 	Level        int              // Parquet: level of zstd; default 3
+	Compression  string           // Parquet: zstd (the default) or snappy
 	Notice       func(string)     // takes notices for people; default: none are given
 	CSV          CSVWriteOptions  // for CSV alone
 }

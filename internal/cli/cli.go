@@ -111,7 +111,7 @@ also be http(s) URLs.`,
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}
-	for _, c := range append(a.lookers(), a.demo(), a.bench()) {
+	for _, c := range append(a.lookers(), a.demo(), a.bench(), a.benchPeak()) {
 		c.GroupID = "look"
 		root.AddCommand(c)
 	}

@@ -21,7 +21,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrowtest"
 	"github.com/amudai/amudai-go/internal/cli"
-	"github.com/amudai/amudai-go/internal/measure"
 	"github.com/amudai/amudai-go/internal/testdata"
 	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/tabular"
@@ -374,29 +373,6 @@ func TestDemo(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "kept")
 	require.Contains(t, ok(t, "demo", "--keep", keep), "amudai inspect -vv "+keep)
 	require.FileExists(t, filepath.Join(keep, "flights.amudai.shard"))
-}
-
-func TestBench(t *testing.T) {
-	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	in := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, os.WriteFile(in, []byte("id,name,price\n"+strings.Repeat("7,seven,1.5\n8,,2.5\n", 500)), 0o644))
-	out := ok(t, "bench", in, "--rounds", "1", "--edition", "2026")
-	for _, want := range []string{"1,000 rows, 3 columns", "edition 2026, profile Balanced", "size", "write", "scan", "project 2 columns", "take"} {
-		require.Contains(t, out, want)
-	}
-	figures := filepath.Join(t.TempDir(), "f.json")
-	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--limit", "10", "--project", "price", "--json", figures), "10 rows")
-	results, err := measure.Load[measure.Result](figures)
-	require.NoError(t, err)
-	require.Equal(t, "t.csv", results[0].Set)
-	require.Equal(t, []string{"write", "scan", "open, 1 column", "project 1 column"}, results[0].Ops[:4])
-	require.Positive(t, results[0].Runs[1].Size)
-	left, err := os.ReadDir(temp)
-	require.NoError(t, err)
-	require.Empty(t, left)
-	require.Contains(t, run(t, "bench", in, "--project", "none").errout, "amudai schema")
-	require.Equal(t, cli.ExitUsage, run(t, "bench", in, "--rounds", "0").code)
 }
 
 func TestVersion(t *testing.T) {

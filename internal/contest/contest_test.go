@@ -153,7 +153,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 	require.Equal(t, []string{"base scan", Shard{}.Name() + " scan"}, report[2:4], "they take turns")
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
-	require.Equal(t, []string{filepath.Join(dir, "numbers.input.arrow")}, left, "for the caller to remove with the folder")
+	require.Equal(t, []string{filepath.Join(dir, "input.arrow")}, left, "for the caller to remove with the folder")
 }
 
 func TestPeaksAlone(t *testing.T) {

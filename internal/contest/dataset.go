@@ -30,16 +30,26 @@ type Question struct {
 	Name  string
 	Where string // the text of a filter
 	Count bool   // is the number of rows measured, too
+	Rows  int64  // that meet it, 0 if it is not known
 }
 
 // Map makes the data set that of an Arrow IPC file. The file stays mapped, and is
-// what other processes read.
+// what other processes read. Only data with dictionaries come into Go's heap: arrow-go
+// does not map those.
 func (d *Dataset) Map(path string) error {
-	content, err := mapFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	r, err := ipc.NewMappedFileReader(content)
+	defer f.Close()
+	r, err := ipc.NewFileReader(f)
+	if err == nil && !slices.ContainsFunc(r.Schema().Fields(), hasDictionary) {
+		r.Close()
+		var content []byte
+		if content, err = mapFile(f); err == nil {
+			r, err = ipc.NewMappedFileReader(content)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -53,6 +63,19 @@ func (d *Dataset) Map(path string) error {
 		d.Rows += d.Batches[i].NumRows()
 	}
 	return nil
+}
+
+// hasDictionary tells whether there is a dictionary in a field.
+func hasDictionary(f arrow.Field) bool {
+	switch t := f.Type.(type) {
+	case *arrow.DictionaryType:
+		return true
+	case arrow.ExtensionType:
+		return hasDictionary(arrow.Field{Type: t.StorageType()})
+	case arrow.NestedType:
+		return slices.ContainsFunc(t.Fields(), hasDictionary)
+	}
+	return false
 }
 
 // Save writes the data set to an Arrow IPC file.
@@ -92,7 +115,7 @@ func (d *Dataset) Input(dir string) (string, error) {
 	if d.path != "" {
 		return d.path, nil
 	}
-	path := filepath.Join(dir, d.Name+".input.arrow")
+	path := filepath.Join(dir, "input.arrow")
 	err := d.Save(path)
 	if err == nil {
 		d.path = path

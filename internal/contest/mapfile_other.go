@@ -5,4 +5,4 @@ package contest
 import "os"
 
 // mapFile is the bytes of a file; where files cannot be mapped, a copy of them.
-func mapFile(path string) ([]byte, error) { return os.ReadFile(path) }
+func mapFile(f *os.File) ([]byte, error) { return os.ReadFile(f.Name()) }

@@ -9,12 +9,7 @@ import (
 )
 
 // mapFile is the bytes of a file, in the page cache and not in memory of ours.
-func mapFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+func mapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -145,8 +145,13 @@ func (d *Dataset) expected(q Query) int64 {
 	switch {
 	case q.Take != nil:
 		return int64(len(q.Take))
-	case q.Where != "":
-		return -1
+	case q.Where == "":
+		return d.Rows
 	}
-	return d.Rows
+	for _, question := range d.Questions {
+		if question.Where == q.Where && question.Rows > 0 {
+			return question.Rows
+		}
+	}
+	return -1
 }

@@ -50,7 +50,7 @@ func Run(ctx context.Context, d *Dataset, list []Contender, o Options) (*measure
 		if !k.Can(d, measure.OpWrite) {
 			continue
 		}
-		path := filepath.Join(o.Dir, fmt.Sprintf("%s-%d", d.Name, i))
+		path := filepath.Join(o.Dir, fmt.Sprintf("file-%d", i))
 		r.list, r.paths = append(r.list, k), append(r.paths, path)
 		r.result.Runs = append(r.result.Runs, &measure.Figures{Name: k.Name(), Values: map[string][]float64{}})
 		defer removeAll(path, path+".0", path+".1")
