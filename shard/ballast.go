@@ -26,7 +26,7 @@ type ballast struct {
 
 const (
 	heldTogether = 24 << 20 // bytes of a batch and the ballast
-	mostBallast  = 16 << 20 // more makes scans of small batches need over 64 MiB at times
+	mostBallast  = 12 << 20 // more makes scans of small batches need over 64 MiB at times
 	ballastFrom  = 8 << 20  // bytes of batches that make a scan large
 	ballastStep  = 4 << 20  // sizes of ballasts, so that scans can use each other's
 	mostBallasts = 4        // threads that hold one each, as a scan of their own would

@@ -19,12 +19,12 @@ func bytesOfLength(n int) arrow.Array {
 func TestOnlyLargeScansHoldBallast(t *testing.T) {
 	for _, c := range []struct{ rows, batch, threads, want int }{
 		{rows: 1 << 20, batch: 1 << 20, want: 0},                                      // a megabyte in all
-		{rows: 64 << 20, batch: 1 << 20, want: 16 << 20},                              // the most
-		{rows: 64 << 20, batch: 12 << 20, want: 12 << 20},                             // less beside large batches
+		{rows: 64 << 20, batch: 1 << 20, want: 12 << 20},                              // the most
+		{rows: 64 << 20, batch: 16 << 20, want: 8 << 20},                              // less beside large batches
 		{rows: 64 << 20, batch: 40 << 20, want: 0},                                    // none beside very large ones
-		{rows: 64 << 20, batch: 12 << 20, threads: 2, want: 24 << 20},                 // one for each thread
-		{rows: 64 << 20, batch: 1 << 20, threads: 64, want: 64 << 20},                 // up to four
-		{rows: 0, batch: 9 << 20, want: 16 << 20}, {rows: 0, batch: 7 << 20, want: 0}, // what came says it
+		{rows: 64 << 20, batch: 16 << 20, threads: 2, want: 16 << 20},                 // one for each thread
+		{rows: 64 << 20, batch: 1 << 20, threads: 64, want: 48 << 20},                 // up to four
+		{rows: 0, batch: 9 << 20, want: 12 << 20}, {rows: 0, batch: 7 << 20, want: 0}, // what came says it
 	} {
 		var b ballast
 		b.rows, b.threads = int64(c.rows), max(c.threads, 1)
@@ -43,7 +43,7 @@ func TestBallastOfAnotherScanIsReplacedIfItDoesNotFit(t *testing.T) {
 	old := make([]byte, 5)
 	b := ballast{rows: 64 << 20, threads: 1, held: &old}
 	b.add([]arrow.Array{bytesOfLength(1 << 20)}, 1<<20)
-	require.Len(t, *b.held, 16<<20)
+	require.Len(t, *b.held, 12<<20)
 	held := b.held
 	b = ballast{rows: 64 << 20, threads: 1, held: held}
 	b.add([]arrow.Array{bytesOfLength(2 << 20)}, 2<<20)

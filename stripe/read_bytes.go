@@ -41,7 +41,7 @@ type spareBytes struct {
 // bytesColumn is an array of byte strings in the making.
 type bytesColumn[O int32 | int64] struct {
 	offsets *memory.Buffer // nil for fixed lengths
-	ends    []O            // the offsets from the second on
+	ends    []O            // the offsets from the second on, nil if they are set
 	data    *memory.Buffer
 	size    int // bytes of values so far
 	valid   *memory.Buffer
@@ -51,22 +51,41 @@ type bytesColumn[O int32 | int64] struct {
 
 // newColumn begins an array of n values of probably so many bytes.
 func (r *bytesReader[O]) newColumn(w *worker, n int, likely int64, nulls bool) (*bytesColumn[O], error) {
+	c, err := r.beginColumn(w, n, likely, nulls)
+	if err == nil && r.fixed == 0 {
+		c.offsets = arrowutil.NewBuffer(w.options.Allocator, sizeOf[O]()*(n+1))
+		all := arrowutil.As[O](c.offsets.Bytes())
+		all[0] = 0
+		c.ends = all[1:]
+	}
+	return c, err
+}
+
+// beginColumn is newColumn without offsets.
+func (r *bytesReader[O]) beginColumn(w *worker, n int, likely int64, nulls bool) (*bytesColumn[O], error) {
 	c := &bytesColumn[O]{limit: w.options.MaxArrayBytes}
 	if int64(n)*int64(max(r.fixed, 8)) > c.limit {
 		return nil, ErrBatchTooLarge
 	}
 	c.data = arrowutil.NewBuffer(w.options.Allocator, 0)
 	c.data.Reserve(int(min(likely, c.limit)) + overrun)
-	if r.fixed == 0 {
-		c.offsets = arrowutil.NewBuffer(w.options.Allocator, sizeOf[O]()*(n+1))
-		all := arrowutil.As[O](c.offsets.Bytes())
-		all[0] = 0
-		c.ends = all[1:]
-	}
 	if nulls {
 		c.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
 	}
 	return c, nil
+}
+
+// newSteps is newColumn for values that all have the same length.
+func (r *bytesReader[O]) newSteps(w *worker, n, length int, nulls bool) (*bytesColumn[O], error) {
+	size := int64(n) * int64(length)
+	if size > maxOf[O]() {
+		return nil, ErrBatchTooLarge
+	}
+	c, err := r.beginColumn(w, n, size, nulls)
+	if err == nil {
+		c.offsets = stepsOf[O](n, length)
+	}
+	return c, err
 }
 
 // likely is how many bytes the values of rows probably have, and some more: as

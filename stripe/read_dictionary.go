@@ -151,7 +151,12 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	c, err := r.newColumn(w, int(n), int64(r.expected(table))*n, hasNull)
+	var c *bytesColumn[O]
+	if length := table.Same(); r.fixed == 0 && length >= 0 && length <= mostStep {
+		c, err = r.newSteps(w, int(n), length, hasNull)
+	} else {
+		c, err = r.newColumn(w, int(n), int64(r.expected(table))*n, hasNull)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +201,7 @@ func (r *codesReader[O]) gather(table *bytestring.Table, codes []uint32, c *byte
 		}
 	}
 	var ends []O
-	if c.offsets != nil {
+	if c.ends != nil {
 		ends = c.ends[at : at+len(codes)]
 	}
 	n, err := bytestring.Gather(table, dst, ends, O(c.size), codes)

@@ -145,3 +145,24 @@ func everyOption(t *testing.T, f func(t *testing.T, o stripe.Options)) {
 		}
 	}
 }
+
+// Values of one length, whose arrays share their offsets.
+func TestValuesOfOneLength(t *testing.T) {
+	for _, dt := range []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary} {
+		for _, nulls := range []bool{false, true} {
+			s := arrow.NewSchema([]arrow.Field{{Name: "code", Type: dt, Nullable: true}}, nil)
+			b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+			defer b.Release()
+			for i := range 100_000 {
+				if nulls && i%7 == 0 {
+					b.Field(0).AppendNull()
+				} else {
+					require.NoError(t, b.Field(0).AppendValueFromString([]string{"AAAA", "AAEB", "ZZZZ"}[i*i%3]))
+				}
+			}
+			batch := b.NewRecordBatch()
+			defer batch.Release()
+			check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(5, 70_000)}, stripe.Options{})
+		}
+	}
+}

@@ -112,6 +112,9 @@ func (t *Table) Bound(n int) uint64 { return uint64(n) * uint64(t.longest) }
 // Longest is the length of the longest value.
 func (t *Table) Longest() int { return t.longest }
 
+// Same is the length of every value, -1 if they differ.
+func (t *Table) Same() int { return t.same }
+
 // Size is the bytes of the values that codes stand for. A code that is not in
 // the table is an error that wraps fault.ErrCorrupt.
 func (t *Table) Size(codes []uint32) (uint64, error) {
@@ -146,7 +149,7 @@ func (t *Table) unknown(code uint32) error {
 
 // Gather writes the values of codes back to back to dst, and where each ends to
 // offsets: the first at base plus its length. offsets are as many as codes, or
-// none for values of a fixed size. It returns how many bytes the values have. dst
+// none for values of a fixed size and those of the Same length. It returns how many bytes the values have. dst
 // must be at least that long: Size tells, and Bound without looking. All of dst,
 // up to its capacity, may be overwritten with anything. A code that is not in the
 // table is an error that wraps fault.ErrCorrupt.
