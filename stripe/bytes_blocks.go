@@ -12,19 +12,16 @@ import (
 )
 
 // bytesBlocks stages byte strings and cuts them into blocks. It does so after
-// every flushAt values, and before that after flushBytes bytes or what the longest
-// block has, so that blocks do not depend on how values came.
+// every so many values, and before that after so many bytes (see stageSize) or what the
+// longest block has, so that blocks do not depend on how values came.
 type bytesBlocks struct {
 	line   line[*bytestring.Encoder]
 	staged *byteStage // nil if there is nothing
 	fixed  int
 	at     int64 // values in blocks, or given to be cut
-	piece  int   // values since the last multiple of flushAt
+	piece  int   // values since the last multiple of what is staged
 	bytes  int   // bytes of the current piece so far
 }
-
-// flushBytes is how many bytes of values make a piece at least.
-const flushBytes = 4 << 20
 
 func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
 	return bytesBlocks{line: line[*bytestring.Encoder]{encoders: bytesEncoders(c, id, fixed)}, fixed: fixed}
@@ -33,7 +30,7 @@ func newBytesBlocks(c *nodeContext, id uint32, fixed int) bytesBlocks {
 // room is how many of v's values belong to the current piece, at least one, and
 // whether they complete it. A piece ends with the value that reaches a bound.
 func (p *bytesBlocks) room(c *nodeContext, v bytestring.Values) (n int, full bool) {
-	n = min(v.N, flushAt-p.piece)
+	n = min(v.N, c.stage.values-p.piece)
 	left := p.most(c) - p.bytes
 	if v.Fixed > 0 {
 		n = min(n, (left+v.Fixed-1)/v.Fixed)
@@ -41,18 +38,20 @@ func (p *bytesBlocks) room(c *nodeContext, v bytestring.Values) (n int, full boo
 		reach := v.Offsets[0] + int64(left)
 		n = min(n, 1+sort.Search(n, func(i int) bool { return v.Offsets[i+1] >= reach }))
 	}
-	return n, p.piece+n == flushAt || p.bytes+len(v.Slice(0, n).Bytes()) >= p.most(c)
+	return n, p.piece+n == c.stage.values || p.bytes+len(v.Slice(0, n).Bytes()) >= p.most(c)
 }
 
 // most is how many bytes of values make a piece.
-func (p *bytesBlocks) most(c *nodeContext) int { return max(flushBytes, p.line.encoder(c).Longest()) }
+func (p *bytesBlocks) most(c *nodeContext) int {
+	return max(c.stage.bytes, p.line.encoder(c).Longest())
+}
 
 // skip counts values into the current piece without staging them.
 func (p *bytesBlocks) skip(c *nodeContext, v bytestring.Values) (full bool) {
 	p.piece += v.N
 	p.bytes += len(v.Bytes())
-	if full = p.piece >= flushAt || p.bytes >= p.most(c); full {
-		p.piece, p.bytes = p.piece%flushAt, 0
+	if full = p.piece >= c.stage.values || p.bytes >= p.most(c); full {
+		p.piece, p.bytes = p.piece%c.stage.values, 0
 	}
 	return full
 }

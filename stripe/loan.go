@@ -21,19 +21,19 @@ var loans = sync.Pool{New: func() any { return new(loan) }}
 func borrow() *loan       { return loans.Get().(*loan) }
 func (l *loan) giveBack() { loans.Put(l) }
 
-// stages holds empty staging memory of flushAt words, for columns that have
+// stages holds empty staging memory of mostStaged words, for columns that have
 // nothing staged at the moment.
 var stages sync.Pool
 
 // takeStage is empty staging memory for at least n values: small for small n,
 // else as much as a column usually stages.
 func takeStage[T numeric.Value](n int) []T {
-	if n < flushAt/2 {
+	if n < mostStaged/2 {
 		return make([]T, 0, n)
 	}
 	p, ok := stages.Get().(*[]uint64)
 	if !ok {
-		words := make([]uint64, flushAt)
+		words := make([]uint64, mostStaged)
 		p = &words
 	}
 	return arrowutil.As[T](arrowutil.Bytes(*p))[:0]
@@ -41,7 +41,7 @@ func takeStage[T numeric.Value](n int) []T {
 
 // giveStage gives back what takeStage took.
 func giveStage[T numeric.Value](stage []T) {
-	if b := arrowutil.Bytes(stage[:cap(stage)]); len(b) == 8*flushAt {
+	if b := arrowutil.Bytes(stage[:cap(stage)]); len(b) == 8*mostStaged {
 		words := arrowutil.As[uint64](b)
 		stages.Put(&words)
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// flushAt is how many values a node stages before it plans and cuts blocks.
-const flushAt = 64 << 10
-
 // nodeWriter writes one schema node and those below it. It is used by one
 // goroutine at a time, which holds a place of the crew.
 type nodeWriter interface {
@@ -38,6 +35,7 @@ type nodeContext struct {
 	mem      memory.Allocator
 	memory   *Memory // may be nil
 	crew     *crew
+	stage    stageSize
 }
 
 // newNodeWriter makes the writer for a column of the type table.
@@ -75,7 +73,7 @@ func (c *nodeContext) plain(arr arrow.Array) (arrow.Array, error) {
 }
 
 // inChunks calls f with slices of the plain arr, the first of at most room values and
-// the others of at most flushAt, so that what is staged stays small whatever the
+// the others of at most what a node stages, so that this stays small whatever the
 // length of arr.
 func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) error) error {
 	arr, err := c.plain(arr)
@@ -86,7 +84,7 @@ func (c *nodeContext) inChunks(arr arrow.Array, room int, f func(arrow.Array) er
 	if arr.Len() <= room {
 		return shiftRows(f(arr), 0)
 	}
-	for i, n := 0, room; i < arr.Len(); i, n = i+n, flushAt {
+	for i, n := 0, room; i < arr.Len(); i, n = i+n, c.stage.values {
 		part := array.NewSlice(arr, int64(i), int64(min(i+n, arr.Len())))
 		err := f(part)
 		part.Release()

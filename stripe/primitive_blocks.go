@@ -9,8 +9,8 @@ import (
 	"github.com/amudai/amudai-go/internal/bitmap"
 )
 
-// primitiveBlocks stages values, and cuts blocks out of every flushAt of them, so
-// that blocks do not depend on how values came.
+// primitiveBlocks stages values, and cuts blocks out of every so many of them (see
+// stageSize), so that blocks do not depend on how values came.
 type primitiveBlocks[T numeric.Value] struct {
 	line   line[*numeric.Encoder[T]]
 	values []T
@@ -21,7 +21,7 @@ func newPrimitiveBlocks[T numeric.Value](c *nodeContext, p nodePart, o encoding.
 }
 
 // room is how many more values may be staged before the next flush.
-func (p *primitiveBlocks[T]) room() int { return flushAt - len(p.values) }
+func (p *primitiveBlocks[T]) room(c *nodeContext) int { return c.stage.values - len(p.values) }
 
 // grow makes room for n more values and returns it.
 func (p *primitiveBlocks[T]) grow(n int) []T {
@@ -36,7 +36,7 @@ func (p *primitiveBlocks[T]) grow(n int) []T {
 // flush cuts blocks if enough values are staged, the last time if any are. valid
 // is the validity of the staged values, which is reset with them.
 func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) error {
-	if len(p.values) < flushAt && !final || len(p.values) == 0 {
+	if len(p.values) < c.stage.values && !final || len(p.values) == 0 {
 		return nil
 	}
 	values, bits := p.values, valid.view()

@@ -1,18 +1,70 @@
 package stripe_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/arrowutil"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
+
+// wideBatch has so many columns of a few types.
+func wideBatch(columns, rows int) arrow.RecordBatch {
+	types := []arrow.DataType{
+		arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Float64,
+		&arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.PrimitiveTypes.Int16), arrow.FixedWidthTypes.Date32,
+	}
+	var fields []arrow.Field
+	var arrays []arrow.Array
+	g := arrowgen.New(3)
+	for i := range columns {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: types[i%len(types)], Nullable: true})
+		if i < len(types) {
+			arrays = append(arrays, g.Array(types[i], rows))
+		} else {
+			arrays = append(arrays, arrays[i-len(types)])
+		}
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, int64(rows))
+}
+
+// Columns of wide stripes are cut into shorter blocks. They come back, and their bytes do
+// not depend on how they were written.
+func TestWide(t *testing.T) {
+	const rows = 9000
+	whole := wideBatch(1500, rows)
+	var want *artifact
+	for i, cuts := range [][]int64{{rows}, {1, 4095, 4096, 4097, 8192, rows}} {
+		var batches []arrow.RecordBatch
+		from := int64(0)
+		for _, to := range cuts {
+			batches = append(batches, whole.NewSlice(from, to))
+			from = to
+		}
+		got, columns := write(t, whole.Schema(), batches, stripe.Options{Parallelism: 1 + 2*i})
+		if want == nil {
+			want = got
+		}
+		require.True(t, bytes.Equal(want.bytes, got.bytes), "cut at %v", cuts)
+		for k := range 7 {
+			c, err := stripe.OpenColumn(context.Background(), got, columns[k], stripe.ReadOptions{})
+			require.NoError(t, err)
+			arr, err := c.Read(context.Background(), 0, rows)
+			require.NoError(t, err)
+			require.Equal(t, -1, arrowutil.Difference(whole.Column(k), arr), "column of type %v", arr.DataType())
+			require.Greater(t, c.Blocks(), int64(1))
+		}
+	}
+}
 
 // BenchmarkWide writes a stripe of many columns and few rows.
 func BenchmarkWide(b *testing.B) {

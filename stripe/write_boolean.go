@@ -27,7 +27,7 @@ func newBooleanWriter(c *nodeContext, col *arrowmap.Column) *booleanWriter {
 }
 
 func (w *booleanWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, flushAt, func(arr arrow.Array) error {
+	return w.ctx.inChunks(arr, w.ctx.stage.values, func(arr arrow.Array) error {
 		valid := arrowutil.Validity(arr)
 		values := valid // a type without content is true where it is not null
 		if w.rule == arrowmap.Same && arr.Len() > 0 {
@@ -70,22 +70,20 @@ type bitWriter struct {
 	enc  *numeric.Encoder[uint8]
 }
 
-// flushBits is how many bits are staged before blocks are cut.
-const flushBits = 8 * flushAt
-
 func (w *bitWriter) add(c *nodeContext, b bitmap.Bits) error {
 	w.bits.append(b)
 	return w.flush(c, false)
 }
 
-// flush cuts blocks out of every flushBits bits; the last time it cuts everything.
+// flush cuts blocks out of as many bytes of bits as a node stages values; the last time
+// it cuts everything.
 func (w *bitWriter) flush(c *nodeContext, final bool) error {
 	if w.enc == nil {
 		o := c.encoding
 		o.NoPresence = true
 		w.enc = numeric.NewEncoder[uint8](o)
 	}
-	done := 0
+	done, flushBits := 0, 8*c.stage.values
 	for w.bits.n-done >= flushBits || final && done < w.bits.n {
 		end := min(done+flushBits, w.bits.n)
 		if err := w.cut(c, w.bits.view().Slice(done, end)); err != nil {

@@ -49,12 +49,13 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 	w.native = newBytesBlocks(c, w.id, w.fixed)
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
+		w.dict.Budget = c.stage.dictionary
 	}
 	return w
 }
 
 func (w *bytesWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, flushAt, w.writeChunk)
+	return w.ctx.inChunks(arr, w.ctx.stage.values, w.writeChunk)
 }
 
 func (w *bytesWriter) writeChunk(arr arrow.Array) error {

@@ -48,7 +48,7 @@ func newDecimalWriter(c *nodeContext, col *arrowmap.Column) (*decimalWriter, err
 }
 
 func (w *decimalWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, flushAt, w.writeChunk)
+	return w.ctx.inChunks(arr, w.ctx.stage.values, w.writeChunk)
 }
 
 func (w *decimalWriter) writeChunk(arr arrow.Array) error {

@@ -50,7 +50,7 @@ func newChildWriters(c *nodeContext, col *arrowmap.Column) ([]nodeWriter, error)
 }
 
 func (w *listWriter) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.offsets.room(), w.writeChunk)
+	return w.ctx.inChunks(arr, w.offsets.room(w.ctx), w.writeChunk)
 }
 
 func (w *listWriter) writeChunk(arr arrow.Array) error {

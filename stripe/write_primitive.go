@@ -85,7 +85,7 @@ func newPrimitiveWriter[T numeric.Value](c *nodeContext, col *arrowmap.Column, c
 }
 
 func (w *primitiveWriter[T]) write(arr arrow.Array) error {
-	return w.ctx.inChunks(arr, w.blocks.room(), w.writeChunk)
+	return w.ctx.inChunks(arr, w.blocks.room(w.ctx), w.writeChunk)
 }
 
 func (w *primitiveWriter[T]) writeChunk(arr arrow.Array) error {

@@ -37,7 +37,7 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	}
 	features := &featureLog{allowed: o.Encoding.Features}
 	features.addColumns(columns)
-	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory, crew: newCrew(o.Parallelism)}
+	c := &nodeContext{features: features, encoding: o.Encoding, budget: o.Budget, tempDir: o.TempDir, mem: o.Allocator, memory: o.Memory, crew: newCrew(o.Parallelism), stage: stageOf(columns)}
 	w := &Writer{columns: columns, features: features, nodes: make([]nodeWriter, len(columns)), parallelism: o.Parallelism, crew: c.crew}
 	for i := range columns {
 		var err error
