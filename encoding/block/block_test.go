@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/microbench"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -90,4 +92,17 @@ func FuzzParse(f *testing.F) {
 			require.LessOrEqual(t, len(p.Presence)+len(p.Values)+HeaderLen, len(b))
 		}
 	})
+}
+
+// BenchmarkChecksum looks at the bytes of a block; GB/s are those of the block.
+func BenchmarkChecksum(b *testing.B) {
+	for _, kib := range []int{4, 64} {
+		block := []byte(strings.Repeat("0123456789abcdef", kib*64))
+		b.Run(fmt.Sprintf("%dKiB", kib), func(b *testing.B) {
+			microbench.Output(b, len(block))
+			for b.Loop() {
+				Checksum(block)
+			}
+		})
+	}
 }
