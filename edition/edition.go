@@ -60,6 +60,7 @@ const (
 	GroupedFSST                   // FSST that begins anew with every few values
 	SingleBlocks                  // buffers of one block without a block map
 	TightPack                     // bit packing without chunks
+	InlineMaps                    // block maps in descriptors
 	numFeatures
 )
 
@@ -87,6 +88,7 @@ var Table = [numFeatures]Row{
 	{GroupedFSST, "grouped-fsst", 0x8009, E2026, "0.1.0"},
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
 	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
+	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for the codes that

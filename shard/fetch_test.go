@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/storage/faultstore"
 )
@@ -108,6 +109,22 @@ func TestFetchFilter(t *testing.T) {
 	requireRows(t, s, data, []int64{70_000, 70_001}, ScanOptions{Filter: where(t, "c0 between 70000 and 70001"), FetchGap: 1})
 	require.LessOrEqual(t, faults.Count(faultstore.Read), 16)
 	require.Less(t, faults.BytesRead(), s.File().Size()/2)
+}
+
+// TestPointRequests looks for one row in a shard of edition 2026, over a network: beside
+// the end, the header and the field lists that takes a range index, the value dictionary of
+// origin, and one block of each column; block maps come with the descriptors.
+func TestPointRequests(t *testing.T) {
+	const stripes = 3
+	data := flightsLike(stripes * 100_000)
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, data, WriterOptions{Edition: edition.E2026, StripeRows: 100_000}, 100_000)
+	faults := faultstore.New()
+	s, err := Open(context.Background(), location, OpenOptions{Store: faults.Wrap(storage.Local{})})
+	require.NoError(t, err)
+	defer s.Close()
+	requireRows(t, s, data, []int64{170_000}, ScanOptions{Filter: where(t, "c0 = 170000"), FetchGap: 1})
+	require.LessOrEqual(t, faults.Count(faultstore.Read), 2+stripes+2+len(data.columns))
 }
 
 // together is a store whose first reads, but for that of the end, wait until a number

@@ -52,9 +52,13 @@ func layoutOf(t testing.TB, b []byte) layout {
 func (l *layout) addBuffer(t testing.TB, b []byte, e *shardpb.EncodedBuffer) {
 	start, end := int64(e.Buffer.Range.Start), int64(e.Buffer.Range.End)
 	switch {
-	case e.BlockMap != nil:
-		at := int64(e.BlockMap.Range.Start)
-		m, err := blockmap.Parse(b[at:end], at-start)
+	case e.BlockMap != nil || len(e.InlineBlockMap) > 0:
+		raw, at := e.InlineBlockMap, end
+		if e.BlockMap != nil {
+			at = int64(e.BlockMap.Range.Start)
+			raw = b[at:end]
+		}
+		m, err := blockmap.Parse(raw, at-start)
 		require.NoError(t, err)
 		for _, k := range m.Append(nil, 0, m.Len()) {
 			l.blocks = append(l.blocks, shardfile.Range{Start: start + k.Offset, End: start + k.Offset + int64(k.Size)})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -240,6 +241,10 @@ var lies = []lie{
 	{"a buffer up to 2^62", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End = 1 << 62 }), errAny, ""},
 	{"a block map up to 2^62", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End, d.BlockMap.Range.End = 1<<62, 1<<62 }), errAny, ""},
 	{"a block map up to 2^63", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End, d.BlockMap.Range.End = 1<<63, 1<<63 }), errAny, ""},
+	{"a block map in the descriptor and none", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.BlockMap, d.InlineBlockMap = nil, make([]byte, 56) }), shard.ErrCorrupt, ""},
+	{"a block map in the descriptor and another", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.InlineBlockMap = make([]byte, 56) }), shard.ErrCorrupt, ""},
+	{"a block map in the descriptor of fewer numbers", inline(100), shard.ErrCorrupt, ""},
+	{"a block map in the descriptor of 2^31-1 numbers", inline(math.MaxInt32), errAny, ""},
 	{"a block map elsewhere", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.BlockMap.Range.Start = 0 }), shard.ErrCorrupt, ""},
 	{"a buffer that ends before it starts", edit(colInt, data, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.Start = 1 << 62 }), shard.ErrCorrupt, ""},
 	{"a buffer in a missing artifact", edit(colInt, data, func(d *shardpb.EncodedBuffer) {
@@ -366,6 +371,15 @@ func bomb(id int, typ schema.Field, n int, tree []byte) func(p *shardtest.Parts)
 // edit changes the message of a buffer.
 func edit(id int, kind shardpb.BufferKind, do func(*shardpb.EncodedBuffer)) func(p *shardtest.Parts) {
 	return func(p *shardtest.Parts) { buffer(p, id, kind).Edit = do }
+}
+
+// inline puts a block map of one block of n numbers into the descriptor.
+func inline(n int) func(p *shardtest.Parts) {
+	return edit(colInt, data, func(d *shardpb.EncodedBuffer) {
+		var m blockmap.Builder
+		m.Add(n, int(d.Buffer.Range.End-d.Buffer.Range.Start))
+		d.BlockMap, d.InlineBlockMap = nil, m.Append(nil)
+	})
 }
 
 // offsets sets the offsets of lists.

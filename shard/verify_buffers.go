@@ -92,7 +92,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	switch {
 	case stripe.IsSingleBlock(b):
 		return c.singleBlock(ctx, element, r, b, start)
-	case b.BlockMap != nil:
+	case stripe.HasBlocks(b):
 		return c.blocks(ctx, element, r, b, start)
 	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
 		return c.dictionary(ctx, col, element, r, b.Buffer, field)
@@ -105,10 +105,13 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 
 // blocks checks block map and checksums.
 func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Reader, b *shardpb.EncodedBuffer, start int64) (bool, error) {
-	mapStart := int64(b.BlockMap.GetRange().GetStart())
-	raw, err := readRange(ctx, r, b.BlockMap)
-	if err != nil {
-		return false, c.v.found(fault.In(err, element+"/block map", -1))
+	raw, mapStart := b.InlineBlockMap, int64(b.Buffer.GetRange().GetEnd())
+	if b.BlockMap != nil {
+		var err error
+		mapStart = int64(b.BlockMap.GetRange().GetStart())
+		if raw, err = readRange(ctx, r, b.BlockMap); err != nil {
+			return false, c.v.found(fault.In(err, element+"/block map", -1))
+		}
 	}
 	blocks, err := blockmap.Parse(raw, mapStart-start)
 	if err == nil && b.BlockCount != nil && *b.BlockCount != uint64(blocks.Len()) {

@@ -236,6 +236,8 @@ func checkBuffer(b *shardpb.EncodedBuffer) error {
 	}
 	m := b.BlockMap.GetRange()
 	switch {
+	case len(b.InlineBlockMap) > 0:
+		return fault.Corruptf("two block maps")
 	case b.BlockMap.Url != b.GetBuffer().GetUrl():
 		return fault.Corruptf("block map is in %q, its buffer in %q", b.BlockMap.Url, b.GetBuffer().GetUrl())
 	case m.GetStart() < r.GetStart() || m.GetEnd() > r.GetEnd() || m.GetStart() >= m.GetEnd():

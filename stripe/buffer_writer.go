@@ -12,6 +12,8 @@ import (
 // bufferWriter collects the blocks of one encoded buffer (docs/format.md §6.1):
 //
 //	block 0 | block 1 | ... | zero pad to 16 | block map
+//
+// In edition 2026 most end with the last block: their maps are in the descriptors.
 type bufferWriter struct {
 	spool  *storage.Spool
 	blocks blockmap.Builder
@@ -43,33 +45,42 @@ func (b *bufferWriter) addPiece(c *nodeContext, p *piece) error {
 	return nil
 }
 
-// finish closes the buffer with its block map, unless it is a single block; desc
-// gets the number of blocks.
+// mostInline is the largest block map that is put into a descriptor, some 700 blocks:
+// descriptors are read also by those who ask for statistics only.
+const mostInline = 4 << 10
+
+// finish closes the buffer; desc gets the number of blocks, and the block map unless that
+// is large, or the edition wants it in the buffer. A single block has none.
 func (b *bufferWriter) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (Buffer, error) {
 	if b.spool == nil {
 		b.spool = storage.NewSpool(c.budget, c.tempDir)
 	}
 	desc.BlockCount = &b.count
 	desc.BlockChecksums = true
+	out := Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
 	if b.count == 1 && c.encoding.Features.Has(edition.SingleBlocks) {
 		c.features.add(edition.SingleBlocks)
-		out := Buffer{Desc: desc, Data: b.spool, MapOffset: -1}
-		b.spool = nil
-		return out, nil
+	} else if m := b.blocks.Append(nil); b.count > 1 && len(m) <= mostInline && c.encoding.Features.Has(edition.InlineMaps) {
+		c.features.add(edition.InlineMaps)
+		desc.InlineBlockMap = m
+	} else if err := b.appendMap(m, &out); err != nil {
+		return Buffer{}, err
 	}
+	b.spool = nil
+	return out, nil
+}
+
+// appendMap appends a block map to the buffer out.
+func (b *bufferWriter) appendMap(m []byte, out *Buffer) error {
 	var zero [16]byte
 	if pad := -b.spool.Size() & 15; pad > 0 {
 		if _, err := b.spool.Write(zero[:pad]); err != nil {
-			return Buffer{}, err
+			return err
 		}
 	}
-	at := b.spool.Size()
-	if _, err := b.spool.Write(b.blocks.Append(nil)); err != nil {
-		return Buffer{}, err
-	}
-	out := Buffer{Desc: desc, Data: b.spool, MapOffset: at}
-	b.spool = nil
-	return out, nil
+	out.MapOffset = b.spool.Size()
+	_, err := b.spool.Write(m)
+	return err
 }
 
 // release drops what was collected.

@@ -99,38 +99,39 @@ func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBu
 
 // IsSingleBlock tells whether a buffer is one block without a block map (docs/format.md
 // §6.1). Its values are as many as the positions of its node say.
-func IsSingleBlock(b *shardpb.EncodedBuffer) bool { return b.BlockMap == nil && b.GetBlockCount() == 1 }
+func IsSingleBlock(b *shardpb.EncodedBuffer) bool {
+	return b.BlockMap == nil && len(b.GetInlineBlockMap()) == 0 && b.GetBlockCount() == 1
+}
+
+// HasBlocks tells whether a buffer is made of blocks.
+func HasBlocks(b *shardpb.EncodedBuffer) bool {
+	return b.GetBlockMap() != nil || len(b.GetInlineBlockMap()) > 0 || IsSingleBlock(b)
+}
 
 func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64, f Fetched) error {
 	size, err := br.r.Size(ctx)
 	if err != nil {
 		return err
 	}
-	if b.GetBuffer() == nil || b.GetBlockMap() == nil && !IsSingleBlock(b) {
+	if b.GetBuffer() == nil || !HasBlocks(b) {
 		return fault.Corruptf("buffer without a range or a block map")
 	}
 	start, end, err := bufferRange(b.GetBuffer(), size)
 	if err != nil {
 		return err
 	}
+	br.start = start
 	if IsSingleBlock(b) {
-		br.start = start
 		br.blocks, err = blockmap.Single(values, end-start)
 		return err
 	}
-	mapStart, mapEnd, err := bufferRange(b.GetBlockMap(), size)
-	if err != nil {
-		return err
+	raw, mapStart := b.GetInlineBlockMap(), end
+	if b.BlockMap != nil {
+		if raw, mapStart, err = br.fetchMap(ctx, b, size, end, f); err != nil {
+			return err
+		}
 	}
-	br.start = start
-	if mapStart < start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
-		return fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, start, end)
-	}
-	br.mapSize = mapEnd - mapStart
-	raw, err := f.read(ctx, br.r, mapStart, br.mapSize)
-	if err != nil {
-		return err
-	}
+	br.mapSize = int64(len(raw))
 	if br.blocks, err = blockmap.Parse(raw, mapStart-start); err != nil {
 		return fault.In(err, "block map", mapStart)
 	}
@@ -138,6 +139,19 @@ func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, va
 		return fault.Corruptf("descriptor counts %d blocks, the block map %d", b.GetBlockCount(), br.blocks.Len())
 	}
 	return nil
+}
+
+// fetchMap reads a block map that lies in its buffer, which ends at end, and says where.
+func (br *blockReader) fetchMap(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, f Fetched) (raw []byte, at int64, err error) {
+	mapStart, mapEnd, err := bufferRange(b.GetBlockMap(), size)
+	if err != nil {
+		return nil, 0, err
+	}
+	if mapStart < br.start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
+		return nil, 0, fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, br.start, end)
+	}
+	raw, err = f.read(ctx, br.r, mapStart, mapEnd-mapStart)
+	return raw, mapStart, err
 }
 
 // each reads the blocks that hold rows, in order, and calls f with the bytes of

@@ -56,10 +56,9 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 		Kind: b.GetKind().String(), File: b.GetBuffer().GetUrl(), Start: int64(r.GetStart()), Bytes: int64(r.GetEnd() - r.GetStart()),
 		Blocks: b.GetBlockCount(), Checksums: b.GetBlockChecksums(), Presence: b.GetEmbeddedPresence(),
 	}
-	if m := b.GetBlockMap().GetRange(); m != nil {
-		info.MapBytes = int64(m.GetEnd() - m.GetStart())
-	}
-	if in.flags.verbose < 2 || !hasBlocks(b) {
+	m := b.GetBlockMap().GetRange()
+	info.MapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
+	if in.flags.verbose < 2 || !stripe.HasBlocks(b) {
 		return info, nil
 	}
 	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
@@ -94,11 +93,6 @@ func (b *bufferInfo) count(root string, bi blockInfo) {
 		}
 	}
 	b.Encodings = append(b.Encodings, encodingShare{root, 1, int64(bi.Values), int64(bi.Bytes)})
-}
-
-// hasBlocks tells whether a buffer is made of blocks.
-func hasBlocks(b *shardpb.EncodedBuffer) bool {
-	return b.GetBlockMap() != nil || stripe.IsSingleBlock(b)
 }
 
 // blockKind says what the blocks of a buffer hold: numbers of a type, or byte strings.

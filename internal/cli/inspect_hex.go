@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/schema"
 	"github.com/amudai/amudai-go/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // region is a run of bytes of one artifact with a meaning.
@@ -196,7 +197,7 @@ func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, re
 				}
 				rg := b.GetBuffer().GetRange()
 				reg := region{artifact: r, start: int64(rg.GetStart()), end: int64(rg.GetEnd()), title: fmt.Sprintf("stripe %d/column %s/%s", st.Index(), path, b.GetKind())}
-				if hasBlocks(b) {
+				if stripe.HasBlocks(b) {
 					reg.dump = func(ctx context.Context) error { return in.blocksHex(ctx, st, n, e.GetNative(), b) }
 				}
 				*regions = append(*regions, reg)

@@ -206,17 +206,21 @@ func (w *walker) buffer(b *shardpb.EncodedBuffer) {
 		w.dictionary(int(start), int(end))
 	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
 		w.rangeIndex(int(start), int(end))
+	case len(b.InlineBlockMap) > 0:
+		w.blocks(name, int(start), b.InlineBlockMap, int(end), b.BlockChecksums)
 	case b.BlockMap != nil:
-		w.blocks(name, int(start), b.BlockMap.GetRange(), end, b.BlockChecksums)
+		at := b.BlockMap.GetRange()
+		if at.GetStart() < start || at.GetStart() > at.GetEnd() || at.GetEnd() > end {
+			return
+		}
+		w.add(name, BlockMap, int(at.Start), int(at.End), -1)
+		w.blocks(name, int(start), w.b[at.Start:at.End], int(at.Start), b.BlockChecksums)
 	}
 }
 
-func (w *walker) blocks(name string, start int, at *commonpb.UInt64Range, end uint64, checksums bool) {
-	if at.GetStart() < uint64(start) || at.GetStart() > at.GetEnd() || at.GetEnd() > end {
-		return
-	}
-	m, err := blockmap.Parse(w.b[at.Start:at.End], int64(at.Start)-int64(start))
-	w.add(name, BlockMap, int(at.Start), int(at.End), -1)
+// blocks visits the blocks of a buffer, which end at end, by its block map.
+func (w *walker) blocks(name string, start int, raw []byte, end int, checksums bool) {
+	m, err := blockmap.Parse(raw, int64(end-start))
 	if err != nil || !checksums {
 		return
 	}

@@ -178,12 +178,15 @@ func (s *splitter) buffer(d *shardpb.EncodedBuffer, field *shardpb.FieldDescript
 		out.Blocks = []BlockPart{{n, b}}
 		return out
 	}
-	if d.BlockMap == nil || len(b) == 0 {
+	if !stripe.HasBlocks(d) || len(b) == 0 {
 		out.Raw = b
 		return out
 	}
-	at := d.BlockMap.GetRange().GetStart() - d.Buffer.GetRange().GetStart()
-	m, err := blockmap.Parse(s.bytes(d.BlockMap), int64(at))
+	raw, at := d.InlineBlockMap, len(b)
+	if d.BlockMap != nil {
+		raw, at = s.bytes(d.BlockMap), int(d.BlockMap.GetRange().GetStart()-d.Buffer.GetRange().GetStart())
+	}
+	m, err := blockmap.Parse(raw, int64(at))
 	if err != nil {
 		s.fail(err)
 		return out
@@ -309,7 +312,7 @@ func (j *joiner) buffer(b *Buffer) *shardpb.EncodedBuffer {
 	start := len(j.out)
 	if b.Blocks == nil && b.Map == nil {
 		j.out = append(j.out, b.Raw...)
-		d.Buffer, d.BlockMap = j.ref(start), nil
+		d.Buffer, d.BlockMap, d.InlineBlockMap = j.ref(start), nil, nil
 		return d
 	}
 	var m blockmap.Builder
@@ -323,17 +326,23 @@ func (j *joiner) buffer(b *Buffer) *shardpb.EncodedBuffer {
 			m.Add(p.N, len(p.Bytes))
 		}
 	}
+	inline := len(d.InlineBlockMap) > 0
+	d.BlockMap, d.InlineBlockMap = nil, nil
 	if b.Single {
-		d.Buffer, d.BlockMap = j.ref(start), nil
+		d.Buffer = j.ref(start)
+		return d
+	}
+	raw := b.Map
+	if raw == nil {
+		raw = m.Append(nil)
+	}
+	if inline {
+		d.Buffer, d.InlineBlockMap = j.ref(start), raw
 		return d
 	}
 	j.pad(16, start)
 	at := len(j.out)
-	if b.Map != nil {
-		j.out = append(j.out, b.Map...)
-	} else {
-		j.out = m.Append(j.out)
-	}
+	j.out = append(j.out, raw...)
 	d.Buffer, d.BlockMap = j.ref(start), j.ref(at)
 	return d
 }

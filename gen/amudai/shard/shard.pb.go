@@ -1845,7 +1845,7 @@ type EncodedBuffer struct {
 	Kind BufferKind `protobuf:"varint,1,opt,name=kind,proto3,enum=amudai.shard.BufferKind" json:"kind,omitempty"`
 	// The whole buffer: blocks and block map, if it has one. Absent in members of a packed group.
 	Buffer *common.DataRef `protobuf:"bytes,2,opt,name=buffer,proto3" json:"buffer,omitempty"`
-	// The block map, which is the last part of the buffer. Absent if the buffer has no blocks.
+	// The block map, which is the last part of the buffer. Absent if the buffer has no blocks, or the map is below.
 	BlockMap *common.DataRef `protobuf:"bytes,3,opt,name=block_map,json=blockMap,proto3,oneof" json:"block_map,omitempty"`
 	// Number of blocks. Absent or 0 if the buffer is not made of blocks.
 	BlockCount *uint64 `protobuf:"fixed64,4,opt,name=block_count,json=blockCount,proto3,oneof" json:"block_count,omitempty"`
@@ -1860,8 +1860,10 @@ type EncodedBuffer struct {
 	BufferId *uint32 `protobuf:"fixed32,20,opt,name=buffer_id,json=bufferId,proto3,oneof" json:"buffer_id,omitempty"`
 	// Place of the field among the members of a packed group. RANGE_INDEX buffers carry 0 without meaning.
 	PackedGroupIndex *uint32 `protobuf:"fixed32,21,opt,name=packed_group_index,json=packedGroupIndex,proto3,oneof" json:"packed_group_index,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The block map itself, of a buffer that ends with its last block.
+	InlineBlockMap []byte `protobuf:"bytes,1000,opt,name=inline_block_map,json=inlineBlockMap,proto3" json:"inline_block_map,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *EncodedBuffer) Reset() {
@@ -1955,6 +1957,13 @@ func (x *EncodedBuffer) GetPackedGroupIndex() uint32 {
 		return *x.PackedGroupIndex
 	}
 	return 0
+}
+
+func (x *EncodedBuffer) GetInlineBlockMap() []byte {
+	if x != nil {
+		return x.InlineBlockMap
+	}
+	return nil
 }
 
 // ExternalParquetDataEncoding takes the values from whole column chunks of Parquet files.
@@ -2574,7 +2583,7 @@ const file_amudai_shard_shard_proto_rawDesc = "" +
 	"\x12NativeDataEncoding\x125\n" +
 	"\abuffers\x18\x01 \x03(\v2\x1b.amudai.shard.EncodedBufferR\abuffers\x12!\n" +
 	"\fpacked_group\x18\n" +
-	" \x01(\bR\vpackedGroup\"\xe6\x03\n" +
+	" \x01(\bR\vpackedGroup\"\x91\x04\n" +
 	"\rEncodedBuffer\x12,\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x18.amudai.shard.BufferKindR\x04kind\x12.\n" +
 	"\x06buffer\x18\x02 \x01(\v2\x16.amudai.common.DataRefR\x06buffer\x128\n" +
@@ -2585,7 +2594,8 @@ const file_amudai_shard_shard_proto_rawDesc = "" +
 	"\x11embedded_presence\x18\x06 \x01(\bR\x10embeddedPresence\x12)\n" +
 	"\x10embedded_offsets\x18\a \x01(\bR\x0fembeddedOffsets\x12 \n" +
 	"\tbuffer_id\x18\x14 \x01(\aH\x02R\bbufferId\x88\x01\x01\x121\n" +
-	"\x12packed_group_index\x18\x15 \x01(\aH\x03R\x10packedGroupIndex\x88\x01\x01B\f\n" +
+	"\x12packed_group_index\x18\x15 \x01(\aH\x03R\x10packedGroupIndex\x88\x01\x01\x12)\n" +
+	"\x10inline_block_map\x18\xe8\a \x01(\fR\x0einlineBlockMapB\f\n" +
 	"\n" +
 	"_block_mapB\x0e\n" +
 	"\f_block_countB\f\n" +
