@@ -68,17 +68,13 @@ func Bind(e Expr, s *arrow.Schema) (*Bound, error) {
 	return b.finish(d), nil
 }
 
-// BindText is [Parse] and [Bind] in one. Errors have the text.
+// BindText is [Parse] and [Bind] in one.
 func BindText(text string, s *arrow.Schema) (*Bound, error) {
 	e, err := Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	b, err := Bind(e, s)
-	if bad, ok := err.(*Error); ok {
-		bad.Text = text
-	}
-	return b, err
+	return Bind(e, s)
 }
 
 // Columns are the paths of all columns that the expression looks at, those that
@@ -117,7 +113,7 @@ type draft struct {
 }
 
 func fail(n *node, format string, args ...any) error {
-	return &Error{Pos: n.pos, Message: fmt.Sprintf(format, args...)}
+	return &Error{Text: n.text, Pos: n.pos, Message: fmt.Sprintf(format, args...)}
 }
 
 // condition binds a condition, or its negation.
@@ -150,8 +146,8 @@ func (b *binder) condition(n *node, negate bool) (draft, error) {
 		} else if d.family != famBool && d.family != famBool8 {
 			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.path, d.name)
 		}
-		truth := &node{op: opLiteral, pos: n.pos, lit: literal{litBool, "true"}}
-		return b.comparison(&node{op: opEq, pos: n.pos, args: []*node{n, truth}}, negate)
+		truth := &node{op: opLiteral, text: n.text, pos: n.pos, lit: literal{litBool, "true"}}
+		return b.comparison(&node{op: opEq, text: n.text, pos: n.pos, args: []*node{n, truth}}, negate)
 	case opIsNull, opIsNaN:
 		return b.is(n, negate)
 	case opIn:
@@ -208,7 +204,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		case 0:
 			hint := ""
 			for i := range fields.NumFields() {
-				if f := fields.Field(i); strings.EqualFold(f.Name, name) {
+				if f := fields.Field(i); strings.EqualFold(f.Name, name) || hint == "" && oneEdit(f.Name, name) {
 					hint = fmt.Sprintf(": is %s meant?", f.Name)
 				}
 			}
@@ -361,13 +357,28 @@ func (b *binder) in(n *node, negate bool) (draft, error) {
 }
 
 func (b *binder) between(n *node, negate bool) (draft, error) {
-	lo, err := b.comparison(&node{op: opGe, pos: n.pos, args: n.args[:2]}, negate)
+	lo, err := b.comparison(&node{op: opGe, text: n.text, pos: n.pos, args: n.args[:2]}, negate)
 	if err != nil {
 		return draft{}, err
 	}
-	hi, err := b.comparison(&node{op: opLe, pos: n.pos, args: []*node{n.args[0], n.args[2]}}, negate)
+	hi, err := b.comparison(&node{op: opLe, text: n.text, pos: n.pos, args: []*node{n.args[0], n.args[2]}}, negate)
 	if err != nil {
 		return draft{}, err
 	}
 	return b.combine(!negate, []draft{lo, hi}), nil
+}
+
+// oneEdit tells whether names, not of a letter or two, differ by a letter that is missing, too
+// many or another one, or by two that changed places.
+func oneEdit(a, b string) bool {
+	if min(len(a), len(b)) < 3 {
+		return false
+	}
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }

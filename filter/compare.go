@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -38,6 +39,9 @@ func (b *binder) columns2(n *node, negate bool) (draft, error) {
 		return d, err
 	}
 	if d.other, err = b.column(n.args[1]); err != nil {
+		if bad, ok := err.(*Error); ok && !strings.HasSuffix(bad.Message, "?") {
+			bad.Message += ": a text stands in single quotes"
+		}
 		return d, err
 	}
 	if err := b.comparable(d.col, n.args[0]); err != nil {

@@ -47,8 +47,9 @@ const (
 // node is one operation of an expression.
 type node struct {
 	op   op
-	fold bool // case-insensitive
-	pos  int  // where it is in the text, -1 if there is none
+	fold bool   // case-insensitive
+	text string // that it was read from, "" if there is none
+	pos  int    // where it is in the text, -1 if there is none
 	args []*node
 	path string // of a column, in its canonical form
 	lit  literal
@@ -350,14 +351,18 @@ var reserved = map[string]bool{
 
 // Error tells what is wrong with an expression, and where.
 type Error struct {
-	Text    string // the expression, "" if it was not made by Parse
+	Text    string // that Parse has read, "" if the part that is wrong was made in Go
 	Pos     int    // offset in bytes from the beginning of Text, -1 if not known
 	Message string
 }
 
 func (e *Error) Error() string {
-	if e.Pos < 0 || e.Pos > len(e.Text) {
+	if e.Text == "" || e.Pos < 0 || e.Pos > len(e.Text) {
 		return "filter: " + e.Message
 	}
-	return fmt.Sprintf("filter: %s, at character %d", e.Message, 1+utf8.RuneCountInString(e.Text[:e.Pos]))
+	format := "filter: %s, at character %d"
+	if strings.HasSuffix(e.Message, "?") {
+		format = "filter: %s (at character %d)"
+	}
+	return fmt.Sprintf(format, e.Message, 1+utf8.RuneCountInString(e.Text[:e.Pos]))
 }

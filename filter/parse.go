@@ -30,9 +30,21 @@ func Parse(text string) (Expr, error) {
 		return Expr{}, err
 	}
 	if p.tok.kind != tokEnd {
+		if p.tok.text == "-" || p.tok.text == "+" {
+			return Expr{}, p.errorf(p.tok.pos, "%s where and, or, or the end should be: there is no arithmetic, and dates stand in quotes: '2001-12-31'", p.tok.describe())
+		}
 		return Expr{}, p.expected("and, or, or the end")
 	}
+	n.from(text)
 	return Expr{n}, nil
+}
+
+// from notes the text that a tree was read from.
+func (n *node) from(text string) {
+	n.text = text
+	for _, a := range n.args {
+		a.from(text)
+	}
 }
 
 type parser struct {

@@ -110,6 +110,7 @@ func TestParseErrors(t *testing.T) {
 		{"and", 0, "a column or a value"},
 		{"a = - 'x'", 6, "where a number should be"},
 		{"a. = 1", 2, "a name belongs behind the dot"},
+		{"d > 2001-01-05", 8, "there is no arithmetic, and dates stand in quotes"},
 		{strings.Repeat("(", 200), 101, "nest deeper than 100"},
 		{strings.Repeat("not ", 200), 404, "nest deeper than 100"},
 		{strings.Repeat("a", MaxText+1), -1, "text of 1048577 bytes"},
@@ -140,6 +141,9 @@ func TestBindErrors(t *testing.T) {
 	}{
 		{"s = 'x' and delya > 3", 12, "there is no column delya"},
 		{"N = 3", 0, "there is no column N: is n meant?"},
+		{"n > 1 and twcie = 3", 10, "there is no column twcie: is twice meant? (at character 11)"},
+		{"n = 1 and s = SFO", 14, "there is no column SFO: a text stands in single quotes, at character 15"},
+		{"n > 1 and p.agee = 3", 10, "there is no column p.agee: is age meant?"},
 		{"twice = 3", 0, "there are several columns twice"},
 		{"p.name = 3", 0, "there is no column p.name"},
 		{"l.age = 3", 0, "l is of type list<"},
@@ -181,7 +185,18 @@ func TestBindErrors(t *testing.T) {
 			require.Equal(t, c.pos, bad.Pos, "%s: %s", c.text, err)
 		}
 	}
-	_, err := Bind(Eq(Col("n"), struct{}{}), s)
+	// What was read from a text says where, in whatever it became a part.
+	part, err := Parse("s = 'x' and delay > 3")
+	require.NoError(t, err)
+	for _, e := range []Expr{part, And(IsNull(Col("b")), part), Not(And(part, part))} {
+		_, err = Bind(e, s)
+		require.EqualError(t, err, "filter: there is no column delay, at character 13")
+	}
+	_, err = Bind(And(part, Eq(Col("none"), 1)), s)
+	require.ErrorContains(t, err, "character 13")
+	_, err = Bind(Eq(Col("none"), 1), s)
+	require.EqualError(t, err, "filter: there is no column none")
+	_, err = Bind(Eq(Col("n"), struct{}{}), s)
 	require.EqualError(t, err, "filter: n: no literal is made of a Go value of type struct {}")
 	_, err = Bind(Eq(Col("n"), big.NewRat(1, 3)), s)
 	require.ErrorContains(t, err, "is no decimal number")
