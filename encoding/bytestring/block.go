@@ -26,7 +26,8 @@ type Block struct {
 	dataLen  int
 
 	payload []byte   // value bytes: as they are, compressed, or of the single value
-	offsets []uint64 // n+1, unless fixed, SingleValue or BlockDictionary
+	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary or GroupedFSST
+	lengths []uint32 // GroupedFSST, unless fixed: n
 	codes   []uint32 // BlockDictionary, Template: n
 	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
 	decimals
@@ -169,6 +170,8 @@ func (b *Block) RangeLen(from, to int) int {
 	case b.code == encoding.BlockDictionary:
 		size, _ := b.s.table.Size(b.codes[from:to])
 		return int(size)
+	case b.code == encoding.GroupedFSST:
+		return int(sumOf(b.lengths[from:to]))
 	case b.code == encoding.SingleValue:
 		return b.present().Slice(from, to).Count() * len(b.payload)
 	}
@@ -220,7 +223,11 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 			return fault.In(err, b.code.String(), -1)
 		}
 	}
-	if b.fixed == 0 {
+	switch {
+	case b.fixed > 0:
+	case b.code == encoding.GroupedFSST:
+		putEnds(offsets, b.lengths[from:to], base)
+	default:
 		moveOffsets(offsets, b.offsets[from+1:to+1], base-O(b.offsets[from]))
 	}
 	return nil
@@ -254,7 +261,7 @@ func (b *Block) unpackRange(dst []byte, from, to int) error {
 		}
 		const slack = 64 // room that decoders may overwrite
 		first, last := b.together(from, to)
-		n := b.start(last) - b.start(first)
+		n := b.RangeLen(first, last)
 		all := grown(&b.s.data, n+slack)
 		b.have.from, b.have.to = 0, 0
 		if err := b.unpackSlots(all[:n], first, last); err != nil {
@@ -262,7 +269,7 @@ func (b *Block) unpackRange(dst []byte, from, to int) error {
 		}
 		b.have.from, b.have.to = first, last
 	}
-	copy(dst, b.s.data[b.start(from)-b.start(b.have.from):])
+	copy(dst, b.s.data[b.RangeLen(b.have.from, from):])
 	return nil
 }
 

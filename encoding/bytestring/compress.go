@@ -37,7 +37,7 @@ func (b *Block) parseCompressed(tree []byte) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := b.checkWidth(header[4]); err != nil {
+	if err := b.checkWidth(header[4], offsetWidth); err != nil {
 		return 0, err
 	}
 	b.payload, rest, err = padded(rest, uint64(binary.LittleEndian.Uint32(header)), "compressed values")

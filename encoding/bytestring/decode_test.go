@@ -224,7 +224,7 @@ func FuzzDecode(f *testing.F) {
 	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "FlatLZ(Delta(FFOR))"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
-	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "GroupedFSST(Delta(FFOR),raw)"); err == nil {
+	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "GroupedFSST(FFOR,raw)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
 	for _, shape := range templateShapes {

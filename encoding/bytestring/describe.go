@@ -170,20 +170,20 @@ func (d *describer) fsst() {
 func (d *describer) groupedFSST() {
 	symbols := d.uint(2, 1, "symbols")
 	size := d.uint(3, 4, "codes size")
-	nested := d.uint(7, 1, "offsets are a tree")
-	d.uint(8, 1, "offset width")
+	nested := d.uint(7, 1, "lengths are a tree")
+	d.uint(8, 1, "length width")
 	nestedSizes := d.uint(9, 1, "sizes are a tree")
 	group := d.uint(10, 2, "values of a group")
-	offsets := d.uint(12, 4, "offsets size")
+	lengths := d.uint(12, 4, "lengths size")
 	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
 	at := d.bytes(16, 8*symbols, "symbols")
 	at = d.bytes(at, symbols, "symbol lengths")
 	at = d.pad(d.bytes(at, size, "codes"))
-	n := d.n + 1
+	n := d.n
 	if d.fixed > 0 {
 		n = 0
 	}
-	at = d.pad(d.child("offsets", at, offsets, nested != 0 && n > 0, numeric.U64, n))
+	at = d.pad(d.child("lengths", at, lengths, nested != 0 && n > 0, numeric.U32, n))
 	if d.node.Err == nil && group > 0 {
 		d.child("sizes of groups", at, uint64(len(d.tree)-at), nestedSizes != 0, numeric.U32, (d.n+int(group)-1)/int(group))
 	}

@@ -79,14 +79,8 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 		return fault.Corruptf("%d bytes of lengths for %d distinct values", len(lengths), unique)
 	}
 	each := grown(&b.s.lengths, int(unique))
-	if nested {
-		if err := numeric.Decode(each, lengths, &b.s.num); err != nil {
-			return fault.In(err, "lengths", -1)
-		}
-	} else {
-		for i := range each {
-			each[i] = binary.LittleEndian.Uint32(lengths[4*i:])
-		}
+	if err := readNumbers(each, lengths, nested, &b.s.num); err != nil {
+		return fault.In(err, "lengths", -1)
 	}
 	offsets := grown(&b.s.dictOffsets, int(unique)+1)
 	at := int64(0)

@@ -36,6 +36,7 @@ func (e *Encoder) Clone() *Encoder {
 	c := *e
 	c.numbers.codes = c.numbers.codes.Clone()
 	c.numbers.lengths = c.numbers.lengths.Clone()
+	c.numbers.values = c.numbers.values.Clone()
 	c.numbers.offsets = c.numbers.offsets.Clone()
 	c.numbers.ints = c.numbers.ints.Clone()
 	return &c

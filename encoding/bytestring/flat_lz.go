@@ -32,7 +32,7 @@ func (b *Block) parseFlatLZ(tree []byte) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := b.checkWidth(header[8]); err != nil {
+	if err := b.checkWidth(header[8], offsetWidth); err != nil {
 		return 0, err
 	}
 	sequences := flatlz.SequenceLen * uint64(binary.LittleEndian.Uint32(header))

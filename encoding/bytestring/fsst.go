@@ -29,20 +29,20 @@ import (
 const fsstHeader = 7
 
 func (b *Block) parseFSST(tree []byte) (uint64, error) {
-	header, rest, err := b.splitFSST(tree, fsstHeader)
+	header, rest, err := b.splitFSST(tree, fsstHeader, offsetWidth)
 	if err != nil {
 		return 0, err
 	}
-	return b.fsstOffsets(rest, header)
+	return b.checkCodes(b.readOffsets(rest, header[5] != 0))
 }
 
 // splitFSST takes the header, the symbols and the stream off a tree: GroupedFSST
 // begins like FSST.
-func (b *Block) splitFSST(tree []byte, own int) (header, rest []byte, err error) {
+func (b *Block) splitFSST(tree []byte, own int, width byte) (header, rest []byte, err error) {
 	if header, rest, err = split(tree, own); err != nil {
 		return nil, nil, err
 	}
-	if err := b.checkWidth(header[6]); err != nil {
+	if err := b.checkWidth(header[6], width); err != nil {
 		return nil, nil, err
 	}
 	symbols := 9 * uint64(header[0])
@@ -54,9 +54,9 @@ func (b *Block) splitFSST(tree []byte, own int) (header, rest []byte, err error)
 	return header, rest, nil
 }
 
-// fsstOffsets reads the offsets, which must be of as many bytes as codes can give.
-func (b *Block) fsstOffsets(raw, header []byte) (uint64, error) {
-	size, err := b.readOffsets(raw, header[5] != 0)
+// checkCodes takes the size of all values, which must be as many bytes as codes can
+// give.
+func (b *Block) checkCodes(size uint64, err error) (uint64, error) {
 	if err == nil && size/8 > uint64(len(b.payload)) {
 		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/fault"
 )
 
@@ -14,21 +13,21 @@ import (
 //	0  2  09 80
 //	2  1  number of symbols S
 //	3  4  u32 size of the stream in bytes
-//	7  1  1 if the offsets are a tree, 0 if they are raw
-//	8  1  width of the offsets: 8, or 0 if values have a fixed size
+//	7  1  1 if the lengths are a tree, 0 if they are raw
+//	8  1  width of the lengths: 4, or 0 if values have a fixed size
 //	9  1  1 if the sizes of groups are a tree, 0 if they are raw
 //	10 2  u16 values of a group G, at least 1
-//	12 4  u32 size of the offsets in bytes
+//	12 4  u32 size of the lengths in bytes
 //	16    S times 8 bytes: the symbols; S times 1 byte: their lengths
 //	      the stream; zeros up to a multiple of 8
-//	      offsets: tree of n+1 u64, or raw; nothing if the width is 0
+//	      lengths of the values: tree of n u32, or raw; nothing if the width is 0
 //	      zeros up to a multiple of 8
 //	      sizes of the groups in the stream: tree of ceil(n/G) u32, or raw, to the end
 //
 // Codes are those of FSST. Example, "abcX" and "abc" with the symbol "abc", in one group:
 //
-//	09 80 | 01 | 04 00 00 00 | 00 | 08 | 00 | 40 00 | 18 00 00 00
-//	61 62 63 00 00 00 00 00 | 03 | 00 ff 58 00 | 3 zeros | 00.. 04.. 07.. (u64 each) | 04 00 00 00
+//	09 80 | 01 | 04 00 00 00 | 00 | 04 | 00 | 40 00 | 08 00 00 00
+//	61 62 63 00 00 00 00 00 | 03 | 00 ff 58 00 | 3 zeros | 04 00 00 00 03 00 00 00 | 04 00 00 00
 
 const (
 	groupedHeader = 14
@@ -44,38 +43,63 @@ type groups struct {
 }
 
 func (b *Block) parseGroupedFSST(tree []byte) (uint64, error) {
-	header, rest, err := b.splitFSST(tree, groupedHeader)
+	header, rest, err := b.splitFSST(tree, groupedHeader, 4)
 	if err != nil {
 		return 0, err
 	}
 	if b.groups.of = int(binary.LittleEndian.Uint16(header[8:])); b.groups.of == 0 {
 		return 0, fault.Corruptf("groups of no values")
 	}
-	offsets, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "offsets")
+	lengths, rest, err := padded(rest, uint64(binary.LittleEndian.Uint32(header[10:])), "lengths")
 	if err != nil {
 		return 0, err
 	}
 	if err := b.readGroups(rest, header[7] != 0); err != nil {
 		return 0, err
 	}
-	return b.fsstOffsets(offsets, header)
+	return b.checkCodes(b.readLengths(lengths, header[5] != 0))
+}
+
+// readLengths reads the lengths of the values, and adds them up.
+func (b *Block) readLengths(raw []byte, nested bool) (uint64, error) {
+	if b.fixed > 0 {
+		return uint64(b.n) * uint64(b.fixed), nil
+	}
+	b.lengths = grown(&b.s.lengths, b.n)
+	if err := readNumbers(b.lengths, raw, nested, &b.s.num); err != nil {
+		return 0, fault.In(err, "lengths", -1)
+	}
+	return sumOf(b.lengths), nil
+}
+
+// sumOf adds up lengths, fewer than 2^32.
+func sumOf(lengths []uint32) uint64 {
+	var a, b, c, d uint64
+	for ; len(lengths) >= 4; lengths = lengths[4:] {
+		a, b, c, d = a+uint64(lengths[0]), b+uint64(lengths[1]), c+uint64(lengths[2]), d+uint64(lengths[3])
+	}
+	for _, n := range lengths {
+		a += uint64(n)
+	}
+	return a + b + c + d
+}
+
+// putEnds sets offsets to where values of some lengths end, the first of which begins
+// at base.
+func putEnds[O int32 | int64](offsets []O, lengths []uint32, base O) {
+	offsets = offsets[:len(lengths)]
+	for i, n := range lengths {
+		base += O(n)
+		offsets[i] = base
+	}
 }
 
 // readGroups reads the sizes of the groups, which make up the stream.
 func (b *Block) readGroups(raw []byte, nested bool) error {
 	n := (b.n + b.groups.of - 1) / b.groups.of
 	ends := grown(&b.s.groups, n)
-	if nested {
-		if err := numeric.Decode(ends, raw, &b.s.num); err != nil {
-			return fault.In(err, "sizes of groups", -1)
-		}
-	} else {
-		if len(raw) != 4*n {
-			return fault.Corruptf("%d bytes of sizes for %d groups", len(raw), n)
-		}
-		for i := range ends {
-			ends[i] = binary.LittleEndian.Uint32(raw[4*i:])
-		}
+	if err := readNumbers(ends, raw, nested, &b.s.num); err != nil {
+		return fault.In(err, "sizes of groups", -1)
 	}
 	sum := uint64(0)
 	for i, size := range ends {
@@ -119,7 +143,7 @@ func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *nu
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-stream))
 	dst = padFrom(dst, start)
 	at := len(dst)
-	dst, err := w.appendOffsets(dst, v, start+8, start+7, nums)
+	dst, err := w.appendValueLengths(dst, v, start, nums)
 	if err != nil {
 		return dst, err
 	}
@@ -127,6 +151,24 @@ func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *nu
 	dst, nested, err := nums.appendLengths(padFrom(dst, start), sizes)
 	if nested {
 		dst[start+9] = 1
+	}
+	return dst, err
+}
+
+// appendValueLengths appends the lengths of values, unless these have a fixed size, and
+// notes in the header how wide they are, and whether they are a tree.
+func (w *workspace) appendValueLengths(dst []byte, v Values, start int, nums *numbers) ([]byte, error) {
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[start+8] = 4
+	lengths := grown(&w.valueLengths, v.N)
+	for i := range lengths {
+		lengths[i] = uint32(v.Offsets[i+1] - v.Offsets[i])
+	}
+	dst, nested, err := nums.appendValueLengths(dst, lengths)
+	if nested {
+		dst[start+7] = 1
 	}
 	return dst, err
 }

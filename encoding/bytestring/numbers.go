@@ -13,6 +13,7 @@ type numbers struct {
 	o       encoding.Options
 	codes   *numeric.Encoder[uint32]
 	lengths *numeric.Encoder[uint32]
+	values  *numeric.Encoder[uint32]
 	offsets *numeric.Encoder[uint64]
 	ints    *numeric.Encoder[int64]
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
@@ -30,6 +31,14 @@ func (s *numbers) appendLengths(dst []byte, lengths []uint32) (out []byte, neste
 		return appendForced(dst, lengths, s.shapes[1])
 	}
 	return appendNested(dst, lengths, encoderOf(&s.lengths, s.o))
+}
+
+// appendValueLengths writes the length of every value.
+func (s *numbers) appendValueLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
+	if s.shapes != nil {
+		return appendForced(dst, lengths, s.shapes[0])
+	}
+	return appendNested(dst, lengths, encoderOf(&s.values, s.o))
 }
 
 // appendTemplateLengths writes the lengths of templates, always as a tree.
@@ -94,7 +103,6 @@ func appendRaw[T uint32 | uint64](dst []byte, values []T) []byte {
 	return dst
 }
 
-// relative is the offsets of v, from 0.
 // appendOffsets appends the offsets of values, unless these have a fixed size, and
 // notes in the header how wide they are, and whether they are a tree.
 func (w *workspace) appendOffsets(dst []byte, v Values, width, nested int, nums *numbers) ([]byte, error) {
@@ -109,6 +117,7 @@ func (w *workspace) appendOffsets(dst []byte, v Values, width, nested int, nums 
 	return dst, err
 }
 
+// relative is the offsets of v, from 0.
 func (w *workspace) relative(v Values) []uint64 {
 	offsets := grown(&w.offsets, v.N+1)
 	for i, at := range v.Offsets {

@@ -56,6 +56,20 @@ func (b *Block) checkOffsets() (uint64, error) {
 	return last, nil
 }
 
+// readNumbers reads as many raw u32 as dst takes, or a tree of them.
+func readNumbers(dst []uint32, raw []byte, nested bool, s *numeric.Scratch) error {
+	if nested {
+		return numeric.Decode(dst, raw, s)
+	}
+	if len(raw) != 4*len(dst) {
+		return fault.Corruptf("%d bytes for %d numbers", len(raw), len(dst))
+	}
+	for i := range dst {
+		dst[i] = binary.LittleEndian.Uint32(raw[4*i:])
+	}
+	return nil
+}
+
 // moveOffsets sets dst to as many offsets, each by so much higher; what that gives fits.
 func moveOffsets[O int32 | int64](dst []O, offsets []uint64, by O) {
 	if narrow, ok := any(dst).([]int32); ok {

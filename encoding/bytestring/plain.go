@@ -22,7 +22,7 @@ func (b *Block) parsePlain(tree []byte) (uint64, error) {
 	if len(tree) < 3 {
 		return 0, fault.Corruptf("tree of %d bytes is shorter than its header", len(tree))
 	}
-	if err := b.checkWidth(tree[2]); err != nil {
+	if err := b.checkWidth(tree[2], offsetWidth); err != nil {
 		return 0, err
 	}
 	b.payload = tree[3:]
@@ -42,14 +42,17 @@ func (b *Block) parsePlain(tree []byte) (uint64, error) {
 	return total, err
 }
 
-// checkWidth compares the width of offsets with what the type needs.
-func (b *Block) checkWidth(width byte) error {
-	want := byte(8)
+// offsetWidth is how many bytes an offset has.
+const offsetWidth = 8
+
+// checkWidth compares the width of offsets, or lengths, with what it should be for
+// values without a fixed size.
+func (b *Block) checkWidth(width, want byte) error {
 	if b.fixed > 0 {
 		want = 0
 	}
 	if width != want {
-		return fault.Corruptf("offsets are %d bytes wide instead of %d", width, want)
+		return fault.Corruptf("offsets or lengths are %d bytes wide instead of %d", width, want)
 	}
 	return nil
 }
