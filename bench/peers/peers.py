@@ -94,7 +94,10 @@ class Vortex:
             if op == "like":
                 expr = self.vortex.expr.like(self.vortex.expr.column(name), text)
             else:
-                value = self.pa.scalar(text).cast(schema.field(name).type)
+                kind = schema.field(name).type
+                value = self.pa.scalar(text)
+                if kind != self.pa.string_view():  # which expressions lack
+                    value = value.cast(kind)
                 expr = ensure_vortex_expression(operators[op](pyarrow.compute.field(name), value), schema=schema)
             out = expr if out is None else self.vortex.expr.and_(out, expr)
         return out
