@@ -6,9 +6,13 @@
 //	err = w.Close(ctx)                         // only now is the shard visible
 //
 //	s, err := shard.Open(ctx, "t.amudai.shard", shard.OpenOptions{})
-//	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"price"}}) { … }
+//	dear, err := filter.Parse("price > 100 and item starts with 'a'")
+//	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"price"}, Filter: dear}) { … }
+//	n, err := s.Count(ctx, dear)               // reads nothing but what that takes
+//	some, err := s.Take(ctx, []int64{17, 4}, shard.TakeOptions{})
 //
-// [Verify] checks a shard against itself, [Recover] saves what is complete in an
+// [Shard.Explain] and [Shard.Analyze] tell how a scan finds its rows, [Shard.Summary] what
+// statistics say about a column. [Verify] checks a shard against itself, [Recover] saves what is complete in an
 // unfinished or damaged one. Locations are paths or URLs; see package storage.
 //
 // Errors about a shard's bytes wrap one of the four kinds below and name the

@@ -87,6 +87,42 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// TestExplainConstants: columns of one value, or of none, and those that a shard lacks
+// values of, are decided without a look at their data.
+func TestExplainConstants(t *testing.T) {
+	ctx := context.Background()
+	data := numbered(3000, 1)
+	seven, text := array.NewInt32Builder(memory.DefaultAllocator), array.NewStringBuilder(memory.DefaultAllocator)
+	none, yes := array.NewFloat64Builder(memory.DefaultAllocator), array.NewBooleanBuilder(memory.DefaultAllocator)
+	for range data.rows {
+		seven.Append(7)
+		text.Append("same")
+		none.AppendNull()
+		yes.Append(true)
+	}
+	fields := data.schema.Fields()
+	for i, b := range []array.Builder{seven, text, none, yes} {
+		data.columns = append(data.columns, b.NewArray())
+		fields = append(fields, arrow.Field{Name: []string{"seven", "text", "none", "yes"}[i], Type: b.Type(), Nullable: true})
+	}
+	data.schema = arrow.NewSchema(fields, nil)
+	s := openTable(t, data, WriterOptions{StripeRows: 2000})
+	for text, want := range map[string]int64{
+		"seven = 7": 3000, "seven <> 7": 0, "seven in (1, 2)": 0, "text = 'same'": 3000, "text starts with 'x'": 0, "not text > 'same'": 3000,
+		"none is null": 3000, "none > 1": 0, "yes": 3000, "not yes": 0, "seven = 7 and text = 'same' and none is null": 3000,
+	} {
+		x, err := s.Analyze(ctx, ScanOptions{Filter: where(t, text), Columns: []string{}})
+		require.NoError(t, err)
+		require.Equal(t, want, x.Run.Rows, text)
+		require.Zero(t, x.Run.Blocks, text)
+		require.Zero(t, x.Run.Evaluated, text)
+		for _, stripe := range x.Stripes {
+			require.Len(t, stripe.Steps, 1, text)
+			require.Equal(t, Statistics, stripe.Steps[0].Source, text)
+		}
+	}
+}
+
 // TestSampledPages checks that a range index of many pages is left alone only where it
 // decides nothing.
 func TestSampledPages(t *testing.T) {
