@@ -2,15 +2,58 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/contest"
 	"github.com/amudai/amudai-go/internal/measure"
 )
+
+// TestMain lets this program be the process of its own that measures peaks.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == childArg {
+		exit(contest.Child(context.Background(), os.Args[2], find, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+func TestPeaks(t *testing.T) {
+	dir := t.TempDir()
+	c := config{rounds: 3, cores: 1, rows: 300, only: "2026 Balanced,snappy,ipc", ops: measure.OpPeakScan}
+	r, err := measureSet(t.Context(), c, "nested", dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{measure.OpPeakWrite, measure.OpPeakScan}, r.Ops)
+	require.Len(t, r.Runs, 5)
+	for _, f := range r.Runs {
+		require.Positive(t, f.Size, f.Name)
+		require.Len(t, f.Values[measure.OpPeakWrite], 1, f.Name)
+		require.Greater(t, f.Median(measure.OpPeakScan), 1.0, f.Name)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestVeryLongDataAreForMemory repeats flights; who takes part streams them.
+func TestVeryLongDataAreForMemory(t *testing.T) {
+	d := named("flights100m")
+	require.Equal(t, []string{measure.OpPeakWrite, measure.OpPeakScan}, d.Operations())
+	d.Schema = arrow.NewSchema([]arrow.Field{{Name: "delay", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	var names []string
+	for _, k := range contenders() {
+		if k.Can(d, measure.OpWrite) {
+			names = append(names, k.Name())
+		}
+	}
+	require.Equal(t, []string{baseName, "amudai reference Balanced", "amudai 2026 Balanced"}, names)
+}
 
 // nestedRace is the smallest comparison there is.
 func nestedRace(t *testing.T) *measure.Result {
