@@ -93,7 +93,7 @@ func (s Set) And(o Set) Set {
 	if o.spans() == 1 {
 		return s
 	}
-	var out []Range
+	out := make([]Range, 0, max(s.spans(), o.spans()))
 	x, y := cursor{set: &s}, cursor{set: &o}
 	for more := x.move() && y.move(); more; {
 		if both := (Range{max(x.From, y.From), min(x.To, y.To)}); both.From < both.To {
@@ -116,7 +116,7 @@ func (s Set) Or(o Set) Set {
 	if s.n == 0 {
 		return o
 	}
-	var out []Range
+	out := make([]Range, 0, s.spans()+o.spans())
 	x, y := cursor{set: &s}, cursor{set: &o}
 	for moreX, moreY := x.move(), y.move(); moreX || moreY; {
 		if !moreY || moreX && x.From <= y.From {
@@ -132,9 +132,10 @@ func (s Set) Or(o Set) Set {
 
 // Not is the rows from 0 up to n that are not in the set.
 func (s Set) Not(n int64) Set {
-	var out []Range
+	s = s.Clip(0, n)
+	out := make([]Range, 0, s.spans()+1)
 	at := int64(0)
-	for r := range s.Clip(0, n).Ranges() {
+	for r := range s.Ranges() {
 		if at < r.From {
 			out = append(out, Range{at, r.From})
 		}
