@@ -73,10 +73,12 @@ func TestFilterAcrossBlocks(t *testing.T) {
 			require.NoError(t, err)
 			want := slices.Collect(set.Rows())
 			for range 2 {
+				reset := decodeTogether([]int{1, DefaultBatchRows}[r.IntN(2)])
 				requireRows(t, s, data, want, ScanOptions{
 					Filter: e, Disable: Sources(r.IntN(16)), Parallelism: 1 + r.IntN(3), AsReady: r.IntN(2) == 0,
 					BatchRows: []int{0, 0, 7000, 20_000}[r.IntN(4)], FetchGap: []int64{0, DefaultFetchGap}[r.IntN(2)],
 				})
+				reset()
 			}
 			n, err := s.Count(ctx, e)
 			require.NoError(t, err)

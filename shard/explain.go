@@ -131,7 +131,7 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
 	before := s.file.Reads()
 	start := time.Now()
-	sc, err := s.newScanner(ctx, o)
+	sc, err := s.newCutter(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +161,8 @@ func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error
 }
 
 // step is next for those who do not want the batch.
-func (sc *scanner) step() (rows int64, err error) {
-	_, b, err := sc.next()
+func (sc *cutter) step() (rows int64, err error) {
+	_, _, b, err := sc.next()
 	if err != nil {
 		return 0, err
 	}

@@ -128,7 +128,9 @@ func TestFilterAgainstOracle(t *testing.T) {
 				Limit:       rapid.SampledFrom([]int64{0, 0, 1, 500}).Draw(t, "most"),
 				AsReady:     rapid.Bool().Draw(t, "as ready"),
 			}
+			reset := decodeTogether(rapid.SampledFrom([]int{1, 400, DefaultBatchRows}).Draw(t, "decoded together"))
 			requireRows(t, s, data, rows, o)
+			reset()
 			require.Zero(t, mem.CurrentAlloc(), "bytes not released")
 			count, err := s.Count(context.Background(), e) // which makes no arrays of numbers
 			require.NoError(t, err)

@@ -52,7 +52,8 @@ type ScanOptions struct {
 	Columns []string
 	// BatchRows is the most rows of a batch, by default DefaultBatchRows. Batches
 	// are shorter at the end of a stripe or range, and where the values of a
-	// column would need more memory than MemoryLimit or more than 32-bit offsets.
+	// column would need more memory than MemoryLimit or more than 32-bit offsets. Small
+	// ones are cut from DefaultBatchRows or less that are decoded together, and share memory.
 	BatchRows int
 	// Filter is a condition that rows must meet. It may look at columns that are
 	// not among Columns. What statistics, Bloom filters, value dictionaries and
@@ -146,40 +147,40 @@ type Batch struct {
 // The shard may be scanned by several goroutines at once.
 func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.RecordBatch, error] {
 	return func(yield func(arrow.RecordBatch, error) bool) {
-		s.scan(ctx, o, func(j *job, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
+		s.scan(ctx, o, func(_ *job, _ rowset.Set, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
 	}
 }
 
 // ScanBatches is [Shard.Scan] for batches that say which rows they have.
 func (s *Shard) ScanBatches(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
-		s.scan(ctx, o, func(j *job, batch arrow.RecordBatch, err error) bool {
+		s.scan(ctx, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
 			if err != nil {
 				return yield(Batch{}, err)
 			}
-			return yield(Batch{batch, j.task.stripe, slices.Collect(j.rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
+			return yield(Batch{batch, j.task.stripe, slices.Collect(rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
 		})
 	}
 }
 
-// scan calls yield for each batch, and the job that made it, until it gives false.
-func (s *Shard) scan(ctx context.Context, o ScanOptions, yield func(*job, arrow.RecordBatch, error) bool) {
-	sc, err := s.newScanner(ctx, o)
+// scan calls yield for each batch, its rows and the job that made it, until it gives false.
+func (s *Shard) scan(ctx context.Context, o ScanOptions, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
+	sc, err := s.newCutter(ctx, o)
 	if err != nil {
-		yield(nil, nil, err)
+		yield(nil, rowset.Set{}, nil, err)
 		return
 	}
 	defer sc.close()
 	for {
-		j, batch, err := sc.next()
+		j, rows, batch, err := sc.next()
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
-			yield(nil, nil, err)
+			yield(nil, rowset.Set{}, nil, err)
 			return
 		}
-		more := yield(j, batch, nil)
+		more := yield(j, rows, batch, nil)
 		batch.Release()
 		if !more {
 			return
@@ -190,7 +191,7 @@ func (s *Shard) scan(ctx context.Context, o ScanOptions, yield func(*job, arrow.
 // Reader gives the rows of a scan as an [array.RecordReader], which belongs to one
 // goroutine. It must be released, also after its end.
 func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
-	sc, err := s.newScanner(ctx, o)
+	sc, err := s.newCutter(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +203,7 @@ func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, 
 // reader is a scan as an array.RecordReader.
 type reader struct {
 	refs  atomic.Int64
-	sc    *scanner
+	sc    *cutter
 	batch arrow.RecordBatch
 	err   error
 	ended bool
@@ -233,7 +234,7 @@ func (r *reader) Next() bool {
 		return false
 	}
 	var err error
-	if _, r.batch, err = r.sc.next(); err != nil {
+	if _, _, r.batch, err = r.sc.next(); err != nil {
 		r.ended, r.batch = true, nil
 		if !errors.Is(err, io.EOF) {
 			r.err = err

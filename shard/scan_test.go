@@ -371,3 +371,63 @@ func TestNamesWithZeros(t *testing.T) {
 	_, err := s.Reader(context.Background(), ScanOptions{Columns: []string{""}})
 	require.ErrorIs(t, err, schema.ErrNoField)
 }
+
+// decodeTogether changes how many rows are decoded at a time for smaller batches, until the
+// function that it gives is called.
+func decodeTogether(rows int) (reset func()) {
+	before := decodedTogether
+	decodedTogether = rows
+	return func() { decodedTogether = before }
+}
+
+// TestSmallBatches: batches are cut from what was decoded at once. Blocks are read once
+// for that, and the rows of each are those that it says.
+func TestSmallBatches(t *testing.T) {
+	const rows = 150_000
+	data := flightsLike(rows)
+	location := filepath.Join(t.TempDir(), "s")
+	writeTable(t, location, data, WriterOptions{StripeRows: 100_000}, 50_000)
+	for _, parallelism := range []int{1, 3} {
+		for _, size := range []int{100, 4096, 7000, 65_535} {
+			s, store := openNoted(t, location)
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			o := ScanOptions{BatchRows: size, Parallelism: parallelism, Allocator: mem, Columns: []string{"c0", "delay"}}
+			values, batches := scanned(t, s, o)
+			require.Equal(t, between(0, rows), values)
+			require.Len(t, batches, (100_000+size-1)/size+(50_000+size-1)/size, "batches of %d", size)
+			if again := store.again(s); DefaultBatchRows%size == 0 {
+				require.Empty(t, again)
+			} else { // a block may lie across the end of what is decoded together
+				require.LessOrEqual(t, len(again), 2*rows/60_000*len(o.Columns))
+			}
+			o.Filter = where(t, "delay >= 500")
+			next := int64(0)
+			for b, err := range s.ScanBatches(context.Background(), o) {
+				require.NoError(t, err)
+				require.LessOrEqual(t, b.NumRows(), int64(size))
+				k := 0
+				for _, r := range b.Rows {
+					for row := r.From; row < r.To; row++ {
+						require.Equal(t, row, b.Column(0).(*array.Int64).Value(k))
+						k++
+					}
+				}
+				require.EqualValues(t, k, b.NumRows())
+				next += b.NumRows()
+			}
+			require.EqualValues(t, rows/2, next)
+			mem.AssertSize(t, 0)
+		}
+	}
+}
+
+// TestBatchesAlone runs tests of scans again, with nothing decoded together.
+func TestBatchesAlone(t *testing.T) {
+	defer decodeTogether(1)()
+	for name, test := range map[string]func(t *testing.T){
+		"rows": TestScanRows, "leave": TestLeaveEarly, "reuse": TestReuse, "cancel": TestCancelScan, "reader": TestRecordReader,
+		"faults": TestScanReadFaults, "concurrent": TestConcurrentScans, "limit": TestLimit, "filter": TestFilterRows,
+	} {
+		t.Run(name, test)
+	}
+}
