@@ -395,9 +395,11 @@ func TestSmallBatches(t *testing.T) {
 			values, batches := scanned(t, s, o)
 			require.Equal(t, between(0, rows), values)
 			require.Len(t, batches, (100_000+size-1)/size+(50_000+size-1)/size, "batches of %d", size)
-			if again := store.again(s); DefaultBatchRows%size == 0 {
+			switch again := store.again(s); {
+			case parallelism > 1: // a worker that is late may open a column once more
+			case DefaultBatchRows%size == 0:
 				require.Empty(t, again)
-			} else { // a block may lie across the end of what is decoded together
+			default: // a block may lie across the end of what is decoded together
 				require.LessOrEqual(t, len(again), 2*rows/60_000*len(o.Columns))
 			}
 			o.Filter = where(t, "delay >= 500")
