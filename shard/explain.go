@@ -161,8 +161,8 @@ func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error
 }
 
 // step is next for those who do not want the batch.
-func (sc *cutter) step() (rows int64, err error) {
-	_, _, b, err := sc.next()
+func (c *cutter) step() (rows int64, err error) {
+	_, _, b, err := c.next()
 	if err != nil {
 		return 0, err
 	}
