@@ -77,8 +77,7 @@ func lookUpIn(indices arrow.Array, table, dst []byte) bool {
 // lookUp gives rows the bits of their indices. An index under a null may be any
 // number.
 func lookUp[T integer](indices []T, table, dst []byte) {
-	switch {
-	case allZero(table):
+	if allZero(table) {
 		clear(dst)
 		return
 	}
