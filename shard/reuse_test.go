@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -47,14 +48,16 @@ func TestTakesParseOnce(t *testing.T) {
 	require.NoError(t, err)
 	first, ok := s.columns.Get(keyOf(0, &p.columns[1]))
 	require.True(t, ok, "the column was not kept")
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	const takes = 50
-	for i := range takes {
+	// What is parsed again is so in every take; pools lose memory in some, under the race detector at random.
+	least := uint64(math.MaxUint64)
+	for i := range 50 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		take(int64(i * 777))
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
 	}
-	runtime.ReadMemStats(&after)
-	require.Less(t, (after.TotalAlloc-before.TotalAlloc)/takes, uint64(64*different/4), "bytes for a row")
+	require.Less(t, least, uint64(64*different/4), "bytes for a row")
 	again, _ := s.columns.Get(keyOf(0, &p.columns[1]))
 	require.Same(t, first, again)
 }
