@@ -181,7 +181,7 @@ func sizeFits(r *row, dt arrow.DataType, size uint32) bool {
 	case r.rule == Empty:
 		return holdsNothing(dt)
 	case r.stored == schema.Guid:
-		return is16Bytes(dt)
+		return is16Bytes(dt) && size == 16
 	case r.stored == schema.FixedSizeBinary, r.stored == schema.FixedSizeList:
 		return fixedSize(r, dt) == size
 	}
