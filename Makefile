@@ -1,6 +1,6 @@
 # The tasks of this repository. "make help" lists them.
 #
-# Settings: PKG (packages, default all), BENCHFLAGS for bench (go run ./bench -help), BENCH (pattern) and BENCHTIME for
+# Settings: PKG (packages, default all), BENCHFLAGS for bench (go run ./internal/bench -help), BENCH (pattern) and BENCHTIME for
 # microbench, FUZZTIME (a target) for fuzz.
 
 GO        ?= go
@@ -34,13 +34,13 @@ race: ## run the short tests of packages that share data between goroutines, wit
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of numbers without assembly of ours
-	$(GO) test -short -tags purego ./internal/simd ./encoding/fastlanes ./encoding/template ./encoding/numeric ./encoding/bytestring ./arrowmap/convert
+	$(GO) test -short -tags purego ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
-	$(GO) run ./bench $(BENCHFLAGS)
+	$(GO) run ./internal/bench $(BENCHFLAGS)
 
 bench-peers: ## the same, with pyarrow, DuckDB, Vortex and Lance as far as PYTHON has them
-	$(GO) run ./bench -peers $(PYTHON) $(BENCHFLAGS)
+	$(GO) run ./internal/bench -peers $(PYTHON) $(BENCHFLAGS)
 
 microbench: ## run the benchmarks beside the code (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)

@@ -8,8 +8,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/distinct"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // DefaultBudget is how much memory a builder takes before it asks to be given up.

@@ -35,7 +35,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 const (

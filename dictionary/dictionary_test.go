@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/microbench"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 const typeString = 8 // any number does here

@@ -6,7 +6,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Dictionary is a parsed value dictionary. It is a view of the bytes given to

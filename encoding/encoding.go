@@ -10,7 +10,7 @@ package encoding
 import (
 	"fmt"
 
-	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Code is the number at the start of every encoding tree.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // Bound is an expression made ready for the columns of one schema: types are

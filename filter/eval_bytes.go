@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
 // byteValues are byte strings in any of Arrow's layouts.

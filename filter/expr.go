@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // Expr is a condition on rows, or a part of one: a column or a literal. It is

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 type tokenKind uint8

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/arrowgen"
-	"github.com/amudai/amudai-go/internal/filtertest"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
 // randomBatch has some columns of any types, mostly cut out of longer arrays.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/filtertest"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
 // Verdicts, of whole conditions and of their parts, are never against what

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/filtertest"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
 // Questions on real data are answered as another engine answers them.

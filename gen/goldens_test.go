@@ -15,7 +15,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // The walk goes: footer, ShardDirectory, all that it refers to, for each stripe the field list and all that that refers

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/arrowtest"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/tabular"
 )

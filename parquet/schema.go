@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/internal/ipccheck"
+	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
 // storedKey is where Parquet writers keep the Arrow schema of what they wrote.

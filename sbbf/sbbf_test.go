@@ -10,7 +10,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/internal/microbench"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 func build(o Options, values ...string) *Builder {

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/amudai/amudai-go/container"
 	schemafb "github.com/amudai/amudai-go/gen/fbs/schema"
-	"github.com/amudai/amudai-go/internal/leaktest"
-	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/testing/leaktest"
+	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
 )
 

@@ -11,12 +11,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/arrowgen"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/filtertest"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
 // spread is data whose rows repeat those of another table: shuffled, in runs, and sorted by

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // choice is how far a job is with choosing its rows by the filter.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 
-	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/stripe"
 )
 

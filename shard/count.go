@@ -7,8 +7,8 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/hll"
-	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/internal/format/hll"
+	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/stripe"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // cutter gives the batches of a scan. Small ones are cut from larger ones that were decoded

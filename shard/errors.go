@@ -20,7 +20,7 @@
 package shard
 
 import (
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // The kinds of failure that bytes in a file can cause, for errors.Is.

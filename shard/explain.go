@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/stripe"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/edition"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/storage/faultstore"
 )
 
 // TestFetchRequests counts the requests of scans as they are over a network: a

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/amudai/amudai-go/container"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 // FlippedBit is a single bit that explains a checksum mismatch: with it flipped

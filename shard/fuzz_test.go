@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/arrowmap/convert"
-	"github.com/amudai/amudai-go/container"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/stripe"
 )
 

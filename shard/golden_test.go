@@ -15,10 +15,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/decimal"
-	"github.com/amudai/amudai-go/internal/golden"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/testing/golden"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // rawTypes read every value of a golden as it is stored.

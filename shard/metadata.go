@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/arrowmap"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
 // ticksOf is a bound of a DateTime or timespan column.

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/filtertest"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
 // TestQuestions asks shards of real data what DuckDB was asked, with all that they

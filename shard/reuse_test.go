@@ -15,8 +15,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/storage/faultstore"
 )
 
 // TestTakesParseOnce takes single rows of a column with a dictionary of megabytes: what the

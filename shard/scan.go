@@ -18,7 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // RowRange is the rows from From up to (not including) To, counted in the shard.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
 // TestStrings scans texts in every layout: the values and nulls are the same.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
 )
 

@@ -12,11 +12,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/schema"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
 // VerifyOptions are those of [Verify]. The zero value is the default.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/shardtest"
+	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
 )
 

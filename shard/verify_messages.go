@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/amudai/amudai-go/container"
-	"github.com/amudai/amudai-go/edition"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 

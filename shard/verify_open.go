@@ -6,8 +6,8 @@ import (
 	"errors"
 	"math/bits"
 
-	"github.com/amudai/amudai-go/container"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 

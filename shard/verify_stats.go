@@ -9,13 +9,13 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/hll"
-	"github.com/amudai/amudai-go/schema"
-	"github.com/amudai/amudai-go/shardfile"
-	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/hll"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
 // finish compares what the values of the node are like with its descriptor, and

@@ -13,9 +13,9 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/golden"
-	"github.com/amudai/amudai-go/internal/testdata"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/testing/golden"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
 // TestWide opens shards of 1,000 and of 6,000 columns and reads one: that takes no

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/arrowgen"
-	"github.com/amudai/amudai-go/shardfile"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/amudai/amudai-go/storage/internal/sys"
+	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
 // Budget is an amount of memory, in bytes, that many spools share. It may be

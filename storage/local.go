@@ -10,7 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/amudai/amudai-go/storage/internal/sys"
+	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
 // Local is the store of local files. The zero value is ready.

@@ -14,7 +14,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Reader reads one artifact. It may be used by many goroutines at once, until

@@ -1,11 +1,11 @@
 package stripe
 
 import (
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/storage"
 )
 

@@ -9,15 +9,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // constant gives the reader of a node whose values are all equal or all null

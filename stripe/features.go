@@ -3,11 +3,11 @@ package stripe
 import (
 	"sync/atomic"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/describe"
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // featureLog collects the features that a stripe really uses. It is safe for

@@ -4,7 +4,7 @@ import (
 	"sync"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
 // loan is memory that a node writer needs only while it handles a chunk: with

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 )
 

@@ -6,12 +6,12 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/rowset"
-	"github.com/amudai/amudai-go/schema"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {

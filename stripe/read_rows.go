@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding/blockmap"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // Every read is of a set of rows: ranges that ascend and do not overlap. Read of

@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // Condition evaluates something on the values of an array of a column's bare type:

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // maxPrecision64 is how many digits any number of 64 bits has for sure.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/arrowmap/convert"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 )
 
 // Wanted numbers are cut to what stored values hold, in their unit.

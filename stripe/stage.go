@@ -3,8 +3,8 @@ package stripe
 import (
 	"math/bits"
 
-	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
 // stageSize is how much a node stages before it plans and cuts blocks. All nodes stage at

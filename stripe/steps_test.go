@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
 func TestStepsAreSharedWhileTheyAreHeld(t *testing.T) {

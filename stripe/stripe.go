@@ -15,11 +15,11 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/storage"
 )
 

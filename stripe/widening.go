@@ -3,9 +3,9 @@ package stripe
 import (
 	"math"
 
-	"github.com/amudai/amudai-go/decimal"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/simd"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/simd"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
 // widening makes decimals of 128 bits of integers (numeric.Change). Those of too

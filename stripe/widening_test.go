@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/decimal"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
 // Numbers keep their value, and too many digits are found.

@@ -3,16 +3,16 @@ package stripe
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/arrowmap"
-	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/schema"
-	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
 // decimalWidth is the stored size of a decimal: IEEE 754 decimal128.

@@ -3,15 +3,15 @@ package stripe
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/arrowmap"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
-	"github.com/amudai/amudai-go/internal/arrowutil"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/schema"
-	"github.com/amudai/amudai-go/stats"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
 // loader fills dst with the stored form of a plain array's values. What it

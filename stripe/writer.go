@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/amudai/amudai-go/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses

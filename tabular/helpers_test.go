@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/tabular"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/ipccheck"
+	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Arrow is the Arrow IPC file format. When reading, a stream under the same

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/internal/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/tabular"
 )
 

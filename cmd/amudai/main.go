@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/amudai/amudai-go/internal/cli"
+	"github.com/amudai/amudai-go/internal/command"
 )
 
 func main() {
@@ -19,5 +19,5 @@ func main() {
 		<-ctx.Done()
 		stop() // a second Ctrl-C ends the process at once
 	}()
-	os.Exit(cli.Main(ctx, cli.OSEnv()))
+	os.Exit(command.Main(ctx, command.OSEnv()))
 }

@@ -18,7 +18,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Float is a type of values.

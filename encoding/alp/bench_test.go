@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/amudai/amudai-go/internal/microbench"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 // prices are decimals with two digits behind the point.

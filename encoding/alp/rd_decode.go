@@ -3,7 +3,7 @@ package alp
 import (
 	"math"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // DecodeRD joins codes and right parts to values, with the exceptions' left

@@ -26,7 +26,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // HeaderLen is the size of the header in bytes.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Map is a parsed block map. It is a view of the bytes given to [Parse], which

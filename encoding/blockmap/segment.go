@@ -3,7 +3,7 @@ package blockmap
 import (
 	"math"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // segment is a view of one segment.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/microbench"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 // benchColumns are a block each of values of some kinds.

@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Block is a parsed block. It refers to the block's bytes and to the memory of

@@ -17,7 +17,7 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Values are N byte strings. With Fixed > 0, value i is the i-th run of Fixed

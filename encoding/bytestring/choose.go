@@ -5,8 +5,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // method is an encoding, of Zstd with a level.

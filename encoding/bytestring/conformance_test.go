@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // clearChoices are the choices that no tuning of costs should change, by case and profile.

@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"sort"
 
-	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
 // DecimalTree, code 0x8001, edition 2026, values of 16 bytes: decimals (package

@@ -3,11 +3,11 @@ package bytestring
 import (
 	"math"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Encoder writes the blocks of one column. It tries all encodings of its profile

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // GroupedFSST, code 0x8009: FSST whose codes begin anew with every G values, so

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/simd"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // readOffsets reads what follows compressed values: n+1 raw u64, or a tree of

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Plain, code 1: the values as they are.

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // AppendTreeAs appends the tree of v in a given form, written as

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // SingleValue, code 7: all values but the nulls are the same.

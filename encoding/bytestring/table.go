@@ -4,8 +4,8 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/simd"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // Table looks up byte strings by code and lays them out one after the other.

@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/encoding/template"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Template, code 0x8008: the distinct templates of the values, which are the

@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
 	"github.com/amudai/amudai-go/encoding/template"
-	"github.com/amudai/amudai-go/internal/distinct"
+	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
 // workspace is the large memory of an encoder. What it holds never changes what

@@ -7,7 +7,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // Number is a type of values.

@@ -3,7 +3,7 @@ package flatlz
 import (
 	"unsafe"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/microbench"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 // slowly is the definition of a stream, byte by byte; false for one that does not

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/microbench"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // corpus are the log files of the shared data, by name.

@@ -3,7 +3,7 @@ package fsst
 import (
 	"encoding/binary"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Cursor reads parts of what a stream stands for. What lies before them is passed

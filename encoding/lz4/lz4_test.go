@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/internal/microbench"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 func unpack(t require.TestingT, block []byte, n int) []byte {

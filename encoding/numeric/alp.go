@@ -6,7 +6,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/alp"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // ALP, code 12, floats (package alp; I is int32 for float32, int64 for float64):

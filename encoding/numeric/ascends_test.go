@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // Ascends is only said of trees whose values ascend and are less than 2^63, however they

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/microbench"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
 // benchLen is the number of values of a block in benchmarks: that of most blocks.

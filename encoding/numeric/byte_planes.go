@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // BytePlanes, code 0x8003 (edition 2026), types of 2 to 8 bytes: byte k of all

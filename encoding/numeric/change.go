@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/amudai/amudai-go/encoding/fastlanes"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Change turns stored values into values of another type on their way out. It

@@ -8,7 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/decompress"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Zstd, code 16, all types: the n little-endian values as a Zstandard stream

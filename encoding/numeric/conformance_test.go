@@ -12,12 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/conformance"
 	"github.com/amudai/amudai-go/encoding/describe"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the files in testdata instead of comparing with them")

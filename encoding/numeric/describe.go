@@ -8,7 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/describe"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Describe says what the bytes of a tree of n values of type t are, without

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // shapes are forms of trees that are forced on values of all kinds.

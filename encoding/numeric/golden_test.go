@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/conformance"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // vector is a block that the reference wrote, with what was handed to it.

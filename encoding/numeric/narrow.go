@@ -2,7 +2,7 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Narrow, code 0x8004 (edition 2026), uint16 to uint64: values that fit into a

@@ -19,7 +19,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Value is a type that trees hold.

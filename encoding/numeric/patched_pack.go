@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // PatchedPack, code 0x8005 (edition 2026), integers (T of size bytes, U the

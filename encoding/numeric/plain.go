@@ -2,7 +2,7 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Plain, code 1, all types:

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // PrefixBins, code 0x8006 (edition 2026), integers: the number line is cut into

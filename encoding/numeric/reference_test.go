@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // TestForReference writes blocks of every forced form and every profile, with

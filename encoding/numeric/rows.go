@@ -6,9 +6,9 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // DecodeRows is [DecodeBlock] for some rows of a block of n values, counted from

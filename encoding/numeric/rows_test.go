@@ -9,8 +9,8 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/conformance"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/rowset"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // rowSets are sets of rows below n: none, all, single ones, pieces of chunks.

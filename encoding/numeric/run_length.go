@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/simd"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // RunLength, code 6, all types:

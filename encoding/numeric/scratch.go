@@ -5,7 +5,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // maxDepth bounds the nesting of trees; the reference's go 5 deep.

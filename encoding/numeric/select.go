@@ -9,9 +9,9 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
 	"github.com/amudai/amudai-go/encoding/presence"
-	"github.com/amudai/amudai-go/fault"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/simd"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // Interval is the values from Low to High, both included; none if High is less

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding/conformance"
-	"github.com/amudai/amudai-go/internal/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
 // intervals are some around values that come and some around none.

@@ -2,7 +2,7 @@ package numeric
 
 import (
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // SingleValue, code 7, all types: one value stands for all slots, nulls too.

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Sparse, code 19, all types: only the slots that hold a value.

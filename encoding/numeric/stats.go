@@ -3,9 +3,9 @@ package numeric
 import (
 	"math/bits"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // stats is what the choice of an encoding for a sequence rests on.

@@ -3,9 +3,9 @@ package numeric
 import (
 	"encoding/binary"
 
-	"github.com/amudai/amudai-go/edition"
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // types is a set of Types.

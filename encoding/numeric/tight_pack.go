@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // TightPack, code 0x800a (edition 2026), integers (T of size bytes): FFOR without

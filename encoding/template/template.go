@@ -20,7 +20,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/amudai/amudai-go/fault"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Slack is how many bytes behind what is copied from may be read, and behind

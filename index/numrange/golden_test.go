@@ -11,9 +11,9 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/goldenwalk"
-	"github.com/amudai/amudai-go/internal/testdata"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/testing/goldenwalk"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
 // Every range index that the reference wrote reads, and equals the one that we

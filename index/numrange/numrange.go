@@ -23,11 +23,11 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"github.com/amudai/amudai-go/decimal"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/internal/bitmap"
-	"github.com/amudai/amudai-go/internal/bounds"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/bounds"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
 // BlockLen is the number of positions in a block; the last may have fewer.

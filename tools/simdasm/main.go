@@ -1,4 +1,4 @@
-// Command simdasm writes the AVX2 kernels of internal/simd: simd_amd64.s,
+// Command simdasm writes the AVX2 kernels of internal/base/simd: simd_amd64.s,
 // which simd_amd64.go there declares.
 package main
 

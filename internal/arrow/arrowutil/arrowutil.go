@@ -1,0 +1,104 @@
+// Package arrowutil reads Arrow arrays by their layout: slices of values and
+// validity whatever the logical type, taking rows, and laying out plainly what
+// Arrow stores as dictionaries, runs or views.
+package arrowutil
+
+import (
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// Validity is the validity bitmap of arr, which must not be a dictionary of
+// null values, a run-end encoded or a union array (see [Plain]). It shares arr's
+// memory.
+func Validity(arr arrow.Array) bitmap.Bits {
+	d := arr.Data()
+	if d.DataType().ID() == arrow.NULL {
+		return bitmap.Bits{Data: make([]byte, (d.Len()+7)/8), Len: d.Len()}
+	}
+	if arr.NullN() == 0 || d.Buffers()[0] == nil {
+		return bitmap.All(d.Len())
+	}
+	return bitmap.Bits{Data: d.Buffers()[0].Bytes(), Off: d.Offset(), Len: d.Len()}
+}
+
+// Values is the second buffer of arr as a slice of T, which must have the width
+// of arr's values. It shares arr's memory.
+func Values[T any](arr arrow.Array) []T {
+	return bufferOf[T](arr.Data(), 1, arr.Len())
+}
+
+// Offsets are the Len+1 offsets of a list, map, string or binary array. It
+// shares arr's memory.
+func Offsets[O int32 | int64](arr arrow.Array) []O {
+	if b := arr.Data().Buffers()[1]; b == nil || b.Len() == 0 {
+		return make([]O, arr.Len()+1) // allowed for an empty array
+	}
+	return bufferOf[O](arr.Data(), 1, arr.Len()+1)
+}
+
+func bufferOf[T any](d arrow.ArrayData, i, n int) []T {
+	b := d.Buffers()[i]
+	if b == nil || n == 0 {
+		return nil
+	}
+	return As[T](b.Bytes())[d.Offset() : d.Offset()+n]
+}
+
+// As is b as a slice of T, sharing its memory. A rest shorter than a T is left out.
+func As[T any](b []byte) []T {
+	if len(b) == 0 {
+		return nil
+	}
+	var t T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
+}
+
+// Bytes is s as bytes, sharing its memory.
+func Bytes[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
+}
+
+// Make makes an array of n values from buffers and children; it takes over the
+// caller's references to both.
+func Make(dt arrow.DataType, n int, buffers []*memory.Buffer, children []arrow.ArrayData, nulls int) arrow.Array {
+	d := array.NewData(dt, n, buffers, children, nulls, 0)
+	defer d.Release()
+	for _, b := range buffers {
+		if b != nil {
+			b.Release()
+		}
+	}
+	for _, c := range children {
+		c.Release()
+	}
+	return array.MakeFromData(d)
+}
+
+// NewBuffer is a buffer of n bytes whose content is arbitrary.
+func NewBuffer(mem memory.Allocator, n int) *memory.Buffer {
+	b := memory.NewResizableBuffer(withoutClearing(mem))
+	b.Resize(n)
+	return b
+}
+
+// NewZeroBuffer is a buffer of n zero bytes.
+func NewZeroBuffer(mem memory.Allocator, n int) *memory.Buffer {
+	b := NewBuffer(mem, n)
+	clear(b.Bytes())
+	return b
+}
+
+func sizeOf[T any]() int {
+	var t T
+	return int(unsafe.Sizeof(t))
+}

@@ -1,0 +1,43 @@
+package arrowutil_test
+
+import (
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+)
+
+// TestNulls makes nulls of every type, alone and inside others.
+func TestNulls(t *testing.T) {
+	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+	defer mem.AssertSize(t, 0)
+	for _, dt := range arrowgen.Types() {
+		field := arrow.Field{Name: "x", Type: dt, Nullable: true}
+		for _, dt := range []arrow.DataType{
+			dt, arrow.StructOf(field), arrow.ListOfField(field), arrow.LargeListOf(arrow.StructOf(field)),
+			arrow.ListViewOf(dt), arrow.LargeListViewOf(dt), arrow.FixedSizeListOf(3, dt), arrow.MapOf(arrow.BinaryTypes.String, dt),
+		} {
+			for _, n := range []int{0, 1, 20} {
+				a := arrowutil.Nulls(mem, dt, n)
+				require.True(t, arrow.TypeEqual(dt, a.DataType()), dt)
+				require.Equal(t, n, a.Len())
+				for i := range n {
+					if dt.ID() != arrow.RUN_END_ENCODED && dt.ID() != arrow.NULL { // these have no validity
+						require.True(t, a.IsNull(i), "%v", dt)
+					}
+				}
+				joined, err := array.Concatenate([]arrow.Array{a, a}, mem)
+				if err == nil {
+					require.Equal(t, 2*n, joined.Len())
+					joined.Release()
+				}
+				a.Release()
+			}
+		}
+	}
+}

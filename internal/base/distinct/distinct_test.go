@@ -1,0 +1,83 @@
+package distinct
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+)
+
+func TestAgainstMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s Set
+		for range 2 {
+			ids, order := map[string]uint32{}, []string{}
+			for i := range rapid.IntRange(0, 400).Draw(t, "n") {
+				value := rapid.SliceOfN(rapid.ByteRange(0, 2), 0, rapid.SampledFrom([]int{1, 3, 9, 20}).Draw(t, "longest")).Draw(t, "value")
+				if i%50 == 49 {
+					require.EqualValues(t, len(order), s.AddApart(value))
+					order = append(order, string(value))
+					continue
+				}
+				// With bytes behind it, which must not matter.
+				value = append(append(make([]byte, 0, 40), value...), 1, 2, 3)[:len(value)]
+				id, added := s.Add(value)
+				want, known := ids[string(value)]
+				require.Equal(t, !known, added)
+				if !known {
+					want = uint32(len(order))
+					ids[string(value)] = want
+					order = append(order, string(value))
+				}
+				require.Equal(t, want, id)
+			}
+			require.Equal(t, len(order), s.Len())
+			at := 0
+			for id, v := range order {
+				require.Equal(t, v, string(s.Value(uint32(id))))
+				at += len(v)
+				require.Equal(t, at, s.End(uint32(id)))
+			}
+			perm := make([]uint32, s.Len())
+			for i := range perm {
+				perm[i] = uint32(len(perm) - 1 - i)
+			}
+			s.Renumber(perm)
+			for v, id := range ids {
+				got, added := s.Add([]byte(v))
+				require.False(t, added)
+				require.Equal(t, perm[id], got)
+				require.Equal(t, v, string(s.Value(got)))
+			}
+			s.Reset()
+			require.Zero(t, s.Len())
+		}
+	})
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, distinct := range []int{10, 1000, 100_000} {
+		for _, format := range []string{"%x", "value %d", "a somewhat longer value %d"} {
+			b.Run(fmt.Sprintf("distinct=%d/%s", distinct, format), func(b *testing.B) {
+				rnd := rand.New(rand.NewPCG(1, 2))
+				var data []byte
+				ends := []int{0}
+				for range 1 << 16 {
+					data = fmt.Appendf(data, format, rnd.IntN(distinct))
+					ends = append(ends, len(data))
+				}
+				var s Set
+				microbench.Output(b, len(data)) // that are looked at
+				for b.Loop() {
+					for i, end := range ends[1:] {
+						s.Add(data[ends[i]:end])
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,39 @@
+// Package simd holds loops over numbers that AVX2 does several times as fast as
+// Go's compiler: those that write more than they read, and do little in between.
+// Each has a form in plain Go, which is what it means.
+package simd
+
+//go:generate go run -C ../../../tools ./simdasm -out ../internal/base/simd/simd_amd64.s -pkg simd
+
+// Widen sets dst[i] to the 128 bits, the low half first, of the signed number
+// a + b*src[i], which is modulo 2^64. src is at least as long as dst.
+func Widen(dst [][2]uint64, src []uint64, a, b uint64) {
+	src = src[:len(dst)]
+	n := widenFast(dst, src, a, b)
+	dst, src = dst[n:], src[n:]
+	for i, v := range src {
+		v = a + b*v
+		dst[i] = [2]uint64{v, uint64(int64(v) >> 63)}
+	}
+}
+
+// Narrow sets dst[i] to a + b*src[i] modulo 2^32. src is at least as long as dst.
+func Narrow(dst []int32, src []uint64, a, b uint64) {
+	src = src[:len(dst)]
+	n := narrowFast(dst, src, a, b)
+	dst, src = dst[n:], src[n:]
+	for i, v := range src {
+		dst[i] = int32(a + b*v)
+	}
+}
+
+// Count sets dst to first, first + step, first + 2*step and so on, modulo 2^32.
+func Count(dst []int32, first, step int32) {
+	n := countFast(dst, first, step)
+	first += int32(n) * step
+	dst = dst[n:]
+	for i := range dst {
+		dst[i] = first
+		first += step
+	}
+}

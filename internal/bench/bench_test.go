@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+)
+
+// TestMain lets this program be the process of its own that measures peaks.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == childArg {
+		exit(suite.Child(context.Background(), os.Args[2], find, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+func TestPeaks(t *testing.T) {
+	dir := t.TempDir()
+	c := config{rounds: 3, cores: 1, rows: 300, only: "2026 Balanced,snappy,ipc", ops: measure.OpPeakScan}
+	r, err := measureSet(t.Context(), c, "nested", dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{measure.OpPeakWrite, measure.OpPeakScan}, r.Ops)
+	require.Len(t, r.Runs, 5)
+	for _, f := range r.Runs {
+		require.Positive(t, f.Size, f.Name)
+		require.Len(t, f.Values[measure.OpPeakWrite], 1, f.Name)
+		require.Greater(t, f.Median(measure.OpPeakScan), 1.0, f.Name)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestVeryLongDataAreForMemory repeats flights; who takes part streams them.
+func TestVeryLongDataAreForMemory(t *testing.T) {
+	d := named("flights100m")
+	require.Equal(t, []string{measure.OpPeakWrite, measure.OpPeakScan}, d.Operations())
+	d.Schema = arrow.NewSchema([]arrow.Field{{Name: "delay", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	var names []string
+	for _, k := range contenders() {
+		if k.Can(d, measure.OpWrite) {
+			names = append(names, k.Name())
+		}
+	}
+	require.Equal(t, []string{baseName, "amudai reference Balanced", "amudai 2026 Balanced"}, names)
+}
+
+// nestedRace is the smallest comparison there is.
+func nestedRace(t *testing.T) *measure.Result {
+	t.Helper()
+	c := config{rounds: 2, rows: 300, ops: "write,scan,project,open,take"}
+	r, err := measureSet(t.Context(), c, "nested", t.TempDir())
+	require.NoError(t, err)
+	return r
+}
+
+func TestOptionsThatMeasureNothingAreRefused(t *testing.T) {
+	good := config{sets: setNames("default"), rounds: 1, cores: 1, ops: "write,filter,scan 2t", only: "2026 Balanced,snappy"}
+	require.NoError(t, good.check(nil))
+	require.ErrorContains(t, good.check([]string{"flights"}), "no option")
+	for want, change := range map[string]func(c *config){
+		"there are write, scan":    func(c *config) { c.ops = "write,scna" },
+		"there are parquet zstd":   func(c *config) { c.only = "arquet,vortexx" },
+		"at least 1":               func(c *config) { c.rounds = 0 },
+		"-rows is not negative":    func(c *config) { c.rows = -1 },
+		"-rounds and -cores are a": func(c *config) { c.cores = 0 },
+	} {
+		bad := good
+		change(&bad)
+		require.ErrorContains(t, bad.check(nil), want)
+	}
+}
+
+func TestMemoryOfContendersThatCan(t *testing.T) {
+	d := named("nested")
+	makeNested(d, 50)
+	require.False(t, parquetGo{}.Can(d, measure.OpPeakWrite), "it has no nested columns here, so its memory is not measured")
+	path, err := d.Input(t.TempDir())
+	require.NoError(t, err)
+	again := named("nested")
+	require.NoError(t, again.Map(path))
+	require.EqualValues(t, 50, again.Batches[0].NumRows())
+	same, err := again.Input(t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, path, same, "what is mapped is not written again")
+	again.Cut(20)
+	cut, err := again.Input(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, again.Map(cut))
+	require.EqualValues(t, 20, again.Rows)
+}
+
+func TestQuestionsAreFilters(t *testing.T) {
+	for set, list := range questions {
+		for _, q := range list {
+			_, err := filter.Parse(q.Where)
+			require.NoError(t, err, "%s: %s", set, q.Name)
+		}
+	}
+}
+
+func TestContendersAnswerAlike(t *testing.T) {
+	r := nestedRace(t)
+	require.EqualValues(t, 300, r.Rows)
+	require.Len(t, r.Runs, len(contenders())-2, "parquet-go has no nested columns here, and nobody has a question about them")
+	for _, f := range r.Runs {
+		require.Positive(t, f.Size, f.Name)
+		require.Len(t, f.Values[measure.OpScan], 2, f.Name)
+	}
+	var out bytes.Buffer
+	printResult(&out, r)
+	require.Contains(t, out.String(), "| parquet zstd |")
+}
+
+func TestSpans(t *testing.T) {
+	require.Equal(t, []span{{3, 5}, {8, 9}}, intersect([]span{{0, 5}, {8, 20}}, []span{{3, 6}, {7, 9}}))
+	require.Empty(t, intersect([]span{{0, 5}}, []span{{5, 6}}))
+	require.Equal(t, []span{{0, 6}}, appendSpan([]span{{0, 2}}, span{5, 6}))
+	require.Len(t, appendSpan([]span{{0, 2}}, span{2 + seekGap, 3 + seekGap}), 2)
+}
+
+func TestConditionsHoldForTheSameRows(t *testing.T) {
+	d := named("wide")
+	makeWide(d, 3, 100)
+	where := conds{{column: "col_00000", ranged: true, from: 20_000, to: 60_000}, {column: "col_00002", contains: "ta-1"}}
+	bound, err := filter.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.Schema)
+	require.NoError(t, err)
+	set, err := bound.Select(d.Batches[0])
+	require.NoError(t, err)
+	var rows []int64
+	for i, keep := range where.rows(d.Batches[0]) {
+		if keep {
+			rows = append(rows, int64(i))
+		}
+	}
+	require.NotEmpty(t, rows)
+	require.Equal(t, rows, slices.Collect(set.Rows()))
+}
+
+// madeUp are results with a size and one operation.
+func madeUp(scan ...float64) []*measure.Result {
+	base := &measure.Figures{Name: baseName, Size: 1000, Values: map[string][]float64{measure.OpScan: {1, 2, 1}}}
+	ours := &measure.Figures{Name: "amudai 2026 Balanced", Size: 960, Values: map[string][]float64{measure.OpScan: scan}}
+	return []*measure.Result{{Set: "flights", Ops: []string{measure.OpScan}, Runs: []*measure.Figures{base, ours}}}
+}
+
+func TestGoalsThatAreMissedAreMarked(t *testing.T) {
+	var out bytes.Buffer
+	printGoals(&out, "goals", []goal{targets[0], {name: "size", profile: balanced, op: measure.OpSize, limits: limits{"flights": only26(1)}}},
+		madeUp(0.12, 0.2, 0.09), nil)
+	require.Empty(t, out.String(), "no edition, no goal")
+	printTargets(&out, madeUp(0.12, 0.24, 0.09))
+	require.Contains(t, out.String(), "0.120 ✗ (≤ 0.1)")
+	require.Contains(t, out.String(), "0.120 (≤ 0.25)")
+	require.Contains(t, out.String(), "0.960 ✗ (≤ 0.95)")
+}
+
+func TestComparisonShowsWhatChanged(t *testing.T) {
+	var out bytes.Buffer
+	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.1, 0.21, 0.1))
+	require.Contains(t, out.String(), "2 figures, 1 better, 0 worse")
+	require.Contains(t, out.String(), "0.50")
+	out.Reset()
+	printComparison(&out, madeUp(0.2, 0.42, 0.2), madeUp(0.2, 0.4, 0.22))
+	require.Equal(t, "2 figures, 0 better, 0 worse", strings.TrimSpace(out.String()), "their spreads touch")
+}
+
+func TestGoalsNameWhatIsMeasured(t *testing.T) {
+	for _, g := range append(append([]goal{}, floors...), targets...) {
+		for set := range g.limits {
+			require.Contains(t, goalSets, set, g.name)
+			if g.op != measure.OpSize {
+				require.Contains(t, append(named(set).Operations(), measure.OpScan22, measure.OpWrite22), g.op, "%s of %s", g.name, set)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// baseName is the contender that all others are divided by. lateName reads the
+// same with much more code around it (see late).
+const (
+	baseName = "parquet zstd"
+	lateName = "parquet zstd by hand"
+)
+
+func contenders() []suite.Contender {
+	out := []suite.Contender{
+		parquetFile{title: baseName, codec: compress.Codecs.Zstd}, parquetFile{title: lateName, codec: compress.Codecs.Zstd, late: true},
+		parquetFile{title: "parquet snappy", codec: compress.Codecs.Snappy},
+		parquetGo{}, suite.ArrowFile{Title: "arrow ipc lz4", Codec: ipc.WithLZ4()}, suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
+	}
+	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
+			out = append(out, shardFile{suite.Shard{Options: shard.WriterOptions{Edition: e, Profile: p}}})
+		}
+	}
+	return out
+}
+
+// find gives the contender of a name.
+func find(name string) (suite.Contender, error) {
+	for _, k := range contenders() {
+		if k.Name() == name {
+			return k, nil
+		}
+	}
+	return nil, errors.New("unknown contender " + name)
+}
+
+// shardFile is a shard.
+type shardFile struct{ suite.Shard }
+
+// Can leaves the operations of which there are many to the default profile, and
+// wide and very long data, too: those are about metadata and memory.
+func (k shardFile) Can(d *suite.Dataset, op string) bool {
+	if k.Options.Profile == encoding.Balanced {
+		return true
+	}
+	return !d.Wide && d.Times <= 1 && slices.Contains([]string{
+		measure.OpWrite, measure.OpScan, measure.OpProject, measure.OpOpen, measure.OpPeakWrite, measure.OpPeakScan}, op)
+}
+
+// chosen are the base and those contenders that were asked for.
+func (c config) chosen() []suite.Contender {
+	return slices.DeleteFunc(contenders(), func(k suite.Contender) bool {
+		return k.Name() != baseName && !slices.ContainsFunc(strings.Split(c.only, ","), func(part string) bool {
+			return strings.Contains(k.Name(), part)
+		})
+	})
+}
+
+// wants tells whether an operation was asked for: all are by default.
+func (c config) wants(op string) bool {
+	return c.ops == "" || slices.ContainsFunc(strings.Split(c.ops, ","), func(o string) bool {
+		return op == o || (o+" " == measure.OpFilter || o+" " == measure.OpCount) && strings.HasPrefix(op, o)
+	})
+}

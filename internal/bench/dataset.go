@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/internal/bench/suite"
+)
+
+// projections are the columns that a question about the data set reads.
+var projections = map[string][]string{
+	"flights":   {"delay", "origin"},
+	"lineitem":  {"l_shipdate", "l_extendedprice", "l_discount"},
+	"lineitemi": {"l_shipdate", "l_extendedprice", "l_discount"},
+	"logs":      {"line"},
+	"logcut":    {"line"},
+	"wide10k":   {"col_05000"},
+	"wide":      {"col_25000"},
+	"nested":    {"items", "id"},
+}
+
+// named is a data set without its values.
+func named(name string) *suite.Dataset {
+	d := &suite.Dataset{Name: name, Project: projections[name], Questions: questions[name], Wide: strings.HasPrefix(name, "wide")}
+	if name == "flights100m" {
+		d.Times = 34
+	}
+	return d
+}
+
+// load gives a data set whose values lie in a mapped file: one of the folder of
+// data, or one of its own in dir.
+func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, error) {
+	d, file := named(name), name+".arrow"
+	if d.Times > 1 {
+		file = "flights.arrow"
+	}
+	path := filepath.Join(c.data, file)
+	_, err := os.Stat(path)
+	if c.data == "" || errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, file)
+		if err = makeData(ctx, d, c.shared); err == nil {
+			err = d.Save(path)
+		}
+	}
+	if err == nil {
+		err = d.Map(path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; -shared names the folder of shared test data, -data one with %s", err, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.rows > 0 {
+		d.Cut(c.rows)
+	}
+	if len(d.Project) == 0 {
+		d.Project = []string{d.Schema.Field(0).Name}
+	}
+	return d, nil
+}
+
+func makeData(ctx context.Context, d *suite.Dataset, shared string) error {
+	switch d.Name {
+	case "flights", "flights100m":
+		return loadParquet(ctx, d, filepath.Join(shared, "corpus", "flights", "flights-3m.parquet"))
+	case "logcut":
+		return loadLogs(d, filepath.Join(shared, "corpus", "logs"))
+	case "wide", "wide10k":
+		columns := 50_000
+		if d.Name == "wide10k" {
+			columns = 10_000
+		}
+		makeWide(d, columns, 100)
+		return nil
+	case "nested":
+		makeNested(d, 400_000)
+		return nil
+	}
+	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.Name)
+}
+
+func loadParquet(ctx context.Context, d *suite.Dataset, path string) error {
+	r, err := file.OpenParquetFile(path, false)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: suite.BatchRows}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	rr, err := fr.GetRecordReader(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer rr.Release()
+	d.Schema = rr.Schema()
+	for rr.Next() {
+		b := rr.RecordBatch()
+		b.Retain()
+		d.Batches = append(d.Batches, b)
+	}
+	return rr.Err()
+}
+
+// loadLogs repeats the real log lines with varied numbers.
+func loadLogs(d *suite.Dataset, dir string) error {
+	names, err := filepath.Glob(filepath.Join(dir, "*_2k.log"))
+	if err != nil || len(names) == 0 {
+		return fmt.Errorf("no logs in %s: %v", dir, err)
+	}
+	d.Schema = arrow.NewSchema([]arrow.Field{
+		{Name: "system", Type: arrow.BinaryTypes.String}, {Name: "line_no", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "line", Type: arrow.BinaryTypes.String},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, d.Schema)
+	defer b.Release()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var number int64
+	for range 12 {
+		for _, name := range names {
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			for s := bufio.NewScanner(f); s.Scan(); number++ {
+				b.Field(0).(*array.StringBuilder).Append(strings.TrimSuffix(filepath.Base(name), "_2k.log"))
+				b.Field(1).(*array.Int64Builder).Append(number)
+				line := vary(rnd, s.Text())
+				if number%16_000 == 4_000 { // on 12 lines
+					line += " for " + needle
+				}
+				b.Field(2).(*array.StringBuilder).Append(line)
+				if b.Field(1).Len() == suite.BatchRows {
+					d.Batches = append(d.Batches, b.NewRecordBatch())
+				}
+			}
+			f.Close()
+		}
+	}
+	d.Batches = append(d.Batches, b.NewRecordBatch())
+	return nil
+}
+
+// vary changes a third of the digits of a valid line.
+func vary(rnd *rand.Rand, line string) string {
+	out := []byte(strings.ToValidUTF8(line, "?"))
+	for i, c := range out {
+		if c >= '0' && c <= '9' && rnd.IntN(3) == 0 {
+			out[i] = byte('0' + rnd.IntN(10))
+		}
+	}
+	return string(out)
+}
+
+// makeWide makes columns of integers, floats and strings in turn.
+func makeWide(d *suite.Dataset, columns, rows int) {
+	words := []string{"alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"}
+	rnd := rand.New(rand.NewPCG(50, 100))
+	fields := make([]arrow.Field, columns)
+	arrays := make([]arrow.Array, columns)
+	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
+	for i := range fields {
+		fields[i] = arrow.Field{Name: fmt.Sprintf("col_%05d", i), Type: types[i%3], Nullable: true}
+		b := array.NewBuilder(memory.DefaultAllocator, types[i%3])
+		for range rows {
+			switch b := b.(type) {
+			case *array.Int64Builder:
+				b.Append(int64(rnd.IntN(100_000) + i))
+			case *array.Float64Builder:
+				b.Append(math.Round(100_000+15_000*rnd.NormFloat64()) / 1000)
+			case *array.StringBuilder:
+				b.Append(fmt.Sprintf("%s-%d", words[rnd.IntN(8)], rnd.IntN(50)))
+			}
+		}
+		arrays[i] = b.NewArray()
+		b.Release()
+	}
+	d.Schema = arrow.NewSchema(fields, nil)
+	d.Batches = []arrow.RecordBatch{array.NewRecordBatch(d.Schema, arrays, int64(rows))}
+}

@@ -1,0 +1,140 @@
+package suite
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+)
+
+// Dataset is a table in memory, but not in Go's heap: the garbage collector has as
+// much to do as in a program that holds nothing but what it writes or reads.
+type Dataset struct {
+	Name      string
+	Schema    *arrow.Schema
+	Batches   []arrow.RecordBatch
+	Rows      int64
+	Project   []string // columns of the projection that is measured
+	Questions []Question
+	Wide      bool // nobody scans 50,000 columns
+	Times     int  // if above 1, the batches many times over: only peaks are measured
+	path      string
+}
+
+// Question selects rows of a data set.
+type Question struct {
+	Name  string
+	Where string // the text of a filter
+	Count bool   // is the number of rows measured, too
+	Rows  int64  // that meet it, 0 if it is not known
+}
+
+// Map makes the data set that of an Arrow IPC file. The file stays mapped, and is
+// what other processes read. Only data with dictionaries come into Go's heap: arrow-go
+// does not map those.
+func (d *Dataset) Map(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := ipc.NewFileReader(f)
+	if err == nil && !slices.ContainsFunc(r.Schema().Fields(), hasDictionary) {
+		r.Close()
+		var content []byte
+		if content, err = mapFile(f); err == nil {
+			r, err = ipc.NewMappedFileReader(content)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.Close()
+	d.path, d.Rows = path, 0
+	d.Schema, d.Batches = r.Schema(), make([]arrow.RecordBatch, r.NumRecords())
+	for i := range d.Batches {
+		if d.Batches[i], err = r.RecordBatchAt(i); err != nil {
+			return fmt.Errorf("%s: batch %d: %w", path, i, err)
+		}
+		d.Rows += d.Batches[i].NumRows()
+	}
+	return nil
+}
+
+// hasDictionary tells whether there is a dictionary in a field.
+func hasDictionary(f arrow.Field) bool {
+	switch t := f.Type.(type) {
+	case *arrow.DictionaryType:
+		return true
+	case arrow.ExtensionType:
+		return hasDictionary(arrow.Field{Type: t.StorageType()})
+	case arrow.NestedType:
+		return slices.ContainsFunc(t.Fields(), hasDictionary)
+	}
+	return false
+}
+
+// Save writes the data set to an Arrow IPC file.
+func (d *Dataset) Save(path string) error {
+	return Create(path, func(f *os.File) error {
+		w, err := ipc.NewFileWriter(f, ipc.WithSchema(d.Schema))
+		if err != nil {
+			return err
+		}
+		for _, b := range d.Batches {
+			if err := w.Write(b); err != nil {
+				return err
+			}
+		}
+		return w.Close()
+	})
+}
+
+// Cut leaves the first rows.
+func (d *Dataset) Cut(rows int64) {
+	if rows >= d.Rows {
+		return
+	}
+	d.Rows, d.path = rows, "" // the file has more
+	for i, b := range d.Batches {
+		if rows <= b.NumRows() {
+			d.Batches[i] = b.NewSlice(0, rows)
+			d.Batches = d.Batches[:i+1]
+			return
+		}
+		rows -= b.NumRows()
+	}
+}
+
+// Input is an Arrow file of the data set, for other processes to read.
+func (d *Dataset) Input(dir string) (string, error) {
+	if d.path != "" {
+		return d.path, nil
+	}
+	path := filepath.Join(dir, "input.arrow")
+	err := d.Save(path)
+	if err == nil {
+		d.path = path
+	}
+	return path, err
+}
+
+// takeRows is how many rows are looked up.
+const takeRows = 1000
+
+// randomRows are different rows of the data set, the same in every run.
+func (d *Dataset) randomRows() []int64 {
+	rnd := rand.New(rand.NewPCG(1000, 7))
+	rows := make([]int64, 0, takeRows)
+	for len(rows) < takeRows && int64(len(rows)) < (d.Rows+1)/2 {
+		row := rnd.Int64N(d.Rows)
+		if at, found := slices.BinarySearch(rows, row); !found {
+			rows = slices.Insert(rows, at, row)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,157 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/bench/measure"
+)
+
+// Operations are those that make sense for a data set, in the order of the table.
+func (d *Dataset) Operations() []string {
+	switch {
+	case d.Times > 1:
+		return []string{measure.OpPeakWrite, measure.OpPeakScan}
+	case d.Wide:
+		return []string{measure.OpWrite, measure.OpOpen, measure.OpPeakWrite}
+	}
+	ops := []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpProject, measure.OpProReuse, measure.OpOpen, measure.OpTake}
+	for _, q := range d.Questions {
+		ops = append(ops, measure.OpFilter+q.Name)
+		if q.Count {
+			ops = append(ops, measure.OpCount+q.Name)
+		}
+	}
+	if runtime.NumCPU() > 1 {
+		ops = append(ops, measure.OpScan2, measure.OpScan22, measure.OpWrite2, measure.OpWrite22)
+	}
+	return append(ops, measure.OpPeakWrite, measure.OpPeakScan)
+}
+
+// Query is what an operation reads.
+func (d *Dataset) Query(op string) (Query, error) {
+	q := Query{Threads: 1}
+	switch op {
+	case measure.OpScan, measure.OpScan22:
+		return q, nil
+	case measure.OpReuse:
+		q.Reuse = true
+		return q, nil
+	case measure.OpScan2:
+		q.Threads = 2
+		return q, nil
+	case measure.OpProject, measure.OpProReuse:
+		q.Columns, q.Reuse = d.Project, op == measure.OpProReuse
+		return q, nil
+	case measure.OpOpen:
+		q.Columns = d.Project[:1]
+		return q, nil
+	case measure.OpTake:
+		q.Take = d.randomRows()
+		return q, nil
+	}
+	for _, question := range d.Questions {
+		if op == measure.OpFilter+question.Name || op == measure.OpCount+question.Name {
+			q.Where, q.Count = question.Where, strings.HasPrefix(op, measure.OpCount)
+			return q, nil
+		}
+	}
+	return q, fmt.Errorf("no operation %q on %s", op, d.Name)
+}
+
+// run measures one operation of a contender.
+func (d *Dataset) run(ctx context.Context, op string, k Contender, path string) (float64, error) {
+	do, timed := d.operation(ctx, op, k, path), measure.Time
+	if measure.TwoThreads(op) {
+		timed = measure.Clock
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	}
+	if op != measure.OpWrite { // which takes its time, and has been done before
+		// What ran before has left memory behind in a state of its own; once is paid for that.
+		if err := do(); err != nil {
+			return 0, err
+		}
+	}
+	if t, ok := k.(Timer); ok {
+		return t.Time(d, op, path)
+	}
+	return timed(do)
+}
+
+// operation is what is done once.
+func (d *Dataset) operation(ctx context.Context, op string, k Contender, path string) func() error {
+	switch op {
+	case measure.OpWrite:
+		return func() error { return d.write(ctx, k, path, 1) }
+	case measure.OpWrite2:
+		return func() error { return d.write(ctx, k, path, 2) }
+	case measure.OpWrite22:
+		return sideBySide(func(i int) error { return d.write(ctx, k, fmt.Sprintf("%s.%d", path, i), 1) })
+	}
+	read := func() error { _, err := d.read(ctx, op, k, path, nil); return err }
+	if op == measure.OpScan22 {
+		return sideBySide(func(int) error { return read() })
+	}
+	return read
+}
+
+// sideBySide calls f twice at the same time.
+func sideBySide(f func(i int) error) func() error {
+	return func() error {
+		var errs [2]error
+		var wait sync.WaitGroup
+		for i := range errs {
+			wait.Go(func() { errs[i] = f(i) })
+		}
+		wait.Wait()
+		return errors.Join(errs[:]...)
+	}
+}
+
+func (d *Dataset) write(ctx context.Context, k Contender, path string, threads int) error {
+	i := 0
+	return k.Write(ctx, path, d.Schema, func() (arrow.RecordBatch, error) {
+		if i++; i > len(d.Batches) {
+			return nil, ctx.Err()
+		}
+		return d.Batches[i-1], ctx.Err()
+	}, threads)
+}
+
+// read does a reading operation and checks the number of rows as far as it is known.
+func (d *Dataset) read(ctx context.Context, op string, k Contender, path string, sum *checksum) (int64, error) {
+	q, err := d.Query(op)
+	if err != nil {
+		return 0, err
+	}
+	out := Outcome{sum: sum}
+	if err := k.Read(ctx, path, q, &out); err != nil {
+		return 0, err
+	}
+	if want := d.expected(q); want >= 0 && out.Rows != want {
+		return 0, fmt.Errorf("%d rows came back of %d", out.Rows, want)
+	}
+	return out.Rows, nil
+}
+
+// expected is the number of rows of an answer, -1 if it is not known.
+func (d *Dataset) expected(q Query) int64 {
+	switch {
+	case q.Take != nil:
+		return int64(len(q.Take))
+	case q.Where == "":
+		return d.Rows
+	}
+	for _, question := range d.Questions {
+		if question.Where == q.Where && question.Rows > 0 {
+			return question.Rows
+		}
+	}
+	return -1
+}

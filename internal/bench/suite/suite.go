@@ -1,0 +1,82 @@
+// Package suite measures what shards and other formats take for the same data:
+// every operation of every contender in turn, round by round, and their memory in
+// processes of their own. Package bench and the command "amudai bench" bring
+// data and contenders.
+package suite
+
+import (
+	"context"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// BatchRows is the length of all batches, written and read.
+const BatchRows = 1 << 16
+
+// Contender is a format and a way to write and read it.
+type Contender interface {
+	Name() string
+	// Can tells whether the contender takes part in an operation on a data set.
+	Can(d *Dataset, op string) bool
+	Write(ctx context.Context, path string, s *arrow.Schema, next Source, threads int) error
+	Read(ctx context.Context, path string, q Query, out *Outcome) error
+}
+
+// Timer is a contender that measures itself, in CPU seconds.
+type Timer interface {
+	Time(d *Dataset, op, path string) (float64, error)
+}
+
+// Source gives one batch after the other, nil at the end.
+type Source func() (arrow.RecordBatch, error)
+
+// Each calls f with every batch.
+func (next Source) Each(f func(arrow.RecordBatch) error) error {
+	for {
+		b, err := next()
+		if err != nil || b == nil {
+			return err
+		}
+		if err := f(b); err != nil {
+			return err
+		}
+	}
+}
+
+// Query is what to read.
+type Query struct {
+	Columns []string // nil for all
+	Where   string   // the text of a filter, "" for all rows
+	Count   bool     // only the number of rows
+	Take    []int64  // rows in ascending order, nil for all
+	Threads int
+	Reuse   bool // batches may share memory with those before
+}
+
+// Outcome takes the rows that a query brings.
+type Outcome struct {
+	Rows int64
+	sum  *checksum // nil if nobody compares
+}
+
+// Batch takes a batch.
+func (o *Outcome) Batch(b arrow.RecordBatch) {
+	o.Rows += b.NumRows()
+	if o.sum != nil {
+		o.sum.add(b)
+	}
+}
+
+// Create opens a new file for writing and closes it after f.
+func Create(path string, f func(*os.File) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := f(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

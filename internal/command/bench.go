@@ -1,0 +1,279 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+const (
+	benchProject = 2      // columns of a projection unless they are named
+	benchName    = "rows" // of the question, as operations name it
+	benchChild   = "bench-peak"
+)
+
+type benchFlags struct {
+	read    readFlags
+	write   writeFlags
+	rounds  int
+	limit   int64
+	memory  string
+	json    string
+	where   string
+	columns []string
+}
+
+func (a *app) bench() *cobra.Command {
+	var f benchFlags
+	cmd := &cobra.Command{
+		Use:   "bench FILE",
+		Short: "Compare a shard of a table with Parquet and Arrow",
+		Long: `bench writes a table of any format as Parquet (zstd and snappy), as Arrow IPC (zstd) and as a shard into
+a temporary folder, and compares size, writing, scanning, reading some columns, opening and reading one,
+looking up 1,000 random rows (opening included), finding and counting the rows of a question (--where, by
+default one that few rows answer), and peak memory. Times are CPU time on one core; those of two threads
+are by the clock. The contenders take turns; what counts is the median of --rounds, as a ratio to Parquet
+with zstd, smaller is better, with the least and the greatest of the rounds in brackets.
+--json FILE writes all rounds to a file, which "go run ./bench -compare OLD NEW" compares with another one.`,
+		Example: `  amudai bench flights.parquet --project origin,delay --where "origin = 'SFO'"
+  amudai bench trips.csv --edition 2026 --profile high-compression`,
+		Args: wants(1, 1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runBench(cmd.Context(), args[0], f) },
+	}
+	f.read.register(cmd, true)
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.columns, "project", nil, "columns of the projection (default: the first two)")
+	flags.StringVar(&f.where, "where", "", "the question: a condition, such as \"origin = 'SFO' and delay > 300\"")
+	flags.IntVar(&f.rounds, "rounds", 5, "rounds to take the median of")
+	flags.Int64VarP(&f.limit, "limit", "n", -1, "rows to use at most")
+	flags.StringVar(&f.memory, "memory", "2GiB", "Arrow data to use at most, which lie in a temporary file; the rest is left out")
+	flags.StringVar(&f.json, "json", "", "write the figures to this file, too")
+	f.write.registerCoding(cmd)
+	return cmd
+}
+
+// benchPeak is what bench starts to measure memory in a process that does nothing else.
+func (a *app) benchPeak() *cobra.Command {
+	return &cobra.Command{
+		Use: benchChild + " TASK", Hidden: true, Args: wants(1, 1, "one task"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return suite.Child(cmd.Context(), args[0], a.benchContender, a.Stdout)
+		},
+	}
+}
+
+func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err error) {
+	o, err := f.read.options(a)
+	if err != nil {
+		return err
+	}
+	most, err := parseSize(f.memory)
+	if err != nil {
+		return usagef("", "--memory: %w", err)
+	}
+	if f.rounds < 1 {
+		return usagef("", "--rounds %d: use a number above 0", f.rounds)
+	}
+	c := comparison{app: a, benchFlags: f, data: &suite.Dataset{Name: filepath.Base(location)}}
+	if c.options, err = f.write.coding(); err != nil {
+		return err
+	}
+	if _, err := condition(f.where); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "amudai-bench-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := c.load(ctx, location, filepath.Join(dir, "table.arrow"), o, most); err != nil {
+		return err
+	}
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	result, err := suite.Run(ctx, c.data, c.contenders(), suite.Options{
+		Dir: dir, Rounds: f.rounds, Cores: 1, Report: a.benchProgress(), Child: []string{benchChild}})
+	if err != nil {
+		return err
+	}
+	return c.show(result)
+}
+
+// benchProgress says on a terminal what was measured last.
+func (a *app) benchProgress() func(contender, op string, value float64) {
+	if !a.Progress {
+		return nil
+	}
+	return func(contender, op string, _ float64) { fmt.Fprintf(a.Stderr, "\r\x1b[K%s: %s\r", op, contender) }
+}
+
+// comparison is a table and how it fares in several formats.
+type comparison struct {
+	*app
+	benchFlags
+	options shard.WriterOptions
+	data    *suite.Dataset
+	bytes   int64
+}
+
+// load brings rows into an Arrow file, until there are enough. In Go's heap they
+// would keep the garbage collector from running, and so flatter everybody.
+func (c *comparison) load(ctx context.Context, location, path string, o tabular.ReadOptions, most int64) (err error) {
+	o.BatchRows = suite.BatchRows
+	src, err := c.openSource(ctx, location, c.read.from, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	sink, err := c.createSink(ctx, path, tabular.Arrow, src.Schema(), true, tabular.WriteOptions{TempDir: filepath.Dir(path)})
+	if err != nil {
+		return err
+	}
+	defer sink.Abort()
+	for rows := int64(0); (c.limit < 0 || rows < c.limit) && c.bytes <= most; {
+		b, err := src.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if c.limit >= 0 && b.NumRows() > c.limit-rows {
+			whole := b
+			b = whole.NewSlice(0, c.limit-rows)
+			whole.Release()
+		}
+		rows += b.NumRows()
+		for _, col := range b.Columns() {
+			c.bytes += int64(col.Data().SizeInBytes())
+		}
+		err = sink.Write(ctx, b)
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+	if err := sink.Close(ctx); err != nil {
+		return err
+	}
+	if err := c.data.Map(path); err != nil {
+		return err
+	}
+	if c.bytes > most {
+		c.noticef("only the first %s are used, --memory allows no more", plural(c.data.Rows, "row"))
+	}
+	return nil
+}
+
+// prepare decides what is read.
+func (c *comparison) prepare() error {
+	if c.data.Rows == 0 {
+		return errors.New("the table has no rows")
+	}
+	schema := c.data.Schema
+	for _, name := range c.columns {
+		if !schema.HasField(name) {
+			return withHint(fmt.Errorf("there is no column %q", name), "amudai schema lists the columns")
+		}
+	}
+	c.data.Project = c.columns
+	if c.columns == nil {
+		for _, f := range schema.Fields()[:min(benchProject, schema.NumFields())] {
+			c.data.Project = append(c.data.Project, f.Name)
+		}
+	}
+	q, err := questionOf(c.data, c.where)
+	if err != nil {
+		return err
+	}
+	if q.Where == "" {
+		c.notice("no column is one to ask a question about; --where asks one")
+		return nil
+	}
+	c.data.Questions = []suite.Question{q}
+	return nil
+}
+
+// contenders are what is compared, the base first.
+func (c *comparison) contenders() []suite.Contender {
+	return append(c.rivals(), suite.Shard{Options: c.options})
+}
+
+// rivals are the contenders that are no shards.
+func (a *app) rivals() []suite.Contender {
+	return []suite.Contender{
+		parquetTable{a, "parquet zstd", "zstd"}, parquetTable{a, "parquet snappy", "snappy"},
+		suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
+	}
+}
+
+// show prints the table: a line for each operation, the base in its own unit.
+func (c *comparison) show(r *measure.Result) error {
+	if c.Progress {
+		fmt.Fprint(c.Stderr, "\r\x1b[K")
+	}
+	titles := []string{""}
+	for _, f := range r.Runs {
+		titles = append(titles, ">"+f.Name)
+	}
+	g := newGrid(titles...)
+	for _, op := range append([]string{measure.OpSize}, r.Ops...) {
+		line := []string{c.label(op)}
+		for i, f := range r.Runs {
+			cell := r.Cell(f.Name, op)
+			switch {
+			case i == 0 && op == measure.OpSize:
+				cell = size(f.Size)
+			case i == 0 && !measure.IsShare(op) && !measure.IsPeak(op):
+				cell = duration(time.Duration(f.Median(op) * float64(time.Second)))
+			}
+			line = append(line, cell)
+		}
+		g.add(line...)
+	}
+	fmt.Fprintf(c.Stdout, "%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, of two threads by the clock; %s\n\n", plural(r.Rows, "row"),
+		plural(c.data.Schema.NumFields(), "column"), size(c.bytes), c.options.Edition, c.options.Profile, plural(c.rounds, "round"))
+	if err := c.print(c.Stdout, g); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "\n%s\nproject reads %s.\n", measure.HandNote, printable(strings.Join(c.data.Project, ", ")))
+	for _, q := range c.data.Questions {
+		fmt.Fprintf(c.Stdout, "filter and count ask for %s: %s.\n", printable(q.Where), plural(q.Rows, "row"))
+	}
+	if c.json == "" {
+		return nil
+	}
+	return measure.Save(c.json, []*measure.Result{r})
+}
+
+// label is an operation for people.
+func (c *comparison) label(op string) string {
+	what := map[string]string{
+		measure.OpReuse: "scan, memory reused", measure.OpProReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + plural(len(c.data.Project), "column"),
+		measure.OpFilter + benchName: "filter", measure.OpCount + benchName: "count",
+	}[op]
+	if op == measure.OpTake {
+		q, _ := c.data.Query(op) // it is known: it was measured
+		what = "take " + plural(len(q.Take), "row")
+	}
+	if what == "" {
+		return measure.Title(op)
+	}
+	return strings.Replace(measure.Title(op), op, what, 1)
+}

@@ -1,0 +1,156 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/parquet"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+// benchContender finds a contender by its name.
+func (a *app) benchContender(name string) (suite.Contender, error) {
+	list := a.rivals()
+	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		for p := encoding.Profile(0); p <= encoding.MinimalSize; p++ {
+			list = append(list, suite.Shard{Options: shard.WriterOptions{Edition: e, Profile: p}})
+		}
+	}
+	for _, k := range list {
+		if k.Name() == name {
+			return k, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown contender %q", name)
+}
+
+// parquetTable is Parquet as convert writes and reads it.
+type parquetTable struct {
+	*app
+	title, compression string
+}
+
+// Name implements [suite.Contender].
+func (k parquetTable) Name() string { return k.title }
+
+// Can implements [suite.Contender]: the base, which others are compared with, does all.
+func (k parquetTable) Can(_ *suite.Dataset, op string) bool {
+	return k.compression == "zstd" || op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen ||
+		measure.IsPeak(op)
+}
+
+// Write implements [suite.Contender].
+func (k parquetTable) Write(ctx context.Context, path string, s *arrow.Schema, next suite.Source, _ int) error {
+	sink, err := k.createSink(ctx, path, parquet.Format, s, true, tabular.WriteOptions{Compression: k.compression})
+	if err != nil {
+		return err
+	}
+	defer sink.Abort()
+	if err := next.Each(func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
+		return err
+	}
+	return sink.Close(ctx)
+}
+
+// Read implements [suite.Contender]. arrow-go reads whole columns: rows are
+// picked out of them by hand, as seeking takes it longer.
+func (k parquetTable) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) (err error) {
+	where, err := condition(q.Where)
+	if err != nil {
+		return err
+	}
+	if q.Count {
+		q.Columns = topLevel(where)
+	}
+	src, err := k.openSource(ctx, path, parquet.Format.Name,
+		tabular.ReadOptions{Columns: q.Columns, BatchRows: suite.BatchRows, Parallel: q.Threads > 1})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	p := picker{take: q.Take}
+	if q.Where != "" {
+		if p.where, err = filter.Bind(where, src.Schema()); err != nil {
+			return err
+		}
+	}
+	for {
+		b, err := src.Next(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			b, err = p.pick(b, q.Count)
+		}
+		if err != nil {
+			return err
+		}
+		out.Batch(b)
+		b.Release()
+	}
+}
+
+// topLevel are the columns of a table that a condition looks at, or into.
+func topLevel(where filter.Expr) []string {
+	var names []string
+	for _, path := range where.Columns() {
+		names = append(names, schema.SplitPath(path)[0])
+	}
+	return names
+}
+
+// picker leaves some rows of each batch.
+type picker struct {
+	where *filter.Bound
+	take  []int64 // numbers of rows in ascending order
+	first int64   // of the next batch
+}
+
+// pick gives the rows that are asked for, of which only the number may matter. It
+// releases the batch.
+func (p *picker) pick(b arrow.RecordBatch, count bool) (arrow.RecordBatch, error) {
+	if p.where == nil && p.take == nil {
+		return b, nil
+	}
+	defer b.Release()
+	var rows []int64
+	if p.where != nil {
+		set, err := p.where.Select(b)
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.AppendSeq(rows, set.Rows())
+	}
+	for ; len(p.take) > 0 && p.take[0] < p.first+b.NumRows(); p.take = p.take[1:] {
+		rows = append(rows, p.take[0]-p.first)
+	}
+	p.first += b.NumRows()
+	if count {
+		return array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, int64(len(rows))), nil
+	}
+	columns := make([]arrow.Array, b.NumCols())
+	for i, c := range b.Columns() {
+		picked, err := arrowutil.Take(memory.DefaultAllocator, c, rows)
+		if err != nil {
+			return nil, fmt.Errorf("column %s: %w", b.ColumnName(i), err)
+		}
+		defer picked.Release()
+		columns[i] = picked
+	}
+	return array.NewRecordBatch(b.Schema(), columns, int64(len(rows))), nil
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"cmp"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// A question that nobody asked is one that about a hundredth of the rows answer, found by
+// trying two about each of the first columns on some of the batches.
+const (
+	questionShare   = 0.01
+	questionColumns = 32
+	questionBatches = 4
+	questionSample  = 500 // values of a batch to see what a column holds
+)
+
+// questionOf is the question of a text, or one that fits the data; its text is empty if no
+// column can be asked about.
+func questionOf(d *suite.Dataset, text string) (suite.Question, error) {
+	if text == "" {
+		text = chooseQuestion(d)
+	}
+	q := suite.Question{Name: benchName, Where: text, Count: true}
+	if text == "" {
+		return q, nil
+	}
+	bound, err := filter.BindText(text, d.Schema)
+	if err != nil {
+		return q, usagef("amudai schema lists the columns", "--where: %w", err)
+	}
+	q.Rows, err = rowsOf(bound, d.Batches)
+	return q, err
+}
+
+// rowsOf is how many rows meet a condition.
+func rowsOf(bound *filter.Bound, batches []arrow.RecordBatch) (n int64, err error) {
+	for _, b := range batches {
+		set, err := bound.Select(b)
+		if err != nil {
+			return 0, err
+		}
+		n += set.Len()
+	}
+	return n, nil
+}
+
+// chooseQuestion tries conditions and gives the one whose share of rows is nearest
+// to what it should be.
+func chooseQuestion(d *suite.Dataset) string {
+	var batches []arrow.RecordBatch
+	rows := int64(0)
+	for i := range min(questionBatches, len(d.Batches)) {
+		batches = append(batches, d.Batches[i*len(d.Batches)/min(questionBatches, len(d.Batches))])
+		rows += batches[i].NumRows()
+	}
+	best, distance := "", math.Inf(1)
+	for i, f := range d.Schema.Fields()[:min(questionColumns, d.Schema.NumFields())] {
+		for _, e := range candidates(f, sampleOf(batches, i)) {
+			bound, err := filter.Bind(e, d.Schema)
+			if err != nil {
+				continue // values that have no literal, or two columns of that name
+			}
+			n, err := rowsOf(bound, batches)
+			if err != nil || n == 0 {
+				continue
+			}
+			if off := math.Abs(math.Log(float64(n) / float64(rows) / questionShare)); off < distance {
+				best, distance = e.String(), off
+			}
+		}
+	}
+	return best
+}
+
+// sampleOf are the texts of some values of a column.
+func sampleOf(batches []arrow.RecordBatch, column int) (texts []string) {
+	for _, b := range batches {
+		c := b.Column(column)
+		for i := range min(questionSample, c.Len()) {
+			if row := i * c.Len() / min(questionSample, c.Len()); c.IsValid(row) {
+				texts = append(texts, c.ValueStr(row))
+			}
+		}
+	}
+	return texts
+}
+
+// candidates are conditions on a column that holds some values: above most of them, and
+// equal to the one that occurs about as often as the question's rows should.
+func candidates(f arrow.Field, values []string) []filter.Expr {
+	lit, order := literalOf(f.Type)
+	if lit == nil || len(values) == 0 {
+		return nil
+	}
+	sorted := slices.SortedFunc(slices.Values(values), order)
+	column := filter.Col(schema.JoinPath("", f.Name))
+	above := sorted[int(float64(len(sorted))*(1-questionShare))]
+	wanted, best, distance := float64(len(sorted))*questionShare, "", math.Inf(1)
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && sorted[n] == sorted[0] {
+			n++
+		}
+		if off := math.Abs(math.Log(float64(n) / wanted)); off < distance {
+			best, distance = sorted[0], off
+		}
+		sorted = sorted[n:]
+	}
+	return []filter.Expr{filter.Gt(column, lit(above)), filter.Eq(column, lit(best))}
+}
+
+// literalOf is how texts of values of a type become literals, and their order; nil for
+// types that are not asked about.
+func literalOf(t arrow.DataType) (lit func(string) filter.Expr, order func(a, b string) int) {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	switch id := t.ID(); {
+	case arrow.IsInteger(id), arrow.IsFloating(id), arrow.IsDecimal(id):
+		return numberLiteral, func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) }
+	case id == arrow.STRING, id == arrow.LARGE_STRING, id == arrow.STRING_VIEW, id == arrow.DATE32, id == arrow.TIMESTAMP:
+		return func(s string) filter.Expr { return filter.Lit(s) }, cmp.Compare[string]
+	}
+	return nil, nil
+}
+
+func numberOf(s string) float64 {
+	v, _ := strconv.ParseFloat(s, 64) // what is none sorts as 0
+	return v
+}
+
+func numberLiteral(s string) filter.Expr {
+	r, ok := new(big.Rat).SetString(s)
+	if !ok { // NaN and infinities
+		return filter.Lit(s)
+	}
+	return filter.Lit(r)
+}

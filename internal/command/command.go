@@ -1,0 +1,248 @@
+// Package command is the command amudai: flags, progress and tables on the
+// terminal. What it does with data is in the packages below; main only calls
+// [Main].
+//
+// Data goes to stdout, everything for people (notices, progress, errors) to
+// stderr. Tables are aligned for reading; colours, and widths cut to the screen, are used on a terminal only, and
+// colours not if NO_COLOR is set. An error is one line, cause first.
+//
+// Exit codes:
+//
+//	0    done
+//	1    failed, or verify found problems
+//	2    wrong usage: unknown command, flag or format
+//	130  interrupted
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// Exit codes of [Main].
+const (
+	ExitOK          = 0
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitInterrupted = 130
+)
+
+// Env is the world as a command sees it.
+type Env struct {
+	Args   []string // without the name of the program
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Getenv func(string) string // nil: no variable is set
+
+	// Width is the width of stdout if that is a terminal, else 0; Progress says
+	// whether stderr is one.
+	Width    int
+	Progress bool
+}
+
+// OSEnv is the environment of this process.
+func OSEnv() Env {
+	e := Env{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}
+	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
+		e.Width = 80
+		if w, _, err := term.GetSize(fd); err == nil && w > 20 {
+			e.Width = w
+		}
+	}
+	e.Progress = term.IsTerminal(int(os.Stderr.Fd()))
+	return e
+}
+
+// app is one run of the command.
+type app struct {
+	Env
+	color  bool
+	types  arrowmap.ReadOptions // of shards that are read as tables
+	shards shard.ScanOptions    // what to read of them
+}
+
+// Main runs the command and returns its exit code. When ctx is cancelled, the
+// command stops soon and leaves nothing half-written behind.
+func Main(ctx context.Context, env Env) int {
+	a := &app{Env: env}
+	if a.Getenv == nil {
+		a.Getenv = func(string) string { return "" }
+	}
+	a.color = a.Width > 0 && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	root := a.root()
+	root.SetArgs(env.Args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	refuseUnknown(root)
+	return a.report(ctx, root.ExecuteContext(ctx))
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "amudai",
+		Short: "Read, write and check Amudai shards",
+		Long: `amudai converts tables to Amudai shards and back, and shows what is in them.
+
+Files are recognised by their extension or first bytes; "-" is stdin or stdout. Inputs may
+also be http(s) URLs.`,
+		SilenceUsage: true, SilenceErrors: true,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		text, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", text)
+	})
+	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Looking into shards:"})
+	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
+		c.GroupID = "data"
+		root.AddCommand(c)
+	}
+	for _, c := range append(a.lookers(), a.demo(), a.bench(), a.benchPeak()) {
+		c.GroupID = "look"
+		root.AddCommand(c)
+	}
+	root.AddCommand(a.version())
+	return root
+}
+
+// refuseUnknown makes usage errors of arguments that Cobra's own commands answer
+// with help. Those keep the output that is set now.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd("completion") // else it exists only once somebody asks for it
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.Args = noArgs
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err != nil || found == root && len(args) > 0 {
+					return noArgs(root, args)
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// wants checks the number of arguments; most below 0 means any number.
+func wants(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		return usagef("", "usage: %s (%s)", cmd.UseLine(), what)
+	}
+}
+
+// noArgs takes no arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasSubCommands() {
+		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q", args[0])
+	}
+	return wants(0, 0, "no arguments")(cmd, args)
+}
+
+// usageError is a mistake in the command line.
+type usageError struct {
+	err  error
+	hint string
+}
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+func (e usageError) Hint() string  { return e.hint }
+
+// usagef is a usage error with a hint.
+func usagef(hint, format string, args ...any) error {
+	return usageError{err: fmt.Errorf(format, args...), hint: hint}
+}
+
+// hinted adds a hint to an error that has none.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+func (e hinted) Hint() string  { return e.hint }
+
+// withHint adds a hint to err, unless it has one.
+func withHint(err error, format string, args ...any) error {
+	var h interface{ Hint() string }
+	if err == nil || errors.As(err, &h) && h.Hint() != "" {
+		return err
+	}
+	return hinted{err, fmt.Sprintf(format, args...)}
+}
+
+// errProblems is the outcome of a check that found something and said so.
+var errProblems = errors.New("problems found")
+
+// report prints an error and gives the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	var ue usageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, errProblems):
+		return ExitFailure
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.Stderr, "amudai: interrupted")
+		return ExitInterrupted
+	case isBrokenPipe(err): // the reader of stdout has seen enough
+		return ExitOK
+	}
+	fmt.Fprintln(a.Stderr, a.paint(red, "amudai:"), errorLine(err))
+	if errors.As(err, &ue) {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// errorLine is an error as one line, with its hint.
+func errorLine(err error) string {
+	text := oneLine(err.Error())
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		text += " (hint: " + h.Hint() + ")"
+	} else if inShard(err) {
+		text += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
+	}
+	return text
+}
+
+// inShard tells whether an error is about bytes of a shard that are damaged. Other
+// formats have no elements.
+func inShard(err error) bool {
+	var e *fault.Error
+	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Element != ""
+}
+
+// oneLine joins the lines of a text.
+func oneLine(text string) string {
+	lines := strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	return printable(strings.Join(lines, "; "))
+}
+
+// notice tells people something that is no error.
+func (a *app) notice(text string) {
+	fmt.Fprintln(a.Stderr, a.paint(dim, "note: "+printable(text)))
+}
+
+func (a *app) noticef(format string, args ...any) { a.notice(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,362 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+func (a *app) convert() *cobra.Command {
+	var r readFlags
+	var w writeFlags
+	cmd := &cobra.Command{
+		Use:   "convert IN... OUT",
+		Short: "Convert tables between formats",
+		Long: `convert reads tables in any format and writes one in any other:
+
+` + formatHelp() + `
+Several inputs with the same columns follow one another; in a shard, each begins a stripe.
+Types of CSV and JSON are inferred from a sample, and nothing is ever lost silently: text with
+leading zeros or mixed types stays text, and a value that does not fit later is an error.
+The output appears under its name only when it is complete.`,
+		Example: `  amudai convert flights.parquet flights.amudai.shard
+  amudai convert --schema zip:utf8 jan.csv feb.csv year.amudai.shard
+  curl -s https://example.org/data.jsonl | amudai convert --from jsonl - data.amudai.shard
+  amudai convert flights.amudai.shard --to csv --columns date,delay -`,
+		Args: wants(2, -1, "inputs, then the output"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c := converter{app: a, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1], from: r.from}
+			var err error
+			if c.read, err = r.options(a); err != nil {
+				return err
+			}
+			if w.quiet {
+				c.read.Notice = nil
+			}
+			return c.run(cmd.Context())
+		},
+	}
+	r.register(cmd, true)
+	w.register(cmd)
+	return cmd
+}
+
+// converter is one run of convert.
+type converter struct {
+	*app
+	read   tabular.ReadOptions
+	write  *writeFlags
+	from   string
+	inputs []string
+	output string
+
+	format   tabular.Format // of the output
+	shard    shard.WriterOptions
+	schema   *arrow.Schema
+	total    int64 // rows of all inputs
+	known    bool  // total is something
+	first    tabular.Source
+	progress *progress
+}
+
+func (c *converter) run(ctx context.Context) (err error) {
+	if c.format, err = outputFormat(c.output, c.write.to); err != nil {
+		return err
+	}
+	if c.shard, err = c.write.shardOptions(); err != nil {
+		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	if err := c.look(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if c.first != nil {
+			err = errors.Join(err, c.first.Close())
+		}
+	}()
+	if c.format.Name == shardName {
+		if err := c.chooseNanos(ctx); err != nil {
+			return err
+		}
+	}
+	sink, err := c.createSink(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, sink.Abort())
+		}
+	}()
+	c.progress = c.startProgress(c.total, c.known, c.write.quiet)
+	err = c.copyAll(ctx, sink)
+	if err == nil {
+		err = sink.Close(ctx)
+	}
+	c.progress.end(c.Stderr)
+	if err == nil {
+		c.summary()
+	}
+	return err
+}
+
+// check refuses what cannot work before anything is read.
+func (c *converter) check() error {
+	if slices.Contains(c.inputs[1:], "-") {
+		return usagef("", "stdin can only be the first input")
+	}
+	return checkOutput(c.output, c.write.force)
+}
+
+// checkOutput tells early what creating an output would tell later.
+func checkOutput(location string, force bool) error {
+	if location == "-" || isURL(location) {
+		return nil
+	}
+	if _, err := os.Lstat(location); err == nil && !force {
+		return creating(location, fs.ErrExist)
+	}
+	if _, err := os.Stat(filepath.Dir(location)); err != nil {
+		return creating(location, err)
+	}
+	return nil
+}
+
+func (c *converter) createSink(ctx context.Context) (tabular.Sink, error) {
+	if c.format.Name == shardName {
+		return c.createShard(ctx, c.output, c.schema, c.shard)
+	}
+	o := tabular.WriteOptions{Level: c.write.level, RowGroupRows: c.write.rowGroupRows, Notice: c.read.Notice}
+	o.CSV = tabular.CSVWriteOptions{}
+	return c.app.createSink(ctx, c.output, c.format, c.schema, c.write.force, o)
+}
+
+// look opens every input for its schema, checks that they go together, and
+// leaves the first one open.
+func (c *converter) look(ctx context.Context) error {
+	c.known = true
+	for i, location := range c.inputs {
+		src, err := c.openSource(ctx, location, c.from, c.readOptions(i))
+		if err != nil {
+			return err
+		}
+		n, ok := src.Rows()
+		c.total, c.known = c.total+n, c.known && ok
+		if i == 0 {
+			c.first, c.schema = src, src.Schema()
+			continue
+		}
+		err = c.checkInput(src.Schema(), location)
+		if err = errors.Join(err, src.Close()); err != nil {
+			return errors.Join(err, c.first.Close())
+		}
+	}
+	return nil
+}
+
+// readOptions are those of input i: the later ones take the types of the first.
+func (c *converter) readOptions(i int) tabular.ReadOptions {
+	o := c.read
+	if i > 0 {
+		o.Schema, o.Notice = c.schema.Fields(), nil
+		if o.Columns != nil {
+			o.Schema = c.read.Schema
+		}
+	}
+	return o
+}
+
+// checkInput checks that an input has the columns of the first one, and makes
+// columns nullable that are so in any input.
+func (c *converter) checkInput(s *arrow.Schema, location string) error {
+	fields := c.schema.Fields()
+	if s.NumFields() != len(fields) {
+		return fmt.Errorf("%s has %s, %s has %d: inputs must have the same columns", location, plural(s.NumFields(), "column"), c.inputs[0], len(fields))
+	}
+	changed := false
+	for i, f := range fields {
+		at := s.FieldIndices(f.Name)
+		if len(at) == 0 {
+			return fmt.Errorf("%s has no column %q, which %s has: inputs must have the same columns", location, f.Name, c.inputs[0])
+		}
+		g := s.Field(at[0])
+		if !arrow.TypeEqual(f.Type, g.Type) {
+			return withHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, tabular.TypeText(g.Type), location, tabular.TypeText(f.Type), c.inputs[0]),
+				"--schema %s:TYPE gives CSV and JSON columns one type", f.Name)
+		}
+		if g.Nullable && !f.Nullable {
+			fields[i].Nullable, changed = true, true
+		}
+	}
+	if changed {
+		meta := c.schema.Metadata()
+		c.schema = arrow.NewSchema(fields, &meta)
+	}
+	return nil
+}
+
+// copyAll moves the rows of all inputs.
+func (c *converter) copyAll(ctx context.Context, sink tabular.Sink) error {
+	for i, location := range c.inputs {
+		src := c.first
+		c.first = nil
+		if i > 0 {
+			var err error
+			if src, err = c.openSource(ctx, location, c.from, c.readOptions(i)); err != nil {
+				return err
+			}
+			if s, ok := sink.(*shardSink); ok {
+				if err := s.w.CutStripe(ctx); err != nil {
+					return errors.Join(err, src.Close())
+				}
+			}
+		}
+		if err := errors.Join(c.copy(ctx, src, sink), src.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy moves the rows of one source, reading ahead by one batch.
+func (c *converter) copy(ctx context.Context, src tabular.Source, sink tabular.Sink) error {
+	ctx, stop := context.WithCancel(ctx)
+	batches := readAhead(ctx, src)
+	defer func() {
+		stop()
+		for b := range batches { // until the reader has ended
+			b.release()
+		}
+	}()
+	for b := range batches {
+		if b.err == io.EOF {
+			return nil
+		}
+		if b.err != nil {
+			return b.err
+		}
+		n := b.batch.NumRows()
+		err := c.writeBatch(ctx, sink, b.batch)
+		b.release()
+		if err != nil {
+			return err
+		}
+		total, known := c.total, c.known
+		if len(c.inputs) == 1 {
+			total, known = b.total, b.known // estimates get better
+		}
+		c.progress.add(n, total, known)
+	}
+	return ctx.Err()
+}
+
+// writeBatch writes a batch with its columns in the order of the output.
+func (c *converter) writeBatch(ctx context.Context, sink tabular.Sink, b arrow.RecordBatch) error {
+	if b.Schema().Equal(c.schema) {
+		return sink.Write(ctx, b)
+	}
+	columns := make([]arrow.Array, c.schema.NumFields())
+	for i, f := range c.schema.Fields() {
+		columns[i] = b.Column(i)
+		if b.Schema().Field(i).Name != f.Name {
+			columns[i] = b.Column(b.Schema().FieldIndices(f.Name)[0])
+		}
+	}
+	same := array.NewRecordBatch(c.schema, columns, b.NumRows())
+	defer same.Release()
+	return sink.Write(ctx, same)
+}
+
+// readBatch is what readAhead hands over.
+type readBatch struct {
+	batch arrow.RecordBatch
+	err   error
+	total int64
+	known bool
+}
+
+func (b readBatch) release() {
+	if b.batch != nil {
+		b.batch.Release()
+	}
+}
+
+// readAhead reads the source in a goroutine, which ends after an error (io.EOF
+// too) or when ctx is cancelled, and closes the channel then.
+func readAhead(ctx context.Context, src tabular.Source) <-chan readBatch {
+	out := make(chan readBatch)
+	go func() {
+		defer close(out)
+		for {
+			b := nextBatch(ctx, src)
+			select {
+			case out <- b:
+			case <-ctx.Done():
+				b.release()
+				return
+			}
+			if b.err != nil {
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// nextBatch keeps a panic inside the goroutine from ending the process.
+func nextBatch(ctx context.Context, src tabular.Source) (b readBatch) {
+	defer func() {
+		if r := recover(); r != nil {
+			b = readBatch{err: fmt.Errorf("reading failed: %v", r)}
+		}
+	}()
+	b.batch, b.err = src.Next(ctx)
+	b.total, b.known = src.Rows()
+	return b
+}
+
+// summary says what was done, to people only.
+func (c *converter) summary() {
+	if !c.Progress || c.write.quiet {
+		return
+	}
+	text := c.progress.rate()
+	if c.output == "-" {
+		fmt.Fprintln(c.Stderr, text)
+		return
+	}
+	text += " → " + c.output
+	if info, err := os.Stat(c.output); err == nil && c.shard.Layout == shard.SingleFile {
+		text += ", " + size(info.Size())
+		if from := c.inputBytes(); from > 0 {
+			text += " (from " + size(from) + ")"
+		}
+	}
+	fmt.Fprintln(c.Stderr, text)
+}
+
+func (c *converter) inputBytes() (n int64) {
+	for _, location := range c.inputs {
+		info, err := os.Stat(location)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		n += info.Size()
+	}
+	return n
+}

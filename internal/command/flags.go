@@ -1,0 +1,255 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+// readFlags are those that say how inputs are read.
+type readFlags struct {
+	from, schema, delimiter, sampleBytes string
+	columns, nulls                       []string
+	sampleRows                           int
+	noHeader, defaultTypes               bool
+	decimals, ticks, dynamics            string
+}
+
+func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
+	f := cmd.Flags()
+	f.StringVar(&r.from, "from", "", "format of the input, if its name does not tell")
+	f.StringVar(&r.schema, "schema", "", `types of CSV and JSON columns, "name:type,…" or @FILE; others are inferred`)
+	f.IntVar(&r.sampleRows, "sample", 0, "rows that types are inferred from (default 10000)")
+	f.StringVar(&r.sampleBytes, "sample-bytes", "", "bytes of that sample at most (default 8MiB)")
+	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
+	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
+	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, beside nothing (can be repeated)")
+	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
+	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
+	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
+	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types kept in it")
+	complete(cmd, "from", formats.Names()...)
+	complete(cmd, "ticks", "auto", "ns", "us", "raw")
+	complete(cmd, "dynamics", "json", "text", "raw")
+	complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
+	if withColumns {
+		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, in this order; paths in shards")
+	}
+}
+
+// complete names the values of a flag for shell completion.
+func complete(cmd *cobra.Command, flag string, values ...string) {
+	// It fails only for a flag that is not there, and for one that is completed twice.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// types checks the flags about the Arrow types of shards.
+func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
+	o.IgnoreKept = r.defaultTypes
+	if o.DateTimes, err = pick("--ticks", r.ticks, []string{"auto", "ns", "us", "raw"},
+		arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw); err != nil {
+		return o, err
+	}
+	o.TimeSpans = o.DateTimes
+	if o.Dynamics, err = pick("--dynamics", r.dynamics, []string{"json", "text", "raw"},
+		arrowmap.DynamicsAsJSON, arrowmap.DynamicsAsText, arrowmap.DynamicsRaw); err != nil {
+		return o, err
+	}
+	switch r.decimals {
+	case "":
+	case "text":
+		o.Decimals = arrowmap.DecimalsAsText
+	case "raw":
+		o.Decimals = arrowmap.DecimalsRaw
+	default:
+		t, err := tabular.ParseType(r.decimals)
+		d, ok := t.(arrow.DecimalType)
+		if err != nil || !ok || d.BitWidth() < 128 {
+			return o, usagef("", "--decimals %q: use text, raw, decimal128(p,s) or decimal256(p,s)", r.decimals)
+		}
+		if d.BitWidth() == 256 {
+			o.Decimals = arrowmap.DecimalsAs256
+		}
+		o.DecimalPrecision, o.DecimalScale = d.GetPrecision(), d.GetScale()
+	}
+	return o, nil
+}
+
+// pick gives the value that a name stands for.
+func pick[T any](flag, name string, names []string, values ...T) (T, error) {
+	i := slices.Index(names, name)
+	if i < 0 {
+		var none T
+		return none, usagef("", "%s %q: use %s", flag, name, strings.Join(names, ", "))
+	}
+	return values[i], nil
+}
+
+// options checks the flags.
+func (r *readFlags) options(a *app) (tabular.ReadOptions, error) {
+	o := tabular.ReadOptions{Columns: r.columns, SampleRows: r.sampleRows, Notice: a.notice}
+	o.CSV = tabular.CSVReadOptions{NoHeader: r.noHeader, Nulls: r.nulls}
+	var err error
+	if a.types, err = r.types(); err != nil {
+		return o, err
+	}
+	if o.CSV.Delimiter, err = delimiterOf(r.delimiter); err != nil {
+		return o, err
+	}
+	if r.sampleRows < 0 {
+		return o, usagef("", "--sample %d is negative", r.sampleRows)
+	}
+	if r.sampleBytes != "" {
+		if o.SampleBytes, err = parseSize(r.sampleBytes); err != nil {
+			return o, usagef("", "--sample-bytes: %w", err)
+		}
+	}
+	text := r.schema
+	if name, ok := strings.CutPrefix(text, "@"); ok {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return o, missing(name, err)
+		}
+		text = string(b)
+	}
+	if o.Schema, err = tabular.ParseSchema(text); err != nil {
+		return o, usagef("amudai infer-schema prints one to start from", "--%w", err)
+	}
+	return o, nil
+}
+
+func delimiterOf(s string) (byte, error) {
+	switch {
+	case s == "":
+		return 0, nil
+	case s == "tab" || s == `\t`:
+		return '\t', nil
+	case len(s) == 1:
+		return s[0], nil
+	}
+	return 0, usagef("--delimiter ';' or --delimiter tab", "--delimiter %q is not one ASCII character", s)
+}
+
+// parseSize reads a number of bytes: 4096, 64KiB, 8 MB.
+func parseSize(s string) (int64, error) {
+	number := strings.TrimRight(strings.TrimSpace(s), "KMGTiBkmgtb ")
+	unit := strings.ToLower(strings.TrimSpace(strings.TrimSpace(s)[len(number):]))
+	factor, ok := map[string]int64{"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
+		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}[unit]
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || !ok || n < 0 || n*float64(factor) > 1<<60 {
+		return 0, fmt.Errorf("%q is not a size such as 512KiB or 64MiB", s)
+	}
+	return int64(n * float64(factor)), nil
+}
+
+// writeFlags are those that say how the output is written.
+type writeFlags struct {
+	to, profile, edition, layout, stripeBytes, nanos, memory, created string
+	stripeRows, rowGroupRows                                          int64
+	level, parallel                                                   int
+	force, quiet                                                      bool
+}
+
+func (w *writeFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.to, "to", "", "format of the output, if its name does not tell")
+	f.BoolVarP(&w.force, "force", "f", false, "replace an existing output")
+	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress and no notices")
+	w.registerCoding(cmd)
+	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
+	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
+	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: raw bytes of a stripe at most")
+	f.StringVar(&w.nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto looks at the file first")
+	f.StringVar(&w.created, "created", "", "shard: creation time to record, as 2006-01-02T15:04:05Z (default: now); fixes the bytes")
+	f.StringVar(&w.memory, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
+	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
+	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
+	f.Int64Var(&w.rowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
+	complete(cmd, "to", formats.Names()...)
+	complete(cmd, "layout", "single", "two-level")
+	complete(cmd, "nanos", "auto", "ticks", "int64")
+}
+
+// registerCoding adds the flags that say how values become bytes.
+func (w *writeFlags) registerCoding(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
+	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (what every reader knows) or 2026")
+	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
+	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
+}
+
+// coding checks the flags of registerCoding.
+func (w *writeFlags) coding() (o shard.WriterOptions, err error) {
+	o.Program = "amudai " + Version
+	if o.Profile, err = profileOf(w.profile); err != nil {
+		return o, err
+	}
+	if o.Edition, err = edition.Parse(w.edition); err != nil {
+		return o, usagef("", "--edition: %w", err)
+	}
+	return o, nil
+}
+
+// shardOptions checks the flags for shards.
+func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
+	if o, err = w.coding(); err != nil {
+		return o, err
+	}
+	o.Overwrite, o.Parallelism, o.StripeRows = w.force, w.parallel, w.stripeRows
+	if o.Layout, err = layoutOf(w.layout); err != nil {
+		return o, err
+	}
+	if w.stripeRows <= 0 {
+		return o, usagef("", "--stripe-rows %d: use a number above 0", w.stripeRows)
+	}
+	if o.StripeBytes, err = parseSize(w.stripeBytes); err != nil || o.StripeBytes == 0 {
+		return o, usagef("", "--stripe-bytes: %q is not a size such as 512MiB", w.stripeBytes)
+	}
+	if o.MemoryBytes, err = parseSize(w.memory); err != nil || o.MemoryBytes == 0 {
+		return o, usagef("", "--memory: %q is not a size such as 64MiB", w.memory)
+	}
+	if w.created != "" {
+		if o.CreationTime, err = time.Parse(time.RFC3339Nano, w.created); err != nil {
+			return o, usagef("", "--created %q is not a time such as 2006-01-02T15:04:05Z", w.created)
+		}
+	}
+	if w.nanos != "auto" && w.nanos != "ticks" && w.nanos != "int64" {
+		return o, usagef("", "--nanos %q: use auto, ticks or int64", w.nanos)
+	}
+	return o, nil
+}
+
+func layoutOf(name string) (shard.Layout, error) {
+	switch name {
+	case "single", "single-file":
+		return shard.SingleFile, nil
+	case "two-level":
+		return shard.TwoLevel, nil
+	}
+	return 0, usagef("", "--layout %q: use single or two-level", name)
+}
+
+// profileOf reads the name of a profile in any case, with or without dashes.
+func profileOf(name string) (encoding.Profile, error) {
+	plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+	for p := encoding.Profile(0); p <= encoding.MinimalSize; p++ {
+		if strings.ToLower(p.String()) == plain {
+			return p, nil
+		}
+	}
+	return 0, usagef("", "--profile %q: use plain, minimal-compression, balanced, high-compression or minimal-size", name)
+}

@@ -1,0 +1,411 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/parquet"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+// shardName names the format of shards among the others. It is opened by its
+// location, not as a stream of bytes.
+const shardName = "shard"
+
+// formats lists every format that convert knows.
+var formats = append(tabular.Formats{
+	{Name: shardName, Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"}},
+	parquet.Format,
+}, tabular.All()...)
+
+// formatHelp lists names and extensions for help texts.
+func formatHelp() string {
+	var b strings.Builder
+	for _, f := range formats {
+		fmt.Fprintf(&b, "  %-8s %-18s %s\n", f.Name, f.Title, strings.Join(f.Extensions, " "))
+	}
+	return b.String()
+}
+
+// isURL tells URLs from paths; a Windows drive is no scheme.
+func isURL(location string) bool {
+	scheme, _, ok := strings.Cut(location, "://")
+	return ok && len(scheme) > 1
+}
+
+// openInput opens a location for reading: "-" is stdin. The name of the format
+// is given, or found by the extension, or by the first bytes.
+func (a *app) openInput(ctx context.Context, location, format string) (tabular.Input, tabular.Format, error) {
+	in, err := a.input(ctx, location)
+	if err == nil {
+		location, err = decompress(&in, location)
+	}
+	if err != nil {
+		return in, tabular.Format{}, err
+	}
+	f, err := chooseFormat(&in, location, format)
+	if err != nil {
+		err = errors.Join(err, in.Close())
+	}
+	return in, f, err
+}
+
+func (a *app) input(ctx context.Context, location string) (tabular.Input, error) {
+	switch {
+	case location == "-":
+		return tabular.Input{Name: "stdin", Reader: a.Stdin, Size: -1}, nil
+	case isURL(location):
+		return remoteInput(ctx, location)
+	}
+	f, err := os.Open(location)
+	if err != nil {
+		return tabular.Input{}, missing(location, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return tabular.Input{}, errors.Join(err, f.Close())
+	}
+	if info.IsDir() {
+		return tabular.Input{}, errors.Join(fmt.Errorf("%s is a folder", location), f.Close())
+	}
+	in := tabular.Input{Name: location, Reader: f, Size: -1, Closer: f}
+	if info.Mode().IsRegular() {
+		in.At, in.Size = f, info.Size()
+	}
+	return in, nil
+}
+
+// decompress reads through gzip or zstd if the name says so, and gives the name
+// without that.
+func decompress(in *tabular.Input, location string) (string, error) {
+	name := strings.ToLower(location)
+	var r io.Reader
+	var err error
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		r, err = gzip.NewReader(in.Reader)
+		location = location[:len(location)-len(".gz")]
+	case strings.HasSuffix(name, ".zst"):
+		var d *zstd.Decoder
+		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err == nil {
+			r = d
+			in.Closer = closers{closeFunc(d.Close), in.Closer}
+		}
+		location = location[:len(location)-len(".zst")]
+	default:
+		return location, nil
+	}
+	if err != nil {
+		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+	}
+	in.Reader, in.At, in.Size = r, nil, -1
+	return location, nil
+}
+
+// closers closes several things in turn.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (cs closers) Close() error {
+	var all error
+	for _, c := range cs {
+		if c != nil {
+			all = errors.Join(all, c.Close())
+		}
+	}
+	return all
+}
+
+type closeFunc func()
+
+// Close implements io.Closer.
+func (f closeFunc) Close() error { f(); return nil }
+
+// missing says in plain words that there is no such file.
+func missing(location string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return plainError{location + " does not exist", err}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return plainError{location + ": permission denied", err}
+	}
+	return err
+}
+
+// plainError has a text of its own for an error.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e plainError) Error() string { return e.text }
+func (e plainError) Unwrap() error { return e.err }
+
+// remoteInput reads an artifact of a store through ranges.
+func remoteInput(ctx context.Context, location string) (tabular.Input, error) {
+	store, err := storage.ForLocation(location)
+	if err != nil {
+		return tabular.Input{}, err
+	}
+	r, err := store.Open(ctx, location)
+	if err != nil {
+		return tabular.Input{}, missing(location, err)
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return tabular.Input{}, errors.Join(missing(location, err), r.Close())
+	}
+	at := readerAt{ctx, r, size}
+	return tabular.Input{
+		Name: location, At: at, Size: size, Closer: r,
+		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
+	}, nil
+}
+
+// readerAt is a storage.Reader as an io.ReaderAt.
+type readerAt struct {
+	ctx  context.Context
+	r    storage.Reader
+	size int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
+	if off >= r.size {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), r.size-off))
+	if err := r.r.ReadAt(r.ctx, p[:n], off); err != nil {
+		return 0, err
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// chooseFormat finds the format of an input; it may look at its first bytes,
+// which stay to be read.
+func chooseFormat(in *tabular.Input, location, name string) (tabular.Format, error) {
+	if name != "" {
+		return byName(name)
+	}
+	if f, ok := formats.ByPath(location); ok {
+		return f, nil
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(in.Reader, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return tabular.Format{}, err
+	}
+	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
+	if name = tabular.Sniff(head[:n]); name == "" {
+		return tabular.Format{}, usagef("--from csv, or one of "+strings.Join(formats.Names(), ", "), "cannot tell the format of %s", in.Name)
+	}
+	return byName(name)
+}
+
+func byName(name string) (tabular.Format, error) {
+	f, err := formats.ByName(name)
+	if err != nil {
+		return f, usageError{err: err}
+	}
+	return f, nil
+}
+
+// openSource opens a location as a source of batches.
+func (a *app) openSource(ctx context.Context, location, format string, o tabular.ReadOptions) (tabular.Source, error) {
+	in, f, err := a.openInput(ctx, location, format)
+	if err != nil {
+		return nil, err
+	}
+	if f.Name == shardName {
+		return a.openShardSource(ctx, in, location, o)
+	}
+	flag := ""
+	switch {
+	case !a.shards.Filter.IsZero():
+		flag = "--where"
+	case a.shards.Strings != shard.StringsAsKept:
+		flag = "--strings"
+	}
+	if flag != "" {
+		return nil, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
+	}
+	src, err := f.Open(ctx, in, o)
+	if err != nil {
+		return nil, wrongFormat(err, location, f)
+	}
+	return src, nil
+}
+
+// readAll calls f, if any, with every batch of a table that has some number of rows, and
+// with the number of its first row.
+func (a *app) readAll(ctx context.Context, location string, columns []string, rows int64, f func(b arrow.RecordBatch, first int64) error) (err error) {
+	src, err := a.openSource(ctx, location, "", tabular.ReadOptions{Columns: columns})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	got := int64(0)
+	for {
+		b, err := src.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if f != nil {
+			err = f(b, got)
+		}
+		got += b.NumRows()
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+	if got != rows {
+		return fmt.Errorf("%d rows came back, not %d", got, rows)
+	}
+	return nil
+}
+
+// writeAll writes batches to a sink, unless making it has failed.
+func writeAll(ctx context.Context, sink tabular.Sink, err error, batches []arrow.RecordBatch) error {
+	if err != nil {
+		return err
+	}
+	for _, b := range batches {
+		if err := sink.Write(ctx, b); err != nil {
+			return errors.Join(err, sink.Abort())
+		}
+	}
+	return sink.Close(ctx)
+}
+
+// wrongFormat adds what a file looks like to an error about its content.
+func wrongFormat(err error, location string, f tabular.Format) error {
+	if location == "-" || isURL(location) {
+		return err
+	}
+	head, ferr := firstBytes(location)
+	if ferr != nil {
+		return err
+	}
+	if len(head) == 0 && f.Name == shardName {
+		return fmt.Errorf("%s is empty", location)
+	}
+	looks := tabular.Sniff(head)
+	if f.Name == shardName && looks != shardName && tabularName(looks) == "" {
+		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
+	}
+	if looks == "" || looks == f.Name || f.Name != shardName && (looks == "jsonl" || looks == "json") || looks == "arrows" && f.Name == "arrow" {
+		return err
+	}
+	if f.Name == shardName {
+		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, tabularName(looks))
+		return withHint(err, "amudai convert %s OUT.amudai.shard makes one", location)
+	}
+	return withHint(err, "it looks like %s: --from %s", tabularName(looks), looks)
+}
+
+// tabularName is the title of a format, "" if there is none of that name.
+func tabularName(name string) string {
+	f, err := formats.ByName(name)
+	if err != nil {
+		return ""
+	}
+	return f.Title
+}
+
+func firstBytes(location string) ([]byte, error) {
+	f, err := os.Open(location)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// stdoutOutput is stdout as an output: what was written cannot be taken back.
+type stdoutOutput struct{ io.Writer }
+
+func (stdoutOutput) Publish(context.Context) error { return nil }
+func (stdoutOutput) Abort() error                  { return nil }
+
+// outputFormat finds the format to write a location in.
+func outputFormat(location, name string) (tabular.Format, error) {
+	if name != "" {
+		return byName(name)
+	}
+	if location == "-" {
+		return tabular.Format{}, usagef("--to jsonl, for example", "the output is stdout: say in which format")
+	}
+	f, ok := formats.ByPath(location)
+	if !ok {
+		return f, usagef("--to parquet, for example; known extensions: "+strings.Join(formats.Extensions(), " "),
+			"cannot tell the format of %s", location)
+	}
+	return f, nil
+}
+
+// createOutput makes an output that appears under its name only when it is complete.
+func (a *app) createOutput(ctx context.Context, location string, force bool) (tabular.Output, error) {
+	if location == "-" {
+		return stdoutOutput{a.Stdout}, nil
+	}
+	store, err := storage.ForLocation(location)
+	if err != nil {
+		return nil, err
+	}
+	w, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: force})
+	if err != nil {
+		return nil, creating(location, err)
+	}
+	return w, nil
+}
+
+// creating explains why an output cannot be created.
+func creating(location string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return withHint(plainError{location + " exists already", err}, "--force replaces it")
+	case errors.Is(err, fs.ErrNotExist):
+		return plainError{"the folder of " + location + " does not exist", err}
+	case errors.Is(err, fs.ErrPermission):
+		return plainError{location + ": permission denied", err}
+	}
+	return err
+}
+
+// createSink makes the sink of a format other than shards.
+func (a *app) createSink(ctx context.Context, location string, f tabular.Format, schema *arrow.Schema, force bool, o tabular.WriteOptions) (tabular.Sink, error) {
+	out, err := a.createOutput(ctx, location, force)
+	if err != nil {
+		return nil, err
+	}
+	sink, err := f.Create(ctx, out, schema, o)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", f.Title, err), out.Abort())
+	}
+	return sink, nil
+}

@@ -1,0 +1,285 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/prototext"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/describe"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// region is a run of bytes of one artifact with a meaning.
+type region struct {
+	artifact storage.Reader
+	start    int64
+	end      int64
+	title    string
+	dump     func(ctx context.Context) error // prints what is inside; nil: plain hexadecimal
+}
+
+// hex dumps the bytes of the shard in the order that they have in each
+// artifact. --column and --stripe limit it to buffers of those.
+func (in *inspector) hex(ctx context.Context) error {
+	var regions []region
+	partial := len(in.flags.columns) > 0 || len(in.flags.stripes) > 0
+	if !partial {
+		in.marks(&regions)
+		if err := in.messages(ctx, &regions); err != nil {
+			return err
+		}
+	}
+	for i := range in.shard.NumStripes() {
+		if len(in.flags.stripes) > 0 && !slices.Contains(in.flags.stripes, i) {
+			continue
+		}
+		if err := in.bufferRegions(ctx, in.shard.Stripe(i), &regions); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(regions, func(a, b region) int {
+		if c := cmp.Compare(a.artifact.Name(), b.artifact.Name()); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.start, b.start)
+	})
+	name, at := "", int64(0)
+	for _, r := range regions {
+		if r.artifact.Name() != name {
+			name, at = r.artifact.Name(), 0
+			fmt.Fprintf(in.Stdout, "%s\n", in.paint(bold, printable(name)))
+		}
+		if !partial && r.start > at {
+			fmt.Fprintf(in.Stdout, "\n%08x  %s\n", at, in.paint(dim, fmt.Sprintf("%d bytes that nothing refers to: padding, or a recovery record", r.start-at)))
+		}
+		at = max(at, r.end)
+		fmt.Fprintf(in.Stdout, "\n%08x  %s, %s\n", r.start, in.paint(cyan, printable(r.title)), plural(r.end-r.start, "byte"))
+		if err := in.region(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// region prints the bytes of a region; what cannot be read is said in their place.
+func (in *inspector) region(ctx context.Context, r region) error {
+	err := error(nil)
+	if r.dump != nil {
+		err = r.dump(ctx)
+	} else {
+		err = in.plainHex(ctx, r.artifact, r.start, r.end, "")
+	}
+	if err != nil && ctx.Err() == nil {
+		_, err = fmt.Fprintf(in.Stdout, "          %s\n", in.paint(red, "! "+errorLine(err)))
+	}
+	return err
+}
+
+// marks are header and footer of the root.
+func (in *inspector) marks(regions *[]region) {
+	root, size := in.shard.File().Root(), in.shard.File().Size()
+	*regions = append(*regions,
+		region{artifact: root, start: 0, end: container.MarkSize, title: "header"},
+		region{artifact: root, start: size - container.TailSize, end: size, title: "length of the directory, footer"})
+}
+
+// messages are the framed messages of the metadata.
+func (in *inspector) messages(ctx context.Context, regions *[]region) error {
+	seen := map[string]bool{}
+	return in.shard.File().Messages(ctx, func(m shardfile.MessageRef, err error) error {
+		if err != nil {
+			fmt.Fprintf(in.Stdout, "%s\n", in.paint(red, "! "+errorLine(err)))
+			return nil
+		}
+		key := fmt.Sprintf("%s:%d", m.Artifact.Name(), m.Range.Start)
+		if seen[key] {
+			return nil
+		}
+		seen[key] = true
+		r := region{artifact: m.Artifact, start: m.Range.Start, end: m.Range.End, title: m.Element}
+		r.dump = func(ctx context.Context) error { return in.message(ctx, m) }
+		*regions = append(*regions, r)
+		return nil
+	})
+}
+
+// messageOf gives an empty message of the kind that an element is.
+func messageOf(element string) proto.Message {
+	name := element[strings.LastIndex(element, "/")+1:]
+	stripe := strings.HasPrefix(element, "stripe ") && strings.Contains(element, "/")
+	switch {
+	case name == "directory":
+		return &shardpb.ShardDirectory{}
+	case name == "stripe list":
+		return &shardpb.StripeList{}
+	case name == "url list":
+		return &shardpb.UrlList{}
+	case name == "field list":
+		return &commonpb.DataRefArray{}
+	case name == "properties" && stripe:
+		return &shardpb.StripeProperties{}
+	case name == "properties":
+		return &shardpb.ShardProperties{}
+	case name == "indexes":
+		return &shardpb.IndexCollection{}
+	case strings.HasPrefix(name, "field ") && stripe:
+		return &shardpb.StripeFieldDescriptor{}
+	case strings.HasPrefix(name, "field "):
+		return &shardpb.FieldDescriptor{}
+	}
+	return nil
+}
+
+// message prints a message as its bytes and, if its kind is known, as text.
+func (in *inspector) message(ctx context.Context, m shardfile.MessageRef) error {
+	raw := make([]byte, m.Range.End-m.Range.Start)
+	if err := m.Artifact.ReadAt(ctx, raw, m.Range.Start); err != nil {
+		return err
+	}
+	in.hexLines(raw, m.Range.Start, "")
+	payload, _, err := container.ParseFrame(raw)
+	if err != nil {
+		return err
+	}
+	msg := messageOf(m.Element)
+	if msg == nil {
+		return nil
+	}
+	if err := proto.Unmarshal(payload, msg); err != nil {
+		return err
+	}
+	// The text form of the protobuf library varies its spaces on purpose.
+	text := prototext.MarshalOptions{Multiline: true, Indent: "  "}.Format(msg)
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if line != "" {
+			fmt.Fprintf(in.Stdout, "          %s\n", in.paint(dim, clipLine(strings.ReplaceAll(line, ":  ", ": "))))
+		}
+	}
+	return nil
+}
+
+// clipLine shortens the text of long byte fields.
+func clipLine(s string) string {
+	const most = 120
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}
+
+// bufferRegions are the buffers of one stripe.
+func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, regions *[]region) error {
+	return walkSchema(in.shard.Schema(), func(n schema.Node, path string, _ int) error {
+		if !in.wanted(path) {
+			return nil
+		}
+		d, err := st.Descriptor(ctx, n.ID())
+		if err != nil || d == nil {
+			return err
+		}
+		for _, e := range d.GetEncodings() {
+			for _, b := range e.GetNative().GetBuffers() {
+				r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
+				if err != nil {
+					return err
+				}
+				rg := b.GetBuffer().GetRange()
+				reg := region{artifact: r, start: int64(rg.GetStart()), end: int64(rg.GetEnd()), title: fmt.Sprintf("stripe %d/column %s/%s", st.Index(), path, b.GetKind())}
+				if stripe.HasBlocks(b) {
+					reg.dump = func(ctx context.Context) error { return in.blocksHex(ctx, st, n, e.GetNative(), b) }
+				}
+				*regions = append(*regions, reg)
+			}
+		}
+		return nil
+	})
+}
+
+// blocksHex dumps the blocks of a buffer as their trees, then the block map.
+func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) error {
+	v := blockVisitor{checksums: b.GetBlockChecksums(), kind: kindOf(n, e, b.GetKind())}
+	err := v.visit(ctx, st, n, b, func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error {
+		fmt.Fprintf(in.Stdout, "%08x  %s %s\n", bi.Offset, in.paint(bold, fmt.Sprintf("block %d:", bi.Index)),
+			fmt.Sprintf("%s from %s, %s", plural(bi.Values, "value"), count(bi.First), plural(bi.Bytes, "byte")))
+		if tree == nil {
+			fmt.Fprintf(in.Stdout, "          %s\n", in.paint(red, "! "+bi.Error))
+			in.hexLines(raw, bi.Offset, "  ")
+			return nil
+		}
+		return in.blockHex(raw, bi, blk, tree)
+	})
+	if err != nil {
+		return err
+	}
+	m := b.GetBlockMap().GetRange()
+	if m == nil {
+		return nil
+	}
+	r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(in.Stdout, "%08x  %s\n", m.GetStart(), in.paint(bold, "block map"))
+	return in.plainHex(ctx, r, int64(m.GetStart()), int64(m.GetEnd()), "  ")
+}
+
+// blockHex prints header and presence of a block, then its tree with offsets
+// that count from the start of the values.
+func (in *inspector) blockHex(raw []byte, bi blockInfo, blk block.Block, tree *describe.Node) error {
+	in.hexLines(raw[:block.HeaderLen], bi.Offset, "  ")
+	if len(blk.Presence) > 0 {
+		fmt.Fprintf(in.Stdout, "%08x    presence\n", bi.Offset+block.HeaderLen)
+		in.hexLines(blk.Presence, bi.Offset+block.HeaderLen, "  ")
+	}
+	fmt.Fprintf(in.Stdout, "%08x    values\n", bi.Offset+int64(blk.ValuesOffset))
+	var b strings.Builder
+	if err := describe.Dump(&b, blk.Values, tree); err != nil {
+		return err
+	}
+	for _, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		fmt.Fprintf(in.Stdout, "      %s\n", strings.TrimRight(line, " "))
+	}
+	return nil
+}
+
+// maxHex is how much of a region without structure is dumped.
+const maxHex = 4096
+
+// plainHex dumps bytes of an artifact.
+func (in *inspector) plainHex(ctx context.Context, r storage.Reader, start, end int64, indent string) error {
+	raw := make([]byte, min(end-start, maxHex))
+	if err := r.ReadAt(ctx, raw, start); err != nil {
+		return err
+	}
+	in.hexLines(raw, start, indent)
+	if rest := end - start - int64(len(raw)); rest > 0 {
+		fmt.Fprintf(in.Stdout, "          %s… %s more\n", indent, plural(rest, "byte"))
+	}
+	return nil
+}
+
+// hexLines prints 16 bytes a line, with the characters that they are.
+func (in *inspector) hexLines(b []byte, at int64, indent string) {
+	for i := 0; i < len(b); i += 16 {
+		line := b[i:min(i+16, len(b))]
+		chars := make([]byte, len(line))
+		for k, c := range line {
+			if chars[k] = c; c < 0x20 || c > 0x7e {
+				chars[k] = '.'
+			}
+		}
+		fmt.Fprintf(in.Stdout, "%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), chars)
+	}
+}

@@ -1,0 +1,320 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/tabular"
+)
+
+// tableFormat is the format of cat and head for people; the others are those
+// of convert.
+const tableFormat = "table"
+
+type catFlags struct {
+	read    readFlags
+	limit   int64
+	format  string
+	where   string
+	strings string
+}
+
+// register adds the flags of commands that print rows.
+func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
+	f.read.register(cmd, true)
+	cmd.Flags().StringVar(&f.where, "where", "", "shards: only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
+	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shards: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as kept")
+	complete(cmd, "strings", textLayouts...)
+	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
+	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
+	complete(cmd, "format", catFormats()...)
+}
+
+func (a *app) cat() *cobra.Command {
+	var f catFlags
+	cmd := &cobra.Command{
+		Use:   "cat FILE",
+		Short: "Print the rows of a table",
+		Long: `cat prints the rows of a shard, or of a table in any other format, to stdout: as a table on a
+terminal, as CSV into a pipe, or as --format says (table, csv, tsv, json, jsonl, parquet,
+arrow, arrows). In a table, null is shown as ` + nullText + ` and long values are cut on a terminal.`,
+		Example: `  amudai cat flights.amudai.shard --columns date,delay --limit 100
+  amudai cat flights.amudai.shard --format jsonl | jq .delay`,
+		Args: wants(1, 1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args[0], f, "") },
+	}
+	f.register(cmd, -1, "table on a terminal, else csv")
+	return cmd
+}
+
+func (a *app) head() *cobra.Command {
+	var f catFlags
+	cmd := &cobra.Command{
+		Use:   "head FILE",
+		Short: "Print the first rows of a table",
+		Long:  `head prints the first ten rows, or as many as --limit says, of a table in any format.`,
+		Args:  wants(1, 1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runCat(cmd.Context(), args[0], f, tableFormat)
+		},
+	}
+	f.register(cmd, 10, "table")
+	return cmd
+}
+
+// runCat prints rows; byDefault is the format unless one is asked for, "" for
+// the one that suits stdout.
+func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault string) (err error) {
+	format := f.format
+	if format == "" {
+		format = byDefault
+	}
+	if format == "" {
+		format = "csv"
+		if a.Width > 0 {
+			format = tableFormat
+		}
+	}
+	o, err := f.read.options(a)
+	if err != nil {
+		return err
+	}
+	if f.limit >= 0 && f.limit < tabular.DefaultBatchRows {
+		o.BatchRows = int(max(f.limit, 1))
+	}
+	if a.shards, err = f.scanOptions(); err != nil {
+		return err
+	}
+	create, err := a.catSink(format)
+	if err != nil {
+		return err
+	}
+	src, err := a.openSource(ctx, location, f.read.from, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	sink, err := create(ctx, src.Schema())
+	if err != nil {
+		return err
+	}
+	if err := copyRows(ctx, src, sink, f.limit); err != nil {
+		return errors.Join(err, sink.Abort())
+	}
+	return sink.Close(ctx)
+}
+
+// scanOptions are those of a shard.
+func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
+	if o.Filter, err = condition(f.where); err != nil {
+		return o, err
+	}
+	if o.Strings, err = pick("--strings", f.strings, textLayouts,
+		shard.StringsAsKept, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
+		return o, err
+	}
+	if f.limit < -1 {
+		return o, usagef("", "--limit %d: use a number of rows, or -1 for all", f.limit)
+	}
+	o.Limit = max(f.limit, 0)
+	return o, nil
+}
+
+// textLayouts are the names of those of shard.Strings.
+var textLayouts = []string{"kept", "string", "large", "view", "dictionary"}
+
+// catFormats are the formats of cat and head.
+func catFormats() []string {
+	names := []string{tableFormat}
+	for _, f := range formats {
+		if f.Create != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// catSink gives the way to make the sink of a format on stdout.
+func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabular.Sink, error), error) {
+	if format == tableFormat {
+		return func(_ context.Context, s *arrow.Schema) (tabular.Sink, error) {
+			return &tableSink{app: a, schema: s}, nil
+		}, nil
+	}
+	i := slices.IndexFunc(formats, func(f tabular.Format) bool { return f.Name == format && f.Create != nil })
+	if i < 0 {
+		return nil, usagef("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
+	}
+	return func(ctx context.Context, s *arrow.Schema) (tabular.Sink, error) {
+		return a.createSink(ctx, "-", formats[i], s, false, tabular.WriteOptions{Notice: a.notice})
+	}, nil
+}
+
+// copyRows moves limit rows, or all if it is negative.
+func copyRows(ctx context.Context, src tabular.Source, sink tabular.Sink, limit int64) error {
+	for left := limit; left != 0; {
+		b, err := src.Next(ctx)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if left > 0 && b.NumRows() > left {
+			part := b.NewSlice(0, left)
+			b.Release()
+			b = part
+		}
+		if left > 0 {
+			left -= b.NumRows()
+		}
+		err = sink.Write(ctx, b)
+		b.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	nullText  = "·"
+	tableRows = 1000 // rows of one table: widths are theirs
+	cellWidth = 40   // most of a cell on a terminal
+)
+
+// tableSink prints tables of up to tableRows rows.
+type tableSink struct {
+	*app
+	schema *arrow.Schema
+	grid   *grid
+	rows   int64
+}
+
+// Write implements [tabular.Sink].
+func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
+	columns := make([]func([]byte, int) []byte, b.NumCols())
+	for i, c := range b.Columns() {
+		columns[i] = tabular.Text(c)
+	}
+	for row := range int(b.NumRows()) {
+		if s.grid == nil {
+			s.start()
+		}
+		cells := make([]string, len(columns))
+		for i, c := range b.Columns() {
+			if tabular.IsNull(c, row) {
+				cells[i] = nullText
+				continue
+			}
+			cells[i] = printable(string(columns[i](nil, row)))
+		}
+		s.grid.add(cells...)
+		s.rows++
+		if len(s.grid.rows) == tableRows {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *tableSink) start() {
+	titles := make([]string, s.schema.NumFields())
+	for i, f := range s.schema.Fields() {
+		titles[i] = f.Name
+		if isNumber(f.Type) {
+			titles[i] = ">" + f.Name
+		}
+	}
+	s.grid = newGrid(titles...)
+}
+
+func isNumber(t arrow.DataType) bool {
+	id := t.ID()
+	return arrow.IsInteger(id) || arrow.IsFloating(id) || arrow.IsDecimal(id)
+}
+
+func (s *tableSink) flush() error {
+	if s.grid == nil {
+		return nil
+	}
+	g := s.grid
+	s.grid = nil
+	hidden := 0
+	if s.Width > 0 {
+		g, hidden = g.fit(s.Width)
+	}
+	if err := s.print(s.Stdout, g); err != nil {
+		return err
+	}
+	if hidden > 0 {
+		_, err := fmt.Fprintln(s.Stdout, s.paint(dim, "… and "+plural(hidden, "more column")+": --columns chooses"))
+		return err
+	}
+	return nil
+}
+
+// fit leaves out the last columns that do not fit on the screen, and cuts the
+// cells of the others.
+func (g *grid) fit(width int) (*grid, int) {
+	used, keep := 0, 0
+	for i, title := range g.titles {
+		g.most[i] = cellWidth
+		w := text.StringWidthWithoutEscSequences(printable(title))
+		for _, r := range g.rows {
+			w = max(w, min(cellWidth, text.StringWidthWithoutEscSequences(r[i])))
+		}
+		if used+w > width && i > 0 {
+			break
+		}
+		used += w + 2
+		keep = i + 1
+	}
+	hidden := len(g.titles) - keep
+	g.titles, g.right, g.most = g.titles[:keep], g.right[:keep], g.most[:keep]
+	for i, r := range g.rows {
+		g.rows[i] = r[:keep]
+	}
+	return g, hidden
+}
+
+// Close implements [tabular.Sink].
+func (s *tableSink) Close(context.Context) error {
+	if s.rows == 0 && s.schema.NumFields() > 0 {
+		s.start()
+	}
+	return s.flush()
+}
+
+// Abort implements [tabular.Sink]: what was printed stays.
+func (s *tableSink) Abort() error { return nil }
+
+func (a *app) inferSchema() *cobra.Command {
+	var r readFlags
+	cmd := &cobra.Command{
+		Use:   "infer-schema FILE",
+		Short: "Print the types that CSV or JSON would be read with",
+		Long: `infer-schema prints a line "name: type" for each column, as convert would read it. Save it, edit
+it, and give it to convert with --schema @FILE.`,
+		Example: `  amudai infer-schema zipcodes.csv > zipcodes.schema
+  amudai convert --schema @zipcodes.schema zipcodes.csv zipcodes.amudai.shard`,
+		Args: wants(1, 1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.printSchema(cmd.Context(), args[0], r) },
+	}
+	r.register(cmd, false)
+	return cmd
+}

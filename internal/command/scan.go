@@ -1,0 +1,97 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// scanFlags are those of scan.
+type scanFlags struct {
+	catFlags
+	explain, analyze, count bool
+}
+
+func (a *app) scan() *cobra.Command {
+	var f scanFlags
+	cmd := &cobra.Command{
+		Use:   "scan SHARD",
+		Short: "Print the rows of a shard that meet a condition, or how they are found",
+		Long: `scan prints the rows that --where asks for, as cat does; with --count only how many they are.
+--explain prints instead which rows would be looked at: what statistics, Bloom filters, value dictionaries and
+range indexes leave of each stripe. --analyze does the same and runs the scan: blocks and bytes read, requests, time.
+Both tell of counting if there is --count, too.`,
+		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
+  amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
+		Args: wants(1, 1, "one shard"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.explain || f.analyze || f.count {
+				return a.runScan(cmd.Context(), args[0], f)
+			}
+			return a.runCat(cmd.Context(), args[0], f.catFlags, "")
+		},
+	}
+	f.register(cmd, -1, "table on a terminal, else csv")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "print how the rows would be found")
+	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "find them, and print what that took")
+	cmd.Flags().BoolVar(&f.count, "count", false, "print how many they are")
+	return cmd
+}
+
+// condition is the filter of a flag.
+func condition(text string) (filter.Expr, error) {
+	if text == "" {
+		return filter.Expr{}, nil
+	}
+	e, err := filter.Parse(text)
+	if err != nil {
+		return e, usagef("", "--where: %w", err)
+	}
+	return e, nil
+}
+
+// runScan counts rows, or tells how they are found.
+func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err error) {
+	if _, err := f.read.options(a); err != nil {
+		return err
+	}
+	o, err := f.scanOptions()
+	if err != nil {
+		return err
+	}
+	s, err := openShard(ctx, location, a.types)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if !f.explain && !f.analyze {
+		n, err := s.Count(ctx, o.Filter)
+		if f.limit >= 0 {
+			n = min(n, f.limit)
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(a.Stdout, n)
+		}
+		return err
+	}
+	explain := s.Explain
+	if f.analyze {
+		explain = s.Analyze
+	}
+	if o.Columns = f.read.columns; f.count {
+		o.Columns = []string{}
+	}
+	x, err := explain(ctx, o)
+	if errors.Is(err, schema.ErrNoField) {
+		err = withHint(err, "amudai schema lists the columns")
+	}
+	if err == nil {
+		_, err = fmt.Fprint(a.Stdout, x)
+	}
+	return err
+}

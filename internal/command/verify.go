@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/shard"
+)
+
+type verifyFlags struct {
+	metadata, json, quiet bool
+	most, parallel        int
+}
+
+func (a *app) verify() *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify SHARD...",
+		Short: "Check shards against themselves",
+		Long: `verify checks every checksum, reference, count, statistic, dictionary order, filter and index of a
+shard against its data, and says what it checked. Exit code 1 means that problems were found;
+each is one line with its place and offset. Notes are peculiarities that make no value wrong.`,
+		Args: wants(1, -1, "one or more shards"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			failed := false
+			for _, location := range args {
+				ok, err := a.runVerify(cmd.Context(), location, f)
+				if err != nil {
+					return err
+				}
+				failed = failed || !ok
+			}
+			if failed {
+				return errProblems
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&f.metadata, "metadata", false, "only the metadata, without reading the data")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print problems only")
+	cmd.Flags().IntVar(&f.most, "max", 100, "problems after which to stop")
+	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "columns checked at a time (default: one per CPU)")
+	return cmd
+}
+
+func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok bool, err error) {
+	if f.most <= 0 || f.parallel < 0 {
+		return false, usagef("", "--max and --parallel are numbers above 0")
+	}
+	if !isURL(location) {
+		if _, err := firstBytes(location); err != nil {
+			return false, missing(location, err)
+		}
+	}
+	p := a.startProgress(0, true, f.quiet || f.json)
+	report, err := shard.Verify(ctx, location, shard.VerifyOptions{
+		MetadataOnly: f.metadata, MaxFindings: f.most, Parallelism: f.parallel,
+		Progress: func(done, total int) { p.set(done, total) },
+	})
+	p.end(a.Stderr)
+	if err != nil {
+		return false, missing(location, err)
+	}
+	if f.json {
+		return report.OK(), a.verifyJSON(location, report)
+	}
+	for _, x := range report.Problems {
+		fmt.Fprintln(a.Stdout, a.paint(red, "problem:"), oneLine(x.String()))
+	}
+	if f.quiet {
+		return report.OK(), nil
+	}
+	for _, x := range report.Notes {
+		fmt.Fprintln(a.Stdout, a.paint(dim, "note:"), oneLine(x.String()))
+	}
+	a.verdict(location, report, f)
+	return report.OK(), nil
+}
+
+// verdict says what was checked, and how it went.
+func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
+	var parts []string
+	add := func(n int, one string) {
+		if n > 0 {
+			parts = append(parts, plural(n, one))
+		}
+	}
+	add(r.Stripes, "stripe")
+	add(r.Columns, "column")
+	add(r.Messages, "message")
+	add(r.Buffers, "buffer")
+	add(r.Blocks, "block")
+	if r.Values > 0 {
+		parts = append(parts, plural(r.Values, "value"))
+	}
+	add(r.Constants, "constant")
+	if r.Dictionaries > 0 {
+		parts = append(parts, plural(r.Dictionaries, "dictionary"))
+	}
+	add(r.RangeIndexes, "range index")
+	add(r.Filters, "filter")
+	add(r.Sketches, "sketch")
+	add(r.Statistics, "descriptor")
+	outcome := a.paint(green, "sound")
+	switch {
+	case r.Truncated:
+		outcome = a.paint(red, "more than "+plural(len(r.Problems), "problem"))
+	case !r.OK():
+		outcome = a.paint(red, plural(len(r.Problems), "problem"))
+	case f.metadata:
+		outcome = a.paint(green, "metadata sound")
+	}
+	checked := "nothing could be checked"
+	if len(parts) > 0 {
+		checked = "checked " + strings.Join(parts, ", ")
+	}
+	if r.Unchecked > 0 {
+		checked += "; " + count(r.Unchecked) + " could not be checked, see the notes"
+	}
+	fmt.Fprintf(a.Stdout, "%s: %s; %s\n", printable(location), outcome, checked)
+}
+
+// findingJSON is a finding for programs.
+type findingJSON struct {
+	Text     string `json:"text"`
+	Artifact string `json:"artifact,omitempty"`
+	Element  string `json:"element,omitempty"`
+	Offset   *int64 `json:"offset,omitempty"`
+}
+
+func (a *app) verifyJSON(location string, r *shard.Report) error {
+	e := json.NewEncoder(a.Stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(map[string]any{
+		"location": location, "sound": r.OK(), "truncated": r.Truncated,
+		"problems": findings(r.Problems), "notes": findings(r.Notes),
+		"checked": map[string]any{
+			"stripes": r.Stripes, "columns": r.Columns, "messages": r.Messages, "buffers": r.Buffers, "blocks": r.Blocks,
+			"values": r.Values, "dictionaries": r.Dictionaries, "range_indexes": r.RangeIndexes, "filters": r.Filters,
+			"sketches": r.Sketches, "constants": r.Constants, "descriptors": r.Statistics,
+		},
+		"unchecked": r.Unchecked,
+	})
+}
+
+func findings(list []shard.Finding) []findingJSON {
+	out := []findingJSON{}
+	for _, x := range list {
+		j := findingJSON{Text: oneLine(x.String())}
+		if e, ok := x.Err.(*fault.Error); ok {
+			j.Artifact, j.Element = e.Artifact, e.Element
+			if e.Offset >= 0 {
+				j.Offset = &e.Offset
+			}
+		}
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Version is that of this program.
+const Version = "0.1.0"
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version and what it was built from",
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			revision := ""
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+						revision = ", revision " + s.Value[:12]
+					}
+				}
+			}
+			_, err := fmt.Fprintf(a.Stdout, "amudai %s (%s %s/%s%s), editions %s and %s\n",
+				Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision, edition.Reference, edition.E2026)
+			return err
+		},
+	}
+}

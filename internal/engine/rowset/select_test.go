@@ -1,0 +1,42 @@
+package rowset_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+)
+
+// Select and Indices agree with doing it row by row.
+func TestSelect(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var ranges []rowset.Range
+		at := int64(0)
+		for range rapid.IntRange(0, 6).Draw(t, "ranges") {
+			at += rapid.Int64Range(1, 100).Draw(t, "gap")
+			n := rapid.SampledFrom([]int64{1, 1, 1, 2, 7, 64, 65, 200}).Draw(t, "length")
+			ranges = append(ranges, rowset.Range{From: at, To: at + n})
+			at += n
+		}
+		set := rowset.Of(ranges...)
+		if by := rapid.Int64Range(-50, 50).Draw(t, "by"); by != 0 { // a window of it, elsewhere
+			set = set.Clip(by, at-by).Shift(by)
+		}
+		bits := rapid.SliceOfN(rapid.SampledFrom([]byte{0, 0, 255, 255, 1, 0xf0, 0x3c}), 0, 120).Draw(t, "bits")
+		var rows, places []int64
+		i := 0
+		for row := range set.Rows() {
+			if i/8 < len(bits) && bits[i/8]>>(i%8)&1 != 0 {
+				rows, places = append(rows, row), append(places, int64(i))
+			}
+			i++
+		}
+		got := set.Select(bits)
+		require.Equal(t, rows, slices.Collect(got.Rows()))
+		require.True(t, rowset.FromRows(rows).Equal(got))
+		require.Equal(t, places, append([]int64(nil), got.Indices(set)...))
+	})
+}

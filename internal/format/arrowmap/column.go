@@ -1,0 +1,153 @@
+// Package arrowmap is the one table between Arrow's types and those of a
+// shard's schema, in both directions, with what the stored type alone does not
+// say (nullability, zones, units, widths, encodings, metadata) kept beside it.
+// The table is in docs/arrow-types.md, and docs/format.md §4.5, §5.7.
+//
+// A writer calls [FromArrow] once and gets the fields to build a schema from
+// and a tree of [Column] of the same shape; a reader calls [ColumnOf] for each
+// node that it projects, which looks at that node and those below it only. Both
+// ends of a round trip hold equal columns, so the code that moves values needs
+// one switch: on [Column.Rule].
+//
+// From an array as a user holds it to the stored values, and back:
+//
+//	Arrow.Type   dictionary<int8, extension<arrow.json, utf8>>
+//	Wraps[0]     the dictionary: take its values by its indices
+//	Wraps[1]     the extension: its storage array
+//	Plain        utf8: buffers that the stripe layer knows
+//	Rule         Text: bytes as they are
+//	Stored.Type  Binary (label KustoDynamic)
+package arrowmap
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// Column says how one schema node and its Arrow arrays belong together. It is
+// immutable once made, and may be shared between goroutines.
+type Column struct {
+	// Arrow is the field that the writer takes and the reader gives back. For
+	// the item of a list, or the key or value of a map, it is the field inside
+	// that type.
+	Arrow arrow.Field
+
+	// Wraps leads from Arrow.Type to Plain, outermost first: each is a
+	// *arrow.DictionaryType, a *arrow.RunEndEncodedType or an
+	// arrow.ExtensionType. A writer takes them off in this order (indices and
+	// dictionary, runs, storage), a reader puts them back in reverse. A null may
+	// come from any level: the column's value is null if any of them says so.
+	// Wraps is empty for most columns; then Plain is Arrow.Type.
+	Wraps []arrow.DataType
+
+	// Plain is the type of the array inside all wraps, never one of those.
+	// For strings, bytes and lists it tells the offset width or view layout that
+	// arrays come in and go out with; the stored form is the same for all of them.
+	Plain arrow.DataType
+
+	// Rule is how the values of a Plain array become stored values, and back.
+	Rule Rule
+
+	// Unit is that of the rules Ticks and Span, else zero.
+	Unit convert.Unit
+
+	// Scale is that of the rule Decimal: an integer v of the Arrow array is the
+	// number v * 10^-Scale. Its width and precision are those of Plain.
+	Scale int32
+
+	// ID is the schema id of the stored node.
+	ID uint32
+
+	// Stored is the stored node itself, with Children left nil: they are in the
+	// Stored of this column's Children.
+	Stored schema.Field
+
+	// Children are the columns of the stored node's children, in their order:
+	// the item of a list, key and value of a map, the fields of a struct, the
+	// parts of an interval.
+	Children []Column
+
+	// KeptIgnored says why the Arrow type that was kept with the node has not
+	// been used ("" if it was used, or none was kept): a newer version wrote it,
+	// or it does not fit the stored type. The default mapping was used instead.
+	KeptIgnored string
+}
+
+// Rule is a way of converting between the values of an Arrow array and those
+// of a schema node. Position i of the node is slot i of the array under every
+// rule, and nulls are the same on both sides unless said otherwise. A writer
+// must ignore what lies under a null, and a reader may leave anything there.
+type Rule uint8
+
+// The rules. The functions for the scalar ones are in package convert; each
+// gives an error with the row where a value cannot be held exactly.
+const (
+	// Same is the rule of most columns: stored values are those in the buffers of the Plain
+	// array, bit for bit. Plain is bool for Boolean; an 8 to 64-bit integer,
+	// float, time, date, timestamp, duration or interval_months type for a
+	// number of the same width; any utf8 or binary type for String or Binary;
+	// fixed_size_binary for FixedSizeBinary, Guid and KustoDecimal; struct, map
+	// and all lists for their counterparts (list offsets start at 0 in each
+	// stripe, and are 64-bit, whatever Plain has).
+	//
+	// Strings are checked: a String node holds valid UTF-8 only.
+	Same Rule = iota
+
+	// Null: Plain is null. The node is a Boolean (a Unit in edition 2026) with
+	// every position null.
+	Null
+
+	// Ticks: Plain is a timestamp or a date, the node is DateTime.
+	// convert.ToTicks and convert.FromTicks, with Unit.
+	Ticks
+
+	// Span: Plain is a duration, the node is KustoTimeSpan (Int64).
+	// convert.ToSpan and convert.FromSpan, with Unit.
+	Span
+
+	// Half: Plain is float16, the node is Float32. convert.FromHalf and
+	// convert.ToHalf keep every bit, NaN payloads too.
+	Half
+
+	// Decimal: Plain is decimal32, 64, 128 or 256, the node is KustoDecimal (16
+	// bytes). The number stored is v * 10^-Scale; at most 34 digits fit.
+	Decimal
+
+	// DecimalText: Plain is utf8, the node is KustoDecimal. Reading only.
+	DecimalText
+
+	// Text: Plain is a utf8 type, the node is Binary (KustoDynamic). Bytes as
+	// they are; the reader checks that they are valid UTF-8.
+	Text
+
+	// DayTime: Plain is interval_day_time, the node is a Struct of two Int32
+	// children, days and milliseconds, none of them null.
+	DayTime
+
+	// MonthDayNano: Plain is interval_month_day_nano, the node is a Struct of
+	// three children, none of them null: months and days Int32, nanoseconds Int64.
+	MonthDayNano
+
+	// FixedList: Plain is fixed_size_list of n items, the node is a List in
+	// which every list holds n items, null ones too: offset i is n*i. Items
+	// under a null list are filler. A reader checks the offsets.
+	FixedList
+
+	// Empty: Plain is a struct without fields or fixed_size_binary[0], which
+	// hold nothing but their nulls. The node is a Boolean that is true wherever
+	// it is not null.
+	Empty
+)
+
+var ruleNames = [...]string{"same", "null", "ticks", "span", "half", "decimal", "decimal text", "text", "day-time parts",
+	"month-day-nano parts", "fixed list", "empty"}
+
+// String is a short name for messages and tables.
+func (r Rule) String() string {
+	if int(r) < len(ruleNames) {
+		return ruleNames[r]
+	}
+	return "unknown rule"
+}

@@ -1,0 +1,114 @@
+package arrowmap
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// Project gives the columns for a list of paths ([schema.JoinPath]), in the
+// order of the paths; nil stands for all fields. A path to a field inside a
+// struct gives the struct with that field only; several such paths give one
+// struct with all of them, in the order of the schema, where the first of them
+// stands. A map keeps its keys, and an extension type whose storage lost fields
+// is left out. Only the nodes on the paths and below them are looked at.
+//
+// The error wraps [schema.ErrNoField] for a path that leads nowhere.
+func Project(s *schema.Schema, paths []string, o ReadOptions) ([]Column, error) {
+	if paths == nil {
+		_, columns, err := ToArrow(s, o)
+		return columns, err
+	}
+	var top picks
+	for _, path := range paths {
+		nodes, err := s.PathNodes(path)
+		if err != nil {
+			return nil, err
+		}
+		at := &top
+		var p *pick
+		for _, n := range nodes {
+			p = at.add(n)
+			at = &p.kids
+		}
+		p.whole = true
+	}
+	r := newReader(s, o)
+	columns := make([]Column, len(top.list))
+	for i, p := range top.list {
+		var err error
+		if columns[i], err = r.column(p.node, named, p); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// pick is a node that is wanted whole, or some nodes below it.
+type pick struct {
+	node  schema.Node
+	whole bool
+	kids  picks
+}
+
+// picks are wanted siblings, in the order they were asked for.
+type picks struct {
+	list []*pick
+	byID map[uint32]*pick
+}
+
+// add finds a node, or adds it.
+func (s *picks) add(n schema.Node) *pick {
+	if p := s.byID[n.ID()]; p != nil {
+		return p
+	}
+	if s.byID == nil {
+		s.byID = map[uint32]*pick{}
+	}
+	p := &pick{node: n}
+	s.list = append(s.list, p)
+	s.byID[n.ID()] = p
+	return p
+}
+
+// partial tells whether only some of a node's children are wanted.
+func (p *pick) partial() bool { return p != nil && !p.whole }
+
+// child is the pick of a child, nil if it is wanted whole.
+func (p *pick) child(c schema.Node) *pick {
+	if p.partial() {
+		return p.kids.byID[c.ID()]
+	}
+	return nil
+}
+
+// picked maps the wanted children of a struct or list.
+func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
+	kids := slices.Clone(p.kids.list)
+	slices.SortFunc(kids, func(a, b *pick) int { return cmp.Compare(a.node.ID(), b.node.ID()) })
+	columns := make([]Column, len(kids))
+	for i, k := range kids {
+		var err error
+		if columns[i], err = r.column(k.node, placeOf(node, 0), k); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// of is what was kept, less what does not hold for a part of the node: that it
+// is an extension type, or an interval.
+func (k *parsed) of(p *pick) kept {
+	if !p.partial() {
+		return k.kept
+	}
+	part := k.kept
+	part.wraps = slices.DeleteFunc(slices.Clone(part.wraps), func(w term) bool { return w.name == "extension" })
+	if part.base.name == textByID[arrow.INTERVAL_DAY_TIME].name || part.base.name == textByID[arrow.INTERVAL_MONTH_DAY_NANO].name {
+		part.base = term{name: "struct"}
+	}
+	return part
+}

@@ -1,0 +1,418 @@
+package arrowmap
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	_ "github.com/apache/arrow-go/v18/arrow/extensions" // registers arrow.uuid and its siblings
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// ReadOptions choose the Arrow types of nodes that have no Arrow type kept with
+// them, as in shards that others wrote. The zero value is the default mapping.
+type ReadOptions struct {
+	// IgnoreKept reads every node by the default mapping.
+	IgnoreKept bool
+
+	// Decimals, DecimalPrecision and DecimalScale are for KustoDecimal nodes. A
+	// precision of 0 is the default: decimal128(38, 16), decimal256(76, 34).
+	Decimals         DecimalForm
+	DecimalPrecision int32
+	DecimalScale     int32
+
+	// DateTimes and TimeSpans are for nodes that count ticks.
+	DateTimes TickForm
+	TimeSpans TickForm
+
+	// Dynamics is for KustoDynamic nodes.
+	Dynamics DynamicForm
+
+	// Range gives the range statistics of a node, for TicksAuto: ok is false if
+	// they are not known. It is asked for DateTime and timespan nodes without a
+	// kept type only; nil is allowed.
+	Range func(id uint32) (r TickRange, ok bool)
+}
+
+// TickRange is the smallest and the largest value of a node in ticks (100 ns),
+// both included; those of timespans as two's complement.
+type TickRange struct{ Min, Max uint64 }
+
+// DecimalForm is an Arrow type for decimals.
+type DecimalForm uint8
+
+// The forms of decimals. A value that does not fit is an error, with its row.
+const (
+	DecimalsAs128  DecimalForm = iota // decimal128
+	DecimalsAs256                     // decimal256
+	DecimalsAsText                    // large_utf8: every value fits
+	DecimalsRaw                       // fixed_size_binary[16] with the extension name KustoDecimal
+)
+
+// TickForm is an Arrow type for nodes that count ticks.
+type TickForm uint8
+
+// The forms of ticks.
+const (
+	TicksAuto    TickForm = iota // nanoseconds if the range is known and fits, or not known; else microseconds
+	TicksAsNanos                 // timestamp[ns] or duration[ns]
+	TicksAsMicro                 // timestamp[us] or duration[us]
+	TicksRaw                     // uint64 with the extension name KustoDateTime, int64 with KustoTimeSpan
+)
+
+// DynamicForm is an Arrow type for dynamic values.
+type DynamicForm uint8
+
+// The forms of dynamic values.
+const (
+	DynamicsAsJSON DynamicForm = iota // extension arrow.json over large_utf8; bytes that are not UTF-8 are an error
+	DynamicsAsText                    // large_utf8
+	DynamicsRaw                       // large_binary with the extension name KustoDynamic
+)
+
+// ColumnOf gives the column of a node. It reads that node and those below it,
+// nothing else of the schema. A type that no Arrow type corresponds to is an
+// error that wraps [fault.ErrUnsupported].
+func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
+	place := named
+	if node.Depth() > 1 {
+		place = anyRole
+	}
+	r := newReader(node.Schema(), o)
+	return r.column(node, place, nil)
+}
+
+// ToArrow gives the columns of all top-level fields, and the Arrow schema that
+// they make. Its metadata is empty: that is not part of a shard's schema, see
+// [MetadataFromIPC].
+func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
+	columns := make([]Column, s.NumFields())
+	fields := make([]arrow.Field, s.NumFields())
+	r := newReader(s, o)
+	for i := range columns {
+		node, err := s.Field(i)
+		if err != nil {
+			return nil, nil, err
+		}
+		if columns[i], err = r.column(node, named, nil); err != nil {
+			return nil, nil, err
+		}
+		fields[i] = columns[i].Arrow
+	}
+	return arrow.NewSchema(fields, nil), columns, nil
+}
+
+type reader struct {
+	o      ReadOptions
+	budget *schema.Budget // a hostile schema leads to the same nodes on many ways
+	parsed map[*schema.Extended]*parsed
+}
+
+func newReader(s *schema.Schema, o ReadOptions) *reader {
+	return &reader{o: o, budget: s.Budget(), parsed: map[*schema.Extended]*parsed{}}
+}
+
+// column maps a node; p says which of its children are wanted, nil for all.
+func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
+	c := Column{ID: node.ID()}
+	var err error
+	if c.Stored, err = r.budget.Describe(node); err != nil {
+		return c, err
+	}
+	if c.Children, err = r.children(node, p); err != nil {
+		return c, err
+	}
+	if k := r.keptOf(&c.Stored); k != nil && !r.o.IgnoreKept {
+		err := k.err
+		if err == nil {
+			if err = r.assemble(&c, k.of(p), place); err == nil {
+				return c, nil
+			}
+		}
+		c.KeptIgnored = fmt.Sprintf("kept Arrow type %.200q: %v", k.text, err)
+	}
+	if err := r.assemble(&c, kept{}, place); err != nil {
+		return c, fault.In(fault.Unsupportedf("%w", err), "column "+node.Name(), -1)
+	}
+	return c, nil
+}
+
+func (r *reader) children(node schema.Node, p *pick) ([]Column, error) {
+	if p.partial() && node.Type() != schema.Map {
+		return r.picked(node, p)
+	}
+	n := node.NumChildren()
+	if n == 0 {
+		return nil, nil
+	}
+	columns := make([]Column, n)
+	for i := range columns {
+		child, err := node.Child(i)
+		if err != nil {
+			return nil, err
+		}
+		if columns[i], err = r.column(child, placeOf(node, i), p.child(child)); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+// placeOf is the place of child i of node.
+func placeOf(node schema.Node, i int) role {
+	switch node.Type() {
+	case schema.List, schema.FixedSizeList:
+		return anItem
+	case schema.Map:
+		return [...]role{aKey, aValue}[i&1]
+	}
+	return named
+}
+
+// parsed is what the kept property of an annotation says.
+type parsed struct {
+	kept
+	text string
+	err  error
+}
+
+// keptOf is the kept property of a node, nil without one. Nodes that share an
+// annotation share the work.
+func (r *reader) keptOf(f *schema.Field) *parsed {
+	if f.Extended == nil {
+		return nil
+	}
+	p, ok := r.parsed[f.Extended]
+	if ok {
+		return p
+	}
+	for _, prop := range f.Extended.Properties {
+		if prop.Name == KeptProperty && prop.Kind == schema.PropertyString {
+			p = &parsed{text: string(prop.Data)}
+			p.kept, p.err = parseKept(p.text)
+			break
+		}
+	}
+	r.parsed[f.Extended] = p
+	return p
+}
+
+// assemble fills c in from what was kept, taking from the default mapping what was not.
+func (r *reader) assemble(c *Column, k kept, place role) error {
+	if k.base.name == "" {
+		text, err := r.defaultType(c)
+		if err != nil {
+			return err
+		}
+		d, err := parseKept(text)
+		if err != nil {
+			return err
+		}
+		k.wraps, k.base = d.wraps, d.base
+		k.meta = joinMetadata(d.meta, k.meta)
+	}
+	t := textByName[k.base.name]
+	if t == nil {
+		return fmt.Errorf("type %q is not known", k.base.name)
+	}
+	kids := make([]arrow.Field, len(c.Children))
+	for i := range kids {
+		kids[i] = c.Children[i].Arrow
+	}
+	plain, err := t.make(k.base.args, kids)
+	if err != nil {
+		return err
+	}
+	row := stored(plain, &c.Stored)
+	if row == nil {
+		return fmt.Errorf("type %s is not stored as %s", plain, c.Stored.Type)
+	}
+	c.Plain = plain
+	c.setRule(row)
+	c.Arrow = arrow.Field{Name: place.defaultName(c.Stored.Name), Nullable: !k.required && place != aKey, Metadata: k.meta}
+	if k.hasName {
+		c.Arrow.Name = k.name
+	}
+	return c.wrap(k.wraps)
+}
+
+// wrap puts the wraps around c.Plain.
+func (c *Column) wrap(wraps []term) error {
+	c.Arrow.Type, c.Wraps = c.Plain, nil
+	for i := len(wraps) - 1; i >= 0; i-- {
+		w, err := makeWrap(wraps[i], c.Arrow.Type)
+		if err != nil {
+			return err
+		}
+		if w == nil { // extension type that nobody registered: its storage, labelled
+			c.Arrow.Metadata = labelled(c.Arrow.Metadata, wraps[i].args)
+			continue
+		}
+		c.Arrow.Type = w
+		c.Wraps = append([]arrow.DataType{w}, c.Wraps...)
+	}
+	return nil
+}
+
+// labelled adds the metadata by which Arrow names an extension type.
+func labelled(m arrow.Metadata, args []string) arrow.Metadata {
+	if m.FindKey(extNameKey) >= 0 {
+		return m
+	}
+	keys, values := []string{extNameKey}, args[:1:1]
+	if len(args) > 1 {
+		keys, values = append(keys, extDataKey), append(values, args[1])
+	}
+	return joinMetadata(m, arrow.NewMetadata(keys, values))
+}
+
+func joinMetadata(a, b arrow.Metadata) arrow.Metadata {
+	if a.Len() == 0 {
+		return b
+	}
+	return arrow.NewMetadata(append(append([]string(nil), a.Keys()...), b.Keys()...), append(append([]string(nil), a.Values()...), b.Values()...))
+}
+
+// makeWrap is the type that a wrap makes of inner; nil for an extension type that is not registered.
+func makeWrap(w term, inner arrow.DataType) (arrow.DataType, error) {
+	if len(w.args) == 0 {
+		return nil, fmt.Errorf("%s without arguments", w.name)
+	}
+	flag := ""
+	if len(w.args) > 1 {
+		flag = w.args[1]
+	}
+	if len(w.args) > 2 || w.name == "dictionary" && flag != "" && flag != "ordered" || w.name == "ree" && flag != "" && flag != "required" {
+		return nil, badArgs(w.name, w.args)
+	}
+	if w.name == "extension" {
+		return extensionType(w.args[0], flag, inner)
+	}
+	t := textByName[w.args[0]]
+	if t == nil || !arrow.IsInteger(t.id) {
+		return nil, badArgs(w.name, w.args)
+	}
+	number, err := t.make(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch w.name {
+	case "dictionary":
+		return &arrow.DictionaryType{IndexType: number, ValueType: inner, Ordered: flag != ""}, nil
+	case "ree":
+		ree := arrow.RunEndEncodedOf(number, inner)
+		ree.ValueNullable = flag == ""
+		if !ree.ValidRunEndsType(number) {
+			return nil, badArgs(w.name, w.args)
+		}
+		return ree, nil
+	}
+	return nil, fmt.Errorf("wrap %q is not known", w.name)
+}
+
+// extensionType makes a registered extension type. One that does not take the
+// storage or the data is as good as not registered: data may come from anyone.
+func extensionType(name, data string, storage arrow.DataType) (dt arrow.DataType, err error) {
+	registered := arrow.GetExtensionType(name)
+	if registered == nil {
+		return nil, nil
+	}
+	defer func() {
+		if recover() != nil { // foreign code met data that it did not expect
+			dt, err = nil, nil
+		}
+	}()
+	t, err := registered.Deserialize(storage, data)
+	if err != nil || t == nil || !arrow.TypeEqual(t.StorageType(), storage) {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// defaultType is the kept text of the type that the default mapping gives.
+func (r *reader) defaultType(c *Column) (string, error) {
+	node := &c.Stored
+	switch {
+	case node.Label() == schema.LabelDecimal && node.Type == schema.FixedSizeBinary && node.FixedSize == 16:
+		return r.o.decimalText()
+	case node.Label() == schema.LabelDynamic && node.Type == schema.Binary:
+		return [...]string{
+			DynamicsAsJSON: "extension[" + extJSON + "]/large_utf8",
+			DynamicsAsText: "large_utf8",
+			DynamicsRaw:    "large_binary;meta=" + extNameKey + "," + extDynamic,
+		}[min(r.o.Dynamics, DynamicsRaw)], nil
+	case node.Label() == schema.LabelTimeSpan && node.Type == schema.Int64 && node.Signed:
+		switch r.o.TimeSpans.resolve(r.o.Range, c.ID, fitsSpan) {
+		case TicksAsNanos:
+			return "duration[ns]", nil
+		case TicksAsMicro:
+			return "duration[us]", nil
+		}
+		return "int64;meta=" + extNameKey + "," + extTimeSpan, nil
+	case node.Type == schema.DateTime:
+		switch r.o.DateTimes.resolve(r.o.Range, c.ID, fitsInstant) {
+		case TicksAsNanos:
+			return "timestamp[ns]", nil
+		case TicksAsMicro:
+			return "timestamp[us]", nil
+		}
+		return "uint64;meta=" + extNameKey + "," + extDateTime, nil
+	case knownLabel(node) != "":
+		return "", fmt.Errorf("extended type %s on a node of type %s", node.Label(), node.Type)
+	}
+	text := defaultText(node)
+	if text == "" {
+		return "", fmt.Errorf("type %s cannot be read", node.Type)
+	}
+	if l := node.Label(); l != "" && l != KeptLabel && node.Type != schema.Guid {
+		text += ";meta=" + extNameKey + "," + string(appendEscaped(nil, l))
+	}
+	return text, nil
+}
+
+// decimalText is the type of KustoDecimal nodes.
+func (o *ReadOptions) decimalText() (string, error) {
+	p, s := o.DecimalPrecision, o.DecimalScale
+	switch o.Decimals {
+	case DecimalsAsText:
+		return "large_utf8", nil
+	case DecimalsRaw:
+		return "fixed_size_binary[16];meta=" + extNameKey + "," + extDecimal, nil
+	case DecimalsAs256:
+		if p == 0 {
+			p, s = 76, 34
+		}
+		return fmt.Sprintf("decimal256[%d,%d]", p, s), nil
+	}
+	if p == 0 {
+		p, s = 38, 16
+	}
+	return fmt.Sprintf("decimal128[%d,%d]", p, s), nil
+}
+
+// resolve chooses the unit for TicksAuto.
+func (f TickForm) resolve(rangeOf func(uint32) (TickRange, bool), id uint32, fits func(TickRange) bool) TickForm {
+	if f != TicksAuto {
+		return f
+	}
+	if rangeOf != nil {
+		if r, ok := rangeOf(id); ok && !fits(r) {
+			return TicksAsMicro
+		}
+	}
+	return TicksAsNanos
+}
+
+// maxNanoTicks is how many ticks 64 bits of nanoseconds hold.
+const maxNanoTicks = math.MaxInt64 / 100
+
+func fitsInstant(r TickRange) bool {
+	return r.Min >= convert.Epoch-maxNanoTicks && r.Max <= convert.Epoch+maxNanoTicks
+}
+
+func fitsSpan(r TickRange) bool {
+	return int64(r.Min) >= -maxNanoTicks && int64(r.Max) <= maxNanoTicks
+}

@@ -1,0 +1,350 @@
+package arrowmap
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// Form says how timestamps, dates and durations are stored.
+type Form uint8
+
+const (
+	// FormAuto is FormInteger for nanoseconds and FormTicks for all others.
+	FormAuto Form = iota
+	// FormTicks stores DateTime and KustoTimeSpan, which count 100 ns: what other
+	// readers understand as time. A value that is no multiple of 100 ns, or out of
+	// range (before year 1), is an error.
+	FormTicks
+	// FormInteger stores the Arrow integers as they are, in Int32 or Int64. Every
+	// value fits; other readers see numbers.
+	FormInteger
+)
+
+// Options choose among the ways to store a type. The zero value is edition
+// reference with FormAuto.
+type Options struct {
+	// Features are those that the shard may use (edition.Edition.Features).
+	Features edition.Set
+	// Form is for all columns that Forms does not name.
+	Form Form
+	// Forms are for single columns, by their path ([schema.JoinPath] of stored
+	// names, with "item", "key" and "value" inside lists and maps).
+	Forms map[string]Form
+}
+
+// extNameKey and extDataKey are the metadata keys that Arrow keeps extension
+// types under.
+const (
+	extNameKey = "ARROW:extension:name"
+	extDataKey = "ARROW:extension:metadata"
+)
+
+// FromArrow maps an Arrow schema to the fields of a schema to build, and the
+// columns that say how to fill them. Schema ids are given in pre-order, as
+// [schema.Build] does. The error wraps [fault.ErrUnsupported] for unions and
+// types that are not known, and [fault.ErrLimit] for nesting that is too deep.
+func FromArrow(s *arrow.Schema, o Options) ([]schema.Field, []Column, error) {
+	w := &writer{o: o, shared: map[extKey]*schema.Extended{}}
+	return w.fields(s.Fields(), "", 1)
+}
+
+type writer struct {
+	o      Options
+	nextID uint32
+	shared map[extKey]*schema.Extended
+}
+
+type extKey struct{ label, kept string }
+
+// role is the place of a node in its parent.
+type role uint8
+
+const (
+	named   role = iota // top level, or field of a struct
+	anItem              // of a list
+	aKey                // of a map
+	aValue              // of a map
+	anyRole             // a nested node that is projected alone
+)
+
+// defaultName is the Arrow name of a node with the given stored name.
+func (r role) defaultName(stored string) string {
+	if stored != "" && r == anyRole {
+		return stored
+	}
+	return [...]string{named: stored, anItem: "item", aKey: "key", aValue: "value", anyRole: "item"}[r]
+}
+
+// fields maps the fields of a schema or struct.
+func (w *writer) fields(fields []arrow.Field, path string, depth int) ([]schema.Field, []Column, error) {
+	nodes := make([]schema.Field, len(fields))
+	columns := make([]Column, len(fields))
+	for i, name := range storedNames(fields) {
+		var err error
+		nodes[i], columns[i], err = w.field(fields[i], named, name, schema.JoinPath(path, name), depth)
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return nodes, columns, nil
+}
+
+// field maps one field and what is below it.
+func (w *writer) field(f arrow.Field, place role, name, path string, depth int) (schema.Field, Column, error) {
+	fail := func(err error) (schema.Field, Column, error) {
+		return schema.Field{}, Column{}, fault.In(err, "column "+path, -1)
+	}
+	if depth > schema.MaxDepth {
+		return fail(fault.Limitf("types nested more than %d deep", schema.MaxDepth))
+	}
+	k, wraps, plain, err := describe(f, place, name)
+	if err != nil {
+		return fail(err)
+	}
+	r := toStore(plain, extensionAt(f, wraps), w.form(path, plain), w.o.Features)
+	if r == nil {
+		return fail(fault.Unsupportedf("Arrow type %s cannot be stored", plain))
+	}
+	col := Column{Arrow: f, Wraps: wraps, Plain: plain, ID: w.nextID}
+	col.Stored = schema.Field{Name: name, Type: r.stored, Signed: r.signed, FixedSize: fixedSize(r, plain)}
+	col.setRule(r)
+	w.nextID++
+	col.Stored.Extended = w.extended(r.label, k, &col.Stored)
+	node := col.Stored
+	node.Children, col.Children, err = w.children(&col, path, depth+1)
+	return node, col, err
+}
+
+// setRule fills in the rule and what it needs.
+func (c *Column) setRule(r *row) {
+	c.Rule = r.rule
+	switch c.Rule {
+	case Ticks, Span:
+		c.Unit = unitOf(c.Plain)
+	case Decimal:
+		c.Scale = c.Plain.(arrow.DecimalType).GetScale()
+	}
+}
+
+// describe takes the wraps off f's type and puts all of f that the format does
+// not say by itself into words.
+func describe(f arrow.Field, place role, name string) (k kept, wraps []arrow.DataType, plain arrow.DataType, err error) {
+	plain = f.Type
+	for {
+		var w term
+		inner := plain
+		switch t := plain.(type) {
+		case arrow.ExtensionType:
+			w = term{"extension", []string{t.ExtensionName()}}
+			if data := t.Serialize(); data != "" {
+				w.args = append(w.args, data)
+			}
+			inner = t.StorageType()
+		case *arrow.DictionaryType:
+			if !arrow.IsInteger(t.IndexType.ID()) {
+				return k, nil, nil, fault.Unsupportedf("dictionary with indices of type %s", t.IndexType)
+			}
+			w = term{"dictionary", []string{textByID[t.IndexType.ID()].name}}
+			if t.Ordered {
+				w.args = append(w.args, "ordered")
+			}
+			inner = t.ValueType
+		case *arrow.RunEndEncodedType:
+			if !t.ValidRunEndsType(t.RunEnds()) {
+				return k, nil, nil, fault.Unsupportedf("run ends of type %s", t.RunEnds())
+			}
+			w = term{"ree", []string{textByID[t.RunEnds().ID()].name}}
+			if !t.ValueNullable {
+				w.args = append(w.args, "required")
+			}
+			inner = t.Encoded()
+		}
+		if w.name == "" {
+			break
+		}
+		if len(wraps) == maxWraps {
+			return k, nil, nil, fault.Limitf("type %s has more than %d wraps", f.Type, maxWraps)
+		}
+		wraps, plain = append(wraps, plain), inner
+		k.wraps = append(k.wraps, w)
+	}
+	t := textByID[plain.ID()]
+	if t == nil {
+		return k, nil, nil, fault.Unsupportedf("Arrow type %s cannot be stored", plain)
+	}
+	k.base.name = t.name
+	if t.args != nil {
+		k.base.args = t.args(plain)
+	}
+	if err := checkParameters(plain); err != nil {
+		return k, nil, nil, err
+	}
+	k.required = !f.Nullable && place != aKey
+	k.meta = f.Metadata
+	k.name, k.hasName = f.Name, f.Name != place.defaultName(name)
+	return k, wraps, plain, nil
+}
+
+// checkParameters refuses types that no array can have, which Arrow lets one make.
+func checkParameters(dt arrow.DataType) error {
+	switch t := dt.(type) {
+	case arrow.DecimalType:
+		if t.GetScale() > maxScale || t.GetScale() < -maxScale {
+			return fault.Unsupportedf("%s: the scale is not from %d to %d", t, -maxScale, maxScale)
+		}
+		if _, err := arrow.NewDecimalType(t.ID(), t.GetPrecision(), t.GetScale()); err != nil || t.GetPrecision() < 1 {
+			return fault.Unsupportedf("%s: there is no such precision", t)
+		}
+	case *arrow.FixedSizeBinaryType:
+		if t.ByteWidth < 0 {
+			return fault.Unsupportedf("%s: the width is negative", t)
+		}
+	}
+	return nil
+}
+
+// extensionAt is the name of the extension type next to the plain type: that of
+// the innermost wrap, or for fields without wraps that of their metadata.
+func extensionAt(f arrow.Field, wraps []arrow.DataType) string {
+	if len(wraps) == 0 {
+		name, _ := f.Metadata.GetValue(extNameKey)
+		return name
+	}
+	if t, ok := wraps[len(wraps)-1].(arrow.ExtensionType); ok {
+		return t.ExtensionName()
+	}
+	return ""
+}
+
+// form is the chosen form of the column at path.
+func (w *writer) form(path string, plain arrow.DataType) Form {
+	form, ok := w.o.Forms[path]
+	if !ok {
+		form = w.o.Form
+	}
+	if form != FormAuto {
+		return form
+	}
+	if t, ok := plain.(arrow.TemporalWithUnit); ok && t.TimeUnit() == arrow.Nanosecond {
+		return FormInteger
+	}
+	return FormTicks
+}
+
+// extended is the annotation of a node: its label, and the kept text if the
+// default mapping would give something else. Equal ones are shared.
+func (w *writer) extended(label string, k kept, node *schema.Field) *schema.Extended {
+	typ := k.typeText()
+	if label == "" && typ == defaultText(node) {
+		typ = ""
+	}
+	key := extKey{label, k.text(typ)}
+	if key == (extKey{}) {
+		return nil
+	}
+	if e := w.shared[key]; e != nil {
+		return e
+	}
+	e := &schema.Extended{Label: label}
+	if label == "" {
+		e.Label = KeptLabel
+	}
+	if key.kept != "" {
+		e.Properties = []schema.Property{{Name: KeptProperty, Kind: schema.PropertyString, Data: []byte(key.kept)}}
+	}
+	w.shared[key] = e
+	return e
+}
+
+// children maps what is below a column whose own node is done.
+func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []Column, error) {
+	var fields []arrow.Field
+	var places []role
+	switch t := c.Plain.(type) {
+	case *arrow.MapType:
+		fields, places = []arrow.Field{t.KeyField(), t.ItemField()}, []role{aKey, aValue}
+	case arrow.ListLikeType:
+		fields, places = []arrow.Field{t.ElemField()}, []role{anItem}
+	case *arrow.StructType:
+		if c.Rule == Empty {
+			return nil, nil, nil
+		}
+		return w.fields(t.Fields(), path, depth)
+	case *arrow.DayTimeIntervalType, *arrow.MonthDayNanoIntervalType:
+		return w.fields(parts(t), path, depth)
+	}
+	var nodes []schema.Field
+	var columns []Column
+	for i, f := range fields {
+		node, col, err := w.field(f, places[i], "", schema.JoinPath(path, places[i].defaultName("")), depth)
+		if err != nil {
+			return nil, nil, err
+		}
+		nodes, columns = append(nodes, node), append(columns, col)
+	}
+	return nodes, columns, nil
+}
+
+// parts are the fields of the struct that an interval is stored as.
+func parts(dt arrow.DataType) []arrow.Field {
+	part := func(name string, t arrow.DataType) arrow.Field {
+		return arrow.Field{Name: name, Type: t, Nullable: true}
+	}
+	i32, i64 := arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64
+	if dt.ID() == arrow.INTERVAL_DAY_TIME {
+		return []arrow.Field{part("days", i32), part("milliseconds", i32)}
+	}
+	return []arrow.Field{part("months", i32), part("days", i32), part("nanoseconds", i64)}
+}
+
+// defaultText is the type text that a node has under the default mapping, ""
+// where that depends on options.
+func defaultText(node *schema.Field) string {
+	if knownLabel(node) != "" {
+		return ""
+	}
+	sign := "u"
+	if node.Signed {
+		sign = ""
+	}
+	switch node.Type {
+	case schema.Unit:
+		return "null"
+	case schema.Boolean:
+		return "bool"
+	case schema.Int8:
+		return sign + "int8"
+	case schema.Int16:
+		return sign + "int16"
+	case schema.Int32:
+		return sign + "int32"
+	case schema.Int64:
+		return sign + "int64"
+	case schema.Float32:
+		return "float32"
+	case schema.Float64:
+		return "float64"
+	case schema.Binary:
+		return "large_binary"
+	case schema.FixedSizeBinary:
+		return fmt.Sprintf("fixed_size_binary[%d]", node.FixedSize)
+	case schema.String:
+		return "large_utf8"
+	case schema.Guid:
+		return "extension[" + extUUID + "]/fixed_size_binary[16]"
+	case schema.List:
+		return "large_list"
+	case schema.FixedSizeList:
+		return fmt.Sprintf("fixed_size_list[%d]", node.FixedSize)
+	case schema.Struct:
+		return "struct"
+	case schema.Map:
+		return "map"
+	}
+	return ""
+}

@@ -1,0 +1,199 @@
+package schema
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/flatread"
+)
+
+// A HashLookup finds a name among n siblings (docs/format.md §4.3):
+//
+//	buckets  B+1 numbers, B a power of two: where the entries of each bucket begin; the last is n
+//	entries  n indices of siblings, grouped by bucket, ascending inside a bucket
+//
+// The bucket of a name is XXH3-64(name) mod B. For the names id, name, score,
+// ts, tags, city: B = 4, buckets 0 2 4 4 6, entries 4 5 1 3 0 2.
+type hashLookup struct {
+	buckets, entries []uint32
+}
+
+// buildLookup makes the lookup of names.
+func buildLookup(names []string) hashLookup {
+	n := len(names)
+	count := 1 << bits.Len(uint(max(n, 4)/2-1))
+	hash := make([]uint32, n)
+	l := hashLookup{buckets: make([]uint32, count+1), entries: make([]uint32, n)}
+	for i, name := range names {
+		hash[i] = uint32(xxh3.HashString(name)) & uint32(count-1)
+		l.buckets[hash[i]+1]++
+	}
+	for i := range count {
+		l.buckets[i+1] += l.buckets[i]
+	}
+	next := append([]uint32(nil), l.buckets...)
+	for i, h := range hash {
+		l.entries[next[h]] = uint32(i)
+		next[h]++
+	}
+	return l
+}
+
+// find looks name up among n siblings. final is false if the lookup is broken;
+// otherwise its answer counts, also if it is "no".
+func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (node Node, found, final bool) {
+	final = eachInBucket(t, name, n, at, func(c Node) bool {
+		node, found = c, true
+		return false
+	})
+	return node, found, final
+}
+
+// eachInBucket gives those among n siblings that are called name, as far as yield
+// wants them; ok is false if the lookup is broken.
+func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, error), yield func(Node) bool) (ok bool) {
+	buckets, entries := t.Vector(lookupBuckets, 4), t.Vector(lookupEntries, 4)
+	count := buckets.Len() - 1
+	if t.Err != nil || count < 1 || count&(count-1) != 0 {
+		return false
+	}
+	b := int(xxh3.HashString(name) & uint64(count-1))
+	from, to := buckets.Uint32(b), buckets.Uint32(b+1)
+	if from > to || uint64(to) > uint64(entries.Len()) {
+		return false
+	}
+	for k := int(from); k < int(to); k++ {
+		i := entries.Uint32(k)
+		if uint64(i) >= uint64(n) {
+			return false
+		}
+		c, err := at(int(i))
+		if err != nil {
+			return false
+		}
+		if string(c.name) == name && !yield(c) {
+			return true
+		}
+	}
+	return true
+}
+
+// scan looks name up without a lookup.
+func scan(name string, n int, at func(int) (Node, error)) (node Node, found bool, err error) {
+	err = eachOf(name, n, at, func(c Node) bool {
+		node, found = c, true
+		return false
+	})
+	return node, found, err
+}
+
+// eachOf is eachInBucket without a lookup.
+func eachOf(name string, n int, at func(int) (Node, error), yield func(Node) bool) error {
+	for i := range n {
+		c, err := at(i)
+		if err != nil {
+			return err
+		}
+		if string(c.name) == name && !yield(c) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Count is how many top-level fields have exactly this name.
+func (s *Schema) Count(name string) (n int, err error) {
+	count := func(Node) bool {
+		n++
+		return true
+	}
+	if s.hashed && eachInBucket(s.lookup, name, s.NumFields(), s.Field, count) {
+		return n, nil
+	}
+	n = 0
+	err = eachOf(name, s.NumFields(), s.Field, count)
+	return n, err
+}
+
+// Find is the top-level field with exactly this name; ok is false if there is
+// none. It uses the schema's lookup, and looks at all fields only if that is
+// missing or broken.
+func (s *Schema) Find(name string) (n Node, ok bool, err error) {
+	if s.hashed {
+		if n, ok, final := find(s.lookup, name, s.NumFields(), s.Field); final {
+			return n, ok, nil
+		}
+	}
+	return scan(name, s.NumFields(), s.Field)
+}
+
+// ChildByName is the child with exactly this name; ok is false if there is none.
+func (n Node) ChildByName(name string) (child Node, ok bool, err error) {
+	t := n.table
+	if lookup, there := t.Table(typeLookup); there {
+		if c, ok, final := find(lookup, name, n.NumChildren(), n.Child); final {
+			return c, ok, nil
+		}
+	}
+	return scan(name, n.NumChildren(), n.Child)
+}
+
+// step is the child that one part of a path leads to: any name leads to the
+// item of a list; "key" or "keys", "value" or "values" to those of a map.
+func (n Node) step(name string) (Node, bool, error) {
+	switch n.basic {
+	case List, FixedSizeList:
+		c, err := n.Child(0)
+		return c, err == nil, err
+	case Map:
+		c, ok, err := n.ChildByName(name)
+		if ok || err != nil {
+			return c, ok, err
+		}
+		for i, names := range [...][2]string{{"key", "keys"}, {"value", "values"}} {
+			if name == names[0] || name == names[1] {
+				c, err := n.Child(i)
+				return c, err == nil && len(c.name) == 0, err
+			}
+		}
+		return Node{}, false, nil
+	}
+	return n.ChildByName(name)
+}
+
+// Path is the node at a path (see [JoinPath]). A top-level field whose name is the
+// whole text, dots and all, is found too, if no path leads anywhere. The error
+// wraps [ErrNoField] if there is no such node.
+func (s *Schema) Path(path string) (Node, error) {
+	nodes, err := s.PathNodes(path)
+	if err != nil {
+		return Node{}, err
+	}
+	return nodes[len(nodes)-1], nil
+}
+
+// PathNodes is the nodes on the way to the one that [Schema.Path] gives, from
+// the top-level field to that node itself.
+func (s *Schema) PathNodes(path string) ([]Node, error) {
+	names := SplitPath(path)
+	n, ok, err := s.Find(names[0])
+	nodes := []Node{n}
+	for i := 1; ok && err == nil && i < len(names); i++ {
+		n, ok, err = n.step(names[i])
+		nodes = append(nodes, n)
+	}
+	if !ok && err == nil {
+		n, ok, err = s.Find(path)
+		nodes = []Node{n}
+	}
+	switch {
+	case err != nil:
+		return nil, fault.In(err, "column "+path, -1)
+	case !ok:
+		return nil, fmt.Errorf("%w %q", ErrNoField, path)
+	}
+	return nodes, nil
+}

@@ -1,0 +1,231 @@
+package schema
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Budget bounds the work of walking a schema. References in the message only
+// lead forward, but many may lead to the same table: a short message can
+// describe a tree of 2^64 nodes, or a long text that is everywhere. No tree that
+// a writer made exceeds the budget. It is for one goroutine.
+type Budget struct {
+	nodes    int64 // how many more nodes
+	work     int64 // how many more units of 16 bytes
+	extended map[int]*Extended
+}
+
+// Budget is enough to look at every node of s once.
+func (s *Schema) Budget() *Budget {
+	return &Budget{nodes: int64(s.count), work: int64(len(s.buf) / 4), extended: map[int]*Extended{}}
+}
+
+// Spend accounts for one look at n; the error wraps [fault.ErrCorrupt].
+func (b *Budget) Spend(n Node) error {
+	b.nodes--
+	return b.spend(1 + len(n.name)/16)
+}
+
+func (b *Budget) spend(work int) error {
+	b.work -= int64(work)
+	if b.nodes < 0 || b.work < 0 {
+		return fault.Corruptf("the schema leads to more nodes than it has")
+	}
+	return nil
+}
+
+// Describe is [Node.Describe] within the budget. Nodes that share an annotation
+// in the message get the same *Extended, which must not be changed.
+func (b *Budget) Describe(n Node) (Field, error) {
+	f := n.describe()
+	if err := b.Spend(n); err != nil {
+		return f, err
+	}
+	var err error
+	if f.Aliases, err = n.Aliases(); err != nil {
+		return f, err
+	}
+	if err := b.spend(textLen(f.Aliases) / 16); err != nil {
+		return f, err
+	}
+	t := n.table
+	ext, ok := t.Table(typeExtended)
+	if !ok {
+		return f, t.Err
+	}
+	if f.Extended, ok = b.extended[ext.Pos()]; ok {
+		return f, nil
+	}
+	if f.Extended, err = n.Extended(); err != nil {
+		return f, err
+	}
+	b.extended[ext.Pos()] = f.Extended
+	return f, b.spend(f.Extended.size() / 16)
+}
+
+// size is about what it takes to look at e.
+func (e *Extended) size() int {
+	n := len(e.Label)
+	for _, p := range e.Properties {
+		n += 32 + len(p.Name) + len(p.Data)
+	}
+	return n
+}
+
+func textLen(texts []string) (n int) {
+	for _, t := range texts {
+		n += len(t)
+	}
+	return n
+}
+
+// Walk calls f for every node in pre-order, with the path that leads to it. It
+// stops at the first error, also one of f.
+func (s *Schema) Walk(f func(path string, n Node) error) error {
+	w := walker{budget: s.Budget(), f: f}
+	for i := range s.NumFields() {
+		n, err := s.Field(i)
+		if err == nil {
+			err = w.walk(JoinPath("", n.Name()), n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type walker struct {
+	budget *Budget
+	f      func(path string, n Node) error
+}
+
+func (w *walker) walk(path string, n Node) error {
+	if err := w.budget.Spend(n); err != nil {
+		return err
+	}
+	if err := w.f(path, n); err != nil {
+		return err
+	}
+	for i := range n.NumChildren() {
+		c, err := n.Child(i)
+		if err != nil {
+			return fault.In(err, "column "+path, -1)
+		}
+		if err := w.walk(JoinPath(path, n.pathName(i, c)), c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pathName is what paths call child i.
+func (n Node) pathName(i int, child Node) string {
+	switch {
+	case len(child.name) > 0:
+		return child.Name()
+	case n.basic == List, n.basic == FixedSizeList:
+		return "item"
+	case n.basic == Map:
+		return [...]string{"key", "value"}[i&1]
+	}
+	return fmt.Sprint(i)
+}
+
+// Check walks the whole schema and verifies what single nodes cannot show: ids
+// that are used once, parents, and names that are set and unique where they
+// must be. Reading does not need it.
+func (s *Schema) Check() error {
+	c := checker{budget: s.Budget(), ids: map[uint32]bool{}}
+	return c.siblings("", NoParent, true, s.NumFields(), s.Field)
+}
+
+type checker struct {
+	budget *Budget
+	ids    map[uint32]bool
+}
+
+// siblings checks n nodes and those below them.
+func (c *checker) siblings(path string, parent uint32, named bool, n int, at func(int) (Node, error)) error {
+	names := map[string]bool{}
+	for i := range n {
+		node, err := at(i)
+		if err == nil {
+			_, err = c.budget.Describe(node)
+		}
+		if err != nil {
+			return fault.In(err, "column "+path, -1)
+		}
+		name := node.Name()
+		here := JoinPath(path, name)
+		switch {
+		case named && name == "":
+			return fault.Corruptf("field %d of %q has no name", i, path)
+		case named && names[name]:
+			return fault.Corruptf("field name %q occurs twice in %q", name, path)
+		case c.ids[node.id]:
+			return fault.Corruptf("column %s: schema id %d is used twice", here, node.id)
+		case node.ParentID() != parent:
+			return fault.Corruptf("column %s: parent %d instead of %d", here, node.ParentID(), parent)
+		}
+		names[name], c.ids[node.id] = true, true
+		if err := c.siblings(here, node.id, node.basic == Struct, node.NumChildren(), node.Child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ByID is the node with a schema id; ok is false if there is none. With ids in
+// pre-order, as all known writers give them, it costs a binary search per level;
+// otherwise an index of all nodes is made once.
+func (s *Schema) ByID(id uint32) (n Node, ok bool, err error) {
+	if id >= s.count {
+		return Node{}, false, nil
+	}
+	if n, ok := preOrder(id, s.NumFields(), s.Field); ok {
+		return n, true, nil
+	}
+	s.indexOnce.Do(func() {
+		byID := make(map[uint32]Node)
+		s.indexErr = s.Walk(func(_ string, n Node) error {
+			if _, twice := byID[n.id]; !twice {
+				byID[n.id] = n
+			}
+			return nil
+		})
+		s.byID = byID
+	})
+	n, ok = s.byID[id]
+	if !ok && s.indexErr != nil {
+		return Node{}, false, s.indexErr
+	}
+	return n, ok, nil
+}
+
+// preOrder looks for id among n siblings whose ids ascend, and below them. It
+// fails if they do not, or if a node on the way is broken.
+func preOrder(id uint32, n int, at func(int) (Node, error)) (Node, bool) {
+	for n > 0 {
+		broken := false
+		after := sort.Search(n, func(i int) bool {
+			c, err := at(i)
+			broken = broken || err != nil
+			return err != nil || c.id > id
+		})
+		if broken || after == 0 {
+			return Node{}, false
+		}
+		c, err := at(after - 1)
+		if err != nil {
+			return Node{}, false
+		}
+		if c.id == id {
+			return c, true
+		}
+		n, at = c.NumChildren(), c.Child
+	}
+	return Node{}, false
+}

@@ -1,0 +1,126 @@
+package shardfile
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// artifact is an open file or object of a shard. Its last bytes may be at hand
+// from the read that opened it; ranges in there cost no further request.
+//
+// It is the storage.Reader that is given to those who read buffers.
+type artifact struct {
+	url     string
+	r       storage.Reader
+	size    int64
+	reads   *reads
+	tail    []byte
+	tailOff int64
+
+	headerMu   sync.Mutex
+	headerErr  error // what is wrong with the header
+	headerRead bool
+}
+
+// ReadAt implements storage.Reader. A range past the end is corruption: it came
+// from a reference in the shard.
+func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
+	if err := a.check(off, int64(len(p))); err != nil {
+		return err
+	}
+	if b := a.held(off, int64(len(p))); b != nil {
+		copy(p, b)
+		return nil
+	}
+	return a.fetch(ctx, p, off)
+}
+
+// fetch reads bytes that are not in memory.
+func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
+	a.reads.requests.Add(1)
+	a.reads.bytes.Add(int64(len(p)))
+	defer func(start time.Time) { a.reads.took.Add(int64(time.Since(start))) }(time.Now())
+	return fault.Of(a.r.ReadAt(ctx, p, off), a.Name())
+}
+
+// reads counts what was read of a shard.
+type reads struct{ requests, bytes, took atomic.Int64 }
+
+// Reads are requests to storage.
+type Reads struct {
+	Requests, Bytes int64
+	Took            time.Duration // the requests one after the other
+}
+
+// Reads are those that reading the shard has taken since it was opened, without the
+// first.
+func (f *File) Reads() Reads {
+	return Reads{f.reads.requests.Load(), f.reads.bytes.Load(), time.Duration(f.reads.took.Load())}
+}
+
+func (a *artifact) check(off, n int64) error {
+	if off < 0 || n < 0 || off > a.size || n > a.size-off {
+		err := fault.Corruptf("%d bytes from offset %d lie past the end at %d: %w", n, off, a.size, io.ErrUnexpectedEOF)
+		return fault.Of(err, a.Name())
+	}
+	return nil
+}
+
+// held gives n bytes at off if they are in memory, else nil.
+func (a *artifact) held(off, n int64) []byte {
+	if off < a.tailOff || n > int64(len(a.tail)) || off-a.tailOff > int64(len(a.tail))-n {
+		return nil
+	}
+	b := a.tail[off-a.tailOff:]
+	return b[:n:n]
+}
+
+// read gives the bytes from start up to end, which the caller must not change.
+func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
+	if err := a.check(start, end-start); err != nil {
+		return nil, err
+	}
+	if b := a.held(start, end-start); b != nil {
+		return b, nil
+	}
+	b := make([]byte, end-start)
+	return b, a.fetch(ctx, b, start)
+}
+
+// checkHeader looks at the first bytes of the artifact, once.
+func (a *artifact) checkHeader(ctx context.Context) error {
+	a.headerMu.Lock()
+	defer a.headerMu.Unlock()
+	if a.headerRead {
+		return a.headerErr
+	}
+	b, err := a.read(ctx, 0, container.MarkSize)
+	if err != nil {
+		return err
+	}
+	_, err = container.CheckMark(b, "header")
+	a.headerRead, a.headerErr = true, fault.Of(fault.In(err, "header", 0), a.Name())
+	return a.headerErr
+}
+
+// ReadSuffix implements storage.Reader.
+func (a *artifact) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
+	b, err := a.read(ctx, max(a.size-int64(max(n, 0)), 0), a.size)
+	return b, a.size, err
+}
+
+// Size implements storage.Reader.
+func (a *artifact) Size(context.Context) (int64, error) { return a.size, nil }
+
+// Name implements storage.Reader.
+func (a *artifact) Name() string { return a.r.Name() }
+
+// Close does nothing: the shard owns its artifacts.
+func (a *artifact) Close() error { return nil }

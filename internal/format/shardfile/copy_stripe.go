@@ -1,0 +1,129 @@
+package shardfile
+
+import (
+	"context"
+	"io"
+
+	"google.golang.org/protobuf/proto"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// CopyStripe appends a stripe of another shard of the same schema, as it is: its
+// buffers byte for byte, its descriptors with new references, its properties.
+// Fields that the stripe lacks stay missing. Nothing in the buffers is checked.
+func (w *Writer) CopyStripe(ctx context.Context, src *Stripe, o StripeOptions) error {
+	s, err := src.f.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	ids, err := postOrder(s)
+	if err != nil {
+		return err
+	}
+	var nodes []node
+	for _, id := range ids {
+		m, err := src.Descriptor(ctx, id)
+		if err != nil {
+			return err
+		}
+		if m == nil {
+			continue
+		}
+		n, err := src.copyNode(ctx, id, m)
+		if err != nil {
+			return err
+		}
+		nodes = append(nodes, n)
+	}
+	properties, err := src.Properties(ctx)
+	if err != nil {
+		return err
+	}
+	o.Properties = append(PropertiesFromProto(properties.CustomProperties), o.Properties...)
+	d := &shardpb.StripeDirectory{
+		TotalRecordCount: src.directory.TotalRecordCount, DeletedRecordCount: src.directory.DeletedRecordCount,
+		RawDataSize: src.directory.RawDataSize,
+	}
+	return w.appendStripe(ctx, nodes, d, o)
+}
+
+func (s *Stripe) copyNode(ctx context.Context, id uint32, m *shardpb.StripeFieldDescriptor) (node, error) {
+	n := node{id: id, field: m.Field}
+	if len(m.Encodings) == 0 {
+		return n, nil
+	}
+	native := stripe.NativeEncoding(m)
+	if native == nil {
+		return n, fault.In(fault.Unsupportedf("only native encodings can be copied"), s.element(fieldElement(id)), -1)
+	}
+	for _, b := range native.Buffers {
+		p, err := s.copyBuffer(ctx, id, b)
+		if err != nil {
+			return n, err
+		}
+		n.buffers = append(n.buffers, p)
+	}
+	return n, nil
+}
+
+func (s *Stripe) copyBuffer(ctx context.Context, id uint32, b *shardpb.EncodedBuffer) (part, error) {
+	p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer), mapOffset: -1}
+	start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
+	if start == end {
+		return p, nil
+	}
+	r, err := s.Artifact(ctx, id, b.Buffer)
+	if err != nil {
+		return p, err
+	}
+	p.size = int64(end - start)
+	if b.BlockMap != nil {
+		p.mapOffset = int64(b.BlockMap.GetRange().GetStart() - start)
+	}
+	p.copy = func(out io.Writer) error { return copyRange(ctx, out, r, Range{int64(start), int64(end)}) }
+	return p, nil
+}
+
+func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from Range) error {
+	buf := make([]byte, min(from.End-from.Start, 256<<10))
+	for at := from.Start; at < from.End; {
+		b := buf[:min(int64(len(buf)), from.End-at)]
+		if err := r.ReadAt(ctx, b, at); err != nil {
+			return err
+		}
+		if _, err := out.Write(b); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return nil
+}
+
+// postOrder lists the schema ids in the order in which buffers are written:
+// children before their parent (docs/format.md §2.6).
+func postOrder(s *schema.Schema) ([]uint32, error) {
+	var ids []uint32
+	budget := s.Budget()
+	var walk func(n schema.Node, err error) error
+	walk = func(n schema.Node, err error) error {
+		if err == nil {
+			err = budget.Spend(n)
+		}
+		for i := 0; err == nil && i < n.NumChildren(); i++ {
+			err = walk(n.Child(i))
+		}
+		ids = append(ids, n.ID())
+		return err
+	}
+	for i := range s.NumFields() {
+		if err := walk(s.Field(i)); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,425 @@
+package shardfile
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/stats"
+)
+
+// lookback is how much in front of a stripe's field list is read with it: the
+// stripe's last descriptors, and all of a stripe with few columns. Of what is read
+// only that is kept.
+const lookback = 64 << 10
+
+// fieldList is a field list with what is needed to follow it.
+type fieldList struct {
+	*refList
+	at *artifact // that holds the list
+	// window is what was read in front of the list, from windowOff on.
+	window    []byte
+	windowOff int64
+}
+
+// fieldList reads the stripe's field list. It may be shorter than the schema
+// (docs/format.md §2.6), never longer.
+func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
+	key := cacheKey{cacheFieldList, s.index, 0}
+	if l, ok := s.f.cache.Get(key); ok {
+		return l.(*fieldList), nil
+	}
+	sch, err := s.f.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l, err := s.f.readFieldList(ctx, s.anchor, s.directory.FieldListRef, s.element("field list"))
+	if err != nil {
+		return nil, err
+	}
+	if uint64(l.Len()) > uint64(sch.IDCount()) {
+		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
+		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
+		return nil, fault.Of(fault.In(err, s.element("field list"), offset), l.at.Name())
+	}
+	s.f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
+	return l, nil
+}
+
+// ReadFieldLists reads the field lists of stripes at the same time, and the header of
+// the root if that has not been looked at, so that what follows need not wait for one
+// after the other. What is wrong with one that is not used yet may wait until it is.
+func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
+	var readers errgroup.Group
+	readers.Go(func() error { return f.root.checkHeader(ctx) })
+	for _, i := range stripes {
+		readers.Go(func() error {
+			_, err := f.stripes[i].fieldList(ctx)
+			return err
+		})
+	}
+	return readers.Wait()
+}
+
+// readFieldList reads the list and, in the same request, what stands before it.
+func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string) (*fieldList, error) {
+	at, err := f.artifact(ctx, anchor, ref.GetUrl())
+	if err != nil {
+		return nil, fault.Of(fault.In(err, element, -1), anchor.Name())
+	}
+	l := &fieldList{at: at}
+	var b []byte
+	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
+	if err == nil {
+		before := start
+		if at.held(start, end-start) == nil {
+			before = max(start-lookback, 0)
+		}
+		if b, err = at.read(ctx, before, end); err == nil {
+			err = l.parse(b, before, start)
+		}
+	}
+	if err == nil { // what else was read goes
+		if first := l.firstDescriptor(); first > l.windowOff {
+			err = l.parse(slices.Clone(b[first-l.windowOff:]), first, start)
+		}
+	}
+	if err != nil {
+		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+	}
+	return l, nil
+}
+
+// parse makes the list of bytes from offset on, with its frame from start up to their
+// end. It keeps them.
+func (l *fieldList) parse(b []byte, offset, start int64) error {
+	l.window, l.windowOff = b[:start-offset], offset
+	payload, _, err := container.ParseFrame(b[start-offset:])
+	if err == nil {
+		l.refList, err = parseRefList(payload, start+lengthSize)
+	}
+	return err
+}
+
+// firstDescriptor is where the first descriptor of the window begins, its end if it has
+// none.
+func (l *fieldList) firstDescriptor() int64 {
+	from := uint64(l.windowOff)
+	first := from + uint64(len(l.window))
+	for i := 0; i < l.Len() && first > from; i++ {
+		if start, end := l.Range(i); start < end {
+			first = max(min(first, start), from)
+		}
+	}
+	return int64(first)
+}
+
+// read gives bytes of an artifact, from the window if they lie there.
+func (l *fieldList) read(ctx context.Context, a *artifact, start, end int64) ([]byte, error) {
+	if a == l.at && start >= l.windowOff && end <= l.windowOff+int64(len(l.window)) {
+		return l.window[start-l.windowOff : end-l.windowOff], nil
+	}
+	return a.read(ctx, start, end)
+}
+
+// HasField tells whether the stripe has a descriptor of a schema id.
+func (s *Stripe) HasField(ctx context.Context, id uint32) (bool, error) {
+	l, err := s.fieldList(ctx)
+	if err != nil || uint64(id) >= uint64(l.Len()) {
+		return false, err
+	}
+	_, start, end := l.At(int(id))
+	return start != end, nil
+}
+
+// Descriptor implements stripe.Source: it reads the descriptor of a schema id, nil
+// if the stripe lacks the field.
+func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFieldDescriptor, error) {
+	key := cacheKey{cacheDescriptor, s.index, id}
+	if m, ok := s.f.cache.Get(key); ok {
+		return m.(*shardpb.StripeFieldDescriptor), nil
+	}
+	l, err := s.fieldList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(id) >= uint64(l.Len()) {
+		return nil, nil
+	}
+	url, start, end := l.At(int(id))
+	if start == end {
+		return nil, nil
+	}
+	element := s.element(fieldElement(id))
+	at, err := s.f.artifact(ctx, l.at, url)
+	if err != nil {
+		return nil, fault.Of(fault.In(err, element, -1), l.at.Name())
+	}
+	var b []byte
+	from, to, err := s.f.checkFrame(at, start, end)
+	if err == nil {
+		b, err = l.read(ctx, at, from, to)
+	}
+	var m *shardpb.StripeFieldDescriptor
+	if err == nil {
+		m, err = s.parseDescriptor(b)
+	}
+	if err != nil {
+		return nil, fault.Of(fault.In(err, element, int64(start)), at.Name())
+	}
+	s.keepDescriptor(id, m, len(b))
+	return m, nil
+}
+
+func (s *Stripe) parseDescriptor(frame []byte) (*shardpb.StripeFieldDescriptor, error) {
+	payload, _, err := container.ParseFrame(frame)
+	if err != nil {
+		return nil, err
+	}
+	m := &shardpb.StripeFieldDescriptor{}
+	if err := decode(payload, m); err != nil {
+		return nil, err
+	}
+	return m, checkDescriptor(m)
+}
+
+// keepDescriptor caches a descriptor. In memory it takes several times its bytes.
+func (s *Stripe) keepDescriptor(id uint32, m *shardpb.StripeFieldDescriptor, n int) {
+	s.f.cache.Put(cacheKey{cacheDescriptor, s.index, id}, m, int64(6*n+512))
+}
+
+// descriptorArtifact is the artifact that holds the descriptor of a schema id.
+func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, error) {
+	l, err := s.fieldList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l.urls == 0 || uint64(id) >= uint64(l.Len()) {
+		return l.at, nil
+	}
+	url, _, _ := l.At(int(id))
+	return s.f.artifact(ctx, l.at, url)
+}
+
+// checkDescriptor checks what can be said without looking at data or schema.
+func checkDescriptor(m *shardpb.StripeFieldDescriptor) error {
+	d := m.Field
+	if d == nil {
+		return fault.Corruptf("descriptor has no field")
+	}
+	if err := checkCounts(d); err != nil {
+		return err
+	}
+	for _, e := range m.Encodings {
+		for _, b := range e.GetNative().GetBuffers() {
+			if err := checkBuffer(b); err != nil {
+				return fault.In(err, strings.TrimPrefix(b.Kind.String(), "BUFFER_KIND_"), -1)
+			}
+		}
+	}
+	return nil
+}
+
+func checkBuffer(b *shardpb.EncodedBuffer) error {
+	r := b.GetBuffer().GetRange()
+	if r.GetStart() > r.GetEnd() {
+		return fault.Corruptf("buffer ends at %d, before its start at %d", r.GetEnd(), r.GetStart())
+	}
+	if b.BlockMap == nil {
+		return nil
+	}
+	m := b.BlockMap.GetRange()
+	switch {
+	case len(b.InlineBlockMap) > 0:
+		return fault.Corruptf("two block maps")
+	case b.BlockMap.Url != b.GetBuffer().GetUrl():
+		return fault.Corruptf("block map is in %q, its buffer in %q", b.BlockMap.Url, b.GetBuffer().GetUrl())
+	case m.GetStart() < r.GetStart() || m.GetEnd() > r.GetEnd() || m.GetStart() >= m.GetEnd():
+		return fault.Corruptf("block map from %d up to %d is not inside its buffer, %d up to %d", m.GetStart(), m.GetEnd(), r.GetStart(), r.GetEnd())
+	case (m.GetEnd()-m.GetStart())%8 != 0:
+		return fault.Corruptf("block map has %d bytes, no multiple of 8", m.GetEnd()-m.GetStart())
+	}
+	return nil
+}
+
+// Prefetch reads the descriptors of several schema ids with as few requests as
+// possible, so that Descriptor finds them in memory as long as the cache holds
+// them. What is wrong with a descriptor is left for Descriptor to say.
+func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
+	l, err := s.fieldList(ctx)
+	if err != nil {
+		return err
+	}
+	var wanted []descriptorRef
+	for _, id := range ids {
+		if _, ok := s.f.cache.Get(cacheKey{cacheDescriptor, s.index, id}); ok || uint64(id) >= uint64(l.Len()) {
+			continue
+		}
+		url, start, end := l.At(int(id))
+		at, err := s.f.artifact(ctx, l.at, url)
+		if err != nil {
+			continue
+		}
+		if from, to, err := s.f.checkFrame(at, start, end); err == nil {
+			wanted = append(wanted, descriptorRef{id, at, from, to})
+		}
+	}
+	slices.SortFunc(wanted, compareRefs)
+	for len(wanted) > 0 {
+		n := coalesce(wanted)
+		if err := s.prefetch(ctx, l, wanted[:n]); err != nil {
+			return err
+		}
+		wanted = wanted[n:]
+	}
+	return nil
+}
+
+// descriptorRef is where a descriptor lies.
+type descriptorRef struct {
+	id         uint32
+	at         *artifact
+	start, end int64
+}
+
+func compareRefs(a, b descriptorRef) int {
+	if a.at != b.at {
+		return strings.Compare(a.at.url, b.at.url)
+	}
+	if a.start != b.start {
+		return int(min(max(a.start-b.start, -1), 1))
+	}
+	return int(min(max(a.end-b.end, -1), 1))
+}
+
+const (
+	// maxGap is how many bytes that nobody wants are read to save a request.
+	maxGap = 16 << 10
+	// maxRun is the most that one request reads.
+	maxRun = 4 << 20
+)
+
+// coalesce is the number of refs from the first on that one read fetches.
+func coalesce(refs []descriptorRef) int {
+	first, end := refs[0], refs[0].end
+	for i, r := range refs[1:] {
+		if r.at != first.at || r.start-end > maxGap || r.end-first.start > maxRun {
+			return i + 1
+		}
+		end = max(end, r.end)
+	}
+	return len(refs)
+}
+
+func (s *Stripe) prefetch(ctx context.Context, l *fieldList, refs []descriptorRef) error {
+	start, end := refs[0].start, refs[0].end
+	for _, r := range refs {
+		end = max(end, r.end)
+	}
+	b, err := l.read(ctx, refs[0].at, start, end)
+	if err != nil {
+		return err
+	}
+	for _, r := range refs {
+		frame := b[r.start-start : r.end-start]
+		if m, err := s.parseDescriptor(frame); err == nil {
+			s.keepDescriptor(r.id, m, len(frame))
+		}
+	}
+	return nil
+}
+
+// FieldDescriptor reads the descriptor of a schema id for the whole shard, nil if
+// there is none. In a shard of one stripe, that of the stripe stands for it.
+//
+// Shards of the reference refer to these descriptors by the URL that they were
+// written under (docs/format.md §2.5). An absolute URL is therefore taken for the shard
+// itself, and the checksum decides.
+func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
+	l, err := f.fieldList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l.Len() == 0 {
+		return f.onlyField(ctx, id)
+	}
+	if uint64(id) >= uint64(l.Len()) {
+		return nil, fault.Of(fault.Corruptf("no schema id %d among %d", id, l.Len()), l.at.Name())
+	}
+	url, start, end := l.At(int(id))
+	if start == end {
+		return nil, nil
+	}
+	if url, err = f.ownURL(url); err != nil {
+		return nil, fault.Of(fault.In(err, fieldElement(id), -1), l.at.Name())
+	}
+	ref := &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: start, End: end}}
+	m := &shardpb.FieldDescriptor{}
+	at, err := f.message(ctx, l.at, ref, fieldElement(id), m)
+	if err != nil {
+		return nil, err
+	}
+	return m, fault.Of(fault.In(checkCounts(m), fieldElement(id), int64(start)), at.Name())
+}
+
+// onlyField is the descriptor of a shard that has none of its own, if it consists
+// of one stripe.
+func (f *File) onlyField(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
+	if len(f.stripes) != 1 {
+		return nil, nil
+	}
+	d, err := f.stripes[0].Descriptor(ctx, id)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if m := stats.Merge(nil, d.Field); m != nil {
+		return m, nil
+	}
+	return &shardpb.FieldDescriptor{}, nil
+}
+
+// ownURL is the url of an entry of the shard's field list, "" for the root.
+func (f *File) ownURL(url string) (string, error) {
+	full, err := container.ResolveSelf(f.root.url, url, f.o.Policy)
+	if full == f.root.url {
+		return "", err
+	}
+	return full, err
+}
+
+func checkCounts(m *shardpb.FieldDescriptor) error {
+	if m.NullCount != nil && *m.NullCount > m.PositionCount {
+		return fault.Corruptf("%d nulls in %d positions", *m.NullCount, m.PositionCount)
+	}
+	return nil
+}
+
+// fieldList reads the shard's field list, which has one entry for each schema id or
+// none at all.
+func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
+	key := cacheKey{cacheFieldList, -1, 0}
+	if l, ok := f.cache.Get(key); ok {
+		return l.(*fieldList), nil
+	}
+	sch, err := f.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ref := f.directory.GetFieldListRef()
+	l, err := f.readFieldList(ctx, f.root, ref, "field list")
+	if err != nil {
+		return nil, err
+	}
+	if l.Len() > 0 && uint64(l.Len()) != uint64(sch.IDCount()) {
+		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
+		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), l.at.Name())
+	}
+	f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
+	return l, nil
+}

@@ -1,0 +1,267 @@
+// Package shardfile reads and publishes the file (or files) of one shard: its
+// root, its metadata and its stripes. It plans no reads, evaluates nothing, and
+// leaves the bytes of buffers to package stripe.
+//
+// A root artifact as [Writer] makes it, in the single-file layout (docs/format.md
+// §2.6). Messages are
+// framed: u32 length, payload, u32 checksum. Buffers start at multiples of 64.
+//
+//	header            8 bytes, "amud" and the version
+//	schema            FlatBuffers message
+//	stripe 0          buffers, as package stripe orders them
+//	  descriptors     one StripeFieldDescriptor for each schema node
+//	  field list      DataRefArray: where the descriptors are
+//	  properties      StripeProperties, if there are any
+//	  recovery        recovery record; readers skip it (recovery.go)
+//	stripe 1          ...
+//	stripe list       StripeList: where the field lists are
+//	url list          UrlList: the other artifacts
+//	descriptors       one FieldDescriptor for each schema node, of the whole shard
+//	field list        DataRefArray
+//	properties        ShardProperties
+//	schema            again if it is small, so that one read from the end finds it
+//	directory         ShardDirectory: where the lists, properties and schema are
+//	length            u32, of the directory
+//	footer            8 bytes, the same as the header
+//
+// In the two-level layout the buffers of a stripe are in a file of their own,
+// between a header and a footer, and the rest stays where it is. Readers find
+// everything through references, so that other orders are read as well.
+package shardfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// File is a shard that is open for reading. It may be used by many goroutines
+// at once. The messages that it gives are shared and must not be changed;
+// fields that this version does not know are kept in them.
+type File struct {
+	o              OpenOptions
+	location       string
+	root           *artifact
+	directory      *shardpb.ShardDirectory
+	directoryRange Range
+	stripes        []*Stripe
+	cache          *lru.Cache[cacheKey, any]
+	reads          *reads
+
+	mu        sync.Mutex
+	artifacts map[string]*artifact // by URL
+	schema    *schema.Schema
+
+	properties *shardpb.ShardProperties // of an unfinished shard, from its last recovery record
+}
+
+// Location is what the shard was opened by.
+func (f *File) Location() string { return f.location }
+
+// Size is the number of bytes of the root artifact.
+func (f *File) Size() int64 { return f.root.size }
+
+// Directory is the shard's table of contents.
+func (f *File) Directory() *shardpb.ShardDirectory { return f.directory }
+
+// DirectoryRange is where the directory lies in the root artifact, with its
+// trailing length.
+func (f *File) DirectoryRange() Range { return f.directoryRange }
+
+// Rows is the number of records of all stripes, deleted ones included.
+func (f *File) Rows() int64 { return int64(f.directory.GetTotalRecordCount()) }
+
+// NumStripes is the number of stripes.
+func (f *File) NumStripes() int { return len(f.stripes) }
+
+// Stripe is stripe i of NumStripes.
+func (f *File) Stripe(i int) *Stripe { return f.stripes[i] }
+
+// Root gives the root artifact, for those who read bytes at offsets of their
+// own. It belongs to the File.
+func (f *File) Root() storage.Reader { return f.root }
+
+// Schema reads the schema, once.
+func (f *File) Schema(ctx context.Context) (*schema.Schema, error) {
+	f.mu.Lock()
+	s := f.schema
+	f.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	payload, at, err := f.frame(ctx, f.root, f.directory.GetSchemaRef(), "schema")
+	if err != nil {
+		return nil, err
+	}
+	s, err = schema.Parse(payload)
+	if err != nil {
+		offset := int64(f.directory.GetSchemaRef().GetRange().GetStart())
+		return nil, fault.Of(fault.In(err, "schema", offset), at.Name())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.schema == nil {
+		f.schema = s
+	}
+	return f.schema, nil
+}
+
+// Properties reads the properties of the shard; the message is empty if it has none.
+func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error) {
+	m := &shardpb.ShardProperties{}
+	if f.properties != nil {
+		return f.properties, nil
+	}
+	if isAbsent(f.directory.GetPropertiesRef()) {
+		return m, nil
+	}
+	_, err := f.message(ctx, f.root, f.directory.PropertiesRef, "properties", m)
+	return m, err
+}
+
+// Indexes reads the descriptions of the shard's indexes; the message is empty if
+// it has none. Types of indexes that nobody knows are listed too.
+func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
+	m := &shardpb.IndexCollection{}
+	if isAbsent(f.directory.GetIndexesRef()) {
+		return m, nil
+	}
+	_, err := f.message(ctx, f.root, f.directory.IndexesRef, "indexes", m)
+	return m, err
+}
+
+// URLs reads the list of the other artifacts of the shard, as they are stored.
+func (f *File) URLs(ctx context.Context) ([]string, error) {
+	var m shardpb.UrlList
+	_, err := f.message(ctx, f.root, f.directory.GetUrlListRef(), "url list", &m)
+	return m.Urls, err
+}
+
+// Artifact opens the artifact that a url of the shard's list means, "" the root. It
+// belongs to the File.
+func (f *File) Artifact(ctx context.Context, url string) (storage.Reader, error) {
+	a, err := f.artifact(ctx, f.root, url)
+	if err != nil {
+		return nil, fault.Of(fault.In(err, "url list", -1), f.root.Name())
+	}
+	return a, nil
+}
+
+// Close closes all artifacts.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var err error
+	for _, a := range f.artifacts {
+		err = errors.Join(err, a.r.Close())
+	}
+	f.artifacts = nil
+	return err
+}
+
+// isAbsent tells whether ref means that there is no message (docs/format.md §2.5).
+func isAbsent(ref *commonpb.DataRef) bool {
+	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
+}
+
+// message reads and parses the message that ref, found in anchor, refers to.
+func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, m proto.Message) (*artifact, error) {
+	payload, at, err := f.frame(ctx, anchor, ref, element)
+	if err != nil {
+		return nil, err
+	}
+	if err := decode(payload, m); err != nil {
+		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+	}
+	return at, nil
+}
+
+// frame reads the payload of the frame that ref refers to, and says which
+// artifact it is in.
+func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string) ([]byte, *artifact, error) {
+	at, err := f.artifact(ctx, anchor, ref.GetUrl())
+	if err != nil {
+		return nil, nil, fault.Of(fault.In(err, element, -1), anchor.Name())
+	}
+	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
+	var b []byte
+	if err == nil {
+		b, err = at.read(ctx, start, end)
+	}
+	if err == nil {
+		b, _, err = container.ParseFrame(b)
+	}
+	if err != nil {
+		return nil, nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+	}
+	return b, at, nil
+}
+
+// checkFrame checks that a frame can lie at start up to end.
+func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) {
+	switch {
+	case start > end:
+		return 0, 0, fault.Corruptf("reference ends at %d, before its start at %d", end, start)
+	case end > uint64(a.size):
+		return 0, 0, fault.Corruptf("reference to %d up to %d lies past the end at %d", start, end, a.size)
+	case end-start < container.FrameExtra:
+		return 0, 0, fault.Corruptf("reference of %d bytes is too short for a message", end-start)
+	case end-start > uint64(f.o.MaxMessageBytes):
+		return 0, 0, fault.Limitf("message of %d bytes, OpenOptions.MaxMessageBytes is %d", end-start, f.o.MaxMessageBytes)
+	}
+	return int64(start), int64(end), nil
+}
+
+// artifact opens what url, found in a message of anchor, means (docs/format.md §2.5).
+func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*artifact, error) {
+	if url == "" {
+		return anchor, nil
+	}
+	full, err := container.Resolve(f.root.url, anchor.url, url, f.o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	a, closed := f.artifacts[full], f.artifacts == nil
+	f.mu.Unlock()
+	if a != nil {
+		return a, nil
+	}
+	if closed {
+		return nil, fmt.Errorf("the shard %s is closed", f.location)
+	}
+	r, err := f.o.Store.Open(ctx, full)
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
+}
+
+// keep adds a to the open artifacts, unless another goroutine was faster.
+func (f *File) keep(a *artifact) (*artifact, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.artifacts == nil {
+		return nil, errors.Join(fmt.Errorf("the shard %s is closed", f.location), a.r.Close())
+	}
+	if first := f.artifacts[a.url]; first != nil {
+		return first, a.r.Close()
+	}
+	f.artifacts[a.url] = a
+	return a, nil
+}

@@ -1,0 +1,50 @@
+package shardfile
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// TestTinyElements: a message of nothing but empty elements would take 60 times
+// its bytes; it is refused before it is parsed.
+func TestTinyElements(t *testing.T) {
+	var b []byte
+	for range 4 << 20 {
+		b = append(b, 1<<3|2, 0) // an empty stripe
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var m shardpb.StripeList
+	require.ErrorIs(t, decode(b, &m), fault.ErrLimit)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	require.NoError(t, decode(b[:100_000], &m))
+	require.Len(t, m.Stripes, 50_000)
+}
+
+// TestDeepValue: a property nested 10,000 deep is an error.
+func TestDeepValue(t *testing.T) {
+	var value []byte
+	for range 10_000 {
+		list := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), value)
+		value = protowire.AppendBytes(protowire.AppendTag(nil, 20, protowire.BytesType), list)
+	}
+	require.ErrorIs(t, decode(value, &commonpb.AnyValue{}), fault.ErrCorrupt)
+}
+
+// TestUnknownFieldsAreKept: what a newer writer adds survives a round trip.
+func TestUnknownFieldsAreKept(t *testing.T) {
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7)
+	var m shardpb.StripeDirectory
+	require.NoError(t, decode(b, &m))
+	out, err := marshal.Marshal(&m)
+	require.NoError(t, err)
+	require.Equal(t, b, out)
+}

@@ -1,0 +1,113 @@
+package shardfile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// unfinished writes stripes and gives the bytes of the artifact as a killed
+// process would leave it.
+func unfinished(t *testing.T, dir string, stripes int, o WriterOptions) []byte {
+	t.Helper()
+	ctx := context.Background()
+	o.CreationTime = created
+	w, err := Create(ctx, filepath.Join(dir, "x"), testSchema(t), o)
+	require.NoError(t, err)
+	for i := range stripes {
+		f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
+		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"number", i}}}))
+		f.Release()
+	}
+	size := w.Size()
+	require.NoError(t, w.Close(ctx))
+	b, err := os.ReadFile(filepath.Join(dir, "x"))
+	require.NoError(t, err)
+	return b[:size]
+}
+
+func TestOpenUnfinished(t *testing.T) {
+	ctx := context.Background()
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		dir := t.TempDir()
+		b := unfinished(t, dir, 4, WriterOptions{Layout: layout, Properties: []Property{{"k", "v"}}})
+		store := storage.Store(storage.Local{})
+		location := filepath.Join(dir, "cut")
+		for cut := 0; cut <= len(b); cut++ {
+			if cut < len(b) && cut%7 != 0 {
+				continue
+			}
+			require.NoError(t, os.WriteFile(location, b[:cut], 0o666))
+			_, err := Open(ctx, location, OpenOptions{})
+			require.True(t, isFault(err), "%v", err)
+			f, found, err := OpenUnfinished(ctx, location, OpenOptions{Store: store})
+			if err != nil {
+				require.ErrorIs(t, err, fault.ErrCorrupt)
+				continue
+			}
+			require.Equal(t, f.NumStripes(), found.Records)
+			checkShard(t, f, found.Records)
+			p, err := f.Properties(ctx)
+			require.NoError(t, err)
+			require.Equal(t, []Property{{"k", "v"}}, PropertiesFromProto(p.CustomProperties))
+			if cut == len(b) {
+				require.Equal(t, &Found{Records: 4}, found)
+			}
+			require.NoError(t, f.Close())
+		}
+	}
+}
+
+func TestUnfinishedWithDamage(t *testing.T) {
+	ctx := context.Background()
+	b := unfinished(t, t.TempDir(), 4, WriterOptions{})
+	at := bytes.Index(b, []byte(recoveryMagic))
+	second := at + 1 + bytes.Index(b[at+1:], []byte(recoveryMagic))
+
+	// One record is damaged.
+	broken := bytes.Clone(b)
+	broken[second+20] ^= 1
+	f, found, err := openBytes(ctx, broken)
+	require.NoError(t, err)
+	require.Equal(t, &Found{Records: 3, Damaged: 1, Missing: []int{1}}, found)
+	require.EqualValues(t, 10*(0+2+3), f.Rows())
+
+	// A record is also in the data, somewhere else than where it says.
+	f, found, err = openBytes(ctx, append(bytes.Clone(b), b[at-4:second]...))
+	require.NoError(t, err)
+	require.Equal(t, 4, found.Records)
+	require.Equal(t, 1, found.Damaged)
+	require.Equal(t, 4, f.NumStripes())
+
+	// The schema is damaged.
+	broken = bytes.Clone(b)
+	broken[20] ^= 1
+	_, _, err = openBytes(ctx, broken)
+	require.ErrorIs(t, err, fault.ErrChecksum)
+}
+
+func openBytes(ctx context.Context, b []byte) (*File, *Found, error) {
+	store := storage.NewMemory()
+	if err := store.Put("mem://x/shard", b); err != nil {
+		return nil, nil, err
+	}
+	return OpenUnfinished(ctx, "mem://x/shard", OpenOptions{Store: store})
+}
+
+func FuzzRecoveryRecord(f *testing.F) {
+	f.Add([]byte(recoveryMagic + "\x01\x00\x00\x00" + "\x00\x00\x00\x00" + string(make([]byte, 32))))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := parseRecord(b, 0)
+		if err == nil {
+			require.NotNil(t, r.directory)
+		}
+	})
+}

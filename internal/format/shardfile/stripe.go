@@ -1,0 +1,83 @@
+package shardfile
+
+import (
+	"context"
+	"fmt"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Stripe is one stripe of a [File]: a run of records whose columns are stored
+// together. It implements stripe.Source, and may be used by many goroutines at
+// once.
+type Stripe struct {
+	f         *File
+	index     int
+	directory *shardpb.StripeDirectory
+	anchor    *artifact // that holds the stripe list
+	position  int64
+}
+
+// Index is the stripe's number in the shard.
+func (s *Stripe) Index() int { return s.index }
+
+// Rows is the number of records, deleted ones included.
+func (s *Stripe) Rows() int64 { return int64(s.directory.TotalRecordCount) }
+
+// Position is the number of the stripe's first record in the shard.
+func (s *Stripe) Position() int64 { return s.position }
+
+// Directory is the stripe's table of contents.
+func (s *Stripe) Directory() *shardpb.StripeDirectory { return s.directory }
+
+// Properties reads the properties of the stripe; the message is empty if it has none.
+func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, error) {
+	m := &shardpb.StripeProperties{}
+	if isAbsent(s.directory.PropertiesRef) {
+		return m, nil
+	}
+	_, err := s.f.message(ctx, s.anchor, s.directory.PropertiesRef, s.element("properties"), m)
+	return m, err
+}
+
+// Indexes reads the descriptions of the stripe's indexes; the message is empty if it has none.
+func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
+	m := &shardpb.IndexCollection{}
+	if isAbsent(s.directory.IndexesRef) {
+		return m, nil
+	}
+	_, err := s.f.message(ctx, s.anchor, s.directory.IndexesRef, s.element("indexes"), m)
+	return m, err
+}
+
+// element is the path of an element of the stripe, for errors.
+func (s *Stripe) element(name string) string { return fmt.Sprintf("stripe %d/%s", s.index, name) }
+
+// Artifact implements stripe.Source: it opens the artifact that ref, found in the
+// descriptor of schema id id, points into, and checks that the range lies in it.
+func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error) {
+	holder, err := s.descriptorArtifact(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	at, err := s.f.artifact(ctx, holder, ref.GetUrl())
+	if err != nil {
+		return nil, fault.Of(err, holder.Name())
+	}
+	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if start > end || end > uint64(at.size) {
+		err := fault.Corruptf("buffer from %d up to %d does not fit into %d bytes", start, end, at.size)
+		return nil, fault.Of(err, at.Name())
+	}
+	if at == s.f.root {
+		if err := at.checkHeader(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return at, nil
+}
+
+func fieldElement(id uint32) string { return fmt.Sprintf("field %d", id) }

@@ -1,0 +1,133 @@
+package shardfile
+
+import (
+	"encoding/binary"
+	"slices"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// smallSchema is the size up to which the schema stands at the end, too.
+const smallSchema = 16 << 10
+
+// writeRoot writes what belongs to the shard as a whole, the directory last.
+func (w *Writer) writeRoot() error {
+	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
+	for _, s := range w.stripes {
+		d.DeletedRecordCount += s.DeletedRecordCount
+		if s.RawDataSize != nil {
+			if d.RawDataSize == nil {
+				d.RawDataSize = new(uint64)
+			}
+			*d.RawDataSize += *s.RawDataSize
+		}
+	}
+	var err error
+	if d.StripeListRef, err = w.writeMessage(&shardpb.StripeList{Stripes: w.stripes}); err != nil {
+		return err
+	}
+	if d.UrlListRef, err = w.writeMessage(&shardpb.UrlList{Urls: w.urlList()}); err != nil {
+		return err
+	}
+	if d.FieldListRef, err = w.writeFields(); err != nil {
+		return err
+	}
+	properties, err := w.properties()
+	if err != nil {
+		return err
+	}
+	if d.PropertiesRef, err = w.writeMessage(properties); err != nil {
+		return err
+	}
+	where := w.schema
+	if len(w.message) <= smallSchema {
+		if where, err = w.writeFrame(w.message); err != nil {
+			return err
+		}
+	}
+	d.SchemaRef = selfRef(where)
+	ref, err := w.writeMessage(d)
+	if err != nil {
+		return err
+	}
+	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
+	err = w.write(binary.LittleEndian.AppendUint32(nil, length))
+	w.directory = Range{int64(ref.Range.Start), w.out.Size()}
+	return err
+}
+
+func (w *Writer) urlList() []string {
+	var urls []string
+	for u := range w.urls {
+		urls = append(urls, u)
+	}
+	slices.Sort(urls)
+	return urls
+}
+
+// writeFields writes the descriptors of the whole shard and their list, which
+// has an entry for every schema id. In editions that only we read, those of a
+// shard of one stripe are left out: the stripe's say the same.
+func (w *Writer) writeFields() (*commonpb.DataRef, error) {
+	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
+		r, err := w.writeFrame(nil)
+		return selfRef(r), err
+	}
+	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
+	for id, payload := range w.fields {
+		if payload == nil {
+			continue
+		}
+		if len(w.stripes) == 1 {
+			var err error
+			if payload, err = w.onlyField(uint32(id)); err != nil {
+				return nil, err
+			}
+		}
+		r, err := w.writeFrame(payload)
+		if err != nil {
+			return nil, err
+		}
+		starts[id], ends[id] = uint64(r.Start), uint64(r.End)
+	}
+	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
+	return selfRef(r), err
+}
+
+// onlyField is the descriptor of a shard of one stripe: without the sketch of
+// distinct values, which stands in the stripe's descriptor; the estimate stays.
+func (w *Writer) onlyField(id uint32) ([]byte, error) {
+	f, err := w.merged(id)
+	if err != nil {
+		return nil, err
+	}
+	if f.GetCardinality() != nil {
+		f.Cardinality.HllSketch = nil
+	}
+	return marshal.Marshal(f)
+}
+
+// properties are those of the shard as known so far.
+func (w *Writer) properties() (*shardpb.ShardProperties, error) {
+	standard := w.o.Standard
+	if standard == nil {
+		standard = []Property{{PropertyEdition, w.o.Edition.String()}}
+		if w.features != 0 {
+			standard = append(standard, Property{PropertyFeatures, w.features.String()})
+		}
+		standard = append(standard, Property{PropertyWriter, w.o.Program})
+	}
+	m := &shardpb.ShardProperties{
+		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created[0]},
+		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created[1]},
+	}
+	var err error
+	if m.StandardProperties, err = PropertiesToProto(standard); err != nil {
+		return nil, err
+	}
+	m.CustomProperties, err = PropertiesToProto(w.o.Properties)
+	return m, err
+}

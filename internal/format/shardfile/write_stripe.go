@@ -1,0 +1,364 @@
+package shardfile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/stats"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+)
+
+// StripeOptions are what a stripe has besides its data.
+type StripeOptions struct {
+	// Properties are the stripe's custom properties.
+	Properties []Property
+	// Features that the stripe's buffers use beyond the reference.
+	Features edition.Set
+}
+
+// node is the part of one schema node in a stripe that is about to be written.
+type node struct {
+	id      uint32
+	field   *shardpb.FieldDescriptor
+	buffers []part
+}
+
+// part is one buffer that is not yet placed: size bytes that copy writes.
+type part struct {
+	desc      *shardpb.EncodedBuffer
+	size      int64
+	mapOffset int64 // of the block map, -1 if there is none
+	copy      func(io.Writer) error
+	placed    Range
+}
+
+// AppendStripe writes a finished stripe: its buffers, then at once its metadata
+// and its recovery record. f stays the caller's, who releases it.
+//
+// After an error the shard can only be aborted.
+func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
+	nodes := make([]node, len(f.Nodes))
+	for i, n := range f.Nodes {
+		nodes[i] = node{id: n.ID, field: n.Field}
+		for _, b := range n.Buffers {
+			data := b.Data
+			nodes[i].buffers = append(nodes[i].buffers, part{
+				desc: b.Desc, size: data.Size(), mapOffset: b.MapOffset,
+				copy: func(out io.Writer) error { _, err := data.WriteTo(out); return err },
+			})
+		}
+	}
+	if err := w.checkNodes(nodes, f.Rows); err != nil {
+		return w.fail(err)
+	}
+	raw := f.RawBytes
+	return w.appendStripe(ctx, nodes, &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows), RawDataSize: &raw}, o)
+}
+
+// checkNodes holds the promise that every schema node has a descriptor in every
+// stripe: the reference cannot read a stripe that lacks one (docs/format.md §2.6).
+func (w *Writer) checkNodes(nodes []node, rows int64) error {
+	if len(nodes) != int(w.ids) {
+		return fmt.Errorf("stripe has %d nodes, the schema %d", len(nodes), w.ids)
+	}
+	positions := make([]uint64, w.ids)
+	seen := make([]bool, w.ids)
+	for _, n := range nodes {
+		if n.id >= w.ids || seen[n.id] || n.field == nil {
+			return fmt.Errorf("stripe has no or two descriptors of schema id %d", n.id)
+		}
+		seen[n.id] = true
+		positions[n.id] = n.field.PositionCount
+	}
+	for _, id := range w.roots {
+		if positions[id] != uint64(rows) {
+			return fmt.Errorf("schema id %d has %d positions in a stripe of %d records", id, positions[id], rows)
+		}
+	}
+	return nil
+}
+
+// fail makes the writer refuse everything but Abort.
+func (w *Writer) fail(err error) error {
+	if w.err == nil {
+		w.err = err
+	}
+	return err
+}
+
+// appendStripe writes nodes, in their order, and d. It sets the refs of d.
+func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) error {
+	if w.ended {
+		return ErrEnded
+	}
+	if w.err != nil {
+		return w.err
+	}
+	url, err := w.placeBuffers(ctx, nodes)
+	if err != nil {
+		return w.fail(err)
+	}
+	for _, n := range nodes {
+		for _, b := range n.buffers {
+			setRefs(b, url)
+		}
+	}
+	w.features |= o.Features
+	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
+	if d.FieldListRef, err = w.writeDescriptors(nodes); err != nil {
+		return w.fail(err)
+	}
+	if len(o.Properties) > 0 {
+		m := &shardpb.StripeProperties{}
+		if m.CustomProperties, err = PropertiesToProto(o.Properties); err != nil {
+			return w.fail(err)
+		}
+		if d.PropertiesRef, err = w.writeMessage(m); err != nil {
+			return w.fail(err)
+		}
+	}
+	d.ShardPosition = w.rows
+	w.stripes = append(w.stripes, d)
+	w.rows += d.TotalRecordCount
+	if err := w.writeRecovery(d); err != nil {
+		return w.fail(err)
+	}
+	// A stripe that is complete must survive the end of the process.
+	if f, ok := w.out.(interface{ Flush() error }); ok {
+		if err := f.Flush(); err != nil {
+			return w.fail(err)
+		}
+	}
+	return nil
+}
+
+// setRefs points the descriptor of a buffer to where it was placed.
+func setRefs(b part, url string) {
+	if b.size == 0 {
+		return
+	}
+	b.desc.Buffer = dataRef(url, b.placed)
+	b.desc.BlockMap = nil
+	if b.mapOffset >= 0 {
+		b.desc.BlockMap = dataRef(url, Range{b.placed.Start + b.mapOffset, b.placed.End})
+	}
+}
+
+// placeBuffers writes the buffers to the root or to a stripe file, and gives the
+// url by which descriptors in the root refer to it.
+func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error) {
+	if w.o.Layout == SingleFile {
+		return "", w.writeBuffers(ctx, w.out, w.out.Size(), nodes)
+	}
+	for _, n := range nodes {
+		for _, b := range n.buffers {
+			if b.size > 0 {
+				return w.writeStripeFile(ctx, nodes)
+			}
+		}
+	}
+	return "", nil // nothing to put into a file
+}
+
+// tightAlignment is where buffers begin in editions that only we read: blocks are
+// made of words of 8 bytes.
+const tightAlignment = 8
+
+// writeBuffers writes each buffer at a multiple of 64, or of 8. at is the position
+// of out in its artifact.
+func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
+	var zeros [container.Alignment]byte
+	align := container.Alignment
+	if w.o.Edition != edition.Reference {
+		align = tightAlignment
+	}
+	for _, n := range nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i := range n.buffers {
+			b := &n.buffers[i]
+			if b.size == 0 {
+				continue
+			}
+			pad := container.PadTo(at, align)
+			if _, err := out.Write(zeros[:pad]); err != nil {
+				return err
+			}
+			at += int64(pad)
+			b.placed = Range{at, at + b.size}
+			if err := b.copy(out); err != nil {
+				return err
+			}
+			at += b.size
+		}
+	}
+	return nil
+}
+
+// writeStripeFile writes the buffers into a file named after its content. Two
+// stripes of the same content share one.
+func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
+	folder := container.Container(w.url)
+	hidden := fmt.Sprintf("%sstripe-%d-of-unfinished-shard%s", folder, len(w.stripes), StripeSuffix)
+	out, err := w.o.Store.Create(ctx, hidden, storage.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	hash := xxh3.New()
+	if err := w.writeFramed(ctx, io.MultiWriter(out, hash), nodes); err != nil {
+		return "", errors.Join(err, out.Abort())
+	}
+	name := fmt.Sprintf("%016x%s", hash.Sum64(), StripeSuffix)
+	url, size := folder+name, out.Size()
+	before := w.exists(ctx, url)
+	switch err = out.PublishAs(ctx, url); {
+	case errors.Is(err, fs.ErrExist):
+		err = w.compareFile(ctx, url, size, nodes)
+	case !before: // ours, also if only making its name durable failed
+		w.files = append(w.files, url)
+	}
+	w.urls[name] = true
+	return name, err
+}
+
+// exists tells whether there is an artifact at url, or whether that is not known.
+func (w *Writer) exists(ctx context.Context, url string) bool {
+	r, err := w.o.Store.Open(ctx, url)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	_ = r.Close()
+	return true
+}
+
+func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) error {
+	if _, err := out.Write(container.Mark[:]); err != nil {
+		return err
+	}
+	if err := w.writeBuffers(ctx, out, container.MarkSize, nodes); err != nil {
+		return err
+	}
+	_, err := out.Write(container.Mark[:])
+	return err
+}
+
+// compareFile makes sure that an existing stripe file has the bytes that were
+// to be written.
+func (w *Writer) compareFile(ctx context.Context, url string, size int64, nodes []node) error {
+	r, err := w.o.Store.Open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	have, err := r.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if have != size {
+		return fmt.Errorf("%s exists with %d bytes instead of %d: %w", r.Name(), have, size, fs.ErrExist)
+	}
+	return w.writeFramed(ctx, &comparer{ctx: ctx, r: r}, nodes)
+}
+
+// comparer is a writer that fails when what is written differs from r.
+type comparer struct {
+	ctx context.Context
+	r   storage.Reader
+	off int64
+	buf [32 << 10]byte
+}
+
+func (c *comparer) Write(p []byte) (int, error) {
+	for done := 0; done < len(p); {
+		b := c.buf[:min(len(c.buf), len(p)-done)]
+		if err := c.r.ReadAt(c.ctx, b, c.off); err != nil {
+			return done, err
+		}
+		if string(b) != string(p[done:done+len(b)]) {
+			return done, fmt.Errorf("%s exists with other content near offset %d: %w", c.r.Name(), c.off, fs.ErrExist)
+		}
+		done += len(b)
+		c.off += int64(len(b))
+	}
+	return len(p), nil
+}
+
+// writeDescriptors writes the descriptors of nodes, which are sorted by schema
+// id, and their list; and it adds them to those of the shard. Ids without a node
+// get an empty entry.
+func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
+	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
+	native := &shardpb.NativeDataEncoding{}
+	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}}
+	var field, payload []byte
+	for _, n := range nodes {
+		native.Buffers = native.Buffers[:0]
+		for _, b := range n.buffers {
+			native.Buffers = append(native.Buffers, b.desc)
+		}
+		var err error
+		if field, err = marshal.MarshalAppend(field[:0], n.field); err != nil {
+			return nil, err
+		}
+		payload = protowire.AppendTag(payload[:0], stripeFieldNumber, protowire.BytesType)
+		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
+			return nil, err
+		}
+		r, err := w.writeFrame(payload)
+		if err != nil {
+			return nil, err
+		}
+		starts[n.id], ends[n.id] = uint64(r.Start), uint64(r.End)
+		if err := w.addField(n.id, n.field, field); err != nil {
+			return nil, err
+		}
+	}
+	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
+	return selfRef(r), err
+}
+
+// stripeFieldNumber is that of StripeFieldDescriptor.field, which comes first.
+const stripeFieldNumber = 1
+
+// addField merges a stripe's descriptor, of which encoded are the bytes, into that
+// of the shard, which is kept encoded: 50,000 of them as messages would take a
+// multiple of the memory. That of the first stripe is kept as it is.
+func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor, encoded []byte) error {
+	if len(w.stripes) == 0 {
+		w.fields[id] = append([]byte{}, encoded...) // an empty descriptor is one, too
+		return nil
+	}
+	acc, err := w.merged(id)
+	if err != nil {
+		return err
+	}
+	w.fields[id], err = marshal.MarshalAppend([]byte{}, stats.Merge(acc, next))
+	return err
+}
+
+// merged is the shard's descriptor so far, nil if there is none.
+func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
+	if len(w.fields[id]) == 0 {
+		return nil, nil
+	}
+	acc := &shardpb.FieldDescriptor{}
+	if err := proto.Unmarshal(w.fields[id], acc); err != nil || len(w.stripes) > 1 {
+		return acc, err
+	}
+	return stats.Merge(nil, acc), nil
+}

@@ -1,0 +1,324 @@
+package shardfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Layout says which files a shard consists of (docs/format.md §2.6).
+type Layout uint8
+
+const (
+	// SingleFile puts everything into the root artifact. The default: one file
+	// to copy, and one request to open a small one.
+	SingleFile Layout = iota
+	// TwoLevel puts the buffers of each stripe into a file of its own beside the
+	// root, so that a later root can refer to stripes of an earlier one. Its name
+	// is the XXH3-64 of its content in hexadecimal and ".amudai.stripe".
+	TwoLevel
+)
+
+// String is the name of the layout.
+func (l Layout) String() string {
+	switch l {
+	case SingleFile:
+		return "SingleFile"
+	case TwoLevel:
+		return "TwoLevel"
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
+// StripeSuffix ends the names of stripe files.
+const StripeSuffix = ".amudai.stripe"
+
+// WriterOptions are those of [Create]. The zero value is the default.
+type WriterOptions struct {
+	// Store takes the artifacts; by default the one that the location belongs to.
+	Store storage.Store
+	// Layout is SingleFile by default.
+	Layout Layout
+	// Overwrite allows to replace an existing shard, by default false. The stripe
+	// files of a replaced two-level shard stay, readers may still use them.
+	Overwrite bool
+	// CreationTime is recorded in the shard, by default the time of Create. Give
+	// it to get the same bytes for the same input. CreationMax is when the newest
+	// data was written, by default the same.
+	CreationTime, CreationMax time.Time
+	// Edition is recorded in the shard, by default edition.Reference.
+	Edition edition.Edition
+	// Standard are the shard's standard properties. By default they are made of
+	// Edition, the features that stripes use, and Program; give those of another
+	// shard when stripes are copied from it.
+	Standard []Property
+	// Properties are the shard's custom properties.
+	Properties []Property
+	// Program is recorded as the writer of the shard, by default [DefaultWriter].
+	Program string
+}
+
+// Writer makes one shard: a hidden artifact, to which stripes are appended as
+// they are finished, and which Close completes and publishes. A Writer belongs
+// to one goroutine. It ends with Close or Abort.
+type Writer struct {
+	o        WriterOptions
+	location string
+	url      string // of the root
+	out      storage.Writer
+	shared   bool // out is not the Writer's to publish
+	ids      uint32
+	roots    []uint32 // schema ids of the top-level fields
+	message  []byte   // the schema
+	schema   Range    // its frame at the start
+	features edition.Set
+	created  [2]uint64 // ticks of CreationTime and CreationMax
+
+	stripes   []*shardpb.StripeDirectory
+	rows      uint64
+	files     []string // stripe files made, as URLs
+	urls      map[string]bool
+	fields    [][]byte // descriptor of each schema id so far, encoded
+	buf       []byte
+	directory Range
+	ended     bool
+	err       error // after which only Abort works
+}
+
+// ErrEnded says that a writer was used after Close or Abort.
+var ErrEnded = errors.New("the shard writer has ended")
+
+// Create begins a shard at location, which stays invisible until Close.
+// message is the schema, as package schema builds it.
+func Create(ctx context.Context, location string, message []byte, o WriterOptions) (*Writer, error) {
+	w, err := newWriter(location, message, o)
+	if err != nil {
+		return nil, err
+	}
+	if w.out, err = w.o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite}); err != nil {
+		return nil, err
+	}
+	if err := w.begin(); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
+}
+
+// Append begins a shard within an artifact that holds several. The first one
+// writes the header. Close then neither writes a footer nor publishes: that is
+// for [Finish], after the last shard. What readers need to open the shard is its
+// DirectoryRange.
+func Append(out storage.Writer, message []byte, o WriterOptions) (*Writer, error) {
+	w, err := newWriter(out.Name(), message, o)
+	if err != nil {
+		return nil, err
+	}
+	w.out, w.shared = out, true
+	return w, w.begin()
+}
+
+// Finish writes the footer of an artifact with several shards and publishes it.
+func Finish(ctx context.Context, out storage.Writer) error {
+	if _, err := out.Write(container.Mark[:]); err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Publish(ctx)
+}
+
+func newWriter(location string, message []byte, o WriterOptions) (*Writer, error) {
+	var err error
+	if o.Layout > TwoLevel {
+		return nil, fmt.Errorf("WriterOptions.Layout is unknown: %v", o.Layout)
+	}
+	if o.Store == nil {
+		if o.Store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
+	}
+	if o.Program == "" {
+		o.Program = DefaultWriter
+	}
+	if o.CreationTime.IsZero() {
+		o.CreationTime = time.Now()
+	}
+	if o.CreationMax.IsZero() {
+		o.CreationMax = o.CreationTime
+	}
+	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}}
+	for i, t := range []time.Time{o.CreationTime, o.CreationMax} {
+		if w.created[i], err = Ticks(t); err != nil {
+			return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)
+		}
+	}
+	for _, list := range [][]Property{o.Properties, o.Standard} {
+		if _, err := PropertiesToProto(list); err != nil {
+			return nil, fmt.Errorf("WriterOptions.Properties: %w", err)
+		}
+	}
+	if w.url, err = storage.URL(location); err != nil {
+		return nil, err
+	}
+	s, err := schema.Parse(message)
+	if err != nil {
+		return nil, err
+	}
+	w.ids = s.IDCount()
+	for i := range s.NumFields() {
+		n, err := s.Field(i)
+		if err != nil {
+			return nil, err
+		}
+		w.roots = append(w.roots, n.ID())
+	}
+	w.fields = make([][]byte, w.ids)
+	return w, nil
+}
+
+// begin writes the header and the schema.
+func (w *Writer) begin() (err error) {
+	if w.out.Size() == 0 {
+		if _, err := w.out.Write(container.Mark[:]); err != nil {
+			return err
+		}
+	}
+	w.schema, err = w.writeFrame(w.message)
+	return err
+}
+
+// SetProperty sets a custom property of the shard; it replaces one of the same name.
+func (w *Writer) SetProperty(name string, value any) error {
+	if _, err := valueToProto(value, maxNesting/4); err != nil {
+		return fmt.Errorf("property %q: %w", name, err)
+	}
+	list := append([]Property(nil), w.o.Properties...)
+	for i := range list {
+		if list[i].Name == name {
+			list[i].Value = value
+			w.o.Properties = list
+			return nil
+		}
+	}
+	w.o.Properties = append(list, Property{name, value})
+	return nil
+}
+
+// Rows is the number of records appended so far.
+func (w *Writer) Rows() int64 { return int64(w.rows) }
+
+// NumStripes is the number of stripes appended so far.
+func (w *Writer) NumStripes() int { return len(w.stripes) }
+
+// Size is the number of bytes of the root artifact so far.
+func (w *Writer) Size() int64 { return w.out.Size() }
+
+// DirectoryRange is where the directory lies, after Close.
+func (w *Writer) DirectoryRange() Range { return w.directory }
+
+// Close writes the metadata of the shard, makes everything durable and visible.
+// After an error nothing is left but a complete shard, if making its name
+// durable failed.
+func (w *Writer) Close(ctx context.Context) error {
+	if w.ended {
+		return ErrEnded
+	}
+	err := w.err
+	if err == nil {
+		err = w.writeRoot()
+	}
+	if err == nil && !w.shared {
+		_, err = w.out.Write(container.Mark[:])
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	w.ended = true
+	if w.shared {
+		return nil
+	}
+	if err := w.out.Publish(ctx); err != nil {
+		return errors.Join(err, w.removeFiles(ctx))
+	}
+	return nil
+}
+
+// Abort drops the shard. After Close, or a second time, it does nothing.
+func (w *Writer) Abort() error {
+	if w.ended {
+		return nil
+	}
+	w.ended = true
+	if w.shared {
+		return w.removeStripes()
+	}
+	return errors.Join(w.out.Abort(), w.removeStripes())
+}
+
+// removeFiles removes the stripe files after publishing the root failed, unless
+// something stands where the root should be: it may be the root.
+func (w *Writer) removeFiles(ctx context.Context) error {
+	if w.exists(ctx, w.url) {
+		return nil
+	}
+	return w.removeStripes()
+}
+
+func (w *Writer) removeStripes() error {
+	var err error
+	for _, url := range w.files {
+		// The context of the caller may be what ended the writer.
+		if rerr := w.o.Store.Remove(context.Background(), url); !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}
+	w.files = nil
+	return err
+}
+
+// write appends bytes; the first error stays.
+func (w *Writer) write(b []byte) error {
+	if w.err == nil {
+		_, w.err = w.out.Write(b)
+	}
+	return w.err
+}
+
+// writeFrame appends a message and gives the range of its frame.
+func (w *Writer) writeFrame(payload []byte) (Range, error) {
+	start := w.out.Size()
+	w.buf = container.AppendFrame(w.buf[:0], payload)
+	err := w.write(w.buf)
+	return Range{start, w.out.Size()}, err
+}
+
+func (w *Writer) writeMessage(m proto.Message) (*commonpb.DataRef, error) {
+	payload, err := marshal.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.writeFrame(payload)
+	return selfRef(r), err
+}
+
+// marshal makes the same bytes for the same message.
+var marshal = proto.MarshalOptions{Deterministic: true}
+
+// selfRef refers to bytes of the artifact that holds the reference.
+func selfRef(r Range) *commonpb.DataRef { return dataRef("", r) }
+
+func dataRef(url string, r Range) *commonpb.DataRef {
+	return &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: uint64(r.Start), End: uint64(r.End)}}
+}

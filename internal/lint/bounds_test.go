@@ -1,0 +1,119 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// hotLoops are functions that see every value of a scan, a filter or a write, by their
+// profiles. Their innermost loops must not check bounds: what they index was cut to
+// length before.
+var hotLoops = map[string][]string{
+	"encoding/numeric": {
+		"multiply", "prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane", "gather", "lookUp",
+		"span", "countEqual", "findRuns", "densest", "pickRuns",
+	},
+	"encoding/bytestring":              {"gatherSlots", "putSlots", "putSame", "copySame", "countOffsets", "checkOffsets"},
+	"encoding/alp":                     {"Decode"},
+	"encoding/fsst":                    {"decodeSymbols"},
+	"encoding/presence":                {"decodePlain"},
+	"filter":                           {"between", "in128"},
+	"internal/format/arrowmap/convert": {"applyUp", "applyDown", "Steps"},
+	"internal/format/decimal":          {"FromInt64", "FromInt128", "ToInt64", "ToInt128", "Narrow", "Coefficients"},
+	"internal/base/bounds":             {"Of"},
+	"internal/base/simd":               {"Widen", "Narrow", "Count", "wordBetween"},
+	"stripe":                           {"Values"},
+}
+
+var boundsCheck = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
+
+// TestHotLoopsCheckNoBounds asks the compiler. What fastlanes generates has a test of
+// its own.
+func TestHotLoopsCheckNoBounds(t *testing.T) {
+	found := 0
+	for dir, names := range hotLoops {
+		cmd := exec.Command("go", "build", "-gcflags=-d=ssa/check_bce", ".")
+		cmd.Dir = filepath.Join(root, filepath.FromSlash(dir))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		checks := map[string]bool{}
+		for _, m := range boundsCheck.FindAllStringSubmatch(string(out), -1) {
+			checks[filepath.Base(m[1])+":"+m[2]] = true
+		}
+		found += len(checks)
+		for name, lines := range loopsOf(t, cmd.Dir, names) {
+			require.NotEmpty(t, lines, "no loop in %s of %s", name, dir)
+			for _, line := range lines {
+				if checks[line] {
+					t.Errorf("%s: %s checks bounds in its loop", filepath.Join(dir, line), name)
+				}
+			}
+		}
+	}
+	require.Positive(t, found, "the compiler says nothing")
+}
+
+// loopsOf are the lines of the innermost loops of functions, as file:line.
+func loopsOf(t *testing.T, dir string, names []string) map[string][]string {
+	lines := map[string][]string{}
+	for _, name := range names {
+		lines[name] = nil
+	}
+	set := token.NewFileSet()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_gen.go") {
+			continue
+		}
+		file, err := parser.ParseFile(set, path, nil, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				if _, ok := lines[f.Name.Name]; ok {
+					lines[f.Name.Name] = append(lines[f.Name.Name], innermost(set, f)...)
+				}
+			}
+		}
+	}
+	return lines
+}
+
+func innermost(set *token.FileSet, f *ast.FuncDecl) (lines []string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		var b *ast.BlockStmt
+		switch n := n.(type) {
+		case *ast.ForStmt:
+			b = n.Body
+		case *ast.RangeStmt:
+			b = n.Body
+		default:
+			return true
+		}
+		inner := false
+		ast.Inspect(b, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.ForStmt, *ast.RangeStmt:
+				inner = true
+			}
+			return !inner
+		})
+		if !inner {
+			from, to := set.Position(b.Pos()), set.Position(b.End())
+			for line := from.Line + 1; line < to.Line; line++ {
+				lines = append(lines, fmt.Sprintf("%s:%d", filepath.Base(from.Filename), line))
+			}
+		}
+		return true
+	})
+	return lines
+}

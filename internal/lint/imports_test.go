@@ -1,0 +1,171 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// rows are the layers of the module, the highest first. A package may import packages of its own row and of rows below
+// it. A name stands for the package and those below it in the tree; the longest name that fits a package decides.
+var rows = [][]string{
+	testHelpers,
+	{"cmd", "internal/command", "internal/bench"},
+	{"internal/bench/suite"},
+	{"parquet", "tabular", "rntuple", "blockpack"},
+	{"shard"},
+	{"index"},
+	{"filter"},
+	{"internal/format/shardfile"},
+	{"stripe"},
+	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange"},
+	{"encoding"},
+	{"internal/format/schema", "internal/format/arrowmap"},
+	{"internal/format/container"},
+	{"storage"},
+	{"gen"},
+	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/arrow", "internal/bench/measure", "internal/base"},
+}
+
+// testHelpers are packages that only tests import.
+var testHelpers = []string{"internal/testing", "internal/lint"}
+
+func forTests(pkg string) bool { return rowOf(pkg) == 0 }
+
+// Packages that some row must not use although they are below it, or outside the module. A name stands for the
+// package and those below it. What a package reaches through others of this module counts too.
+var forbidden = []struct {
+	row    string
+	use    []string
+	reason string
+}{
+	{"encoding", []string{arrow, protobuf, flatbuffers, "os", "net", "io/fs"}, "encodings turn slices into bytes and back, nothing else"},
+	{"internal/format/schema", []string{arrow, protobuf, "os", "net"}, "a schema is read in place, and knows no data"},
+	{"internal/format/container", []string{arrow}, "the container knows bytes"},
+	{"storage", []string{arrow, protobuf, flatbuffers}, "storage knows bytes"},
+	{"filter", []string{own("internal/format/shardfile"), own("stripe"), own("storage")}, "filters look at values, not at files"},
+	{"internal/format/shardfile", []string{own("filter"), own("index/term"), own("index/hashmap")}, "a shard file evaluates nothing"},
+	{"dictionary", []string{own("stripe"), own("storage"), arrow}, "bytes in, bytes out"},
+	{"sbbf", []string{own("storage"), arrow}, "bytes in, bytes out"},
+	{"internal/format/hll", []string{own("storage"), arrow}, "bytes in, bytes out"},
+	{"internal/format/stats", []string{own("storage"), arrow}, "bytes in, bytes out"},
+	{"parquet", []string{own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
+	{"tabular", []string{own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
+}
+
+const (
+	arrow       = "github.com/apache/arrow-go"
+	protobuf    = "google.golang.org/protobuf"
+	flatbuffers = "github.com/google/flatbuffers"
+)
+
+func own(path string) string { return module + "/" + path }
+
+// importGraph maps each package of the module, by its path in it, to all that its non-test files import.
+func importGraph(t *testing.T) map[string][]string {
+	graph := map[string][]string{}
+	goFiles(t, func(f file, _ *token.FileSet, syntax *ast.File) {
+		if f.test() {
+			return
+		}
+		for _, spec := range syntax.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err == nil && !slices.Contains(graph[f.dir()], path) {
+				graph[f.dir()] = append(graph[f.dir()], path)
+			}
+		}
+	})
+	return graph
+}
+
+// within tells whether a package is the one named or lies below it.
+func within(pkg, name string) bool {
+	return pkg == name || strings.HasPrefix(pkg, name+"/")
+}
+
+// rowOf finds the row of a package of the module, or -1.
+func rowOf(pkg string) int {
+	row, longest := -1, 0
+	for i, names := range rows {
+		for _, name := range names {
+			if within(pkg, name) && len(name) > longest {
+				row, longest = i, len(name)
+			}
+		}
+	}
+	return row
+}
+
+func TestImportsPointDownward(t *testing.T) {
+	for pkg, imports := range importGraph(t) {
+		from := rowOf(pkg)
+		if from < 0 {
+			t.Errorf("%s has no row: add it to the table, with what it may import", pkg)
+			continue
+		}
+		for _, path := range imports {
+			target, ok := strings.CutPrefix(path, module+"/")
+			switch {
+			case !ok || rowOf(target) >= from:
+			case forTests(target):
+				t.Errorf("%s imports %s, which is for tests", pkg, target)
+			default:
+				t.Errorf("%s imports %s, which is above it", pkg, target)
+			}
+		}
+	}
+}
+
+func TestForbiddenImports(t *testing.T) {
+	graph := importGraph(t)
+	for _, rule := range forbidden {
+		for pkg := range graph {
+			if !within(pkg, rule.row) {
+				continue
+			}
+			for path, through := range reach(graph, pkg) {
+				for _, use := range rule.use {
+					if within(path, use) {
+						t.Errorf("%s imports %s (in %s): %s", pkg, path, through, rule.reason)
+					}
+				}
+			}
+		}
+	}
+}
+
+// reach maps all that a package imports, itself or through others of the module, to the package that imports it.
+func reach(graph map[string][]string, pkg string) map[string]string {
+	seen := map[string]string{}
+	var visit func(string)
+	visit = func(pkg string) {
+		for _, path := range graph[pkg] {
+			if seen[path] == "" {
+				seen[path] = pkg
+				if target, ok := strings.CutPrefix(path, module+"/"); ok {
+					visit(target)
+				}
+			}
+		}
+	}
+	visit(pkg)
+	return seen
+}
+
+// Modules that are here to be compared with, by the package that may import them: no user of the library gets them.
+var onlyFor = map[string]string{"github.com/parquet-go": "internal/bench"}
+
+func TestModulesForOnePackage(t *testing.T) {
+	for pkg, imports := range importGraph(t) {
+		for _, path := range imports {
+			for use, owner := range onlyFor {
+				if within(path, use) && !within(pkg, owner) {
+					t.Errorf("%s imports %s, which is only for %s", pkg, path, owner)
+				}
+			}
+		}
+	}
+}

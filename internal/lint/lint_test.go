@@ -1,0 +1,263 @@
+// Package lint holds the rules of this repository that no tool checks: what may import what, where a panic is
+// allowed, which words must not stay in a file.
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/amudai/amudai-go"
+)
+
+// A file of the repository, by its slash-separated path from the root.
+type file struct {
+	path      string
+	text      []byte
+	generated bool
+}
+
+func (f file) dir() string { return filepath.ToSlash(filepath.Dir(f.path)) }
+func (f file) test() bool  { return strings.HasSuffix(f.path, "_test.go") }
+func (f file) isGo() bool  { return strings.HasSuffix(f.path, ".go") }
+
+// generatedMark is the line that generators write, see "go help generate".
+var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+
+// textFiles are all hand-written and generated text files, in the order of their paths. Test data is none of our text.
+func textFiles(t *testing.T) []file {
+	t.Helper()
+	extensions := []string{".go", ".s", ".md", ".proto", ".fbs", ".sh", ".yaml", ".yml", ".conf", ".mod"}
+	names := []string{"Makefile", "NOTICE", "run"}
+	var files []file
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if name == ".git" || name == "testdata" && path != filepath.Join(root, "internal", "testing", "testdata") || path == filepath.Join(root, "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !slices.Contains(extensions, filepath.Ext(name)) && !slices.Contains(names, name) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files = append(files, file{filepath.ToSlash(rel), text, generatedMark.Match(text)})
+		return nil
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+// goFiles are the hand-written Go files of the module, parsed. The tools module follows none of these rules but those
+// on text.
+func goFiles(t *testing.T, visit func(f file, set *token.FileSet, syntax *ast.File)) {
+	t.Helper()
+	for _, f := range textFiles(t) {
+		if !f.isGo() || f.generated || strings.HasPrefix(f.path, "tools/") {
+			continue
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, f.path, f.text, parser.ParseComments)
+		require.NoError(t, err)
+		visit(f, set, syntax)
+	}
+}
+
+func TestNoPanics(t *testing.T) {
+	goFiles(t, func(f file, set *token.FileSet, syntax *ast.File) {
+		if f.test() || forTests(f.dir()) || mayPanic[f.path] != "" {
+			return
+		}
+		ast.Inspect(syntax, func(node ast.Node) bool {
+			if call, ok := node.(*ast.CallExpr); ok {
+				if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "panic" {
+					t.Errorf("%s: return an error, or add the file to mayPanic with the reason", set.Position(call.Pos()))
+				}
+			}
+			return true
+		})
+	})
+}
+
+// mayPanic lists the files in which a panic tells of a mistake in this repository or in the calling program, never of
+// one in the input.
+var mayPanic = map[string]string{
+	"internal/format/container/container.go": "a writer makes a message of 4 GiB",
+	"internal/format/decimal/column.go":      "a caller did not check the scale",
+	"dictionary/builder.go":                  "a caller mixes value sizes",
+	"encoding/blockmap/builder.go":           "a caller adds an empty block",
+	"encoding/fastlanes/pick.go":             "a caller did not check the width, or the places",
+	"encoding/fastlanes/simple.go":           "a caller did not check the width",
+	"encoding/numeric/enc.go":                "the constant options of a compressor are wrong",
+	"internal/format/hll/bias.go":            "the embedded table is wrong",
+	"internal/format/hll/hll.go":             "a caller did not check the number of bits",
+}
+
+func TestMayPanicIsCurrent(t *testing.T) {
+	for path := range mayPanic {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		require.NoError(t, err)
+		require.True(t, bytes.Contains(text, []byte("panic(")), "%s does not panic any more: remove it from mayPanic", path)
+	}
+}
+
+// Spelled so that this file does not contain what it looks for. Prose may say that something else lacks a part.
+var (
+	unfinished       = regexp.MustCompile(`(?i)\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b`)
+	unfinishedInCode = regexp.MustCompile(`(?i)\b(un` + `implemented|not ` + `implemented|stu` + `bs?)\b`)
+)
+
+func TestNothingUnfinished(t *testing.T) {
+	for _, f := range textFiles(t) {
+		if f.generated {
+			continue
+		}
+		complain := func(line int, match string) {
+			t.Errorf("%s:%d: %q: finish it, or say what the code does instead", f.path, line, match)
+		}
+		eachMatch(f, unfinished, complain)
+		if !strings.HasSuffix(f.path, ".md") {
+			eachMatch(f, unfinishedInCode, complain)
+		}
+	}
+}
+
+// Paths of the machine where something was written mean nothing on another one. Tests may name paths of no machine.
+var machinePath = regexp.MustCompile(`(?:^|[^\w.])/(work|root|farm|home|tmp)/\w+`)
+
+func TestNoMachinePaths(t *testing.T) {
+	for _, f := range textFiles(t) {
+		if f.test() {
+			continue
+		}
+		eachMatch(f, machinePath, func(line int, match string) {
+			t.Errorf("%s:%d: %q is a path of one machine", f.path, line, match)
+		})
+	}
+}
+
+func eachMatch(f file, pattern *regexp.Regexp, report func(line int, match string)) {
+	for _, at := range pattern.FindAllIndex(f.text, -1) {
+		report(1+bytes.Count(f.text[:at[0]], []byte("\n")), string(f.text[at[0]:at[1]]))
+	}
+}
+
+// A file that is longer than this holds more than its name says.
+const maxLines = 900
+
+func TestFilesStaySmall(t *testing.T) {
+	for _, f := range textFiles(t) {
+		if lines := bytes.Count(f.text, []byte("\n")); f.isGo() && !f.generated && lines > maxLines {
+			t.Errorf("%s has %d lines, more than %d: split it", f.path, lines, maxLines)
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	commented := map[string]bool{}
+	goFiles(t, func(f file, _ *token.FileSet, syntax *ast.File) {
+		if !f.test() {
+			commented[f.dir()] = commented[f.dir()] || syntax.Doc != nil
+		}
+	})
+	for dir, ok := range commented {
+		if !ok {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	goFiles(t, func(f file, set *token.FileSet, syntax *ast.File) {
+		if f.test() || syntax.Name.Name == "main" {
+			return
+		}
+		for _, declaration := range syntax.Decls {
+			for _, name := range undocumented(declaration) {
+				t.Errorf("%s: %s is exported but not documented", set.Position(name.Pos()), name.Name)
+			}
+		}
+	})
+}
+
+// undocumented lists the exported names that a declaration adds to the package without a comment.
+func undocumented(declaration ast.Decl) []*ast.Ident {
+	switch d := declaration.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && !slices.Contains(selfEvident, d.Name.Name) {
+			return []*ast.Ident{d.Name}
+		}
+	case *ast.GenDecl:
+		if d.Doc != nil && d.Tok != token.TYPE {
+			return nil // one comment for the whole group
+		}
+		var names []*ast.Ident
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if d.Doc == nil && s.Doc == nil && s.Name.IsExported() {
+					names = append(names, s.Name)
+				}
+			case *ast.ValueSpec:
+				for _, name := range s.Names {
+					if s.Doc == nil && s.Comment == nil && name.IsExported() {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+		return names
+	}
+	return nil
+}
+
+// selfEvident are methods whose interface in the standard library says what they do.
+var selfEvident = []string{"String", "Error", "Unwrap", "Is", "Len", "Less", "Swap", "MarshalJSON", "UnmarshalJSON"}
+
+// exportedReceiver tells whether a function is not a method, or a method of an exported type.
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	receiver := d.Recv.List[0].Type
+	for {
+		switch r := receiver.(type) {
+		case *ast.StarExpr:
+			receiver = r.X
+		case *ast.IndexExpr:
+			receiver = r.X
+		case *ast.IndexListExpr:
+			receiver = r.X
+		case *ast.Ident:
+			return r.IsExported()
+		default:
+			panic(fmt.Sprintf("receiver of type %T", r))
+		}
+	}
+}

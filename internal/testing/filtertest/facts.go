@@ -1,0 +1,178 @@
+package filtertest
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// Facts are facts about an array, true but not always the best ones: some are
+// left out, bounds are wider than they need be, strings are cut.
+func Facts(arr arrow.Array, r *rand.Rand) filter.Facts {
+	plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+	if err != nil {
+		panic(err)
+	}
+	defer plain.Release()
+	var f filter.Facts
+	rows, nans := 0, 0
+	for i := range plain.Len() {
+		if v := value(plain, i); v != nil {
+			rows++
+			if x, ok := v.(float64); ok && x != x {
+				nans++
+			}
+		}
+	}
+	certain := func(b bool) bool { return b && r.IntN(5) > 0 }
+	f.NoNulls, f.NoNaNs, f.NoValues = certain(rows == plain.Len()), certain(nans == 0), certain(rows == nans)
+	lo, hi := limits(plain, r)
+	if r.IntN(5) > 0 {
+		f.Min = lo
+	}
+	if r.IntN(5) > 0 {
+		f.Max = hi
+	}
+	if _, kind := kindOf(plain.DataType()); kind == "text" || kind == "bytes" {
+		f.MayHold = mayHold(plain, r)
+	}
+	return f
+}
+
+// mayHold is a filter that is wrong about some values that are not there.
+func mayHold(arr arrow.Array, r *rand.Rand) func([]byte) bool {
+	if r.IntN(3) == 0 {
+		return nil
+	}
+	there := map[string]bool{}
+	for i := range arr.Len() {
+		if s, ok := value(arr, i).(string); ok {
+			there[s] = true
+		}
+	}
+	return func(v []byte) bool { return there[string(v)] || len(v)%7 == 3 }
+}
+
+// limits are bounds of the values of a plain array, in the form they have in it.
+func limits(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+	switch arr.DataType().ID() {
+	case arrow.BOOL:
+		b := arr.(*array.Boolean)
+		return bounds(arr, b.Value, func(a, b bool) int { return truth(a).order() - truth(b).order() }, filter.BoolLimit)
+	case arrow.INT8:
+		return signed[int8](arr, r)
+	case arrow.INT16:
+		return signed[int16](arr, r)
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		return signed[int32](arr, r)
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return signed[int64](arr, r)
+	case arrow.UINT8:
+		return unsigned[uint8](arr)
+	case arrow.UINT16:
+		return unsigned[uint16](arr)
+	case arrow.UINT32:
+		return unsigned[uint32](arr)
+	case arrow.UINT64:
+		return unsigned[uint64](arr)
+	case arrow.FLOAT16:
+		v := arrowutil.Values[float16.Num](arr)
+		return floats(arr, func(i int) float64 { return float64(v[i].Float32()) })
+	case arrow.FLOAT32:
+		v := arrowutil.Values[float32](arr)
+		return floats(arr, func(i int) float64 { return float64(v[i]) })
+	case arrow.FLOAT64:
+		v := arrowutil.Values[float64](arr)
+		return floats(arr, func(i int) float64 { return v[i] })
+	case arrow.DECIMAL128:
+		v := arr.(*array.Decimal128)
+		return bounds(arr, func(i int) int { return i }, func(a, b int) int { return v.Value(a).Cmp(v.Value(b)) },
+			func(i int) filter.Limit { return filter.Decimal128Limit(v.Value(i).HighBits(), v.Value(i).LowBits()) })
+	case arrow.DECIMAL256:
+		v := arr.(*array.Decimal256)
+		return bounds(arr, func(i int) int { return i }, func(a, b int) int { return v.Value(a).Cmp(v.Value(b)) },
+			func(i int) filter.Limit { return filter.Decimal256Limit(v.Value(i).Array()) })
+	}
+	if _, kind := kindOf(arr.DataType()); kind == "text" || kind == "bytes" {
+		return texts(arr, r)
+	}
+	return lo, hi
+}
+
+// bounds finds the least and the greatest value that is not null.
+func bounds[T any](arr arrow.Array, at func(int) T, compare func(a, b T) int, limit func(T) filter.Limit) (lo, hi filter.Limit) {
+	var least, greatest T
+	found := false
+	for i := range arr.Len() {
+		if arr.IsNull(i) {
+			continue
+		}
+		v := at(i)
+		if compare(v, v) != 0 {
+			continue // NaN
+		}
+		if !found || compare(v, least) < 0 {
+			least = v
+		}
+		if !found || compare(v, greatest) > 0 {
+			greatest = v
+		}
+		found = true
+	}
+	if !found {
+		return lo, hi
+	}
+	return limit(least), limit(greatest)
+}
+
+func signed[T int8 | int16 | int32 | int64](arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+	v := arrowutil.Values[T](arr)
+	slack := r.Int64N(2)
+	lo, hi = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, filter.IntLimit)
+	if slack == 1 {
+		lo, _ = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, func(v int64) filter.Limit { return filter.IntLimit(v - min(3, v-math.MinInt64)) })
+	}
+	return lo, hi
+}
+
+func unsigned[T uint8 | uint16 | uint32 | uint64](arr arrow.Array) (lo, hi filter.Limit) {
+	v := arrowutil.Values[T](arr)
+	return bounds(arr, func(i int) uint64 { return uint64(v[i]) }, cmp.Compare, filter.UintLimit)
+}
+
+func floats(arr arrow.Array, at func(int) float64) (lo, hi filter.Limit) {
+	return bounds(arr, at, func(a, b float64) int {
+		if a != a || b != b {
+			return 1
+		}
+		return cmp.Compare(a, b)
+	}, filter.FloatLimit)
+}
+
+// texts cuts bounds, as statistics do: the least to a prefix, the greatest to
+// something above.
+func texts(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+	length := []int{1, 4, 1000}[r.IntN(3)]
+	at := func(i int) string { return value(arr, i).(string) }
+	lo, _ = bounds(arr, at, cmp.Compare, func(s string) filter.Limit { return filter.BytesLimit([]byte(s[:min(length, len(s))])) })
+	_, hi = bounds(arr, at, cmp.Compare, func(s string) filter.Limit {
+		if len(s) <= length {
+			return filter.BytesLimit([]byte(s))
+		}
+		cut := []byte(s[:length])
+		if cut[length-1] == 0xff {
+			return filter.Limit{}
+		}
+		cut[length-1]++
+		return filter.BytesLimit(cut)
+	})
+	return lo, hi
+}

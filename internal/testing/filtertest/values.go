@@ -1,0 +1,282 @@
+// Package filtertest is a second opinion on package filter: random conditions
+// over random data, with what they mean worked out value by value, in numbers of
+// any size, by code that shares nothing with what it checks.
+package filtertest
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal256"
+
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// column is a column of a batch, or a field inside of structs, as Go values: nil
+// for null, a bool, a float64, a *big.Rat for other numbers and for times in
+// nanoseconds, a string for bytes, and something else for what has no order.
+type column struct {
+	path   string
+	dt     arrow.DataType // without dictionaries, runs and extensions
+	kind   string         // bool, number, float, time, clock, span, text, bytes, uuid, other
+	values []any
+}
+
+// other stands for a value that is only asked whether it is null.
+type other struct{}
+
+// columnsOf lists all columns, and the fields of structs whose names are not
+// ambiguous.
+func columnsOf(batch arrow.RecordBatch) []column {
+	var out []column
+	for i, f := range batch.Schema().Fields() {
+		out = append(out, nested(schema.Escape(f.Name), batch.Column(i), make([]bool, batch.NumRows()))...)
+	}
+	return out
+}
+
+// nested is an array as a column, and its fields. missing tells where a struct
+// around it is null.
+func nested(path string, arr arrow.Array, missing []bool) []column {
+	c := column{path: path, values: make([]any, arr.Len())}
+	c.dt, c.kind = kindOf(arr.DataType())
+	for i := range c.values {
+		if !missing[i] {
+			c.values[i] = value(arr, i)
+		}
+	}
+	out := []column{c}
+	st, ok := arr.(*array.Struct)
+	if !ok {
+		return out
+	}
+	inside := make([]bool, len(missing))
+	for i := range inside {
+		inside[i] = missing[i] || st.IsNull(i)
+	}
+	count := map[string]int{}
+	fields := st.DataType().(*arrow.StructType).Fields()
+	for _, f := range fields {
+		count[f.Name]++
+	}
+	for k, f := range fields {
+		if count[f.Name] == 1 {
+			out = append(out, nested(path+"."+schema.Escape(f.Name), st.Field(k), inside)...)
+		}
+	}
+	return out
+}
+
+// kindOf says how values of a type compare.
+func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
+	switch t := dt.(type) {
+	case *arrow.DictionaryType:
+		return kindOf(t.ValueType)
+	case *arrow.RunEndEncodedType:
+		return kindOf(t.Encoded())
+	case arrow.ExtensionType:
+		plain, kind = kindOf(t.StorageType())
+		switch t.ExtensionName() {
+		case "arrow.bool8":
+			kind = "bool"
+		case "arrow.uuid":
+			kind = "uuid"
+		}
+		return plain, kind
+	case arrow.DecimalType:
+		return dt, "number"
+	}
+	switch id := dt.ID(); {
+	case id == arrow.BOOL:
+		return dt, "bool"
+	case arrow.IsInteger(id):
+		return dt, "number"
+	case arrow.IsFloating(id):
+		return dt, "float"
+	case id == arrow.DATE32 || id == arrow.DATE64 || id == arrow.TIMESTAMP:
+		return dt, "time"
+	case id == arrow.TIME32 || id == arrow.TIME64:
+		return dt, "clock"
+	case id == arrow.DURATION:
+		return dt, "span"
+	case id == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW:
+		return dt, "text"
+	case arrow.IsBaseBinary(id) || id == arrow.BINARY_VIEW || id == arrow.FIXED_SIZE_BINARY:
+		return dt, "bytes"
+	}
+	return dt, "other"
+}
+
+// value is a value as Go has it.
+func value(arr arrow.Array, i int) any {
+	switch a := arr.(type) {
+	case *array.Null:
+		return nil
+	case array.ExtensionArray:
+		v := value(a.Storage(), i)
+		if n, ok := v.(*big.Rat); ok && a.ExtensionType().ExtensionName() == "arrow.bool8" {
+			return n.Sign() != 0
+		}
+		return v
+	case *array.Dictionary:
+		if a.IsNull(i) {
+			return nil
+		}
+		return value(a.Dictionary(), a.GetValueIndex(i))
+	case *array.RunEndEncoded:
+		return value(a.Values(), a.GetPhysicalIndex(i))
+	}
+	if arr.IsNull(i) {
+		return nil
+	}
+	switch a := arr.(type) {
+	case *array.Boolean:
+		return a.Value(i)
+	case *array.Float16:
+		return float64(a.Value(i).Float32())
+	case *array.Float32:
+		return float64(a.Value(i))
+	case *array.Float64:
+		return a.Value(i)
+	case interface{ Value(int) string }:
+		return a.Value(i)
+	case interface{ Value(int) []byte }:
+		return string(a.Value(i))
+	case *array.Decimal256:
+		return scaled(words(a.Value(i).Array()), a.DataType())
+	case *array.Decimal128:
+		return scaled(words(decimal256.FromDecimal128(a.Value(i)).Array()), a.DataType())
+	case *array.Decimal64:
+		return scaled(big.NewInt(int64(a.Value(i))), a.DataType())
+	case *array.Decimal32:
+		return scaled(big.NewInt(int64(a.Value(i))), a.DataType())
+	case *array.Uint64:
+		return new(big.Rat).SetInt(new(big.Int).SetUint64(a.Value(i)))
+	}
+	return number(arr, i)
+}
+
+// words is a number of 256 bits in two's complement, the lowest word first.
+func words(w [4]uint64) *big.Int {
+	n := new(big.Int)
+	for i := 3; i >= 0; i-- {
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(w[i]))
+	}
+	if w[3]>>63 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 256))
+	}
+	return n
+}
+
+func scaled(n *big.Int, dt arrow.DataType) *big.Rat {
+	scale := int64(dt.(arrow.DecimalType).GetScale())
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(max(scale, -scale)), nil)
+	if scale < 0 {
+		return new(big.Rat).SetInt(n.Mul(n, power))
+	}
+	return new(big.Rat).SetFrac(n, power)
+}
+
+// number is an integer or a time in nanoseconds.
+func number(arr arrow.Array, i int) any {
+	unit := int64(1)
+	if t, ok := arr.DataType().(arrow.TemporalWithUnit); ok {
+		unit = int64(t.TimeUnit().Multiplier())
+	}
+	var n int64
+	switch a := arr.(type) {
+	case *array.Int8:
+		n = int64(a.Value(i))
+	case *array.Int16:
+		n = int64(a.Value(i))
+	case *array.Int32:
+		n = int64(a.Value(i))
+	case *array.Int64:
+		n = a.Value(i)
+	case *array.Uint8:
+		n = int64(a.Value(i))
+	case *array.Uint16:
+		n = int64(a.Value(i))
+	case *array.Uint32:
+		n = int64(a.Value(i))
+	case *array.Date32:
+		n, unit = int64(a.Value(i)), 86_400_000_000_000
+	case *array.Date64:
+		n, unit = int64(a.Value(i)), 1_000_000
+	case *array.Timestamp:
+		n = int64(a.Value(i))
+	case *array.Time32:
+		n = int64(a.Value(i))
+	case *array.Time64:
+		n = int64(a.Value(i))
+	case *array.Duration:
+		n = int64(a.Value(i))
+	default:
+		return other{}
+	}
+	v := big.NewInt(n)
+	return new(big.Rat).SetInt(v.Mul(v, big.NewInt(unit)))
+}
+
+// compare compares two values of the same kind; ok is false for NaN.
+func compare(a, b any) (order int, ok bool) {
+	switch a := a.(type) {
+	case bool:
+		return truth(a).order() - truth(b.(bool)).order(), true
+	case string:
+		return strings.Compare(a, b.(string)), true
+	case *big.Rat:
+		return a.Cmp(b.(*big.Rat)), true
+	case float64:
+		return compareFloat(a, b)
+	}
+	panic(fmt.Sprintf("filtertest: %T has no order", a))
+}
+
+// compareFloat compares a float with a float, or exactly with a number.
+func compareFloat(a float64, b any) (int, bool) {
+	if n, ok := b.(*big.Rat); ok {
+		exact := new(big.Rat).SetFloat64(a)
+		switch {
+		case a != a:
+			return 0, false
+		case exact != nil:
+			return exact.Cmp(n), true
+		case a > 0:
+			return 1, true
+		}
+		return -1, true
+	}
+	switch f := b.(float64); {
+	case a < f:
+		return -1, true
+	case a > f:
+		return 1, true
+	default:
+		return 0, a == f
+	}
+}
+
+// Truth is what a condition is for a row.
+type Truth int8
+
+// The three truths of SQL.
+const (
+	Unknown Truth = iota
+	False
+	True
+)
+
+func truth(b bool) Truth {
+	if b {
+		return True
+	}
+	return False
+}
+
+func (t Truth) order() int { return int(t) }
+
+func (t Truth) not() Truth { return map[Truth]Truth{True: False, False: True, Unknown: Unknown}[t] }

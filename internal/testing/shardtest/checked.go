@@ -1,0 +1,281 @@
+// Package shardtest takes shards apart for tests: it finds what each checksum
+// covers, mends checksums after damage, puts shards together again from changed
+// parts, and watches what reading one leaves behind.
+package shardtest
+
+import (
+	"encoding/binary"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+)
+
+var le = binary.LittleEndian
+
+// Check says what protects a range of bytes.
+type Check string
+
+// What protects bytes.
+const (
+	Message     Check = "checksum of the message"
+	FrameLength Check = "length of the message"
+	Block       Check = "checksum of the block"
+	BlockMap    Check = "block map"
+	Dictionary  Check = "checksum of the dictionary's header"
+	Section     Check = "checksum of the dictionary's section"
+	SectionLen  Check = "length of the dictionary's section"
+	RangeHeader Check = "header of the range index"
+	RangeIndex  Check = "checksum in the range index"
+	Mark        Check = "header or footer"
+	Length      Check = "length of the directory"
+)
+
+// Region is a range of bytes of a root artifact under one check. Sum is where
+// its checksum is stored, -1 if it has none.
+type Region struct {
+	Element    string
+	Check      Check
+	Start, End int
+	Sum        int
+}
+
+// Regions lists what readers find in a root artifact, as far as it can be
+// followed from its end. Bytes of other artifacts are not looked at.
+func Regions(b []byte) []Region {
+	w := walker{b: b}
+	w.root()
+	return w.regions
+}
+
+// Mend sets every checksum that can be reached to what its bytes give, the
+// outermost first, and the marks at both ends to what they must be. Readers then
+// get behind the checksums, to whatever else is wrong.
+func Mend(b []byte) {
+	if len(b) < container.MinRootSize {
+		return
+	}
+	copy(b, container.Mark[:])
+	copy(b[len(b)-container.MarkSize:], container.Mark[:])
+	w := walker{b: b, mend: true}
+	w.root()
+}
+
+// maxRegions bounds the work on hostile input.
+const maxRegions = 20_000
+
+type walker struct {
+	b       []byte
+	mend    bool
+	regions []Region
+}
+
+func (w *walker) add(element string, check Check, start, end, sum int) {
+	if len(w.regions) >= maxRegions {
+		return
+	}
+	w.regions = append(w.regions, Region{element, check, start, end, sum})
+	if w.mend && sum >= 0 {
+		le.PutUint32(w.b[sum:], container.Checksum(w.b[start:end]))
+	}
+}
+
+// frame visits a message and gives its payload, nil if there is none.
+func (w *walker) frame(ref *commonpb.DataRef, element string) []byte {
+	if ref == nil {
+		return nil
+	}
+	return w.frameAt(ref.GetUrl(), ref.GetRange().GetStart(), ref.GetRange().GetEnd(), element)
+}
+
+func (w *walker) frameAt(url string, start, end uint64, element string) []byte {
+	if start >= end || end > uint64(len(w.b)) || end-start < container.FrameExtra {
+		return nil
+	}
+	if url != "" && !isAbsolute(url) {
+		return nil
+	}
+	room := int(end-start) - container.FrameExtra
+	n := int64(le.Uint32(w.b[start:]))
+	if n > int64(room) {
+		if !w.mend {
+			return nil
+		}
+		n = int64(room)
+		le.PutUint32(w.b[start:], uint32(n))
+	}
+	from := int(start) + 4
+	to := from + int(n)
+	w.add(element, FrameLength, int(start), from, -1)
+	w.add(element, Message, from, to, to)
+	return w.b[from:to]
+}
+
+func isAbsolute(url string) bool {
+	for i := range url {
+		switch c := url[i]; {
+		case c == ':':
+			return i > 0
+		case c == '/':
+			return false
+		}
+	}
+	return false
+}
+
+func (w *walker) root() {
+	b := w.b
+	if len(b) < container.MinRootSize {
+		return
+	}
+	at := len(b) - container.TailSize
+	w.add("header", Mark, 0, container.MarkSize, -1)
+	w.add("footer", Mark, len(b)-container.MarkSize, len(b), -1)
+	w.add("directory", Length, at, at+4, -1)
+	n := int64(le.Uint32(b[at:]))
+	start := int64(at) - container.FrameExtra - n
+	if start < container.MarkSize {
+		return
+	}
+	if w.mend {
+		le.PutUint32(b[start:], uint32(n))
+	}
+	payload := w.frameAt("", uint64(start), uint64(at), "directory")
+	var d shardpb.ShardDirectory
+	if payload == nil || proto.Unmarshal(payload, &d) != nil {
+		return
+	}
+	w.frame(d.SchemaRef, "schema")
+	w.frame(d.PropertiesRef, "properties")
+	w.frame(d.UrlListRef, "url list")
+	w.frame(d.IndexesRef, "indexes")
+	w.fieldList(d.FieldListRef, "field list", func(ref *commonpb.DataRef) { w.frame(ref, "descriptor") })
+	var list shardpb.StripeList
+	if payload := w.frame(d.StripeListRef, "stripe list"); payload == nil || proto.Unmarshal(payload, &list) != nil {
+		return
+	}
+	for _, s := range list.Stripes {
+		w.frame(s.PropertiesRef, "stripe properties")
+		w.fieldList(s.FieldListRef, "stripe field list", w.stripeField)
+	}
+}
+
+// fieldList visits a field list and what it refers to.
+func (w *walker) fieldList(ref *commonpb.DataRef, element string, visit func(*commonpb.DataRef)) {
+	var list commonpb.DataRefArray
+	payload := w.frame(ref, element)
+	if payload == nil || proto.Unmarshal(payload, &list) != nil {
+		return
+	}
+	if len(list.Url) != len(list.Start) || len(list.Start) != len(list.End) {
+		return
+	}
+	for i := range list.Start {
+		if len(w.regions) >= maxRegions {
+			return
+		}
+		visit(&commonpb.DataRef{Url: list.Url[i], Range: &commonpb.UInt64Range{Start: list.Start[i], End: list.End[i]}})
+	}
+}
+
+func (w *walker) stripeField(ref *commonpb.DataRef) {
+	var m shardpb.StripeFieldDescriptor
+	payload := w.frame(ref, "stripe descriptor")
+	if payload == nil || proto.Unmarshal(payload, &m) != nil {
+		return
+	}
+	for _, e := range m.Encodings {
+		for _, b := range e.GetNative().GetBuffers() {
+			w.buffer(b)
+		}
+	}
+}
+
+// buffer visits an encoded buffer, if it is in this artifact.
+func (w *walker) buffer(b *shardpb.EncodedBuffer) {
+	r := b.GetBuffer().GetRange()
+	start, end := r.GetStart(), r.GetEnd()
+	if b.GetBuffer().GetUrl() != "" || start >= end || end > uint64(len(w.b)) {
+		return
+	}
+	switch name := b.Kind.String(); {
+	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
+		w.dictionary(int(start), int(end))
+	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
+		w.rangeIndex(int(start), int(end))
+	case len(b.InlineBlockMap) > 0:
+		w.blocks(name, int(start), b.InlineBlockMap, int(end), b.BlockChecksums)
+	case b.BlockMap != nil:
+		at := b.BlockMap.GetRange()
+		if at.GetStart() < start || at.GetStart() > at.GetEnd() || at.GetEnd() > end {
+			return
+		}
+		w.add(name, BlockMap, int(at.Start), int(at.End), -1)
+		w.blocks(name, int(start), w.b[at.Start:at.End], int(at.Start), b.BlockChecksums)
+	}
+}
+
+// blocks visits the blocks of a buffer, which end at end, by its block map.
+func (w *walker) blocks(name string, start int, raw []byte, end int, checksums bool) {
+	m, err := blockmap.Parse(raw, int64(end-start))
+	if err != nil || !checksums {
+		return
+	}
+	for i := 0; i < m.Len() && len(w.regions) < maxRegions; i++ {
+		_, _, offset, size := m.Block(i)
+		if from := start + int(offset); size >= 12 {
+			w.add(name, Block, from, from+size-4, from+size-4)
+		}
+	}
+}
+
+// dictionary visits a value dictionary (package dictionary).
+func (w *walker) dictionary(start, end int) {
+	const header, used = 128, 124
+	b := w.b[start:end]
+	if len(b) < header {
+		return
+	}
+	w.add("VALUE_DICTIONARY", Dictionary, start, start+used, start+used)
+	for at := 14; at < 62; at += 16 {
+		from, to := le.Uint64(b[at:]), le.Uint64(b[at+8:])
+		if from >= to || to > uint64(len(b)) || to-from < 76 {
+			continue
+		}
+		n := le.Uint64(b[from:])
+		if n > to-from-76 {
+			if !w.mend {
+				continue
+			}
+			n = to - from - 76
+			le.PutUint64(b[from:], n)
+		}
+		w.add("VALUE_DICTIONARY", SectionLen, start+int(from), start+int(from)+8, -1)
+		w.add("VALUE_DICTIONARY", Section, start+int(from)+8, start+int(from)+8+int(n), start+int(to)-4)
+	}
+}
+
+// rangeIndex visits a range index (package index/numrange).
+func (w *walker) rangeIndex(start, end int) {
+	const header = 40
+	b := w.b[start:end]
+	if len(b) < header {
+		return
+	}
+	w.add("RANGE_INDEX", RangeHeader, start, start+header, -1)
+	at := uint64(header)
+	for i := 12; i < 36; i += 8 {
+		n := le.Uint64(b[i:])
+		if n > uint64(len(b))-at {
+			return
+		}
+		if n >= 12 && b[3] == 1 {
+			from, to := start+int(at), start+int(at+n)
+			w.add("RANGE_INDEX", RangeIndex, from, to-4, to-4)
+		}
+		at += n
+	}
+}

@@ -1,0 +1,46 @@
+package shardtest
+
+import (
+	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// SetDictionary gives a field of byte strings a value dictionary: buffers as a
+// writer makes them for these values, nil for null. Statistics stay what they are.
+func (f *Field) SetDictionary(typ schema.BasicType, fixed int, values [][]byte) {
+	d := dictionary.NewBuilder(byte(typ), fixed)
+	codes := make([]uint32, len(values))
+	for i, v := range values {
+		if v == nil {
+			codes[i] = d.AddNull()
+		} else {
+			codes[i] = d.Add(v)
+		}
+	}
+	size := uint64(d.Len())
+	f.Desc.Field.DictionarySize = &size
+	f.Buffers = []*Buffer{
+		{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_DATA, BlockChecksums: true}, Blocks: []BlockPart{{len(codes), Numbers(codes)}}},
+		{Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, Raw: d.Append(nil)},
+	}
+	one := uint64(1)
+	f.Buffers[0].Desc.BlockCount = &one
+}
+
+// Numbers is a block of numbers, none null, as they are, with a checksum.
+func Numbers[T numeric.Value](values []T) []byte {
+	e := numeric.NewEncoder[T](encoding.Options{Profile: encoding.ProfilePlain})
+	return Tree(e.AppendTree(nil, values, bitmap.All(len(values))))
+}
+
+// Tree is a block of an encoding tree without nulls, with a checksum.
+func Tree(tree []byte) []byte {
+	b, mark := block.Begin(nil)
+	b = block.EndPresence(b, mark)
+	return block.End(append(b, tree...), mark, true)
+}
