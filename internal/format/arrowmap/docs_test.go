@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the tables in docs/arrow-types.
 
 // The tables in docs/arrow-types.md are those that the code works by.
 func TestDocumentedTables(t *testing.T) {
-	path := filepath.Join("..", "docs", "arrow-types.md")
+	path := filepath.Join("..", "..", "..", "docs", "arrow-types.md")
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
 	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
