@@ -78,7 +78,7 @@ func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s 
 		return nil
 	}
 	places := take[uint32](s, len(dst))
-	rows.Places(places)
+	rows.Positions(places)
 	switch v.form {
 	case runs:
 		ends, err := runEnds(v.lengths, n)

@@ -114,11 +114,22 @@ func PutWord(dst []byte, off int, w uint64, n int) {
 }
 
 // SetRange sets n bits of dst from bit off on.
-func SetRange(dst []byte, off, n int) {
-	for n > 0 {
-		k := min(n, 64)
-		PutWord(dst, off, ^uint64(0), k)
-		off += k
-		n -= k
+func SetRange(dst []byte, off, n int) { fill(dst, off, n, 0xff) }
+
+// ClearRange clears n bits of dst from bit off on.
+func ClearRange(dst []byte, off, n int) { fill(dst, off, n, 0) }
+
+// fill gives n bits of dst from bit off on the value of those of b.
+func fill(dst []byte, off, n int, b byte) {
+	if head := min(-off&7, n); head > 0 {
+		PutWord(dst, off, uint64(b), head)
+		off, n = off+head, n-head
+	}
+	whole := dst[off>>3:][:n>>3]
+	for i := range whole {
+		whole[i] = b
+	}
+	if tail := n & 7; tail > 0 {
+		PutWord(dst, off+n-tail, uint64(b), tail)
 	}
 }

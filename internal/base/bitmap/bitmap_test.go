@@ -42,6 +42,15 @@ func TestAgainstBools(t *testing.T) {
 				require.Equal(t, byte(0xA5)>>(i&7)&1 != 0, outside.At(i))
 			}
 		}
+		SetRange(dst, to, len(want))
+		require.Equal(t, len(want), got.Count())
+		ClearRange(dst, to, len(want))
+		require.Zero(t, got.Count())
+		for i := range len(dst) * 8 {
+			if i < to || i >= to+len(want) {
+				require.Equal(t, byte(0xA5)>>(i&7)&1 != 0, outside.At(i))
+			}
+		}
 		lo := rapid.IntRange(0, len(want)).Draw(t, "lo")
 		s := b.Slice(lo, len(want))
 		for i := range s.Len {

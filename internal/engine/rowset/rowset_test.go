@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
@@ -156,26 +157,27 @@ func TestBits(t *testing.T) {
 		base := rapid.Int64Range(-1000, 1000).Draw(t, "base")
 		run := rapid.SampledFrom([]int{1, 3, 70}).Draw(t, "run")
 		values := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "values")
-		bitmap := make([]byte, (off+n+7)/8)
-		for i := range bitmap {
-			bitmap[i] = 0xa5 // what surrounds the bits does not matter
+		data := make([]byte, (off+n+7)/8)
+		for i := range data {
+			data[i] = 0xa5 // what surrounds the bits does not matter
 		}
 		var want []int64
 		for i := range n {
 			set := len(values) > i/run && values[i/run]&1 != 0
-			fill(bitmap, off+i, 1, set)
+			bitmap.ClearRange(data, off+i, 1)
 			if set {
+				bitmap.SetRange(data, off+i, 1)
 				want = append(want, base+int64(i))
 			}
 		}
-		got := FromBits(bitmap, off, n, base)
+		got := FromBits(data, off, n, base)
 		require.Equal(t, want, slices.Collect(got.Rows()))
 		requireEqual(t, FromRows(want), got)
 
-		again := slices.Clone(bitmap)
-		fill(again, off, n, true)
+		again := slices.Clone(data)
+		bitmap.SetRange(again, off, n)
 		got.Or(Of(Range{base - 5, base - 1}, Range{base + 1000, base + 1001})).PutBits(again, off, n, base)
-		require.Equal(t, bitmap, again)
+		require.Equal(t, data, again)
 	})
 }
 
@@ -226,7 +228,7 @@ func TestPick(t *testing.T) {
 			want, wantPlaces = append(want, src[row]), append(wantPlaces, uint32(row))
 		}
 		places := make([]uint32, rows.Len())
-		rows.Places(places)
+		rows.Positions(places)
 		require.Equal(t, append([]uint32{}, wantPlaces...), places)
 		got := make([]int, rows.Len())
 		Pick(got, src, rows)

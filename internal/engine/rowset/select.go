@@ -1,18 +1,23 @@
 package rowset
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
 
 // Select is the rows of the set whose bits are set: bit i of the bitmap, least
 // significant bit first, is that of the i-th row of the set. Bits that the bitmap
 // does not have count as clear.
 //
 //	set {{10, 13}, {20, 22}}, bits 0 1 1 1 0   gives {{11, 13}, {20, 21}}
-func (s Set) Select(bitmap []byte) Set {
+func (s Set) Select(data []byte) Set {
+	view := bitmap.Bits{Data: data, Len: 8 * len(data)}
 	switch {
 	case s.spans() == 1:
-		return FromBits(bitmap, 0, int(s.n), s.Bounds().From)
+		return FromBits(data, 0, int(s.n), s.Bounds().From)
 	case s.rows != nil:
-		return s.selectRows(bitmap)
+		return s.selectRows(view)
 	}
 	var out []Range
 	at := 0
@@ -20,8 +25,8 @@ func (s Set) Select(bitmap []byte) Set {
 		r := s.span(k)
 		n := int(r.Len())
 		for i := 0; i < n; {
-			i = next(bitmap, at, i, n, 0)
-			end := next(bitmap, at, i, n, ^uint64(0))
+			i = next(view, at, i, n, 0)
+			end := next(view, at, i, n, ^uint64(0))
 			if i < end {
 				out = append(out, Range{r.From + int64(i), r.From + int64(end)})
 			}
@@ -33,11 +38,11 @@ func (s Set) Select(bitmap []byte) Set {
 }
 
 // selectRows is Select of single rows.
-func (s Set) selectRows(bitmap []byte) Set {
+func (s Set) selectRows(view bitmap.Bits) Set {
+	view.Len = min(view.Len, len(s.rows))
 	var out []uint32
-	n := min(len(s.rows), 8*len(bitmap))
-	for i := 0; i < n; i += 64 {
-		for w := next64(bitmap, i, n-i); w != 0; w &= w - 1 {
+	for i := 0; i < view.Len; i += 64 {
+		for w := view.Word(i); w != 0; w &= w - 1 {
 			out = append(out, s.rows[i+bits.TrailingZeros64(w)])
 		}
 	}
@@ -48,15 +53,11 @@ func (s Set) selectRows(bitmap []byte) Set {
 	return s
 }
 
-// next is the first i up to n from which on the bit at off+i differs from those of flip.
-func next(bitmap []byte, off, i, n int, flip uint64) int {
+// next is the first i up to n whose bit at off+i differs from those of flip.
+func next(view bitmap.Bits, off, i, n int, flip uint64) int {
 	for i < n {
 		k := min(n-i, 64)
-		w := flip & (^uint64(0) >> (64 - k))
-		if at := off + i; at/8 < len(bitmap) {
-			w ^= word(bitmap, at, k)
-		}
-		if w != 0 {
+		if w := (view.Word(off+i) ^ flip) & (^uint64(0) >> (64 - k)); w != 0 {
 			return i + bits.TrailingZeros64(w)
 		}
 		i += k
@@ -64,8 +65,7 @@ func next(bitmap []byte, off, i, n int, flip uint64) int {
 	return n
 }
 
-// Indices are the places of the rows among those of another set, which has them
-// all.
+// Indices are the positions of the rows within another set, which must contain all of them.
 //
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
 func (s Set) Indices(among Set) []int64 {
@@ -101,9 +101,8 @@ func Pick[T any](dst, src []T, rows Set) {
 	}
 }
 
-// Places sets dst, which has room for just them, to the rows of a set of numbers of
-// 32 bits.
-func (s Set) Places(dst []uint32) {
+// Positions fills dst, whose length is that of the set, with the rows. They must fit into 32 bits.
+func (s Set) Positions(dst []uint32) {
 	if s.rows != nil {
 		dst = dst[:len(s.rows)]
 		for i, row := range s.rows {
