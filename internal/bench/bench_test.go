@@ -180,7 +180,7 @@ func TestGoalsNameWhatIsMeasured(t *testing.T) {
 		for set := range g.limits {
 			require.Contains(t, goalSets, set, g.name)
 			if g.op != measure.OpSize {
-				require.Contains(t, append(named(set).Operations(), measure.OpScan22, measure.OpWrite22), g.op, "%s of %s", g.name, set)
+				require.Contains(t, append(named(set).Operations(), measure.OpScanShare, measure.OpWriteShare), g.op, "%s of %s", g.name, set)
 			}
 		}
 	}

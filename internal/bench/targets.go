@@ -55,7 +55,7 @@ var targets = []goal{
 	{name: "… against Arrow IPC lz4", profile: balanced, op: measure.OpScan, versus: "arrow ipc lz4", limits: faster},
 	{name: "projection", profile: balanced, op: measure.OpProject, limits: limits{
 		"flights": only26(0.08), "lineitem": only26(0.05), "lineitemi": only26(0.15), "logs": only26(0.25)}},
-	{name: "… into reused memory", profile: balanced, op: measure.OpProReuse, limits: limits{
+	{name: "… into reused memory", profile: balanced, op: measure.OpProjectReuse, limits: limits{
 		"flights": only26(0.08), "lineitem": only26(0.05), "lineitemi": only26(0.15), "logs": only26(0.25)}},
 	{name: "take 1,000", profile: balanced, op: measure.OpTake, limits: limits{
 		"flights": only26(0.02), "lineitem": only26(0.03), "lineitemi": only26(0.03), "logs": only26(0.06)}},
@@ -77,9 +77,9 @@ var targets = []goal{
 	{name: "filter: delay", profile: balanced, op: measure.OpFilter + "delay", limits: limits{"flights": only26(0.04)}},
 	{name: "filter: the needle", profile: balanced, op: measure.OpFilter + "needle", limits: limits{"logs": only26(0.25)}},
 	{name: "open and read one column", profile: balanced, op: measure.OpOpen, limits: limits{"wide10k": only26(0.03), "wide": only26(0.015)}},
-	{name: "scan, two threads' share", profile: balanced, op: measure.OpScan22, atLeast: true, limits: limits{
+	{name: "scan, two threads' share", profile: balanced, op: measure.OpScanShare, atLeast: true, limits: limits{
 		"flights": only26(0.9), "lineitem": only26(0.9), "lineitemi": only26(0.9), "logs": only26(0.9)}},
-	{name: "write, two threads' share", profile: balanced, op: measure.OpWrite22, atLeast: true, limits: limits{
+	{name: "write, two threads' share", profile: balanced, op: measure.OpWriteShare, atLeast: true, limits: limits{
 		"flights": only26(0.9), "lineitem": only26(0.9), "lineitemi": only26(0.9), "logs": only26(0.9)}},
 	{name: "peak MiB, write", profile: balanced, op: measure.OpPeakWrite, limits: limits{
 		"lineitem": only26(128), "flights100m": only26(256)}},

@@ -265,7 +265,7 @@ func (c *comparison) show(r *measure.Result) error {
 // label is an operation for people.
 func (c *comparison) label(op string) string {
 	what := map[string]string{
-		measure.OpReuse: "scan, memory reused", measure.OpProReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + plural(len(c.data.Project), "column"),
+		measure.OpReuse: "scan, memory reused", measure.OpProjectReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + plural(len(c.data.Project), "column"),
 		measure.OpFilter + benchName: "filter", measure.OpCount + benchName: "count",
 	}[op]
 	if op == measure.OpTake {

@@ -63,19 +63,19 @@ func TestCells(t *testing.T) {
 }
 
 func TestSharesStandForThemselves(t *testing.T) {
-	r := figuresOf(OpScan2, []float64{1}, []float64{1})
-	r.Runs[1].Values[OpScan22] = []float64{1.5}
-	require.Equal(t, 0.75, r.Stat("other", OpScan22, "base").Median)
-	require.Equal(t, "-", r.Cell("base", OpScan22))
-	r.Runs[0].Values[OpScan22] = []float64{2}
-	require.Equal(t, "1.000", r.Cell("base", OpScan22))
+	r := figuresOf(OpScanTwo, []float64{1}, []float64{1})
+	r.Runs[1].Values[OpScanShare] = []float64{1.5}
+	require.Equal(t, 0.75, r.Stat("other", OpScanShare, "base").Median)
+	require.Equal(t, "-", r.Cell("base", OpScanShare))
+	r.Runs[0].Values[OpScanShare] = []float64{2}
+	require.Equal(t, "1.000", r.Cell("base", OpScanShare))
 }
 
 func TestTitlesMarkWhatIsDoneByHand(t *testing.T) {
-	for _, op := range []string{OpTake, OpFilter + "x", OpCount + "x", OpWrite2} {
+	for _, op := range []string{OpTake, OpFilter + "x", OpCount + "x", OpWriteTwo} {
 		require.Equal(t, op+" *", Title(op))
 	}
-	for _, op := range []string{OpSize, OpScan, OpWrite, OpProject, OpWrite22, OpPeakScan} {
+	for _, op := range []string{OpSize, OpScan, OpWrite, OpProject, OpWriteShare, OpPeakScan} {
 		require.Equal(t, op, Title(op))
 	}
 }

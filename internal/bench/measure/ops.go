@@ -7,26 +7,26 @@ import "strings"
 // side by side. The share is how much of what the latter get done the former does.
 // Peaks are the anonymous resident memory of a process that does nothing else.
 const (
-	OpSize      = "size" // no operation, but it has figures like one
-	OpWrite     = "write"
-	OpScan      = "scan"
-	OpReuse     = "reuse"   // scan into memory that is used again for the next batch
-	OpProject   = "project" // the columns of a typical question
-	OpProReuse  = "project reuse"
-	OpOpen      = "open"    // open and read one column
-	OpTake      = "take"    // 1,000 random rows in ascending order, opening included
-	OpFilter    = "filter " // and the name of a question: all columns of its rows
-	OpCount     = "count "  // and the name of a question: their number
-	OpScan2     = "scan 2t"
-	OpWrite2    = "write 2t"
-	OpScan22    = "scan 2t share"
-	OpWrite22   = "write 2t share"
-	OpPeakWrite = "write peak"
-	OpPeakScan  = "scan peak"
+	OpSize         = "size" // no operation, but it has figures like one
+	OpWrite        = "write"
+	OpScan         = "scan"
+	OpReuse        = "reuse"   // scan into memory that is used again for the next batch
+	OpProject      = "project" // the columns of a typical question
+	OpProjectReuse = "project reuse"
+	OpOpen         = "open"    // open and read one column
+	OpTake         = "take"    // 1,000 random rows in ascending order, opening included
+	OpFilter       = "filter " // and the name of a question: all columns of its rows
+	OpCount        = "count "  // and the name of a question: their number
+	OpScanTwo      = "scan 2t"
+	OpWriteTwo     = "write 2t"
+	OpScanShare    = "scan 2t share"
+	OpWriteShare   = "write 2t share"
+	OpPeakWrite    = "write peak"
+	OpPeakScan     = "scan peak"
 )
 
 // IsShare tells whether the figures of an operation are shares, of which more is better.
-func IsShare(op string) bool { return op == OpScan22 || op == OpWrite22 }
+func IsShare(op string) bool { return op == OpScanShare || op == OpWriteShare }
 
 // IsPeak tells whether the figures of an operation are MiB.
 func IsPeak(op string) bool { return op == OpPeakWrite || op == OpPeakScan }
@@ -40,12 +40,12 @@ func Unit(op string) string {
 }
 
 // TwoThreads tells whether an operation is measured by the clock on two cores.
-func TwoThreads(op string) bool { return op == OpScan2 || op == OpWrite2 || IsShare(op) }
+func TwoThreads(op string) bool { return op == OpScanTwo || op == OpWriteTwo || IsShare(op) }
 
 // ByHand tells whether arrow-go's Parquet has no such operation, so that what others
 // are compared with is what a program does instead: [HandNote].
 func ByHand(op string) bool {
-	return op == OpTake || op == OpWrite2 || strings.HasPrefix(op, OpFilter) || strings.HasPrefix(op, OpCount)
+	return op == OpTake || op == OpWriteTwo || strings.HasPrefix(op, OpFilter) || strings.HasPrefix(op, OpCount)
 }
 
 // HandNote explains the mark of operations that are done by hand.

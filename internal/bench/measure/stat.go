@@ -56,10 +56,10 @@ func (r *Result) Stat(name, op, versus string) Stat {
 		return Stat{}
 	case op == OpSize:
 		return StatOf(Ratios([]float64{float64(f.Size)}, []float64{float64(base.Size)}))
-	case op == OpScan22:
-		return share(f, OpScan22, OpScan2)
-	case op == OpWrite22:
-		return share(f, OpWrite22, OpWrite2)
+	case op == OpScanShare:
+		return share(f, OpScanShare, OpScanTwo)
+	case op == OpWriteShare:
+		return share(f, OpWriteShare, OpWriteTwo)
 	}
 	return StatOf(Ratios(f.Values[op], base.Values[op]))
 }

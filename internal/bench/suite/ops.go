@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// Operations are those that make sense for a data set, in the order of the table.
+// Operations lists what can be measured on a data set, in the order of the table. It does not depend on the machine.
 func (d *Dataset) Operations() []string {
 	switch {
 	case d.Times > 1:
@@ -21,33 +21,31 @@ func (d *Dataset) Operations() []string {
 	case d.Wide:
 		return []string{measure.OpWrite, measure.OpOpen, measure.OpPeakWrite}
 	}
-	ops := []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpProject, measure.OpProReuse, measure.OpOpen, measure.OpTake}
+	ops := []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpProject, measure.OpProjectReuse, measure.OpOpen, measure.OpTake}
 	for _, q := range d.Questions {
 		ops = append(ops, measure.OpFilter+q.Name)
 		if q.Count {
 			ops = append(ops, measure.OpCount+q.Name)
 		}
 	}
-	if runtime.NumCPU() > 1 {
-		ops = append(ops, measure.OpScan2, measure.OpScan22, measure.OpWrite2, measure.OpWrite22)
-	}
-	return append(ops, measure.OpPeakWrite, measure.OpPeakScan)
+	return append(ops, measure.OpScanTwo, measure.OpScanShare, measure.OpWriteTwo, measure.OpWriteShare,
+		measure.OpPeakWrite, measure.OpPeakScan)
 }
 
 // Query is what an operation reads.
 func (d *Dataset) Query(op string) (Query, error) {
 	q := Query{Threads: 1}
 	switch op {
-	case measure.OpScan, measure.OpScan22:
+	case measure.OpScan, measure.OpScanShare:
 		return q, nil
 	case measure.OpReuse:
 		q.Reuse = true
 		return q, nil
-	case measure.OpScan2:
+	case measure.OpScanTwo:
 		q.Threads = 2
 		return q, nil
-	case measure.OpProject, measure.OpProReuse:
-		q.Columns, q.Reuse = d.Project, op == measure.OpProReuse
+	case measure.OpProject, measure.OpProjectReuse:
+		q.Columns, q.Reuse = d.Project, op == measure.OpProjectReuse
 		return q, nil
 	case measure.OpOpen:
 		q.Columns = d.Project[:1]
@@ -89,13 +87,13 @@ func (d *Dataset) operation(ctx context.Context, op string, k Contender, path st
 	switch op {
 	case measure.OpWrite:
 		return func() error { return d.write(ctx, k, path, 1) }
-	case measure.OpWrite2:
+	case measure.OpWriteTwo:
 		return func() error { return d.write(ctx, k, path, 2) }
-	case measure.OpWrite22:
+	case measure.OpWriteShare:
 		return sideBySide(func(i int) error { return d.write(ctx, k, fmt.Sprintf("%s.%d", path, i), 1) })
 	}
 	read := func() error { _, err := d.read(ctx, op, k, path, nil); return err }
-	if op == measure.OpScan22 {
+	if op == measure.OpScanShare {
 		return sideBySide(func(int) error { return read() })
 	}
 	return read

@@ -29,7 +29,7 @@ type answer struct{ MiB float64 }
 
 // peak does an operation in a process of its own, and gives the most MiB of
 // anonymous memory that it had. What it writes it reads from a file on disk.
-func (r *race) peak(ctx context.Context, op string, i int) (float64, error) {
+func (r *runner) peak(ctx context.Context, op string, i int) (float64, error) {
 	arg, err := json.Marshal(task{r.list[i].Name(), op, r.paths[i], r.input, max(1, r.Times)})
 	if err != nil {
 		return 0, err

@@ -100,13 +100,13 @@ func TestEveryOperationIsDoneOnceBefore(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	d := numbers(10)
 	for op, want := range map[string][]string{
-		measure.OpWrite:   {"timed@"},
-		measure.OpScan:    {"read+@", "timed@"},
-		measure.OpTake:    {"read+@", "timed@"},
-		measure.OpScan2:   {"read++@@", "timed@@"},
-		measure.OpScan22:  {"read+@@", "read+@@", "timed@@"},
-		measure.OpWrite2:  {"write++", "timed@@"},
-		measure.OpWrite22: {"write+.0", "write+.1", "timed@@"},
+		measure.OpWrite:      {"timed@"},
+		measure.OpScan:       {"read+@", "timed@"},
+		measure.OpTake:       {"read+@", "timed@"},
+		measure.OpScanTwo:    {"read++@@", "timed@@"},
+		measure.OpScanShare:  {"read+@@", "read+@@", "timed@@"},
+		measure.OpWriteTwo:   {"write++", "timed@@"},
+		measure.OpWriteShare: {"write+.0", "write+.1", "timed@@"},
 	} {
 		k := &spy{rows: d.Rows}
 		if op == measure.OpTake {
@@ -121,11 +121,22 @@ func TestEveryOperationIsDoneOnceBefore(t *testing.T) {
 	}
 }
 
+// One processor cannot tell how two threads share the work. All else is measured there.
+func TestOneProcessor(t *testing.T) {
+	d := numbers(10)
+	r, err := Run(t.Context(), d, []Contender{Shard{}}, Options{
+		Dir: t.TempDir(), Rounds: 1, Cores: 1, CPUs: 1, Wants: func(op string) bool { return !measure.IsPeak(op) },
+	})
+	require.NoError(t, err)
+	require.Contains(t, r.Ops, measure.OpScan)
+	require.False(t, slices.ContainsFunc(r.Ops, measure.TwoThreads), r.Ops)
+}
+
 func TestRunMeasuresEveryOperation(t *testing.T) {
 	var report []string
 	d, dir := numbers(3000), t.TempDir()
 	r, err := Run(t.Context(), d, []Contender{zstdFile, Shard{}}, Options{
-		Dir: dir, Rounds: 2, Cores: 1, Compare: true, Child: []string{childArg},
+		Dir: dir, Rounds: 2, Cores: 1, CPUs: 2, Compare: true, Child: []string{childArg},
 		Report: func(contender, op string, _ float64) { report = append(report, contender+" "+op) },
 	})
 	require.NoError(t, err)

@@ -1,11 +1,13 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/bench/measure"
@@ -16,6 +18,7 @@ type Options struct {
 	Dir     string               // for the files, which go again
 	Rounds  int                  // to take the median of
 	Cores   int                  // of processes that measure peaks
+	CPUs    int                  // of the machine, 0 for those that this process may use; with 1, no operation of two threads
 	Wants   func(op string) bool // which operations to measure; nil for all
 	Compare bool                 // all must answer the same as the first
 	Report  func(contender, op string, value float64)
@@ -23,8 +26,10 @@ type Options struct {
 	Child []string
 }
 
-// race is the contenders at one data set.
-type race struct {
+func (o *Options) processors() int { return cmp.Or(o.CPUs, runtime.NumCPU()) }
+
+// runner measures the contenders on one data set.
+type runner struct {
 	*Dataset
 	Options
 	list   []Contender
@@ -39,8 +44,11 @@ const slowWrite = 4
 // Run measures every operation of every contender that can write the data set. One
 // contender follows the other in each operation, so that all see the same machine.
 func Run(ctx context.Context, d *Dataset, list []Contender, o Options) (*measure.Result, error) {
-	r := race{Dataset: d, Options: o, result: &measure.Result{Set: d.Name, Rows: d.Rows * int64(max(1, d.Times))}}
+	r := runner{Dataset: d, Options: o, result: &measure.Result{Set: d.Name, Rows: d.Rows * int64(max(1, d.Times))}}
 	for _, op := range d.Operations() {
+		if measure.TwoThreads(op) && o.processors() < 2 {
+			continue
+		}
 		// What is scanned in a process of its own has been written in one.
 		if o.Wants == nil || o.Wants(op) || op == measure.OpPeakWrite && o.Wants(measure.OpPeakScan) {
 			r.result.Ops = append(r.result.Ops, op)
@@ -80,7 +88,7 @@ func removeAll(paths ...string) {
 
 // prepare writes the files, which is the first round of writing, and compares
 // what the contenders answer. Who measures a peak of writing writes a file, too.
-func (r *race) prepare(ctx context.Context) (err error) {
+func (r *runner) prepare(ctx context.Context) (err error) {
 	if slices.ContainsFunc(r.result.Ops, measure.IsPeak) {
 		if r.input, err = r.Input(r.Dir); err != nil {
 			return err
@@ -95,7 +103,7 @@ func (r *race) prepare(ctx context.Context) (err error) {
 		}
 	}
 	for _, op := range r.result.Ops {
-		if !r.Compare || measure.IsShare(op) || measure.IsPeak(op) || op == measure.OpWrite || op == measure.OpWrite2 {
+		if !r.Compare || measure.IsShare(op) || measure.IsPeak(op) || op == measure.OpWrite || op == measure.OpWriteTwo {
 			continue
 		}
 		if err := r.compare(ctx, op); err != nil {
@@ -122,7 +130,7 @@ func sizeOf(path string) (n int64, err error) {
 
 // compare asks all contenders for the same and compares it with what the first,
 // the base, answers.
-func (r *race) compare(ctx context.Context, op string) error {
+func (r *runner) compare(ctx context.Context, op string) error {
 	var want *checksum
 	var rows int64
 	for i, k := range r.list {
@@ -145,10 +153,10 @@ func (r *race) compare(ctx context.Context, op string) error {
 	return nil
 }
 
-func (r *race) round(ctx context.Context, round int) error {
+func (r *runner) round(ctx context.Context, round int) error {
 	for _, op := range r.result.Ops {
 		for i, k := range r.list {
-			if r.tired(op, i, round) || !k.Can(r.Dataset, op) {
+			if r.skips(op, i, round) || !k.Can(r.Dataset, op) {
 				continue
 			}
 			if err := r.measure(ctx, op, i); err != nil {
@@ -159,9 +167,9 @@ func (r *race) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// tired tells what a round leaves out: the first write was in prepare, slow ones are
-// steady enough, and so are peaks.
-func (r *race) tired(op string, i, round int) bool {
+// skips tells whether a round leaves out an operation: the first write is that of prepare, and slow writes and peaks
+// are steady enough.
+func (r *runner) skips(op string, i, round int) bool {
 	switch {
 	case op == measure.OpWrite:
 		return round == 0 || round > 1 && r.result.Runs[i].Median(op) > slowWrite
@@ -172,7 +180,7 @@ func (r *race) tired(op string, i, round int) bool {
 }
 
 // measure takes one figure of contender i.
-func (r *race) measure(ctx context.Context, op string, i int) (err error) {
+func (r *runner) measure(ctx context.Context, op string, i int) (err error) {
 	f, value := r.result.Runs[i], 0.0
 	if measure.IsPeak(op) {
 		value, err = r.peak(ctx, op, i)
