@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -25,8 +26,8 @@ import (
 const fetchRequests = 8
 
 // gapsOf are the options for reading a shard, with defaults by its location.
-func (s *Shard) gapsOf(gap, bytes int64) stripe.Gaps {
-	g := stripe.Gaps{Gap: gap, Limit: bytes, Requests: fetchRequests}
+func (s *Shard) gapsOf(gap, bytes int64) storage.CoalesceOptions {
+	g := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: fetchRequests}
 	if g.Gap == 0 && isRemote(s.Location()) {
 		g.Gap = DefaultFetchGap
 	}
@@ -72,7 +73,7 @@ func (s *Shard) readLists(ctx context.Context, stripes []int) error {
 // needToOpen are the pieces that opening columns of a stripe takes, or all of them.
 // Columns that are open need but the latter. What is wrong with a column is found when
 // it is opened.
-func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Column, parts stripe.Parts, limit int64) (pieces []stripe.Piece, err error) {
+func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Column, parts stripe.Parts, limit int64) (pieces []storage.ByteRange, err error) {
 	for i := range columns {
 		if _, ok := s.columns.Get(keyOf(index, &columns[i])); ok && parts != stripe.Whole {
 			continue
@@ -92,13 +93,13 @@ func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column,
 	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}
-	var pieces []stripe.Piece
+	var pieces []storage.ByteRange
 	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
 		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, stripe.Whole, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}
-	if len(pieces) == 0 || stripe.SizeOf(pieces) > sc.gaps.Limit {
+	if len(pieces) == 0 || storage.TotalSize(pieces) > sc.gaps.Limit {
 		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, parts, sc.gaps.Limit); err != nil {
 			return nil, err
 		}
@@ -189,11 +190,11 @@ func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows 
 	if err != nil {
 		return nil, err
 	}
-	var pieces []stripe.Piece
+	var pieces []storage.ByteRange
 	for _, c := range columns {
 		pieces = c.Need(pieces, rows)
 	}
-	sc.charge(q, stripe.SizeOf(pieces))
+	sc.charge(q, storage.TotalSize(pieces))
 	f, err = have.Fetch(sc.ctx, pieces, sc.gaps)
 	sc.charge(q, f.Size())
 	return slices.Concat(have, f), err
@@ -289,7 +290,7 @@ func (sc *scanner) fetchColumns(j *job) (stripe.Fetched, error) {
 func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 	defer fault.Recover(&err)
 	var others []*stripe.Column // that the filter does not look at
-	var some, all []stripe.Piece
+	var some, all []storage.ByteRange
 	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
 	for i := range sc.columns {
 		col := &sc.columns[i]
@@ -307,7 +308,7 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 		}
 	}
 	have = j.looked
-	if 2*stripe.SizeOf(some) >= stripe.SizeOf(all) {
+	if 2*storage.TotalSize(some) >= storage.TotalSize(all) {
 		looks, err := j.stripe.filter()
 		if err != nil {
 			return nil, err

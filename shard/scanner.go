@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -41,7 +42,7 @@ type scanner struct {
 	plan    *plan
 	filter  *predicate // nil if all rows are wanted
 	lists   fieldLists
-	gaps    stripe.Gaps
+	gaps    storage.CoalesceOptions
 	window  int // most batches in the queue
 	chunk   int // columns that a worker takes at a time
 

@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -107,7 +108,7 @@ func releaseAll(arrays []arrow.Array) {
 type taking struct {
 	shard   *Shard
 	o       TakeOptions
-	gaps    stripe.Gaps
+	gaps    storage.CoalesceOptions
 	columns []arrowmap.Column
 	parts   []takePart
 	bare    [][]arrow.Array // by column: the rows of the parts so far, as the bare type
@@ -248,11 +249,11 @@ func (t *taking) open(ctx context.Context, index, i int, f stripe.Fetched) (*str
 // fetch reads the bytes of the first columns, as many as fit into one portion.
 func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Column, opened stripe.Fetched) (n int, f stripe.Fetched, err error) {
 	defer fault.Recover(&err)
-	var pieces []stripe.Piece
+	var pieces []storage.ByteRange
 	size := int64(0)
 	for n < len(columns) {
 		more := columns[n].Need(nil, part.rows)
-		if size += stripe.SizeOf(more); n > 0 && size > t.gaps.Limit {
+		if size += storage.TotalSize(more); n > 0 && size > t.gaps.Limit {
 			break
 		}
 		pieces = append(pieces, more...)

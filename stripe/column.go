@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Column reads one column of a stripe as Arrow arrays. It is safe for
@@ -33,7 +34,7 @@ type nodeReader interface {
 	// read gives the slots of a set, in order.
 	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
 	// need tells which bytes that takes, as far as it is known beforehand.
-	need(w *worker, rows rowset.Set, add func(Piece))
+	need(w *worker, rows rowset.Set, add func(storage.ByteRange))
 }
 
 // With is the same column, read with another allocator, another bound of the bytes
@@ -367,7 +368,7 @@ func newNullReader(dt arrow.DataType) *nullReader {
 	return &nullReader{dt: dt, size: nullBytes(dt)}
 }
 
-func (r *nullReader) need(*worker, rowset.Set, func(Piece)) {}
+func (r *nullReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
 
 func (r *nullReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.options.checkFree(rows.Len(), r.size); err != nil {

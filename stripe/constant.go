@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // constant gives the reader of a node whose values are all equal or all null
@@ -231,7 +232,7 @@ func newConstantReader(one arrow.Array) *constantReader {
 	return r
 }
 
-func (r *constantReader) need(*worker, rowset.Set, func(Piece)) {}
+func (r *constantReader) need(*worker, rowset.Set, func(storage.ByteRange)) {}
 
 func (r *constantReader) read(_ context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if err := w.options.checkFree(rows.Len(), r.size); err != nil {

@@ -14,20 +14,13 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Piece is a range of bytes of an artifact that a read needs.
-type Piece struct {
-	Reader storage.Reader
-	Offset int64
-	Size   int64
-}
-
 // Need appends the pieces that reading rows takes, as far as that is known
 // beforehand: not the items of lists, which only offsets tell, nor a value
 // dictionary.
-func (c *Column) Need(dst []Piece, rows rowset.Set) []Piece {
+func (c *Column) Need(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
 	w := c.borrow()
 	defer workers.Put(w)
-	c.reader.need(w, rows, func(p Piece) { dst = append(dst, p) })
+	c.reader.need(w, rows, func(p storage.ByteRange) { dst = append(dst, p) })
 	return dst
 }
 
@@ -36,27 +29,19 @@ func (c *Column) DataSize() int64 {
 	if c.rows == 0 {
 		return 0
 	}
-	return SizeOf(c.Need(nil, rowset.All(c.rows)))
-}
-
-// SizeOf is how many bytes pieces have together.
-func SizeOf(pieces []Piece) (n int64) {
-	for _, p := range pieces {
-		n += p.Size
-	}
-	return n
+	return storage.TotalSize(c.Need(nil, rowset.All(c.rows)))
 }
 
 // need gives the pieces of the blocks that hold rows. What is wrong with them is
 // found when they are read.
-func (br *blockReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (br *blockReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	parts, err := br.parts(w, rows)
 	if err != nil {
 		return
 	}
 	for len(parts) > 0 {
 		n, size := run(parts)
-		add(Piece{br.r, br.start + parts[0].Offset, int64(size)})
+		add(storage.ByteRange{Reader: br.r, Offset: br.start + parts[0].Offset, Size: int64(size)})
 		parts = parts[n:]
 	}
 }
@@ -73,7 +58,7 @@ const (
 
 // NeedToOpen appends the pieces of at most limit bytes that [OpenColumn] and the first
 // reads of a column take beside descriptors, as far as these can be read.
-func NeedToOpen(ctx context.Context, dst []Piece, src Source, col arrowmap.Column, parts Parts, limit int64) ([]Piece, error) {
+func NeedToOpen(ctx context.Context, dst []storage.ByteRange, src Source, col arrowmap.Column, parts Parts, limit int64) ([]storage.ByteRange, error) {
 	d, err := src.Descriptor(ctx, col.ID)
 	if err != nil || d == nil {
 		return dst, err
@@ -97,7 +82,7 @@ func NeedToOpen(ctx context.Context, dst []Piece, src Source, col arrowmap.Colum
 		}
 		size := int64(r.GetEnd() - r.GetStart())
 		if 0 < size && size <= limit && r.GetEnd() <= b.GetBuffer().GetRange().GetEnd() {
-			dst = append(dst, Piece{at, int64(r.GetStart()), size})
+			dst = append(dst, storage.ByteRange{Reader: at, Offset: int64(r.GetStart()), Size: size})
 		}
 	}
 	for i := range col.Children {
@@ -132,17 +117,10 @@ func (f Fetched) Size() (n int64) {
 	return n
 }
 
-// Gaps is how bytes that lie apart are read.
-type Gaps struct {
-	Gap      int64 // most bytes that are read for nothing to save a request
-	Limit    int64 // about how many bytes a request reads, unless what belongs together is larger
-	Requests int   // at a time
-}
-
 // Fetch reads pieces, but for those that it holds, and gives what it read. Any that
 // fails is an error.
-func (f Fetched) Fetch(ctx context.Context, pieces []Piece, o Gaps) (Fetched, error) {
-	pieces = slices.DeleteFunc(pieces, func(p Piece) bool { return f.bytes(p.Reader, p.Offset, int(p.Size)) != nil })
+func (f Fetched) Fetch(ctx context.Context, pieces []storage.ByteRange, o storage.CoalesceOptions) (Fetched, error) {
+	pieces = slices.DeleteFunc(pieces, func(p storage.ByteRange) bool { return f.bytes(p.Reader, p.Offset, int(p.Size)) != nil })
 	if len(pieces) == 0 {
 		return nil, nil
 	}
@@ -165,14 +143,14 @@ func (f Fetched) Fetch(ctx context.Context, pieces []Piece, o Gaps) (Fetched, er
 }
 
 // join makes regions of pieces, which it sorts.
-func join(pieces []Piece, o Gaps) (out []region) {
+func join(pieces []storage.ByteRange, o storage.CoalesceOptions) (out []region) {
 	number := map[storage.Reader]int{}
 	for _, p := range pieces {
 		if _, ok := number[p.Reader]; !ok {
 			number[p.Reader] = len(number)
 		}
 	}
-	slices.SortFunc(pieces, func(a, b Piece) int {
+	slices.SortFunc(pieces, func(a, b storage.ByteRange) int {
 		return cmp.Or(cmp.Compare(number[a.Reader], number[b.Reader]), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Size, b.Size))
 	})
 	for len(pieces) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Intervals of several parts are stored as a struct with a child a part:
@@ -80,7 +81,7 @@ type intervalReader struct {
 	dt    arrow.DataType
 }
 
-func (r *intervalReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *intervalReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.parts.need(w, rows, add)
 }
 

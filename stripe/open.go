@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 )
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
@@ -219,7 +220,7 @@ type emptyReader struct {
 	presence *presenceReader
 }
 
-func (r *emptyReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *emptyReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.need(w, rows, add)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // booleanReader reads a node of booleans.
@@ -19,7 +20,7 @@ type booleanReader struct {
 	presence *presenceReader
 }
 
-func (r *booleanReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *booleanReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.need(w, rows, add)
 	r.data.need(w, bytesOf(rows), add)
 }
@@ -60,7 +61,7 @@ type presenceReader struct {
 	data *blockReader
 }
 
-func (r *presenceReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *presenceReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	if r != nil {
 		r.data.need(w, bytesOf(rows), add)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // overrun is how far beyond the end of the values a decoder may write.
@@ -135,7 +136,7 @@ func (c *bytesColumn[O]) free(n uint64) []byte {
 	return c.data.Buf()[c.size:end]
 }
 
-func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(Piece)) { r.data.need(w, rows, add) }
+func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) { r.data.need(w, rows, add) }
 
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	c, err := r.newColumn(w, int(rows.Len()), r.likely(rows), r.nulls)

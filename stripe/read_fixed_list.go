@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // fixedListReader reads a FixedSizeList node: position i has the items
@@ -23,7 +24,7 @@ type fixedListReader struct {
 	stored   int64 // items in the stripe: the reference leaves out those of null lists at its end
 }
 
-func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *fixedListReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	if r.size > 0 && rows.Bounds().To > math.MaxInt64/r.size {
 		return
 	}

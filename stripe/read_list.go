@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // listReader reads a list or map node: offsets, presence, and the items of the
@@ -23,7 +24,7 @@ type listReader struct {
 	stored   int64 // items in the stripe, or unknownCount
 }
 
-func (r *listReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *listReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.presence.need(w, rows, add)
 	r.offsets.need(w, offsetsOf(rows), add)
 }

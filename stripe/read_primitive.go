@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // storer turns stored values into the bytes of an Arrow buffer. With convert
@@ -47,7 +48,7 @@ type spareBlock[T any] struct {
 	valid  []byte
 }
 
-func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	r.data.need(w, rows, add)
 }
 

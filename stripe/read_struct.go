@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // structReader reads a struct node.
@@ -17,7 +18,7 @@ type structReader struct {
 	children []nodeReader
 }
 
-func (r *structReader) need(w *worker, rows rowset.Set, add func(Piece)) {
+func (r *structReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
 	for _, c := range r.children {
 		c.need(w, rows, add)
 	}
