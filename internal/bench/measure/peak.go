@@ -19,7 +19,7 @@ func Peak(f func() error) (mib float64, err error) {
 			peak = max(peak, anonymousMiB())
 			select {
 			case <-done:
-				most <- peak
+				most <- max(peak, anonymousMiB()) // f may have ended between two samples
 				return
 			case <-time.After(2 * time.Millisecond):
 			}
