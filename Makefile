@@ -15,7 +15,7 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race purego bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test sweep race purego bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,11 @@ build: ## compile everything; the command goes to bin/amudai
 	$(GO) build ./...
 	if [ -d cmd/amudai ]; then $(GO) build -trimpath -o bin/ ./cmd/amudai; fi
 
-test: ## run all tests
+test: ## run the tests, sweeps over bits, cuts, faults and goldens in a strong selection
 	$(GO) test $(PKG)
+
+sweep: ## run the tests with all sweeps whole
+	AMUDAI_SWEEP=1 $(GO) test -timeout 30m $(PKG)
 
 # Tests that sweep over every bit, cut or fault do one thing at a time; so do those that compare whole goldens.
 RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill
