@@ -5,9 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +36,7 @@ var hotLoops = map[string][]string{
 	"stripe":                           {"Values"},
 }
 
-var boundsCheck = regexp.MustCompile(`(?m)^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
+var boundsCheck = regexp.MustCompile(`^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
 
 // TestHotLoopsCheckNoBounds asks the compiler, once for all packages. Generated code of fastlanes has a test of its own.
 func TestHotLoopsCheckNoBounds(t *testing.T) {
@@ -47,10 +49,16 @@ func TestHotLoopsCheckNoBounds(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	checks := map[string]bool{}
-	for _, m := range boundsCheck.FindAllStringSubmatch(string(out), -1) {
-		checks[filepath.ToSlash(filepath.Clean(m[1]))+":"+m[2]] = true
+	dir := "" // of the package that the compiler names above its lines
+	for _, line := range strings.Split(string(out), "\n") {
+		if pkg, ok := strings.CutPrefix(line, "# "+module+"/"); ok {
+			dir = pkg
+		} else if m := boundsCheck.FindStringSubmatch(line); m != nil {
+			checks[dir+"/"+filepath.Base(m[1])+":"+m[2]] = true
+		}
 	}
-	require.NotEmpty(t, checks, "the compiler says nothing")
+	some := func(at string) bool { return strings.HasPrefix(at, "encoding/numeric/") } // its other loops do check bounds
+	require.True(t, slices.ContainsFunc(slices.Collect(maps.Keys(checks)), some), "the compiler says nothing: %s", out)
 	for dir, names := range hotLoops {
 		for name, lines := range loopsOf(t, dir, names) {
 			require.NotEmpty(t, lines, "no loop in %s of %s", name, dir)
