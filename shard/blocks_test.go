@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // spread is data whose rows repeat those of another table: shuffled, in runs, and sorted by
@@ -47,11 +48,8 @@ func spread(t require.TestingT, r *rand.Rand, from table, rows int) table {
 func TestFilterAcrossBlocks(t *testing.T) {
 	ctx := context.Background()
 	types := arrowgen.Types()
-	seeds := 10
-	if testing.Short() {
-		seeds = 4
-	}
-	for seed := range uint64(seeds) {
+	seeds := uint64(sweep.Count(3, 10))
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 11))
 		g := arrowgen.New(seed)
 		g.Nulls = []float64{0, 0.01, 0.5}[r.IntN(3)]

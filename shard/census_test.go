@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/golden"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -135,8 +136,9 @@ func smallGroups() [][]arrow.DataType {
 }
 
 // TestFlipAndCut flips bits of small shards and cuts them: reading all data gives
-// an error or the same data, never other data. AMUDAI_CENSUS=all flips every bit;
-// otherwise one bit of every byte is flipped, another one in every shard.
+// an error or the same data, never other data. AMUDAI_CENSUS=all flips every bit; a
+// sweep flips one bit of every byte, another one in every shard; else it is that of
+// every third byte.
 func TestFlipAndCut(t *testing.T) {
 	all := os.Getenv("AMUDAI_CENSUS") == "all"
 	for name, b := range smallShards(t) {
@@ -145,7 +147,7 @@ func TestFlipAndCut(t *testing.T) {
 			require.NoError(t, err)
 			start := time.Now()
 			var flips, cuts census
-			for i := range b {
+			for i := 0; i < len(b); i += sweep.Step(3) {
 				for bit := range 8 {
 					if !all && bit != (i+len(name))%8 {
 						continue
@@ -158,7 +160,7 @@ func TestFlipAndCut(t *testing.T) {
 				}
 			}
 			for n := 0; n < len(b); n++ {
-				if all || n%5 == 0 {
+				if all || n%(sweep.Step(3)*5) == 0 {
 					if err := cuts.try(b[:n], want); err != nil {
 						t.Errorf("cut at %d of %d: %v", n, len(b), err)
 					}
@@ -193,7 +195,7 @@ func incompressible(rng *rand.Rand, rows int) table {
 // TestFlipLarge flips random bits of a shard of some 20 MB, one at a time: an error
 // or the same data. AMUDAI_CENSUS=all flips 10,000 of them.
 func TestFlipLarge(t *testing.T) {
-	flips := 500
+	flips := sweep.Count(100, 500)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {
 		flips = 10_000
 	}
