@@ -90,7 +90,7 @@ func (sc *scanner) choosePart(j *job, f *stripeFilter, part *choosePart) (err er
 		return err
 	}
 	s := newSelection(f, sc, sc.limit(j))
-	s.options.Fetched = j.looked
+	s.options.Prefetched = j.looked
 	if part.rows, err = s.choose(sc.ctx, part.rows); err != nil {
 		s.release()
 		return err

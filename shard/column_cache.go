@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -47,14 +48,14 @@ func (s *Shard) readOptions() stripe.ReadOptions {
 
 // openColumn gives a column of a stripe that is open, or opens it with the bytes that
 // fetch gives, and keeps it for others if they may want it.
-func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, keep bool, fetch func() (stripe.Fetched, error)) (*stripe.Column, error) {
+func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, keep bool, fetch func() (storage.Prefetched, error)) (*stripe.Column, error) {
 	key := keyOf(index, col)
 	if c, ok := s.columns.Get(key); ok {
 		return c, nil
 	}
 	o := s.readOptions()
 	var err error
-	if o.Fetched, err = fetch(); err != nil {
+	if o.Prefetched, err = fetch(); err != nil {
 		return nil, err
 	}
 	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, o)

@@ -21,17 +21,14 @@ import (
 //	rows of a portion          ###     ##      ####        gaps between are read too if small
 //	batches                    123     123     123
 
-// fetchRequests is how many requests are sent at a time, by one processor too: what
-// they take is waiting.
-const fetchRequests = 8
-
-// gapsOf are the options for reading a shard, with defaults by its location.
+// gapsOf are the options for reading a shard, with defaults by the latency of its
+// store.
 func (s *Shard) gapsOf(gap, bytes int64) storage.CoalesceOptions {
-	g := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: fetchRequests}
-	if g.Gap == 0 && isRemote(s.Location()) {
-		g.Gap = DefaultFetchGap
+	o := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: storage.RemoteRequests}
+	if o.Gap == 0 && s.file.Root().Capabilities().Latency == storage.LatencyHigh {
+		o.Gap = storage.RemoteGap
 	}
-	return g
+	return o
 }
 
 // fieldLists are how far a scan has read the field lists of stripes.
@@ -88,7 +85,7 @@ func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Co
 
 // fetchToOpen reads what opening columns takes, and the rest of them too if all rows
 // are wanted, and are little.
-func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column, parts stripe.Parts) (f stripe.Fetched, err error) {
+func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column, parts stripe.Parts) (f storage.Prefetched, err error) {
 	sc := s.sc
 	if sc.gaps.Gap <= 0 {
 		return nil, nil
@@ -104,7 +101,7 @@ func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column,
 			return nil, err
 		}
 	}
-	f, err = stripe.Fetched(nil).Fetch(ctx, pieces, sc.gaps)
+	f, err = storage.Prefetch(ctx, pieces, sc.gaps)
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	s.held += f.Size()
@@ -114,7 +111,7 @@ func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column,
 
 // portions are what was read ahead of a stripe. They belong to a scan.
 type portions struct {
-	opened func() (stripe.Fetched, error) // what was read to open the columns
+	opened func() (storage.Prefetched, error) // what was read to open the columns
 	mu     sync.Mutex
 	rows   int64      // of a portion; 0 until the columns are open
 	newest []*portion // that may be needed; the scanner's lock guards it
@@ -126,13 +123,13 @@ type portion struct {
 	rows  rowset.Range
 	size  int64 // of its bytes, as far as it is known
 	gone  bool
-	fetch func() (stripe.Fetched, error) // reads once
+	fetch func() (storage.Prefetched, error) // reads once
 }
 
 // fetched reads the bytes of columns for the rows of a job, and for those of the jobs
 // that follow, unless that was done for an earlier one. open opens column i of n;
 // wanted are the rows of the stripe that the scan may come to.
-func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (stripe.Fetched, error) {
+func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (storage.Prefetched, error) {
 	if n == 0 || j.rows.Empty() {
 		return nil, nil
 	}
@@ -178,13 +175,13 @@ func (p *portions) portion(sc *scanner, number int64, columns []*stripe.Column, 
 		return nil
 	}
 	q := &portion{rows: rows}
-	q.fetch = sync.OnceValues(func() (stripe.Fetched, error) { return p.read(sc, q, columns, wanted.Clip(rows.From, rows.To)) })
+	q.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return p.read(sc, q, columns, wanted.Clip(rows.From, rows.To)) })
 	p.newest = append(p.newest, q)
 	return q
 }
 
 // read reads a portion, but for what was read to open its columns.
-func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows rowset.Set) (f stripe.Fetched, err error) {
+func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows rowset.Set) (f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	have, err := p.opened()
 	if err != nil {
@@ -195,13 +192,13 @@ func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows 
 		pieces = c.Need(pieces, rows)
 	}
 	sc.charge(q, storage.TotalSize(pieces))
-	f, err = have.Fetch(sc.ctx, pieces, sc.gaps)
+	f, err = storage.Prefetch(sc.ctx, have.Missing(pieces), sc.gaps)
 	sc.charge(q, f.Size())
 	return slices.Concat(have, f), err
 }
 
 // opened is what was read to open the stripe's columns.
-func (s *openStripe) opened() (all stripe.Fetched, err error) {
+func (s *openStripe) opened() (all storage.Prefetched, err error) {
 	for _, g := range s.groups {
 		f, err := g()
 		if err != nil {
@@ -272,7 +269,7 @@ func (sc *scanner) wanted(index int) rowset.Set {
 }
 
 // fetchColumns reads the bytes of the result's columns for a job ahead.
-func (sc *scanner) fetchColumns(j *job) (stripe.Fetched, error) {
+func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}
@@ -287,7 +284,7 @@ func (sc *scanner) fetchColumns(j *job) (stripe.Fetched, error) {
 // fetchChosen reads the bytes of the result's columns for the rows that a filter has
 // left of a job. If these take about as much as all its rows, so will those of the
 // jobs that follow, and are read with them.
-func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
+func (sc *scanner) fetchChosen(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var others []*stripe.Column // that the filter does not look at
 	var some, all []storage.ByteRange
@@ -320,7 +317,7 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 		}
 		have = slices.Concat(have, f)
 	}
-	f, err := have.Fetch(sc.ctx, some, sc.gaps)
+	f, err := storage.Prefetch(sc.ctx, have.Missing(some), sc.gaps)
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
 	j.read = f.Size()
@@ -330,7 +327,7 @@ func (sc *scanner) fetchChosen(j *job) (have stripe.Fetched, err error) {
 
 // fetchFilter reads the bytes of the filter's columns for a job ahead, and for those
 // that follow.
-func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (stripe.Fetched, error) {
+func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (storage.Prefetched, error) {
 	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}

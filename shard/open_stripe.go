@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -16,7 +17,7 @@ type openStripe struct {
 	sc     *scanner
 	index  int
 	stripe *shardfile.Stripe
-	groups []func() (stripe.Fetched, error) // each reads once what opening its columns takes
+	groups []func() (storage.Prefetched, error) // each reads once what opening its columns takes
 	slots  []columnSlot
 	filter func() (*stripeFilter, error) // made once
 	chosen portions                      // of the filter's columns
@@ -38,11 +39,11 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 	n := len(sc.columns)
 	s := &openStripe{
 		sc: sc, index: index, stripe: sc.shard.file.Stripe(index),
-		groups: make([]func() (stripe.Fetched, error), (n+groupSize-1)/groupSize),
+		groups: make([]func() (storage.Prefetched, error), (n+groupSize-1)/groupSize),
 		slots:  make([]columnSlot, n),
 	}
 	for g := range s.groups {
-		s.groups[g] = sync.OnceValues(func() (stripe.Fetched, error) { return s.prefetch(sc.ctx, g) })
+		s.groups[g] = sync.OnceValues(func() (storage.Prefetched, error) { return s.prefetch(sc.ctx, g) })
 	}
 	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
 		if sc.stats != nil {
@@ -51,7 +52,7 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 		return newStripeFilter(sc.ctx, s)
 	})
 	s.result.opened = s.opened
-	s.chosen.opened = func() (stripe.Fetched, error) {
+	s.chosen.opened = func() (storage.Prefetched, error) {
 		f, err := s.filter()
 		if err != nil {
 			return nil, err
@@ -85,7 +86,7 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 
 // prefetch reads the descriptors of a group of columns, and what opening them takes.
 // What is wrong with one of them is found when its column is opened.
-func (s *openStripe) prefetch(ctx context.Context, group int) (stripe.Fetched, error) {
+func (s *openStripe) prefetch(ctx context.Context, group int) (storage.Prefetched, error) {
 	columns := s.sc.columns[group*groupSize : min((group+1)*groupSize, len(s.sc.columns))]
 	var ids []uint32
 	for i := range columns {

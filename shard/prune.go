@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -54,7 +55,7 @@ type stripeFilter struct {
 	disable Sources
 
 	columns []stripeColumn
-	bytes   func() (stripe.Fetched, error) // reads once what opening the columns takes
+	bytes   func() (storage.Prefetched, error) // reads once what opening the columns takes
 	facts   []filter.Facts
 	leaves  map[*filter.Node]*leafCodes
 	only    []onlyEntry
@@ -97,7 +98,7 @@ type onlyEntry struct{ column, entry int }
 func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error) {
 	pred := st.sc.filter
 	f := &stripeFilter{shard: st.sc.shard, pred: pred, stripe: st.stripe, disable: st.sc.o.Disable, leaves: map[*filter.Node]*leafCodes{}}
-	f.bytes = sync.OnceValues(func() (stripe.Fetched, error) {
+	f.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
 		columns := make([]arrowmap.Column, len(f.columns))
 		for i := range columns {
 			columns[i] = *f.columns[i].read()

@@ -10,7 +10,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // RowRange is the rows from From up to (not including) To, counted in the shard.
@@ -34,14 +34,9 @@ const DefaultScanBytes = 64 << 20
 
 // Defaults for shards that are read over a network.
 const (
-	DefaultFetchGap   = 256 << 10
-	DefaultFetchBytes = 16 << 20
+	DefaultFetchGap   = storage.RemoteGap
+	DefaultFetchBytes = storage.RemoteRequestBytes
 )
-
-// isRemote tells whether a request to a location takes long.
-func isRemote(location string) bool {
-	return strings.HasPrefix(location, "http://") || strings.HasPrefix(location, "https://")
-}
 
 // ScanOptions are those of [Shard.Scan]. The zero value scans everything.
 type ScanOptions struct {
@@ -74,8 +69,8 @@ type ScanOptions struct {
 	// what they do. The rows of the result do not depend on it.
 	Disable Sources
 	// FetchGap is how many bytes between what columns need are read to save a
-	// request. With 0, the default, it is 256 KiB for shards at http and https
-	// URLs; for others each column reads what it needs by itself, as it does with a
+	// request. With 0, the default, it is 256 KiB for shards whose store answers slowly
+	// ([storage.LatencyHigh]); of others each column reads what it needs by itself, as it does with a
 	// negative number.
 	FetchGap int64
 	// FetchBytes is about how many bytes are then read ahead at a time, for all

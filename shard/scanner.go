@@ -70,11 +70,11 @@ type job struct {
 	stripe    *openStripe
 	rows      rowset.Set // of the stripe; those of the task until they are chosen
 	choice    choice
-	parts     []choosePart                   // how they were chosen, none without a filter
-	following []*job                         // of rows of the task that this one leaves out, until they are begun
-	looked    stripe.Fetched                 // what was read to choose the rows
-	read      int64                          // bytes that were read for this job alone
-	fetch     func() (stripe.Fetched, error) // what was read of the columns ahead, once
+	parts     []choosePart                       // how they were chosen, none without a filter
+	following []*job                             // of rows of the task that this one leaves out, until they are begun
+	looked    storage.Prefetched                 // what was read to choose the rows
+	read      int64                              // bytes that were read for this job alone
+	fetch     func() (storage.Prefetched, error) // what was read of the columns ahead, once
 	arrays    []arrow.Array
 	next      int // first column that nobody has taken
 	pending   int // columns not done, and the choice
@@ -220,7 +220,7 @@ func (sc *scanner) newJob() *job {
 func (sc *scanner) jobOf(t task, st *openStripe, rows rowset.Set, done bool) *job {
 	n := len(sc.columns)
 	j := &job{task: t, stripe: st, rows: rows, arrays: make([]arrow.Array, n), pending: n}
-	j.fetch = sync.OnceValues(func() (stripe.Fetched, error) { return sc.fetchColumns(j) })
+	j.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return sc.fetchColumns(j) })
 	if j.choice = chosen; !done {
 		j.choice = unchosen
 		j.pending++
@@ -396,7 +396,7 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	}
 	c, err := j.stripe.column(sc.ctx, i, sc.limit(j), j.last)
 	if err == nil {
-		j.arrays[i], err = c.Fetched(fetched).ReadRows(sc.ctx, j.rows)
+		j.arrays[i], err = c.WithPrefetched(fetched).ReadRows(sc.ctx, j.rows)
 	}
 	return sc.place(err, j.stripe, i)
 }

@@ -188,13 +188,13 @@ func (t *taking) readGroup(ctx context.Context, part takePart, from, to int) err
 	if err := t.prefetch(ctx, part.stripe, t.columns[from:to]); err != nil {
 		return err
 	}
-	var opened stripe.Fetched
+	var opened storage.Prefetched
 	if t.gaps.Gap > 0 {
 		pieces, err := t.shard.needToOpen(ctx, part.stripe, t.columns[from:to], stripe.ToOpen, t.gaps.Limit)
 		if err != nil {
 			return err
 		}
-		if opened, err = opened.Fetch(ctx, pieces, t.gaps); err != nil {
+		if opened, err = storage.Prefetch(ctx, opened.Missing(pieces), t.gaps); err != nil {
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (t *taking) readGroup(ctx context.Context, part takePart, from, to int) err
 			return err
 		}
 		if err := t.each(ctx, from, from+n, func(ctx context.Context, i int) error {
-			return t.readColumn(ctx, part, i, open[i-from].Fetched(fetched))
+			return t.readColumn(ctx, part, i, open[i-from].WithPrefetched(fetched))
 		}); err != nil {
 			return err
 		}
@@ -238,8 +238,8 @@ func (t *taking) prefetch(ctx context.Context, index int, columns []arrowmap.Col
 }
 
 // open opens column i of a stripe.
-func (t *taking) open(ctx context.Context, index, i int, f stripe.Fetched) (*stripe.Column, error) {
-	c, err := t.shard.openColumn(ctx, index, &t.columns[i], true, func() (stripe.Fetched, error) { return f, nil })
+func (t *taking) open(ctx context.Context, index, i int, f storage.Prefetched) (*stripe.Column, error) {
+	c, err := t.shard.openColumn(ctx, index, &t.columns[i], true, func() (storage.Prefetched, error) { return f, nil })
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ func (t *taking) open(ctx context.Context, index, i int, f stripe.Fetched) (*str
 }
 
 // fetch reads the bytes of the first columns, as many as fit into one portion.
-func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Column, opened stripe.Fetched) (n int, f stripe.Fetched, err error) {
+func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Column, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var pieces []storage.ByteRange
 	size := int64(0)
@@ -259,7 +259,7 @@ func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Col
 		pieces = append(pieces, more...)
 		n++
 	}
-	f, err = opened.Fetch(ctx, pieces, t.gaps)
+	f, err = storage.Prefetch(ctx, opened.Missing(pieces), t.gaps)
 	return n, slices.Concat(opened, f), err
 }
 

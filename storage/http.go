@@ -90,8 +90,9 @@ type httpReader struct {
 	tag       string // ETag as sent, weak or strong
 }
 
-func (r *httpReader) Name() string { return r.name }
-func (r *httpReader) Close() error { return nil }
+func (r *httpReader) Name() string               { return r.name }
+func (r *httpReader) Capabilities() Capabilities { return Capabilities{Latency: LatencyHigh} }
+func (r *httpReader) Close() error               { return nil }
 
 func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	r.mu.Lock()
@@ -100,7 +101,7 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if size < 0 {
 		size = 1<<63 - 1 // the server knows
 	}
-	if err := checkRange(off, len(p), size); err != nil {
+	if err := checkRange(off, int64(len(p)), size); err != nil {
 		return err
 	}
 	for done := 0; done < len(p); {
@@ -197,7 +198,7 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 		case resp.StatusCode == http.StatusOK && (off != 0 || want > int64(len(p))):
 			return fmt.Errorf("GET %s: server does not support range requests", r.name)
 		case start+want <= off:
-			return checkRange(off, len(p), start+want)
+			return checkRange(off, int64(len(p)), start+want)
 		case start != off:
 			return fmt.Errorf("GET %s: server sent bytes %d to %d instead of those from %d", r.name, start, start+want-1, off)
 		}

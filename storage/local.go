@@ -62,7 +62,7 @@ func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkRange(off, len(p), r.size); err != nil {
+	if err := checkRange(off, int64(len(p)), r.size); err != nil {
 		return err
 	}
 	if n, err := r.f.ReadAt(p, off); n < len(p) {
@@ -79,6 +79,7 @@ func (r *localReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, err
 
 func (r *localReader) Size(context.Context) (int64, error) { return r.size, nil }
 func (r *localReader) Name() string                        { return r.path }
+func (r *localReader) Capabilities() Capabilities          { return Capabilities{Latency: LatencyLow} }
 func (r *localReader) Close() error                        { return r.f.Close() }
 
 // Create implements [Store]. The folder must exist.

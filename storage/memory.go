@@ -72,7 +72,7 @@ func (r *memoryReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkRange(off, len(p), int64(len(r.b))); err != nil {
+	if err := checkRange(off, int64(len(p)), int64(len(r.b))); err != nil {
 		return err
 	}
 	copy(p, r.b[off:])
@@ -89,6 +89,7 @@ func (r *memoryReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, er
 
 func (r *memoryReader) Size(context.Context) (int64, error) { return int64(len(r.b)), nil }
 func (r *memoryReader) Name() string                        { return r.name }
+func (r *memoryReader) Capabilities() Capabilities          { return Capabilities{Latency: LatencyLow} }
 func (r *memoryReader) Close() error                        { return nil }
 
 // Create implements [Store].

@@ -32,9 +32,25 @@ type Reader interface {
 	Size(ctx context.Context) (int64, error)
 	// Name is the location, for messages. It holds no credentials.
 	Name() string
+	// Capabilities say how the artifact is best read. They do not change.
+	Capabilities() Capabilities
 	// Close releases what the reader holds.
 	Close() error
 }
+
+// Capabilities say how an artifact is best read.
+type Capabilities struct {
+	Latency Latency
+}
+
+// Latency is a class of waiting times for the first byte of a request.
+type Latency uint8
+
+// The classes.
+const (
+	LatencyLow  Latency = iota // microseconds: memory, local files
+	LatencyHigh                // milliseconds: HTTP, object stores
+)
 
 // Writer makes one artifact. Nothing is visible under its final name before
 // Publish. A writer belongs to one goroutine. It ends with Publish,
@@ -84,8 +100,8 @@ var ErrChanged = errors.New("the artifact changed while it was read")
 var errEnded = errors.New("writer has ended")
 
 // checkRange tells whether n bytes from off lie within size.
-func checkRange(off int64, n int, size int64) error {
-	if off < 0 || off > size || int64(n) > size-off {
+func checkRange(off, n, size int64) error {
+	if off < 0 || n < 0 || off > size || n > size-off {
 		return fault.Corruptf("%d bytes from offset %d lie past the end at %d: %w", n, off, size, io.ErrUnexpectedEOF)
 	}
 	return nil

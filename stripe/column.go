@@ -43,18 +43,18 @@ type nodeReader interface {
 func (c *Column) With(o ReadOptions) *Column {
 	with := *c
 	with.options.Allocator, with.options.MaxArrayBytes = o.Allocator, o.MaxArrayBytes
-	with.options.Counters, with.options.Fetched = o.Counters, o.Fetched
+	with.options.Counters, with.options.Prefetched = o.Counters, o.Prefetched
 	with.options.setDefaults()
 	return &with
 }
 
-// Fetched is the same column, with bytes that were read before; nil changes nothing.
-func (c *Column) Fetched(f Fetched) *Column {
+// WithPrefetched is the same column, with bytes that were read ahead; nil changes nothing.
+func (c *Column) WithPrefetched(f storage.Prefetched) *Column {
 	if f == nil {
 		return c
 	}
 	with := *c
-	with.options.Fetched = f
+	with.options.Prefetched = f
 	return &with
 }
 
@@ -75,7 +75,7 @@ func OpenColumn(ctx context.Context, src Source, col arrowmap.Column, o ReadOpti
 	if err != nil {
 		return nil, err
 	}
-	o.Fetched, o.Counters = nil, nil // the column may stay open for long
+	o.Prefetched, o.Counters = nil, nil // the column may stay open for long
 	return &Column{reader: reader, column: col, dressed: dressed, options: o, rows: src.Rows(), size: op.size, blocks: op.blocks}, nil
 }
 
@@ -299,7 +299,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blockR
 		return nil, fault.Corruptf("no %s buffer", kind)
 	}
 	want := bufferValues(n.col.Stored.Type, kind, n.field)
-	br, err := openBlocks(ctx, n.src, n.col.ID, b, want, n.options.Fetched)
+	br, err := openBlocks(ctx, n.src, n.col.ID, b, want, n.options.Prefetched)
 	if err != nil {
 		return nil, err
 	}

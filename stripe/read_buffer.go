@@ -21,9 +21,6 @@ import (
 // most, unless one block is larger: little enough to decode them from cache.
 const readSpan = 128 << 10
 
-// readGap is how many bytes between two blocks are read to save a request.
-const readGap = 4 << 10
-
 // worker holds the scratch memory of one goroutine that reads; it belongs to
 // no column for longer than a read.
 type worker struct {
@@ -84,7 +81,7 @@ func OpenBlocks(ctx context.Context, src Source, node schema.Node, b *shardpb.En
 }
 
 // openBlocks reads the block map of a buffer, which should hold some number of values.
-func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer, values uint64, f Fetched) (*blockReader, error) {
+func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBuffer, values uint64, f storage.Prefetched) (*blockReader, error) {
 	name := b.GetKind().String()
 	r, err := src.Artifact(ctx, id, b.GetBuffer())
 	if err != nil {
@@ -108,7 +105,7 @@ func HasBlocks(b *shardpb.EncodedBuffer) bool {
 	return b.GetBlockMap() != nil || len(b.GetInlineBlockMap()) > 0 || IsSingleBlock(b)
 }
 
-func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64, f Fetched) error {
+func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, values uint64, f storage.Prefetched) error {
 	size, err := br.r.Size(ctx)
 	if err != nil {
 		return err
@@ -142,7 +139,7 @@ func (br *blockReader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, va
 }
 
 // fetchMap reads a block map that lies in its buffer, which ends at end, and says where.
-func (br *blockReader) fetchMap(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, f Fetched) (raw []byte, at int64, err error) {
+func (br *blockReader) fetchMap(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, f storage.Prefetched) (raw []byte, at int64, err error) {
 	mapStart, mapEnd, err := bufferRange(b.GetBlockMap(), size)
 	if err != nil {
 		return nil, 0, err
@@ -150,7 +147,7 @@ func (br *blockReader) fetchMap(ctx context.Context, b *shardpb.EncodedBuffer, s
 	if mapStart < br.start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
 		return nil, 0, fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, br.start, end)
 	}
-	raw, err = f.read(ctx, br.r, mapStart, mapEnd-mapStart)
+	raw, err = f.Read(ctx, br.r, mapStart, mapEnd-mapStart)
 	return raw, mapStart, err
 }
 
@@ -165,7 +162,7 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 	for len(parts) > 0 {
 		n, size := run(parts)
 		first := parts[0].Offset
-		raw := w.options.Fetched.bytes(br.r, br.start+first, size)
+		raw := w.options.Prefetched.Bytes(br.r, br.start+first, int64(size))
 		if raw == nil {
 			raw = slice(&w.raw, size)
 			if err := br.r.ReadAt(ctx, raw, br.start+first); err != nil {

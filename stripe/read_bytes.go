@@ -136,7 +136,9 @@ func (c *bytesColumn[O]) free(n uint64) []byte {
 	return c.data.Buf()[c.size:end]
 }
 
-func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) { r.data.need(w, rows, add) }
+func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteRange)) {
+	r.data.need(w, rows, add)
+}
 
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	c, err := r.newColumn(w, int(rows.Len()), r.likely(rows), r.nulls)

@@ -53,7 +53,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	if d.end-d.start > n.options.MaxDictionaryBytes {
 		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
 	}
-	d.raw = slices.Clone(n.options.Fetched.bytes(r, d.start, int(d.end-d.start)))
+	d.raw = slices.Clone(n.options.Prefetched.Bytes(r, d.start, d.end-d.start))
 	n.size += 4 * (d.end - d.start) // its values, and a table of them
 	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // Every read is of a set of rows: ranges that ascend and do not overlap. Read of
@@ -78,7 +79,7 @@ func run(parts []part) (n, size int) {
 	end := first + int64(parts[0].Size)
 	for n = 1; n < len(parts); n++ {
 		p := &parts[n]
-		if p.Offset-end > readGap || p.Offset+int64(p.Size)-first > readSpan {
+		if p.Offset-end > storage.LocalGap || p.Offset+int64(p.Size)-first > readSpan {
 			break
 		}
 		end = p.Offset + int64(p.Size)

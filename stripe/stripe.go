@@ -93,9 +93,9 @@ type ReadOptions struct {
 	MaxArrayBytes int64
 	// Counters are added to by reads, if they are not nil.
 	Counters *Counters
-	// Fetched has bytes that were read before, for several columns at once; others
+	// Prefetched has bytes that were read before, for several columns at once; others
 	// are read when they are needed.
-	Fetched Fetched
+	Prefetched storage.Prefetched
 }
 
 // Counters count what reads of columns did. They may be added to by several

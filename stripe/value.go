@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // ValueOf is an array of one value that statistics hold, of the column's bare type
@@ -39,14 +40,14 @@ type Pages struct {
 // OpenPages reads the range index of a column, which may be one inside of structs,
 // nil if there is none. Nor is there one if anything in it is not as expected:
 // no checksum covers its header.
-func OpenPages(ctx context.Context, src Source, col arrowmap.Column, f Fetched) (p *Pages, err error) {
+func OpenPages(ctx context.Context, src Source, col arrowmap.Column, f storage.Prefetched) (p *Pages, err error) {
 	defer fault.Recover(&err)
 	d, err := src.Descriptor(ctx, col.ID)
 	if err != nil || d.GetField().GetPositionCount() != uint64(src.Rows()) || src.Rows() == 0 {
 		return nil, err
 	}
 	bare, _ := Bare(col)
-	n := &openNode{opener: &opener{src: src, options: ReadOptions{Fetched: f}}, col: &bare, field: d.GetField(), buffers: NativeEncoding(d).GetBuffers()}
+	n := &openNode{opener: &opener{src: src, options: ReadOptions{Prefetched: f}}, col: &bare, field: d.GetField(), buffers: NativeEncoding(d).GetBuffers()}
 	b := n.find(shardpb.BufferKind_RANGE_INDEX)
 	if b == nil {
 		return nil, nil
@@ -78,7 +79,7 @@ func (n *openNode) readWhole(ctx context.Context, b *shardpb.EncodedBuffer) ([]b
 	if err != nil {
 		return nil, err
 	}
-	return n.options.Fetched.read(ctx, r, start, end-start)
+	return n.options.Prefetched.Read(ctx, r, start, end-start)
 }
 
 func (n *openNode) pages(raw []byte, s *numeric.Scratch) (*Pages, error) {

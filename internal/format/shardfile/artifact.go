@@ -90,8 +90,7 @@ func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
 	if b := a.held(start, end-start); b != nil {
 		return b, nil
 	}
-	b := make([]byte, end-start)
-	return b, a.fetch(ctx, b, start)
+	return storage.ReadRange(ctx, a, start, end-start)
 }
 
 // checkHeader looks at the first bytes of the artifact, once.
@@ -121,6 +120,9 @@ func (a *artifact) Size(context.Context) (int64, error) { return a.size, nil }
 
 // Name implements storage.Reader.
 func (a *artifact) Name() string { return a.r.Name() }
+
+// Capabilities implements storage.Reader.
+func (a *artifact) Capabilities() storage.Capabilities { return a.r.Capabilities() }
 
 // Close does nothing: the shard owns its artifacts.
 func (a *artifact) Close() error { return nil }

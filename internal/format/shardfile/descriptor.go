@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/stats"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // lookback is how much in front of a stripe's field list is read with it: the
@@ -120,10 +121,18 @@ func (l *fieldList) firstDescriptor() int64 {
 	return int64(first)
 }
 
+// held is a range of an artifact if it lies in the window, else nil.
+func (l *fieldList) held(a *artifact, start, end int64) []byte {
+	if a == l.at && start >= l.windowOff && end <= l.windowOff+int64(len(l.window)) {
+		return l.window[start-l.windowOff : end-l.windowOff]
+	}
+	return nil
+}
+
 // read gives bytes of an artifact, from the window if they lie there.
 func (l *fieldList) read(ctx context.Context, a *artifact, start, end int64) ([]byte, error) {
-	if a == l.at && start >= l.windowOff && end <= l.windowOff+int64(len(l.window)) {
-		return l.window[start-l.windowOff : end-l.windowOff], nil
+	if b := l.held(a, start, end); b != nil {
+		return b, nil
 	}
 	return a.read(ctx, start, end)
 }
@@ -257,6 +266,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 		return err
 	}
 	var wanted []descriptorRef
+	var ranges []storage.ByteRange
 	for _, id := range ids {
 		if _, ok := s.f.cache.Get(cacheKey{cacheDescriptor, s.index, id}); ok || uint64(id) >= uint64(l.Len()) {
 			continue
@@ -266,17 +276,27 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 		if err != nil {
 			continue
 		}
-		if from, to, err := s.f.checkFrame(at, start, end); err == nil {
-			wanted = append(wanted, descriptorRef{id, at, from, to})
+		from, to, err := s.f.checkFrame(at, start, end)
+		if err != nil {
+			continue
+		}
+		wanted = append(wanted, descriptorRef{id, at, from, to})
+		if l.held(at, from, to) == nil {
+			ranges = append(ranges, storage.ByteRange{Reader: at, Offset: from, Size: to - from})
 		}
 	}
-	slices.SortFunc(wanted, compareRefs)
-	for len(wanted) > 0 {
-		n := coalesce(wanted)
-		if err := s.prefetch(ctx, l, wanted[:n]); err != nil {
-			return err
+	read, err := storage.Prefetch(ctx, ranges, storage.DefaultCoalesce(l.at.Capabilities().Latency))
+	if err != nil {
+		return err
+	}
+	for _, r := range wanted {
+		frame := l.held(r.at, r.start, r.end)
+		if frame == nil {
+			frame = read.Bytes(r.at, r.start, r.end-r.start)
 		}
-		wanted = wanted[n:]
+		if m, err := s.parseDescriptor(frame); err == nil {
+			s.keepDescriptor(r.id, m, len(frame))
+		}
 	}
 	return nil
 }
@@ -286,53 +306,6 @@ type descriptorRef struct {
 	id         uint32
 	at         *artifact
 	start, end int64
-}
-
-func compareRefs(a, b descriptorRef) int {
-	if a.at != b.at {
-		return strings.Compare(a.at.url, b.at.url)
-	}
-	if a.start != b.start {
-		return int(min(max(a.start-b.start, -1), 1))
-	}
-	return int(min(max(a.end-b.end, -1), 1))
-}
-
-const (
-	// maxGap is how many bytes that nobody wants are read to save a request.
-	maxGap = 16 << 10
-	// maxRun is the most that one request reads.
-	maxRun = 4 << 20
-)
-
-// coalesce is the number of refs from the first on that one read fetches.
-func coalesce(refs []descriptorRef) int {
-	first, end := refs[0], refs[0].end
-	for i, r := range refs[1:] {
-		if r.at != first.at || r.start-end > maxGap || r.end-first.start > maxRun {
-			return i + 1
-		}
-		end = max(end, r.end)
-	}
-	return len(refs)
-}
-
-func (s *Stripe) prefetch(ctx context.Context, l *fieldList, refs []descriptorRef) error {
-	start, end := refs[0].start, refs[0].end
-	for _, r := range refs {
-		end = max(end, r.end)
-	}
-	b, err := l.read(ctx, refs[0].at, start, end)
-	if err != nil {
-		return err
-	}
-	for _, r := range refs {
-		frame := b[r.start-start : r.end-start]
-		if m, err := s.parseDescriptor(frame); err == nil {
-			s.keepDescriptor(r.id, m, len(frame))
-		}
-	}
-	return nil
 }
 
 // FieldDescriptor reads the descriptor of a schema id for the whole shard, nil if
