@@ -5,21 +5,20 @@ import (
 	"unsafe"
 )
 
+const errPlace = "fastlanes: no value with that index"
+
 // Pick sets dst to some of the values that are packed in src, chunk behind chunk, plus base: those with
 // the given indexes, counted from the first chunk on. It panics if src does not have them, or if w is
 // not in 1..bits of W.
 func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 	size := uint32(unsafe.Sizeof(base))
 	bits := 8 * size
-	if w < 1 || w > int(bits) {
-		panic(errWidth)
-	}
+	chunk := packedLen(base, w)
 	if len(places) == 0 {
 		return
 	}
 	width := uint32(w)
 	mask := ^W(0) >> ((bits - width) & (bits - 1))
-	chunk := PackedLen(w)
 	n := uint64(len(src)/chunk) * ChunkLen
 	p := unsafe.Pointer(unsafe.SliceData(src))
 	dst = dst[:len(places)]

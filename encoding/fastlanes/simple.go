@@ -8,15 +8,12 @@ var order = [8]int{0, 4, 2, 6, 1, 5, 3, 7}
 // index is the place in the chunk of the value in a row and lane.
 func index(row, lane int) int { return 16*order[row/8] + 128*(row%8) + lane }
 
-// packSimple is the layout's formula, bit by bit: what the unrolled kernels must
-// equal, and what machines get that those do not fit.
+// packSimple is the layout's formula, bit by bit: what the faster ways must
+// equal, and what machines get that those do not fit. w is in 1..bits of W.
 func packSimple[W Word](dst []byte, src *[ChunkLen]W, base W, w int) {
 	size := int(unsafe.Sizeof(base))
 	bits := 8 * size
 	lanes := ChunkLen / bits
-	if w < 1 || w > bits {
-		panic(errWidth)
-	}
 	dst = dst[:PackedLen(w)]
 	clear(dst)
 	for lane := range lanes {
@@ -36,9 +33,6 @@ func unpackSimple[W Word](dst *[ChunkLen]W, src []byte, base W, w int) {
 	size := int(unsafe.Sizeof(base))
 	bits := 8 * size
 	lanes := ChunkLen / bits
-	if w < 1 || w > bits {
-		panic(errWidth)
-	}
 	src = src[:PackedLen(w)]
 	for lane := range lanes {
 		for row := range bits {

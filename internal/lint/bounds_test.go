@@ -25,6 +25,7 @@ var hotLoops = map[string][]string{
 		"span", "countEqual", "findRuns", "densest", "pickRuns",
 	},
 	"encoding/bytestring":              {"gatherSlots", "putSlots", "putSame", "copySame", "countOffsets", "checkOffsets"},
+	"encoding/fastlanes":               {"addRow", "unpackRow", "unpackSplit", "packFirst", "packRow", "packSplit"},
 	"encoding/alp":                     {"Decode"},
 	"encoding/fsst":                    {"decodeSymbols"},
 	"encoding/presence":                {"decodePlain"},
@@ -38,7 +39,7 @@ var hotLoops = map[string][]string{
 
 var boundsCheck = regexp.MustCompile(`^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
 
-// TestHotLoopsCheckNoBounds asks the compiler, once for all packages. Generated code of fastlanes has a test of its own.
+// TestHotLoopsCheckNoBounds asks the compiler, once for all packages.
 func TestHotLoopsCheckNoBounds(t *testing.T) {
 	args := []string{"build", "-gcflags=-d=ssa/check_bce"}
 	for dir := range hotLoops {
