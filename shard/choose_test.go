@@ -17,7 +17,7 @@ func TestFewRowsMakeOneBatch(t *testing.T) {
 	defer decodeTogether(1)()
 	const rows = 40_000
 	s := openTable(t, numbered(rows, 7), WriterOptions{StripeRows: 20_000})
-	schema, err := s.ArrowSchema()
+	schema, err := s.ArrowSchema(t.Context())
 	require.NoError(t, err)
 	name := schema.Field(0).Name
 	for _, test := range []struct {

@@ -137,7 +137,7 @@ func scanSome(ctx context.Context, o shard.OpenOptions, mem memory.Allocator) (r
 	}
 	defer s.Close()
 	_, perr := s.Properties(ctx)
-	_, aerr := s.ArrowSchema()
+	_, aerr := s.ArrowSchema(ctx)
 	n := s.NumRows()
 	ranges := []shard.RowRange{{From: 0, To: min(n, 500)}, {From: max(n-3, 0), To: n}}
 	for _, err := range s.Scan(ctx, shard.ScanOptions{Parallelism: 1, MemoryLimit: 1 << 20, BatchRows: 200, Rows: ranges, Allocator: mem}) {

@@ -70,16 +70,8 @@ func (s *Shard) project(ctx context.Context, paths []string) (*projection, error
 	if p := s.projections.get(key); p != nil {
 		return p, nil
 	}
-	types, failed := s.types(ctx), error(nil)
-	if ask := types.Range; s.o.Types.Range == nil {
-		types.Range = func(id uint32) (arrowmap.TickRange, bool) {
-			if _, err := s.file.FieldDescriptor(ctx, id); err != nil && !isFault(err) {
-				failed = err // not what the file says, so that another time may give another type
-			}
-			return ask(id)
-		}
-	}
-	columns, err := arrowmap.Project(s.schema, paths, types)
+	var failed error
+	columns, err := arrowmap.Project(s.schema, paths, s.types(ctx, &failed))
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func TestConcurrentUse(t *testing.T) {
 		},
 		"explain": func(int) error { _, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "origin = 'SFO'")}); return err },
 		"summary": func(int) error { _, err := s.Summary(ctx, "origin"); return err },
-		"schema":  func(int) error { _, err := s.ArrowSchema(); return err },
+		"schema":  func(int) error { _, err := s.ArrowSchema(ctx); return err },
 	}
 	var wg sync.WaitGroup
 	for name, use := range uses {

@@ -98,7 +98,7 @@ func TestEveryType(t *testing.T) {
 				s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: store})
 				require.NoError(t, err)
 				defer s.Close()
-				got, err := s.ArrowSchema()
+				got, err := s.ArrowSchema(t.Context())
 				require.NoError(t, err)
 				require.True(t, got.Equal(data.schema), "%v", got)
 				require.True(t, got.Metadata().Equal(data.schema.Metadata()))

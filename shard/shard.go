@@ -3,6 +3,7 @@ package shard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -131,44 +132,54 @@ func (s *Shard) Stripe(i int) *shardfile.Stripe { return s.file.Stripe(i) }
 // ArrowSchema is the schema of a scan of all columns. It reads the whole stored
 // schema, and the statistics of the columns whose Arrow type depends on them
 // (see arrowmap.TicksAuto).
-func (s *Shard) ArrowSchema() (*arrow.Schema, error) {
+func (s *Shard) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.arrow != nil {
-		return s.arrow, nil
+	a := s.arrow
+	s.mu.Unlock()
+	if a != nil {
+		return a, nil
 	}
-	ctx := context.Background()
-	a, _, err := arrowmap.ToArrow(s.schema, s.types(ctx))
-	if err != nil {
+	var failed error
+	fields, _, err := arrowmap.ToArrow(s.schema, s.types(ctx, &failed))
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	meta, err := s.metadata(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.arrow = arrow.NewSchema(a.Fields(), meta)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.arrow = arrow.NewSchema(fields.Fields(), meta)
 	return s.arrow, nil
 }
 
-// types are the options for the Arrow types, with the statistics to choose the
-// unit of times by.
-func (s *Shard) types(ctx context.Context) arrowmap.ReadOptions {
+// types are the options for the Arrow types, with the statistics to choose the unit of
+// times by. If reading statistics fails for a reason other than what the file says,
+// *failed is that error: the types may be other ones next time.
+func (s *Shard) types(ctx context.Context, failed *error) arrowmap.ReadOptions {
 	o := s.o.Types
 	if o.Range == nil {
-		o.Range = func(id uint32) (arrowmap.TickRange, bool) { return s.tickRange(ctx, id) }
+		o.Range = func(id uint32) (arrowmap.TickRange, bool) {
+			r, ok, err := s.tickRange(ctx, id)
+			if err != nil && !isFault(err) {
+				*failed = err
+			}
+			return r, ok
+		}
 	}
 	return o
 }
 
 // tickRange is the range of a DateTime or timespan node over all stripes.
-func (s *Shard) tickRange(ctx context.Context, id uint32) (arrowmap.TickRange, bool) {
+func (s *Shard) tickRange(ctx context.Context, id uint32) (r arrowmap.TickRange, ok bool, err error) {
 	d, err := s.file.FieldDescriptor(ctx, id)
 	if err != nil || d.GetRangeStats().GetMinValue() == nil || d.GetRangeStats().GetMaxValue() == nil {
-		return arrowmap.TickRange{}, false
+		return r, false, err
 	}
 	lo, ok := ticksOf(d.RangeStats.MinValue)
 	hi, ok2 := ticksOf(d.RangeStats.MaxValue)
-	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2
+	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2, nil
 }
 
 // Statistics is the descriptor of the column at path for the whole shard: counts,

@@ -111,7 +111,7 @@ func throughShard(t *testing.T, table arrow.Table, e edition.Edition) (arrow.Tab
 		defer b.Release()
 		batches = append(batches, b)
 	}
-	schema, err := s.ArrowSchema()
+	schema, err := s.ArrowSchema(t.Context())
 	if err != nil {
 		return nil, err
 	}
