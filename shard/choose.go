@@ -42,14 +42,14 @@ func (sc *scanner) choose(j *job) (err error) {
 	defer fault.Recover(&err)
 	f, err := j.stripe.filter()
 	if err != nil {
-		return inStripe(err, j.stripe.index)
+		return fault.InStripe(err, j.stripe.index)
 	}
 	if sc.stats != nil {
 		defer func(start time.Time) { sc.stats.choose.Add(int64(time.Since(start))) }(time.Now())
 	}
 	defer f.opened(sc.stats)
 	if j.looked, err = sc.fetchFilter(j, f); err != nil {
-		return inStripe(err, j.stripe.index)
+		return fault.InStripe(err, j.stripe.index)
 	}
 	var rows rowset.Set
 	batch := int64(sc.o.BatchRows)
@@ -57,7 +57,7 @@ func (sc *scanner) choose(j *job) (err error) {
 		var part choosePart
 		part.rows, rest = rest.Split(batch)
 		if err := sc.choosePart(j, f, &part); err != nil {
-			return inStripe(err, j.stripe.index)
+			return fault.InStripe(err, j.stripe.index)
 		}
 		n := rows.Len() + part.rows.Len()
 		switch {

@@ -15,8 +15,9 @@
 // statistics say about a column. [Verify] checks a shard against itself, [Recover] saves what is complete in an
 // unfinished or damaged one. Locations are paths or URLs; see package storage.
 //
-// Errors about a shard's bytes wrap one of the four kinds below and name the
-// artifact, the element and the offset; errors.As gives them as *[Error].
+// Errors about a shard's bytes wrap one of the four kinds below and say where:
+// errors.As gives them as *[Error], with stripe, column, buffer, block and offset
+// as fields.
 package shard
 
 import (
@@ -35,5 +36,14 @@ var (
 	ErrLimit = fault.ErrLimit
 )
 
-// Error is a failure with its place in the shard.
+// Error is a failure with its place in the shard: artifact, stripe, column, buffer,
+// block, element and offset, as far as they are known. [None] is the number of a
+// stripe or block that is not.
+//
+//	var e *shard.Error
+//	if errors.As(err, &e) && e.Stripe != shard.None { … }
 type Error = fault.Error
+
+// None is the value of Stripe and Block in an [Error] where they are not known or
+// do not apply.
+const None = fault.None

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -118,7 +119,7 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 		if sc.filter != nil {
 			f, err := newOpenStripe(sc, i).filter()
 			if err != nil {
-				return nil, inStripe(err, i)
+				return nil, fault.InStripe(err, i)
 			}
 			st.Steps = f.steps
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -496,12 +495,12 @@ func requirePlace(t *testing.T, err error, root []byte) {
 	t.Helper()
 	var e *fault.Error
 	require.ErrorAs(t, err, &e)
-	require.NotEmpty(t, e.Element, "%v", err)
+	require.NotEmpty(t, e.Place(), "%v", err)
 	if e.Offset >= 0 {
 		require.Equal(t, shardtest.Location, e.Artifact)
 		require.Less(t, e.Offset, int64(len(root)))
 	}
-	if strings.Contains(e.Element, "/block ") {
+	if e.Block >= 0 {
 		require.GreaterOrEqual(t, e.Offset, int64(64), "%v", err) // no block is in front of that
 	}
 	require.NotContains(t, err.Error(), "\n")

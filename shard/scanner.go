@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -417,21 +416,12 @@ func (sc *scanner) place(err error, st *openStripe, i int) error {
 	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
 		return err
 	}
-	err = inStripe(err, st.index)
+	err = fault.InStripe(err, st.index)
 	var value *stripe.ValueError
 	if errors.As(err, &value) && len(sc.columns[i].Children) == 0 {
 		return fmt.Errorf("row %d of the shard: %w", st.stripe.Position()+value.Row, err)
 	}
 	return err
-}
-
-// inStripe adds the stripe to an error, unless it names one already.
-func inStripe(err error, stripe int) error {
-	var e *fault.Error
-	if errors.As(err, &e) && strings.HasPrefix(e.Element, "stripe ") {
-		return err
-	}
-	return fault.In(err, fmt.Sprintf("stripe %d", stripe), -1)
 }
 
 // close ends the scan: it stops the workers, waits for them, and drops what they

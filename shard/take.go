@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -84,7 +85,7 @@ func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Re
 			return nil, err
 		}
 		if err := t.read(ctx, part); err != nil {
-			return nil, inStripe(err, part.stripe)
+			return nil, fault.InStripe(err, part.stripe)
 		}
 	}
 	if err := t.each(ctx, 0, len(arrays), func(ctx context.Context, i int) (err error) {
@@ -309,7 +310,7 @@ func (t *taking) column(i int) (arr arrow.Array, err error) {
 		bare = picked
 	}
 	arr, err = stripe.Dress(t.o.Allocator, bare, *col)
-	return arr, fault.In(err, fmt.Sprintf("column %q", col.Arrow.Name), -1)
+	return arr, fault.InColumn(err, schema.Escape(col.Arrow.Name))
 }
 
 // joined are the rows of all parts of column i, in ascending order, as the bare type.

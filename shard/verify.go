@@ -304,9 +304,9 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 	}
 	col, err := arrowmap.ColumnOf(n, verifyTypes)
 	if err != nil {
-		return v.found(fault.In(err, fmt.Sprintf("stripe %d", s.Index()), -1))
+		return v.found(fault.InStripe(err, s.Index()))
 	}
-	c := &columnCheck{v: v, stripe: s, element: fmt.Sprintf("stripe %d", s.Index())}
+	c := &columnCheck{v: v, stripe: s}
 	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
 	if err != nil || !ok {
 		return err
@@ -325,5 +325,5 @@ func (c *columnCheck) positions(ctx context.Context, col *arrowmap.Column) error
 		return c.v.found(err)
 	}
 	err = fault.Corruptf("descriptor counts %d positions, expected %d", d.Field.PositionCount, c.stripe.Rows())
-	return c.v.found(fault.In(err, c.at(schema.Escape(col.Stored.Name)), -1))
+	return c.v.found(c.in(err, schema.Escape(col.Stored.Name)))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/block"
@@ -22,14 +21,13 @@ import (
 
 // columnCheck checks one column of a stripe.
 type columnCheck struct {
-	v       *verifier
-	stripe  *shardfile.Stripe
-	element string
+	v      *verifier
+	stripe *shardfile.Stripe
 }
 
-// at is the element of a node, or of something in it.
-func (c *columnCheck) at(path string, more ...string) string {
-	return strings.Join(append([]string{c.element, "column " + path}, more...), "/")
+// in adds to err that it is about the node at path.
+func (c *columnCheck) in(err error, path string) error {
+	return fault.InStripe(fault.InColumn(err, path), c.stripe.Index())
 }
 
 // buffers checks the descriptors and buffers of a node and those below it. ok says
@@ -41,9 +39,9 @@ func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path st
 	}
 	ok = true
 	if d == nil {
-		c.v.note(fault.In(errors.New("no descriptor: all values are null, and the reference cannot read the column"), c.at(path), -1))
+		c.v.note(c.in(errors.New("no descriptor: all values are null, and the reference cannot read the column"), path))
 	} else if native := stripe.NativeEncoding(d); native == nil && len(d.Encodings) > 0 {
-		c.v.unchecked(fault.In(errors.New("the values are in another format"), c.at(path), -1))
+		c.v.unchecked(c.in(errors.New("the values are in another format"), path))
 		return false, nil
 	} else {
 		for _, b := range native.GetBuffers() {
@@ -74,51 +72,67 @@ func childName(col *arrowmap.Column, i int) string {
 	return col.Children[i].Stored.Name
 }
 
-// buffer checks one buffer as bytes.
-func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, b *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
-	element := c.at(path, b.Kind.String())
-	c.v.count(func(r *Report) { r.Buffers++ })
-	start := int64(b.GetBuffer().GetRange().GetStart())
-	r, err := c.stripe.Artifact(ctx, col.ID, b.Buffer)
-	if err != nil {
-		return false, c.v.found(fault.In(err, element, -1))
+// bufferCheck checks one buffer of a node.
+type bufferCheck struct {
+	*columnCheck
+	path   string
+	stored *shardpb.EncodedBuffer
+	r      storage.Reader // of the artifact that holds it
+	start  int64          // where it begins there
+}
+
+// in adds to err that it is about the buffer, which is at offset.
+func (b *bufferCheck) in(err error, offset int64) error {
+	if err = fault.InBuffer(err, b.stored.Kind.String(), offset); b.r != nil {
+		err = fault.Of(err, b.r.Name())
 	}
-	if start%container.Alignment != 0 && !c.v.ours {
-		c.v.note(fault.Of(fault.In(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), element, start), r.Name()))
+	return b.columnCheck.in(err, b.path)
+}
+
+// buffer checks one buffer as bytes.
+func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
+	c.v.count(func(r *Report) { r.Buffers++ })
+	b := &bufferCheck{columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart())}
+	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
+		b.r = nil
+		return false, c.v.found(b.in(err, -1))
+	}
+	if b.start%container.Alignment != 0 && !c.v.ours {
+		c.v.note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
 	}
 	if c.v.o.MetadataOnly {
 		return true, nil
 	}
 	switch {
-	case stripe.IsSingleBlock(b):
-		return c.singleBlock(ctx, element, r, b, start)
-	case stripe.HasBlocks(b):
-		return c.blocks(ctx, element, r, b, start)
-	case b.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
-		return c.dictionary(ctx, col, element, r, b.Buffer, field)
-	case b.Kind == shardpb.BufferKind_RANGE_INDEX:
+	case stripe.IsSingleBlock(stored):
+		return b.singleBlock(ctx)
+	case stripe.HasBlocks(stored):
+		return b.blocks(ctx)
+	case stored.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
+		return b.dictionary(ctx, col, field)
+	case stored.Kind == shardpb.BufferKind_RANGE_INDEX:
 		return true, nil // with the values
 	}
-	c.v.unchecked(fault.In(fmt.Errorf("a buffer of kind %v without block map", b.Kind), element, -1))
+	c.v.unchecked(b.in(errors.New("a buffer without block map"), -1))
 	return true, nil
 }
 
 // blocks checks block map and checksums.
-func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Reader, b *shardpb.EncodedBuffer, start int64) (bool, error) {
-	raw, mapStart := b.InlineBlockMap, int64(b.Buffer.GetRange().GetEnd())
-	if b.BlockMap != nil {
+func (b *bufferCheck) blocks(ctx context.Context) (bool, error) {
+	raw, mapStart := b.stored.InlineBlockMap, int64(b.stored.Buffer.GetRange().GetEnd())
+	if b.stored.BlockMap != nil {
 		var err error
-		mapStart = int64(b.BlockMap.GetRange().GetStart())
-		if raw, err = readRange(ctx, r, b.BlockMap); err != nil {
-			return false, c.v.found(fault.In(err, element+"/block map", -1))
+		mapStart = int64(b.stored.BlockMap.GetRange().GetStart())
+		if raw, err = readRange(ctx, b.r, b.stored.BlockMap); err != nil {
+			return false, b.v.found(b.in(fault.In(err, "block map", -1), -1))
 		}
 	}
-	blocks, err := blockmap.Parse(raw, mapStart-start)
-	if err == nil && b.BlockCount != nil && *b.BlockCount != uint64(blocks.Len()) {
-		err = fault.Corruptf("block map has %d blocks, the descriptor says %d", blocks.Len(), *b.BlockCount)
+	blocks, err := blockmap.Parse(raw, mapStart-b.start)
+	if err == nil && b.stored.BlockCount != nil && *b.stored.BlockCount != uint64(blocks.Len()) {
+		err = fault.Corruptf("block map has %d blocks, the descriptor says %d", blocks.Len(), *b.stored.BlockCount)
 	}
 	if err != nil {
-		return false, c.v.found(fault.Of(fault.In(err, element+"/block map", mapStart), r.Name()))
+		return false, b.v.found(b.in(fault.In(err, "block map", mapStart), -1))
 	}
 	ok := true
 	var entries []blockmap.Entry
@@ -126,11 +140,11 @@ func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Read
 	for i := 0; i < blocks.Len(); i += len(entries) {
 		entries = blocks.Append(entries[:0], i, min(i+256, blocks.Len()))
 		for k, e := range entries {
-			if buf = resize(buf, e.Size); r.ReadAt(ctx, buf, start+e.Offset) != nil {
-				return false, c.v.found(r.ReadAt(ctx, buf, start+e.Offset))
+			buf = resize(buf, e.Size)
+			if err := b.r.ReadAt(ctx, buf, b.start+e.Offset); err != nil {
+				return false, b.v.found(b.in(fault.InBlock(err, i+k, b.start+e.Offset), -1))
 			}
-			c.v.count(func(r *Report) { r.Blocks++ })
-			good, err := c.block(ctx, fmt.Sprintf("%s/block %d", element, i+k), r.Name(), buf, start+e.Offset, b.BlockChecksums)
+			good, err := b.block(ctx, i+k, buf, b.start+e.Offset)
 			if err != nil {
 				return false, err
 			}
@@ -141,13 +155,12 @@ func (c *columnCheck) blocks(ctx context.Context, element string, r storage.Read
 }
 
 // singleBlock checks a buffer without block map.
-func (c *columnCheck) singleBlock(ctx context.Context, element string, r storage.Reader, b *shardpb.EncodedBuffer, start int64) (bool, error) {
-	raw, err := readRange(ctx, r, b.Buffer)
+func (b *bufferCheck) singleBlock(ctx context.Context) (bool, error) {
+	raw, err := readRange(ctx, b.r, b.stored.Buffer)
 	if err != nil {
-		return false, c.v.found(fault.In(err, element, -1))
+		return false, b.v.found(b.in(err, -1))
 	}
-	c.v.count(func(r *Report) { r.Blocks++ })
-	return c.block(ctx, element+"/block 0", r.Name(), raw, start, b.BlockChecksums)
+	return b.block(ctx, 0, raw, b.start)
 }
 
 // readRange reads what ref refers to in r, of which the file may have less.
@@ -171,28 +184,29 @@ func resize(b []byte, n int) []byte {
 	return b[:n]
 }
 
-func (c *columnCheck) block(ctx context.Context, element, artifact string, b []byte, offset int64, checksum bool) (bool, error) {
-	_, err := block.Parse(b, checksum)
+// block checks the bytes of a block.
+func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset int64) (bool, error) {
+	b.v.count(func(r *Report) { r.Blocks++ })
+	_, err := block.Parse(raw, b.stored.BlockChecksums)
 	if err == nil {
 		return true, nil
 	}
-	f := Finding{Err: fault.Of(fault.In(err, element, offset), artifact)}
+	f := Finding{Err: b.in(fault.InBlock(err, ordinal, offset), -1)}
 	if errors.Is(err, ErrChecksum) {
-		if at, bit, ok := c.v.flips.checked(ctx, b); ok {
-			f.Bit = &FlippedBit{artifact, offset + int64(at), bit}
+		if at, bit, ok := b.v.flips.checked(ctx, raw); ok {
+			f.Bit = &FlippedBit{b.r.Name(), offset + int64(at), bit}
 		}
 	}
-	return false, c.v.problem(f)
+	return false, b.v.problem(f)
 }
 
 // dictionary checks a value dictionary with the order of its ids.
-func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, element string, r storage.Reader, ref *commonpb.DataRef, field *shardpb.FieldDescriptor) (bool, error) {
-	raw, err := readRange(ctx, r, ref)
+func (b *bufferCheck) dictionary(ctx context.Context, col *arrowmap.Column, field *shardpb.FieldDescriptor) (bool, error) {
+	raw, err := readRange(ctx, b.r, b.stored.Buffer)
 	if err != nil {
-		return false, c.v.found(fault.In(err, element, -1))
+		return false, b.v.found(b.in(err, -1))
 	}
-	start := int64(ref.GetRange().GetStart())
-	c.v.count(func(r *Report) { r.Dictionaries++ })
+	b.v.count(func(r *Report) { r.Dictionaries++ })
 	d, err := dictionary.Parse(raw, byte(col.Stored.Type), col.Stored.FixedSize)
 	if err == nil && field.DictionarySize != nil && *field.DictionarySize != uint64(d.Len()) {
 		err = fault.Corruptf("dictionary has %d entries, the descriptor says %d", d.Len(), *field.DictionarySize)
@@ -203,11 +217,11 @@ func (c *columnCheck) dictionary(ctx context.Context, col *arrowmap.Column, elem
 	if err == nil {
 		return true, nil
 	}
-	f := Finding{Err: fault.Of(fault.In(err, element, start), r.Name())}
+	f := Finding{Err: b.in(err, b.start)}
 	if errors.Is(err, ErrChecksum) {
-		if i, bit, ok := c.v.flips.dictionary(ctx, raw); ok {
-			f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
+		if i, bit, ok := b.v.flips.dictionary(ctx, raw); ok {
+			f.Bit = &FlippedBit{b.r.Name(), b.start + int64(i), bit}
 		}
 	}
-	return false, c.v.problem(f)
+	return false, b.v.problem(f)
 }

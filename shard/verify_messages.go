@@ -21,7 +21,7 @@ func (v *verifier) messages(ctx context.Context) error {
 		}
 		frame := make([]byte, m.Range.End-m.Range.Start)
 		if err := m.Artifact.ReadAt(ctx, frame, m.Range.Start); err != nil {
-			return v.found(fault.In(err, m.Element, m.Range.Start))
+			return v.found(m.In(err))
 		}
 		v.count(func(r *Report) { r.Messages++ })
 		_, rest, err := container.ParseFrame(frame)
@@ -31,7 +31,7 @@ func (v *verifier) messages(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		f := Finding{Err: fault.Of(fault.In(err, m.Element, m.Range.Start), m.Artifact.Name())}
+		f := Finding{Err: m.In(err)}
 		if at, bit, ok := v.flips.frame(ctx, frame); ok {
 			f.Bit = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit}
 		}

@@ -24,10 +24,13 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		if err != nil {
 			return nil, err
 		}
-		element, start := c.at(n.path, "RANGE_INDEX"), int64(b.GetBuffer().GetRange().GetStart())
+		start := int64(b.GetBuffer().GetRange().GetStart())
+		in := func(err error, offset int64) error {
+			return c.in(fault.Of(fault.InBuffer(err, b.Kind.String(), offset), r.Name()), n.path)
+		}
 		raw, err := readRange(ctx, r, b.Buffer)
 		n.unusable = func(err error) {
-			f := Finding{Err: fault.Of(fault.In(err, element, start), r.Name())}
+			f := Finding{Err: in(err, start)}
 			if errors.Is(err, ErrChecksum) {
 				if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
 					f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
@@ -35,7 +38,7 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 			}
 			_ = c.v.problem(f)
 		}
-		return raw, fault.In(err, element, -1)
+		return raw, in(err, -1)
 	}
 	return nil, nil
 }
@@ -130,5 +133,5 @@ func (r *ranges[T]) close() error {
 		err = fault.Corruptf("block %d reaches from %v to %v, the index says from %v to %v", r.block, r.least, r.most, lo, hi)
 	}
 	r.block, r.at, r.nulls, r.some = r.block+1, 0, 0, false
-	return fault.In(err, "column "+r.n.path+"/RANGE_INDEX", -1)
+	return fault.InColumn(fault.InBuffer(err, shardpb.BufferKind_RANGE_INDEX.String(), -1), r.n.path)
 }

@@ -35,13 +35,13 @@ func (n *nodeCheck) finish() error {
 		})
 		c := comparison{got: n.stored, want: want, what: "the values"}
 		c.all()
-		if err := n.c.v.differences(c, n.c.at(n.path)); err != nil {
+		if err := n.c.v.differences(c, func(err error) error { return n.c.in(err, n.path) }); err != nil {
 			return err
 		}
 	}
 	for _, child := range n.children {
 		if short := child.short(n); short != "" {
-			n.c.v.note(fault.In(errors.New(short), n.c.at(child.path), -1))
+			n.c.v.note(n.c.in(errors.New(short), child.path))
 			continue
 		}
 		if err := child.finish(); err != nil {
@@ -60,13 +60,13 @@ func (n *nodeCheck) short(parent *nodeCheck) string {
 	return fmt.Sprintf("%d items for lists that need %d: the reference writes that for lists that it adds itself", n.stored.PositionCount, n.count)
 }
 
-// differences reports what a comparison found.
-func (v *verifier) differences(c comparison, element string) error {
+// differences reports what a comparison found; in adds to an error where.
+func (v *verifier) differences(c comparison, in func(error) error) error {
 	for _, text := range c.notes {
-		v.note(fault.In(errors.New(text), element, -1))
+		v.note(in(errors.New(text)))
 	}
 	for _, text := range c.problems {
-		if err := v.problem(Finding{Err: fault.In(fault.Corruptf("%s", text), element, -1)}); err != nil {
+		if err := v.problem(Finding{Err: in(fault.Corruptf("%s", text))}); err != nil {
 			return err
 		}
 	}
@@ -260,7 +260,7 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 		m.fields[id] = stats.Merge(m.fields[id], d.Field)
 	}
 	if d := s.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != raw {
-		return m.v.found(fault.In(fault.Corruptf("raw_data_size is %d, that of its fields %d", *d.RawDataSize, raw), fmt.Sprintf("stripe %d", s.Index()), -1))
+		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, that of its fields %d", *d.RawDataSize, raw), s.Index()))
 	}
 	return nil
 }
@@ -297,7 +297,7 @@ func (m *merger) compare(ctx context.Context) error {
 		if got.ConstantValue != nil && (want.ConstantValue == nil || !sameConstant(got.ConstantValue, want.ConstantValue)) {
 			c.differ("constant_value is %v, of the stripes %v", got.ConstantValue, want.ConstantValue)
 		}
-		if err := m.v.differences(c, "column "+m.v.paths[id]); err != nil {
+		if err := m.v.differences(c, func(err error) error { return fault.InColumn(err, m.v.paths[id]) }); err != nil {
 			return err
 		}
 	}

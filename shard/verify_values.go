@@ -35,7 +35,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 		MaxBlockBytes: c.v.o.Open.MaxBlockBytes, MaxDictionaryBytes: c.v.o.Open.MaxDictionaryBytes,
 	})
 	if err != nil {
-		return c.v.found(inStripe(err, c.stripe.Index()))
+		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
 	for from := int64(0); from < c.stripe.Rows(); {
 		n := min(verifyRows, c.stripe.Rows()-from)
@@ -49,7 +49,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 			arr.Release()
 		}
 		if err != nil {
-			return c.v.found(inStripe(err, c.stripe.Index()))
+			return c.v.found(fault.InStripe(err, c.stripe.Index()))
 		}
 		from += n
 	}
@@ -179,7 +179,7 @@ func (n *nodeCheck) collectBytes() {
 		if ok {
 			n.c.v.count(func(r *Report) { r.Filters++ })
 		} else {
-			n.c.v.note(fault.In(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.c.at(n.path), -1))
+			n.c.v.note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
 		}
 	}
 	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
@@ -187,7 +187,7 @@ func (n *nodeCheck) collectBytes() {
 		s.Add(v, valid)
 		for i := 0; ok && i < v.N; i++ {
 			if valid.At(i) && !filter.MayContain(v.At(i)) {
-				return fault.In(fault.Corruptf("filter lacks the value %.40q", v.At(i)), "column "+n.path, -1)
+				return fault.InColumn(fault.Corruptf("filter lacks the value %.40q", v.At(i)), n.path)
 			}
 		}
 		return nil

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -271,16 +271,16 @@ func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to 
 }
 
 func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
-	slices := columns
+	cut := columns
 	if len(columns) > 0 && (from != 0 || to != columns[0].Len()) {
-		slices = make([]arrow.Array, len(columns))
+		cut = make([]arrow.Array, len(columns))
 		for i, c := range columns {
-			slices[i] = array.NewSlice(c, int64(from), int64(to))
-			defer slices[i].Release()
+			cut[i] = array.NewSlice(c, int64(from), int64(to))
+			defer cut[i].Release()
 		}
 	}
 	first := w.Rows()
-	err := w.cur.Write(ctx, slices, to-from)
+	err := w.cur.Write(ctx, cut, to-from)
 	if row, ok := w.rowOf(err); ok {
 		return fmt.Errorf("row %d of the shard: %w", first+row, err)
 	}
@@ -300,13 +300,11 @@ func (w *Writer) rowOf(err error) (row int64, ok bool) {
 	default:
 		return 0, false
 	}
-	for i := range w.columns {
-		c := &w.columns[i]
-		if len(c.Children) > 0 && strings.HasPrefix(err.Error(), fmt.Sprintf("column %q: ", c.Arrow.Name)) {
-			return 0, false
-		}
-	}
-	return row, true
+	var in *Error
+	nested := errors.As(err, &in) && slices.ContainsFunc(w.columns, func(c arrowmap.Column) bool {
+		return len(c.Children) > 0 && schema.Escape(c.Arrow.Name) == in.Column
+	})
+	return row, !nested
 }
 
 func (w *Writer) begin() (err error) {

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -220,11 +221,8 @@ func (r *placedReader) read(ctx context.Context, w *worker, rows rowset.Set) (ar
 }
 
 func wrapColumn(err error, col *arrowmap.Column) error {
-	name := col.Arrow.Name
-	if name == "" {
-		name = col.Stored.Name
-	}
-	return fault.In(err, fmt.Sprintf("column %q (schema id %d)", name, col.ID), -1)
+	name := cmp.Or(col.Arrow.Name, col.Stored.Name, fmt.Sprintf("(schema id %d)", col.ID))
+	return fault.InColumn(err, schema.Escape(name))
 }
 
 func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {

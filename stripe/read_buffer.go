@@ -2,7 +2,6 @@ package stripe
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -85,11 +84,11 @@ func openBlocks(ctx context.Context, src Source, id uint32, b *shardpb.EncodedBu
 	name := b.GetKind().String()
 	r, err := src.Artifact(ctx, id, b.GetBuffer())
 	if err != nil {
-		return nil, fault.In(err, name, -1)
+		return nil, fault.InBuffer(err, name, -1)
 	}
 	br := &blockReader{r: r, options: numeric.BlockOptions{Checksums: b.GetBlockChecksums()}, name: name}
 	if err := br.readMap(ctx, b, values, f); err != nil {
-		return nil, fault.Of(fault.In(err, name, br.start), r.Name())
+		return nil, fault.Of(fault.InBuffer(err, name, br.start), r.Name())
 	}
 	return br, nil
 }
@@ -176,7 +175,7 @@ func (br *blockReader) each(ctx context.Context, w *worker, rows rowset.Set, f f
 			if err := f(p, raw[at:at+p.Size:at+p.Size]); err != nil {
 				at := br.start + p.Offset
 				err = placeValue(err, p.position)
-				return br.wrap(fault.In(fault.Shift(err, at), fmt.Sprintf("block %d", p.ordinal), at))
+				return br.wrap(fault.InBlock(fault.Shift(err, at), p.ordinal, at))
 			}
 		}
 		parts = parts[n:]
@@ -217,5 +216,5 @@ func checkNulls(nulls int, nullable bool) error {
 }
 
 func (br *blockReader) wrap(err error) error {
-	return fault.Of(fault.In(err, br.name, br.start), br.r.Name())
+	return fault.Of(fault.InBuffer(err, br.name, br.start), br.r.Name())
 }

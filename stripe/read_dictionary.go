@@ -48,7 +48,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	}
 	d := &valueDictionary{r: r, valueType: byte(n.col.Stored.Type), fixed: int(n.col.Stored.FixedSize)}
 	if d.start, d.end, err = bufferRange(b.GetBuffer(), size); err != nil {
-		return nil, fault.Of(fault.In(err, "VALUE_DICTIONARY", -1), r.Name())
+		return nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", -1), r.Name())
 	}
 	if d.end-d.start > n.options.MaxDictionaryBytes {
 		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
@@ -75,7 +75,7 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 		dict, err = dictionary.Parse(raw, d.valueType, uint32(d.fixed))
 	}
 	if err != nil {
-		return nil, nil, fault.Of(fault.In(err, "VALUE_DICTIONARY", d.start), d.r.Name())
+		return nil, nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", d.start), d.r.Name())
 	}
 	v := bytestring.Values{Data: dict.Data(), Fixed: d.fixed, N: dict.Len()}
 	if d.fixed == 0 {

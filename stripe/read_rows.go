@@ -1,8 +1,6 @@
 package stripe
 
 import (
-	"fmt"
-
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -64,7 +62,7 @@ func (br *blockReader) parts(w *worker, rows rowset.Set) ([]part, error) {
 			continue
 		}
 		if err := checkBlock(e.N); err != nil {
-			return nil, br.wrap(fault.In(err, fmt.Sprintf("block %d", p.ordinal), br.start+e.Offset))
+			return nil, br.wrap(fault.InBlock(err, p.ordinal, br.start+e.Offset))
 		}
 		w.parts = append(w.parts, p)
 		at += p.n

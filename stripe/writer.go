@@ -11,7 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
 // Writer encodes one stripe. It is used by one goroutine at a time, and uses
@@ -66,7 +68,7 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 	}
 	w.err = w.each(ctx, func(i int) error {
 		if err := w.nodes[i].write(columns[i]); err != nil {
-			return fmt.Errorf("column %q: %w", w.columns[i].Arrow.Name, err)
+			return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
 		}
 		return nil
 	})
@@ -109,7 +111,7 @@ func (w *Writer) Finish(ctx context.Context) (*Finished, error) {
 	err := w.each(ctx, func(i int) error {
 		var err error
 		if results[i], err = w.nodes[i].finish(nil); err != nil {
-			return fmt.Errorf("column %q: %w", w.columns[i].Arrow.Name, err)
+			return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
 		}
 		return nil
 	})

@@ -231,7 +231,7 @@ func errorLine(err error) string {
 // formats have no elements.
 func inShard(err error) bool {
 	var e *fault.Error
-	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Element != ""
+	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Place() != ""
 }
 
 // oneLine joins the lines of a text.

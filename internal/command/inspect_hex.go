@@ -12,7 +12,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/describe"
-	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -108,38 +107,11 @@ func (in *inspector) messages(ctx context.Context, regions *[]region) error {
 			return nil
 		}
 		seen[key] = true
-		r := region{artifact: m.Artifact, start: m.Range.Start, end: m.Range.End, title: m.Element}
+		r := region{artifact: m.Artifact, start: m.Range.Start, end: m.Range.End, title: m.String()}
 		r.dump = func(ctx context.Context) error { return in.message(ctx, m) }
 		*regions = append(*regions, r)
 		return nil
 	})
-}
-
-// messageOf gives an empty message of the kind that an element is.
-func messageOf(element string) proto.Message {
-	name := element[strings.LastIndex(element, "/")+1:]
-	stripe := strings.HasPrefix(element, "stripe ") && strings.Contains(element, "/")
-	switch {
-	case name == "directory":
-		return &shardpb.ShardDirectory{}
-	case name == "stripe list":
-		return &shardpb.StripeList{}
-	case name == "url list":
-		return &shardpb.UrlList{}
-	case name == "field list":
-		return &commonpb.DataRefArray{}
-	case name == "properties" && stripe:
-		return &shardpb.StripeProperties{}
-	case name == "properties":
-		return &shardpb.ShardProperties{}
-	case name == "indexes":
-		return &shardpb.IndexCollection{}
-	case strings.HasPrefix(name, "field ") && stripe:
-		return &shardpb.StripeFieldDescriptor{}
-	case strings.HasPrefix(name, "field "):
-		return &shardpb.FieldDescriptor{}
-	}
-	return nil
 }
 
 // message prints a message as its bytes and, if its kind is known, as text.
@@ -153,10 +125,10 @@ func (in *inspector) message(ctx context.Context, m shardfile.MessageRef) error 
 	if err != nil {
 		return err
 	}
-	msg := messageOf(m.Element)
-	if msg == nil {
+	if m.Type == nil {
 		return nil
 	}
+	msg := m.Type.New().Interface()
 	if err := proto.Unmarshal(payload, msg); err != nil {
 		return err
 	}

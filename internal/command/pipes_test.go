@@ -336,7 +336,7 @@ func TestDamaged(t *testing.T) {
 	r := run(t, "verify", "bad.amudai.shard")
 	require.Equal(t, command.ExitFailure, r.code)
 	require.Contains(t, r.out, "problem: checksum mismatch")
-	require.Contains(t, r.out, "stripe 1/column n/DATA/block 0")
+	require.Contains(t, r.out, "stripe 1/column \"n\"/DATA/block 0")
 	require.Contains(t, r.out, "bad.amudai.shard: 1 problem; checked 3 stripes")
 	r = run(t, "cat", "bad.amudai.shard")
 	require.Equal(t, command.ExitFailure, r.code)

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -130,7 +131,11 @@ func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
 type findingJSON struct {
 	Text     string `json:"text"`
 	Artifact string `json:"artifact,omitempty"`
-	Element  string `json:"element,omitempty"`
+	Element  string `json:"element,omitempty"` // the whole place, of which the next four are parts
+	Stripe   *int   `json:"stripe,omitempty"`
+	Column   string `json:"column,omitempty"`
+	Buffer   string `json:"buffer,omitempty"`
+	Block    *int   `json:"block,omitempty"`
 	Offset   *int64 `json:"offset,omitempty"`
 }
 
@@ -154,8 +159,15 @@ func findings(list []shard.Finding) []findingJSON {
 	out := []findingJSON{}
 	for _, x := range list {
 		j := findingJSON{Text: oneLine(x.String())}
-		if e, ok := x.Err.(*fault.Error); ok {
-			j.Artifact, j.Element = e.Artifact, e.Element
+		var e *fault.Error
+		if errors.As(x.Err, &e) {
+			j.Artifact, j.Element, j.Column, j.Buffer = e.Artifact, e.Place(), e.Column, e.Buffer
+			if e.Stripe >= 0 {
+				j.Stripe = &e.Stripe
+			}
+			if e.Block >= 0 {
+				j.Block = &e.Block
+			}
 			if e.Offset >= 0 {
 				j.Offset = &e.Offset
 			}

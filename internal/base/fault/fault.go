@@ -1,16 +1,20 @@
 // Package fault holds the errors that every layer shares: four kinds, and the
-// place in a file that one of them was found at.
+// place in a shard that one of them was found at.
 //
-// Low layers report what is wrong ([Corruptf] and its siblings); each layer
-// above adds what it knows with [In] (element, offset) or [Of] (artifact).
-// A caller asks with errors.Is for a kind, or errors.As for the *[Error].
+// Low layers report what is wrong ([Corruptf] and its siblings). Each layer
+// above adds the part of the place that it knows as the error passes: [In] an
+// element, [InBlock], [InBuffer], [InColumn] and [InStripe] those, [Of] the
+// artifact. A caller asks with errors.Is for a kind, or errors.As for the
+// *[Error] and its fields. No text is ever parsed.
 package fault
 
 import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The kinds of failure that bytes in a file can cause.
@@ -25,37 +29,71 @@ var (
 	ErrLimit = errors.New("limit exceeded")
 )
 
-// Error is a failure with its place. Fields that are not known stay empty.
+// None is the value of Stripe and Block in an [Error] where they are not known or
+// do not apply.
+const None = -1
+
+// Error is a failure with its place. Fields that are not known are empty, or
+// negative if they are numbers.
 type Error struct {
 	Artifact string // location of the file or object
-	Element  string // path of the element inside it, outermost first: "stripe 2/column price/DATA/block 7"
-	Offset   int64  // byte offset in the artifact, or -1
+	Stripe   int    // number of the stripe, from 0, or None
+	Column   string // path of the schema node: names joined by dots, as in "orders.item.id"
+	Buffer   string // kind of the buffer: "DATA"
+	Block    int    // number of the block in its buffer, from 0, or None
+	Element  string // what it is inside of these, outermost first: "field list", "values/RLE"
+	Offset   int64  // byte offset in the artifact, or negative
 	Err      error  // what is wrong; wraps one of the kinds
+}
+
+// Place names the stripe, column, buffer, block and element, as far as they are
+// known: `stripe 2/column "price"/DATA/block 7/values`.
+func (e *Error) Place() string {
+	var parts []string
+	if e.Stripe >= 0 {
+		parts = append(parts, fmt.Sprintf("stripe %d", e.Stripe))
+	}
+	if e.Column != "" {
+		parts = append(parts, "column "+quote(e.Column))
+	}
+	if e.Buffer != "" {
+		parts = append(parts, e.Buffer)
+	}
+	if e.Block >= 0 {
+		parts = append(parts, fmt.Sprintf("block %d", e.Block))
+	}
+	if e.Element != "" {
+		parts = append(parts, e.Element)
+	}
+	return strings.Join(parts, "/")
+}
+
+// quote puts a path in quotes. The backslashes of paths stay as they are, unless
+// the path has characters that must not reach a terminal.
+func quote(path string) string {
+	plain := func(r rune) bool { return strconv.IsPrint(r) && r != '"' && r != utf8.RuneError }
+	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) >= 0 {
+		return strconv.Quote(path)
+	}
+	return `"` + path + `"`
 }
 
 // Error puts the cause first and the place behind it.
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Err.Error())
-	sep := " ("
-	part := func(format string, args ...any) {
-		b.WriteString(sep)
-		fmt.Fprintf(&b, format, args...)
-		sep = ", "
-	}
-	if e.Element != "" {
-		part("%s", e.Element)
+	var parts []string
+	if place := e.Place(); place != "" {
+		parts = append(parts, place)
 	}
 	if e.Offset >= 0 {
-		part("offset %d", e.Offset)
+		parts = append(parts, fmt.Sprintf("offset %d", e.Offset))
 	}
 	if e.Artifact != "" {
-		part("in %s", e.Artifact)
+		parts = append(parts, "in "+e.Artifact)
 	}
-	if sep == ", " {
-		b.WriteString(")")
+	if len(parts) == 0 {
+		return e.Err.Error()
 	}
-	return b.String()
+	return e.Err.Error() + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // Unwrap gives the cause.
@@ -77,57 +115,96 @@ func Unsupportedf(format string, args ...any) error { return kindf(ErrUnsupporte
 // Limitf is an error that wraps [ErrLimit].
 func Limitf(format string, args ...any) error { return kindf(ErrLimit, format, args) }
 
-// In adds the element that err was found in, in front of the elements already
-// known. offset is the element's place in the artifact, or -1; the innermost
-// known offset is kept. A nil err stays nil.
-func In(err error, element string, offset int64) error {
+// place changes the place of err: of a copy, as others may hold err, too. A nil err
+// stays nil.
+func place(err error, change func(e *Error)) error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) && e == err {
-		inner := *e
-		if inner.Element == "" {
-			inner.Element = element
-		} else {
-			inner.Element = element + "/" + inner.Element
-		}
-		if inner.Offset < 0 {
-			inner.Offset = offset
-		}
-		return &inner
+	e := Error{Stripe: None, Block: None, Offset: -1, Err: err}
+	if known, ok := err.(*Error); ok {
+		e = *known
 	}
-	return &Error{Element: element, Offset: offset, Err: err}
+	change(&e)
+	return &e
+}
+
+// at sets the offset, unless that of a part is known.
+func (e *Error) at(offset int64) {
+	if e.Offset < 0 {
+		e.Offset = offset
+	}
+}
+
+// In adds the element that err was found in, in front of the elements already
+// known. offset is the element's place in the artifact, or -1; the innermost
+// known offset is kept. A nil err stays nil, here and below.
+func In(err error, element string, offset int64) error {
+	return place(err, func(e *Error) {
+		if e.Element != "" && element != "" {
+			element += "/"
+		}
+		e.Element = element + e.Element
+		e.at(offset)
+	})
+}
+
+// InBlock adds the number of the block, and its offset as [In] does.
+func InBlock(err error, block int, offset int64) error {
+	return place(err, func(e *Error) {
+		if e.Block < 0 {
+			e.Block = block
+		}
+		e.at(offset)
+	})
+}
+
+// InBuffer adds the kind of the buffer, and its offset as [In] does.
+func InBuffer(err error, kind string, offset int64) error {
+	return place(err, func(e *Error) {
+		if e.Buffer == "" {
+			e.Buffer = kind
+		}
+		e.at(offset)
+	})
+}
+
+// InColumn adds the path of a schema node. If err has a path, it is taken for one
+// from this node on.
+func InColumn(err error, path string) error {
+	return place(err, func(e *Error) {
+		if e.Column != "" && path != "" {
+			path += "."
+		}
+		e.Column = path + e.Column
+	})
+}
+
+// InStripe adds the number of the stripe, unless one is known.
+func InStripe(err error, stripe int) error {
+	return place(err, func(e *Error) {
+		if e.Stripe < 0 {
+			e.Stripe = stripe
+		}
+	})
 }
 
 // Shift adds by to the offset of err, if it has one: below an element offsets
 // count from its start, above it from the start of the artifact.
 func Shift(err error, by int64) error {
-	var e *Error
-	if errors.As(err, &e) && e == err && e.Offset >= 0 {
-		inner := *e
-		inner.Offset += by
-		return &inner
+	if e, ok := err.(*Error); !ok || e.Offset < 0 {
+		return err
 	}
-	return err
+	return place(err, func(e *Error) { e.Offset += by })
 }
 
-// Of adds the artifact that err was found in, unless one is known. A nil err
-// stays nil.
+// Of adds the artifact that err was found in, unless one is known.
 func Of(err error, artifact string) error {
-	if err == nil {
-		return nil
-	}
-	var e *Error
-	if errors.As(err, &e) && e == err {
-		if e.Artifact != "" {
-			return err
+	return place(err, func(e *Error) {
+		if e.Artifact == "" {
+			e.Artifact = artifact
 		}
-		inner := *e
-		inner.Artifact = artifact
-		return &inner
-	}
-	return &Error{Artifact: artifact, Offset: -1, Err: err}
+	})
 }
 
 // Recover turns a panic into an error that wraps [ErrCorrupt]; use it with

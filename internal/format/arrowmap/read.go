@@ -135,7 +135,7 @@ func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
 		c.KeptIgnored = fmt.Sprintf("kept Arrow type %.200q: %v", k.text, err)
 	}
 	if err := r.assemble(&c, kept{}, place); err != nil {
-		return c, fault.In(fault.Unsupportedf("%w", err), "column "+node.Name(), -1)
+		return c, fault.InColumn(fault.Unsupportedf("%w", err), schema.Escape(node.Name()))
 	}
 	return c, nil
 }

@@ -122,7 +122,7 @@ func TestDefaultMapping(t *testing.T) {
 
 	_, _, err = ToArrow(parsedSchema(t, []schema.Field{{Name: "u", Type: schema.Union, Children: []schema.Field{{Type: schema.Int8}}}}), ReadOptions{})
 	require.ErrorIs(t, err, fault.ErrUnsupported)
-	require.ErrorContains(t, err, "column u")
+	require.ErrorContains(t, err, `column "u"`)
 }
 
 // Nanoseconds where the range statistics allow them, else microseconds.

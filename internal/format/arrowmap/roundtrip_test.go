@@ -276,7 +276,7 @@ func TestUnionIsRefused(t *testing.T) {
 	for _, dt := range []arrow.DataType{union, arrow.ListOf(union), arrow.StructOf(arrow.Field{Name: "u", Type: union})} {
 		_, _, err := FromArrow(arrow.NewSchema([]arrow.Field{{Name: "x.y", Type: dt}}, nil), Options{})
 		require.ErrorIs(t, err, fault.ErrUnsupported)
-		require.ErrorContains(t, err, `column x\.y`)
+		require.ErrorContains(t, err, `column "x\.y`)
 	}
 }
 
@@ -306,6 +306,6 @@ func TestTypesThatCannotBe(t *testing.T) {
 	} {
 		_, _, err := FromArrow(arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.dt}}, nil), Options{})
 		require.ErrorIs(t, err, c.kind, "%s", c.dt)
-		require.ErrorContains(t, err, "column x")
+		require.ErrorContains(t, err, `column "x`)
 	}
 }

@@ -97,7 +97,7 @@ func (w *writer) fields(fields []arrow.Field, path string, depth int) ([]schema.
 // field maps one field and what is below it.
 func (w *writer) field(f arrow.Field, place role, name, path string, depth int) (schema.Field, Column, error) {
 	fail := func(err error) (schema.Field, Column, error) {
-		return schema.Field{}, Column{}, fault.In(err, "column "+path, -1)
+		return schema.Field{}, Column{}, fault.InColumn(err, path)
 	}
 	if depth > schema.MaxDepth {
 		return fail(fault.Limitf("types nested more than %d deep", schema.MaxDepth))

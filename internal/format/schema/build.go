@@ -38,7 +38,7 @@ func Build(fields []Field) ([]byte, error) {
 		f := &fields[i]
 		dt, next, err := b.node(f, id, NoParent, 1)
 		if err != nil {
-			return nil, fault.In(err, "column "+Escape(f.Name), -1)
+			return nil, fault.InColumn(err, Escape(f.Name))
 		}
 		id, items[i] = next, b.field(dt, f.Internal)
 	}

@@ -191,7 +191,7 @@ func (s *Schema) PathNodes(path string) ([]Node, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fault.In(err, "column "+path, -1)
+		return nil, fault.InColumn(err, path)
 	case !ok:
 		return nil, fmt.Errorf("%w %q", ErrNoField, path)
 	}

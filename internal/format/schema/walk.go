@@ -112,7 +112,7 @@ func (w *walker) walk(path string, n Node) error {
 	for i := range n.NumChildren() {
 		c, err := n.Child(i)
 		if err != nil {
-			return fault.In(err, "column "+path, -1)
+			return fault.InColumn(err, path)
 		}
 		if err := w.walk(JoinPath(path, n.pathName(i, c)), c); err != nil {
 			return err
@@ -156,7 +156,7 @@ func (c *checker) siblings(path string, parent uint32, named bool, n int, at fun
 			_, err = c.budget.Describe(node)
 		}
 		if err != nil {
-			return fault.In(err, "column "+path, -1)
+			return fault.InColumn(err, path)
 		}
 		name := node.Name()
 		here := JoinPath(path, name)

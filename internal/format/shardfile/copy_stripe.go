@@ -59,7 +59,7 @@ func (s *Stripe) copyNode(ctx context.Context, id uint32, m *shardpb.StripeField
 	}
 	native := stripe.NativeEncoding(m)
 	if native == nil {
-		return n, fault.In(fault.Unsupportedf("only native encodings can be copied"), s.element(fieldElement(id)), -1)
+		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fieldElement(id), -1), s.index)
 	}
 	for _, b := range native.Buffers {
 		p, err := s.copyBuffer(ctx, id, b)

@@ -3,7 +3,6 @@ package shardfile
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,14 +39,14 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := s.f.readFieldList(ctx, s.anchor, s.directory.FieldListRef, s.element("field list"))
+	l, err := s.f.readFieldList(ctx, s.anchor, s.directory.FieldListRef)
 	if err != nil {
-		return nil, err
+		return nil, fault.InStripe(err, s.index)
 	}
 	if uint64(l.Len()) > uint64(sch.IDCount()) {
 		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
 		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
-		return nil, fault.Of(fault.In(err, s.element("field list"), offset), l.at.Name())
+		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
 	}
 	s.f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
 	return l, nil
@@ -69,10 +68,10 @@ func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
 }
 
 // readFieldList reads the list and, in the same request, what stands before it.
-func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string) (*fieldList, error) {
+func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonpb.DataRef) (*fieldList, error) {
 	at, err := f.artifact(ctx, anchor, ref.GetUrl())
 	if err != nil {
-		return nil, fault.Of(fault.In(err, element, -1), anchor.Name())
+		return nil, fault.Of(fault.In(err, "field list", -1), anchor.Name())
 	}
 	l := &fieldList{at: at}
 	var b []byte
@@ -92,7 +91,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 		}
 	}
 	if err != nil {
-		return nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())
+		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), at.Name())
 	}
 	return l, nil
 }
@@ -165,10 +164,9 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	if start == end {
 		return nil, nil
 	}
-	element := s.element(fieldElement(id))
 	at, err := s.f.artifact(ctx, l.at, url)
 	if err != nil {
-		return nil, fault.Of(fault.In(err, element, -1), l.at.Name())
+		return nil, s.inField(err, id, -1, l.at)
 	}
 	var b []byte
 	from, to, err := s.f.checkFrame(at, start, end)
@@ -180,10 +178,15 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 		m, err = s.parseDescriptor(b)
 	}
 	if err != nil {
-		return nil, fault.Of(fault.In(err, element, int64(start)), at.Name())
+		return nil, s.inField(err, id, int64(start), at)
 	}
 	s.keepDescriptor(id, m, len(b))
 	return m, nil
+}
+
+// inField adds to an error that it is about the descriptor of a schema id.
+func (s *Stripe) inField(err error, id uint32, offset int64, at *artifact) error {
+	return fault.InStripe(fault.Of(fault.In(err, fieldElement(id), offset), at.Name()), s.index)
 }
 
 func (s *Stripe) parseDescriptor(frame []byte) (*shardpb.StripeFieldDescriptor, error) {
@@ -228,7 +231,7 @@ func checkDescriptor(m *shardpb.StripeFieldDescriptor) error {
 	for _, e := range m.Encodings {
 		for _, b := range e.GetNative().GetBuffers() {
 			if err := checkBuffer(b); err != nil {
-				return fault.In(err, strings.TrimPrefix(b.Kind.String(), "BUFFER_KIND_"), -1)
+				return fault.In(err, b.Kind.String(), -1)
 			}
 		}
 	}
@@ -385,7 +388,7 @@ func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 		return nil, err
 	}
 	ref := f.directory.GetFieldListRef()
-	l, err := f.readFieldList(ctx, f.root, ref, "field list")
+	l, err := f.readFieldList(ctx, f.root, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -227,7 +227,7 @@ func (f *File) checkStripes(stripes []*shardpb.StripeDirectory) error {
 			err = fault.Corruptf("%d of %d records are deleted", d.DeletedRecordCount, d.TotalRecordCount)
 		}
 		if err != nil {
-			return fault.In(err, fmt.Sprintf("stripe %d", i), -1)
+			return fault.InStripe(err, i)
 		}
 		rows += d.TotalRecordCount
 		deleted += d.DeletedRecordCount

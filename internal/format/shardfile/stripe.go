@@ -39,8 +39,8 @@ func (s *Stripe) Properties(ctx context.Context) (*shardpb.StripeProperties, err
 	if isAbsent(s.directory.PropertiesRef) {
 		return m, nil
 	}
-	_, err := s.f.message(ctx, s.anchor, s.directory.PropertiesRef, s.element("properties"), m)
-	return m, err
+	_, err := s.f.message(ctx, s.anchor, s.directory.PropertiesRef, "properties", m)
+	return m, fault.InStripe(err, s.index)
 }
 
 // Indexes reads the descriptions of the stripe's indexes; the message is empty if it has none.
@@ -49,12 +49,9 @@ func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) 
 	if isAbsent(s.directory.IndexesRef) {
 		return m, nil
 	}
-	_, err := s.f.message(ctx, s.anchor, s.directory.IndexesRef, s.element("indexes"), m)
-	return m, err
+	_, err := s.f.message(ctx, s.anchor, s.directory.IndexesRef, "indexes", m)
+	return m, fault.InStripe(err, s.index)
 }
-
-// element is the path of an element of the stripe, for errors.
-func (s *Stripe) element(name string) string { return fmt.Sprintf("stripe %d/%s", s.index, name) }
 
 // Artifact implements stripe.Source: it opens the artifact that ref, found in the
 // descriptor of schema id id, points into, and checks that the range lies in it.

@@ -2,18 +2,40 @@ package shardfile
 
 import (
 	"context"
-	"fmt"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // MessageRef is the place of a framed message of the metadata.
 type MessageRef struct {
-	Element  string         // what it is, such as "stripe 2/field 7"
-	Artifact storage.Reader // that holds it
-	Range    Range          // of the frame
+	Stripe   int                      // number of the stripe, or fault.None for messages of the whole shard
+	Element  string                   // what it is, such as "field 7"
+	Type     protoreflect.MessageType // nil for the schema, which is no protobuf
+	Artifact storage.Reader           // that holds it
+	Range    Range                    // of the frame
+}
+
+// String names the message: "stripe 2/field 7".
+func (m MessageRef) String() string {
+	return (&fault.Error{Stripe: m.Stripe, Block: fault.None, Element: m.Element}).Place()
+}
+
+// In adds to err that it is about the message.
+func (m MessageRef) In(err error) error {
+	offset := int64(-1)
+	if m.Artifact != nil {
+		err, offset = fault.Of(err, m.Artifact.Name()), m.Range.Start
+	}
+	if err = fault.In(err, m.Element, offset); m.Stripe >= 0 {
+		err = fault.InStripe(err, m.Stripe)
+	}
+	return err
 }
 
 // Messages calls visit for every message that the shard refers to, the directory
@@ -21,90 +43,120 @@ type MessageRef struct {
 // find others, is given as err. Nothing is known of the messages; visit reads
 // them. An error of visit ends the walk.
 func (f *File) Messages(ctx context.Context, visit func(m MessageRef, err error) error) error {
+	w := messageWalk{f, visit}
 	d := f.directory
 	if f.directoryRange.End > 0 {
-		m := MessageRef{"directory", f.root, Range{f.directoryRange.Start, f.directoryRange.End - lengthSize}}
+		m := MessageRef{fault.None, "directory", typeOf[*shardpb.ShardDirectory](), f.root, Range{f.directoryRange.Start, f.directoryRange.End - lengthSize}}
 		if err := visit(m, nil); err != nil {
 			return err
 		}
 	}
 	for _, e := range []struct {
 		name string
+		kind protoreflect.MessageType
 		ref  *commonpb.DataRef
 	}{
-		{"schema", d.GetSchemaRef()}, {"stripe list", d.GetStripeListRef()}, {"url list", d.GetUrlListRef()},
-		{"properties", d.GetPropertiesRef()}, {"indexes", d.GetIndexesRef()}, {"field list", d.GetFieldListRef()},
+		{"schema", nil, d.GetSchemaRef()},
+		{"stripe list", typeOf[*shardpb.StripeList](), d.GetStripeListRef()},
+		{"url list", typeOf[*shardpb.UrlList](), d.GetUrlListRef()},
+		{"properties", typeOf[*shardpb.ShardProperties](), d.GetPropertiesRef()},
+		{"indexes", typeOf[*shardpb.IndexCollection](), d.GetIndexesRef()},
+		{"field list", typeOf[*commonpb.DataRefArray](), d.GetFieldListRef()},
 	} {
-		if err := f.visitRef(ctx, f.root, e.ref, e.name, visit); err != nil {
+		if err := w.ref(ctx, f.root, e.ref, MessageRef{Stripe: fault.None, Element: e.name, Type: e.kind}); err != nil {
 			return err
 		}
 	}
 	if !isAbsent(d.GetFieldListRef()) {
 		list, err := f.fieldList(ctx)
-		if err := f.visitList(ctx, list, err, "", true, visit); err != nil {
+		if err := w.list(ctx, list, err, fault.None); err != nil {
 			return err
 		}
 	}
 	for _, s := range f.stripes {
-		if err := s.visit(ctx, visit); err != nil {
+		if err := w.stripe(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Stripe) visit(ctx context.Context, visit func(MessageRef, error) error) error {
+func typeOf[M proto.Message]() protoreflect.MessageType {
+	var m M
+	return m.ProtoReflect().Type()
+}
+
+// messageWalk visits the messages of a file.
+type messageWalk struct {
+	f     *File
+	visit func(MessageRef, error) error
+}
+
+func (w *messageWalk) stripe(ctx context.Context, s *Stripe) error {
 	for _, e := range []struct {
 		name string
+		kind protoreflect.MessageType
 		ref  *commonpb.DataRef
 	}{
-		{"properties", s.directory.PropertiesRef}, {"indexes", s.directory.IndexesRef}, {"field list", s.directory.FieldListRef},
+		{"properties", typeOf[*shardpb.StripeProperties](), s.directory.PropertiesRef},
+		{"indexes", typeOf[*shardpb.IndexCollection](), s.directory.IndexesRef},
+		{"field list", typeOf[*commonpb.DataRefArray](), s.directory.FieldListRef},
 	} {
-		if err := s.f.visitRef(ctx, s.anchor, e.ref, s.element(e.name), visit); err != nil {
+		if err := w.ref(ctx, s.anchor, e.ref, MessageRef{Stripe: s.index, Element: e.name, Type: e.kind}); err != nil {
 			return err
 		}
 	}
 	list, err := s.fieldList(ctx)
-	return s.f.visitList(ctx, list, err, fmt.Sprintf("stripe %d/", s.index), false, visit)
+	return w.list(ctx, list, err, s.index)
 }
 
-// visitList visits the messages of a field list, or tells why it cannot be read.
-// self says that absolute URLs mean the shard itself (docs/format.md §2.5).
-func (f *File) visitList(ctx context.Context, l *fieldList, err error, prefix string, self bool, visit func(MessageRef, error) error) error {
+// list visits the descriptors of a field list, or tells why it cannot be read. In the
+// list of the whole shard absolute URLs mean the shard itself (docs/format.md §2.5).
+func (w *messageWalk) list(ctx context.Context, l *fieldList, err error, stripe int) error {
+	kind := typeOf[*shardpb.StripeFieldDescriptor]()
+	if stripe == fault.None {
+		kind = typeOf[*shardpb.FieldDescriptor]()
+	}
 	if err != nil {
-		return visit(MessageRef{Element: prefix + "field list"}, err)
+		return w.visit(MessageRef{Stripe: stripe, Element: "field list"}, err)
 	}
 	for i := range l.Len() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		m := MessageRef{Stripe: stripe, Element: fieldElement(uint32(i)), Type: kind}
 		url, start, end := l.At(i)
-		if self && url != "" {
-			if url, err = f.ownURL(url); err != nil {
-				if err := visit(MessageRef{Element: prefix + fieldElement(uint32(i))}, fault.Of(err, l.at.Name())); err != nil {
+		if stripe == fault.None && url != "" {
+			if url, err = w.f.ownURL(url); err != nil {
+				if err := w.visit(m, fault.Of(m.In(err), l.at.Name())); err != nil {
 					return err
 				}
 				continue
 			}
 		}
 		ref := &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: start, End: end}}
-		if err := f.visitRef(ctx, l.at, ref, prefix+fieldElement(uint32(i)), visit); err != nil {
+		if err := w.ref(ctx, l.at, ref, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *File) visitRef(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string, visit func(MessageRef, error) error) error {
+// ref visits the message m that ref, found in anchor, refers to.
+func (w *messageWalk) ref(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, m MessageRef) error {
 	if isAbsent(ref) {
 		return nil
 	}
-	at, err := f.artifact(ctx, anchor, ref.GetUrl())
+	at, err := w.f.artifact(ctx, anchor, ref.GetUrl())
 	if err != nil {
-		return visit(MessageRef{Element: element}, fault.Of(fault.In(err, element, -1), anchor.Name()))
+		return w.visit(m, fault.Of(m.In(err), anchor.Name()))
 	}
-	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
-	return visit(MessageRef{element, at, Range{start, end}}, fault.Of(fault.In(err, element, -1), at.Name()))
+	start, end, err := w.f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
+	if err != nil {
+		return w.visit(m, fault.Of(m.In(err), at.Name()))
+	}
+	m.Artifact, m.Range = at, Range{start, end}
+	return w.visit(m, nil)
 }
 
 // FieldURL is the url by which the shard's field list refers to the descriptor of

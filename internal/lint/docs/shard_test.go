@@ -18,7 +18,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/flatread"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -96,15 +95,18 @@ func sections(ctx context.Context, t *testing.T, f *shardfile.File, data []byte)
 	}
 	require.NoError(t, f.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		require.NoError(t, err)
-		md := messageOf(m.Element)
-		out = append(out, section{int(m.Range.Start), int(m.Range.End), m.Element, func(d *dump) { listFrame(d, md) }})
+		var md protoreflect.MessageDescriptor
+		if m.Type != nil {
+			md = m.Type.Descriptor()
+		}
+		out = append(out, section{int(m.Range.Start), int(m.Range.End), m.String(), func(d *dump) { listFrame(d, md) }})
 		return nil
 	}))
 	sd, err := f.Stripe(0).Descriptor(ctx, 0)
 	require.NoError(t, err)
 	for _, b := range sd.Encodings[0].GetNative().Buffers {
 		r := b.Buffer.Range
-		p := section{int(r.Start), int(r.End), "stripe 0/field 0/" + strings.TrimPrefix(b.Kind.String(), "BUFFER_KIND_"), nil}
+		p := section{int(r.Start), int(r.End), "stripe 0/field 0/" + b.Kind.String(), nil}
 		if b.BlockMap != nil {
 			p.end = int(b.BlockMap.Range.Start)
 			out = append(out, section{p.end, int(r.End), p.name + "/block map", nil})
@@ -113,29 +115,6 @@ func sections(ctx context.Context, t *testing.T, f *shardfile.File, data []byte)
 	}
 	slices.SortFunc(out, func(a, b section) int { return cmp.Compare(a.start, b.start) })
 	return out
-}
-
-// messageOf is the type of a message, nil of one that is no protobuf.
-func messageOf(element string) protoreflect.MessageDescriptor {
-	name := element[strings.LastIndex(element, "/")+1:]
-	inStripe := strings.HasPrefix(element, "stripe ") && element != "stripe list"
-	switch {
-	case name == "directory":
-		return (*shardpb.ShardDirectory)(nil).ProtoReflect().Descriptor()
-	case name == "stripe list":
-		return (*shardpb.StripeList)(nil).ProtoReflect().Descriptor()
-	case name == "url list":
-		return (*shardpb.UrlList)(nil).ProtoReflect().Descriptor()
-	case name == "field list":
-		return (*commonpb.DataRefArray)(nil).ProtoReflect().Descriptor()
-	case name == "properties":
-		return (*shardpb.ShardProperties)(nil).ProtoReflect().Descriptor()
-	case strings.HasPrefix(name, "field ") && inStripe:
-		return (*shardpb.StripeFieldDescriptor)(nil).ProtoReflect().Descriptor()
-	case strings.HasPrefix(name, "field "):
-		return (*shardpb.FieldDescriptor)(nil).ProtoReflect().Descriptor()
-	}
-	return nil
 }
 
 // gap lists what nothing refers to: zeros, the first copy of the schema, the recovery record.
