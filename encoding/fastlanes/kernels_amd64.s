@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func unpack8avx2(dst *[1024]uint8, src *byte, base uint64, width int)
+// func unpack8(dst *[1024]uint8, src *byte, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·unpack8avx2(SB), NOSPLIT, $0-32
+TEXT ·unpack8(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), BX
 	MOVQ         src+8(FP), SI
 	MOVQ         base+16(FP), AX
@@ -103,9 +103,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func pack8avx2(dst *byte, src *[1024]uint8, base uint64, width int)
+// func pack8(dst *byte, src *[1024]uint8, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·pack8avx2(SB), NOSPLIT, $0-32
+TEXT ·pack8(SB), NOSPLIT, $0-32
 	MOVQ         src+8(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         base+16(FP), AX
@@ -201,9 +201,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func unpack16avx2(dst *[1024]uint16, src *byte, base uint64, width int)
+// func unpack16(dst *[1024]uint16, src *byte, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·unpack16avx2(SB), NOSPLIT, $0-32
+TEXT ·unpack16(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), BX
 	MOVQ         src+8(FP), SI
 	MOVQ         base+16(FP), AX
@@ -284,9 +284,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func pack16avx2(dst *byte, src *[1024]uint16, base uint64, width int)
+// func pack16(dst *byte, src *[1024]uint16, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·pack16avx2(SB), NOSPLIT, $0-32
+TEXT ·pack16(SB), NOSPLIT, $0-32
 	MOVQ         src+8(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         base+16(FP), AX
@@ -366,9 +366,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func unpack32avx2(dst *[1024]uint32, src *byte, base uint64, width int)
+// func unpack32(dst *[1024]uint32, src *byte, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·unpack32avx2(SB), NOSPLIT, $0-32
+TEXT ·unpack32(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), BX
 	MOVQ         src+8(FP), SI
 	MOVQ         base+16(FP), AX
@@ -449,9 +449,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func pack32avx2(dst *byte, src *[1024]uint32, base uint64, width int)
+// func pack32(dst *byte, src *[1024]uint32, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·pack32avx2(SB), NOSPLIT, $0-32
+TEXT ·pack32(SB), NOSPLIT, $0-32
 	MOVQ         src+8(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         base+16(FP), AX
@@ -531,9 +531,9 @@ next:
 	VZEROUPPER
 	RET
 
-// func unpack64avx2(dst *[1024]uint64, src *byte, base uint64, width int)
+// func unpack64(dst *[1024]uint64, src *byte, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·unpack64avx2(SB), NOSPLIT, $0-32
+TEXT ·unpack64(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), BX
 	MOVQ         src+8(FP), SI
 	MOVQ         base+16(FP), AX
@@ -614,9 +614,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func pack64avx2(dst *byte, src *[1024]uint64, base uint64, width int)
+// func pack64(dst *byte, src *[1024]uint64, base uint64, width int)
 // Requires: AVX, AVX2
-TEXT ·pack64avx2(SB), NOSPLIT, $0-32
+TEXT ·pack64(SB), NOSPLIT, $0-32
 	MOVQ         src+8(FP), BX
 	MOVQ         dst+0(FP), SI
 	MOVQ         base+16(FP), AX

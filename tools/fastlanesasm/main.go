@@ -1,5 +1,5 @@
 // Command fastlanesasm writes the AVX2 kernels that pack and unpack FastLanes
-// chunks: encoding/fastlanes/kernels_amd64.s, which kernels_amd64.go there declares.
+// chunks: encoding/fastlanes/kernels_amd64.s, which kernels_asm.go there declares.
 package main
 
 import (
@@ -150,7 +150,7 @@ func (k kernel) setRest(s state) {
 }
 
 func (k kernel) unpack() {
-	s := k.begin(fmt.Sprintf("unpack%davx2", k.bits),
+	s := k.begin(fmt.Sprintf("unpack%d", k.bits),
 		fmt.Sprintf("func(dst *[1024]uint%d, src *byte, base uint64, width int)", k.bits), "dst", "src")
 	k.rows(s, func(row reg.GPVirtual) {
 		x, y := registers(), registers()
@@ -178,7 +178,7 @@ func (k kernel) unpack() {
 }
 
 func (k kernel) pack() {
-	s := k.begin(fmt.Sprintf("pack%davx2", k.bits),
+	s := k.begin(fmt.Sprintf("pack%d", k.bits),
 		fmt.Sprintf("func(dst *byte, src *[1024]uint%d, base uint64, width int)", k.bits), "src", "dst")
 	words := registers()
 	for _, w := range words {

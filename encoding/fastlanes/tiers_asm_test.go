@@ -1,16 +1,16 @@
-//go:build !purego
+//go:build (amd64 || arm64) && !purego
 
 package fastlanes
 
-import "golang.org/x/sys/cpu"
+var haveFast = fast
 
 // tiers are the names of the sets of kernels that this machine has.
 func tiers() []string {
-	if cpu.X86.HasAVX2 {
-		return []string{"go", "avx2"}
+	if haveFast {
+		return []string{"go", "asm"}
 	}
 	return []string{"go"}
 }
 
 // use makes one of them the one that is used.
-func use(tier string) { avx2 = tier == "avx2" }
+func use(tier string) { fast = tier == "asm" }
