@@ -26,7 +26,7 @@ func (b *Block) readOffsets(raw []byte, nested bool) (uint64, error) {
 	if err := numeric.Decode(b.offsets, raw, &b.s.num); err != nil {
 		return 0, fault.In(err, "offsets", -1)
 	}
-	if o := b.offsets; o[0] == 0 && numeric.Ascends(raw, len(o)) {
+	if o := b.offsets; o[0] == 0 && numeric.Ascends(raw, len(o), &b.s.num) {
 		return o[b.n], nil
 	}
 	return b.checkOffsets()

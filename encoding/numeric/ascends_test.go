@@ -13,6 +13,7 @@ import (
 // Ascends is only said of trees whose values ascend and are less than 2^63, however they
 // were made, and of those that offsets usually are.
 func TestAscends(t *testing.T) {
+	var s Scratch
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, first := range []uint64{0, 5, 1 << 62, 1<<62 + 1, 1<<63 - 10, ^uint64(0)} {
 		for _, low := range []uint64{0, 7, 1 << 30, 1<<30 + 1, 1 << 62, ^uint64(0) - 3} {
@@ -27,7 +28,7 @@ func TestAscends(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					got := Ascends(tree, len(values))
+					got := Ascends(tree, len(values), &s)
 					if got {
 						require.True(t, slices.IsSorted(values) && values[len(values)-1] < 1<<63, "%s from %d on by %d and %d bits", form, values[0], low, width)
 					}
@@ -40,7 +41,7 @@ func TestAscends(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]byte{nil, {5}, {5, 0}, {5, 0, 0, 0, 0, 0, 0, 0, 0, 0}, make([]byte, 40)} {
-		require.False(t, Ascends(bad, 0))
-		require.False(t, Ascends(bad, 100))
+		require.False(t, Ascends(bad, 0, &s))
+		require.False(t, Ascends(bad, 100, &s))
 	}
 }

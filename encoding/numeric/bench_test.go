@@ -149,21 +149,6 @@ func BenchmarkEncode(b *testing.B) {
 	})
 }
 
-// BenchmarkAnalyze gathers the statistics that a choice rests on; GB/s are those of the
-// values that are looked at.
-func BenchmarkAnalyze(b *testing.B) {
-	for _, kind := range []string{"constant", "narrow", "ascending", "runs", "few", "sparse", "skewed"} {
-		b.Run("i64/"+kind, func(b *testing.B) {
-			in := input[uint64]{values: benchValues[uint64](kind), t: I64}
-			var e enc
-			microbench.Output(b, 8*benchLen)
-			for b.Loop() {
-				analyze(&e, in, nil)
-			}
-		})
-	}
-}
-
 // BenchmarkSelect finds the values of a narrow interval; GB/s are those of the
 // values that are looked at, as if they had been decoded.
 func BenchmarkSelect(b *testing.B) {

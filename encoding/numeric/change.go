@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -42,7 +44,7 @@ func DecodeBlockAs[D comparable, T Value](dst []D, validity []byte, off int, blk
 // pointers. The error is [ErrChange] if c cannot change one.
 func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
 	s.begin()
-	switch sizeOf[T]() {
+	switch word.SizeOf[T]() {
 	case 1:
 		return decodeChanged[D, T, uint8](dst, tree, c, s)
 	case 2:
@@ -53,29 +55,29 @@ func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Sc
 	return decodeChanged[D, T, uint64](dst, tree, c, s)
 }
 
-func decodeChanged[D comparable, T Value, U word](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
-	v, err := parseView[U](tree, Of[T](), len(dst), s)
+func decodeChanged[D comparable, T Value, U word.Uint](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
+	v, err := trees.ParseView[U](tree, Of[T](), len(dst), &s.s)
 	if err != nil || len(dst) == 0 {
 		return err
 	}
 	ok := true
-	switch v.form {
-	case single:
-		ok = c.Values(dst[:1], as[T](v.values))
-		fill(dst[1:], dst[0])
-	case runs:
-		values := take[D](s, len(v.values))
-		ok = c.Values(values, as[T](v.values))
-		err = expandRuns(dst, values, v.lengths)
-	case coded:
-		table := take[D](s, len(v.values))
+	switch v.Form {
+	case trees.Single:
+		ok = c.Values(dst[:1], word.As[T](v.Values))
+		word.Fill(dst[1:], dst[0])
+	case trees.Runs:
+		values := word.Take[D](&s.s.Mem, len(v.Values))
+		ok = c.Values(values, word.As[T](v.Values))
+		err = trees.ExpandRuns(dst, values, v.Lengths)
+	case trees.Coded:
+		table := word.Take[D](&s.s.Mem, len(v.Values))
 		clear(table[:1]) // of nulls
-		ok = c.Values(table[1:], as[T](v.values[1:]))
-		err = gatherCodes(dst, &v.codes, table, s)
-	case inPacks:
-		ok = changeChunks(dst, &v.chunks, c, s)
+		ok = c.Values(table[1:], word.As[T](v.Values[1:]))
+		err = trees.GatherCodes(dst, &v.Codes, table, &s.s)
+	case trees.InChunks:
+		ok = changeChunks(dst, &v.Chunks, c, s)
 	default:
-		ok = c.Values(dst, as[T](v.values))
+		ok = c.Values(dst, word.As[T](v.Values))
 	}
 	if err == nil && !ok {
 		return ErrChange
@@ -85,21 +87,21 @@ func decodeChanged[D comparable, T Value, U word](dst []D, tree []byte, c Change
 
 // changeChunks changes chunk after chunk. Where all of them lie on a line the
 // packed values are changed, without making them values first.
-func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], s *Scratch) bool {
-	if sizeOf[U]() == 8 {
-		first := uint64(v.add) + uint64(v.step)*uint64(v.base)
-		if a, b, ok := c.Line(first, uint64(v.step), ^uint64(0)>>(64-v.w)); ok {
+func changeChunks[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[U], c Change[D, T], s *Scratch) bool {
+	if word.SizeOf[U]() == 8 {
+		first := uint64(v.Add) + uint64(v.Step)*uint64(v.Base)
+		if a, b, ok := c.Line(first, uint64(v.Step), ^uint64(0)>>(64-v.W)); ok {
 			return changeLine(dst, v, c, a, b, s)
 		}
 	}
-	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
+	tmp := (*[fastlanes.ChunkLen]U)(word.Take[U](&s.s.Mem, fastlanes.ChunkLen))
 	next := 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		next = v.whole(tmp, v.base, at, next)
+		next = v.Whole(tmp, v.Base, at, next)
 		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
 		from := tmp[:len(to)]
-		v.finish(from)
-		if !c.Values(to, as[T](from)) {
+		v.Finish(from)
+		if !c.Values(to, word.As[T](from)) {
 			return false
 		}
 	}
@@ -108,25 +110,25 @@ func changeChunks[D comparable, T Value, U word](dst []D, v *chunked[U], c Chang
 
 // changeLine changes packed values that lie on the line a + b*q, and the
 // exceptions, which do not, in a second step.
-func changeLine[D comparable, T Value, U word](dst []D, v *chunked[U], c Change[D, T], a, b uint64, s *Scratch) bool {
-	mark := s.mark()
-	defer s.release(mark)
-	tmp := (*[fastlanes.ChunkLen]U)(take[U](s, fastlanes.ChunkLen))
-	others, next := take[U](s, len(v.positions)), 0
+func changeLine[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[U], c Change[D, T], a, b uint64, s *Scratch) bool {
+	mark := s.s.Mem.Mark()
+	defer s.s.Mem.Release(mark)
+	tmp := (*[fastlanes.ChunkLen]U)(word.Take[U](&s.s.Mem, fastlanes.ChunkLen))
+	others, next := word.Take[U](&s.s.Mem, len(v.Positions)), 0
 	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
-		v.unpackOnly(tmp, 0, at)
+		v.UnpackOnly(tmp, 0, at)
 		to := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
-		c.Steps(to, as[T](tmp[:len(to)]), a, b)
-		for ; next < len(others) && int(v.positions[next]) < at+len(to); next++ {
-			others[next] = v.base + v.highs[next] + tmp[int(v.positions[next])-at]
+		c.Steps(to, word.As[T](tmp[:len(to)]), a, b)
+		for ; next < len(others) && int(v.Positions[next]) < at+len(to); next++ {
+			others[next] = v.Base + v.Highs[next] + tmp[int(v.Positions[next])-at]
 		}
 	}
-	v.finish(others)
-	changed := take[D](s, len(others))
-	if !c.Values(changed, as[T](others)) {
+	v.Finish(others)
+	changed := word.Take[D](&s.s.Mem, len(others))
+	if !c.Values(changed, word.As[T](others)) {
 		return false
 	}
-	for i, p := range v.positions {
+	for i, p := range v.Positions {
 		dst[p] = changed[i]
 	}
 	return true

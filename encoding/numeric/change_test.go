@@ -6,6 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -37,7 +39,7 @@ func (c toPair[T]) Steps(dst []pair, q []T, a, b uint64) {
 }
 
 // wordOf is the bits of a value.
-func wordOf[T Value](v T) uint64 { return loadOneOf(bytesOf([]T{v})) }
+func wordOf[T Value](v T) uint64 { return loadOneOf(word.Bytes([]T{v})) }
 
 func loadOneOf(b []byte) (w uint64) {
 	for i, x := range b {
@@ -66,7 +68,7 @@ func testChange[T Value](t *testing.T) {
 			for _, line := range []bool{false, true} {
 				got := make([]pair, len(want))
 				require.NoError(t, DecodeAs(got, tree, toPair[T]{line: line}, &s), shape)
-				if code := peek(tree); code.String() == "BlockDictionary" || code.String() == "Sparse" {
+				if code := trees.Peek(tree); code.String() == "BlockDictionary" || code.String() == "Sparse" {
 					for i := range got {
 						if !c.Valid.At(i) {
 							got[i] = pairs[i] // what a null becomes has no meaning

@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -107,11 +108,11 @@ func drawValues[T Value](t *rapid.T) []T {
 // fromBits is the T with the low bits of b.
 func fromBits[T Value](b uint64) T {
 	var v [1]T
-	load(v[:], block8(b))
+	word.Load(v[:], block8(b))
 	return v[0]
 }
 
-func block8(b uint64) []byte { return storeOne(nil, b) }
+func block8(b uint64) []byte { return word.StoreOne(nil, b) }
 
 func drawNulls(t *rapid.T, n int) bitmap.Bits {
 	every := rapid.SampledFrom([]int{0, 0, 1, 2, 30, -40}).Draw(t, "nulls")
@@ -130,7 +131,7 @@ func drawNulls(t *rapid.T, n int) bitmap.Bits {
 
 // requireSame checks that got holds the bits of want wherever there is a value.
 func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, what string) {
-	w, g := store(nil, want), store(nil, got)
+	w, g := word.Store(nil, want), word.Store(nil, got)
 	if valid.Data == nil && bytes.Equal(w, g) {
 		return
 	}
@@ -242,13 +243,13 @@ func encodeBytes(t *testing.T, typ Type, values []byte, valid bitmap.Bits, shape
 
 func encodeBytesOf[T Value](t *testing.T, values []byte, valid bitmap.Bits, shape string) (tree, decoded []byte) {
 	src := make([]T, len(values)/sizeOf[T]())
-	load(src, values)
+	word.Load(src, values)
 	tree, err := AppendTreeAs(nil, src, valid, shape)
 	require.NoError(t, err)
 	dst := make([]T, len(src))
 	var s Scratch
 	require.NoError(t, Decode(dst, tree, &s), shape)
-	return tree, store(nil, dst)
+	return tree, word.Store(nil, dst)
 }
 
 func testEncoder[T Value](t *testing.T) {

@@ -6,6 +6,9 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
@@ -25,11 +28,11 @@ const (
 // encoders, so that those of 50,000 columns are cheap.
 type Encoder[T Value] struct {
 	o      encoding.Options
-	hints  map[int]*hint // by block length
+	hints  map[int]*encode.Hint // by block length
 	len    int
-	plans  int   // calls of Plan until values are looked at again
-	gap    int   // how many the last time
-	forced *plan // set by tests
+	plans  int          // calls of Plan until values are looked at again
+	gap    int          // how many the last time
+	forced *encode.Plan // set by tests
 }
 
 // NewEncoder makes an encoder.
@@ -48,18 +51,17 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 		return nil
 	}
 	c := *e
-	c.hints = cloneHints(e.hints)
+	c.hints = encode.CloneHints(e.hints)
 	return &c
 }
 
-// workspaces are the encs that no encoder uses right now.
-var workspaces = sync.Pool{New: func() any { return new(enc) }}
+// workspaces are those that no encoder uses right now.
+var workspaces = sync.Pool{New: func() any { return new(encode.Workspace) }}
 
 // workspace takes one, ready for the profile; the caller puts it back.
-func (e *Encoder[T]) workspace() *enc {
-	w := workspaces.Get().(*enc)
-	w.weights, w.features, w.decode, w.fast = weightsOf(e.o.Profile), e.o.Features, 0, false
-	w.weights.features = e.o.Features
+func (e *Encoder[T]) workspace() *encode.Workspace {
+	w := workspaces.Get().(*encode.Workspace)
+	w.Begin(codec.Table, e.o.Profile, e.o.Features)
 	return w
 }
 
@@ -109,13 +111,13 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 // try is the cost of values in blocks of some length.
 func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
 	w := e.workspace()
-	w.fast = true
+	w.Fast = true
 	defer workspaces.Put(w)
 	for i := 0; i < len(values); i += blockLen {
-		before := w.decode
+		before := w.Decode
 		end := min(i+blockLen, len(values))
-		w.trial = e.append(w, w.trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
-		cost += w.weights.cost(len(w.trial)+blockOverhead, w.decode-before)
+		w.Trial = e.append(w, w.Trial[:0], values[i:end], sliceBits(valid, i, end), blockLen)
+		cost += w.Weights.Cost(len(w.Trial)+blockOverhead, w.Decode-before)
 	}
 	return cost
 }
@@ -151,14 +153,14 @@ func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byt
 	return e.append(w, dst, values, valid, e.len)
 }
 
-func (e *Encoder[T]) append(w *enc, dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
-	h := &w.few[0]
-	if len(values) < alwaysBelow {
-		h.forget()
+func (e *Encoder[T]) append(w *encode.Workspace, dst []byte, values []T, valid bitmap.Bits, blockLen int) []byte {
+	var h *encode.Hint
+	if len(values) < encode.AlwaysBelow {
+		h = w.Brief()
 	} else if h = e.hints[blockLen]; h == nil {
-		h = &hint{}
+		h = &encode.Hint{}
 		if e.hints == nil {
-			e.hints = map[int]*hint{}
+			e.hints = map[int]*encode.Hint{}
 		}
 		e.hints[blockLen] = h
 	}
@@ -173,60 +175,17 @@ func nullsOf(valid bitmap.Bits) int {
 }
 
 // appendValues appends a tree as p says, or the best if p is nil.
-func appendValues[T Value](e *enc, dst []byte, values []T, valid bitmap.Bits, h *hint, p *plan) []byte {
-	switch sizeOf[T]() {
+func appendValues[T Value](e *encode.Workspace, dst []byte, values []T, valid bitmap.Bits, h *encode.Hint, p *encode.Plan) []byte {
+	t := Of[T]()
+	switch t.Size() {
 	case 1:
-		return appendWords(e, dst, as[uint8](values), Of[T](), valid, h, p)
+		return encode.AppendTree(e, dst, word.As[uint8](values), t, valid, h, p)
 	case 2:
-		return appendWords(e, dst, as[uint16](values), Of[T](), valid, h, p)
+		return encode.AppendTree(e, dst, word.As[uint16](values), t, valid, h, p)
 	case 4:
-		return appendWords(e, dst, as[uint32](values), Of[T](), valid, h, p)
+		return encode.AppendTree(e, dst, word.As[uint32](values), t, valid, h, p)
 	}
-	return appendWords(e, dst, as[uint64](values), Of[T](), valid, h, p)
-}
-
-func appendWords[U word](e *enc, dst []byte, values []U, t Type, valid bitmap.Bits, h *hint, p *plan) []byte {
-	e.scratch.begin()
-	in := input[U]{values: values, t: t, hint: h, few: &e.few, nulls: nullsOf(valid)}
-	if in.nulls > 0 {
-		in.valid = valid
-		in.values = take[U](&e.scratch, len(values))
-		fillNulls(in.values, values, valid)
-	}
-	start := len(dst)
-	dst = appendTree(e, dst, in, p)
-	if p == nil && len(dst)-start > 2+len(values)*sizeOf[U]() {
-		dst = appendPlain(dst[:start], in.values)
-	}
-	return dst
-}
-
-// fillNulls copies values, with the value before it in the place of each null:
-// that costs least in most encodings. Nulls at the beginning get the first value.
-func fillNulls[U word](dst, values []U, valid bitmap.Bits) {
-	var last U
-	for i := range values {
-		if valid.At(i) {
-			last = values[i]
-			break
-		}
-	}
-	for i := 0; i < len(values); i += 64 {
-		w := valid.Word(i)
-		end := min(i+64, len(values))
-		if w == ^uint64(0) {
-			copy(dst[i:end], values[i:end])
-			last = values[end-1]
-			continue
-		}
-		for k := i; k < end; k++ {
-			if w&1 != 0 {
-				last = values[k]
-			}
-			dst[k] = last
-			w >>= 1
-		}
-	}
+	return encode.AppendTree(e, dst, word.As[uint64](values), t, valid, h, p)
 }
 
 // AppendTreeAs appends the tree of values in a given form, written as
@@ -235,12 +194,14 @@ func fillNulls[U word](dst, values []U, valid bitmap.Bits) {
 // of unequal values becomes RunLength, FFOR of equal ones SingleValue. It serves
 // tests and reproducible samples.
 func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape string) ([]byte, error) {
-	p, err := parseShape(shape)
+	p, err := codec.Table.ParseShape(shape)
 	if err != nil {
 		return nil, err
 	}
-	if !suits(p, Of[T]()) {
+	if !codec.Table.Suits(p, Of[T]()) {
 		return nil, fmt.Errorf("shape %q does not take values of type %v", shape, Of[T]())
 	}
-	return appendValues(&enc{}, dst, values, valid, nil, p), nil
+	w := new(encode.Workspace)
+	w.Begin(codec.Table, encoding.ProfilePlain, 0)
+	return appendValues(w, dst, values, valid, nil, p), nil
 }

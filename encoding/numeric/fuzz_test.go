@@ -7,6 +7,8 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
@@ -68,7 +70,7 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	for _, v := range buf[n:] {
 		require.Equal(t, T(canary), v, "wrote behind the destination")
 	}
-	require.LessOrEqual(t, 8*s.peak, 64*(n+1024)*maxDepth, "scratch grew")
+	require.LessOrEqual(t, s.s.Mem.Peak(), 64*(n+1024)*trees.MaxDepth, "scratch grew")
 	b, parseErr := block.Parse(blk, true)
 	if parseErr != nil {
 		require.Error(t, err)
@@ -85,7 +87,7 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	nulls2, err := DecodeBlock(again, nil, 0, blk, BlockOptions{Checksums: true}, &s)
 	require.NoError(t, err)
 	require.Equal(t, nulls, nulls2)
-	require.Equal(t, store(nil, buf[:n]), store(nil, again))
+	require.Equal(t, word.Store(nil, buf[:n]), word.Store(nil, again))
 }
 
 // fuzzParts reads rows of the block, changes and selects values: no panic, and the

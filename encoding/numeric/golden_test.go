@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -75,8 +76,12 @@ func parseType(name string) (Type, bool) {
 	if name == "DateTime" {
 		return U64, true
 	}
-	i := slices.Index(typeNames[:], name)
-	return Type(i), i >= 0
+	for t := I8; t <= F64; t++ {
+		if t.String() == name {
+			return t, true
+		}
+	}
+	return 0, false
 }
 
 // decodeBytes decodes a block of a type known at run time to the bytes of its values.
@@ -107,7 +112,7 @@ func decodeBytes(t Type, n int, validity []byte, off int, blk []byte, o BlockOpt
 func decodeBytesOf[T Value](n int, validity []byte, off int, blk []byte, o BlockOptions, s *Scratch) ([]byte, int, error) {
 	dst := make([]T, n)
 	nulls, err := DecodeBlock(dst, validity, off, blk, o, s)
-	return store(nil, dst), nulls, err
+	return word.Store(nil, dst), nulls, err
 }
 
 var presenceNames = map[string]string{"none": "none", "bytes": "Plain", "all-null": "AllNulls",

@@ -1,23 +1,17 @@
 // Package numeric reads and writes the encoding trees of numbers: sequences of
 // one fixed-width integer or float type (docs/format.md §7.1 to §7.4).
 //
-// A tree begins with the u16 code of its encoding, then a fixed header and zeros
-// up to a multiple of 8, then a payload that may hold further trees:
-//
-//	u16 code | header | zeros up to H = 2 + len(header), rounded up to 8 | payload
-//
-// Plain and SingleValue have no header and no zeros: their payload starts at
-// byte 2. A tree holds neither its length in bytes nor its number of values; both
-// come from what encloses it, and both have to be exact. There is no type tag
-// either: the type comes from the schema, or from the encoding around the tree.
-//
-// Each encoding is one file, with its layout drawn on top; table.go lists them.
+// It is what users see. Below it, internal/trees reads what all trees have in
+// common, internal/encode chooses what to write, and internal/codec has the
+// encodings, one file each, with its layout drawn on top; its table.go lists them.
 package numeric
 
 import (
-	"unsafe"
-
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/codec"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -27,84 +21,35 @@ type Value interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Type names a [Value] type at run time.
-type Type uint8
+// Type names a [Value] type at run time. It tells its Size in bytes, whether it is
+// Signed, Unsigned or a Float, and its name as a String, such as i8, u64, f32.
+type Type = word.Type
 
 // The types. Their numbers are in no file.
 const (
-	I8  Type = iota // int8
-	I16             // int16
-	I32             // int32
-	I64             // int64
-	U8              // uint8: bits and bytes, too
-	U16             // uint16
-	U32             // uint32: dictionary codes, lengths, positions
-	U64             // uint64: DateTime and offsets, too
-	F32             // float32
-	F64             // float64
+	I8  = word.I8  // int8
+	I16 = word.I16 // int16
+	I32 = word.I32 // int32
+	I64 = word.I64 // int64
+	U8  = word.U8  // uint8: bits and bytes, too
+	U16 = word.U16 // uint16
+	U32 = word.U32 // uint32: dictionary codes, lengths, positions
+	U64 = word.U64 // uint64: DateTime and offsets, too
+	F32 = word.F32 // float32
+	F64 = word.F64 // float64
 )
 
-var typeNames = [...]string{"i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"}
-
-// String is i8, u64, f32 and so on.
-func (t Type) String() string {
-	if int(t) < len(typeNames) {
-		return typeNames[t]
-	}
-	return "unknown type"
-}
-
-// Size is the number of bytes of a value.
-func (t Type) Size() int {
-	if t.Float() {
-		return 4 << (t - F32)
-	}
-	return 1 << (t & 3)
-}
-
-// Signed tells whether t is a signed integer.
-func (t Type) Signed() bool { return t <= I64 }
-
-// Unsigned tells whether t is an unsigned integer.
-func (t Type) Unsigned() bool { return t >= U8 && t <= U64 }
-
-// Float tells whether t is a float.
-func (t Type) Float() bool { return t >= F32 }
-
-// unsigned is the unsigned integer type as wide as the integer type t.
-func (t Type) unsigned() Type { return U8 | t&3 }
-
-// signed is the signed integer type as wide as the integer type t.
-func (t Type) signed() Type { return I8 | t&3 }
-
-// integer is the signed integer type as wide as the float type t.
-func (t Type) integer() Type { return I32 + (t - F32) }
-
 // Of is the Type of T.
-func Of[T Value]() Type {
-	var v T
-	switch any(v).(type) {
-	case int8:
-		return I8
-	case int16:
-		return I16
-	case int32:
-		return I32
-	case int64:
-		return I64
-	case uint8:
-		return U8
-	case uint16:
-		return U16
-	case uint32:
-		return U32
-	case uint64:
-		return U64
-	case float32:
-		return F32
-	}
-	return F64
-}
+func Of[T Value]() Type { return word.Of[T]() }
+
+// Scratch is the working memory of a decoder, kept between blocks so that
+// decoding does not allocate. The zero value is ready. It grows to what the
+// largest block needed: at most a few times the decoded size of that block. It
+// serves one goroutine at a time.
+type Scratch struct{ s trees.Scratch }
+
+// begin makes all memory free.
+func (s *Scratch) begin() { s.s.Begin(codec.Table.Read) }
 
 // BlockOptions say how a buffer frames its blocks.
 type BlockOptions struct {
@@ -139,23 +84,31 @@ func parseBlock(blk []byte, n int, validity []byte, off int, o BlockOptions) (b 
 }
 
 // Decode decodes a tree of exactly len(dst) values. After an error dst is
-// undefined. Errors wrap one of the kinds of package fault. A Scratch serves one
-// goroutine at a time.
+// undefined. Errors wrap one of the kinds of package fault.
 func Decode[T Value](dst []T, tree []byte, s *Scratch) error {
 	s.begin()
 	t := Of[T]()
 	switch t.Size() {
 	case 1:
-		return decode(as[uint8](dst), tree, t, s)
+		return trees.Decode(word.As[uint8](dst), tree, t, &s.s)
 	case 2:
-		return decode(as[uint16](dst), tree, t, s)
+		return trees.Decode(word.As[uint16](dst), tree, t, &s.s)
 	case 4:
-		return decode(as[uint32](dst), tree, t, s)
+		return trees.Decode(word.As[uint32](dst), tree, t, &s.s)
 	}
-	return decode(as[uint64](dst), tree, t, s)
+	return trees.Decode(word.As[uint64](dst), tree, t, &s.s)
 }
 
-// as is the same memory as values of another type of the same size.
-func as[U, T Value](values []T) []U {
-	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
+// Ascends tells whether a tree of n uint64 that decodes shows by its form that each
+// is at least the one before, and all are less than 2^63. Others may ascend, too.
+func Ascends(tree []byte, n int, s *Scratch) bool {
+	s.begin()
+	return trees.Ascends(tree, n, &s.s)
+}
+
+// Describe says what the bytes of a tree of n values of type t are, without
+// decoding the values. Of a bad tree it describes what can be read, and puts the
+// error into the node that it was found in.
+func Describe(tree []byte, t Type, n int) describe.Node {
+	return codec.Table.Read.Describe(tree, t, n)
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -80,7 +81,7 @@ func writeRecord[T Value](w *bufio.Writer, blk []byte, values []T, valid bitmap.
 	binary.LittleEndian.PutUint32(n[:], uint32(len(values)))
 	w.Write(n[:])
 	part(blk)
-	part(store(nil, values))
+	part(word.Store(nil, values))
 	if valid.Data == nil {
 		w.WriteByte(0)
 	} else {

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -35,7 +36,7 @@ func decodeNulls(section []byte, validity []byte, off, n int, rows rowset.Set, s
 		return presence.Decode(nil, int(rows.Len()), validity, off)
 	}
 	s.begin()
-	all := take[byte](s, (n+7)/8)
+	all := word.Take[byte](&s.s.Mem, (n+7)/8)
 	if _, err := presence.Decode(section, n, all, 0); err != nil {
 		return 0, err
 	}
@@ -59,58 +60,58 @@ func DecodeTreeRows[T Value](dst []T, tree []byte, n int, rows rowset.Set, s *Sc
 	t := Of[T]()
 	switch t.Size() {
 	case 1:
-		return decodeRows(as[uint8](dst), tree, t, n, rows, s)
+		return decodeRows(word.As[uint8](dst), tree, t, n, rows, s)
 	case 2:
-		return decodeRows(as[uint16](dst), tree, t, n, rows, s)
+		return decodeRows(word.As[uint16](dst), tree, t, n, rows, s)
 	case 4:
-		return decodeRows(as[uint32](dst), tree, t, n, rows, s)
+		return decodeRows(word.As[uint32](dst), tree, t, n, rows, s)
 	}
-	return decodeRows(as[uint64](dst), tree, t, n, rows, s)
+	return decodeRows(word.As[uint64](dst), tree, t, n, rows, s)
 }
 
-func decodeRows[U word](dst []U, tree []byte, t Type, n int, rows rowset.Set, s *Scratch) error {
-	v, err := parseView[U](tree, t, n, s)
+func decodeRows[U word.Uint](dst []U, tree []byte, t Type, n int, rows rowset.Set, s *Scratch) error {
+	v, err := trees.ParseView[U](tree, t, n, &s.s)
 	if err != nil || len(dst) == 0 {
 		return err
 	}
-	if v.form == single {
-		fill(dst, v.values[0])
+	if v.Form == trees.Single {
+		word.Fill(dst, v.Values[0])
 		return nil
 	}
-	places := take[uint32](s, len(dst))
+	places := word.Take[uint32](&s.s.Mem, len(dst))
 	rows.Positions(places)
-	switch v.form {
-	case runs:
-		ends, err := runEnds(v.lengths, n)
+	switch v.Form {
+	case trees.Runs:
+		ends, err := trees.RunEnds(v.Lengths, n)
 		if err != nil {
 			return err
 		}
-		pickRuns(dst, v.values, ends, places)
-	case coded:
-		codes := take[uint32](s, len(dst))
-		if v.codes.all != nil {
-			pick(codes, v.codes.all, places)
+		pickRuns(dst, v.Values, ends, places)
+	case trees.Coded:
+		codes := word.Take[uint32](&s.s.Mem, len(dst))
+		if v.Codes.All != nil {
+			pick(codes, v.Codes.All, places)
 		} else {
-			v.codes.chunks.pick(codes, places, s)
+			v.Codes.Chunks.Pick(codes, places, &s.s)
 		}
-		return gather(dst, codes, v.values)
-	case inPacks:
-		v.chunks.pick(dst, places, s)
+		return trees.Gather(dst, codes, v.Values)
+	case trees.InChunks:
+		v.Chunks.Pick(dst, places, &s.s)
 	default:
-		pick(dst, v.values, places)
+		pick(dst, v.Values, places)
 	}
 	return nil
 }
 
 // pick copies the values at ascending places.
-func pick[U word](dst, src []U, places []uint32) {
+func pick[U word.Uint](dst, src []U, places []uint32) {
 	for i, p := range places {
 		dst[i] = src[p]
 	}
 }
 
 // pickRuns walks through the runs, the last of which ends behind the last place.
-func pickRuns[U word](dst, values []U, ends, places []uint32) {
+func pickRuns[U word.Uint](dst, values []U, ends, places []uint32) {
 	k := 0
 	for i, p := range places {
 		if p >= ends[k] {
@@ -140,69 +141,4 @@ func runOf(ends []uint32, k int, place uint32) int {
 		k++
 	}
 	return k
-}
-
-// pick sets dst to the values at ascending places: a few out of each chunk, or chunks
-// unpacked one after the other.
-func (c *chunked[U]) pick(dst []U, places []uint32, s *Scratch) {
-	const length = fastlanes.ChunkLen
-	if chunks := places[len(places)-1]/length - places[0]/length + 1; len(places) < manyRows[U]()*int(chunks) {
-		fastlanes.Pick(dst, c.data, places, c.base, c.w)
-		c.patch(dst, places, s)
-		c.finish(dst)
-		return
-	}
-	tmp := (*[length]U)(take[U](s, length))
-	next := 0 // the first exception behind the last chunk
-	for rest := dst; len(places) > 0; {
-		start := places[0] / length * length
-		for next < len(c.positions) && c.positions[next] < start {
-			next++
-		}
-		next = c.whole(tmp, c.base, int(start), next)
-		n := pickChunk(rest, tmp, places, start)
-		rest, places = rest[n:], places[n:]
-	}
-	c.finish(dst)
-}
-
-// pickChunk copies the values at those places that lie in a chunk, and counts them.
-func pickChunk[U word](dst []U, chunk *[fastlanes.ChunkLen]U, places []uint32, start uint32) int {
-	dst = dst[:len(places)]
-	for i, p := range places {
-		at := p - start
-		if at >= fastlanes.ChunkLen {
-			return i
-		}
-		dst[i] = chunk[at]
-	}
-	return len(places)
-}
-
-// manyRows is how many rows of a chunk make it pay to unpack all of it.
-func manyRows[U word]() int { return bitsOf[U]() / 2 }
-
-// patch adds the exceptions to the values of ascending places. Most of either are not
-// among the others: a bit for each place tells so without a search.
-func (c *chunked[U]) patch(dst []U, places []uint32, s *Scratch) {
-	if len(c.positions) == 0 {
-		return
-	}
-	first := places[0] / 64
-	wanted := take[uint64](s, int(places[len(places)-1]/64-first)+1)
-	clear(wanted)
-	for _, p := range places {
-		wanted[p/64-first] |= 1 << (p % 64)
-	}
-	k := 0
-	for i, p := range c.positions {
-		word := int(p/64) - int(first)
-		if uint(word) >= uint(len(wanted)) || wanted[word]>>(p%64)&1 == 0 {
-			continue
-		}
-		for places[k] < p {
-			k++
-		}
-		dst[k] += c.highs[i]
-	}
 }

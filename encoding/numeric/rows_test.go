@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/conformance"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
@@ -75,7 +76,7 @@ func requireRows[T Value](t require.TestingT, all []T, valid bitmap.Bits, blk []
 		}
 		want = append(want, all[i])
 	}
-	require.True(t, bytes.Equal(bytesOf(want), bytesOf(got)), "%v; want %v", got, want)
+	require.True(t, bytes.Equal(word.Bytes(want), word.Bytes(got)), "%v; want %v", got, want)
 	require.Zero(t, nulls)
 }
 

@@ -3,11 +3,12 @@ package numeric
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -36,7 +37,7 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	}
 	var validity []byte
 	if len(b.Presence) > 0 {
-		validity = bytesOf(take[uint64](s, len(dst)))
+		validity = word.Bytes(word.Take[uint64](&s.s.Mem, len(dst)))
 	}
 	nulls, err := presence.Decode(b.Presence, n, validity, 0)
 	if err != nil {
@@ -79,7 +80,7 @@ type span64 struct{ low, size uint64 }
 
 // spansOf are the keys of intervals, ascending and apart.
 func spansOf[T Value](in []Interval[T], s *Scratch) []span64 {
-	keys := take[span64](s, len(in))[:0]
+	keys := word.Take[span64](&s.s.Mem, len(in))[:0]
 	for _, i := range in {
 		if low, high := keyOf(i.Low, false), keyOf(i.High, true); i.Low <= i.High {
 			keys = append(keys, span64{low, high - low})
@@ -112,21 +113,21 @@ func keyOf[T Value](v T, high bool) uint64 {
 	}
 	switch t.Size() {
 	case 1:
-		return uint64(toKey(as[uint8]([]T{v})[0], t))
+		return uint64(toKey(word.As[uint8]([]T{v})[0], t))
 	case 2:
-		return uint64(toKey(as[uint16]([]T{v})[0], t))
+		return uint64(toKey(word.As[uint16]([]T{v})[0], t))
 	case 4:
-		return uint64(toKey(as[uint32]([]T{v})[0], t))
+		return uint64(toKey(word.As[uint32]([]T{v})[0], t))
 	}
-	return toKey(as[uint64]([]T{v})[0], t)
+	return toKey(word.As[uint64]([]T{v})[0], t)
 }
 
 // toKey is the key of a word of type t.
-func toKey[U word](v U, t Type) U {
-	sign := U(1) << (bitsOf[U]() - 1)
+func toKey[U word.Uint](v U, t Type) U {
+	sign := U(1) << (word.BitsOf[U]() - 1)
 	switch {
 	case t.Float():
-		return v ^ (-(v >> (bitsOf[U]() - 1)) | sign)
+		return v ^ (-(v >> (word.BitsOf[U]() - 1)) | sign)
 	case t.Signed():
 		return v ^ sign
 	}
@@ -145,45 +146,45 @@ func selectTree(dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratc
 	return selectWords[uint64](dst, tree, t, n, in, s)
 }
 
-func selectWords[U word](dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
-	v, err := parseView[U](tree, t, n, s)
+func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []span64, s *Scratch) error {
+	v, err := trees.ParseView[U](tree, t, n, &s.s)
 	if err != nil || n == 0 {
 		return err
 	}
-	switch v.form {
-	case single:
-		if within(toKey(v.values[0], t), in) {
+	switch v.Form {
+	case trees.Single:
+		if within(toKey(v.Values[0], t), in) {
 			setBits(dst, 0, n)
 		}
-	case runs:
-		ends, err := runEnds(v.lengths, n)
+	case trees.Runs:
+		ends, err := trees.RunEnds(v.Lengths, n)
 		if err != nil {
 			return err
 		}
 		at := 0
-		for i, value := range v.values {
+		for i, value := range v.Values {
 			end := int(ends[i])
 			if within(toKey(value, t), in) {
 				setBits(dst, at, end-at)
 			}
 			at = end
 		}
-	case coded:
-		selectCodes(dst, &v.codes, v.values, t, n, in, s)
-	case inPacks:
-		selectPacked(dst, &v.chunks, t, n, in, s)
+	case trees.Coded:
+		selectCodes(dst, &v.Codes, v.Values, t, n, in, s)
+	case trees.InChunks:
+		selectPacked(dst, &v.Chunks, t, n, in, s)
 	default:
-		for i := range v.values {
-			v.values[i] = toKey(v.values[i], t)
+		for i := range v.Values {
+			v.Values[i] = toKey(v.Values[i], t)
 		}
-		orWithin(dst, v.values, in)
+		orWithin(dst, v.Values, in)
 	}
 	return nil
 }
 
 // within tells whether a key lies in a span: the last that begins before it, or
 // at it.
-func within[U word](key U, in []span64) bool {
+func within[U word.Uint](key U, in []span64) bool {
 	from, to := 0, len(in)
 	for from < to {
 		if mid := int(uint(from+to) / 2); in[mid].low <= uint64(key) {
@@ -208,7 +209,7 @@ func setBits(dst []uint64, at, n int) {
 const fewSpans = 4
 
 // orWithin sets the bits of the keys that lie in a span.
-func orWithin[U word](dst []uint64, keys []U, in []span64) {
+func orWithin[U word.Uint](dst []uint64, keys []U, in []span64) {
 	if len(in) > fewSpans {
 		for i, k := range keys {
 			if within(k, in) {
@@ -226,8 +227,8 @@ func orWithin[U word](dst []uint64, keys []U, in []span64) {
 // nulls reads as zero; the caller knows which slots are null. Where
 // those make one range, as they do for one interval of an ordered dictionary, it
 // is a matter of comparing codes.
-func selectCodes[U word](dst []uint64, c *codes, table []U, t Type, n int, in []span64, s *Scratch) {
-	wanted := take[byte](s, len(table)) // 1 for the codes that are selected
+func selectCodes[U word.Uint](dst []uint64, c *trees.Codes, table []U, t Type, n int, in []span64, s *Scratch) {
+	wanted := word.Take[byte](&s.s.Mem, len(table)) // 1 for the codes that are selected
 	first, last, count := 0, -1, 0
 	for i, v := range table {
 		wanted[i] = 0
@@ -244,18 +245,18 @@ func selectCodes[U word](dst []uint64, c *codes, table []U, t Type, n int, in []
 		return
 	}
 	if last-first+1 == count {
-		one := take[span64](s, 1)
+		one := word.Take[span64](&s.s.Mem, 1)
 		one[0] = span64{uint64(first), uint64(count - 1)}
-		if c.all != nil {
-			orWithin(dst, c.all, one)
+		if c.All != nil {
+			orWithin(dst, c.All, one)
 			return
 		}
-		selectPacked(dst, &c.chunks, U32, n, one, s)
+		selectPacked(dst, &c.Chunks, U32, n, one, s)
 		return
 	}
-	tmp := (*[fastlanes.ChunkLen]uint32)(take[uint32](s, fastlanes.ChunkLen))
+	tmp := (*[fastlanes.ChunkLen]uint32)(word.Take[uint32](&s.s.Mem, fastlanes.ChunkLen))
 	for at := 0; at < n; at += fastlanes.ChunkLen {
-		part := c.chunk(tmp, at, n)
+		part := c.Chunk(tmp, at, n)
 		for i := 0; i < len(part); i += 64 {
 			dst[(at+i)/64] = lookUp(wanted, part[i:min(i+64, len(part))])
 		}
@@ -273,14 +274,14 @@ func lookUp(wanted []byte, codes []uint32) (w uint64) {
 	return w
 }
 
-// selectPacked compares packed values as they are, if they lie on a line, and
+// selectPacked compares packed values as they are, if their keys lie on a line, and
 // else makes them keys.
-func selectPacked[U word](dst []uint64, c *chunked[U], t Type, n int, in []span64, s *Scratch) {
+func selectPacked[U word.Uint](dst []uint64, c *trees.Chunked[U], t Type, n int, in []span64, s *Scratch) {
 	flip := toKey(U(0), t) // adding it to an integer is the same as flipping the bit
-	base, add, step := c.base+flip, U(0), U(1)
-	if first, ok := c.line(flip); ok {
-		most := ^uint64(0) >> (64 - c.w)
-		if in = packedSpans(in, uint64(first), uint64(c.step), most, s); len(in) == 0 {
+	base, add, step := c.Base+flip, U(0), U(1)
+	if first, ok := c.Line(flip); ok {
+		most := ^uint64(0) >> (64 - c.W)
+		if in = packedSpans(in, uint64(first), uint64(c.Step), most, s); len(in) == 0 {
 			return
 		}
 		if in[0].low == 0 && in[0].size == most {
@@ -288,34 +289,26 @@ func selectPacked[U word](dst []uint64, c *chunked[U], t Type, n int, in []span6
 			return
 		}
 		base = 0
-	} else if c.step != 1 {
-		base, add, step = c.base, c.add+flip, c.step
+	} else if c.Step != 1 {
+		base, add, step = c.Base, c.Add+flip, c.Step
 	}
 	const length = fastlanes.ChunkLen
-	tmp := (*[length]U)(take[U](s, length))
+	tmp := (*[length]U)(word.Take[U](&s.s.Mem, length))
 	next := 0
 	for at := 0; at < n; at += length {
-		next = c.whole(tmp, base, at, next)
+		next = c.Whole(tmp, base, at, next)
 		keys := tmp[:min(length, n-at)]
 		if step != 1 {
-			divided[U]{add, step}.multiply(keys)
+			trees.Scale(keys, add, step)
 		}
 		orWithin(dst[at/64:], keys, in)
 	}
 }
 
-// line is the key of a packed 0. ok is false if there are exceptions, or if keys
-// do not grow with the packed values as far as those reach.
-func (c *chunked[U]) line(flip U) (first U, ok bool) {
-	first = c.add + c.step*c.base + flip
-	high, reach := bits.Mul64(uint64(c.step), ^uint64(0)>>(64-c.w))
-	return first, len(c.positions) == 0 && c.step != 0 && high == 0 && reach <= uint64(^U(0)-first)
-}
-
 // packedSpans are the packed values, from 0 to most, whose keys lie in the spans:
 // first + step * packed value.
 func packedSpans(in []span64, first, step, most uint64, s *Scratch) []span64 {
-	out := take[span64](s, len(in))[:0]
+	out := word.Take[span64](&s.s.Mem, len(in))[:0]
 	for _, i := range in {
 		high := i.low + i.size
 		if high < first {

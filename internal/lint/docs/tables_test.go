@@ -136,7 +136,7 @@ func TestEncodingTables(t *testing.T) {
 	text := read(t, "docs/format.md")
 	listed := map[encoding.Code]bool{}
 	for _, row := range tableAfter(t, text, "encodings: numeric") {
-		code := checkEncoding(t, row, "encoding/numeric")
+		code := checkEncoding(t, row, "encoding/numeric/internal/codec")
 		listed[code] = true
 		want := numericTypes[row[2]]
 		require.NotNil(t, want, row[2])

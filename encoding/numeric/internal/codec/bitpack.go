@@ -1,0 +1,108 @@
+package codec
+
+import (
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// FLBitPack, code 2, unsigned integers:
+//
+//	02 00 | u8 W | 5 zeros | ceil(n/1024) chunks of 128*W bytes (package fastlanes)
+//
+// 1 <= W <= bits of the type. What fills the last chunk up to 1024 values has no
+// meaning. Example, uint32 1, 2, 3 in 2 bits:
+//
+//	02 00 | 02 | 00 00 00 00 00 | 01 00 00 00 02 00 00 00 03 00 00 00 and 244 zeros
+func decodeBitPack[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
+	p, err := parseBitPack[U](tree, len(dst))
+	if err != nil {
+		return err
+	}
+	p.Unpack(dst, s)
+	return nil
+}
+
+func parseBitPack[U word.Uint](tree []byte, n int) (trees.Packed[U], error) {
+	header, payload, err := trees.Split(tree, 1)
+	if err != nil {
+		return trees.Packed[U]{}, err
+	}
+	return trees.NewPacked[U](0, int(header[0]), payload, n)
+}
+
+// appendBitPack packs values, which are unsigned.
+func appendBitPack[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	if p.Width > 0 {
+		return appendBitPackAs(e, dst, in.Values, p.Width)
+	}
+	var all U
+	for _, v := range in.Values {
+		all |= v
+	}
+	if all == 0 {
+		return appendSingleValue(e, dst, in)
+	}
+	return appendBitPackAs(e, dst, in.Values, bits.Len64(uint64(all)))
+}
+
+func appendBitPackAs[U word.Uint](e *encode.Workspace, dst []byte, values []U, w int) []byte {
+	dst = append(trees.AppendCode(dst, encoding.FLBitPack), byte(w), 0, 0, 0, 0, 0)
+	return appendChunks(e, dst, values, 0, w)
+}
+
+// appendChunks packs values less base; what fills the last chunk packs to zeros.
+func appendChunks[U word.Uint](e *encode.Workspace, dst []byte, values []U, base U, w int) []byte {
+	size := fastlanes.PackedLen(w)
+	chunks := (len(values) + fastlanes.ChunkLen - 1) / fastlanes.ChunkLen
+	at := len(dst)
+	dst = slices.Grow(dst, chunks*size)[:at+chunks*size]
+	for ; len(values) >= fastlanes.ChunkLen; values = values[fastlanes.ChunkLen:] {
+		fastlanes.Pack(dst[at:at+size], (*[fastlanes.ChunkLen]U)(values), base, w)
+		at += size
+	}
+	if len(values) > 0 {
+		mark := e.Mem.Mark()
+		last := word.Take[U](&e.Mem, fastlanes.ChunkLen)
+		word.Fill(last[copy(last, values):], base)
+		fastlanes.Pack(dst[at:at+size], (*[fastlanes.ChunkLen]U)(last), base, w)
+		e.Mem.Release(mark)
+	}
+	return dst
+}
+
+func bitPackCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBitPack[U], Packed: parseBitPack[U]}, Append: appendBitPack[U]}
+}
+
+var bitPack = encode.Row{
+	Row:      trees.Row{Code: encoding.FLBitPack, Types: word.UnsignedInts, Describe: describeBitPack},
+	Codecs:   encode.Codecs{W8: bitPackCodec[uint8](), W16: bitPackCodec[uint16](), W32: bitPackCodec[uint32](), W64: bitPackCodec[uint64]()},
+	Tier:     encode.TierLight,
+	Levels:   anyLevel,
+	Roles:    encode.InRoles(encode.AsCodes, encode.AsPlane),
+	PerValue: 60,
+	PerByte:  30,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if s.MaxWidth == 0 {
+			return 0
+		}
+		return 8 + trees.PackedSize(s.N, s.MaxWidth)
+	},
+	Plan: func(s *encode.Stats, _ encode.Found, _ int) encode.Plan { return encode.Plan{Width: s.MaxWidth} },
+}
+
+func describeBitPack(d *trees.Describer) {
+	if _, _, ok := d.Header(1); !ok {
+		return
+	}
+	d.Node.Params = strconv.FormatUint(d.Uint(2, 1, "bits"), 10)
+	d.Zeros(3, trees.HeaderLen(1))
+	d.Rest(trees.HeaderLen(1), "chunks")
+}

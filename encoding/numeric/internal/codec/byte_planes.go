@@ -1,0 +1,141 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// BytePlanes, code 0x8003 (edition 2026), types of 2 to 8 bytes: byte k of all
+// values is a sequence of its own, which compresses better than the values do.
+//
+//	03 80 | size * u32: bytes of each plane | zeros up to H | planes: trees of n u8, each padded with zeros to a multiple of 8
+//
+// H is 2 + 4*size rounded up to 8. Plane 0 holds the low bytes. Example, uint16
+// 0x0102, 0x0103 with planes as Plain and SingleValue:
+//
+//	03 80 | 04 00 00 00 | 03 00 00 00 | 6 zeros | 01 00 02 03 | 4 zeros | 07 00 01 | 5 zeros
+func decodeBytePlanes[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
+	planes, err := parseBytePlanes(tree, word.SizeOf[U]())
+	if err != nil {
+		return err
+	}
+	var same U // of the planes that hold but one value
+	tmp := word.Take[uint8](&s.Mem, len(dst))
+	clear(dst)
+	for k, plane := range planes[:word.SizeOf[U]()] {
+		if b, ok := trees.Constant[uint8](plane, word.U8, s); ok {
+			same |= U(b) << (8 * k)
+			continue
+		}
+		if err := trees.Decode(tmp, plane, word.U8, s); err != nil {
+			return err
+		}
+		addPlane(dst, tmp, 8*k)
+	}
+	if same != 0 {
+		for i := range dst {
+			dst[i] |= same
+		}
+	}
+	return nil
+}
+
+func addPlane[U word.Uint](dst []U, plane []uint8, shift int) {
+	plane = plane[:len(dst)]
+	for i, b := range plane {
+		dst[i] |= U(b) << (shift & 63)
+	}
+}
+
+// parseBytePlanes finds the trees of the planes.
+func parseBytePlanes(tree []byte, size int) (planes [8][]byte, err error) {
+	header, payload, err := trees.Split(tree, 4*size)
+	if err != nil {
+		return planes, err
+	}
+	for k := range size {
+		planes[k], payload, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[4*k:]))
+		if err != nil {
+			return planes, err
+		}
+	}
+	if len(payload) != 0 {
+		return planes, fault.Corruptf("%d bytes behind the planes", len(payload))
+	}
+	return planes, nil
+}
+
+func appendBytePlanes[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	size := word.SizeOf[U]()
+	if size == 1 {
+		return encode.AppendPlain(dst, in.Values)
+	}
+	mark := e.Mem.Mark()
+	plane := word.Take[uint8](&e.Mem, len(in.Values))
+	start := len(dst)
+	dst = trees.AppendHeader(dst, encoding.BytePlanes, 4*size)
+	for k := range size {
+		for i, v := range in.Values {
+			plane[i] = uint8(v >> (8 * k))
+		}
+		at := len(dst)
+		dst = encode.Append(e, dst, encode.ChildOf[U, uint8](e, in, plane, encoding.BytePlanes, k), p.Kids[0])
+		binary.LittleEndian.PutUint32(dst[start+2+4*k:], uint32(len(dst)-at))
+		dst = trees.Pad(dst, start)
+	}
+	e.Mem.Release(mark)
+	return dst
+}
+
+func bytePlanesCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeBytePlanes[U]}, Append: appendBytePlanes[U]}
+}
+
+var bytePlanes = encode.Row{
+	Row:      trees.Row{Code: encoding.BytePlanes, Types: word.From16, Describe: describeBytePlanes},
+	Codecs:   encode.Codecs{W16: bytePlanesCodec[uint16](), W32: bytePlanesCodec[uint32](), W64: bytePlanesCodec[uint64]()},
+	Needs:    needs(edition.BytePlanes),
+	Parts:    []encode.Part{{Role: encode.AsPlane, Type: encode.Always(word.U8)}},
+	Tier:     encode.TierHeavy,
+	Levels:   1,
+	Roles:    encode.InRoles(encode.AsNarrowed),
+	PerValue: 100,
+	PerByte:  150,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if s.N < minZstd {
+			return 0
+		}
+		return trees.HeaderLen(4*s.T.Size()) + s.N*s.T.Size()/8
+	},
+	Guess: encode.TierLight,
+}
+
+func describeBytePlanes(d *trees.Describer) {
+	size := d.T.Size()
+	if _, _, ok := d.Header(4 * size); !ok {
+		return
+	}
+	for k := range size {
+		d.Uint(2+4*k, 4, fmt.Sprintf("size of plane %d", k))
+	}
+	d.Zeros(2+4*size, trees.HeaderLen(4*size))
+	planes, err := parseBytePlanes(d.Tree, size)
+	if err != nil {
+		d.Node.Err = err
+		return
+	}
+	at := trees.HeaderLen(4 * size)
+	for k, plane := range planes[:size] {
+		d.Child(fmt.Sprintf("plane %d", k), at, at+len(plane), true, word.U8, d.N)
+		end := at + encoding.PadTo8(len(plane))
+		d.Zeros(at+len(plane), end)
+		at = end
+	}
+}

@@ -1,0 +1,134 @@
+package codec
+
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Delta, code 5, integers (T of size bytes):
+//
+//	05 00 | T first value | zeros up to 8, or 16 if size is 8 | tree of n-1 T: next - value, wrapping
+//
+// Example, int64 100 to 109, the differences as SingleValue:
+//
+//	05 00 | 64 00 00 00 00 00 00 00 | 6 zeros | 07 00 01 00 00 00 00 00 00 00
+func decodeDelta[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
+	header, payload, err := trees.Split(tree, word.SizeOf[U]())
+	if err != nil {
+		return err
+	}
+	if len(dst) == 0 {
+		return fault.Corruptf("differences without a first value")
+	}
+	sum := word.LoadOne[U](header)
+	dst[0] = sum
+	dst = dst[1:]
+	p, ok, err := trees.ParsePacked[U](payload, t, len(dst), s)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if err := trees.Decode(dst, payload, t, s); err != nil {
+			return err
+		}
+		prefixSum(dst, sum)
+		return nil
+	}
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+		p.Chunk(c, at, s)
+		sum = prefixSum(c, sum)
+	}
+	return nil
+}
+
+// deltaAscends tells whether the differences are packed, and too small to wrap.
+func deltaAscends(tree []byte, n int, s *trees.Scratch) bool {
+	header, payload, err := trees.Split(tree, 8)
+	if err != nil || word.LoadOne[uint64](header) > 1<<62 {
+		return false
+	}
+	p, ok, err := trees.ParsePacked[uint64](payload, word.U64, n-1, s)
+	return ok && err == nil && p.W <= 30 && p.Base <= 1<<30 && int64(n) <= 1<<31
+}
+
+// prefixSum turns differences into values, in place, and returns the last.
+func prefixSum[U word.Uint](dst []U, sum U) U {
+	for i, d := range dst {
+		sum += d
+		dst[i] = sum
+	}
+	return sum
+}
+
+func appendDelta[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	if len(in.Values) < 2 {
+		return encode.AppendPlain(dst, in.Values)
+	}
+	mark := e.Mem.Mark()
+	diffs := word.Take[U](&e.Mem, len(in.Values)-1)
+	last := in.Values[0]
+	for i, v := range in.Values[1:] {
+		diffs[i] = v - last
+		last = v
+	}
+	start := len(dst)
+	dst = trees.Pad(word.StoreOne(trees.AppendCode(dst, encoding.Delta), in.Values[0]), start)
+	child := in.Child(e, diffs, encoding.Delta, 0)
+	child.Wrap = true
+	dst = encode.Append(e, dst, child, p.Kids[0])
+	e.Mem.Release(mark)
+	return dst
+}
+
+func deltaCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeDelta[U]}, Append: appendDelta[U]}
+}
+
+var delta = encode.Row{
+	Row:      trees.Row{Code: encoding.Delta, Types: word.Ints, Describe: describeDelta, Ascends: deltaAscends},
+	Codecs:   encode.Codecs{W8: deltaCodec[uint8](), W16: deltaCodec[uint16](), W32: deltaCodec[uint32](), W64: deltaCodec[uint64]()},
+	Parts:    []encode.Part{{Type: encode.SameType}},
+	Tier:     encode.TierMiddle,
+	Levels:   2,
+	Roles:    encode.InRoles(),
+	PerValue: 270,
+	Estimate: estimateDelta,
+	Guess:    encode.TierHeavy,
+	Nests:    true,
+}
+
+func estimateDelta(w *encode.Weights, s *encode.Stats, _ encode.Found) int {
+	if s.N < 8 || s.Diff == 0 && s.Single {
+		return 0
+	}
+	header := trees.HeaderLen(s.T.Size())
+	size := header + w.PartSize(s.T, s.N-1, s.Diff)
+	if s.Diff == 0 { // a SingleValue
+		size = header + 2 + s.T.Size()
+	}
+	if s.Bends > 0 { // runs of differences
+		runs := w.PartSize(s.T, s.Bends, s.Diff) + w.PartSize(word.U32, s.Bends, bits.Len(uint(s.N/s.Bends))+1)
+		size = min(size, 32+runs)
+	}
+	if size >= w.DirectSize(s) && (w.Tier < encode.TierHeavy || s.Diff > s.Width) {
+		return 0
+	}
+	return size
+}
+
+func describeDelta(d *trees.Describer) {
+	size := d.T.Size()
+	if _, _, ok := d.Header(size); !ok {
+		return
+	}
+	d.Value(2, "first value")
+	d.Zeros(2+size, trees.HeaderLen(size))
+	d.Child("differences", trees.HeaderLen(size), len(d.Tree), true, d.T, max(d.N-1, 0))
+}

@@ -1,0 +1,228 @@
+package codec
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// BlockDictionary, code 14, all types:
+//
+//	0  2  0e 00
+//	2  4  u32 size of the codes in bytes
+//	6  4  u32 number of dictionary values D
+//	10 1  the dictionary values are a tree (not 0) or raw (0)
+//	11 5  zeros
+//	16    codes: tree of n u32
+//	      dictionary values, without zeros before them: tree of D T, or D little-endian T
+//
+// Code 0 stands for null and reads as zero, code k for dictionary value k-1.
+// Example, int16 7, 9, 7, codes as Plain:
+//
+//	0e 00 | 0e 00 00 00 | 02 00 00 00 | 00 | 5 zeros | 01 00 01 00 00 00 02 00 00 00 01 00 00 00 | 07 00 09 00
+type blockDictionary struct {
+	count         int
+	codes, values []byte
+	valuesNested  bool
+}
+
+func parseDictionary(tree []byte, n int) (d blockDictionary, err error) {
+	header, payload, err := trees.Split(tree, 9)
+	if err != nil {
+		return d, err
+	}
+	size := binary.LittleEndian.Uint32(header)
+	count := binary.LittleEndian.Uint32(header[4:])
+	if uint64(count) > uint64(n) {
+		return d, fault.Corruptf("dictionary of %d values for %d", count, n)
+	}
+	if uint64(size) > uint64(len(payload)) {
+		return d, fault.Corruptf("codes of %d bytes in %d", size, len(payload))
+	}
+	d.count, d.valuesNested = int(count), header[8] != 0
+	d.codes, d.values = payload[:size], payload[size:]
+	return d, nil
+}
+
+func decodeDictionary[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
+	table, codes, err := readDictionary[U](tree, t, len(dst), s)
+	if err != nil {
+		return err
+	}
+	return trees.GatherCodes(dst, &codes, table, s)
+}
+
+// readDictionary reads the dictionary of a tree of n values. The table begins
+// with what code 0 stands for.
+func readDictionary[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (table []U, c trees.Codes, err error) {
+	d, err := parseDictionary(tree, n)
+	if err != nil {
+		return nil, c, err
+	}
+	table = word.Take[U](&s.Mem, d.count+1)
+	table[0] = 0
+	if err := trees.DecodePart(table[1:], d.values, d.valuesNested, t, s); err != nil {
+		return nil, c, err
+	}
+	c, err = trees.ReadCodes(d.codes, n, s)
+	return table, c, err
+}
+
+func viewDictionary[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (v trees.View[U], err error) {
+	v.Form = trees.Coded
+	v.Values, v.Codes, err = readDictionary[U](tree, t, n, s)
+	return v, err
+}
+
+// appendDictionary writes the distinct values in ascending order, and the codes
+// of the slots. It falls back to Plain if more than p.Limit values are distinct.
+func appendDictionary[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	n := len(in.Values)
+	limit := p.Limit
+	if limit == 0 {
+		limit = n
+	}
+	mark := e.Mem.Mark()
+	defer e.Mem.Release(mark)
+	codes := word.Take[uint32](&e.Mem, n)
+	distinct := word.Take[U](&e.Mem, limit+1)
+	count, ok := word.Number(&e.Hash, codes, distinct, in.Values, limit)
+	if !ok {
+		return encode.AppendPlain(dst, in.Values)
+	}
+	values := sortDistinct(e, codes, distinct[:count], in.Flip())
+
+	start := len(dst)
+	dst = trees.AppendHeader(dst, encoding.BlockDictionary, 9)
+	dst = encode.Append(e, dst, encode.ChildOf[U, uint32](e, in, codes, encoding.BlockDictionary, 0), p.Kids[0])
+	size := len(dst) - start - 16
+	kid := p.Kids[1]
+	if size%8 != 0 && e.Weights.Features == 0 { // the reference reads a tree only where it is aligned
+		kid = &encode.Plan{}
+	}
+	dst, flag := encode.AppendPart(e, dst, in.Child(e, values, encoding.BlockDictionary, 1), kid)
+	header := dst[start+2:]
+	binary.LittleEndian.PutUint32(header, uint32(size))
+	binary.LittleEndian.PutUint32(header[4:], uint32(len(values)))
+	header[8] = flag
+	return dst
+}
+
+// sortDistinct brings distinct values, as word.Number made them last, into ascending order, and turns their numbers in
+// codes into dictionary codes: from 1.
+func sortDistinct[U word.Uint](e *encode.Workspace, codes []uint32, distinct []U, flip U) []U {
+	sorted := word.Take[U](&e.Mem, len(distinct))
+	low, high := word.Span(distinct, flip)
+	for i, v := range distinct {
+		sorted[i] = v ^ flip - low
+	}
+	word.SortBits(&e.Mem, sorted, bits.Len64(uint64(high-low)))
+	rank := word.Take[uint32](&e.Mem, len(distinct))
+	for i, v := range sorted {
+		v = (v + low) ^ flip
+		sorted[i] = v
+		rank[e.Hash.Index(uint64(v), 0)] = uint32(i + 1)
+	}
+	for i, c := range codes {
+		codes[i] = rank[c]
+	}
+	return sorted
+}
+
+func dictionaryCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{
+		Decoder: trees.Decoder[U]{Decode: decodeDictionary[U], View: viewDictionary[U]},
+		Append:  appendDictionary[U],
+		Look:    lookForDistinct[U],
+	}
+}
+
+var dictionary = encode.Row{
+	Row:      trees.Row{Code: encoding.BlockDictionary, Types: word.All, Describe: describeDictionary},
+	Codecs:   encode.Codecs{W8: dictionaryCodec[uint8](), W16: dictionaryCodec[uint16](), W32: dictionaryCodec[uint32](), W64: dictionaryCodec[uint64]()},
+	Parts:    []encode.Part{{Role: encode.AsCodes, Type: encode.Always(word.U32)}, {Type: encode.SameType}},
+	Tier:     encode.TierMiddle,
+	Levels:   2,
+	Roles:    encode.InRoles(),
+	Once:     true,
+	PerValue: 330,
+	Estimate: estimateDictionary,
+	Guess:    encode.TierLight,
+	Nests:    true,
+	Plan:     planDictionary,
+}
+
+func estimateDictionary(w *encode.Weights, s *encode.Stats, f encode.Found) int {
+	if 2*f.Count > s.N {
+		return 0
+	}
+	return 16 + 16 + trees.PackedSize(s.N, bits.Len(uint(f.Count-1))) + w.PartSize(s.T, f.Count, s.Width)
+}
+
+// planDictionary stops at dictionaries that take more than the best other encoding does.
+func planDictionary(s *encode.Stats, _ encode.Found, size int) encode.Plan {
+	p := encode.Plan{Limit: s.N / 2}
+	if size > 0 {
+		p.Limit = min(p.Limit, size)
+	}
+	return p
+}
+
+// spots is how many values are looked at for distinct ones.
+const spots = 1024
+
+// lookForDistinct estimates how many of the values are distinct, from spots spread over them: those that came twice say
+// how many came not at all (Chao, "Nonparametric Estimation of the Number of Classes in a Population", 1984). It is the
+// number of values if hardly any came twice.
+func lookForDistinct[U word.Uint](e *encode.Workspace, in encode.Input[U], _ *encode.Stats) encode.Found {
+	n := len(in.Values)
+	step := (n + spots - 1) / spots
+	h := &e.Hash
+	h.Begin(spots)
+	var seen [spots]uint8 // how often, at most 3
+	distinct, once, twice := 0, 0, 0
+	for i := 0; i < n; i += step {
+		k := h.Index(uint64(in.Values[i]), uint32(distinct))
+		switch seen[k] {
+		case 0:
+			distinct++
+			once++
+		case 1:
+			once--
+			twice++
+		case 2:
+			twice--
+		}
+		seen[k] = min(seen[k]+1, 3)
+	}
+	if step == 1 {
+		return encode.Found{Count: distinct}
+	}
+	if 16*twice < once {
+		return encode.Found{Count: n}
+	}
+	return encode.Found{Count: min(n, distinct+once*once/(2*max(twice, 1)))}
+}
+
+func describeDictionary(d *trees.Describer) {
+	if _, _, ok := d.Header(9); !ok {
+		return
+	}
+	d.Uint(2, 4, "size of codes")
+	d.Uint(6, 4, "dictionary values")
+	d.Uint(10, 1, "dictionary values are a tree:")
+	d.Zeros(11, 16)
+	p, err := parseDictionary(d.Tree, d.N)
+	if err != nil {
+		d.Node.Err = err
+		return
+	}
+	end := 16 + len(p.codes)
+	d.Child("codes", 16, end, true, word.U32, d.N)
+	d.Child("dictionary", end, len(d.Tree), p.valuesNested, d.T, p.count)
+}

@@ -1,0 +1,93 @@
+package codec
+
+import (
+	"math/bits"
+	"strconv"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// FFOR, code 4, integers (T of size bytes): FOR that packs the differences itself.
+//
+//	04 00 | T reference | u8 W | zeros up to 8, or 16 if size is 8 | ceil(n/1024) chunks of 128*W bytes: value - reference, modulo 2^bits
+//
+// Example, the header of FFOR with int64 reference 1000 and 2 bits:
+//
+//	04 00 | e8 03 00 00 00 00 00 00 | 02 | 00 00 00 00 00
+func decodeFFOR[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
+	p, err := parseFFOR[U](tree, len(dst))
+	if err != nil {
+		return err
+	}
+	p.Unpack(dst, s)
+	return nil
+}
+
+func parseFFOR[U word.Uint](tree []byte, n int) (trees.Packed[U], error) {
+	size := word.SizeOf[U]()
+	header, payload, err := trees.Split(tree, size+1)
+	if err != nil {
+		return trees.Packed[U]{}, err
+	}
+	return trees.NewPacked(word.LoadOne[U](header), int(header[size]), payload, n)
+}
+
+// appendFFOR packs the distances from the least value, in the order of in.
+func appendFFOR[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	if p.Width > 0 {
+		return appendFFORAs(e, dst, in.Values, U(p.Reference), p.Width)
+	}
+	low, high := in.Bounds()
+	if low == high {
+		return appendSingleValue(e, dst, in)
+	}
+	return appendFFORAs(e, dst, in.Values, low, bits.Len64(uint64(high-low)))
+}
+
+func appendFFORAs[U word.Uint](e *encode.Workspace, dst []byte, values []U, low U, w int) []byte {
+	start := len(dst)
+	dst = append(word.StoreOne(trees.AppendCode(dst, encoding.FFOR), low), byte(w))
+	return appendChunks(e, trees.Pad(dst, start), values, low, w)
+}
+
+func fforCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeFFOR[U], Packed: parseFFOR[U]}, Append: appendFFOR[U]}
+}
+
+var fusedFrameOfReference = encode.Row{
+	Row:      trees.Row{Code: encoding.FFOR, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "chunks") }},
+	Codecs:   encode.Codecs{W8: fforCodec[uint8](), W16: fforCodec[uint16](), W32: fforCodec[uint32](), W64: fforCodec[uint64]()},
+	Tier:     encode.TierLight,
+	Levels:   anyLevel,
+	Roles:    encode.InRoles(encode.AsCodes),
+	PerValue: 60,
+	PerByte:  30,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if s.Width == 0 {
+			return 0
+		}
+		return trees.HeaderLen(s.T.Size()+1) + trees.PackedSize(s.N, s.Width)
+	},
+	Direct:   true,
+	PartSize: func(n int, _ word.Type, width int) int { return 16 + trees.PackedSize(n, width) },
+	Plan:     planFFOR,
+}
+
+func planFFOR(s *encode.Stats, _ encode.Found, _ int) encode.Plan {
+	return encode.Plan{Reference: s.Low, Width: s.Width}
+}
+
+// describeFFOR describes trees that begin like FFOR.
+func describeFFOR(d *trees.Describer, rest string) {
+	size := d.T.Size()
+	if _, _, ok := d.Header(size + 1); !ok {
+		return
+	}
+	d.Value(2, "reference")
+	d.Node.Params = strconv.FormatUint(d.Uint(2+size, 1, "bits"), 10)
+	d.Zeros(3+size, trees.HeaderLen(size+1))
+	d.Rest(trees.HeaderLen(size+1), rest)
+}

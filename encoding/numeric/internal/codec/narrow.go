@@ -1,0 +1,140 @@
+package codec
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Narrow, code 0x8004 (edition 2026), uint16 to uint64: values that fit into a
+// narrower unsigned type of X bytes.
+//
+//	04 80 | u8 X: 1, 2 or 4, less than the size of the type | nested flag | 4 zeros | tree of n uX, or n little-endian uX
+//
+// Example, uint32 5, 200 as raw bytes:
+//
+//	04 80 | 01 | 00 | 00 00 00 00 | 05 c8
+func decodeNarrow[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
+	header, payload, err := trees.Split(tree, 2)
+	if err != nil {
+		return err
+	}
+	size, nested := int(header[0]), header[1] != 0
+	if _, ok := narrowType(size); !ok || size >= word.SizeOf[U]() {
+		return fault.Corruptf("values of %d bytes narrowed to %d", word.SizeOf[U](), size)
+	}
+	switch size {
+	case 1:
+		return widen(dst, payload, nested, word.U8, extendZero[U, uint8], s)
+	case 2:
+		return widen(dst, payload, nested, word.U16, extendZero[U, uint16], s)
+	}
+	return widen(dst, payload, nested, word.U32, extendZero[U, uint32], s)
+}
+
+// narrowType is the unsigned type of 1, 2 or 4 bytes.
+func narrowType(size int) (word.Type, bool) {
+	switch size {
+	case 1:
+		return word.U8, true
+	case 2:
+		return word.U16, true
+	case 4:
+		return word.U32, true
+	}
+	return 0, false
+}
+
+func extendZero[U, X word.Uint](dst []U, src []X) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = U(v)
+	}
+}
+
+// appendNarrow cuts values to the least number of bytes that holds them.
+func appendNarrow[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	var all U
+	for _, v := range in.Values {
+		all |= v
+	}
+	switch {
+	case uint64(all) < 1<<8 && word.SizeOf[U]() > 1:
+		return appendNarrowTo[U, uint8](e, dst, in, p)
+	case uint64(all) < 1<<16 && word.SizeOf[U]() > 2:
+		return appendNarrowTo[U, uint16](e, dst, in, p)
+	case uint64(all) < 1<<32 && word.SizeOf[U]() > 4:
+		return appendNarrowTo[U, uint32](e, dst, in, p)
+	}
+	return encode.AppendPlain(dst, in.Values)
+}
+
+func appendNarrowTo[U, X word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	mark := e.Mem.Mark()
+	narrow := word.Take[X](&e.Mem, len(in.Values))
+	for i, v := range in.Values {
+		narrow[i] = X(v)
+	}
+	t, _ := narrowType(word.SizeOf[X]())
+	start := len(dst)
+	dst = trees.AppendHeader(dst, encoding.Narrow, 2)
+	child := encode.ChildOf[U, X](e, in, narrow, encoding.Narrow, 0)
+	child.T = t
+	dst, flag := encode.AppendPart(e, dst, child, p.Kids[0])
+	dst[start+2], dst[start+3] = byte(word.SizeOf[X]()), flag
+	e.Mem.Release(mark)
+	return dst
+}
+
+func narrowCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{
+		Decoder: trees.Decoder[U]{Decode: decodeNarrow[U]},
+		Append:  appendNarrow[U],
+	}
+}
+
+var narrow = encode.Row{
+	Row:      trees.Row{Code: encoding.Narrow, Types: word.UnsignedInts & word.From16, Describe: describeNarrow},
+	Codecs:   encode.Codecs{W16: narrowCodec[uint16](), W32: narrowCodec[uint32](), W64: narrowCodec[uint64]()},
+	Needs:    needs(edition.Narrow),
+	Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(word.U8)}}, // or wider,
+	Tier:     encode.TierMiddle,
+	Levels:   3,
+	Roles:    encode.InRoles(encode.AsCodes),
+	PerValue: 250,
+	Estimate: estimateNarrow,
+	Guess:    encode.TierHeavy,
+	Nests:    true,
+	Direct:   true,
+	PartSize: wholeBytesSize,
+}
+
+func estimateNarrow(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+	width := 8
+	for width < s.MaxWidth {
+		width *= 2
+	}
+	if s.MaxWidth == 0 || width >= 8*s.T.Size() {
+		return 0
+	}
+	return 8 + s.N*width/8
+}
+
+func describeNarrow(d *trees.Describer) {
+	header, _, ok := d.Header(2)
+	if !ok {
+		return
+	}
+	size := int(d.Uint(2, 1, "bytes of a value"))
+	d.Uint(3, 1, "values are a tree:")
+	d.Zeros(4, trees.HeaderLen(2))
+	t, ok := narrowType(size)
+	if !ok || size >= d.T.Size() {
+		d.Node.Err = fault.Corruptf("values of %d bytes narrowed to %d", d.T.Size(), size)
+		return
+	}
+	d.Child("values", trees.HeaderLen(2), len(d.Tree), header[1] != 0, t, d.N)
+}

@@ -1,0 +1,317 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// PatchedPack, code 0x8005 (edition 2026), integers (T of size bytes, U the
+// unsigned type of that size): FFOR with exceptions, so that a few outliers do
+// not widen all (Zukowski, Heman, Nes and Boncz, "Super-Scalar RAM-CPU Cache
+// Compression", ICDE 2006).
+//
+//	0    2  05 80
+//	2    1  W: bits of a packed value, 1 to bits of T - 1
+//	3    1  the positions are a tree (not 0) or raw (0)
+//	4    1  the high parts are a tree, or raw
+//	5    3  zeros
+//	8    4  u32 number of exceptions X
+//	12   4  u32 size of the positions in bytes
+//	16      T base, then zeros up to 24
+//	24      ceil(n/1024) chunks of 128*W bytes (package fastlanes): the low W bits of value - base
+//	        positions, ascending: tree of X u32, or X u32
+//	        zeros up to a multiple of 8
+//	        high parts: tree of X I, or X little-endian I; to the end
+//
+// I is the signed type as wide as T: an exception may lie on either side of the
+// base. value = base + low, at an exception base + low + (high << W), all modulo
+// 2^bits. Without exceptions nothing follows the chunks. Example, the header for
+// uint16 with base 10, W=2 and one exception, both parts raw:
+//
+//	05 80 | 02 | 00 | 00 | 00 00 00 | 01 00 00 00 | 04 00 00 00 | 0a 00 00 00 00 00 00 00
+type patched[U word.Uint] struct {
+	trees.Packed[U]
+	count                      int
+	positions, highs           []byte
+	positionsNested, highsNest bool
+}
+
+const patchedHeader = 22 // bytes behind the code
+
+func parsePatched[U word.Uint](tree []byte, n int) (p patched[U], err error) {
+	header, payload, err := trees.Split(tree, patchedHeader)
+	if err != nil {
+		return p, err
+	}
+	w := int(header[0])
+	p.positionsNested, p.highsNest = header[1] != 0, header[2] != 0
+	count, size := binary.LittleEndian.Uint32(header[6:]), binary.LittleEndian.Uint32(header[10:])
+	if w < 1 || w >= word.BitsOf[U]() {
+		return p, fault.Corruptf("width of %d bits in patched values of %d", w, word.BitsOf[U]())
+	}
+	if uint64(count) > uint64(n) {
+		return p, fault.Corruptf("%d exceptions in %d values", count, n)
+	}
+	p.count = int(count)
+	chunks := trees.PackedSize(n, w)
+	if chunks > len(payload) || p.count == 0 && chunks != len(payload) {
+		return p, fault.Corruptf("%d bytes for chunks of %d", len(payload), chunks)
+	}
+	p.Packed, err = trees.NewPacked(word.LoadOne[U](header[14:]), w, payload[:chunks], n)
+	if err != nil || p.count == 0 {
+		return p, err
+	}
+	p.positions, p.highs, err = trees.CutPadded(payload[chunks:], size)
+	return p, err
+}
+
+func decodePatched[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
+	p, err := parsePatched[U](tree, len(dst))
+	if err != nil {
+		return err
+	}
+	positions, highs, err := p.exceptions(t, len(dst), s)
+	if err != nil {
+		return err
+	}
+	p.Unpack(dst, s)
+	for i, at := range positions {
+		dst[at] += highs[i]
+	}
+	return nil
+}
+
+func chunkedPatched[U word.Uint](tree []byte, t word.Type, n int, s *trees.Scratch) (c trees.Chunked[U], ok bool, err error) {
+	c.Step = 1
+	p, err := parsePatched[U](tree, n)
+	if err != nil {
+		return c, true, err
+	}
+	c.Packed = p.Packed
+	c.Positions, c.Highs, err = p.exceptions(t, n, s)
+	return c, true, err
+}
+
+// exceptions reads the exceptions among n values: where they are, and what they add.
+func (p *patched[U]) exceptions(t word.Type, n int, s *trees.Scratch) (positions []uint32, highs []U, err error) {
+	if p.count == 0 {
+		return nil, nil, nil
+	}
+	positions, highs = word.Take[uint32](&s.Mem, p.count), word.Take[U](&s.Mem, p.count)
+	if err := trees.DecodePart(positions, p.positions, p.positionsNested, word.U32, s); err != nil {
+		return nil, nil, err
+	}
+	if err := trees.DecodePart(highs, p.highs, p.highsNest, t.ToSigned(), s); err != nil {
+		return nil, nil, err
+	}
+	last := int64(-1)
+	for i, at := range positions {
+		if int64(at) <= last || uint64(at) >= uint64(n) {
+			return nil, nil, fault.Corruptf("exception at %d after %d of %d", at, last, n)
+		}
+		last = int64(at)
+		highs[i] <<= p.W
+	}
+	return positions, highs, nil
+}
+
+// appendPatched packs to p.Width bits from p.Reference on, or to those that take
+// least if p.Width is 0.
+func appendPatched[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	n := len(in.Values)
+	base, w := U(p.Reference), p.Width
+	if w == 0 {
+		f := findPatches(e, in)
+		base, w = U(f.Reference), f.Width
+	}
+	if w == 0 || w >= word.BitsOf[U]() {
+		return appendFFOR(e, dst, in, encode.Plan{})
+	}
+	mark := e.Mem.Mark()
+	defer e.Mem.Release(mark)
+	positions := word.Take[uint32](&e.Mem, n)
+	highs := word.Take[U](&e.Mem, n)
+	count := 0
+	for i, v := range in.Values {
+		high := U(word.SignedOf(v-base) >> w)
+		positions[count], highs[count] = uint32(i), high
+		if high != 0 {
+			count++
+		}
+	}
+	e.Decode += encode.PerRun * int64(count)
+	start := len(dst)
+	dst = trees.AppendHeader(dst, encoding.PatchedPack, patchedHeader)
+	dst = appendChunks(e, dst, in.Values, base, w)
+	size := 0
+	var flags [2]byte
+	if count > 0 {
+		at := len(dst)
+		dst, flags[0] = encode.AppendPart(e, dst, encode.ChildOf[U, uint32](e, in, positions[:count], encoding.PatchedPack, 0), p.Kids[0])
+		size = len(dst) - at
+		dst = trees.Pad(dst, start)
+		dst, flags[1] = encode.AppendPart(e, dst, in.Child(e, highs[:count], encoding.PatchedPack, 1), p.Kids[1])
+	}
+	header := dst[start+2:]
+	header[0], header[1], header[2] = byte(w), flags[0], flags[1]
+	binary.LittleEndian.PutUint32(header[6:], uint32(count))
+	binary.LittleEndian.PutUint32(header[10:], uint32(size))
+	word.StoreOne(header[14:14], base)
+	return dst
+}
+
+// findPatches finds how to pack values, going by a sample: those from Reference on in Width bits, 0 if that does not pay,
+// and Count of 1024 values are exceptions then.
+func findPatches[U word.Uint](e *encode.Workspace, in encode.Input[U]) (f encode.Found) {
+	flip := in.Flip()
+	mark := e.Mem.Mark()
+	defer e.Mem.Release(mark)
+	sample := word.Take[U](&e.Mem, encode.SampleLen)[:0]
+	for i := range in.Windows() {
+		sample = append(sample, in.Window(i)...)
+	}
+	n := len(sample)
+	low, high := word.Span(in.Values, flip)
+	full := bits.Len64(uint64(high - low))
+	for i, v := range sample {
+		sample[i] = v ^ flip - low
+	}
+	word.SortBits(&e.Mem, sample, full)
+	best := n * full
+	for bit := full - 1; bit >= 1; bit-- {
+		first, covered := densest(sample, U(1)<<bit-1)
+		cost := n*bit + (n-covered)*patchedBits
+		if cost < best {
+			best = cost
+			base := (low + lowered(sample[first:first+covered], U(1)<<bit-1)) ^ flip
+			f = encode.Found{Reference: uint64(base), Width: bit, Count: (n - covered) * 1024 / n}
+		}
+		if covered < n/2 {
+			break
+		}
+	}
+	return f
+}
+
+// lowered is where a range as wide as reach, which holds sorted values, best
+// begins: at 0 if that is near enough, else with equal room on both sides.
+func lowered[U word.Uint](sorted []U, reach U) U {
+	first := sorted[0]
+	room := reach - (sorted[len(sorted)-1] - first)
+	if first <= room {
+		return 0
+	}
+	return first - room/2
+}
+
+// minPatched is the number of values below which packing, in chunks of 1024, does
+// not pay.
+const minPatched = 512
+
+// patchedBits is about what an exception takes: position and high part.
+const patchedBits = 18
+
+// densest finds where in sorted values a range as wide as reach holds most.
+func densest[U word.Uint](sorted []U, reach U) (first, covered int) {
+	j := 0
+	for i, v := range sorted {
+		for j < len(sorted) && sorted[j]-v <= reach {
+			j++
+		}
+		if j-i > covered {
+			first, covered = i, j-i
+		}
+	}
+	return first, covered
+}
+
+func patchedPackCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{
+		Decoder: trees.Decoder[U]{Decode: decodePatched[U], Chunked: chunkedPatched[U]},
+		Append:  appendPatched[U],
+		Look:    lookForPatches[U],
+	}
+}
+
+var patchedPack = encode.Row{
+	Row:      trees.Row{Code: encoding.PatchedPack, Types: word.Ints, Describe: describePatched},
+	Codecs:   encode.Codecs{W8: patchedPackCodec[uint8](), W16: patchedPackCodec[uint16](), W32: patchedPackCodec[uint32](), W64: patchedPackCodec[uint64]()},
+	Needs:    needs(edition.PatchedPack),
+	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
+	Tier:     encode.TierMiddle,
+	Levels:   1,
+	Roles:    encode.InRoles(encode.AsCodes),
+	Once:     true,
+	PerValue: 70,
+	PerByte:  30,
+	Estimate: estimatePatched,
+	Guess:    encode.TierLight,
+	Nests:    true,
+	Plan: func(_ *encode.Stats, f encode.Found, _ int) encode.Plan {
+		return encode.Plan{Reference: f.Reference, Width: f.Width}
+	},
+}
+
+// estimatePatched goes by what lookForPatches found: base, bits of a value, exceptions among 1024 values.
+func estimatePatched(w *encode.Weights, s *encode.Stats, f encode.Found) int {
+	if f.Width == 0 {
+		return 0
+	}
+	count := max(s.N*f.Count/1024, 1)
+	gap := min(bits.Len(uint(s.N/count))+2, bits.Len(uint(s.N)))
+	return trees.HeaderLen(patchedHeader) + trees.PackedSize(s.N, f.Width) + w.PartSize(word.U32, count, gap) +
+		w.PartSize(s.T.ToSigned(), count, s.Width-f.Width)
+}
+
+func lookForPatches[U word.Uint](e *encode.Workspace, in encode.Input[U], s *encode.Stats) encode.Found {
+	if s.Width <= 1 || s.N < minPatched {
+		return encode.Found{}
+	}
+	return findPatches(e, in)
+}
+
+func describePatched(d *trees.Describer) {
+	if _, _, ok := d.Header(patchedHeader); !ok {
+		return
+	}
+	w := int(d.Uint(2, 1, "bits"))
+	d.Uint(3, 1, "positions are a tree:")
+	d.Uint(4, 1, "high parts are a tree:")
+	d.Zeros(5, 8)
+	x := d.Uint(8, 4, "exceptions")
+	size := int(d.Uint(12, 4, "size of positions"))
+	d.Value(16, "base")
+	d.Zeros(16+d.T.Size(), 24)
+	d.Node.Params = fmt.Sprintf("%d,x=%d", w, x)
+	if w < 1 || w >= 8*d.T.Size() || x > uint64(d.N) {
+		d.Node.Err = fault.Corruptf("width %d and %d exceptions in %d values of %d bits", w, x, d.N, 8*d.T.Size())
+		return
+	}
+	end := 24 + trees.PackedSize(d.N, w)
+	if end > len(d.Tree) {
+		d.Node.Err = fault.Corruptf("%d bytes for chunks of %d", len(d.Tree)-24, end-24)
+		return
+	}
+	d.Field(24, end-24, "chunks")
+	if x == 0 {
+		d.Rest(end, "too much")
+		return
+	}
+	positions, _, err := trees.CutPadded(d.Tree[end:], uint32(size))
+	if err != nil {
+		d.Node.Err = err
+		return
+	}
+	highs := end + encoding.PadTo8(len(positions))
+	d.Child("positions", end, end+size, d.Tree[3] != 0, word.U32, int(x))
+	d.Zeros(end+size, highs)
+	d.Child("high parts", highs, len(d.Tree), d.Tree[4] != 0, d.T.ToSigned(), int(x))
+}

@@ -1,0 +1,190 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/prefixbins"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// PrefixBins, code 0x8006 (edition 2026), integers: the number line is cut into
+// bins; a value is the prefix code of its bin, short for bins that hold many
+// values, and its offset in the bin. So do Deflate's distances (RFC 1951), and
+// for columns Loncaric, Jeppesen and Zinberg, "Pcodec: Better Compression for
+// Numerical Sequences" (2025).
+//
+//	0    2  06 80
+//	2    2  u16 number of bins B, 1 to 4096
+//	4    4  u32 size of the lows in bytes
+//	8    4  u32 size of the widths in bytes
+//	12  12  u32 size in bytes of streams 0, 1 and 2; stream 3 takes what is left
+//	24      lows: tree of B T, the least value of each bin
+//	        zeros up to a multiple of 8
+//	        widths: tree of 2B u8: the code length of each bin, then the bits of its offsets
+//	        zeros up to a multiple of 8
+//	        streams 0 to 3, then 8 zero bytes
+//
+// Value i is in stream i mod 4: its code and then its offset. Streams are filled
+// from the least significant bit of each byte; as in Deflate, codes begin with
+// their most significant bit, offsets with the least. Codes are canonical:
+// shorter ones first, equally long ones in the order of the bins, each one more
+// than the last. They are 1 to 12 bits long and complete; a single bin has a code
+// of 0 bits. value = low + offset, wrapping. Unused bits at the end are zero.
+//
+// Example: bins 10 and 20 with codes 0 and 1 and offsets of 0 and 2 bits; of the
+// values 10, 21, 10, 10, 23 stream 0 holds 10 and 23, which is the byte 0e (0,
+// then 1 and 3).
+type binsParts struct {
+	count        int
+	lows, widths []byte
+	starts       [prefixbins.Streams + 1]int // of each stream in data, and the end of the last
+	data         []byte                      // streams and 8 zero bytes
+	widthsAt     int                         // in the tree
+	dataAt       int
+}
+
+const binsHeader = 22 // bytes behind the code
+
+func parsePrefixBins(tree []byte) (p binsParts, err error) {
+	header, payload, err := trees.Split(tree, binsHeader)
+	if err != nil {
+		return p, err
+	}
+	p.count = int(binary.LittleEndian.Uint16(header))
+	if p.count < 1 || p.count > prefixbins.MaxBins {
+		return p, fault.Corruptf("%d bins", p.count)
+	}
+	if p.lows, payload, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[2:])); err != nil {
+		return p, err
+	}
+	p.widthsAt = len(tree) - len(payload)
+	if p.widths, p.data, err = trees.CutPadded(payload, binary.LittleEndian.Uint32(header[6:])); err != nil {
+		return p, err
+	}
+	p.dataAt = len(tree) - len(p.data)
+	left := uint64(len(p.data))
+	if left < prefixbins.Slack {
+		return p, fault.Corruptf("streams of %d bytes", left)
+	}
+	left -= prefixbins.Slack
+	for k := range prefixbins.Streams - 1 {
+		size := uint64(binary.LittleEndian.Uint32(header[10+4*k:]))
+		if size > left {
+			return p, fault.Corruptf("stream %d of %d bytes in %d", k, size, left)
+		}
+		left -= size
+		p.starts[k+1] = p.starts[k] + int(size)
+	}
+	p.starts[prefixbins.Streams] = len(p.data) - prefixbins.Slack
+	return p, nil
+}
+
+func decodePrefixBins[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratch) error {
+	p, err := parsePrefixBins(tree)
+	if err != nil {
+		return err
+	}
+	lows := word.Take[U](&s.Mem, p.count)
+	if err := trees.Decode(lows, p.lows, t, s); err != nil {
+		return err
+	}
+	widths := word.Take[uint8](&s.Mem, 2*p.count)
+	if err := trees.Decode(widths, p.widths, word.U8, s); err != nil {
+		return err
+	}
+	return prefixbins.Decode(&s.Mem, dst, lows, widths, p.data, p.starts)
+}
+
+// appendPrefixBins falls back to FFOR where bins do not pay.
+func appendPrefixBins[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	mark := e.Mem.Mark()
+	defer e.Mem.Release(mark)
+	flip := in.Flip()
+	b := prefixbins.Choose(&e.Mem, in.Values, flip)
+	if b.Lows == nil {
+		return appendFFOR(e, dst, in, encode.Plan{})
+	}
+	start := len(dst)
+	dst = trees.AppendHeader(dst, encoding.PrefixBins, binsHeader)
+	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(b.Lows)))
+	lows := word.Take[U](&e.Mem, len(b.Lows))
+	for i, low := range b.Lows {
+		lows[i] = low ^ flip
+	}
+	at := len(dst)
+	child := in.Child(e, lows, encoding.PrefixBins, 0)
+	child.Wrap = in.Wrap
+	dst = encode.Append(e, dst, child, p.Kids[0])
+	binary.LittleEndian.PutUint32(dst[start+4:], uint32(len(dst)-at))
+	dst = trees.Pad(dst, start)
+	at = len(dst)
+	dst = encode.Append(e, dst, encode.ChildOf[U, uint8](e, in, b.Widths, encoding.PrefixBins, 1), p.Kids[1])
+	binary.LittleEndian.PutUint32(dst[start+8:], uint32(len(dst)-at))
+	dst = trees.Pad(dst, start)
+	codes := b.Codes(&e.Mem)
+	for k := range prefixbins.Streams {
+		at := len(dst)
+		dst = b.AppendStream(dst, in.Values, k, codes, flip)
+		if k < prefixbins.Streams-1 {
+			binary.LittleEndian.PutUint32(dst[start+12+4*k:], uint32(len(dst)-at))
+		}
+	}
+	var zeros [prefixbins.Slack]byte
+	return append(dst, zeros[:]...)
+}
+
+func prefixBinsCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodePrefixBins[U]}, Append: appendPrefixBins[U]}
+}
+
+var prefixBins = encode.Row{
+	Row:      trees.Row{Code: encoding.PrefixBins, Types: word.Ints, Describe: describePrefixBins},
+	Codecs:   encode.Codecs{W8: prefixBinsCodec[uint8](), W16: prefixBinsCodec[uint16](), W32: prefixBinsCodec[uint32](), W64: prefixBinsCodec[uint64]()},
+	Needs:    needs(edition.PrefixBins),
+	Parts:    []encode.Part{{Type: encode.SameType}, {Type: encode.Always(word.U8)}},
+	Tier:     encode.TierHeavy,
+	Levels:   2,
+	Roles:    encode.InRoles(encode.AsCodes, encode.AsNarrowed),
+	PerValue: 1000,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if s.N < minZstd || s.Width < 2 {
+			return 0
+		}
+		return trees.HeaderLen(binsHeader) + 256 + s.N*s.Width/8
+	},
+	Guess: encode.TierLight,
+	Nests: true,
+}
+
+func describePrefixBins(d *trees.Describer) {
+	if _, _, ok := d.Header(binsHeader); !ok {
+		return
+	}
+	d.Node.Params = strconv.FormatUint(d.Uint(2, 2, "bins"), 10)
+	d.Uint(4, 4, "size of lows")
+	d.Uint(8, 4, "size of widths")
+	for k := range prefixbins.Streams - 1 {
+		d.Uint(12+4*k, 4, fmt.Sprintf("size of stream %d", k))
+	}
+	p, err := parsePrefixBins(d.Tree)
+	if err != nil {
+		d.Node.Err = err
+		return
+	}
+	lows := trees.HeaderLen(binsHeader)
+	d.Child("lows", lows, lows+len(p.lows), true, d.T, p.count)
+	d.Zeros(lows+len(p.lows), p.widthsAt)
+	d.Child("widths of codes and offsets", p.widthsAt, p.widthsAt+len(p.widths), true, word.U8, 2*p.count)
+	d.Zeros(p.widthsAt+len(p.widths), p.dataAt)
+	for k := range prefixbins.Streams {
+		d.Field(p.dataAt+p.starts[k], p.starts[k+1]-p.starts[k], fmt.Sprintf("stream %d", k))
+	}
+	d.Zeros(p.dataAt+p.starts[prefixbins.Streams], len(d.Tree))
+}

@@ -1,0 +1,79 @@
+package codec
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// SingleValue, code 7, all types: one value stands for all slots, nulls too.
+//
+//	07 00 | value, little-endian
+//
+// There are no zeros behind the code. Example, int32 7, 7, 7:
+//
+//	07 00 | 07 00 00 00
+func decodeSingleValue[U word.Uint](dst []U, tree []byte, _ word.Type, _ *trees.Scratch) error {
+	v, err := constantOf[U](tree)
+	if err == nil {
+		word.Fill(dst, v)
+	}
+	return err
+}
+
+func constantOf[U word.Uint](tree []byte) (v U, err error) {
+	if len(tree) < 2+word.SizeOf[U]() {
+		return 0, fault.Corruptf("%d bytes for a value of %d", len(tree)-2, word.SizeOf[U]())
+	}
+	return word.LoadOne[U](tree[2:]), nil
+}
+
+// appendSingleValue writes the one value of in, or its runs if it has several.
+func appendSingleValue[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U]) []byte {
+	if len(in.Values) == 0 {
+		return encode.AppendPlain(dst, in.Values)
+	}
+	v := in.Values[0]
+	for _, other := range in.Values {
+		if other != v {
+			return appendRunLength(e, dst, in, encode.Plan{Code: encoding.RunLength, Kids: [2]*encode.Plan{{}, {Code: encoding.FLBitPack}}})
+		}
+	}
+	return word.StoreOne(trees.AppendCode(dst, encoding.SingleValue), v)
+}
+
+func singleValueCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{
+		Decoder: trees.Decoder[U]{Decode: decodeSingleValue[U], Constant: constantOf[U]},
+		Append: func(e *encode.Workspace, dst []byte, in encode.Input[U], _ encode.Plan) []byte {
+			return appendSingleValue(e, dst, in)
+		},
+	}
+}
+
+var singleValue = encode.Row{
+	Row:      trees.Row{Code: encoding.SingleValue, Types: word.All, Describe: describeSingleValue},
+	Codecs:   encode.Codecs{W8: singleValueCodec[uint8](), W16: singleValueCodec[uint16](), W32: singleValueCodec[uint32](), W64: singleValueCodec[uint64]()},
+	Tier:     encode.TierPlain,
+	Levels:   anyLevel,
+	Roles:    anyRole,
+	PerValue: 20,
+	PerByte:  10,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if !s.Single {
+			return 0
+		}
+		return 2 + s.T.Size()
+	},
+}
+
+func describeSingleValue(d *trees.Describer) {
+	if len(d.Tree) < 2+d.T.Size() {
+		d.Node.Err = fault.Corruptf("%d bytes for a value of %d", len(d.Tree)-2, d.T.Size())
+		return
+	}
+	d.Value(2, "value")
+	d.Rest(2+d.T.Size(), "ignored")
+}

@@ -1,0 +1,44 @@
+// Package codec has the encodings of numbers, each in a file of its own: its layout drawn on top, then how it is parsed,
+// decoded and written, and its row for the table, with its estimate and its description.
+package codec
+
+import (
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Table is all encodings of numbers. A new one is a file and a line here. The order decides between encodings that are
+// expected to cost the same.
+var Table = encode.NewTable(
+	&plain,
+	&singleValue,
+	&bitPack,
+	&fusedFrameOfReference,
+	&runLength,
+	&frameOfReference,
+	&delta,
+	&truncateU8,
+	&truncateU16,
+	&truncateU32,
+	&truncateU64,
+	&alpFloats,
+	&alpSplit,
+	&dictionary,
+	&sparse,
+	&zigZag,
+	&lz4Block,
+	&zstandard,
+	&commonDivisor,
+	&narrow,
+	&patchedPack,
+	&tightPack,
+	&bytePlanes,
+	&prefixBins,
+)
+
+// anyLevel is deeper than trees become that are not asked for by name.
+const anyLevel = 9
+
+const anyRole = ^encode.Roles(0)
+
+func needs(f edition.Feature) edition.Set { return edition.Set(0).With(f) }

@@ -1,0 +1,176 @@
+package codec
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// TruncateU8, U16, U32, U64, codes 8 to 11, signed integers at least as wide as
+// what they are cut to (X bits; none for int8):
+//
+//	08 00 | nested flag | 5 zeros | tree of n uX, or n little-endian uX
+//
+// The low X bits of each value are kept; reading extends their sign. Where X is
+// the width of the type this is a mere cast, to reach FLBitPack. Example, int32
+// -1, 2, 127:
+//
+//	08 00 | 00 | 00 00 00 00 00 | ff 02 7f
+func decodeTruncate[U word.Uint](dst []U, code encoding.Code, tree []byte, s *trees.Scratch) error {
+	header, payload, err := trees.Split(tree, 1)
+	if err != nil {
+		return err
+	}
+	nested := header[0] != 0
+	width := truncateSize(code)
+	if width == word.SizeOf[U]() {
+		return trees.DecodePartExactly(dst, payload, nested, truncateType(code), s)
+	}
+	switch width {
+	case 1:
+		return widen(dst, payload, nested, word.U8, extendSign[U, uint8], s)
+	case 2:
+		return widen(dst, payload, nested, word.U16, extendSign[U, uint16], s)
+	}
+	return widen(dst, payload, nested, word.U32, extendSign[U, uint32], s)
+}
+
+func truncateSize(code encoding.Code) int { return 1 << (code - encoding.TruncateU8) }
+
+func truncateType(code encoding.Code) word.Type { return word.U8 + word.Type(code-encoding.TruncateU8) }
+
+// widen decodes values of type X and extends them.
+func widen[U, X word.Uint](dst []U, part []byte, nested bool, t word.Type, extend func(dst []U, src []X), s *trees.Scratch) error {
+	if nested {
+		p, ok, err := trees.ParsePacked[X](part, t, len(dst), s)
+		if err != nil {
+			return err
+		}
+		if ok {
+			tmp := word.Take[X](&s.Mem, fastlanes.ChunkLen)
+			for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+				c := dst[at:min(at+fastlanes.ChunkLen, len(dst))]
+				p.Chunk(tmp, at, s)
+				extend(c, tmp)
+			}
+			return nil
+		}
+	}
+	narrow := word.Take[X](&s.Mem, len(dst))
+	if err := trees.DecodePartExactly(narrow, part, nested, t, s); err != nil {
+		return err
+	}
+	extend(dst, narrow)
+	return nil
+}
+
+// extendSign widens signed values that are stored as unsigned ones: flipping the
+// sign bit and subtracting it again borrows into the upper bits.
+func extendSign[U, X word.Uint](dst []U, src []X) {
+	sign := X(1) << (word.BitsOf[X]() - 1)
+	wide := U(sign)
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = U(v^sign) - wide
+	}
+}
+
+// appendTruncate cuts values to the width of code, or the next that holds them.
+func appendTruncate[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	code := p.Code
+	low, high := in.Bounds()
+	for !encode.FitsSigned(low, high, 8*truncateSize(code)) {
+		code++
+	}
+	if !e.Takes(code, in.T) { // int8
+		return encode.AppendPlain(dst, in.Values)
+	}
+	switch truncateSize(code) {
+	case 1:
+		return appendTruncateTo[U, uint8](e, dst, in, code, p)
+	case 2:
+		return appendTruncateTo[U, uint16](e, dst, in, code, p)
+	case 4:
+		return appendTruncateTo[U, uint32](e, dst, in, code, p)
+	}
+	return appendTruncateTo[U, uint64](e, dst, in, code, p)
+}
+
+func appendTruncateTo[U, X word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], code encoding.Code, p encode.Plan) []byte {
+	mark := e.Mem.Mark()
+	narrow := word.Take[X](&e.Mem, len(in.Values))
+	for i, v := range in.Values {
+		narrow[i] = X(v)
+	}
+	dst = appendFlagged(e, dst, code, encode.ChildOf[U, X](e, in, narrow, code, 0), p.Kids[0])
+	e.Mem.Release(mark)
+	return dst
+}
+
+// appendFlagged writes an encoding whose only header is the flag of its child.
+func appendFlagged[X word.Uint](e *encode.Workspace, dst []byte, code encoding.Code, child encode.Input[X], p *encode.Plan) []byte {
+	start := len(dst)
+	dst = trees.AppendHeader(dst, code, 1)
+	dst, flag := encode.AppendPart(e, dst, child, p)
+	dst[start+2] = flag
+	return dst
+}
+
+func truncateCodec[U word.Uint](code encoding.Code) encode.Codec[U] {
+	return encode.Codec[U]{
+		Decoder: trees.Decoder[U]{Decode: func(dst []U, t []byte, _ word.Type, s *trees.Scratch) error { return decodeTruncate(dst, code, t, s) }},
+		Append:  appendTruncate[U],
+	}
+}
+
+var (
+	truncateU8  = truncateRow(encoding.TruncateU8, word.From16, encode.TierMiddle)
+	truncateU16 = truncateRow(encoding.TruncateU16, word.From16, encode.TierMiddle)
+	truncateU32 = truncateRow(encoding.TruncateU32, word.From32, encode.TierMiddle)
+	truncateU64 = truncateRow(encoding.TruncateU64, word.From64, encode.TierNever)
+)
+
+func truncateRow(code encoding.Code, wide word.Types, tier encode.Tier) encode.Row {
+	width := 8 * truncateSize(code)
+	return encode.Row{
+		Row:      trees.Row{Code: code, Types: wide & word.SignedInts, Describe: func(d *trees.Describer) { describeFlagged(d, truncateType(code)) }},
+		Codecs:   encode.Codecs{W16: truncateCodec[uint16](code), W32: truncateCodec[uint32](code), W64: truncateCodec[uint64](code)},
+		Parts:    []encode.Part{{Role: encode.AsNarrowed, Type: encode.Always(truncateType(code))}},
+		Tier:     tier,
+		Levels:   2,
+		Roles:    encode.InRoles(),
+		PerValue: 240,
+		Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+			if s.Signed != width || width >= 8*s.T.Size() {
+				return 0
+			}
+			return 8 + s.N*width/8
+		},
+		Guess:    encode.TierHeavy,
+		Nests:    true,
+		Direct:   true,
+		PartSize: wholeBytesSize,
+	}
+}
+
+// wholeBytesSize is the size of n values in the narrowest integer type that holds so many bits, behind a header.
+func wholeBytesSize(n int, _ word.Type, width int) int {
+	size := 1
+	for 8*size < width {
+		size *= 2
+	}
+	return 8 + n*size
+}
+
+// describeFlagged describes encodings whose only header is the flag of their child.
+func describeFlagged(d *trees.Describer, t word.Type) {
+	header, _, ok := d.Header(1)
+	if !ok {
+		return
+	}
+	d.Uint(2, 1, "values are a tree:")
+	d.Zeros(3, trees.HeaderLen(1))
+	d.Child("values", trees.HeaderLen(1), len(d.Tree), header[0] != 0, t, d.N)
+}

@@ -1,0 +1,81 @@
+package codec
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/encode"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// Zstd, code 16, all types: the n little-endian values as a Zstandard stream (RFC 8878, one or more frames, no
+// dictionary), to the end.
+//
+//	10 00 | 6 zeros | frames
+func decodeZstd[U word.Uint](dst []U, tree []byte, _ word.Type, s *trees.Scratch) error {
+	_, payload, err := trees.Split(tree, 0)
+	if err != nil {
+		return err
+	}
+	want := word.Bytes(dst)
+	if err := s.Zstd.Decode(want, payload); err != nil {
+		return err
+	}
+	if word.BigEndian {
+		word.Swap(want, word.SizeOf[U]())
+	}
+	return nil
+}
+
+// appendZstd compresses values, whole.
+func appendZstd[U word.Uint](e *encode.Workspace, dst []byte, in encode.Input[U], p encode.Plan) []byte {
+	dst = trees.AppendHeader(dst, encoding.Zstd, 0)
+	mark := e.Mem.Mark()
+	dst = e.Zstd(p.Level).EncodeAll(littleEndian(e, in.Values), dst)
+	e.Mem.Release(mark)
+	return dst
+}
+
+// littleEndian is the bytes of values: their memory, or a copy on a big-endian machine.
+func littleEndian[U word.Uint](e *encode.Workspace, values []U) []byte {
+	if !word.BigEndian {
+		return word.Bytes(values)
+	}
+	return word.Store(word.Take[uint8](&e.Mem, len(values)*word.SizeOf[U]())[:0], values)
+}
+
+// minZstd is the bytes or values below which there is not enough to find anything in.
+const minZstd = 512
+
+func zstdCodec[U word.Uint]() encode.Codec[U] {
+	return encode.Codec[U]{Decoder: trees.Decoder[U]{Decode: decodeZstd[U]}, Append: appendZstd[U]}
+}
+
+var zstandard = encode.Row{
+	Row:     trees.Row{Code: encoding.Zstd, Types: word.All, Describe: describeZstd},
+	Codecs:  encode.Codecs{W8: zstdCodec[uint8](), W16: zstdCodec[uint16](), W32: zstdCodec[uint32](), W64: zstdCodec[uint64]()},
+	Tier:    encode.TierHeavy,
+	Levels:  3,
+	Roles:   encode.InRoles(encode.AsCodes, encode.AsNarrowed, encode.AsPlane),
+	PerByte: 1300,
+	Estimate: func(_ *encode.Weights, s *encode.Stats, _ encode.Found) int {
+		if s.N*s.T.Size() < minZstd {
+			return 0
+		}
+		return s.N * s.T.Size() / 32
+	},
+	Guess:  encode.TierLight,
+	Params: bestLevel,
+}
+
+// bestLevel asks a compressor for its better level, whatever the parameter.
+func bestLevel(p *encode.Plan, _ string) error {
+	p.Level = 1
+	return nil
+}
+
+func describeZstd(d *trees.Describer) {
+	if _, _, ok := d.Header(0); ok {
+		d.Zeros(2, trees.HeaderLen(0))
+		d.Rest(trees.HeaderLen(0), "frames")
+	}
+}

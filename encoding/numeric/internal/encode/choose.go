@@ -1,0 +1,206 @@
+package encode
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// candidate is an encoding with what it is expected to cost.
+type candidate struct {
+	row   int
+	size  int
+	cost  int64
+	found Found
+}
+
+type candidates struct {
+	list [maxRows]candidate
+	n    int
+}
+
+// add keeps the list in the order of cost.
+func (c *candidates) add(x candidate) {
+	i := c.n
+	for ; i > 0 && c.list[i-1].cost > x.cost; i-- {
+		c.list[i] = c.list[i-1]
+	}
+	c.list[i] = x
+	c.n++
+}
+
+// appendBest writes a tree of the encodings that cost least.
+func appendBest[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
+	n := len(in.Values)
+	if n == 0 || e.Weights.Tier == TierPlain {
+		return appendAs(e, dst, in, Plan{Code: encoding.Plain})
+	}
+	if in.Hint.due(n) {
+		return exploreWell(e, dst, in)
+	}
+	in.Hint.since++
+	at, decode := len(dst), e.Decode
+	dst = follow(e, dst, in)
+	cost := e.Weights.Cost(len(dst)-at, e.Decode-decode)
+	if in.level == 0 && in.Hint.since > exploreAfter && 4*cost/int64(n) > 5*in.Hint.cost {
+		e.Decode = decode
+		return exploreWell(e, dst[:at], in)
+	}
+	return dst
+}
+
+// exploreWell explores with fast compressors, and then uses better ones if the profile has them.
+func exploreWell[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
+	if e.Fast || e.Weights.level == 0 {
+		return explore(e, dst, in)
+	}
+	at, decode, zstds := len(dst), e.Decode, e.zstds
+	e.Fast = true
+	dst = explore(e, dst, in)
+	e.Fast = false
+	if e.zstds == zstds {
+		return dst
+	}
+	e.Decode = decode
+	return follow(e, dst[:at], in)
+}
+
+// explore tries all encodings that may be the best, and remembers how they did.
+func explore[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
+	h := in.Hint
+	h.begin(len(e.table.rows))
+	s := analyze(e, in)
+	c := &e.levels[in.level].candidates
+	c.n = 0
+	for i, r := range e.table.rows {
+		if size, found := estimate(e, r, in, s); size > 0 {
+			x := e.candidate(i, size, found, s)
+			if r.Nests {
+				x.cost -= e.Weights.hope(size)
+			}
+			c.add(x)
+		}
+	}
+	start, decode := len(dst), e.Decode
+	best, bestDecode, bestSize, bestRow := int64(1)<<62, int64(0), 0, 0
+	tried := 0
+	for ; tried < c.n; tried++ {
+		x := &c.list[tried]
+		if x.cost >= best {
+			break
+		}
+		at := len(dst)
+		e.Decode = decode
+		dst = appendAs(e, dst, in, e.plan(x, s, bestSize))
+		size := len(dst) - at
+		m := &h.memos[x.row]
+		m.bias = uint32(min(max(int64(size)*1024/int64(x.size), 1), 1<<31))
+		m.decode = uint32(min((e.Decode-decode)*1024/int64(len(in.Values)), 1<<31))
+		x.cost = e.penalized(trees.Peek(dst[at:]), size, e.Decode-decode)
+		if x.cost < best {
+			best, bestDecode, bestSize, bestRow = x.cost, e.Decode, size, x.row
+			copy(dst[start:], dst[at:])
+			dst = dst[:start+size]
+		} else {
+			dst = dst[:at]
+		}
+	}
+	e.Decode = bestDecode
+	for _, x := range c.list[:tried] {
+		h.memos[x.row].good = x.cost > 0 && 8*x.cost <= 9*best
+	}
+	h.cost = best / int64(len(in.Values))
+	h.found(bestRow)
+	h.prune(e.table)
+	return dst
+}
+
+// follow writes the encoding that was found best before, or a better one that the statistics show.
+func follow[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
+	h := in.Hint
+	s := analyze(e, in)
+	c := &e.levels[in.level].candidates
+	c.n = 0
+	for i, r := range e.table.rows {
+		m := h.memos[i]
+		if r.guesses(e.Weights.Tier) && !m.good {
+			continue
+		}
+		size, found := estimate(e, r, in, s)
+		if size == 0 {
+			continue
+		}
+		if m.bias > 0 {
+			size = max(int(int64(size)*int64(m.bias)/1024), 1)
+			c.add(candidate{i, size, e.penalized(r.Code, size, int64(m.decode)*int64(s.N)/1024), found})
+			continue
+		}
+		c.add(e.candidate(i, size, found, s))
+	}
+	start, decode, n := len(dst), e.Decode, c.n
+	first, second := c.list[0], c.list[1] // parts use their own level's list
+	dst = appendAs(e, dst, in, e.plan(&first, s, 0))
+	cost := e.penalized(trees.Peek(dst[start:]), len(dst)-start, e.Decode-decode)
+	if n == 1 || 16*cost <= 17*second.cost {
+		return dst
+	}
+	// Not what was expected: see whether the second is better.
+	at, firstDecode := len(dst), e.Decode
+	e.Decode = decode
+	dst = appendAs(e, dst, in, e.plan(&second, s, at-start))
+	if e.penalized(trees.Peek(dst[at:]), len(dst)-at, e.Decode-decode) >= cost {
+		e.Decode = firstDecode
+		return dst[:at]
+	}
+	return append(dst[:start], dst[at:]...)
+}
+
+// estimate is the size of values in an encoding, 0 if it is not to be tried.
+func estimate[U word.Uint](e *Workspace, r *Row, in Input[U], s *Stats) (size int, found Found) {
+	w := &e.Weights
+	if r.Estimate == nil || r.Tier > w.Tier || in.level > r.Levels || !w.allows(r, s.T) ||
+		!r.Roles.has(in.role) || r.Once && in.parent == r.Code {
+		return 0, found
+	}
+	if w.Tier == TierLight && in.level > 1 && r.Nests {
+		return 0, found
+	}
+	if look := codecOf[U](r).Look; look != nil {
+		if s.Single {
+			return 0, found
+		}
+		found = look(e, in, s)
+	}
+	return r.Estimate(w, s, found), found
+}
+
+// candidate is what an encoding of row i of some size is expected to cost, apart from its parts.
+func (e *Workspace) candidate(i, size int, found Found, s *Stats) candidate {
+	r := e.table.rows[i]
+	decode := r.decodeCost(s.T, s.N)
+	if r.More != nil {
+		decode += r.More(s)
+	}
+	return candidate{row: i, size: size, cost: e.penalized(r.Code, size, decode), found: found}
+}
+
+// penalized is the cost of a tree.
+func (e *Workspace) penalized(code encoding.Code, size int, decode int64) int64 {
+	if r := e.table.Find(code); r.Burden > 0 && e.Weights.Tier == TierMiddle {
+		size += size / r.Burden
+	}
+	return e.Weights.Cost(size, decode)
+}
+
+// plan tells an encoding what the statistics already say. size is what the best other one takes, 0 if unknown.
+func (e *Workspace) plan(x *candidate, s *Stats, size int) (p Plan) {
+	r := e.table.rows[x.row]
+	if r.Plan != nil {
+		p = r.Plan(s, x.found, size)
+	}
+	p.Code, p.Level = r.Code, e.Weights.level
+	if e.Fast {
+		p.Level = 0
+	}
+	return p
+}

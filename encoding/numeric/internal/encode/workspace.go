@@ -1,0 +1,81 @@
+package encode
+
+import (
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Workspace is the working memory of an encoder, and what it decides by. The memory never changes what is written, so
+// encoders share a few. The zero value is ready for Begin.
+type Workspace struct {
+	Weights Weights
+	Fast    bool  // compress fast: this is a trial
+	Decode  int64 // what decoding costs of all that was written, in picoseconds
+
+	Trial      []byte
+	Mem        word.Arena
+	Hash       word.HashTable
+	Exceptions []uint32
+	LZ4        lz4.Compressor
+	LZ4HC      lz4.CompressorHC
+	zstd       [2]*zstd.Encoder
+	zstds      int // how often something was compressed with Zstandard
+
+	table  *Table
+	levels [trees.MaxDepth]level
+}
+
+// level is what is known at a depth of the tree that is being written.
+type level struct {
+	few        Hint // of sequences too short to be worth remembering
+	stats      Stats
+	candidates candidates
+}
+
+// Begin makes the workspace ready for trees of a profile, whose encodings are those of the table.
+func (e *Workspace) Begin(t *Table, p encoding.Profile, features edition.Set) {
+	e.table, e.Weights, e.Decode, e.Fast = t, weightsOf(p), 0, false
+	e.Weights.Features, e.Weights.table = features, t
+}
+
+// Brief is the hint of a sequence that is too short to be worth remembering.
+func (e *Workspace) Brief() *Hint {
+	e.levels[0].few.forget()
+	return &e.levels[0].few
+}
+
+// Zstd is a compressor of a level: 0 is fast.
+func (e *Workspace) Zstd(level int) *zstd.Encoder {
+	e.zstds++
+	if e.zstd[level] == nil {
+		speed := zstd.SpeedDefault
+		if level > 0 {
+			speed = zstd.SpeedBestCompression
+		}
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(speed),
+			zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+		if err != nil {
+			panic(err) // the options are constant
+		}
+		e.zstd[level] = z
+	}
+	return e.zstd[level]
+}
+
+// cost notes that n values of a type are to be decoded from a tree.
+func (e *Workspace) cost(code encoding.Code, t word.Type, n int) {
+	if r := e.table.Find(code); r != nil {
+		e.Decode += r.decodeCost(t, n)
+	}
+}
+
+// Takes tells whether an encoding takes values of a type.
+func (e *Workspace) Takes(code encoding.Code, t word.Type) bool {
+	r := e.table.Find(code)
+	return r != nil && r.Types.Has(t)
+}

@@ -1,0 +1,152 @@
+package trees
+
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+)
+
+// Chunked is a sequence of values that come out of FastLanes chunks, each by itself: value i is
+// Add + Step * (packed value i), with the exceptions added before.
+type Chunked[U word.Uint] struct {
+	Packed[U]
+	Add, Step U
+	Positions []uint32 // of the exceptions, ascending
+	Highs     []U      // what they add, shifted to its place
+}
+
+// ParseChunked parses a tree of n values if it is nothing but chunks and what can be done to one at a time.
+func ParseChunked[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (c Chunked[U], ok bool, err error) {
+	c.Step = 1
+	r := s.table.find(tree, t)
+	if r == nil {
+		return c, false, nil
+	}
+	if parse := decoderOf[U](r).Chunked; parse != nil {
+		return parse(tree, t, n, s)
+	}
+	c.Packed, ok, err = ParsePacked[U](tree, t, n, s)
+	return c, ok, err
+}
+
+// ParseScaled is [ParseChunked] of the tree of n U from which an encoding makes add + step * value.
+func ParseScaled[U word.Uint](tree []byte, add, step U, t word.Type, n int, s *Scratch) (c Chunked[U], ok bool, err error) {
+	if err := s.enter(); err != nil {
+		return c, true, err
+	}
+	defer s.leave()
+	if c, ok, err = ParseChunked[U](tree, t, n, s); ok && err == nil {
+		c.Add, c.Step = add+step*c.Add, step*c.Step
+		if c.Step == 1 {
+			c.Base, c.Add = c.Base+c.Add, 0
+		}
+	}
+	return c, ok, err
+}
+
+// Whole unpacks the chunk that begins at value at to dst, exceptions and all, but leaves Add and Step to the caller.
+// next is the first exception that is not before at; the result is the first one behind the chunk.
+func (c *Chunked[U]) Whole(dst *[fastlanes.ChunkLen]U, base U, at, next int) int {
+	c.UnpackOnly(dst, base, at)
+	for ; next < len(c.Positions); next++ {
+		p := int(c.Positions[next]) - at
+		if p >= fastlanes.ChunkLen {
+			break
+		}
+		dst[p] += c.Highs[next]
+	}
+	return next
+}
+
+// UnpackOnly is Whole without the exceptions.
+func (c *Chunked[U]) UnpackOnly(dst *[fastlanes.ChunkLen]U, base U, at int) {
+	size := fastlanes.PackedLen(c.W)
+	fastlanes.Unpack(dst, c.Data[at/fastlanes.ChunkLen*size:][:size], base, c.W)
+}
+
+// Finish turns packed values into values, in place.
+func (c *Chunked[U]) Finish(dst []U) {
+	if c.Step != 1 || c.Add != 0 {
+		Scale(dst, c.Add, c.Step)
+	}
+}
+
+// Scale turns each value into add + step * value, in place.
+func Scale[U word.Uint](dst []U, add, step U) {
+	for i, q := range dst {
+		dst[i] = add + q*step
+	}
+}
+
+// Line is the value of a packed 0, plus flip. ok is false if there are exceptions, or if values plus flip do not grow
+// with the packed values as far as those reach.
+func (c *Chunked[U]) Line(flip U) (first U, ok bool) {
+	first = c.Add + c.Step*c.Base + flip
+	high, reach := bits.Mul64(uint64(c.Step), ^uint64(0)>>(64-c.W))
+	return first, len(c.Positions) == 0 && c.Step != 0 && high == 0 && reach <= uint64(^U(0)-first)
+}
+
+// Pick sets dst to the values at ascending places: a few out of each chunk, or chunks unpacked one after the other.
+func (c *Chunked[U]) Pick(dst []U, places []uint32, s *Scratch) {
+	const length = fastlanes.ChunkLen
+	if chunks := places[len(places)-1]/length - places[0]/length + 1; len(places) < manyRows[U]()*int(chunks) {
+		fastlanes.Pick(dst, c.Data, places, c.Base, c.W)
+		c.patch(dst, places, s)
+		c.Finish(dst)
+		return
+	}
+	tmp := (*[length]U)(word.Take[U](&s.Mem, length))
+	next := 0 // the first exception behind the last chunk
+	for rest := dst; len(places) > 0; {
+		start := places[0] / length * length
+		for next < len(c.Positions) && c.Positions[next] < start {
+			next++
+		}
+		next = c.Whole(tmp, c.Base, int(start), next)
+		n := pickChunk(rest, tmp, places, start)
+		rest, places = rest[n:], places[n:]
+	}
+	c.Finish(dst)
+}
+
+// pickChunk copies the values at those places that lie in a chunk, and counts them.
+func pickChunk[U word.Uint](dst []U, chunk *[fastlanes.ChunkLen]U, places []uint32, start uint32) int {
+	dst = dst[:len(places)]
+	for i, p := range places {
+		at := p - start
+		if at >= fastlanes.ChunkLen {
+			return i
+		}
+		dst[i] = chunk[at]
+	}
+	return len(places)
+}
+
+// manyRows is how many rows of a chunk make it pay to unpack all of it.
+func manyRows[U word.Uint]() int { return word.BitsOf[U]() / 2 }
+
+// patch adds the exceptions to the values of ascending places. Most of either are not among the others: a bit for each
+// place tells so without a search.
+func (c *Chunked[U]) patch(dst []U, places []uint32, s *Scratch) {
+	if len(c.Positions) == 0 {
+		return
+	}
+	first := places[0] / 64
+	wanted := word.Take[uint64](&s.Mem, int(places[len(places)-1]/64-first)+1)
+	clear(wanted)
+	for _, p := range places {
+		wanted[p/64-first] |= 1 << (p % 64)
+	}
+	k := 0
+	for i, p := range c.Positions {
+		at := int(p/64) - int(first)
+		if uint(at) >= uint(len(wanted)) || wanted[at]>>(p%64)&1 == 0 {
+			continue
+		}
+		for places[k] < p {
+			k++
+		}
+		dst[k] += c.Highs[i]
+	}
+}

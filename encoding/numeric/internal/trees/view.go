@@ -1,0 +1,161 @@
+package trees
+
+import (
+	"github.com/amudai/amudai-go/encoding/fastlanes"
+	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
+)
+
+// View is a tree that was parsed and checked, whose values can be had in some other way than all of them in order: where
+// the encoding allows that without decoding the others. Its memory belongs to the Scratch.
+type View[U word.Uint] struct {
+	Form    Form
+	Values  []U        // Single: one; Runs: one for each; Coded: what codes 0, 1, ... stand for; Dense: all
+	Lengths []uint32   // Runs: how long each is; nobody has checked them
+	Codes   Codes      // Coded
+	Chunks  Chunked[U] // InChunks
+}
+
+// Form is how the values of a view are reached.
+type Form uint8
+
+// The forms.
+const (
+	Dense    Form = iota // all were decoded
+	Single               // all are the same
+	Runs                 // values and how often each comes
+	Coded                // places in a table
+	InChunks             // FastLanes chunks
+)
+
+// ParseView parses a tree of n values. Encodings without a form of their own are decoded whole.
+func ParseView[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (v View[U], err error) {
+	r, err := s.table.of(tree, t)
+	if err != nil {
+		return v, err
+	}
+	if err := s.enter(); err != nil {
+		return v, err
+	}
+	defer s.leave()
+	if v, err = view[U](r, tree, t, n, s); err != nil {
+		return v, fault.In(err, r.Code.String(), -1)
+	}
+	return v, nil
+}
+
+func view[U word.Uint](r *Row, tree []byte, t word.Type, n int, s *Scratch) (v View[U], err error) {
+	d := decoderOf[U](r)
+	if d.Constant != nil {
+		v.Form, v.Values = Single, word.Take[U](&s.Mem, 1)
+		v.Values[0], err = d.Constant(tree)
+		return v, err
+	}
+	if d.View != nil {
+		return d.View(tree, t, n, s)
+	}
+	var ok bool
+	v.Form = InChunks
+	if v.Chunks, ok, err = ParseChunked[U](tree, t, n, s); ok || err != nil {
+		return v, err
+	}
+	v.Form, v.Values = Dense, word.Take[U](&s.Mem, n)
+	return v, d.Decode(v.Values, tree, t, s)
+}
+
+// RunEnds turns the lengths of runs, which must make n values, into the places behind them.
+func RunEnds(lengths []uint32, n int) ([]uint32, error) {
+	sum := uint64(0)
+	for i, l := range lengths {
+		sum += uint64(l)
+		lengths[i] = uint32(sum)
+	}
+	if sum != uint64(n) {
+		return nil, fault.Corruptf("runs of %d values for %d", sum, n)
+	}
+	return lengths, nil
+}
+
+// ExpandRuns repeats each value. Most runs are short: the first values of a run are written without asking for its
+// length, where there is room.
+func ExpandRuns[U comparable](dst []U, values []U, lengths []uint32) error {
+	const ahead = 8
+	total := len(dst)
+	done, n := simd.Repeat(dst, values, lengths)
+	dst, values, lengths = dst[n:], values[done:], lengths[done:len(values)]
+	for i, v := range values {
+		n := uint64(lengths[i])
+		if n > uint64(len(dst)) {
+			return fault.Corruptf("runs of more than %d values", total)
+		}
+		if len(dst) >= ahead {
+			d := (*[ahead]U)(dst)
+			d[0], d[1], d[2], d[3] = v, v, v, v
+			d[4], d[5], d[6], d[7] = v, v, v, v
+			if n > ahead {
+				word.Fill(dst[ahead:n], v)
+			}
+		} else {
+			word.Fill(dst[:n], v)
+		}
+		dst = dst[n:]
+	}
+	if len(dst) != 0 {
+		return fault.Corruptf("runs of %d values for %d", total-len(dst), total)
+	}
+	return nil
+}
+
+// Codes are the codes of a dictionary: packed, or all of them.
+type Codes struct {
+	Chunks Chunked[uint32]
+	All    []uint32 // nil if packed
+	next   int      // first exception behind the chunk that was unpacked last
+}
+
+// ReadCodes reads a tree of n codes.
+func ReadCodes(tree []byte, n int, s *Scratch) (c Codes, err error) {
+	var ok bool
+	if c.Chunks, ok, err = ParseChunked[uint32](tree, word.U32, n, s); ok || err != nil {
+		return c, err
+	}
+	c.All = word.Take[uint32](&s.Mem, n)
+	return c, Decode(c.All, tree, word.U32, s)
+}
+
+// Chunk is the codes from at on, up to 1024 of n, in tmp or where they are. Chunks are asked for in their order.
+func (c *Codes) Chunk(tmp *[fastlanes.ChunkLen]uint32, at, n int) []uint32 {
+	to := min(at+fastlanes.ChunkLen, n)
+	if c.All != nil {
+		return c.All[at:to]
+	}
+	c.next = c.Chunks.Whole(tmp, c.Chunks.Base, at, c.next)
+	part := tmp[:to-at]
+	c.Chunks.Finish(part)
+	return part
+}
+
+// GatherCodes sets dst to what its codes stand for, a chunk at a time.
+func GatherCodes[D any](dst []D, c *Codes, table []D, s *Scratch) error {
+	tmp := (*[fastlanes.ChunkLen]uint32)(word.Take[uint32](&s.Mem, fastlanes.ChunkLen))
+	for at := 0; at < len(dst); at += fastlanes.ChunkLen {
+		part := c.Chunk(tmp, at, len(dst))
+		if err := Gather(dst[at:at+len(part)], part, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Gather sets each value of dst to the one that its code stands for.
+func Gather[U any](dst []U, codes []uint32, table []U) error {
+	codes = codes[:len(dst)]
+	for i, c := range codes {
+		if uint64(c) >= uint64(len(table)) {
+			return fault.Corruptf("code %d in a dictionary of %d values", c, len(table)-1)
+		}
+		dst[i] = table[c]
+	}
+	return nil
+}
