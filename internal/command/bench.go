@@ -17,7 +17,8 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/arrowipc"
 )
 
 const (
@@ -134,14 +135,14 @@ type comparison struct {
 
 // load brings rows into an Arrow file, until there are enough. In Go's heap they
 // would keep the garbage collector from running, and so flatter everybody.
-func (c *comparison) load(ctx context.Context, location, path string, o tabular.ReadOptions, most int64) (err error) {
+func (c *comparison) load(ctx context.Context, location, path string, o table.ReadOptions, most int64) (err error) {
 	o.BatchRows = suite.BatchRows
 	src, err := c.openSource(ctx, location, c.read.from, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	sink, err := c.createSink(ctx, path, tabular.Arrow, src.Schema(), true, tabular.WriteOptions{TempDir: filepath.Dir(path)})
+	sink, err := c.createSink(ctx, path, arrowipc.Format, src.Schema(), true, table.WriteOptions{TempDir: filepath.Dir(path)})
 	if err != nil {
 		return err
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // benchContender finds a contender by its name.
@@ -56,7 +56,7 @@ func (k parquetTable) Can(_ *suite.Dataset, op string) bool {
 
 // Write implements [suite.Contender].
 func (k parquetTable) Write(ctx context.Context, path string, s *arrow.Schema, next suite.Source, _ int) error {
-	sink, err := k.createSink(ctx, path, parquet.Format, s, true, tabular.WriteOptions{Compression: k.compression})
+	sink, err := k.createSink(ctx, path, parquet.New(parquet.Options{Compression: k.compression}), s, true, table.WriteOptions{})
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,12 @@ func (k parquetTable) Read(ctx context.Context, path string, q suite.Query, out 
 	if q.Count {
 		q.Columns = topLevel(where)
 	}
-	src, err := k.openSource(ctx, path, parquet.Format.Name,
-		tabular.ReadOptions{Columns: q.Columns, BatchRows: suite.BatchRows, Parallel: q.Threads > 1})
+	in, _, err := k.openInput(ctx, path, "parquet")
+	if err != nil {
+		return err
+	}
+	f := parquet.New(parquet.Options{Parallel: q.Threads > 1})
+	src, err := f.Open(ctx, in, table.ReadOptions{Columns: q.Columns, BatchRows: suite.BatchRows})
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Exit codes of [Main].
@@ -68,15 +69,16 @@ func OSEnv() Env {
 // app is one run of the command.
 type app struct {
 	Env
-	color  bool
-	types  arrowmap.ReadOptions // of shards that are read as tables
-	shards shard.ScanOptions    // what to read of them
+	color   bool
+	types   arrowmap.ReadOptions // of shards that are read as tables
+	shards  shard.ScanOptions    // what to read of them
+	formats table.Formats        // of inputs, with the options of the flags
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the
 // command stops soon and leaves nothing half-written behind.
 func Main(ctx context.Context, env Env) int {
-	a := &app{Env: env}
+	a := &app{Env: env, formats: formats}
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 func (a *app) convert() *cobra.Command {
@@ -56,18 +58,18 @@ The output appears under its name only when it is complete.`,
 // converter is one run of convert.
 type converter struct {
 	*app
-	read   tabular.ReadOptions
+	read   table.ReadOptions
 	write  *writeFlags
 	from   string
 	inputs []string
 	output string
 
-	format   tabular.Format // of the output
+	format   table.Format // of the output
 	shard    shard.WriterOptions
 	schema   *arrow.Schema
 	total    int64 // rows of all inputs
 	known    bool  // total is something
-	first    tabular.Source
+	first    table.Source
 	progress *progress
 }
 
@@ -137,13 +139,15 @@ func checkOutput(location string, force bool) error {
 	return nil
 }
 
-func (c *converter) createSink(ctx context.Context) (tabular.Sink, error) {
+func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 	if c.format.Name == shardName {
 		return c.createShard(ctx, c.output, c.schema, c.shard)
 	}
-	o := tabular.WriteOptions{Level: c.write.level, RowGroupRows: c.write.rowGroupRows, Notice: c.read.Notice}
-	o.CSV = tabular.CSVWriteOptions{}
-	return c.app.createSink(ctx, c.output, c.format, c.schema, c.write.force, o)
+	f := c.format
+	if f.Name == parquetName {
+		f = parquet.New(parquet.Options{Level: c.write.level, RowGroupRows: c.write.rowGroupRows})
+	}
+	return c.app.createSink(ctx, c.output, f, c.schema, c.write.force, table.WriteOptions{Notice: c.read.Notice})
 }
 
 // look opens every input for its schema, checks that they go together, and
@@ -170,7 +174,7 @@ func (c *converter) look(ctx context.Context) error {
 }
 
 // readOptions are those of input i: the later ones take the types of the first.
-func (c *converter) readOptions(i int) tabular.ReadOptions {
+func (c *converter) readOptions(i int) table.ReadOptions {
 	o := c.read
 	if i > 0 {
 		o.Schema, o.Notice = c.schema.Fields(), nil
@@ -196,7 +200,7 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 		}
 		g := s.Field(at[0])
 		if !arrow.TypeEqual(f.Type, g.Type) {
-			return withHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, tabular.TypeText(g.Type), location, tabular.TypeText(f.Type), c.inputs[0]),
+			return withHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
 				"--schema %s:TYPE gives CSV and JSON columns one type", f.Name)
 		}
 		if g.Nullable && !f.Nullable {
@@ -211,7 +215,7 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 }
 
 // copyAll moves the rows of all inputs.
-func (c *converter) copyAll(ctx context.Context, sink tabular.Sink) error {
+func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 	for i, location := range c.inputs {
 		src := c.first
 		c.first = nil
@@ -234,7 +238,7 @@ func (c *converter) copyAll(ctx context.Context, sink tabular.Sink) error {
 }
 
 // copy moves the rows of one source, reading ahead by one batch.
-func (c *converter) copy(ctx context.Context, src tabular.Source, sink tabular.Sink) error {
+func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
 	defer func() {
@@ -266,7 +270,7 @@ func (c *converter) copy(ctx context.Context, src tabular.Source, sink tabular.S
 }
 
 // writeBatch writes a batch with its columns in the order of the output.
-func (c *converter) writeBatch(ctx context.Context, sink tabular.Sink, b arrow.RecordBatch) error {
+func (c *converter) writeBatch(ctx context.Context, sink table.Sink, b arrow.RecordBatch) error {
 	if b.Schema().Equal(c.schema) {
 		return sink.Write(ctx, b)
 	}
@@ -298,7 +302,7 @@ func (b readBatch) release() {
 
 // readAhead reads the source in a goroutine, which ends after an error (io.EOF
 // too) or when ctx is cancelled, and closes the channel then.
-func readAhead(ctx context.Context, src tabular.Source) <-chan readBatch {
+func readAhead(ctx context.Context, src table.Source) <-chan readBatch {
 	out := make(chan readBatch)
 	go func() {
 		defer close(out)
@@ -319,7 +323,7 @@ func readAhead(ctx context.Context, src tabular.Source) <-chan readBatch {
 }
 
 // nextBatch keeps a panic inside the goroutine from ending the process.
-func nextBatch(ctx context.Context, src tabular.Source) (b readBatch) {
+func nextBatch(ctx context.Context, src table.Source) (b readBatch) {
 	defer func() {
 		if r := recover(); r != nil {
 			b = readBatch{err: fmt.Errorf("reading failed: %v", r)}
@@ -335,19 +339,19 @@ func (c *converter) summary() {
 	if !c.Progress || c.write.quiet {
 		return
 	}
-	text := c.progress.rate()
+	line := c.progress.rate()
 	if c.output == "-" {
-		fmt.Fprintln(c.Stderr, text)
+		fmt.Fprintln(c.Stderr, line)
 		return
 	}
-	text += " → " + c.output
+	line += " → " + c.output
 	if info, err := os.Stat(c.output); err == nil && c.shard.Layout == shard.SingleFile {
-		text += ", " + size(info.Size())
+		line += ", " + size(info.Size())
 		if from := c.inputBytes(); from > 0 {
-			text += " (from " + size(from) + ")"
+			line += " (from " + size(from) + ")"
 		}
 	}
-	fmt.Fprintln(c.Stderr, text)
+	fmt.Fprintln(c.Stderr, line)
 }
 
 func (c *converter) inputBytes() (n int64) {

@@ -16,10 +16,10 @@ import (
 	"github.com/amudai/amudai-go/internal/command"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
-	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // unreadable are the good files of the corpus that arrow-go does not read as Arrow.
@@ -56,7 +56,7 @@ func TestParquetCorpus(t *testing.T) {
 func readParquet(t *testing.T, path string) arrow.Table {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
-	src, err := parquet.Format.Open(t.Context(), tabular.Input{Name: path, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, tabular.ReadOptions{})
+	src, err := parquet.New(parquet.Options{}).Open(t.Context(), table.Input{Name: path, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}, table.ReadOptions{})
 	require.NoError(t, err)
 	var batches []arrow.RecordBatch
 	defer func() {

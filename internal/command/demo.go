@@ -20,9 +20,9 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // demoTable is a cut of flights-3m.parquet of vega-datasets (see NOTICE), as
@@ -87,7 +87,7 @@ type demo struct {
 // load reads the embedded table into memory.
 func (d *demo) load(ctx context.Context) error {
 	r := bytes.NewReader(demoTable)
-	src, err := parquet.Format.Open(ctx, tabular.Input{Name: "the embedded table", Reader: r, At: r, Size: r.Size()}, tabular.ReadOptions{})
+	src, err := parquet.New(parquet.Options{}).Open(ctx, table.Input{Name: "the embedded table", Reader: r, At: r, Size: r.Size()}, table.ReadOptions{})
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (d *demo) medians(ctx context.Context, f, g func(context.Context) error) (a
 }
 
 func (d *demo) writeParquet(ctx context.Context) error {
-	sink, err := d.createSink(ctx, d.parquet, parquet.Format, d.schema, true, tabular.WriteOptions{})
+	sink, err := d.createSink(ctx, d.parquet, parquet.New(parquet.Options{}), d.schema, true, table.WriteOptions{})
 	return writeAll(ctx, sink, err, d.batches)
 }
 

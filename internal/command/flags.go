@@ -14,8 +14,10 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/csv"
 )
 
 // readFlags are those that say how inputs are read.
@@ -74,7 +76,7 @@ func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
 	case "raw":
 		o.Decimals = arrowmap.DecimalsRaw
 	default:
-		t, err := tabular.ParseType(r.decimals)
+		t, err := text.ParseType(r.decimals)
 		d, ok := t.(arrow.DecimalType)
 		if err != nil || !ok || d.BitWidth() < 128 {
 			return o, usagef("", "--decimals %q: use text, raw, decimal128(p,s) or decimal256(p,s)", r.decimals)
@@ -98,33 +100,35 @@ func pick[T any](flag, name string, names []string, values ...T) (T, error) {
 }
 
 // options checks the flags.
-func (r *readFlags) options(a *app) (tabular.ReadOptions, error) {
-	o := tabular.ReadOptions{Columns: r.columns, SampleRows: r.sampleRows, Notice: a.notice}
-	o.CSV = tabular.CSVReadOptions{NoHeader: r.noHeader, Nulls: r.nulls}
+func (r *readFlags) options(a *app) (table.ReadOptions, error) {
+	o := table.ReadOptions{Columns: r.columns, Notice: a.notice}
+	sample := table.TextOptions{SampleRows: r.sampleRows}
 	var err error
 	if a.types, err = r.types(); err != nil {
 		return o, err
 	}
-	if o.CSV.Delimiter, err = delimiterOf(r.delimiter); err != nil {
+	delimiter, err := delimiterOf(r.delimiter)
+	if err != nil {
 		return o, err
 	}
 	if r.sampleRows < 0 {
 		return o, usagef("", "--sample %d is negative", r.sampleRows)
 	}
 	if r.sampleBytes != "" {
-		if o.SampleBytes, err = parseSize(r.sampleBytes); err != nil {
+		if sample.SampleBytes, err = parseSize(r.sampleBytes); err != nil {
 			return o, usagef("", "--sample-bytes: %w", err)
 		}
 	}
-	text := r.schema
-	if name, ok := strings.CutPrefix(text, "@"); ok {
+	a.formats = formatsFor(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample)
+	fields := r.schema
+	if name, ok := strings.CutPrefix(fields, "@"); ok {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			return o, missing(name, err)
 		}
-		text = string(b)
+		fields = string(b)
 	}
-	if o.Schema, err = tabular.ParseSchema(text); err != nil {
+	if o.Schema, err = text.ParseSchema(fields); err != nil {
 		return o, usagef("amudai infer-schema prints one to start from", "--%w", err)
 	}
 	return o, nil

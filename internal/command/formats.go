@@ -14,21 +14,39 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/parquet"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/arrowipc"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/jsonl"
+	"github.com/amudai/amudai-go/table/lines"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // shardName names the format of shards among the others. It is opened by its
 // location, not as a stream of bytes.
-const shardName = "shard"
+const (
+	shardName   = "shard"
+	parquetName = "parquet"
+)
 
-// formats lists every format that convert knows.
-var formats = append(tabular.Formats{
-	{Name: shardName, Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"}},
-	parquet.Format,
-}, tabular.All()...)
+// formats lists every format with its default options.
+var formats = formatsFor(csv.Options{}, table.TextOptions{})
+
+// formatsFor lists every format that convert knows, with options for text.
+func formatsFor(o csv.Options, sample table.TextOptions) table.Formats {
+	return table.Formats{
+		{Name: shardName, Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"}, Sniff: isShard, Filters: true},
+		parquet.New(parquet.Options{}),
+		csv.New(o), csv.NewTSV(o),
+		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
+		arrowipc.Format, arrowipc.Stream,
+		lines.New(lines.Options{Text: sample}),
+	}
+}
+
+func isShard(head []byte) bool { return strings.HasPrefix(string(head), "amud") }
 
 // formatHelp lists names and extensions for help texts.
 func formatHelp() string {
@@ -47,40 +65,40 @@ func isURL(location string) bool {
 
 // openInput opens a location for reading: "-" is stdin. The name of the format
 // is given, or found by the extension, or by the first bytes.
-func (a *app) openInput(ctx context.Context, location, format string) (tabular.Input, tabular.Format, error) {
+func (a *app) openInput(ctx context.Context, location, format string) (table.Input, table.Format, error) {
 	in, err := a.input(ctx, location)
 	if err == nil {
 		location, err = decompress(&in, location)
 	}
 	if err != nil {
-		return in, tabular.Format{}, err
+		return in, table.Format{}, err
 	}
-	f, err := chooseFormat(&in, location, format)
+	f, err := a.chooseFormat(&in, location, format)
 	if err != nil {
 		err = errors.Join(err, in.Close())
 	}
 	return in, f, err
 }
 
-func (a *app) input(ctx context.Context, location string) (tabular.Input, error) {
+func (a *app) input(ctx context.Context, location string) (table.Input, error) {
 	switch {
 	case location == "-":
-		return tabular.Input{Name: "stdin", Reader: a.Stdin, Size: -1}, nil
+		return table.Input{Name: "stdin", Reader: a.Stdin, Size: -1}, nil
 	case isURL(location):
 		return remoteInput(ctx, location)
 	}
 	f, err := os.Open(location)
 	if err != nil {
-		return tabular.Input{}, missing(location, err)
+		return table.Input{}, missing(location, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return tabular.Input{}, errors.Join(err, f.Close())
+		return table.Input{}, errors.Join(err, f.Close())
 	}
 	if info.IsDir() {
-		return tabular.Input{}, errors.Join(fmt.Errorf("%s is a folder", location), f.Close())
+		return table.Input{}, errors.Join(fmt.Errorf("%s is a folder", location), f.Close())
 	}
-	in := tabular.Input{Name: location, Reader: f, Size: -1, Closer: f}
+	in := table.Input{Name: location, Reader: f, Size: -1, Closer: f}
 	if info.Mode().IsRegular() {
 		in.At, in.Size = f, info.Size()
 	}
@@ -89,7 +107,7 @@ func (a *app) input(ctx context.Context, location string) (tabular.Input, error)
 
 // decompress reads through gzip or zstd if the name says so, and gives the name
 // without that.
-func decompress(in *tabular.Input, location string) (string, error) {
+func decompress(in *table.Input, location string) (string, error) {
 	name := strings.ToLower(location)
 	var r io.Reader
 	var err error
@@ -155,21 +173,21 @@ func (e plainError) Error() string { return e.text }
 func (e plainError) Unwrap() error { return e.err }
 
 // remoteInput reads an artifact of a store through ranges.
-func remoteInput(ctx context.Context, location string) (tabular.Input, error) {
+func remoteInput(ctx context.Context, location string) (table.Input, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
-		return tabular.Input{}, err
+		return table.Input{}, err
 	}
 	r, err := store.Open(ctx, location)
 	if err != nil {
-		return tabular.Input{}, missing(location, err)
+		return table.Input{}, missing(location, err)
 	}
 	size, err := r.Size(ctx)
 	if err != nil {
-		return tabular.Input{}, errors.Join(missing(location, err), r.Close())
+		return table.Input{}, errors.Join(missing(location, err), r.Close())
 	}
 	at := readerAt{ctx, r, size}
-	return tabular.Input{
+	return table.Input{
 		Name: location, At: at, Size: size, Closer: r,
 		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
 	}, nil
@@ -199,27 +217,28 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
 
 // chooseFormat finds the format of an input; it may look at its first bytes,
 // which stay to be read.
-func chooseFormat(in *tabular.Input, location, name string) (tabular.Format, error) {
+func (a *app) chooseFormat(in *table.Input, location, name string) (table.Format, error) {
 	if name != "" {
-		return byName(name)
+		return byName(a.formats, name)
 	}
-	if f, ok := formats.ByPath(location); ok {
+	if f, ok := a.formats.ByPath(location); ok {
 		return f, nil
 	}
 	head := make([]byte, 64)
 	n, err := io.ReadFull(in.Reader, head)
 	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
-		return tabular.Format{}, err
+		return table.Format{}, err
 	}
 	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
-	if name = tabular.Sniff(head[:n]); name == "" {
-		return tabular.Format{}, usagef("--from csv, or one of "+strings.Join(formats.Names(), ", "), "cannot tell the format of %s", in.Name)
+	f, ok := a.formats.Sniff(head[:n])
+	if !ok {
+		return f, usagef("--from csv, or one of "+strings.Join(formats.Names(), ", "), "cannot tell the format of %s", in.Name)
 	}
-	return byName(name)
+	return f, nil
 }
 
-func byName(name string) (tabular.Format, error) {
-	f, err := formats.ByName(name)
+func byName(fs table.Formats, name string) (table.Format, error) {
+	f, err := fs.ByName(name)
 	if err != nil {
 		return f, usageError{err: err}
 	}
@@ -227,7 +246,7 @@ func byName(name string) (tabular.Format, error) {
 }
 
 // openSource opens a location as a source of batches.
-func (a *app) openSource(ctx context.Context, location, format string, o tabular.ReadOptions) (tabular.Source, error) {
+func (a *app) openSource(ctx context.Context, location, format string, o table.ReadOptions) (table.Source, error) {
 	in, f, err := a.openInput(ctx, location, format)
 	if err != nil {
 		return nil, err
@@ -255,7 +274,7 @@ func (a *app) openSource(ctx context.Context, location, format string, o tabular
 // readAll calls f, if any, with every batch of a table that has some number of rows, and
 // with the number of its first row.
 func (a *app) readAll(ctx context.Context, location string, columns []string, rows int64, f func(b arrow.RecordBatch, first int64) error) (err error) {
-	src, err := a.openSource(ctx, location, "", tabular.ReadOptions{Columns: columns})
+	src, err := a.openSource(ctx, location, "", table.ReadOptions{Columns: columns})
 	if err != nil {
 		return err
 	}
@@ -285,7 +304,7 @@ func (a *app) readAll(ctx context.Context, location string, columns []string, ro
 }
 
 // writeAll writes batches to a sink, unless making it has failed.
-func writeAll(ctx context.Context, sink tabular.Sink, err error, batches []arrow.RecordBatch) error {
+func writeAll(ctx context.Context, sink table.Sink, err error, batches []arrow.RecordBatch) error {
 	if err != nil {
 		return err
 	}
@@ -298,7 +317,7 @@ func writeAll(ctx context.Context, sink tabular.Sink, err error, batches []arrow
 }
 
 // wrongFormat adds what a file looks like to an error about its content.
-func wrongFormat(err error, location string, f tabular.Format) error {
+func wrongFormat(err error, location string, f table.Format) error {
 	if location == "-" || isURL(location) {
 		return err
 	}
@@ -309,27 +328,18 @@ func wrongFormat(err error, location string, f tabular.Format) error {
 	if len(head) == 0 && f.Name == shardName {
 		return fmt.Errorf("%s is empty", location)
 	}
-	looks := tabular.Sniff(head)
-	if f.Name == shardName && looks != shardName && tabularName(looks) == "" {
+	looks, known := formats.Sniff(head)
+	if f.Name == shardName && !known {
 		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
 	}
-	if looks == "" || looks == f.Name || f.Name != shardName && (looks == "jsonl" || looks == "json") || looks == "arrows" && f.Name == "arrow" {
+	if !known || looks.Name == f.Name || f.Name != shardName && (looks.Name == "jsonl" || looks.Name == "json") || looks.Name == "arrows" && f.Name == "arrow" {
 		return err
 	}
 	if f.Name == shardName {
-		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, tabularName(looks))
+		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, looks.Title)
 		return withHint(err, "amudai convert %s OUT.amudai.shard makes one", location)
 	}
-	return withHint(err, "it looks like %s: --from %s", tabularName(looks), looks)
-}
-
-// tabularName is the title of a format, "" if there is none of that name.
-func tabularName(name string) string {
-	f, err := formats.ByName(name)
-	if err != nil {
-		return ""
-	}
-	return f.Title
+	return withHint(err, "it looks like %s: --from %s", looks.Title, looks.Name)
 }
 
 func firstBytes(location string) ([]byte, error) {
@@ -353,12 +363,12 @@ func (stdoutOutput) Publish(context.Context) error { return nil }
 func (stdoutOutput) Abort() error                  { return nil }
 
 // outputFormat finds the format to write a location in.
-func outputFormat(location, name string) (tabular.Format, error) {
+func outputFormat(location, name string) (table.Format, error) {
 	if name != "" {
-		return byName(name)
+		return byName(formats, name)
 	}
 	if location == "-" {
-		return tabular.Format{}, usagef("--to jsonl, for example", "the output is stdout: say in which format")
+		return table.Format{}, usagef("--to jsonl, for example", "the output is stdout: say in which format")
 	}
 	f, ok := formats.ByPath(location)
 	if !ok {
@@ -369,7 +379,7 @@ func outputFormat(location, name string) (tabular.Format, error) {
 }
 
 // createOutput makes an output that appears under its name only when it is complete.
-func (a *app) createOutput(ctx context.Context, location string, force bool) (tabular.Output, error) {
+func (a *app) createOutput(ctx context.Context, location string, force bool) (table.Output, error) {
 	if location == "-" {
 		return stdoutOutput{a.Stdout}, nil
 	}
@@ -398,7 +408,7 @@ func creating(location string, err error) error {
 }
 
 // createSink makes the sink of a format other than shards.
-func (a *app) createSink(ctx context.Context, location string, f tabular.Format, schema *arrow.Schema, force bool, o tabular.WriteOptions) (tabular.Sink, error) {
+func (a *app) createSink(ctx context.Context, location string, f table.Format, schema *arrow.Schema, force bool, o table.WriteOptions) (table.Sink, error) {
 	out, err := a.createOutput(ctx, location, force)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // lookers are the commands that look into shards.
@@ -125,6 +125,6 @@ func (a *app) printSchema(ctx context.Context, location string, r readFlags) err
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.Stdout, tabular.SchemaText(src.Schema()))
+	_, err = io.WriteString(a.Stdout, text.Schema(src.Schema()))
 	return errors.Join(err, src.Close())
 }

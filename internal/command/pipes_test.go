@@ -22,8 +22,8 @@ import (
 	"github.com/amudai/amudai-go/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/parquet"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // corpus is the path of a file of the shared corpus.
@@ -76,12 +76,12 @@ func TestFlights(t *testing.T) {
 // requireSameFiles compares two Parquet files batch by batch.
 func requireSameFiles(t *testing.T, a, b string) {
 	t.Helper()
-	open := func(path string) tabular.Source {
+	open := func(path string) table.Source {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		info, err := f.Stat()
 		require.NoError(t, err)
-		src, err := parquet.Format.Open(t.Context(), tabular.Input{Name: path, Reader: f, At: f, Size: info.Size(), Closer: f}, tabular.ReadOptions{BatchRows: 1 << 20})
+		src, err := parquet.New(parquet.Options{}).Open(t.Context(), table.Input{Name: path, Reader: f, At: f, Size: info.Size(), Closer: f}, table.ReadOptions{BatchRows: 1 << 20})
 		require.NoError(t, err)
 		return src
 	}

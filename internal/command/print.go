@@ -12,8 +12,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
 )
 
 // tableFormat is the format of cat and head for people; the others are those
@@ -88,7 +89,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	if err != nil {
 		return err
 	}
-	if f.limit >= 0 && f.limit < tabular.DefaultBatchRows {
+	if f.limit >= 0 && f.limit < table.DefaultBatchRows {
 		o.BatchRows = int(max(f.limit, 1))
 	}
 	if a.shards, err = f.scanOptions(); err != nil {
@@ -136,7 +137,7 @@ var textLayouts = []string{"kept", "string", "large", "view", "dictionary"}
 func catFormats() []string {
 	names := []string{tableFormat}
 	for _, f := range formats {
-		if f.Create != nil {
+		if f.Writer != nil {
 			names = append(names, f.Name)
 		}
 	}
@@ -144,23 +145,23 @@ func catFormats() []string {
 }
 
 // catSink gives the way to make the sink of a format on stdout.
-func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabular.Sink, error), error) {
+func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (table.Sink, error), error) {
 	if format == tableFormat {
-		return func(_ context.Context, s *arrow.Schema) (tabular.Sink, error) {
+		return func(_ context.Context, s *arrow.Schema) (table.Sink, error) {
 			return &tableSink{app: a, schema: s}, nil
 		}, nil
 	}
-	i := slices.IndexFunc(formats, func(f tabular.Format) bool { return f.Name == format && f.Create != nil })
+	i := slices.IndexFunc(formats, func(f table.Format) bool { return f.Name == format && f.Writer != nil })
 	if i < 0 {
 		return nil, usagef("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
 	}
-	return func(ctx context.Context, s *arrow.Schema) (tabular.Sink, error) {
-		return a.createSink(ctx, "-", formats[i], s, false, tabular.WriteOptions{Notice: a.notice})
+	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
+		return a.createSink(ctx, "-", formats[i], s, false, table.WriteOptions{Notice: a.notice})
 	}, nil
 }
 
 // copyRows moves limit rows, or all if it is negative.
-func copyRows(ctx context.Context, src tabular.Source, sink tabular.Sink, limit int64) error {
+func copyRows(ctx context.Context, src table.Source, sink table.Sink, limit int64) error {
 	for left := limit; left != 0; {
 		b, err := src.Next(ctx)
 		if err == io.EOF {
@@ -200,11 +201,11 @@ type tableSink struct {
 	rows   int64
 }
 
-// Write implements [tabular.Sink].
+// Write implements [table.Sink].
 func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 	columns := make([]func([]byte, int) []byte, b.NumCols())
 	for i, c := range b.Columns() {
-		columns[i] = tabular.Text(c)
+		columns[i] = values.Text(c)
 	}
 	for row := range int(b.NumRows()) {
 		if s.grid == nil {
@@ -212,7 +213,7 @@ func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 		}
 		cells := make([]string, len(columns))
 		for i, c := range b.Columns() {
-			if tabular.IsNull(c, row) {
+			if values.IsNull(c, row) {
 				cells[i] = nullText
 				continue
 			}
@@ -292,7 +293,7 @@ func (g *grid) fit(width int) (*grid, int) {
 	return g, hidden
 }
 
-// Close implements [tabular.Sink].
+// Close implements [table.Sink].
 func (s *tableSink) Close(context.Context) error {
 	if s.rows == 0 && s.schema.NumFields() > 0 {
 		s.start()
@@ -300,7 +301,7 @@ func (s *tableSink) Close(context.Context) error {
 	return s.flush()
 }
 
-// Abort implements [tabular.Sink]: what was printed stays.
+// Abort implements [table.Sink]: what was printed stays.
 func (s *tableSink) Abort() error { return nil }
 
 func (a *app) inferSchema() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/table"
 )
 
 // openShard opens a shard, and says what else a file is.
@@ -36,7 +36,7 @@ func openShard(ctx context.Context, location string, types arrowmap.ReadOptions)
 	return s, nil
 }
 
-func shardFormat() tabular.Format {
+func shardFormat() table.Format {
 	f, _ := formats.ByName(shardName)
 	return f
 }
@@ -46,16 +46,16 @@ type shardSource struct {
 	shard    *shard.Shard
 	rows     array.RecordReader // nil until it is open
 	filtered bool
-	temp     *tabular.Spooled
+	temp     *table.Spooled
 }
 
 // openShardSource opens a shard by location; one that comes through a pipe is
 // kept in a temporary file meanwhile.
-func (a *app) openShardSource(ctx context.Context, in tabular.Input, location string, o tabular.ReadOptions) (tabular.Source, error) {
+func (a *app) openShardSource(ctx context.Context, in table.Input, location string, o table.ReadOptions) (table.Source, error) {
 	src := &shardSource{filtered: !a.shards.Filter.IsZero()}
 	if in.At == nil {
 		var err error
-		if src.temp, err = tabular.Spool(in.Reader, o.TempDir); err != nil {
+		if src.temp, err = table.Spool(in.Reader, o.TempDir); err != nil {
 			return nil, errors.Join(err, in.Close())
 		}
 		location = src.temp.Name()
@@ -74,7 +74,7 @@ func (a *app) openShardSource(ctx context.Context, in tabular.Input, location st
 }
 
 // scan prepares reading; the context is that of the whole command.
-func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, so shard.ScanOptions) error {
+func (s *shardSource) scan(ctx context.Context, o table.ReadOptions, so shard.ScanOptions) error {
 	so.Allocator, so.Columns = o.Allocator, o.Columns
 	if !s.filtered {
 		so.BatchRows = o.BatchRows // else rows to look at, which few may meet
@@ -86,13 +86,13 @@ func (s *shardSource) scan(ctx context.Context, o tabular.ReadOptions, so shard.
 	return err
 }
 
-// Schema implements [tabular.Source].
+// Schema implements [table.Source].
 func (s *shardSource) Schema() *arrow.Schema { return s.rows.Schema() }
 
-// Rows implements [tabular.Source].
+// Rows implements [table.Source].
 func (s *shardSource) Rows() (int64, bool) { return s.shard.NumRows(), !s.filtered }
 
-// Next implements [tabular.Source].
+// Next implements [table.Source].
 func (s *shardSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func typeHint(err error) error {
 	return err
 }
 
-// Close implements [tabular.Source].
+// Close implements [table.Source].
 func (s *shardSource) Close() error {
 	if s.rows != nil {
 		s.rows.Release()
@@ -172,12 +172,12 @@ func (a *app) createShard(ctx context.Context, location string, s *arrow.Schema,
 	}}, nil
 }
 
-// Write implements [tabular.Sink].
+// Write implements [table.Sink].
 func (s *shardSink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return s.w.Write(ctx, batch)
 }
 
-// Close implements [tabular.Sink].
+// Close implements [table.Sink].
 func (s *shardSink) Close(ctx context.Context) error {
 	err := s.w.Close(ctx)
 	if s.copy == nil {
@@ -189,7 +189,7 @@ func (s *shardSink) Close(ctx context.Context) error {
 	return errors.Join(err, s.drop())
 }
 
-// Abort implements [tabular.Sink].
+// Abort implements [table.Sink].
 func (s *shardSink) Abort() error {
 	err := s.w.Abort()
 	if s.drop != nil {

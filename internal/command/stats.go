@@ -13,7 +13,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // columnStats sums up one schema node over all stripes; the fields are those of --json.
@@ -122,11 +122,11 @@ func arrowType(c *columnInfo) string {
 	if err != nil {
 		return c.Type
 	}
-	text := tabular.TypeText(col.Arrow.Type)
+	name := text.Type(col.Arrow.Type)
 	if c.node.NumChildren() > 0 {
-		text, _, _ = strings.Cut(text, "<")
+		name, _, _ = strings.Cut(name, "<")
 	}
-	return text
+	return name
 }
 
 // describe takes what the shard-level descriptor tells.

@@ -3,6 +3,7 @@ package lint
 import (
 	"go/ast"
 	"go/token"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,9 @@ var rows = [][]string{
 	testHelpers,
 	{"cmd", "internal/command", "internal/bench"},
 	{"internal/bench/suite"},
-	{"parquet", "tabular", "rntuple", "blockpack"},
+	{"table/csv", "table/jsonl", "table/lines", "table/arrowipc", "table/parquet", "rntuple", "blockpack"},
+	{"table/internal"},
+	{"table"},
 	{"shard"},
 	{"index"},
 	{"filter"},
@@ -27,7 +30,7 @@ var rows = [][]string{
 	{"internal/format/container"},
 	{"storage"},
 	{"gen"},
-	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/arrow", "internal/bench/measure", "internal/base"},
+	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
 
 // testHelpers are packages that only tests import.
@@ -52,8 +55,7 @@ var forbidden = []struct {
 	{"sbbf", []string{own("storage"), arrow}, "bytes in, bytes out"},
 	{"internal/format/hll", []string{own("storage"), arrow}, "bytes in, bytes out"},
 	{"internal/format/stats", []string{own("storage"), arrow}, "bytes in, bytes out"},
-	{"parquet", []string{own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
-	{"tabular", []string{own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
+	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
 }
 
 const (
@@ -153,6 +155,25 @@ func reach(graph map[string][]string, pkg string) map[string]string {
 	}
 	visit(pkg)
 	return seen
+}
+
+// TestLinkedByShard keeps what only some formats of tables need out of programs that use shards.
+func TestLinkedByShard(t *testing.T) {
+	for _, pkg := range []string{"./shard", "./table", "./table/csv", "./table/jsonl", "./table/lines", "./table/arrowipc"} {
+		list := exec.Command("go", "list", "-deps", pkg)
+		list.Dir = root
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, linked := range strings.Fields(string(out)) {
+			for _, unwanted := range []string{"parquet", "thrift", "brotli"} {
+				if strings.Contains(linked, unwanted) {
+					t.Errorf("%s links %s into every program that imports it", pkg, linked)
+				}
+			}
+		}
+	}
 }
 
 // Modules that are here to be compared with, by the package that may import them: no user of the library gets them.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	_ "github.com/apache/arrow-go/v18/arrow/extensions" // registers arrow.uuid and its siblings
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -316,7 +316,7 @@ func makeWrap(w term, inner arrow.DataType) (arrow.DataType, error) {
 // extensionType makes a registered extension type. One that does not take the
 // storage or the data is as good as not registered: data may come from anyone.
 func extensionType(name, data string, storage arrow.DataType) (dt arrow.DataType, err error) {
-	registered := arrow.GetExtensionType(name)
+	registered := extension.Find(name)
 	if registered == nil {
 		return nil, nil
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/parquet"
-	"github.com/amudai/amudai-go/tabular"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // Question is a condition on a real data set, with the rows that meet it as
@@ -72,20 +74,20 @@ func Datasets(t testing.TB) []string {
 
 // Open opens a data set for reading, until the test ends. It skips the test if
 // the shared data is not there.
-func Open(t testing.TB, dataset string) tabular.Source {
+func Open(t testing.TB, dataset string) table.Source {
 	d, ok := read(t).Datasets[dataset]
 	require.True(t, ok, dataset)
 	f, err := os.Open(filepath.Join(testdata.Shared(t), filepath.FromSlash(d.File)))
 	require.NoError(t, err)
 	info, err := f.Stat()
 	require.NoError(t, err)
-	format, o := parquet.Format, tabular.ReadOptions{}
+	format, o := parquet.New(parquet.Options{}), table.ReadOptions{}
 	if strings.HasSuffix(d.File, ".csv") {
-		format = tabular.CSV
-		o.Schema, err = tabular.ParseSchema(d.Schema)
+		format = csv.New(csv.Options{})
+		o.Schema, err = text.ParseSchema(d.Schema)
 		require.NoError(t, err)
 	}
-	source, err := format.Open(t.Context(), tabular.Input{Name: dataset, Reader: f, At: f, Size: info.Size(), Closer: f}, o)
+	source, err := format.Open(t.Context(), table.Input{Name: dataset, Reader: f, At: f, Size: info.Size(), Closer: f}, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, source.Close()) })
 	return source

@@ -1,0 +1,370 @@
+// Package jsontext walks over JSON texts byte by byte, and writes strings. It
+// keeps no tree: who reads a value decides what to do with it.
+package jsontext
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// MaxDepth bounds how deep values may be nested, in text that is read and
+// in json columns.
+const MaxDepth = 200
+
+// Scanner walks over the bytes of one JSON value. Its methods check what
+// they pass: a text that was walked to its end is valid JSON.
+type Scanner struct {
+	b     []byte
+	i     int
+	depth int
+	buf   []byte // of unescaped strings
+}
+
+// Errors of texts.
+var (
+	ErrEnd   = errors.New("JSON ends in the middle of a value")
+	ErrDepth = fmt.Errorf("JSON is nested deeper than %d", MaxDepth)
+)
+
+// Reset starts at the beginning of b.
+func (s *Scanner) Reset(b []byte) { s.b, s.i, s.depth = b, 0, 0 }
+
+// Peek skips white space and returns the next byte, or 0 at the end.
+func (s *Scanner) Peek() byte {
+	for s.i < len(s.b) {
+		switch c := s.b[s.i]; c {
+		case ' ', '\t', '\n', '\r':
+			s.i++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// At is the position of the scanner.
+func (s *Scanner) At() int { return s.i }
+
+// Since is the text from a position on up to the scanner's.
+func (s *Scanner) Since(start int) []byte { return s.b[start:s.i] }
+
+// End checks that only white space is left.
+func (s *Scanner) End() error {
+	if s.Peek(); s.i < len(s.b) {
+		return s.Unexpected()
+	}
+	return nil
+}
+
+// Unexpected is the error for what comes next.
+func (s *Scanner) Unexpected() error {
+	if s.i >= len(s.b) {
+		return ErrEnd
+	}
+	return fmt.Errorf("invalid JSON at %q", text.Clip(string(s.b[s.i:])))
+}
+
+// Literal consumes a word such as true.
+func (s *Scanner) Literal(word string) error {
+	if end := s.i + len(word); end <= len(s.b) && string(s.b[s.i:end]) == word {
+		s.i = end
+		return nil
+	}
+	return s.Unexpected()
+}
+
+// Number consumes a number and returns its text.
+func (s *Scanner) Number() ([]byte, error) {
+	start := s.i
+	if s.i < len(s.b) && s.b[s.i] == '-' {
+		s.i++
+	}
+	n := text.CountDigits(s.b[s.i:])
+	if n == 0 || n > 1 && s.b[s.i] == '0' {
+		return nil, s.Unexpected()
+	}
+	s.i += n
+	if s.i < len(s.b) && s.b[s.i] == '.' {
+		s.i++
+		if n = text.CountDigits(s.b[s.i:]); n == 0 {
+			return nil, s.Unexpected()
+		}
+		s.i += n
+	}
+	if s.i < len(s.b) && (s.b[s.i] == 'e' || s.b[s.i] == 'E') {
+		s.i++
+		if s.i < len(s.b) && (s.b[s.i] == '+' || s.b[s.i] == '-') {
+			s.i++
+		}
+		if n = text.CountDigits(s.b[s.i:]); n == 0 {
+			return nil, s.Unexpected()
+		}
+		s.i += n
+	}
+	return s.b[start:s.i], nil
+}
+
+// Quoted consumes a string and returns what it means, valid until the next call.
+func (s *Scanner) Quoted() ([]byte, error) {
+	if s.i >= len(s.b) || s.b[s.i] != '"' {
+		return nil, s.Unexpected()
+	}
+	start := s.i + 1
+	for i := start; i < len(s.b); i++ {
+		switch c := s.b[i]; {
+		case c == '"':
+			s.i = i + 1
+			if !utf8.Valid(s.b[start:i]) {
+				return nil, fmt.Errorf("string %q %w", text.Clip(string(s.b[start:i])), text.ErrUTF8)
+			}
+			return s.b[start:i], nil
+		case c == '\\':
+			return s.escaped(start, i)
+		case c < 0x20:
+			s.i = i
+			return nil, s.Unexpected()
+		}
+	}
+	return nil, ErrEnd
+}
+
+// escaped is the slow part of str, from the first backslash on.
+func (s *Scanner) escaped(start, i int) ([]byte, error) {
+	out := append(s.buf[:0], s.b[start:i]...)
+	for i < len(s.b) {
+		switch c := s.b[i]; {
+		case c == '"':
+			s.i, s.buf = i+1, out
+			if !utf8.Valid(out) {
+				return nil, fmt.Errorf("string %q %w", text.Clip(string(out)), text.ErrUTF8)
+			}
+			return out, nil
+		case c == '\\':
+			var n int
+			if out, n = appendEscape(out, s.b[i:]); n == 0 {
+				s.i = i
+				return nil, s.Unexpected()
+			}
+			i += n
+		case c < 0x20:
+			s.i = i
+			return nil, s.Unexpected()
+		default:
+			out = append(out, c)
+			i++
+		}
+	}
+	return nil, ErrEnd
+}
+
+// appendEscape decodes the escape at the start of b and returns its length, or
+// 0 if it is not valid: surrogates must come in pairs.
+func appendEscape(dst, b []byte) ([]byte, int) {
+	if len(b) < 2 {
+		return dst, 0
+	}
+	switch b[1] {
+	case '"', '\\', '/':
+		return append(dst, b[1]), 2
+	case 'b':
+		return append(dst, '\b'), 2
+	case 'f':
+		return append(dst, '\f'), 2
+	case 'n':
+		return append(dst, '\n'), 2
+	case 'r':
+		return append(dst, '\r'), 2
+	case 't':
+		return append(dst, '\t'), 2
+	case 'u':
+		r, ok := hex4(b[2:])
+		if !ok {
+			return dst, 0
+		}
+		if !utf16.IsSurrogate(r) {
+			return utf8.AppendRune(dst, r), 6
+		}
+		if len(b) < 8 || b[6] != '\\' || b[7] != 'u' {
+			return dst, 0
+		}
+		low, ok := hex4(b[8:])
+		if r = utf16.DecodeRune(r, low); !ok || r == utf8.RuneError {
+			return dst, 0
+		}
+		return utf8.AppendRune(dst, r), 12
+	}
+	return dst, 0
+}
+
+func hex4(b []byte) (r rune, ok bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	for _, c := range b[:4] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
+}
+
+// Array walks over the elements of an array.
+func (s *Scanner) Array(element func() error) error {
+	return s.items('[', ']', element)
+}
+
+// Object walks over the members of an object. The key is valid until the
+// member's value is read.
+func (s *Scanner) Object(member func(key []byte) error) error {
+	return s.items('{', '}', func() error {
+		s.Peek()
+		key, err := s.Quoted()
+		if err != nil {
+			return err
+		}
+		if s.Peek() != ':' {
+			return s.Unexpected()
+		}
+		s.i++
+		return member(key)
+	})
+}
+
+func (s *Scanner) items(open, end byte, item func() error) error {
+	if s.Peek() != open {
+		return s.Unexpected()
+	}
+	s.i++
+	if s.depth++; s.depth > MaxDepth {
+		return ErrDepth
+	}
+	for n := 0; ; n++ {
+		switch c := s.Peek(); {
+		case c == end:
+			s.i++
+			s.depth--
+			return nil
+		case n > 0 && c == ',':
+			s.i++
+			s.Peek()
+		case n > 0:
+			return s.Unexpected()
+		}
+		if err := item(); err != nil {
+			return err
+		}
+	}
+}
+
+// Skip walks over any value.
+func (s *Scanner) Skip() error {
+	switch c := s.Peek(); c {
+	case '{':
+		return s.Object(func([]byte) error { return s.Skip() })
+	case '[':
+		return s.Array(s.Skip)
+	case '"':
+		_, err := s.Quoted()
+		return err
+	case 't':
+		return s.Literal("true")
+	case 'f':
+		return s.Literal("false")
+	case 'n':
+		return s.Literal("null")
+	}
+	_, err := s.Number()
+	return err
+}
+
+// Raw walks over any value and returns its text.
+func (s *Scanner) Raw() ([]byte, error) {
+	s.Peek()
+	start := s.i
+	if err := s.Skip(); err != nil {
+		return nil, err
+	}
+	return s.b[start:s.i], nil
+}
+
+// AppendCompact appends a valid JSON text without the white space between its tokens.
+func AppendCompact(dst, src []byte) []byte {
+	inString := false
+	for i := 0; i < len(src); i++ {
+		c := src[i]
+		if inString {
+			dst = append(dst, c)
+			switch c {
+			case '\\':
+				i++
+				dst = append(dst, src[i])
+			case '"':
+				inString = false
+			}
+			continue
+		}
+		switch c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			inString = c == '"'
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// Valid tells whether b is exactly one JSON value.
+func Valid(b []byte) bool {
+	s := Scanner{b: b}
+	return s.Skip() == nil && s.Peek() == 0 && s.i == len(b)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 cannot
+// be written in JSON; they become U+FFFD, and sinks refuse them before.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), `\ufffd`...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}

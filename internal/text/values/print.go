@@ -1,0 +1,224 @@
+package values
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// Appender appends the text of value i of one array, which is not null.
+type Appender func(dst []byte, i int) []byte
+
+// Text gives a function that appends the text of value i of arr, as a CSV cell
+// holds it before quoting; package table lists the forms. The value
+// must not be null.
+func Text(arr arrow.Array) Appender {
+	if f := scalarText(arr); f != nil {
+		return f
+	}
+	switch a := arr.(type) {
+	case *array.Dictionary:
+		f := Text(a.Dictionary())
+		return func(dst []byte, i int) []byte {
+			code := a.GetValueIndex(i)
+			if a.Dictionary().IsNull(code) {
+				return dst
+			}
+			return f(dst, code)
+		}
+	case *array.RunEndEncoded:
+		f := Text(a.Values())
+		return func(dst []byte, i int) []byte {
+			run := a.GetPhysicalIndex(i)
+			if a.Values().IsNull(run) {
+				return dst
+			}
+			return f(dst, run)
+		}
+	case array.ExtensionArray:
+		return Text(a.Storage())
+	}
+	return JSON(arr)
+}
+
+// IsNull tells whether value i is null, through dictionaries, runs and
+// extension types, whose own bitmaps do not tell.
+func IsNull(arr arrow.Array, i int) bool {
+	if arr.IsNull(i) {
+		return true
+	}
+	switch a := arr.(type) {
+	case *array.Null:
+		return true
+	case *array.Dictionary:
+		return a.Dictionary().IsNull(a.GetValueIndex(i))
+	case *array.RunEndEncoded:
+		return IsNull(a.Values(), a.GetPhysicalIndex(i))
+	case array.ExtensionArray:
+		return IsNull(a.Storage(), i)
+	}
+	return false
+}
+
+// scalarText is the text of types that hold one value each; nil for others.
+func scalarText(arr arrow.Array) Appender {
+	if f := integerText(arr); f != nil {
+		return f
+	}
+	if f := timeText(arr); f != nil {
+		return f
+	}
+	switch a := arr.(type) {
+	case *array.Null:
+		return func(dst []byte, i int) []byte { return dst }
+	case *array.Boolean:
+		return func(dst []byte, i int) []byte { return strconv.AppendBool(dst, a.Value(i)) }
+	case *array.Float16:
+		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, float64(a.Value(i).Float32()), 32) }
+	case *array.Float32:
+		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, float64(a.Value(i)), 32) }
+	case *array.Float64:
+		return func(dst []byte, i int) []byte { return text.AppendFloat(dst, a.Value(i), 64) }
+	case *array.Decimal32:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, big.NewInt(int64(a.Value(i))), scale) }
+	case *array.Decimal64:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, big.NewInt(int64(a.Value(i))), scale) }
+	case *array.Decimal128:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, a.Value(i).BigInt(), scale) }
+	case *array.Decimal256:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		return func(dst []byte, i int) []byte { return text.AppendDecimal(dst, a.Value(i).BigInt(), scale) }
+	case array.StringLike:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	case interface{ Value(int) []byte }: // every binary type
+		return func(dst []byte, i int) []byte { return base64.StdEncoding.AppendEncode(dst, a.Value(i)) }
+	case array.ExtensionArray:
+		return extensionValueText(a)
+	}
+	return nil
+}
+
+// extensionValueText is for the extension types with a text form of their own.
+func extensionValueText(a array.ExtensionArray) Appender {
+	t := a.DataType().(arrow.ExtensionType)
+	switch storage := a.Storage().(type) {
+	case *array.FixedSizeBinary:
+		if t.ExtensionName() == extension.NameUUID && storage.DataType().(*arrow.FixedSizeBinaryType).ByteWidth == 16 {
+			return func(dst []byte, i int) []byte { return text.AppendUUID(dst, storage.Value(i)) }
+		}
+	case *array.Int8:
+		if t.ExtensionName() == extension.NameBool8 {
+			return func(dst []byte, i int) []byte { return strconv.AppendBool(dst, storage.Value(i) != 0) }
+		}
+	}
+	return nil
+}
+
+func integerText(arr arrow.Array) Appender {
+	switch a := arr.(type) {
+	case *array.Int8:
+		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+	case *array.Int16:
+		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+	case *array.Int32:
+		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, int64(a.Value(i)), 10) }
+	case *array.Int64:
+		return func(dst []byte, i int) []byte { return strconv.AppendInt(dst, a.Value(i), 10) }
+	case *array.Uint8:
+		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+	case *array.Uint16:
+		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+	case *array.Uint32:
+		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, uint64(a.Value(i)), 10) }
+	case *array.Uint64:
+		return func(dst []byte, i int) []byte { return strconv.AppendUint(dst, a.Value(i), 10) }
+	}
+	return nil
+}
+
+func timeText(arr arrow.Array) Appender {
+	switch a := arr.(type) {
+	case *array.Date32:
+		return func(dst []byte, i int) []byte { return text.AppendDate(dst, int64(a.Value(i))) }
+	case *array.Date64:
+		return func(dst []byte, i int) []byte {
+			if days, rest := text.FloorDiv(int64(a.Value(i)), text.DaySeconds*1000); rest == 0 {
+				return text.AppendDate(dst, days)
+			}
+			return text.AppendTimestamp(dst, int64(a.Value(i)), 1000, false)
+		}
+	case *array.Time32:
+		per := text.PerSecond(a.DataType().(*arrow.Time32Type).Unit)
+		return func(dst []byte, i int) []byte { return text.AppendTimeOfDay(dst, int64(a.Value(i)), per) }
+	case *array.Time64:
+		per := text.PerSecond(a.DataType().(*arrow.Time64Type).Unit)
+		return func(dst []byte, i int) []byte { return text.AppendTimeOfDay(dst, int64(a.Value(i)), per) }
+	case *array.Timestamp:
+		t := a.DataType().(*arrow.TimestampType)
+		per, zoned := text.PerSecond(t.Unit), t.TimeZone != ""
+		return func(dst []byte, i int) []byte { return text.AppendTimestamp(dst, int64(a.Value(i)), per, zoned) }
+	case *array.Duration:
+		per := text.PerSecond(a.DataType().(*arrow.DurationType).Unit)
+		return func(dst []byte, i int) []byte { return text.AppendDuration(dst, int64(a.Value(i)), per) }
+	case *array.MonthInterval:
+		return func(dst []byte, i int) []byte { return text.AppendInterval(dst, int64(a.Value(i)), 0, 0) }
+	case *array.DayTimeInterval:
+		return func(dst []byte, i int) []byte {
+			v := a.Value(i)
+			return text.AppendInterval(dst, 0, int64(v.Days), int64(v.Milliseconds)*1e6)
+		}
+	case *array.MonthDayNanoInterval:
+		return func(dst []byte, i int) []byte {
+			v := a.Value(i)
+			return text.AppendInterval(dst, int64(v.Months), int64(v.Days), v.Nanoseconds)
+		}
+	}
+	return nil
+}
+
+// CheckUTF8 checks the strings of a batch, at every depth; text formats have no
+// way to hold others.
+func CheckUTF8(name string, arr arrow.Array) error {
+	switch a := arr.(type) {
+	case array.StringLike:
+		for i := range a.Len() {
+			if !a.IsNull(i) && !utf8.ValidString(a.Value(i)) {
+				return fmt.Errorf("column %q has a string that is not UTF-8 (row %d of the batch): %q", name, i, text.Clip(a.Value(i)))
+			}
+		}
+		return nil
+	case *array.Struct:
+		for k, f := range a.DataType().(*arrow.StructType).Fields() {
+			if err := CheckUTF8(name+"."+f.Name, a.Field(k)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *array.Dictionary:
+		return CheckUTF8(name, a.Dictionary())
+	case *array.RunEndEncoded:
+		return CheckUTF8(name, a.Values())
+	case array.ExtensionArray:
+		return CheckUTF8(name, a.Storage())
+	case array.ListLike:
+		return CheckUTF8(name, a.ListValues())
+	case array.Union:
+		for k := range a.NumFields() {
+			if err := CheckUTF8(name, a.Field(k)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

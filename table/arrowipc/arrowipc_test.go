@@ -1,0 +1,110 @@
+package arrowipc_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/arrowipc"
+	"github.com/amudai/amudai-go/table/jsonl"
+)
+
+var jsonLines = jsonl.New(jsonl.Options{})
+
+func TestArrowTypes(t *testing.T) {
+	batch := arrowtest.Batch(t, arrowtest.Columns())
+	rows := tabletest.Table(batch, batch.NewSlice(1, 4), batch.NewSlice(0, 0))
+	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+		src := tabletest.Write(t, f, rows)
+		for _, reader := range []table.Format{arrowipc.Format, arrowipc.Stream} { // either tells by the first bytes
+			got := tabletest.MustRead(t, reader, src, table.ReadOptions{})
+			require.True(t, got.Schema().Equal(rows.Schema()))
+			arrowtest.RequireSameTable(t, rows, got)
+		}
+		dir := t.TempDir()
+		got, err := tabletest.Read(t, f, table.Input{Name: "stdin", Reader: strings.NewReader(src), Size: -1}, table.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
+		require.NoError(t, err)
+		require.Equal(t, "utf8: utf8\nint8: int8\n", text.Schema(got.Schema()))
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
+}
+
+// TestArrowDictionaries writes batches whose dictionaries differ.
+func TestArrowDictionaries(t *testing.T) {
+	dt := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	nested := arrow.ListOf(dt)
+	var batches []arrow.RecordBatch
+	for _, src := range []string{`["a", "b", null]`, `["c", "a", "c"]`, `["b", "d", "e"]`} {
+		flat, _, err := array.FromJSON(memory.DefaultAllocator, dt, strings.NewReader(src))
+		require.NoError(t, err)
+		list, _, err := array.FromJSON(memory.DefaultAllocator, nested, strings.NewReader("["+src+",[],null]"))
+		require.NoError(t, err)
+		s := arrow.NewSchema([]arrow.Field{{Name: "d", Type: dt, Nullable: true}, {Name: "l", Type: nested, Nullable: true}}, nil)
+		batches = append(batches, array.NewRecordBatch(s, []arrow.Array{flat, list}, 3))
+	}
+	rows := tabletest.Table(batches...)
+	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+		got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), table.ReadOptions{})
+		require.Equal(t, tabletest.Write(t, jsonLines, rows), tabletest.Write(t, jsonLines, got))
+	}
+}
+
+// TestArrowDamage flips bytes and cuts: an error or some table, never a panic.
+func TestArrowDamage(t *testing.T) {
+	var cols []arrowtest.Column
+	for _, c := range arrowtest.Columns() {
+		switch c.Name {
+		case "utf8", "list", "dictionary", "run_end_encoded", "utf8_view", "map", "list_view", "bool":
+			cols = append(cols, c)
+		}
+	}
+	batch := arrowtest.Batch(t, cols)
+	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+		whole := tabletest.Write(t, f, tabletest.Table(batch))
+		for i := range len(whole) {
+			bad := []byte(whole)
+			bad[i] ^= byte(1 << (i % 8))
+			if rows, err := tabletest.Read(t, f, tabletest.Input(string(bad)), table.ReadOptions{}); err == nil {
+				for _, c := range rows.Schema().Fields() {
+					require.NotNil(t, c.Type)
+				}
+				_ = writeQuietly(t, jsonLines, rows)
+			}
+		}
+		for n := 0; n < len(whole); n += 3 {
+			_, _ = tabletest.Read(t, f, tabletest.Input(whole[:n]), table.ReadOptions{})
+		}
+	}
+	for _, src := range []string{"", "PAR1xxxxxxxx", "id,name\n1,2\n", "ARROW1\x00\x00"} {
+		_, err := tabletest.Read(t, arrowipc.Format, tabletest.Input(src), table.ReadOptions{})
+		require.Error(t, err)
+	}
+}
+
+// writeQuietly writes what a damaged file gave, which may be refused.
+func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
+	var out tabletest.Output
+	sink, err := f.Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	if err != nil {
+		return err
+	}
+	r := array.NewTableReader(rows, 0)
+	defer r.Release()
+	for r.Next() {
+		if err := sink.Write(t.Context(), r.RecordBatch()); err != nil {
+			return sink.Abort()
+		}
+	}
+	return sink.Close(t.Context())
+}

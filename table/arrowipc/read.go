@@ -1,0 +1,309 @@
+// Package arrowipc reads and writes Arrow IPC files and streams. What is read is
+// checked: arrow-go's reader trusts its input.
+package arrowipc
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/ipccheck"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/table"
+)
+
+// Format is the Arrow IPC file format. When reading, a stream under the same name
+// is understood too.
+var Format = table.Format{
+	Name: "arrow", Title: "Arrow IPC file", Extensions: []string{".arrow", ".feather", ".ipc"},
+	Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, fileMagic) },
+	Reader: open, Writer: createFile,
+}
+
+// Stream is the Arrow IPC stream format.
+var Stream = table.Format{
+	Name: "arrows", Title: "Arrow IPC stream", Extensions: []string{".arrows"},
+	Sniff:  func(head []byte) bool { return bytes.HasPrefix(head, streamStart) },
+	Reader: open, Writer: createStream,
+}
+
+var (
+	fileMagic   = []byte("ARROW1")
+	streamStart = []byte{0xff, 0xff, 0xff, 0xff}
+)
+
+func init() {
+	table.Register(Format)
+	table.Register(Stream)
+}
+
+// Limits on one message of an IPC file or stream. Batches are held whole.
+const (
+	maxArrowMetadata = 256 << 20
+	maxArrowBody     = 4 << 30
+)
+
+// open looks at the first bytes to tell a file from a stream.
+func open(_ context.Context, in table.Input, o table.ReadOptions) (src table.Source, err error) {
+	defer func() {
+		if err != nil {
+			in.Close()
+		}
+	}()
+	o = o.WithDefaults()
+	head := make([]byte, 8)
+	n, err := io.ReadFull(in.Reader, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("%s is empty: not an Arrow IPC file or stream", in.Name)
+	}
+	rest := io.MultiReader(bytes.NewReader(head[:n]), in.Reader)
+	if bytes.HasPrefix(head[:n], fileMagic) {
+		return openFile(in, rest, o)
+	}
+	if !bytes.HasPrefix(head[:n], streamStart) {
+		// Streams before Arrow 0.15 begin with the length of the schema.
+		if first := binary.LittleEndian.Uint32(head); n < 8 || first > maxArrowMetadata || in.Size >= 0 && int64(first) > in.Size {
+			return nil, fmt.Errorf("%s is not an Arrow IPC file or stream: it starts with %q", in.Name, head[:n])
+		}
+	}
+	return openStream(in, rest, o)
+}
+
+// fileSource reads the batches of a file by number.
+type fileSource struct {
+	in     table.Input
+	o      table.ReadOptions
+	r      *ipc.FileReader
+	schema *arrow.Schema
+	keep   []int
+	next   int
+	count  int // of batches
+	rows   int64
+	temp   *table.Spooled
+}
+
+func openFile(in table.Input, rest io.Reader, o table.ReadOptions) (table.Source, error) {
+	s := &fileSource{in: in, o: o}
+	at, size := in.At, in.Size
+	if at == nil || size < 0 {
+		var err error
+		if s.temp, err = table.Spool(rest, o.TempDir); err != nil {
+			return nil, err
+		}
+		at, size = s.temp, s.temp.Size()
+	}
+	err := ipccheck.File(at, size)
+	if err != nil {
+		s.temp.Close()
+		return nil, fmt.Errorf("%w in %s", err, in.Name)
+	}
+	err = guard(func() (err error) {
+		s.r, err = ipc.NewFileReader(io.NewSectionReader(at, 0, size), ipc.WithAllocator(o.Allocator),
+			ipc.WithMetadataSizeLimit(min(size, maxArrowMetadata)), ipc.WithBodySizeLimit(min(size, maxArrowBody)))
+		if err == nil {
+			s.count = s.r.NumRecords()
+		}
+		return err
+	})
+	if err == nil {
+		s.schema, s.keep, err = table.Project(s.r.Schema(), o.Columns)
+	}
+	if err != nil {
+		s.temp.Close()
+		return nil, fmt.Errorf("%w in %s", err, in.Name)
+	}
+	return s, nil
+}
+
+// guard turns a panic of a reader on bad bytes into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid data: %v", r)
+		}
+	}()
+	return f()
+}
+
+// plainly drops what arrow-go puts in front of an error of the checks before it.
+func plainly(err error) error {
+	if !errors.Is(err, fault.ErrCorrupt) && !errors.Is(err, fault.ErrLimit) {
+		return err
+	}
+	for inner := errors.Unwrap(err); inner != nil && (errors.Is(inner, fault.ErrCorrupt) || errors.Is(inner, fault.ErrLimit)); inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err
+}
+
+// checked gives the asked columns of a batch that was read, after checking that
+// its buffers hold what they must: the reader does not.
+func checked(batch arrow.RecordBatch, schema *arrow.Schema, keep []int, from, to int64) (out arrow.RecordBatch, err error) {
+	err = guard(func() error {
+		columns := make([]arrow.Array, schema.NumFields())
+		for k := range columns {
+			columns[k] = mended(batch.Column(keep[k]))
+			if err := array.ValidateFull(columns[k]); err != nil {
+				return fmt.Errorf("invalid data in column %q: %w", schema.Field(k).Name, err)
+			}
+			if int64(columns[k].Len()) != batch.NumRows() {
+				return fmt.Errorf("column %q has %d rows, its batch has %d", schema.Field(k).Name, columns[k].Len(), batch.NumRows())
+			}
+		}
+		all := array.NewRecordBatch(schema, columns, batch.NumRows())
+		defer all.Release()
+		out = all.NewSlice(from, to)
+		return nil
+	})
+	return out, err
+}
+
+// mended gives arrays of nulls the empty buffer that arrow-go's own check wants
+// of them, but its reader does not make.
+func mended(a arrow.Array) arrow.Array {
+	if !hasType(a.DataType(), arrow.NULL) {
+		return a
+	}
+	return array.MakeFromData(mendedData(a.Data()))
+}
+
+func mendedData(d arrow.ArrayData) arrow.ArrayData {
+	buffers := d.Buffers()
+	if d.DataType().ID() == arrow.NULL && len(buffers) == 0 {
+		buffers = []*memory.Buffer{nil}
+	}
+	children := make([]arrow.ArrayData, len(d.Children()))
+	for i, c := range d.Children() {
+		children[i] = mendedData(c)
+	}
+	out := array.NewData(d.DataType(), d.Len(), buffers, children, d.NullN(), d.Offset())
+	if dict, ok := d.Dictionary().(*array.Data); ok && dict != nil {
+		out.SetDictionary(mendedData(dict))
+	}
+	return out
+}
+
+// Schema implements [table.Source].
+func (s *fileSource) Schema() *arrow.Schema { return s.schema }
+
+// Rows implements [table.Source]. A file does not record it; batches tell as they come.
+func (s *fileSource) Rows() (int64, bool) {
+	if s.next == 0 {
+		return 0, s.count == 0
+	}
+	return s.rows * int64(s.count) / int64(s.next), true
+}
+
+// Next implements [table.Source]. Batches come as they are in the file.
+func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for s.next < s.count {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var batch arrow.RecordBatch
+		err := guard(func() (err error) {
+			batch, err = s.r.RecordBatchAt(s.next)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.next, err, s.in.Name)
+		}
+		s.next++
+		s.rows += batch.NumRows()
+		out, err := checked(batch, s.schema, s.keep, 0, batch.NumRows())
+		batch.Release()
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.next-1, err, s.in.Name)
+		}
+		if out.NumRows() > 0 {
+			return out, nil
+		}
+		out.Release()
+	}
+	return nil, io.EOF
+}
+
+// Close implements [table.Source].
+func (s *fileSource) Close() error {
+	err := guard(s.r.Close)
+	return errors.Join(err, s.temp.Close(), s.in.Close())
+}
+
+// streamSource reads batches as they come.
+type streamSource struct {
+	in     table.Input
+	r      *ipc.Reader
+	schema *arrow.Schema
+	keep   []int
+	batch  int
+}
+
+func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source, error) {
+	s := &streamSource{in: in}
+	most := int64(maxArrowBody)
+	if in.Size >= 0 {
+		most = min(most, in.Size)
+	}
+	err := guard(func() (err error) {
+		// ipc.NewReader would not hand the limits on.
+		messages := ipc.NewMessageReader(ipccheck.Stream(r), ipc.WithAllocator(o.Allocator),
+			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
+		s.r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))
+		return err
+	})
+	if err == nil {
+		s.schema, s.keep, err = table.Project(s.r.Schema(), o.Columns)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
+	}
+	return s, nil
+}
+
+// Schema implements [table.Source].
+func (s *streamSource) Schema() *arrow.Schema { return s.schema }
+
+// Rows implements [table.Source].
+func (s *streamSource) Rows() (int64, bool) { return 0, false }
+
+// Next implements [table.Source].
+func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		more := false
+		if err := guard(func() error { more = s.r.Next(); return s.r.Err() }); err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.batch, plainly(err), s.in.Name)
+		}
+		if !more {
+			return nil, io.EOF
+		}
+		s.batch++
+		out, err := checked(s.r.RecordBatch(), s.schema, s.keep, 0, s.r.RecordBatch().NumRows())
+		if err != nil {
+			return nil, fmt.Errorf("batch %d: %w in %s", s.batch-1, err, s.in.Name)
+		}
+		if out.NumRows() > 0 {
+			return out, nil
+		}
+		out.Release()
+	}
+}
+
+// Close implements [table.Source].
+func (s *streamSource) Close() error {
+	s.r.Release()
+	return s.in.Close()
+}

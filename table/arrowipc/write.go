@@ -1,0 +1,353 @@
+package arrowipc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table"
+)
+
+// sink writes the batches as they come. A file holds one dictionary for
+// each column: with dictionaries, the batches go to a temporary stream first,
+// with dictionaries that only grow, and to the file at the end, with the last ones.
+type sink struct {
+	out table.Output
+	w   interface {
+		Write(arrow.RecordBatch) error
+		Close() error
+	}
+	schema *arrow.Schema
+	mem    memory.Allocator
+	merge  *dictionaryMerger
+	temp   *os.File // the stream
+	final  func() (*ipc.FileWriter, error)
+	ended  bool
+}
+
+func createFile(_ context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(onlyWriter{out}, ipc.WithSchema(schema)) }
+	s := newSink(out, schema, o)
+	if !schemaHas(schema, arrow.DICTIONARY) {
+		w, err := file()
+		s.w = w
+		return s, err
+	}
+	temp, err := os.CreateTemp(o.TempDir, "amudai-arrow-*")
+	if err != nil {
+		return nil, err
+	}
+	s.temp, s.final = temp, file
+	s.w = ipc.NewWriter(onlyWriter{temp}, ipc.WithSchema(schema))
+	s.merge = newDictionaryMerger(s.mem)
+	return s, nil
+}
+
+func createStream(_ context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+	s := newSink(out, schema, o)
+	s.w = ipc.NewWriter(onlyWriter{out}, ipc.WithSchema(schema))
+	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
+		// The stream writer takes dictionaries of floats that are nearly the same
+		// for the same, but not if one is longer.
+		s.merge = newDictionaryMerger(s.mem)
+	}
+	return s, nil
+}
+
+func newSink(out table.Output, schema *arrow.Schema, o table.WriteOptions) *sink {
+	s := &sink{out: out, schema: schema, mem: o.Allocator}
+	if s.mem == nil {
+		s.mem = memory.DefaultAllocator
+	}
+	return s
+}
+
+func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
+	for _, f := range s.Fields() {
+		if hasType(f.Type, ids...) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyWriter hides what else an output can do from writers that look for it.
+type onlyWriter struct{ io.Writer }
+
+// Write implements [table.Sink].
+func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return guard(func() error {
+		columns := make([]arrow.Array, batch.NumCols())
+		for i, c := range batch.Columns() {
+			c, err := s.column(s.schema.Field(i).Name, c)
+			if err != nil {
+				return err
+			}
+			defer c.Release()
+			columns[i] = c
+		}
+		out := array.NewRecordBatch(s.schema, columns, batch.NumRows())
+		defer out.Release()
+		return s.w.Write(out)
+	})
+}
+
+// column gives a column in a form that arrow-go can write: its writer does not
+// slice list views, and files take one dictionary for all batches. The caller
+// releases it.
+func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
+	c.Retain()
+	if hasType(c.DataType(), arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW) {
+		whole, err := s.unsliced(c)
+		c.Release()
+		if err != nil {
+			return nil, err
+		}
+		c = whole
+	}
+	if s.merge == nil || !hasType(c.DataType(), arrow.DICTIONARY) {
+		return c, nil
+	}
+	defer c.Release()
+	merged, err := s.merge.data(name, c.Data())
+	if err != nil {
+		return nil, err
+	}
+	defer merged.Release()
+	return array.MakeFromData(merged), nil
+}
+
+// unsliced copies a column so that no list view in it is a slice.
+func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
+	if _, ok := c.(array.ListLike); ok {
+		plain, err := arrowutil.Plain(s.mem, c)
+		if err != nil {
+			return nil, err
+		}
+		defer plain.Release()
+		switch t := c.DataType().(type) {
+		case *arrow.LargeListViewType:
+			return arrowutil.ToListView(s.mem, plain, t), nil
+		case *arrow.ListViewType: // plain has 64-bit offsets
+			short := arrowutil.NewBuffer(s.mem, 4*(c.Len()+1))
+			for i, off := range arrowutil.Offsets[int64](plain) {
+				arrowutil.As[int32](short.Bytes())[i] = int32(off)
+			}
+			items := plain.Data().Children()[0]
+			data := array.NewData(arrow.ListOfField(t.ElemField()), c.Len(), []*memory.Buffer{plain.Data().Buffers()[0], short}, []arrow.ArrayData{items}, plain.NullN(), 0)
+			defer data.Release()
+			list := array.NewListData(data)
+			defer list.Release()
+			return arrowutil.ToListView(s.mem, list, t), nil
+		}
+	}
+	all := make([]int64, c.Len())
+	for i := range all {
+		all[i] = int64(i)
+	}
+	return arrowutil.Take(s.mem, c, all)
+}
+
+// hasType tells whether a type is one of some, or has one of them in it.
+func hasType(t arrow.DataType, ids ...arrow.Type) bool {
+	for _, id := range ids {
+		if t.ID() == id {
+			return true
+		}
+	}
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		return hasType(t.StorageType(), ids...)
+	case *arrow.DictionaryType:
+		return hasType(t.ValueType, ids...)
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			if hasType(f.Type, ids...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Close implements [table.Sink].
+func (s *sink) Close(ctx context.Context) error {
+	s.ended = true
+	defer s.merge.release()
+	err := guard(s.w.Close)
+	if s.temp != nil {
+		if err == nil {
+			err = guard(func() error { return s.rewrite(ctx) })
+		}
+		err = errors.Join(err, s.dropTemp())
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return s.out.Publish(ctx)
+	}
+	return errors.Join(err, s.out.Abort())
+}
+
+func (s *sink) dropTemp() error { return errors.Join(s.temp.Close(), os.Remove(s.temp.Name())) }
+
+// rewrite copies the temporary stream to the file, with the last dictionaries.
+func (s *sink) rewrite(ctx context.Context) error {
+	if _, err := s.temp.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	r, err := ipc.NewReader(bufio.NewReaderSize(s.temp, 1<<20), ipc.WithAllocator(s.mem))
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	w, err := s.final()
+	if err != nil {
+		return err
+	}
+	last := s.merge.last()
+	for r.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		columns := make([]arrow.Array, s.schema.NumFields())
+		for i, c := range r.RecordBatch().Columns() {
+			d := last.replace(s.schema.Field(i).Name, c.Data())
+			defer d.Release()
+			columns[i] = array.MakeFromData(d)
+		}
+		if err := w.Write(array.NewRecordBatch(s.schema, columns, r.RecordBatch().NumRows())); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.Err(), w.Close())
+}
+
+// Abort implements [table.Sink].
+func (s *sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	s.merge.release()
+	err := s.out.Abort()
+	if s.temp != nil {
+		err = errors.Join(err, s.dropTemp())
+	}
+	return err
+}
+
+// dictionaryMerger gives all batches the same dictionaries, which only grow.
+type dictionaryMerger struct {
+	mem      memory.Allocator
+	builders map[string]array.DictionaryBuilder // by the path of the column
+}
+
+func newDictionaryMerger(mem memory.Allocator) *dictionaryMerger {
+	return &dictionaryMerger{mem: mem, builders: map[string]array.DictionaryBuilder{}}
+}
+
+// release frees the dictionaries; a nil merger has none.
+func (m *dictionaryMerger) release() {
+	if m == nil {
+		return
+	}
+	for _, b := range m.builders {
+		b.Release()
+	}
+	m.builders = nil
+}
+
+// lastDictionaries are the dictionaries after all batches, by path.
+type lastDictionaries map[string]arrow.ArrayData
+
+func (m *dictionaryMerger) last() lastDictionaries {
+	last := lastDictionaries{}
+	for path, b := range m.builders {
+		a := b.NewDictionaryArray() // without rows
+		last[path] = a.Data().Dictionary()
+	}
+	return last
+}
+
+// replace gives an array the last dictionaries, at any depth. Codes stay valid,
+// as dictionaries only grew. The caller releases it.
+func (l lastDictionaries) replace(path string, d arrow.ArrayData) arrow.ArrayData {
+	children := make([]arrow.ArrayData, len(d.Children()))
+	for i, c := range d.Children() {
+		children[i] = l.replace(fmt.Sprintf("%s/%d", path, i), c)
+		defer children[i].Release()
+	}
+	out := array.NewData(d.DataType(), d.Len(), d.Buffers(), children, d.NullN(), d.Offset())
+	if dict, ok := l[path]; ok {
+		out.SetDictionary(dict)
+	}
+	return out
+}
+
+// data rebuilds an array with the merged dictionaries, at any depth. The caller
+// releases it.
+func (m *dictionaryMerger) data(path string, d arrow.ArrayData) (arrow.ArrayData, error) {
+	t := d.DataType()
+	if !hasType(t, arrow.DICTIONARY) {
+		d.Retain()
+		return d, nil
+	}
+	if e, ok := t.(arrow.ExtensionType); ok {
+		t = e.StorageType()
+	}
+	if dt, ok := t.(*arrow.DictionaryType); ok {
+		return m.dictionary(path, dt, d)
+	}
+	children := make([]arrow.ArrayData, len(d.Children()))
+	for i, c := range d.Children() {
+		child, err := m.data(fmt.Sprintf("%s/%d", path, i), c)
+		if err != nil {
+			return nil, err
+		}
+		defer child.Release()
+		children[i] = child
+	}
+	return array.NewData(d.DataType(), d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
+}
+
+func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d arrow.ArrayData) (out arrow.ArrayData, err error) {
+	b, ok := m.builders[path]
+	if !ok {
+		b = array.NewDictionaryBuilder(m.mem, dt)
+		m.builders[path] = b
+	}
+	storage := array.NewData(dt, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
+	storage.SetDictionary(d.Dictionary())
+	codes := array.NewDictionaryData(storage)
+	storage.Release()
+	defer codes.Release()
+	values, err := arrowutil.Plain(m.mem, codes)
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	// The builder panics when the codes of the type are used up.
+	if err := guard(func() error { return b.AppendArray(values) }); err != nil {
+		return nil, fmt.Errorf("column %q: the values of all batches do not fit one %s, as an Arrow file needs: %w", path, text.Type(dt), err)
+	}
+	a := b.NewDictionaryArray()
+	defer a.Release()
+	merged := array.NewData(d.DataType(), a.Len(), a.Data().Buffers(), nil, a.NullN(), 0)
+	merged.SetDictionary(a.Data().Dictionary())
+	return merged, nil
+}

@@ -1,0 +1,77 @@
+package table_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/jsonl"
+)
+
+// stdout is an output that cannot be taken back.
+type stdout struct{ io.Writer }
+
+func (stdout) Publish(context.Context) error { return nil }
+func (stdout) Abort() error                  { return nil }
+
+// Read CSV, whose types are inferred, and write it as JSON lines.
+func Example() {
+	ctx := context.Background()
+	cities := "zip,city,founded\n00501,Holtsville,\n10001,New York,1624-05-20\n"
+	src, err := csv.New(csv.Options{}).Open(ctx, table.Input{Name: "cities.csv", Reader: strings.NewReader(cities), Size: int64(len(cities))},
+		table.ReadOptions{Notice: func(s string) { fmt.Println(s) }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer src.Close()
+	for _, f := range src.Schema().Fields() {
+		fmt.Println(f.Name, f.Type)
+	}
+	sink, err := jsonl.New(jsonl.Options{}).Create(ctx, stdout{os.Stdout}, src.Schema(), table.WriteOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for {
+		batch, err := src.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err, sink.Abort())
+			return
+		}
+		err = sink.Write(ctx, batch)
+		batch.Release()
+		if err != nil {
+			fmt.Println(err, sink.Abort())
+			return
+		}
+	}
+	if err := sink.Close(ctx); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// column "zip" is kept as text: it has numbers with leading zeros ("00501") and integers ("10001")
+	// zip utf8
+	// city utf8
+	// founded date32
+	// {"zip":"00501","city":"Holtsville","founded":null}
+	// {"zip":"10001","city":"New York","founded":"1624-05-20"}
+}
+
+// Formats are found by extension, or by the first bytes of a file.
+func ExampleFormats_ByPath() {
+	f, ok := table.Registered().ByPath("data/events.ndjson")
+	fmt.Println(f.Title, ok)
+	f, ok = table.Registered().Sniff([]byte("ARROW1\x00\x00"))
+	fmt.Println(f.Title, ok)
+	// Output:
+	// JSON lines true
+	// Arrow IPC file true
+}

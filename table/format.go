@@ -1,0 +1,145 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Format is one way to keep a table in bytes, together with its own options.
+// Packages of formats make them.
+type Format struct {
+	Name       string   // as used by options: "csv"
+	Title      string   // for people: "CSV"
+	Extensions []string // with the dot, lower case
+
+	// Sniff tells whether bytes that start with head are of this format; nil if
+	// first bytes do not tell. Sixteen bytes are enough.
+	Sniff func(head []byte) bool
+
+	// Reader and Writer do the work of [Format.Open] and [Format.Create]. Either
+	// may be nil. Reader may rely on Columns without duplicates. It honours Schema
+	// only if Casts is set, and Filter only if Filters is set: for other formats
+	// Open does.
+	Reader func(ctx context.Context, in Input, o ReadOptions) (Source, error)
+	Writer func(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error)
+
+	Casts   bool
+	Filters bool
+}
+
+// Open opens an input for reading. The input is closed by the source, or by Open
+// itself if it fails.
+func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, error) {
+	if f.Reader == nil {
+		return nil, errors.Join(fmt.Errorf("%s cannot be read", f.Title), in.Close())
+	}
+	o.Columns = distinct(o.Columns)
+	asked := o
+	if !f.Filters && !o.Filter.IsZero() {
+		o.Columns = withFilterColumns(o.Columns, o.Filter)
+	}
+	src, err := f.Reader(ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	if !f.Filters && !asked.Filter.IsZero() {
+		src, err = newFilterSource(src, in.Name, asked)
+	}
+	return src, err
+}
+
+// Create makes a sink for rows of a schema.
+func (f Format) Create(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error) {
+	if f.Writer == nil {
+		return nil, fmt.Errorf("%s cannot be written", f.Title)
+	}
+	return f.Writer(ctx, out, schema, o)
+}
+
+// Formats is a list of formats to choose from.
+type Formats []Format
+
+var (
+	registryLock sync.Mutex
+	registry     Formats
+)
+
+// Register adds a format to those that [Registered] gives. Packages of formats
+// call it when they are linked.
+func Register(f Format) {
+	registryLock.Lock()
+	defer registryLock.Unlock()
+	registry = append(registry, f)
+}
+
+// Registered lists the formats of all packages that the program imports, by name.
+func Registered() Formats {
+	registryLock.Lock()
+	defer registryLock.Unlock()
+	all := slices.Clone(registry)
+	slices.SortFunc(all, func(a, b Format) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// ByName gives the format of that name.
+func (fs Formats) ByName(name string) (Format, error) {
+	for _, f := range fs {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Format{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(fs.Names(), ", "))
+}
+
+// ByPath gives the format that a path or URL ends in.
+func (fs Formats) ByPath(location string) (Format, bool) {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(location, `\`, "/")))
+	best, length := -1, 0
+	for i, f := range fs {
+		for _, e := range f.Extensions {
+			if strings.HasSuffix(name, e) && len(e) > length {
+				best, length = i, len(e)
+			}
+		}
+	}
+	if best < 0 {
+		return Format{}, false
+	}
+	return fs[best], true
+}
+
+// Sniff gives the format of bytes that start with head, if these tell.
+func (fs Formats) Sniff(head []byte) (Format, bool) {
+	for _, f := range fs {
+		if f.Sniff != nil && f.Sniff(head) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// Names lists the names of the formats.
+func (fs Formats) Names() []string {
+	names := make([]string, len(fs))
+	for i, f := range fs {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Extensions lists the extensions of all formats, sorted.
+func (fs Formats) Extensions() []string {
+	var all []string
+	for _, f := range fs {
+		all = append(all, f.Extensions...)
+	}
+	slices.Sort(all)
+	return all
+}

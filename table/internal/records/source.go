@@ -1,0 +1,145 @@
+// Package records is what formats of text have in common: a window on a stream
+// that is cut into records, types that are inferred from a sample, and sources
+// that read one record after the other into a builder.
+package records
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/table"
+)
+
+// BatchBytes is how much input text one batch takes at most.
+const BatchBytes = 32 << 20
+
+// Source is the part of a source of text that does not depend on the format.
+type Source struct {
+	In      table.Input
+	Options table.ReadOptions
+	Text    table.TextOptions
+	Out     *arrow.Schema // of the batches
+	Builder *array.RecordBuilder
+	rows    int64 // read so far
+	guessed int64 // estimate of the rows before any is read
+}
+
+// Schema implements [table.Source].
+func (s *Source) Schema() *arrow.Schema { return s.Out }
+
+// Guess estimates the rows by those of a sample, which take used bytes. The whole
+// input has total bytes, -1 if that is not known.
+func (s *Source) Guess(rows, used, total int64) {
+	if used > 0 {
+		s.guessed = int64(math.Round(float64(rows) * float64(total) / float64(used)))
+	}
+}
+
+// Estimate is how many rows there are in all, by the bytes used so far.
+func (s *Source) Estimate(used int64) (int64, bool) {
+	if s.rows > int64(s.Text.SampleRows) && used > 0 && s.In.Size > 0 {
+		return int64(float64(s.rows) * float64(s.In.Size) / float64(used)), true
+	}
+	return s.guessed, s.In.Size >= 0
+}
+
+// Fill calls next, which adds one record and says how many bytes it has, until a
+// batch is full or io.EOF. It returns the number of records, or io.EOF if there are none.
+func (s *Source) Fill(ctx context.Context, next func() (int, error)) (int64, error) {
+	n, size := 0, 0
+	for ; n < s.Options.BatchRows && size < BatchBytes; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		bytes, err := next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		size += bytes
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	s.rows += int64(n)
+	return int64(n), nil
+}
+
+// Wrap says which input an error is about.
+func (s *Source) Wrap(err error) error {
+	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return fmt.Errorf("%w in %s", err, s.In.Name)
+}
+
+// Close implements [table.Source].
+func (s *Source) Close() error {
+	if s.Builder != nil {
+		s.Builder.Release()
+		s.Builder = nil
+	}
+	return s.In.Close()
+}
+
+// ErrSampleShort says that the sample ends within the first record.
+var ErrSampleShort = errors.New("the sample is shorter than a record")
+
+// ReadSample reads up to n bytes; whole says that the input ends there.
+func ReadSample(ctx context.Context, r io.Reader, n int64) (sample []byte, whole bool, err error) {
+	sample, err = io.ReadAll(io.LimitReader(contextReader{ctx, r}, n))
+	return sample, int64(len(sample)) < n, err
+}
+
+// GrowSample reads as much again, for a record longer than the sample.
+func GrowSample(ctx context.Context, r io.Reader, sample []byte, most int) ([]byte, bool, error) {
+	if len(sample) > most {
+		return nil, false, fmt.Errorf("a record is longer than %d bytes", most)
+	}
+	more, whole, err := ReadSample(ctx, r, int64(len(sample)))
+	return append(sample, more...), whole, err
+}
+
+// contextReader reads until a context is done.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}
+
+// FinishOutput flushes and publishes, or aborts.
+func FinishOutput(ctx context.Context, w *bufio.Writer, out table.Output) error {
+	err := w.Flush()
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return out.Publish(ctx)
+	}
+	return errors.Join(err, out.Abort())
+}
+
+// ShellQuote quotes an argument where a shell needs it, for remedies.
+func ShellQuote(s string) string {
+	if strings.ContainsAny(s, " \t\"$&|;<>()*?[]#~`\\!{}") && !strings.Contains(s, "'") {
+		return "'" + s + "'"
+	}
+	return s
+}

@@ -1,0 +1,277 @@
+// Package jsonl reads and writes JSON as Arrow record batches: values that follow
+// one another, usually an object a line, or an array of them.
+//
+// The keys of the objects are the columns; a key that an object does not have
+// is null. Nested objects become structs, arrays become lists, strings that are all
+// ISO dates or timestamps become those. Columns that mix types, have numbers
+// beyond 64 bits, or were null in the whole sample, are kept as JSON text (extension type
+// arrow.json), which any later value fits. A key that first appears behind the sample is
+// an error, never dropped: name it with [table.ReadOptions.Schema], or take a larger sample.
+// Records that are no objects make one column named "value".
+package jsonl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/jsontext"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/internal/records"
+)
+
+func init() {
+	table.Register(New(Options{}))
+	table.Register(NewArray(Options{}))
+}
+
+// Options are those of JSON alone. The zero value is the default.
+type Options struct {
+	Text table.TextOptions
+}
+
+// New is the format of one JSON value after the other, usually an object a line.
+// First bytes tell it by its "{".
+func New(o Options) table.Format {
+	f := format(o, true, separators{after: "\n"})
+	f.Name, f.Title, f.Extensions = "jsonl", "JSON lines", []string{".jsonl", ".ndjson"}
+	f.Sniff = func(head []byte) bool { return startsWith(head, '{') }
+	return f
+}
+
+// NewArray is the format of an array of records, as one JSON text. When reading,
+// values that follow one another, as in [New], are understood too.
+func NewArray(o Options) table.Format {
+	f := format(o, false, separators{first: "[", between: ",\n ", last: "]\n"})
+	f.Name, f.Title, f.Extensions = "json", "JSON", []string{".json"}
+	f.Sniff = func(head []byte) bool { return startsWith(head, '[') }
+	return f
+}
+
+// startsWith tells whether c comes first, but for a byte order mark and white space.
+func startsWith(head []byte, c byte) bool {
+	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	return len(head) > 0 && head[0] == c
+}
+
+func format(o Options, lines bool, sep separators) table.Format {
+	o.Text = o.Text.WithDefaults()
+	return table.Format{
+		Casts: true,
+		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+			return open(ctx, in, ro, o, lines)
+		},
+		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+			return newSink(out, schema, sep)
+		},
+	}
+}
+
+type source struct {
+	records.Source
+	records *scanner
+	scan    jsontext.Scanner
+	members *values.Members   // records are objects
+	value   values.JSONSetter // or they are not
+	keep    []int             // columns to give, of those that are read; nil: all
+}
+
+func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, lines bool) (table.Source, error) {
+	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}}
+	if err := s.open(ctx, lines); err != nil {
+		in.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *source) open(ctx context.Context, lines bool) error {
+	sample, whole, err := records.ReadSample(ctx, s.In.Reader, s.Text.SampleBytes)
+	if err != nil {
+		return s.Wrap(err)
+	}
+	seen := new(shape)
+	for {
+		if err = s.infer(seen, sample, whole, lines); err == nil {
+			break
+		}
+		if !errors.Is(err, records.ErrSampleShort) {
+			return err
+		}
+		if sample, whole, err = records.GrowSample(ctx, s.In.Reader, sample, s.Text.MaxRecordBytes); err != nil {
+			return s.Wrap(err)
+		}
+	}
+	s.records = newScanner(io.MultiReader(bytes.NewReader(sample), s.In.Reader), s.Text.MaxRecordBytes, lines)
+	return s.bind(seen)
+}
+
+// infer looks at the records of the sample.
+func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
+	in := newScanner(bytes.NewReader(sample), 0, lines)
+	rows := int64(0)
+	for ; rows < int64(s.Text.SampleRows); rows++ {
+		rec, err := in.next()
+		if !whole && (err != nil || len(in.Bytes()) == 0) { // the record may go on behind the sample
+			if rows == 0 {
+				return records.ErrSampleShort
+			}
+			break
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return s.Wrap(fmt.Errorf("%w (line %d)", err, in.Line))
+		}
+		s.scan.Reset(rec)
+		if err := seen.look(&s.scan); err != nil {
+			return s.Wrap(fmt.Errorf("%w (line %d)", err, in.atLine))
+		}
+	}
+	total := s.In.Size
+	if whole {
+		total = int64(len(sample))
+	}
+	s.Guess(rows, in.Used(), total)
+	return nil
+}
+
+// bind decides the types and makes the builders. The columns are the keys of
+// the records, and those of the given schema that the sample does not have.
+func (s *source) bind(seen *shape) error {
+	said := records.Notices{Give: s.Options.Notice}
+	objects := seen.classes == jsonObject || seen.classes == 0
+	names := []string{"value"}
+	if objects {
+		names = slices.Clone(seen.keys)
+		for _, f := range s.Options.Schema {
+			if !slices.Contains(names, f.Name) {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	if len(names) > maxInferredKeys && len(seen.keys) > maxInferredKeys {
+		return fmt.Errorf("the records have more than %d different keys: this looks like a map of data, not a table (in %s)", maxInferredKeys, s.In.Name)
+	}
+	fields := make([]arrow.Field, len(names))
+	modes := make([]text.Mode, len(names))
+	for i, name := range names {
+		k := slices.IndexFunc(s.Options.Schema, func(f arrow.Field) bool { return f.Name == name })
+		switch {
+		case k >= 0:
+			fields[i] = s.Options.Schema[k]
+		case objects:
+			fields[i] = arrow.Field{Name: name, Type: seen.members[name].resolve(name, &said), Nullable: true}
+			modes[i] = text.Strict
+		default:
+			fields[i] = arrow.Field{Name: name, Type: seen.resolve(name, &said), Nullable: true}
+			modes[i] = text.Strict
+		}
+	}
+	said.End()
+	return s.build(fields, modes, objects)
+}
+
+func (s *source) build(fields []arrow.Field, modes []text.Mode, objects bool) (err error) {
+	all := arrow.NewSchema(fields, nil)
+	s.Out = all
+	if s.Options.Columns != nil {
+		if s.Out, s.keep, err = table.Project(all, s.Options.Columns); err != nil {
+			return s.Wrap(err)
+		}
+	}
+	s.Builder = array.NewRecordBuilder(s.Options.Allocator, all)
+	if objects {
+		s.members, err = values.NewMembers(fields, s.Builder.Field, func(i int) text.Mode { return modes[i] })
+		return err
+	}
+	set, err := values.NewJSONSetter(s.Builder.Field(0), modes[0])
+	s.value = values.Required(fields[0], set)
+	return err
+}
+
+// Rows implements [table.Source].
+func (s *source) Rows() (int64, bool) {
+	return s.Estimate(s.records.Used())
+}
+
+// Next implements [table.Source].
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	s.records.During(ctx)
+	n, err := s.Fill(ctx, func() (int, error) {
+		rec, err := s.records.next()
+		if err == io.EOF {
+			return 0, err
+		}
+		if err != nil {
+			return 0, s.Wrap(fmt.Errorf("%w (line %d)", err, s.records.Line))
+		}
+		return len(rec), s.add(rec)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Builder.Fields()) == 0 {
+		return array.NewRecordBatch(s.Out, nil, n), nil
+	}
+	batch := s.Builder.NewRecordBatch()
+	if s.keep == nil {
+		return batch, nil
+	}
+	defer batch.Release()
+	kept := make([]arrow.Array, len(s.keep))
+	for k, i := range s.keep {
+		kept[k] = batch.Column(i)
+	}
+	return array.NewRecordBatch(s.Out, kept, n), nil
+}
+
+func (s *source) add(rec []byte) error {
+	s.scan.Reset(rec)
+	var err error
+	switch c := s.scan.Peek(); {
+	case s.members == nil:
+		err = s.value(&s.scan)
+	case c != '{':
+		err = fmt.Errorf("the record is no object, unlike those before: %q", text.Clip(string(rec)))
+	default:
+		err = s.members.Read(&s.scan)
+	}
+	if err == nil {
+		err = s.scan.End()
+	}
+	var m *values.Misfit
+	if errors.As(err, &m) {
+		return s.misfit(m)
+	}
+	if err != nil {
+		return s.Wrap(fmt.Errorf("%w (line %d)", err, s.records.atLine))
+	}
+	return nil
+}
+
+func (s *source) misfit(m *values.Misfit) error {
+	path := strings.TrimPrefix(m.Path, ".")
+	top := path
+	for _, f := range s.Builder.Schema().Fields() {
+		if f.Name == path || strings.HasPrefix(path, f.Name+".") || strings.HasPrefix(path, f.Name+"[]") {
+			top = f.Name
+		}
+	}
+	if s.members == nil {
+		path = "value" + m.Path
+		top = "value"
+	}
+	remedy := fmt.Sprintf("--schema %s keeps any value, or take a larger --sample", records.ShellQuote(text.Name(top)+":json"))
+	return &table.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy}
+}

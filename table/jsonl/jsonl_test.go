@@ -1,0 +1,230 @@
+package jsonl_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/jsonl"
+)
+
+// TestJSONInference lists what the values of a key make of it.
+func TestJSONInference(t *testing.T) {
+	for _, c := range []struct{ values, want, notice string }{
+		{`1|-2|null`, "int64", ""},
+		{`18446744073709551615|1`, "uint64", ""},
+		{`18446744073709551616`, "json", "too long for 64 bits"},
+		{`1|2.5`, "float64", ""},
+		{`9007199254740993|2.5`, "json", "kept as JSON"},
+		{`0.1234567890123456789`, "json", "too long"},
+		{`1.5|"NaN"|"-Inf"`, "float64", ""},
+		{`"NaN"`, "utf8", ""},
+		{`"00501"|"x"`, "utf8", ""},
+		{`"1"|"2"`, "utf8", ""},
+		{`true|null|false`, "bool", ""},
+		{`"2012-12-31"`, "date32", ""},
+		{`"2012-12-31T01:02:03Z"`, "timestamp[us, UTC]", ""},
+		{`"2012-12-31T01:02:03+01:00"`, "timestamp[us, UTC]", "stored in UTC"},
+		{`"Jun 12 1998"|"2012-12-31"`, "utf8", ""},
+		{`null`, "json", ""},
+		{`"text"|1776`, "json", `column "k" is kept as JSON text: it mixes strings ("text") and numbers (1776)`},
+		{`[]|[1,2.5]|null`, "list<float64>", ""},
+		{`[]`, "list<json>", ""},
+		{`[1]|["x"]`, "list<json>", `column "k[]" is kept as JSON text`},
+		{`{"a":1}|{"b":[{"c":true}]}`, "struct<a: int64, b: list<struct<c: bool>>>", ""},
+		{`{}`, "json", ""},
+		{`{"a":1}|[1]`, "json", "arrays"},
+	} {
+		var said tabletest.Notices
+		src := ""
+		for _, v := range strings.Split(c.values, "|") {
+			src += `{"k":` + v + `,"i":1}` + "\n"
+		}
+		got := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), src, table.ReadOptions{Notice: said.Add})
+		require.Equal(t, c.want, text.Type(got.Schema().Field(0).Type), c.values)
+		if c.notice == "" {
+			require.Empty(t, said, c.values)
+		} else {
+			require.Len(t, said, 1, c.values)
+			require.Contains(t, said[0], c.notice)
+		}
+		if c.notice != "" && c.want == "json" {
+			require.Equal(t, src, tabletest.Write(t, jsonl.New(jsonl.Options{}), got))
+		}
+	}
+}
+
+func TestJSONShapes(t *testing.T) {
+	small := jsonl.Options{Text: table.TextOptions{SampleBytes: 25}}
+	want := `{"a":1,"b":"x"}` + "\n" + `{"a":null,"b":"y"}` + "\n"
+	for name, src := range map[string]string{
+		"lines":      `{"a":1,"b":"x"}` + "\n" + `{"b":"y"}` + "\n",
+		"no end":     `{"a":1,"b":"x"}` + "\n" + `{"b":"y"}`,
+		"array":      ` [ {"a" : 1 , "b":"x"} , {"b":"y"} ] `,
+		"one line":   `{"a":1,"b":"x"}{"b":"y"}`,
+		"pretty":     "[\n  {\n    \"a\": 1,\n    \"b\": \"x\"\n  },\n  {\"b\": \"y\"}\n]\n",
+		"bom":        "\xef\xbb\xbf" + `[{"a":1,"b":"x"},{"b":"y"}]`,
+		"escapes":    `{"\u0061":1,"b":"\u0078"}` + "\n" + `{"b":"\u0079"}`,
+		"order":      `{"a":1,"b":"x"} {"b":"y","a":null}`,
+		"bare lines": "\n\n" + `{"a":1,"b":"x"}` + "\r\n\r\n" + `{"b":"y"}` + "\r\n",
+	} {
+		for _, n := range []int{1, 2, 7, 1000} {
+			in := tabletest.Input(src)
+			in.Reader = &tabletest.TricklingReader{B: []byte(src), N: n}
+			got, err := tabletest.Read(t, jsonl.NewArray(small), in, table.ReadOptions{BatchRows: 1})
+			require.NoError(t, err, name)
+			require.Equal(t, want, tabletest.Write(t, jsonl.New(jsonl.Options{}), got), name)
+			require.JSONEq(t, `[{"a":1,"b":"x"},{"a":null,"b":"y"}]`, tabletest.Write(t, jsonl.NewArray(jsonl.Options{}), got), name)
+		}
+	}
+	for src, want := range map[string]string{
+		`[]`: "", ``: "", `[1,2]`: "value: int64\n", `"x" 1`: "value: json\n", `{"a":1} 5`: "value: json\n", `[[1],[2]]`: "value: list<int64>\n",
+	} {
+		require.Equal(t, want, text.Schema(tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, table.ReadOptions{}).Schema()), src)
+	}
+}
+
+func TestJSONErrors(t *testing.T) {
+	many := strings.Repeat(`{"a":{"b":1},"c":[1]}`+"\n", 20)
+	o := jsonl.Options{Text: table.TextOptions{SampleRows: 10}}
+	const hint = " keeps any value, or take a larger --sample"
+	for _, c := range []struct {
+		text       string
+		o          jsonl.Options
+		want, hint string
+	}{
+		{many + `{"a":{"b":"x"}}`, o, `column "a.b": the string "x" is not an int64 (line 21 of in)`, "--schema a:json" + hint},
+		{many + `{"a":{"b":1.5}}`, o, `column "a.b": "1.5" is not an int64 (line 21 of in)`, "--schema a:json" + hint},
+		{many + `{"a":5}`, o, `column "a": 5 is not a struct<b: int64> (line 21 of in)`, "--schema a:json" + hint},
+		{many + `{"c":[true]}`, o, `column "c[]": true is not an int64 (line 21 of in)`, "--schema c:json" + hint},
+		{many + `{"new key":1}`, o, `column "new key": key "new key" is not in the schema, nor in the sample it was inferred from (line 21 of in)`, "--schema 'new key:json'" + hint},
+		{many + `{"a":{"z":1}}`, o, `column "a.z": key "z" is not in the schema, nor in the sample it was inferred from (line 21 of in)`, "--schema a:json" + hint},
+		{many + `{"a":null,"a":null}`, o, `column "a": key "a" comes twice in one object (line 21 of in)`, "--schema a:json" + hint},
+		{many + `7`, o, `the record is no object, unlike those before: "7" (line 21) in in`, ""},
+		{`{"a":1`, jsonl.Options{}, `JSON ends in the middle of a value (line 1) in in`, ""},
+		{`[{"a":1}`, jsonl.Options{}, `JSON ends in the middle of a value (line 1) in in`, ""},
+		{`[{"a":1} x`, jsonl.Options{}, `invalid JSON: expected , or ] before "x" (line 1) in in`, ""},
+		{`[{"a":1}] x`, jsonl.Options{}, `invalid JSON: "x" follows the array (line 1) in in`, ""},
+		{`{"a":01}`, jsonl.Options{}, `invalid JSON at "01}" (line 1) in in`, ""},
+		{`{"a":tru}`, jsonl.Options{}, `invalid JSON at "tru}" (line 1) in in`, ""},
+		{"{\"a\":1}\n{\"a\":'x'}", jsonl.Options{}, `invalid JSON at "'x'}" (line 2) in in`, ""},
+		{`{"a":"\ud800"}`, jsonl.Options{}, `invalid JSON at "\\ud800\"}" (line 1) in in`, ""},
+		{"{\"a\":\"\xff\"}", jsonl.Options{}, `string "\xff" is not valid UTF-8; convert the input to UTF-8 first (line 1) in in`, ""},
+		{strings.Repeat("[", 5000), jsonl.Options{}, `JSON is nested deeper than 200 (line 1) in in`, ""},
+	} {
+		_, err := tabletest.Read(t, jsonl.NewArray(c.o), tabletest.Input(c.text), table.ReadOptions{})
+		require.EqualError(t, err, c.want)
+		var v *table.ValueError
+		if c.hint != "" {
+			require.ErrorAs(t, err, &v)
+			require.Equal(t, c.hint, v.Hint())
+		}
+	}
+	_, err := tabletest.Read(t, jsonl.New(jsonl.Options{}), tabletest.Input(`{"a":1}`), table.ReadOptions{Schema: tabletest.Fields(t, "b:int64 not null")})
+	require.EqualError(t, err, `column "b": missing, but declared not null (line 1 of in)`)
+}
+
+// TestMovies converts the dirty table of the corpus and back: titles that are
+// numbers, nulls, and numbers of two kinds keep their values and types.
+func TestMovies(t *testing.T) {
+	src := tabletest.Corpus(t, "movies.json")
+	var said tabletest.Notices
+	got := tabletest.MustRead(t, jsonl.NewArray(jsonl.Options{}), src, table.ReadOptions{Notice: said.Add})
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], `column "Title" is kept as JSON text: it mixes strings ("The Land Girls") and numbers`)
+	require.EqualValues(t, 3201, got.NumRows())
+	for _, f := range []table.Format{jsonl.NewArray(jsonl.Options{}), jsonl.New(jsonl.Options{})} {
+		out := tabletest.Write(t, f, got)
+		again := tabletest.MustRead(t, f, out, table.ReadOptions{})
+		require.Equal(t, out, tabletest.Write(t, f, again))
+		if f.Name == "json" {
+			require.Equal(t, documents(t, src), documents(t, out))
+		}
+	}
+}
+
+// TestWeather and the zip codes: what CSV of real tables becomes, and that it comes back.
+func TestTables(t *testing.T) {
+	var said tabletest.Notices
+	zips := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "zipcodes.csv"), table.ReadOptions{Notice: said.Add})
+	require.Equal(t, "zip_code: utf8\nlatitude: float64\nlongitude: float64\ncity: utf8\nstate: utf8\ncounty: utf8\n", text.Schema(zips.Schema()))
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], `column "zip_code" is kept as text: it has numbers with leading zeros ("00501")`)
+	weather := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "weather.csv"), table.ReadOptions{})
+	require.Equal(t, "location: utf8\ndate: date32\nprecipitation: float64\ntemp_max: float64\ntemp_min: float64\nwind: float64\nweather: utf8\n", text.Schema(weather.Schema()))
+	require.Equal(t, tabletest.Corpus(t, "weather.csv"), strings.TrimSpace(tabletest.Write(t, csv.New(csv.Options{}), weather))+"\n")
+	out := tabletest.Write(t, csv.New(csv.Options{}), zips)
+	require.Equal(t, out, tabletest.Write(t, csv.New(csv.Options{}), tabletest.MustRead(t, csv.New(csv.Options{}), out, table.ReadOptions{})))
+	viaJSON := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), tabletest.Write(t, jsonl.New(jsonl.Options{}), zips), table.ReadOptions{Schema: zips.Schema().Fields()})
+	require.Equal(t, tabletest.Write(t, csv.New(csv.Options{}), zips), tabletest.Write(t, csv.New(csv.Options{}), viaJSON))
+}
+
+// documents parses JSON with the standard library, keeping numbers as written
+// but for those that mean the same.
+func documents(t *testing.T, src string) (docs []map[string]any) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(src), &docs))
+	return docs
+}
+
+func TestJSONTypes(t *testing.T) {
+	tabletest.RoundTripTypes(t, jsonl.New(jsonl.Options{}))
+}
+
+// TestJSONDocuments keeps any documents as JSON columns, and reads documents
+// with the types inferred from all of them.
+func TestJSONDocuments(t *testing.T) {
+	scalar := rapid.Custom(func(r *rapid.T) any {
+		switch rapid.IntRange(0, 4).Draw(r, "kind") {
+		case 0:
+			return nil
+		case 1:
+			return rapid.Bool().Draw(r, "bool")
+		case 2:
+			return float64(rapid.Int32().Draw(r, "int")) / 8
+		case 3:
+			return rapid.StringOfN(rapid.SampledFrom([]rune("a\"\\\n\t\x01é🐢")), 0, 4, -1).Draw(r, "string")
+		}
+		return []any{}
+	})
+	rapid.Check(t, func(r *rapid.T) {
+		var docs []map[string]any
+		for range rapid.IntRange(1, 5).Draw(r, "rows") {
+			docs = append(docs, map[string]any{
+				"a": scalar.Draw(r, "a"),
+				"b": rapid.SliceOfN(scalar, 0, 3).Draw(r, "b"),
+				"c": map[string]any{"x y": scalar.Draw(r, "c"), "z": scalar.Draw(r, "d")},
+			})
+		}
+		src, err := json.Marshal(docs)
+		require.NoError(r, err)
+		o := jsonl.Options{Text: table.TextOptions{SampleBytes: int64(rapid.IntRange(1000, 2000).Draw(r, "sample"))}}
+		got := tabletest.MustRead(t, jsonl.NewArray(o), string(src), table.ReadOptions{})
+		out := tabletest.Write(t, jsonl.NewArray(jsonl.Options{}), got)
+		require.Equal(r, documents(t, string(src)), documents(t, out))
+	})
+}
+
+func FuzzJSON(f *testing.F) {
+	f.Add(`[{"a":[1,{"b":"\ud83d\ude00"}],"c":1.50}]`, int64(9))
+	f.Fuzz(func(t *testing.T, src string, sample int64) {
+		o := jsonl.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16}}
+		got, err := tabletest.Read(t, jsonl.NewArray(o), tabletest.Input(src), table.ReadOptions{})
+		if err != nil {
+			return
+		}
+		first := tabletest.Write(t, jsonl.New(jsonl.Options{}), got)
+		for _, line := range strings.Split(strings.TrimSuffix(first, "\n"), "\n") {
+			require.True(t, line == "" || json.Valid([]byte(line)), line)
+		}
+		again := tabletest.MustRead(t, jsonl.New(jsonl.Options{}), first, table.ReadOptions{Schema: got.Schema().Fields()})
+		require.Equal(t, first, tabletest.Write(t, jsonl.New(jsonl.Options{}), again))
+	})
+}

@@ -1,0 +1,97 @@
+package jsonl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/text/jsontext"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/internal/records"
+)
+
+// separators are the texts around and between records.
+type separators struct{ first, between, after, last string }
+
+// sink writes one object a row, between the given pieces of text.
+type sink struct {
+	out    table.Output
+	w      *bufio.Writer
+	schema *arrow.Schema
+	sep    separators
+	rows   int64
+	buf    []byte
+	ended  bool
+}
+
+func newSink(out table.Output, schema *arrow.Schema, sep separators) (table.Sink, error) {
+	seen := map[string]bool{}
+	for _, f := range schema.Fields() {
+		if seen[f.Name] {
+			return nil, fmt.Errorf("column %q is there twice, which a JSON object cannot have", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	s := &sink{out: out, w: bufio.NewWriterSize(out, 256<<10), schema: schema, sep: sep}
+	_, err := s.w.WriteString(sep.first)
+	return s, err
+}
+
+// Write implements [table.Sink].
+func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	columns := make([]values.Appender, batch.NumCols())
+	names := make([][]byte, batch.NumCols())
+	for i, c := range batch.Columns() {
+		f := s.schema.Field(i)
+		if err := values.CheckUTF8(f.Name, c); err != nil {
+			return err
+		}
+		columns[i] = values.JSON(c)
+		if i > 0 {
+			names[i] = append(names[i], ',')
+		}
+		names[i] = append(jsontext.AppendString(names[i], f.Name), ':')
+	}
+	for row := range int(batch.NumRows()) {
+		if row%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		dst := s.buf[:0]
+		if s.rows > 0 {
+			dst = append(dst, s.sep.between...)
+		}
+		dst = append(dst, '{')
+		for i, name := range names {
+			dst = columns[i](append(dst, name...), row)
+		}
+		dst = append(append(dst, '}'), s.sep.after...)
+		s.rows++
+		s.buf = dst
+		if _, err := s.w.Write(dst); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements [table.Sink].
+func (s *sink) Close(ctx context.Context) error {
+	s.ended = true
+	if _, err := s.w.WriteString(s.sep.last); err != nil {
+		return errors.Join(err, s.out.Abort())
+	}
+	return records.FinishOutput(ctx, s.w, s.out)
+}
+
+// Abort implements [table.Sink].
+func (s *sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return s.out.Abort()
+}

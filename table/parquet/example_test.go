@@ -1,0 +1,65 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
+)
+
+// Write a batch as Parquet and read one of its columns back. Types that Parquet
+// has not, such as a duration, come back through the stored Arrow schema.
+func Example() {
+	ctx := context.Background()
+	fields := []arrow.Field{{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "ride", Type: arrow.FixedWidthTypes.Duration_s, Nullable: true}}
+	schema := arrow.NewSchema(fields, nil)
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, schema, strings.NewReader(`[{"city":"Oslo","ride":60},{"city":"Rome","ride":null}]`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer batch.Release()
+
+	var out buffer // an Output in memory; storage.Writer is one that becomes a file
+	sink, err := parquet.New(parquet.Options{}).Create(ctx, &out, schema, table.WriteOptions{})
+	if err == nil {
+		err = sink.Write(ctx, batch)
+	}
+	if err == nil {
+		err = sink.Close(ctx)
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	r := bytes.NewReader(out.Bytes())
+	src, err := parquet.New(parquet.Options{}).Open(ctx, table.Input{Name: "rides.parquet", Reader: r, At: r, Size: r.Size()},
+		table.ReadOptions{Columns: []string{"ride"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer src.Close()
+	for {
+		b, err := src.Next(ctx)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(b.Schema().Field(0).Type, b.Column(0))
+		b.Release()
+	}
+	// Output: duration[s] [60 (null)]
+}

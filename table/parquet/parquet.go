@@ -1,0 +1,357 @@
+// Package parquet reads and writes Parquet files as Arrow record batches,
+// behind the interfaces of package table, on arrow-go's pqarrow.
+//
+// Reading goes row group by row group, and within one in batches, so that memory
+// depends on the sizes of batches and pages and not on that of the file. Types come from
+// the Arrow schema that Parquet writers may store (key ARROW:schema); without
+// one, or with one that cannot be read or does not fit, from the Parquet types. pqarrow may panic on
+// damaged files; a panic becomes an error here.
+//
+// Writing compresses with zstd and stores the Arrow schema, so that every Arrow
+// type comes back as it was. Other readers see the nearest type that Parquet has: dictionaries, runs
+// and views as plain values, durations as integers, seconds as milliseconds,
+// intervals as ISO 8601 text. Unions alone become JSON text for good. What would change on
+// the way is an error: a date64 with a time of day, seconds that are out of the range of
+// milliseconds.
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/table"
+)
+
+func init() { table.Register(New(Options{})) }
+
+// Options are those of Parquet alone. The zero value is the default.
+type Options struct {
+	Parallel     bool   // when reading: columns are decoded at the same time; for files known to be good, as arrow-go may panic on others
+	RowGroupRows int64  // when writing: rows of a row group; default 1,048,576
+	Level        int    // when writing: level of zstd, 1 to 22; default 3
+	Compression  string // when writing: zstd (the default) or snappy
+}
+
+// New is the format with some options.
+func New(o Options) table.Format {
+	return table.Format{
+		Name: "parquet", Title: "Parquet", Extensions: []string{".parquet", ".pq"},
+		Sniff: func(head []byte) bool {
+			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
+		},
+		Reader: func(_ context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+			return open(in, ro, o)
+		},
+		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
+			return create(out, schema, wo, o)
+		},
+	}
+}
+
+type source struct {
+	in     table.Input
+	o      table.ReadOptions
+	pq     Options
+	temp   *table.Spooled
+	file   *file.Reader
+	arrow  *pqarrow.FileReader
+	stored *arrow.Schema // nil if there is none
+	schema *arrow.Schema
+	leaves []int // of the asked columns
+	order  []int // where the asked columns are in what pqarrow gives; nil: as they come
+	group  int   // the next row group
+	rows   pqarrow.RecordReader
+}
+
+// streamBuffer is what is read of a column chunk at a time.
+const streamBuffer = 1 << 20
+
+func open(in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+	s := &source{in: in, o: ro.WithDefaults(), pq: o}
+	if err := s.open(); err != nil {
+		s.Close()
+		return nil, s.wrap(err)
+	}
+	return s, nil
+}
+
+func (s *source) open() error {
+	at, size := s.in.At, s.in.Size
+	if at == nil || size < 0 {
+		var err error
+		if s.temp, err = table.Spool(s.in.Reader, s.o.TempDir); err != nil {
+			return err
+		}
+		at, size = s.temp, s.temp.Size()
+	}
+	if err := checkMagic(at, size); err != nil {
+		return err
+	}
+	return guard(func() error {
+		props := pq.NewReaderProperties(s.o.Allocator)
+		props.BufferedStreamEnabled = true
+		props.BufferSize = streamBuffer
+		props.MaxCompressedPageSize = size // no page is larger than its file
+		var err error
+		if s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props)); err != nil {
+			return err
+		}
+		s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
+		// Parallel is off unless asked for: a panic in pqarrow's goroutines could not be caught.
+		arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows), Parallel: s.pq.Parallel}
+		if s.arrow, err = pqarrow.NewFileReader(s.file, arrowProps, s.o.Allocator); err != nil {
+			return err
+		}
+		if err := s.checkGroups(size); err != nil {
+			return err
+		}
+		return s.project()
+	})
+}
+
+// checkMagic looks at both ends of the file, to say what is wrong in plain words.
+func checkMagic(at io.ReaderAt, size int64) error {
+	var head, tail [4]byte
+	if size >= 12 {
+		if _, err := at.ReadAt(head[:], 0); err != nil {
+			return err
+		}
+		if _, err := at.ReadAt(tail[:], size-4); err != nil {
+			return err
+		}
+	}
+	switch {
+	case size < 12:
+		return fmt.Errorf("not a Parquet file: %d bytes are too few", size)
+	case string(tail[:]) == "PARE":
+		return errors.New("the file is encrypted, which is not supported")
+	case string(head[:]) != "PAR1":
+		return fmt.Errorf("not a Parquet file: it starts with %q", head[:])
+	case string(tail[:]) != "PAR1":
+		return errors.New("the Parquet file has no footer: it is cut off or unfinished")
+	}
+	return nil
+}
+
+// checkGroups checks what the footer says of the row groups, before pqarrow
+// takes it for granted in goroutines of its own.
+func (s *source) checkGroups(size int64) error {
+	leaves := s.file.MetaData().Schema.NumColumns()
+	for g := range s.file.NumRowGroups() {
+		meta := s.file.MetaData().RowGroup(g)
+		if meta.NumRows() < 0 {
+			return fmt.Errorf("row group %d has %d rows", g, meta.NumRows())
+		}
+		if meta.NumColumns() != leaves {
+			return fmt.Errorf("row group %d has %d column chunks, the schema has %d", g, meta.NumColumns(), leaves)
+		}
+		for c := range leaves {
+			chunk, err := meta.ColumnChunk(c)
+			if err != nil {
+				return fmt.Errorf("row group %d, column chunk %d: %w", g, c, err)
+			}
+			if from, n := chunk.DataPageOffset(), chunk.TotalCompressedSize(); from < 0 || n < 0 || from > size || n > size {
+				return fmt.Errorf("row group %d, column chunk %d: %d bytes at %d lie outside the file of %d bytes", g, c, n, from, size)
+			}
+		}
+	}
+	return nil
+}
+
+// project finds the leaves of the asked columns.
+func (s *source) project() error {
+	all, err := s.arrow.Schema()
+	if err != nil {
+		return err
+	}
+	all = restoredSchema(all, s.stored)
+	if s.o.Columns == nil {
+		s.schema = all
+		return nil
+	}
+	place := map[int]int{} // field → position among the kept ones, which come in the file's order
+	var fields []arrow.Field
+	var wanted []int
+	for _, name := range s.o.Columns {
+		found := all.FieldIndices(name)
+		if len(found) == 0 {
+			return fmt.Errorf("no column named %q", name)
+		}
+		wanted = append(wanted, found[0])
+		fields = append(fields, all.Field(found[0]))
+	}
+	for i, f := range s.arrow.Manifest.Fields {
+		for _, w := range wanted {
+			if w == i {
+				place[i] = len(place)
+				s.leaves = appendLeaves(s.leaves, f)
+				break
+			}
+		}
+	}
+	s.order = make([]int, len(wanted))
+	for k, w := range wanted {
+		s.order[k] = place[w]
+	}
+	meta := all.Metadata()
+	s.schema = arrow.NewSchema(fields, &meta)
+	return nil
+}
+
+func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
+	if f.IsLeaf() {
+		return append(leaves, f.ColIndex)
+	}
+	for _, c := range f.Children {
+		leaves = appendLeaves(leaves, c)
+	}
+	return leaves
+}
+
+// guard turns a panic of the reader into an error.
+func guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid Parquet data: %v", r)
+		}
+	}()
+	return f()
+}
+
+func (s *source) wrap(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	text := strings.TrimPrefix(err.Error(), "parquet: ")
+	return fmt.Errorf("%w (in %s)", plainError{text, err}, s.in.Name)
+}
+
+// plainError has another text than the error that it wraps.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e plainError) Error() string { return e.text }
+func (e plainError) Unwrap() error { return e.err }
+
+// Schema implements [table.Source].
+func (s *source) Schema() *arrow.Schema { return s.schema }
+
+// Rows implements [table.Source].
+func (s *source) Rows() (int64, bool) {
+	rows := int64(0) // the file's own total may be wrong
+	for g := range s.file.NumRowGroups() {
+		rows += s.file.MetaData().RowGroup(g).NumRows()
+	}
+	return rows, true
+}
+
+// Next implements [table.Source].
+func (s *source) Next(ctx context.Context) (batch arrow.RecordBatch, err error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if s.rows == nil {
+			if s.group >= s.file.NumRowGroups() {
+				return nil, io.EOF
+			}
+			if batch, err := s.openGroup(ctx); batch != nil || err != nil {
+				return batch, err
+			}
+			continue
+		}
+		err := guard(func() error {
+			if !s.rows.Next() {
+				return s.rows.Err()
+			}
+			batch, err = s.take(s.rows.RecordBatch())
+			return err
+		})
+		if err != nil {
+			return nil, s.wrap(fmt.Errorf("row group %d: %w", s.group-1, err))
+		}
+		if batch != nil {
+			return batch, nil
+		}
+		s.closeGroup()
+	}
+}
+
+// openGroup starts the next row group. One without columns becomes a batch at once.
+func (s *source) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
+	g := s.group
+	s.group++
+	rows := s.file.MetaData().RowGroup(g).NumRows()
+	if rows == 0 {
+		return nil, nil
+	}
+	if s.schema.NumFields() == 0 {
+		return array.NewRecordBatch(s.schema, nil, rows), nil
+	}
+	err := guard(func() (err error) {
+		s.rows, err = s.arrow.GetRecordReader(ctx, s.leaves, []int{g})
+		return err
+	})
+	if err != nil {
+		s.rows = nil
+		return nil, s.wrap(fmt.Errorf("row group %d: %w", g, err))
+	}
+	return nil, nil
+}
+
+// take checks a batch, and gives its columns the asked order and types.
+func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
+	columns := make([]arrow.Array, s.schema.NumFields())
+	for k := range columns {
+		i := k
+		if s.order != nil {
+			i = s.order[k]
+		}
+		c, f := from.Column(i), s.schema.Field(k)
+		if err := array.ValidateFull(c); err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.Name, err)
+		}
+		if c.Len() != int(from.NumRows()) {
+			return nil, fmt.Errorf("column %q has %d rows, others have %d", f.Name, c.Len(), from.NumRows())
+		}
+		if !restorable(c.DataType(), f.Type) {
+			return nil, fmt.Errorf("column %q came as %s, not as %s", f.Name, c.DataType(), f.Type)
+		}
+		restored, err := restore(s.o.Allocator, c, f.Type)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", f.Name, err)
+		}
+		defer restored.Release()
+		columns[k] = restored
+	}
+	return array.NewRecordBatch(s.schema, columns, from.NumRows()), nil
+}
+
+func (s *source) closeGroup() {
+	if s.rows != nil {
+		_ = guard(func() error { s.rows.Release(); return nil })
+		s.rows = nil
+	}
+}
+
+// Close implements [table.Source].
+func (s *source) Close() error {
+	s.closeGroup()
+	var err error
+	if s.file != nil {
+		err = guard(s.file.Close)
+	}
+	return errors.Join(err, s.temp.Close(), s.in.Close())
+}

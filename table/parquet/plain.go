@@ -1,0 +1,290 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/table"
+)
+
+// plainer turns the columns that pqarrow does not write, or not exactly, into
+// ones that it does. The stored Arrow schema brings them back (restore.go).
+type plainer struct {
+	schema *arrow.Schema // as written
+	change []bool
+	mem    memory.Allocator
+}
+
+func newPlainer(schema *arrow.Schema, o table.WriteOptions) *plainer {
+	p := &plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
+	fields := make([]arrow.Field, schema.NumFields())
+	for i, f := range schema.Fields() {
+		t := plainType(f.Type)
+		p.change[i] = !arrow.TypeEqual(t, f.Type)
+		if id := f.Type.ID(); o.Notice != nil && p.change[i] && t.ID() == arrow.STRING && id != arrow.RUN_END_ENCODED && id != arrow.DICTIONARY {
+			o.Notice(fmt.Sprintf("column %q: Parquet has no %s; it is written as text", f.Name, text.Type(f.Type)))
+		}
+		f.Type = t
+		fields[i] = f
+	}
+	meta := schema.Metadata()
+	p.schema = arrow.NewSchema(fields, &meta)
+	return p
+}
+
+// plainType is the type that values of t are written as.
+func plainType(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.RunEndEncodedType:
+		return plainType(t.Encoded())
+	case *arrow.DictionaryType:
+		if v := plainType(t.ValueType); !arrow.TypeEqual(v, t.ValueType) || nested(t.ValueType) {
+			return v
+		}
+	case *arrow.ListType:
+		return arrow.ListOfField(plainField(t.ElemField()))
+	case *arrow.FixedSizeListType: // pqarrow refuses null ones
+		return arrow.ListOfField(plainField(t.ElemField()))
+	case *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType:
+		return arrow.LargeListOfField(plainField(t.(arrow.ListLikeType).ElemField()))
+	case *arrow.MapType:
+		m := arrow.MapOfFields(arrow.Field{Name: "key", Type: plainType(t.KeyType())}, plainField(t.ItemField()))
+		m.KeysSorted = t.KeysSorted
+		return m
+	case *arrow.StructType:
+		fields := make([]arrow.Field, t.NumFields())
+		for i, f := range t.Fields() {
+			fields[i] = plainField(f)
+		}
+		return arrow.StructOf(fields...)
+	case arrow.ExtensionType:
+		if s := plainType(t.StorageType()); !arrow.TypeEqual(s, t.StorageType()) {
+			return s
+		}
+	case *arrow.TimestampType:
+		if t.Unit == arrow.Second {
+			return &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: t.TimeZone}
+		}
+	case *arrow.Time32Type:
+		return arrow.FixedWidthTypes.Time32ms
+	case arrow.DecimalType:
+		if t.BitWidth() < 128 {
+			return &arrow.Decimal128Type{Precision: t.GetPrecision(), Scale: t.GetScale()}
+		}
+	}
+	return plainScalar(t)
+}
+
+func plainScalar(t arrow.DataType) arrow.DataType {
+	switch t.ID() {
+	case arrow.STRING_VIEW:
+		return arrow.BinaryTypes.LargeString
+	case arrow.BINARY_VIEW:
+		return arrow.BinaryTypes.LargeBinary
+	case arrow.DURATION:
+		return arrow.PrimitiveTypes.Int64
+	case arrow.DATE64:
+		return arrow.FixedWidthTypes.Date32
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
+		return arrow.BinaryTypes.String
+	}
+	return t
+}
+
+func nested(t arrow.DataType) bool {
+	_, ok := t.(arrow.NestedType)
+	return ok
+}
+
+func plainField(f arrow.Field) arrow.Field {
+	f.Type = plainType(f.Type)
+	return f
+}
+
+// batch gives the batch as written; the caller releases it.
+func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
+	columns := make([]arrow.Array, b.NumCols())
+	for i, c := range b.Columns() {
+		if !p.change[i] {
+			columns[i] = c
+			continue
+		}
+		plain, err := p.array(c)
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", p.schema.Field(i).Name, err)
+		}
+		defer plain.Release()
+		columns[i] = plain
+	}
+	return array.NewRecordBatch(p.schema, columns, b.NumRows()), nil
+}
+
+// array gives the plain form of an array; the caller releases it.
+func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
+	t := plainType(a.DataType())
+	if arrow.TypeEqual(t, a.DataType()) {
+		a.Retain()
+		return a, nil
+	}
+	switch a := a.(type) {
+	case *array.RunEndEncoded, *array.Dictionary, *array.ListView, *array.LargeListView, *array.StringView, *array.BinaryView, array.ExtensionArray:
+		plain, err := arrowutil.Plain(p.mem, a)
+		if err != nil {
+			return nil, err
+		}
+		defer plain.Release()
+		return p.array(plain)
+	case *array.FixedSizeList:
+		return p.lists(a, t)
+	case *array.Struct:
+		return p.children(a, t)
+	case *array.List, *array.LargeList, *array.Map:
+		return p.items(a.(array.ListLike), t)
+	case array.Union:
+		return p.text(a, values.JSON(a)), nil
+	case *array.MonthInterval, *array.DayTimeInterval, *array.MonthDayNanoInterval:
+		return p.text(a, values.Text(a)), nil
+	}
+	return p.scalars(a, t)
+}
+
+// scalars converts what has another width or unit in Parquet.
+func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
+	switch a := a.(type) {
+	case *array.Duration:
+		return relabel(a, t), nil
+	case *array.Date64:
+		for i := range a.Len() {
+			if a.IsValid(i) && a.Value(i)%dayMillis != 0 {
+				return nil, fmt.Errorf("a date64 has a time of day (row %d of the batch), which a Parquet date cannot hold; use a timestamp", i)
+			}
+		}
+		return numbers(p.mem, a, t, func(i int) int64 { return int64(a.Value(i)) / dayMillis }), nil
+	case *array.Timestamp:
+		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt64/1000)
+	case *array.Time32:
+		return p.millis(a, t, func(i int) int64 { return int64(a.Value(i)) }, math.MaxInt32/1000)
+	case *array.Decimal32:
+		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
+	case *array.Decimal64:
+		return p.decimals(a, t, func(i int) decimal128.Num { return decimal128.FromI64(int64(a.Value(i))) }), nil
+	}
+	return nil, fmt.Errorf("%s cannot be written as %s", a.DataType(), t)
+}
+
+// millis turns seconds into milliseconds.
+func (p *plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
+	for i := range a.Len() {
+		if a.IsValid(i) && (value(i) > most || value(i) < -most) {
+			return nil, fmt.Errorf("%d s is out of the range of milliseconds (row %d of the batch), which Parquet has for seconds", value(i), i)
+		}
+	}
+	return numbers(p.mem, a, t, func(i int) int64 { return value(i) * 1000 }), nil
+}
+
+func (p *plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) decimal128.Num) arrow.Array {
+	b := array.NewDecimal128Builder(p.mem, t.(*arrow.Decimal128Type))
+	defer b.Release()
+	b.Reserve(a.Len())
+	for i := range a.Len() {
+		if a.IsNull(i) {
+			b.AppendNull()
+			continue
+		}
+		b.Append(value(i))
+	}
+	return b.NewArray()
+}
+
+// text writes each value as a string.
+func (p *plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array {
+	b := array.NewStringBuilder(p.mem)
+	defer b.Release()
+	var buf []byte
+	for i := range a.Len() {
+		if values.IsNull(a, i) {
+			b.AppendNull()
+			continue
+		}
+		buf = text(buf[:0], i)
+		b.BinaryBuilder.Append(buf)
+	}
+	return b.NewArray()
+}
+
+// children makes the fields of a struct plain.
+func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
+	kids := make([]arrow.ArrayData, a.NumField())
+	for i := range kids {
+		plain, err := p.array(a.Field(i))
+		if err != nil {
+			return nil, err
+		}
+		defer plain.Release()
+		kids[i] = plain.Data()
+	}
+	valid := validity(p.mem, a)
+	data := array.NewData(t, a.Len(), []*memory.Buffer{valid}, kids, a.NullN(), 0)
+	defer data.Release()
+	if valid != nil {
+		valid.Release()
+	}
+	return array.MakeFromData(data), nil
+}
+
+// items makes the items of lists and maps plain; offsets stay.
+func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
+	var plain arrow.Array
+	var err error
+	if m, ok := t.(*arrow.MapType); ok {
+		plain, err = p.children(a.ListValues().(*array.Struct), m.Elem())
+	} else {
+		plain, err = p.array(a.ListValues())
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return withItems(a, t, plain), nil
+}
+
+// lists makes lists of a fixed length plain ones; null ones are empty.
+func (p *plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
+	n := int64(a.DataType().(*arrow.FixedSizeListType).Len())
+	if int64(a.Len())*n > math.MaxInt32 {
+		return nil, errors.New("too many items in one batch")
+	}
+	take := make([]int64, 0, int64(a.Len())*n)
+	offsets := arrowutil.NewBuffer(p.mem, 4*(a.Len()+1))
+	ends := arrowutil.As[int32](offsets.Bytes())
+	ends[0] = 0
+	for i := range a.Len() {
+		if a.IsValid(i) {
+			for from, to := a.ValueOffsets(i); from < to; from++ {
+				take = append(take, from)
+			}
+		}
+		ends[i+1] = int32(len(take))
+	}
+	items, err := arrowutil.Take(p.mem, a.ListValues(), take)
+	if err != nil {
+		return nil, err
+	}
+	defer items.Release()
+	plain, err := p.array(items)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	plain.Data().Retain()
+	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(p.mem, a), offsets}, []arrow.ArrayData{plain.Data()}, a.NullN()), nil
+}

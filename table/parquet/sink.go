@@ -1,0 +1,164 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/table"
+)
+
+// Defaults of the writer.
+const (
+	defaultRowGroupRows = 1 << 20
+	defaultLevel        = 3
+	maxGroupBytes       = 256 << 20 // of a row group in memory, which is held until it is full
+)
+
+// codecs are the compressions by name.
+var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy}
+
+type sink struct {
+	out   table.Output
+	w     *pqarrow.FileWriter
+	plain *plainer
+	rows  int64 // of the open row group
+	limit int64
+	ended bool
+}
+
+func create(out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Options) (table.Sink, error) {
+	if wo.Allocator == nil {
+		wo.Allocator = memory.DefaultAllocator
+	}
+	if o.RowGroupRows <= 0 {
+		o.RowGroupRows = defaultRowGroupRows
+	}
+	if o.Level == 0 {
+		o.Level = defaultLevel
+	}
+	if o.Level < 1 || o.Level > 22 {
+		return nil, fmt.Errorf("no level %d of zstd: there are 1 to 22", o.Level)
+	}
+	codec, ok := codecs[o.Compression]
+	if !ok {
+		return nil, fmt.Errorf("no compression %q of Parquet: there are zstd and snappy", o.Compression)
+	}
+	s := &sink{out: out, limit: o.RowGroupRows, plain: newPlainer(schema, wo)}
+	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),
+		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
+		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
+	for _, path := range floatPaths(nil, nil, s.plain.schema.Fields()) {
+		// The dictionary of floats takes all NaNs for one, and would change their payloads.
+		options = append(options, pq.WithDictionaryPath(path, false))
+	}
+	props := pq.NewWriterProperties(options...)
+	var err error
+	if s.plain.schema, err = withStored(s.plain.schema, schema); err != nil {
+		return nil, err
+	}
+	err = guard(func() (err error) {
+		arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(wo.Allocator))
+		s.w, err = pqarrow.NewFileWriter(s.plain.schema, onlyWriter{out}, props, arrowProps)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("writing Parquet: %w", err)
+	}
+	return s, nil
+}
+
+// floatPaths are the Parquet paths of all columns of float32 and float64.
+func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Field) []pq.ColumnPath {
+	for _, f := range fields {
+		path := append(slices.Clone(parent), f.Name)
+		t := f.Type
+		if e, ok := t.(arrow.ExtensionType); ok {
+			t = e.StorageType()
+		}
+		if d, ok := t.(*arrow.DictionaryType); ok {
+			t = d.ValueType
+		}
+		switch t := t.(type) {
+		case *arrow.Float32Type, *arrow.Float64Type:
+			paths = append(paths, path)
+		case *arrow.StructType:
+			paths = floatPaths(paths, path, t.Fields())
+		case *arrow.MapType:
+			paths = floatPaths(paths, append(path, "key_value"), []arrow.Field{
+				{Name: "key", Type: t.KeyType()}, {Name: "value", Type: t.ItemType()}})
+		case arrow.ListLikeType:
+			paths = floatPaths(paths, append(path, "list"), []arrow.Field{{Name: "element", Type: t.Elem()}})
+		}
+	}
+	return paths
+}
+
+// onlyWriter keeps the Parquet writer from closing the output.
+type onlyWriter struct{ io.Writer }
+
+// Write implements [table.Sink].
+func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	batch, err := s.plain.batch(batch)
+	if err != nil {
+		return err
+	}
+	defer batch.Release()
+	err = guard(func() error {
+		for at := int64(0); at < batch.NumRows(); {
+			n := min(s.limit-s.rows, batch.NumRows()-at)
+			part := batch.NewSlice(at, at+n)
+			err := s.w.WriteBuffered(part)
+			part.Release()
+			if err != nil {
+				return err
+			}
+			at += n
+			s.rows += n
+			if s.rows >= s.limit || s.w.RowGroupTotalCompressedBytes() >= maxGroupBytes {
+				if err := s.w.NewBufferedRowGroupChecked(); err != nil {
+					return err
+				}
+				s.rows = 0
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("writing Parquet: %w", err)
+	}
+	return nil
+}
+
+// Close implements [table.Sink].
+func (s *sink) Close(ctx context.Context) error {
+	s.ended = true
+	err := guard(s.w.Close)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		return s.out.Publish(ctx)
+	}
+	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort())
+}
+
+// Abort implements [table.Sink].
+func (s *sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return s.out.Abort()
+}

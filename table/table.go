@@ -1,0 +1,98 @@
+// Package table is what formats of tables have in common: each reads its bytes
+// into Arrow record batches and writes batches back.
+//
+// A [Source] yields batches until io.EOF; a [Sink] takes them and makes its
+// output visible only when it is closed. A [Format] opens the one and creates the
+// other. Formats are packages of their own, and a program links only those that
+// it imports: csv, jsonl, lines, arrowipc and parquet below this package. Each
+// registers itself, so that [ByName], [ByPath] and [Sniff] find it.
+//
+// # Values never change silently
+//
+// Text has no types, so types are inferred from a bounded sample (see
+// [TextOptions]). Whatever has no exact typed form is kept as text and a notice
+// says so: leading zeros ("00501"), columns that mix types, integers beyond 64
+// bits, numbers with more digits than a float64 holds. A value after the sample that
+// does not fit its column is an error ([ValueError]) with line and column,
+// never a null.
+//
+// # Text forms
+//
+// CSV and JSON write a value in the same way, and read it back:
+//
+//	integers         decimal digits
+//	floats           shortest text that reads back the same, always with "." or "e"; NaN, Inf, -Inf (strings in JSON)
+//	decimals         digits with exactly the scale of the type; a string in JSON
+//	dates            2012-12-31; years outside 0000–9999 have a sign: +12012-01-01
+//	times            15:04:05.123456
+//	timestamps       2012-12-31T15:04:05.123; those with a zone are written in UTC, with Z
+//	durations        ISO 8601: PT1H2M3.5S; intervals P1M2DT3S, each part with its own sign
+//	binary           base64 (standard alphabet, padded)
+//	uuid             00112233-4455-6677-8899-aabbccddeeff
+//	lists, structs   JSON: [1,2] and {"a":1}, also inside a CSV cell
+//	maps             JSON: [{"key":"a","value":1}], which keeps order, duplicates and keys of any type
+//	json             the JSON text itself
+//
+// Fractions of a second have as many digits as the value needs, in groups of
+// three.
+package table
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Source yields the rows of one input. It is used by one goroutine.
+type Source interface {
+	// Schema is that of every batch.
+	Schema() *arrow.Schema
+	// Next returns the next batch, which the caller releases, or io.EOF.
+	// After any other error the source is only good for Close.
+	Next(ctx context.Context) (arrow.RecordBatch, error)
+	// Rows is the number of rows in the whole input; ok is false when nothing
+	// is known. Formats that do not record it return an estimate that gets better as
+	// they read.
+	Rows() (n int64, ok bool)
+	// Close releases the source and closes its input.
+	Close() error
+}
+
+// Sink takes rows. It is used by one goroutine. Exactly one of Close and Abort
+// ends it; Abort after either does nothing.
+type Sink interface {
+	// Write adds the rows of a batch of the schema that the sink was created
+	// with. The batch stays the caller's.
+	Write(ctx context.Context, batch arrow.RecordBatch) error
+	// Close finishes the output and publishes it under its name. After an
+	// error nothing is published.
+	Close(ctx context.Context) error
+	// Abort drops the output; nothing of it stays behind.
+	Abort() error
+}
+
+// Input is what a [Source] reads. A source closes it.
+type Input struct {
+	Name   string      // for messages
+	Reader io.Reader   // the bytes from the start
+	At     io.ReaderAt // random access to the same bytes; nil for a pipe
+	Size   int64       // bytes, or -1 if not known
+	Closer io.Closer   // may be nil
+}
+
+// Close closes the input.
+func (in Input) Close() error {
+	if in.Closer == nil {
+		return nil
+	}
+	return in.Closer.Close()
+}
+
+// Output is what a [Sink] writes: bytes that nobody sees until Publish.
+// storage.Writer is one.
+type Output interface {
+	io.Writer
+	Publish(ctx context.Context) error // makes the bytes visible, whole
+	Abort() error                      // drops them; after Publish it does nothing
+}
