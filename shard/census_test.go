@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/golden"
@@ -75,7 +76,7 @@ type census struct{ failed, same, other int }
 func (c *census) try(b []byte, want []arrow.RecordBatch) error {
 	got, err := readBatches(b)
 	switch {
-	case err != nil && !isFault(err):
+	case err != nil && !fault.Is(err):
 		return fmt.Errorf("unexpected kind of error: %w", err)
 	case err != nil:
 		c.failed++

@@ -179,3 +179,13 @@ func bloomOf(col *arrowmap.Column, d *shardpb.FieldDescriptor) func(value []byte
 	}
 	return f.MayContain
 }
+
+func textOf(v *commonpb.AnyValue) (string, bool) {
+	switch k := v.GetKind().(type) {
+	case *commonpb.AnyValue_StringValue:
+		return k.StringValue, true
+	case *commonpb.AnyValue_BytesValue:
+		return string(k.BytesValue), true
+	}
+	return "", false
+}

@@ -61,7 +61,7 @@ func (sc *scanner) readLists(ctx context.Context, index int) error {
 }
 
 func (s *Shard) readLists(ctx context.Context, stripes []int) error {
-	if err := s.file.ReadFieldLists(ctx, stripes); err != nil && !isFault(err) {
+	if err := s.file.ReadFieldLists(ctx, stripes); err != nil && !fault.Is(err) {
 		return err
 	}
 	return nil
@@ -76,7 +76,7 @@ func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Co
 			continue
 		}
 		pieces, err = stripe.NeedToOpen(ctx, pieces, s.file.Stripe(index), columns[i], parts, limit)
-		if err != nil && !isFault(err) {
+		if err != nil && !fault.Is(err) {
 			return nil, err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -108,7 +109,7 @@ func readHostile(t testing.TB, b []byte) {
 		var row *convert.RowError
 		var value *stripe.ValueError
 		if err != nil {
-			require.True(t, isFault(err) || errors.As(err, &row) || errors.As(err, &value), "%v", err)
+			require.True(t, fault.Is(err) || errors.As(err, &row) || errors.As(err, &value), "%v", err)
 			require.False(t, strings.Contains(err.Error(), "decoder failed"), "%v", err)
 		}
 	}

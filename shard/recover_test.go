@@ -83,7 +83,7 @@ func TestRecoverDamage(t *testing.T) {
 	require.EqualValues(t, 800, rep.Rows)
 	require.Len(t, rep.Lost, 1)
 	require.Equal(t, 2, rep.Lost[0].Stripe)
-	require.Equal(t, &FlippedBit{"mem://x/s", int64(at), 2}, rep.Lost[0].Problems[0].Bit)
+	require.Equal(t, &FlippedBit{Artifact: "mem://x/s", Offset: int64(at), Bit: 2}, rep.Lost[0].Problems[0].Bit)
 	saved, err := Open(ctx, "mem://x/saved", OpenOptions{Store: store})
 	require.NoError(t, err)
 	values, _ := scanned(t, saved, ScanOptions{})

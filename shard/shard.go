@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -162,7 +163,7 @@ func (s *Shard) types(ctx context.Context, failed *error) arrowmap.ReadOptions {
 	if o.Range == nil {
 		o.Range = func(id uint32) (arrowmap.TickRange, bool) {
 			r, ok, err := s.tickRange(ctx, id)
-			if err != nil && !isFault(err) {
+			if err != nil && !fault.Is(err) {
 				*failed = err
 			}
 			return r, ok
@@ -281,20 +282,11 @@ func (s *Shard) UnknownFeatures(ctx context.Context) ([]string, error) {
 			}
 		case shardfile.PropertyFeatures:
 			for _, name := range strings.Split(text, ",") {
-				if name != "" && !knownFeature(name) {
+				if name != "" && !edition.Known(name) {
 					unknown = append(unknown, name)
 				}
 			}
 		}
 	}
 	return unknown, nil
-}
-
-func knownFeature(name string) bool {
-	for _, row := range edition.Table {
-		if row.Name == name {
-			return true
-		}
-	}
-	return false
 }

@@ -96,7 +96,7 @@ func TestVerifyNamesTheBit(t *testing.T) {
 						bits = append(bits, *p.Bit)
 					}
 				}
-				require.Equal(t, []FlippedBit{{"census", int64(i), bit}}, bits)
+				require.Equal(t, []FlippedBit{{Artifact: "census", Offset: int64(i), Bit: bit}}, bits)
 				named++
 			}
 			t.Logf("%d bytes, %d damages, %d bits named", len(b), failed, named)

@@ -20,6 +20,7 @@ var rows = [][]string{
 	{"table/internal"},
 	{"table"},
 	{"shard"},
+	{"internal/engine/verify"},
 	{"index"},
 	{"filter"},
 	{"internal/format/shardfile"},

@@ -8,6 +8,7 @@ package edition
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -100,6 +101,11 @@ func OfCode(code uint16) (f Feature, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// Known tells whether a feature of that name is in the table.
+func Known(name string) bool {
+	return slices.ContainsFunc(Table[:], func(row Row) bool { return row.Name == name })
 }
 
 // Set is a set of features.

@@ -1,4 +1,4 @@
-package shard
+package verify
 
 import (
 	"bytes"
@@ -245,7 +245,7 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 	for _, id := range m.v.ids {
 		d, err := s.Descriptor(ctx, id)
 		if err != nil {
-			if !isFault(err) {
+			if !fault.Is(err) {
 				return err
 			}
 			known = false

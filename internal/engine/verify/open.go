@@ -1,4 +1,4 @@
-package shard
+package verify
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -120,4 +121,15 @@ func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset 
 		}
 	}
 	return nil
+}
+
+func openReader(ctx context.Context, location string, o shardfile.OpenOptions) (storage.Reader, error) {
+	store := o.Store
+	if store == nil {
+		var err error
+		if store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
+	}
+	return store.Open(ctx, location)
 }

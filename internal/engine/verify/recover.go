@@ -1,10 +1,11 @@
-package shard
+package verify
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -12,10 +13,12 @@ import (
 // RecoverOptions are those of [Recover]. The zero value is the default.
 type RecoverOptions struct {
 	// Open says how the damaged shard is opened.
-	Open OpenOptions
-	// Store, Layout and Overwrite are for the new shard, see [WriterOptions].
+	Open shardfile.OpenOptions
+	// MaxBlockBytes and MaxDictionaryBytes are limits as in [stripe.ReadOptions].
+	MaxBlockBytes, MaxDictionaryBytes int64
+	// Store, Layout and Overwrite are for the new shard, see [shardfile.WriterOptions].
 	Store     storage.Store
-	Layout    Layout
+	Layout    shardfile.Layout
 	Overwrite bool
 	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
 	Parallelism int
@@ -52,17 +55,17 @@ type LostStripe struct {
 // was killed can be given as in. Bytes of columns are copied as they are, after
 // everything in them was checked as [Verify] does.
 //
-// The error wraps [ErrCorrupt] if no stripe can be saved; then out is not made.
+// The error wraps [fault.ErrCorrupt] if no stripe can be saved; then out is not made.
 func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {
 	report := &RecoverReport{}
-	f, err := shardfile.Open(ctx, in, o.Open.file())
+	f, err := shardfile.Open(ctx, in, o.Open)
 	if err != nil {
-		if !isFault(err) {
+		if !fault.Is(err) {
 			return nil, err
 		}
 		report.Unfinished, report.OpenErr = true, err
 		var found *shardfile.Found
-		if f, found, err = shardfile.OpenUnfinished(ctx, in, o.Open.file()); err != nil {
+		if f, found, err = shardfile.OpenUnfinished(ctx, in, o.Open); err != nil {
 			return nil, errors.Join(report.OpenErr, err)
 		}
 		report.Missing, report.Damaged = found.Missing, found.Damaged
@@ -74,7 +77,7 @@ func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverRep
 		return nil, err
 	}
 	if len(good) == 0 && (report.Found > 0 || report.Unfinished) {
-		return report, fmt.Errorf("%w: none of %d stripes of %s can be saved", ErrCorrupt, report.Found, in)
+		return report, fmt.Errorf("%w: none of %d stripes of %s can be saved", fault.ErrCorrupt, report.Found, in)
 	}
 	return report, report.save(ctx, f, good, out, o)
 }
@@ -89,7 +92,7 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverO
 		return nil, err
 	}
 	for i := range f.NumStripes() {
-		v, err := newVerifier(VerifyOptions{Open: o.Open, Parallelism: o.Parallelism})
+		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, Parallelism: o.Parallelism})
 		if err != nil {
 			return nil, err
 		}

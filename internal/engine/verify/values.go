@@ -1,4 +1,4 @@
-package shard
+package verify
 
 import (
 	"context"
@@ -21,8 +21,8 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// verifyRows is how many rows are decoded at a time.
-const verifyRows = 65536
+// batchRows is how many rows are decoded at a time.
+const batchRows = 65536
 
 // values decodes a column and compares it with everything that the shard says
 // about its values.
@@ -32,13 +32,13 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 		return c.v.found(err)
 	}
 	reader, err := stripe.OpenColumn(ctx, c.stripe, *col, stripe.ReadOptions{
-		MaxBlockBytes: c.v.o.Open.MaxBlockBytes, MaxDictionaryBytes: c.v.o.Open.MaxDictionaryBytes,
+		MaxBlockBytes: c.v.o.MaxBlockBytes, MaxDictionaryBytes: c.v.o.MaxDictionaryBytes,
 	})
 	if err != nil {
 		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
 	for from := int64(0); from < c.stripe.Rows(); {
-		n := min(verifyRows, c.stripe.Rows()-from)
+		n := min(batchRows, c.stripe.Rows()-from)
 		arr, err := reader.Read(ctx, from, from+n)
 		for errors.Is(err, stripe.ErrBatchTooLarge) && n > 1 {
 			n /= 2

@@ -1,4 +1,4 @@
-package shard
+package verify
 
 import (
 	"context"
@@ -192,7 +192,7 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 		return true, nil
 	}
 	f := Finding{Err: b.in(fault.InBlock(err, ordinal, offset), -1)}
-	if errors.Is(err, ErrChecksum) {
+	if errors.Is(err, fault.ErrChecksum) {
 		if at, bit, ok := b.v.flips.checked(ctx, raw); ok {
 			f.Bit = &FlippedBit{b.r.Name(), offset + int64(at), bit}
 		}
@@ -218,7 +218,7 @@ func (b *bufferCheck) dictionary(ctx context.Context, col *arrowmap.Column, fiel
 		return true, nil
 	}
 	f := Finding{Err: b.in(err, b.start)}
-	if errors.Is(err, ErrChecksum) {
+	if errors.Is(err, fault.ErrChecksum) {
 		if i, bit, ok := b.v.flips.dictionary(ctx, raw); ok {
 			f.Bit = &FlippedBit{b.r.Name(), b.start + int64(i), bit}
 		}

@@ -1,4 +1,4 @@
-package shard
+package verify
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		raw, err := readRange(ctx, r, b.Buffer)
 		n.unusable = func(err error) {
 			f := Finding{Err: in(err, start)}
-			if errors.Is(err, ErrChecksum) {
+			if errors.Is(err, fault.ErrChecksum) {
 				if i, bit, ok := c.v.flips.rangeIndex(ctx, raw); ok {
 					f.Bit = &FlippedBit{r.Name(), start + int64(i), bit}
 				}

@@ -1,0 +1,46 @@
+package verify
+
+import (
+	"context"
+	"errors"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+)
+
+// messages checks the frame of every message that can be found.
+func (v *verifier) messages(ctx context.Context) error {
+	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
+		if err != nil {
+			return v.foundAt(ctx, err)
+		}
+		frame := make([]byte, m.Range.End-m.Range.Start)
+		if err := m.Artifact.ReadAt(ctx, frame, m.Range.Start); err != nil {
+			return v.found(m.In(err))
+		}
+		v.count(func(r *Report) { r.Messages++ })
+		_, rest, err := container.ParseFrame(frame)
+		if err == nil && len(rest) > 0 {
+			err = fault.Corruptf("%d bytes behind the message belong to nothing", len(rest))
+		}
+		if err == nil {
+			return nil
+		}
+		f := Finding{Err: m.In(err)}
+		if at, bit, ok := v.flips.frame(ctx, frame); ok {
+			f.Bit = &FlippedBit{m.Artifact.Name(), m.Range.Start + int64(at), bit}
+		}
+		return v.problem(f)
+	})
+}
+
+// foundAt is found for an error that may come from a message which is checked, or
+// explained, elsewhere.
+func (v *verifier) foundAt(ctx context.Context, err error) error {
+	var e *fault.Error
+	if errors.Is(err, fault.ErrChecksum) && errors.As(err, &e) && e.Offset >= 0 && e.Artifact == v.file.Root().Name() {
+		return v.problem(Finding{Err: err, Bit: v.explainFrameAt(ctx, v.file.Root(), e.Offset)})
+	}
+	return v.found(err)
+}

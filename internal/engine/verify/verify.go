@@ -1,0 +1,350 @@
+// Package verify checks a shard against itself, and saves what is complete in a
+// damaged one.
+//
+//	messages ─ frames and checksums of all metadata        messages.go
+//	root     ─ header, urls, properties, sums               root.go
+//	columns  ─ block maps, blocks, dictionaries as bytes    buffers.go
+//	values   ─ decoded, counted and compared with           values.go, ranges.go
+//	           what descriptors and indexes say             stats.go
+//	shard    ─ its descriptors, compared with the stripes'  stats.go
+//
+// A check that fails to read has not passed: the verification ends with the error
+// of the read. All else that is wrong is a finding of the report, and for a
+// checksum that does not match, the bit that explains it is searched (flipped.go).
+package verify
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+)
+
+// Options are those of [Verify].
+type Options struct {
+	// Open says how the artifacts are opened.
+	Open shardfile.OpenOptions
+	// MaxBlockBytes and MaxDictionaryBytes are limits as in [stripe.ReadOptions].
+	MaxBlockBytes, MaxDictionaryBytes int64
+	// MetadataOnly leaves out buffers and values.
+	MetadataOnly bool
+	// MaxFindings ends the verification after that many problems, by default 100.
+	MaxFindings int
+	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	Parallelism int
+	// Progress is called after each column of a stripe, by one goroutine at a time.
+	Progress func(done, total int)
+}
+
+func (o *Options) setDefaults() error {
+	switch {
+	case o.MaxFindings < 0:
+		return fmt.Errorf("MaxFindings is negative: %d", o.MaxFindings)
+	case o.Parallelism < 0:
+		return fmt.Errorf("Parallelism is negative: %d", o.Parallelism)
+	case o.MaxBlockBytes < 0:
+		return fmt.Errorf("MaxBlockBytes is negative: %d", o.MaxBlockBytes)
+	case o.MaxDictionaryBytes < 0:
+		return fmt.Errorf("MaxDictionaryBytes is negative: %d", o.MaxDictionaryBytes)
+	}
+	o.MaxFindings = cmp.Or(o.MaxFindings, 100)
+	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
+	return nil
+}
+
+// Finding is something that [Verify] has to say.
+type Finding struct {
+	Err error       // names artifact, element and offset as far as they are known
+	Bit *FlippedBit // explains a checksum mismatch, if a single bit does
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	if f.Bit != nil {
+		return fmt.Sprintf("%v; %v", f.Err, f.Bit)
+	}
+	return f.Err.Error()
+}
+
+// Report is what [Verify] checked and found.
+type Report struct {
+	// Problems are damages and contradictions. A shard without any is sound.
+	Problems []Finding
+	// Notes are peculiarities that do not make any value wrong: known defects of
+	// the reference's writer, or what could not be checked because this version
+	// does not know it.
+	Notes []Finding
+	// Unchecked is the number of those notes that are about what could not be checked.
+	Unchecked int
+	// Truncated says that there are more problems than Options.MaxFindings.
+	Truncated bool
+
+	// What was checked: columns are top-level ones, counted once; messages, buffers
+	// and blocks are those of all stripes.
+	Stripes, Columns             int
+	Messages, Buffers, Blocks    int
+	Values                       int64 // at all levels of nesting, nulls included
+	Dictionaries, RangeIndexes   int
+	Filters, Sketches, Constants int
+	Statistics                   int // descriptors compared with the data
+}
+
+// OK tells whether there is no problem.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Verify checks a shard against itself: every checksum and reference, counts,
+// block maps, statistics, constants, dictionaries with their order, filters,
+// sketches and range indexes against the values. What it finds is in the report;
+// the error says that it could not be made: there is no such shard, reading
+// failed, or ctx ended.
+func Verify(ctx context.Context, location string, o Options) (*Report, error) {
+	v, err := newVerifier(o)
+	if err != nil {
+		return nil, err
+	}
+	f, err := shardfile.Open(ctx, location, o.Open)
+	if err != nil {
+		if !fault.Is(err) {
+			return nil, err
+		}
+		_ = v.problem(v.explainOpen(ctx, location, err)) // the first is never too many
+		return v.report(), nil
+	}
+	defer f.Close()
+	v.file = f
+	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	return v.report(), nil
+}
+
+func newVerifier(o Options) (*verifier, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	return &verifier{o: o, seen: map[place]bool{}}, nil
+}
+
+// errEnough ends a verification that has found enough.
+var errEnough = errors.New("enough problems")
+
+// verifier is a verification under way.
+type verifier struct {
+	o      Options
+	file   *shardfile.File
+	schema *schema.Schema
+	ids    []uint32          // of all nodes, in pre-order
+	paths  map[uint32]string // of nodes
+	ours   bool              // of an edition that the reference does not read
+	flips  flipSearch
+
+	mu   sync.Mutex
+	rep  Report
+	seen map[place]bool // of problems, so that none is reported twice
+	done int
+}
+
+type place struct {
+	artifact string
+	offset   int64
+}
+
+// problem adds a finding; its error is errEnough if there are enough.
+func (v *verifier) problem(f Finding) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var e *fault.Error
+	if errors.As(f.Err, &e) && e.Offset >= 0 {
+		p := place{e.Artifact, e.Offset}
+		if v.seen[p] {
+			return nil
+		}
+		v.seen[p] = true
+	}
+	if len(v.rep.Problems) >= v.o.MaxFindings {
+		v.rep.Truncated = true
+		return errEnough
+	}
+	v.rep.Problems = append(v.rep.Problems, f)
+	return nil
+}
+
+// found sorts an error: reading that failed ends the verification, what this
+// version does not know is a note, everything else a problem.
+func (v *verifier) found(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrLimit):
+		v.unchecked(err)
+		return nil
+	case fault.Is(err) || errors.Is(err, fs.ErrNotExist): // what the shard refers to is not there
+		return v.problem(Finding{Err: err})
+	}
+	return err
+}
+
+// unchecked notes that something could not be checked.
+func (v *verifier) unchecked(err error) {
+	v.note(fmt.Errorf("not checked: %w", err))
+	v.count(func(r *Report) { r.Unchecked++ })
+}
+
+func (v *verifier) note(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.rep.Notes = append(v.rep.Notes, Finding{Err: err})
+}
+
+// count adds to the numbers of the report.
+func (v *verifier) count(f func(r *Report)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	f(&v.rep)
+}
+
+// report is the report, in an order that does not depend on who was faster.
+func (v *verifier) report() *Report {
+	r := v.rep
+	for _, list := range [][]Finding{r.Problems, r.Notes} {
+		slices.SortStableFunc(list, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(offsetOf(a.Err), offsetOf(b.Err)), cmp.Compare(a.Err.Error(), b.Err.Error()))
+		})
+	}
+	return &r
+}
+
+func offsetOf(err error) int64 {
+	var e *fault.Error
+	if errors.As(err, &e) {
+		return e.Offset
+	}
+	return -1
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	if err := v.messages(ctx); err != nil {
+		return err
+	}
+	s, err := v.file.Schema(ctx)
+	if err != nil {
+		return v.found(err)
+	}
+	v.setSchema(s)
+	if err := v.found(fault.In(s.Check(), "schema", -1)); err != nil {
+		return err
+	}
+	if err := v.root(ctx); err != nil {
+		return err
+	}
+	v.rep.Stripes = v.file.NumStripes()
+	v.rep.Columns = s.NumFields()
+	return v.stripes(ctx)
+}
+
+func (v *verifier) setSchema(s *schema.Schema) {
+	v.schema = s
+	v.paths = map[uint32]string{}
+	_ = s.Walk(func(path string, n schema.Node) error { // what is wrong, Check finds
+		v.ids = append(v.ids, n.ID())
+		v.paths[n.ID()] = path
+		return nil
+	})
+}
+
+// stripes checks all stripes, several columns at a time.
+func (v *verifier) stripes(ctx context.Context) error {
+	merged := &merger{v: v, fields: map[uint32]*shardpb.FieldDescriptor{}}
+	for i := range v.file.NumStripes() {
+		if err := v.stripe(ctx, v.file.Stripe(i)); err != nil {
+			return err
+		}
+		if err := merged.add(ctx, v.file.Stripe(i)); err != nil {
+			return err
+		}
+	}
+	return merged.compare(ctx)
+}
+
+// stripe checks the columns of a stripe.
+func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
+	fields := v.schema.NumFields()
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(v.o.Parallelism)
+	for i := range fields {
+		if gctx.Err() != nil {
+			break
+		}
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			if err := v.column(gctx, s, i); err != nil {
+				return err
+			}
+			v.progress(v.file.NumStripes() * fields)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func (v *verifier) progress(total int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done++
+	if v.o.Progress != nil {
+		v.o.Progress(v.done, total)
+	}
+}
+
+// storedTypes read values as they are stored.
+var storedTypes = arrowmap.ReadOptions{
+	IgnoreKept: true, Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw,
+	TimeSpans: arrowmap.TicksRaw, Dynamics: arrowmap.DynamicsRaw,
+}
+
+// column checks a top-level field in one stripe, and everything below it.
+func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error {
+	n, err := v.schema.Field(i)
+	if err != nil {
+		return v.found(err)
+	}
+	col, err := arrowmap.ColumnOf(n, storedTypes)
+	if err != nil {
+		return v.found(fault.InStripe(err, s.Index()))
+	}
+	c := &columnCheck{v: v, stripe: s}
+	ok, err := c.buffers(ctx, &col, schema.Escape(n.Name()))
+	if err != nil || !ok {
+		return err
+	}
+	if v.o.MetadataOnly {
+		return c.positions(ctx, &col)
+	}
+	return c.values(ctx, &col)
+}
+
+// positions checks that a column has a position for each row, which reading its
+// values would show, too.
+func (c *columnCheck) positions(ctx context.Context, col *arrowmap.Column) error {
+	d, err := c.stripe.Descriptor(ctx, col.ID)
+	if err != nil || d == nil || d.Field.PositionCount == uint64(c.stripe.Rows()) {
+		return c.v.found(err)
+	}
+	err = fault.Corruptf("descriptor counts %d positions, expected %d", d.Field.PositionCount, c.stripe.Rows())
+	return c.v.found(c.in(err, schema.Escape(col.Stored.Name)))
+}
