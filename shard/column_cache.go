@@ -6,7 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // columnKey names a column of a stripe, with the nodes that are read of it and the
@@ -42,13 +42,13 @@ func writeLayout(h *maphash.Hash, c *arrowmap.Column) {
 	}
 }
 
-func (s *Shard) readOptions() stripe.ReadOptions {
-	return stripe.ReadOptions{MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes}
+func (s *Shard) readOptions() read.Options {
+	return read.Options{MaxBlockBytes: s.o.MaxBlockBytes, MaxDictionaryBytes: s.o.MaxDictionaryBytes}
 }
 
 // openColumn gives a column of a stripe that is open, or opens it with the bytes that
 // fetch gives, and keeps it for others if they may want it.
-func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, keep bool, fetch func() (storage.Prefetched, error)) (*stripe.Column, error) {
+func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column, keep bool, fetch func() (storage.Prefetched, error)) (*read.Column, error) {
 	key := keyOf(index, col)
 	if c, ok := s.columns.Get(key); ok {
 		return c, nil
@@ -58,7 +58,7 @@ func (s *Shard) openColumn(ctx context.Context, index int, col *arrowmap.Column,
 	if o.Prefetched, err = fetch(); err != nil {
 		return nil, err
 	}
-	c, err := stripe.OpenColumn(ctx, s.file.Stripe(index), *col, o)
+	c, err := read.OpenColumn(ctx, s.file.Stripe(index), *col, o)
 	if err == nil && keep {
 		s.columns.Put(key, c, c.Size())
 	}

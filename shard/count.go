@@ -9,7 +9,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/internal/format/stats"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // Count is the number of rows that meet a filter. It reads nothing but the columns
@@ -35,7 +35,7 @@ type Summary struct {
 	Rows  int64
 	Nulls int64 // -1 if that is not known
 	// Min and Max are bounds of the values that are neither null nor NaN: arrays of
-	// one value of the column's bare type (see stripe.Bare), nil if there are no
+	// one value of the column's bare type (see stripe.Physical), nil if there are no
 	// such values or bounds are not known. They are values of the column themselves
 	// if MinExact and MaxExact say so, else they may be less and greater.
 	Min, Max           arrow.Array
@@ -81,11 +81,11 @@ func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
 		}
 		r := d.GetRangeStats()
 		if v := r.GetMinValue(); v != nil {
-			out.Min, _ = stripe.ValueOf(*col, v)
+			out.Min, _ = read.ValueOf(*col, v)
 			out.MinExact = out.Min != nil && certain && r.MinInclusive
 		}
 		if v := r.GetMaxValue(); v != nil {
-			out.Max, _ = stripe.ValueOf(*col, v)
+			out.Max, _ = read.ValueOf(*col, v)
 			out.MaxExact = out.Max != nil && certain && r.MaxInclusive
 		}
 		out.Distinct = distinctOf(d)

@@ -20,9 +20,7 @@
 // as fields.
 package shard
 
-import (
-	"github.com/amudai/amudai-go/internal/base/fault"
-)
+import "github.com/amudai/amudai-go/internal/base/fault"
 
 // The kinds of failure that bytes in a file can cause, for errors.Is.
 var (

@@ -13,7 +13,8 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // Explanation is how a scan finds its rows, and what it took if it was run.
@@ -63,7 +64,7 @@ type RunExplanation struct {
 
 // scanStats count what a scan does.
 type scanStats struct {
-	stripe.Counters
+	blocks.Counters
 	evaluated             atomic.Int64
 	prune, choose, decode atomic.Int64 // nanoseconds
 
@@ -77,7 +78,7 @@ type openedColumn struct {
 }
 
 // open notes that a column was opened, maybe a part of it.
-func (s *scanStats) open(stripe int, id uint32, c *stripe.Column) {
+func (s *scanStats) open(stripe int, id uint32, c *read.Column) {
 	if s == nil {
 		return
 	}
@@ -182,7 +183,7 @@ func (s *scanStats) put(r *RunExplanation) {
 }
 
 // counters are what reads of columns add to, nil if nobody wants to know.
-func (s *scanStats) counters() *stripe.Counters {
+func (s *scanStats) counters() *blocks.Counters {
 	if s == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // factsOf is what descriptors say about a column: those of the nodes that lead to
@@ -86,7 +86,7 @@ func limitOf(col *arrowmap.Column, v *commonpb.AnyValue) filter.Limit {
 	if len(col.Children) > 0 {
 		return filter.Limit{}
 	}
-	arr, err := stripe.ValueOf(*col, v)
+	arr, err := read.ValueOf(*col, v)
 	if err != nil {
 		return filter.Limit{}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // Of a shard far away the bytes of all columns are read at once, in few requests:
@@ -70,12 +70,12 @@ func (s *Shard) readLists(ctx context.Context, stripes []int) error {
 // needToOpen are the pieces that opening columns of a stripe takes, or all of them.
 // Columns that are open need but the latter. What is wrong with a column is found when
 // it is opened.
-func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Column, parts stripe.Parts, limit int64) (pieces []storage.ByteRange, err error) {
+func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Column, parts read.Parts, limit int64) (pieces []storage.ByteRange, err error) {
 	for i := range columns {
-		if _, ok := s.columns.Get(keyOf(index, &columns[i])); ok && parts != stripe.Whole {
+		if _, ok := s.columns.Get(keyOf(index, &columns[i])); ok && parts != read.Whole {
 			continue
 		}
-		pieces, err = stripe.NeedToOpen(ctx, pieces, s.file.Stripe(index), columns[i], parts, limit)
+		pieces, err = read.RangesToOpen(ctx, pieces, s.file.Stripe(index), columns[i], parts, limit)
 		if err != nil && !fault.Is(err) {
 			return nil, err
 		}
@@ -85,14 +85,14 @@ func (s *Shard) needToOpen(ctx context.Context, index int, columns []arrowmap.Co
 
 // fetchToOpen reads what opening columns takes, and the rest of them too if all rows
 // are wanted, and are little.
-func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column, parts stripe.Parts) (f storage.Prefetched, err error) {
+func (s *openStripe) fetchToOpen(ctx context.Context, columns []arrowmap.Column, parts read.Parts) (f storage.Prefetched, err error) {
 	sc := s.sc
 	if sc.gaps.Gap <= 0 {
 		return nil, nil
 	}
 	var pieces []storage.ByteRange
 	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
-		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, stripe.Whole, math.MaxInt64); err != nil {
+		if pieces, err = sc.shard.needToOpen(ctx, s.index, columns, read.Whole, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}
@@ -129,11 +129,11 @@ type portion struct {
 // fetched reads the bytes of columns for the rows of a job, and for those of the jobs
 // that follow, unless that was done for an earlier one. open opens column i of n;
 // wanted are the rows of the stripe that the scan may come to.
-func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*stripe.Column, error)) (storage.Prefetched, error) {
+func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open func(i int) (*read.Column, error)) (storage.Prefetched, error) {
 	if n == 0 || j.rows.Empty() {
 		return nil, nil
 	}
-	columns := make([]*stripe.Column, n)
+	columns := make([]*read.Column, n)
 	for i := range columns {
 		var err error
 		if columns[i], err = open(i); err != nil {
@@ -162,7 +162,7 @@ func (p *portions) fetched(sc *scanner, j *job, n int, wanted rowset.Set, open f
 }
 
 // portion is the one of a number. One to read ahead is nil if there is no room for it.
-func (p *portions) portion(sc *scanner, number int64, columns []*stripe.Column, wanted rowset.Set, ahead bool) *portion {
+func (p *portions) portion(sc *scanner, number int64, columns []*read.Column, wanted rowset.Set, ahead bool) *portion {
 	rows := rowset.Range{From: number * p.rows, To: (number + 1) * p.rows}
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
@@ -181,7 +181,7 @@ func (p *portions) portion(sc *scanner, number int64, columns []*stripe.Column, 
 }
 
 // read reads a portion, but for what was read to open its columns.
-func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows rowset.Set) (f storage.Prefetched, err error) {
+func (p *portions) read(sc *scanner, q *portion, columns []*read.Column, rows rowset.Set) (f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	have, err := p.opened()
 	if err != nil {
@@ -189,7 +189,7 @@ func (p *portions) read(sc *scanner, q *portion, columns []*stripe.Column, rows 
 	}
 	var pieces []storage.ByteRange
 	for _, c := range columns {
-		pieces = c.Need(pieces, rows)
+		pieces = c.ByteRanges(pieces, rows)
 	}
 	sc.charge(q, storage.TotalSize(pieces))
 	f, err = storage.Prefetch(sc.ctx, have.Missing(pieces), sc.gaps)
@@ -276,7 +276,7 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	if sc.filter != nil {
 		return sc.fetchChosen(j)
 	}
-	return j.stripe.result.fetched(sc, j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (*stripe.Column, error) {
+	return j.stripe.result.fetched(sc, j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (*read.Column, error) {
 		return j.stripe.column(sc.ctx, i, 0, false)
 	})
 }
@@ -286,7 +286,7 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 // jobs that follow, and are read with them.
 func (sc *scanner) fetchChosen(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
-	var others []*stripe.Column // that the filter does not look at
+	var others []*read.Column // that the filter does not look at
 	var some, all []storage.ByteRange
 	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
 	for i := range sc.columns {
@@ -298,10 +298,10 @@ func (sc *scanner) fetchChosen(j *job) (have storage.Prefetched, err error) {
 		if err != nil {
 			return nil, err
 		}
-		some = c.Need(some, j.rows)
+		some = c.ByteRanges(some, j.rows)
 		if !sc.filter.looksAt(col.ID) {
 			others = append(others, c)
-			all = c.Need(all, rows)
+			all = c.ByteRanges(all, rows)
 		}
 	}
 	have = j.looked
@@ -311,7 +311,7 @@ func (sc *scanner) fetchChosen(j *job) (have storage.Prefetched, err error) {
 			return nil, err
 		}
 		wanted := sc.wanted(j.stripe.index).And(looks.maybe)
-		f, err := j.stripe.result.fetched(sc, j, len(others), wanted, func(i int) (*stripe.Column, error) { return others[i], nil })
+		f, err := j.stripe.result.fetched(sc, j, len(others), wanted, func(i int) (*read.Column, error) { return others[i], nil })
 		if err != nil {
 			return nil, err
 		}
@@ -336,7 +336,7 @@ func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (storage.Prefetched, err
 		return nil, nil
 	}
 	wanted := sc.wanted(j.stripe.index).And(unsure)
-	return j.stripe.chosen.fetched(sc, j, len(f.columns), wanted, func(i int) (*stripe.Column, error) {
+	return j.stripe.chosen.fetched(sc, j, len(f.columns), wanted, func(i int) (*read.Column, error) {
 		return f.reader(sc.ctx, i)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // openStripe holds the open columns of a stripe during a scan. Columns are opened
@@ -28,7 +28,7 @@ type openStripe struct {
 
 type columnSlot struct {
 	mu     sync.Mutex
-	column *stripe.Column
+	column *read.Column
 }
 
 // groupSize is how many columns' descriptors are read at a time. It is so small
@@ -64,7 +64,7 @@ func newOpenStripe(sc *scanner, index int) *openStripe {
 
 // column opens column i. With limit 0 it has no limit for the bytes of an array.
 // last says that nobody will ask for it again.
-func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) (*stripe.Column, error) {
+func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) (*read.Column, error) {
 	slot := &s.slots[i]
 	slot.mu.Lock()
 	defer slot.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *openStripe) column(ctx context.Context, i int, limit int64, last bool) 
 	if last {
 		slot.column = nil
 	}
-	return c.With(stripe.ReadOptions{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit, Counters: s.sc.stats.counters()}), nil
+	return c.With(read.Options{Allocator: s.sc.o.Allocator, MaxArrayBytes: limit, Counters: s.sc.stats.counters()}), nil
 }
 
 // prefetch reads the descriptors of a group of columns, and what opening them takes.
@@ -98,7 +98,7 @@ func (s *openStripe) prefetch(ctx context.Context, group int) (storage.Prefetche
 	if err := s.stripe.Prefetch(ctx, ids); err != nil {
 		return nil, err
 	}
-	return s.fetchToOpen(ctx, columns, stripe.ToOpen)
+	return s.fetchToOpen(ctx, columns, read.ToOpen)
 }
 
 func appendIDs(ids []uint32, c *arrowmap.Column) []uint32 {

@@ -35,7 +35,7 @@ func (j *job) pick(ctx context.Context, col *arrowmap.Column) (arrow.Array, erro
 		return nil, err
 	}
 	defer bare.Release()
-	return stripe.Dress(j.parts[0].options.Allocator, bare, *col)
+	return stripe.Logical(j.parts[0].options.Allocator, bare, *col)
 }
 
 func (j *job) pickBare(ctx context.Context, col *arrowmap.Column) (arrow.Array, error) {

@@ -80,7 +80,7 @@ func (s *Shard) bind(ctx context.Context, e filter.Expr) (*predicate, error) {
 			node = &node.Children[0]
 			c.nodes = append(c.nodes, node)
 		}
-		_, dressed := stripe.Bare(*node)
+		_, dressed := stripe.Physical(*node)
 		c.bare = !dressed || len(node.Children) == 0
 		p.columns = append(p.columns, c)
 	}

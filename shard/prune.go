@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // Sources are what a scan knows rows by without reading values.
@@ -72,7 +72,7 @@ type stripeColumn struct {
 	descriptor *shardpb.FieldDescriptor
 	direct     bool // no struct on the way is null: the column alone tells
 	mu         sync.Mutex
-	reader     *stripe.Column
+	reader     *read.Column
 }
 
 // read is the column to open.
@@ -103,7 +103,7 @@ func newStripeFilter(ctx context.Context, st *openStripe) (*stripeFilter, error)
 		for i := range columns {
 			columns[i] = *f.columns[i].read()
 		}
-		return st.fetchToOpen(ctx, columns, stripe.ToFilter)
+		return st.fetchToOpen(ctx, columns, read.ToFilter)
 	})
 	f.facts = make([]filter.Facts, len(pred.columns))
 	f.columns = make([]stripeColumn, len(pred.columns))
@@ -317,7 +317,7 @@ func (f *stripeFilter) codes(ctx context.Context, n *filter.Node) (*leafCodes, e
 
 // reader opens a column of the filter, so that its arrays are those to evaluate if
 // it is direct.
-func (f *stripeFilter) reader(ctx context.Context, i int) (*stripe.Column, error) {
+func (f *stripeFilter) reader(ctx context.Context, i int) (*read.Column, error) {
 	c := &f.columns[i]
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -361,7 +361,7 @@ func (f *stripeFilter) askPages(ctx context.Context) (note string, err error) {
 		return "", err
 	}
 	for i := range f.columns {
-		p, err := stripe.OpenPages(ctx, f.stripe, *f.columns[i].leaf(), opened)
+		p, err := read.OpenPages(ctx, f.stripe, *f.columns[i].leaf(), opened)
 		if err != nil {
 			return "", err
 		}
@@ -423,7 +423,7 @@ type pageFacts struct {
 	direct  bool
 }
 
-func newPageFacts(p *stripe.Pages, direct bool) *pageFacts {
+func newPageFacts(p *read.Pages, direct bool) *pageFacts {
 	f := &pageFacts{lo: limitsOf(p.Lo), hi: limitsOf(p.Hi), invalid: p.Invalid, direct: direct}
 	if f.lo != nil && f.hi != nil {
 		f.n = p.Lo.Len()

@@ -10,14 +10,14 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // selection finds the rows of a task that a filter is true for. The columns of the
 // filter are decoded one after the other, each for the rows that are left.
 type selection struct {
 	*stripeFilter
-	options stripe.ReadOptions
+	options read.Options
 	result  []arrowmap.Column // what the scan gives
 	stats   *scanStats
 	arrays  []selected // by column of the filter
@@ -34,7 +34,7 @@ type selected struct {
 func newSelection(f *stripeFilter, sc *scanner, limit int64) *selection {
 	return &selection{
 		stripeFilter: f, result: sc.columns, stats: sc.stats, arrays: make([]selected, len(f.columns)),
-		options: stripe.ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: limit, Counters: sc.stats.counters()},
+		options: read.Options{Allocator: sc.o.Allocator, MaxArrayBytes: limit, Counters: sc.stats.counters()},
 	}
 }
 
@@ -201,7 +201,7 @@ func (s *selection) unread(n *filter.Node, set rowset.Set) bool {
 // numbers are the numbers that a leaf wants, if they are best found in encoded
 // blocks: where most rows of those are asked for, and the result does not need the
 // column, or probably but few values of it.
-func (s *selection) numbers(n *filter.Node, set rowset.Set) (wanted stripe.Numbers, ok bool) {
+func (s *selection) numbers(n *filter.Node, set rowset.Set) (wanted read.Numbers, ok bool) {
 	if bounds := set.Bounds(); !s.unread(n, set) || 2*set.Len() < bounds.Len() {
 		return wanted, false
 	}
@@ -249,7 +249,7 @@ func (s *selection) read(ctx context.Context, i int, set rowset.Set) error {
 	a := selected{rows: set}
 	read := r.With(s.options).ReadRows
 	if c.bare {
-		read = r.With(s.options).ReadBare
+		read = r.With(s.options).ReadPhysical
 	}
 	if a.array, err = read(ctx, set); err != nil {
 		return err

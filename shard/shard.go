@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // OpenOptions are those of [Open]. The zero value is the default.
@@ -73,7 +73,7 @@ type Shard struct {
 	schema *schema.Schema
 
 	projections projections
-	columns     *lru.Cache[columnKey, *stripe.Column] // open ones
+	columns     *lru.Cache[columnKey, *read.Column] // open ones
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
@@ -106,7 +106,7 @@ func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, er
 	if limit == 0 {
 		limit = defaultCacheBytes
 	}
-	return &Shard{o: o, file: f, schema: s, columns: lru.New[columnKey, *stripe.Column](limit)}, nil
+	return &Shard{o: o, file: f, schema: s, columns: lru.New[columnKey, *read.Column](limit)}, nil
 }
 
 // Close closes the shard's artifacts. Scans must have ended.

@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // TakeOptions are those of [Shard.Take]. The zero value takes all columns.
@@ -191,7 +192,7 @@ func (t *taking) readGroup(ctx context.Context, part takePart, from, to int) err
 	}
 	var opened storage.Prefetched
 	if t.gaps.Gap > 0 {
-		pieces, err := t.shard.needToOpen(ctx, part.stripe, t.columns[from:to], stripe.ToOpen, t.gaps.Limit)
+		pieces, err := t.shard.needToOpen(ctx, part.stripe, t.columns[from:to], read.ToOpen, t.gaps.Limit)
 		if err != nil {
 			return err
 		}
@@ -199,7 +200,7 @@ func (t *taking) readGroup(ctx context.Context, part takePart, from, to int) err
 			return err
 		}
 	}
-	open := make([]*stripe.Column, to-from)
+	open := make([]*read.Column, to-from)
 	if err := t.each(ctx, from, to, func(ctx context.Context, i int) (err error) {
 		if open[i-from], err = t.open(ctx, part.stripe, i, opened); err != nil || t.gaps.Gap > 0 {
 			return err
@@ -239,21 +240,21 @@ func (t *taking) prefetch(ctx context.Context, index int, columns []arrowmap.Col
 }
 
 // open opens column i of a stripe.
-func (t *taking) open(ctx context.Context, index, i int, f storage.Prefetched) (*stripe.Column, error) {
+func (t *taking) open(ctx context.Context, index, i int, f storage.Prefetched) (*read.Column, error) {
 	c, err := t.shard.openColumn(ctx, index, &t.columns[i], true, func() (storage.Prefetched, error) { return f, nil })
 	if err != nil {
 		return nil, err
 	}
-	return c.With(stripe.ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit}), nil
+	return c.With(read.Options{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit}), nil
 }
 
 // fetch reads the bytes of the first columns, as many as fit into one portion.
-func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Column, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
+func (t *taking) fetch(ctx context.Context, part takePart, columns []*read.Column, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var pieces []storage.ByteRange
 	size := int64(0)
 	for n < len(columns) {
-		more := columns[n].Need(nil, part.rows)
+		more := columns[n].ByteRanges(nil, part.rows)
 		if size += storage.TotalSize(more); n > 0 && size > t.gaps.Limit {
 			break
 		}
@@ -265,9 +266,9 @@ func (t *taking) fetch(ctx context.Context, part takePart, columns []*stripe.Col
 }
 
 // readColumn reads the rows of a part of column i.
-func (t *taking) readColumn(ctx context.Context, part takePart, i int, c *stripe.Column) (err error) {
+func (t *taking) readColumn(ctx context.Context, part takePart, i int, c *read.Column) (err error) {
 	defer fault.Recover(&err)
-	arr, err := c.ReadBare(ctx, part.rows)
+	arr, err := c.ReadPhysical(ctx, part.rows)
 	if err == nil {
 		t.bare[i] = append(t.bare[i], arr)
 	}
@@ -309,7 +310,7 @@ func (t *taking) column(i int) (arr arrow.Array, err error) {
 		defer picked.Release()
 		bare = picked
 	}
-	arr, err = stripe.Dress(t.o.Allocator, bare, *col)
+	arr, err = stripe.Logical(t.o.Allocator, bare, *col)
 	return arr, fault.InColumn(err, schema.Escape(col.Arrow.Name))
 }
 
@@ -317,7 +318,7 @@ func (t *taking) column(i int) (arr arrow.Array, err error) {
 func (t *taking) joined(i int) (arrow.Array, error) {
 	switch parts := t.bare[i]; len(parts) {
 	case 0:
-		bare, _ := stripe.Bare(t.columns[i])
+		bare, _ := stripe.Physical(t.columns[i])
 		return arrowutil.Nulls(t.o.Allocator, bare.Plain, 0), nil
 	default:
 		return concatenate(t.o.Allocator, parts)

@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // TestVerifyGoldens finds no problem in any shard of the reference.
@@ -128,7 +129,7 @@ func TestVerifyFindsLies(t *testing.T) {
 			store := storage.NewMemory()
 			w, err := Create(ctx, "mem://x/s", data.schema, WriterOptions{Store: store})
 			require.NoError(t, err)
-			sw, err := stripe.NewWriter(w.Columns(), stripe.Options{})
+			sw, err := write.NewWriter(w.Columns(), write.Options{})
 			require.NoError(t, err)
 			require.NoError(t, sw.Write(ctx, data.columns, data.rows))
 			f, err := sw.Finish(ctx)

@@ -22,6 +22,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Layout says which files a shard consists of.
@@ -130,15 +131,15 @@ type Writer struct {
 	columns []arrowmap.Column
 	out     *shardfile.Writer
 	budget  *storage.Budget
-	memory  *stripe.Memory
+	memory  *write.History
 
-	cur        *stripe.Writer // nil between stripes
-	rows       int64          // of the stripes before
-	stripes    int            // before
-	raw        int64          // raw bytes in cur
-	properties []Property     // of the stripe
-	appending  chan error     // gets the result of the stripe that is appended beside; nil if there is none
-	stop       func()         // ends appending
+	cur        *write.Writer // nil between stripes
+	rows       int64         // of the stripes before
+	stripes    int           // before
+	raw        int64         // raw bytes in cur
+	properties []Property    // of the stripe
+	appending  chan error    // gets the result of the stripe that is appended beside; nil if there is none
+	stop       func()        // ends appending
 	fields     map[uint32][]*commonpb.NameValuePair
 	err        error
 }
@@ -160,7 +161,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	}
 	w := &Writer{
 		o: o, schema: s, checked: s, columns: columns,
-		budget: storage.NewBudget(o.MemoryBytes), memory: stripe.NewMemory(), fields: map[uint32][]*commonpb.NameValuePair{},
+		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
 	if w.stored, err = schema.Parse(message); err != nil {
 		return nil, err
@@ -309,10 +310,10 @@ func (w *Writer) rowOf(err error) (row int64, ok bool) {
 
 func (w *Writer) begin() (err error) {
 	w.raw = 0
-	w.cur, err = stripe.NewWriter(w.columns, stripe.Options{
+	w.cur, err = write.NewWriter(w.columns, write.Options{
 		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features()},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
-		Memory: w.memory,
+		History: w.memory,
 	})
 	return err
 }

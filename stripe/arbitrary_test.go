@@ -13,7 +13,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // filled allocates memory that is full of one byte.
@@ -44,12 +45,12 @@ func TestNoArbitraryBytes(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
-	everyOption(t, func(t *testing.T, o stripe.Options) {
+	everyOption(t, func(t *testing.T, o write.Options) {
 		for _, nulls := range []float64{0, 0.3, 1} {
 			g := arrowgen.New(5)
 			g.Nulls = nulls
 			batch := g.Batch(s, 2500)
-			a, columns := write(t, s, []arrow.RecordBatch{batch}, o)
+			a, columns := writeStripe(t, s, []arrow.RecordBatch{batch}, o)
 			for i, col := range columns {
 				for _, cut := range [][2]int64{{0, 2500}, {7, 1300}} {
 					zeros, ones := readFilled(t, a, col, cut, 0), readFilled(t, a, col, cut, 0xa5)
@@ -61,7 +62,7 @@ func TestNoArbitraryBytes(t *testing.T) {
 }
 
 func readFilled(t *testing.T, a *artifact, col arrowmap.Column, cut [2]int64, b byte) arrow.Array {
-	c, err := stripe.OpenColumn(context.Background(), a, col, stripe.ReadOptions{Allocator: filled{memory.DefaultAllocator, b}})
+	c, err := read.OpenColumn(context.Background(), a, col, read.Options{Allocator: filled{memory.DefaultAllocator, b}})
 	require.NoError(t, err)
 	arr, err := c.Read(context.Background(), cut[0], cut[1])
 	require.NoError(t, err)

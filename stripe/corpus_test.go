@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Real rows come back under every profile.
@@ -38,7 +38,7 @@ func TestFlights(t *testing.T) {
 			break
 		}
 		t.Run(p.String(), func(t *testing.T) {
-			check(t, rr.Schema(), batches, stripe.Options{Encoding: encoding.Options{Profile: p, Features: edition.E2026.Features()}})
+			check(t, rr.Schema(), batches, write.Options{Encoding: encoding.Options{Profile: p, Features: edition.E2026.Features()}})
 		})
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // The same rows give the same bytes, however they are cut into batches and
@@ -53,7 +54,7 @@ func TestBytesDoNotDependOnCuts(t *testing.T) {
 				batches = append(batches, whole.NewSlice(from, to))
 				from = to
 			}
-			got, _ := write(t, s, batches, stripe.Options{Parallelism: 1 + i, Encoding: c.o})
+			got, _ := writeStripe(t, s, batches, write.Options{Parallelism: 1 + i, Encoding: c.o})
 			if want == nil {
 				want = got
 			}
@@ -76,7 +77,7 @@ func TestCloseEarly(t *testing.T) {
 	for _, parallelism := range []int{1, 2, 4} {
 		ctx, cancel := context.WithCancel(context.Background())
 		budget := storage.NewBudget(1 << 20)
-		w, err := stripe.NewWriter(columns, stripe.Options{Parallelism: parallelism, Budget: budget, TempDir: t.TempDir()})
+		w, err := write.NewWriter(columns, write.Options{Parallelism: parallelism, Budget: budget, TempDir: t.TempDir()})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(ctx, batch.Columns(), int(batch.NumRows())))
 		cancel()
@@ -96,7 +97,7 @@ func TestFinishLeavesNothingAtWork(t *testing.T) {
 	ctx, batch := context.Background(), arrowgen.New(3).Batch(s, 1000)
 	defer leaktest.Goroutines(t)()
 	for range 2 {
-		w, err := stripe.NewWriter(columns, stripe.Options{Parallelism: 3, Budget: storage.NewBudget(1 << 20), TempDir: t.TempDir()})
+		w, err := write.NewWriter(columns, write.Options{Parallelism: 3, Budget: storage.NewBudget(1 << 20), TempDir: t.TempDir()})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(ctx, batch.Columns(), int(batch.NumRows())))
 		f, err := w.Finish(ctx)
@@ -114,7 +115,7 @@ func TestLarge(t *testing.T) {
 		{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int16), Nullable: true}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean, Nullable: true},
 	}, nil)
 	g := arrowgen.New(9)
-	check(t, s, []arrow.RecordBatch{g.Batch(s, 200_000), g.Batch(s, 10), g.Batch(s, 131_072)}, stripe.Options{})
+	check(t, s, []arrow.RecordBatch{g.Batch(s, 200_000), g.Batch(s, 10), g.Batch(s, 131_072)}, write.Options{})
 	b := array.NewRecordBuilder(g.Mem, arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.Binary, Nullable: true}}, nil))
 	defer b.Release()
 	for i := range 12 {
@@ -124,15 +125,15 @@ func TestLarge(t *testing.T) {
 		}
 		b.Field(0).(*array.BinaryBuilder).Append(v)
 	}
-	check(t, b.Schema(), []arrow.RecordBatch{b.NewRecordBatch()}, stripe.Options{})
+	check(t, b.Schema(), []arrow.RecordBatch{b.NewRecordBatch()}, write.Options{})
 }
 
 func TestCancel(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	batch := arrowgen.New(1).Batch(s, 1000)
-	a, cols := write(t, s, []arrow.RecordBatch{batch}, stripe.Options{})
+	a, cols := writeStripe(t, s, []arrow.RecordBatch{batch}, write.Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	c, err := stripe.OpenColumn(ctx, a, cols[0], stripe.ReadOptions{})
+	c, err := read.OpenColumn(ctx, a, cols[0], read.Options{})
 	require.NoError(t, err)
 	cancel()
 	_, err = c.Read(ctx, 0, 1000)
@@ -145,9 +146,9 @@ func TestUnknownFormsAreRefused(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	batch := arrowgen.New(1).Batch(s, 1000)
 	open := func(change func(d *shardpb.StripeFieldDescriptor)) error {
-		a, cols := write(t, s, []arrow.RecordBatch{batch}, stripe.Options{})
+		a, cols := writeStripe(t, s, []arrow.RecordBatch{batch}, write.Options{})
 		change(a.nodes[cols[0].ID])
-		_, err := stripe.OpenColumn(ctx, a, cols[0], stripe.ReadOptions{})
+		_, err := read.OpenColumn(ctx, a, cols[0], read.Options{})
 		return err
 	}
 	native := func(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding { return d.Encodings[0].GetNative() }

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Repeating an entry gives what rows with its code have; selecting it gives those
@@ -30,9 +31,9 @@ func TestRepeatEntries(t *testing.T) {
 		}
 	}
 	arr := b.NewArray()
-	a, columns := write(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, n)}, stripe.Options{})
+	a, columns := writeStripe(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, n)}, write.Options{})
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{Allocator: mem})
+	c, err := read.OpenColumn(ctx, a, columns[0], read.Options{Allocator: mem})
 	require.NoError(t, err)
 	entries, err := c.Entries(ctx)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // A stripe names the features that it uses, not those that it might.
@@ -28,7 +28,7 @@ func TestFeaturesThatAreUsed(t *testing.T) {
 		batch := b.NewRecordBatch()
 		_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: e.Features()})
 		require.NoError(t, err)
-		w, err := stripe.NewWriter(columns, stripe.Options{Budget: storage.NewBudget(1 << 20), Encoding: encoding.Options{Features: e.Features()}})
+		w, err := write.NewWriter(columns, write.Options{Budget: storage.NewBudget(1 << 20), Encoding: encoding.Options{Features: e.Features()}})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(context.Background(), batch.Columns(), 5000))
 		f, err := w.Finish(context.Background())

@@ -19,6 +19,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // artifact is a finished stripe laid out in memory.
@@ -81,14 +83,14 @@ func lay(t testing.TB, f *stripe.Finished) *artifact {
 	return a
 }
 
-func write(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o stripe.Options) (*artifact, []arrowmap.Column) {
+func writeStripe(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o write.Options) (*artifact, []arrowmap.Column) {
 	ctx := context.Background()
 	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
 	require.NoError(t, err)
 	if o.Budget == nil {
 		o.Budget = storage.NewBudget(1 << 30)
 	}
-	w, err := stripe.NewWriter(columns, o)
+	w, err := write.NewWriter(columns, o)
 	require.NoError(t, err)
 	for _, b := range batches {
 		require.NoError(t, w.Write(ctx, b.Columns(), int(b.NumRows())))
@@ -100,16 +102,16 @@ func write(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o stripe.
 }
 
 // check writes batches and requires every column to come back, whole and cut.
-func check(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o stripe.Options) {
+func check(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o write.Options) {
 	ctx := context.Background()
-	a, columns := write(t, s, batches, o)
+	a, columns := writeStripe(t, s, batches, o)
 	for i, col := range columns {
 		var parts []arrow.Array
 		for _, b := range batches {
 			parts = append(parts, b.Column(i))
 		}
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		c, err := stripe.OpenColumn(ctx, a, col, stripe.ReadOptions{Allocator: mem})
+		c, err := read.OpenColumn(ctx, a, col, read.Options{Allocator: mem})
 		require.NoError(t, err, col.Arrow)
 		row := int64(0)
 		for _, want := range parts {
@@ -133,7 +135,7 @@ func check(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o stripe.
 var profiles = []encoding.Profile{encoding.Balanced, encoding.ProfilePlain, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize}
 
 // everyOption calls f with all profiles and editions.
-func everyOption(t *testing.T, f func(t *testing.T, o stripe.Options)) {
+func everyOption(t *testing.T, f func(t *testing.T, o write.Options)) {
 	list := profiles
 	if testing.Short() {
 		list = list[:1]
@@ -141,7 +143,7 @@ func everyOption(t *testing.T, f func(t *testing.T, o stripe.Options)) {
 	for _, p := range list {
 		for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
 			t.Run(fmt.Sprintf("%v/%v", p, e), func(t *testing.T) {
-				f(t, stripe.Options{Encoding: encoding.Options{Profile: p, Features: e.Features()}})
+				f(t, write.Options{Encoding: encoding.Options{Profile: p, Features: e.Features()}})
 			})
 		}
 	}
@@ -163,7 +165,7 @@ func TestValuesOfOneLength(t *testing.T) {
 			}
 			batch := b.NewRecordBatch()
 			defer batch.Release()
-			check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(5, 70_000)}, stripe.Options{})
+			check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(5, 70_000)}, write.Options{})
 		}
 	}
 }

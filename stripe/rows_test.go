@@ -12,7 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // randomRows is a set of rows of n: every row with a chance, in runs of a length.
@@ -46,11 +47,11 @@ func TestReadRows(t *testing.T) {
 				g := arrowgen.New(seed)
 				g.Nulls = []float64{0.1, 0, 0.9}[seed]
 				n := []int{5000, 700, 1}[seed]
-				a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, n), g.Batch(s, n)}, stripe.Options{})
+				a, columns := writeStripe(t, s, []arrow.RecordBatch{g.Batch(s, n), g.Batch(s, n)}, write.Options{})
 				mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-				c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{Allocator: mem})
+				c, err := read.OpenColumn(ctx, a, columns[0], read.Options{Allocator: mem})
 				require.NoError(t, err)
-				plain, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{})
+				plain, err := read.OpenColumn(ctx, a, columns[0], read.Options{})
 				require.NoError(t, err)
 				all, err := plain.Read(ctx, 0, int64(2*n)) // Arrow's concatenation leaks dictionaries
 				require.NoError(t, err)
@@ -68,7 +69,7 @@ func TestReadRows(t *testing.T) {
 	}
 }
 
-func requireRows(t *testing.T, c *stripe.Column, all arrow.Array, r *rand.Rand, chance float64, run int64) {
+func requireRows(t *testing.T, c *read.Column, all arrow.Array, r *rand.Rand, chance float64, run int64) {
 	set, rows := randomRows(r, int64(all.Len()), chance, run)
 	got, err := c.ReadRows(context.Background(), set)
 	require.NoError(t, err)
@@ -86,8 +87,8 @@ func requireRows(t *testing.T, c *stripe.Column, all arrow.Array, r *rand.Rand, 
 // Rows that the column does not have are refused.
 func TestReadNoRows(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
-	a, columns := write(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, stripe.Options{})
-	c, err := stripe.OpenColumn(context.Background(), a, columns[0], stripe.ReadOptions{})
+	a, columns := writeStripe(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, write.Options{})
+	c, err := read.OpenColumn(context.Background(), a, columns[0], read.Options{})
 	require.NoError(t, err)
 	for _, rows := range []rowset.Range{{From: -1, To: 3}, {From: -1, To: 0}, {From: 90, To: 101}, {From: 100, To: 101}, {From: 1 << 40, To: 1 << 50}} {
 		set := rowset.Of(rows, rowset.Range{From: 5, To: 9})

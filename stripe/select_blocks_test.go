@@ -18,20 +18,22 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // eachNullable opens columns of 6,000 values of a type, with some, no and many nulls,
 // and gives their bare arrays, too.
-func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *stripe.Column, all arrow.Array, r *rand.Rand)) {
+func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *read.Column, all arrow.Array, r *rand.Rand)) {
 	ctx := context.Background()
 	for i, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
 		g := arrowgen.New(uint64(i))
 		g.Nulls = []float64{0.1, 0, 0.9}[i]
-		a, columns := write(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, stripe.Options{Encoding: encoding.Options{Features: e.Features()}})
+		a, columns := writeStripe(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, write.Options{Encoding: encoding.Options{Features: e.Features()}})
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		bare, _ := stripe.Bare(columns[0])
-		c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{Allocator: mem})
+		bare, _ := stripe.Physical(columns[0])
+		c, err := read.OpenColumn(ctx, a, bare, read.Options{Allocator: mem})
 		require.NoError(t, err)
 		all, err := c.Read(ctx, 0, 6000)
 		require.NoError(t, err)
@@ -65,7 +67,7 @@ func TestSelectBlocks(t *testing.T) {
 	for k, dt := range []arrow.DataType{
 		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary, &arrow.FixedSizeBinaryType{ByteWidth: 5}, arrow.BinaryTypes.StringView,
 	} {
-		eachNullable(t, dt, uint64(k), func(c *stripe.Column, all arrow.Array, r *rand.Rand) {
+		eachNullable(t, dt, uint64(k), func(c *read.Column, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.001, 0.05, 0.9, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				var want []int64
@@ -114,10 +116,10 @@ func TestSelectBlocksContaining(t *testing.T) {
 	}
 	arr := b.NewArray()
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
-	a, columns := write(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, int64(len(lines)))},
-		stripe.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
-	bare, _ := stripe.Bare(columns[0])
-	c, err := stripe.OpenColumn(ctx, a, bare, stripe.ReadOptions{})
+	a, columns := writeStripe(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, int64(len(lines)))},
+		write.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
+	bare, _ := stripe.Physical(columns[0])
+	c, err := read.OpenColumn(ctx, a, bare, read.Options{})
 	require.NoError(t, err)
 	for _, part := range []string{"task-0303", "3 ms", "77", "task-", " by 41", "nowhere", "0", ""} {
 		for _, chance := range []float64{1, 0.5, 0.01} {

@@ -12,7 +12,8 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // coefficient is a decimal times 10^scale.
@@ -36,7 +37,7 @@ func TestSelectDecimals(t *testing.T) {
 		&arrow.Decimal128Type{Precision: 15, Scale: 2}, &arrow.Decimal128Type{Precision: 18, Scale: -3}, &arrow.Decimal64Type{Precision: 12, Scale: 4},
 		&arrow.Decimal32Type{Precision: 7, Scale: 2}, &arrow.Decimal256Type{Precision: 10, Scale: 5},
 	} {
-		eachNullable(t, dt, uint64(k), func(c *stripe.Column, all arrow.Array, r *rand.Rand) {
+		eachNullable(t, dt, uint64(k), func(c *read.Column, all arrow.Array, r *rand.Rand) {
 			for _, chance := range []float64{0, 0.05, 1} {
 				set, rows := randomRows(r, 6000, chance, 40)
 				pivot := coefficient(all, r.IntN(6000))
@@ -48,7 +49,7 @@ func TestSelectDecimals(t *testing.T) {
 						want = append(want, i)
 					}
 				}
-				got, ok, err := c.SelectNumbers(ctx, set, stripe.Numbers{Ints: in})
+				got, ok, err := c.SelectNumbers(ctx, set, read.Numbers{Ints: in})
 				require.NoError(t, err)
 				require.True(t, ok)
 				requireSet(t, want, got)
@@ -62,10 +63,10 @@ func TestSelectDecimalsRefuses(t *testing.T) {
 	ctx := context.Background()
 	for _, dt := range []arrow.DataType{&arrow.Decimal128Type{Precision: 19, Scale: 2}, &arrow.Decimal256Type{Precision: 30, Scale: 0}} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt}}, nil)
-		a, columns := write(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, stripe.Options{})
-		c, err := stripe.OpenColumn(ctx, a, columns[0], stripe.ReadOptions{})
+		a, columns := writeStripe(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, write.Options{})
+		c, err := read.OpenColumn(ctx, a, columns[0], read.Options{})
 		require.NoError(t, err)
-		_, ok, err := c.SelectNumbers(ctx, rowset.All(100), stripe.Numbers{Ints: []numeric.Interval[int64]{{Low: 1, High: 2}}})
+		_, ok, err := c.SelectNumbers(ctx, rowset.All(100), read.Numbers{Ints: []numeric.Interval[int64]{{Low: 1, High: 2}}})
 		require.NoError(t, err)
 		require.False(t, ok)
 	}

@@ -1,21 +1,16 @@
-// Package stripe turns Arrow arrays into the encoded buffers of one stripe, and
-// back. A stripe is a tree of nodes of the same shape as the schema; each kind
-// of node has one file for writing (write_*.go) and one for reading
-// (read_*.go). Which node has which buffers: docs/format.md §5.
+// Package stripe holds what writers and readers of a stripe share. A stripe is a
+// tree of nodes of the same shape as the schema. Package write turns Arrow arrays
+// into the encoded buffers of each node, package read turns those back into arrays;
+// each has a file per kind of node. Which node has which buffers: docs/format.md §5.
 //
-// The package knows nothing of files: a [Writer] yields buffers that its caller
-// places, and a [Column] asks its [Source] for descriptors and bytes.
+// None of them knows files: a writer yields buffers that its caller places, and a
+// column asks its [Source] for descriptors and bytes.
 package stripe
 
 import (
 	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
 
-	"github.com/apache/arrow-go/v18/arrow/memory"
-
-	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -41,9 +36,9 @@ type Node struct {
 // Finished is a complete stripe. Nodes stand in the order in which their
 // buffers are written: children before their parent (docs/format.md §2.6).
 type Finished struct {
-	Rows     int64       // records
+	Rows     int64       // number of records
 	RawBytes uint64      // sum of the nodes' raw_data_size
-	Features edition.Set // beyond the reference, that are really used
+	Features edition.Set // those beyond the reference that are really used
 	Nodes    []Node      // one for each schema node
 }
 
@@ -57,17 +52,7 @@ func (f *Finished) Release() {
 	}
 }
 
-// Options are those of a [Writer].
-type Options struct {
-	Encoding    encoding.Options // profile and features; NoPresence is set where it belongs
-	Parallelism int              // columns, and pieces of them, encoded at a time; 0 means GOMAXPROCS
-	Budget      *storage.Budget  // of staged bytes; beyond it buffers spill to temporary files
-	TempDir     string           // of those files; empty means the system's
-	Allocator   memory.Allocator // for conversions of arrays; nil means the default
-	Memory      *Memory          // of the stripes before; nil for none
-}
-
-// Source gives a [Column] what it reads: the stripe's descriptors and the
+// Source gives the readers of columns what they read: the stripe's descriptors and the
 // artifacts that they refer to. It must be safe for concurrent use.
 type Source interface {
 	// Rows is the number of records of the stripe.
@@ -78,64 +63,20 @@ type Source interface {
 	Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error)
 }
 
-// ReadOptions are those of a [Column].
-type ReadOptions struct {
-	Allocator memory.Allocator // of the returned arrays; nil means the default
-	// MaxBlockBytes bounds the decoded size of one block; beyond it reading fails
-	// with an error that wraps fault.ErrLimit. Zero means 64 MiB, for blocks of
-	// more than 256 KiB 256 times their size, and never more than 1 GiB.
-	// MaxDictionaryBytes bounds a value dictionary; zero means 1 GiB.
-	MaxBlockBytes      int64
-	MaxDictionaryBytes int64
-	// MaxArrayBytes bounds the values of one returned array or child array;
-	// beyond it reading fails with [ErrBatchTooLarge]. Zero means 1 GiB. Constants
-	// and nulls that take no bytes in the file get a quarter of that at most.
-	MaxArrayBytes int64
-	// Counters are added to by reads, if they are not nil.
-	Counters *Counters
-	// Prefetched has bytes that were read before, for several columns at once; others
-	// are read when they are needed.
-	Prefetched storage.Prefetched
-}
-
-// Counters count what reads of columns did. They may be added to by several
-// goroutines.
-type Counters struct {
-	Blocks atomic.Int64 // that were read
-	Bytes  atomic.Int64 // of these blocks
-	Whole  atomic.Int64 // those of which all values were wanted
-	Values atomic.Int64 // that were wanted
-
-	mu   sync.Mutex
-	seen map[place]struct{} // blocks that were read
-}
-
-// place is where a block lies.
-type place struct {
-	r      storage.Reader
-	offset int64
-}
-
-// Distinct is the number of blocks that were read, however often.
-func (c *Counters) Distinct() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return int64(len(c.seen))
-}
-
-func (o *ReadOptions) setDefaults() {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	if o.MaxDictionaryBytes == 0 {
-		o.MaxDictionaryBytes = 1 << 30
-	}
-	if o.MaxArrayBytes == 0 {
-		o.MaxArrayBytes = 1 << 30
-	}
-}
-
-// ErrBatchTooLarge says that a range of rows does not fit one array: its
-// strings or items need more than 32-bit offsets, or more memory than
-// [ReadOptions] allow. Fewer rows at a time may fit.
+// ErrBatchTooLarge says that rows do not fit one array: their strings or items
+// need more than 32-bit offsets, or more memory than the options of the reader
+// allow. Fewer rows at a time may fit.
 var ErrBatchTooLarge = fmt.Errorf("%w: batch too large, read fewer rows at a time", fault.ErrLimit)
+
+// ValueError is a value that cannot be converted to the type that it is to be stored
+// as, or to the Arrow type that it is read as.
+type ValueError struct {
+	Row int64 // from 0, in the array that was written, or in the stripe
+	Err error // what is wrong with the value
+}
+
+// Error names the row.
+func (e *ValueError) Error() string { return fmt.Sprintf("row %d: %v", e.Row, e.Err) }
+
+// Unwrap gives the cause.
+func (e *ValueError) Unwrap() error { return e.Err }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Every Arrow type comes back as itself, with the same values.
@@ -29,7 +29,7 @@ func TestEveryType(t *testing.T) {
 				for _, n := range []int{0, 1, 700, 3000} {
 					batches = append(batches, g.Batch(s, n))
 				}
-				check(t, s, batches, stripe.Options{})
+				check(t, s, batches, write.Options{})
 			}
 		})
 	}
@@ -42,7 +42,7 @@ func TestEveryOption(t *testing.T) {
 		fields = append(fields, arrow.Field{Name: fmt.Sprint(i), Type: dt, Nullable: true})
 	}
 	s := arrow.NewSchema(fields, nil)
-	everyOption(t, func(t *testing.T, o stripe.Options) {
+	everyOption(t, func(t *testing.T, o write.Options) {
 		g := arrowgen.New(11)
 		check(t, s, []arrow.RecordBatch{g.Batch(s, 1), g.Batch(s, 900), g.Batch(s, 2100)}, o)
 	})
@@ -65,6 +65,6 @@ func TestGarbageUnderNullParents(t *testing.T) {
 	for _, arr := range []arrow.Array{records, list, fixed} {
 		s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arr.DataType(), Nullable: true}}, nil)
 		batch := array.NewRecordBatch(s, []arrow.Array{arr}, 4)
-		check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(1, 3)}, stripe.Options{})
+		check(t, s, []arrow.RecordBatch{batch, batch.NewSlice(1, 3)}, write.Options{})
 	}
 }

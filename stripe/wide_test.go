@@ -14,7 +14,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // wideBatch has so many columns of a few types.
@@ -50,13 +51,13 @@ func TestWide(t *testing.T) {
 			batches = append(batches, whole.NewSlice(from, to))
 			from = to
 		}
-		got, columns := write(t, whole.Schema(), batches, stripe.Options{Parallelism: 1 + 2*i})
+		got, columns := writeStripe(t, whole.Schema(), batches, write.Options{Parallelism: 1 + 2*i})
 		if want == nil {
 			want = got
 		}
 		require.True(t, bytes.Equal(want.bytes, got.bytes), "cut at %v", cuts)
 		for k := range 7 {
-			c, err := stripe.OpenColumn(context.Background(), got, columns[k], stripe.ReadOptions{})
+			c, err := read.OpenColumn(context.Background(), got, columns[k], read.Options{})
 			require.NoError(t, err)
 			arr, err := c.Read(context.Background(), 0, rows)
 			require.NoError(t, err)
@@ -81,7 +82,7 @@ func BenchmarkWide(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		w, err := stripe.NewWriter(cols, stripe.Options{Budget: storage.NewBudget(1 << 30)})
+		w, err := write.NewWriter(cols, write.Options{Budget: storage.NewBudget(1 << 30)})
 		require.NoError(b, err)
 		require.NoError(b, w.Write(ctx, batch.Columns(), rows))
 		f, err := w.Finish(ctx)

@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // bufferInfo is one encoded buffer.
@@ -156,7 +157,7 @@ type blockVisitor struct {
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
-	r, m, err := stripe.OpenBlocks(ctx, st, n, b)
+	r, m, err := read.OpenBlocks(ctx, st, n, b)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ var hotLoops = map[string][]string{
 	"internal/format/decimal":          {"FromInt64", "FromInt128", "ToInt64", "ToInt128", "Narrow", "Coefficients"},
 	"internal/base/bounds":             {"Of"},
 	"internal/base/simd":               {"Widen", "Narrow", "Count", "wordBetween"},
-	"stripe":                           {"Values"},
+	"stripe/internal/rules":            {"Values"},
 }
 
 var boundsCheck = regexp.MustCompile(`^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)

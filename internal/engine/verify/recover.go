@@ -14,7 +14,7 @@ import (
 type RecoverOptions struct {
 	// Open says how the damaged shard is opened.
 	Open shardfile.OpenOptions
-	// MaxBlockBytes and MaxDictionaryBytes are limits as in [stripe.ReadOptions].
+	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
 	// Store, Layout and Overwrite are for the new shard, see [shardfile.WriterOptions].
 	Store     storage.Store

@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // batchRows is how many rows are decoded at a time.
@@ -31,7 +32,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	if err != nil {
 		return c.v.found(err)
 	}
-	reader, err := stripe.OpenColumn(ctx, c.stripe, *col, stripe.ReadOptions{
+	reader, err := read.OpenColumn(ctx, c.stripe, *col, read.Options{
 		MaxBlockBytes: c.v.o.MaxBlockBytes, MaxDictionaryBytes: c.v.o.MaxDictionaryBytes,
 	})
 	if err != nil {

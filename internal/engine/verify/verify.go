@@ -36,7 +36,7 @@ import (
 type Options struct {
 	// Open says how the artifacts are opened.
 	Open shardfile.OpenOptions
-	// MaxBlockBytes and MaxDictionaryBytes are limits as in [stripe.ReadOptions].
+	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
 	// MetadataOnly leaves out buffers and values.
 	MetadataOnly bool

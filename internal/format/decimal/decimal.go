@@ -22,7 +22,10 @@ import (
 //	         first digit, or Inf, NaN)   the lowest last
 //
 // 123.45 is coefficient 12345, exponent -2: c5490000000000000000000000800722.
-type Decimal [16]byte
+type Decimal [Width]byte
+
+// Width is the number of bytes of a Decimal.
+const Width = 16
 
 // Limits of a number.
 const (

@@ -124,3 +124,8 @@ func (f *Field) Label() string {
 	}
 	return f.Extended.Label
 }
+
+// IsDecimal reports whether the node holds decimals, of 16 bytes each.
+func (f *Field) IsDecimal() bool {
+	return f.Type == FixedSizeBinary && f.Label() == LabelDecimal
+}

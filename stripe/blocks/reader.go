@@ -1,0 +1,174 @@
+// Package blocks finds and reads the blocks of one encoded buffer (docs/format.md
+// §6.1). What is in them is decoded by others.
+package blocks
+
+import (
+	"context"
+
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/internal/rules"
+)
+
+// Reader reads the blocks of one encoded buffer. It is safe for concurrent use;
+// each goroutine brings its own [Scratch].
+type Reader struct {
+	Map     *blockmap.Map        // where the blocks lie, from the start of the buffer
+	Options numeric.BlockOptions // how to decode them
+
+	artifact storage.Reader
+	start    int64 // of the buffer in its artifact
+	mapSize  int64
+	name     string // kind of the buffer, for errors
+}
+
+// Artifact is what the buffer lies in.
+func (r *Reader) Artifact() storage.Reader { return r.artifact }
+
+// MapSize is the number of bytes of the block map.
+func (r *Reader) MapSize() int64 { return r.mapSize }
+
+// Scratch is the memory of one goroutine that reads blocks.
+type Scratch struct {
+	// Prefetched and Counters are those of the column that is being read.
+	Prefetched storage.Prefetched
+	Counters   *Counters
+
+	raw     []byte
+	entries []blockmap.Entry
+	parts   []Part
+}
+
+// RangeOf is the range of bytes that ref names. It must lie inside an artifact of
+// size bytes.
+func RangeOf(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
+	s, e := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if s > e || e > uint64(size) {
+		return 0, 0, fault.Corruptf("range %d to %d of an artifact of %d bytes", s, e, size)
+	}
+	return int64(s), int64(e), nil
+}
+
+// Open reads the block map of the buffer b of the node with the given schema id. A
+// buffer without one is a single block of so many values.
+func Open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) (*Reader, error) {
+	name := b.GetKind().String()
+	artifact, err := src.Artifact(ctx, id, b.GetBuffer())
+	if err != nil {
+		return nil, fault.InBuffer(err, name, -1)
+	}
+	r := &Reader{artifact: artifact, Options: numeric.BlockOptions{Checksums: b.GetBlockChecksums()}, name: name}
+	if err := r.readMap(ctx, b, count, f); err != nil {
+		return nil, fault.Of(fault.InBuffer(err, name, r.start), artifact.Name())
+	}
+	return r, nil
+}
+
+func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) error {
+	size, err := r.artifact.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if b.GetBuffer() == nil || !stripe.HasBlocks(b) {
+		return fault.Corruptf("buffer without a range or a block map")
+	}
+	start, end, err := RangeOf(b.GetBuffer(), size)
+	if err != nil {
+		return err
+	}
+	r.start = start
+	if stripe.IsSingleBlock(b) {
+		r.Map, err = blockmap.Single(count, end-start)
+		return err
+	}
+	raw, mapStart := b.GetInlineBlockMap(), end
+	if b.BlockMap != nil {
+		if raw, mapStart, err = r.readMapBytes(ctx, b, size, end, f); err != nil {
+			return err
+		}
+	}
+	r.mapSize = int64(len(raw))
+	if r.Map, err = blockmap.Parse(raw, mapStart-start); err != nil {
+		return fault.In(err, "block map", mapStart)
+	}
+	if b.BlockCount != nil && b.GetBlockCount() != uint64(r.Map.Len()) {
+		return fault.Corruptf("descriptor counts %d blocks, the block map %d", b.GetBlockCount(), r.Map.Len())
+	}
+	return nil
+}
+
+// readMapBytes reads a block map, which must lie in its buffer. It returns the offset
+// of the map, too.
+func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, f storage.Prefetched) (raw []byte, at int64, err error) {
+	mapStart, mapEnd, err := RangeOf(b.GetBlockMap(), size)
+	if err != nil {
+		return nil, 0, err
+	}
+	if mapStart < r.start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
+		return nil, 0, fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, r.start, end)
+	}
+	raw, err = f.Read(ctx, r.artifact, mapStart, mapEnd-mapStart)
+	return raw, mapStart, err
+}
+
+// Each reads the blocks that hold rows, in order, and calls f with the bytes of
+// each and what is needed of it; both are valid during the call. Rows past the end
+// of the buffer are an error.
+func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p *Part, block []byte) error) error {
+	parts, err := r.parts(s, rows)
+	if err != nil {
+		return err
+	}
+	for len(parts) > 0 {
+		n, size := request(parts)
+		first := parts[0].Offset
+		raw := s.Prefetched.Bytes(r.artifact, r.start+first, int64(size))
+		if raw == nil {
+			raw = scratch.Slice(&s.raw, size)
+			if err := r.artifact.ReadAt(ctx, raw, r.start+first); err != nil {
+				return r.Wrap(err)
+			}
+		}
+		s.Counters.add(r, parts[:n])
+		for i := range parts[:n] {
+			p := &parts[i]
+			at := int(p.Offset - first)
+			if err := f(p, raw[at:at+p.Size:at+p.Size]); err != nil {
+				at := r.start + p.Offset
+				err = rules.PlaceRow(err, p.position)
+				return r.Wrap(fault.InBlock(fault.Shift(err, at), p.ordinal, at))
+			}
+		}
+		parts = parts[n:]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Need calls add with the byte ranges of the blocks that hold rows. Rows and blocks
+// that do not fit each other are an error only when they are read.
+func (r *Reader) Need(s *Scratch, rows rowset.Set, add func(storage.ByteRange)) {
+	parts, err := r.parts(s, rows)
+	if err != nil {
+		return
+	}
+	for len(parts) > 0 {
+		n, size := request(parts)
+		add(storage.ByteRange{Reader: r.artifact, Offset: r.start + parts[0].Offset, Size: int64(size)})
+		parts = parts[n:]
+	}
+}
+
+// Wrap adds the buffer and its artifact to an error.
+func (r *Reader) Wrap(err error) error {
+	return fault.Of(fault.InBuffer(err, r.name, r.start), r.artifact.Name())
+}

@@ -1,0 +1,41 @@
+package stripe
+
+import (
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// NativeEncoding is the encoding of a node that readers use: the first one that is
+// native and not packed, or nil.
+func NativeEncoding(d *shardpb.StripeFieldDescriptor) *shardpb.NativeDataEncoding {
+	for _, e := range d.GetEncodings() {
+		if native := e.GetNative(); native != nil && !native.GetPackedGroup() {
+			return native
+		}
+	}
+	return nil
+}
+
+// BufferValues is the number of values in the buffer of the given kind of a node. In
+// buffers of bits a value is a byte.
+func BufferValues(t schema.BasicType, kind shardpb.BufferKind, field *shardpb.FieldDescriptor) uint64 {
+	n := field.GetPositionCount()
+	switch {
+	case kind == shardpb.BufferKind_PRESENCE || t == schema.Boolean:
+		return (n + 7) / 8
+	case kind == shardpb.BufferKind_OFFSETS:
+		return n + 1
+	}
+	return n
+}
+
+// IsSingleBlock reports whether a buffer is one block without a block map
+// (docs/format.md §6.1). [BufferValues] is then the number of its values.
+func IsSingleBlock(b *shardpb.EncodedBuffer) bool {
+	return b.BlockMap == nil && len(b.GetInlineBlockMap()) == 0 && b.GetBlockCount() == 1
+}
+
+// HasBlocks reports whether a buffer is made of blocks.
+func HasBlocks(b *shardpb.EncodedBuffer) bool {
+	return b.GetBlockMap() != nil || len(b.GetInlineBlockMap()) > 0 || IsSingleBlock(b)
+}

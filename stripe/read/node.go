@@ -1,0 +1,233 @@
+package read
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/encoding/blockmap"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/blocks"
+)
+
+// nodeReader reads one schema node and those below it. It is safe for
+// concurrent use; scratch memory belongs to the worker.
+type nodeReader interface {
+	// read gives the slots of a set, in order.
+	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
+	// need tells which bytes that takes, as far as it is known beforehand.
+	need(w *worker, rows rowset.Set, add func(storage.ByteRange))
+}
+
+// opener makes the readers of one column.
+type opener struct {
+	src     stripe.Source
+	options Options
+	size    int64 // estimated memory of the readers
+	blocks  int64
+}
+
+// readerSize is about what a reader of a node takes in memory, and maybe a decoded
+// block of it.
+const readerSize = 64 << 10
+
+// unknownCount stands for a number of positions that only data tells.
+const unknownCount = -1
+
+// open makes the reader for a node. count is the number of positions that the
+// node must have, or unknownCount.
+func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (nodeReader, error) {
+	d, err := op.src.Descriptor(ctx, col.ID)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return newNullReader(col.Arrow.Type), nil
+	}
+	if d.GetField() == nil {
+		return nil, wrapColumn(fault.Corruptf("stripe descriptor without a field descriptor"), col)
+	}
+	r, err := op.openNode(ctx, col, d, count)
+	if err != nil {
+		return nil, wrapColumn(err, col)
+	}
+	return &namedReader{r, col}, nil
+}
+
+// namedReader adds to errors which node they are about.
+type namedReader struct {
+	nodeReader
+	col *arrowmap.Column
+}
+
+func (r *namedReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
+	arr, err := r.nodeReader.read(ctx, w, rows)
+	if err != nil {
+		return nil, wrapColumn(err, r.col)
+	}
+	return arr, nil
+}
+
+func wrapColumn(err error, col *arrowmap.Column) error {
+	name := cmp.Or(col.Arrow.Name, col.Stored.Name, fmt.Sprintf("(schema id %d)", col.ID))
+	return fault.InColumn(err, schema.Escape(name))
+}
+
+func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb.StripeFieldDescriptor, count int64) (nodeReader, error) {
+	op.size += readerSize
+	n := &openNode{opener: op, col: col, field: d.GetField()}
+	if got := n.field.GetPositionCount(); count != unknownCount && got != uint64(count) {
+		return nil, fault.Corruptf("descriptor counts %d positions, expected %d", got, count)
+	}
+	if nulls := n.field.NullCount; nulls != nil && *nulls > n.field.GetPositionCount() {
+		return nil, fault.Corruptf("descriptor counts %d nulls among %d positions", *nulls, n.field.GetPositionCount())
+	}
+	native := stripe.NativeEncoding(d)
+	if native == nil && len(d.GetEncodings()) > 0 {
+		return nil, fault.Unsupportedf("column data in a packed group or outside of the shard")
+	}
+	n.buffers = native.GetBuffers()
+	if r, err := n.constant(); r != nil || err != nil {
+		return r, err
+	}
+	return n.open(ctx)
+}
+
+// openNode is a node whose descriptor is being turned into a reader.
+type openNode struct {
+	*opener
+	col     *arrowmap.Column
+	field   *shardpb.FieldDescriptor
+	buffers []*shardpb.EncodedBuffer
+}
+
+// only refuses what would change the meaning of the values if it were passed
+// over: buffers other than those of the given kinds and indexes.
+func (n *openNode) only(kinds ...shardpb.BufferKind) error {
+	for _, b := range n.buffers {
+		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
+			return fault.Unsupportedf("%s buffer of a %v column", k, n.col.Stored.Type)
+		}
+	}
+	return nil
+}
+
+// nullable tells whether the node may hold nulls.
+func (n *openNode) nullable() bool {
+	return n.field.NullCount == nil || n.field.GetNullCount() > 0
+}
+
+// find gives the buffer of a kind, nil if there is none.
+func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
+	for _, b := range n.buffers {
+		if b.GetKind() == kind {
+			return b
+		}
+	}
+	return nil
+}
+
+// blocks opens the buffer of a kind.
+func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks.Reader, error) {
+	b := n.find(kind)
+	if b == nil {
+		return nil, fault.Corruptf("no %s buffer", kind)
+	}
+	want := stripe.BufferValues(n.col.Stored.Type, kind, n.field)
+	br, err := blocks.Open(ctx, n.src, n.col.ID, b, want, n.options.Prefetched)
+	if err != nil {
+		return nil, err
+	}
+	n.size += br.MapSize()
+	n.opener.blocks += int64(br.Map.Len())
+	if br.Map.Values() != want {
+		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))
+	}
+	return br, nil
+}
+
+// presence opens the PRESENCE buffer, nil if every slot is present.
+func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
+	if n.find(shardpb.BufferKind_PRESENCE) == nil {
+		return nil, nil
+	}
+	br, err := n.blocks(ctx, shardpb.BufferKind_PRESENCE)
+	if err != nil {
+		return nil, err
+	}
+	return &presenceReader{data: br}, nil
+}
+
+// open makes the reader of a node that is neither constant nor absent.
+func (n *openNode) open(ctx context.Context) (nodeReader, error) {
+	switch n.col.Stored.Type {
+	case schema.Boolean:
+		return n.openBoolean(ctx)
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64, schema.Float32, schema.Float64, schema.DateTime:
+		return n.openPrimitive(ctx)
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if n.col.Stored.IsDecimal() {
+			return n.openDecimal(ctx)
+		}
+		return n.openBytes(ctx)
+	case schema.List, schema.Map:
+		return n.openList(ctx)
+	case schema.Struct, schema.FixedSizeList:
+		return n.openStruct(ctx)
+	case schema.Unit:
+		return newNullReader(n.col.Plain), nil
+	}
+	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
+}
+
+// positions is how many slots the stripe holds of a node, unknownCount if it
+// lacks the node.
+func (n *openNode) positions(ctx context.Context, id uint32) (int64, error) {
+	d, err := n.src.Descriptor(ctx, id)
+	if err != nil || d == nil {
+		return unknownCount, err
+	}
+	return int64(min(d.GetField().GetPositionCount(), math.MaxInt64)), nil
+}
+
+func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader, error) {
+	out := make([]nodeReader, len(n.col.Children))
+	for i := range out {
+		var err error
+		if out[i], err = n.opener.open(ctx, &n.col.Children[i], count); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// OpenBlocks gives the artifact that a buffer of a node lies in, and its block map.
+func OpenBlocks(ctx context.Context, src stripe.Source, node schema.Node, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
+	d, err := src.Descriptor(ctx, node.ID())
+	if err != nil {
+		return nil, nil, err
+	}
+	br, err := blocks.Open(ctx, src, node.ID(), b, stripe.BufferValues(node.Type(), b.GetKind(), d.GetField()), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return br.Artifact(), br.Map, nil
+}
+
+// checkNulls refuses nulls in a column that has none.
+func checkNulls(nulls int, nullable bool) error {
+	if nulls > 0 && !nullable {
+		return fault.Corruptf("%d nulls in a column whose descriptor counts none", nulls)
+	}
+	return nil
+}

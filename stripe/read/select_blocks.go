@@ -1,0 +1,143 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/stripe/blocks"
+)
+
+// Condition evaluates something on the values of an array of a column's physical type:
+// bit i of what it returns is set if it holds for value i. The result may use the
+// memory of dst; the array is only valid during the call.
+type Condition func(dst []byte, values arrow.Array) ([]byte, error)
+
+// blockwise is a reader that can evaluate a condition block by block.
+type blockwise interface {
+	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error)
+}
+
+// SelectBlocks is the rows among others for which a condition holds. It is
+// evaluated on one block after the other, while its values are in the cache; no
+// array of all of them is made. parts are byte strings that every value contains
+// that it holds for: other values need not be decoded. ok is false if the column
+// has no reader for that.
+func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, parts ...[]byte) (out rowset.Set, ok bool, err error) {
+	defer fault.Recover(&err)
+	if err := c.check(rows); err != nil {
+		return out, false, err
+	}
+	r, ok := nodeAs[blockwise](c)
+	if !ok {
+		return out, false, nil
+	}
+	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, parts) })
+	return out, true, err
+}
+
+// selectAtOnce is how many values of a block a condition is evaluated on at once:
+// few enough to stay in the cache.
+const selectAtOnce = 4096
+
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
+	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
+	var c *bytesColumn[O]
+	room := 0 // for so many values
+	defer func() {
+		if c != nil {
+			releaseAll(c.offsets, c.data, c.valid)
+		}
+	}()
+	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) (err error) {
+		if n := min(p.Count, selectAtOnce); n > room {
+			if c != nil {
+				releaseAll(c.offsets, c.data, c.valid)
+			}
+			room = min(p.N, selectAtOnce)
+			if c, err = r.newColumn(w, room, int64(room)*int64(r.mean), r.nulls); err != nil {
+				return err
+			}
+		}
+		b, err := r.parse(w, p, block)
+		if err != nil {
+			return err
+		}
+		found := scratch.Slice(&w.marked, (p.N+63)/64*8)
+		rest := *p
+		if b.MayContain(found, parts) {
+			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
+			rest.Count = int(rest.Rows.Len())
+		}
+		clear(found)
+		if err := r.selectRows(w, &rest, b, c, found, holds); err != nil {
+			return err
+		}
+		pickBits(bits, p.At, bitmap.Bits{Data: found, Len: p.N}, p.Rows)
+		return nil
+	})
+	return bits, err
+}
+
+// selectRows sets the bits of those rows of a block that a condition holds for.
+func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *bytesColumn[O], found []byte, holds Condition) (err error) {
+	step := int64(p.N)
+	if p.Count > selectAtOnce {
+		step = selectAtOnce
+	}
+	for from := int64(0); from < int64(p.N); from += step {
+		some := *p
+		some.At, some.Rows = 0, p.Rows.Clip(from, from+step)
+		if some.Count = int(some.Rows.Len()); some.Count == 0 {
+			continue
+		}
+		c.size, c.nulls = 0, 0
+		if err := r.decodeRows(w, &some, b, c); err != nil {
+			return err
+		}
+		values := c.view(r.dt, some.Count)
+		w.held, err = holds(w.held, values)
+		values.Release()
+		if err != nil {
+			return err
+		}
+		some.Rows.Select(w.held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
+	}
+	return nil
+}
+
+// view is the values so far as an array that lives as long as they stay.
+func (c *bytesColumn[O]) view(dt arrow.DataType, n int) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(c.data.Buf()[:c.size])}
+	if c.offsets != nil {
+		buffers = []*memory.Buffer{nil, memory.NewBufferBytes(c.offsets.Bytes()), buffers[1]}
+	}
+	if c.nulls > 0 {
+		buffers[0] = memory.NewBufferBytes(c.valid.Bytes())
+	}
+	return arrowutil.Make(dt, n, buffers, nil, c.nulls)
+}
+
+// selectBlocks asks for every entry of the dictionary once.
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ [][]byte) ([]byte, error) {
+	entries, err := r.entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held, err := holds(nil, entries)
+	if err != nil {
+		return nil, err
+	}
+	keep := make([]byte, entries.Len())
+	for i := range keep {
+		keep[i] = held[i/8] >> (i % 8) & 1
+	}
+	return r.selectCodes(ctx, w, rows, keep)
+}

@@ -1,0 +1,41 @@
+package read
+
+import (
+	"sync"
+
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/stripe/blocks"
+)
+
+// worker is the scratch memory of one goroutine for the time of one read.
+type worker struct {
+	blocks.Scratch
+	options *Options // of the column that is read
+	numeric numeric.Scratch
+	bytes   bytestring.Scratch
+	codes   []uint32
+	words   []uint64
+	bits    []byte
+
+	// Of conditions.
+	found    []uint64 // a bit per row of a block, as words
+	marked   []byte   // the same, as bytes
+	held     []byte   // what the caller's condition returned
+	selected []byte   // a bit per row that the caller asks about
+}
+
+var workers = sync.Pool{New: func() any { return new(worker) }}
+
+// getWorker is a worker for a read with the given options. The caller puts it back.
+func getWorker(o *Options) *worker {
+	w := workers.Get().(*worker)
+	w.options, w.Prefetched, w.Counters = o, o.Prefetched, o.Counters
+	return w
+}
+
+// put gives the worker to other reads. It must not keep alive what the options hold.
+func (w *worker) put() {
+	w.options, w.Prefetched, w.Counters = nil, nil, nil
+	workers.Put(w)
+}

@@ -1,0 +1,53 @@
+package write
+
+import (
+	"sync"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+)
+
+// History is what the encoders of the stripes so far found out about the columns,
+// so that the next stripe need not begin anew. The stripes that share one come
+// one after the other; their bytes depend on those before.
+type History struct {
+	mu       sync.Mutex
+	encoders map[nodePart]any
+}
+
+// nodePart is one sequence of blocks of a schema node.
+type nodePart struct {
+	id    uint32
+	codes bool // those of its value dictionary
+}
+
+// NewHistory is an empty memory.
+func NewHistory() *History { return &History{encoders: map[nodePart]any{}} }
+
+// remembered are the encoders of a part, made if there are none.
+func remembered[E any](c *nodeContext, p nodePart, create func() E) E {
+	if c.history == nil {
+		return create()
+	}
+	c.history.mu.Lock()
+	defer c.history.mu.Unlock()
+	e, ok := c.history.encoders[p].(E)
+	if !ok {
+		e = create()
+		c.history.encoders[p] = e
+	}
+	return e
+}
+
+// numberEncoders are the encoders of the numbers of a node.
+func numberEncoders[T numeric.Value](c *nodeContext, p nodePart, o encoding.Options) *encoders[*numeric.Encoder[T]] {
+	return remembered(c, p, func() *encoders[*numeric.Encoder[T]] { return newEncoders(numeric.NewEncoder[T](o)) })
+}
+
+// bytesEncoders are the encoders of the byte strings of a node.
+func bytesEncoders(c *nodeContext, id uint32, fixed int) *encoders[*bytestring.Encoder] {
+	return remembered(c, nodePart{id: id}, func() *encoders[*bytestring.Encoder] {
+		return newEncoders(bytestring.NewEncoder(c.encoding, fixed))
+	})
+}

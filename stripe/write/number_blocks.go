@@ -1,0 +1,62 @@
+package write
+
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/describe"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// primitiveBlocks stages values, and cuts blocks out of every so many of them (see
+// stageSize), so that blocks do not depend on how values came.
+type primitiveBlocks[T numeric.Value] struct {
+	pipeline pipeline[*numeric.Encoder[T]]
+	values   []T
+}
+
+func newPrimitiveBlocks[T numeric.Value](c *nodeContext, p nodePart, o encoding.Options) primitiveBlocks[T] {
+	return primitiveBlocks[T]{pipeline: pipeline[*numeric.Encoder[T]]{encoders: numberEncoders[T](c, p, o)}}
+}
+
+// room is how many more values may be staged before the next flush.
+func (p *primitiveBlocks[T]) room(c *nodeContext) int { return c.stage.values - len(p.values) }
+
+// grow makes room for n more values and returns it.
+func (p *primitiveBlocks[T]) grow(n int) []T {
+	at := len(p.values)
+	if at == 0 && cap(p.values) == 0 {
+		p.values = getStage[T](n)
+	}
+	p.values = slices.Grow(p.values, n)[:at+n]
+	return p.values[at:]
+}
+
+// flush cuts blocks if enough values are staged, the last time if any are. valid
+// is the validity of the staged values, which is reset with them.
+func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) error {
+	if len(p.values) < c.stage.values && !final || len(p.values) == 0 {
+		return nil
+	}
+	values, bits := p.values, valid.view()
+	p.values, *valid = nil, bitStage{}
+	return p.pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
+		defer putStage(values)
+		return cutNumbers(c, e, out, values, bits)
+	})
+}
+
+// cutNumbers writes values as blocks of the planned length.
+func cutNumbers[T numeric.Value](c *nodeContext, e *numeric.Encoder[T], out *segment, values []T, valid bitmap.Bits) (err error) {
+	n := e.Plan(values, valid)
+	for i := 0; i < len(values); i += n {
+		start, end := len(out.bytes), min(i+n, len(values))
+		if out.bytes, err = e.AppendBlock(out.bytes, values[i:end], valid.Slice(i, end)); err != nil {
+			return err
+		}
+		c.features.addBlock(out.bytes[start:], func(tree []byte) describe.Node { return numeric.Describe(tree, numeric.Of[T](), end-i) })
+		out.closeBlock(end - i)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package write
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Columns share what may be staged; a few have as much as they want.
+func TestStageOf(t *testing.T) {
+	before := stageSize{mostStaged, mostBytes, dictionary.DefaultBudget}
+	for _, n := range []int{0, 1, 16, 64, 128, 129, 300, 1000, 2000, 5000, 8192, 10_000, 50_000, 1 << 20} {
+		columns := make([]arrowmap.Column, n)
+		s := stageOf(columns)
+		require.LessOrEqual(t, s.values, before.values)
+		require.LessOrEqual(t, s.bytes, before.bytes)
+		require.Zero(t, s.values&(s.values-1))
+		require.True(t, 8*n*s.values <= stagedTogether || s.values == leastStaged, "%d columns of %d", n, s.values)
+		require.True(t, n*s.bytes <= bytesTogether || s.bytes == leastBytes, "%d columns of %d bytes", n, s.bytes)
+		require.True(t, n*s.dictionary <= bytesTogether || s.dictionary == leastDictionary, "%d columns of %d bytes", n, s.dictionary)
+		if n <= 16 {
+			require.Equal(t, stageSize{mostStaged, mostBytes, dictionary.DefaultBudget}, s)
+		}
+		before = s
+	}
+	nested := []arrowmap.Column{{Children: make([]arrowmap.Column, 300)}}
+	require.Equal(t, stageOf(make([]arrowmap.Column, 301)), stageOf(nested))
+}
+
+// A writer of many columns holds little more than what they may stage together, however
+// many rows come.
+func TestWideWritersStageLittle(t *testing.T) {
+	const columns, batch, rows = 400, 4000, 60_000
+	r := rand.New(rand.NewPCG(1, 2))
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	for range batch {
+		b.Append(r.Int64())
+	}
+	arr := b.NewArray()
+	fields, arrays := make([]arrow.Field, columns), make([]arrow.Array, columns)
+	for i := range fields {
+		fields[i], arrays[i] = arrow.Field{Name: "c", Type: arr.DataType()}, arr
+	}
+	_, cols, err := arrowmap.FromArrow(arrow.NewSchema(fields, nil), arrowmap.Options{})
+	require.NoError(t, err)
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := live()
+	w, err := NewWriter(cols, Options{Budget: storage.NewBudget(1 << 20), TempDir: t.TempDir()})
+	require.NoError(t, err)
+	defer w.Close()
+	for row := 0; row < rows; row += batch {
+		require.NoError(t, w.Write(context.Background(), arrays, batch))
+		require.Less(t, live()-before, int64(stagedTogether+32<<20), "bytes after %d of %d rows", row+batch, rows)
+	}
+}
