@@ -2,7 +2,9 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -36,11 +38,10 @@ func (v *verifier) root(ctx context.Context) error {
 }
 
 func (v *verifier) rawSize() error {
-	sum, known := uint64(0), false
+	sum, known := uint64(0), v.file.NumStripes() > 0
 	for i := range v.file.NumStripes() {
-		if d := v.file.Stripe(i).Directory(); d.RawDataSize != nil {
-			sum, known = sum+*d.RawDataSize, true
-		}
+		d := v.file.Stripe(i).Directory()
+		sum, known = sum+d.GetRawDataSize(), known && d.RawDataSize != nil
 	}
 	if d := v.file.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != sum {
 		return fault.In(fault.Corruptf("raw_data_size is %d, that of the stripes %d", *d.RawDataSize, sum), "directory", -1)
@@ -118,8 +119,8 @@ func (v *verifier) urls(ctx context.Context) error {
 	for i := range v.file.NumStripes() {
 		for _, id := range v.ids {
 			d, err := v.file.Stripe(i).Descriptor(ctx, id)
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if err != nil && !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+				return err
 			}
 			if err != nil {
 				continue // reported with the messages

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -241,14 +242,14 @@ type merger struct {
 
 // add takes the descriptors of a stripe, and checks the stripe's raw size.
 func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
-	raw, known := uint64(0), false
+	raw, known, broken := uint64(0), false, false
 	for _, id := range m.v.ids {
 		d, err := s.Descriptor(ctx, id)
 		if err != nil {
-			if !fault.Is(err) {
+			if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			known = false
+			broken = true
 			continue // reported with the messages
 		}
 		if d == nil {
@@ -259,7 +260,7 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 		}
 		m.fields[id] = stats.Merge(m.fields[id], d.Field)
 	}
-	if d := s.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != raw {
+	if d := s.Directory(); known && !broken && d.RawDataSize != nil && *d.RawDataSize != raw {
 		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, that of its fields %d", *d.RawDataSize, raw), s.Index()))
 	}
 	return nil
@@ -276,7 +277,11 @@ func (m *merger) compare(ctx context.Context) error {
 			}
 			continue
 		}
-		if url, err := m.v.file.FieldURL(ctx, id); err == nil && strings.Contains(url, "://") {
+		url, err := m.v.file.FieldURL(ctx, id)
+		if err := m.v.found(err); err != nil {
+			return err
+		}
+		if strings.Contains(url, "://") {
 			absolute++
 		}
 		if got == nil {

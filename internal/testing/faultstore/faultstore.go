@@ -50,6 +50,7 @@ var Err = errors.New("injected fault")
 type Faults struct {
 	mu       sync.Mutex
 	from, to [numOps]int // steps of this kind in [from, to) fail; they count from 1
+	every    [numOps]int // if not 0, each step of this kind whose number is a multiple fails
 	counts   [numOps]int
 	read     int64
 	written  int64
@@ -63,6 +64,13 @@ func (f *Faults) FailAt(op Op, k int) { f.fail(op, k, 1) }
 
 // FailFrom makes the k-th step of a kind and all after it fail, as a full disk does.
 func (f *Faults) FailFrom(op Op, k int) { f.fail(op, k, 1<<30) }
+
+// FailEvery makes every k-th step of a kind fail.
+func (f *Faults) FailEvery(op Op, k int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.every[op] = k
+}
 
 func (f *Faults) fail(op Op, k, n int) {
 	f.mu.Lock()
@@ -96,7 +104,7 @@ func (f *Faults) BytesWritten() int64 {
 func (f *Faults) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.from, f.to, f.counts, f.read, f.written = [numOps]int{}, [numOps]int{}, [numOps]int{}, 0, 0
+	f.from, f.to, f.every, f.counts, f.read, f.written = [numOps]int{}, [numOps]int{}, [numOps]int{}, [numOps]int{}, 0, 0
 }
 
 func (f *Faults) step(op Op, bytes int) error {
@@ -104,7 +112,7 @@ func (f *Faults) step(op Op, bytes int) error {
 	defer f.mu.Unlock()
 	f.counts[op]++
 	k := f.counts[op]
-	if f.from[op] <= k && k < f.to[op] {
+	if f.from[op] <= k && k < f.to[op] || f.every[op] > 0 && k%f.every[op] == 0 {
 		return fmt.Errorf("%w: %s %d", Err, op, k)
 	}
 	switch op {
