@@ -121,7 +121,7 @@ func (in *inspector) message(ctx context.Context, m shardfile.MessageRef) error 
 		return err
 	}
 	in.hexLines(raw, m.Range.Start, "")
-	payload, _, err := container.ParseFrame(raw)
+	payload, err := container.ParseFrame(raw)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func explainTrailer(ctx context.Context, r storage.Reader) *FlippedBit {
 		if r.ReadAt(ctx, frame, start) != nil {
 			continue
 		}
-		if _, err := container.ParseDirectory(frame); err == nil {
+		if _, err := container.ParseFrame(frame); err == nil {
 			return &FlippedBit{r.Name(), end + int64(k/8), k % 8}
 		}
 	}
@@ -110,7 +110,7 @@ func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset 
 	}
 	for k := range 32 {
 		if b := read(n ^ 1<<k); b != nil {
-			if _, _, err := container.ParseFrame(b); err == nil {
+			if _, err := container.ParseFrame(b); err == nil {
 				return &FlippedBit{r.Name(), offset + int64(k/8), k % 8}
 			}
 		}

@@ -112,9 +112,20 @@ func EndFrame(dst []byte, mark int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, Checksum(payload))
 }
 
-// ParseFrame takes the message at the start of b apart, verifies its checksum
-// and gives what follows it.
-func ParseFrame(b []byte) (payload, rest []byte, err error) {
+// ParseFrame gives the payload of the message that fills b, and verifies its
+// checksum. The reference to a message says how long it is: a shorter one is another
+// message, however sound, that came to stand there by accident.
+func ParseFrame(b []byte) (payload []byte, err error) {
+	payload, rest, err := CutFrame(b)
+	if err == nil && len(rest) != 0 {
+		return nil, fault.Corruptf("message of %d bytes where one of %d is expected", len(payload), len(payload)+len(rest))
+	}
+	return payload, err
+}
+
+// CutFrame is ParseFrame for a message at the start of b, and gives what follows it
+// too. It is for those who look for messages without a reference to them.
+func CutFrame(b []byte) (payload, rest []byte, err error) {
 	if len(b) < FrameExtra {
 		return nil, nil, fault.Corruptf("message has %d bytes, less than its frame", len(b))
 	}
@@ -171,16 +182,6 @@ func DirectoryBefore(tail []byte, end int64) (start, stop int64, err error) {
 		return 0, 0, fault.In(fault.Corruptf("directory of %d bytes does not fit into the artifact", n), "directory length", end-4)
 	}
 	return start, stop, nil
-}
-
-// ParseDirectory is ParseFrame for the range that DirectoryRange or
-// DirectoryBefore gave: the message must fill it.
-func ParseDirectory(b []byte) ([]byte, error) {
-	payload, rest, err := ParseFrame(b)
-	if err == nil && len(rest) != 0 {
-		err = fault.Corruptf("directory of %d bytes, its length at the end says %d", len(payload), len(payload)+len(rest))
-	}
-	return payload, err
 }
 
 // Range checks the range of a reference against the size of its artifact. An

@@ -33,7 +33,7 @@ func TestFrames(t *testing.T) {
 		for _, want := range payloads {
 			var got []byte
 			var err error
-			got, rest, err = container.ParseFrame(rest)
+			got, rest, err = container.CutFrame(rest)
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(want, got))
 		}
@@ -43,10 +43,12 @@ func TestFrames(t *testing.T) {
 		one := container.AppendFrame(nil, payloads[0])
 		bit := rapid.IntRange(0, 8*len(one)-1).Draw(t, "bit")
 		one[bit/8] ^= 1 << (bit % 8)
-		_, _, err := container.ParseFrame(one)
+		_, err := container.ParseFrame(one)
 		require.Error(t, err)
 		one[bit/8] ^= 1 << (bit % 8)
-		_, _, err = container.ParseFrame(one[:rapid.IntRange(0, len(one)-1).Draw(t, "cut")])
+		_, err = container.ParseFrame(append(one, 0))
+		require.ErrorIs(t, err, fault.ErrCorrupt)
+		_, err = container.ParseFrame(one[:rapid.IntRange(0, len(one)-1).Draw(t, "cut")])
 		require.ErrorIs(t, err, fault.ErrCorrupt)
 	})
 }
@@ -73,7 +75,7 @@ func TestTail(t *testing.T) {
 	start, end, err := container.DirectoryRange(file[len(file)-20:], int64(len(file)))
 	require.NoError(t, err)
 	require.EqualValues(t, 15, start)
-	payload, err := container.ParseDirectory(file[start:end])
+	payload, err := container.ParseFrame(file[start:end])
 	require.NoError(t, err)
 	require.Equal(t, "directory", string(payload))
 
@@ -82,7 +84,7 @@ func TestTail(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []int64{start, end}, []int64{start2, end2})
 
-	_, err = container.ParseDirectory(append(bytes.Clone(file[start:end]), 0))
+	_, err = container.ParseFrame(append(bytes.Clone(file[start:end]), 0))
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	for cut := range len(file) {
 		tail := file[:cut]
@@ -94,7 +96,7 @@ func TestTail(t *testing.T) {
 		bad[len(bad)-12], bad[len(bad)-11], bad[len(bad)-10], bad[len(bad)-9] = byte(n), byte(n>>8), byte(n>>16), byte(n>>24)
 		start, end, err := container.DirectoryRange(bad, int64(len(bad)))
 		if err == nil {
-			_, err = container.ParseDirectory(bad[start:end])
+			_, err = container.ParseFrame(bad[start:end])
 		}
 		require.Error(t, err)
 	}
@@ -129,7 +131,7 @@ func TestGoldenTails(t *testing.T) {
 			require.NoError(t, err)
 			start, end, err := container.DirectoryRange(b, int64(len(b)))
 			require.NoError(t, err)
-			_, err = container.ParseDirectory(b[start:end])
+			_, err = container.ParseFrame(b[start:end])
 			require.NoError(t, err, f)
 			n++
 		}
@@ -145,12 +147,12 @@ func FuzzParseFrame(f *testing.F) {
 	f.Add(container.AppendFrame(nil, []byte("x")))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		payload, rest, err := container.ParseFrame(b)
+		payload, rest, err := container.CutFrame(b)
 		if err == nil {
 			require.Equal(t, len(b), len(payload)+len(rest)+container.FrameExtra)
 		}
 		if start, end, err := container.DirectoryRange(b, int64(len(b))); err == nil {
-			container.ParseDirectory(b[start:end])
+			container.ParseFrame(b[start:end])
 		}
 	})
 }

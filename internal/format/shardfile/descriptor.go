@@ -3,6 +3,7 @@ package shardfile
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,7 +23,8 @@ const lookback = 64 << 10
 // fieldList is a field list with what is needed to follow it.
 type fieldList struct {
 	*refList
-	at *artifact // that holds the list
+	at    *artifact // that holds the list
+	start int64     // of its frame
 	// window is what was read in front of the list, from windowOff on.
 	window    []byte
 	windowOff int64
@@ -73,7 +75,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 	if err != nil {
 		return nil, fault.Of(fault.In(err, "field list", -1), anchor.Name())
 	}
-	l := &fieldList{at: at}
+	l := &fieldList{at: at, start: int64(ref.GetRange().GetStart())}
 	var b []byte
 	start, end, err := f.checkFrame(at, ref.GetRange().GetStart(), ref.GetRange().GetEnd())
 	if err == nil {
@@ -100,7 +102,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 // end. It keeps them.
 func (l *fieldList) parse(b []byte, offset, start int64) error {
 	l.window, l.windowOff = b[:start-offset], offset
-	payload, _, err := container.ParseFrame(b[start-offset:])
+	payload, err := container.ParseFrame(b[start-offset:])
 	if err == nil {
 		l.refList, err = parseRefList(payload, start+lengthSize)
 	}
@@ -171,11 +173,14 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	var b []byte
 	from, to, err := s.f.checkFrame(at, start, end)
 	if err == nil {
+		err = checkOrder(url, end, l.start)
+	}
+	if err == nil {
 		b, err = l.read(ctx, at, from, to)
 	}
 	var m *shardpb.StripeFieldDescriptor
 	if err == nil {
-		m, err = s.parseDescriptor(b)
+		m, err = s.parseDescriptor(ctx, id, b, from)
 	}
 	if err != nil {
 		return nil, s.inField(err, id, int64(start), at)
@@ -189,8 +194,10 @@ func (s *Stripe) inField(err error, id uint32, offset int64, at *artifact) error
 	return fault.InStripe(fault.Of(fault.In(err, fieldElement(id), offset), at.Name()), s.index)
 }
 
-func (s *Stripe) parseDescriptor(frame []byte) (*shardpb.StripeFieldDescriptor, error) {
-	payload, _, err := container.ParseFrame(frame)
+// parseDescriptor parses the frame of the descriptor of a schema id, which begins at
+// start in its artifact.
+func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, start int64) (*shardpb.StripeFieldDescriptor, error) {
+	payload, err := container.ParseFrame(frame)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +205,38 @@ func (s *Stripe) parseDescriptor(frame []byte) (*shardpb.StripeFieldDescriptor, 
 	if err := decode(payload, m); err != nil {
 		return nil, err
 	}
-	return m, checkDescriptor(m)
+	if err := checkDescriptor(m, start); err != nil {
+		return nil, err
+	}
+	return m, s.checkRows(ctx, id, m)
+}
+
+// checkRows compares the count of a top-level field with that of the stripe: a sound
+// descriptor of another stripe or of a nested field has another one, most likely.
+func (s *Stripe) checkRows(ctx context.Context, id uint32, m *shardpb.StripeFieldDescriptor) error {
+	top, err := s.f.isTopLevel(ctx, id)
+	if err == nil && top && m.Field.PositionCount != uint64(s.Rows()) {
+		err = fault.Corruptf("descriptor counts %d positions, the stripe %d records", m.Field.PositionCount, s.Rows())
+	}
+	return err
+}
+
+// isTopLevel tells whether a schema id is that of a top-level field. Their ids ascend.
+func (f *File) isTopLevel(ctx context.Context, id uint32) (bool, error) {
+	sch, err := f.Schema(ctx)
+	if err != nil {
+		return false, err
+	}
+	n := sch.NumFields()
+	i := sort.Search(n, func(i int) bool {
+		node, err := sch.Field(i)
+		return err != nil || node.ID() >= id
+	})
+	if i == n {
+		return false, nil
+	}
+	node, err := sch.Field(i)
+	return err == nil && node.ID() == id, err
 }
 
 // keepDescriptor caches a descriptor. In memory it takes several times its bytes.
@@ -219,8 +257,9 @@ func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, 
 	return s.f.artifact(ctx, l.at, url)
 }
 
-// checkDescriptor checks what can be said without looking at data or schema.
-func checkDescriptor(m *shardpb.StripeFieldDescriptor) error {
+// checkDescriptor checks what can be said without looking at data or schema. The
+// descriptor begins at start in its artifact.
+func checkDescriptor(m *shardpb.StripeFieldDescriptor, start int64) error {
 	d := m.Field
 	if d == nil {
 		return fault.Corruptf("descriptor has no field")
@@ -230,7 +269,7 @@ func checkDescriptor(m *shardpb.StripeFieldDescriptor) error {
 	}
 	for _, e := range m.Encodings {
 		for _, b := range e.GetNative().GetBuffers() {
-			if err := checkBuffer(b); err != nil {
+			if err := checkBuffer(b, start); err != nil {
 				return fault.In(err, b.Kind.String(), -1)
 			}
 		}
@@ -238,8 +277,24 @@ func checkDescriptor(m *shardpb.StripeFieldDescriptor) error {
 	return nil
 }
 
-func checkBuffer(b *shardpb.EncodedBuffer) error {
+// checkOrder checks that a reference in a message that begins at start ends in front of
+// it, if both are in one artifact. Writers append: a message that refers to what comes
+// after it is one of another place.
+func checkOrder(url string, end uint64, start int64) error {
+	if url == "" && end > uint64(start) {
+		return fault.Corruptf("reference up to %d, behind the message at %d that makes it", end, start)
+	}
+	return nil
+}
+
+// checkBuffer checks the ranges of a buffer, whose descriptor begins at start.
+func checkBuffer(b *shardpb.EncodedBuffer, start int64) error {
 	r := b.GetBuffer().GetRange()
+	if b.Kind != shardpb.BufferKind_RANGE_INDEX { // a bad one is only not used
+		if err := checkOrder(b.GetBuffer().GetUrl(), r.GetEnd(), start); err != nil {
+			return err
+		}
+	}
 	if r.GetStart() > r.GetEnd() {
 		return fault.Corruptf("buffer ends at %d, before its start at %d", r.GetEnd(), r.GetStart())
 	}
@@ -280,7 +335,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 			continue
 		}
 		from, to, err := s.f.checkFrame(at, start, end)
-		if err != nil {
+		if err != nil || checkOrder(url, end, l.start) != nil {
 			continue
 		}
 		wanted = append(wanted, descriptorRef{id, at, from, to})
@@ -297,7 +352,7 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 		if frame == nil {
 			frame = read.Bytes(r.at, r.start, r.end-r.start)
 		}
-		if m, err := s.parseDescriptor(frame); err == nil {
+		if m, err := s.parseDescriptor(ctx, r.id, frame, r.start); err == nil {
 			s.keepDescriptor(r.id, m, len(frame))
 		}
 	}
@@ -332,7 +387,10 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	if start == end {
 		return nil, nil
 	}
-	if url, err = f.ownURL(url); err != nil {
+	if err = checkOrder(url, end, l.start); err == nil {
+		url, err = f.ownURL(url)
+	}
+	if err != nil {
 		return nil, fault.Of(fault.In(err, fieldElement(id), -1), l.at.Name())
 	}
 	ref := &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: start, End: end}}

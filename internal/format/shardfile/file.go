@@ -200,7 +200,7 @@ func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRe
 		b, err = at.read(ctx, start, end)
 	}
 	if err == nil {
-		b, _, err = container.ParseFrame(b)
+		b, err = container.ParseFrame(b)
 	}
 	if err != nil {
 		return nil, nil, fault.Of(fault.In(err, element, int64(ref.GetRange().GetStart())), at.Name())

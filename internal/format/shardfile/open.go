@@ -161,7 +161,7 @@ func (f *File) loadDirectory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	payload, err := container.ParseDirectory(frame)
+	payload, err := container.ParseFrame(frame)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (f *File) loadStripes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkStripes(list.Stripes); err != nil {
+	if err := f.checkStripes(list.Stripes, int64(f.directory.StripeListRef.GetRange().GetStart())); err != nil {
 		return fault.Of(fault.In(err, "stripe list", int64(f.directory.StripeListRef.GetRange().GetStart())), at.Name())
 	}
 	position := int64(0)
@@ -209,7 +209,8 @@ func (f *File) loadStripes(ctx context.Context) error {
 	return nil
 }
 
-func (f *File) checkStripes(stripes []*shardpb.StripeDirectory) error {
+// checkStripes checks the stripes of a list whose frame begins at offset at.
+func (f *File) checkStripes(stripes []*shardpb.StripeDirectory, at int64) error {
 	if uint64(len(stripes)) != f.directory.StripeCount {
 		return fault.Corruptf("%d stripes, the directory says %d", len(stripes), f.directory.StripeCount)
 	}
@@ -225,6 +226,8 @@ func (f *File) checkStripes(stripes []*shardpb.StripeDirectory) error {
 			err = fault.Corruptf("%d records more than the %d of the directory", d.TotalRecordCount, f.directory.TotalRecordCount-rows)
 		case d.DeletedRecordCount > d.TotalRecordCount:
 			err = fault.Corruptf("%d of %d records are deleted", d.DeletedRecordCount, d.TotalRecordCount)
+		default:
+			err = checkOrder(d.FieldListRef.GetUrl(), d.FieldListRef.GetRange().GetEnd(), at)
 		}
 		if err != nil {
 			return fault.InStripe(err, i)

@@ -211,7 +211,7 @@ func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
 	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
 		return nil, err
 	}
-	payload, _, err := container.ParseFrame(b)
+	payload, err := container.ParseFrame(b)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func gap(d *dump, end int) {
 			d.field(end-d.at, "zeros")
 			return
 		}
-		payload, rest, err := container.ParseFrame(d.data[d.at:end])
+		payload, rest, err := container.CutFrame(d.data[d.at:end])
 		if err != nil {
 			d.field(end-d.at, "?")
 			return

@@ -65,7 +65,7 @@ func (s *Shard) Read(ref *commonpb.DataRef) []byte {
 
 // Payload reads what a frame holds.
 func (s *Shard) Payload(ref *commonpb.DataRef) []byte {
-	payload, _, err := container.ParseFrame(s.Read(ref))
+	payload, err := container.ParseFrame(s.Read(ref))
 	require.NoError(s.t, err)
 	return payload
 }
@@ -126,7 +126,7 @@ func open(t testing.TB, file string) *Shard {
 	s := &Shard{File: file, root: testdata.ReadGolden(t, file), artifacts: map[string][]byte{}, t: t, Directory: &shardpb.ShardDirectory{}}
 	start, end, err := container.DirectoryRange(s.root, int64(len(s.root)))
 	require.NoError(t, err)
-	payload, err := container.ParseDirectory(s.root[start:end])
+	payload, err := container.ParseFrame(s.root[start:end])
 	require.NoError(t, err)
 	require.NoError(t, proto.Unmarshal(payload, s.Directory))
 	return s

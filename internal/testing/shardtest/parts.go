@@ -67,7 +67,7 @@ func Split(b []byte) (*Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload, err := container.ParseDirectory(b[start:end])
+	payload, err := container.ParseFrame(b[start:end])
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *splitter) payload(ref *commonpb.DataRef) []byte {
 	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
 		return nil
 	}
-	payload, _, err := container.ParseFrame(s.bytes(ref))
+	payload, err := container.ParseFrame(s.bytes(ref))
 	s.fail(err)
 	if payload == nil {
 		payload = []byte{}

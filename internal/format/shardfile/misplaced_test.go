@@ -1,0 +1,93 @@
+package shardfile
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// misplacedShard is a shard of two stripes of the same number of rows, with all its
+// messages.
+func misplacedShard(t *testing.T) (data []byte, messages []MessageRef) {
+	ctx := context.Background()
+	location := filepath.Join(t.TempDir(), "x")
+	w, err := Create(ctx, location, testSchema(t), WriterOptions{CreationTime: created})
+	require.NoError(t, err)
+	for _, text := range []string{"one", "two"} {
+		f := testStripe(t, 10, text)
+		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"text", text}}}))
+		f.Release()
+	}
+	require.NoError(t, w.Close(ctx))
+	data, err = os.ReadFile(location)
+	require.NoError(t, err)
+	f := openShard(t, location, OpenOptions{})
+	require.NoError(t, f.Messages(ctx, func(m MessageRef, err error) error {
+		messages = append(messages, m)
+		return err
+	}))
+	return data, messages
+}
+
+// A valid message that is shorter than the reference to it, such as an older one in a
+// sector that was written to the wrong place, is damage.
+func TestShorterMessage(t *testing.T) {
+	data, messages := misplacedShard(t)
+	store := storage.NewMemory()
+	for _, m := range messages {
+		n := int(m.Range.End-m.Range.Start) - container.FrameExtra
+		for _, payload := range [][]byte{nil, data[m.Range.Start+4 : m.Range.Start+4+int64(n)/2]} {
+			if len(payload) == n {
+				continue
+			}
+			b := bytes.Clone(data)
+			copy(b[m.Range.Start:], container.AppendFrame(nil, payload))
+			require.NoError(t, store.Put("mem://x/shard", b))
+			_, err := readAll(context.Background(), store, "mem://x/shard")
+			require.ErrorIs(t, err, fault.ErrCorrupt, m.Element)
+			require.ErrorContains(t, err, "message", m.Element)
+		}
+	}
+}
+
+// A valid message of the same length, of another stripe or column, is found if it says
+// another number of rows, or refers to bytes behind it.
+func TestMessageOfAnotherPlace(t *testing.T) {
+	data, messages := misplacedShard(t)
+	store := storage.NewMemory()
+	swapped := 0
+	for i, to := range messages {
+		for _, from := range messages[i+1:] {
+			n := to.Range.End - to.Range.Start
+			if from.Range.End-from.Range.Start != n || bytes.Equal(data[to.Range.Start:to.Range.End], data[from.Range.Start:from.Range.End]) {
+				continue
+			}
+			first, last := to, from // of the two in the file
+			if first.Range.Start > last.Range.Start {
+				first, last = last, first
+			}
+			b := bytes.Clone(data)
+			copy(b[first.Range.Start:first.Range.End], data[last.Range.Start:last.Range.End])
+			require.NoError(t, store.Put("mem://x/shard", b))
+			if !refersToBytes(first.Element) {
+				continue
+			}
+			swapped++
+			_, err := readAll(context.Background(), store, "mem://x/shard")
+			require.ErrorIs(t, err, fault.ErrCorrupt, "%s in the place of %s", last.Element, first.Element)
+		}
+	}
+	require.NotZero(t, swapped)
+}
+
+func refersToBytes(element string) bool {
+	return bytes.HasPrefix([]byte(element), []byte("stripe ")) && !bytes.HasSuffix([]byte(element), []byte("properties"))
+}
