@@ -9,12 +9,13 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 )
 
 // Batches of a filtered scan join what few rows neighbours leave, are the same whatever
 // runs in parallel as long as tasks are, and never longer than asked for.
 func TestFewRowsMakeOneBatch(t *testing.T) {
-	defer decodeTogether(1)()
+	defer scan.SetDecodedTogether(1)()
 	const rows = 40_000
 	s := openTable(t, numbered(rows, 7), WriterOptions{StripeRows: 20_000})
 	schema, err := s.ArrowSchema(t.Context())

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"io"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -53,48 +52,6 @@ func TestFetchRequests(t *testing.T) {
 func fetchOptions(o ScanOptions) ScanOptions {
 	o.FetchGap = DefaultFetchGap
 	return o
-}
-
-// TestFetchBudget scans with little memory, and holds what was read ahead and decoded
-// against it at every step.
-func TestFetchBudget(t *testing.T) {
-	data := flightsLike(300_000)
-	location := filepath.Join(t.TempDir(), "s")
-	writeTable(t, location, data, WriterOptions{StripeRows: 120_000}, 100_000)
-	s, err := Open(context.Background(), location, OpenOptions{})
-	require.NoError(t, err)
-	defer s.Close()
-	for _, o := range []ScanOptions{{}, {AsReady: true}, {Filter: where(t, "delay < 900")}, {Filter: where(t, "c0 >= 150000"), AsReady: true}} {
-		o.MemoryLimit, o.FetchBytes, o.BatchRows, o.Parallelism = 4<<20, 1<<20, 4096, 4
-		sc, err := s.newScanner(context.Background(), fetchOptions(o))
-		require.NoError(t, err)
-		rows := int64(0)
-		var most int64
-		for {
-			_, b, err := sc.next()
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err)
-			rows += b.NumRows()
-			sc.mu.Lock()
-			require.GreaterOrEqual(t, sc.fetched, int64(0))
-			most = max(most, sc.held+sc.fetched)
-			portions := len(sc.open.result.newest) + len(sc.open.chosen.newest)
-			sc.mu.Unlock()
-			require.LessOrEqual(t, portions, 6)
-			b.Release()
-		}
-		require.LessOrEqual(t, most, o.MemoryLimit)
-		require.Positive(t, rows)
-		open := sc.open
-		sc.mu.Lock()
-		sc.open = nil
-		sc.forget(open)
-		require.Zero(t, sc.fetched, "bytes that were counted and not dropped")
-		sc.mu.Unlock()
-		sc.close()
-	}
 }
 
 // TestFetchFilter reads little for a filter that keeps little.

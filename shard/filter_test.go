@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
@@ -128,7 +129,7 @@ func TestFilterAgainstOracle(t *testing.T) {
 				Limit:       rapid.SampledFrom([]int64{0, 0, 1, 500}).Draw(t, "most"),
 				AsReady:     rapid.Bool().Draw(t, "as ready"),
 			}
-			reset := decodeTogether(rapid.SampledFrom([]int{1, 400, DefaultBatchRows}).Draw(t, "decoded together"))
+			reset := scan.SetDecodedTogether(rapid.SampledFrom([]int{1, 400, DefaultBatchRows}).Draw(t, "decoded together"))
 			requireRows(t, s, data, rows, o)
 			reset()
 			require.Zero(t, mem.CurrentAlloc(), "bytes not released")
@@ -173,13 +174,13 @@ func TestFilterFields(t *testing.T) {
 	data := numbered(100, 300)
 	s := openTable(t, data, WriterOptions{})
 	for text, want := range map[string]int{"c7 is not null and c299 is not null": 2, "c0 < 5 or c0 > 7": 1, "true": 0} {
-		p, err := s.fieldsOf(ctx, where(t, text))
+		p, err := s.table.ProjectTops(ctx, where(t, text).Columns())
 		require.NoError(t, err)
-		require.Len(t, p.columns, want, text)
+		require.Len(t, p.Columns, want, text)
 	}
-	_, err := s.bind(ctx, where(t, "C7 = 1"))
+	_, err := s.Count(ctx, where(t, "C7 = 1"))
 	require.ErrorContains(t, err, "there is no column C7: is c7 meant?")
-	_, err = s.bind(ctx, where(t, `"a.b" = 1`))
+	_, err = s.Count(ctx, where(t, `"a.b" = 1`))
 	require.ErrorContains(t, err, "there is no column")
 }
 

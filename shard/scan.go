@@ -1,16 +1,8 @@
 package shard
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"iter"
-	"math"
-	"runtime"
-	"slices"
-	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -18,6 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/scan/source"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -27,10 +21,10 @@ type RowRange = rowset.Range
 // DefaultBatchRows is the number of rows of a batch: a power of two, so that
 // batches begin where blocks do, and enough that what a batch costs does not
 // matter.
-const DefaultBatchRows = 65536
+const DefaultBatchRows = scan.DefaultBatchRows
 
 // DefaultScanBytes bounds what a scan decodes ahead.
-const DefaultScanBytes = 64 << 20
+const DefaultScanBytes = scan.DefaultMemory
 
 // Defaults for shards that are read over a network.
 const (
@@ -100,39 +94,9 @@ type ScanOptions struct {
 	MemoryLimit int64
 }
 
-func (o *ScanOptions) setDefaults(s *Shard) error {
-	if err := cmp.Or(
-		setDefault("ScanOptions.BatchRows", &o.BatchRows, DefaultBatchRows),
-		setDefault("ScanOptions.Limit", &o.Limit, math.MaxInt64),
-		setDefault("ScanOptions.FetchBytes", &o.FetchBytes, DefaultFetchBytes),
-		setDefault("ScanOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
-		setDefault("ScanOptions.MemoryLimit", &o.MemoryLimit, DefaultScanBytes),
-		o.Strings.check("ScanOptions.Strings"),
-	); err != nil {
-		return err
-	}
-	for _, r := range o.Rows {
-		if r.From < 0 || r.To < r.From || r.To > s.NumRows() {
-			return fmt.Errorf("ScanOptions.Rows has %d to %d, the shard %d rows", r.From, r.To, s.NumRows())
-		}
-	}
-	for _, i := range o.Stripes {
-		if i < 0 || i >= s.NumStripes() {
-			return fmt.Errorf("ScanOptions.Stripes has %d, the shard %d stripes", i, s.NumStripes())
-		}
-	}
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	return nil
-}
-
-// Batch is some rows of a scan, and which they are.
-type Batch struct {
-	arrow.RecordBatch
-	Stripe int        // that the rows are of
-	Rows   []RowRange // counted in the shard, ascending; as many as the batch has
-}
+// Batch is a record batch of a scan, with the stripe that its rows are of (Stripe), and
+// which rows of the shard these are (Rows): ascending ranges of as many rows as it has.
+type Batch = scan.Batch
 
 // Scan gives the rows as record batches, in order unless the options say otherwise. A
 // batch is valid until the next step; Retain it to keep it. After an error there is no
@@ -141,105 +105,71 @@ type Batch struct {
 //
 // The shard may be scanned by several goroutines at once.
 func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		s.scan(ctx, o, func(_ *job, _ rowset.Set, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
-	}
+	return scan.Scan(ctx, s.table, scan.Options(o))
 }
 
 // ScanBatches is [Shard.Scan] for batches that say which rows they have.
 func (s *Shard) ScanBatches(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
-		s.scan(ctx, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
-			if err != nil {
-				return yield(Batch{}, err)
-			}
-			return yield(Batch{batch, j.task.stripe, slices.Collect(rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
-		})
-	}
-}
-
-// scan calls yield for each batch, its rows and the job that made it, until it gives false.
-func (s *Shard) scan(ctx context.Context, o ScanOptions, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
-	sc, err := s.newCutter(ctx, o)
-	if err != nil {
-		yield(nil, rowset.Set{}, nil, err)
-		return
-	}
-	defer sc.close()
-	for {
-		j, rows, batch, err := sc.next()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			yield(nil, rowset.Set{}, nil, err)
-			return
-		}
-		more := yield(j, rows, batch, nil)
-		batch.Release()
-		if !more {
-			return
-		}
-	}
+	return scan.Batches(ctx, s.table, scan.Options(o))
 }
 
 // Reader gives the rows of a scan as an [array.RecordReader], which belongs to one
 // goroutine. It must be released, also after its end.
 func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
-	sc, err := s.newCutter(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	r := &reader{sc: sc}
-	r.refs.Store(1)
-	return r, nil
+	return scan.NewReader(ctx, s.table, scan.Options(o))
 }
 
-// reader is a scan as an array.RecordReader.
-type reader struct {
-	refs  atomic.Int64
-	sc    *cutter
-	batch arrow.RecordBatch
-	err   error
-	ended bool
+// Count is the number of rows that meet a filter. It reads nothing but the columns
+// of the filter, and of these only what statistics, Bloom filters, value
+// dictionaries and range indexes leave open.
+func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
+	return scan.Count(ctx, s.table, e)
 }
 
-func (r *reader) Retain() { r.refs.Add(1) }
+// Explanation is how a scan finds its rows, and what it took if it was run. Its String is
+// a page of text for people.
+type Explanation = scan.Explanation
 
-func (r *reader) Release() {
-	if r.refs.Add(-1) == 0 {
-		r.drop()
-		r.ended = true
-		r.sc.close()
-	}
+// StripeExplanation is what is known of a stripe without a look at its values.
+type StripeExplanation = scan.StripeExplanation
+
+// StepExplanation is what is left of a stripe after a source.
+type StepExplanation = scan.StepExplanation
+
+// RunExplanation is what a scan did.
+type RunExplanation = scan.RunExplanation
+
+// Explain tells which rows a scan would look at, and why not at others. It reads
+// metadata, and for filters what they are held against: dictionaries and indexes.
+func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
+	return scan.Explain(ctx, s.table, scan.Options(o))
 }
 
-func (r *reader) drop() {
-	if r.batch != nil {
-		r.batch.Release()
-		r.batch = nil
-	}
+// Analyze is Explain, and runs the scan.
+func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
+	return scan.Analyze(ctx, s.table, scan.Options(o))
 }
 
-func (r *reader) Schema() *arrow.Schema { return r.sc.schema }
+// Sources are what a scan knows rows by without reading values.
+type Sources = source.Kinds
 
-func (r *reader) Next() bool {
-	r.drop()
-	if r.ended {
-		return false
-	}
-	var err error
-	if _, _, r.batch, err = r.sc.next(); err != nil {
-		r.ended, r.batch = true, nil
-		if !errors.Is(err, io.EOF) {
-			r.err = err
-		}
-		r.sc.close()
-		return false
-	}
-	return true
-}
+// The sources, in the order in which they are asked: by what they cost.
+const (
+	Statistics   = source.Statistics   // of the shard, the stripe, and constants
+	BloomFilters = source.BloomFilters // of byte strings in a stripe
+	Dictionaries = source.Dictionaries // value dictionaries: a filter is evaluated once an entry
+	RangeIndexes = source.RangeIndexes // bounds of every 256 rows
+)
 
-func (r *reader) RecordBatch() arrow.RecordBatch { return r.batch }
-func (r *reader) Record() arrow.RecordBatch      { return r.batch }
-func (r *reader) Err() error                     { return r.err }
+// Strings is how a scan or Take lays out texts: columns, and parts of nested ones, of the
+// types string, large_string and string_view, and dictionaries of these.
+type Strings = scan.StringLayout
+
+// The layouts. The zero value is the default.
+const (
+	StringsAsKept     = scan.StringsAsKept     // by the type of the column
+	StringsPlain      = scan.StringsPlain      // string
+	StringsLarge      = scan.StringsLarge      // large_string
+	StringsView       = scan.StringsView       // string_view
+	StringsDictionary = scan.StringsDictionary // dictionary<int32, string>: fast where they are stored like that, slow elsewhere
+)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
@@ -372,14 +373,6 @@ func TestNamesWithZeros(t *testing.T) {
 	require.ErrorIs(t, err, schema.ErrNoField)
 }
 
-// decodeTogether changes how many rows are decoded at a time for smaller batches, until the
-// function that it gives is called.
-func decodeTogether(rows int) (reset func()) {
-	before := decodedTogether
-	decodedTogether = rows
-	return func() { decodedTogether = before }
-}
-
 // TestSmallBatches: batches are cut from what was decoded at once. Blocks are read once
 // for that, and the rows of each are those that it says.
 func TestSmallBatches(t *testing.T) {
@@ -425,7 +418,7 @@ func TestSmallBatches(t *testing.T) {
 
 // TestBatchesAlone runs tests of scans again, with nothing decoded together.
 func TestBatchesAlone(t *testing.T) {
-	defer decodeTogether(1)()
+	defer scan.SetDecodedTogether(1)()
 	for name, test := range map[string]func(t *testing.T){
 		"rows": TestScanRows, "leave": TestLeaveEarly, "reuse": TestReuse, "cancel": TestCancelScan, "reader": TestRecordReader,
 		"faults": TestScanReadFaults, "concurrent": TestConcurrentScans, "limit": TestLimit, "filter": TestFilterRows,

@@ -3,23 +3,20 @@ package shard
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // OpenOptions are those of [Open]. The zero value is the default.
@@ -53,8 +50,8 @@ type OpenOptions struct {
 
 func (o *OpenOptions) check() error {
 	return cmp.Or(
-		setDefault("OpenOptions.MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
-		setDefault("OpenOptions.MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
+		scan.SetDefault("OpenOptions.MaxBlockBytes", &o.MaxBlockBytes, 0), // the stripe's
+		scan.SetDefault("OpenOptions.MaxDictionaryBytes", &o.MaxDictionaryBytes, 0),
 	)
 }
 
@@ -71,12 +68,7 @@ type Shard struct {
 	o      OpenOptions
 	file   *shardfile.File
 	schema *schema.Schema
-
-	projections projections
-	columns     *lru.Cache[columnKey, *read.Column] // open ones
-
-	mu    sync.Mutex
-	arrow *arrow.Schema
+	table  *shardtable.Table
 }
 
 // Open opens a shard. It reads the directory, the list of stripes and the schema:
@@ -93,20 +85,16 @@ func Open(ctx context.Context, location string, o OpenOptions) (*Shard, error) {
 	return fromFile(ctx, f, o)
 }
 
-// defaultCacheBytes is that of OpenOptions.CacheBytes.
-const defaultCacheBytes = 32 << 20
-
 func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, error) {
 	s, err := f.Schema(ctx)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	limit := o.CacheBytes
-	if limit == 0 {
-		limit = defaultCacheBytes
-	}
-	return &Shard{o: o, file: f, schema: s, columns: lru.New[columnKey, *read.Column](limit)}, nil
+	table := shardtable.New(f, s, shardtable.Options{
+		Types: o.Types, CacheBytes: o.CacheBytes, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes,
+	})
+	return &Shard{o: o, file: f, schema: s, table: table}, nil
 }
 
 // Close closes the shard's artifacts. Scans must have ended.
@@ -134,53 +122,7 @@ func (s *Shard) Stripe(i int) *shardfile.Stripe { return s.file.Stripe(i) }
 // schema, and the statistics of the columns whose Arrow type depends on them
 // (see arrowmap.TicksAuto).
 func (s *Shard) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
-	s.mu.Lock()
-	a := s.arrow
-	s.mu.Unlock()
-	if a != nil {
-		return a, nil
-	}
-	var failed error
-	fields, _, err := arrowmap.ToArrow(s.schema, s.types(ctx, &failed))
-	if err = errors.Join(err, failed); err != nil {
-		return nil, err
-	}
-	meta, err := s.metadata(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.arrow = arrow.NewSchema(fields.Fields(), meta)
-	return s.arrow, nil
-}
-
-// types are the options for the Arrow types, with the statistics to choose the unit of
-// times by. If reading statistics fails for a reason other than what the file says,
-// *failed is that error: the types may be other ones next time.
-func (s *Shard) types(ctx context.Context, failed *error) arrowmap.ReadOptions {
-	o := s.o.Types
-	if o.Range == nil {
-		o.Range = func(id uint32) (arrowmap.TickRange, bool) {
-			r, ok, err := s.tickRange(ctx, id)
-			if err != nil && !fault.Is(err) {
-				*failed = err
-			}
-			return r, ok
-		}
-	}
-	return o
-}
-
-// tickRange is the range of a DateTime or timespan node over all stripes.
-func (s *Shard) tickRange(ctx context.Context, id uint32) (r arrowmap.TickRange, ok bool, err error) {
-	d, err := s.file.FieldDescriptor(ctx, id)
-	if err != nil || d.GetRangeStats().GetMinValue() == nil || d.GetRangeStats().GetMaxValue() == nil {
-		return r, false, err
-	}
-	lo, ok := ticksOf(d.RangeStats.MinValue)
-	hi, ok2 := ticksOf(d.RangeStats.MaxValue)
-	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2, nil
+	return s.table.ArrowSchema(ctx)
 }
 
 // Statistics is the descriptor of the column at path for the whole shard: counts,

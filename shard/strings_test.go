@@ -49,9 +49,9 @@ func TestStrings(t *testing.T) {
 		}
 	}
 	_, err := openTable(t, numbered(10, 2), WriterOptions{}).Reader(context.Background(), ScanOptions{Strings: 5})
-	require.ErrorContains(t, err, "Strings(5)")
+	require.ErrorContains(t, err, "StringLayout(5)")
 	_, err = openTable(t, numbered(10, 2), WriterOptions{}).Take(context.Background(), nil, TakeOptions{Strings: 5})
-	require.ErrorContains(t, err, "Strings(5)")
+	require.ErrorContains(t, err, "StringLayout(5)")
 }
 
 // requireTaken takes rows of several stripes in a layout.

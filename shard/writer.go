@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -99,10 +100,10 @@ type WriterOptions struct {
 
 func (o *WriterOptions) setDefaults() error {
 	if err := cmp.Or(
-		setDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
-		setDefault("WriterOptions.StripeBytes", &o.StripeBytes, DefaultStripeBytes),
-		setDefault("WriterOptions.MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes),
-		setDefault("WriterOptions.Parallelism", &o.Parallelism, 0), // the stripe's
+		scan.SetDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
+		scan.SetDefault("WriterOptions.StripeBytes", &o.StripeBytes, DefaultStripeBytes),
+		scan.SetDefault("WriterOptions.MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes),
+		scan.SetDefault("WriterOptions.Parallelism", &o.Parallelism, 0), // the stripe's
 	); err != nil {
 		return err
 	}

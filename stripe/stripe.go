@@ -66,7 +66,7 @@ type Source interface {
 // ErrBatchTooLarge says that rows do not fit one array: their strings or items
 // need more than 32-bit offsets, or more memory than the options of the reader
 // allow. Fewer rows at a time may fit.
-var ErrBatchTooLarge = fmt.Errorf("%w: batch too large, read fewer rows at a time", fault.ErrLimit)
+var ErrBatchTooLarge = fault.ErrBatchTooLarge
 
 // ValueError is a value that cannot be converted to the type that it is to be stored
 // as, or to the Arrow type that it is read as.

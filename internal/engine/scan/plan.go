@@ -1,8 +1,10 @@
-package shard
+package scan
 
 import (
 	"math"
 	"slices"
+
+	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // task is the rows of one batch: rows from up to to of a stripe, counted in it.
@@ -14,9 +16,9 @@ type task struct {
 
 // plan gives the tasks of a scan, in order, one after the other.
 type plan struct {
-	shard   *Shard
-	rows    []RowRange // left to do; the first one is being cut
-	stripes []bool     // nil: all
+	table   Table
+	rows    []rowset.Range // left to do; the first one is being cut
+	stripes []bool         // nil: all
 	batch   int64
 	most    int64 // rows to plan
 	left    int64 // of these
@@ -25,53 +27,52 @@ type plan struct {
 	ended   bool  // there is none
 }
 
-// newPlan plans a scan of a shard, which may be far away.
-func newPlan(s *Shard, o *ScanOptions, far bool) *plan {
-	p := &plan{shard: s, batch: int64(o.BatchRows), most: math.MaxInt64}
+// newPlan plans a scan. With windows, the bytes of several tasks are read together.
+func newPlan(t Table, o *Options, windows bool) *plan {
+	p := &plan{table: t, batch: int64(o.BatchRows), most: math.MaxInt64}
 	if o.Filter.IsZero() {
 		p.most = o.Limit
 	}
 	p.left = p.most
 	if o.Rows == nil {
-		p.rows = []RowRange{{From: 0, To: s.NumRows()}}
+		p.rows = []rowset.Range{{From: 0, To: t.NumRows()}}
 	} else {
 		p.rows = slices.Clone(o.Rows)
 	}
 	if o.Stripes != nil {
-		p.stripes = make([]bool, s.NumStripes())
+		p.stripes = make([]bool, t.NumStripes())
 		for _, i := range o.Stripes {
 			p.stripes[i] = true
 		}
 	}
-	if !o.Filter.IsZero() && !far {
-		p.batch = min(p.batch, s.NumRows()) * p.together(o)
+	if !o.Filter.IsZero() && !windows {
+		p.batch = min(p.batch, t.NumRows()) * p.batchesPerTask(o)
 	}
-	p.find()
+	p.advance()
 	return p
 }
 
-// together is how many batches' rows make one task if there is a filter: as many as leave
-// enough tasks for all workers. Of a shard far away what batches need is read for several
-// of them anyway.
-func (p *plan) together(o *ScanOptions) int64 {
-	const most, each = 16, 8 // batches of a task, tasks of a worker
+// batchesPerTask is how many batches' rows make one task if there is a filter: as many as
+// leave enough tasks for all workers.
+func (p *plan) batchesPerTask(o *Options) int64 {
+	const most, tasks = 16, 8 // batches of a task, tasks of a worker
 	if o.Parallelism == 1 {
 		return most
 	}
-	return min(max(p.count()/p.batch/int64(each*o.Parallelism), 1), most)
+	return min(max(p.count()/p.batch/int64(tasks*o.Parallelism), 1), most)
 }
 
 // next gives the next task; ok is false after the last one.
 func (p *plan) next() (t task, ok bool) {
 	t, ok = p.ahead, !p.ended
 	if ok {
-		p.find()
+		p.advance()
 	}
 	return t, ok
 }
 
-// find finds the task that follows.
-func (p *plan) find() {
+// advance finds the task that follows.
+func (p *plan) advance() {
 	var ok bool
 	p.ahead, ok = p.cut()
 	p.ended = !ok
@@ -87,7 +88,7 @@ func (p *plan) cut() (t task, ok bool) {
 			continue
 		}
 		p.seek(r.From)
-		st := p.shard.file.Stripe(p.stripe)
+		st := p.table.Stripe(p.stripe)
 		end := min(r.To, st.Position()+st.Rows())
 		if p.stripes != nil && !p.stripes[p.stripe] {
 			r.From = end
@@ -113,26 +114,32 @@ func (p *plan) count() (n int64) {
 
 // seek finds the stripe that holds a row.
 func (p *plan) seek(row int64) {
-	at := func(i int) bool {
-		st := p.shard.file.Stripe(i)
-		return row >= st.Position() && row < st.Position()+st.Rows()
-	}
-	if p.stripe < p.shard.NumStripes() && at(p.stripe) {
-		return
-	}
-	p.stripe = p.shard.stripeOf(row)
-}
-
-// stripeOf is the stripe that holds a row: the last that begins at it or before.
-func (s *Shard) stripeOf(row int64) int {
-	lo, hi := 0, s.NumStripes()-1
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if s.file.Stripe(mid).Position() <= row {
-			lo = mid
-		} else {
-			hi = mid - 1
+	if p.stripe < p.table.NumStripes() {
+		st := p.table.Stripe(p.stripe)
+		if row >= st.Position() && row < st.Position()+st.Rows() {
+			return
 		}
 	}
-	return lo
+	p.stripe = stripeOf(p.table, row)
+}
+
+// wanted are the rows of a stripe that a scan may come to.
+func (o *Options) wanted(st Stripe, most int64) rowset.Set {
+	if o.Stripes != nil && !slices.Contains(o.Stripes, st.Index()) {
+		return rowset.Set{}
+	}
+	from, to := st.Position(), st.Position()+st.Rows()
+	ranges := o.Rows
+	if ranges == nil {
+		ranges = []rowset.Range{{From: from, To: to}}
+	}
+	rows := make([]rowset.Range, 0, len(ranges))
+	for _, r := range ranges {
+		r = rowset.Range{From: max(r.From, from) - from, To: min(r.To, to) - from}
+		if r.To-r.From > most {
+			r.To = r.From + most
+		}
+		rows = append(rows, r)
+	}
+	return rowset.Of(rows...)
 }

@@ -1,4 +1,4 @@
-package shard
+package scan
 
 import (
 	"context"
@@ -10,11 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/stripe/blocks"
-	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/internal/engine/scan/source"
 )
 
 // Explanation is how a scan finds its rows, and what it took if it was run.
@@ -38,7 +35,7 @@ type StripeExplanation struct {
 
 // StepExplanation is what is left of a stripe after a source.
 type StepExplanation struct {
-	Source Sources
+	Source source.Kinds
 	Left   int64  // rows that may meet the filter
 	Sure   int64  // those among them that do
 	Ranges int    // that the rows that are left make
@@ -62,15 +59,22 @@ type RunExplanation struct {
 	Elapsed                     time.Duration
 }
 
-// scanStats count what a scan does.
-type scanStats struct {
-	blocks.Counters
+// runStats count what a scan does.
+type runStats struct {
+	reads                 Counters
 	evaluated             atomic.Int64
-	prune, choose, decode atomic.Int64 // nanoseconds
+	prune, filter, decode stopwatch
 
 	mu      sync.Mutex
 	columns map[openedColumn]int64 // blocks of those that were opened
 }
+
+// stopwatch adds up the time of several goroutines.
+type stopwatch struct{ nanoseconds atomic.Int64 }
+
+func (w *stopwatch) since(start time.Time) { w.nanoseconds.Add(int64(time.Since(start))) }
+
+func (w *stopwatch) total() time.Duration { return time.Duration(w.nanoseconds.Load()) }
 
 type openedColumn struct {
 	stripe int
@@ -78,7 +82,7 @@ type openedColumn struct {
 }
 
 // open notes that a column was opened, maybe a part of it.
-func (s *scanStats) open(stripe int, id uint32, c *read.Column) {
+func (s *runStats) open(stripe int, id uint32, c ColumnReader) {
 	if s == nil {
 		return
 	}
@@ -91,34 +95,34 @@ func (s *scanStats) open(stripe int, id uint32, c *read.Column) {
 	s.columns[k] = max(s.columns[k], c.Blocks())
 }
 
-// Explain tells which rows a scan would look at, and why not at others. It reads
-// metadata, and for filters what they are held against: dictionaries and indexes.
-func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	sc, err := s.newScanner(ctx, o)
+// Explain tells which rows a scan would look at, and why not at others.
+func Explain(ctx context.Context, t Table, o Options) (*Explanation, error) {
+	sc, err := newScanner(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
 	defer sc.close()
-	x := &Explanation{Filter: o.Filter.String(), Rows: s.NumRows()}
+	x := &Explanation{Filter: o.Filter.String(), Rows: t.NumRows()}
 	for _, f := range sc.schema.Fields() {
 		x.Columns = append(x.Columns, f.Name)
 	}
-	asked := map[int]rowset.Set{}
+	seen := map[int]bool{}
 	var order []int
-	for t, ok := sc.plan.next(); ok; t, ok = sc.plan.next() {
-		if _, seen := asked[t.stripe]; !seen {
+	plan := sc.queue.plan
+	for t, ok := plan.next(); ok; t, ok = plan.next() {
+		if !seen[t.stripe] {
 			order = append(order, t.stripe)
 		}
+		seen[t.stripe] = true
 		x.Asked += t.to - t.from
-		asked[t.stripe] = asked[t.stripe].Or(rowset.Of(rowset.Range{From: t.from, To: t.to}))
 	}
 	if sc.filter != nil {
-		x.Looks = sc.filter.bound.Columns()
+		x.Looks = sc.filter.expr.Columns()
 	}
 	for _, i := range order {
-		st := StripeExplanation{Stripe: i, Rows: s.file.Stripe(i).Rows()}
+		st := StripeExplanation{Stripe: i, Rows: t.Stripe(i).Rows()}
 		if sc.filter != nil {
-			f, err := newOpenStripe(sc, i).filter()
+			f, err := newStripeScan(sc, i).filter()
 			if err != nil {
 				return nil, fault.InStripe(err, i)
 			}
@@ -129,32 +133,32 @@ func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error
 	return x, nil
 }
 
-// Analyze is Explain, and runs the scan.
-func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
-	before := s.file.Reads()
+// Analyze is [Explain], and runs the scan.
+func Analyze(ctx context.Context, t Table, o Options) (*Explanation, error) {
+	before := t.Requests()
 	start := time.Now()
-	sc, err := s.newCutter(ctx, o)
+	r, err := newRebatcher(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
-	sc.stats = &scanStats{}
+	r.stats = &runStats{reads: t.NewCounters()}
 	run := &RunExplanation{}
 	for err == nil {
 		var rows int64
-		if rows, err = sc.step(); err == nil {
+		if rows, err = r.step(); err == nil {
 			run.Rows += rows
 			run.Batches++
 		}
 	}
-	sc.close()
+	r.close()
 	if !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	run.Elapsed = time.Since(start)
-	after := s.file.Reads()
-	run.Requests, run.Bytes, run.Read = after.Requests-before.Requests, after.Bytes-before.Bytes, after.Took-before.Took
-	sc.stats.put(run)
-	x, err := s.Explain(ctx, o)
+	after := t.Requests()
+	run.Requests, run.Bytes, run.Read = after.N-before.N, after.Bytes-before.Bytes, after.Took-before.Took
+	r.stats.put(run)
+	x, err := Explain(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
@@ -162,9 +166,9 @@ func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error
 	return x, nil
 }
 
-// step is next for those who do not want the batch.
-func (c *cutter) step() (rows int64, err error) {
-	_, _, b, err := c.next()
+// step is next, without the batch.
+func (r *rebatcher) step() (rows int64, err error) {
+	_, _, b, err := r.next()
 	if err != nil {
 		return 0, err
 	}
@@ -172,31 +176,32 @@ func (c *cutter) step() (rows int64, err error) {
 	return b.NumRows(), nil
 }
 
-func (s *scanStats) put(r *RunExplanation) {
+func (s *runStats) put(r *RunExplanation) {
 	r.Evaluated = s.evaluated.Load()
 	for _, n := range s.columns {
 		r.BlocksOfColumns += n
 	}
-	r.BlocksAgain = s.Blocks.Load() - s.Distinct()
-	r.Blocks, r.BlockBytes, r.WholeBlocks, r.Values = s.Blocks.Load(), s.Bytes.Load(), s.Whole.Load(), s.Values.Load()
-	r.Prune, r.Choose, r.Decode = time.Duration(s.prune.Load()), time.Duration(s.choose.Load()), time.Duration(s.decode.Load())
+	c := s.reads.Counts()
+	r.BlocksAgain = c.Blocks - c.Distinct
+	r.Blocks, r.BlockBytes, r.WholeBlocks, r.Values = c.Blocks, c.BlockBytes, c.Whole, c.Values
+	r.Prune, r.Choose, r.Decode = s.prune.total(), s.filter.total(), s.decode.total()
 }
 
-// counters are what reads of columns add to, nil if nobody wants to know.
-func (s *scanStats) counters() *blocks.Counters {
+// counters are what reads of columns add to, nil if the scan is not analyzed.
+func (s *runStats) counters() Counters {
 	if s == nil {
 		return nil
 	}
-	return &s.Counters
+	return s.reads
 }
 
 // trace notes what a source has left.
-func (f *stripeFilter) trace(source Sources, note string) {
+func (f *stripeFilter) trace(kind source.Kinds, note string) {
 	ranges := 0
 	for range f.maybe.Ranges() {
 		ranges++
 	}
-	f.steps = append(f.steps, StepExplanation{source, f.maybe.Len(), f.sure.Len(), ranges, note})
+	f.steps = append(f.steps, StepExplanation{kind, f.maybe.Len(), f.sure.Len(), ranges, note})
 }
 
 // String prints the explanation.
@@ -265,19 +270,4 @@ func plural(n int64, what string) string {
 		return fmt.Sprintf("%d %ses", n, what)
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// kept tells how many entries of dictionaries leaves want.
-func (f *stripeFilter) kept(leaves []*filter.Node) string {
-	var out []string
-	for _, n := range leaves {
-		if c := f.leaves[n]; c != nil {
-			kept := 0
-			for _, k := range c.keep {
-				kept += int(k)
-			}
-			out = append(out, fmt.Sprintf("%d of %d entries of %s", kept, len(c.keep), f.pred.bound.Column(n.Column).Path))
-		}
-	}
-	return strings.Join(out, ", ")
 }

@@ -5,37 +5,19 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/stripe/read"
 )
-
-// Count is the number of rows that meet a filter. It reads nothing but the columns
-// of the filter, and of these only what statistics, Bloom filters, value
-// dictionaries and range indexes leave open.
-func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
-	if e.IsZero() {
-		_, err := s.project(ctx, []string{}) // refuses what a scan refuses
-		return s.NumRows(), err
-	}
-	n := int64(0)
-	for b, err := range s.Scan(ctx, ScanOptions{Filter: e, Columns: []string{}, AsReady: true}) {
-		if err != nil {
-			return 0, err
-		}
-		n += b.NumRows()
-	}
-	return n, nil
-}
 
 // Summary is what statistics say about a column, without a look at its values.
 type Summary struct {
 	Rows  int64
 	Nulls int64 // -1 if that is not known
 	// Min and Max are bounds of the values that are neither null nor NaN: arrays of
-	// one value of the column's bare type (see stripe.Physical), nil if there are no
+	// one value of the column's physical type (see stripe.Physical), nil if there are no
 	// such values or bounds are not known. They are values of the column themselves
 	// if MinExact and MaxExact say so, else they may be less and greater.
 	Min, Max           arrow.Array
@@ -48,7 +30,7 @@ type Summary struct {
 // Summary gives what the statistics of the column at path say, which may be one
 // inside of structs. Nulls are those of the column, and of the structs it is in.
 func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
-	p, err := s.project(ctx, []string{path})
+	p, err := s.table.Project(ctx, []string{path})
 	if err != nil {
 		return nil, err
 	}
@@ -57,14 +39,14 @@ func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
 		return nil, err
 	}
 	out := &Summary{Rows: s.NumRows(), Nulls: -1, Distinct: -1}
-	col := &p.columns[0]
+	col := &p.Columns[0]
 	certain := true // no struct above the column is null
 	for i := range nodes {
 		d, err := s.descriptor(ctx, nodes[i].ID())
 		if err != nil {
 			return nil, err
 		}
-		nulls, known := nullsOf(d)
+		nulls, known := shardtable.NullsOf(d)
 		if i < len(nodes)-1 {
 			certain = certain && known && nulls == 0 && int64(d.PositionCount) == s.NumRows()
 			if len(col.Children) != 1 {

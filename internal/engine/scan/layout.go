@@ -1,29 +1,28 @@
-package shard
+package scan
 
 import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
-// Strings is how a scan or Take lays out texts: columns, and parts of nested ones, of the
+// StringLayout is how a scan or Take lays out texts: columns, and parts of nested ones, of the
 // types string, large_string and string_view, and dictionaries of these.
-type Strings uint8
+type StringLayout uint8
 
 // The layouts. The zero value is the default.
 const (
-	StringsAsKept     Strings = iota // by the type of the column
-	StringsPlain                     // string
-	StringsLarge                     // large_string
-	StringsView                      // string_view
-	StringsDictionary                // dictionary<int32, string>: fast where they are stored like that, slow elsewhere
+	StringsAsKept     StringLayout = iota // by the type of the column
+	StringsPlain                          // string
+	StringsLarge                          // large_string
+	StringsView                           // string_view
+	StringsDictionary                     // dictionary<int32, string>: fast where they are stored like that, slow elsewhere
 )
 
 // String is the name of the layout.
-func (s Strings) String() string {
+func (s StringLayout) String() string {
 	switch s {
 	case StringsAsKept:
 		return "as kept"
@@ -36,35 +35,35 @@ func (s Strings) String() string {
 	case StringsDictionary:
 		return "dictionary"
 	}
-	return fmt.Sprintf("Strings(%d)", uint8(s))
+	return fmt.Sprintf("StringLayout(%d)", uint8(s))
 }
 
-func (s Strings) check(option string) error {
+func (s StringLayout) check(option string) error {
 	if s > StringsDictionary {
 		return fmt.Errorf("%s is unknown: %v", option, s)
 	}
 	return nil
 }
 
-// of is a projection with texts laid out like this.
-func (s Strings) of(p *projection) *projection {
+// apply is a projection with texts laid out like this.
+func (s StringLayout) apply(p *Projection) *Projection {
 	if s == StringsAsKept {
 		return p
 	}
-	out := &projection{columns: make([]arrowmap.Column, len(p.columns))}
-	fields := make([]arrow.Field, len(p.columns))
-	for i, c := range p.columns {
-		out.columns[i], _ = s.column(c)
-		fields[i] = out.columns[i].Arrow
+	out := &Projection{Columns: make([]Column, len(p.Columns))}
+	fields := make([]arrow.Field, len(p.Columns))
+	for i, c := range p.Columns {
+		out.Columns[i], _ = s.column(c)
+		fields[i] = out.Columns[i].Arrow
 	}
-	meta := p.schema.Metadata()
-	out.schema = arrow.NewSchema(fields, &meta)
+	meta := p.Schema.Metadata()
+	out.Schema = arrow.NewSchema(fields, &meta)
 	return out
 }
 
 // column is a column with its texts, and those inside of it, laid out like this;
 // changed tells whether there are any.
-func (s Strings) column(c arrowmap.Column) (out arrowmap.Column, changed bool) {
+func (s StringLayout) column(c Column) (out Column, changed bool) {
 	switch c.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
 		return s.text(c)
@@ -73,7 +72,7 @@ func (s Strings) column(c arrowmap.Column) (out arrowmap.Column, changed bool) {
 		return c, false
 	}
 	out = c
-	out.Children = make([]arrowmap.Column, len(c.Children))
+	out.Children = make([]Column, len(c.Children))
 	kids := make([]arrow.DataType, len(c.Children))
 	for i, child := range c.Children {
 		kid, ok := s.column(child)
@@ -83,14 +82,14 @@ func (s Strings) column(c arrowmap.Column) (out arrowmap.Column, changed bool) {
 	if !changed {
 		return c, false
 	}
-	out.Plain = stripe.WithChildren(c.Plain, kids)
+	out.Plain = arrowutil.WithChildren(c.Plain, kids)
 	out.Arrow.Type = out.Plain
 	return out, true
 }
 
 // text is a column of texts laid out like this, unless it is more than these and a
 // dictionary.
-func (s Strings) text(c arrowmap.Column) (out arrowmap.Column, changed bool) {
+func (s StringLayout) text(c Column) (out Column, changed bool) {
 	if len(c.Wraps) > 1 || len(c.Wraps) == 1 && c.Wraps[0].ID() != arrow.DICTIONARY {
 		return c, false
 	}

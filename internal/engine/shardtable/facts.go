@@ -1,4 +1,4 @@
-package shard
+package shardtable
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
@@ -8,6 +8,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/stripe/read"
@@ -15,10 +16,10 @@ import (
 
 // factsOf is what descriptors say about a column: those of the nodes that lead to
 // it, the column's own last. A nil one is of a field that is not there: all null.
-func factsOf(col *arrowmap.Column, nodes []*shardpb.FieldDescriptor) filter.Facts {
+func factsOf(col *scan.Column, nodes []*shardpb.FieldDescriptor) filter.Facts {
 	f := filter.Facts{NoNulls: true}
 	for _, d := range nodes {
-		nulls, known := nullsOf(d)
+		nulls, known := NullsOf(d)
 		f.NoNulls = f.NoNulls && known && nulls == 0
 		f.NoValues = f.NoValues || d == nil || known && nulls == d.PositionCount
 	}
@@ -29,7 +30,7 @@ func factsOf(col *arrowmap.Column, nodes []*shardpb.FieldDescriptor) filter.Fact
 	}
 	if s := d.GetFloatingStats(); s != nil {
 		f.NoNaNs = s.NanCount == 0
-		nulls, known := nullsOf(d)
+		nulls, known := NullsOf(d)
 		f.NoValues = f.NoValues || known && nulls+s.NanCount == d.PositionCount
 	}
 	if s := d.GetBooleanStats(); s != nil && s.TrueCount == 0 {
@@ -58,8 +59,8 @@ func isNull(v *commonpb.AnyValue) bool {
 	return ok
 }
 
-// nullsOf is the number of nulls, if it is known.
-func nullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
+// NullsOf is the number of nulls, if it is known.
+func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 	switch {
 	case d == nil:
 		return 0, false
@@ -75,7 +76,7 @@ func nullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 
 // limitOf is a bound in the form that it has in Arrow arrays of the column, none if
 // it has none.
-func limitOf(col *arrowmap.Column, v *commonpb.AnyValue) filter.Limit {
+func limitOf(col *scan.Column, v *commonpb.AnyValue) filter.Limit {
 	if isText(col) {
 		b, ok := textOf(v)
 		if !ok {
@@ -99,7 +100,7 @@ func limitOf(col *arrowmap.Column, v *commonpb.AnyValue) filter.Limit {
 }
 
 // isText tells whether Arrow values of a column are the stored byte strings.
-func isText(col *arrowmap.Column) bool {
+func isText(col *scan.Column) bool {
 	switch col.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		return col.Rule == arrowmap.Same || col.Rule == arrowmap.Text
@@ -167,17 +168,19 @@ func signedLimits(arr arrow.Array) func(i int) filter.Limit {
 	return limits(arr, func(i int) int64 { return v[i] }, filter.IntLimit)
 }
 
-// bloomOf is the Bloom filter of a column as a question, nil if there is none.
-func bloomOf(col *arrowmap.Column, d *shardpb.FieldDescriptor) func(value []byte) bool {
+// bloomOf opens the Bloom filter of a column, nil if there is none.
+func bloomOf(col *scan.Column, d *shardpb.FieldDescriptor) func() func(value []byte) bool {
 	b := d.GetMembershipFilters().GetSbbf()
 	if b == nil || !isText(col) {
 		return nil
 	}
-	f, ok := sbbf.Open(b.HashAlgorithm, b.HashSeed, b.Data)
-	if !ok {
-		return nil
+	return func() func([]byte) bool {
+		f, ok := sbbf.Open(b.HashAlgorithm, b.HashSeed, b.Data)
+		if !ok {
+			return nil
+		}
+		return f.MayContain
 	}
-	return f.MayContain
 }
 
 func textOf(v *commonpb.AnyValue) (string, bool) {

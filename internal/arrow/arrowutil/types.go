@@ -1,0 +1,32 @@
+package arrowutil
+
+import "github.com/apache/arrow-go/v18/arrow"
+
+// WithChildren is a nested type whose children have other types.
+func WithChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
+	field := func(f arrow.Field, i int) arrow.Field {
+		f.Type = kids[i]
+		return f
+	}
+	switch dt := dt.(type) {
+	case *arrow.ListType:
+		return arrow.ListOfField(field(dt.ElemField(), 0))
+	case *arrow.LargeListType:
+		return arrow.LargeListOfField(field(dt.ElemField(), 0))
+	case *arrow.ListViewType:
+		return arrow.ListViewOfField(field(dt.ElemField(), 0))
+	case *arrow.LargeListViewType:
+		return arrow.LargeListViewOfField(field(dt.ElemField(), 0))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOfField(dt.Len(), field(dt.ElemField(), 0))
+	case *arrow.MapType:
+		return arrow.MapOfFields(field(dt.KeyField(), 0), field(dt.ItemField(), 1))
+	case *arrow.StructType:
+		fields := dt.Fields()
+		for i := range fields {
+			fields[i] = field(fields[i], i)
+		}
+		return arrow.StructOf(fields...)
+	}
+	return dt
+}

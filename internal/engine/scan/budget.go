@@ -1,0 +1,16 @@
+package scan
+
+import "sync/atomic"
+
+// budget counts the bytes that a scan holds beside the batch that it has given.
+type budget struct {
+	limit   int64
+	batches atomic.Int64 // of decoded batches in the queue
+	ahead   atomic.Int64 // that were read ahead of decoding
+}
+
+// used is how many bytes are held.
+func (b *budget) used() int64 { return b.batches.Load() + b.ahead.Load() }
+
+// allows tells whether so many more bytes stay within the limit.
+func (b *budget) allows(bytes int64) bool { return b.used()+bytes <= b.limit }

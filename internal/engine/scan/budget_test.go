@@ -1,0 +1,86 @@
+package scan_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/shardtable"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// openRows makes a shard of numbered rows, of numbers that repeat every thousand rows, and
+// of texts.
+func openRows(t *testing.T, rows, stripeRows int) *shardtable.Table {
+	ctx := context.Background()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "row", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "delay", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "text", Type: arrow.BinaryTypes.String},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for i := range rows {
+		b.Field(0).(*array.Int64Builder).Append(int64(i))
+		b.Field(1).(*array.Float64Builder).Append(float64(i % 1000))
+		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("%x", i*2654435761))
+	}
+	location := filepath.Join(t.TempDir(), "s")
+	w, err := shard.Create(ctx, location, schema, shard.WriterOptions{StripeRows: int64(stripeRows)})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(ctx, b.NewRecordBatch()))
+	require.NoError(t, w.Close(ctx))
+	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { f.Close() })
+	s, err := f.Schema(ctx)
+	require.NoError(t, err)
+	return shardtable.New(f, s, shardtable.Options{})
+}
+
+func where(t *testing.T, text string) filter.Expr {
+	e, err := filter.Parse(text)
+	require.NoError(t, err)
+	return e
+}
+
+// TestBudget scans with little memory, and holds what was read ahead and decoded against it
+// at every step.
+func TestBudget(t *testing.T) {
+	table := openRows(t, 300_000, 120_000)
+	for _, o := range []scan.Options{{}, {AsReady: true}, {Filter: where(t, "delay < 900")}, {Filter: where(t, "row >= 150000"), AsReady: true}} {
+		o.MemoryLimit, o.FetchBytes, o.BatchRows, o.Parallelism = 4<<20, 1<<20, 4096, 4
+		o.FetchGap = storage.RemoteGap
+		sc, err := scan.NewScanner(context.Background(), table, o)
+		require.NoError(t, err)
+		rows, most := int64(0), int64(0)
+		for {
+			b, err := sc.Next()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			rows += b.NumRows()
+			all, ahead, windows := sc.Held()
+			require.GreaterOrEqual(t, ahead, int64(0))
+			most = max(most, all)
+			require.LessOrEqual(t, windows, 6)
+			b.Release()
+		}
+		require.LessOrEqual(t, most, o.MemoryLimit)
+		require.Positive(t, rows)
+		sc.Leave()
+		require.Zero(t, sc.AheadAfter(), "bytes that were counted and not dropped")
+		sc.Close()
+	}
+}

@@ -1,0 +1,50 @@
+package scan
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Scanner is a scan, step by step.
+type Scanner struct{ sc *scanner }
+
+// NewScanner begins a scan.
+func NewScanner(ctx context.Context, t Table, o Options) (Scanner, error) {
+	sc, err := newScanner(ctx, t, o)
+	return Scanner{sc}, err
+}
+
+// Next gives the next batch; io.EOF after the last one.
+func (s Scanner) Next() (arrow.RecordBatch, error) {
+	_, b, err := s.sc.next()
+	return b, err
+}
+
+// Held is the bytes that the scan holds, those of them that were read ahead, and the number
+// of read windows that they are in.
+func (s Scanner) Held() (all, ahead int64, windows int) {
+	q := &s.sc.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w := &q.current.windows
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return s.sc.budget.used(), s.sc.budget.ahead.Load(), len(w.result.windows) + len(w.filter.windows)
+}
+
+// Leave drops what was read ahead of the last stripe, as the next stripe would do.
+func (s Scanner) Leave() {
+	q := &s.sc.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	last := q.current
+	q.current = nil
+	q.dropWindows(last)
+}
+
+// AheadAfter is the bytes that are still counted as read ahead.
+func (s Scanner) AheadAfter() int64 { return s.sc.budget.ahead.Load() }
+
+// Close ends the scan.
+func (s Scanner) Close() { s.sc.close() }

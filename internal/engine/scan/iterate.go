@@ -1,0 +1,143 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+)
+
+// Batch is some rows of a scan, and which they are.
+type Batch struct {
+	arrow.RecordBatch
+	Stripe int            // that the rows are of
+	Rows   []rowset.Range // counted in the table, ascending; as many as the batch has
+}
+
+// Scan gives the rows of a table as record batches, each valid until the next step.
+func Scan(ctx context.Context, t Table, o Options) iter.Seq2[arrow.RecordBatch, error] {
+	return func(yield func(arrow.RecordBatch, error) bool) {
+		each(ctx, t, o, func(_ *job, _ rowset.Set, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
+	}
+}
+
+// Batches is [Scan] for batches that say which rows they have.
+func Batches(ctx context.Context, t Table, o Options) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		each(ctx, t, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
+			if err != nil {
+				return yield(Batch{}, err)
+			}
+			return yield(Batch{batch, j.task.stripe, slices.Collect(rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
+		})
+	}
+}
+
+// each calls yield for each batch, its rows and the job that made it, until it gives false.
+func each(ctx context.Context, t Table, o Options, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
+	r, err := newRebatcher(ctx, t, o)
+	if err != nil {
+		yield(nil, rowset.Set{}, nil, err)
+		return
+	}
+	defer r.close()
+	for {
+		j, rows, batch, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			yield(nil, rowset.Set{}, nil, err)
+			return
+		}
+		more := yield(j, rows, batch, nil)
+		batch.Release()
+		if !more {
+			return
+		}
+	}
+}
+
+// Count is the number of rows that a filter is true for.
+func Count(ctx context.Context, t Table, e filter.Expr) (int64, error) {
+	if e.IsZero() {
+		_, err := t.Project(ctx, []string{}) // refuses what a scan refuses
+		return t.NumRows(), err
+	}
+	n := int64(0)
+	for b, err := range Scan(ctx, t, Options{Filter: e, Columns: []string{}, AsReady: true}) {
+		if err != nil {
+			return 0, err
+		}
+		n += b.NumRows()
+	}
+	return n, nil
+}
+
+// NewReader gives the rows of a scan as an [array.RecordReader].
+func NewReader(ctx context.Context, t Table, o Options) (array.RecordReader, error) {
+	batches, err := newRebatcher(ctx, t, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{batches: batches}
+	r.refs.Store(1)
+	return r, nil
+}
+
+// reader is a scan as an array.RecordReader.
+type reader struct {
+	refs    atomic.Int64
+	batches *rebatcher
+	batch   arrow.RecordBatch
+	err     error
+	ended   bool
+}
+
+func (r *reader) Retain() { r.refs.Add(1) }
+
+func (r *reader) Release() {
+	if r.refs.Add(-1) == 0 {
+		r.drop()
+		r.ended = true
+		r.batches.close()
+	}
+}
+
+func (r *reader) drop() {
+	if r.batch != nil {
+		r.batch.Release()
+		r.batch = nil
+	}
+}
+
+func (r *reader) Schema() *arrow.Schema { return r.batches.schema }
+
+func (r *reader) Next() bool {
+	r.drop()
+	if r.ended {
+		return false
+	}
+	var err error
+	if _, _, r.batch, err = r.batches.next(); err != nil {
+		r.ended, r.batch = true, nil
+		if !errors.Is(err, io.EOF) {
+			r.err = err
+		}
+		r.batches.close()
+		return false
+	}
+	return true
+}
+
+func (r *reader) RecordBatch() arrow.RecordBatch { return r.batch }
+func (r *reader) Record() arrow.RecordBatch      { return r.batch }
+func (r *reader) Err() error                     { return r.err }

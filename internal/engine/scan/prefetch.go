@@ -1,0 +1,144 @@
+package scan
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Of a table whose requests are slow, the bytes of all columns are read together: first
+// what opening the columns takes (or all of a stripe, if that is little), then the blocks,
+// for the rows of several batches.
+
+// stripePrefetcher is how far a scan has read what it takes to look for columns in stripes.
+type stripePrefetcher struct {
+	mu sync.Mutex
+	to int // stripes before this one are read, or not wanted
+}
+
+// prefetchStripes reads what it takes to look for columns in a stripe, and in those that the
+// scan comes to next.
+func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
+	p := &sc.prefetcher
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !sc.windows() || index < p.to {
+		return nil
+	}
+	stripes := []int{index}
+	end := sc.table.NumStripes()
+	if sc.o.Limit < math.MaxInt64 {
+		end = index + 1 // it may have enough
+	}
+	for index++; index < end && len(stripes) < sc.coalesce.Requests; index++ {
+		if !sc.wanted(index).Empty() {
+			stripes = append(stripes, index)
+		}
+	}
+	p.to = index
+	return sc.table.PrefetchStripes(ctx, stripes)
+}
+
+// wanted are the rows of a stripe that the scan may come to.
+func (sc *scanner) wanted(stripe int) rowset.Set {
+	return sc.o.wanted(sc.table.Stripe(stripe), sc.most)
+}
+
+// prefetchToOpen reads what opening columns takes, and all of them if all rows are wanted,
+// and are little.
+func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []Column, parts Parts) (f storage.Prefetched, err error) {
+	sc := s.scan
+	if !sc.windows() {
+		return nil, nil
+	}
+	var ranges []storage.ByteRange
+	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
+		if ranges, err = s.stripe.RangesToOpen(ctx, columns, AllValues, math.MaxInt64); err != nil {
+			return nil, err
+		}
+	}
+	if len(ranges) == 0 || storage.TotalSize(ranges) > sc.coalesce.Limit {
+		if ranges, err = s.stripe.RangesToOpen(ctx, columns, parts, sc.coalesce.Limit); err != nil {
+			return nil, err
+		}
+	}
+	f, err = storage.Prefetch(ctx, ranges, sc.coalesce)
+	s.windows.addOpened(f.Size())
+	return f, err
+}
+
+// fetchColumns reads the bytes of the result's columns for a job ahead.
+func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
+	switch {
+	case !sc.windows():
+		return nil, nil
+	case sc.filter != nil:
+		return sc.fetchFiltered(j)
+	}
+	return j.stripe.windows.result.fetch(j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (ColumnReader, error) {
+		return j.stripe.column(sc.ctx, i, false)
+	})
+}
+
+// fetchFiltered reads the bytes of the result's columns for the rows that a filter has left
+// of a job. If these take about as much as all its rows, so will those of the jobs that
+// follow, and are read with them.
+func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
+	defer fault.Recover(&err)
+	var others []ColumnReader // that the filter does not look at
+	var some, all []storage.ByteRange
+	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
+	for i := range sc.columns {
+		col := &sc.columns[i]
+		if j.hasDecoded(col) {
+			continue
+		}
+		c, err := j.stripe.column(sc.ctx, i, false)
+		if err != nil {
+			return nil, err
+		}
+		some = c.AppendRanges(some, j.rows)
+		if !sc.filter.looksAt(col.ID) {
+			others = append(others, c)
+			all = c.AppendRanges(all, rows)
+		}
+	}
+	have = j.looked
+	if 2*storage.TotalSize(some) >= storage.TotalSize(all) {
+		looks, err := j.stripe.filter()
+		if err != nil {
+			return nil, err
+		}
+		wanted := sc.wanted(j.stripe.index).And(looks.maybe)
+		f, err := j.stripe.windows.result.fetch(j, len(others), wanted, func(i int) (ColumnReader, error) { return others[i], nil })
+		if err != nil {
+			return nil, err
+		}
+		have = slices.Concat(have, f)
+	}
+	f, err := storage.Prefetch(sc.ctx, have.Missing(some), sc.coalesce)
+	j.read = f.Size()
+	sc.budget.ahead.Add(j.read)
+	return slices.Concat(have, f), err
+}
+
+// fetchFilter reads the bytes of the filter's columns for a job ahead, and for those that
+// follow.
+func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (storage.Prefetched, error) {
+	if !sc.windows() {
+		return nil, nil
+	}
+	unknown := f.unknown()
+	if j.rows.And(unknown).Empty() {
+		return nil, nil
+	}
+	wanted := sc.wanted(j.stripe.index).And(unknown)
+	return j.stripe.windows.filter.fetch(j, len(f.columns), wanted, func(i int) (ColumnReader, error) {
+		return f.reader(sc.ctx, i)
+	})
+}

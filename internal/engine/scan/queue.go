@@ -1,0 +1,294 @@
+package scan
+
+import (
+	"context"
+	"io"
+	"math"
+	"slices"
+	"sync"
+)
+
+// queue holds the jobs of a scan that are under way, in the order of the plan, and says
+// which work is next. A job joins when no other has work left, unless the queue is full or
+// the budget is used up. The error of a job comes out when it is the job's turn.
+type queue struct {
+	ctx     context.Context
+	budget  *budget
+	asReady bool // jobs leave in any order
+	columns int  // of a job
+	chunk   int  // of these a worker takes at a time
+	window  int  // most jobs in the queue
+	coming  int64
+	open    func(task) *stripeScan // opens the stripe of a task
+	make    func(task, *stripeScan) *job
+
+	mu      sync.Mutex
+	changed sync.Cond
+	plan    *plan
+	jobs    []*queued
+	current *stripeScan // of the newest job
+	newest  int64       // row that the newest job begins at
+	average int64       // bytes of a batch, of late
+	planned bool        // the plan has no more tasks
+	ended   bool
+}
+
+// queued is a job in the queue, and how far it is.
+type queued struct {
+	*job
+	stage   stage
+	next    int // first column that no worker has taken
+	pending int // columns that are not decoded
+	size    int64
+	err     error
+}
+
+// stage is what is to be done with a job next.
+type stage uint8
+
+const (
+	toFilter stage = iota
+	filtering
+	toDecode
+)
+
+// done tells whether a job has its batch, or its error.
+func (j *queued) done() bool { return j.stage == toDecode && j.pending == 0 }
+
+// work is what a worker does at a time: it filters the rows of a job, or decodes the
+// columns from one up to another.
+type work struct {
+	*queued
+	filter   bool
+	from, to int
+	failed   bool // the job has failed before: nothing is to be done
+}
+
+func newQueued(j *job, columns int) *queued {
+	q := &queued{job: j, pending: columns}
+	if j.filtered {
+		q.stage = toDecode
+	}
+	return q
+}
+
+// take waits for the job that is to leave next, and removes it; io.EOF after the last one.
+func (q *queue) take() (*job, error) {
+	stop := context.AfterFunc(q.ctx, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.changed.Broadcast()
+	})
+	defer stop()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		if q.ctx.Err() != nil {
+			return nil, context.Cause(q.ctx)
+		}
+		if i := q.ready(); i >= 0 {
+			j := q.jobs[i]
+			q.jobs = slices.Delete(q.jobs, i, i+1)
+			q.budget.batches.Add(-j.size)
+			q.changed.Broadcast()
+			j.job.err = j.err
+			return j.job, nil
+		}
+		if len(q.jobs) == 0 && q.planned {
+			return nil, io.EOF
+		}
+		q.changed.Wait()
+	}
+}
+
+// ready is the place of the job that may leave, -1 if there is none.
+func (q *queue) ready() int {
+	for i, j := range q.jobs {
+		if j.done() {
+			return i
+		}
+		if !q.asReady {
+			break
+		}
+	}
+	return -1
+}
+
+// newJob makes a job of the next task that its caller keeps out of the queue, nil after the
+// last one.
+func (q *queue) newJob() *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.nextJob()
+}
+
+func (q *queue) nextJob() *job {
+	t, ok := q.plan.next()
+	if !ok {
+		return nil
+	}
+	last := q.current
+	if last == nil || last.index != t.stripe {
+		q.current = q.open(t)
+	}
+	if q.newest = t.from; last != nil {
+		q.dropWindows(last)
+	}
+	return q.make(t, q.current)
+}
+
+// claim waits for the next work. ok is false when there will be none.
+func (q *queue) claim() (w work, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		if q.ended || q.ctx.Err() != nil {
+			return work{}, false
+		}
+		w, waiting := q.find()
+		switch {
+		case w.queued != nil:
+			return w, true
+		case q.planned && !waiting:
+			return work{}, false
+		case q.planned || !q.room():
+			q.changed.Wait()
+		default:
+			if j := q.nextJob(); j == nil {
+				q.planned = true
+			} else {
+				q.jobs = append(q.jobs, newQueued(j, q.columns))
+			}
+			q.changed.Broadcast()
+		}
+	}
+}
+
+// find finds work on the jobs in the queue. waiting tells that there may be more, once the
+// rows of a job are filtered.
+func (q *queue) find() (w work, waiting bool) {
+	for _, j := range q.jobs {
+		switch {
+		case j.stage == toFilter:
+			j.stage = filtering
+			return work{queued: j, filter: true}, false
+		case j.stage == filtering:
+			waiting = true
+		case j.next < q.columns:
+			from := j.next
+			j.next = min(from+q.share(), q.columns)
+			return work{queued: j, from: from, to: j.next, failed: j.err != nil}, false
+		}
+	}
+	return work{}, waiting
+}
+
+// share is how many columns of a job a worker takes: all if jobs may leave in any order, as
+// long as there are other jobs, so that bytes that are late keep but one worker.
+func (q *queue) share() int {
+	if q.asReady && !q.planned && !q.plan.ended {
+		return q.columns
+	}
+	return q.chunk
+}
+
+// room tells whether another job may join.
+func (q *queue) room() bool {
+	if len(q.jobs) == 0 {
+		return true
+	}
+	pending := int64(1)
+	for _, j := range q.jobs {
+		if !j.done() {
+			pending++
+		}
+	}
+	return len(q.jobs) < q.window && q.budget.allows(pending*q.average+q.coming)
+}
+
+// finish notes that work was done, or has failed.
+func (q *queue) finish(w work, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	j := w.queued
+	if j.err == nil {
+		j.err = err
+	}
+	j.pending -= w.to - w.from
+	if w.filter {
+		q.filtered(j)
+	}
+	if j.done() {
+		q.decoded(j)
+	}
+}
+
+// filtered notes that the rows of a job are filtered, or could not be. Jobs of rows that it
+// leaves out follow it.
+func (q *queue) filtered(j *queued) {
+	j.stage = toDecode
+	if j.err != nil || j.rows.Empty() {
+		j.pending, j.next = 0, q.columns // nothing to decode
+	}
+	at := slices.Index(q.jobs, j) + 1
+	for i, f := range j.following {
+		q.jobs = slices.Insert(q.jobs, at+i, newQueued(f, q.columns))
+	}
+	j.following = nil
+	q.changed.Broadcast()
+}
+
+// decoded notes that a job is done.
+func (q *queue) decoded(j *queued) {
+	j.size = j.bytes()
+	q.budget.batches.Add(j.size)
+	q.average = j.size
+	q.dropRead(j.job)
+	q.changed.Broadcast()
+}
+
+// drop drops what was read ahead for a job that was kept out of the queue.
+func (q *queue) drop(j *job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropRead(j)
+}
+
+func (q *queue) dropRead(j *job) {
+	q.budget.ahead.Add(-j.read)
+	q.dropWindows(j.stripe)
+}
+
+// dropWindows drops what was read ahead of a stripe, but for what its jobs need and those
+// that come next may.
+func (q *queue) dropWindows(st *stripeScan) {
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	if st == q.current {
+		first, last = q.newest, q.newest
+	}
+	for _, j := range q.jobs {
+		if j.stripe == st && !j.done() {
+			first, last = min(first, j.from), max(last, j.from)
+		}
+	}
+	st.windows.keep(first, last)
+}
+
+// close ends the queue, for those that wait for work too, and drops the current stripe.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended = true
+	q.changed.Broadcast()
+}
+
+// clear empties a queue that is closed and without workers.
+func (q *queue) clear() (rest []*job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, j := range q.jobs {
+		rest = append(rest, j.job)
+	}
+	q.jobs, q.current = nil, nil
+	return rest
+}

@@ -1,0 +1,164 @@
+package scan
+
+import (
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// readWindows are the bytes of a stripe that a scan has read ahead: those it took to open
+// columns, and windows of those of the filter's columns and of the result's.
+//
+//	bytes of the stripe     |a......|b...|c............|
+//	rows of a window           ###     ##      ####        gaps between are read too if small
+//	batches                    123     123     123
+type readWindows struct {
+	scan           *scanner
+	filter, result windowList
+
+	mu   sync.Mutex
+	open int64 // bytes that were read to open columns
+}
+
+// windowList are the windows of some columns.
+type windowList struct {
+	all    *readWindows
+	opened func() (storage.Prefetched, error) // what was read to open the columns
+
+	sized sync.Once
+	rows  int64 // of a window
+
+	windows []*readWindow // that may be needed; locked by all
+}
+
+// readWindow is the bytes of some columns for some rows. Jobs that decode from it hold it.
+type readWindow struct {
+	rows    rowset.Range
+	size    int64 // of its bytes, as far as it is known; locked by the readWindows
+	dropped bool
+	fetch   func() (storage.Prefetched, error) // reads once
+}
+
+func (w *readWindows) init(sc *scanner) {
+	w.scan = sc
+	w.filter.all, w.result.all = w, w
+}
+
+// addOpened counts bytes that were read to open columns.
+func (w *readWindows) addOpened(n int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open += n
+	w.scan.budget.ahead.Add(n)
+}
+
+// keep drops the windows but for those that jobs need which begin at rows from first to
+// last, and the one that follows. All are dropped if there is no such job.
+func (w *readWindows) keep(first, last int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	none := first == math.MaxInt64
+	for _, l := range []*windowList{&w.filter, &w.result} {
+		l.windows = slices.DeleteFunc(l.windows, func(q *readWindow) bool {
+			q.dropped = none || q.rows.To <= first || q.rows.From > last+q.rows.Len()
+			if q.dropped {
+				w.scan.budget.ahead.Add(-q.size)
+			}
+			return q.dropped
+		})
+	}
+	if none {
+		w.scan.budget.ahead.Add(-w.open)
+		w.open = 0
+	}
+}
+
+// charge notes how many bytes a window has.
+func (w *readWindows) charge(q *readWindow, size int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !q.dropped {
+		w.scan.budget.ahead.Add(size - q.size)
+		q.size = size
+	}
+}
+
+// fetch reads the bytes of columns for the rows of a job, and for those of the jobs that
+// follow, unless that was done for an earlier one. open opens column i of n; wanted are the
+// rows of the stripe that the scan may come to.
+func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (ColumnReader, error)) (storage.Prefetched, error) {
+	if n == 0 || j.rows.Empty() {
+		return nil, nil
+	}
+	sc := l.all.scan
+	columns := make([]ColumnReader, n)
+	for i := range columns {
+		var err error
+		if columns[i], err = open(i); err != nil {
+			return nil, err
+		}
+	}
+	l.sized.Do(func() { l.rows = l.windowRows(j.stripe.stripe.Rows(), columns) })
+	number := j.rows.Bounds().From / l.rows
+	now := l.window(number, columns, wanted, false)
+	if sc.o.Parallelism > 1 && (number+1)*l.rows < wanted.Bounds().To {
+		if next := l.window(number+1, columns, wanted, true); next != nil {
+			sc.workers.Go(func() { _, _ = next.fetch() }) // the job that needs it gets the error
+		}
+	}
+	return now.fetch()
+}
+
+// windowRows is the rows of a window: those of as many batches as have the bytes that are to
+// be read at a time.
+func (l *windowList) windowRows(rows int64, columns []ColumnReader) int64 {
+	sc := l.all.scan
+	var all []storage.ByteRange
+	for _, c := range columns {
+		all = c.AppendRanges(all, rowset.All(rows))
+	}
+	batch := int64(sc.o.BatchRows)
+	perBatch := storage.TotalSize(all)/max(rows/batch, 1) + 1
+	return batch * max(sc.coalesce.Limit/perBatch, 1)
+}
+
+// window is the one of a number. One to read ahead is nil if there is no room for it.
+func (l *windowList) window(number int64, columns []ColumnReader, wanted rowset.Set, ahead bool) *readWindow {
+	rows := rowset.Range{From: number * l.rows, To: (number + 1) * l.rows}
+	l.all.mu.Lock()
+	defer l.all.mu.Unlock()
+	for _, q := range l.windows {
+		if q.rows == rows {
+			return q
+		}
+	}
+	sc := l.all.scan
+	if ahead && !sc.budget.allows(2*sc.coalesce.Limit) {
+		return nil
+	}
+	q := &readWindow{rows: rows}
+	q.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return l.read(q, columns, wanted.Clip(rows.From, rows.To)) })
+	l.windows = append(l.windows, q)
+	return q
+}
+
+// read reads a window, but for what was read to open its columns.
+func (l *windowList) read(q *readWindow, columns []ColumnReader, rows rowset.Set) (f storage.Prefetched, err error) {
+	defer fault.Recover(&err)
+	have, err := l.opened()
+	if err != nil {
+		return nil, err
+	}
+	var ranges []storage.ByteRange
+	for _, c := range columns {
+		ranges = c.AppendRanges(ranges, rows)
+	}
+	l.all.charge(q, storage.TotalSize(ranges))
+	f, err = storage.Prefetch(l.all.scan.ctx, have.Missing(ranges), l.all.scan.coalesce)
+	l.all.charge(q, f.Size())
+	return slices.Concat(have, f), err
+}

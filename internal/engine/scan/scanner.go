@@ -1,0 +1,291 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// scanner decodes the batches of a scan, one after the other in the goroutine of its caller,
+// or with workers. Beside the queue and what it locks, nothing of it changes after the first
+// step, but for what belongs to the caller's goroutine.
+type scanner struct {
+	table      Table
+	o          Options
+	ctx        context.Context
+	cancel     context.CancelFunc
+	columns    []Column
+	schema     *arrow.Schema
+	filter     *boundFilter // nil if all rows are wanted
+	most       int64        // rows that the plan gives at most
+	coalesce   storage.CoalesceOptions
+	prefetcher stripePrefetcher
+	recycler   *arrowutil.Recycler // nil unless memory is used again
+	stats      *runStats           // nil unless the scan is analyzed
+	budget     budget
+	queue      queue
+	workers    sync.WaitGroup
+
+	// Of the caller's goroutine:
+	started bool
+	rest    []*job // parts of a job that made no batch as a whole, the next one last
+	left    int64  // rows that the result may still have
+}
+
+func newScanner(ctx context.Context, t Table, o Options) (*scanner, error) {
+	if err := o.setDefaults(t); err != nil {
+		return nil, err
+	}
+	p, err := t.Project(ctx, o.Columns)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := bind(ctx, t, o.Filter)
+	if err != nil {
+		return nil, err
+	}
+	p = o.Strings.apply(p)
+	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit}
+	sc.coalesce = coalesce(t, o.FetchGap, o.FetchBytes)
+	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
+	sc.budget.limit = o.MemoryLimit
+	if o.Reuse {
+		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
+		sc.o.Allocator = sc.recycler
+	} else {
+		sc.o.Allocator = arrowutil.Chunks(o.Allocator)
+	}
+	sc.ctx, sc.cancel = context.WithCancel(ctx)
+	sc.setQueue()
+	return sc, nil
+}
+
+// windows tells whether bytes of several batches are read together.
+func (sc *scanner) windows() bool { return sc.coalesce.Gap > 0 }
+
+func (sc *scanner) setQueue() {
+	n := max(len(sc.columns), 1)
+	q := &sc.queue
+	q.ctx, q.budget, q.asReady, q.columns = sc.ctx, &sc.budget, sc.o.AsReady, len(sc.columns)
+	q.chunk = max(1, n/(8*sc.o.Parallelism))
+	q.window = 1 + (sc.o.Parallelism+n-1)/n
+	if sc.filter != nil || sc.o.AsReady {
+		q.window = 1 + sc.o.Parallelism // a job may wait for its rows to be filtered, or for bytes
+	}
+	if sc.windows() {
+		q.coming = sc.coalesce.Limit
+	}
+	q.plan = newPlan(sc.table, &sc.o, sc.windows())
+	sc.most = q.plan.most
+	q.changed.L = &q.mu
+	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe) }
+	q.make = func(t task, st *stripeScan) *job {
+		return sc.newJob(t, st, rowset.Of(rowset.Range{From: t.from, To: t.to}), sc.filter == nil)
+	}
+}
+
+// next gives the next batch, which the caller releases, and its job; io.EOF after the last
+// one.
+func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
+	for batch == nil && err == nil && sc.left > 0 {
+		if k := len(sc.rest) - 1; k >= 0 {
+			j, sc.rest = sc.rest[k], sc.rest[:k]
+			sc.decodeAll(j)
+		} else if j, err = sc.take(); err != nil {
+			return nil, nil, err
+		}
+		batch, err = sc.finish(j)
+	}
+	if batch == nil && err == nil {
+		return nil, nil, io.EOF // the limit is reached
+	}
+	return j, batch, err
+}
+
+// take gives the next job that is done.
+func (sc *scanner) take() (*job, error) {
+	if sc.o.Parallelism > 1 && (len(sc.columns) > 0 || sc.filter != nil) {
+		sc.start()
+		return sc.queue.take()
+	}
+	if err := sc.ctx.Err(); err != nil {
+		return nil, err
+	}
+	j := sc.queue.newJob()
+	if j == nil {
+		return nil, io.EOF
+	}
+	sc.decodeAll(j)
+	return j, nil
+}
+
+// newJob is the job of some rows, filtered or yet to be.
+func (sc *scanner) newJob(t task, st *stripeScan, rows rowset.Set, filtered bool) *job {
+	j := &job{task: t, stripe: st, rows: rows, filtered: filtered, arrays: make([]arrow.Array, len(sc.columns))}
+	j.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return sc.fetchColumns(j) })
+	return j
+}
+
+// start starts the workers, at the first step.
+func (sc *scanner) start() {
+	if sc.started {
+		return
+	}
+	sc.started = true
+	for range sc.o.Parallelism {
+		sc.workers.Go(sc.work)
+	}
+}
+
+func (sc *scanner) work() {
+	for {
+		w, ok := sc.queue.claim()
+		if !ok {
+			return
+		}
+		var err error
+		if w.filter {
+			err = sc.filterRows(w.job)
+		}
+		for i := w.from; i < w.to && err == nil && !w.failed; i++ {
+			err = sc.decode(w.job, i)
+		}
+		sc.queue.finish(w, err)
+	}
+}
+
+// decodeAll filters and decodes a job in this goroutine.
+func (sc *scanner) decodeAll(j *job) {
+	defer sc.queue.drop(j)
+	if !j.filtered {
+		if j.err = sc.filterRows(j); j.err != nil {
+			return
+		}
+		slices.Reverse(j.following)
+		sc.rest = append(sc.rest, j.following...)
+		if j.rows.Empty() {
+			return
+		}
+	}
+	for i := range sc.columns {
+		if j.err = sc.decode(j, i); j.err != nil {
+			return
+		}
+	}
+}
+
+// decode decodes one column of a job.
+func (sc *scanner) decode(j *job, i int) (err error) {
+	defer fault.Recover(&err)
+	if err := sc.ctx.Err(); err != nil {
+		return err
+	}
+	if sc.stats != nil {
+		defer sc.stats.decode.since(time.Now())
+	}
+	if j.arrays[i], err = sc.decoded(j, &sc.columns[i]); j.arrays[i] != nil || err != nil {
+		return sc.place(err, j.stripe)
+	}
+	fetched, err := j.fetch()
+	if err != nil {
+		return sc.place(err, j.stripe)
+	}
+	c, err := j.stripe.column(sc.ctx, i, j.last)
+	if err == nil {
+		o := sc.readOptions(j)
+		o.Prefetched = fetched
+		j.arrays[i], err = c.Read(sc.ctx, j.rows, &o)
+	}
+	return sc.place(err, j.stripe)
+}
+
+// readOptions are those for the rows of a job. An array of a single row, which cannot be
+// split any further, has no limit.
+func (sc *scanner) readOptions(j *job) ReadOptions {
+	o := ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: sc.o.MemoryLimit, Counters: sc.stats.counters()}
+	if j.rows.Len() == 1 {
+		o.MaxArrayBytes = 0
+	}
+	return o
+}
+
+// place adds to an error the stripe, unless it names one, and the row that it is about, if
+// it is about one.
+func (sc *scanner) place(err error, st *stripeScan) error {
+	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
+		return err
+	}
+	var row *RowError
+	if errors.As(err, &row) {
+		err = row.Err
+	}
+	err = fault.InStripe(err, st.index)
+	if row != nil {
+		return fmt.Errorf("row %d of the shard: %w", st.stripe.Position()+row.Row, err)
+	}
+	return err
+}
+
+// finish makes the batch of a job that is done. If it is too large, its halves come next.
+// Then, and if the filter leaves no row, there is neither batch nor error.
+func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
+	defer j.release()
+	n := j.rows.Len()
+	switch {
+	case j.err == nil && n == 0:
+		return nil, nil
+	case j.err == nil:
+		return sc.batch(j, n), nil
+	case !errors.Is(j.err, fault.ErrBatchTooLarge) || n <= 1:
+		return nil, j.err
+	}
+	first, second := j.rows.Split(n / 2)
+	for i, rows := range []rowset.Set{second, first} {
+		t := j.task
+		t.last = t.last && i == 0
+		half := sc.newJob(t, j.stripe, rows, j.filtered)
+		if j.filtered {
+			half.fetch = j.fetch
+		}
+		sc.rest = append(sc.rest, half)
+	}
+	return nil, nil
+}
+
+// batch is that of a job of n rows, as far as the limit allows.
+func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
+	batch := array.NewRecordBatch(sc.schema, j.arrays, n)
+	if n > sc.left {
+		defer batch.Release()
+		batch, n = batch.NewSlice(0, sc.left), sc.left
+		j.rows, _ = j.rows.Split(n)
+	}
+	sc.left -= n
+	return batch
+}
+
+// close ends the scan: it stops the workers, waits for them, and drops what they made.
+func (sc *scanner) close() {
+	sc.cancel()
+	sc.queue.close()
+	sc.workers.Wait()
+	for _, j := range slices.Concat(sc.queue.clear(), sc.rest) {
+		j.release()
+	}
+	sc.rest = nil
+	if sc.recycler != nil {
+		sc.recycler.Close()
+	}
+}

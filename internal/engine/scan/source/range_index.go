@@ -1,0 +1,168 @@
+package source
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+)
+
+// Pages are the least and the greatest values of every few rows of a column.
+type Pages struct {
+	N        int   // pages
+	PageRows int64 // rows of a page; the last one may be shorter
+	// Low and High are the bounds of a page, none where no row of it has a value.
+	Low, High func(page int) filter.Limit
+	// Invalid are the nulls and NaNs of each page; nil if there are none.
+	Invalid []uint16
+}
+
+// rangeIndex is the range indexes of a stripe.
+type rangeIndex struct {
+	stripe *Stripe
+	pages  []loadedPages // by column
+	facts  []filter.Facts
+
+	pageRows int64
+	decided  bool  // some page
+	skipped  int64 // one in so many pages was looked at, and decided nothing
+}
+
+type loadedPages struct {
+	*Pages
+	loaded bool
+}
+
+func (r *rangeIndex) Kind() Kinds { return RangeIndexes }
+
+// minPageRows is less than any page has: what an index costs is known before it is read.
+const minPageRows = 256
+
+func (r *rangeIndex) Cost(*filter.Node) (int64, bool) {
+	return r.stripe.Rows / minPageRows, true
+}
+
+// sampledPages is about how many pages of a stripe are looked at first: where all of those
+// leave open whether a row is wanted, hardly any other does not.
+const sampledPages = 256
+
+func (r *rangeIndex) Ask(ctx context.Context, leaf *filter.Node, among rowset.Set) (Answer, error) {
+	columns := leaf.Columns()
+	some, err := r.load(ctx, columns)
+	if err != nil || !some {
+		return Answer{Maybe: among}, err
+	}
+	copy(r.facts, r.stripe.Facts)
+	defer clear(r.facts)
+	bounds := among.Bounds()
+	first, end := bounds.From/r.pageRows, (bounds.To+r.pageRows-1)/r.pageRows
+	if step := (end-first)/sampledPages | 1; step > 1 && r.decidesNothing(leaf, columns, first, end, step) {
+		r.skipped = step
+		return Answer{Maybe: among}, nil
+	}
+	r.decided = true
+	var maybe, sure []rowset.Range
+	for k := range r.pagesOf(among) {
+		page := r.page(k)
+		switch r.verdict(leaf, columns, k) {
+		case filter.Some:
+			maybe = append(maybe, page)
+		case filter.All:
+			maybe = append(maybe, page)
+			sure = append(sure, page)
+		}
+	}
+	return Answer{rowset.Of(maybe...).And(among), rowset.Of(sure...).And(among)}, nil
+}
+
+func (r *rangeIndex) Note() string {
+	switch {
+	case r.decided:
+		return fmt.Sprintf("bounds of every %d rows", r.pageRows)
+	case r.skipped > 0:
+		return fmt.Sprintf("bounds of every %d rows, which decide nothing for one in %d", r.pageRows, r.skipped)
+	}
+	return ""
+}
+
+// load reads the indexes of columns; some is false if none has one.
+func (r *rangeIndex) load(ctx context.Context, columns []int) (some bool, err error) {
+	if r.pages == nil {
+		r.pages = make([]loadedPages, len(r.stripe.Columns))
+		r.facts = make([]filter.Facts, len(r.stripe.Columns))
+	}
+	for _, i := range columns {
+		p := &r.pages[i]
+		if !p.loaded {
+			if p.Pages, err = r.stripe.Columns[i].Pages(ctx); err != nil {
+				return false, err
+			}
+			p.loaded = true
+		}
+		if p.Pages != nil && (r.pageRows == 0 || r.pageRows == p.PageRows) {
+			r.pageRows, some = p.PageRows, true
+		}
+	}
+	return some, nil
+}
+
+// page is the rows of a page.
+func (r *rangeIndex) page(k int64) rowset.Range {
+	return rowset.Range{From: k * r.pageRows, To: min((k+1)*r.pageRows, r.stripe.Rows)}
+}
+
+// pagesOf are the pages that have some of the rows, each once, in order.
+func (r *rangeIndex) pagesOf(rows rowset.Set) func(yield func(page int64) bool) {
+	return func(yield func(int64) bool) {
+		next := int64(0)
+		for in := range rows.Ranges() {
+			for k := max(in.From/r.pageRows, next); k*r.pageRows < in.To; k++ {
+				if !yield(k) {
+					return
+				}
+				next = k + 1
+			}
+		}
+	}
+}
+
+// decidesNothing tells that of the pages from first to end one in step excludes no row, nor
+// chooses one.
+func (r *rangeIndex) decidesNothing(leaf *filter.Node, columns []int, first, end, step int64) bool {
+	for k := first; k < end; k += step {
+		if r.verdict(leaf, columns, k) != filter.Some {
+			return false
+		}
+	}
+	return true
+}
+
+// verdict is what the bounds of a page say.
+func (r *rangeIndex) verdict(leaf *filter.Node, columns []int, page int64) filter.Verdict {
+	n := int(r.page(page).Len())
+	for _, i := range columns {
+		if p := r.pages[i].Pages; p != nil && p.PageRows == r.pageRows {
+			p.narrow(&r.facts[i], &r.stripe.Facts[i], int(page), n, r.stripe.Columns[i].Direct)
+		}
+	}
+	return leaf.Prune(r.facts)
+}
+
+// narrow makes the facts of page k of n rows out of those of the whole stripe.
+func (p *Pages) narrow(page, whole *filter.Facts, k, n int, direct bool) {
+	*page = *whole
+	if k >= p.N {
+		return
+	}
+	page.Min, page.Max = p.Low(k), p.High(k)
+	invalid := 0
+	if p.Invalid != nil {
+		invalid = int(p.Invalid[k])
+	}
+	if invalid == 0 {
+		page.NoNulls = page.NoNulls || direct
+		page.NoNaNs = true
+	}
+	page.NoValues = page.NoValues || invalid == n
+}

@@ -1,0 +1,105 @@
+package scan
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/amudai/amudai-go/storage"
+)
+
+// stripeScan is a stripe during a scan. Its columns are opened when they are needed first;
+// what that takes is read for a group of them at a time.
+type stripeScan struct {
+	scan    *scanner
+	index   int
+	stripe  Stripe
+	groups  []func() (storage.Prefetched, error) // each reads once what opening its columns takes
+	slots   []columnSlot
+	filter  func() (*stripeFilter, error) // made once
+	windows readWindows
+}
+
+// columnSlot is a column that is opened at most once at a time.
+type columnSlot struct {
+	mu     sync.Mutex
+	column ColumnReader
+}
+
+// groupSize is how many columns' metadata is read at a time. It is so small that they are
+// still in the cache when they are used.
+const groupSize = 512
+
+func newStripeScan(sc *scanner, index int) *stripeScan {
+	n := len(sc.columns)
+	s := &stripeScan{
+		scan: sc, index: index, stripe: sc.table.Stripe(index),
+		groups: make([]func() (storage.Prefetched, error), (n+groupSize-1)/groupSize),
+		slots:  make([]columnSlot, n),
+	}
+	for g := range s.groups {
+		s.groups[g] = sync.OnceValues(func() (storage.Prefetched, error) { return s.prefetchGroup(sc.ctx, g) })
+	}
+	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
+		if sc.stats != nil {
+			defer sc.stats.prune.since(time.Now())
+		}
+		return newStripeFilter(sc.ctx, s)
+	})
+	s.windows.init(sc)
+	s.windows.result.opened = s.opened
+	s.windows.filter.opened = func() (storage.Prefetched, error) {
+		f, err := s.filter()
+		if err != nil {
+			return nil, err
+		}
+		return f.bytes()
+	}
+	return s
+}
+
+// column opens column i of the result. last says that nobody will ask for it again.
+func (s *stripeScan) column(ctx context.Context, i int, last bool) (ColumnReader, error) {
+	slot := &s.slots[i]
+	slot.mu.Lock()
+	defer slot.mu.Unlock()
+	c := slot.column
+	if c == nil {
+		var err error
+		keep := s.scan.filter != nil // it may be read for a few rows only, now and by other scans
+		if c, err = s.stripe.Open(ctx, &s.scan.columns[i], keep, s.groups[i/groupSize]); err != nil {
+			return nil, err
+		}
+		slot.column = c
+		s.scan.stats.open(s.index, s.scan.columns[i].ID, c)
+	}
+	if last {
+		slot.column = nil
+	}
+	return c, nil
+}
+
+// prefetchGroup reads the metadata of a group of columns, and what opening them takes. What
+// is wrong with one of them is found when it is opened.
+func (s *stripeScan) prefetchGroup(ctx context.Context, group int) (storage.Prefetched, error) {
+	columns := s.scan.columns[group*groupSize : min((group+1)*groupSize, len(s.scan.columns))]
+	if err := s.scan.prefetchStripes(ctx, s.index); err != nil {
+		return nil, err
+	}
+	if err := s.stripe.PrefetchMetadata(ctx, columns); err != nil {
+		return nil, err
+	}
+	return s.prefetchToOpen(ctx, columns, ToOpen)
+}
+
+// opened is what was read to open the columns of the result.
+func (s *stripeScan) opened() (all storage.Prefetched, err error) {
+	for _, g := range s.groups {
+		f, err := g()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f...)
+	}
+	return all, nil
+}

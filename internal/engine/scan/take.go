@@ -1,0 +1,254 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Take gives rows of a table, in the order given, a row as often as it is named.
+func Take(ctx context.Context, table Table, rows []int64, o TakeOptions) (arrow.RecordBatch, error) {
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	p, err := table.Project(ctx, o.Columns)
+	if err != nil {
+		return nil, err
+	}
+	p = o.Strings.apply(p)
+	t := &take{table: table, o: o, columns: p.Columns, coalesce: coalesce(table, o.FetchGap, o.FetchBytes)}
+	if err := t.sort(rows); err != nil {
+		return nil, err
+	}
+	t.physical = make([][]arrow.Array, len(p.Columns))
+	arrays := make([]arrow.Array, len(p.Columns))
+	defer func() {
+		releaseAll(arrays)
+		for _, parts := range t.physical {
+			releaseAll(parts)
+		}
+	}()
+	for i, part := range t.parts {
+		if err := t.prefetchStripes(ctx, i); err != nil {
+			return nil, err
+		}
+		if err := t.read(ctx, part); err != nil {
+			return nil, fault.InStripe(err, part.stripe.Index())
+		}
+	}
+	if err := t.each(ctx, 0, len(arrays), func(ctx context.Context, i int) (err error) {
+		arrays[i], err = t.column(i)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return array.NewRecordBatch(p.Schema, arrays, int64(len(rows))), nil
+}
+
+// take is a take on its way: the rows of each stripe, and their places in the result.
+type take struct {
+	table    Table
+	o        TakeOptions
+	coalesce storage.CoalesceOptions
+	columns  []Column
+	parts    []takePart
+	physical [][]arrow.Array // by column: the rows of the parts so far, as the physical type
+	indices  []int64         // of the rows among those of the parts; nil if they are the same
+}
+
+type takePart struct {
+	stripe Stripe
+	rows   rowset.Set // counted in the stripe
+}
+
+// windows tells whether bytes of several columns are read together.
+func (t *take) windows() bool { return t.coalesce.Gap > 0 }
+
+// prefetchStripes reads what it takes to look for columns in the stripes of some parts
+// together, when the first of them is next.
+func (t *take) prefetchStripes(ctx context.Context, next int) error {
+	if !t.windows() || next%t.coalesce.Requests != 0 {
+		return nil
+	}
+	var stripes []int
+	for _, p := range t.parts[next:min(next+t.coalesce.Requests, len(t.parts))] {
+		stripes = append(stripes, p.stripe.Index())
+	}
+	return t.table.PrefetchStripes(ctx, stripes)
+}
+
+// sort finds the stripes of the rows.
+func (t *take) sort(rows []int64) error {
+	for _, r := range rows {
+		if r < 0 || r >= t.table.NumRows() {
+			return fmt.Errorf("row %d of a shard of %d rows", r, t.table.NumRows())
+		}
+	}
+	sorted := rows
+	if !ascending(rows) {
+		sorted = slices.Clone(rows)
+		slices.Sort(sorted)
+		sorted = slices.Compact(sorted)
+		t.indices = make([]int64, len(rows))
+		for i, r := range rows {
+			k, _ := slices.BinarySearch(sorted, r)
+			t.indices[i] = int64(k)
+		}
+	}
+	set := rowset.FromRows(sorted)
+	for !set.Empty() {
+		st := t.table.Stripe(stripeOf(t.table, set.Bounds().From))
+		end := st.Position() + st.Rows()
+		t.parts = append(t.parts, takePart{st, set.Clip(st.Position(), end).Shift(-st.Position())})
+		set = set.Clip(end, math.MaxInt64)
+	}
+	return nil
+}
+
+func ascending(rows []int64) bool {
+	for i := 1; i < len(rows); i++ {
+		if rows[i] <= rows[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// read reads the rows of a part.
+func (t *take) read(ctx context.Context, part takePart) error {
+	for from := 0; from < len(t.columns); from += groupSize {
+		if err := t.readGroup(ctx, part, from, min(from+groupSize, len(t.columns))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readGroup reads some columns of a part. What opening them takes is read in few requests;
+// and so are the blocks of one column after the other, up to a number of bytes, if requests
+// are slow.
+func (t *take) readGroup(ctx context.Context, part takePart, from, to int) error {
+	if err := part.stripe.PrefetchMetadata(ctx, t.columns[from:to]); err != nil {
+		return err
+	}
+	var opened storage.Prefetched
+	if t.windows() {
+		ranges, err := part.stripe.RangesToOpen(ctx, t.columns[from:to], ToOpen, t.coalesce.Limit)
+		if err != nil {
+			return err
+		}
+		if opened, err = storage.Prefetch(ctx, opened.Missing(ranges), t.coalesce); err != nil {
+			return err
+		}
+	}
+	open := make([]ColumnReader, to-from)
+	if err := t.each(ctx, from, to, func(ctx context.Context, i int) (err error) {
+		open[i-from], err = part.stripe.Open(ctx, &t.columns[i], true, func() (storage.Prefetched, error) { return opened, nil })
+		if err != nil || t.windows() {
+			return err
+		}
+		return t.readColumn(ctx, part, i, open[i-from], nil)
+	}); err != nil || !t.windows() {
+		return err
+	}
+	for from < to {
+		n, have, err := t.fetch(ctx, part, open, opened)
+		if err != nil {
+			return err
+		}
+		if err := t.each(ctx, from, from+n, func(ctx context.Context, i int) error {
+			return t.readColumn(ctx, part, i, open[i-from], have)
+		}); err != nil {
+			return err
+		}
+		from, open = from+n, open[n:]
+	}
+	return nil
+}
+
+// fetch reads the bytes of the first columns, as many as fit into one read window.
+func (t *take) fetch(ctx context.Context, part takePart, columns []ColumnReader, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
+	defer fault.Recover(&err)
+	var ranges []storage.ByteRange
+	size := int64(0)
+	for n < len(columns) {
+		more := columns[n].AppendRanges(nil, part.rows)
+		if size += storage.TotalSize(more); n > 0 && size > t.coalesce.Limit {
+			break
+		}
+		ranges = append(ranges, more...)
+		n++
+	}
+	f, err = storage.Prefetch(ctx, opened.Missing(ranges), t.coalesce)
+	return n, slices.Concat(opened, f), err
+}
+
+// readColumn reads the rows of a part of column i.
+func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnReader, have storage.Prefetched) (err error) {
+	defer fault.Recover(&err)
+	o := ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit, Prefetched: have}
+	arr, err := c.ReadPhysical(ctx, part.rows, &o)
+	if err == nil {
+		t.physical[i] = append(t.physical[i], arr)
+	}
+	return err
+}
+
+// each calls f for all columns from one up to another, for some at a time.
+func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Context, i int) error) error {
+	if t.o.Parallelism == 1 || to-from <= 1 {
+		for i := from; i < to; i++ {
+			if err := f(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(t.o.Parallelism)
+	for i := from; i < to; i++ {
+		g.Go(func() error { return f(ctx, i) })
+	}
+	return g.Wait()
+}
+
+// column makes the array of column i.
+func (t *take) column(i int) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	col := &t.columns[i]
+	physical, err := t.joined(i)
+	if err != nil {
+		return nil, err
+	}
+	defer physical.Release()
+	if t.indices != nil {
+		taken, err := arrowutil.Take(t.o.Allocator, physical, t.indices)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", fault.ErrBatchTooLarge, err)
+		}
+		defer taken.Release()
+		physical = taken
+	}
+	arr, err = t.table.Logical(t.o.Allocator, physical, col)
+	return arr, fault.InColumn(err, schema.Escape(col.Arrow.Name))
+}
+
+// joined are the rows of all parts of column i, in ascending order, as the physical type.
+func (t *take) joined(i int) (arrow.Array, error) {
+	if len(t.physical[i]) == 0 {
+		dt, _ := t.table.PhysicalType(&t.columns[i])
+		return arrowutil.Nulls(t.o.Allocator, dt, 0), nil
+	}
+	return concatenate(t.o.Allocator, t.physical[i])
+}

@@ -1,0 +1,85 @@
+package shardtable
+
+import (
+	"context"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe/read"
+)
+
+// tableStripe is a stripe as a [scan.Stripe].
+type tableStripe struct {
+	*shardfile.Stripe
+	table *Table
+}
+
+// PrefetchMetadata implements [scan.Stripe]: it reads descriptors.
+func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []scan.Column) error {
+	var ids []uint32
+	for i := range columns {
+		if !s.table.isOpen(s.Index(), &columns[i]) {
+			ids = appendIDs(ids, &columns[i])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.Prefetch(ctx, ids)
+}
+
+// Metadata implements [scan.Stripe].
+func (s tableStripe) Metadata(ctx context.Context, path []*scan.Column) (source.Metadata, error) {
+	m := source.Metadata{Direct: true}
+	nodes := make([]*shardpb.FieldDescriptor, len(path))
+	for k, n := range path {
+		d, err := s.Descriptor(ctx, n.ID)
+		if err != nil {
+			return m, err
+		}
+		nodes[k] = d.GetField()
+		if k < len(path)-1 {
+			nulls, known := NullsOf(nodes[k])
+			m.Direct = m.Direct && nodes[k] != nil && known && nulls == 0
+		}
+	}
+	col, d := path[len(path)-1], nodes[len(path)-1]
+	m.Facts = factsOf(col, nodes)
+	m.DictionaryEntries = int64(d.GetDictionarySize())
+	m.Bloom = bloomOf(col, d)
+	return m, nil
+}
+
+var partsOf = [...]read.Parts{scan.ToOpen: read.ToOpen, scan.ToFilter: read.ToFilter, scan.AllValues: read.Whole}
+
+// RangesToOpen implements [scan.Stripe].
+func (s tableStripe) RangesToOpen(ctx context.Context, columns []scan.Column, parts scan.Parts, limit int64) (ranges []storage.ByteRange, err error) {
+	for i := range columns {
+		if parts != scan.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
+			continue
+		}
+		ranges, err = read.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
+		if err != nil && !fault.Is(err) {
+			return nil, err
+		}
+	}
+	return ranges, nil
+}
+
+// Pages implements [scan.Stripe].
+func (s tableStripe) Pages(ctx context.Context, c *scan.Column, have storage.Prefetched) (*source.Pages, error) {
+	p, err := read.OpenPages(ctx, s.Stripe, *c, have)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	out := &source.Pages{PageRows: numrange.BlockLen, Low: limitsOf(p.Lo), High: limitsOf(p.Hi), Invalid: p.Invalid}
+	if out.Low != nil && out.High != nil {
+		out.N = p.Lo.Len()
+	}
+	return out, nil
+}

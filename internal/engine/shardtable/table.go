@@ -1,0 +1,133 @@
+package shardtable
+
+import (
+	"context"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/filter"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read"
+)
+
+// Options are those of [New]. The zero value is the default.
+type Options struct {
+	Types              arrowmap.ReadOptions // chooses Arrow types of columns without annotations
+	CacheBytes         int64                // of open columns that are kept, by default 32 MiB
+	MaxBlockBytes      int64                // of read.Options
+	MaxDictionaryBytes int64
+}
+
+// defaultCacheBytes is that of Options.CacheBytes.
+const defaultCacheBytes = 32 << 20
+
+// Table is a shard as a [scan.Table].
+type Table struct {
+	file   *shardfile.File
+	schema *schema.Schema
+	o      Options
+
+	projections projections
+	columns     *lru.Cache[columnKey, *read.Column] // open ones
+
+	mu    sync.Mutex
+	arrow *arrow.Schema
+}
+
+// New makes a table of a shard that is open, and stays the caller's.
+func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes)}
+}
+
+// NumRows implements [scan.Table].
+func (t *Table) NumRows() int64 { return t.file.Rows() }
+
+// NumStripes implements [scan.Table].
+func (t *Table) NumStripes() int { return t.file.NumStripes() }
+
+// Stripe implements [scan.Table].
+func (t *Table) Stripe(i int) scan.Stripe { return tableStripe{t.file.Stripe(i), t} }
+
+// StoredBytes implements [scan.Table].
+func (t *Table) StoredBytes() int64 { return t.file.Size() }
+
+// NumNodes implements [scan.Table].
+func (t *Table) NumNodes() int { return int(t.schema.IDCount()) }
+
+// Latency implements [scan.Table].
+func (t *Table) Latency() storage.Latency { return t.file.Root().Capabilities().Latency }
+
+// Facts implements [scan.Table].
+func (t *Table) Facts(ctx context.Context, path []*scan.Column) (filter.Facts, error) {
+	nodes := make([]*shardpb.FieldDescriptor, len(path))
+	for k, n := range path {
+		d, err := t.file.FieldDescriptor(ctx, n.ID)
+		if err != nil {
+			return filter.Facts{}, err
+		}
+		nodes[k] = ofAllStripes(d, t.NumRows())
+	}
+	return factsOf(path[len(path)-1], nodes), nil
+}
+
+// ofAllStripes is what the descriptor of a shard says about all of its rows. Stripes that
+// lack the column have nulls that it does not count, and other statistics may be those of
+// some stripes only.
+func ofAllStripes(d *shardpb.FieldDescriptor, rows int64) *shardpb.FieldDescriptor {
+	out := &shardpb.FieldDescriptor{PositionCount: d.GetPositionCount(), RangeStats: d.GetRangeStats()}
+	if d.GetPositionCount() == uint64(rows) {
+		out.NullCount = d.NullCount
+	}
+	return out
+}
+
+// PhysicalType implements [scan.Table].
+func (t *Table) PhysicalType(c *scan.Column) (dt arrow.DataType, same bool) {
+	physical, dressed := stripe.Physical(*c)
+	return physical.Plain, !dressed
+}
+
+// Logical implements [scan.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *scan.Column) (arrow.Array, error) {
+	return stripe.Logical(mem, physical, *c)
+}
+
+// PrefetchStripes implements [scan.Table]: it reads field lists.
+func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
+	if err := t.file.ReadFieldLists(ctx, stripes); err != nil && !fault.Is(err) {
+		return err
+	}
+	return nil
+}
+
+// NewCounters implements [scan.Table].
+func (t *Table) NewCounters() scan.Counters { return &counters{} }
+
+// Requests implements [scan.Table].
+func (t *Table) Requests() scan.Requests {
+	r := t.file.Reads()
+	return scan.Requests{N: r.Requests, Bytes: r.Bytes, Took: r.Took}
+}
+
+type counters struct{ blocks.Counters }
+
+func (c *counters) Counts() scan.Counts {
+	return scan.Counts{
+		Blocks: c.Blocks.Load(), Distinct: c.Distinct(), BlockBytes: c.Bytes.Load(),
+		Whole: c.Whole.Load(), Values: c.Values.Load(),
+	}
+}
