@@ -28,6 +28,7 @@ type scanner struct {
 	plain  []byte // fields with doubled quotes, with single ones
 	passed int    // bytes of the last record, which the next call takes
 	atLine int64  // line of the last record's start
+	looked int    // bytes searched for quotes and line ends, which is to be linear in those of the input
 }
 
 // span is a field as positions relative to the start of the record.
@@ -84,7 +85,7 @@ func (s *scanner) cut() []cell {
 // without text.
 func (s *scanner) record() (blank bool, err error) {
 	s.spans = s.spans[:0]
-	at, eol := 0, -1 // eol: the first line end at or after at, or -1
+	at, eol := 0, -1 // eol: a line end; if it is at or after at, the first one there
 	for {
 		sp, end, err := s.field(at, &eol)
 		if err != nil {
@@ -126,16 +127,18 @@ func (s *scanner) field(at int, eol *int) (sp span, end int, err error) {
 		}
 	}
 	if s.Bytes()[at] == '"' {
-		*eol = -1
 		return s.quotedField(at)
 	}
-	for *eol < at {
+	for from := at; *eol < at; {
 		b := s.Bytes()
-		from := max(at, *eol+1)
-		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
+		i := bytes.IndexByte(b[from:], '\n')
+		s.looked += len(b) - from
+		if i >= 0 {
+			s.looked -= len(b) - from - i
 			*eol = from + i
 			break
 		}
+		from = len(b)
 		if err := s.More(); err == io.EOF {
 			*eol = len(s.Bytes())
 		} else if err != nil {
@@ -155,7 +158,14 @@ func (s *scanner) quotedField(at int) (sp span, end int, err error) {
 	for i := at + 1; ; {
 		b := s.Bytes()
 		j := bytes.IndexByte(b[min(i, len(b)):], '"')
+		s.looked += max(j, 0)
 		if j < 0 || i+j+1 >= len(b) { // what follows a quote decides
+			if j < 0 {
+				s.looked += max(len(b)-i, 0)
+				i = max(i, len(b)) // no need to look there again
+			} else {
+				i, j = i+j, 0
+			}
 			err := s.More()
 			if err == nil {
 				continue

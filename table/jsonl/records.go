@@ -122,57 +122,88 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// valueLength finds the end of the value that starts here. It only looks at
-// brackets and quotes; the scanner checks the rest.
+// valueLength finds the end of the value that starts here.
 func (s *scanner) valueLength() (int, error) {
-	depth, i := 0, 0
-	inString, escape := false, false
+	end := valueEnd{}
 	for {
-		b := s.Bytes()
-		for ; i < len(b); i++ {
-			c := b[i]
-			if inString {
-				switch {
-				case escape:
-					escape = false
-				case c == '\\':
-					escape = true
-				case c == '"':
-					inString = false
-					if depth == 0 {
-						return i + 1, nil
-					}
-				default:
-					if j := bytes.IndexAny(b[i:], `\"`); j > 0 {
-						i += j - 1
-					}
-				}
-				continue
-			}
-			switch c {
-			case '"':
-				inString = true
-			case '{', '[':
-				if depth++; depth > jsontext.MaxDepth+1 {
-					return 0, jsontext.ErrDepth
-				}
-			case '}', ']':
-				if depth == 0 {
-					return max(i, 1), nil
-				}
-				if depth--; depth == 0 {
-					return i + 1, nil
-				}
-			case ',', ' ', '\t', '\n', '\r':
-				if depth == 0 {
-					return max(i, 1), nil
-				}
-			}
+		if n, err := end.find(s.Bytes()); n > 0 || err != nil {
+			return n, err
 		}
-		if err := s.More(); err == io.EOF && depth == 0 && !inString && i > 0 {
-			return i, nil
+		if err := s.More(); err == io.EOF && end.depth == 0 && !end.inString && end.at > 0 {
+			return end.at, nil
 		} else if err != nil {
 			return 0, unexpectedEnd(err)
 		}
 	}
+}
+
+// valueEnd looks for the end of a value, whose bytes come little by little. It
+// only looks at brackets and quotes; the JSON scanner checks the rest.
+type valueEnd struct {
+	at       int // what comes before was looked at
+	depth    int
+	inString bool
+	looked   int // bytes looked at in all; not more than at, or long values would take forever
+}
+
+// find goes on in b, which has the bytes of before and some more. It returns the
+// length of the value, or 0 if that does not end yet.
+func (e *valueEnd) find(b []byte) (int, error) {
+	for e.at < len(b) {
+		if e.inString {
+			if !e.passString(b) {
+				return 0, nil
+			}
+			if e.depth == 0 {
+				return e.at, nil
+			}
+			continue
+		}
+		c := b[e.at]
+		e.at++
+		e.looked++
+		switch c {
+		case '"':
+			e.inString = true
+		case '{', '[':
+			if e.depth++; e.depth > jsontext.MaxDepth+1 {
+				return 0, jsontext.ErrDepth
+			}
+		case '}', ']':
+			if e.depth == 0 {
+				return max(e.at-1, 1), nil
+			}
+			if e.depth--; e.depth == 0 {
+				return e.at, nil
+			}
+		case ',', ' ', '\t', '\n', '\r':
+			if e.depth == 0 {
+				return max(e.at-1, 1), nil
+			}
+		}
+	}
+	return 0, nil
+}
+
+// passString goes behind the quote that ends a string; false if that is not in b.
+func (e *valueEnd) passString(b []byte) bool {
+	for e.at < len(b) {
+		n := bytes.IndexAny(b[e.at:], `\"`)
+		if n < 0 {
+			e.looked += len(b) - e.at
+			e.at = len(b)
+			return false
+		}
+		e.looked += n + 1
+		if b[e.at+n] == '"' {
+			e.at += n + 1
+			e.inString = false
+			return true
+		}
+		if e.at += n; e.at+1 >= len(b) {
+			return false // the backslash is looked at again, with what it escapes
+		}
+		e.at += 2
+	}
+	return false
 }
