@@ -46,6 +46,9 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 		o.Columns = withFilterColumns(o.Columns, o.Filter)
 	}
 	src, err := f.Reader(ctx, in, o)
+	if err == nil && !f.Casts && len(o.Schema) > 0 {
+		src, err = newCastSource(src, in.Name, o)
+	}
 	if err != nil {
 		return nil, err
 	}

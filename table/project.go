@@ -14,7 +14,7 @@ import (
 // and where they are in the given one. Of several columns of one name it takes
 // the first. All columns are asked for with nil.
 func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
-	var keep []int
+	keep := []int{}
 	if columns == nil {
 		for i := range s.NumFields() {
 			keep = append(keep, i)

@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -72,6 +73,7 @@ type app struct {
 	color   bool
 	types   arrowmap.ReadOptions // of shards that are read as tables
 	shards  shard.ScanOptions    // what to read of them
+	inputFlags *pflag.FlagSet   // of the command, which an input must take
 	formats table.Formats        // of inputs, with the options of the flags
 }
 

@@ -86,11 +86,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 	if err := c.look(ctx); err != nil {
 		return err
 	}
-	defer func() {
-		if c.first != nil {
-			err = errors.Join(err, c.first.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, c.closeFirst()) }()
 	if c.format.Name == shardName {
 		if err := c.chooseNanos(ctx); err != nil {
 			return err
@@ -154,11 +150,13 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 // leaves the first one open.
 func (c *converter) look(ctx context.Context) error {
 	c.known = true
+	var formats []table.Format
 	for i, location := range c.inputs {
-		src, err := c.openSource(ctx, location, c.from, c.readOptions(i))
+		src, f, err := c.open(ctx, i, c.read)
 		if err != nil {
 			return err
 		}
+		formats = append(formats, f)
 		n, ok := src.Rows()
 		c.total, c.known = c.total+n, c.known && ok
 		if i == 0 {
@@ -167,22 +165,43 @@ func (c *converter) look(ctx context.Context) error {
 		}
 		err = c.checkInput(src.Schema(), location)
 		if err = errors.Join(err, src.Close()); err != nil {
-			return errors.Join(err, c.first.Close())
+			return errors.Join(err, c.closeFirst())
 		}
+	}
+	err := checkFlags(c.inputFlags, true, c.inputs[0], formats...)
+	if err == nil {
+		err = checkFlags(c.inputFlags, false, c.output, c.format)
+	}
+	if err != nil {
+		return errors.Join(err, c.closeFirst())
 	}
 	return nil
 }
 
-// readOptions are those of input i: the later ones take the types of the first.
-func (c *converter) readOptions(i int) table.ReadOptions {
-	o := c.read
+// closeFirst closes the first input, if it is open.
+func (c *converter) closeFirst() error {
+	if c.first == nil {
+		return nil
+	}
+	src := c.first
+	c.first = nil
+	return src.Close()
+}
+
+// open opens input i. Where types are inferred, later inputs take those of the
+// first.
+func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table.Source, table.Format, error) {
+	in, f, err := c.openInput(ctx, c.inputs[i], c.from)
+	if err != nil {
+		return nil, f, err
+	}
 	if i > 0 {
-		o.Schema, o.Notice = c.schema.Fields(), nil
-		if o.Columns != nil {
-			o.Schema = c.read.Schema
+		if o.Notice = nil; f.Casts && c.read.Columns == nil {
+			o.Schema = c.schema.Fields()
 		}
 	}
-	return o
+	src, err := c.openAs(ctx, in, f, c.inputs[i], o)
+	return src, f, err
 }
 
 // checkInput checks that an input has the columns of the first one, and makes
@@ -216,12 +235,12 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 
 // copyAll moves the rows of all inputs.
 func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
-	for i, location := range c.inputs {
+	for i := range c.inputs {
 		src := c.first
 		c.first = nil
 		if i > 0 {
 			var err error
-			if src, err = c.openSource(ctx, location, c.from, c.readOptions(i)); err != nil {
+			if src, _, err = c.open(ctx, i, c.read); err != nil {
 				return err
 			}
 			if s, ok := sink.(*shardSink); ok {

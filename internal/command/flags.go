@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -27,22 +28,97 @@ type readFlags struct {
 	sampleRows                           int
 	noHeader, defaultTypes               bool
 	decimals, ticks, dynamics            string
+	flags                                *pflag.FlagSet
+}
+
+// flagFormats are the formats that a flag is for; a flag that is not here is for
+// all. convert checks those of the output, too.
+var flagFormats = map[string][]string{
+	"sample":        {"csv", "tsv", "jsonl", "json"},
+	"sample-bytes":  {"csv", "tsv", "jsonl", "json", "lines"},
+	"delimiter":     {"csv", "tsv"},
+	"no-header":     {"csv", "tsv"},
+	"null":          {"csv", "tsv"},
+	"decimals":      {shardName},
+	"ticks":         {shardName},
+	"dynamics":      {shardName},
+	"default-types": {shardName},
+	"strings":       {shardName},
+
+	"profile":        {shardName},
+	"edition":        {shardName},
+	"layout":         {shardName},
+	"stripe-rows":    {shardName},
+	"stripe-bytes":   {shardName},
+	"nanos":          {shardName},
+	"created":        {shardName},
+	"memory":         {shardName},
+	"parallel":       {shardName},
+	"level":          {parquetName},
+	"row-group-rows": {parquetName},
+}
+
+// checkFlags refuses flags that none of some formats takes. Flags of inputs are
+// those that readFlags registers.
+func checkFlags(flags *pflag.FlagSet, ofInputs bool, what string, formats ...table.Format) (err error) {
+	if flags == nil { // not those of a command
+		return nil
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		takers := flagFormats[f.Name]
+		if err != nil || takers == nil || isInputFlag(f.Name) != ofInputs {
+			return
+		}
+		for _, format := range formats {
+			if slices.Contains(takers, format.Name) {
+				return
+			}
+		}
+		titles := make([]string, len(takers))
+		for i, name := range takers {
+			titles[i] = formatTitle(name)
+		}
+		err = usagef("leave it out", "--%s is for %s; the format of %s is %s", f.Name, strings.Join(titles, ", "), what, formats[0].Title)
+	})
+	return err
+}
+
+func formatTitle(name string) string {
+	f, _ := formats.ByName(name)
+	return f.Title
+}
+
+// isInputFlag tells the flags about inputs from those about the output.
+func isInputFlag(name string) bool {
+	switch name {
+	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings":
+		return true
+	}
+	return false
 }
 
 func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
+	r.flags = cmd.Flags()
 	f := cmd.Flags()
 	f.StringVar(&r.from, "from", "", "format of the input, if its name does not tell")
-	f.StringVar(&r.schema, "schema", "", `types of CSV and JSON columns, "name:type,…" or @FILE; others are inferred`)
+	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; others are the input's, of CSV and JSON inferred`)
 	f.IntVar(&r.sampleRows, "sample", 0, "rows that types are inferred from (default 10000)")
 	f.StringVar(&r.sampleBytes, "sample-bytes", "", "bytes of that sample at most (default 8MiB)")
 	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
 	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
 	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, beside nothing (can be repeated)")
+	complete(cmd, "from", formats.Names()...)
+	r.registerShard(cmd, withColumns)
+}
+
+// registerShard adds the flags for shards alone.
+func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
+	r.flags = cmd.Flags()
+	f := cmd.Flags()
 	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
 	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
 	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
 	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types kept in it")
-	complete(cmd, "from", formats.Names()...)
 	complete(cmd, "ticks", "auto", "ns", "us", "raw")
 	complete(cmd, "dynamics", "json", "text", "raw")
 	complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
@@ -119,6 +195,7 @@ func (r *readFlags) options(a *app) (table.ReadOptions, error) {
 			return o, usagef("", "--sample-bytes: %w", err)
 		}
 	}
+	a.inputFlags = r.flags
 	a.formats = formatsFor(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample)
 	fields := r.schema
 	if name, ok := strings.CutPrefix(fields, "@"); ok {

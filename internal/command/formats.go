@@ -14,7 +14,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/arrowipc"
@@ -251,22 +250,29 @@ func (a *app) openSource(ctx context.Context, location, format string, o table.R
 	if err != nil {
 		return nil, err
 	}
+	if err := checkFlags(a.inputFlags, true, location, f); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return a.openAs(ctx, in, f, location, o)
+}
+
+// openAs opens an input in a format.
+func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, location string, o table.ReadOptions) (table.Source, error) {
+	o.Filter = a.shards.Filter
 	if f.Name == shardName {
-		return a.openShardSource(ctx, in, location, o)
+		f.Reader = func(ctx context.Context, in table.Input, o table.ReadOptions) (table.Source, error) {
+			return a.openShardSource(ctx, in, location, o)
+		}
 	}
-	flag := ""
-	switch {
-	case !a.shards.Filter.IsZero():
-		flag = "--where"
-	case a.shards.Strings != shard.StringsAsKept:
-		flag = "--strings"
-	}
-	if flag != "" {
-		return nil, errors.Join(usagef("convert it first", "%s needs a shard, %s is %s", flag, location, f.Title), in.Close())
+	if !o.Filter.IsZero() && !f.Filters {
+		o.BatchRows = 0 // rows to look at, which few may meet
 	}
 	src, err := f.Open(ctx, in, o)
+	if err != nil && f.Name != shardName {
+		err = wrongFormat(err, location, f)
+	}
 	if err != nil {
-		return nil, wrongFormat(err, location, f)
+		return nil, err
 	}
 	return src, nil
 }

@@ -118,12 +118,12 @@ func hasNanos(t arrow.DataType) bool {
 
 // lookNanos reads the columns of input i.
 func (c *converter) lookNanos(ctx context.Context, i int, columns []string, look *nanosLook) (err error) {
-	o := c.readOptions(i)
+	o := c.read
 	o.Notice = nil
 	if o.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
 		o.Columns = columns // else names and paths differ, and all columns are read
 	}
-	src, err := c.openSource(ctx, c.inputs[i], c.from, o)
+	src, _, err := c.open(ctx, i, o)
 	if err != nil {
 		return err
 	}

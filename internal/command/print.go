@@ -32,8 +32,13 @@ type catFlags struct {
 // register adds the flags of commands that print rows.
 func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
 	f.read.register(cmd, true)
-	cmd.Flags().StringVar(&f.where, "where", "", "shards: only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
-	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shards: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as kept")
+	f.registerOutput(cmd, limit, byDefault)
+}
+
+// registerOutput adds the flags that do not depend on the format of the input.
+func (f *catFlags) registerOutput(cmd *cobra.Command, limit int64, byDefault string) {
+	cmd.Flags().StringVar(&f.where, "where", "", "only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
+	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as kept")
 	complete(cmd, "strings", textLayouts...)
 	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")

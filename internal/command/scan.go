@@ -36,7 +36,8 @@ Both tell of counting if there is --count, too.`,
 			return a.runCat(cmd.Context(), args[0], f.catFlags, "")
 		},
 	}
-	f.register(cmd, -1, "table on a terminal, else csv")
+	f.read.registerShard(cmd, true)
+	f.registerOutput(cmd, -1, "table on a terminal, else csv")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "print how the rows would be found")
 	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "find them, and print what that took")
 	cmd.Flags().BoolVar(&f.count, "count", false, "print how many they are")

@@ -148,13 +148,18 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 	case cut(err):
 		return nil, records.ErrSampleShort
 	case err == io.EOF:
+		s.Options.Notice(s.In.Name + " is empty: the table has no columns")
 		return nil, s.name(nil)
 	case err != nil:
+		return nil, err
+	}
+	if err := checkLineEnds(sample, head); err != nil {
 		return nil, err
 	}
 	if err := s.name(head); err != nil {
 		return nil, err
 	}
+	other := s.otherDelimiter(head)
 	guesses := make([]records.Guess, len(s.names))
 	scan.width = len(s.names)
 	if s.o.NoHeader {
@@ -177,12 +182,51 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 		}
 		s.look(guesses, cells)
 	}
+	if other != 0 {
+		s.Options.Notice(fmt.Sprintf("%s has one column of fields separated by %q: --delimiter %s takes them apart", s.In.Name, other, delimiterName(other)))
+	}
 	total := s.In.Size
 	if whole {
 		total = int64(len(sample))
 	}
 	s.Guess(rows, scan.Used()+int64(scan.passed), total)
 	return guesses, nil
+}
+
+// checkLineEnds refuses lines that end in a carriage return alone: all of them
+// would be the header.
+func checkLineEnds(sample []byte, head []cell) error {
+	if bytes.IndexByte(sample, '\n') >= 0 {
+		return nil
+	}
+	for _, c := range head {
+		if !c.quoted && bytes.IndexByte(c.text, '\r') >= 0 {
+			return errors.New(`the lines end in a carriage return alone, which is not understood (tr '\r' '\n' makes lines of them)`)
+		}
+	}
+	return nil
+}
+
+// otherDelimiter is the character that seems to separate fields where there is
+// but one column, or 0.
+func (s *source) otherDelimiter(head []cell) byte {
+	if len(head) != 1 || head[0].quoted {
+		return 0
+	}
+	for _, c := range []byte("\t;|,") {
+		if c != s.o.Delimiter && bytes.IndexByte(head[0].text, c) >= 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// delimiterName is a delimiter as the command takes it.
+func delimiterName(c byte) string {
+	if c == '\t' {
+		return "tab"
+	}
+	return records.ShellQuote(string(rune(c)))
 }
 
 // name takes the column names from the header, or makes them.

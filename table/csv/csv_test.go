@@ -185,6 +185,30 @@ func TestCSVAgainstStandard(t *testing.T) {
 	})
 }
 
+// TestNeverSilent reads files that another reading would suit better, and says so.
+func TestNeverSilent(t *testing.T) {
+	for in, want := range map[string]string{
+		"a;b\n1;2\n":   `in has one column of fields separated by ';': --delimiter ';' takes them apart`,
+		"a\tb\n1\t2\n": `in has one column of fields separated by '\t': --delimiter tab takes them apart`,
+		"a|b":          `in has one column of fields separated by '|': --delimiter '|' takes them apart`,
+		"":             `in is empty: the table has no columns`,
+		"\n\n":         `in is empty: the table has no columns`,
+		"\"a;b\"\n1\n": "",
+		"a\n1;2\n":     "",
+	} {
+		var said tabletest.Notices
+		tabletest.MustRead(t, csv.New(csv.Options{}), in, table.ReadOptions{Notice: said.Add})
+		require.Equal(t, want, strings.Join(said, "\n"), in)
+	}
+	var said tabletest.Notices
+	tabletest.MustRead(t, csv.NewTSV(csv.Options{}), "a,b\n1,2\n", table.ReadOptions{Notice: said.Add})
+	require.Len(t, said, 1)
+	for _, in := range []string{"a,b\r1,2\r", "a\r1\r2", "a,b\r1,\"x\"\r"} {
+		_, err := tabletest.Read(t, csv.New(csv.Options{}), tabletest.Input(in), table.ReadOptions{})
+		require.ErrorContains(t, err, "carriage return", in)
+	}
+}
+
 func FuzzCSV(f *testing.F) {
 	f.Add("a,b\n1,\"x\"\"\n\"\n", int64(3))
 	f.Fuzz(func(t *testing.T, src string, sample int64) {

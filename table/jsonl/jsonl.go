@@ -150,6 +150,9 @@ func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 // the records, and those of the given schema that the sample does not have.
 func (s *source) bind(seen *shape) error {
 	said := records.Notices{Give: s.Options.Notice}
+	if seen.classes == 0 && len(s.Options.Schema) == 0 {
+		s.Options.Notice(s.In.Name + " has no records that say what columns there are: the table has none")
+	}
 	objects := seen.classes == jsonObject || seen.classes == 0
 	names := []string{"value"}
 	if objects {
