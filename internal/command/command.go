@@ -70,11 +70,11 @@ func OSEnv() Env {
 // app is one run of the command.
 type app struct {
 	Env
-	color   bool
-	types   arrowmap.ReadOptions // of shards that are read as tables
-	shards  shard.ScanOptions    // what to read of them
-	inputFlags *pflag.FlagSet   // of the command, which an input must take
-	formats table.Formats        // of inputs, with the options of the flags
+	color      bool
+	types      arrowmap.ReadOptions // of shards that are read as tables
+	shards     shard.ScanOptions    // what to read of them
+	inputFlags *pflag.FlagSet       // of the command, which an input must take
+	formats    table.Formats        // of inputs, with the options of the flags
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the
