@@ -15,7 +15,6 @@
 package alp
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -77,7 +76,7 @@ func scales[F Float](up, down uint8) (F, F) {
 // bitsOf are the bits of v.
 func bitsOf[F Float](v F) uint64 {
 	if size[F]() == 4 {
-		return uint64(math.Float32bits(float32(v)))
+		return uint64(*(*uint32)(unsafe.Pointer(&v)))
 	}
-	return math.Float64bits(float64(v))
+	return *(*uint64)(unsafe.Pointer(&v))
 }

@@ -1,9 +1,11 @@
 package alp
 
 import (
-	"math"
 	"unsafe"
 )
+
+// Bits are had by way of pointers here: functions of package math are calls where generic functions are instantiated by
+// packages that do not import it.
 
 // Adding round (2^52 + 2^51) to a value below 2^51 rounds it to an integer, and
 // leaves that integer in the low bits of the sum. What becomes of larger values
@@ -17,7 +19,8 @@ const (
 func toInt[F Float, I Int](v, up, down F) I {
 	// The conversions keep a compiler from fusing a product and a sum.
 	x := float64(F(F(v*up) * down))
-	return I(int64(math.Float64bits(x+round) - roundBits))
+	x += round
+	return I(*(*int64)(unsafe.Pointer(&x)) - roundBits)
 }
 
 // toFloat is the value of n, where up and down are 10^f and 10^-e.
@@ -27,9 +30,9 @@ func toFloat[F Float, I Int](n I, up, down F) F { return F(F(F(n)*up) * down) }
 // any result of toFloat and NaN.
 func same[F Float](a, b F) bool {
 	if unsafe.Sizeof(a) == 4 {
-		return math.Float32bits(float32(a)) == math.Float32bits(float32(b))
+		return *(*uint32)(unsafe.Pointer(&a)) == *(*uint32)(unsafe.Pointer(&b))
 	}
-	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+	return *(*uint64)(unsafe.Pointer(&a)) == *(*uint64)(unsafe.Pointer(&b))
 }
 
 // Encode sets ints[i] to the integer of src[i] and appends to exc the positions

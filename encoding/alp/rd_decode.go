@@ -1,7 +1,7 @@
 package alp
 
 import (
-	"math"
+	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -38,7 +38,8 @@ func DecodeRD[F Float, U Bits](dst []F, codes []uint16, right []U, p RDParams, e
 // fromBits is the inverse of bitsOf.
 func fromBits[F Float](b uint64) F {
 	if size[F]() == 4 {
-		return F(math.Float32frombits(uint32(b)))
+		low := uint32(b)
+		return *(*F)(unsafe.Pointer(&low))
 	}
-	return F(math.Float64frombits(b))
+	return *(*F)(unsafe.Pointer(&b))
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -18,7 +17,7 @@ import (
 // the Scratch it was parsed with, and is valid until that is used again.
 type Block struct {
 	s        *Scratch
-	code     encoding.Code
+	row      *row
 	n        int
 	fixed    int
 	presence []byte
@@ -75,35 +74,13 @@ func (b *Block) parse(tree []byte, limit int64) error {
 	if len(tree) < 2 {
 		return fault.Corruptf("tree of %d bytes", len(tree))
 	}
-	b.code = encoding.Code(binary.LittleEndian.Uint16(tree))
-	var size uint64
-	var err error
-	switch b.code {
-	case encoding.Plain:
-		size, err = b.parsePlain(tree)
-	case encoding.SingleValue:
-		size, err = b.parseSingleValue(tree)
-	case encoding.BlockDictionary:
-		size, err = b.parseDictionary(tree)
-	case encoding.FSST:
-		size, err = b.parseFSST(tree)
-	case encoding.GroupedFSST:
-		size, err = b.parseGroupedFSST(tree)
-	case encoding.Zstd:
-		size, err = b.parseCompressed(tree)
-	case encoding.LZ4:
-		size, err = b.parseLZ4(tree)
-	case encoding.FlatLZ:
-		size, err = b.parseFlatLZ(tree)
-	case encoding.DecimalTree:
-		size, err = b.parseDecimals(tree)
-	case encoding.Template:
-		size, err = b.parseTemplates(tree, limit)
-	default:
-		return fault.Unsupportedf("encoding %v of byte strings", b.code)
+	code := encoding.Code(binary.LittleEndian.Uint16(tree))
+	if b.row = rowOf(code); b.row == nil {
+		return fault.Unsupportedf("encoding %v of byte strings", code)
 	}
+	size, err := b.row.parse(b, tree, limit)
 	if err != nil {
-		return fault.In(err, b.code.String(), -1)
+		return fault.In(err, code.String(), -1)
 	}
 	if b.fixed > 0 {
 		size = uint64(b.n) * uint64(b.fixed)
@@ -116,7 +93,7 @@ func (b *Block) parse(tree []byte, limit int64) error {
 }
 
 // Code is the encoding of the block's tree.
-func (b *Block) Code() encoding.Code { return b.code }
+func (b *Block) Code() encoding.Code { return b.row.code }
 
 // Len is the number of values, nulls included.
 func (b *Block) Len() int { return b.n }
@@ -131,8 +108,8 @@ func (b *Block) DataLen() int { return b.dataLen }
 // and returns the number of nulls. In a dictionary block the codes decide, and
 // the presence section otherwise.
 func (b *Block) Validity(dst []byte, off int) (nulls int) {
-	if b.code == encoding.BlockDictionary {
-		codeBits(dst, off, b.codes)
+	if b.row.validity != nil {
+		b.row.validity(b, dst, off)
 	} else {
 		// Parse has seen that it is good.
 		_, _ = presence.Decode(b.presence, b.n, dst, off)
@@ -150,30 +127,13 @@ func (b *Block) present() bitmap.Bits {
 	return bitmap.Bits{Data: bits, Len: b.n}
 }
 
-// Dictionary gives a dictionary block's codes and the values they stand for:
-// code 0 is null, code k is value k-1. ok is false for other blocks.
-func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
-	return b.codes, b.dict, b.code == encoding.BlockDictionary
-}
-
-// Single gives the value that all slots of the block but the nulls have; ok is
-// false for blocks not stored like that.
-func (b *Block) Single() (value []byte, ok bool) {
-	return b.payload, b.code == encoding.SingleValue
-}
-
 // RangeLen is the bytes of the values from slot from up to (not including) to.
 func (b *Block) RangeLen(from, to int) int {
 	switch {
 	case b.fixed > 0:
 		return (to - from) * b.fixed
-	case b.code == encoding.BlockDictionary:
-		size, _ := b.s.table.Size(b.codes[from:to])
-		return int(size)
-	case b.code == encoding.GroupedFSST:
-		return int(sumOf(b.lengths[from:to]))
-	case b.code == encoding.SingleValue:
-		return b.present().Slice(from, to).Count() * len(b.payload)
+	case b.row.rangeLen != nil:
+		return b.row.rangeLen(b, from, to)
 	}
 	return int(b.offsets[to] - b.offsets[from])
 }
@@ -204,28 +164,19 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 	if int64(base) > maxOf[O]()-int64(size) {
 		return fault.Limitf("%d bytes more than %d do not fit into the offsets", size, base)
 	}
-	switch b.code {
-	case encoding.Plain:
-		copy(dst, b.payload[b.start(from):])
-	case encoding.DecimalTree:
-		b.decodeDecimals(dst, from)
-	case encoding.Template:
-		if err := b.decodeTemplates(dst, from, to); err != nil {
-			return fault.In(err, b.code.String(), -1)
-		}
-	case encoding.SingleValue:
-		repeat(b, from, to, dst, offsets, base)
-		return nil
-	case encoding.BlockDictionary:
-		return gatherBlock(b, b.codes[from:to], dst, offsets, base)
-	default:
-		if err := b.unpackRange(dst, from, to); err != nil {
-			return fault.In(err, b.code.String(), -1)
-		}
+	if put := putOf[O](b.row); put != nil {
+		return put(b, from, to, dst, offsets, base)
+	}
+	values := b.row.values
+	if values == nil {
+		values = (*Block).unpackRange
+	}
+	if err := values(b, dst, from, to); err != nil {
+		return fault.In(err, b.row.code.String(), -1)
 	}
 	switch {
-	case b.fixed > 0:
-	case b.code == encoding.GroupedFSST:
+	case b.fixed > 0 || from == to:
+	case b.lengths != nil:
 		putEnds(offsets, b.lengths[from:to], base)
 	default:
 		moveOffsets(offsets, b.offsets[from+1:to+1], base-O(b.offsets[from]))
@@ -249,15 +200,15 @@ const manyParts = 16
 // which are len(dst) bytes.
 func (b *Block) unpackRange(dst []byte, from, to int) error {
 	if len(dst) == b.dataLen {
-		return b.unpack(dst)
+		return b.row.unpack(b, dst)
 	}
 	if len(dst) == 0 {
 		return nil
 	}
 	if from < b.have.from || to > b.have.to {
-		if b.code == encoding.FSST && b.parts < b.n/manyParts {
+		if b.row.readSome != nil && b.parts < b.n/manyParts {
 			b.parts++
-			return b.readFSST(dst, b.start(from))
+			return b.row.readSome(b, dst, b.start(from))
 		}
 		const slack = 64 // room that decoders may overwrite
 		first, last := b.together(from, to)
@@ -278,7 +229,7 @@ func (b *Block) together(from, to int) (first, last int) {
 	if g := b.groups.of; g > 0 {
 		return from / g * g, min((to+g-1)/g*g, b.n)
 	}
-	if b.code == encoding.FlatLZ && to <= b.wanted {
+	if b.row.unpackPrefix != nil && to <= b.wanted {
 		return 0, b.wanted
 	}
 	return 0, b.n
@@ -290,25 +241,12 @@ func (b *Block) Want(to int) { b.wanted = to }
 
 func (b *Block) unpackSlots(dst []byte, from, to int) error {
 	switch {
-	case b.code == encoding.GroupedFSST:
-		return b.decodeGroups(dst, from, to)
+	case b.row.unpackGroups != nil:
+		return b.row.unpackGroups(b, dst, from, to)
 	case to < b.n:
-		return flatlz.DecodePrefix(dst, b.tokens, b.payload)
+		return b.row.unpackPrefix(b, dst)
 	}
-	return b.unpack(dst)
-}
-
-// unpack decompresses the value bytes.
-func (b *Block) unpack(dst []byte) error {
-	switch b.code {
-	case encoding.FSST, encoding.GroupedFSST:
-		return b.decodeCodes(dst, b.payload)
-	case encoding.Zstd:
-		return b.s.zstd.Decode(dst, b.payload)
-	case encoding.FlatLZ:
-		return flatlz.Decode(dst, b.tokens, b.payload)
-	}
-	return decodeLZ4(dst, b.payload)
+	return b.row.unpack(b, dst)
 }
 
 func maxOf[O int32 | int64]() int64 {

@@ -6,8 +6,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/encoding/decompress"
-	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Zstd, code 16, and LZ4, code 17: the value bytes, compressed as one.
@@ -26,13 +24,9 @@ import (
 //	11 00 | 0d 00 00 00 | 08 | 00 | 08 00 00 00 80 61 61 61 61 61 61 61 61 | 3 zeros
 //	00.. 08.. 08.. (u64 each)
 
-const (
-	compressHeader = 6
-	lz4Prefix      = 4
-	lz4MaxRatio    = 255 // most bytes that one byte of LZ4 can stand for
-)
+const compressHeader = 6
 
-func (b *Block) parseCompressed(tree []byte) (uint64, error) {
+func parseCompressed(b *Block, tree []byte, _ int64) (uint64, error) {
 	header, rest, err := split(tree, compressHeader)
 	if err != nil {
 		return 0, err
@@ -47,61 +41,18 @@ func (b *Block) parseCompressed(tree []byte) (uint64, error) {
 	return b.readOffsets(rest, header[5] != 0)
 }
 
-func (b *Block) parseLZ4(tree []byte) (uint64, error) {
-	size, err := b.parseCompressed(tree)
-	if err != nil {
-		return 0, err
-	}
-	if len(b.payload) < lz4Prefix {
-		return 0, fault.Corruptf("%d bytes have no room for the size", len(b.payload))
-	}
-	if have := uint64(binary.LittleEndian.Uint32(b.payload)); have != size {
-		return 0, fault.Corruptf("compressed values are %d bytes, not the %d expected", have, size)
-	}
-	b.payload = b.payload[lz4Prefix:]
-	if size/lz4MaxRatio > uint64(len(b.payload)) {
-		return 0, fault.Corruptf("%d bytes of values from %d", size, len(b.payload))
-	}
-	return size, nil
-}
-
-func decodeLZ4(dst, src []byte) error {
-	if len(dst) == 0 {
-		return nil
-	}
-	return decompress.LZ4(dst, src)
-}
-
 // beginCompressed appends the header of a compressed tree.
 func beginCompressed(dst []byte, code encoding.Code) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(code))
 }
 
 // endCompressed completes a tree after its compressed part.
-func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers) ([]byte, error) {
+func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers) ([]byte, bool, error) {
 	const header = 2 + compressHeader
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
 	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	return w.appendOffsets(dst, v, start+6, start+7, nums)
-}
-
-func (w *workspace) appendLZ4(dst []byte, v Values, nums *numbers) ([]byte, error) {
-	start := len(dst)
-	data := v.Bytes()
-	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))
-	at := len(dst)
-	dst = w.lz4.Append(dst, data)
-	w.lzLen = len(dst) - at
-	return w.endCompressed(dst, start, v, nums)
-}
-
-func (w *workspace) appendZstd(dst []byte, v Values, level zstd.EncoderLevel, nums *numbers) ([]byte, error) {
-	start := len(dst)
-	dst, err := w.zstdAppend(beginCompressed(dst, encoding.Zstd), v.Bytes(), level)
-	if err != nil {
-		return dst, err
-	}
-	return w.endCompressed(dst, start, v, nums)
+	dst, err := w.appendOffsets(dst, v, start+6, start+7, nums)
+	return dst, err == nil, err
 }
 
 // zstdAppend appends data as a Zstandard stream.
@@ -142,4 +93,18 @@ func (w *workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encode
 	}
 	w.zstd[key] = z
 	return z, nil
+}
+
+// describeCompressed describes a compressed tree whose compressed part begins with the size of the values, in so many bytes.
+func describeCompressed(d *describer, prefix uint64) {
+	size := d.uint(2, 4, "compressed size")
+	d.uint(6, 1, "offset width")
+	nested := d.uint(7, 1, "offsets are a tree")
+	at := 8
+	if prefix > 0 && size >= prefix {
+		d.uint(at, int(prefix), "values size")
+		at += int(prefix)
+		size -= prefix
+	}
+	d.offsets(d.pad(d.bytes(at, size, "compressed values")), nested != 0)
 }

@@ -1,10 +1,7 @@
 package bytestring
 
 import (
-	"bytes"
 	"math/bits"
-
-	"github.com/amudai/amudai-go/encoding"
 )
 
 // MayContain sets the bits of those slots, and clears the others, whose values may
@@ -18,15 +15,10 @@ func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
 	if longest == 0 {
 		return false
 	}
-	var keep []byte // 1 for the codes whose values may
-	switch b.code {
-	case encoding.Template:
-		keep = b.templatesWith(parts)
-	case encoding.BlockDictionary:
-		keep = b.entriesWith(parts)
-	default:
+	if b.row.contains == nil {
 		return false
 	}
+	keep := b.row.contains(b, parts) // 1 for the codes whose values may
 	count := 0
 	for i := range dst {
 		w := byte(0)
@@ -37,32 +29,4 @@ func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
 		count += bits.OnesCount8(w)
 	}
 	return 4*count < 3*b.n
-}
-
-// templatesWith looks for parts in the templates.
-func (b *Block) templatesWith(parts [][]byte) []byte {
-	keep := grown(&b.s.keep, b.s.templates.Len())
-	for i := range keep {
-		keep[i] = 1
-	}
-	for _, part := range parts {
-		b.s.templates.Containing(keep, part, &b.s.part)
-	}
-	return keep
-}
-
-// entriesWith looks for parts in the distinct values of a dictionary; null has none.
-func (b *Block) entriesWith(parts [][]byte) []byte {
-	keep := grown(&b.s.keep, b.dict.N+1)
-	clear(keep)
-	for i := range b.dict.N {
-		value, all := b.dict.At(i), true
-		for _, part := range parts {
-			all = all && bytes.Contains(value, part)
-		}
-		if all {
-			keep[i+1] = 1
-		}
-	}
-	return keep
 }

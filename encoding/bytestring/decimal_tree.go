@@ -3,12 +3,14 @@ package bytestring
 import (
 	"encoding/binary"
 	"sort"
+	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/decimal"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // DecimalTree, code 0x8001, edition 2026, values of 16 bytes: decimals (package
@@ -60,7 +62,7 @@ type Exceptions struct {
 // not stored like that.
 func (b *Block) Integers() (exponent int, integers []int64, exceptions Exceptions, ok bool) {
 	d := &b.decimals
-	return d.exponent, d.integers, d.exceptions, b.code == encoding.DecimalTree
+	return d.exponent, d.integers, d.exceptions, b.row == &decimalTree
 }
 
 // IntegerTree is a block of decimals as integers that are still encoded; see
@@ -87,7 +89,7 @@ func ParseIntegers(blk []byte, n int, o BlockOptions, s *Scratch) (t IntegerTree
 	return t, true, nil
 }
 
-func (b *Block) parseDecimals(tree []byte) (uint64, error) {
+func parseDecimals(b *Block, tree []byte, _ int64) (uint64, error) {
 	integers, err := b.openDecimals(tree)
 	if err != nil {
 		return 0, err
@@ -140,7 +142,7 @@ func (b *Block) readExceptions(raw []byte, count uint64) error {
 }
 
 // decodeDecimals writes the values of the slots from from on, as many as fit dst.
-func (b *Block) decodeDecimals(dst []byte, from int) {
+func decodeDecimals(b *Block, dst []byte, from, _ int) error {
 	d := &b.decimals
 	out := decimal.Slice(dst)
 	decimal.FromInt64(out, d.integers[from:from+len(out)], d.exponent)
@@ -154,10 +156,14 @@ func (b *Block) decodeDecimals(dst []byte, from int) {
 	for i := first; i < len(x.Positions) && int(x.Positions[i]) < from+len(out); i++ {
 		out[int(x.Positions[i])-from] = x.Values[i]
 	}
+	return nil
 }
 
 // appendDecimals writes a DecimalTree, unless most values have no integer.
-func (w *workspace) appendDecimals(dst []byte, in *input, nums *numbers) (out []byte, ok bool, err error) {
+func appendDecimals(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
+	if in.Fixed != decimalLen {
+		return dst, false, nil
+	}
 	src := decimal.Slice(in.Bytes())
 	if !w.takeIntegers(in, src) {
 		return dst, false, nil
@@ -171,7 +177,7 @@ func (w *workspace) appendDecimals(dst []byte, in *input, nums *numbers) (out []
 	header[4] = form
 	binary.LittleEndian.PutUint32(header[8:], uint32(len(w.exceptions)))
 	dst = append(dst, header[:]...)
-	if dst, err = nums.appendIntegers(dst, w.integers, in.valid); err != nil {
+	if dst, err = r.numbers.appendIntegers(dst, w.integers, in.valid); err != nil {
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
@@ -274,4 +280,37 @@ func (w *workspace) scaleOne(src []decimal.Decimal, i, exponent int, form byte) 
 	}
 	one := src[i : i+1]
 	return w.exponents[i] <= 0 && one[0].Reduce() == one[0] && decimal.ToInt64(w.integers[i:i+1], one, -exponent) == 1
+}
+
+var decimalTree = row{
+	code:      encoding.DecimalTree,
+	parse:     parseDecimals,
+	values:    decodeDecimals,
+	describe:  describeDecimals,
+	needs:     needs(edition.DecimalTree),
+	tries:     once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+	append:    appendDecimals,
+	fixedCost: decodeCost{0, 0, 2000},
+	parts:     []string{"Plain"},
+}
+
+func describeDecimals(d *describer) {
+	exponent := 0
+	if d.have(4) {
+		exponent = int(int16(binary.LittleEndian.Uint16(d.tree[2:])))
+		d.node.Field(2, 2, "exponent", strconv.Itoa(exponent))
+	}
+	form := d.uint(4, 1, "form")
+	d.pad(5)
+	exceptions := d.uint(8, 4, "exceptions")
+	size := d.uint(12, 4, "integers size")
+	d.node.Params = "e=" + strconv.Itoa(exponent)
+	if form == uint64(reducedForm) {
+		d.node.Params += ",reduced"
+	}
+	if exceptions > 0 {
+		d.node.Params += ",x=" + strconv.FormatUint(exceptions, 10)
+	}
+	at := d.pad(d.child("integers", 16, size, true, numeric.I64, d.n))
+	d.rest(d.bytes(at, 4*exceptions, "positions"), "values")
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/describe"
-	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -25,26 +24,9 @@ func Describe(tree []byte, n, fixed int) describe.Node {
 	}
 	d.node.Code = encoding.Code(binary.LittleEndian.Uint16(tree))
 	d.node.Field(0, 2, "code", d.node.Code.String())
-	switch d.node.Code {
-	case encoding.Plain:
-		d.plain()
-	case encoding.SingleValue:
-		d.rest(2, "value")
-	case encoding.BlockDictionary:
-		d.dictionary()
-	case encoding.FSST:
-		d.fsst()
-	case encoding.GroupedFSST:
-		d.groupedFSST()
-	case encoding.Zstd, encoding.LZ4:
-		d.compressed()
-	case encoding.FlatLZ:
-		d.flatLZ()
-	case encoding.DecimalTree:
-		d.decimals()
-	case encoding.Template:
-		d.templates()
-	default:
+	if r := rowOf(d.node.Code); r != nil {
+		r.describe(&d)
+	} else {
 		d.node.Err = fault.Unsupportedf("encoding %v of byte strings", d.node.Code)
 	}
 	return d.node
@@ -128,105 +110,6 @@ func shift(n *describe.Node, by int) {
 	}
 }
 
-func (d *describer) plain() {
-	width := d.uint(2, 1, "offset width")
-	if d.node.Err == nil && d.fixed == 0 && width == 8 {
-		d.rest(d.bytes(3, 8*(uint64(d.n)+1), "offsets"), "values")
-	} else if d.node.Err == nil {
-		d.rest(3, "values")
-	}
-}
-
-func (d *describer) dictionary() {
-	codes := d.uint(2, 4, "codes size")
-	lengths := d.uint(6, 4, "lengths size")
-	unique := d.uint(10, 4, "distinct values")
-	nested := d.uint(14, 1, "lengths are a tree")
-	d.pad(15)
-	at := d.child("codes", 16, codes, true, numeric.U32, d.n)
-	at = d.pad(at)
-	if d.fixed > 0 {
-		d.child("lengths", at, 0, false, numeric.U32, 0)
-	} else {
-		at = d.child("lengths", at, lengths, nested != 0, numeric.U32, int(min(unique, uint64(len(d.tree)))))
-	}
-	if d.node.Err == nil {
-		d.rest(at, "values")
-	}
-}
-
-func (d *describer) fsst() {
-	symbols := d.uint(2, 1, "symbols")
-	size := d.uint(3, 4, "codes size")
-	nested := d.uint(7, 1, "offsets are a tree")
-	d.uint(8, 1, "offset width")
-	d.bytes(9, 7, "zeros")
-	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
-	at := d.bytes(16, 8*symbols, "symbols")
-	at = d.bytes(at, symbols, "symbol lengths")
-	d.offsets(d.pad(d.bytes(at, size, "codes")), nested != 0)
-}
-
-func (d *describer) groupedFSST() {
-	symbols := d.uint(2, 1, "symbols")
-	size := d.uint(3, 4, "codes size")
-	nested := d.uint(7, 1, "lengths are a tree")
-	d.uint(8, 1, "length width")
-	nestedSizes := d.uint(9, 1, "sizes are a tree")
-	group := d.uint(10, 2, "values of a group")
-	lengths := d.uint(12, 4, "lengths size")
-	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
-	at := d.bytes(16, 8*symbols, "symbols")
-	at = d.bytes(at, symbols, "symbol lengths")
-	at = d.pad(d.bytes(at, size, "codes"))
-	n := d.n
-	if d.fixed > 0 {
-		n = 0
-	}
-	at = d.pad(d.child("lengths", at, lengths, nested != 0 && n > 0, numeric.U32, n))
-	if d.node.Err == nil && group > 0 {
-		d.child("sizes of groups", at, uint64(len(d.tree)-at), nestedSizes != 0, numeric.U32, (d.n+int(group)-1)/int(group))
-	}
-}
-
-func (d *describer) compressed() {
-	size := d.uint(2, 4, "compressed size")
-	d.uint(6, 1, "offset width")
-	nested := d.uint(7, 1, "offsets are a tree")
-	at := 8
-	if d.node.Code == encoding.LZ4 && size >= lz4Prefix {
-		d.uint(at, lz4Prefix, "values size")
-		at += lz4Prefix
-		size -= lz4Prefix
-	}
-	d.offsets(d.pad(d.bytes(at, size, "compressed values")), nested != 0)
-}
-
-func (d *describer) flatLZ() {
-	sequences := d.uint(2, 4, "sequences")
-	literals := d.uint(6, 4, "literals")
-	d.uint(10, 1, "offset width")
-	nested := d.uint(11, 1, "offsets are a tree")
-	d.bytes(12, 4, "zeros")
-	at := d.bytes(16, flatlz.SequenceLen*sequences, "sequences")
-	d.offsets(d.pad(d.bytes(at, literals, "literal bytes")), nested != 0)
-}
-
-func (d *describer) templates() {
-	count := d.uint(2, 4, "templates")
-	lengths := d.uint(6, 4, "lengths size")
-	texts := d.uint(10, 4, "templates size")
-	codes := d.uint(14, 4, "codes size")
-	d.uint(18, 1, "form of the templates")
-	d.uint(19, 1, "form of the digits")
-	at := d.child("lengths", d.bytes(20, 4, "zeros"), lengths, true, numeric.U32, int(min(count, uint64(d.n))))
-	at = d.pad(d.bytes(d.pad(at), texts, "templates"))
-	at = d.pad(d.child("codes", at, codes, true, numeric.U32, d.n))
-	if d.node.Err == nil {
-		d.rest(at, "digits")
-	}
-}
-
 // offsets adds what follows compressed values.
 func (d *describer) offsets(at int, nested bool) {
 	n := d.n + 1
@@ -236,25 +119,4 @@ func (d *describer) offsets(at int, nested bool) {
 	if d.node.Err == nil {
 		d.child("offsets", at, uint64(len(d.tree)-at), nested && n > 0, numeric.U64, n)
 	}
-}
-
-func (d *describer) decimals() {
-	exponent := 0
-	if d.have(4) {
-		exponent = int(int16(binary.LittleEndian.Uint16(d.tree[2:])))
-		d.node.Field(2, 2, "exponent", strconv.Itoa(exponent))
-	}
-	form := d.uint(4, 1, "form")
-	d.pad(5)
-	exceptions := d.uint(8, 4, "exceptions")
-	size := d.uint(12, 4, "integers size")
-	d.node.Params = "e=" + strconv.Itoa(exponent)
-	if form == uint64(reducedForm) {
-		d.node.Params += ",reduced"
-	}
-	if exceptions > 0 {
-		d.node.Params += ",x=" + strconv.FormatUint(exceptions, 10)
-	}
-	at := d.pad(d.child("integers", 16, size, true, numeric.I64, d.n))
-	d.rest(d.bytes(at, 4*exceptions, "positions"), "values")
 }

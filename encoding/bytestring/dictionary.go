@@ -1,6 +1,7 @@
 package bytestring
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -35,7 +36,7 @@ const (
 	smallSlots       = 4 << 10 // bytes of slots that are made for a block, whatever values fill of them
 )
 
-func (b *Block) parseDictionary(tree []byte) (uint64, error) {
+func parseDictionary(b *Block, tree []byte, _ int64) (uint64, error) {
 	header, rest, err := split(tree, dictionaryHeader)
 	if err != nil {
 		return 0, err
@@ -96,7 +97,8 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 	return nil
 }
 
-func gatherBlock[O int32 | int64](b *Block, codes []uint32, dst []byte, offsets []O, base O) error {
+func gatherBlock[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
+	codes := b.codes[from:to]
 	if b.fixed == 0 {
 		_, err := Gather(&b.s.table, dst, offsets, base, codes)
 		return err
@@ -135,10 +137,14 @@ func codeBits(dst []byte, off int, codes []uint32) {
 	}
 }
 
-// appendDictionary writes a dictionary of at most so many distinct values; if
-// there are more, ok is false. Values get codes in the order in which they first
+// appendDictionary writes a dictionary if at most half of the values are distinct, unless
+// it is forced; if there are more, ok is false. Values get codes in the order in which they first
 // appear.
-func (w *workspace) appendDictionary(dst []byte, in *input, limit int, nums *numbers) (out []byte, ok bool, err error) {
+func appendDictionary(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
+	limit, nums := in.N/2, r.numbers
+	if r.forced {
+		limit = in.N
+	}
 	if !w.collect(in, limit) {
 		return dst, false, nil
 	}
@@ -190,4 +196,66 @@ func (w *workspace) collect(in *input, limit int) bool {
 		codes[i] = id + 1
 	}
 	return true
+}
+
+var dictionary = row{
+	code:  encoding.BlockDictionary,
+	parse: parseDictionary,
+	put32: gatherBlock[int32],
+	put64: gatherBlock[int64],
+	rangeLen: func(b *Block, from, to int) int {
+		size, _ := b.s.table.Size(b.codes[from:to])
+		return int(size)
+	},
+	validity: func(b *Block, dst []byte, off int) { codeBits(dst, off, b.codes) },
+	contains: (*Block).entriesWith,
+	describe: describeDictionary,
+	tries:    once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+	suits: func(_ *Encoder, _ *workspace, in *input) bool {
+		return in.Fixed == 0 // the reference cannot read others
+	},
+	append:  appendDictionary,
+	cost:    decodeCost{100, 0, 2300},
+	limited: true,
+	parts:   []string{"Plain", "raw"},
+}
+
+// Dictionary gives a dictionary block's codes and the values they stand for:
+// code 0 is null, code k is value k-1. ok is false for other blocks.
+func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
+	return b.codes, b.dict, b.row == &dictionary
+}
+
+// entriesWith looks for parts in the distinct values of a dictionary; null has none.
+func (b *Block) entriesWith(parts [][]byte) []byte {
+	keep := grown(&b.s.keep, b.dict.N+1)
+	clear(keep)
+	for i := range b.dict.N {
+		value, all := b.dict.At(i), true
+		for _, part := range parts {
+			all = all && bytes.Contains(value, part)
+		}
+		if all {
+			keep[i+1] = 1
+		}
+	}
+	return keep
+}
+
+func describeDictionary(d *describer) {
+	codes := d.uint(2, 4, "codes size")
+	lengths := d.uint(6, 4, "lengths size")
+	unique := d.uint(10, 4, "distinct values")
+	nested := d.uint(14, 1, "lengths are a tree")
+	d.pad(15)
+	at := d.child("codes", 16, codes, true, numeric.U32, d.n)
+	at = d.pad(at)
+	if d.fixed > 0 {
+		d.child("lengths", at, 0, false, numeric.U32, 0)
+	} else {
+		at = d.child("lengths", at, lengths, nested != 0, numeric.U32, int(min(unique, uint64(len(d.tree)))))
+	}
+	if d.node.Err == nil {
+		d.rest(at, "values")
+	}
 }

@@ -48,7 +48,7 @@ func (e *Encoder) Clone() *Encoder {
 // more values are there.
 func (e *Encoder) Plan(at int64, v Values, valid bitmap.Bits) (blockLen int) {
 	n := e.fit(v, e.policy.bytes)
-	if n < v.N && e.likely.code == 0 && v.Fixed == 0 {
+	if n < v.N && e.likely.row == nil && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
 	}
 	if e.templates() {
@@ -81,10 +81,11 @@ const (
 
 // templates tells whether the next blocks are probably templates.
 func (e *Encoder) templates() bool {
-	if e.plan.method.code == 0 {
-		return e.likely.code == encoding.Template
+	m := e.plan.method
+	if m.row == nil {
+		m = e.likely
 	}
-	return e.plan.method.code == encoding.Template
+	return m.row != nil && m.row.long
 }
 
 // Longest is the most bytes of values that a block is planned to have now.
@@ -112,18 +113,18 @@ const lookBytes = 512 << 10
 // planned. It changes nothing else.
 func (e *Encoder) look(v Values, valid bitmap.Bits) method {
 	if !e.o.Features.Has(edition.Template) || len(e.policy.methods) == 0 {
-		return plainly
+		return method{row: &plain}
 	}
 	in := input{Values: v, valid: valid.Slice(0, v.N)}
 	in.nulls = in.valid.Nulls()
 	if _, same := in.same(); same {
-		return plainly
+		return method{row: &plain}
 	}
 	w := workspaces.Get().(*workspace)
 	defer workspaces.Put(w)
 	trial := NewEncoder(e.o, 0)
 	if _, err := trial.explore(w, nil, &in); err != nil {
-		return plainly // AppendBlock will say so
+		return method{row: &plain} // AppendBlock will say so
 	}
 	return trial.plan.method
 }

@@ -2,6 +2,7 @@ package bytestring
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/fsst"
@@ -28,7 +29,7 @@ import (
 
 const fsstHeader = 7
 
-func (b *Block) parseFSST(tree []byte) (uint64, error) {
+func parseFSST(b *Block, tree []byte, _ int64) (uint64, error) {
 	header, rest, err := b.splitFSST(tree, fsstHeader, offsetWidth)
 	if err != nil {
 		return 0, err
@@ -86,7 +87,7 @@ func (b *Block) readSymbols() error {
 }
 
 // readFSST decodes the value bytes from from on, as many as dst takes.
-func (b *Block) readFSST(dst []byte, from int) error {
+func readFSST(b *Block, dst []byte, from int) error {
 	if err := b.readSymbols(); err != nil {
 		return err
 	}
@@ -101,7 +102,19 @@ func (w *workspace) train(data []byte) *symbols {
 	return &symbols{*w.trainer.Train(data).Clone()}
 }
 
-func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) ([]byte, error) {
+// symbolsFor is the table that a tree is to be written with; nil if none was trained.
+func (w *workspace) symbolsFor(in *input, r request) *symbols {
+	if r.symbols == nil && r.forced {
+		return w.train(in.Bytes())
+	}
+	return r.symbols
+}
+
+func appendFSST(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
+	s := w.symbolsFor(in, r)
+	if s == nil {
+		return dst, false, nil
+	}
 	start := len(dst)
 	var header [16]byte
 	dst = append(dst, header[:]...)
@@ -109,8 +122,50 @@ func (w *workspace) appendFSST(dst []byte, v Values, s *symbols, nums *numbers) 
 	dst[start+2] = byte(s.table.Len())
 	dst = s.table.Append(dst)
 	at := len(dst)
-	dst = s.table.Encode(dst, v.Bytes())
+	dst = s.table.Encode(dst, in.Bytes())
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
 	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	return w.appendOffsets(dst, v, start+8, start+7, nums)
+	dst, err := w.appendOffsets(dst, in.Values, start+8, start+7, r.numbers)
+	return dst, err == nil, err
+}
+
+const (
+	fsstFrom = 16 << 10 // bytes of values: for fewer the table is too large
+	// LZ4 leaves less than this share of the bytes, in 1024ths, where FSST has no chance.
+	fsstAbove = 256
+)
+
+// trainFSST makes a table of symbols, if LZ4 or FlatLZ left enough of the bytes.
+func trainFSST(e *Encoder, w *workspace, in *input) bool {
+	if len(in.Bytes()) < fsstFrom || 1024*w.lzLen < fsstAbove*len(in.Bytes()) {
+		return false
+	}
+	e.plan.fsst = w.train(in.Bytes())
+	return e.plan.fsst.table.Len() > 0 // the reference may stumble over an empty table
+}
+
+var fsstStream = row{
+	code:      encoding.FSST,
+	parse:     parseFSST,
+	unpack:    func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
+	readSome:  readFSST,
+	describe:  describeFSST,
+	tries:     once(encoding.Balanced),
+	suits:     trainFSST,
+	append:    appendFSST,
+	cost:      decodeCost{0, 600, 1700},
+	fixedCost: decodeCost{0, 650, 0},
+	symbols:   true,
+}
+
+func describeFSST(d *describer) {
+	symbols := d.uint(2, 1, "symbols")
+	size := d.uint(3, 4, "codes size")
+	nested := d.uint(7, 1, "offsets are a tree")
+	d.uint(8, 1, "offset width")
+	d.bytes(9, 7, "zeros")
+	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
+	at := d.bytes(16, 8*symbols, "symbols")
+	at = d.bytes(at, symbols, "symbol lengths")
+	d.offsets(d.pad(d.bytes(at, size, "codes")), nested != 0)
 }

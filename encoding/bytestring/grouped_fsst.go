@@ -2,9 +2,12 @@ package bytestring
 
 import (
 	"encoding/binary"
+	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // GroupedFSST, code 0x8009: FSST whose codes begin anew with every G values, so
@@ -42,7 +45,7 @@ type groups struct {
 	ends []uint32 // in the stream
 }
 
-func (b *Block) parseGroupedFSST(tree []byte) (uint64, error) {
+func parseGroupedFSST(b *Block, tree []byte, _ int64) (uint64, error) {
 	header, rest, err := b.splitFSST(tree, groupedHeader, 4)
 	if err != nil {
 		return 0, err
@@ -115,7 +118,7 @@ func (b *Block) readGroups(raw []byte, nested bool) error {
 
 // decodeGroups decodes the slots from one up to (not including) another, where
 // groups begin and end.
-func (b *Block) decodeGroups(dst []byte, from, to int) error {
+func decodeGroups(b *Block, dst []byte, from, to int) error {
 	first, last := from/b.groups.of, (to-1)/b.groups.of
 	start := uint32(0)
 	if first > 0 {
@@ -125,7 +128,11 @@ func (b *Block) decodeGroups(dst []byte, from, to int) error {
 }
 
 // appendGroupedFSST writes values by a table.
-func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *numbers) ([]byte, error) {
+func appendGroupedFSST(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
+	s, v := w.symbolsFor(in, r), in.Values
+	if s == nil {
+		return dst, false, nil
+	}
 	start := len(dst)
 	var header [2 + groupedHeader]byte
 	dst = append(dst, header[:]...)
@@ -143,16 +150,16 @@ func (w *workspace) appendGroupedFSST(dst []byte, v Values, s *symbols, nums *nu
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-stream))
 	dst = padFrom(dst, start)
 	at := len(dst)
-	dst, err := w.appendValueLengths(dst, v, start, nums)
+	dst, err := w.appendValueLengths(dst, v, start, r.numbers)
 	if err != nil {
-		return dst, err
+		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
-	dst, nested, err := nums.appendLengths(padFrom(dst, start), sizes)
+	dst, nested, err := r.numbers.appendLengths(padFrom(dst, start), sizes)
 	if nested {
 		dst[start+9] = 1
 	}
-	return dst, err
+	return dst, err == nil, err
 }
 
 // appendValueLengths appends the lengths of values, unless these have a fixed size, and
@@ -171,4 +178,44 @@ func (w *workspace) appendValueLengths(dst []byte, v Values, start int, nums *nu
 		dst[start+7] = 1
 	}
 	return dst, err
+}
+
+var groupedFSST = row{
+	code:         encoding.GroupedFSST,
+	parse:        parseGroupedFSST,
+	unpack:       func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
+	unpackGroups: decodeGroups,
+	rangeLen:     func(b *Block, from, to int) int { return int(sumOf(b.lengths[from:to])) },
+	describe:     describeGroupedFSST,
+	needs:        needs(edition.GroupedFSST),
+	tries:        once(encoding.Balanced),
+	replaces:     encoding.FSST,
+	suits:        trainFSST,
+	append:       appendGroupedFSST,
+	cost:         decodeCost{0, 600, 1700},
+	fixedCost:    decodeCost{0, 650, 0},
+	symbols:      true,
+	parts:        []string{"raw", "raw"},
+}
+
+func describeGroupedFSST(d *describer) {
+	symbols := d.uint(2, 1, "symbols")
+	size := d.uint(3, 4, "codes size")
+	nested := d.uint(7, 1, "lengths are a tree")
+	d.uint(8, 1, "length width")
+	nestedSizes := d.uint(9, 1, "sizes are a tree")
+	group := d.uint(10, 2, "values of a group")
+	lengths := d.uint(12, 4, "lengths size")
+	d.node.Params = "S=" + strconv.FormatUint(symbols, 10)
+	at := d.bytes(16, 8*symbols, "symbols")
+	at = d.bytes(at, symbols, "symbol lengths")
+	at = d.pad(d.bytes(at, size, "codes"))
+	n := d.n
+	if d.fixed > 0 {
+		n = 0
+	}
+	at = d.pad(d.child("lengths", at, lengths, nested != 0 && n > 0, numeric.U32, n))
+	if d.node.Err == nil && group > 0 {
+		d.child("sizes of groups", at, uint64(len(d.tree)-at), nestedSizes != 0, numeric.U32, (d.n+int(group)-1)/int(group))
+	}
 }

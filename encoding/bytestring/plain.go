@@ -18,7 +18,7 @@ import (
 //
 //	01 00 | 08 | 00.. 01.. 03.. 03.. (u64 each) | 61 62 63
 
-func (b *Block) parsePlain(tree []byte) (uint64, error) {
+func parsePlain(b *Block, tree []byte, _ int64) (uint64, error) {
 	if len(tree) < 3 {
 		return 0, fault.Corruptf("tree of %d bytes is shorter than its header", len(tree))
 	}
@@ -76,4 +76,28 @@ func appendPlain(dst []byte, v Values) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(at-v.Offsets[0]))
 	}
 	return append(dst, v.Bytes()...)
+}
+
+var plain = row{
+	code:  encoding.Plain,
+	parse: parsePlain,
+	values: func(b *Block, dst []byte, from, _ int) error {
+		copy(dst, b.payload[b.start(from):])
+		return nil
+	},
+	describe: describePlain,
+	append: func(_ *workspace, dst []byte, in *input, _ request) ([]byte, bool, error) {
+		return appendPlain(dst, in.Values), true, nil
+	},
+	cost:      decodeCost{50, 0, 1500},
+	fixedCost: decodeCost{50, 0, 0},
+}
+
+func describePlain(d *describer) {
+	width := d.uint(2, 1, "offset width")
+	if d.node.Err == nil && d.fixed == 0 && width == 8 {
+		d.rest(d.bytes(3, 8*(uint64(d.n)+1), "offsets"), "values")
+	} else if d.node.Err == nil {
+		d.rest(3, "values")
+	}
 }

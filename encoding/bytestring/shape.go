@@ -6,7 +6,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -26,50 +25,17 @@ func AppendTreeAs(dst []byte, v Values, valid bitmap.Bits, shape string) ([]byte
 		valid = bitmap.All(v.N)
 	}
 	in := input{Values: v, valid: valid, nulls: valid.Nulls()}
-	w := new(workspace)
-	nums := numbers{shapes: s.parts}
-	switch s.code {
-	case encoding.Plain:
-		return appendPlain(dst, v), nil
-	case encoding.SingleValue:
-		value, ok := in.same()
-		if !ok {
-			return dst, misuse("SingleValue of unequal values")
-		}
-		return appendSingleValue(dst, value), nil
-	case encoding.BlockDictionary:
-		out, _, err := w.appendDictionary(dst, &in, v.N, &nums)
-		return out, err
-	case encoding.DecimalTree:
-		if v.Fixed != decimalLen {
-			return dst, misuse("decimals of %d bytes", v.Fixed)
-		}
-		out, ok, err := w.appendDecimals(dst, &in, &nums)
-		if err == nil && !ok {
-			err = misuse("DecimalTree of values that are no decimals")
-		}
-		return out, err
-	case encoding.FSST:
-		return w.appendFSST(dst, v, w.train(v.Bytes()), &nums)
-	case encoding.GroupedFSST:
-		return w.appendGroupedFSST(dst, v, w.train(v.Bytes()), &nums)
-	case encoding.Template:
-		out, ok, err := w.appendTemplates(dst, v, s.level, v.N, &nums)
-		if err == nil && !ok {
-			err = misuse("Template of values of %d bytes", v.Fixed)
-		}
-		return out, err
-	case encoding.LZ4:
-		return w.appendLZ4(dst, v, &nums)
-	case encoding.FlatLZ:
-		return w.appendFlatLZ(dst, v, &nums)
+	r := request{numbers: &numbers{shapes: s.parts}, level: s.level, forced: true}
+	out, ok, err := s.row.append(new(workspace), dst, &in, r)
+	if err == nil && !ok {
+		err = misuse("%v does not take the values", s.row.code)
 	}
-	return w.appendZstd(dst, v, s.level, &nums)
+	return out, err
 }
 
 // shape is a parsed form of a tree.
 type shape struct {
-	code  encoding.Code
+	row   *row
 	level zstd.EncoderLevel
 	parts []string // forms of the parts, in their order
 }
@@ -83,32 +49,20 @@ func parseShape(text string) (s shape, err error) {
 		s.parts = splitParts(rest[:len(rest)-1])
 	}
 	name, params, _ := strings.Cut(name, "[")
-	for _, code := range []encoding.Code{
-		encoding.Plain, encoding.SingleValue, encoding.BlockDictionary, encoding.FSST, encoding.LZ4, encoding.Zstd,
-		encoding.DecimalTree, encoding.FlatLZ, encoding.Template, encoding.GroupedFSST,
-	} {
-		if code.String() == name {
-			s.code = code
+	for _, r := range rows {
+		if r.code.String() == name {
+			s.row, s.level = r, r.level
 		}
 	}
-	if s.code == encoding.Zstd {
-		s.level = zstd.SpeedDefault
+	if s.row == nil {
+		return s, misuse("no encoding of byte strings is called %q", name)
 	}
-	if (s.code == encoding.Zstd || s.code == encoding.Template) && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
+	if s.row.leveled && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
 		s.level = zstd.EncoderLevel(params[0] - '0')
 	}
-	defaults := []string{"raw"}
-	switch s.code {
-	case 0:
-		return s, misuse("no encoding of byte strings is called %q", name)
-	case encoding.BlockDictionary:
-		defaults = []string{"Plain", "raw"}
-	case encoding.GroupedFSST:
-		defaults = []string{"raw", "raw"}
-	case encoding.DecimalTree:
-		defaults = []string{"Plain"}
-	case encoding.Template:
-		defaults = []string{"Plain", "Plain"}
+	defaults := s.row.parts
+	if defaults == nil {
+		defaults = []string{"raw"}
 	}
 	if len(s.parts) > len(defaults) {
 		return s, misuse("%d parts, at most %d", len(s.parts), len(defaults))

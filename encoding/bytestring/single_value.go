@@ -14,7 +14,7 @@ import (
 // Null slots are empty, or zeros if values have a fixed size. We do not write it
 // for those: the reference cannot read it back. Example, "ab": 07 00 61 62.
 
-func (b *Block) parseSingleValue(tree []byte) (uint64, error) {
+func parseSingleValue(b *Block, tree []byte, _ int64) (uint64, error) {
 	b.payload = tree[2:]
 	present := uint64(b.n - b.nulls)
 	if b.fixed > 0 && present > 0 && len(b.payload) != b.fixed {
@@ -23,7 +23,7 @@ func (b *Block) parseSingleValue(tree []byte) (uint64, error) {
 	return present * uint64(len(b.payload)), nil // below 2^64: 2^31 times 2^32 at most
 }
 
-func repeat[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) {
+func repeat[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	valid := b.present().Slice(from, to)
 	if b.fixed > 0 && valid.Data != nil {
 		for i := range to - from {
@@ -34,7 +34,7 @@ func repeat[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, ba
 				clear(slot)
 			}
 		}
-		return
+		return nil
 	}
 	fill(dst, b.payload)
 	for i := range offsets {
@@ -43,6 +43,7 @@ func repeat[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, ba
 		}
 		offsets[i] = base
 	}
+	return nil
 }
 
 // fill repeats value all over dst.
@@ -57,4 +58,28 @@ func fill(dst, value []byte) {
 
 func appendSingleValue(dst, value []byte) []byte {
 	return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...)
+}
+
+var singleValue = row{
+	code:  encoding.SingleValue,
+	parse: parseSingleValue,
+	put32: repeat[int32],
+	put64: repeat[int64],
+	rangeLen: func(b *Block, from, to int) int {
+		return b.present().Slice(from, to).Count() * len(b.payload)
+	},
+	describe: func(d *describer) { d.rest(2, "value") },
+	append: func(_ *workspace, dst []byte, in *input, _ request) ([]byte, bool, error) {
+		value, ok := in.same()
+		if !ok {
+			return dst, false, nil
+		}
+		return appendSingleValue(dst, value), true, nil
+	},
+}
+
+// Single gives the value that all slots of the block but the nulls have; ok is
+// false for blocks not stored like that.
+func (b *Block) Single() (value []byte, ok bool) {
+	return b.payload, b.row == &singleValue
 }

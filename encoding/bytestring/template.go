@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/encoding/template"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Template, code 0x8008: the distinct templates of the values, which are the
@@ -58,7 +59,7 @@ type digits struct {
 	unpacked bool // they are in the Scratch, if by zstd
 }
 
-func (b *Block) parseTemplates(tree []byte, limit int64) (uint64, error) {
+func parseTemplates(b *Block, tree []byte, limit int64) (uint64, error) {
 	header, rest, err := split(tree, templateHeader)
 	if err != nil {
 		return 0, err
@@ -137,7 +138,7 @@ func (b *Block) placeTemplates() (size uint64, err error) {
 }
 
 // decodeTemplates writes the values of slots from up to (not including) to.
-func (b *Block) decodeTemplates(dst []byte, from, to int) error {
+func decodeTemplates(b *Block, dst []byte, from, to int) error {
 	if from == to {
 		return nil
 	}
@@ -182,11 +183,15 @@ func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 	return digits[at-first*template.WordDigits:], nil
 }
 
-// appendTemplates writes templates of at most about half as many texts, and spare;
-// ok is false if there are more. What is worth it is compressed by LZ4 or, if a
+// appendTemplates writes templates of at most about half as many texts, and a few;
+// ok is false if there are more, or no digits. What is worth it is compressed by LZ4 or, if a
 // level is given, by Zstandard.
-func (w *workspace) appendTemplates(dst []byte, v Values, level zstd.EncoderLevel, spare int, nums *numbers) (out []byte, ok bool, err error) {
-	e := &w.templates
+func appendTemplates(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
+	e, v, level, nums := &w.templates, in.Values, r.level, r.numbers
+	spare := fewTemplates
+	if r.forced {
+		spare = v.N
+	}
 	if v.Fixed > 0 || !e.Encode(v.Data, v.Offsets, spare) {
 		return dst, false, nil
 	}
@@ -218,7 +223,7 @@ func (w *workspace) appendTemplates(dst []byte, v Values, level zstd.EncoderLeve
 	end(2)
 	dst, form, err = w.appendDigits(dst, e.Digits, level)
 	dst[start+19] = form
-	return dst, err == nil, err
+	return dst, err == nil && (r.forced || len(e.Digits) > 0), err
 }
 
 func (w *workspace) appendTexts(dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
@@ -243,4 +248,55 @@ func (w *workspace) appendDigits(dst, digits []byte, level zstd.EncoderLevel) (o
 		}
 	}
 	return template.AppendWords(dst[:at], digits), digitsWords, nil
+}
+
+// fewTemplates is how many templates there may be whatever the number of values.
+const fewTemplates = 64
+
+var templates = row{
+	code:     encoding.Template,
+	parse:    parseTemplates,
+	values:   decodeTemplates,
+	contains: (*Block).templatesWith,
+	describe: describeTemplates,
+	needs:    needs(edition.Template),
+	tries: trials{
+		encoding.Balanced:           {0},
+		encoding.MinimalCompression: {0},
+		encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
+		encoding.MinimalSize:        {zstd.SpeedFastest},
+	},
+	suits:   func(_ *Encoder, _ *workspace, in *input) bool { return in.Fixed == 0 },
+	append:  appendTemplates,
+	cost:    decodeCost{250, 100, 5000},
+	long:    true,
+	parts:   []string{"Plain", "Plain"},
+	leveled: true,
+}
+
+// templatesWith looks for parts in the templates.
+func (b *Block) templatesWith(parts [][]byte) []byte {
+	keep := grown(&b.s.keep, b.s.templates.Len())
+	for i := range keep {
+		keep[i] = 1
+	}
+	for _, part := range parts {
+		b.s.templates.Containing(keep, part, &b.s.part)
+	}
+	return keep
+}
+
+func describeTemplates(d *describer) {
+	count := d.uint(2, 4, "templates")
+	lengths := d.uint(6, 4, "lengths size")
+	texts := d.uint(10, 4, "templates size")
+	codes := d.uint(14, 4, "codes size")
+	d.uint(18, 1, "form of the templates")
+	d.uint(19, 1, "form of the digits")
+	at := d.child("lengths", d.bytes(20, 4, "zeros"), lengths, true, numeric.U32, int(min(count, uint64(d.n))))
+	at = d.pad(d.bytes(d.pad(at), texts, "templates"))
+	at = d.pad(d.child("codes", at, codes, true, numeric.U32, d.n))
+	if d.node.Err == nil {
+		d.rest(at, "digits")
+	}
 }

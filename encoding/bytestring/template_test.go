@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -136,10 +137,12 @@ func TestTemplateAllocs(t *testing.T) {
 	var s Scratch
 	w := new(workspace)
 	nums := numbers{o: encoding.Options{Features: edition.E2026.Features()}}
-	for _, m := range []method{byTemplates, byTemplatesZ} {
+	for _, level := range []zstd.EncoderLevel{0, zstd.SpeedFastest} {
+		in := &input{Values: v}
+		r := request{numbers: &nums, level: level}
 		var tree, blk []byte
 		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-		encode := func() { tree, _, _ = w.appendTemplates(tree[:0], v, m.level, fewTemplates, &nums) }
+		encode := func() { tree, _, _ = appendTemplates(w, tree[:0], in, r) }
 		encode()
 		blk = frame(tree)
 		decode := func() {

@@ -39,29 +39,26 @@ func ParseView[U word.Uint](tree []byte, t word.Type, n int, s *Scratch) (v View
 		return v, err
 	}
 	defer s.leave()
-	if v, err = view[U](r, tree, t, n, s); err != nil {
+	d := decoderOf[U](r)
+	switch {
+	case d.Constant != nil:
+		v.Form, v.Values = Single, word.Take[U](&s.Mem, 1)
+		v.Values[0], err = d.Constant(tree)
+	case d.View != nil:
+		v, err = d.View(tree, t, n, s)
+	default:
+		var ok bool
+		v.Form = InChunks
+		if v.Chunks, ok, err = ParseChunked[U](tree, t, n, s); ok || err != nil {
+			break
+		}
+		v.Form, v.Values = Dense, word.Take[U](&s.Mem, n)
+		err = d.Decode(v.Values, tree, t, s)
+	}
+	if err != nil {
 		return v, fault.In(err, r.Code.String(), -1)
 	}
 	return v, nil
-}
-
-func view[U word.Uint](r *Row, tree []byte, t word.Type, n int, s *Scratch) (v View[U], err error) {
-	d := decoderOf[U](r)
-	if d.Constant != nil {
-		v.Form, v.Values = Single, word.Take[U](&s.Mem, 1)
-		v.Values[0], err = d.Constant(tree)
-		return v, err
-	}
-	if d.View != nil {
-		return d.View(tree, t, n, s)
-	}
-	var ok bool
-	v.Form = InChunks
-	if v.Chunks, ok, err = ParseChunked[U](tree, t, n, s); ok || err != nil {
-		return v, err
-	}
-	v.Form, v.Values = Dense, word.Take[U](&s.Mem, n)
-	return v, d.Decode(v.Values, tree, t, s)
 }
 
 // RunEnds turns the lengths of runs, which must make n values, into the places behind them.
