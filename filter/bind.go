@@ -1,384 +1,49 @@
 package filter
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
-// Bound is an expression made ready for the columns of one schema: types are
-// checked, literals are converted, and what can be known without data is known.
-// It does not change and may be used by many goroutines.
-type Bound struct {
-	root    *Node
-	columns []Column
-}
-
-// Column is a column that an expression looks at.
-type Column struct {
-	Path  string         // as [Col] takes it
-	Index []int          // the position of the field in the schema, then those in the structs
-	Type  arrow.DataType // of the values
-	d     *domain
-}
-
-// NodeKind is the kind of a node.
-type NodeKind uint8
-
-// The kinds of nodes. Negations are within the leaves.
+// Limits of [Parse].
 const (
-	NodeNever   NodeKind = iota // true for no row
-	NodeAlways                  // true for every row
-	NodeAnd                     // true where all of Nodes are
-	NodeOr                      // true where any of Nodes is
-	NodeLeaf                    // true where the value of Column meets Test
-	NodeCompare                 // true where the value of Column compares to that of Other
+	MaxText  = ast.MaxText  // bytes
+	MaxDepth = ast.MaxDepth // nested parentheses and nots
 )
 
-// Node is a node of a bound expression. A node tells only for which rows it is
-// true, not whether it is false or unknown for the others: as no node negates
-// another one, nothing depends on that.
-type Node struct {
-	Kind   NodeKind
-	Nodes  []*Node
-	Column int // of a leaf or comparison: an index for [Bound.Column]
-	Other  int // of a comparison
-	Test   Test
+// Error says which part of an expression is wrong, and where that is.
+type Error = ast.Error
 
-	compare comparison
-	plan    *bytesPlan     // of a test on byte strings
-	dt      arrow.DataType // of Column, without wrappers
-	boolean bool           // bytes that are booleans
+// Parse reads an expression as text; the package documentation has the grammar.
+// Text of nothing but blanks is the empty condition. The error is an [*Error].
+func Parse(text string) (Expr, error) {
+	n, err := ast.Parse(text)
+	return Expr{n}, err
 }
+
+// Bound is an expression that was checked against a schema. It never changes, and
+// may be used by many goroutines.
+type Bound struct{ p *predicate.Bound }
 
 // Bind checks an expression against a schema and converts its literals to the
 // types of the columns that they are compared with. The error is an [*Error].
 func Bind(e Expr, s *arrow.Schema) (*Bound, error) {
-	b := &binder{schema: s, byPath: map[string]int{}}
-	if e.n == nil {
-		return &Bound{root: &Node{Kind: NodeAlways}}, nil
-	}
-	d, err := b.condition(e.n, false)
+	p, err := predicate.Bind(e.n, s)
 	if err != nil {
 		return nil, err
 	}
-	return b.finish(d), nil
+	return &Bound{p}, nil
 }
 
-// BindText is [Parse] and [Bind] in one.
-func BindText(text string, s *arrow.Schema) (*Bound, error) {
-	e, err := Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return Bind(e, s)
-}
+// Columns are the paths of all columns that decide the condition: a projection
+// needs no others.
+func (b *Bound) Columns() []string { return b.p.Columns() }
 
-// Columns are the paths of all columns that the expression looks at, those that
-// a projection needs. Nodes refer to them by their index.
-func (b *Bound) Columns() []string {
-	paths := make([]string, len(b.columns))
-	for i, c := range b.columns {
-		paths[i] = c.Path
-	}
-	return paths
-}
-
-// Column is the column of an index.
-func (b *Bound) Column(i int) Column { return b.columns[i] }
-
-// Root is the whole expression.
-func (b *Bound) Root() *Node { return b.root }
-
-type binder struct {
-	schema  *arrow.Schema
-	columns []Column
-	byPath  map[string]int
-}
-
-// draft is a node whose values are sets still, so that leaves of the same column
-// can be made one.
-type draft struct {
-	kind NodeKind
-	kids []draft
-	col  int
-	set  *valueSet // of a leaf; if nil it has a test
-	test Test
-
-	other   int
-	compare comparison
-}
-
-func fail(n *node, format string, args ...any) error {
-	return &Error{Text: n.text, Pos: n.pos, Message: fmt.Sprintf(format, args...)}
-}
-
-// condition binds a condition, or its negation.
-func (b *binder) condition(n *node, negate bool) (draft, error) {
-	switch n.op {
-	case opNot:
-		return b.condition(n.args[0], !negate)
-	case opAnd, opOr:
-		kids := make([]draft, len(n.args))
-		for i, a := range n.args {
-			var err error
-			if kids[i], err = b.condition(a, negate); err != nil {
-				return draft{}, err
-			}
-		}
-		return b.combine((n.op == opAnd) != negate, kids), nil
-	case opLiteral:
-		switch {
-		case n.lit.kind == litNull:
-			return draft{kind: NodeNever}, nil
-		case n.lit.kind == litBool && (n.lit.text == "true") != negate:
-			return draft{kind: NodeAlways}, nil
-		case n.lit.kind == litBool:
-			return draft{kind: NodeNever}, nil
-		}
-		return draft{}, fail(n, "%s alone is no condition", n.lit.describe())
-	case opColumn:
-		if d, err := b.domain(n); err != nil {
-			return draft{}, err
-		} else if d.family != famBool && d.family != famBool8 {
-			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.path, d.name)
-		}
-		truth := &node{op: opLiteral, text: n.text, pos: n.pos, lit: literal{litBool, "true"}}
-		return b.comparison(&node{op: opEq, text: n.text, pos: n.pos, args: []*node{n, truth}}, negate)
-	case opIsNull, opIsNaN:
-		return b.is(n, negate)
-	case opIn:
-		return b.in(n, negate)
-	case opBetween:
-		return b.between(n, negate)
-	}
-	if n.op >= opEquals {
-		return b.text(n, negate)
-	}
-	return b.comparison(n, negate)
-}
-
-// column finds the column that an operand names.
-func (b *binder) column(n *node) (int, error) {
-	if n.op != opColumn {
-		return 0, fail(n, "%s where a column should be", shorten(string(n.append(nil))))
-	}
-	if i, ok := b.byPath[n.path]; ok {
-		return i, nil
-	}
-	c, err := resolve(b.schema, n.path)
-	if err != nil {
-		return 0, fail(n, "%s", err)
-	}
-	b.byPath[n.path] = len(b.columns)
-	b.columns = append(b.columns, c)
-	return len(b.columns) - 1, nil
-}
-
-func (b *binder) domain(n *node) (*domain, error) {
-	i, err := b.column(n)
-	if err != nil {
-		return nil, err
-	}
-	return b.columns[i].d, nil
-}
-
-// resolve follows a path through structs.
-func resolve(s *arrow.Schema, path string) (Column, error) {
-	var fields interface {
-		FieldIndices(name string) []int
-		Field(i int) arrow.Field
-		NumFields() int
-	} = s
-	c := Column{Path: path}
-	at := ""
-	for _, name := range schema.SplitPath(path) {
-		if fields == nil {
-			return c, fmt.Errorf("%s is of type %s: only fields of structs have names", at, c.Type)
-		}
-		indices := fields.FieldIndices(name)
-		switch at = schema.JoinPath(at, name); len(indices) {
-		case 0:
-			hint := ""
-			for i := range fields.NumFields() {
-				if f := fields.Field(i); strings.EqualFold(f.Name, name) || hint == "" && oneEdit(f.Name, name) {
-					hint = fmt.Sprintf(": is %s meant?", f.Name)
-				}
-			}
-			return c, fmt.Errorf("there is no column %s%s", shorten(at), hint)
-		case 1:
-		default:
-			return c, fmt.Errorf("there are several columns %s", shorten(at))
-		}
-		c.Index, c.Type = append(c.Index, indices[0]), fields.Field(indices[0]).Type
-		fields = nil
-		dt := c.Type
-		for ext, ok := dt.(arrow.ExtensionType); ok; ext, ok = dt.(arrow.ExtensionType) {
-			dt = ext.StorageType()
-		}
-		if st, ok := dt.(*arrow.StructType); ok {
-			fields = st
-		}
-	}
-	c.d = domainOf(c.Type)
-	return c, nil
-}
-
-// leaf is the values of a column, or the others.
-func (b *binder) leaf(col int, set valueSet, negate bool) draft {
-	d := b.columns[col].d
-	if negate {
-		set = set.not(d.whole)
-	}
-	set.nan = set.nan && d.family == famFloat
-	if set.empty() {
-		return draft{kind: NodeNever}
-	}
-	return draft{kind: NodeLeaf, col: col, set: &set}
-}
-
-func (b *binder) is(n *node, negate bool) (draft, error) {
-	col, err := b.column(n.args[0])
-	if err != nil {
-		return draft{}, err
-	}
-	d := b.columns[col].d
-	switch {
-	case n.op == opIsNaN:
-		return b.leaf(col, valueSet{nan: d.family == famFloat}, negate), nil
-	case negate && d.family != famNone: // any value
-		return b.leaf(col, valueSet{[]span{d.whole}, true}, false), nil
-	}
-	return draft{kind: NodeLeaf, col: col, test: Nulls{Not: negate}}, nil
-}
-
-// comparison binds = <> < <= > >=.
-func (b *binder) comparison(n *node, negate bool) (draft, error) {
-	left, right, o := n.args[0], n.args[1], n.op
-	if left.op == opLiteral {
-		left, right, o = right, left, mirrored[o]
-	}
-	if right.op == opColumn && left.op == opColumn {
-		return b.columns2(n, negate)
-	}
-	col, err := b.column(left)
-	if err != nil {
-		return draft{}, err
-	}
-	if right.op != opLiteral {
-		return draft{}, fail(right, "%s where a value should be", shorten(string(right.append(nil))))
-	}
-	if right.lit.kind == litNull {
-		return draft{kind: NodeNever}, b.comparable(col, left)
-	}
-	set, err := b.ordered(col, o, right)
-	if err != nil {
-		return draft{}, err
-	}
-	return b.leaf(col, set, negate), nil
-}
-
-// comparable tells of columns whose values have no order.
-func (b *binder) comparable(col int, n *node) error {
-	if d := b.columns[col].d; d.family == famNone {
-		return fail(n, "columns of type %s are only asked whether they are null", d.name)
-	}
-	return nil
-}
-
-var mirrored = map[op]op{opEq: opEq, opNe: opNe, opLt: opGt, opLe: opGe, opGt: opLt, opGe: opLe}
-
-// ordered is the values that compare so to a literal.
-func (b *binder) ordered(col int, o op, lit *node) (valueSet, error) {
-	d := b.columns[col].d
-	p, err := d.place(lit.lit)
-	if err != nil {
-		return valueSet{}, fail(lit, "%s: %s", b.columns[col].Path, err)
-	}
-	if p.nan {
-		if o == opNe {
-			return valueSet{[]span{d.whole}, true}, nil
-		}
-		return valueSet{}, nil
-	}
-	lo, hi := d.whole.lo, d.whole.hi
-	switch o {
-	case opEq, opNe:
-		lo, hi = p.at, p.after
-	case opLt:
-		hi = p.at
-	case opLe:
-		hi = p.after
-	case opGt:
-		lo = p.after
-	case opGe:
-		lo = p.at
-	}
-	set := newSet([]span{{lo, hi}}, false)
-	if o == opNe {
-		set = set.not(d.whole)
-	}
-	return set, nil
-}
-
-// in is a union. A null among the values is equal to nothing, and makes it
-// unknown whether a value is not among them.
-func (b *binder) in(n *node, negate bool) (draft, error) {
-	col, err := b.column(n.args[0])
-	if err != nil {
-		return draft{}, err
-	}
-	if err := b.comparable(col, n.args[0]); err != nil {
-		return draft{}, err
-	}
-	var spans []span
-	null := false
-	for _, v := range n.args[1:] {
-		if v.op != opLiteral {
-			return draft{}, fail(v, "%s where a value should be", shorten(string(v.append(nil))))
-		}
-		if v.lit.kind == litNull {
-			null = true
-			continue
-		}
-		set, err := b.ordered(col, opEq, v)
-		if err != nil {
-			return draft{}, err
-		}
-		spans = append(spans, set.spans...)
-	}
-	if null && negate {
-		return draft{kind: NodeNever}, nil
-	}
-	return b.leaf(col, newSet(spans, false), negate), nil
-}
-
-func (b *binder) between(n *node, negate bool) (draft, error) {
-	lo, err := b.comparison(&node{op: opGe, text: n.text, pos: n.pos, args: n.args[:2]}, negate)
-	if err != nil {
-		return draft{}, err
-	}
-	hi, err := b.comparison(&node{op: opLe, text: n.text, pos: n.pos, args: []*node{n.args[0], n.args[2]}}, negate)
-	if err != nil {
-		return draft{}, err
-	}
-	return b.combine(!negate, []draft{lo, hi}), nil
-}
-
-// oneEdit tells whether names, not of a letter or two, differ by a letter that is missing, too
-// many or another one, or by two that changed places.
-func oneEdit(a, b string) bool {
-	if min(len(a), len(b)) < 3 {
-		return false
-	}
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+// Select evaluates the condition on a batch of the schema. Bit i of the result, least
+// significant bit first as in Arrow, tells whether row i is known to meet it. The
+// result has a length that is a multiple of eight bytes, and belongs to the caller.
+func (b *Bound) Select(batch arrow.RecordBatch) ([]byte, error) {
+	return b.p.Bits(batch)
 }

@@ -1,7 +1,6 @@
-// Package filter holds conditions on the rows of Arrow data: expressions made in
-// Go or from text ([Parse]), checked against a schema ([Bind]), evaluated on
-// arrays ([Bound.Eval]), and held against statistics to know without looking
-// which rows they can be true for ([Bound.Prune]).
+// Package filter holds conditions on the rows of Arrow data: expressions that are
+// made in Go or parsed from text ([Parse]). Scans and takes of shards and of other
+// tables accept them; [Bind] evaluates one on record batches of your own.
 //
 // # Text
 //
@@ -78,13 +77,4 @@
 // of package regexp, and match anywhere unless they say ^ or $. The forms with an
 // i before them ignore case, by Unicode's simple case folding: no language's own
 // rules, and ß differs from ss.
-//
-// # Bound conditions
-//
-// [Bind] turns conditions into a tree of and, or and leaves ([Node]). A leaf asks
-// one thing of one column ([Test]): that its value lies in intervals, that a text
-// fits, that it is null. Negation is gone: not (a or b) is not a and not b, and
-// the negation of a leaf asks for all other values. So one bit a row is enough
-// while evaluating, and a verdict of [Node.Prune] holds for each part of a
-// condition. Leaves for values of the same column are made one.
 package filter

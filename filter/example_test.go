@@ -24,14 +24,31 @@ func Example() {
 		return
 	}
 	defer batch.Release()
-	bound, err := filter.BindText("origin = 'SFO' and delay > 300.5", flights)
+	e, err := filter.Parse("origin = 'SFO' and delay > 300.5")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rows, err := bound.Select(batch)
-	fmt.Println(bound.Columns(), rows, err)
-	// Output: [origin delay] [{0 1} {3 4}] <nil>
+	bound, err := filter.Bind(e, flights)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	bits, err := bound.Select(batch)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(bound.Columns())
+	for row := range int(batch.NumRows()) {
+		fmt.Println(row, bits[row/8]>>(row%8)&1 == 1)
+	}
+	// Output:
+	// [origin delay]
+	// 0 true
+	// 1 false
+	// 2 false
+	// 3 true
 }
 
 func ExampleParse() {
@@ -57,25 +74,8 @@ func ExampleBind() {
 	_, err := filter.Bind(filter.Gt(filter.Col("origin"), 300), flights)
 	fmt.Println(err)
 	bound, err := filter.Bind(filter.Lt(filter.Col("delay"), 1.5), flights)
-	fmt.Println(bound.Root().Test, err)
+	fmt.Println(bound.Columns(), err)
 	// Output:
 	// filter: origin: 300 is no value of type utf8: write it in quotes: 'text' or x'00ff'
-	// [{-32768 1}] <nil>
-}
-
-func ExampleBound_Prune() {
-	bound, err := filter.BindText("delay > 300 or origin starts with 'S'", flights)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	// What is known of some rows: the columns in the order of bound.Columns().
-	delay := filter.Facts{Min: filter.IntLimit(-20), Max: filter.IntLimit(200)}
-	origin := filter.Facts{Min: filter.BytesLimit([]byte("ABE")), Max: filter.BytesLimit([]byte("MSY"))}
-	fmt.Println(bound.Prune([]filter.Facts{delay, origin}))
-	origin.Max = filter.BytesLimit([]byte("SFO"))
-	fmt.Println(bound.Prune([]filter.Facts{delay, origin}))
-	// Output:
-	// none
-	// some
+	// [delay] <nil>
 }

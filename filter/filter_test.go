@@ -9,14 +9,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
 // selected evaluates a condition on a column x given as JSON.
 func selected(t *testing.T, dt arrow.DataType, values, condition string) []int64 {
 	t.Helper()
 	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil)
-	b, err := filter.BindText(condition, s)
+	b, err := predicate.BindText(condition, s)
 	require.NoError(t, err, condition)
 	arr, _, err := array.FromJSON(memory.DefaultAllocator, dt, strings.NewReader(values))
 	require.NoError(t, err, values)

@@ -11,19 +11,21 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
 // same tells whether two trees are equal but for positions.
-func same(a, b *node) bool {
+func same(a, b *ast.Node) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.op != b.op || a.fold != b.fold || a.path != b.path || a.lit != b.lit || len(a.args) != len(b.args) {
+	if a.Op != b.Op || a.Fold != b.Fold || a.Path != b.Path || a.Lit != b.Lit || len(a.Args) != len(b.Args) {
 		return false
 	}
-	for i := range a.args {
-		if !same(a.args[i], b.args[i]) {
+	for i := range a.Args {
+		if !same(a.Args[i], b.Args[i]) {
 			return false
 		}
 	}
@@ -176,7 +178,7 @@ func TestBindErrors(t *testing.T) {
 		{"s contains 3", 11, "3 where a string should be"},
 		{"s matches '('", 10, "regular expression"},
 	} {
-		_, err := BindText(c.text, s)
+		_, err := predicate.BindText(c.text, s)
 		var bad *Error
 		require.ErrorAs(t, err, &bad, c.text)
 		require.ErrorContains(t, err, c.message, c.text)
@@ -200,7 +202,7 @@ func TestBindErrors(t *testing.T) {
 	require.EqualError(t, err, "filter: n: no literal is made of a Go value of type struct {}")
 	_, err = Bind(Eq(Col("n"), big.NewRat(1, 3)), s)
 	require.ErrorContains(t, err, "is no decimal number")
-	b, err := BindText("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)", s)
+	b, err := predicate.BindText("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)", s)
 	require.NoError(t, err)
 	require.Equal(t, []string{"p.age", "n"}, b.Columns())
 	e, err := Parse("p.age > 3 and n > 1 and n > 2 and (m = 1 or true)")
@@ -208,7 +210,7 @@ func TestBindErrors(t *testing.T) {
 	require.Equal(t, []string{"p.age", "n", "m"}, e.Columns())
 	require.Empty(t, Expr{}.Columns())
 	require.Equal(t, []int{3, 0}, b.Column(0).Index)
-	require.Equal(t, Ints{{3, math.MaxInt64}}, b.Root().Nodes[1].Test)
+	require.Equal(t, predicate.Ints{{Lo: 3, Hi: math.MaxInt64}}, b.Root().Nodes[1].Test)
 }
 
 func TestConstructors(t *testing.T) {
@@ -266,7 +268,7 @@ func FuzzParse(f *testing.F) {
 		again, err := Parse(e.String())
 		require.NoError(t, err, "%q → %q", text, e.String())
 		require.True(t, same(e.n, again.n), "%q → %q", text, e.String())
-		b, err := Bind(e, s)
+		b, err := predicate.Bind(e.n, s)
 		if err == nil {
 			b.Prune(nil)
 			return

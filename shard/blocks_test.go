@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
@@ -66,7 +66,7 @@ func TestFilterAcrossBlocks(t *testing.T) {
 		all := data.batch(0, data.rows)
 		for range 5 {
 			e, _ := conditions.Condition()
-			bound, err := filter.Bind(e, data.schema)
+			bound, err := predicate.Bind(e.Node(), data.schema)
 			require.NoError(t, err)
 			set, err := bound.Select(all)
 			require.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
 // filterSource evaluates a filter on the batches of a source that cannot.
@@ -18,7 +18,7 @@ type filterSource struct {
 	Source
 	name   string // of the input
 	mem    memory.Allocator
-	bound  *filter.Bound
+	bound  *predicate.Bound
 	schema *arrow.Schema
 	keep   []int // where the asked columns are in the source's batches
 }
@@ -28,7 +28,7 @@ type filterSource struct {
 func newFilterSource(src Source, name string, o ReadOptions) (Source, error) {
 	s := &filterSource{Source: src, name: name, mem: o.WithDefaults().Allocator}
 	var err error
-	if s.bound, err = filter.Bind(o.Filter, src.Schema()); err == nil {
+	if s.bound, err = predicate.Bind(o.Filter.Node(), src.Schema()); err == nil {
 		s.schema, s.keep, err = Project(src.Schema(), o.Columns)
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
 // TestMain lets this program be the process of its own that measures peaks.
@@ -133,7 +134,7 @@ func TestConditionsHoldForTheSameRows(t *testing.T) {
 	d := named("wide")
 	makeWide(d, 3, 100)
 	where := conds{{column: "col_00000", ranged: true, from: 20_000, to: 60_000}, {column: "col_00002", contains: "ta-1"}}
-	bound, err := filter.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.Schema)
+	bound, err := predicate.BindText("col_00000 between 20000 and 60000 and col_00002 like '%ta-1%'", d.Schema)
 	require.NoError(t, err)
 	set, err := bound.Select(d.Batches[0])
 	require.NoError(t, err)

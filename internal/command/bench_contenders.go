@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
@@ -89,7 +90,7 @@ func (k parquetTable) Read(ctx context.Context, path string, q suite.Query, out 
 	defer func() { err = errors.Join(err, src.Close()) }()
 	p := picker{take: q.Take}
 	if q.Where != "" {
-		if p.where, err = filter.Bind(where, src.Schema()); err != nil {
+		if p.where, err = predicate.Bind(where.Node(), src.Schema()); err != nil {
 			return err
 		}
 	}
@@ -120,7 +121,7 @@ func topLevel(where filter.Expr) []string {
 
 // picker leaves some rows of each batch.
 type picker struct {
-	where *filter.Bound
+	where *predicate.Bound
 	take  []int64 // numbers of rows in ascending order
 	first int64   // of the next batch
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
@@ -33,7 +34,7 @@ func questionOf(d *suite.Dataset, text string) (suite.Question, error) {
 	if text == "" {
 		return q, nil
 	}
-	bound, err := filter.BindText(text, d.Schema)
+	bound, err := predicate.BindText(text, d.Schema)
 	if err != nil {
 		return q, usagef("amudai schema lists the columns", "--where: %w", err)
 	}
@@ -42,7 +43,7 @@ func questionOf(d *suite.Dataset, text string) (suite.Question, error) {
 }
 
 // rowsOf is how many rows meet a condition.
-func rowsOf(bound *filter.Bound, batches []arrow.RecordBatch) (n int64, err error) {
+func rowsOf(bound *predicate.Bound, batches []arrow.RecordBatch) (n int64, err error) {
 	for _, b := range batches {
 		set, err := bound.Select(b)
 		if err != nil {
@@ -65,7 +66,7 @@ func chooseQuestion(d *suite.Dataset) string {
 	best, distance := "", math.Inf(1)
 	for i, f := range d.Schema.Fields()[:min(questionColumns, d.Schema.NumFields())] {
 		for _, e := range candidates(f, sampleOf(batches, i)) {
-			bound, err := filter.Bind(e, d.Schema)
+			bound, err := predicate.Bind(e.Node(), d.Schema)
 			if err != nil {
 				continue // values that have no literal, or two columns of that name
 			}

@@ -31,7 +31,7 @@ var hotLoops = map[string][]string{
 	"encoding/alp":                     {"Decode"},
 	"encoding/fsst":                    {"decodeSymbols"},
 	"encoding/presence":                {"decodePlain"},
-	"filter":                           {"between", "in128"},
+	"internal/engine/predicate":        {"between", "in128"},
 	"internal/format/arrowmap/convert": {"applyUp", "applyDown", "Steps"},
 	"internal/format/decimal":          {"FromInt64", "FromInt128", "ToInt64", "ToInt128", "Narrow", "Coefficients"},
 	"internal/base/bounds":             {"Of"},

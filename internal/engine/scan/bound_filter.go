@@ -9,14 +9,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
 // boundFilter is the filter of a scan, and the columns of the table that it looks at.
 type boundFilter struct {
-	expr    *filter.Bound
+	expr    *predicate.Bound
 	columns []filterColumn
-	hits    map[*filter.Node]*hitRate // by leaf
+	hits    map[*predicate.Node]*hitRate // by leaf
 	table   tableVerdict
 }
 
@@ -57,16 +58,16 @@ func bind(ctx context.Context, t Table, e filter.Expr) (*boundFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := filter.Bind(e, p.Schema)
+	bound, err := predicate.Bind(e.Node(), p.Schema)
 	if err != nil {
 		if p, err = t.Project(ctx, nil); err == nil { // the error may name another column
-			bound, err = filter.Bind(e, p.Schema)
+			bound, err = predicate.Bind(e.Node(), p.Schema)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	f := &boundFilter{expr: bound, hits: map[*filter.Node]*hitRate{}}
+	f := &boundFilter{expr: bound, hits: map[*predicate.Node]*hitRate{}}
 	for i := range bound.Columns() {
 		index := bound.Column(i).Index
 		f.columns = append(f.columns, newFilterColumn(t, p.Columns[index[0]], index[1:]))
@@ -88,7 +89,7 @@ func newFilterColumn(t Table, top Column, index []int) filterColumn {
 	return c
 }
 
-func (f *boundFilter) addLeaves(n *filter.Node) {
+func (f *boundFilter) addLeaves(n *predicate.Node) {
 	if len(n.Nodes) == 0 {
 		f.hits[n] = &hitRate{}
 	}
@@ -114,14 +115,14 @@ func onlyPath(c Column, index []int) Column {
 type tableVerdict struct {
 	mu      sync.Mutex
 	known   bool
-	verdict filter.Verdict
+	verdict predicate.Verdict
 }
 
 // tableVerdict asks the statistics of the whole table. What they exclude needs no look at
 // any stripe; a single stripe tells more than they do.
-func (f *boundFilter) tableVerdict(ctx context.Context, t Table) (filter.Verdict, error) {
+func (f *boundFilter) tableVerdict(ctx context.Context, t Table) (predicate.Verdict, error) {
 	if t.NumStripes() < 2 {
-		return filter.Some, nil
+		return predicate.Some, nil
 	}
 	v := &f.table
 	v.mu.Lock()
@@ -129,11 +130,11 @@ func (f *boundFilter) tableVerdict(ctx context.Context, t Table) (filter.Verdict
 	if v.known {
 		return v.verdict, nil
 	}
-	facts := make([]filter.Facts, len(f.columns))
+	facts := make([]predicate.Facts, len(f.columns))
 	for i := range f.columns {
 		var err error
 		if facts[i], err = t.Facts(ctx, f.columns[i].path); err != nil {
-			return filter.Some, err
+			return predicate.Some, err
 		}
 	}
 	v.known, v.verdict = true, f.expr.Prune(facts)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -60,7 +60,7 @@ func (r *rowFilter) apply(ctx context.Context, set rowset.Set) (rowset.Set, erro
 	return found.Or(sure), err
 }
 
-func (r *rowFilter) node(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+func (r *rowFilter) node(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
 	if set.Empty() {
 		return set, nil
 	}
@@ -73,7 +73,7 @@ func (r *rowFilter) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 		}
 	}
 	switch n.Kind {
-	case filter.NodeAnd:
+	case predicate.NodeAnd:
 		for _, k := range r.order[n] {
 			var err error
 			if set, err = r.node(ctx, k, set); err != nil {
@@ -81,7 +81,7 @@ func (r *rowFilter) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 			}
 		}
 		return set, nil
-	case filter.NodeOr:
+	case predicate.NodeOr:
 		var found rowset.Set
 		for _, k := range r.order[n] {
 			more, err := r.node(ctx, k, set)
@@ -96,7 +96,7 @@ func (r *rowFilter) node(ctx context.Context, n *filter.Node, set rowset.Set) (r
 	return r.leaf(ctx, n, set)
 }
 
-func (r *rowFilter) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (rowset.Set, error) {
+func (r *rowFilter) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
 	found, err := r.evaluate(ctx, n, set)
 	r.bound.hits[n].add(set, found)
 	return found, err
@@ -104,7 +104,7 @@ func (r *rowFilter) leaf(ctx context.Context, n *filter.Node, set rowset.Set) (r
 
 // evaluate finds the rows of a leaf: by codes, by numbers in their encoded form, block by
 // block, or with all values decoded, whichever is the first that can.
-func (r *rowFilter) evaluate(ctx context.Context, n *filter.Node, set rowset.Set) (found rowset.Set, err error) {
+func (r *rowFilter) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, err error) {
 	if c := r.codes.Codes(n); c != nil {
 		reader, err := r.reader(ctx, n.Column)
 		if err != nil {
@@ -136,7 +136,7 @@ func (r *rowFilter) evaluate(ctx context.Context, n *filter.Node, set rowset.Set
 	return set.Select(r.bits), nil
 }
 
-func (r *rowFilter) findNumbers(ctx context.Context, n *filter.Node, set rowset.Set) (found rowset.Set, ok bool, err error) {
+func (r *rowFilter) findNumbers(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, ok bool, err error) {
 	reader, err := r.reader(ctx, n.Column)
 	if err != nil {
 		return found, false, err
@@ -148,7 +148,7 @@ func (r *rowFilter) findNumbers(ctx context.Context, n *filter.Node, set rowset.
 	return finder.FindNumbers(ctx, set, n.Test, &r.options)
 }
 
-func (r *rowFilter) findInBlocks(ctx context.Context, n *filter.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
+func (r *rowFilter) findInBlocks(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
 	reader, err := r.reader(ctx, n.Column)
 	if err != nil {
 		return found, false, err
@@ -166,14 +166,14 @@ func (r *rowFilter) findInBlocks(ctx context.Context, n *filter.Node, set rowset
 
 // blockwise tells whether a leaf is best evaluated block by block, and what it decoded for
 // that dropped: where few rows are to be expected, or none.
-func (r *rowFilter) blockwise(n *filter.Node, set rowset.Set) bool {
+func (r *rowFilter) blockwise(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) {
 		return false
 	}
 	switch t := n.Test.(type) {
-	case *filter.Text:
+	case *predicate.Text:
 		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
-	case filter.Bytes:
+	case predicate.Bytes:
 		_, ok := t.Constants()
 		return ok
 	}
@@ -181,13 +181,13 @@ func (r *rowFilter) blockwise(n *filter.Node, set rowset.Set) bool {
 }
 
 // required are byte strings that every value contains which meets a test.
-func required(t filter.Test) [][]byte {
+func required(t predicate.Test) [][]byte {
 	switch t := t.(type) {
-	case *filter.Text:
+	case *predicate.Text:
 		if !t.Not {
 			return append(slices.Clip(t.Parts), t.Prefix)
 		}
-	case filter.Bytes:
+	case predicate.Bytes:
 		if len(t) == 1 {
 			if prefix, ok := t[0].Prefix(); ok {
 				return [][]byte{prefix}
@@ -202,8 +202,8 @@ func required(t filter.Test) [][]byte {
 
 // toDecode tells whether a leaf is about a plain column that has not been decoded for the
 // rows of a set.
-func (r *rowFilter) toDecode(n *filter.Node, set rowset.Set) bool {
-	if n.Kind != filter.NodeLeaf {
+func (r *rowFilter) toDecode(n *predicate.Node, set rowset.Set) bool {
+	if n.Kind != predicate.NodeLeaf {
 		return false
 	}
 	c, a := &r.columns[n.Column], &r.arrays[n.Column]
@@ -213,13 +213,13 @@ func (r *rowFilter) toDecode(n *filter.Node, set rowset.Set) bool {
 // numbers tells whether the numbers that a leaf wants are best found in encoded blocks:
 // where most rows of those are asked for, and the result does not need the column, or
 // probably but few values of it.
-func (r *rowFilter) numbers(n *filter.Node, set rowset.Set) bool {
+func (r *rowFilter) numbers(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) || 2*set.Len() < set.Bounds().Len() {
 		return false
 	}
 	switch t := n.Test.(type) {
-	case filter.Ints, filter.Decimals, filter.Uints:
-	case filter.Floats:
+	case predicate.Ints, predicate.Decimals, predicate.Uints:
+	case predicate.Floats:
 		if t.NaN {
 			return false
 		}
@@ -254,7 +254,7 @@ func (r *rowFilter) decode(ctx context.Context, i int, set rowset.Set) error {
 	}
 	if !c.direct {
 		whole := a.array
-		a.array, err = filter.Child(whole, c.index)
+		a.array, err = predicate.Child(whole, c.index)
 		whole.Release()
 		if err != nil {
 			return err

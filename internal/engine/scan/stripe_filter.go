@@ -8,7 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan/source"
 	"github.com/amudai/amudai-go/storage"
@@ -22,9 +22,9 @@ type stripeFilter struct {
 	columns []stripeColumn
 	bytes   func() (storage.Prefetched, error) // reads once what opening the columns takes
 
-	known map[*filter.Node]*source.Answer // by node, what is known of all rows
-	order map[*filter.Node][]*filter.Node // of and and or: what costs least first
-	codes *source.Dictionary              // nil if it was not asked
+	known map[*predicate.Node]*source.Answer    // by node, what is known of all rows
+	order map[*predicate.Node][]*predicate.Node // of and and or: what costs least first
+	codes *source.Dictionary                    // nil if it was not asked
 	only  []onlyEntry
 
 	maybe rowset.Set // rows that the filter may be true for
@@ -57,7 +57,7 @@ func newStripeFilter(ctx context.Context, st *stripeScan) (*stripeFilter, error)
 	bound := st.scan.filter
 	f := &stripeFilter{
 		bound: bound, stripe: st.stripe, columns: make([]stripeColumn, len(bound.columns)),
-		known: map[*filter.Node]*source.Answer{}, order: map[*filter.Node][]*filter.Node{},
+		known: map[*predicate.Node]*source.Answer{}, order: map[*predicate.Node][]*predicate.Node{},
 		maybe: rowset.All(st.stripe.Rows()),
 	}
 	for i := range f.columns {
@@ -74,7 +74,7 @@ func newStripeFilter(ctx context.Context, st *stripeScan) (*stripeFilter, error)
 	disable := st.scan.o.Disable
 	if disable&source.Statistics == 0 {
 		v, err := bound.tableVerdict(ctx, st.scan.table)
-		if err != nil || v != filter.Some {
+		if err != nil || v != predicate.Some {
 			f.decide(v)
 			f.trace(source.Statistics, "of the shard")
 			return f, err
@@ -91,11 +91,11 @@ func newStripeFilter(ctx context.Context, st *stripeScan) (*stripeFilter, error)
 }
 
 // decide takes a verdict on all rows.
-func (f *stripeFilter) decide(v filter.Verdict) {
+func (f *stripeFilter) decide(v predicate.Verdict) {
 	switch v {
-	case filter.None:
+	case predicate.None:
 		f.maybe, f.sure = rowset.Set{}, rowset.Set{}
-	case filter.All:
+	case predicate.All:
 		f.sure = f.maybe
 	}
 }
@@ -110,7 +110,7 @@ func (f *stripeFilter) load(ctx context.Context) (*source.Stripe, error) {
 		return nil, err
 	}
 	out := &source.Stripe{
-		Rows: f.stripe.Rows(), Columns: make([]source.Column, len(f.columns)), Facts: make([]filter.Facts, len(f.columns)),
+		Rows: f.stripe.Rows(), Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
 	}
 	for i := range f.columns {
 		meta, err := f.stripe.Metadata(ctx, f.columns[i].path)
@@ -191,20 +191,20 @@ func (f *stripeFilter) ask(ctx context.Context, sources []source.Source) error {
 }
 
 // askNode asks a source about the leaves of a node, for rows that matter to the filter.
-func (f *stripeFilter) askNode(ctx context.Context, src source.Source, n *filter.Node, among rowset.Set) error {
+func (f *stripeFilter) askNode(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	if among.Empty() {
 		return nil
 	}
 	switch n.Kind {
-	case filter.NodeNever, filter.NodeAlways:
+	case predicate.NodeNever, predicate.NodeAlways:
 		return nil
-	case filter.NodeAnd, filter.NodeOr:
+	case predicate.NodeAnd, predicate.NodeOr:
 		for _, k := range f.order[n] {
 			if err := f.askNode(ctx, src, k, among); err != nil {
 				return err
 			}
 			f.learn(k)
-			if known := f.known[k]; n.Kind == filter.NodeAnd {
+			if known := f.known[k]; n.Kind == predicate.NodeAnd {
 				among = among.And(known.Maybe)
 			} else if !known.True.Empty() {
 				among = among.And(known.True.Not(f.stripe.Rows()))
@@ -217,7 +217,7 @@ func (f *stripeFilter) askNode(ctx context.Context, src source.Source, n *filter
 
 // askLeaf asks a source about the rows that are unknown for a condition, unless looking at
 // the values of a column costs less than the answer.
-func (f *stripeFilter) askLeaf(ctx context.Context, src source.Source, n *filter.Node, among rowset.Set) error {
+func (f *stripeFilter) askLeaf(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	cost, ok := src.Cost(n)
 	if !ok || src.Kind() != source.Statistics && cost > max(f.stripe.Rows()/2, 1) {
 		return nil
@@ -243,19 +243,19 @@ func (f *stripeFilter) askLeaf(ctx context.Context, src source.Source, n *filter
 }
 
 // learn combines what is known of the leaves of a node.
-func (f *stripeFilter) learn(n *filter.Node) {
+func (f *stripeFilter) learn(n *predicate.Node) {
 	known := f.known[n]
 	if known == nil {
 		known = &source.Answer{Maybe: rowset.All(f.stripe.Rows())}
 		f.known[n] = known
 		switch n.Kind {
-		case filter.NodeNever:
+		case predicate.NodeNever:
 			known.Maybe = rowset.Set{}
-		case filter.NodeAlways:
+		case predicate.NodeAlways:
 			known.True = known.Maybe
 		}
 	}
-	if n.Kind != filter.NodeAnd && n.Kind != filter.NodeOr {
+	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
 		return
 	}
 	for i, k := range n.Nodes {
@@ -263,7 +263,7 @@ func (f *stripeFilter) learn(n *filter.Node) {
 		switch kid := f.known[k]; {
 		case i == 0:
 			*known = *kid
-		case n.Kind == filter.NodeAnd:
+		case n.Kind == predicate.NodeAnd:
 			known.Maybe, known.True = known.Maybe.And(kid.Maybe), known.True.And(kid.True)
 		default:
 			known.Maybe, known.True = known.Maybe.Or(kid.Maybe), known.True.Or(kid.True)
@@ -272,13 +272,13 @@ func (f *stripeFilter) learn(n *filter.Node) {
 }
 
 // findOnly looks at what must be true of all rows: a leaf, or those of an and.
-func (f *stripeFilter) findOnly(n *filter.Node) {
+func (f *stripeFilter) findOnly(n *predicate.Node) {
 	if c := f.codes.Codes(n); c != nil && len(f.columns[n.Column].path) == 1 {
 		if entry, ok := c.Only(); ok {
 			f.only = append(f.only, onlyEntry{n.Column, entry})
 		}
 	}
-	if n.Kind == filter.NodeAnd {
+	if n.Kind == predicate.NodeAnd {
 		for _, k := range n.Nodes {
 			f.findOnly(k)
 		}
@@ -309,32 +309,32 @@ func (f *stripeFilter) countOpened(stats *runStats) {
 }
 
 // rank finds in which order to evaluate the nodes of an and or or.
-func (f *stripeFilter) rank(n *filter.Node) int {
-	if n.Kind != filter.NodeAnd && n.Kind != filter.NodeOr {
+func (f *stripeFilter) rank(n *predicate.Node) int {
+	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
 		return leafRank(n)
 	}
-	ranks := map[*filter.Node]int{}
+	ranks := map[*predicate.Node]int{}
 	most := 0
 	for _, k := range n.Nodes {
 		ranks[k] = f.rank(k)
 		most = max(most, ranks[k])
 	}
 	list := slices.Clone(n.Nodes)
-	slices.SortStableFunc(list, func(a, b *filter.Node) int { return cmp.Compare(ranks[a], ranks[b]) })
+	slices.SortStableFunc(list, func(a, b *predicate.Node) int { return cmp.Compare(ranks[a], ranks[b]) })
 	f.order[n] = list
 	return most
 }
 
 // leafRank is how much a leaf costs, compared with others.
-func leafRank(n *filter.Node) int {
+func leafRank(n *predicate.Node) int {
 	switch n.Test.(type) {
-	case filter.Nulls, filter.Bools, filter.Ints, filter.Uints, filter.Floats:
+	case predicate.Nulls, predicate.Bools, predicate.Ints, predicate.Uints, predicate.Floats:
 		return 0
-	case filter.Decimals:
+	case predicate.Decimals:
 		return 1
-	case filter.Bytes:
+	case predicate.Bytes:
 		return 2
-	case *filter.Text:
+	case *predicate.Text:
 		return 4
 	}
 	return 3

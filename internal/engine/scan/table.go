@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan/source"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -47,7 +47,7 @@ type Table interface {
 	ProjectTops(ctx context.Context, paths []string) (*Projection, error)
 	// Facts is what is known of a column in all rows. path leads from a top-level column to
 	// it, by way of structs.
-	Facts(ctx context.Context, path []*Column) (filter.Facts, error)
+	Facts(ctx context.Context, path []*Column) (predicate.Facts, error)
 
 	// PhysicalType is the type of the arrays that [ColumnReader.ReadPhysical] gives of a
 	// column; same tells that it is the column's Arrow type.
@@ -127,7 +127,7 @@ type DictionaryReader interface {
 type NumberFinder interface {
 	// FindNumbers are the rows among others whose value meets a test for numbers that is not
 	// met by NaN; ok is false if the column cannot be searched after all.
-	FindNumbers(ctx context.Context, rows rowset.Set, test filter.Test, o *ReadOptions) (found rowset.Set, ok bool, err error)
+	FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *ReadOptions) (found rowset.Set, ok bool, err error)
 }
 
 // BlockFinder is a reader that evaluates a condition on one block after the other.

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/storage"
@@ -66,16 +66,16 @@ func (c column) Repeat(ctx context.Context, entry int, n int64, o *scan.ReadOpti
 	return c.with(o).Repeat(ctx, entry, n)
 }
 
-func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test filter.Test, o *scan.ReadOptions) (rowset.Set, bool, error) {
+func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *scan.ReadOptions) (rowset.Set, bool, error) {
 	var wanted read.Numbers
 	switch t := test.(type) {
-	case filter.Ints:
+	case predicate.Ints:
 		wanted.Ints = intervals(t)
-	case filter.Decimals:
+	case predicate.Decimals:
 		wanted.Ints = intervals(t.Int64())
-	case filter.Uints:
+	case predicate.Uints:
 		wanted.Uints = intervals(t)
-	case filter.Floats:
+	case predicate.Floats:
 		wanted.Floats = intervals(t.Intervals)
 	default:
 		return rowset.Set{}, false, nil
@@ -83,7 +83,7 @@ func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test filter.Te
 	return c.with(o).SelectNumbers(ctx, rows, wanted)
 }
 
-func intervals[T numeric.Value](in []filter.Interval[T]) []numeric.Interval[T] {
+func intervals[T numeric.Value](in []predicate.Interval[T]) []numeric.Interval[T] {
 	out := make([]numeric.Interval[T], len(in))
 	for i, v := range in {
 		out[i] = numeric.Interval[T]{Low: v.Lo, High: v.Hi}

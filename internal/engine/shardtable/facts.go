@@ -4,10 +4,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
-	"github.com/amudai/amudai-go/filter"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
@@ -16,8 +16,8 @@ import (
 
 // factsOf is what descriptors say about a column: those of the nodes that lead to
 // it, the column's own last. A nil one is of a field that is not there: all null.
-func factsOf(col *scan.Column, nodes []*shardpb.FieldDescriptor) filter.Facts {
-	f := filter.Facts{NoNulls: true}
+func factsOf(col *scan.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
+	f := predicate.Facts{NoNulls: true}
 	for _, d := range nodes {
 		nulls, known := NullsOf(d)
 		f.NoNulls = f.NoNulls && known && nulls == 0
@@ -34,10 +34,10 @@ func factsOf(col *scan.Column, nodes []*shardpb.FieldDescriptor) filter.Facts {
 		f.NoValues = f.NoValues || known && nulls+s.NanCount == d.PositionCount
 	}
 	if s := d.GetBooleanStats(); s != nil && s.TrueCount == 0 {
-		f.Max = filter.BoolLimit(false)
+		f.Max = predicate.BoolLimit(false)
 	}
 	if s := d.GetBooleanStats(); s != nil && s.FalseCount == 0 {
-		f.Min = filter.BoolLimit(true)
+		f.Min = predicate.BoolLimit(true)
 	}
 	lo, hi := d.GetRangeStats().GetMinValue(), d.GetRangeStats().GetMaxValue()
 	if c := d.ConstantValue; c != nil && !isNull(c) && d.DictionarySize == nil {
@@ -76,25 +76,25 @@ func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 
 // limitOf is a bound in the form that it has in Arrow arrays of the column, none if
 // it has none.
-func limitOf(col *scan.Column, v *commonpb.AnyValue) filter.Limit {
+func limitOf(col *scan.Column, v *commonpb.AnyValue) predicate.Limit {
 	if isText(col) {
 		b, ok := textOf(v)
 		if !ok {
-			return filter.Limit{}
+			return predicate.Limit{}
 		}
-		return filter.BytesLimit([]byte(b))
+		return predicate.BytesLimit([]byte(b))
 	}
 	if len(col.Children) > 0 {
-		return filter.Limit{}
+		return predicate.Limit{}
 	}
 	arr, err := read.ValueOf(*col, v)
 	if err != nil {
-		return filter.Limit{}
+		return predicate.Limit{}
 	}
 	defer arr.Release()
 	at := limitsOf(arr)
 	if at == nil {
-		return filter.Limit{}
+		return predicate.Limit{}
 	}
 	return at(0)
 }
@@ -110,62 +110,65 @@ func isText(col *scan.Column) bool {
 
 // limitsOf gives the values of an array as bounds, none for nulls. It is nil if the
 // type has no bounds.
-func limitsOf(arr arrow.Array) func(i int) filter.Limit {
+func limitsOf(arr arrow.Array) func(i int) predicate.Limit {
 	switch a := arr.(type) {
 	case *array.Boolean:
-		return limits(a, a.Value, filter.BoolLimit)
+		return limits(a, a.Value, predicate.BoolLimit)
 	case *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Date32, *array.Date64, *array.Time32, *array.Time64,
 		*array.Timestamp, *array.Duration, *array.Decimal32, *array.Decimal64:
 		return signedLimits(arr)
 	case *array.Uint8:
-		return limits(a, a.Value, func(v uint8) filter.Limit { return filter.UintLimit(uint64(v)) })
+		return limits(a, a.Value, func(v uint8) predicate.Limit { return predicate.UintLimit(uint64(v)) })
 	case *array.Uint16:
-		return limits(a, a.Value, func(v uint16) filter.Limit { return filter.UintLimit(uint64(v)) })
+		return limits(a, a.Value, func(v uint16) predicate.Limit { return predicate.UintLimit(uint64(v)) })
 	case *array.Uint32:
-		return limits(a, a.Value, func(v uint32) filter.Limit { return filter.UintLimit(uint64(v)) })
+		return limits(a, a.Value, func(v uint32) predicate.Limit { return predicate.UintLimit(uint64(v)) })
 	case *array.Uint64:
-		return limits(a, a.Value, filter.UintLimit)
+		return limits(a, a.Value, predicate.UintLimit)
 	case *array.Float16:
-		return limits(a, func(i int) float64 { return float64(a.Value(i).Float32()) }, filter.FloatLimit)
+		return limits(a, func(i int) float64 { return float64(a.Value(i).Float32()) }, predicate.FloatLimit)
 	case *array.Float32:
-		return limits(a, func(i int) float64 { return float64(a.Value(i)) }, filter.FloatLimit)
+		return limits(a, func(i int) float64 { return float64(a.Value(i)) }, predicate.FloatLimit)
 	case *array.Float64:
-		return limits(a, a.Value, filter.FloatLimit)
+		return limits(a, a.Value, predicate.FloatLimit)
 	case *array.Decimal128:
-		return limits(a, func(i int) filter.Limit { v := a.Value(i); return filter.Decimal128Limit(v.HighBits(), v.LowBits()) }, same)
+		return limits(a, func(i int) predicate.Limit {
+			v := a.Value(i)
+			return predicate.Decimal128Limit(v.HighBits(), v.LowBits())
+		}, same)
 	case *array.Decimal256:
-		return limits(a, func(i int) filter.Limit { return filter.Decimal256Limit(filter.Int256(a.Value(i).Array())) }, same)
+		return limits(a, func(i int) predicate.Limit { return predicate.Decimal256Limit(predicate.Int256(a.Value(i).Array())) }, same)
 	}
 	return nil
 }
 
-func same(l filter.Limit) filter.Limit { return l }
+func same(l predicate.Limit) predicate.Limit { return l }
 
 // limits are those of the values that are not null.
-func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) filter.Limit) func(i int) filter.Limit {
-	return func(i int) filter.Limit {
+func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) predicate.Limit) func(i int) predicate.Limit {
+	return func(i int) predicate.Limit {
 		if arr.IsNull(i) {
-			return filter.Limit{}
+			return predicate.Limit{}
 		}
 		return limit(value(i))
 	}
 }
 
 // signedLimits are those of integers, and of what is stored as integers.
-func signedLimits(arr arrow.Array) func(i int) filter.Limit {
+func signedLimits(arr arrow.Array) func(i int) predicate.Limit {
 	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
 	case 1:
 		v := arrowutil.Values[int8](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
 	case 2:
 		v := arrowutil.Values[int16](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
 	case 4:
 		v := arrowutil.Values[int32](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, filter.IntLimit)
+		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
 	}
 	v := arrowutil.Values[int64](arr)
-	return limits(arr, func(i int) int64 { return v[i] }, filter.IntLimit)
+	return limits(arr, func(i int) int64 { return v[i] }, predicate.IntLimit)
 }
 
 // bloomOf opens the Bloom filter of a column, nil if there is none.

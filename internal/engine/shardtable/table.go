@@ -7,10 +7,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -72,12 +72,12 @@ func (t *Table) NumNodes() int { return int(t.schema.IDCount()) }
 func (t *Table) Latency() storage.Latency { return t.file.Root().Capabilities().Latency }
 
 // Facts implements [scan.Table].
-func (t *Table) Facts(ctx context.Context, path []*scan.Column) (filter.Facts, error) {
+func (t *Table) Facts(ctx context.Context, path []*scan.Column) (predicate.Facts, error) {
 	nodes := make([]*shardpb.FieldDescriptor, len(path))
 	for k, n := range path {
 		d, err := t.file.FieldDescriptor(ctx, n.ID)
 		if err != nil {
-			return filter.Facts{}, err
+			return predicate.Facts{}, err
 		}
 		nodes[k] = ofAllStripes(d, t.NumRows())
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
 // Facts are facts about an array, true but not always the best ones: some are
 // left out, bounds are wider than they need be, strings are cut.
-func Facts(arr arrow.Array, r *rand.Rand) filter.Facts {
+func Facts(arr arrow.Array, r *rand.Rand) predicate.Facts {
 	plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
 	if err != nil {
 		panic(err)
 	}
 	defer plain.Release()
-	var f filter.Facts
+	var f predicate.Facts
 	rows, nans := 0, 0
 	for i := range plain.Len() {
 		if v := value(plain, i); v != nil {
@@ -62,11 +62,11 @@ func mayHold(arr arrow.Array, r *rand.Rand) func([]byte) bool {
 }
 
 // limits are bounds of the values of a plain array, in the form they have in it.
-func limits(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+func limits(arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	switch arr.DataType().ID() {
 	case arrow.BOOL:
 		b := arr.(*array.Boolean)
-		return bounds(arr, b.Value, func(a, b bool) int { return truth(a).order() - truth(b).order() }, filter.BoolLimit)
+		return bounds(arr, b.Value, func(a, b bool) int { return truth(a).order() - truth(b).order() }, predicate.BoolLimit)
 	case arrow.INT8:
 		return signed[int8](arr, r)
 	case arrow.INT16:
@@ -95,11 +95,13 @@ func limits(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
 	case arrow.DECIMAL128:
 		v := arr.(*array.Decimal128)
 		return bounds(arr, func(i int) int { return i }, func(a, b int) int { return v.Value(a).Cmp(v.Value(b)) },
-			func(i int) filter.Limit { return filter.Decimal128Limit(v.Value(i).HighBits(), v.Value(i).LowBits()) })
+			func(i int) predicate.Limit {
+				return predicate.Decimal128Limit(v.Value(i).HighBits(), v.Value(i).LowBits())
+			})
 	case arrow.DECIMAL256:
 		v := arr.(*array.Decimal256)
 		return bounds(arr, func(i int) int { return i }, func(a, b int) int { return v.Value(a).Cmp(v.Value(b)) },
-			func(i int) filter.Limit { return filter.Decimal256Limit(v.Value(i).Array()) })
+			func(i int) predicate.Limit { return predicate.Decimal256Limit(v.Value(i).Array()) })
 	}
 	if _, kind := kindOf(arr.DataType()); kind == "text" || kind == "bytes" {
 		return texts(arr, r)
@@ -108,7 +110,7 @@ func limits(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
 }
 
 // bounds finds the least and the greatest value that is not null.
-func bounds[T any](arr arrow.Array, at func(int) T, compare func(a, b T) int, limit func(T) filter.Limit) (lo, hi filter.Limit) {
+func bounds[T any](arr arrow.Array, at func(int) T, compare func(a, b T) int, limit func(T) predicate.Limit) (lo, hi predicate.Limit) {
 	var least, greatest T
 	found := false
 	for i := range arr.Len() {
@@ -133,46 +135,46 @@ func bounds[T any](arr arrow.Array, at func(int) T, compare func(a, b T) int, li
 	return limit(least), limit(greatest)
 }
 
-func signed[T int8 | int16 | int32 | int64](arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+func signed[T int8 | int16 | int32 | int64](arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	v := arrowutil.Values[T](arr)
 	slack := r.Int64N(2)
-	lo, hi = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, filter.IntLimit)
+	lo, hi = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, predicate.IntLimit)
 	if slack == 1 {
-		lo, _ = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, func(v int64) filter.Limit { return filter.IntLimit(v - min(3, v-math.MinInt64)) })
+		lo, _ = bounds(arr, func(i int) int64 { return int64(v[i]) }, cmp.Compare, func(v int64) predicate.Limit { return predicate.IntLimit(v - min(3, v-math.MinInt64)) })
 	}
 	return lo, hi
 }
 
-func unsigned[T uint8 | uint16 | uint32 | uint64](arr arrow.Array) (lo, hi filter.Limit) {
+func unsigned[T uint8 | uint16 | uint32 | uint64](arr arrow.Array) (lo, hi predicate.Limit) {
 	v := arrowutil.Values[T](arr)
-	return bounds(arr, func(i int) uint64 { return uint64(v[i]) }, cmp.Compare, filter.UintLimit)
+	return bounds(arr, func(i int) uint64 { return uint64(v[i]) }, cmp.Compare, predicate.UintLimit)
 }
 
-func floats(arr arrow.Array, at func(int) float64) (lo, hi filter.Limit) {
+func floats(arr arrow.Array, at func(int) float64) (lo, hi predicate.Limit) {
 	return bounds(arr, at, func(a, b float64) int {
 		if a != a || b != b {
 			return 1
 		}
 		return cmp.Compare(a, b)
-	}, filter.FloatLimit)
+	}, predicate.FloatLimit)
 }
 
 // texts cuts bounds, as statistics do: the least to a prefix, the greatest to
 // something above.
-func texts(arr arrow.Array, r *rand.Rand) (lo, hi filter.Limit) {
+func texts(arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	length := []int{1, 4, 1000}[r.IntN(3)]
 	at := func(i int) string { return value(arr, i).(string) }
-	lo, _ = bounds(arr, at, cmp.Compare, func(s string) filter.Limit { return filter.BytesLimit([]byte(s[:min(length, len(s))])) })
-	_, hi = bounds(arr, at, cmp.Compare, func(s string) filter.Limit {
+	lo, _ = bounds(arr, at, cmp.Compare, func(s string) predicate.Limit { return predicate.BytesLimit([]byte(s[:min(length, len(s))])) })
+	_, hi = bounds(arr, at, cmp.Compare, func(s string) predicate.Limit {
 		if len(s) <= length {
-			return filter.BytesLimit([]byte(s))
+			return predicate.BytesLimit([]byte(s))
 		}
 		cut := []byte(s[:length])
 		if cut[length-1] == 0xff {
-			return filter.Limit{}
+			return predicate.Limit{}
 		}
 		cut[length-1]++
-		return filter.BytesLimit(cut)
+		return predicate.BytesLimit(cut)
 	})
 	return lo, hi
 }

@@ -3,7 +3,7 @@ package source
 import (
 	"context"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -15,11 +15,11 @@ type bloom struct {
 
 func (b *bloom) Kind() Kinds { return BloomFilters }
 
-func (b *bloom) Cost(leaf *filter.Node) (int64, bool) {
-	return 1, leaf.Kind == filter.NodeLeaf && b.stripe.Columns[leaf.Column].Bloom != nil
+func (b *bloom) Cost(leaf *predicate.Node) (int64, bool) {
+	return 1, leaf.Kind == predicate.NodeLeaf && b.stripe.Columns[leaf.Column].Bloom != nil
 }
 
-func (b *bloom) Ask(_ context.Context, leaf *filter.Node, among rowset.Set) (Answer, error) {
+func (b *bloom) Ask(_ context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
 	facts := &b.stripe.Facts[leaf.Column]
 	if facts.MayHold == nil {
 		facts.MayHold = b.stripe.Columns[leaf.Column].Bloom()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -16,14 +16,14 @@ import (
 // between, [Dictionary.Codes] says which codes to look for.
 type Dictionary struct {
 	stripe *Stripe
-	codes  map[*filter.Node]*Codes
+	codes  map[*predicate.Node]*Codes
 	notes  []string
 }
 
 // Codes tells for each entry of a value dictionary whether a condition is true for it.
 type Codes struct {
 	Keep    []byte // 1 if it is, 0 if not
-	verdict filter.Verdict
+	verdict predicate.Verdict
 	kept    int
 }
 
@@ -32,7 +32,7 @@ func (c *Codes) Only() (entry int, ok bool) { return bytes.IndexByte(c.Keep, 1),
 
 // Codes are those for a condition, nil if the source was not asked about it, or its column
 // has no dictionary.
-func (d *Dictionary) Codes(leaf *filter.Node) *Codes {
+func (d *Dictionary) Codes(leaf *predicate.Node) *Codes {
 	if d == nil {
 		return nil
 	}
@@ -43,8 +43,8 @@ func (d *Dictionary) Codes(leaf *filter.Node) *Codes {
 func (d *Dictionary) Kind() Kinds { return Dictionaries }
 
 // Cost implements [Source].
-func (d *Dictionary) Cost(leaf *filter.Node) (int64, bool) {
-	if leaf.Kind != filter.NodeLeaf {
+func (d *Dictionary) Cost(leaf *predicate.Node) (int64, bool) {
+	if leaf.Kind != predicate.NodeLeaf {
 		return 0, false
 	}
 	c := &d.stripe.Columns[leaf.Column]
@@ -52,7 +52,7 @@ func (d *Dictionary) Cost(leaf *filter.Node) (int64, bool) {
 }
 
 // Ask implements [Source].
-func (d *Dictionary) Ask(ctx context.Context, leaf *filter.Node, among rowset.Set) (Answer, error) {
+func (d *Dictionary) Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
 	column := &d.stripe.Columns[leaf.Column]
 	entries, err := column.Entries(ctx)
 	if entries == nil || err != nil {
@@ -63,7 +63,7 @@ func (d *Dictionary) Ask(ctx context.Context, leaf *filter.Node, among rowset.Se
 		return Answer{}, err
 	}
 	if d.codes == nil {
-		d.codes = map[*filter.Node]*Codes{}
+		d.codes = map[*predicate.Node]*Codes{}
 	}
 	d.codes[leaf] = c
 	d.notes = append(d.notes, fmt.Sprintf("%d of %d entries of %s", c.kept, len(c.Keep), column.Path))
@@ -74,7 +74,7 @@ func (d *Dictionary) Ask(ctx context.Context, leaf *filter.Node, among rowset.Se
 func (d *Dictionary) Note() string { return notes(d.notes) }
 
 // evaluate evaluates a condition on the entries of its column's dictionary.
-func (d *Dictionary) evaluate(leaf *filter.Node, entries arrow.Array) (*Codes, error) {
+func (d *Dictionary) evaluate(leaf *predicate.Node, entries arrow.Array) (*Codes, error) {
 	columns := make([]arrow.Array, len(d.stripe.Columns))
 	columns[leaf.Column] = entries
 	bits, err := leaf.Eval(nil, columns, entries.Len())
@@ -88,9 +88,9 @@ func (d *Dictionary) evaluate(leaf *filter.Node, entries arrow.Array) (*Codes, e
 	}
 	switch c.kept {
 	case 0:
-		c.verdict = filter.None
+		c.verdict = predicate.None
 	case len(c.Keep):
-		c.verdict = filter.All
+		c.verdict = predicate.All
 	}
 	return c, nil
 }

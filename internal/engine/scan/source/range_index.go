@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -13,7 +13,7 @@ type Pages struct {
 	N        int   // pages
 	PageRows int64 // rows of a page; the last one may be shorter
 	// Low and High are the bounds of a page, none where no row of it has a value.
-	Low, High func(page int) filter.Limit
+	Low, High func(page int) predicate.Limit
 	// Invalid are the nulls and NaNs of each page; nil if there are none.
 	Invalid []uint16
 }
@@ -22,7 +22,7 @@ type Pages struct {
 type rangeIndex struct {
 	stripe *Stripe
 	pages  []loadedPages // by column
-	facts  []filter.Facts
+	facts  []predicate.Facts
 
 	pageRows int64
 	decided  bool  // some page
@@ -39,7 +39,7 @@ func (r *rangeIndex) Kind() Kinds { return RangeIndexes }
 // minPageRows is less than any page has: what an index costs is known before it is read.
 const minPageRows = 256
 
-func (r *rangeIndex) Cost(*filter.Node) (int64, bool) {
+func (r *rangeIndex) Cost(*predicate.Node) (int64, bool) {
 	return r.stripe.Rows / minPageRows, true
 }
 
@@ -47,7 +47,7 @@ func (r *rangeIndex) Cost(*filter.Node) (int64, bool) {
 // leave open whether a row is wanted, hardly any other does not.
 const sampledPages = 256
 
-func (r *rangeIndex) Ask(ctx context.Context, leaf *filter.Node, among rowset.Set) (Answer, error) {
+func (r *rangeIndex) Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
 	columns := leaf.Columns()
 	some, err := r.load(ctx, columns)
 	if err != nil || !some {
@@ -66,9 +66,9 @@ func (r *rangeIndex) Ask(ctx context.Context, leaf *filter.Node, among rowset.Se
 	for k := range r.pagesOf(among) {
 		page := r.page(k)
 		switch r.verdict(leaf, columns, k) {
-		case filter.Some:
+		case predicate.Some:
 			maybe = append(maybe, page)
-		case filter.All:
+		case predicate.All:
 			maybe = append(maybe, page)
 			sure = append(sure, page)
 		}
@@ -90,7 +90,7 @@ func (r *rangeIndex) Note() string {
 func (r *rangeIndex) load(ctx context.Context, columns []int) (some bool, err error) {
 	if r.pages == nil {
 		r.pages = make([]loadedPages, len(r.stripe.Columns))
-		r.facts = make([]filter.Facts, len(r.stripe.Columns))
+		r.facts = make([]predicate.Facts, len(r.stripe.Columns))
 	}
 	for _, i := range columns {
 		p := &r.pages[i]
@@ -129,9 +129,9 @@ func (r *rangeIndex) pagesOf(rows rowset.Set) func(yield func(page int64) bool) 
 
 // decidesNothing tells that of the pages from first to end one in step excludes no row, nor
 // chooses one.
-func (r *rangeIndex) decidesNothing(leaf *filter.Node, columns []int, first, end, step int64) bool {
+func (r *rangeIndex) decidesNothing(leaf *predicate.Node, columns []int, first, end, step int64) bool {
 	for k := first; k < end; k += step {
-		if r.verdict(leaf, columns, k) != filter.Some {
+		if r.verdict(leaf, columns, k) != predicate.Some {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (r *rangeIndex) decidesNothing(leaf *filter.Node, columns []int, first, end
 }
 
 // verdict is what the bounds of a page say.
-func (r *rangeIndex) verdict(leaf *filter.Node, columns []int, page int64) filter.Verdict {
+func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) predicate.Verdict {
 	n := int(r.page(page).Len())
 	for _, i := range columns {
 		if p := r.pages[i].Pages; p != nil && p.PageRows == r.pageRows {
@@ -150,7 +150,7 @@ func (r *rangeIndex) verdict(leaf *filter.Node, columns []int, page int64) filte
 }
 
 // narrow makes the facts of page k of n rows out of those of the whole stripe.
-func (p *Pages) narrow(page, whole *filter.Facts, k, n int, direct bool) {
+func (p *Pages) narrow(page, whole *predicate.Facts, k, n int, direct bool) {
 	*page = *whole
 	if k >= p.N {
 		return

@@ -20,7 +20,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -57,9 +57,9 @@ type Source interface {
 	Kind() Kinds
 	// Cost is about how many values an answer to a condition looks at; ok is false if the
 	// source knows nothing of the condition's columns.
-	Cost(leaf *filter.Node) (values int64, ok bool)
+	Cost(leaf *predicate.Node) (values int64, ok bool)
 	// Ask tells what the source knows of some rows for a condition.
-	Ask(ctx context.Context, leaf *filter.Node, among rowset.Set) (Answer, error)
+	Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error)
 	// Note describes the answers given, for Explain; "" if there were none.
 	Note() string
 }
@@ -72,11 +72,11 @@ type Answer struct {
 }
 
 // answerOf is the answer of a verdict that holds for all rows asked about.
-func answerOf(v filter.Verdict, among rowset.Set) Answer {
+func answerOf(v predicate.Verdict, among rowset.Set) Answer {
 	switch v {
-	case filter.None:
+	case predicate.None:
 		return Answer{}
-	case filter.All:
+	case predicate.All:
 		return Answer{among, among}
 	}
 	return Answer{Maybe: among}
@@ -88,7 +88,7 @@ type Stripe struct {
 	Columns []Column // by the filter's index of the column
 	// Facts are what sources have found out about all rows of the columns so far. Each
 	// source adds to them.
-	Facts []filter.Facts
+	Facts []predicate.Facts
 }
 
 // Column is a column of a filter in a stripe.
@@ -104,7 +104,7 @@ type Column struct {
 
 // Metadata is what the descriptors of a column in a stripe say.
 type Metadata struct {
-	Facts filter.Facts
+	Facts predicate.Facts
 	// Direct says that no struct around the column is null, so that the column alone tells
 	// which values its rows have.
 	Direct bool

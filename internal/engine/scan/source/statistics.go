@@ -3,7 +3,7 @@ package source
 import (
 	"context"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
@@ -15,9 +15,9 @@ type statistics struct {
 
 func (s *statistics) Kind() Kinds { return Statistics }
 
-func (s *statistics) Cost(*filter.Node) (int64, bool) { return 1, true }
+func (s *statistics) Cost(*predicate.Node) (int64, bool) { return 1, true }
 
-func (s *statistics) Ask(_ context.Context, leaf *filter.Node, among rowset.Set) (Answer, error) {
+func (s *statistics) Ask(_ context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
 	if !s.loaded {
 		for i := range s.stripe.Columns {
 			s.stripe.Facts[i] = s.stripe.Columns[i].Facts

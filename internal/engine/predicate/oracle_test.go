@@ -1,4 +1,4 @@
-package filter_test
+package predicate_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
@@ -35,7 +36,7 @@ func randomBatch(r *rand.Rand) arrow.RecordBatch {
 
 func selectedRows(t *testing.T, e filter.Expr, batch arrow.RecordBatch) []int64 {
 	t.Helper()
-	b, err := filter.Bind(e, batch.Schema())
+	b, err := predicate.Bind(e.Node(), batch.Schema())
 	require.NoError(t, err, "%s on %s", e, batch.Schema())
 	set, err := b.Select(batch)
 	require.NoError(t, err, "%s on %s", e, batch.Schema())

@@ -1,7 +1,8 @@
-package filter
+package predicate
 
 import (
 	"fmt"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"math/big"
 	"strings"
 	"time"
@@ -11,12 +12,12 @@ import (
 
 // placeTime converts a string to the column's unit; between two ticks of it the
 // place is between two values.
-func (d *domain) placeTime(l literal) (place, error) {
-	if l.kind != litString {
+func (d *domain) placeTime(l ast.Literal) (place, error) {
+	if l.Kind != ast.LitString {
 		return place{}, d.mismatch(l, map[family]string{famInstant: "a date: '2001-12-31' or '2001-12-31 23:59:59'",
 			famClock: "a time of day: '23:59:59'", famDuration: "a duration: '1h30m'"}[d.family])
 	}
-	s := strings.TrimSpace(l.text)
+	s := strings.TrimSpace(l.Text)
 	var nanos *big.Rat
 	switch d.family {
 	case famInstant:
@@ -27,12 +28,12 @@ func (d *domain) placeTime(l literal) (place, error) {
 	case famClock:
 		t, rest, ok := text.CutClock([]byte(s), text.Lenient)
 		if !ok || len(rest) > 0 {
-			return place{}, fmt.Errorf("%s is no time of day: write '23:59:59'", l.describe())
+			return place{}, fmt.Errorf("%s is no time of day: write '23:59:59'", l.Describe())
 		}
 		nanos = t.Span()
 	default:
 		if nanos = text.ParseExactSpan(s); nanos == nil {
-			return place{}, fmt.Errorf("%s is no duration: write '1h30m'", l.describe())
+			return place{}, fmt.Errorf("%s is no duration: write '1h30m'", l.Describe())
 		}
 	}
 	return d.placeRat(nanos.Quo(nanos, new(big.Rat).SetInt64(d.unit))), nil
@@ -45,11 +46,11 @@ func parseInstant(s, zone string) (*big.Rat, error) {
 	switch err {
 	case nil:
 	case text.ErrNoDay:
-		return nil, fmt.Errorf("there is no %s", shorten(s))
+		return nil, fmt.Errorf("there is no %s", ast.Shorten(s))
 	case text.ErrOffset:
-		return nil, fmt.Errorf("%q has no offset from UTC that is one: write '+05:30'", shorten(s))
+		return nil, fmt.Errorf("%q has no offset from UTC that is one: write '+05:30'", ast.Shorten(s))
 	default:
-		return nil, fmt.Errorf("%q is no date: write '2001-12-31' or '2001-12-31 23:59:59'", shorten(s))
+		return nil, fmt.Errorf("%q is no date: write '2001-12-31' or '2001-12-31 23:59:59'", ast.Shorten(s))
 	}
 	if t.Zoned || zone == "" {
 		return t.Span(), nil
@@ -59,7 +60,7 @@ func parseInstant(s, zone string) (*big.Rat, error) {
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
-		return nil, fmt.Errorf("time zone %q is not known here: write the offset from UTC, '2001-12-31 23:59:59+01:00'", shorten(zone))
+		return nil, fmt.Errorf("time zone %q is not known here: write the offset from UTC, '2001-12-31 23:59:59+01:00'", ast.Shorten(zone))
 	}
 	return t.In(location).Span(), nil
 }

@@ -1,8 +1,9 @@
-package filter
+package predicate
 
 import (
 	"encoding/hex"
 	"fmt"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"math"
 	"math/big"
 	"strings"
@@ -159,10 +160,10 @@ type place struct {
 }
 
 // place converts a literal other than null.
-func (d *domain) place(l literal) (place, error) {
+func (d *domain) place(l ast.Literal) (place, error) {
 	switch {
-	case l.kind == litBad:
-		return place{}, fmt.Errorf("%s", l.text)
+	case l.Kind == ast.LitBad:
+		return place{}, fmt.Errorf("%s", l.Text)
 	case d.isBytes():
 		return d.placeBytes(l)
 	case d.family == famBool || d.family == famBool8:
@@ -189,23 +190,23 @@ func (d *domain) place(l literal) (place, error) {
 }
 
 // mismatch says that a literal does not suit the column.
-func (d *domain) mismatch(l literal, want string) error {
-	return fmt.Errorf("%s is no value of type %s: write %s", l.describe(), d.name, want)
+func (d *domain) mismatch(l ast.Literal, want string) error {
+	return fmt.Errorf("%s is no value of type %s: write %s", l.Describe(), d.name, want)
 }
 
 // numberOf is a number, which may be in a string.
-func (d *domain) numberOf(l literal) (*big.Rat, error) {
-	if l.kind == litString {
-		n, err := number(strings.TrimSpace(l.text))
+func (d *domain) numberOf(l ast.Literal) (*big.Rat, error) {
+	if l.Kind == ast.LitString {
+		n, err := ast.ParseNumber(strings.TrimSpace(l.Text))
 		if err != nil {
 			return nil, d.mismatch(l, "a number")
 		}
 		l = n
 	}
-	if l.kind != litNumber {
+	if l.Kind != ast.LitNumber {
 		return nil, d.mismatch(l, "a number")
 	}
-	return l.rat(), nil
+	return l.Rat(), nil
 }
 
 // placeRat is the place of a number among integers.
@@ -229,8 +230,8 @@ func (d *domain) clamp(n *big.Int) point {
 	return point{n: n}
 }
 
-func (d *domain) placeBool(l literal) (place, error) {
-	switch strings.ToLower(l.text) {
+func (d *domain) placeBool(l ast.Literal) (place, error) {
+	switch strings.ToLower(l.Text) {
 	case "false":
 		return place{at: point{n: new(big.Int)}, after: point{n: one}}, nil
 	case "true":
@@ -239,18 +240,18 @@ func (d *domain) placeBool(l literal) (place, error) {
 	return place{}, d.mismatch(l, "true or false")
 }
 
-func (d *domain) placeBytes(l literal) (place, error) {
+func (d *domain) placeBytes(l ast.Literal) (place, error) {
 	switch {
-	case d.family == famUUID && l.kind == litString:
-		b, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(l.text, "{}"), "-", ""))
+	case d.family == famUUID && l.Kind == ast.LitString:
+		b, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(l.Text, "{}"), "-", ""))
 		if err != nil || len(b) != 16 {
 			return place{}, d.mismatch(l, "'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'")
 		}
-		l.text = string(b)
-	case l.kind != litString && l.kind != litBytes:
+		l.Text = string(b)
+	case l.Kind != ast.LitString && l.Kind != ast.LitBytes:
 		return place{}, d.mismatch(l, "it in quotes: 'text' or x'00ff'")
 	}
-	return place{at: point{s: l.text}, after: point{s: l.text + "\x00"}}, nil
+	return place{at: point{s: l.Text}, after: point{s: l.Text + "\x00"}}, nil
 }
 
 // floatKey is an integer for a float that is no NaN, in the order of floats;
@@ -290,9 +291,9 @@ func (d *domain) float(key int64) float64 {
 
 // placeFloat puts a whole number where it is, and any other on the nearest
 // float, as decimal fractions are hardly ever floats.
-func (d *domain) placeFloat(l literal) (place, error) {
-	if l.kind == litString {
-		switch strings.ToLower(strings.TrimSpace(l.text)) {
+func (d *domain) placeFloat(l ast.Literal) (place, error) {
+	if l.Kind == ast.LitString {
+		switch strings.ToLower(strings.TrimSpace(l.Text)) {
 		case "nan":
 			return place{nan: true}, nil
 		case "inf", "+inf", "infinity", "+infinity":
@@ -309,7 +310,7 @@ func (d *domain) placeFloat(l literal) (place, error) {
 	if d.finite(key).Cmp(r) == 0 && !d.infinite(key) {
 		return d.placeKey(key, true), nil
 	}
-	if near := d.nearest(key, r); !l.whole() && !d.infinite(near) {
+	if near := d.nearest(key, r); !l.Whole() && !d.infinite(near) {
 		return d.placeKey(near, true), nil
 	}
 	return d.placeKey(key, false), nil

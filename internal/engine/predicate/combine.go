@@ -1,4 +1,4 @@
-package filter
+package predicate
 
 // combine makes the and (or the or) of nodes: those that decide nothing are left
 // out, one that decides all is all there is, and leaves that want values of the

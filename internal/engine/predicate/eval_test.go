@@ -1,4 +1,4 @@
-package filter_test
+package predicate_test
 
 import (
 	"fmt"
@@ -11,15 +11,15 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-func bindX(t testing.TB, dt arrow.DataType, condition string) *filter.Bound {
+func bindX(t testing.TB, dt arrow.DataType, condition string) *predicate.Bound {
 	t.Helper()
-	b, err := filter.BindText(condition, arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil))
+	b, err := predicate.BindText(condition, arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil))
 	require.NoError(t, err, condition)
 	return b
 }
@@ -73,7 +73,7 @@ func TestEvalErrors(t *testing.T) {
 	batch := array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, 0)
 	_, err := b.Select(batch)
 	require.ErrorContains(t, err, "the batch has no column x")
-	_, err = filter.Child(numbers, []int{1})
+	_, err = predicate.Child(numbers, []int{1})
 	require.ErrorContains(t, err, "array of type int32 has no field 1")
 }
 
@@ -113,7 +113,7 @@ func TestAllocations(t *testing.T) {
 	} {
 		b := bindX(t, c.dt, c.condition)
 		columns := []arrow.Array{arrowgen.New(1).Array(c.dt, rows)}
-		dst := make([]byte, filter.BitmapLen(rows))
+		dst := make([]byte, predicate.BitmapLen(rows))
 		_, err := b.Eval(dst, columns, rows)
 		require.NoError(t, err)
 		n := testing.AllocsPerRun(20, func() { _, _ = b.Eval(dst, columns, rows) })
@@ -124,35 +124,35 @@ func TestAllocations(t *testing.T) {
 // What planners see: leaves with tests in the terms of the column's type.
 func TestLeaves(t *testing.T) {
 	decimal := &arrow.Decimal128Type{Precision: 20, Scale: 2}
-	bytes := func(lo, hi string) filter.ByteRange { return filter.ByteRange{Lo: []byte(lo), Hi: []byte(hi)} }
+	bytes := func(lo, hi string) predicate.ByteRange { return predicate.ByteRange{Lo: []byte(lo), Hi: []byte(hi)} }
 	for _, c := range []struct {
 		dt        arrow.DataType
 		condition string
-		want      filter.Test
+		want      predicate.Test
 	}{
-		{arrow.PrimitiveTypes.Int16, "x > 3 and x <> 7 and x < 1e9", filter.Ints{{Lo: 4, Hi: 6}, {Lo: 8, Hi: math.MaxInt16}}},
-		{arrow.PrimitiveTypes.Int16, "x in (1, 2, 3, 7)", filter.Ints{{Lo: 1, Hi: 3}, {Lo: 7, Hi: 7}}},
-		{arrow.PrimitiveTypes.Int16, "x > -1e9", filter.Nulls{Not: true}},
-		{arrow.PrimitiveTypes.Uint8, "not x >= 3", filter.Uints{{Lo: 0, Hi: 2}}},
-		{arrow.FixedWidthTypes.Boolean, "not x", filter.Bools{False: true}},
-		{arrow.PrimitiveTypes.Float64, "not x > 1", filter.Floats{Intervals: []filter.Interval[float64]{{Lo: math.Inf(-1), Hi: 1}}, NaN: true}},
-		{arrow.PrimitiveTypes.Float32, "x > 0", filter.Floats{Intervals: []filter.Interval[float64]{{Lo: math.SmallestNonzeroFloat32, Hi: math.Inf(1)}}}},
-		{arrow.PrimitiveTypes.Float64, "x is nan", filter.Floats{Intervals: []filter.Interval[float64]{}, NaN: true}},
-		{decimal, "x between -0.015 and 2.5", filter.Decimals{{Lo: filter.Int256{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}, Hi: filter.Int256{250}}}},
-		{arrow.BinaryTypes.String, "x in ('b', 'a')", filter.Bytes{bytes("a", "a\x00"), bytes("b", "b\x00")}},
-		{arrow.BinaryTypes.String, "x ~ '^ab'", filter.Bytes{bytes("ab", "ac")}},
-		{arrow.BinaryTypes.String, "x like 'a\xff%'", filter.Bytes{bytes("a\xff", "b")}},
-		{arrow.BinaryTypes.String, "x > 'a'", filter.Bytes{{Lo: []byte("a\x00"), Hi: []byte{}, NoHi: true}}},
-		{arrow.FixedWidthTypes.Date32, "x = '1970-01-03'", filter.Ints{{Lo: 2, Hi: 2}}},
-		{&arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, "x = '1970-07-01'", filter.Ints{{Lo: 181*86400 - 3600, Hi: 181*86400 - 3600}}},
+		{arrow.PrimitiveTypes.Int16, "x > 3 and x <> 7 and x < 1e9", predicate.Ints{{Lo: 4, Hi: 6}, {Lo: 8, Hi: math.MaxInt16}}},
+		{arrow.PrimitiveTypes.Int16, "x in (1, 2, 3, 7)", predicate.Ints{{Lo: 1, Hi: 3}, {Lo: 7, Hi: 7}}},
+		{arrow.PrimitiveTypes.Int16, "x > -1e9", predicate.Nulls{Not: true}},
+		{arrow.PrimitiveTypes.Uint8, "not x >= 3", predicate.Uints{{Lo: 0, Hi: 2}}},
+		{arrow.FixedWidthTypes.Boolean, "not x", predicate.Bools{False: true}},
+		{arrow.PrimitiveTypes.Float64, "not x > 1", predicate.Floats{Intervals: []predicate.Interval[float64]{{Lo: math.Inf(-1), Hi: 1}}, NaN: true}},
+		{arrow.PrimitiveTypes.Float32, "x > 0", predicate.Floats{Intervals: []predicate.Interval[float64]{{Lo: math.SmallestNonzeroFloat32, Hi: math.Inf(1)}}}},
+		{arrow.PrimitiveTypes.Float64, "x is nan", predicate.Floats{Intervals: []predicate.Interval[float64]{}, NaN: true}},
+		{decimal, "x between -0.015 and 2.5", predicate.Decimals{{Lo: predicate.Int256{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}, Hi: predicate.Int256{250}}}},
+		{arrow.BinaryTypes.String, "x in ('b', 'a')", predicate.Bytes{bytes("a", "a\x00"), bytes("b", "b\x00")}},
+		{arrow.BinaryTypes.String, "x ~ '^ab'", predicate.Bytes{bytes("ab", "ac")}},
+		{arrow.BinaryTypes.String, "x like 'a\xff%'", predicate.Bytes{bytes("a\xff", "b")}},
+		{arrow.BinaryTypes.String, "x > 'a'", predicate.Bytes{{Lo: []byte("a\x00"), Hi: []byte{}, NoHi: true}}},
+		{arrow.FixedWidthTypes.Date32, "x = '1970-01-03'", predicate.Ints{{Lo: 2, Hi: 2}}},
+		{&arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, "x = '1970-07-01'", predicate.Ints{{Lo: 181*86400 - 3600, Hi: 181*86400 - 3600}}},
 	} {
 		require.Equal(t, c.want, bindX(t, c.dt, c.condition).Root().Test, c.condition)
 	}
-	require.Equal(t, filter.NodeNever, bindX(t, arrow.PrimitiveTypes.Int16, "x = 1.5").Root().Kind)
+	require.Equal(t, predicate.NodeNever, bindX(t, arrow.PrimitiveTypes.Int16, "x = 1.5").Root().Kind)
 
 	both := bindX(t, arrow.BinaryTypes.String, "x like 'pre%m_d%le%' and x !~ 'a(lit)+[0-9]'").Root()
 	require.Equal(t, []int{0}, both.Columns())
-	like, regex := both.Nodes[0].Test.(*filter.Text), both.Nodes[1].Test.(*filter.Text)
+	like, regex := both.Nodes[0].Test.(*predicate.Text), both.Nodes[1].Test.(*predicate.Text)
 	require.Equal(t, "pre", string(like.Prefix))
 	require.Equal(t, [][]byte{[]byte("pre"), []byte("m"), []byte("d"), []byte("le")}, like.Parts)
 	require.True(t, regex.Not && !like.Not)
@@ -161,11 +161,11 @@ func TestLeaves(t *testing.T) {
 	require.True(t, regex.Match([]byte("pre middle"), nil))
 	require.False(t, regex.Match([]byte("alitlit7"), nil))
 
-	constants, ok := bindX(t, arrow.BinaryTypes.String, "x in ('b', 'a')").Root().Test.(filter.Bytes).Constants()
+	constants, ok := bindX(t, arrow.BinaryTypes.String, "x in ('b', 'a')").Root().Test.(predicate.Bytes).Constants()
 	require.True(t, ok)
 	require.Equal(t, [][]byte{[]byte("a"), []byte("b")}, constants)
-	_, ok = bindX(t, arrow.BinaryTypes.String, "x in ('b', 'a') or x > 'y'").Root().Test.(filter.Bytes).Constants()
+	_, ok = bindX(t, arrow.BinaryTypes.String, "x in ('b', 'a') or x > 'y'").Root().Test.(predicate.Bytes).Constants()
 	require.False(t, ok)
-	narrow := bindX(t, decimal, "x > -0.5 and x <> 3 and x < 1e17 or x > 1e17").Root().Test.(filter.Decimals).Int64()
-	require.Equal(t, filter.Ints{{Lo: -49, Hi: 299}, {Lo: 301, Hi: math.MaxInt64}}, narrow)
+	narrow := bindX(t, decimal, "x > -0.5 and x <> 3 and x < 1e17 or x > 1e17").Root().Test.(predicate.Decimals).Int64()
+	require.Equal(t, predicate.Ints{{Lo: -49, Hi: 299}, {Lo: 301, Hi: math.MaxInt64}}, narrow)
 }

@@ -1,4 +1,4 @@
-package filter_test
+package predicate_test
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
@@ -84,12 +84,12 @@ func BenchmarkEval(b *testing.B) {
 			arr, _ = arrowutil.EncodeDictionary(memory.DefaultAllocator, arr, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: c.dt})
 			size = 4 * rows
 		}
-		bound, err := filter.BindText(c.condition, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arr.DataType()}}, nil))
+		bound, err := predicate.BindText(c.condition, arrow.NewSchema([]arrow.Field{{Name: "x", Type: arr.DataType()}}, nil))
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.Run(name, func(b *testing.B) {
-			dst := make([]byte, filter.BitmapLen(rows))
+			dst := make([]byte, predicate.BitmapLen(rows))
 			columns := []arrow.Array{arr}
 			microbench.Output(b, int(size))
 			b.ReportAllocs()

@@ -1,9 +1,10 @@
-package filter
+package predicate
 
 import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -19,9 +20,9 @@ import (
 // less, equal or greater, or not comparable (NaN), as wanted.
 type comparison struct{ less, equal, greater, nan bool }
 
-var comparisonOf = map[op]comparison{
-	opEq: {equal: true}, opNe: {less: true, greater: true, nan: true},
-	opLt: {less: true}, opLe: {less: true, equal: true}, opGt: {greater: true}, opGe: {greater: true, equal: true},
+var comparisonOf = map[ast.Op]comparison{
+	ast.OpEq: {equal: true}, ast.OpNe: {less: true, greater: true, nan: true},
+	ast.OpLt: {less: true}, ast.OpLe: {less: true, equal: true}, ast.OpGt: {greater: true}, ast.OpGe: {greater: true, equal: true},
 }
 
 func (c comparison) not() comparison { return comparison{!c.less, !c.equal, !c.greater, !c.nan} }
@@ -32,24 +33,24 @@ func (c comparison) holds(order int) bool {
 }
 
 // columns2 binds a comparison of two columns, which must be of the same type.
-func (b *binder) columns2(n *node, negate bool) (draft, error) {
-	d := draft{kind: NodeCompare, compare: comparisonOf[n.op]}
+func (b *binder) columns2(n *ast.Node, negate bool) (draft, error) {
+	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
 	var err error
-	if d.col, err = b.column(n.args[0]); err != nil {
+	if d.col, err = b.column(n.Args[0]); err != nil {
 		return d, err
 	}
-	if d.other, err = b.column(n.args[1]); err != nil {
-		if bad, ok := err.(*Error); ok && !strings.HasSuffix(bad.Message, "?") {
+	if d.other, err = b.column(n.Args[1]); err != nil {
+		if bad, ok := err.(*ast.Error); ok && !strings.HasSuffix(bad.Message, "?") {
 			bad.Message += ": a text stands in single quotes"
 		}
 		return d, err
 	}
-	if err := b.comparable(d.col, n.args[0]); err != nil {
+	if err := b.comparable(d.col, n.Args[0]); err != nil {
 		return d, err
 	}
 	x, y := b.columns[d.col].d, b.columns[d.other].d
 	if x.family != y.family || !sameValues(x.dt, y.dt) {
-		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.args[0].path, x.name, n.args[1].path, y.name)
+		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.Args[0].Path, x.name, n.Args[1].Path, y.name)
 	}
 	if negate {
 		d.compare = d.compare.not()

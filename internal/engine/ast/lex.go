@@ -1,4 +1,4 @@
-package filter
+package ast
 
 import (
 	"encoding/hex"
@@ -26,7 +26,7 @@ type token struct {
 	text  string // of a symbol, or of what else stood there
 	word  string // in lower case
 	names []string
-	lit   literal
+	lit   Literal
 }
 
 // describe is the token for a message.
@@ -34,7 +34,7 @@ func (t token) describe() string {
 	if t.kind == tokEnd {
 		return "the end"
 	}
-	return fmt.Sprintf("%q", shorten(t.text))
+	return fmt.Sprintf("%q", Shorten(t.text))
 }
 
 // lexer cuts a text into tokens.
@@ -62,14 +62,14 @@ func (x *lexer) next() (token, error) {
 	t, err := token{}, error(nil)
 	switch c := rest[0]; {
 	case c == '\'':
-		t.kind, t.lit.kind = tokLiteral, litString
-		t.lit.text, err = x.quoted('\'', "string")
+		t.kind, t.lit.Kind = tokLiteral, LitString
+		t.lit.Text, err = x.quoted('\'', "string")
 	case (c == 'e' || c == 'E') && strings.HasPrefix(rest[1:], "'"):
-		t.kind, t.lit.kind = tokLiteral, litString
-		t.lit.text, err = x.escaped()
+		t.kind, t.lit.Kind = tokLiteral, LitString
+		t.lit.Text, err = x.escaped()
 	case (c == 'x' || c == 'X') && strings.HasPrefix(rest[1:], "'"):
-		t.kind, t.lit.kind = tokLiteral, litBytes
-		t.lit.text, err = x.hex()
+		t.kind, t.lit.Kind = tokLiteral, LitBytes
+		t.lit.Text, err = x.hex()
 	case '0' <= c && c <= '9' || c == '.' && len(rest) > 1 && '0' <= rest[1] && rest[1] <= '9':
 		t.kind = tokLiteral
 		t.lit, err = x.number()
@@ -176,12 +176,12 @@ func (x *lexer) hex() (string, error) {
 	}
 	b, err := hex.DecodeString(digits)
 	if err != nil {
-		return "", x.errorf(start, "%s is not made of pairs of hexadecimal digits", shorten(x.text[start:x.at]))
+		return "", x.errorf(start, "%s is not made of pairs of hexadecimal digits", Shorten(x.text[start:x.at]))
 	}
 	return string(b), nil
 }
 
-func (x *lexer) number() (literal, error) {
+func (x *lexer) number() (Literal, error) {
 	start := x.at
 	isPart := func(c byte) bool {
 		return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' || c == '.' || c == '_'
@@ -199,7 +199,7 @@ func (x *lexer) number() (literal, error) {
 	if len(text) > 2 && text[0] == '0' && strings.IndexByte("xXbB", text[1]) >= 0 {
 		return x.radix(start, text)
 	}
-	l, err := number(text)
+	l, err := ParseNumber(text)
 	if err != nil {
 		return l, x.errorf(start, "%s", err)
 	}
@@ -207,7 +207,7 @@ func (x *lexer) number() (literal, error) {
 }
 
 // radix reads 0x1f and 0b101.
-func (x *lexer) radix(start int, text string) (literal, error) {
+func (x *lexer) radix(start int, text string) (Literal, error) {
 	l, err := parseRadix(text)
 	if err != nil {
 		return l, x.errorf(start, "%s", err)

@@ -1,4 +1,4 @@
-package filter_test
+package predicate_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
@@ -21,7 +21,7 @@ func TestQuestions(t *testing.T) {
 				if q.Dataset != dataset {
 					continue
 				}
-				b, err := filter.BindText(q.Filter, batch.Schema())
+				b, err := predicate.BindText(q.Filter, batch.Schema())
 				require.NoError(t, err, q.Filter)
 				rows, err := b.Select(batch)
 				require.NoError(t, err, q.Filter)

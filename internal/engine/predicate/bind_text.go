@@ -1,28 +1,29 @@
-package filter
+package predicate
 
 import (
 	"fmt"
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"regexp"
 	"regexp/syntax"
 )
 
 // text binds a test that looks into byte strings, as a set of values if it is
 // one: those that begin with a text are a range.
-func (b *binder) text(n *node, negate bool) (draft, error) {
-	col, err := b.column(n.args[0])
+func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
+	col, err := b.column(n.Args[0])
 	if err != nil {
 		return draft{}, err
 	}
-	d, lit := b.columns[col].d, n.args[1]
+	d, lit := b.columns[col].d, n.Args[1]
 	switch {
 	case !d.isText():
-		return draft{}, fail(n, "%s is of type %s: %s is for strings and byte strings", n.args[0].path, d.name, words[n.op])
-	case lit.op != opLiteral || lit.lit.kind != litString && lit.lit.kind != litBytes && lit.lit.kind != litNull:
-		return draft{}, fail(lit, "%s where a string should be", shorten(string(lit.append(nil))))
-	case lit.lit.kind == litNull:
+		return draft{}, fail(n, "%s is of type %s: %s is for strings and byte strings", n.Args[0].Path, d.name, ast.Words[n.Op])
+	case lit.Op != ast.OpLiteral || lit.Lit.Kind != ast.LitString && lit.Lit.Kind != ast.LitBytes && lit.Lit.Kind != ast.LitNull:
+		return draft{}, fail(lit, "%s where a string should be", ast.Shorten(lit.String()))
+	case lit.Lit.Kind == ast.LitNull:
 		return draft{kind: NodeNever}, nil
 	}
-	t, err := textOf(n.op, lit.lit.text, n.fold)
+	t, err := textOf(n.Op, lit.Lit.Text, n.Fold)
 	if err != nil {
 		return draft{}, fail(lit, "%s", err)
 	}
@@ -33,8 +34,8 @@ func (b *binder) text(n *node, negate bool) (draft, error) {
 	return draft{kind: NodeLeaf, col: col, test: t}, nil
 }
 
-func textOf(o op, s string, fold bool) (*Text, error) {
-	if o == opMatches {
+func textOf(o ast.Op, s string, fold bool) (*Text, error) {
+	if o == ast.OpMatches {
 		return regexOf(s, fold)
 	}
 	if fold {
@@ -42,13 +43,13 @@ func textOf(o op, s string, fold bool) (*Text, error) {
 	}
 	t := &Text{fold: fold}
 	switch o {
-	case opLike:
+	case ast.OpLike:
 		t.pattern = like(s)
 	default:
-		t.pattern = pattern{begins: o == opStarts || o == opEquals, ends: o == opEnds || o == opEquals}
+		t.pattern = pattern{begins: o == ast.OpStarts || o == ast.OpEquals, ends: o == ast.OpEnds || o == ast.OpEquals}
 		if s != "" {
 			t.pattern.segments = []segment{{{text: []byte(s)}}}
-		} else if o != opEquals {
+		} else if o != ast.OpEquals {
 			t.pattern = pattern{}
 		}
 	}

@@ -1,4 +1,4 @@
-package filter
+package predicate
 
 import (
 	"encoding/binary"
@@ -45,19 +45,24 @@ func (n *Node) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error)
 }
 
 // Select evaluates the expression on a record batch that has the schema given to
-// [Bind], and gives the rows for which it is true, counted in the batch.
+// [Bind]: the rows for which it is true, counted in the batch.
 func (b *Bound) Select(batch arrow.RecordBatch) (rowset.Set, error) {
+	bits, err := b.Bits(batch)
+	return rowset.FromBits(bits, 0, int(batch.NumRows()), 0), err
+}
+
+// Bits is [Bound.Select] as a bitmap of [BitmapLen] bytes that belongs to the caller.
+func (b *Bound) Bits(batch arrow.RecordBatch) ([]byte, error) {
 	columns := make([]arrow.Array, len(b.columns))
 	for i, c := range b.columns {
 		arr, err := c.Of(batch)
 		if err != nil {
-			return rowset.Set{}, err
+			return nil, err
 		}
 		defer arr.Release()
 		columns[i] = arr
 	}
-	bits, err := b.Eval(nil, columns, int(batch.NumRows()))
-	return rowset.FromBits(bits, 0, int(batch.NumRows()), 0), err
+	return b.Eval(nil, columns, int(batch.NumRows()))
 }
 
 // Of is the column of a record batch that has the schema given to [Bind], as

@@ -1,4 +1,4 @@
-package filter
+package ast
 
 import (
 	"fmt"
@@ -6,43 +6,43 @@ import (
 	"strings"
 )
 
-// Bounds of what Parse takes.
+// Limits of Parse.
 const (
 	MaxText  = 1 << 20 // bytes
-	MaxDepth = 100     // parentheses and nots in each other
+	MaxDepth = 100     // nested parentheses and nots
 )
 
-// Parse reads an expression as text; the package documentation has the grammar.
-// Text of nothing but blanks is the empty condition. The error is an [*Error].
-func Parse(text string) (Expr, error) {
+// Parse reads an expression as text; the documentation of package filter has the grammar. Text of nothing but blanks is no
+// condition, which is nil. The error is an [*Error].
+func Parse(text string) (*Node, error) {
 	if len(text) > MaxText {
-		return Expr{}, &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
+		return nil, &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
 	}
 	p := &parser{lexer: lexer{text: text}}
 	if err := p.advance(); err != nil {
-		return Expr{}, err
+		return nil, err
 	}
 	if p.tok.kind == tokEnd {
-		return Expr{}, nil
+		return nil, nil
 	}
 	n, err := p.or()
 	if err != nil {
-		return Expr{}, err
+		return nil, err
 	}
 	if p.tok.kind != tokEnd {
 		if p.tok.text == "-" || p.tok.text == "+" {
-			return Expr{}, p.errorf(p.tok.pos, "%s where and, or, or the end should be: there is no arithmetic, and dates stand in quotes: '2001-12-31'", p.tok.describe())
+			return nil, p.errorf(p.tok.pos, "%s where and, or, or the end should be: there is no arithmetic, and dates stand in quotes: '2001-12-31'", p.tok.describe())
 		}
-		return Expr{}, p.expected("and, or, or the end")
+		return nil, p.expected("and, or, or the end")
 	}
 	n.from(text)
-	return Expr{n}, nil
+	return n, nil
 }
 
 // from notes the text that a tree was read from.
-func (n *node) from(text string) {
-	n.text = text
-	for _, a := range n.args {
+func (n *Node) from(text string) {
+	n.Text = text
+	for _, a := range n.Args {
 		a.from(text)
 	}
 }
@@ -88,7 +88,7 @@ func (p *parser) require(word string) error {
 }
 
 // deeper counts what may nest.
-func (p *parser) deeper(parse func() (*node, error)) (*node, error) {
+func (p *parser) deeper(parse func() (*Node, error)) (*Node, error) {
 	if p.depth++; p.depth > MaxDepth {
 		return nil, p.errorf(p.tok.pos, "parentheses and nots nest deeper than %d", MaxDepth)
 	}
@@ -97,18 +97,18 @@ func (p *parser) deeper(parse func() (*node, error)) (*node, error) {
 	return n, err
 }
 
-func (p *parser) or() (*node, error) { return p.list(opOr, p.and, "or", "||") }
+func (p *parser) or() (*Node, error) { return p.list(OpOr, p.and, "or", "||") }
 
-func (p *parser) and() (*node, error) { return p.list(opAnd, p.not, "and", "&&") }
+func (p *parser) and() (*Node, error) { return p.list(OpAnd, p.not, "and", "&&") }
 
 // list reads operands with an operator between them.
-func (p *parser) list(o op, one func() (*node, error), words ...string) (*node, error) {
+func (p *parser) list(o Op, one func() (*Node, error), words ...string) (*Node, error) {
 	pos := p.tok.pos
 	first, err := one()
 	if err != nil || !p.isWord(words...) {
 		return first, err
 	}
-	conditions := []Expr{{first}}
+	conditions := []*Node{first}
 	for p.isWord(words...) {
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -117,14 +117,14 @@ func (p *parser) list(o op, one func() (*node, error), words ...string) (*node, 
 		if err != nil {
 			return nil, err
 		}
-		conditions = append(conditions, Expr{n})
+		conditions = append(conditions, n)
 	}
-	n := join(o, conditions).n
-	n.pos = pos
+	n := Join(o, conditions)
+	n.Pos = pos
 	return n, nil
 }
 
-func (p *parser) not() (*node, error) {
+func (p *parser) not() (*Node, error) {
 	pos := p.tok.pos
 	if ok, err := p.accept("not", "!"); !ok || err != nil {
 		if err != nil {
@@ -139,10 +139,10 @@ func (p *parser) not() (*node, error) {
 	return negated(n, pos), nil
 }
 
-func negated(n *node, pos int) *node { return &node{op: opNot, pos: pos, args: []*node{n}} }
+func negated(n *Node, pos int) *Node { return &Node{Op: OpNot, Pos: pos, Args: []*Node{n}} }
 
 // condition is an operand, and what is said of it.
-func (p *parser) condition() (*node, error) {
+func (p *parser) condition() (*Node, error) {
 	pos := p.tok.pos
 	if ok, err := p.accept("("); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (p *parser) condition() (*node, error) {
 		if err := p.require(")"); err != nil {
 			return nil, err
 		}
-		if n.op != opColumn && n.op != opLiteral {
+		if n.Op != OpColumn && n.Op != OpLiteral {
 			return n, nil
 		}
 		return p.predicate(n, pos)
@@ -172,13 +172,13 @@ func (p *parser) condition() (*node, error) {
 }
 
 // functions are the operators with names, as functions of a column and a string.
-var functions = map[string]op{
-	"equals": opEquals, "starts_with": opStarts, "startswith": opStarts, "ends_with": opEnds, "endswith": opEnds,
-	"contains": opContains, "like": opLike, "matches": opMatches,
+var functions = map[string]Op{
+	"equals": OpEquals, "starts_with": OpStarts, "startswith": OpStarts, "ends_with": OpEnds, "endswith": OpEnds,
+	"contains": OpContains, "like": OpLike, "matches": OpMatches,
 }
 
 // functionOf finds a function, whose case-insensitive form begins with an i.
-func functionOf(name string) (o op, fold, ok bool) {
+func functionOf(name string) (o Op, fold, ok bool) {
 	if o, ok = functions[name]; ok {
 		return o, false, true
 	}
@@ -188,21 +188,21 @@ func functionOf(name string) (o op, fold, ok bool) {
 }
 
 // call reads a function: nil if there is none.
-func (p *parser) call() (*node, error) {
+func (p *parser) call() (*Node, error) {
 	name := p.tok
 	if rest := strings.TrimLeft(p.text[p.at:], " \t\r\n"); name.word == "" || !strings.HasPrefix(rest, "(") || reserved[name.word] && name.word != "like" && name.word != "ilike" {
 		return nil, nil
 	}
-	n := &node{pos: name.pos}
+	n := &Node{Pos: name.pos}
 	switch name.word {
 	case "is_null", "isnull":
-		n.op = opIsNull
+		n.Op = OpIsNull
 	case "is_nan", "isnan":
-		n.op = opIsNaN
+		n.Op = OpIsNaN
 	default:
 		var ok bool
-		if n.op, n.fold, ok = functionOf(name.word); !ok {
-			return nil, p.errorf(name.pos, "there is no function %s", shorten(name.text))
+		if n.Op, n.Fold, ok = functionOf(name.word); !ok {
+			return nil, p.errorf(name.pos, "there is no function %s", Shorten(name.text))
 		}
 	}
 	if err := p.advance(); err != nil {
@@ -215,8 +215,8 @@ func (p *parser) call() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.args = []*node{a}
-	if n.op != opIsNull && n.op != opIsNaN {
+	n.Args = []*Node{a}
+	if n.Op != OpIsNull && n.Op != OpIsNaN {
 		if err := p.require(","); err != nil {
 			return nil, err
 		}
@@ -224,7 +224,7 @@ func (p *parser) call() (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.args = append(n.args, b)
+		n.Args = append(n.Args, b)
 	}
 	return n, p.require(")")
 }
@@ -236,58 +236,58 @@ var typeNames = map[string]bool{
 }
 
 // operand is a column or a literal.
-func (p *parser) operand() (*node, error) {
+func (p *parser) operand() (*Node, error) {
 	t := p.tok
-	n := &node{op: opLiteral, pos: t.pos, lit: t.lit}
+	n := &Node{Op: OpLiteral, Pos: t.pos, Lit: t.lit}
 	switch {
 	case t.kind == tokLiteral:
 	case p.isWord("-", "+"):
 		return p.signed()
 	case p.isWord("null"):
-		n.lit = literal{}
+		n.Lit = Literal{}
 	case p.isWord("true", "false"):
-		n.lit = literal{litBool, t.word}
+		n.Lit = Literal{LitBool, t.word}
 	case t.kind != tokName || reserved[t.word]:
 		return nil, p.expected("a column or a value")
 	default:
 		if err := p.advance(); err != nil {
 			return nil, err
 		}
-		if typeNames[t.word] && p.tok.kind == tokLiteral && p.tok.lit.kind == litString {
-			n.lit = p.tok.lit
+		if typeNames[t.word] && p.tok.kind == tokLiteral && p.tok.lit.Kind == LitString {
+			n.Lit = p.tok.lit
 			return n, p.advance()
 		}
-		return &node{op: opColumn, pos: t.pos, path: canonicalPath(t.names)}, nil
+		return &Node{Op: OpColumn, Pos: t.pos, Path: PathOf(t.names)}, nil
 	}
 	return n, p.advance()
 }
 
-func (p *parser) signed() (*node, error) {
-	n := &node{op: opLiteral, pos: p.tok.pos}
+func (p *parser) signed() (*Node, error) {
+	n := &Node{Op: OpLiteral, Pos: p.tok.pos}
 	minus := p.tok.text == "-"
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	if n.lit = p.tok.lit; p.tok.kind != tokLiteral || n.lit.kind != litNumber {
+	if n.Lit = p.tok.lit; p.tok.kind != tokLiteral || n.Lit.Kind != LitNumber {
 		return nil, p.expected("a number")
 	}
 	if minus {
-		n.lit.text = "-" + n.lit.text
+		n.Lit.Text = "-" + n.Lit.Text
 	}
 	return n, p.advance()
 }
 
 // comparisons are the operators between two operands.
-var comparisons = map[string]op{
-	"=": opEq, "==": opEq, "<>": opNe, "!=": opNe, "<": opLt, "<=": opLe, ">": opGt, ">=": opGe,
-	"~": opMatches, "~*": opMatches, "!~": opMatches, "!~*": opMatches,
+var comparisons = map[string]Op{
+	"=": OpEq, "==": OpEq, "<>": OpNe, "!=": OpNe, "<": OpLt, "<=": OpLe, ">": OpGt, ">=": OpGe,
+	"~": OpMatches, "~*": OpMatches, "!~": OpMatches, "!~*": OpMatches,
 }
 
 // predicate is what follows an operand; nothing need follow.
-func (p *parser) predicate(a *node, pos int) (*node, error) {
+func (p *parser) predicate(a *Node, pos int) (*Node, error) {
 	if o, ok := comparisons[p.tok.text]; ok && p.tok.kind == tokSymbol {
 		symbol := p.tok.text
-		n, err := p.binary(&node{op: o, pos: pos, args: []*node{a}, fold: strings.HasSuffix(symbol, "*")})
+		n, err := p.binary(&Node{Op: o, Pos: pos, Args: []*Node{a}, Fold: strings.HasSuffix(symbol, "*")})
 		if err == nil && strings.HasPrefix(symbol, "!~") {
 			n = negated(n, pos)
 		}
@@ -303,7 +303,7 @@ func (p *parser) predicate(a *node, pos int) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &node{pos: pos, args: []*node{a}}
+	n := &Node{Pos: pos, Args: []*Node{a}}
 	switch {
 	case p.isWord("in"):
 		n, err = p.in(n)
@@ -319,7 +319,7 @@ func (p *parser) predicate(a *node, pos int) (*node, error) {
 }
 
 // word reads an operator that is a word, and what follows.
-func (p *parser) word(n *node, required bool) (*node, error) {
+func (p *parser) word(n *Node, required bool) (*Node, error) {
 	word := p.tok.word
 	for _, two := range []string{"starts", "ends"} {
 		if i := strings.TrimPrefix(word, "i"); p.tok.kind == tokName && i == two {
@@ -327,11 +327,11 @@ func (p *parser) word(n *node, required bool) (*node, error) {
 		}
 	}
 	var ok bool
-	if n.op, n.fold, ok = functionOf(word); !ok || p.tok.kind != tokName {
+	if n.Op, n.Fold, ok = functionOf(word); !ok || p.tok.kind != tokName {
 		if required {
 			return nil, p.expected("in, between, like or another operator")
 		}
-		return n.args[0], nil
+		return n.Args[0], nil
 	}
 	if strings.HasSuffix(word, "_with") && !strings.HasSuffix(p.tok.word, "_with") {
 		if err := p.advance(); err != nil {
@@ -345,7 +345,7 @@ func (p *parser) word(n *node, required bool) (*node, error) {
 }
 
 // binary reads the second operand, behind the operator.
-func (p *parser) binary(n *node) (*node, error) {
+func (p *parser) binary(n *Node) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -353,20 +353,20 @@ func (p *parser) binary(n *node) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.args = append(n.args, b)
+	n.Args = append(n.Args, b)
 	return n, nil
 }
 
-func (p *parser) is(a *node, pos int) (*node, error) {
+func (p *parser) is(a *Node, pos int) (*Node, error) {
 	not, err := p.accept("not")
 	if err != nil {
 		return nil, err
 	}
-	n := &node{op: opIsNull, pos: pos, args: []*node{a}}
+	n := &Node{Op: OpIsNull, Pos: pos, Args: []*Node{a}}
 	switch {
 	case p.isWord("null"):
 	case p.isWord("nan"):
-		n.op = opIsNaN
+		n.Op = OpIsNaN
 	default:
 		return nil, p.expected("null or nan")
 	}
@@ -376,8 +376,8 @@ func (p *parser) is(a *node, pos int) (*node, error) {
 	return n, p.advance()
 }
 
-func (p *parser) in(n *node) (*node, error) {
-	n.op = opIn
+func (p *parser) in(n *Node) (*Node, error) {
+	n.Op = OpIn
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -392,7 +392,7 @@ func (p *parser) in(n *node) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.args = append(n.args, b)
+		n.Args = append(n.Args, b)
 		if more, err := p.accept(","); err != nil {
 			return nil, err
 		} else if !more {
@@ -401,8 +401,8 @@ func (p *parser) in(n *node) (*node, error) {
 	}
 }
 
-func (p *parser) between(n *node) (*node, error) {
-	n.op = opBetween
+func (p *parser) between(n *Node) (*Node, error) {
+	n.Op = OpBetween
 	n, err := p.binary(n)
 	if err != nil {
 		return nil, err
@@ -414,14 +414,14 @@ func (p *parser) between(n *node) (*node, error) {
 }
 
 // parseRadix reads a whole number that begins with 0x or 0b.
-func parseRadix(text string) (literal, error) {
+func parseRadix(text string) (Literal, error) {
 	base := 16
 	if text[1]|0x20 == 'b' {
 		base = 2
 	}
 	v, ok := new(big.Int).SetString(text[2:], base)
 	if !ok || len(text) > 1000 || strings.ContainsAny(text[2:], "+-_") {
-		return literal{}, fmt.Errorf("%s is no whole number", shorten(text))
+		return Literal{}, fmt.Errorf("%s is no whole number", Shorten(text))
 	}
-	return literal{litNumber, v.String()}, nil
+	return Literal{LitNumber, v.String()}, nil
 }
