@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -100,8 +101,12 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	if b.start%container.Alignment != 0 && !c.v.ours {
 		c.v.note(b.in(fmt.Errorf("buffer does not start at a multiple of %d: the reference cannot read it", container.Alignment), b.start))
 	}
+	b.flags(col, field)
 	if c.v.o.MetadataOnly {
 		return true, nil
+	}
+	if n := stored.GetBlockCount(); n > 0 && !stripe.HasBlocks(stored) {
+		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks of a buffer without any", n), b.start))
 	}
 	switch {
 	case stripe.IsSingleBlock(stored):
@@ -115,6 +120,19 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	}
 	c.v.unchecked(b.in(errors.New("a buffer without block map"), -1))
 	return true, nil
+}
+
+// flags notes what the descriptor says of the blocks and is not so. Readers go by the
+// types alone.
+func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor) {
+	values := b.stored.Kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && len(col.Children) == 0 && col.Stored.Type != schema.Boolean
+	texts := values && (field.GetStringStats() != nil || field.GetBinaryStats() != nil || field.GetDecimalStats() != nil)
+	if b.stored.EmbeddedPresence != values {
+		b.v.note(b.in(fmt.Errorf("embedded_presence is %v", b.stored.EmbeddedPresence), b.start))
+	}
+	if b.stored.EmbeddedOffsets != texts {
+		b.v.note(b.in(fmt.Errorf("embedded_offsets is %v", b.stored.EmbeddedOffsets), b.start))
+	}
 }
 
 // blocks checks block map and checksums.
@@ -188,6 +206,9 @@ func resize(b []byte, n int) []byte {
 func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset int64) (bool, error) {
 	b.v.count(func(r *Report) { r.Blocks++ })
 	_, err := block.Parse(raw, b.stored.BlockChecksums)
+	if n := len(raw) - 4; err == nil && !b.stored.BlockChecksums && n >= 0 && container.Checksum(raw[:n]) == binary.LittleEndian.Uint32(raw[n:]) {
+		err = fault.Corruptf("block has a checksum, the descriptor says that there are none")
+	}
 	if err == nil {
 		return true, nil
 	}

@@ -66,6 +66,7 @@ type nodeCheck struct {
 	stats    stats.Collector
 	leaf     func(arr arrow.Array, valid bitmap.Bits) error // takes values; nil for containers
 	unusable func(err error)                                // reports an index that readers do not use; its values are not damaged
+	texts    *textRange                                     // of a column of strings or bytes, else nil
 	children []*nodeCheck
 	count    int64
 }
@@ -172,10 +173,17 @@ func (n *nodeCheck) collectDecimal(index []byte) {
 	}
 }
 
+// maxFilterValues is up to how many values the size of a filter is checked.
+const maxFilterValues = 1 << 20
+
 func (n *nodeCheck) collectBytes() {
-	s := stats.NewBytes(stats.BytesOptions{String: n.col.Stored.Type == schema.String, NoFilter: true})
+	stored := n.stored.GetMembershipFilters().GetSbbf()
+	s := stats.NewBytes(stats.BytesOptions{
+		String: n.col.Stored.Type == schema.String, NoFilter: stored == nil,
+		Filter: sbbf.Options{FPP: stored.GetTargetFpp(), MaxValues: int(min(stored.GetNumValues(), maxFilterValues)) + 1},
+	})
 	filter, ok := sbbf.Filter{}, false
-	if f := n.stored.GetMembershipFilters().GetSbbf(); f != nil {
+	if f := stored; f != nil {
 		filter, ok = sbbf.Open(f.HashAlgorithm, f.HashSeed, f.Data)
 		if ok {
 			n.c.v.count(func(r *Report) { r.Filters++ })
@@ -183,9 +191,11 @@ func (n *nodeCheck) collectBytes() {
 			n.c.v.note(n.c.in(fmt.Errorf("not checked: a filter with hash %q in %d bytes", f.HashAlgorithm, len(f.Data)), n.path))
 		}
 	}
+	n.texts = &textRange{isString: n.col.Stored.Type == schema.String}
 	n.stats, n.leaf = s, func(arr arrow.Array, valid bitmap.Bits) error {
 		v := bytesOf(arr)
 		s.Add(v, valid)
+		n.texts.add(v, valid)
 		for i := 0; ok && i < v.N; i++ {
 			if valid.At(i) && !filter.MayContain(v.At(i)) {
 				return fault.InColumn(fault.Corruptf("filter lacks the value %.40q", v.At(i)), n.path)

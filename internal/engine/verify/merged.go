@@ -1,0 +1,83 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/stats"
+)
+
+// merger makes the descriptors of the shard from those of its stripes.
+type merger struct {
+	v      *verifier
+	fields map[uint32]*shardpb.FieldDescriptor
+}
+
+// add takes the descriptors of a stripe, and checks the stripe's raw size.
+func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
+	raw, known, broken := uint64(0), false, false
+	for _, id := range m.v.ids {
+		d, err := s.Descriptor(ctx, id)
+		if err != nil {
+			if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			broken = true
+			continue // reported with the messages
+		}
+		if d == nil {
+			continue
+		}
+		if d.Field.RawDataSize != nil {
+			raw, known = raw+*d.Field.RawDataSize, true
+		}
+		m.fields[id] = stats.Merge(m.fields[id], d.Field)
+	}
+	if d := s.Directory(); known && !broken && d.RawDataSize != nil && *d.RawDataSize != raw {
+		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, that of its fields %d", *d.RawDataSize, raw), s.Index()))
+	}
+	return nil
+}
+
+// compare compares the shard's descriptors.
+func (m *merger) compare(ctx context.Context) error {
+	absolute := 0
+	for _, id := range m.v.ids {
+		got, err := m.v.file.FieldDescriptor(ctx, id)
+		if err != nil {
+			if err := m.v.found(err); err != nil {
+				return err
+			}
+			continue
+		}
+		url, err := m.v.file.FieldURL(ctx, id)
+		if err := m.v.found(err); err != nil {
+			return err
+		}
+		if strings.Contains(url, "://") {
+			absolute++
+		}
+		if got == nil {
+			continue
+		}
+		want := m.fields[id]
+		if want == nil {
+			want = &shardpb.FieldDescriptor{}
+		}
+		c := comparison{got: got, want: want, what: "the stripes"}
+		c.all()
+		if err := m.v.differences(c, func(err error) error { return fault.InColumn(err, m.v.paths[id]) }); err != nil {
+			return err
+		}
+	}
+	if absolute > 0 {
+		m.v.note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote where the shard was at the time, and cannot find these descriptors elsewhere", absolute), "field list", -1))
+	}
+	return nil
+}
