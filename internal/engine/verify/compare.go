@@ -207,13 +207,11 @@ func (c *comparison) cardinality() {
 		return
 	}
 	s := got.HllSketch
-	if s == nil || !got.IsEstimate {
-		if got.Count != nil {
-			c.unknown = append(c.unknown, "cardinality")
-		}
-		if s == nil {
-			return
-		}
+	if got.Count != nil && (!got.IsEstimate || s == nil && got.GetCount() != c.want.GetCardinality().GetCount()) {
+		c.unknown = append(c.unknown, "cardinality") // an exact count, or an estimate made in another way
+	}
+	if s == nil {
+		return
 	}
 	sketch, err := hll.Parse(s.BitsPerIndex, s.Counters)
 	if err != nil {

@@ -23,6 +23,9 @@ type merger struct {
 func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 	raw, known, broken := uint64(0), false, false
 	for _, id := range m.v.ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		d, err := s.Descriptor(ctx, id)
 		if err != nil {
 			if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
@@ -49,6 +52,9 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 func (m *merger) compare(ctx context.Context) error {
 	absolute := 0
 	for _, id := range m.v.ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		got, err := m.v.file.FieldDescriptor(ctx, id)
 		if err != nil {
 			if err := m.v.found(err); err != nil {

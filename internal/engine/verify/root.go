@@ -118,6 +118,9 @@ func (v *verifier) urls(ctx context.Context) error {
 	missing := map[string]bool{}
 	for i := range v.file.NumStripes() {
 		for _, id := range v.ids {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			d, err := v.file.Stripe(i).Descriptor(ctx, id)
 			if err != nil && !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
 				return err

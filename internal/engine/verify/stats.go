@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
 // finish compares what the values of the node are like with its descriptor, and
@@ -46,6 +49,10 @@ func (n *nodeCheck) want() *shardpb.FieldDescriptor {
 	n.stats.Fill(d)
 	if n.texts != nil {
 		d.RangeStats = n.texts.stats()
+	}
+	if n.repeated != nil {
+		d = stats.Merge(proto.CloneOf(n.repeated), d)
+		d.MembershipFilters = n.filters
 	}
 	return d
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -38,8 +40,26 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	if err != nil {
 		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
-	for from := int64(0); from < c.stripe.Rows(); {
-		n := min(batchRows, c.stripe.Rows()-from)
+	rows := c.stripe.Rows()
+	if rest, alike := rows%batchRows, rows-rows%batchRows; alike > 0 && !root.hasBuffers() {
+		// All rows are alike, and take no bytes: there may be any number of them.
+		if err = c.add(ctx, root, reader, 0, batchRows); err == nil {
+			root.repeat(alike / batchRows)
+			err = c.add(ctx, root, reader, alike, alike+rest)
+		}
+	} else {
+		err = c.add(ctx, root, reader, 0, rows)
+	}
+	if err != nil {
+		return c.v.found(fault.InStripe(err, c.stripe.Index()))
+	}
+	return root.finish()
+}
+
+// add decodes rows and hands them to root.
+func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Column, from, to int64) error {
+	for from < to {
+		n := min(batchRows, to-from)
 		arr, err := reader.Read(ctx, from, from+n)
 		for errors.Is(err, stripe.ErrBatchTooLarge) && n > 1 {
 			n /= 2
@@ -50,11 +70,11 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 			arr.Release()
 		}
 		if err != nil {
-			return c.v.found(fault.InStripe(err, c.stripe.Index()))
+			return err
 		}
 		from += n
 	}
-	return root.finish()
+	return nil
 }
 
 // nodeCheck collects what the values of a schema node are like.
@@ -69,6 +89,32 @@ type nodeCheck struct {
 	texts    *textRange                                     // of a column of strings or bytes, else nil
 	children []*nodeCheck
 	count    int64
+	buffers  int                        // number of the node
+	repeated *shardpb.FieldDescriptor   // that the values before those of stats deserve, if any
+	filters  *shardpb.MembershipFilters // with it: Merge drops them
+}
+
+// hasBuffers tells whether the node, or one below it, has bytes.
+func (n *nodeCheck) hasBuffers() bool {
+	return n.buffers > 0 || slices.ContainsFunc(n.children, (*nodeCheck).hasBuffers)
+}
+
+// repeat makes what was added count times as much, in log(times) steps.
+func (n *nodeCheck) repeat(times int64) {
+	power := n.want()
+	n.c.v.count(func(r *Report) { r.Values += n.count * (times - 1) })
+	n.count *= times
+	n.repeated, n.filters = nil, power.MembershipFilters
+	for left := times; left > 0; left /= 2 {
+		if left%2 == 1 {
+			n.repeated = stats.Merge(n.repeated, power)
+		}
+		power = stats.Merge(power, proto.CloneOf(power))
+	}
+	n.collect(nil)
+	for _, child := range n.children {
+		child.repeat(times)
+	}
 }
 
 func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path string) (*nodeCheck, error) {
@@ -77,7 +123,7 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 	if err != nil {
 		return nil, err
 	}
-	n.stored = d.GetField()
+	n.stored, n.buffers = d.GetField(), len(stripe.NativeEncoding(d).GetBuffers())
 	index, err := c.rangeIndex(ctx, n, d)
 	if err != nil {
 		return nil, err
