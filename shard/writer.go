@@ -197,7 +197,7 @@ func (w *Writer) NumStripes() int { return w.stripes }
 
 // Size is the number of bytes of the root artifact so far.
 func (w *Writer) Size() int64 {
-	w.settle() // an error comes with the next call that can return it
+	_ = w.settle(context.Background()) // an error comes with the next call that can return it
 	return w.out.Size()
 }
 
@@ -341,11 +341,12 @@ func (w *Writer) finishBeside(ctx context.Context) error {
 	return nil
 }
 
-// settle waits for the stripe that is appended beside.
-func (w *Writer) settle() error {
+// settle waits for the stripe that is appended beside. If ctx ends it makes it stop.
+func (w *Writer) settle(ctx context.Context) error {
 	if w.appending == nil {
 		return nil
 	}
+	defer context.AfterFunc(ctx, w.stop)()
 	err := <-w.appending
 	w.stop()
 	w.appending, w.stop = nil, nil
@@ -358,7 +359,7 @@ func (w *Writer) settle() error {
 // end ends the stripe, after those before are appended; add, which must be called,
 // appends it.
 func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err error) {
-	if err := w.settle(); err != nil {
+	if err := w.settle(ctx); err != nil {
 		return nil, err
 	}
 	f, err := w.cur.Finish(ctx)
@@ -389,7 +390,7 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 		return w.err
 	}
 	if w.cur == nil {
-		return w.settle()
+		return w.settle(ctx)
 	}
 	if err := w.finish(ctx); err != nil {
 		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
@@ -400,7 +401,7 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 
 // SetProperty sets a custom property of the shard; it replaces one of the same name.
 func (w *Writer) SetProperty(name string, value any) error {
-	if err := w.settle(); err != nil {
+	if err := w.settle(context.Background()); err != nil {
 		return err
 	}
 	return w.out.SetProperty(name, value)
@@ -454,7 +455,7 @@ func (w *Writer) Abort() error {
 	if w.stop != nil {
 		w.stop()
 	}
-	w.settle() // its error has no more meaning
+	_ = w.settle(context.Background()) // its error has no more meaning
 	w.err = shardfile.ErrEnded
 	return w.out.Abort()
 }

@@ -199,6 +199,8 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 			return fmt.Errorf("GET %s: server does not support range requests", r.name)
 		case start+want <= off:
 			return checkRange(off, int64(len(p)), start+want)
+		case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable: // though it lies within the object
+			return r.status(resp)
 		case start != off:
 			return fmt.Errorf("GET %s: server sent bytes %d to %d instead of those from %d", r.name, start, start+want-1, off)
 		}
@@ -274,21 +276,37 @@ func (r *httpReader) check(resp *http.Response) (start, n int64, err error) {
 		}
 		return 0, resp.ContentLength, r.sameVersion(resp, resp.ContentLength)
 	case http.StatusRequestedRangeNotSatisfiable:
-		text, found := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes */")
-		size, perr := strconv.ParseInt(text, 10, 64)
-		if !found || perr != nil || size > 0 && strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-") {
-			return 0, 0, errNoSuffix
-		}
-		if known := r.sizeKnown(); known != 0 && known != size {
-			return 0, 0, fmt.Errorf("GET %s: %w", r.name, ErrChanged)
-		}
-		return size, 0, nil // such a response need not name the version
+		size, err := r.refused(resp)
+		return size, 0, err
 	case http.StatusBadRequest, http.StatusNotImplemented:
 		if strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-") {
 			return 0, 0, errNoSuffix
 		}
 	}
 	return 0, 0, r.status(resp)
+}
+
+// refused makes sense of a response that there is no such range. It gives the size of
+// the object; such a response need not name the version.
+func (r *httpReader) refused(resp *http.Response) (int64, error) {
+	text, found := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes */")
+	size, err := strconv.ParseInt(text, 10, 64)
+	told := found && err == nil && size >= 0
+	r.mu.Lock()
+	known := r.size
+	r.mu.Unlock()
+	switch {
+	case told && known >= 0 && size != known:
+		return 0, fmt.Errorf("GET %s: %w", r.name, ErrChanged)
+	case strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-"):
+		if told && size == 0 {
+			return 0, nil
+		}
+		return 0, errNoSuffix
+	case !told:
+		return 0, r.status(resp)
+	}
+	return size, nil
 }
 
 // parseContentRange takes "bytes 200-299/1000" apart.

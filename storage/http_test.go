@@ -253,3 +253,32 @@ func TestHTTPCancel(t *testing.T) {
 	time.AfterFunc(10*time.Millisecond, cancel)
 	require.ErrorIs(t, r.ReadAt(ctx, make([]byte, 10), 5), context.Canceled)
 }
+
+// A server that refuses a range in the middle of reading is named by what it says.
+func TestHTTPRangeRefused(t *testing.T) {
+	for contentRange, want := range map[string]string{
+		"":                                     "416",
+		"bytes */x":                            "416",
+		fmt.Sprintf("bytes */%d", len(digits)): "416",
+		"bytes */10":                           storage.ErrChanged.Error(),
+		"bytes */0":                            storage.ErrChanged.Error(),
+	} {
+		var refuse atomic.Bool
+		s, location, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if !refuse.Load() {
+				serveDigits(w, r)
+				return
+			}
+			if contentRange != "" {
+				w.Header().Set("Content-Range", contentRange)
+			}
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		})
+		r, err := s.Open(context.Background(), location)
+		require.NoError(t, err)
+		_, err = r.Size(context.Background())
+		require.NoError(t, err)
+		refuse.Store(true)
+		require.ErrorContains(t, r.ReadAt(context.Background(), make([]byte, 10), 50), want, contentRange)
+	}
+}

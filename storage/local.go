@@ -159,20 +159,7 @@ func (w *localWriter) Flush() error {
 func (w *localWriter) Size() int64  { return w.size }
 func (w *localWriter) Name() string { return w.path }
 
-func (w *localWriter) Publish(ctx context.Context) error { return w.publish(ctx, w.path) }
-
-func (w *localWriter) PublishAs(ctx context.Context, location string) error {
-	path, err := Path(location)
-	if err == nil && filepath.Clean(filepath.Dir(path)) != filepath.Clean(filepath.Dir(w.path)) {
-		err = fmt.Errorf("%s is not in the folder of %s", path, w.path)
-	}
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	return w.publish(ctx, path)
-}
-
-func (w *localWriter) publish(ctx context.Context, path string) error {
+func (w *localWriter) Publish(ctx context.Context) error {
 	if w.f == nil {
 		return errEnded
 	}
@@ -189,13 +176,13 @@ func (w *localWriter) publish(ctx context.Context, path string) error {
 	err = w.f.Close()
 	w.f = nil
 	if err == nil {
-		err = w.fs.Rename(w.tmp, path, w.o.Overwrite)
+		err = w.fs.Rename(w.tmp, w.path, w.o.Overwrite)
 	}
 	if err != nil {
 		return errors.Join(err, w.removeTemp())
 	}
-	if err := w.fs.SyncDir(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("%s is complete, but its name may not be durable: %w", path, err)
+	if err := w.fs.SyncDir(filepath.Dir(w.path)); err != nil {
+		return fmt.Errorf("%s is complete, but its name may not be durable: %w", w.path, err)
 	}
 	return nil
 }

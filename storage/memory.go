@@ -128,9 +128,7 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 func (w *memoryWriter) Size() int64  { return int64(len(w.b)) }
 func (w *memoryWriter) Name() string { return forMessages(w.location) }
 
-func (w *memoryWriter) Publish(ctx context.Context) error { return w.PublishAs(ctx, w.location) }
-
-func (w *memoryWriter) PublishAs(ctx context.Context, location string) error {
+func (w *memoryWriter) Publish(ctx context.Context) error {
 	if w.ended {
 		return errEnded
 	}
@@ -138,14 +136,14 @@ func (w *memoryWriter) PublishAs(ctx context.Context, location string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	key, err := URL(location)
+	key, err := URL(w.location)
 	if err != nil {
 		return err
 	}
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
 	if _, taken := w.s.data[key]; taken && !w.o.Overwrite {
-		return exists(location)
+		return exists(w.location)
 	}
 	w.s.data[key] = w.b
 	return nil

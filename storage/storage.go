@@ -53,8 +53,7 @@ const (
 )
 
 // Writer makes one artifact. Nothing is visible under its final name before
-// Publish. A writer belongs to one goroutine. It ends with Publish,
-// PublishAs or Abort.
+// Publish. A writer belongs to one goroutine. It ends with Publish or Abort.
 type Writer interface {
 	// Write appends. After an error the artifact can only be aborted.
 	io.Writer
@@ -66,9 +65,6 @@ type Writer interface {
 	// After an error nothing is left behind, except that the artifact may
 	// stand under its final name if making that name durable failed.
 	Publish(ctx context.Context) error
-	// PublishAs is Publish under another location in the same folder, for
-	// names that depend on the content.
-	PublishAs(ctx context.Context, location string) error
 	// Abort drops the artifact. After Publish, or a second time, it does nothing.
 	Abort() error
 	// Name is the location given at Create, for messages.

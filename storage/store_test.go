@@ -83,15 +83,15 @@ func testStore(t *testing.T, s storage.Store, base string) {
 	require.NoError(t, w1.Abort())
 	require.Equal(t, "two", get("race"))
 
-	// A name that is known at the end only.
-	w, err := s.Create(ctx, base+"unnamed", storage.CreateOptions{})
+	// Enough for several writes to the system.
+	w, err := s.Create(ctx, base+"long", storage.CreateOptions{})
 	require.NoError(t, err)
 	_, err = w.Write(bytes.Repeat([]byte("0123456789"), 50_000))
 	require.NoError(t, err)
-	require.NoError(t, w.PublishAs(ctx, base+"named"))
-	_, err = s.Open(ctx, base+"unnamed")
+	_, err = s.Open(ctx, base+"long")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.Len(t, get("named"), 500_000)
+	require.NoError(t, w.Publish(ctx))
+	require.Len(t, get("long"), 500_000)
 	_, err = w.Write([]byte("late"))
 	require.Error(t, err)
 
@@ -111,7 +111,7 @@ func testStore(t *testing.T, s storage.Store, base string) {
 	_, err = s.Open(ended, base+"a")
 	require.ErrorIs(t, err, context.Canceled)
 
-	testReads(t, s, base+"named")
+	testReads(t, s, base+"long")
 
 	require.NoError(t, s.Remove(ctx, base+"a"))
 	require.ErrorIs(t, s.Remove(ctx, base+"a"), fs.ErrNotExist)
@@ -120,7 +120,7 @@ func testStore(t *testing.T, s storage.Store, base string) {
 		require.NoError(t, err)
 		hidden, err := filepath.Glob(filepath.Join(path, ".*"))
 		require.NoError(t, err)
-		require.Len(t, append(left, hidden...), 2, "race and named")
+		require.Len(t, append(left, hidden...), 2, "race and long")
 	}
 }
 

@@ -178,6 +178,20 @@ func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error)
 // made of words of 8 bytes.
 const tightAlignment = 8
 
+// contextWriter is a writer that fails once its context has ended, in the middle of a
+// buffer too.
+type contextWriter struct {
+	ctx context.Context
+	io.Writer
+}
+
+func (w contextWriter) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(p)
+}
+
 // writeBuffers writes each buffer at a multiple of 64, or of 8. at is the position
 // of out in its artifact.
 func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
@@ -186,10 +200,8 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 	if w.o.Edition != edition.Reference {
 		align = tightAlignment
 	}
+	out = contextWriter{ctx, out}
 	for _, n := range nodes {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		for i := range n.buffers {
 			b := &n.buffers[i]
 			if b.size == 0 {
@@ -210,40 +222,43 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 	return nil
 }
 
-// writeStripeFile writes the buffers into a file named after its content. Two
-// stripes of the same content share one.
+// writeStripeFile writes the buffers into a file named after its content. Other stripes
+// and other shards with the same content share it, so that whoever made it must not
+// remove it either.
+//
+// The buffers are read twice: stores want to know the name before the first byte.
 func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
-	folder := container.Container(w.url)
-	hidden := fmt.Sprintf("%sstripe-%d-of-unfinished-shard%s", folder, len(w.stripes), StripeSuffix)
-	out, err := w.o.Store.Create(ctx, hidden, storage.CreateOptions{})
-	if err != nil {
+	hash := xxh3.New()
+	if err := w.writeFramed(ctx, hash, nodes); err != nil {
 		return "", err
 	}
-	hash := xxh3.New()
-	if err := w.writeFramed(ctx, io.MultiWriter(out, hash), nodes); err != nil {
-		return "", errors.Join(err, out.Abort())
-	}
-	name := fmt.Sprintf("%016x%s", hash.Sum64(), StripeSuffix)
-	url, size := folder+name, out.Size()
-	before := w.exists(ctx, url)
-	switch err = out.PublishAs(ctx, url); {
-	case errors.Is(err, fs.ErrExist):
-		err = w.compareFile(ctx, url, size, nodes)
-	case !before: // ours, also if only making its name durable failed
-		w.files = append(w.files, url)
+	sum := hash.Sum64()
+	name := fmt.Sprintf("%016x%s", sum, StripeSuffix)
+	url := container.Container(w.url) + name
+	err := w.publishStripeFile(ctx, url, sum, nodes)
+	if errors.Is(err, fs.ErrExist) {
+		err = w.compareFile(ctx, url, nodes)
 	}
 	w.urls[name] = true
 	return name, err
 }
 
-// exists tells whether there is an artifact at url, or whether that is not known.
-func (w *Writer) exists(ctx context.Context, url string) bool {
-	r, err := w.o.Store.Open(ctx, url)
+// publishStripeFile makes the stripe file at url, unless there is one: an error that
+// wraps fs.ErrExist.
+func (w *Writer) publishStripeFile(ctx context.Context, url string, sum uint64, nodes []node) error {
+	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{})
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+		return err
 	}
-	_ = r.Close()
-	return true
+	hash := xxh3.New()
+	err = w.writeFramed(ctx, io.MultiWriter(out, hash), nodes)
+	if err == nil && hash.Sum64() != sum {
+		err = fmt.Errorf("%s: the stripe that is copied changed meanwhile", out.Name())
+	}
+	if err != nil {
+		return errors.Join(err, out.Abort())
+	}
+	return out.Publish(ctx)
 }
 
 func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) error {
@@ -259,20 +274,24 @@ func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) e
 
 // compareFile makes sure that an existing stripe file has the bytes that were
 // to be written.
-func (w *Writer) compareFile(ctx context.Context, url string, size int64, nodes []node) error {
+func (w *Writer) compareFile(ctx context.Context, url string, nodes []node) error {
 	r, err := w.o.Store.Open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	have, err := r.Size(ctx)
+	size, err := r.Size(ctx)
 	if err != nil {
 		return err
 	}
-	if have != size {
-		return fmt.Errorf("%s exists with %d bytes instead of %d: %w", r.Name(), have, size, fs.ErrExist)
+	c := &comparer{ctx: ctx, r: r}
+	if err := w.writeFramed(ctx, c, nodes); err != nil {
+		return err
 	}
-	return w.writeFramed(ctx, &comparer{ctx: ctx, r: r}, nodes)
+	if c.off != size {
+		return fmt.Errorf("%s exists with %d bytes instead of %d: %w", r.Name(), size, c.off, fs.ErrExist)
+	}
+	return nil
 }
 
 // comparer is a writer that fails when what is written differs from r.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -26,7 +25,9 @@ const (
 	SingleFile Layout = iota
 	// TwoLevel puts the buffers of each stripe into a file of its own beside the
 	// root, so that a later root can refer to stripes of an earlier one. Its name
-	// is the XXH3-64 of its content in hexadecimal and ".amudai.stripe".
+	// is the XXH3-64 of its content in hexadecimal and ".amudai.stripe". Shards of the
+	// same content share stripe files, so that a writer never removes one: those of
+	// stripes that were complete stay when it aborts, and are found when it tries again.
 	TwoLevel
 )
 
@@ -87,7 +88,6 @@ type Writer struct {
 
 	stripes   []*shardpb.StripeDirectory
 	rows      uint64
-	files     []string // stripe files made, as URLs
 	urls      map[string]bool
 	fields    [][]byte // descriptor of each schema id so far, encoded
 	buf       []byte
@@ -226,8 +226,8 @@ func (w *Writer) Size() int64 { return w.out.Size() }
 func (w *Writer) DirectoryRange() Range { return w.directory }
 
 // Close writes the metadata of the shard, makes everything durable and visible.
-// After an error nothing is left but a complete shard, if making its name
-// durable failed.
+// After an error nothing is left but stripe files (see [TwoLevel]), or a complete shard
+// if making its name durable failed.
 func (w *Writer) Close(ctx context.Context) error {
 	if w.ended {
 		return ErrEnded
@@ -249,43 +249,19 @@ func (w *Writer) Close(ctx context.Context) error {
 	if w.shared {
 		return nil
 	}
-	if err := w.out.Publish(ctx); err != nil {
-		return errors.Join(err, w.removeFiles(ctx))
-	}
-	return nil
+	return w.out.Publish(ctx)
 }
 
-// Abort drops the shard. After Close, or a second time, it does nothing.
+// Abort drops the shard, but for stripe files (see [TwoLevel]). After Close, or a second time, it does nothing.
 func (w *Writer) Abort() error {
 	if w.ended {
 		return nil
 	}
 	w.ended = true
 	if w.shared {
-		return w.removeStripes()
-	}
-	return errors.Join(w.out.Abort(), w.removeStripes())
-}
-
-// removeFiles removes the stripe files after publishing the root failed, unless
-// something stands where the root should be: it may be the root.
-func (w *Writer) removeFiles(ctx context.Context) error {
-	if w.exists(ctx, w.url) {
 		return nil
 	}
-	return w.removeStripes()
-}
-
-func (w *Writer) removeStripes() error {
-	var err error
-	for _, url := range w.files {
-		// The context of the caller may be what ended the writer.
-		if rerr := w.o.Store.Remove(context.Background(), url); !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
-	}
-	w.files = nil
-	return err
+	return w.out.Abort()
 }
 
 // write appends bytes; the first error stays.

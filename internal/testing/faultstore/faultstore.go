@@ -294,16 +294,11 @@ func (w writer) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-func (w writer) Publish(ctx context.Context) error { return w.PublishAs(ctx, "") }
-
-func (w writer) PublishAs(ctx context.Context, location string) error {
+func (w writer) Publish(ctx context.Context) error {
 	for _, op := range []Op{Sync, Rename} {
 		if err := w.f.step(op, 0); err != nil {
 			return errors.Join(err, w.Abort())
 		}
 	}
-	if location == "" {
-		return w.Writer.Publish(ctx)
-	}
-	return w.Writer.PublishAs(ctx, location)
+	return w.Writer.Publish(ctx)
 }
