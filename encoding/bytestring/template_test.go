@@ -12,6 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // templateShapes are all forms of the parts of a Template tree.
@@ -67,6 +68,9 @@ func TestTemplateLimit(t *testing.T) {
 func TestTemplatePlan(t *testing.T) {
 	v := logLines(200_000)
 	for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
+		if p == encoding.MinimalSize && !sweep.All() {
+			continue
+		}
 		e := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features()}, 0)
 		var s Scratch
 		at, blocks := 0, 0

@@ -1,6 +1,7 @@
 package numeric
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric/internal/trees"
 	"github.com/amudai/amudai-go/encoding/numeric/internal/word"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // pair is a type that values are changed to: wider than any, and not a number.
@@ -75,7 +77,9 @@ func testChange[T Value](t *testing.T) {
 						}
 					}
 				}
-				require.Equal(t, pairs, got, "%v %s %s", Of[T](), c.Name, shape)
+				if !slices.Equal(pairs, got) { // require.Equal takes ten times as long
+					require.Equal(t, pairs, got, "%v %s %s", Of[T](), c.Name, shape)
+				}
 			}
 		}
 	}
@@ -84,9 +88,11 @@ func testChange[T Value](t *testing.T) {
 // Decoding and changing at once equals decoding first, whatever the tree.
 func TestDecodeAs(t *testing.T) {
 	testChange[int64](t)
-	testChange[uint64](t)
-	testChange[int32](t)
-	testChange[uint8](t)
+	if sweep.All() {
+		testChange[uint64](t)
+		testChange[int32](t)
+		testChange[uint8](t)
+	}
 	testChange[float32](t)
 }
 
