@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
@@ -242,8 +243,8 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 		w.checked = s
 	}
 	for i, c := range batch.Columns() {
-		if f := w.schema.Field(i); !f.Nullable && c.NullN() > 0 && f.Type.ID() != arrow.NULL {
-			return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, c.NullN())
+		if f := w.schema.Field(i); !f.Nullable && arrowutil.NullN(c) > 0 && f.Type.ID() != arrow.NULL {
+			return fmt.Errorf("column %q has %d nulls, but its field is not nullable", f.Name, arrowutil.NullN(c))
 		}
 	}
 	return nil

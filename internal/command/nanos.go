@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -180,8 +181,9 @@ func (l *nanosLook) walk(col arrowmap.Column, arr arrow.Array, path string) {
 		}
 	case *array.Map:
 		if len(col.Children) == 2 {
-			l.walk(col.Children[0], a.Keys(), schema.JoinPath(path, "key"))
-			l.walk(col.Children[1], a.Items(), schema.JoinPath(path, "value"))
+			keys, items := arrowutil.MapEntries(a)
+			l.walk(col.Children[0], keys, schema.JoinPath(path, "key"))
+			l.walk(col.Children[1], items, schema.JoinPath(path, "value"))
 		}
 	case array.ListLike:
 		if len(col.Children) == 1 {

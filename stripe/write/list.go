@@ -80,9 +80,9 @@ func (w *listWriter) writeChunk(arr arrow.Array) error {
 		}
 		return w.offsets.flush(w.ctx, &w.none, false)
 	}
-	for i, child := range w.children {
-		items := array.NewSlice(listItems(arr, i), from, to)
-		err := child.write(items)
+	for i, all := range listItems(arr) {
+		items := array.NewSlice(all, from, to)
+		err := w.children[i].write(items)
 		items.Release()
 		if err != nil {
 			return err
@@ -101,15 +101,14 @@ func rebase[O int32 | int64](dst []uint64, offsets []O, base uint64) (from, to i
 	return int64(first), int64(offsets[len(dst)])
 }
 
-// listItems is the array of the i-th child's values, for all lists.
-func listItems(arr arrow.Array, i int) arrow.Array {
+// listItems are the arrays that the offsets of a list or map refer to, one for each
+// child.
+func listItems(arr arrow.Array) []arrow.Array {
 	if m, ok := arr.(*array.Map); ok {
-		if i == 0 {
-			return m.Keys()
-		}
-		return m.Items()
+		keys, items := arrowutil.MapEntries(m)
+		return []arrow.Array{keys, items}
 	}
-	return arr.(array.ListLike).ListValues()
+	return []arrow.Array{arr.(array.ListLike).ListValues()}
 }
 
 func (w *listWriter) finish(out []stripe.Node) ([]stripe.Node, error) {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
@@ -66,9 +67,10 @@ func NewWriter(columns []arrowmap.Column, o Options) (*Writer, error) {
 	return w, nil
 }
 
-// Write appends rows: one array a column, each of the given length. The arrays
-// are not kept. An error of a value names its column and its row within this
-// call; after an error the stripe cannot be finished.
+// Write appends rows: one array for each column, all of the given length. It does not
+// keep the arrays. An array whose buffers do not fit each other is an error. An error
+// about a value names its column, and its row within this call. After an error the
+// stripe cannot be finished.
 func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) error {
 	if w.err != nil {
 		return w.err
@@ -82,10 +84,11 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 		}
 	}
 	w.err = w.each(ctx, func(i int) error {
-		if err := w.nodes[i].write(columns[i]); err != nil {
-			return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
+		err := arrowutil.Check(columns[i])
+		if err == nil {
+			err = w.nodes[i].write(columns[i])
 		}
-		return nil
+		return err
 	})
 	w.rows += int64(rows)
 	return w.err
@@ -94,7 +97,8 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 // Rows is the number of rows written.
 func (w *Writer) Rows() int64 { return w.rows }
 
-// each calls f for every column, on as many goroutines as allowed.
+// each calls f for every column, on as many goroutines as allowed. Its error names
+// the column.
 func (w *Writer) each(ctx context.Context, f func(i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
@@ -106,14 +110,20 @@ func (w *Writer) each(ctx context.Context, f func(i int) error) error {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if err := f(i); err != nil {
-					return err
+				if err := try(i, f); err != nil {
+					return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
 				}
 			}
 			return nil
 		})
 	}
 	return g.Wait()
+}
+
+// try calls f, whose panic is an error.
+func try(i int, f func(i int) error) (err error) {
+	defer recovered(&err)
+	return f(i)
 }
 
 // Finish cuts the last blocks and gives the encoded stripe, which the caller
@@ -123,12 +133,9 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 		return nil, w.err
 	}
 	results := make([][]stripe.Node, len(w.nodes))
-	err := w.each(ctx, func(i int) error {
-		var err error
-		if results[i], err = w.nodes[i].finish(nil); err != nil {
-			return fault.InColumn(err, schema.Escape(w.columns[i].Arrow.Name))
-		}
-		return nil
+	err := w.each(ctx, func(i int) (err error) {
+		results[i], err = w.nodes[i].finish(nil)
+		return err
 	})
 	out := &stripe.Finished{Rows: w.rows, Features: w.features.set()}
 	for _, nodes := range results {

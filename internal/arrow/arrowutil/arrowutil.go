@@ -21,10 +21,27 @@ func Validity(arr arrow.Array) bitmap.Bits {
 	if d.DataType().ID() == arrow.NULL {
 		return bitmap.Bits{Data: make([]byte, (d.Len()+7)/8), Len: d.Len()}
 	}
-	if arr.NullN() == 0 || d.Buffers()[0] == nil {
+	if NullN(arr) == 0 {
 		return bitmap.All(d.Len())
 	}
 	return bitmap.Bits{Data: d.Buffers()[0].Bytes(), Off: d.Offset(), Len: d.Len()}
+}
+
+// NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if that is
+// not known yet and there is no validity bitmap: then there are none.
+func NullN(arr arrow.Array) int {
+	if d := arr.Data(); d.DataType().ID() != arrow.NULL && (len(d.Buffers()) == 0 || d.Buffers()[0] == nil) {
+		return 0
+	}
+	return arr.NullN()
+}
+
+// MapEntries are the keys and items that the offsets of m refer to. Keys and Items of
+// m itself leave out the offset that the struct of both may have. They are not
+// retained, and live as long as m.
+func MapEntries(m *array.Map) (keys, items arrow.Array) {
+	entries := m.ListValues().(*array.Struct)
+	return entries.Field(0), entries.Field(1)
 }
 
 // Values is the second buffer of arr as a slice of T, which must have the width

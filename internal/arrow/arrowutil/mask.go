@@ -38,7 +38,7 @@ func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array
 
 // NullRanges tells whether a null list of arr has items, which then mean nothing.
 func NullRanges(arr arrow.Array) bool {
-	if arr.NullN() == 0 {
+	if NullN(arr) == 0 {
 		return false
 	}
 	for i := range arr.Len() {

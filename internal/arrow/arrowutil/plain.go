@@ -114,12 +114,12 @@ func plainViews(mem memory.Allocator, dt arrow.DataType, n int, arr arrow.Array,
 			put(data.Bytes()[off[i]:], i)
 		}
 	}
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, data}, nil, arr.NullN())
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, data}, nil, NullN(arr))
 }
 
 // copyValidity is arr's validity bitmap at offset 0, nil if arr has no nulls.
 func copyValidity(mem memory.Allocator, arr arrow.Array) *memory.Buffer {
-	if arr.NullN() == 0 {
+	if NullN(arr) == 0 {
 		return nil
 	}
 	b := NewZeroBuffer(mem, (arr.Len()+7)/8)
@@ -149,5 +149,5 @@ func plainListView(mem memory.Allocator, a array.VarLenListLike, dt arrow.DataTy
 	}
 	defer child.Release()
 	child.Data().Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, a), offsets}, []arrow.ArrayData{child.Data()}, a.NullN()), nil
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, a), offsets}, []arrow.ArrayData{child.Data()}, NullN(a)), nil
 }

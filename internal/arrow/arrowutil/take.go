@@ -1,6 +1,8 @@
 package arrowutil
 
 import (
+	"fmt"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -39,13 +41,21 @@ func Take(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, 
 		}
 		defer s.Release()
 		return array.NewExtensionArrayWithStorage(dt, s), nil
-	case *arrow.DictionaryType, *arrow.RunEndEncodedType, *arrow.StringViewType, *arrow.BinaryViewType, *arrow.ListViewType, *arrow.LargeListViewType:
-		return takeBySlices(mem, arr, indices)
+	case *arrow.DictionaryType:
+		return takeCodes(mem, arr.(*array.Dictionary), indices)
+	case *arrow.RunEndEncodedType:
+		return takeRuns(mem, arr.(*array.RunEndEncoded), indices)
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return takeViews(mem, arr, indices), nil
+	case *arrow.ListViewType:
+		return takeListView(mem, arr, 4, indices), nil
+	case *arrow.LargeListViewType:
+		return takeListView(mem, arr, 8, indices), nil
 	case arrow.FixedWidthDataType:
 		valid, nulls := takeValidity(mem, arr, indices)
-		return Make(dt, n, []*memory.Buffer{valid, takeFixed(mem, d, dt.Bytes(), indices)}, nil, nulls), nil
+		return Make(dt, n, []*memory.Buffer{valid, takeFixed(mem, d, 1, dt.Bytes(), indices)}, nil, nulls), nil
 	}
-	return takeBySlices(mem, arr, indices)
+	return nil, fmt.Errorf("rows of an array of type %s cannot be selected", d.DataType())
 }
 
 // takeValidity is the taken bitmap, nil without nulls, and the number of nulls.
@@ -81,12 +91,13 @@ func takeBits(mem memory.Allocator, d arrow.ArrayData, indices []int64) *memory.
 	return b
 }
 
-func takeFixed(mem memory.Allocator, d arrow.ArrayData, width int, indices []int64) *memory.Buffer {
+// takeFixed takes the values of buffer i, each of width bytes. Nulls become zeros.
+func takeFixed(mem memory.Allocator, d arrow.ArrayData, i, width int, indices []int64) *memory.Buffer {
 	b := NewZeroBuffer(mem, len(indices)*width)
 	if d.Len() == 0 || width == 0 {
 		return b
 	}
-	from, to := d.Buffers()[1].Bytes()[d.Offset()*width:], b.Bytes()
+	from, to := d.Buffers()[i].Bytes()[d.Offset()*width:], b.Bytes()
 	for i, k := range indices {
 		if k >= 0 {
 			copy(to[i*width:(i+1)*width], from[int(k)*width:])
@@ -197,34 +208,83 @@ func takeFixedSizeList(mem memory.Allocator, arr *array.FixedSizeList, indices [
 	return Make(arr.DataType(), len(indices), []*memory.Buffer{valid}, []arrow.ArrayData{child.Data()}, nulls), nil
 }
 
-// takeBySlices serves every type that Arrow can concatenate, a slice a run of
-// consecutive indices.
-func takeBySlices(mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, error) {
-	var parts []arrow.Array
-	defer func() {
-		for _, p := range parts {
-			p.Release()
-		}
-	}()
-	for i := 0; i < len(indices); {
-		j := i + 1
-		if indices[i] < 0 {
-			for j < len(indices) && indices[j] < 0 {
-				j++
-			}
-			parts = append(parts, Nulls(mem, arr.DataType(), j-i))
-		} else {
-			for j < len(indices) && indices[j] == indices[j-1]+1 {
-				j++
-			}
-			parts = append(parts, array.NewSlice(arr, indices[i], indices[j-1]+1))
-		}
-		i = j
+// takeCodes takes rows of a dictionary array. The result has the same dictionary.
+func takeCodes(mem memory.Allocator, arr *array.Dictionary, indices []int64) (arrow.Array, error) {
+	d := arr.Data()
+	width := arr.DataType().(*arrow.DictionaryType).IndexType.(arrow.FixedWidthDataType).Bytes()
+	valid, nulls := takeValidity(mem, arr, indices)
+	codes := takeFixed(mem, d, 1, width, indices)
+	out := array.NewDataWithDictionary(d.DataType(), len(indices), []*memory.Buffer{valid, codes}, nulls, 0, d.Dictionary().(*array.Data))
+	defer out.Release()
+	codes.Release()
+	if valid != nil {
+		valid.Release()
 	}
-	if len(parts) == 0 {
-		return array.NewSlice(arr, 0, 0), nil
+	return array.MakeFromData(out), nil
+}
+
+// takeRuns takes rows of a run-end encoded array. Rows of one run that follow each other
+// stay a run; values are not compared, so that NaNs stay as they are.
+func takeRuns(mem memory.Allocator, arr *array.RunEndEncoded, indices []int64) (arrow.Array, error) {
+	dt := arr.DataType().(*arrow.RunEndEncodedType)
+	if int64(len(indices)) > indexLimit(dt.RunEnds()) {
+		return nil, errTooLong(arr)
 	}
-	return array.Concatenate(parts, mem)
+	var runs, ends []int64
+	for i, k := range indices {
+		run := int64(-1)
+		if k >= 0 {
+			run = int64(arr.GetPhysicalIndex(int(k)))
+		}
+		if n := len(runs); n > 0 && runs[n-1] == run {
+			ends[n-1] = int64(i + 1)
+			continue
+		}
+		runs, ends = append(runs, run), append(ends, int64(i+1))
+	}
+	values, err := Take(mem, arr.Values(), runs)
+	if err != nil {
+		return nil, err
+	}
+	return makeRuns(mem, dt, len(indices), ends, values), nil
+}
+
+// makeRuns makes a run-end encoded array of n rows; it takes over the reference to values.
+func makeRuns(mem memory.Allocator, dt *arrow.RunEndEncodedType, n int, ends []int64, values arrow.Array) arrow.Array {
+	defer values.Release()
+	width := dt.RunEnds().(arrow.FixedWidthDataType).Bytes()
+	b := NewBuffer(mem, len(ends)*width)
+	for i, end := range ends {
+		putInt(b.Bytes()[i*width:], width, end)
+	}
+	endsArr := Make(dt.RunEnds(), len(ends), []*memory.Buffer{nil, b}, nil, 0)
+	defer endsArr.Release()
+	endsArr.Data().Retain()
+	values.Data().Retain()
+	return Make(dt, n, []*memory.Buffer{nil}, []arrow.ArrayData{endsArr.Data(), values.Data()}, 0)
+}
+
+// takeViews takes rows of a view array. The result shares the bytes of arr.
+func takeViews(mem memory.Allocator, arr arrow.Array, indices []int64) arrow.Array {
+	d := arr.Data()
+	valid, nulls := takeValidity(mem, arr, indices)
+	buffers := []*memory.Buffer{valid, takeFixed(mem, d, 1, arrow.ViewHeaderSizeBytes, indices)}
+	for _, b := range d.Buffers()[2:] {
+		b.Retain()
+		buffers = append(buffers, b)
+	}
+	return Make(d.DataType(), len(indices), buffers, nil, nulls)
+}
+
+// takeListView takes rows of a list view array with offsets of width bytes. The result
+// shares the items of arr.
+func takeListView(mem memory.Allocator, arr arrow.Array, width int, indices []int64) arrow.Array {
+	d := arr.Data()
+	valid, nulls := takeValidity(mem, arr, indices)
+	items := d.Children()[0]
+	items.Retain()
+	buffers := []*memory.Buffer{valid, takeFixed(mem, d, 1, width, indices), takeFixed(mem, d, 2, width, indices)}
+	return Make(d.DataType(), len(indices), buffers, []arrow.ArrayData{items}, nulls)
 }
 
 func errTooLong(arr arrow.Array) error {

@@ -49,7 +49,7 @@ func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.Dictionar
 		return nil, err
 	}
 	defer values.Release()
-	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{copyValidity(mem, arr), indices}, arr.NullN(), 0, values.Data().(*array.Data))
+	d := array.NewDataWithDictionary(dt, n, []*memory.Buffer{copyValidity(mem, arr), indices}, NullN(arr), 0, values.Data().(*array.Data))
 	defer d.Release()
 	for _, b := range d.Buffers() {
 		if b != nil {
@@ -82,7 +82,6 @@ func putInt(dst []byte, width int, v int64) {
 // EncodeRuns makes a run-end encoded array of type dt out of its values. A run
 // is a sequence of equal values, or of nulls.
 func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedType) (arrow.Array, error) {
-	width := dt.RunEnds().(arrow.FixedWidthDataType).Bytes()
 	if int64(arr.Len()) > indexLimit(dt.RunEnds()) {
 		return nil, fmt.Errorf("%w: run ends of type %s for %d rows", ErrTooManyValues, dt.RunEnds(), arr.Len())
 	}
@@ -100,20 +99,7 @@ func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedTy
 	if err != nil {
 		return nil, err
 	}
-	defer values.Release()
-	ends := NewBuffer(mem, len(starts)*width)
-	for r := range starts {
-		end := int64(arr.Len())
-		if r+1 < len(starts) {
-			end = starts[r+1]
-		}
-		putInt(ends.Bytes()[r*width:], width, end)
-	}
-	endsArr := Make(dt.RunEnds(), len(starts), []*memory.Buffer{nil, ends}, nil, 0)
-	defer endsArr.Release()
-	d := array.NewData(dt, arr.Len(), []*memory.Buffer{nil}, []arrow.ArrayData{endsArr.Data(), values.Data()}, 0, 0)
-	defer d.Release()
-	return array.MakeFromData(d), nil
+	return makeRuns(mem, dt, arr.Len(), append(starts[min(1, len(starts)):], int64(arr.Len()))[:len(starts)], values), nil
 }
 
 // keyer gives the bytes that tell one value of an array from another.
@@ -244,7 +230,7 @@ func ToViews(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Arr
 		}
 	}
 	data.Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), views, data}, nil, arr.NullN())
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), views, data}, nil, NullN(arr))
 }
 
 // ToListView makes a list view array of type dt out of a list with 32-bit or
@@ -259,7 +245,7 @@ func ToListView(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.
 	}
 	items := arr.Data().Children()[0]
 	items.Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, sizes}, []arrow.ArrayData{items}, arr.NullN())
+	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, sizes}, []arrow.ArrayData{items}, NullN(arr))
 }
 
 func splitOffsets[O int32 | int64](mem memory.Allocator, off []O) (offsets, sizes *memory.Buffer) {

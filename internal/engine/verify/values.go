@@ -300,10 +300,11 @@ func (n *nodeCheck) add(arr arrow.Array) error {
 		offsets := widen(arrowutil.Offsets[int32](arr))
 		n.stats.(*stats.List).Add(offsets, valid)
 		from, to := int64(offsets[0]), int64(offsets[count])
-		if err := n.children[0].addSlice(a.Keys(), from, to); err != nil {
+		keys, items := arrowutil.MapEntries(a)
+		if err := n.children[0].addSlice(keys, from, to); err != nil {
 			return err
 		}
-		return n.children[1].addSlice(a.Items(), from, to)
+		return n.children[1].addSlice(items, from, to)
 	case *array.LargeList:
 		offsets := widen(arrowutil.Offsets[int64](arr))
 		n.stats.(*stats.List).Add(offsets, valid)

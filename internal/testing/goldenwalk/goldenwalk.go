@@ -18,6 +18,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -189,8 +190,9 @@ func (w *walker) walk(a arrow.Array) {
 		}
 	case *array.Map: // before List, which it embeds
 		lo, hi := listRange(a)
-		w.walk(array.NewSlice(a.Keys(), lo, hi))
-		w.walk(array.NewSlice(a.Items(), lo, hi))
+		keys, items := arrowutil.MapEntries(a)
+		w.walk(array.NewSlice(keys, lo, hi))
+		w.walk(array.NewSlice(items, lo, hi))
 	case array.ListLike:
 		lo, hi := listRange(a)
 		w.walk(array.NewSlice(a.ListValues(), lo, hi))

@@ -1,0 +1,363 @@
+package arrowutil
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+)
+
+// ErrMalformed says that the buffers of an array do not fit each other.
+var ErrMalformed = errors.New("malformed Arrow array")
+
+// Check checks that arr can be read without reaching beyond its buffers: their
+// lengths, offsets, indices, run ends and the lengths of children. It reads offsets
+// and indices, but no values, and of children only what arr refers to. An error wraps
+// [ErrMalformed].
+func Check(arr arrow.Array) error {
+	d := arr.Data()
+	if err := check(d, 0, d.Len()); err != nil {
+		return fmt.Errorf("%w of type %s: %w", ErrMalformed, arr.DataType(), err)
+	}
+	return nil
+}
+
+// check checks the slots of d from lo up to hi.
+func check(d arrow.ArrayData, lo, hi int) error {
+	dt := d.DataType()
+	for {
+		ext, ok := dt.(arrow.ExtensionType)
+		if !ok {
+			break
+		}
+		dt = ext.StorageType()
+	}
+	if d.Len() < 0 || d.Offset() < 0 || d.Offset() > math.MaxInt-d.Len() || lo < 0 || lo > hi || hi > d.Len() {
+		return fmt.Errorf("slots %d to %d of %d at offset %d", lo, hi, d.Len(), d.Offset())
+	}
+	if lo == hi || dt.ID() == arrow.NULL {
+		return nil
+	}
+	c := checker{d: d, lo: d.Offset() + lo, hi: d.Offset() + hi}
+	if valid := c.buffer(0); valid != nil && valid.Len() < (c.hi+7)/8 {
+		return fmt.Errorf("validity bitmap of %d bytes for %d slots", valid.Len(), c.hi)
+	}
+	switch dt := dt.(type) {
+	case *arrow.BooleanType:
+		return c.room(1, (c.hi+7)/8)
+	case *arrow.StringType, *arrow.BinaryType:
+		_, _, err := checkOffsets[int32](&c, c.size(2))
+		return err
+	case *arrow.LargeStringType, *arrow.LargeBinaryType:
+		_, _, err := checkOffsets[int64](&c, c.size(2))
+		return err
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return c.views()
+	case *arrow.ListType:
+		return checkList[int32](&c, dt.Elem())
+	case *arrow.MapType:
+		return checkList[int32](&c, dt.Elem())
+	case *arrow.LargeListType:
+		return checkList[int64](&c, dt.Elem())
+	case *arrow.ListViewType:
+		return checkListView[int32](&c, dt.Elem())
+	case *arrow.LargeListViewType:
+		return checkListView[int64](&c, dt.Elem())
+	case *arrow.FixedSizeListType:
+		n := int(dt.Len())
+		if n < 0 || n > 0 && c.hi > math.MaxInt/n {
+			return fmt.Errorf("%d lists of %d items", c.hi, n)
+		}
+		return c.child(0, dt.Elem(), c.lo*n, c.hi*n)
+	case *arrow.StructType:
+		for i, f := range dt.Fields() {
+			if err := c.child(i, f.Type, c.lo, c.hi); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *arrow.DictionaryType:
+		return c.dictionary(dt)
+	case *arrow.RunEndEncodedType:
+		return c.runs(dt)
+	case arrow.FixedWidthDataType:
+		width := dt.Bytes()
+		if width > 0 && c.hi > math.MaxInt/width {
+			return fmt.Errorf("%d slots of %d bytes", c.hi, width)
+		}
+		return c.room(1, c.hi*width)
+	}
+	return nil // unions are refused where they are written
+}
+
+// checker checks a range of slots, which are counted from the start of the buffers.
+type checker struct {
+	d      arrow.ArrayData
+	lo, hi int
+}
+
+// buffer is the i-th buffer, or nil.
+func (c *checker) buffer(i int) *memory.Buffer {
+	if all := c.d.Buffers(); i < len(all) {
+		return all[i]
+	}
+	return nil
+}
+
+func (c *checker) size(i int) int {
+	if b := c.buffer(i); b != nil {
+		return b.Len()
+	}
+	return 0
+}
+
+// room checks that buffer i has a size.
+func (c *checker) room(i, size int) error {
+	if got := c.size(i); got < size {
+		return fmt.Errorf("buffer %d has %d bytes, %d are needed", i, got, size)
+	}
+	return nil
+}
+
+// slots are the values of buffer i in the range of slots, and more behind them.
+func slots[T any](c *checker, i, more int) ([]T, error) {
+	if err := c.room(i, (c.hi+more)*sizeOf[T]()); err != nil {
+		return nil, err
+	}
+	return As[T](c.buffer(i).Bytes())[c.lo : c.hi+more], nil
+}
+
+// checkOffsets checks that offsets ascend up to size, and returns the first and the last.
+func checkOffsets[O int32 | int64](c *checker, size int) (first, last int, err error) {
+	offsets, err := slots[O](c, 1, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	at, falls := offsets[0], O(0)
+	for _, next := range offsets[1:] {
+		falls |= next | (next - at) // negative if one is, or if they fall
+		at = next
+	}
+	if offsets[0] < 0 || falls < 0 || int64(at) > int64(size) {
+		return 0, 0, fmt.Errorf("offsets from %d to %d do not ascend within %d", offsets[0], at, size)
+	}
+	return int(offsets[0]), int(at), nil
+}
+
+// child checks the slots of child i from lo up to hi, whose layout must be that of dt.
+func (c *checker) child(i int, dt arrow.DataType, lo, hi int) error {
+	children := c.d.Children()
+	if i >= len(children) || children[i] == nil {
+		return fmt.Errorf("child %d is missing", i)
+	}
+	if got := children[i].DataType(); got.ID() != dt.ID() {
+		return fmt.Errorf("child %d is of type %s, not %s", i, got, dt)
+	}
+	if hi > children[i].Len() {
+		return fmt.Errorf("child %d has %d slots, %d are needed", i, children[i].Len(), hi)
+	}
+	return check(children[i], lo, hi)
+}
+
+func checkList[O int32 | int64](c *checker, item arrow.DataType) error {
+	size := 0
+	if children := c.d.Children(); len(children) > 0 && children[0] != nil {
+		size = children[0].Len()
+	}
+	first, last, err := checkOffsets[O](c, size)
+	if err != nil {
+		return err
+	}
+	return c.child(0, item, first, last)
+}
+
+func checkListView[O int32 | int64](c *checker, item arrow.DataType) error {
+	offsets, err := slots[O](c, 1, 0)
+	if err != nil {
+		return err
+	}
+	sizes, err := slots[O](c, 2, 0)
+	if err != nil {
+		return err
+	}
+	valid := validity(c)
+	lo, hi := math.MaxInt, 0
+	for i, o := range offsets {
+		if !valid(i) || sizes[i] == 0 {
+			continue
+		}
+		if o < 0 || sizes[i] < 0 || int64(o) > math.MaxInt64-int64(sizes[i]) {
+			return fmt.Errorf("list of %d items at %d", sizes[i], o)
+		}
+		lo, hi = min(lo, int(o)), max(hi, int(o)+int(sizes[i]))
+	}
+	return c.child(0, item, min(lo, hi), hi)
+}
+
+// validity tells which slots are valid.
+func validity(c *checker) func(i int) bool {
+	b := c.buffer(0)
+	if b == nil || c.d.NullN() == 0 {
+		return func(int) bool { return true }
+	}
+	bits := b.Bytes()
+	return func(i int) bool { return bits[(c.lo+i)/8]>>((c.lo+i)%8)&1 != 0 }
+}
+
+func (c *checker) views() error {
+	views, err := slots[arrow.ViewHeader](c, 1, 0)
+	if err != nil {
+		return err
+	}
+	valid := validity(c)
+	for i := range views {
+		v := &views[i]
+		if !valid(i) || v.IsInline() && v.Len() >= 0 {
+			continue
+		}
+		at, in := int64(v.BufferOffset()), int64(v.BufferIndex())
+		if v.Len() < 0 || at < 0 || in < 0 || in > math.MaxInt32 || at+int64(v.Len()) > int64(c.size(2+int(in))) {
+			return fmt.Errorf("view of %d bytes at %d of buffer %d", v.Len(), at, in)
+		}
+	}
+	return nil
+}
+
+func (c *checker) dictionary(dt *arrow.DictionaryType) error {
+	indices, err := integers(c, dt.IndexType)
+	if err != nil {
+		return err
+	}
+	d, ok := c.d.Dictionary().(*array.Data)
+	if !ok || d == nil {
+		return errors.New("dictionary is missing")
+	}
+	if d.DataType().ID() != dt.ValueType.ID() {
+		return fmt.Errorf("dictionary of type %s, not %s", d.DataType(), dt.ValueType)
+	}
+	valid := validity(c)
+	lo, hi := int64(math.MaxInt64), int64(-1)
+	for i := range c.hi - c.lo {
+		if !valid(i) {
+			continue
+		}
+		k := indices(i)
+		if k < 0 || k >= int64(d.Len()) {
+			return fmt.Errorf("index %d of a dictionary of %d values", k, d.Len())
+		}
+		lo, hi = min(lo, k), max(hi, k)
+	}
+	if hi < 0 {
+		return nil
+	}
+	if err := checkSizes(d); err != nil {
+		return err
+	}
+	if hi-lo < 4*int64(c.hi-c.lo) {
+		return check(d, int(lo), int(hi+1))
+	}
+	for i := range c.hi - c.lo { // few of a large dictionary
+		if k := int(indices(i)); valid(i) {
+			if err := check(d, k, k+1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkSizes checks that the buffers of d have room for all of its slots, without
+// reading them.
+func checkSizes(d arrow.ArrayData) error {
+	c := checker{d: d, lo: d.Offset(), hi: d.Offset() + d.Len()}
+	more, width := 0, 0
+	switch dt := d.DataType().(type) {
+	case *arrow.StringType, *arrow.BinaryType, *arrow.ListType, *arrow.MapType:
+		more, width = 1, 4
+	case *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
+		more, width = 1, 8
+	case *arrow.BooleanType:
+		return c.room(1, (c.hi+7)/8)
+	case arrow.FixedWidthDataType:
+		width = dt.Bytes()
+	}
+	if width > 0 && c.hi > math.MaxInt/width-1 {
+		return fmt.Errorf("%d slots of %d bytes", c.hi, width)
+	}
+	if err := c.room(1, (c.hi+more)*width); err != nil && c.hi > c.lo {
+		return err
+	}
+	for _, child := range d.Children() {
+		if err := checkSizes(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// integers gives the slots of buffer 1 as numbers. Those beyond 63 bits are negative.
+func integers(c *checker, dt arrow.DataType) (func(i int) int64, error) {
+	switch dt.ID() {
+	case arrow.INT8:
+		return integersOf[int8](c)
+	case arrow.UINT8:
+		return integersOf[uint8](c)
+	case arrow.INT16:
+		return integersOf[int16](c)
+	case arrow.UINT16:
+		return integersOf[uint16](c)
+	case arrow.INT32:
+		return integersOf[int32](c)
+	case arrow.UINT32:
+		return integersOf[uint32](c)
+	case arrow.INT64:
+		return integersOf[int64](c)
+	case arrow.UINT64:
+		return integersOf[uint64](c)
+	}
+	return nil, fmt.Errorf("%s is no type of integers", dt)
+}
+
+func integersOf[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](c *checker) (func(i int) int64, error) {
+	all, err := slots[T](c, 1, 0)
+	return func(i int) int64 { return int64(all[i]) }, err
+}
+
+func (c *checker) runs(dt *arrow.RunEndEncodedType) error {
+	children := c.d.Children()
+	if len(children) != 2 || children[0] == nil || children[1] == nil {
+		return errors.New("run ends or values are missing")
+	}
+	ends := children[0]
+	if ends.DataType().ID() != dt.RunEnds().ID() {
+		return fmt.Errorf("run ends of type %s, not %s", ends.DataType(), dt.RunEnds())
+	}
+	if err := check(ends, 0, ends.Len()); err != nil {
+		return err
+	}
+	end, err := integers(&checker{d: ends, lo: ends.Offset(), hi: ends.Offset() + ends.Len()}, dt.RunEnds())
+	if err != nil {
+		return err
+	}
+	first, last, before := -1, 0, int64(0)
+	for i := range ends.Len() {
+		e := end(i)
+		if e <= before {
+			return fmt.Errorf("run end %d follows %d", e, before)
+		}
+		if first < 0 && e > int64(c.lo) {
+			first = i
+		}
+		if before < int64(c.hi) {
+			last = i
+		}
+		before = e
+	}
+	if first < 0 || before < int64(c.hi) {
+		return fmt.Errorf("runs of %d slots, %d are needed", before, c.hi)
+	}
+	return c.child(1, dt.Encoded(), first, last+1)
+}
