@@ -13,6 +13,17 @@ import (
 // positions of 8 bytes.
 const maxPayload = 64 << 20
 
+// MaxSize is the most bytes that the index of so many positions can take. ok is false
+// if [Parse] would refuse an index of that many.
+func MaxSize(positions uint64, width int) (size int64, ok bool) {
+	n := positions/BlockLen + 1
+	if width < 1 || n > uint64(maxPayload/width) {
+		return 0, false
+	}
+	const frame = 4 << 10 // header, frames of three blocks, padding
+	return frame + int64(n)*int64(2*width+2), true
+}
+
 // Index is an index to ask. It may be used by many goroutines at once.
 type Index[T any] struct {
 	Lo, Hi    []T      // bounds of the valid values of each block of positions

@@ -57,7 +57,7 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 		if p.Count = int(p.Rows.Len()); p.Count == 0 {
 			continue
 		}
-		if err := checkLen(e.N); err != nil {
+		if err := r.check(e); err != nil {
 			return nil, r.Wrap(fault.InBlock(err, p.ordinal, r.start+e.Offset))
 		}
 		s.parts = append(s.parts, p)
@@ -71,10 +71,13 @@ func (r *Reader) parts(s *Scratch, rows rowset.Set) ([]Part, error) {
 // for any amount of memory.
 const maxBlockValues = 1 << 20
 
-// checkLen checks the number of values of a block.
-func checkLen(n int) error {
-	if n > maxBlockValues {
-		return fault.Limitf("block of %d values, more than %d", n, maxBlockValues)
+// check checks the number of values of a block, and the bytes that these may take.
+func (r *Reader) check(e blockmap.Entry) error {
+	if e.N > maxBlockValues {
+		return fault.Limitf("block of %d values, more than %d", e.N, maxBlockValues)
+	}
+	if r.MaxBytes != nil && int64(e.Size) > r.MaxBytes(e.N) {
+		return fault.Limitf("block of %d values in %d bytes, more than %d", e.N, e.Size, r.MaxBytes(e.N))
 	}
 	return nil
 }

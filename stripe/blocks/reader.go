@@ -23,6 +23,10 @@ type Reader struct {
 	Map     *blockmap.Map        // where the blocks lie, from the start of the buffer
 	Options numeric.BlockOptions // how to decode them
 
+	// MaxBytes is the most bytes that a block of n values can take. A larger one is
+	// refused before memory for it is taken. It is nil for no limit.
+	MaxBytes func(n int) int64
+
 	artifact storage.Reader
 	start    int64 // of the buffer in its artifact
 	mapSize  int64
@@ -90,7 +94,7 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 	}
 	raw, mapStart := b.GetInlineBlockMap(), end
 	if b.BlockMap != nil {
-		if raw, mapStart, err = r.readMapBytes(ctx, b, size, end, f); err != nil {
+		if raw, mapStart, err = r.readMapBytes(ctx, b, size, end, count, f); err != nil {
 			return err
 		}
 	}
@@ -106,7 +110,7 @@ func (r *Reader) readMap(ctx context.Context, b *shardpb.EncodedBuffer, count ui
 
 // readMapBytes reads a block map, which must lie in its buffer. It returns the offset
 // of the map, too.
-func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, f storage.Prefetched) (raw []byte, at int64, err error) {
+func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, size, end int64, count uint64, f storage.Prefetched) (raw []byte, at int64, err error) {
 	mapStart, mapEnd, err := RangeOf(b.GetBlockMap(), size)
 	if err != nil {
 		return nil, 0, err
@@ -114,8 +118,23 @@ func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, siz
 	if mapStart < r.start || mapEnd > end || b.GetBlockMap().GetUrl() != b.GetBuffer().GetUrl() {
 		return nil, 0, fault.Corruptf("block map at %d to %d outside its buffer at %d to %d", mapStart, mapEnd, r.start, end)
 	}
+	if n := mapEnd - mapStart; n > maxMapBytes(count) {
+		return nil, 0, fault.Limitf("block map of %d bytes for %d values", n, count)
+	}
 	raw, err = f.Read(ctx, r.artifact, mapStart, mapEnd-mapStart)
 	return raw, mapStart, err
+}
+
+// maxMapBytes is the most bytes that the block map of a buffer of so many values may
+// take: what it needs with blocks of one value, but not more than 64 MiB, which are
+// enough for millions of blocks.
+func maxMapBytes(count uint64) int64 {
+	const (
+		footer   = 4 << 10
+		perBlock = 48
+		most     = 64 << 20
+	)
+	return footer + perBlock*int64(min(count, most/perBlock))
 }
 
 // Each reads the blocks that hold rows, in order, and calls f with the bytes of

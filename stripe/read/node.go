@@ -148,12 +148,33 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 	if err != nil {
 		return nil, err
 	}
+	br.MaxBytes = n.maxBlock(kind)
 	n.size += br.MapSize()
 	n.opener.blocks += int64(br.Map.Len())
 	if br.Map.Values() != want {
 		return nil, br.Wrap(fault.Corruptf("block map holds %d values, expected %d", br.Map.Values(), want))
 	}
 	return br, nil
+}
+
+// maxBlock gives the most bytes of the blocks of a buffer. Byte strings of any length
+// may need as much memory as the options allow to decoded blocks.
+func (n *openNode) maxBlock(kind shardpb.BufferKind) func(values int) int64 {
+	const frame, perValue = 4 << 10, 16 // twice the widest number
+	size, codes := int64(n.col.Stored.FixedSize), n.field.DictionarySize != nil
+	switch n.col.Stored.Type {
+	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
+		if kind == shardpb.BufferKind_DATA && !codes && size == 0 {
+			most := int64(largeBlock)
+			if n.options.MaxBlockBytes > 0 {
+				most = 2*min(n.options.MaxBlockBytes, largeBlock) + frame
+			}
+			return func(values int) int64 { return most + perValue*int64(values) }
+		}
+	default:
+		size = 0
+	}
+	return func(values int) int64 { return frame + (perValue+2*size)*int64(values) }
 }
 
 // presence opens the PRESENCE buffer, nil if every slot is present.

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
@@ -55,12 +56,12 @@ func OpenPages(ctx context.Context, src stripe.Source, col arrowmap.Column, f st
 	if b == nil {
 		return nil, nil
 	}
-	raw, err := n.readWhole(ctx, b)
-	if err != nil {
+	raw, err := n.readIndex(ctx, b)
+	if raw == nil || err != nil {
 		return nil, err
 	}
-	w := workers.Get().(*worker)
-	defer workers.Put(w)
+	w := getWorker(&n.options)
+	defer w.put()
 	p, err = n.pages(raw, &w.numeric)
 	if err != nil {
 		return nil, nil // the column does without
@@ -68,8 +69,9 @@ func OpenPages(ctx context.Context, src stripe.Source, col arrowmap.Column, f st
 	return p, nil
 }
 
-// readWhole reads all bytes of a buffer.
-func (n *openNode) readWhole(ctx context.Context, b *shardpb.EncodedBuffer) ([]byte, error) {
+// readIndex reads all bytes of a range index, nil if there are more than its positions
+// can need.
+func (n *openNode) readIndex(ctx context.Context, b *shardpb.EncodedBuffer) ([]byte, error) {
 	r, err := n.src.Artifact(ctx, n.col.ID, b.GetBuffer())
 	if err != nil {
 		return nil, err
@@ -81,6 +83,9 @@ func (n *openNode) readWhole(ctx context.Context, b *shardpb.EncodedBuffer) ([]b
 	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
 	if err != nil {
 		return nil, err
+	}
+	if most, ok := numrange.MaxSize(n.field.GetPositionCount(), decimal.Width); !ok || end-start > most {
+		return nil, nil
 	}
 	return n.options.Prefetched.Read(ctx, r, start, end-start)
 }
