@@ -67,9 +67,11 @@ type source struct {
 	arrow  *pqarrow.FileReader
 	stored *arrow.Schema // nil if there is none
 	schema *arrow.Schema
-	leaves []int // of the asked columns
-	order  []int // where the asked columns are in what pqarrow gives; nil: as they come
-	group  int   // the next row group
+	shapes []arrow.Field // of all columns, before the stored types are restored
+	fields []int         // of the asked columns, in the file; nil: all
+	leaves []int         // of the asked columns
+	order  []int         // where the asked columns are in what pqarrow gives; nil: as they come
+	group  int           // the next row group
 	rows   pqarrow.RecordReader
 }
 
@@ -174,7 +176,12 @@ func (s *source) project() error {
 	if err != nil {
 		return err
 	}
-	all = restoredSchema(all, s.stored)
+	s.shapes = all.Fields()
+	for i, root := 0, s.file.MetaData().Schema.Root(); i < len(s.shapes) && len(s.shapes) == root.NumFields(); i++ {
+		s.shapes[i].Type = shapedType(root.Field(i), s.shapes[i].Type)
+	}
+	read := all.Metadata()
+	all = restoredSchema(arrow.NewSchema(s.shapes, &read), s.stored)
 	if s.o.Columns == nil {
 		s.schema = all
 		return nil
@@ -199,6 +206,7 @@ func (s *source) project() error {
 			}
 		}
 	}
+	s.fields = wanted
 	s.order = make([]int, len(wanted))
 	for k, w := range wanted {
 		s.order[k] = place[w]
@@ -326,6 +334,12 @@ func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 		if c.Len() != int(from.NumRows()) {
 			return nil, fmt.Errorf("column %q has %d rows, others have %d", f.Name, c.Len(), from.NumRows())
 		}
+		at := k
+		if s.fields != nil {
+			at = s.fields[k]
+		}
+		c = shaped(c, s.shapes[at].Type)
+		defer c.Release()
 		if !restorable(c.DataType(), f.Type) {
 			return nil, fmt.Errorf("column %q came as %s, not as %s", f.Name, c.DataType(), f.Type)
 		}

@@ -15,18 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/jsonl"
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
 // unreadable are the good files of the corpus that pqarrow does not read, and why.
 var unreadable = map[string]string{
-	"datapage_v2_empty_datapage.snappy.parquet": "s2: corrupt input",                  // an empty page that the codec does not take for one
-	"incorrect_map_schema.parquet":              "MAP keys must be required",          // the file breaks the rule; others overlook it
-	"int96_from_spark.parquet":                  "outside the Arrow nanosecond range", // year 9999 and others in INT96
-	"large_string_map.brotli.parquet":           "exceeds configured limit",           // a page of 1 GiB behind 4 KB of file
-	"unknown-logical-type.parquet":              "invalid logical type",               // a logical type from the future
+	"incorrect_map_schema.parquet":    "MAP keys must be required",          // the file breaks the rule; others overlook it
+	"int96_from_spark.parquet":        "outside the Arrow nanosecond range", // year 9999 and others in INT96
+	"large_string_map.brotli.parquet": "exceeds configured limit",           // a page of 1 GiB behind 4 KB of file
+	"unknown-logical-type.parquet":    "invalid logical type",               // a logical type from the future
 }
 
 // harmless are the bad files that have a meaning all the same.
@@ -99,6 +101,32 @@ func writeNoting(t *testing.T, rows arrow.Table, o parquet.Options, batch int64,
 	require.NoError(t, sink.Close(t.Context()))
 	require.NoError(t, sink.Abort())
 	return out.Bytes()
+}
+
+// TestMeanings reads old and odd files as others do (pyarrow and DuckDB).
+func TestMeanings(t *testing.T) {
+	dir := filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data")
+	for name, want := range map[string]struct {
+		columns []string
+		types   string
+		first   string
+	}{
+		"old_list_structure.parquet":                {nil, "a: list<list<int32>> not null\n", `{"a":[[1,2],[3,4]]}`},
+		"datapage_v2_empty_datapage.snappy.parquet": {nil, "value: float32\n", `{"value":null}`},
+		"alltypes_plain.parquet":                    {[]string{"timestamp_col", "id"}, "timestamp_col: timestamp[ns]\nid: int32\n", `{"timestamp_col":"2009-03-01T00:00:00","id":4}`},
+		"repeated_no_annotation.parquet": {[]string{"phoneNumbers"},
+			"phoneNumbers: struct<phone: list<struct<number: int64 not null, kind: utf8>> not null>\n", `{"phoneNumbers":null}`},
+	} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		rows, err := readAll(t, input(name, b), table.ReadOptions{Columns: want.columns})
+		require.NoError(t, err, name)
+		require.Equal(t, want.types, text.Schema(rows.Schema()), name)
+		lines := tabletest.Write(t, jsonl.New(jsonl.Options{}), rows)
+		first, _, _ := strings.Cut(lines, "\n")
+		require.Equal(t, want.first, first, name)
+		rows.Release()
+	}
 }
 
 func TestCorpus(t *testing.T) {
