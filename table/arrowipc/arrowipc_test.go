@@ -108,3 +108,30 @@ func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
 	}
 	return sink.Close(t.Context())
 }
+
+// TestArrowDictionaryTypes writes dictionaries of values of all layouts, as Polars
+// makes them of categories and enums, in batches that differ.
+func TestArrowDictionaryTypes(t *testing.T) {
+	mem := memory.DefaultAllocator
+	for _, values := range []arrow.DataType{arrow.BinaryTypes.LargeString, arrow.BinaryTypes.StringView, arrow.BinaryTypes.Binary,
+		arrow.BinaryTypes.BinaryView, arrow.BinaryTypes.LargeBinary} {
+		for _, index := range []arrow.DataType{arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int16} {
+			dt := &arrow.DictionaryType{IndexType: index, ValueType: values}
+			s := arrow.NewSchema([]arrow.Field{{Name: "d", Type: dt, Nullable: true}}, nil)
+			var batches []arrow.RecordBatch
+			for k, dictionary := range []string{`["YQ==","Yg=="]`, `["Yw==","YQ=="]`, `["ZA==","Yg=="]`} {
+				v, _, err := array.FromJSON(mem, values, strings.NewReader(dictionary))
+				require.NoError(t, err)
+				codes, _, err := array.FromJSON(mem, index, strings.NewReader([]string{`[1,0,null]`, `[0,0,1]`, `[1,null,0]`}[k]))
+				require.NoError(t, err)
+				batches = append(batches, array.NewRecordBatch(s, []arrow.Array{array.NewDictionaryArray(dt, codes, v)}, 3))
+			}
+			rows := tabletest.Table(batches...)
+			for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+				got := tabletest.MustRead(t, f, tabletest.Write(t, f, rows), table.ReadOptions{})
+				require.True(t, arrow.TypeEqual(dt, got.Schema().Field(0).Type))
+				require.Equal(t, tabletest.Write(t, jsonLines, rows), tabletest.Write(t, jsonLines, got), "%s %s", f.Name, dt)
+			}
+		}
+	}
+}

@@ -219,7 +219,10 @@ func (s *sink) rewrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	last := s.merge.last()
+	last, err := s.merge.last()
+	if err != nil {
+		return err
+	}
 	for r.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -253,12 +256,13 @@ func (s *sink) Abort() error {
 
 // dictionaryMerger gives all batches the same dictionaries, which only grow.
 type dictionaryMerger struct {
-	mem      memory.Allocator
-	builders map[string]array.DictionaryBuilder // by the path of the column
+	mem    memory.Allocator
+	merged map[string]arrow.Array // the values so far, in the plain form of their type, by the path of the column
+	types  map[string]arrow.DataType
 }
 
 func newDictionaryMerger(mem memory.Allocator) *dictionaryMerger {
-	return &dictionaryMerger{mem: mem, builders: map[string]array.DictionaryBuilder{}}
+	return &dictionaryMerger{mem: mem, merged: map[string]arrow.Array{}, types: map[string]arrow.DataType{}}
 }
 
 // release frees the dictionaries; a nil merger has none.
@@ -266,22 +270,25 @@ func (m *dictionaryMerger) release() {
 	if m == nil {
 		return
 	}
-	for _, b := range m.builders {
-		b.Release()
+	for _, values := range m.merged {
+		values.Release()
 	}
-	m.builders = nil
+	m.merged = nil
 }
 
 // lastDictionaries are the dictionaries after all batches, by path.
 type lastDictionaries map[string]arrow.ArrayData
 
-func (m *dictionaryMerger) last() lastDictionaries {
+func (m *dictionaryMerger) last() (lastDictionaries, error) {
 	last := lastDictionaries{}
-	for path, b := range m.builders {
-		a := b.NewDictionaryArray() // without rows
-		last[path] = a.Data().Dictionary()
+	for path, merged := range m.merged {
+		values, err := laidOut(m.mem, merged, m.types[path])
+		if err != nil {
+			return nil, err
+		}
+		last[path] = values.Data()
 	}
-	return last
+	return last, nil
 }
 
 // replace gives an array the last dictionaries, at any depth. Codes stay valid,
@@ -325,29 +332,108 @@ func (m *dictionaryMerger) data(path string, d arrow.ArrayData) (arrow.ArrayData
 	return array.NewData(d.DataType(), d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
 }
 
-func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d arrow.ArrayData) (out arrow.ArrayData, err error) {
-	b, ok := m.builders[path]
-	if !ok {
-		b = array.NewDictionaryBuilder(m.mem, dt)
-		m.builders[path] = b
-	}
+func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d arrow.ArrayData) (arrow.ArrayData, error) {
 	storage := array.NewData(dt, d.Len(), d.Buffers(), nil, d.NullN(), d.Offset())
 	storage.SetDictionary(d.Dictionary())
 	codes := array.NewDictionaryData(storage)
 	storage.Release()
 	defer codes.Release()
-	values, err := arrowutil.Plain(m.mem, codes)
+	places, err := m.add(path, dt, codes)
+	if errors.Is(err, arrowutil.ErrTooManyValues) {
+		return nil, fmt.Errorf("column %q: the values of all batches do not fit one %s, as an Arrow file needs: %w", path, text.Type(dt), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer places.Release()
+	values, err := laidOut(m.mem, m.merged[path], dt.ValueType)
 	if err != nil {
 		return nil, err
 	}
 	defer values.Release()
-	// The builder panics when the codes of the type are used up.
-	if err := guard(func() error { return b.AppendArray(values) }); err != nil {
-		return nil, fmt.Errorf("column %q: the values of all batches do not fit one %s, as an Arrow file needs: %w", path, text.Type(dt), err)
-	}
-	a := b.NewDictionaryArray()
-	defer a.Release()
-	merged := array.NewData(d.DataType(), a.Len(), a.Data().Buffers(), nil, a.NullN(), 0)
-	merged.SetDictionary(a.Data().Dictionary())
+	merged := array.NewData(d.DataType(), places.Len(), places.Data().Buffers(), nil, places.NullN(), 0)
+	merged.SetDictionary(values.Data())
 	return merged, nil
+}
+
+// add adds the values of an array to the dictionary of a path, and gives the
+// array with codes for that. The caller releases it.
+func (m *dictionaryMerger) add(path string, dt *arrow.DictionaryType, codes *array.Dictionary) (arrow.Array, error) {
+	values, err := arrowutil.Plain(m.mem, codes.Dictionary())
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	rows, entries := usedEntries(codes)
+	fresh, err := arrowutil.Take(m.mem, values, entries)
+	if err != nil {
+		return nil, err
+	}
+	defer fresh.Release()
+	known := int64(0)
+	all := fresh
+	if merged := m.merged[path]; merged != nil {
+		known = int64(merged.Len())
+		if all, err = array.Concatenate([]arrow.Array{merged, fresh}, m.mem); err != nil {
+			return nil, err
+		}
+		defer all.Release()
+	}
+	encoded, err := arrowutil.EncodeDictionary(m.mem, all, &arrow.DictionaryType{IndexType: dt.IndexType, ValueType: values.DataType()})
+	if err != nil {
+		return nil, err
+	}
+	defer encoded.Release()
+	merged := encoded.(*array.Dictionary).Dictionary()
+	merged.Retain()
+	if old := m.merged[path]; old != nil {
+		old.Release()
+	}
+	m.merged[path], m.types[path] = merged, dt.ValueType
+	for i := range rows {
+		if rows[i] >= 0 {
+			rows[i] += known
+		}
+	}
+	return arrowutil.Take(m.mem, encoded.(*array.Dictionary).Indices(), rows)
+}
+
+// usedEntries lists the entries of a dictionary that an array uses, and for each
+// row which of these it has; -1 for null.
+func usedEntries(codes *array.Dictionary) (rows, entries []int64) {
+	slot := make([]int64, codes.Dictionary().Len())
+	rows = make([]int64, codes.Len())
+	for i := range rows {
+		if codes.IsNull(i) {
+			rows[i] = -1
+			continue
+		}
+		at := &slot[codes.GetValueIndex(i)]
+		if *at == 0 {
+			entries = append(entries, int64(codes.GetValueIndex(i)))
+			*at = int64(len(entries))
+		}
+		rows[i] = *at - 1
+	}
+	return rows, entries
+}
+
+// laidOut gives plain values the layout of a type. The caller releases it.
+func laidOut(mem memory.Allocator, values arrow.Array, t arrow.DataType) (arrow.Array, error) {
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		storage, err := laidOut(mem, values, t.StorageType())
+		if err != nil {
+			return nil, err
+		}
+		defer storage.Release()
+		return array.NewExtensionArrayWithStorage(t, storage), nil
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return arrowutil.ToViews(mem, values, t), nil
+	}
+	if !arrow.TypeEqual(values.DataType(), t) {
+		return nil, fmt.Errorf("dictionaries of %s cannot be written as Arrow IPC", text.Type(t))
+	}
+	values.Retain()
+	return values, nil
 }
