@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -131,7 +133,8 @@ func Field(f arrow.Field) string {
 
 // Name is the name of a field, quoted where [ParseSchema] needs it.
 func Name(name string) string {
-	if name == "" || strings.TrimSpace(name) != name || strings.ContainsAny(name, ":,<>()[]\"#\r\n\t") {
+	hidden := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 || !utf8.ValidString(name)
+	if hidden || name == "" || strings.TrimSpace(name) != name || strings.ContainsAny(name, ":,<>()[]\"#\r\n\t") {
 		return strconv.Quote(name)
 	}
 	return name

@@ -48,6 +48,21 @@ func TestTypeText(t *testing.T) {
 	}
 }
 
+// TestHiddenCharacters quotes names with characters that move the cursor or turn
+// the direction of text, and reads them back.
+func TestHiddenCharacters(t *testing.T) {
+	for name, want := range map[string]string{
+		"a\u202eb": `"a\u202eb": int64`, "\x1b[31m": `"\x1b[31m": int64`, "a\u2066": `"a\u2066": int64`, "a\xff": `"a\xff": int64`,
+		"\u200b": `"\u200b": int64`, "żółw": "żółw: int64", "🐢": "🐢: int64",
+	} {
+		f := arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
+		require.Equal(t, want, text.Field(f))
+		got, err := text.ParseSchema(text.Field(f))
+		require.NoError(t, err)
+		require.Equal(t, []arrow.Field{f}, got)
+	}
+}
+
 func FuzzSchema(f *testing.F) {
 	f.Add(`a:list<struct<"b c":decimal(3,1) not null>>`)
 	f.Fuzz(func(t *testing.T, src string) {
