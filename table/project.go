@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Project finds columns by name, for implementations of sources: their schema,
@@ -25,7 +26,7 @@ func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
 	for k, name := range columns {
 		at := s.FieldIndices(name)
 		if len(at) == 0 {
-			return nil, nil, fmt.Errorf("no column named %q", name)
+			return nil, nil, fmt.Errorf("no column named %q%s", name, text.Suggest(name, text.Names(s)))
 		}
 		keep = append(keep, at[0])
 		fields[k] = s.Field(at[0])

@@ -29,6 +29,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -192,7 +193,7 @@ func (s *source) project() error {
 	for _, name := range s.o.Columns {
 		found := all.FieldIndices(name)
 		if len(found) == 0 {
-			return fmt.Errorf("no column named %q", name)
+			return fmt.Errorf("no column named %q%s", name, text.Suggest(name, text.Names(all)))
 		}
 		wanted = append(wanted, found[0])
 		fields = append(fields, all.Field(found[0]))

@@ -11,12 +11,12 @@ package predicate
 
 import (
 	"fmt"
-	"github.com/amudai/amudai-go/internal/engine/ast"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Bound is an expression made ready for the columns of one schema: types are
@@ -212,13 +212,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 		indices := fields.FieldIndices(name)
 		switch at = schema.JoinPath(at, name); len(indices) {
 		case 0:
-			hint := ""
-			for i := range fields.NumFields() {
-				if f := fields.Field(i); strings.EqualFold(f.Name, name) || hint == "" && oneEdit(f.Name, name) {
-					hint = fmt.Sprintf(": is %s meant?", f.Name)
-				}
-			}
-			return c, fmt.Errorf("there is no column %s%s", ast.Shorten(at), hint)
+			return c, fmt.Errorf("there is no column %s%s", ast.Shorten(at), text.Suggest(name, text.Names(fields)))
 		case 1:
 		default:
 			return c, fmt.Errorf("there are several columns %s", ast.Shorten(at))
@@ -376,19 +370,4 @@ func (b *binder) between(n *ast.Node, negate bool) (draft, error) {
 		return draft{}, err
 	}
 	return b.combine(!negate, []draft{lo, hi}), nil
-}
-
-// oneEdit tells whether names, not of a letter or two, differ by a letter that is missing, too
-// many or another one, or by two that changed places.
-func oneEdit(a, b string) bool {
-	if min(len(a), len(b)) < 3 {
-		return false
-	}
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
