@@ -16,6 +16,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/arrowipc"
@@ -121,7 +123,7 @@ func (a *app) benchProgress() func(contender, op string, value float64) {
 	if !a.Progress {
 		return nil
 	}
-	return func(contender, op string, _ float64) { fmt.Fprintf(a.Stderr, "\r\x1b[K%s: %s\r", op, contender) }
+	return func(contender, op string, _ float64) { a.errs.Printf("\r\x1b[K%s: %s\r", op, contender) }
 }
 
 // comparison is a table and how it fares in several formats.
@@ -177,7 +179,7 @@ func (c *comparison) load(ctx context.Context, location, path string, o table.Re
 		return err
 	}
 	if c.bytes > most {
-		c.noticef("only the first %s are used, --memory allows no more", plural(c.data.Rows, "row"))
+		c.noticef("only the first %s are used, --memory allows no more", terminal.Plural(c.data.Rows, "row"))
 	}
 	return nil
 }
@@ -190,7 +192,7 @@ func (c *comparison) prepare() error {
 	schema := c.data.Schema
 	for _, name := range c.columns {
 		if !schema.HasField(name) {
-			return withHint(fmt.Errorf("there is no column %q", name), "amudai schema lists the columns")
+			return withHint(fmt.Errorf("there is no column %q%s", name, text.Suggest(name, text.Names(schema))), "amudai schema lists the columns")
 		}
 	}
 	c.data.Project = c.columns
@@ -227,35 +229,34 @@ func (a *app) rivals() []suite.Contender {
 // show prints the table: a line for each operation, the base in its own unit.
 func (c *comparison) show(r *measure.Result) error {
 	if c.Progress {
-		fmt.Fprint(c.Stderr, "\r\x1b[K")
+		c.errs.Printf("\r\x1b[K")
 	}
-	titles := []string{""}
+	t := terminal.NewTable().Text("")
 	for _, f := range r.Runs {
-		titles = append(titles, ">"+f.Name)
+		t.Numbers(f.Name)
 	}
-	g := newGrid(titles...)
 	for _, op := range append([]string{measure.OpSize}, r.Ops...) {
-		line := []string{c.label(op)}
+		line := []any{c.label(op)}
 		for i, f := range r.Runs {
 			cell := r.Cell(f.Name, op)
 			switch {
 			case i == 0 && op == measure.OpSize:
-				cell = size(f.Size)
+				cell = terminal.Size(f.Size)
 			case i == 0 && !measure.IsShare(op) && !measure.IsPeak(op):
-				cell = duration(time.Duration(f.Median(op) * float64(time.Second)))
+				cell = terminal.Duration(time.Duration(f.Median(op) * float64(time.Second)))
 			}
 			line = append(line, cell)
 		}
-		g.add(line...)
+		t.Row(line...)
 	}
-	fmt.Fprintf(c.Stdout, "%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, of two threads by the clock; %s\n\n", plural(r.Rows, "row"),
-		plural(c.data.Schema.NumFields(), "column"), size(c.bytes), c.options.Edition, c.options.Profile, plural(c.rounds, "round"))
-	if err := c.print(c.Stdout, g); err != nil {
+	c.out.Printf("%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, of two threads by the clock; %s\n\n", terminal.Plural(r.Rows, "row"),
+		terminal.Plural(c.data.Schema.NumFields(), "column"), terminal.Size(c.bytes), c.options.Edition, c.options.Profile, terminal.Plural(c.rounds, "round"))
+	if _, err := c.out.Table(t, ""); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Stdout, "\n%s\nproject reads %s.\n", measure.HandNote, printable(strings.Join(c.data.Project, ", ")))
+	c.out.Printf("\n%s\nproject reads %s.\n", measure.HandNote, strings.Join(c.data.Project, ", "))
 	for _, q := range c.data.Questions {
-		fmt.Fprintf(c.Stdout, "filter and count ask for %s: %s.\n", printable(q.Where), plural(q.Rows, "row"))
+		c.out.Printf("filter and count ask for %s: %s.\n", q.Where, terminal.Plural(q.Rows, "row"))
 	}
 	if c.json == "" {
 		return nil
@@ -266,12 +267,12 @@ func (c *comparison) show(r *measure.Result) error {
 // label is an operation for people.
 func (c *comparison) label(op string) string {
 	what := map[string]string{
-		measure.OpReuse: "scan, memory reused", measure.OpProjectReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + plural(len(c.data.Project), "column"),
+		measure.OpReuse: "scan, memory reused", measure.OpProjectReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + terminal.Plural(len(c.data.Project), "column"),
 		measure.OpFilter + benchName: "filter", measure.OpCount + benchName: "count",
 	}[op]
 	if op == measure.OpTake {
 		q, _ := c.data.Query(op) // it is known: it was measured
-		what = "take " + plural(len(q.Take), "row")
+		what = "take " + terminal.Plural(len(q.Take), "row")
 	}
 	if what == "" {
 		return measure.Title(op)

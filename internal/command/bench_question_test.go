@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 )
 
 // TestQuestionsFitTheData asks of all kinds of columns for what about one row of a hundred
@@ -48,7 +49,7 @@ func TestQuestionsFitTheData(t *testing.T) {
 			d := &suite.Dataset{Schema: s, Batches: []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, rows)}}
 			q, err := questionOf(d, "")
 			require.NoError(t, err)
-			require.Equal(t, want, q.Where+": "+plural(q.Rows, "row"))
+			require.Equal(t, want, q.Where+": "+terminal.Plural(q.Rows, "row"))
 		})
 	}
 }

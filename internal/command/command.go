@@ -19,15 +19,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
@@ -48,6 +54,9 @@ type Env struct {
 	Stderr io.Writer
 	Getenv func(string) string // nil: no variable is set
 
+	// Program is how this program is called, for commands to try; "" is amudai.
+	Program string
+
 	// Width is the width of stdout if that is a terminal, else 0; Progress says
 	// whether stderr is one.
 	Width    int
@@ -63,6 +72,9 @@ func OSEnv() Env {
 			e.Width = w
 		}
 	}
+	if strings.Contains(filepath.ToSlash(os.Args[0]), "/go-build") {
+		e.Program = "go run ./cmd/amudai"
+	}
 	e.Progress = term.IsTerminal(int(os.Stderr.Fd()))
 	return e
 }
@@ -70,7 +82,8 @@ func OSEnv() Env {
 // app is one run of the command.
 type app struct {
 	Env
-	color      bool
+	out        terminal.Screen      // stdout, for people
+	errs       terminal.Screen      // stderr
 	types      arrowmap.ReadOptions // of shards that are read as tables
 	shards     shard.ScanOptions    // what to read of them
 	inputFlags *pflag.FlagSet       // of the command, which an input must take
@@ -84,7 +97,12 @@ func Main(ctx context.Context, env Env) int {
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}
-	a.color = a.Width > 0 && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	if a.Program == "" {
+		a.Program = "amudai"
+	}
+	colors := a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: colors && a.Width > 0}
+	a.errs = terminal.Screen{Out: env.Stderr, Color: colors && a.Progress}
 	root := a.root()
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
@@ -107,8 +125,12 @@ also be http(s) URLs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(err.Error(), ": strconv.")
-		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", text)
+		message, _, _ := strings.Cut(err.Error(), ": strconv.")
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+			message += text.Suggest("--"+unknown.GetSpecifiedName(), flagNames(cmd))
+		}
+		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Looking into shards:"})
 	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
@@ -120,6 +142,9 @@ also be http(s) URLs.`,
 		root.AddCommand(c)
 	}
 	root.AddCommand(a.version())
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
 	return root
 }
 
@@ -157,9 +182,31 @@ func wants(least, most int, what string) cobra.PositionalArgs {
 // noArgs takes no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.HasSubCommands() {
-		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q", args[0])
+		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q%s", args[0], text.Suggest(args[0], commandNames(cmd)))
 	}
 	return wants(0, 0, "no arguments")(cmd, args)
+}
+
+// commandNames are the commands below cmd that help lists.
+func commandNames(cmd *cobra.Command) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() && !yield(c.Name()) {
+				return
+			}
+		}
+	}
+}
+
+// flagNames are the flags of cmd, with their dashes.
+func flagNames(cmd *cobra.Command) iter.Seq[string] {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return slices.Values(names)
 }
 
 // usageError is a mistake in the command line.
@@ -207,28 +254,33 @@ func (a *app) report(ctx context.Context, err error) int {
 	case errors.Is(err, errProblems):
 		return ExitFailure
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.Stderr, "amudai: interrupted")
+		a.errs.Printf("amudai: interrupted\n")
 		return ExitInterrupted
 	case isBrokenPipe(err): // the reader of stdout has seen enough
 		return ExitOK
 	}
-	fmt.Fprintln(a.Stderr, a.paint(red, "amudai:"), errorLine(err))
+	a.printError(err)
 	if errors.As(err, &ue) {
 		return ExitUsage
 	}
 	return ExitFailure
 }
 
+// printError prints an error.
+func (a *app) printError(err error) {
+	a.errs.Printf("%s %s\n", a.errs.Paint(terminal.Red, "amudai:"), errorLine(err))
+}
+
 // errorLine is an error as one line, with its hint.
 func errorLine(err error) string {
-	text := oneLine(err.Error())
+	message := err.Error()
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
-		text += " (hint: " + h.Hint() + ")"
+		message += " (hint: " + h.Hint() + ")"
 	} else if inShard(err) {
-		text += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
+		message += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
 	}
-	return text
+	return terminal.OneLine(message)
 }
 
 // inShard tells whether an error is about bytes of a shard that are damaged. Other
@@ -238,15 +290,11 @@ func inShard(err error) bool {
 	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Place() != ""
 }
 
-// oneLine joins the lines of a text.
-func oneLine(text string) string {
-	lines := strings.FieldsFunc(strings.TrimSpace(text), func(r rune) bool { return r == '\n' || r == '\r' })
-	return printable(strings.Join(lines, "; "))
-}
-
 // notice tells people something that is no error.
 func (a *app) notice(text string) {
-	fmt.Fprintln(a.Stderr, a.paint(dim, "note: "+printable(text)))
+	a.errs.Printf("%s\n", a.errs.Paint(terminal.Dim, "note: "+text))
 }
 
 func (a *app) noticef(format string, args ...any) { a.notice(fmt.Sprintf(format, args...)) }
+
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -70,7 +71,7 @@ type converter struct {
 	total    int64 // rows of all inputs
 	known    bool  // total is something
 	first    table.Source
-	progress *progress
+	progress *terminal.Progress
 }
 
 func (c *converter) run(ctx context.Context) (err error) {
@@ -101,12 +102,12 @@ func (c *converter) run(ctx context.Context) (err error) {
 			err = errors.Join(err, sink.Abort())
 		}
 	}()
-	c.progress = c.startProgress(c.total, c.known, c.write.quiet)
+	c.progress = terminal.StartRows(c.bars(c.write.quiet), c.total, c.known)
 	err = c.copyAll(ctx, sink)
 	if err == nil {
 		err = sink.Close(ctx)
 	}
-	c.progress.end(c.Stderr)
+	err = errors.Join(err, c.progress.End())
 	if err == nil {
 		c.summary()
 	}
@@ -125,6 +126,9 @@ func (c *converter) check() error {
 func checkOutput(location string, force bool) error {
 	if location == "-" || isURL(location) {
 		return nil
+	}
+	if info, err := os.Stat(location); err == nil && info.IsDir() {
+		return withHint(fmt.Errorf("%s is a folder", location), "name a file in it")
 	}
 	if _, err := os.Lstat(location); err == nil && !force {
 		return creating(location, fs.ErrExist)
@@ -209,7 +213,7 @@ func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table
 func (c *converter) checkInput(s *arrow.Schema, location string) error {
 	fields := c.schema.Fields()
 	if s.NumFields() != len(fields) {
-		return fmt.Errorf("%s has %s, %s has %d: inputs must have the same columns", location, plural(s.NumFields(), "column"), c.inputs[0], len(fields))
+		return fmt.Errorf("%s has %s, %s has %d: inputs must have the same columns", location, terminal.Plural(s.NumFields(), "column"), c.inputs[0], len(fields))
 	}
 	changed := false
 	for i, f := range fields {
@@ -283,7 +287,7 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink)
 		if len(c.inputs) == 1 {
 			total, known = b.total, b.known // estimates get better
 		}
-		c.progress.add(n, total, known)
+		c.progress.Add(n, total, known)
 	}
 	return ctx.Err()
 }
@@ -358,19 +362,19 @@ func (c *converter) summary() {
 	if !c.Progress || c.write.quiet {
 		return
 	}
-	line := c.progress.rate()
+	line := c.progress.Rate()
 	if c.output == "-" {
-		fmt.Fprintln(c.Stderr, line)
+		c.errs.Printf("%s\n", line)
 		return
 	}
 	line += " → " + c.output
 	if info, err := os.Stat(c.output); err == nil && c.shard.Layout == shard.SingleFile {
-		line += ", " + size(info.Size())
+		line += ", " + terminal.Size(info.Size())
 		if from := c.inputBytes(); from > 0 {
-			line += " (from " + size(from) + ")"
+			line += " (from " + terminal.Size(from) + ")"
 		}
 	}
-	fmt.Fprintln(c.Stderr, line)
+	c.errs.Printf("%s\n", line)
 }
 
 func (c *converter) inputBytes() (n int64) {

@@ -3,15 +3,15 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/inspect"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/shard"
 )
 
 // lookers are the commands that look into shards.
@@ -42,77 +42,86 @@ func (a *app) schema() *cobra.Command {
 
 // printStored prints the schema tree of a shard.
 func (a *app) printStored(ctx context.Context, location string) error {
+	return a.withShard(ctx, location, func(s *shard.Shard) error { return inspect.StoredTypes(a.out, s) })
+}
+
+// withShard calls f with an open shard.
+func (a *app) withShard(ctx context.Context, location string, f func(*shard.Shard) error) (err error) {
 	s, err := openShard(ctx, location, a.types)
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	g := newGrid(">id", "column", "stored type", "extended type")
-	err = walkSchema(s.Schema(), func(n schema.Node, path string, depth int) error {
-		label, err := n.Label()
-		g.add(strconv.Itoa(int(n.ID())), strings.Repeat("  ", depth)+printable(displayName(n)), storedType(n), printable(label))
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return a.print(a.Stdout, g)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return f(s)
 }
 
-// displayName is the name of a node; items of lists have none.
-func displayName(n schema.Node) string {
-	if n.Name() == "" {
-		return "(item)"
+func (a *app) inspect() *cobra.Command {
+	var o inspect.Options
+	cmd := &cobra.Command{
+		Use:   "inspect SHARD",
+		Short: "Show how a shard is built",
+		Long: `inspect shows what a shard consists of: an overview; with -v its stripes and columns; with -vv
+the buffers of each column with their encodings; with -vvv every block with its encoding tree.
+--hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
+--column limit it to parts.`,
+		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
+  amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]`,
+		Args: wants(1, 1, "one shard"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withShard(cmd.Context(), args[0], func(s *shard.Shard) error {
+				for _, i := range o.Stripes {
+					if i < 0 || i >= s.NumStripes() {
+						return usagef("", "--stripe %d: the shard has %s", i, terminal.Plural(s.NumStripes(), "stripe"))
+					}
+				}
+				return columnHint(inspect.Shard(cmd.Context(), a.out, s, o))
+			})
+		},
 	}
-	return n.Name()
+	cmd.Flags().CountVarP(&o.Verbose, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")
+	cmd.Flags().BoolVar(&o.Hex, "hex", false, "dump the bytes with their meaning")
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
+	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes, from 0")
+	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns and what is inside them, by path")
+	return cmd
 }
 
-// storedType is the basic type with its sign or size.
-func storedType(n schema.Node) string {
-	t := n.Type()
-	switch t {
-	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
-		if !n.Signed() {
-			return "U" + t.String()
-		}
-	case schema.FixedSizeBinary, schema.FixedSizeList:
-		return fmt.Sprintf("%s[%d]", t, n.FixedSize())
+func (a *app) stats() *cobra.Command {
+	var o inspect.StatsOptions
+	cmd := &cobra.Command{
+		Use:   "stats SHARD",
+		Short: "Show statistics and sizes of the columns",
+		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
+encodings, and its share of the file. Counts and ranges come from the shard's statistics, distinct
+values from its dictionaries where these hold all values; ≈ marks estimates. amudai verify checks
+statistics against the data.`,
+		Args: wants(1, 1, "one shard"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withShard(cmd.Context(), args[0], func(s *shard.Shard) error {
+				return columnHint(inspect.Stats(cmd.Context(), a.out, s, o))
+			})
+		},
 	}
-	return t.String()
+	cmd.Flags().StringSliceVar(&o.Columns, "columns", nil, "only these columns and what is inside them, by path")
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&o.Details, "details", false, "all statistics, one a line")
+	return cmd
 }
 
-// walkSchema visits every node, parents first.
-func walkSchema(s *schema.Schema, visit func(n schema.Node, path string, depth int) error) error {
-	for i := range s.NumFields() {
-		n, err := s.Field(i)
-		if err != nil {
-			return err
-		}
-		if err := walkNode(n, schema.JoinPath("", n.Name()), 0, visit); err != nil {
-			return err
-		}
+// columnHint tells where the names of columns are to be seen, if one does not exist.
+func columnHint(err error) error {
+	if errors.Is(err, schema.ErrNoField) {
+		return withHint(err, "amudai schema lists the columns")
 	}
-	return nil
+	return err
 }
 
-func walkNode(n schema.Node, path string, depth int, visit func(schema.Node, string, int) error) error {
-	if err := visit(n, path, depth); err != nil {
-		return err
+// bars is where progress bars go, nil if they are not wanted.
+func (a *app) bars(quiet bool) io.Writer {
+	if quiet || !a.Progress {
+		return nil
 	}
-	for i := range n.NumChildren() {
-		c, err := n.Child(i)
-		if err != nil {
-			return err
-		}
-		name := c.Name()
-		if name == "" {
-			name = "item"
-		}
-		if err := walkNode(c, schema.JoinPath(path, name), depth+1, visit); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.Stderr
 }
 
 // printSchema prints the Arrow schema of a table in any format.
@@ -125,6 +134,5 @@ func (a *app) printSchema(ctx context.Context, location string, r readFlags) err
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(a.Stdout, text.Schema(src.Schema()))
-	return errors.Join(err, src.Close())
+	return errors.Join(a.out.Printf("%s", terminal.Lines(text.Schema(src.Schema()))), src.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -364,19 +365,44 @@ func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	out := ok(t, "demo")
-	for _, want := range []string{"100,000 US flights", "size", "write", "scan all", "look up row 77,777", "same values"} {
+	for _, want := range []string{"100,000 US flights", "edition 2026", "edition reference", "size", "write", "scan all columns", "scan origin, delay", "filter origin = 'SFO'",
+		"look up 1 row", "look up 1,000 rows", "same values", "amudai demo --keep flights "} {
 		require.Contains(t, out, want)
 	}
 	left, err := os.ReadDir(temp)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	keep := filepath.Join(t.TempDir(), "kept")
-	require.Contains(t, ok(t, "demo", "--keep", keep), "amudai inspect -vv "+keep)
-	require.FileExists(t, filepath.Join(keep, "flights.amudai.shard"))
+	// What is proposed works on the files that were kept.
+	_, lines, found := strings.Cut(ok(t, "demo", "--keep", keep), "\nTry next:\n")
+	require.True(t, found)
+	require.Contains(t, lines, "  amudai scan "+keep)
+	for _, line := range strings.Split(strings.TrimSuffix(lines, "\n"), "\n") {
+		line, _, _ = strings.Cut(line, "    #")
+		args := quoted(line)
+		if args[0] == "bench" {
+			require.FileExists(t, args[1])
+			continue
+		}
+		ok(t, args...)
+	}
+}
+
+// quoted are the words of a command line behind the name of the program, with quotes as in a shell.
+func quoted(line string) (args []string) {
+	for i, part := range strings.Split(strings.TrimPrefix(line, "  amudai "), "\"") {
+		if i%2 == 1 {
+			args = append(args, part)
+			continue
+		}
+		args = append(args, strings.Fields(part)...)
+	}
+	return args
 }
 
 func TestVersion(t *testing.T) {
 	require.Regexp(t, `^amudai 0\.1\.0 \(go1\.\d+.*\), editions reference and 2026\n$`, ok(t, "version"))
+	require.Equal(t, ok(t, "version"), ok(t, "--version"))
 	require.Contains(t, ok(t, "completion", "bash"), "bash completion")
 	require.Contains(t, ok(t), "Usage:")
 	require.Contains(t, ok(t, "help", "convert"), "amudai convert IN... OUT")
@@ -474,4 +500,45 @@ func TestHTTP(t *testing.T) {
 	require.Equal(t, command.ExitFailure, r.code)
 	require.Contains(t, r.errout, "missing.csv does not exist")
 	require.Equal(t, command.ExitFailure, run(t, "convert", "a.csv", server.URL+"/b.csv").code)
+}
+
+// TestStatsCountsExactly counts the values of dictionaries and constants of several stripes.
+func TestStatsCountsExactly(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var rows strings.Builder
+	rows.WriteString("code,kind,free\n")
+	for i := range 60_000 {
+		code, kind := "", "a single value"
+		if i%7 > 0 {
+			code = fmt.Sprintf("a code of some length with the number %d", i*i%229+i/20_000)
+		}
+		if i >= 20_000 {
+			kind = fmt.Sprintf("a kind of %d", i%5)
+		}
+		fmt.Fprintf(&rows, "%s,%s,text %d\n", code, kind, i)
+	}
+	require.NoError(t, os.WriteFile("a.csv", []byte(rows.String()), 0o644))
+	ok(t, "convert", "-q", "a.csv", "a.amudai.shard", "--stripe-rows", "20000")
+	codes := map[string]bool{}
+	for i := range 60_000 {
+		if i%7 > 0 {
+			codes[fmt.Sprintf("a code of some length with the number %d", i*i%229+i/20_000)] = true
+		}
+	}
+	var stats []struct {
+		Path      string
+		Distinct  int
+		Estimate  bool `json:"distinct_is_estimate"`
+		Encodings []struct{ Encoding string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "stats", "--json", "a.amudai.shard")), &stats))
+	require.Contains(t, fmt.Sprint(stats[0].Encodings), "value dictionary")
+	require.Equal(t, len(codes), stats[0].Distinct)
+	require.False(t, stats[0].Estimate)
+	require.Equal(t, 6, stats[1].Distinct, "five of dictionaries, and the constant of the first stripe")
+	require.False(t, stats[1].Estimate)
+	require.True(t, stats[2].Estimate)
+	require.InEpsilon(t, 60_000, stats[2].Distinct, 0.05)
+	require.LessOrEqual(t, stats[2].Distinct, 60_000)
+	require.Contains(t, ok(t, "stats", "a.amudai.shard"), "≈")
 }

@@ -3,15 +3,14 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text/values"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -202,7 +201,7 @@ const (
 type tableSink struct {
 	*app
 	schema *arrow.Schema
-	grid   *grid
+	table  *terminal.Table // nil until it has rows
 	rows   int64
 }
 
@@ -213,20 +212,20 @@ func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 		columns[i] = values.Text(c)
 	}
 	for row := range int(b.NumRows()) {
-		if s.grid == nil {
+		if s.table == nil {
 			s.start()
 		}
-		cells := make([]string, len(columns))
+		cells := make([]any, len(columns))
 		for i, c := range b.Columns() {
 			if values.IsNull(c, row) {
 				cells[i] = nullText
 				continue
 			}
-			cells[i] = printable(string(columns[i](nil, row)))
+			cells[i] = string(columns[i](nil, row))
 		}
-		s.grid.add(cells...)
+		s.table.Row(cells...)
 		s.rows++
-		if len(s.grid.rows) == tableRows {
+		if s.table.Len() == tableRows {
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -239,14 +238,15 @@ func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 }
 
 func (s *tableSink) start() {
-	titles := make([]string, s.schema.NumFields())
-	for i, f := range s.schema.Fields() {
-		titles[i] = f.Name
+	s.table = terminal.NewTable()
+	s.table.Widest = cellWidth
+	for _, f := range s.schema.Fields() {
 		if isNumber(f.Type) {
-			titles[i] = ">" + f.Name
+			s.table.Numbers(f.Name)
+		} else {
+			s.table.Text(f.Name)
 		}
 	}
-	s.grid = newGrid(titles...)
 }
 
 func isNumber(t arrow.DataType) bool {
@@ -255,47 +255,15 @@ func isNumber(t arrow.DataType) bool {
 }
 
 func (s *tableSink) flush() error {
-	if s.grid == nil {
+	if s.table == nil {
 		return nil
 	}
-	g := s.grid
-	s.grid = nil
-	hidden := 0
-	if s.Width > 0 {
-		g, hidden = g.fit(s.Width)
+	hidden, err := s.out.Table(s.table, "")
+	s.table = nil
+	if err == nil && hidden > 0 {
+		err = s.out.Printf("%s\n", s.out.Paint(terminal.Dim, "… and "+terminal.Plural(hidden, "more column")+": --columns chooses"))
 	}
-	if err := s.print(s.Stdout, g); err != nil {
-		return err
-	}
-	if hidden > 0 {
-		_, err := fmt.Fprintln(s.Stdout, s.paint(dim, "… and "+plural(hidden, "more column")+": --columns chooses"))
-		return err
-	}
-	return nil
-}
-
-// fit leaves out the last columns that do not fit on the screen, and cuts the
-// cells of the others.
-func (g *grid) fit(width int) (*grid, int) {
-	used, keep := 0, 0
-	for i, title := range g.titles {
-		g.most[i] = cellWidth
-		w := text.StringWidthWithoutEscSequences(printable(title))
-		for _, r := range g.rows {
-			w = max(w, min(cellWidth, text.StringWidthWithoutEscSequences(r[i])))
-		}
-		if used+w > width && i > 0 {
-			break
-		}
-		used += w + 2
-		keep = i + 1
-	}
-	hidden := len(g.titles) - keep
-	g.titles, g.right, g.most = g.titles[:keep], g.right[:keep], g.most[:keep]
-	for i, r := range g.rows {
-		g.rows[i] = r[:keep]
-	}
-	return g, hidden
+	return err
 }
 
 // Close implements [table.Sink].

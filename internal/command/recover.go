@@ -2,14 +2,13 @@ package command
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -45,10 +44,8 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 	if err != nil {
 		return err
 	}
-	if !isURL(in) {
-		if _, err := firstBytes(in); err != nil {
-			return missing(in, err)
-		}
+	if err := checkShardFile(in); err != nil {
+		return err
 	}
 	if err := checkOutput(out, f.force); err != nil {
 		return err
@@ -76,16 +73,16 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 // recoverText says what was found, lost and saved.
 func (a *app) recoverText(out string, r *shard.RecoverReport, f recoverFlags, done bool) {
 	if r.OpenErr != nil {
-		fmt.Fprintln(a.Stdout, "the end of the shard is damaged:", oneLine(r.OpenErr.Error()))
+		a.out.Printf("the end of the shard is damaged: %s\n", terminal.OneLine(r.OpenErr.Error()))
 	}
 	for _, l := range r.Lost {
-		fmt.Fprintf(a.Stdout, "%s stripe %d with %s\n", a.paint(red, "lost:"), l.Stripe, plural(l.Rows, "row"))
+		a.out.Printf("%s stripe %d with %s\n", a.out.Paint(terminal.Red, "lost:"), l.Stripe, terminal.Plural(l.Rows, "row"))
 		for i, p := range l.Problems {
 			if i == f.maxProblemLines {
-				fmt.Fprintf(a.Stdout, "      and %s\n", plural(len(l.Problems)-i, "more problem"))
+				a.out.Printf("      and %s\n", terminal.Plural(len(l.Problems)-i, "more problem"))
 				break
 			}
-			fmt.Fprintf(a.Stdout, "      %s\n", oneLine(p.String()))
+			a.out.Printf("      %s\n", terminal.OneLine(p.String()))
 		}
 	}
 	if len(r.Missing) > 0 {
@@ -93,13 +90,13 @@ func (a *app) recoverText(out string, r *shard.RecoverReport, f recoverFlags, do
 		for i, m := range r.Missing {
 			names[i] = strconv.Itoa(m)
 		}
-		fmt.Fprintf(a.Stdout, "%s nothing is left of stripe %s\n", a.paint(red, "lost:"), strings.Join(names, ", "))
+		a.out.Printf("%s nothing is left of stripe %s\n", a.out.Paint(terminal.Red, "lost:"), strings.Join(names, ", "))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintf(a.Stdout, "%s damaged\n", plural(r.Damaged, "recovery record"))
+		a.out.Printf("%s damaged\n", terminal.Plural(r.Damaged, "recovery record"))
 	}
 	if done {
-		fmt.Fprintf(a.Stdout, "saved %s of %d found, %s, in %s\n", plural(r.Saved, "stripe"), r.Found, plural(r.Rows, "row"), printable(out))
+		a.out.Printf("saved %s of %d found, %s, in %s\n", terminal.Plural(r.Saved, "stripe"), r.Found, terminal.Plural(r.Rows, "row"), out)
 	}
 }
 
@@ -113,13 +110,10 @@ func (a *app) recoverJSON(out string, r *shard.RecoverReport, err error) error {
 		"lost": lost, "missing": slices.Clip(append([]int{}, r.Missing...)), "damaged_records": r.Damaged,
 	}
 	if r.OpenErr != nil {
-		j["end"] = oneLine(r.OpenErr.Error())
+		j["end"] = terminal.OneLine(r.OpenErr.Error())
 	}
 	if err != nil {
-		j["error"] = oneLine(err.Error())
+		j["error"] = terminal.OneLine(err.Error())
 	}
-	e := json.NewEncoder(a.Stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(j)
+	return terminal.JSON(a.Stdout, j)
 }

@@ -3,12 +3,14 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard"
 )
 
 // scanFlags are those of scan.
@@ -76,7 +78,7 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 			n = min(n, f.limit)
 		}
 		if err == nil {
-			_, err = fmt.Fprintln(a.Stdout, n)
+			err = a.out.Printf("%d\n", n)
 		}
 		return err
 	}
@@ -92,7 +94,30 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 		err = withHint(err, "amudai schema lists the columns")
 	}
 	if err == nil {
-		_, err = fmt.Fprint(a.Stdout, x)
+		err = a.out.Printf("%s", explanation(x))
 	}
 	return err
+}
+
+// explanation is an explanation as lines that are safe to print: names of columns may have
+// line ends, too.
+func explanation(x *shard.Explanation) terminal.Styled {
+	safe := *x
+	names := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			out[i] = terminal.Printable(name)
+		}
+		return out
+	}
+	safe.Columns, safe.Looks, safe.Filter = names(x.Columns), names(x.Looks), terminal.Printable(x.Filter)
+	safe.Stripes = slices.Clone(x.Stripes)
+	for i := range safe.Stripes {
+		s := &safe.Stripes[i]
+		s.Steps = slices.Clone(s.Steps)
+		for k := range s.Steps {
+			s.Steps[k].Note = terminal.Printable(s.Steps[k].Note)
+		}
+	}
+	return terminal.Lines(safe.String())
 }

@@ -19,21 +19,32 @@ import (
 
 // openShard opens a shard, and says what else a file is.
 func openShard(ctx context.Context, location string, types arrowmap.ReadOptions) (*shard.Shard, error) {
-	if location == "-" {
-		return nil, withHint(errors.New("this reads a shard here and there, which standard input does not allow"), "save it to a file first")
-	}
-	if !isURL(location) {
-		if info, err := os.Stat(location); err != nil {
-			return nil, missing(location, err)
-		} else if info.IsDir() {
-			return nil, errors.New(location + " is a folder")
-		}
+	if err := checkShardFile(location); err != nil {
+		return nil, err
 	}
 	s, err := shard.Open(ctx, location, shard.OpenOptions{Types: types})
 	if err != nil {
 		return nil, wrongFormat(missing(location, err), location, shardFormat())
 	}
 	return s, nil
+}
+
+// checkShardFile tells in plain words why a location cannot be opened as a shard.
+func checkShardFile(location string) error {
+	switch {
+	case location == "-":
+		return withHint(errors.New("a shard is read here and there, which standard input does not allow"), "save it to a file first")
+	case isURL(location):
+		return nil
+	}
+	info, err := os.Stat(location)
+	if err != nil {
+		return missing(location, err)
+	}
+	if info.IsDir() {
+		return errors.New(location + " is a folder")
+	}
+	return nil
 }
 
 func shardFormat() table.Format {

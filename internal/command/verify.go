@@ -2,14 +2,13 @@ package command
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -25,16 +24,22 @@ func (a *app) verify() *cobra.Command {
 		Short: "Check shards against themselves",
 		Long: `verify checks every checksum, reference, count, statistic, dictionary order, filter and index of a
 shard against its data, and says what it checked. Exit code 1 means that problems were found;
-each is one line with its place and offset. Notes are peculiarities that make no value wrong.`,
+each is one line with its place and offset. Notes are peculiarities that make no value wrong. A shard
+that cannot be opened is an error, after which the others are checked. Standard input cannot be
+verified: save it to a file first.`,
 		Args: wants(1, -1, "one or more shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false
 			for _, location := range args {
 				ok, err := a.runVerify(cmd.Context(), location, f)
-				if err != nil {
+				var wrong usageError
+				if errors.As(err, &wrong) || isBrokenPipe(err) || cmd.Context().Err() != nil {
 					return err
 				}
-				failed = failed || !ok
+				if err != nil {
+					a.printError(err)
+				}
+				failed = failed || !ok || err != nil
 			}
 			if failed {
 				return errProblems
@@ -54,17 +59,15 @@ func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok
 	if f.most <= 0 || f.parallel < 0 {
 		return false, usagef("", "--max and --parallel are numbers above 0")
 	}
-	if !isURL(location) {
-		if _, err := firstBytes(location); err != nil {
-			return false, missing(location, err)
-		}
+	if err := checkShardFile(location); err != nil {
+		return false, err
 	}
-	p := a.startProgress(0, true, f.quiet || f.json)
+	p := terminal.StartColumns(a.bars(f.quiet || f.json))
 	report, err := shard.Verify(ctx, location, shard.VerifyOptions{
 		MetadataOnly: f.metadata, MaxFindings: f.most, Parallelism: f.parallel,
-		Progress: func(done, total int) { p.set(done, total) },
+		Progress: func(done, total int) { p.Set(done, total) },
 	})
-	p.end(a.Stderr)
+	err = errors.Join(err, p.End())
 	if err != nil {
 		return false, missing(location, err)
 	}
@@ -72,13 +75,13 @@ func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok
 		return report.OK(), a.verifyJSON(location, report)
 	}
 	for _, x := range report.Problems {
-		fmt.Fprintln(a.Stdout, a.paint(red, "problem:"), oneLine(x.String()))
+		a.out.Printf("%s %s\n", a.out.Paint(terminal.Red, "problem:"), terminal.OneLine(x.String()))
 	}
 	if f.quiet {
 		return report.OK(), nil
 	}
 	for _, x := range report.Notes {
-		fmt.Fprintln(a.Stdout, a.paint(dim, "note:"), oneLine(x.String()))
+		a.out.Printf("%s %s\n", a.out.Paint(terminal.Dim, "note:"), terminal.OneLine(x.String()))
 	}
 	a.verdict(location, report, f)
 	return report.OK(), nil
@@ -89,7 +92,7 @@ func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
 	var parts []string
 	add := func(n int, one string) {
 		if n > 0 {
-			parts = append(parts, plural(n, one))
+			parts = append(parts, terminal.Plural(n, one))
 		}
 	}
 	add(r.Stripes, "stripe")
@@ -98,33 +101,33 @@ func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
 	add(r.Buffers, "buffer")
 	add(r.Blocks, "block")
 	if r.Values > 0 {
-		parts = append(parts, plural(r.Values, "value"))
+		parts = append(parts, terminal.Plural(r.Values, "value"))
 	}
 	add(r.Constants, "constant")
 	if r.Dictionaries > 0 {
-		parts = append(parts, plural(r.Dictionaries, "dictionary"))
+		parts = append(parts, terminal.Plural(r.Dictionaries, "dictionary"))
 	}
 	add(r.RangeIndexes, "range index")
 	add(r.Filters, "filter")
 	add(r.Sketches, "sketch")
 	add(r.Statistics, "descriptor")
-	outcome := a.paint(green, "sound")
+	outcome := a.out.Paint(terminal.Green, "sound")
 	switch {
 	case r.Truncated:
-		outcome = a.paint(red, "more than "+plural(len(r.Problems), "problem"))
+		outcome = a.out.Paint(terminal.Red, "more than "+terminal.Plural(len(r.Problems), "problem"))
 	case !r.OK():
-		outcome = a.paint(red, plural(len(r.Problems), "problem"))
+		outcome = a.out.Paint(terminal.Red, terminal.Plural(len(r.Problems), "problem"))
 	case f.metadata:
-		outcome = a.paint(green, "metadata sound")
+		outcome = a.out.Paint(terminal.Green, "metadata sound")
 	}
 	checked := "nothing could be checked"
 	if len(parts) > 0 {
 		checked = "checked " + strings.Join(parts, ", ")
 	}
 	if r.Unchecked > 0 {
-		checked += "; " + count(r.Unchecked) + " could not be checked, see the notes"
+		checked += "; " + terminal.Count(r.Unchecked) + " could not be checked, see the notes"
 	}
-	fmt.Fprintf(a.Stdout, "%s: %s; %s\n", printable(location), outcome, checked)
+	a.out.Printf("%s: %s; %s\n", location, outcome, checked)
 }
 
 // findingJSON is a finding for programs.
@@ -140,10 +143,7 @@ type findingJSON struct {
 }
 
 func (a *app) verifyJSON(location string, r *shard.Report) error {
-	e := json.NewEncoder(a.Stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(map[string]any{
+	return terminal.JSON(a.Stdout, map[string]any{
 		"location": location, "sound": r.OK(), "truncated": r.Truncated,
 		"problems": findings(r.Problems), "notes": findings(r.Notes),
 		"checked": map[string]any{
@@ -158,7 +158,7 @@ func (a *app) verifyJSON(location string, r *shard.Report) error {
 func findings(list []shard.Finding) []findingJSON {
 	out := []findingJSON{}
 	for _, x := range list {
-		j := findingJSON{Text: oneLine(x.String())}
+		j := findingJSON{Text: terminal.OneLine(x.String())}
 		var e *fault.Error
 		if errors.As(x.Err, &e) {
 			j.Artifact, j.Element, j.Column, j.Buffer = e.Artifact, e.Place(), e.Column, e.Buffer

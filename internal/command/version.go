@@ -17,18 +17,20 @@ func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version and what it was built from",
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			revision := ""
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-						revision = ", revision " + s.Value[:12]
-					}
-				}
-			}
-			_, err := fmt.Fprintf(a.Stdout, "amudai %s (%s %s/%s%s), editions %s and %s\n",
-				Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision, edition.Reference, edition.E2026)
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return a.out.Printf("%s\n", versionText()) },
 	}
+}
+
+// versionText is the version and what it was built from.
+func versionText() string {
+	revision := ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				revision = ", revision " + s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("amudai %s (%s %s/%s%s), editions %s and %s",
+		Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, revision, edition.Reference, edition.E2026)
 }

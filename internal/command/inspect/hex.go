@@ -1,4 +1,4 @@
-package command
+package inspect
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/describe"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -33,7 +34,7 @@ type region struct {
 // artifact. --column and --stripe limit it to buffers of those.
 func (in *inspector) hex(ctx context.Context) error {
 	var regions []region
-	partial := len(in.flags.columns) > 0 || len(in.flags.stripes) > 0
+	partial := len(in.flags.Columns) > 0 || len(in.flags.Stripes) > 0
 	if !partial {
 		in.marks(&regions)
 		if err := in.messages(ctx, &regions); err != nil {
@@ -41,7 +42,7 @@ func (in *inspector) hex(ctx context.Context) error {
 		}
 	}
 	for i := range in.shard.NumStripes() {
-		if len(in.flags.stripes) > 0 && !slices.Contains(in.flags.stripes, i) {
+		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
 			continue
 		}
 		if err := in.bufferRegions(ctx, in.shard.Stripe(i), &regions); err != nil {
@@ -58,13 +59,13 @@ func (in *inspector) hex(ctx context.Context) error {
 	for _, r := range regions {
 		if r.artifact.Name() != name {
 			name, at = r.artifact.Name(), 0
-			fmt.Fprintf(in.Stdout, "%s\n", in.paint(bold, printable(name)))
+			in.out.Printf("%s\n", in.out.Paint(terminal.Bold, terminal.Printable(name)))
 		}
 		if !partial && r.start > at {
-			fmt.Fprintf(in.Stdout, "\n%08x  %s\n", at, in.paint(dim, fmt.Sprintf("%d bytes that nothing refers to: padding, or a recovery record", r.start-at)))
+			in.out.Printf("\n%08x  %s\n", at, in.out.Paint(terminal.Dim, fmt.Sprintf("%d bytes that nothing refers to: padding, or a recovery record", r.start-at)))
 		}
 		at = max(at, r.end)
-		fmt.Fprintf(in.Stdout, "\n%08x  %s, %s\n", r.start, in.paint(cyan, printable(r.title)), plural(r.end-r.start, "byte"))
+		in.out.Printf("\n%08x  %s, %s\n", r.start, in.out.Paint(terminal.Cyan, terminal.Printable(r.title)), terminal.Plural(r.end-r.start, "byte"))
 		if err := in.region(ctx, r); err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (in *inspector) region(ctx context.Context, r region) error {
 		err = in.plainHex(ctx, r.artifact, r.start, r.end, "")
 	}
 	if err != nil && ctx.Err() == nil {
-		_, err = fmt.Fprintf(in.Stdout, "          %s\n", in.paint(red, "! "+errorLine(err)))
+		err = in.out.Printf("          %s\n", in.out.Paint(terminal.Red, "! "+terminal.OneLine(err.Error())))
 	}
 	return err
 }
@@ -99,7 +100,7 @@ func (in *inspector) messages(ctx context.Context, regions *[]region) error {
 	seen := map[string]bool{}
 	return in.shard.File().Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err != nil {
-			fmt.Fprintf(in.Stdout, "%s\n", in.paint(red, "! "+errorLine(err)))
+			in.out.Printf("%s\n", in.out.Paint(terminal.Red, "! "+terminal.OneLine(err.Error())))
 			return nil
 		}
 		key := fmt.Sprintf("%s:%d", m.Artifact.Name(), m.Range.Start)
@@ -136,7 +137,7 @@ func (in *inspector) message(ctx context.Context, m shardfile.MessageRef) error 
 	text := prototext.MarshalOptions{Multiline: true, Indent: "  "}.Format(msg)
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		if line != "" {
-			fmt.Fprintf(in.Stdout, "          %s\n", in.paint(dim, clipLine(strings.ReplaceAll(line, ":  ", ": "))))
+			in.out.Printf("          %s\n", in.out.Paint(terminal.Dim, clipLine(strings.ReplaceAll(line, ":  ", ": "))))
 		}
 	}
 	return nil
@@ -183,10 +184,10 @@ func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, re
 func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) error {
 	v := blockVisitor{checksums: b.GetBlockChecksums(), kind: kindOf(n, e, b.GetKind())}
 	err := v.visit(ctx, st, n, b, func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error {
-		fmt.Fprintf(in.Stdout, "%08x  %s %s\n", bi.Offset, in.paint(bold, fmt.Sprintf("block %d:", bi.Index)),
-			fmt.Sprintf("%s from %s, %s", plural(bi.Values, "value"), count(bi.First), plural(bi.Bytes, "byte")))
+		in.out.Printf("%08x  %s %s\n", bi.Offset, in.out.Paint(terminal.Bold, fmt.Sprintf("block %d:", bi.Index)),
+			fmt.Sprintf("%s from %s, %s", terminal.Plural(bi.Values, "value"), terminal.Count(bi.First), terminal.Plural(bi.Bytes, "byte")))
 		if tree == nil {
-			fmt.Fprintf(in.Stdout, "          %s\n", in.paint(red, "! "+bi.Error))
+			in.out.Printf("          %s\n", in.out.Paint(terminal.Red, "! "+bi.Error))
 			in.hexLines(raw, bi.Offset, "  ")
 			return nil
 		}
@@ -203,7 +204,7 @@ func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n sche
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(in.Stdout, "%08x  %s\n", m.GetStart(), in.paint(bold, "block map"))
+	in.out.Printf("%08x  %s\n", m.GetStart(), in.out.Paint(terminal.Bold, "block map"))
 	return in.plainHex(ctx, r, int64(m.GetStart()), int64(m.GetEnd()), "  ")
 }
 
@@ -212,16 +213,16 @@ func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n sche
 func (in *inspector) blockHex(raw []byte, bi blockInfo, blk block.Block, tree *describe.Node) error {
 	in.hexLines(raw[:block.HeaderLen], bi.Offset, "  ")
 	if len(blk.Presence) > 0 {
-		fmt.Fprintf(in.Stdout, "%08x    presence\n", bi.Offset+block.HeaderLen)
+		in.out.Printf("%08x    presence\n", bi.Offset+block.HeaderLen)
 		in.hexLines(blk.Presence, bi.Offset+block.HeaderLen, "  ")
 	}
-	fmt.Fprintf(in.Stdout, "%08x    values\n", bi.Offset+int64(blk.ValuesOffset))
+	in.out.Printf("%08x    values\n", bi.Offset+int64(blk.ValuesOffset))
 	var b strings.Builder
 	if err := describe.Dump(&b, blk.Values, tree); err != nil {
 		return err
 	}
 	for _, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
-		fmt.Fprintf(in.Stdout, "      %s\n", strings.TrimRight(line, " "))
+		in.out.Printf("      %s\n", strings.TrimRight(line, " "))
 	}
 	return nil
 }
@@ -237,7 +238,7 @@ func (in *inspector) plainHex(ctx context.Context, r storage.Reader, start, end 
 	}
 	in.hexLines(raw, start, indent)
 	if rest := end - start - int64(len(raw)); rest > 0 {
-		fmt.Fprintf(in.Stdout, "          %s… %s more\n", indent, plural(rest, "byte"))
+		in.out.Printf("          %s… %s more\n", indent, terminal.Plural(rest, "byte"))
 	}
 	return nil
 }
@@ -252,6 +253,6 @@ func (in *inspector) hexLines(b []byte, at int64, indent string) {
 				chars[k] = '.'
 			}
 		}
-		fmt.Fprintf(in.Stdout, "%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), chars)
+		in.out.Printf("%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), string(chars))
 	}
 }

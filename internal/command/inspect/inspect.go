@@ -1,16 +1,16 @@
-package command
+// Package inspect shows what is in a shard: how it is built, down to bytes, and the
+// statistics and sizes of its columns.
+package inspect
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/shard"
@@ -52,92 +52,68 @@ type stripeInfo struct {
 
 // columnInfo is one schema node in one stripe.
 type columnInfo struct {
-	ID        uint32       `json:"id"`
-	Path      string       `json:"path"`
-	Type      string       `json:"type"`
-	Missing   bool         `json:"missing,omitempty"` // the stripe lacks it: all null
-	Positions uint64       `json:"positions"`
-	Nulls     *uint64      `json:"nulls,omitempty"`
-	Constant  any          `json:"constant,omitempty"`
-	Distinct  *uint64      `json:"distinct,omitempty"`
-	Bytes     int64        `json:"bytes"`
-	Buffers   []bufferInfo `json:"buffers,omitempty"` // from -vv
+	ID        uint32  `json:"id"`
+	Path      string  `json:"path"`
+	Type      string  `json:"type"`
+	Missing   bool    `json:"missing,omitempty"` // the stripe lacks it: all null
+	Positions uint64  `json:"positions"`
+	Nulls     *uint64 `json:"nulls,omitempty"`
+	Constant  any     `json:"constant,omitempty"`
+	distinct
+	Bytes   int64        `json:"bytes"`
+	Buffers []bufferInfo `json:"buffers,omitempty"` // from -vv
 
 	depth      int
 	name       string
 	isConstant bool
 	node       schema.Node
 	field      *shardpb.FieldDescriptor
+	values     distinctSet // of this stripe
 }
 
-type inspectFlags struct {
-	verbose int
-	hex     bool
-	json    bool
-	stripes []int
-	columns []string
+// Options say what of a shard to show.
+type Options struct {
+	Verbose int // 0: an overview, 1: stripes and columns, 2: buffers, 3: blocks
+	Hex     bool
+	JSON    bool
+	Stripes []int    // by number; empty: all
+	Columns []string // by path, with what is inside them; empty: all
 }
 
-func (a *app) inspect() *cobra.Command {
-	var f inspectFlags
-	cmd := &cobra.Command{
-		Use:   "inspect SHARD",
-		Short: "Show how a shard is built",
-		Long: `inspect shows what a shard consists of: an overview; with -v its stripes and columns; with -vv
-the buffers of each column with their encodings; with -vvv every block with its encoding tree.
---hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
---column limit it to parts.`,
-		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
-  amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]`,
-		Args: wants(1, 1, "one shard"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runInspect(cmd.Context(), args[0], f) },
-	}
-	cmd.Flags().CountVarP(&f.verbose, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")
-	cmd.Flags().BoolVar(&f.hex, "hex", false, "dump the bytes with their meaning")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	cmd.Flags().IntSliceVar(&f.stripes, "stripe", nil, "only these stripes, from 0")
-	cmd.Flags().StringSliceVar(&f.columns, "column", nil, "only these columns and what is inside them, by path")
-	return cmd
-}
-
-func (a *app) runInspect(ctx context.Context, location string, f inspectFlags) error {
-	s, err := openShard(ctx, location, a.types)
-	if err != nil {
+// Shard shows how a shard is built.
+func Shard(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options) error {
+	in := inspector{out: out, shard: s, flags: o}
+	if err := in.checkColumns(); err != nil {
 		return err
 	}
-	defer s.Close()
-	for _, i := range f.stripes {
-		if i < 0 || i >= s.NumStripes() {
-			return usagef("", "--stripe %d: the shard has %s", i, plural(s.NumStripes(), "stripe"))
-		}
-	}
-	for _, c := range f.columns {
-		if _, err := s.Schema().Path(c); err != nil {
-			return withHint(err, "amudai schema --stored lists the columns")
-		}
-	}
-	in := inspector{app: a, shard: s, flags: f}
-	if f.hex {
+	if o.Hex {
 		return in.hex(ctx)
 	}
 	info, err := in.collect(ctx)
 	if err != nil {
 		return err
 	}
-	if f.json {
-		e := json.NewEncoder(a.Stdout)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(info)
+	if o.JSON {
+		return terminal.JSON(out.Out, info)
 	}
 	return in.text(info)
 }
 
-// inspector collects what inspect shows.
+// inspector collects what is shown.
 type inspector struct {
-	*app
+	out   terminal.Screen
 	shard *shard.Shard
-	flags inspectFlags
+	flags Options
+}
+
+// checkColumns checks that the columns exist.
+func (in *inspector) checkColumns() error {
+	for _, c := range in.flags.Columns {
+		if _, err := in.shard.Schema().Path(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
@@ -153,11 +129,11 @@ func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
 	if err := in.properties(ctx, info); err != nil {
 		return nil, err
 	}
-	if in.flags.verbose == 0 {
+	if in.flags.Verbose == 0 {
 		return info, nil
 	}
 	for i := range s.NumStripes() {
-		if len(in.flags.stripes) > 0 && !slices.Contains(in.flags.stripes, i) {
+		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
 			continue
 		}
 		st, err := in.stripe(ctx, s.Stripe(i))
@@ -256,12 +232,12 @@ func (in *inspector) stripe(ctx context.Context, st *shardfile.Stripe) (stripeIn
 
 // wanted tells whether a path is one that was asked for, or inside one.
 func (in *inspector) wanted(path string) bool {
-	for _, c := range in.flags.columns {
+	for _, c := range in.flags.Columns {
 		if path == c || strings.HasPrefix(path, c+".") {
 			return true
 		}
 	}
-	return len(in.flags.columns) == 0
+	return len(in.flags.Columns) == 0
 }
 
 func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.Node, path string) (columnInfo, error) {
@@ -287,8 +263,12 @@ func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.
 	if f.GetConstantValue() != nil {
 		c.isConstant, c.Constant = true, storedValue(f.GetConstantValue(), n)
 	}
-	if card := f.GetCardinality(); card != nil {
-		c.Distinct = card.Count
+	c.distinct = distinctOf(f)
+	if err := c.values.add(ctx, st, n, f, d.GetEncodings()); err != nil {
+		return c, err
+	}
+	if exact, ok := c.values.count(); ok {
+		c.distinct = exact
 	}
 	for _, e := range d.GetEncodings() {
 		for _, b := range e.GetNative().GetBuffers() {
@@ -297,7 +277,7 @@ func (in *inspector) column(ctx context.Context, st *shardfile.Stripe, n schema.
 				return c, err
 			}
 			c.Bytes += info.Bytes
-			if in.flags.verbose > 1 {
+			if in.flags.Verbose > 1 {
 				c.Buffers = append(c.Buffers, info)
 			}
 		}

@@ -1,4 +1,4 @@
-package command
+package inspect
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/stripe"
@@ -59,7 +60,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 	}
 	m := b.GetBlockMap().GetRange()
 	info.MapBytes = int64(m.GetEnd()-m.GetStart()) + int64(len(b.GetInlineBlockMap()))
-	if in.flags.verbose < 2 || !stripe.HasBlocks(b) {
+	if in.flags.Verbose < 2 || !stripe.HasBlocks(b) {
 		return info, nil
 	}
 	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
@@ -69,7 +70,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 			root = tree.Code.String()
 		}
 		info.count(root, bi)
-		if in.flags.verbose > 2 {
+		if in.flags.Verbose > 2 {
 			info.List = append(info.List, bi)
 		}
 		return nil
@@ -78,7 +79,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 		return info, ctx.Err()
 	}
 	if err != nil {
-		info.Error = errorLine(err)
+		info.Error = terminal.OneLine(err.Error())
 	}
 	sort.SliceStable(info.Encodings, func(i, j int) bool { return info.Encodings[i].Bytes > info.Encodings[j].Bytes })
 	return info, nil

@@ -1,30 +1,27 @@
-package command
+package inspect
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/shard"
 )
 
 // columnStats sums up one schema node over all stripes; the fields are those of --json.
 type columnStats struct {
-	ID        uint32          `json:"id"`
-	Path      string          `json:"path"`
-	Type      string          `json:"type"`
-	Positions uint64          `json:"positions"`
-	Nulls     *uint64         `json:"nulls,omitempty"`
-	Distinct  *uint64         `json:"distinct,omitempty"`
-	Estimate  bool            `json:"distinct_is_estimate,omitempty"`
+	ID        uint32  `json:"id"`
+	Path      string  `json:"path"`
+	Type      string  `json:"type"`
+	Positions uint64  `json:"positions"`
+	Nulls     *uint64 `json:"nulls,omitempty"`
+	distinct
 	Min       any             `json:"min,omitempty"`
 	Max       any             `json:"max,omitempty"`
 	RawBytes  uint64          `json:"raw_bytes,omitempty"`
@@ -35,41 +32,23 @@ type columnStats struct {
 	depth    int
 	name     string
 	min, max string
-	constant bool
+	varies   bool // it is not constant in every stripe
+	values   distinctSet
 }
 
-func (a *app) stats() *cobra.Command {
-	var columns []string
-	asJSON, details := false, false
-	cmd := &cobra.Command{
-		Use:   "stats SHARD",
-		Short: "Show statistics and sizes of the columns",
-		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
-encodings, and its share of the file. Counts and ranges come from the shard's statistics; amudai
-verify checks those against the data. `,
-		Args: wants(1, 1, "one shard"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runStats(cmd.Context(), args[0], columns, asJSON, details)
-		},
-	}
-	cmd.Flags().StringSliceVar(&columns, "columns", nil, "only these columns and what is inside them, by path")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&details, "details", false, "all statistics, one a line")
-	return cmd
+// StatsOptions say what of the statistics to show.
+type StatsOptions struct {
+	Columns []string // by path, with what is inside them; empty: all
+	JSON    bool
+	Details bool // all statistics, one a line
 }
 
-func (a *app) runStats(ctx context.Context, location string, columns []string, asJSON, details bool) error {
-	s, err := openShard(ctx, location, a.types)
-	if err != nil {
+// Stats shows statistics and sizes of the columns of a shard.
+func Stats(ctx context.Context, out terminal.Screen, s *shard.Shard, o StatsOptions) error {
+	in := inspector{out: out, shard: s, flags: Options{Verbose: 2, Columns: o.Columns}}
+	if err := in.checkColumns(); err != nil {
 		return err
 	}
-	defer s.Close()
-	for _, c := range columns {
-		if _, err := s.Schema().Path(c); err != nil {
-			return withHint(err, "amudai schema --stored lists the columns")
-		}
-	}
-	in := inspector{app: a, shard: s, flags: inspectFlags{verbose: 2, columns: columns}}
 	info, err := in.collect(ctx)
 	if err != nil {
 		return err
@@ -79,12 +58,9 @@ func (a *app) runStats(ctx context.Context, location string, columns []string, a
 		return err
 	}
 	switch {
-	case asJSON:
-		e := json.NewEncoder(a.Stdout)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(list)
-	case details:
+	case o.JSON:
+		return terminal.JSON(out.Out, list)
+	case o.Details:
 		return in.detailText(list)
 	}
 	return in.statsText(info, list)
@@ -110,6 +86,12 @@ func (in *inspector) statistics(ctx context.Context, info *shardInfo) ([]*column
 			}
 			s.Bytes += c.Bytes
 			s.merge(c)
+			s.values.merge(&c.values)
+		}
+	}
+	for _, s := range list {
+		if exact, ok := s.values.count(); ok {
+			s.distinct = exact
 		}
 	}
 	return list, nil
@@ -135,11 +117,8 @@ func (s *columnStats) describe(f *shardpb.FieldDescriptor, n schema.Node) {
 		return
 	}
 	s.Positions, s.Nulls, s.RawBytes = f.GetPositionCount(), f.NullCount, f.GetRawDataSize()
-	if c := f.GetCardinality(); c != nil {
-		s.Distinct, s.Estimate = c.Count, c.GetIsEstimate()
-	}
+	s.distinct = distinctOf(f)
 	if v := f.GetConstantValue(); v != nil {
-		s.constant = true
 		s.Min, s.Max = storedValue(v, n), storedValue(v, n)
 		s.min, s.max = valueText(v, n), ""
 	} else if r := f.GetRangeStats(); r != nil {
@@ -190,6 +169,7 @@ func detailsOf(f *shardpb.FieldDescriptor) map[string]any {
 
 // merge adds the encodings of one stripe; what has no blocks goes by the kind of the buffer.
 func (s *columnStats) merge(c *columnInfo) {
+	s.varies = s.varies || !c.isConstant
 	for _, b := range c.Buffers {
 		prefix := ""
 		if b.Kind != shardpb.BufferKind_DATA.String() && b.Kind != shardpb.BufferKind_OFFSETS.String() {
@@ -219,20 +199,21 @@ func (s *columnStats) addEncoding(e encodingShare) {
 
 // statsText is one line for each column.
 func (in *inspector) statsText(info *shardInfo, list []*columnStats) error {
-	g := newGrid("column", "type", ">nulls", ">distinct", "min", "max", ">bytes", ">bits/value", "encodings", ">share", "of the file")
+	t := terminal.NewTable().Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes", "bits/value").
+		Text("encodings").Numbers("share").Text("of the file").Optional("of the file", "bits/value")
+	t.Narrowest = narrowest
 	for _, s := range list {
-		g.add(strings.Repeat("  ", s.depth)+printable(s.name), s.Type, s.nullsText(), s.distinctText(), cut(printable(s.min), 24), cut(printable(s.max), 24),
-			count(s.Bytes), s.bits(), s.encodingsText(), percent(float64(s.Bytes), float64(info.Bytes)), bar(float64(s.Bytes), float64(info.Bytes), 16))
+		t.Row(strings.Repeat("  ", s.depth)+s.name, s.Type, s.nullsText(), s.distinct.text(), terminal.Clip(terminal.Printable(s.min), 24), terminal.Clip(terminal.Printable(s.max), 24),
+			terminal.Count(s.Bytes), s.bits(), s.encodingsText(), terminal.Percent(float64(s.Bytes), float64(info.Bytes)), terminal.Bar(float64(s.Bytes), float64(info.Bytes), 16))
 	}
-	if err := in.print(in.Stdout, g); err != nil {
+	if err := in.table(t, "", "--details shows all"); err != nil {
 		return err
 	}
 	columns := int64(0)
 	for _, s := range list {
 		columns += s.Bytes
 	}
-	_, err := fmt.Fprintf(in.Stdout, "\n%s, %s; %s in columns, %s of metadata and padding\n", plural(info.Rows, "row"), size(info.Bytes), size(columns), size(info.Bytes-columns))
-	return err
+	return in.out.Printf("\n%s, %s; %s in columns, %s of metadata and padding\n", terminal.Plural(info.Rows, "row"), terminal.Size(info.Bytes), terminal.Size(columns), terminal.Size(info.Bytes-columns))
 }
 
 func (s *columnStats) nullsText() string {
@@ -242,19 +223,7 @@ func (s *columnStats) nullsText() string {
 	case *s.Nulls == s.Positions && s.Positions > 0:
 		return "all"
 	}
-	return count(*s.Nulls)
-}
-
-func (s *columnStats) distinctText() string {
-	switch {
-	case s.constant:
-		return "1"
-	case s.Distinct == nil:
-		return ""
-	case s.Estimate:
-		return "≈" + count(*s.Distinct)
-	}
-	return count(*s.Distinct)
+	return terminal.Count(*s.Nulls)
 }
 
 func (s *columnStats) bits() string {
@@ -264,7 +233,8 @@ func (s *columnStats) bits() string {
 
 // encodingsText names the encodings that matter.
 func (s *columnStats) encodingsText() string {
-	if s.constant && s.Bytes == 0 {
+	if !s.varies && s.Positions > 0 {
+
 		return "constant"
 	}
 	var names []string
@@ -283,10 +253,10 @@ func (s *columnStats) encodingsText() string {
 // detailText is every statistic, one a line.
 func (in *inspector) detailText(list []*columnStats) error {
 	for _, s := range list {
-		fmt.Fprintf(in.Stdout, "%s %s\n", in.paint(bold, printable(s.Path)), s.Type)
-		in.fact("  positions", "%s", count(s.Positions))
+		in.out.Printf("%s %s\n", in.out.Paint(terminal.Bold, s.Path), s.Type)
+		in.fact("  positions", "%s", terminal.Count(s.Positions))
 		in.fact("  nulls", "%s", s.nullsText())
-		if d := s.distinctText(); d != "" {
+		if d := s.distinct.text(); d != "" {
 			in.fact("  distinct", "%s", d)
 		}
 		if s.min != "" {
@@ -295,7 +265,7 @@ func (in *inspector) detailText(list []*columnStats) error {
 		if s.max != "" {
 			in.fact("  max", "%s", s.max)
 		}
-		in.fact("  bytes", "%s (%s raw)", count(s.Bytes), count(s.RawBytes))
+		in.fact("  bytes", "%s (%s raw)", terminal.Count(s.Bytes), terminal.Count(s.RawBytes))
 		names := make([]string, 0, len(s.Details))
 		for name := range s.Details {
 			names = append(names, name)

@@ -1,17 +1,23 @@
-package command
+package inspect
 
 import (
 	"encoding/hex"
 	"fmt"
-	"math"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // anyValue is a value of the metadata as JSON can hold it.
@@ -55,54 +61,61 @@ func plainValue(v any) any {
 
 // bytesText shows bytes: as text if they are one, else in hexadecimal.
 func bytesText(b []byte) string {
-	if utf8.Valid(b) && printable(string(b)) == string(b) {
+	if utf8.Valid(b) && terminal.Printable(string(b)) == string(b) {
 		return string(b)
 	}
 	return "0x" + hex.EncodeToString(b)
 }
 
-// storedValue is a value of a column's statistics, with times as such: the
-// metadata holds them as the numbers that are stored.
+// storedValue is a value of a column's statistics as its type shows it: the metadata hold
+// times, dates, decimals and identifiers as the numbers and bytes that are stored.
 func storedValue(v *commonpb.AnyValue, n schema.Node) any {
+	if s, ok := arrowText(v, n); ok {
+		return s
+	}
 	label, _ := n.Label()
 	switch k := v.GetKind().(type) {
 	case *commonpb.AnyValue_U64Value:
-		if n.Type() == schema.DateTime {
-			return timeText(k.U64Value)
-		}
-	case *commonpb.AnyValue_I64Value:
-		if label == timeSpanLabel {
-			return spanText(k.I64Value)
+		if n.Type() == schema.DateTime { // beyond what the Arrow type holds
+			return shardfile.Time(k.U64Value).Format("2006-01-02T15:04:05.9999999")
 		}
 	case *commonpb.AnyValue_BytesValue:
 		if label == decimalLabel && len(k.BytesValue) == 16 {
 			return decimal.Decimal(k.BytesValue).String()
 		}
 		if n.Type() == schema.Guid && len(k.BytesValue) == 16 {
-			b := hex.EncodeToString(k.BytesValue)
-			return b[:8] + "-" + b[8:12] + "-" + b[12:16] + "-" + b[16:20] + "-" + b[20:]
+			return string(text.AppendUUID(nil, k.BytesValue))
 		}
 	}
 	return anyValue(v)
 }
 
-// Labels of extended types (docs/format.md §4.4).
-const (
-	timeSpanLabel = "KustoTimeSpan"
-	decimalLabel  = "KustoDecimal"
-)
+// decimalLabel is an extended type (docs/format.md §4.4).
+const decimalLabel = "KustoDecimal"
 
-// timeText is a DateTime: 2012-12-31T15:04:05.1234567.
-func timeText(ticks uint64) string {
-	return shardfile.Time(ticks).Format("2006-01-02T15:04:05.9999999")
-}
-
-// spanText is a number of 100-ns steps: 36h0m0.5s.
-func spanText(ticks int64) string {
-	if ticks > math.MaxInt64/100 || ticks < math.MinInt64/100 {
-		return strconv.FormatInt(ticks/10_000_000, 10) + "s"
+// arrowText is a date, time or duration as amudai cat prints it.
+func arrowText(v *commonpb.AnyValue, n schema.Node) (string, bool) {
+	if _, null := v.GetKind().(*commonpb.AnyValue_NullValue); null || n.NumChildren() > 0 {
+		return "", false
 	}
-	return time.Duration(ticks * 100).String()
+	col, err := arrowmap.ColumnOf(n, arrowmap.ReadOptions{})
+	if err != nil {
+		return "", false
+	}
+	switch col.Plain.ID() {
+	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
+	default:
+		return "", false
+	}
+	arr, err := read.ValueOf(col, v)
+	if err != nil {
+		return "", false
+	}
+	defer arr.Release()
+	if arr.Len() != 1 || arr.IsNull(0) {
+		return "", false
+	}
+	return string(values.Text(arr)(nil, 0)), true
 }
 
 // valueText is a value of a column's statistics for people, in one line.

@@ -1,0 +1,237 @@
+package inspect
+
+import (
+	"context"
+	"maps"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/amudai/amudai-go/dictionary"
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+)
+
+// distinct is the number of distinct values of a column, nulls apart; its fields are those
+// of --json.
+type distinct struct {
+	Distinct *uint64 `json:"distinct,omitempty"`
+	Estimate bool    `json:"distinct_is_estimate,omitempty"`
+}
+
+// text is the number for people; ≈ marks an estimate.
+func (d distinct) text() string {
+	switch {
+	case d.Distinct == nil:
+		return ""
+	case d.Estimate:
+		return "≈" + terminal.Count(*d.Distinct)
+	}
+	return terminal.Count(*d.Distinct)
+}
+
+// distinctOf is what a descriptor tells of distinct values: its count, within the limits
+// that its other statistics prove. Where these leave one number, that is exact.
+func distinctOf(f *shardpb.FieldDescriptor) distinct {
+	least, most, ok := distinctLimits(f)
+	c := f.GetCardinality()
+	switch {
+	case ok && least == most:
+		return distinct{Distinct: &least}
+	case c == nil || c.Count == nil:
+		return distinct{}
+	}
+	n := max(c.GetCount(), least)
+	if ok {
+		n = min(n, most)
+	}
+	return distinct{Distinct: &n, Estimate: c.GetIsEstimate() || n != c.GetCount()}
+}
+
+// distinctLimits are the least and the most distinct values that a descriptor allows; it is
+// not ok if the most is not known.
+func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
+	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
+		if _, null := c.GetKind().(*commonpb.AnyValue_NullValue); null || f.GetPositionCount() == 0 {
+			return 0, 0, true
+		}
+		return 1, 1, true
+	}
+	if s := f.GetBooleanStats(); s != nil {
+		n := min(s.GetTrueCount(), 1) + min(s.GetFalseCount(), 1)
+		return n, n, true
+	}
+	lo, hi := f.GetRangeStats().GetMinValue(), f.GetRangeStats().GetMaxValue()
+	if f.NullCount == nil {
+		if lo != nil {
+			least = 1
+		}
+		return least, f.GetPositionCount(), true
+	}
+	if f.GetNullCount() >= f.GetPositionCount() {
+		return 0, 0, true
+	}
+	least, most = 1, f.GetPositionCount()-f.GetNullCount()
+	if lo == nil || hi == nil {
+		return least, most, true
+	}
+	nans := min(f.GetFloatingStats().GetNanCount(), 1)
+	exact := f.GetRangeStats().GetMinInclusive() && f.GetRangeStats().GetMaxInclusive()
+	if exact && !proto.Equal(lo, hi) {
+		least = 2 + nans
+	}
+	if n, ok := integersBetween(lo, hi); ok {
+		most = min(most, n)
+	}
+	return min(least, most), most, true
+}
+
+// integersBetween counts the integers from lo to hi, if these are integers and the count
+// has 64 bits.
+func integersBetween(lo, hi *commonpb.AnyValue) (uint64, bool) {
+	var n uint64
+	switch from := lo.GetKind().(type) {
+	case *commonpb.AnyValue_I64Value:
+		to, ok := hi.GetKind().(*commonpb.AnyValue_I64Value)
+		if !ok || to.I64Value < from.I64Value {
+			return 0, false
+		}
+		n = uint64(to.I64Value) - uint64(from.I64Value)
+	case *commonpb.AnyValue_U64Value:
+		to, ok := hi.GetKind().(*commonpb.AnyValue_U64Value)
+		if !ok || to.U64Value < from.U64Value {
+			return 0, false
+		}
+		n = to.U64Value - from.U64Value
+	default:
+		return 0, false
+	}
+	return n + 1, n+1 != 0
+}
+
+// maxExactBytes bounds the values that are compared to count those of several stripes.
+const maxExactBytes = 256 << 20
+
+// distinctSet counts the distinct values of a column, as long as each stripe has all of them
+// in a dictionary, or but one. The zero set is empty.
+type distinctSet struct {
+	unknown      bool
+	dictionaries []*dictionary.Dictionary
+	constants    map[string]struct{} // of columns that may have dictionaries, the bytes of these
+	bytes        int
+}
+
+// add adds the values of one stripe.
+func (s *distinctSet) add(ctx context.Context, st *shardfile.Stripe, n schema.Node, f *shardpb.FieldDescriptor, e []*shardpb.DataEncoding) error {
+	if f.GetPositionCount() == 0 || f.NullCount != nil && f.GetNullCount() == f.GetPositionCount() {
+		return nil
+	}
+	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
+		s.addConstant(c)
+		return nil
+	}
+	d, err := readDictionary(ctx, st, n, e)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil || d == nil || len(d.Data()) > maxExactBytes { // verify tells what is damaged
+		s.unknown = true
+		return nil
+	}
+	s.dictionaries, s.bytes = append(s.dictionaries, d), s.bytes+len(d.Data())
+	return nil
+}
+
+func (s *distinctSet) addConstant(c *commonpb.AnyValue) {
+	var key []byte
+	switch v := c.GetKind().(type) {
+	case *commonpb.AnyValue_NullValue:
+		return
+	case *commonpb.AnyValue_StringValue:
+		key = []byte(v.StringValue)
+	case *commonpb.AnyValue_BytesValue:
+		key = v.BytesValue
+	default:
+		var err error
+		key, err = proto.MarshalOptions{Deterministic: true}.Marshal(c)
+		s.unknown = s.unknown || err != nil
+	}
+	if s.constants == nil {
+		s.constants = map[string]struct{}{}
+	}
+	s.constants[string(key)] = struct{}{}
+}
+
+// merge adds the values of another set.
+func (s *distinctSet) merge(from *distinctSet) {
+	s.bytes += from.bytes
+	if s.unknown = s.unknown || from.unknown || s.bytes > maxExactBytes; s.unknown {
+		s.dictionaries, s.constants = nil, nil
+		return
+	}
+	s.dictionaries = append(s.dictionaries, from.dictionaries...)
+	if s.constants == nil {
+		s.constants = map[string]struct{}{}
+	}
+	maps.Copy(s.constants, from.constants)
+}
+
+// count is the exact count, if there is one.
+func (s *distinctSet) count() (distinct, bool) {
+	if s.unknown || len(s.dictionaries)+len(s.constants) == 0 {
+		return distinct{}, false
+	}
+	if len(s.dictionaries) == 1 && len(s.constants) == 0 {
+		n := uint64(s.dictionaries[0].Len())
+		if _, null := s.dictionaries[0].NullID(); null {
+			n--
+		}
+		return distinct{Distinct: &n}, true
+	}
+	all := maps.Clone(s.constants)
+	if all == nil {
+		all = map[string]struct{}{}
+	}
+	for _, d := range s.dictionaries {
+		null, hasNull := d.NullID()
+		for id := range uint32(d.Len()) {
+			if !hasNull || id != null {
+				all[string(d.Value(id))] = struct{}{}
+			}
+		}
+	}
+	n := uint64(len(all))
+	return distinct{Distinct: &n}, true
+}
+
+// readDictionary reads the value dictionary of a column in one stripe; it is nil if there is none.
+func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
+	for _, e := range encodings {
+		for _, b := range e.GetNative().GetBuffers() {
+			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
+				continue
+			}
+			r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
+			if err != nil {
+				return nil, err
+			}
+			size, err := r.Size(ctx)
+			if err != nil {
+				return nil, err
+			}
+			start, length, err := container.Range(b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd(), size)
+			if err != nil {
+				return nil, err
+			}
+			raw := make([]byte, length)
+			if err := r.ReadAt(ctx, raw, start); err != nil {
+				return nil, err
+			}
+			return dictionary.Parse(raw, byte(n.Type()), uint32(n.FixedSize()))
+		}
+	}
+	return nil, nil
+}

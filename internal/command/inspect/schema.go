@@ -1,0 +1,82 @@
+package inspect
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// StoredTypes prints the schema tree of a shard with the types that it stores.
+func StoredTypes(out terminal.Screen, s *shard.Shard) error {
+	t := terminal.NewTable().Numbers("id").Text("column", "stored type", "extended type")
+	err := walkSchema(s.Schema(), func(n schema.Node, path string, depth int) error {
+		label, err := n.Label()
+		t.Row(strconv.Itoa(int(n.ID())), strings.Repeat("  ", depth)+displayName(n), storedType(n), label)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = out.Table(t, "")
+	return err
+}
+
+// displayName is the name of a node; items of lists have none.
+func displayName(n schema.Node) string {
+	if n.Name() == "" {
+		return "(item)"
+	}
+	return n.Name()
+}
+
+// storedType is the basic type with its sign or size.
+func storedType(n schema.Node) string {
+	t := n.Type()
+	switch t {
+	case schema.Int8, schema.Int16, schema.Int32, schema.Int64:
+		if !n.Signed() {
+			return "U" + t.String()
+		}
+	case schema.FixedSizeBinary, schema.FixedSizeList:
+		return fmt.Sprintf("%s[%d]", t, n.FixedSize())
+	}
+	return t.String()
+}
+
+// walkSchema visits every node, parents first.
+func walkSchema(s *schema.Schema, visit func(n schema.Node, path string, depth int) error) error {
+	for i := range s.NumFields() {
+		n, err := s.Field(i)
+		if err != nil {
+			return err
+		}
+		if err := walkNode(n, schema.JoinPath("", n.Name()), 0, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func walkNode(n schema.Node, path string, depth int, visit func(schema.Node, string, int) error) error {
+	if err := visit(n, path, depth); err != nil {
+		return err
+	}
+	for i := range n.NumChildren() {
+		c, err := n.Child(i)
+		if err != nil {
+			return err
+		}
+		name := c.Name()
+		if name == "" {
+			name = "item"
+		}
+		if err := walkNode(c, schema.JoinPath(path, name), depth+1, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}

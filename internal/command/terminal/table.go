@@ -1,0 +1,192 @@
+package terminal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// Table is a table for people: a header, a line below it, columns two spaces apart.
+type Table struct {
+	// Narrowest is the width to which texts are cut before columns are left out, where the
+	// screen is too narrow. 0: columns are left out first.
+	Narrowest int
+	// Widest is the width beyond which cells are cut on a screen; 0 is no limit.
+	Widest int
+
+	columns []column
+	rows    [][]string
+}
+
+type column struct {
+	title    string
+	numbers  bool // aligned to the right, never cut
+	optional bool // the first to be left out
+	hidden   bool
+	most     int // width beyond which cells are cut; 0: no limit
+}
+
+// NewTable makes a table of columns with plain titles.
+func NewTable() *Table { return &Table{} }
+
+// Text adds columns that are aligned to the left.
+func (t *Table) Text(titles ...string) *Table { return t.add(column{}, titles) }
+
+// Numbers adds columns that are aligned to the right.
+func (t *Table) Numbers(titles ...string) *Table { return t.add(column{numbers: true}, titles) }
+
+func (t *Table) add(c column, titles []string) *Table {
+	for _, title := range titles {
+		c.title = Printable(title)
+		t.columns = append(t.columns, c)
+	}
+	return t
+}
+
+// Optional marks columns by title as those that a narrow screen does without.
+func (t *Table) Optional(titles ...string) *Table {
+	for i := range t.columns {
+		t.columns[i].optional = t.columns[i].optional || slices.Contains(titles, t.columns[i].title)
+	}
+	return t
+}
+
+// Row adds a row. Cells are made printable unless they are [Styled]; those beyond the
+// columns are dropped.
+func (t *Table) Row(cells ...any) {
+	row := make([]string, len(t.columns))
+	for i := range min(len(cells), len(row)) {
+		if s, ok := cells[i].(string); ok {
+			row[i] = Printable(s)
+		} else {
+			row[i] = Format("%v", cells[i]).text
+		}
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Len is the number of rows.
+func (t *Table) Len() int { return len(t.rows) }
+
+// fit brings the table to a width: optional columns are left out first, then texts are cut,
+// then the last columns are left out. It returns how many that are.
+func (t *Table) fit(width int) (hidden int) {
+	widths := make([]int, len(t.columns))
+	for i := range t.columns {
+		c := &t.columns[i]
+		c.most = t.Widest
+		widths[i] = text.StringWidthWithoutEscSequences(c.title)
+		for _, r := range t.rows {
+			w := text.StringWidthWithoutEscSequences(r[i])
+			if c.most > 0 {
+				w = min(w, c.most)
+			}
+			widths[i] = max(widths[i], w)
+		}
+	}
+	excess := func() int {
+		sum := -2 - width
+		for i, c := range t.columns {
+			if !c.hidden {
+				sum += widths[i] + 2
+			}
+		}
+		return sum
+	}
+	for i := len(t.columns) - 1; i >= 0 && excess() > 0; i-- {
+		if t.columns[i].optional {
+			t.columns[i].hidden = true
+			hidden++
+		}
+	}
+	for t.Narrowest > 0 && excess() > 0 {
+		widest := -1
+		for i, c := range t.columns {
+			if !c.hidden && !c.numbers && widths[i] > max(t.Narrowest, len(c.title)) && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+		t.columns[widest].most = widths[widest]
+	}
+	for i := len(t.columns) - 1; i > 0 && excess() > 0; i-- {
+		if !t.columns[i].hidden {
+			t.columns[i].hidden = true
+			hidden++
+		}
+	}
+	return hidden
+}
+
+// Table prints a table as wide as the screen at most. It returns how many columns were left
+// out for that.
+func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
+	if s.Width > 0 {
+		hidden = t.fit(max(s.Width-text.StringWidthWithoutEscSequences(indent), 20))
+	}
+	for _, line := range strings.Split(s.render(t), "\n") {
+		if err := s.Printf("%s\n", Styled{indent + line}); err != nil {
+			return hidden, err
+		}
+	}
+	return hidden, nil
+}
+
+// render gives the lines of a table, which end at their last character.
+func (s Screen) render(t *Table) string {
+	w := table.NewWriter()
+	style := table.StyleLight
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Options.SeparateHeader = true
+	style.Format.Header = text.FormatDefault
+	w.SetStyle(style)
+	w.SuppressTrailingSpaces()
+	var configs []table.ColumnConfig
+	var header table.Row
+	for _, c := range t.columns {
+		if c.hidden {
+			continue
+		}
+		header = append(header, s.Paint(Bold, c.title).text)
+		config := table.ColumnConfig{Number: len(header)}
+		if c.numbers {
+			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
+		}
+		configs = append(configs, config)
+	}
+	w.AppendHeader(header)
+	w.SetColumnConfigs(configs)
+	for _, r := range t.rows {
+		var row table.Row
+		for i, c := range t.columns {
+			if !c.hidden {
+				row = append(row, Clip(r[i], c.most))
+			}
+		}
+		w.AppendRow(row)
+	}
+	return trimLines(w.Render())
+}
+
+// trimLines drops what pads the last column: spaces, and the end of the line
+// below the header.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	width := 0
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+		if i != 1 {
+			width = max(width, text.StringWidthWithoutEscSequences(lines[i]))
+		}
+	}
+	if len(lines) > 1 {
+		lines[1] = text.Trim(lines[1], width)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Count is a number with separators: 3,000,000.
+func Count[T int | int64 | uint64 | uint32 | int32](n T) string {
+	s := fmt.Sprint(n)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// Size is a number of bytes with its unit: 12.9 MiB.
+func Size[T int | int64 | uint64](n T) string {
+	v := float64(n)
+	if math.Abs(v) < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		v /= 1024
+		if math.Abs(v) < 1024 || unit == "TiB" {
+			digits := 1
+			if math.Abs(v) >= 100 {
+				digits = 0
+			}
+			return strconv.FormatFloat(v, 'f', digits, 64) + " " + unit
+		}
+	}
+	return ""
+}
+
+// Percent is a share: 12.3 %.
+func Percent(part, whole float64) string {
+	if whole == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(100*part/whole, 'f', 1, 64) + " %"
+}
+
+// Ratio is part to whole with two digits: 0.33.
+func Ratio(part, whole float64) string {
+	if whole == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(part/whole, 'f', 2, 64)
+}
+
+// Bar draws a share with eighths of blocks.
+func Bar(part, whole float64, width int) string {
+	if whole <= 0 {
+		return ""
+	}
+	eighths := int(math.Round(part / whole * float64(width) * 8))
+	s := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		s += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return s
+}
+
+// Plural is "1 row", "2 rows".
+func Plural[T int | int64 | uint64](n T, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") {
+		return Count(n) + " " + one + "es"
+	}
+	if strings.HasSuffix(one, "y") {
+		return Count(n) + " " + strings.TrimSuffix(one, "y") + "ies"
+	}
+	return Count(n) + " " + one + "s"
+}
+
+// Duration is a time for people: 950 µs, 12.3 ms, 4.56 s, 2m03s.
+func Duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < time.Second:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1e3)
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
