@@ -356,6 +356,13 @@ func TestDamaged(t *testing.T) {
 	require.Contains(t, r.out, "the end of the shard is damaged: ")
 	require.Contains(t, r.out, "saved 3 stripes of 3 found, 3,000 rows")
 	require.Equal(t, ok(t, "cat", "a.amudai.shard"), ok(t, "cat", "whole.amudai.shard"))
+	require.NotContains(t, r.out, "left over")
+
+	require.NoError(t, os.WriteFile("half.amudai.shard", whole[:len(whole)/2], 0o644))
+	r = run(t, "recover", "half.amudai.shard", "part.amudai.shard")
+	require.Equal(t, command.ExitFailure, r.code, r.errout)
+	require.Regexp(t, `left over: [\d,]+ bytes behind the last stripe that was found: probably of a stripe that is not complete`, r.out)
+	require.Contains(t, r.out, "saved 1 stripe of 1 found, 1,000 rows")
 	require.Equal(t, command.ExitFailure, run(t, "recover", "a.csv", "x.amudai.shard").code)
 	require.NoFileExists(t, "x.amudai.shard")
 }

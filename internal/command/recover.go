@@ -26,7 +26,8 @@ func (a *app) recover() *cobra.Command {
 		Short: "Save what is complete in an unfinished or damaged shard",
 		Long: `recover writes a new shard with every complete stripe of a damaged one that still checks out. It also
 takes the temporary file of a writer that was killed (.NAME.RANDOM.tmp). Exit code 1 means that
-stripes were lost; what was saved is in OUT then, if anything was.`,
+stripes were lost, or bytes left over that probably are of one; what was saved is in OUT then, if
+anything was.`,
 		Args: wants(2, 2, "the damaged shard, and where the new one goes"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runRecover(cmd.Context(), args[0], args[1], f)
@@ -64,7 +65,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 	if err != nil {
 		return withHint(creating(out, err), "there is nothing to save in it")
 	}
-	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 {
+	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 || report.Left > 0 && !report.Complete {
 		return errProblems
 	}
 	return nil
@@ -95,6 +96,9 @@ func (a *app) recoverText(out string, r *shard.RecoverReport, f recoverFlags, do
 	if r.Damaged > 0 {
 		a.out.Printf("%s damaged\n", terminal.Plural(r.Damaged, "recovery record"))
 	}
+	if r.Left > 0 && !r.Complete {
+		fmt.Fprintf(a.Stdout, "%s %s behind the last stripe that was found: probably of a stripe that is not complete\n", a.paint(red, "left over:"), plural(r.Left, "byte"))
+	}
 	if done {
 		a.out.Printf("saved %s of %d found, %s, in %s\n", terminal.Plural(r.Saved, "stripe"), r.Found, terminal.Plural(r.Rows, "row"), out)
 	}
@@ -108,6 +112,7 @@ func (a *app) recoverJSON(out string, r *shard.RecoverReport, err error) error {
 	j := map[string]any{
 		"out": out, "found": r.Found, "saved": r.Saved, "rows": r.Rows, "unfinished": r.Unfinished,
 		"lost": lost, "missing": slices.Clip(append([]int{}, r.Missing...)), "damaged_records": r.Damaged,
+		"left_bytes": r.Left, "complete": r.Complete || !r.Unfinished,
 	}
 	if r.OpenErr != nil {
 		j["end"] = terminal.OneLine(r.OpenErr.Error())

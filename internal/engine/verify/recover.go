@@ -41,6 +41,12 @@ type RecoverReport struct {
 	Missing []int
 	// Damaged is the number of recovery records that do not check out.
 	Damaged int
+	// Left is the number of bytes behind the last stripe found in an unfinished
+	// shard. With Complete they are only what ends a shard, which the new shard
+	// has of its own. Else they probably are of a stripe that is not complete,
+	// and perhaps of more behind it: rows are lost, how many cannot be known.
+	Left     int64
+	Complete bool
 }
 
 // LostStripe is a stripe that was found but not saved.
@@ -69,6 +75,7 @@ func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverRep
 			return nil, errors.Join(report.OpenErr, err)
 		}
 		report.Missing, report.Damaged = found.Missing, found.Damaged
+		report.Left, report.Complete = found.Left, found.Complete
 	}
 	defer f.Close()
 	report.Found = f.NumStripes()

@@ -78,6 +78,7 @@ func (w *Writer) writeRecovery(d *shardpb.StripeDirectory) error {
 // record is a recovery record that was found.
 type record struct {
 	sequence   uint32
+	end        int64 // of its frame
 	schema     Range
 	directory  *shardpb.StripeDirectory
 	properties *shardpb.ShardProperties
@@ -122,6 +123,11 @@ type Found struct {
 	Missing []int
 	// Foreign is the number of records of other shards in the same artifact.
 	Foreign int
+	// Left is the number of bytes behind the last record. Complete says that they
+	// begin with the list of the stripes, and that there was no stripe behind the
+	// last one found.
+	Left     int64
+	Complete bool
 }
 
 // OpenUnfinished opens what is left of a shard whose end is missing or damaged:
@@ -174,6 +180,9 @@ func (f *File) scan(ctx context.Context, found *Found) error {
 		return fault.Of(fault.Corruptf("no recovery record among %d bytes", f.root.size), f.root.Name())
 	}
 	last := records[len(records)-1]
+	if err := f.left(ctx, last, found); err != nil {
+		return err
+	}
 	f.directory = &shardpb.ShardDirectory{SchemaRef: selfRef(last.schema), StripeCount: uint64(len(records))}
 	f.properties = last.properties
 	position, next := int64(0), 0
@@ -215,7 +224,38 @@ func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseRecord(payload, start)
+	r, err := parseRecord(payload, start)
+	if err == nil {
+		r.end = start + n + container.FrameExtra
+	}
+	return r, err
+}
+
+// left looks at what stands behind the last record. The stripe list comes first there if the
+// shard's writer had written all stripes.
+func (f *File) left(ctx context.Context, last *record, found *Found) error {
+	found.Left = f.root.size - last.end
+	start := last.end
+	if found.Left < container.FrameExtra {
+		return nil
+	}
+	b, err := f.root.read(ctx, start, start+lengthSize)
+	if err != nil {
+		return err
+	}
+	n := int64(binary.LittleEndian.Uint32(b))
+	if n > min(found.Left-container.FrameExtra, f.o.MaxMessageBytes) {
+		return nil
+	}
+	if b, err = f.root.read(ctx, start, start+n+container.FrameExtra); err != nil {
+		return err
+	}
+	payload, err := container.ParseFrame(b)
+	var list shardpb.StripeList
+	if err == nil && decode(payload, &list) == nil {
+		found.Complete = len(list.Stripes) == int(last.sequence)+1
+	}
+	return nil // something else, which nothing is known of
 }
 
 // findMagic calls found with the offset of every recovery magic, in order.
