@@ -112,14 +112,20 @@ func smallShards(t *testing.T) map[string][]byte {
 
 // smallShard is a shard of a few rows in two stripes.
 func smallShard(t testing.TB, types []arrow.DataType, o WriterOptions) []byte {
+	o.StripeRows = 6
+	return smallShardOf(t, types, 9, o)
+}
+
+// smallShardOf is a shard of random rows.
+func smallShardOf(t testing.TB, types []arrow.DataType, rows int, o WriterOptions) []byte {
 	store := storage.NewMemory()
-	o.Store, o.StripeRows, o.CreationTime = store, 6, created
+	o.Store, o.CreationTime = store, created
 	g := arrowgen.New(uint64(len(types)))
 	g.Nulls = 0.3
-	writeTable(t, "mem://x/small", randomTable(g, types, 9), o, 9)
+	writeTable(t, "mem://x/small", randomTable(g, types, rows), o, rows)
 	r, err := store.Open(context.Background(), "mem://x/small")
 	require.NoError(t, err)
-	b, _, err := r.ReadSuffix(context.Background(), 1<<20)
+	b, _, err := r.ReadSuffix(context.Background(), 1<<30)
 	require.NoError(t, err)
 	return bytes.Clone(b)
 }

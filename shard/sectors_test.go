@@ -1,0 +1,89 @@
+package shard
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+)
+
+// misplace puts sector i of b at the place of sector j, in one of several ways.
+var misplace = []struct {
+	name string
+	do   func(b []byte, size, i, j int)
+}{
+	{"duplicated", func(b []byte, size, i, j int) { copy(b[j*size:(j+1)*size], b[i*size:(i+1)*size]) }},
+	{"swapped", func(b []byte, size, i, j int) {
+		was := bytes.Clone(b[i*size : (i+1)*size])
+		copy(b[i*size:(i+1)*size], b[j*size:(j+1)*size])
+		copy(b[j*size:(j+1)*size], was)
+	}},
+	{"moved", func(b []byte, size, i, j int) { // those between move up or down
+		was := bytes.Clone(b[i*size : (i+1)*size])
+		if i < j {
+			copy(b[i*size:], b[(i+1)*size:(j+1)*size])
+		} else {
+			copy(b[(j+1)*size:(i+1)*size], b[j*size:i*size])
+		}
+		copy(b[j*size:], was)
+	}},
+}
+
+// TestMisplacedSectors puts sectors of 512 and of 4,096 bytes where others belong, as disks and
+// controllers do: reading all data gives an error or the same data. AMUDAI_CENSUS=all tries
+// every pair of sectors of small shards, and 20,000 pairs of others.
+func TestMisplacedSectors(t *testing.T) {
+	pairs := sweep.Count(60, 400)
+	if os.Getenv("AMUDAI_CENSUS") == "all" {
+		pairs = 20_000
+	}
+	shards := smallShards(t)
+	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
+		shards[fmt.Sprintf("stripes %v", e)] = stripesAlike(t, e)
+	}
+	for name, b := range shards {
+		for _, size := range []int{512, 4096} {
+			if n := len(b) / size; n > 1 {
+				t.Run(fmt.Sprintf("%s %d", name, size), func(t *testing.T) { misplaceSectors(t, b, size, n, pairs) })
+			}
+		}
+	}
+}
+
+func misplaceSectors(t *testing.T, b []byte, size, n, pairs int) {
+	want, err := readBatches(b)
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(uint64(size), uint64(n)))
+	for _, m := range misplace {
+		var c census
+		for k := range min(pairs, n*(n-1)) {
+			i, j := k/(n-1), k%(n-1)
+			if n*(n-1) > pairs {
+				i, j = rng.IntN(n), rng.IntN(n-1)
+			}
+			if j >= i {
+				j++
+			}
+			changed := bytes.Clone(b)
+			m.do(changed, size, i, j)
+			if err := c.try(changed, want); err != nil {
+				t.Errorf("sector %d %s to %d of %d: %v", i, m.name, j, n, err)
+			}
+		}
+		t.Logf("%s: %+v", m.name, c)
+	}
+}
+
+// stripesAlike is a shard of many stripes that are laid out alike, with other values in each.
+func stripesAlike(t *testing.T, e edition.Edition) []byte {
+	return smallShardOf(t, []arrow.DataType{
+		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+	}, 4000, WriterOptions{Edition: e, StripeRows: 250})
+}
