@@ -3,6 +3,7 @@ package command_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -68,6 +69,23 @@ func TestHostileText(t *testing.T) {
 				for _, line := range strings.Split(out, "\n") {
 					require.False(t, strings.HasPrefix(line, "gnp.exe"), "a name ends a line: %q", args)
 				}
+			}
+		}
+	}
+}
+
+// TestOnePrinter looks for text that is printed around package terminal, which makes it safe.
+func TestOnePrinter(t *testing.T) {
+	around := regexp.MustCompile(`(Fprint\w*|WriteString)\([^,]*(Stdout|Stderr|\.Out\b)`)
+	for _, pattern := range []string{"*.go", "inspect/*.go"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, path := range files {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			if !strings.HasSuffix(path, "_test.go") {
+				require.Empty(t, around.FindAllString(string(b), -1), path)
 			}
 		}
 	}
