@@ -97,7 +97,8 @@ func (a *app) recoverText(out string, r *shard.RecoverReport, f recoverFlags, do
 		a.out.Printf("%s damaged\n", terminal.Plural(r.Damaged, "recovery record"))
 	}
 	if r.Left > 0 && !r.Complete {
-		fmt.Fprintf(a.Stdout, "%s %s behind the last stripe that was found: probably of a stripe that is not complete\n", a.paint(red, "left over:"), plural(r.Left, "byte"))
+		a.out.Printf("%s %s behind the last stripe that was found: probably of a stripe that is not complete\n",
+			a.out.Paint(terminal.Red, "left over:"), terminal.Plural(r.Left, "byte"))
 	}
 	if done {
 		a.out.Printf("saved %s of %d found, %s, in %s\n", terminal.Plural(r.Saved, "stripe"), r.Found, terminal.Plural(r.Rows, "row"), out)
