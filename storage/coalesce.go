@@ -213,7 +213,7 @@ const trustedBytes = 16 << 20
 func ReadRange(ctx context.Context, r Reader, offset, n int64) ([]byte, error) {
 	if size, err := r.Size(ctx); err != nil {
 		return nil, err
-	} else if err := checkRange(offset, n, size); err != nil {
+	} else if err := CheckRange(offset, n, size); err != nil {
 		return nil, err
 	}
 	var b []byte

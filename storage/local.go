@@ -62,7 +62,7 @@ func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkRange(off, int64(len(p)), r.size); err != nil {
+	if err := CheckRange(off, int64(len(p)), r.size); err != nil {
 		return err
 	}
 	if n, err := r.f.ReadAt(p, off); n < len(p) {

@@ -8,27 +8,6 @@ import (
 	"strings"
 )
 
-// ForLocation is the store that a location belongs to: a path or file:// URL
-// on the local file system, mem:// in a memory store that the whole process
-// shares, http:// or https://.
-func ForLocation(location string) (Store, error) {
-	switch scheme := schemeOf(location); scheme {
-	case "", "file":
-		return Local{}, nil
-	case "mem":
-		return processMemory, nil
-	case "http", "https":
-		return defaultHTTP, nil
-	default:
-		return nil, fmt.Errorf("no store for %s:// locations: use a path, file://, http(s):// or mem://", scheme)
-	}
-}
-
-var (
-	processMemory = NewMemory()
-	defaultHTTP   = NewHTTP(HTTPOptions{})
-)
-
 // schemeOf is the scheme of a URL in lower case, "" for a path. One letter is
 // a Windows drive.
 func schemeOf(location string) string {
@@ -169,9 +148,9 @@ func isHostName(host string) bool {
 	return strings.Trim(host, ".") != ""
 }
 
-// forMessages is a location without user name, password and query, which may
+// Redact is a location for messages: without user name, password and query, which may
 // hold credentials.
-func forMessages(location string) string {
+func Redact(location string) string {
 	if schemeOf(location) == "" {
 		return location
 	}

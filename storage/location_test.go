@@ -102,5 +102,5 @@ func TestURLOfRemote(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	require.Equal(t, "https://h/b", forMessages("https://u:p@h/b?sig=secret"))
+	require.Equal(t, "https://h/b", Redact("https://u:p@h/b?sig=secret"))
 }

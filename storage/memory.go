@@ -61,7 +61,7 @@ func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
 }
 
 // FromBytes is a reader of b, which must not change any more.
-func FromBytes(name string, b []byte) Reader { return &memoryReader{forMessages(name), b} }
+func FromBytes(name string, b []byte) Reader { return &memoryReader{Redact(name), b} }
 
 type memoryReader struct {
 	name string
@@ -72,7 +72,7 @@ func (r *memoryReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := checkRange(off, int64(len(p)), int64(len(r.b))); err != nil {
+	if err := CheckRange(off, int64(len(p)), int64(len(r.b))); err != nil {
 		return err
 	}
 	copy(p, r.b[off:])
@@ -126,7 +126,7 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 }
 
 func (w *memoryWriter) Size() int64  { return int64(len(w.b)) }
-func (w *memoryWriter) Name() string { return forMessages(w.location) }
+func (w *memoryWriter) Name() string { return Redact(w.location) }
 
 func (w *memoryWriter) Publish(ctx context.Context) error {
 	if w.ended {

@@ -4,7 +4,8 @@
 // A [Store] opens artifacts for reading ([Reader]: positioned reads, all or an
 // error) and creates them ([Writer]: append, then publish under the final
 // name, or abort and leave nothing). There are stores for local files, memory
-// and HTTP. [Budget] and [Spool] hold what a writer has encoded but not yet
+// here, and for others in packages of their own, which register their schemes
+// ([Register]). [Budget] and [Spool] hold what a writer has encoded but not yet
 // written.
 package storage
 
@@ -13,6 +14,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -73,7 +75,10 @@ type Writer interface {
 
 // CreateOptions are those of [Store.Create]. The zero value is the default.
 type CreateOptions struct {
-	// Overwrite allows that an existing artifact is replaced, by default false.
+	// Overwrite allows that an existing artifact is replaced, by default false. What
+	// counts is the moment of Publish: of several writers without Overwrite one wins,
+	// the others get fs.ErrExist. An object store does that by a conditional put
+	// (If-None-Match: *), a file system by a rename that does not replace.
 	Overwrite bool
 }
 
@@ -87,6 +92,16 @@ type Store interface {
 	Create(ctx context.Context, location string, o CreateOptions) (Writer, error)
 	// Remove deletes an artifact; fs.ErrNotExist if there is none.
 	Remove(ctx context.Context, location string) error
+	// List gives the artifacts whose location begins with prefix, those in folders
+	// below too, in no particular order; none if there is no such folder. After an
+	// error it ends. A store that cannot list gives errors.ErrUnsupported.
+	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
+}
+
+// Info is what [Store.List] tells of an artifact.
+type Info struct {
+	Location string // to open it by
+	Size     int64  // in bytes
 }
 
 // ErrChanged says that an artifact is no longer the one that reading began with.
@@ -95,8 +110,9 @@ var ErrChanged = errors.New("the artifact changed while it was read")
 // errEnded is what a writer says after Publish or Abort.
 var errEnded = errors.New("writer has ended")
 
-// checkRange tells whether n bytes from off lie within size.
-func checkRange(off, n, size int64) error {
+// CheckRange is the error of a [Reader] that is asked for n bytes from off on and has
+// size bytes, nil if they lie within it.
+func CheckRange(off, n, size int64) error {
 	if off < 0 || n < 0 || off > size || n > size-off {
 		return fault.Corruptf("%d bytes from offset %d lie past the end at %d: %w", n, off, size, io.ErrUnexpectedEOF)
 	}

@@ -6,12 +6,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/storetest"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -111,47 +112,40 @@ func testStore(t *testing.T, s storage.Store, base string) {
 	_, err = s.Open(ended, base+"a")
 	require.ErrorIs(t, err, context.Canceled)
 
-	testReads(t, s, base+"long")
+	storetest.Read(t, s, base+"long")
+	listed := map[string]int64{}
+	for info, err := range s.List(ctx, base+"l") {
+		require.NoError(t, err)
+		listed[path.Base(filepath.ToSlash(info.Location))] = info.Size
+		r, err := s.Open(ctx, info.Location)
+		require.NoError(t, err)
+		require.NoError(t, r.Close())
+	}
+	require.Equal(t, map[string]int64{"long": 500_000}, listed)
+	for _, none := range []string{"x", "long/", "no/such/folder/"} {
+		for info, err := range s.List(ctx, base+none) {
+			t.Errorf("%v, %v for %q", info, err, none)
+		}
+	}
+	n := 0
+	for _, err := range s.List(ctx, base) {
+		require.NoError(t, err)
+		n++
+	}
+	require.Equal(t, 3, n) // a, race and long
+	for _, err := range s.List(ended, base) {
+		require.ErrorIs(t, err, context.Canceled)
+	}
 
 	require.NoError(t, s.Remove(ctx, base+"a"))
 	require.ErrorIs(t, s.Remove(ctx, base+"a"), fs.ErrNotExist)
-	if path, err := storage.Path(base); err == nil {
-		left, err := filepath.Glob(filepath.Join(path, "*"))
+	if dir, err := storage.Path(base); err == nil {
+		left, err := filepath.Glob(filepath.Join(dir, "*"))
 		require.NoError(t, err)
-		hidden, err := filepath.Glob(filepath.Join(path, ".*"))
+		hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
 		require.NoError(t, err)
 		require.Len(t, append(left, hidden...), 2, "race and long")
 	}
-}
-
-// testReads reads an artifact of 500,000 bytes, digits in turn.
-func testReads(t *testing.T, s storage.Store, location string) {
-	ctx := context.Background()
-	r, err := s.Open(ctx, location)
-	require.NoError(t, err)
-	defer r.Close()
-	tail, size, err := r.ReadSuffix(ctx, 7)
-	require.NoError(t, err)
-	require.EqualValues(t, 500_000, size)
-	require.Equal(t, "3456789", string(tail))
-	tail, _, err = r.ReadSuffix(ctx, 1_000_000)
-	require.NoError(t, err)
-	require.Len(t, tail, 500_000)
-
-	p := make([]byte, 5)
-	require.NoError(t, r.ReadAt(ctx, p, 499_995))
-	require.Equal(t, "56789", string(p))
-	require.NoError(t, r.ReadAt(ctx, nil, 500_000))
-	for _, off := range []int64{-1, 499_996, 500_000, 500_001, 1 << 62, -1 << 63} {
-		err := r.ReadAt(ctx, p, off)
-		require.ErrorIs(t, err, fault.ErrCorrupt, "at %d", off)
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	}
-	ended, cancel := context.WithCancel(ctx)
-	cancel()
-	require.ErrorIs(t, r.ReadAt(ended, p, 0), context.Canceled)
-	_, _, err = r.ReadSuffix(ended, 5)
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestCreateInMissingOrReadOnlyFolder(t *testing.T) {
@@ -168,7 +162,7 @@ func TestCreateInMissingOrReadOnlyFolder(t *testing.T) {
 func TestForLocation(t *testing.T) {
 	for location, want := range map[string]any{
 		"a.shard": storage.Local{}, "/x/a b": storage.Local{}, `C:\x`: storage.Local{}, "file:///x": storage.Local{},
-		"mem://x": &storage.Memory{}, "http://h/x": &storage.HTTP{}, "HTTPS://h/x": &storage.HTTP{},
+		"mem://x": &storage.Memory{},
 	} {
 		s, err := storage.ForLocation(location)
 		require.NoError(t, err)
@@ -176,4 +170,11 @@ func TestForLocation(t *testing.T) {
 	}
 	_, err := storage.ForLocation("s3://bucket/x")
 	require.ErrorContains(t, err, "s3")
+	_, err = storage.ForLocation("HTTPS://h/x")
+	require.ErrorContains(t, err, "storage/http")
+	own := storage.NewMemory()
+	storage.Register("registered", own)
+	got, err := storage.ForLocation("Registered://x/y")
+	require.NoError(t, err)
+	require.Same(t, own, got)
 }

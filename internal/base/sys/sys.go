@@ -38,6 +38,8 @@ type FS interface {
 	Remove(name string) error
 	// Exists tells whether a name is taken.
 	Exists(name string) (bool, error)
+	// ReadDir lists a folder, sorted by name.
+	ReadDir(name string) ([]fs.DirEntry, error)
 	// SyncDir makes the names in a folder durable.
 	SyncDir(name string) error
 }
@@ -127,6 +129,15 @@ func (OS) Exists(name string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// ReadDir implements [FS]. If name is no folder the error wraps fs.ErrNotExist, too.
+func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(name)
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = fmt.Errorf("%w: %w", err, fs.ErrNotExist)
+	}
+	return entries, err
 }
 
 // SyncDir implements [FS]. Windows has no such call, and some file systems

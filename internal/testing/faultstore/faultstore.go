@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"iter"
 	"sync"
 
 	"github.com/amudai/amudai-go/internal/base/sys"
@@ -23,7 +25,7 @@ type Op uint8
 // The kinds of steps. Over a store that is not local, Publish counts as a Sync
 // and a Rename, and each positioned or suffix read as one Read.
 const (
-	Open   Op = iota // of an artifact, for reading
+	Open   Op = iota // of an artifact or folder, for reading
 	Create           // of an artifact
 	Read             // of bytes
 	Write            // of bytes
@@ -174,6 +176,13 @@ func (s fileSystem) Remove(name string) error {
 
 func (s fileSystem) Exists(name string) (bool, error) { return s.fs.Exists(name) }
 
+func (s fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := s.f.step(Open, 0); err != nil {
+		return nil, err
+	}
+	return s.fs.ReadDir(name)
+}
+
 func (s fileSystem) SyncDir(name string) error {
 	if err := s.f.step(Sync, 0); err != nil {
 		return err
@@ -256,6 +265,13 @@ func (w wrapped) Remove(ctx context.Context, location string) error {
 		return err
 	}
 	return w.s.Remove(ctx, location)
+}
+
+func (w wrapped) List(ctx context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	if err := w.f.step(Open, 0); err != nil {
+		return func(yield func(storage.Info, error) bool) { yield(storage.Info{}, err) }
+	}
+	return w.s.List(ctx, prefix)
 }
 
 type reader struct {

@@ -3,6 +3,7 @@ package shardtest
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync/atomic"
 
 	"github.com/amudai/amudai-go/storage"
@@ -79,4 +80,8 @@ func (s byURL) Create(context.Context, string, storage.CreateOptions) (storage.W
 
 func (s byURL) Remove(context.Context, string) error {
 	return fmt.Errorf("this store is for reading")
+}
+
+func (s byURL) List(context.Context, string) iter.Seq2[storage.Info, error] {
+	return func(func(storage.Info, error) bool) {}
 }

@@ -1,4 +1,4 @@
-package storage_test
+package http_test
 
 import (
 	"bytes"
@@ -16,21 +16,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/storetest"
 	"github.com/amudai/amudai-go/storage"
+	storehttp "github.com/amudai/amudai-go/storage/http"
 )
 
 var digits = bytes.Repeat([]byte("0123456789"), 50_000)
 
 // serve is an HTTP store over handler that waits only briefly, and the count
 // of its requests.
-func serve(t *testing.T, handler http.HandlerFunc) (*storage.HTTP, string, *atomic.Int32) {
+func serve(t *testing.T, handler http.HandlerFunc) (*storehttp.Store, string, *atomic.Int32) {
 	requests := new(atomic.Int32)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		handler(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	return storage.NewHTTP(storage.HTTPOptions{Backoff: time.Microsecond}), srv.URL + "/a?sig=secret", requests
+	return storehttp.New(storehttp.Options{Backoff: time.Microsecond}), srv.URL + "/a?sig=secret", requests
 }
 
 func serveDigits(w http.ResponseWriter, r *http.Request) {
@@ -40,7 +42,7 @@ func serveDigits(w http.ResponseWriter, r *http.Request) {
 
 func TestHTTPReads(t *testing.T) {
 	s, location, requests := serve(t, serveDigits)
-	testReads(t, s, location)
+	storetest.Read(t, s, location)
 
 	requests.Store(0)
 	r, err := s.Open(context.Background(), location)
@@ -196,7 +198,7 @@ func TestHTTPServerWithoutSuffixRanges(t *testing.T) {
 			}
 			serveDigits(w, r)
 		})
-		testReads(t, s, location)
+		storetest.Read(t, s, location)
 	}
 }
 

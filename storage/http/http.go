@@ -1,4 +1,11 @@
-package storage
+// Package http reads artifacts at http:// and https:// locations. Importing it
+// registers its store with package storage:
+//
+//	import _ "github.com/amudai/amudai-go/storage/http"
+//
+// It is apart from package storage so that programs that read local files only do not
+// link net/http and TLS.
+package http
 
 import (
 	"context"
@@ -6,22 +13,25 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
-	"net/http"
+	nethttp "net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/amudai/amudai-go/storage"
 )
 
-// HTTPOptions are those of an HTTP store. The zero value is the default.
-type HTTPOptions struct {
+// Options are those of an HTTP store. The zero value is the default.
+type Options struct {
 	// Client sends the requests; by default one with a timeout of 30 seconds
 	// for the head of a response.
-	Client *http.Client
+	Client *nethttp.Client
 	// Header is added to every request, for example for authorization.
-	Header http.Header
+	Header nethttp.Header
 	// Attempts is how often a request is sent at most before its error is
 	// returned, by default 4. Answers 408, 429 and 5xx and broken connections
 	// are tried again.
@@ -32,19 +42,19 @@ type HTTPOptions struct {
 	Backoff time.Duration
 }
 
-// HTTP is the read-only store of http:// and https:// locations, by range
-// requests (RFC 9110 §14). All reads of a [Reader] see the same version of the
+// Store is the read-only store of http:// and https:// locations, by range
+// requests (RFC 9110 §14). All reads of a [storage.Reader] see the same version of the
 // object: the entity tag of the first response is a condition of the others,
-// and another version is [ErrChanged].
-type HTTP struct{ o HTTPOptions }
+// and another version is [storage.ErrChanged].
+type Store struct{ o Options }
 
-// NewHTTP is an HTTP store.
-func NewHTTP(o HTTPOptions) *HTTP {
+// New is an HTTP store.
+func New(o Options) *Store {
 	if o.Client == nil {
-		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport := nethttp.DefaultTransport.(*nethttp.Transport).Clone()
 		transport.ResponseHeaderTimeout = 30 * time.Second
 		transport.MaxIdleConnsPerHost = 16
-		o.Client = &http.Client{Transport: transport}
+		o.Client = &nethttp.Client{Transport: transport}
 	}
 	if o.Attempts <= 0 {
 		o.Attempts = 4
@@ -52,35 +62,48 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	if o.Backoff <= 0 {
 		o.Backoff = 100 * time.Millisecond
 	}
-	return &HTTP{o}
+	return &Store{o}
 }
 
-// Open implements [Store]. It sends nothing: the first read finds out whether
+// Open implements [storage.Store]. It sends nothing: the first read finds out whether
 // there is such an object.
-func (s *HTTP) Open(ctx context.Context, location string) (Reader, error) {
+func (s *Store) Open(ctx context.Context, location string) (storage.Reader, error) {
 	u, err := url.Parse(location)
 	if err != nil {
 		return nil, fmt.Errorf("bad location: %w", err)
 	}
 	if scheme := strings.ToLower(u.Scheme); scheme != "http" && scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%s is not an http:// or https:// location", forMessages(location))
+		return nil, fmt.Errorf("%s is not an http:// or https:// location", storage.Redact(location))
 	}
 	u.Fragment = ""
-	return &httpReader{o: s.o, url: u.String(), name: forMessages(location), size: -1}, ctx.Err()
+	return &httpReader{o: s.o, url: u.String(), name: storage.Redact(location), size: -1}, ctx.Err()
 }
 
-// Create implements [Store]: it always fails.
-func (s *HTTP) Create(_ context.Context, location string, _ CreateOptions) (Writer, error) {
-	return nil, fmt.Errorf("cannot write to %s: HTTP locations are read-only", forMessages(location))
+// Create implements [storage.Store]: it always fails.
+func (s *Store) Create(_ context.Context, location string, _ storage.CreateOptions) (storage.Writer, error) {
+	return nil, fmt.Errorf("cannot write to %s: HTTP locations are read-only", storage.Redact(location))
 }
 
-// Remove implements [Store]: it always fails.
-func (s *HTTP) Remove(_ context.Context, location string) error {
-	return fmt.Errorf("cannot remove %s: HTTP locations are read-only", forMessages(location))
+// Remove implements [storage.Store]: it always fails.
+func (s *Store) Remove(_ context.Context, location string) error {
+	return fmt.Errorf("cannot remove %s: HTTP locations are read-only", storage.Redact(location))
+}
+
+// List implements [storage.Store]: it always fails, as HTTP has no such request.
+func (s *Store) List(_ context.Context, prefix string) iter.Seq2[storage.Info, error] {
+	return func(yield func(storage.Info, error) bool) {
+		yield(storage.Info{}, fmt.Errorf("cannot list %s: HTTP has no such request: %w", storage.Redact(prefix), errors.ErrUnsupported))
+	}
+}
+
+func init() {
+	s := New(Options{})
+	storage.Register("http", s)
+	storage.Register("https", s)
 }
 
 type httpReader struct {
-	o    HTTPOptions
+	o    Options
 	url  string
 	name string
 
@@ -90,9 +113,11 @@ type httpReader struct {
 	tag       string // ETag as sent, weak or strong
 }
 
-func (r *httpReader) Name() string               { return r.name }
-func (r *httpReader) Capabilities() Capabilities { return Capabilities{Latency: LatencyHigh} }
-func (r *httpReader) Close() error               { return nil }
+func (r *httpReader) Name() string { return r.name }
+func (r *httpReader) Capabilities() storage.Capabilities {
+	return storage.Capabilities{Latency: storage.LatencyHigh}
+}
+func (r *httpReader) Close() error { return nil }
 
 func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	r.mu.Lock()
@@ -101,7 +126,7 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if size < 0 {
 		size = 1<<63 - 1 // the server knows
 	}
-	if err := checkRange(off, int64(len(p)), size); err != nil {
+	if err := storage.CheckRange(off, int64(len(p)), size); err != nil {
 		return err
 	}
 	for done := 0; done < len(p); {
@@ -118,7 +143,7 @@ func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, erro
 	var tail []byte
 	n = max(n, 1) // "the last 0 bytes" is not a valid range
 	err := r.retry(ctx, func() error {
-		resp, err := r.send(ctx, http.MethodGet, "bytes=-"+strconv.Itoa(n))
+		resp, err := r.send(ctx, nethttp.MethodGet, "bytes=-"+strconv.Itoa(n))
 		if err != nil {
 			return err
 		}
@@ -165,12 +190,12 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 		return size, nil
 	}
 	err := r.retry(ctx, func() error {
-		resp, err := r.send(ctx, http.MethodHead, "")
+		resp, err := r.send(ctx, nethttp.MethodHead, "")
 		if err != nil {
 			return err
 		}
 		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
+		if resp.StatusCode != nethttp.StatusOK {
 			return r.status(resp)
 		}
 		if resp.ContentLength < 0 {
@@ -185,7 +210,7 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 // fetch asks for one range and reads what is sent of it into p.
 func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int64) (n int, err error) {
 	err = r.retry(ctx, func() error {
-		resp, err := r.send(ctx, http.MethodGet, ranges)
+		resp, err := r.send(ctx, nethttp.MethodGet, ranges)
 		if err != nil {
 			return err
 		}
@@ -195,11 +220,11 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 			return err
 		}
 		switch {
-		case resp.StatusCode == http.StatusOK && (off != 0 || want > int64(len(p))):
+		case resp.StatusCode == nethttp.StatusOK && (off != 0 || want > int64(len(p))):
 			return fmt.Errorf("GET %s: server does not support range requests", r.name)
 		case start+want <= off:
-			return checkRange(off, int64(len(p)), start+want)
-		case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable: // though it lies within the object
+			return storage.CheckRange(off, int64(len(p)), start+want)
+		case resp.StatusCode == nethttp.StatusRequestedRangeNotSatisfiable: // though it lies within the object
 			return r.status(resp)
 		case start != off:
 			return fmt.Errorf("GET %s: server sent bytes %d to %d instead of those from %d", r.name, start, start+want-1, off)
@@ -219,8 +244,8 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 
 var errNoSuffix = errors.New("no suffix ranges")
 
-func (r *httpReader) send(ctx context.Context, method, ranges string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, r.url, nil)
+func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.Response, error) {
+	req, err := nethttp.NewRequestWithContext(ctx, method, r.url, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -257,28 +282,28 @@ func redact(err error, method, name string) error {
 
 // check looks at the head of a response to a range request: it gives the
 // place and number of the bytes that follow.
-func (r *httpReader) check(resp *http.Response) (start, n int64, err error) {
+func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return 0, 0, fmt.Errorf("GET %s: server sends the object as %s", r.name, enc)
 	}
 	switch resp.StatusCode {
-	case http.StatusPartialContent:
+	case nethttp.StatusPartialContent:
 		start, n, size, ok := parseContentRange(resp.Header.Get("Content-Range"))
 		if !ok || resp.ContentLength >= 0 && resp.ContentLength != n {
 			return 0, 0, fmt.Errorf("GET %s: bad Content-Range %q", r.name, resp.Header.Get("Content-Range"))
 		}
 		return start, n, r.sameVersion(resp, size)
-	case http.StatusOK:
+	case nethttp.StatusOK:
 		// All of the object: it is not the version asked for, or the server
 		// does not know ranges.
 		if resp.ContentLength < 0 {
 			return 0, 0, fmt.Errorf("GET %s: server does not support range requests", r.name)
 		}
 		return 0, resp.ContentLength, r.sameVersion(resp, resp.ContentLength)
-	case http.StatusRequestedRangeNotSatisfiable:
+	case nethttp.StatusRequestedRangeNotSatisfiable:
 		size, err := r.refused(resp)
 		return size, 0, err
-	case http.StatusBadRequest, http.StatusNotImplemented:
+	case nethttp.StatusBadRequest, nethttp.StatusNotImplemented:
 		if strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-") {
 			return 0, 0, errNoSuffix
 		}
@@ -288,7 +313,7 @@ func (r *httpReader) check(resp *http.Response) (start, n int64, err error) {
 
 // refused makes sense of a response that there is no such range. It gives the size of
 // the object; such a response need not name the version.
-func (r *httpReader) refused(resp *http.Response) (int64, error) {
+func (r *httpReader) refused(resp *nethttp.Response) (int64, error) {
 	text, found := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes */")
 	size, err := strconv.ParseInt(text, 10, 64)
 	told := found && err == nil && size >= 0
@@ -297,7 +322,7 @@ func (r *httpReader) refused(resp *http.Response) (int64, error) {
 	r.mu.Unlock()
 	switch {
 	case told && known >= 0 && size != known:
-		return 0, fmt.Errorf("GET %s: %w", r.name, ErrChanged)
+		return 0, fmt.Errorf("GET %s: %w", r.name, storage.ErrChanged)
 	case strings.HasPrefix(resp.Request.Header.Get("Range"), "bytes=-"):
 		if told && size == 0 {
 			return 0, nil
@@ -326,7 +351,7 @@ func parseContentRange(s string) (start, n, size int64, ok bool) {
 
 // sameVersion remembers the version of the first response, and compares it
 // with that of later ones.
-func (r *httpReader) sameVersion(resp *http.Response, size int64) error {
+func (r *httpReader) sameVersion(resp *nethttp.Response, size int64) error {
 	tag, date := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -340,22 +365,22 @@ func (r *httpReader) sameVersion(resp *http.Response, size int64) error {
 		return nil
 	}
 	if r.size != size || r.tag != tag || r.tag == "" && r.validator != date {
-		return fmt.Errorf("GET %s: %w", r.name, ErrChanged)
+		return fmt.Errorf("GET %s: %w", r.name, storage.ErrChanged)
 	}
 	return nil
 }
 
 // status is the error that a status code means.
-func (r *httpReader) status(resp *http.Response) error {
+func (r *httpReader) status(resp *nethttp.Response) error {
 	err := fmt.Errorf("%s %s: %s", resp.Request.Method, r.name, resp.Status)
 	switch code := resp.StatusCode; {
-	case code == http.StatusNotFound || code == http.StatusGone:
+	case code == nethttp.StatusNotFound || code == nethttp.StatusGone:
 		return fmt.Errorf("%w: %w", err, fs.ErrNotExist)
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+	case code == nethttp.StatusUnauthorized || code == nethttp.StatusForbidden:
 		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
-	case code == http.StatusPreconditionFailed:
-		return fmt.Errorf("%w: %w", err, ErrChanged)
-	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= 500 && code != http.StatusNotImplemented:
+	case code == nethttp.StatusPreconditionFailed:
+		return fmt.Errorf("%w: %w", err, storage.ErrChanged)
+	case code == nethttp.StatusRequestTimeout || code == nethttp.StatusTooManyRequests || code >= 500 && code != nethttp.StatusNotImplemented:
 		return transient{err}
 	}
 	return err

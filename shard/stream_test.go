@@ -1,0 +1,102 @@
+package shard_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
+)
+
+func ExampleNewWriter() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Write(ctx, batch); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", out.Bytes()[:4])
+	// Output: amud
+}
+
+func ExampleOpenReaderAt() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(w.Write(ctx, batch), w.Close(ctx)); err != nil {
+		log.Fatal(err)
+	}
+
+	s, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	fmt.Println(s.NumRows(), "rows")
+	// Output: 3 rows
+}
+
+// A shard written to a stream has the bytes of one that a store got, and all that is cut
+// from it is refused.
+func TestStream(t *testing.T) {
+	ctx := t.Context()
+	batch := prices()
+	defer batch.Release()
+	o := shard.WriterOptions{CreationTime: time.Unix(1_700_000_000, 0)}
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, batch.Schema(), o)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(ctx, batch))
+	require.NoError(t, w.Close(ctx))
+
+	store := storage.NewMemory()
+	o.Store = store
+	write(ctx, "mem://x/same", o)
+	r, err := store.Open(ctx, "mem://x/same")
+	require.NoError(t, err)
+	same, _, err := r.ReadSuffix(ctx, 1<<20)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(same, out.Bytes()))
+
+	for n := range out.Len() {
+		_, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()[:n]), int64(n), shard.OpenOptions{})
+		require.ErrorIs(t, err, shard.ErrCorrupt)
+	}
+	// A size that is not that of the bytes.
+	_, err = shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()+1), shard.OpenOptions{})
+	require.Error(t, err)
+
+	_, err = shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{Store: store})
+	require.ErrorContains(t, err, "Store")
+	_, err = shard.NewWriter(ctx, &out, batch.Schema(), o)
+	require.ErrorContains(t, err, "Store")
+	_, err = shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
+	require.ErrorContains(t, err, "Layout")
+}
+
+// Who does not import storage/http is told so.
+func TestOpenNamesMissingImport(t *testing.T) {
+	_, err := shard.Open(t.Context(), "https://example.invalid/x", shard.OpenOptions{})
+	require.ErrorContains(t, err, "github.com/amudai/amudai-go/storage/http")
+}

@@ -1,0 +1,92 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strings"
+)
+
+// List implements [Store].
+func (s *Memory) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		start, err := URL(prefix)
+		if err != nil {
+			yield(Info{}, err)
+			return
+		}
+		for _, location := range s.Locations() {
+			if err := ctx.Err(); err != nil {
+				yield(Info{}, err)
+				return
+			}
+			s.mu.Lock()
+			b, ok := s.data[location]
+			s.mu.Unlock()
+			if ok && strings.HasPrefix(location, start) && !yield(Info{location, int64(len(b))}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// List implements [Store]. Locations are paths. It leaves out temporary files, and does
+// not follow links.
+func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		path, err := Path(prefix)
+		if err != nil {
+			yield(Info{}, err)
+			return
+		}
+		dir, start := filepath.Split(path)
+		if dir == "" {
+			dir = "."
+		}
+		s.list(ctx, filepath.Clean(dir), start, yield)
+	}
+}
+
+// list gives the files in dir, and in folders below, whose name in dir begins with
+// start. It tells whether to go on.
+func (s Local) list(ctx context.Context, dir, start string, yield func(Info, error) bool) bool {
+	entries, err := s.sys().ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		yield(Info{}, err)
+		return false
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case !strings.HasPrefix(e.Name(), start) || isTemp(e.Name()):
+		case e.IsDir():
+			if !s.list(ctx, path, "", yield) {
+				return false
+			}
+		case e.Type().IsRegular():
+			info, err := e.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // removed meanwhile
+			}
+			if err != nil {
+				yield(Info{}, err)
+				return false
+			}
+			if !yield(Info{path, info.Size()}, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isTemp tells whether createTemp may have made a name.
+func isTemp(name string) bool { return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") }
