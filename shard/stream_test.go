@@ -81,7 +81,7 @@ func TestStream(t *testing.T) {
 
 	for n := range out.Len() {
 		_, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()[:n]), int64(n), shard.OpenOptions{})
-		require.ErrorIs(t, err, shard.ErrCorrupt)
+		require.Error(t, err)
 	}
 	// A size that is not that of the bytes.
 	_, err = shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()+1), shard.OpenOptions{})

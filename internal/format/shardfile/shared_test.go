@@ -16,17 +16,17 @@ import (
 // steps are what one writer does, one call after the other, until one fails because its
 // root is there already.
 type steps struct {
-	w    *Writer
-	todo []func(*steps) error
+	w     *Writer
+	calls []func(*steps) error
 }
 
 func (s *steps) next(t *testing.T) {
-	if err := s.todo[0](s); err != nil {
+	if err := s.calls[0](s); err != nil {
 		require.ErrorIs(t, err, fs.ErrExist)
-		s.todo = nil
+		s.calls = nil
 		return
 	}
-	s.todo = s.todo[1:]
+	s.calls = s.calls[1:]
 }
 
 // Two writers make the same stripe files, and a third one, which overwrites the root of
@@ -80,12 +80,12 @@ func shareStripeFiles(t *testing.T, f *stripe.Finished, order []int, abortA, abo
 		}
 	}
 	writers := []*steps{
-		{todo: []func(*steps) error{create("mem://x/a", false), add, end(abortA)}},
-		{todo: []func(*steps) error{create("mem://x/b", false), add, end(abortB)}},
-		{todo: []func(*steps) error{func(s *steps) error { return errors.Join(create("mem://x/a", true)(s), add(s)) }, end(false)}},
+		{calls: []func(*steps) error{create("mem://x/a", false), add, end(abortA)}},
+		{calls: []func(*steps) error{create("mem://x/b", false), add, end(abortB)}},
+		{calls: []func(*steps) error{func(s *steps) error { return errors.Join(create("mem://x/a", true)(s), add(s)) }, end(false)}},
 	}
 	for _, i := range order {
-		if s := writers[i]; len(s.todo) > 0 {
+		if s := writers[i]; len(s.calls) > 0 {
 			s.next(t)
 		}
 	}
