@@ -105,8 +105,17 @@ func (s *source) open() error {
 		props.BufferedStreamEnabled = true
 		props.BufferSize = streamBuffer
 		props.MaxCompressedPageSize = size // no page is larger than its file
-		var err error
-		if s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props)); err != nil {
+		openFile := func() (err error) {
+			s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props))
+			return err
+		}
+		err := guard(openFile)
+		if isUnknownLogicalType(err) {
+			if at, size, err = withoutUnknownTypes(at, size); err == nil {
+				err = openFile()
+			}
+		}
+		if err != nil {
 			return err
 		}
 		s.stored = takeStored(s.file.MetaData().KeyValueMetadata())

@@ -28,7 +28,6 @@ var unreadable = map[string]string{
 	"incorrect_map_schema.parquet":    "MAP keys must be required",          // the file breaks the rule; others overlook it
 	"int96_from_spark.parquet":        "outside the Arrow nanosecond range", // year 9999 and others in INT96
 	"large_string_map.brotli.parquet": "exceeds configured limit",           // a page of 1 GiB behind 4 KB of file
-	"unknown-logical-type.parquet":    "invalid logical type",               // a logical type from the future
 }
 
 // harmless are the bad files that have a meaning all the same.
@@ -113,7 +112,9 @@ func TestMeanings(t *testing.T) {
 	}{
 		"old_list_structure.parquet":                {nil, "a: list<list<int32>> not null\n", `{"a":[[1,2],[3,4]]}`},
 		"datapage_v2_empty_datapage.snappy.parquet": {nil, "value: float32\n", `{"value":null}`},
-		"alltypes_plain.parquet":                    {[]string{"timestamp_col", "id"}, "timestamp_col: timestamp[ns]\nid: int32\n", `{"timestamp_col":"2009-03-01T00:00:00","id":4}`},
+		"unknown-logical-type.parquet": {nil, "column with known type: utf8\ncolumn with unknown type: binary\n",
+			`{"column with known type":"known string 1","column with unknown type":"dW5rbm93biBzdHJpbmcgMQ=="}`},
+		"alltypes_plain.parquet": {[]string{"timestamp_col", "id"}, "timestamp_col: timestamp[ns]\nid: int32\n", `{"timestamp_col":"2009-03-01T00:00:00","id":4}`},
 		"repeated_no_annotation.parquet": {[]string{"phoneNumbers"},
 			"phoneNumbers: struct<phone: list<struct<number: int64 not null, kind: utf8>> not null>\n", `{"phoneNumbers":null}`},
 	} {
@@ -126,6 +127,22 @@ func TestMeanings(t *testing.T) {
 		first, _, _ := strings.Cut(lines, "\n")
 		require.Equal(t, want.first, first, name)
 		rows.Release()
+	}
+}
+
+// TestUnknownTypeDamaged flips every bit of a footer that is rewritten: an error
+// or a table, and never a panic or lasting work.
+func TestUnknownTypeDamaged(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data", "unknown-logical-type.parquet"))
+	require.NoError(t, err)
+	for i := max(4, len(b)-800); i < len(b); i++ {
+		for bit := range 8 {
+			bad := bytes.Clone(b)
+			bad[i] ^= 1 << bit
+			if rows, err := readAllQuietly(t, bad); err == nil {
+				rows.Release()
+			}
+		}
 	}
 }
 

@@ -1,0 +1,206 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/apache/thrift/lib/go/thrift"
+)
+
+// Numbers of fields in the Thrift structures of Parquet.
+const (
+	fieldSchema      = 2  // of FileMetaData: a list of SchemaElement
+	fieldLogicalType = 10 // of SchemaElement: a union
+	lastLogicalType  = 18 // the last member of the union that arrow-go knows: GEOGRAPHY
+	maxFooterDepth   = 64
+)
+
+// isUnknownLogicalType tells whether a file was refused for a logical type that
+// arrow-go does not know. By Parquet's rules a reader takes such a column by its
+// physical type.
+func isUnknownLogicalType(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "invalid logical type")
+}
+
+// withoutUnknownTypes gives the bytes of a file whose schema has no logical types
+// from the future, and their number.
+func withoutUnknownTypes(at io.ReaderAt, size int64) (io.ReaderAt, int64, error) {
+	var tail [8]byte
+	if _, err := at.ReadAt(tail[:], size-8); err != nil {
+		return nil, 0, err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > size-12 {
+		return nil, 0, errors.New("the footer is longer than the file")
+	}
+	footer := make([]byte, n)
+	if _, err := at.ReadAt(footer, size-8-n); err != nil {
+		return nil, 0, err
+	}
+	footer, err := copyFooter(footer)
+	if err != nil {
+		return nil, 0, err
+	}
+	footer = append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), tail[4:]...)
+	return &otherEnd{at: at, from: size - 8 - n, end: footer}, size - 8 - n + int64(len(footer)), nil
+}
+
+// otherEnd is a file with other bytes from some position on.
+type otherEnd struct {
+	at   io.ReaderAt
+	from int64
+	end  []byte
+}
+
+// ReadAt implements io.ReaderAt.
+func (o *otherEnd) ReadAt(p []byte, off int64) (int, error) {
+	n := 0
+	if off < o.from {
+		part := p[:min(int64(len(p)), o.from-off)]
+		got, err := o.at.ReadAt(part, off)
+		if n = got; got < len(part) {
+			return n, err
+		}
+		off += int64(n)
+	}
+	if n == len(p) {
+		return n, nil
+	}
+	got, err := bytes.NewReader(o.end).ReadAt(p[n:], off-o.from)
+	return n + got, err
+}
+
+// copyFooter copies a footer without the logical types that are not known.
+func copyFooter(footer []byte) ([]byte, error) {
+	conf := &thrift.TConfiguration{MaxMessageSize: int32(min(len(footer)+1, 1<<30))}
+	from, to := thrift.NewTMemoryBuffer(), thrift.NewTMemoryBuffer()
+	from.Buffer = bytes.NewBuffer(footer)
+	c := footerCopier{ctx: context.Background(), in: thrift.NewTCompactProtocolConf(from, conf), out: thrift.NewTCompactProtocolConf(to, nil)}
+	err := c.structure(nil)
+	return to.Bytes(), err
+}
+
+type footerCopier struct {
+	ctx     context.Context
+	in, out thrift.TProtocol
+	depth   int
+}
+
+// structure copies a structure; path are the numbers of the fields that lead to it.
+func (c footerCopier) structure(path []int16) error {
+	if _, err := c.in.ReadStructBegin(c.ctx); err != nil {
+		return err
+	}
+	if err := c.out.WriteStructBegin(c.ctx, ""); err != nil {
+		return err
+	}
+	for {
+		_, kind, id, err := c.in.ReadFieldBegin(c.ctx)
+		if err != nil {
+			return err
+		}
+		if kind == thrift.STOP {
+			break
+		}
+		copier := c
+		buffer := thrift.NewTMemoryBuffer()
+		isType := len(path) == 1 && path[0] == fieldSchema && id == fieldLogicalType && kind == thrift.STRUCT
+		if isType { // whether it stays is only known behind it
+			if known, err := c.knownType(); err != nil {
+				return err
+			} else if known == nil {
+				continue
+			} else {
+				buffer = known
+			}
+		}
+		if err := c.out.WriteFieldBegin(c.ctx, "", kind, id); err != nil {
+			return err
+		}
+		if isType {
+			copier.in = thrift.NewTCompactProtocolConf(buffer, nil)
+		}
+		if err := copier.value(kind, append(path[:len(path):len(path)], id)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(c.out.WriteFieldStop(c.ctx), c.in.ReadStructEnd(c.ctx), c.out.WriteStructEnd(c.ctx))
+}
+
+// knownType reads a logical type into a buffer; nil if it is not known.
+func (c footerCopier) knownType() (*thrift.TMemoryBuffer, error) {
+	buffer := thrift.NewTMemoryBuffer()
+	aside := footerCopier{ctx: c.ctx, depth: c.depth, in: c.in, out: thrift.NewTCompactProtocolConf(buffer, nil)}
+	if err := aside.structure(nil); err != nil {
+		return nil, err
+	}
+	look := thrift.NewTMemoryBuffer()
+	look.Write(buffer.Bytes())
+	in := thrift.NewTCompactProtocolConf(look, nil)
+	if _, err := in.ReadStructBegin(c.ctx); err != nil {
+		return nil, err
+	}
+	_, kind, id, err := in.ReadFieldBegin(c.ctx)
+	if err != nil || kind == thrift.STOP || id < 1 || id > lastLogicalType || id == 9 { // 9 is reserved
+		return nil, err
+	}
+	return buffer, nil
+}
+
+// value copies a value of any kind.
+func (c footerCopier) value(kind thrift.TType, path []int16) error {
+	if c.depth++; c.depth > maxFooterDepth {
+		return errors.New("the footer is nested too deep")
+	}
+	switch kind {
+	case thrift.STRUCT:
+		return c.structure(path)
+	case thrift.LIST, thrift.SET:
+		elem, n, err := c.in.ReadListBegin(c.ctx)
+		if err != nil {
+			return err
+		}
+		if err := c.out.WriteListBegin(c.ctx, elem, n); err != nil {
+			return err
+		}
+		for range n {
+			if err := c.value(elem, path); err != nil {
+				return err
+			}
+		}
+		return errors.Join(c.in.ReadListEnd(c.ctx), c.out.WriteListEnd(c.ctx))
+	}
+	return c.scalar(kind)
+}
+
+func (c footerCopier) scalar(kind thrift.TType) error {
+	switch kind {
+	case thrift.BOOL:
+		return pass(c.ctx, c.in.ReadBool, c.out.WriteBool)
+	case thrift.BYTE:
+		return pass(c.ctx, c.in.ReadByte, c.out.WriteByte)
+	case thrift.I16:
+		return pass(c.ctx, c.in.ReadI16, c.out.WriteI16)
+	case thrift.I32:
+		return pass(c.ctx, c.in.ReadI32, c.out.WriteI32)
+	case thrift.I64:
+		return pass(c.ctx, c.in.ReadI64, c.out.WriteI64)
+	case thrift.DOUBLE:
+		return pass(c.ctx, c.in.ReadDouble, c.out.WriteDouble)
+	case thrift.STRING:
+		return pass(c.ctx, c.in.ReadBinary, c.out.WriteBinary)
+	}
+	return errors.New("the footer has a value of a kind that Parquet does not use")
+}
+
+func pass[T any](ctx context.Context, read func(context.Context) (T, error), write func(context.Context, T) error) error {
+	v, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	return write(ctx, v)
+}
