@@ -9,15 +9,20 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/read"
 	"github.com/amudai/amudai-go/stripe/write"
 )
@@ -98,5 +103,30 @@ func readAll(ctx context.Context, t *testing.T, a sparse, col arrowmap.Column) {
 	if err != nil {
 		kinds := []error{fault.ErrCorrupt, fault.ErrChecksum, fault.ErrUnsupported, fault.ErrLimit}
 		require.True(t, slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) }), err)
+	}
+}
+
+// A stored value that the Arrow type cannot hold is an error of one of the kinds, and
+// says which row it is about.
+func TestMisfitsAreUnsupported(t *testing.T) {
+	ctx := context.Background()
+	seconds := arrow.NewSchema([]arrow.Field{{Name: "c", Type: &arrow.TimestampType{Unit: arrow.Second}}}, nil)
+	times := []int64{1, 2, 200_000_000_000, 4} // the year 8307
+	arr := arrowutil.Make(seconds.Field(0).Type, 4, []*memory.Buffer{nil, memory.NewBufferBytes(arrowutil.Bytes(times))}, nil, 0)
+	for _, n := range []int64{4, 1} {
+		part := array.NewSlice(arr, 4-n, 4)
+		if n == 1 {
+			part = array.NewSlice(arr, 2, 3)
+		}
+		a, columns := writeStripe(t, seconds, []arrow.RecordBatch{array.NewRecordBatch(seconds, []arrow.Array{part}, n)}, write.Options{})
+		col := columns[0]
+		col.Arrow.Type, col.Plain, col.Unit = arrow.FixedWidthTypes.Timestamp_ns, arrow.FixedWidthTypes.Timestamp_ns, convert.Nanosecond
+		c, err := read.OpenColumn(ctx, a, col, read.Options{})
+		if err == nil {
+			_, err = c.Read(ctx, 0, n)
+		}
+		require.ErrorIs(t, err, fault.ErrUnsupported)
+		var value *stripe.ValueError
+		require.ErrorAs(t, err, &value)
 	}
 }

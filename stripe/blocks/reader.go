@@ -161,7 +161,7 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 			at := int(p.Offset - first)
 			if err := f(p, raw[at:at+p.Size:at+p.Size]); err != nil {
 				at := r.start + p.Offset
-				err = rules.PlaceRow(err, p.position)
+				err = rules.Misfit(rules.PlaceRow(err, p.position))
 				return r.Wrap(fault.InBlock(fault.Shift(err, at), p.ordinal, at))
 			}
 		}

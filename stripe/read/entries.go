@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
@@ -88,6 +89,9 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 	}
 	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(dict.Data())}
 	if r.fixed == 0 {
+		if int64(len(dict.Data())) > maxOf[O]() {
+			return nil, stripe.ErrBatchTooLarge
+		}
 		ends := make([]O, n+1)
 		for i, o := range dict.Offsets() {
 			ends[i] = O(o)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"math/rand/v2"
 
 	"github.com/zeebo/xxh3"
 )
@@ -146,18 +147,22 @@ func headOf(value []byte) uint64 {
 	return word
 }
 
+// seeds make hashes differ from process to process, so that nobody can choose strings
+// that collide. Ids do not depend on hashes.
+var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
+
 func hashOf(head uint64, value []byte) uint32 {
 	n := len(value)
 	switch {
 	case n <= 8:
-		hi, lo := bits.Mul64(head^uint64(n)<<56, 0x9e3779b97f4a7c15)
+		hi, lo := bits.Mul64(head^uint64(n)<<56^seeds[0], seeds[1]|1<<63|1)
 		return uint32(hi ^ lo)
 	case n <= 16:
 		tail := binary.LittleEndian.Uint64(value[n-8:])
-		hi, lo := bits.Mul64(head^0x9e3779b97f4a7c15, tail^uint64(n)^0xd6e8feb86659fd93)
+		hi, lo := bits.Mul64(head^seeds[0], tail^uint64(n)^seeds[1])
 		return uint32(hi ^ lo)
 	}
-	return uint32(xxh3.Hash(value) >> 32)
+	return uint32(xxh3.HashSeed(value, seeds[0]) >> 32)
 }
 
 // Len is the number of ids given.

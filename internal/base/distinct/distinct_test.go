@@ -81,3 +81,29 @@ func BenchmarkAdd(b *testing.B) {
 		}
 	}
 }
+
+// Strings that collide in one process do not in another.
+func TestCollisionsCannotBeChosen(t *testing.T) {
+	defer func(old [2]uint64) { seeds = old }(seeds)
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{8, 12, 40} {
+		hash := func(value []byte) uint32 { return hashOf(headOf(value), value) & 0xff }
+		seeds = [2]uint64{r.Uint64(), r.Uint64()}
+		var collide [][]byte
+		for len(collide) < 500 {
+			value := make([]byte, n)
+			for i := range value {
+				value[i] = byte(r.Uint32())
+			}
+			if hash(value) == 7 {
+				collide = append(collide, value)
+			}
+		}
+		seeds = [2]uint64{r.Uint64(), r.Uint64()}
+		slots := map[uint32]int{}
+		for _, value := range collide {
+			slots[hash(value)]++
+		}
+		require.Greater(t, len(slots), 150, "%d bytes", n)
+	}
+}

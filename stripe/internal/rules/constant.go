@@ -113,7 +113,7 @@ func constantNumber[T numeric.Value](col *arrowmap.Column, v T) (arrow.Array, er
 	if s.Convert != nil {
 		dst = arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
 		if err := s.Convert(dst, src, bitmap.All(1)); err != nil {
-			return nil, ShiftRows(err, 0)
+			return nil, Misfit(ShiftRows(err, 0))
 		}
 	}
 	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil
@@ -161,7 +161,7 @@ func constantDecimal(col *arrowmap.Column, d decimal.Decimal) (arrow.Array, erro
 	}
 	dst := arrowutil.Bytes(make([]uint64, (s.Width+7)/8))[:s.Width]
 	if err := s.Convert(dst, []decimal.Decimal{d}, bitmap.All(1)); err != nil {
-		return nil, err
+		return nil, Misfit(err)
 	}
 	return arrowutil.Make(col.Plain, 1, []*memory.Buffer{nil, memory.NewBufferBytes(dst)}, nil, 0), nil
 }

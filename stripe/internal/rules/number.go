@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/stripe"
@@ -116,7 +117,7 @@ func decodeAs[D int32 | int64, T numeric.Value](c numeric.Change[D, T]) BlockDec
 
 // NoConversion says that a column's rule does not fit its types.
 func NoConversion(col *arrowmap.Column) error {
-	return fmt.Errorf("no conversion by rule %v between %s and stored type %v", col.Rule, col.Plain, col.Stored.Type)
+	return fault.Unsupportedf("no conversion by rule %v between %s and stored type %v", col.Rule, col.Plain, col.Stored.Type)
 }
 
 // Width is the number of bytes of a value of a fixed-width type, 0 for other types.
@@ -130,6 +131,16 @@ func Width(dt arrow.DataType) int {
 // ShiftRows adds by to the row of an error about a value.
 func ShiftRows(err error, by int) error {
 	return PlaceRow(err, func(row int64) int64 { return row + int64(by) })
+}
+
+// Misfit adds to an error about a stored value, which its Arrow type cannot hold, that
+// it is of the kind fault.ErrUnsupported.
+func Misfit(err error) error {
+	var value *stripe.ValueError
+	if !errors.As(err, &value) || errors.Is(err, fault.ErrUnsupported) {
+		return err
+	}
+	return &stripe.ValueError{Row: value.Row, Err: fmt.Errorf("%w: %w", fault.ErrUnsupported, value.Err)}
 }
 
 // PlaceRow replaces the row of an error about a value by place(row).
