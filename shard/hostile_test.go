@@ -103,7 +103,7 @@ func survive(t testing.TB, b []byte) {
 	before := leaktest.Allocated()
 	store, mem := shardtest.OneFile(b), leaktest.NewAllocator()
 	rows := int64(0)
-	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreKept: true, Decimals: arrowmap.DecimalsAsText}} {
+	for _, types := range []arrowmap.ReadOptions{{}, {IgnoreAnnotations: true, Decimals: arrowmap.DecimalsAsText}} {
 		o := small(store)
 		o.Types = types
 		n, err := scanSome(ctx, o, mem)

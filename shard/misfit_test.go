@@ -97,7 +97,7 @@ func TestPrecisionOnRead(t *testing.T) {
 				{6, 4, 2, 7, "row 5"},
 			} {
 				name := fmt.Sprint(e, form, c)
-				s, err := Open(ctx, location, OpenOptions{Types: arrowmap.ReadOptions{IgnoreKept: true, Decimals: form, DecimalPrecision: c.precision, DecimalScale: c.scale}})
+				s, err := Open(ctx, location, OpenOptions{Types: arrowmap.ReadOptions{IgnoreAnnotations: true, Decimals: form, DecimalPrecision: c.precision, DecimalScale: c.scale}})
 				require.NoError(t, err, name)
 				rows := 0
 				err = nil
@@ -138,7 +138,7 @@ func TestRowsOfTimesThatDoNotFit(t *testing.T) {
 	data := table{schema: arrow.NewSchema([]arrow.Field{{Name: "t", Type: dt}}, nil), columns: []arrow.Array{times}, rows: len(values)}
 	location := filepath.Join(t.TempDir(), "d")
 	writeTable(t, location, data, WriterOptions{StripeRows: 10_000}, 10_000)
-	s, err := Open(ctx, location, OpenOptions{Types: arrowmap.ReadOptions{IgnoreKept: true, DateTimes: arrowmap.TicksAsNanos}})
+	s, err := Open(ctx, location, OpenOptions{Types: arrowmap.ReadOptions{IgnoreAnnotations: true, DateTimes: arrowmap.TicksAsNanos}})
 	require.NoError(t, err)
 	defer s.Close()
 	for _, c := range []struct {

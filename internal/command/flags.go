@@ -135,7 +135,7 @@ func complete(cmd *cobra.Command, flag string, values ...string) {
 
 // types checks the flags about the Arrow types of shards.
 func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
-	o.IgnoreKept = r.defaultTypes
+	o.IgnoreAnnotations = r.defaultTypes
 	if o.DateTimes, err = pick("--ticks", r.ticks, []string{"auto", "ns", "us", "raw"},
 		arrowmap.TicksAuto, arrowmap.TicksAsNanos, arrowmap.TicksAsMicro, arrowmap.TicksRaw); err != nil {
 		return o, err

@@ -27,5 +27,5 @@ func TestStoredNumbers(t *testing.T) {
 	require.Equal(t, numeric.Interval[uint64]{Low: convert.Epoch + 5*day, High: convert.Epoch + 5*day}, storedOf[uint64](arrowmap.Ticks, convert.Day)(all)[1])
 	require.Equal(t, numeric.Interval[int64]{Low: 50, High: 50}, storedOf[int64](arrowmap.Span, convert.Microsecond)(all)[1])
 	require.Len(t, storedOf[int64](arrowmap.Span, convert.Nanosecond)(all), 2, "5 ns lie between two ticks")
-	require.Nil(t, storedOf[float32](arrowmap.Half, 0))
+	require.Nil(t, storedOf[float32](arrowmap.Float16, 0))
 }

@@ -79,7 +79,7 @@ func ticksOf(v *commonpb.AnyValue) (uint64, bool) {
 // metadata is that of the Arrow schema kept with the shard, nil if there is none.
 // One that cannot be read is as good as none: no value depends on it.
 func (t *Table) metadata(ctx context.Context) (*arrow.Metadata, error) {
-	if t.o.Types.IgnoreKept {
+	if t.o.Types.IgnoreAnnotations {
 		return nil, nil
 	}
 	m, err := t.file.Properties(ctx)

@@ -313,7 +313,7 @@ func (v *verifier) progress(total int) {
 
 // storedTypes read values as they are stored.
 var storedTypes = arrowmap.ReadOptions{
-	IgnoreKept: true, Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw,
+	IgnoreAnnotations: true, Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw,
 	TimeSpans: arrowmap.TicksRaw, Dynamics: arrowmap.DynamicsRaw,
 }
 

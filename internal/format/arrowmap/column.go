@@ -69,10 +69,10 @@ type Column struct {
 	// parts of an interval.
 	Children []Column
 
-	// KeptIgnored says why the Arrow type that was kept with the node has not
+	// AnnotationIgnored says why the Arrow type that was kept with the node has not
 	// been used ("" if it was used, or none was kept): a newer version wrote it,
 	// or it does not fit the stored type. The default mapping was used instead.
-	KeptIgnored string
+	AnnotationIgnored string
 }
 
 // Rule is a way of converting between the values of an Arrow array and those
@@ -107,9 +107,9 @@ const (
 	// convert.ToSpan and convert.FromSpan, with Unit.
 	Span
 
-	// Half: Plain is float16, the node is Float32. convert.FromHalf and
-	// convert.ToHalf keep every bit, NaN payloads too.
-	Half
+	// Float16: Plain is float16, the node is Float32. convert.FromFloat16 and
+	// convert.ToFloat16 keep every bit, NaN payloads too.
+	Float16
 
 	// Decimal: Plain is decimal32, 64, 128 or 256, the node is KustoDecimal (16
 	// bytes). The number stored is v * 10^-Scale; at most 34 digits fit.
@@ -141,7 +141,7 @@ const (
 	Empty
 )
 
-var ruleNames = [...]string{"same", "null", "ticks", "span", "half", "decimal", "decimal text", "text", "day-time parts",
+var ruleNames = [...]string{"same", "null", "ticks", "span", "float16", "decimal", "decimal text", "text", "day-time parts",
 	"month-day-nano parts", "fixed list", "empty"}
 
 // String is a short name for messages and tables.

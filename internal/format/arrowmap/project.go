@@ -101,11 +101,11 @@ func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
 
 // of is what was kept, less what does not hold for a part of the node: that it
 // is an extension type, or an interval.
-func (k *parsed) of(p *pick) kept {
+func (k *parsed) of(p *pick) annotation {
 	if !p.partial() {
-		return k.kept
+		return k.annotation
 	}
-	part := k.kept
+	part := k.annotation
 	part.wraps = slices.DeleteFunc(slices.Clone(part.wraps), func(w term) bool { return w.name == "extension" })
 	if part.base.name == textByID[arrow.INTERVAL_DAY_TIME].name || part.base.name == textByID[arrow.INTERVAL_MONTH_DAY_NANO].name {
 		part.base = term{name: "struct"}

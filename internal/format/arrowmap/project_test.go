@@ -53,7 +53,7 @@ func TestProject(t *testing.T) {
 		var got []string
 		for _, col := range columns {
 			got = append(got, col.Arrow.String())
-			require.Empty(t, col.KeptIgnored)
+			require.Empty(t, col.AnnotationIgnored)
 		}
 		require.Equal(t, c.want, got, "%v", c.paths)
 	}

@@ -15,8 +15,8 @@ import (
 // ReadOptions choose the Arrow types of nodes that have no Arrow type kept with
 // them, as in shards that others wrote. The zero value is the default mapping.
 type ReadOptions struct {
-	// IgnoreKept reads every node by the default mapping.
-	IgnoreKept bool
+	// IgnoreAnnotations reads every node by the default mapping.
+	IgnoreAnnotations bool
 
 	// Decimals, DecimalPrecision and DecimalScale are for KustoDecimal nodes. A
 	// precision of 0 is the default: decimal128(38, 16), decimal256(76, 34).
@@ -125,16 +125,16 @@ func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
 	if c.Children, err = r.children(node, p); err != nil {
 		return c, err
 	}
-	if k := r.keptOf(&c.Stored); k != nil && !r.o.IgnoreKept {
+	if k := r.annotationOf(&c.Stored); k != nil && !r.o.IgnoreAnnotations {
 		err := k.err
 		if err == nil {
 			if err = r.assemble(&c, k.of(p), place); err == nil {
 				return c, nil
 			}
 		}
-		c.KeptIgnored = fmt.Sprintf("kept Arrow type %.200q: %v", k.text, err)
+		c.AnnotationIgnored = fmt.Sprintf("Arrow annotation %.200q: %v", k.text, err)
 	}
-	if err := r.assemble(&c, kept{}, place); err != nil {
+	if err := r.assemble(&c, annotation{}, place); err != nil {
 		return c, fault.InColumn(fault.Unsupportedf("%w", err), schema.Escape(node.Name()))
 	}
 	return c, nil
@@ -172,16 +172,16 @@ func placeOf(node schema.Node, i int) role {
 	return named
 }
 
-// parsed is what the kept property of an annotation says.
+// parsed is what the annotation of an annotation says.
 type parsed struct {
-	kept
+	annotation
 	text string
 	err  error
 }
 
-// keptOf is the kept property of a node, nil without one. Nodes that share an
+// annotationOf is the annotation of a node, nil without one. Nodes that share an
 // annotation share the work.
-func (r *reader) keptOf(f *schema.Field) *parsed {
+func (r *reader) annotationOf(f *schema.Field) *parsed {
 	if f.Extended == nil {
 		return nil
 	}
@@ -190,9 +190,9 @@ func (r *reader) keptOf(f *schema.Field) *parsed {
 		return p
 	}
 	for _, prop := range f.Extended.Properties {
-		if prop.Name == KeptProperty && prop.Kind == schema.PropertyString {
+		if prop.Name == AnnotationProperty && prop.Kind == schema.PropertyString {
 			p = &parsed{text: string(prop.Data)}
-			p.kept, p.err = parseKept(p.text)
+			p.annotation, p.err = parseAnnotation(p.text)
 			break
 		}
 	}
@@ -201,13 +201,13 @@ func (r *reader) keptOf(f *schema.Field) *parsed {
 }
 
 // assemble fills c in from what was kept, taking from the default mapping what was not.
-func (r *reader) assemble(c *Column, k kept, place role) error {
+func (r *reader) assemble(c *Column, k annotation, place role) error {
 	if k.base.name == "" {
 		text, err := r.defaultType(c)
 		if err != nil {
 			return err
 		}
-		d, err := parseKept(text)
+		d, err := parseAnnotation(text)
 		if err != nil {
 			return err
 		}
@@ -332,7 +332,7 @@ func extensionType(name, data string, storage arrow.DataType) (dt arrow.DataType
 	return t, nil
 }
 
-// defaultType is the kept text of the type that the default mapping gives.
+// defaultType is the annotation of the type that the default mapping gives.
 func (r *reader) defaultType(c *Column) (string, error) {
 	node := &c.Stored
 	switch {
@@ -367,7 +367,7 @@ func (r *reader) defaultType(c *Column) (string, error) {
 	if text == "" {
 		return "", fmt.Errorf("type %s cannot be read", node.Type)
 	}
-	if l := node.Label(); l != "" && l != KeptLabel && node.Type != schema.Guid {
+	if l := node.Label(); l != "" && l != AnnotationLabel && node.Type != schema.Guid {
 		text += ";meta=" + extNameKey + "," + string(appendEscaped(nil, l))
 	}
 	return text, nil

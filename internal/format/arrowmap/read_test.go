@@ -178,20 +178,20 @@ func TestRawFormsComeBack(t *testing.T) {
 	}
 }
 
-func TestIgnoreKept(t *testing.T) {
+func TestIgnoreAnnotations(t *testing.T) {
 	nodes, _, err := FromArrow(arrow.NewSchema([]arrow.Field{
 		{Name: "x", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}},
 		{Name: "x", Type: arrow.FixedWidthTypes.Time32s, Metadata: meta("a", "b")},
 	}, nil), Options{})
 	require.NoError(t, err)
-	_, columns, err := ToArrow(parsedSchema(t, nodes), ReadOptions{IgnoreKept: true})
+	_, columns, err := ToArrow(parsedSchema(t, nodes), ReadOptions{IgnoreAnnotations: true})
 	require.NoError(t, err)
 	require.Equal(t, "x: timestamp[ns]", fieldText(columns[0].Arrow))
 	require.Equal(t, "x#2: int32", fieldText(columns[1].Arrow))
 }
 
-// A kept text that means nothing, or not this node, leaves the default mapping.
-func TestKeptThatDoesNotFit(t *testing.T) {
+// An annotation that means nothing, or not this node, leaves the default mapping.
+func TestAnnotationThatDoesNotFit(t *testing.T) {
 	for _, text := range []string{
 		"int9", "date32[3]", "utf8", "list", "dictionary[utf8]/int32", "dictionary/int32", "dictionary[int8,sorted]/int32", "ree[int8]/int32",
 		"int32;colour=red", "int32;name=%4", "int32;name=%GG", "int32[", "extension[a,b,c]/int32", "int32/", "/int32", "zstd[1]/int32",
@@ -199,13 +199,13 @@ func TestKeptThatDoesNotFit(t *testing.T) {
 		strings.Repeat("dictionary[int8]/", 9) + "int32",
 	} {
 		s := parsedSchema(t, []schema.Field{{Name: "x", Type: schema.Int32, Signed: true, Extended: &schema.Extended{
-			Label: "Arrow", Properties: []schema.Property{{Name: "other"}, {Name: KeptProperty, Kind: schema.PropertyString, Data: []byte(text)}}}}})
+			Label: "Arrow", Properties: []schema.Property{{Name: "other"}, {Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(text)}}}}})
 		node, err := s.Field(0)
 		require.NoError(t, err)
 		col, err := ColumnOf(node, ReadOptions{})
 		require.NoError(t, err, text)
 		require.Equal(t, "x: int32", fieldText(col.Arrow), text)
-		require.NotEmpty(t, col.KeptIgnored, text)
+		require.NotEmpty(t, col.AnnotationIgnored, text)
 	}
 }
 
@@ -220,12 +220,12 @@ func TestUnknownExtension(t *testing.T) {
 		"extension[no.such]/date32;meta=ARROW:extension:name": "x: date32 ARROW:extension:name=",
 	} {
 		s := parsedSchema(t, []schema.Field{{Name: "x", Type: schema.DateTime, Extended: &schema.Extended{
-			Label: KeptLabel, Properties: []schema.Property{{Name: KeptProperty, Kind: schema.PropertyString, Data: []byte(text)}}}}})
+			Label: AnnotationLabel, Properties: []schema.Property{{Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(text)}}}}})
 		node, err := s.Field(0)
 		require.NoError(t, err)
 		col, err := ColumnOf(node, ReadOptions{})
 		require.NoError(t, err)
-		require.Empty(t, col.KeptIgnored)
+		require.Empty(t, col.AnnotationIgnored)
 		require.Equal(t, want, fieldText(col.Arrow), text)
 		require.Equal(t, Ticks, col.Rule)
 	}
@@ -246,7 +246,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestKeptTextEscapes(t *testing.T) {
+func TestAnnotationEscapes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
@@ -260,7 +260,7 @@ func TestKeptTextEscapes(t *testing.T) {
 		if data := text.Draw(t, "data"); data != "" {
 			args = append(args, data)
 		}
-		want := kept{
+		want := annotation{
 			wraps:    []term{{"extension", args}, {"dictionary", []string{"int8"}}},
 			base:     term{"timestamp", []string{"us", text.Draw(t, "zone")}},
 			required: rapid.Bool().Draw(t, "required"),
@@ -269,7 +269,7 @@ func TestKeptTextEscapes(t *testing.T) {
 		if rapid.Bool().Draw(t, "named") {
 			want.name, want.hasName = text.Draw(t, "field"), true
 		}
-		got, err := parseKept(want.text(want.typeText()))
+		got, err := parseAnnotation(want.text(want.typeText()))
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	})
@@ -350,7 +350,7 @@ func TestForms(t *testing.T) {
 }
 
 // Columns that the default mapping gives back cost nothing; equal others share what is kept.
-func TestKeptTypesAreSmall(t *testing.T) {
+func TestAnnotationsAreSmall(t *testing.T) {
 	size := func(dt arrow.DataType) int {
 		fields := make([]arrow.Field, 1000)
 		for i := range fields {
@@ -455,11 +455,11 @@ func FuzzKept(f *testing.F) {
 		f.Add(k.text(k.typeText()))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		k, err := parseKept(text)
+		k, err := parseAnnotation(text)
 		if err != nil {
 			return
 		}
-		again, err := parseKept(k.text(k.typeText()))
+		again, err := parseAnnotation(k.text(k.typeText()))
 		require.NoError(t, err)
 		require.Equal(t, k.typeText(), again.typeText())
 		r := newReader(parsedSchema(t, nil), ReadOptions{})

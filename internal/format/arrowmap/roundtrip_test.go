@@ -48,7 +48,7 @@ func allTypes() []typeCase {
 		{"uint16", arrow.PrimitiveTypes.Uint16, "Int16", Same},
 		{"uint32", arrow.PrimitiveTypes.Uint32, "Int32", Same},
 		{"uint64", arrow.PrimitiveTypes.Uint64, "Int64", Same},
-		{"float16", arrow.FixedWidthTypes.Float16, "Float32", Half},
+		{"float16", arrow.FixedWidthTypes.Float16, "Float32", Float16},
 		{"float32", arrow.PrimitiveTypes.Float32, "Float32", Same},
 		{"float64", arrow.PrimitiveTypes.Float64, "Float64", Same},
 		{"decimal32", &arrow.Decimal32Type{Precision: 9, Scale: 2}, "FixedSizeBinary 16 KustoDecimal", Decimal},
@@ -147,7 +147,7 @@ func describeField(f *schema.Field) string {
 	if f.FixedSize > 0 {
 		s += fmt.Sprint(" ", f.FixedSize)
 	}
-	if l := f.Label(); l != "" && l != KeptLabel {
+	if l := f.Label(); l != "" && l != AnnotationLabel {
 		s += " " + l
 	}
 	for i := range f.Children {
@@ -229,7 +229,7 @@ func requireSameType(t require.TestingT, want, got arrow.DataType) {
 }
 
 func requireSameColumn(t require.TestingT, want, got Column) {
-	require.Empty(t, got.KeptIgnored)
+	require.Empty(t, got.AnnotationIgnored)
 	require.Equal(t, len(want.Wraps), len(got.Wraps))
 	for i := range want.Wraps {
 		requireSameType(t, want.Wraps[i], got.Wraps[i])

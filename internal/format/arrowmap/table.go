@@ -51,7 +51,7 @@ var rows = []row{
 	{arrow: arrow.UINT32, stored: schema.Int32},
 	{arrow: arrow.UINT64, stored: schema.DateTime, ext: extDateTime},
 	{arrow: arrow.UINT64, stored: schema.Int64},
-	{arrow: arrow.FLOAT16, stored: schema.Float32, rule: Half},
+	{arrow: arrow.FLOAT16, stored: schema.Float32, rule: Float16},
 	{arrow: arrow.FLOAT32, stored: schema.Float32},
 	{arrow: arrow.FLOAT64, stored: schema.Float64},
 	{arrow: arrow.DECIMAL32, stored: schema.FixedSizeBinary, label: schema.LabelDecimal, rule: Decimal},

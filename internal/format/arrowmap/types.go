@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 )
 
-// textType is the text form of one kind of Arrow type, as kept types use it:
+// textType is the text form of one kind of Arrow type, as annotations use it:
 // a name and its arguments. The types of children are not part of it.
 type textType struct {
 	id   arrow.Type

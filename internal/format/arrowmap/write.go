@@ -59,7 +59,7 @@ type writer struct {
 	shared map[extKey]*schema.Extended
 }
 
-type extKey struct{ label, kept string }
+type extKey struct{ label, text string }
 
 // role is the place of a node in its parent.
 type role uint8
@@ -133,7 +133,7 @@ func (c *Column) setRule(r *row) {
 
 // describe takes the wraps off f's type and puts all of f that the format does
 // not say by itself into words.
-func describe(f arrow.Field, place role, name string) (k kept, wraps []arrow.DataType, plain arrow.DataType, err error) {
+func describe(f arrow.Field, place role, name string) (k annotation, wraps []arrow.DataType, plain arrow.DataType, err error) {
 	plain = f.Type
 	for {
 		var w term
@@ -236,9 +236,9 @@ func (w *writer) form(path string, plain arrow.DataType) Form {
 	return FormTicks
 }
 
-// extended is the annotation of a node: its label, and the kept text if the
+// extended is the annotation of a node: its label, and the Arrow annotation if the
 // default mapping would give something else. Equal ones are shared.
-func (w *writer) extended(label string, k kept, node *schema.Field) *schema.Extended {
+func (w *writer) extended(label string, k annotation, node *schema.Field) *schema.Extended {
 	typ := k.typeText()
 	if label == "" && typ == defaultText(node) {
 		typ = ""
@@ -252,10 +252,10 @@ func (w *writer) extended(label string, k kept, node *schema.Field) *schema.Exte
 	}
 	e := &schema.Extended{Label: label}
 	if label == "" {
-		e.Label = KeptLabel
+		e.Label = AnnotationLabel
 	}
-	if key.kept != "" {
-		e.Properties = []schema.Property{{Name: KeptProperty, Kind: schema.PropertyString, Data: []byte(key.kept)}}
+	if key.text != "" {
+		e.Properties = []schema.Property{{Name: AnnotationProperty, Kind: schema.PropertyString, Data: []byte(key.text)}}
 	}
 	w.shared[key] = e
 	return e

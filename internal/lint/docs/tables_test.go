@@ -332,7 +332,7 @@ func TestKeptExamples(t *testing.T) {
 			break
 		}
 		f := schema.Field{Name: "x", Type: schema.String, Extended: &schema.Extended{
-			Label: arrowmap.KeptLabel, Properties: []schema.Property{{Name: arrowmap.KeptProperty, Kind: schema.PropertyString, Data: []byte(kept)}},
+			Label: arrowmap.AnnotationLabel, Properties: []schema.Property{{Name: arrowmap.AnnotationProperty, Kind: schema.PropertyString, Data: []byte(kept)}},
 		}}
 		switch {
 		case strings.Contains(kept, "timestamp"):
@@ -346,7 +346,7 @@ func TestKeptExamples(t *testing.T) {
 		require.NoError(t, err)
 		_, columns, err := arrowmap.ToArrow(s, arrowmap.ReadOptions{})
 		require.NoError(t, err)
-		require.Empty(t, columns[0].KeptIgnored)
+		require.Empty(t, columns[0].AnnotationIgnored)
 		n++
 	}
 	require.Greater(t, n, 4)

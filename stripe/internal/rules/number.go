@@ -60,9 +60,9 @@ func LoaderOf[T numeric.Value](col *arrowmap.Column) (Loader[T], error) {
 		l = Loader[int64](func(dst []int64, arr arrow.Array, valid bitmap.Bits) error {
 			return convert.ToSpan(dst, arrowutil.Values[int64](arr), valid, col.Unit)
 		})
-	case arrowmap.Half:
+	case arrowmap.Float16:
 		l = Loader[float32](func(dst []float32, arr arrow.Array, _ bitmap.Bits) error {
-			convert.FromHalf(dst, arrowutil.Values[uint16](arr))
+			convert.FromFloat16(dst, arrowutil.Values[uint16](arr))
 			return nil
 		})
 	}
@@ -91,9 +91,9 @@ func StorerOf[T numeric.Value](col *arrowmap.Column) (Storer[T], error) {
 		s = Storer[int64]{Width: 8, Convert: func(dst []byte, src []int64, valid bitmap.Bits) error {
 			return convert.FromSpan(arrowutil.As[int64](dst), src, valid, col.Unit)
 		}, Decode: decodeAs(convert.NewFromSpan(col.Unit))}
-	case arrowmap.Half:
+	case arrowmap.Float16:
 		s = Storer[float32]{Width: 2, Convert: func(dst []byte, src []float32, valid bitmap.Bits) error {
-			return convert.ToHalf(arrowutil.As[uint16](dst), src, valid)
+			return convert.ToFloat16(arrowutil.As[uint16](dst), src, valid)
 		}}
 	}
 	if s, ok := s.(Storer[T]); ok {

@@ -162,9 +162,9 @@ func TestEveryHalfComesBack(t *testing.T) {
 		src[i] = uint16(i)
 	}
 	wide := make([]float32, len(src))
-	FromHalf(wide, src)
+	FromFloat16(wide, src)
 	back := make([]uint16, len(src))
-	require.NoError(t, ToHalf(back, wide, bitmap.All(len(src))))
+	require.NoError(t, ToFloat16(back, wide, bitmap.All(len(src))))
 	require.Equal(t, src, back)
 
 	seen := map[uint32]bool{}
@@ -188,8 +188,8 @@ func TestEveryHalfComesBack(t *testing.T) {
 	}
 	require.Len(t, seen, 1<<16)
 	for _, bits := range []uint32{1, 0x7f800001, 0x3f800001, 0x47800000, 0x33000000, 0x387fffff} {
-		require.Error(t, ToHalf(back[:1], []float32{math.Float32frombits(bits)}, bitmap.All(1)), "%x", bits)
-		require.NoError(t, ToHalf(back[:1], []float32{math.Float32frombits(bits)}, bitmap.Bits{Data: []byte{0}, Len: 1}))
+		require.Error(t, ToFloat16(back[:1], []float32{math.Float32frombits(bits)}, bitmap.All(1)), "%x", bits)
+		require.NoError(t, ToFloat16(back[:1], []float32{math.Float32frombits(bits)}, bitmap.Bits{Data: []byte{0}, Len: 1}))
 	}
 }
 
@@ -201,8 +201,8 @@ func TestNoAllocations(t *testing.T) {
 			_ = ToTicks(ticks, src, bitmap.All(1000), u)
 			_ = FromTicks(src, ticks, bitmap.All(1000), u)
 		}
-		FromHalf(wide, half)
-		_ = ToHalf(half, wide, bitmap.All(1000))
+		FromFloat16(wide, half)
+		_ = ToFloat16(half, wide, bitmap.All(1000))
 	}))
 }
 
@@ -242,13 +242,13 @@ func BenchmarkTicks(b *testing.B) {
 	b.Run("from/half", func(b *testing.B) {
 		microbench.Output(b, 4*4096)
 		for b.Loop() {
-			FromHalf(wide, half)
+			FromFloat16(wide, half)
 		}
 	})
 	b.Run("to/half", func(b *testing.B) {
 		microbench.Output(b, 2*4096)
 		for b.Loop() {
-			_ = ToHalf(half, wide, bitmap.All(len(half)))
+			_ = ToFloat16(half, wide, bitmap.All(len(half)))
 		}
 	})
 }

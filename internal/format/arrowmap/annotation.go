@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// KeptProperty is the name of the extended-type property (kind String) that
+// AnnotationProperty is the name of the extended-type property (kind String) that
 // keeps what a node's stored type does not say of its Arrow field, and
-// KeptLabel is the label of the extended type that carries it on nodes that
+// AnnotationLabel is the label of the extended type that carries it on nodes that
 // have none of their own. The reference ignores both: a label that it does not
 // know is the plain basic type to it.
 //
@@ -40,15 +40,15 @@ import (
 // Examples: "dictionary[int32,ordered]/utf8", ";required", "date32;required",
 // ";name=;meta=PARQUET:field_id,7", "extension[arrow.opaque,{\"type_name\":\"a\"%2C...}]/int64".
 //
-// A reader that does not understand a kept text, because a newer version wrote
-// it, uses the default mapping instead ([Column.KeptIgnored] says so).
+// A reader that does not understand an annotation, because a newer version wrote
+// it, uses the default mapping instead ([Column.AnnotationIgnored] says so).
 const (
-	KeptProperty = "arrow" // name of the property, docs/format.md §4.5
-	KeptLabel    = "Arrow" // label of nodes that have no other
+	AnnotationProperty = "arrow" // name of the property, docs/format.md §4.5
+	AnnotationLabel    = "Arrow" // label of nodes that have no other
 )
 
-// kept is the parsed text.
-type kept struct {
+// annotation is the parsed text.
+type annotation struct {
 	wraps    []term // outermost first
 	base     term   // name "" for the default
 	required bool
@@ -79,7 +79,7 @@ func (t term) appendTo(b []byte) []byte {
 }
 
 // typeText is the part of the text before the items.
-func (k *kept) typeText() string {
+func (k *annotation) typeText() string {
 	var b []byte
 	for _, w := range k.wraps {
 		b = append(w.appendTo(b), '/')
@@ -88,7 +88,7 @@ func (k *kept) typeText() string {
 }
 
 // text is the whole property, with typ in place of wraps and base.
-func (k *kept) text(typ string) string {
+func (k *annotation) text(typ string) string {
 	b := []byte(typ)
 	if k.required {
 		b = append(b, ";required"...)
@@ -150,12 +150,12 @@ func hexDigit(c byte) byte {
 	return 16
 }
 
-// parseKept reads the text of the property.
-func parseKept(s string) (k kept, err error) {
+// parseAnnotation reads the text of the property.
+func parseAnnotation(s string) (k annotation, err error) {
 	typ, items, more := strings.Cut(s, ";")
 	if typ != "" {
 		if err := k.parseType(typ); err != nil {
-			return kept{}, err
+			return annotation{}, err
 		}
 	}
 	var keys, values []string
@@ -177,17 +177,17 @@ func parseKept(s string) (k kept, err error) {
 			}
 			keys, values = append(keys, key), append(values, value)
 		default:
-			return kept{}, fmt.Errorf("item %q is not known", what)
+			return annotation{}, fmt.Errorf("item %q is not known", what)
 		}
 		if err != nil {
-			return kept{}, err
+			return annotation{}, err
 		}
 	}
 	k.meta = arrow.NewMetadata(keys, values)
 	return k, nil
 }
 
-func (k *kept) parseType(s string) error {
+func (k *annotation) parseType(s string) error {
 	for {
 		t, rest, err := parseTerm(s)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 // signalling, with their fraction in the upper bits of the wider one. All of
 // it is done on the bits, because arithmetic would turn signalling NaNs quiet.
 
-// FromHalf widens binary16 values. All of them fit.
-func FromHalf(dst []float32, src []uint16) {
+// FromFloat16 widens binary16 values. All of them fit.
+func FromFloat16(dst []float32, src []uint16) {
 	dst = dst[:len(src)]
 	for i, h := range src {
 		dst[i] = math.Float32frombits(widen(h))
@@ -39,8 +39,8 @@ func widen(h uint16) uint32 {
 	return sign | (n+127-25)<<23 | fraction<<(24-n)&0x7FFFFF
 }
 
-// ToHalf is the inverse of [FromHalf]: an error for a value that no binary16 has.
-func ToHalf(dst []uint16, src []float32, valid bitmap.Bits) error {
+// ToFloat16 is the inverse of [FromFloat16]: an error for a value that no binary16 has.
+func ToFloat16(dst []uint16, src []float32, valid bitmap.Bits) error {
 	dst = dst[:len(src)]
 	for i, f := range src {
 		b := math.Float32bits(f)
