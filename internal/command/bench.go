@@ -118,7 +118,7 @@ func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err 
 	return c.show(result)
 }
 
-// benchProgress says on a terminal what was measured last.
+// benchProgress prints each operation on a terminal as it is measured.
 func (a *app) benchProgress() func(contender, op string, value float64) {
 	if !a.Progress {
 		return nil
@@ -184,7 +184,7 @@ func (c *comparison) load(ctx context.Context, location, path string, o table.Re
 	return nil
 }
 
-// prepare decides what is read.
+// prepare chooses the columns and the question.
 func (c *comparison) prepare() error {
 	if c.data.Rows == 0 {
 		return errors.New("the table has no rows")
@@ -213,7 +213,7 @@ func (c *comparison) prepare() error {
 	return nil
 }
 
-// contenders are what is compared, the base first.
+// contenders are the formats to compare, the base first.
 func (c *comparison) contenders() []suite.Contender {
 	return append(c.rivals(), suite.Shard{Options: c.options})
 }

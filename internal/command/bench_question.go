@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// A question that nobody asked is one that about a hundredth of the rows answer, found by
+// Without --where, the question is one that about a hundredth of the rows answer, found by
 // trying two about each of the first columns on some of the batches.
 const (
 	questionShare   = 0.01
@@ -54,8 +54,8 @@ func rowsOf(bound *predicate.Bound, batches []arrow.RecordBatch) (n int64, err e
 	return n, nil
 }
 
-// chooseQuestion tries conditions and gives the one whose share of rows is nearest
-// to what it should be.
+// chooseQuestion tries conditions and gives the one whose share of rows is nearest to
+// questionShare.
 func chooseQuestion(d *suite.Dataset) string {
 	var batches []arrow.RecordBatch
 	rows := int64(0)

@@ -85,7 +85,7 @@ type app struct {
 	out        terminal.Screen      // stdout, for people
 	errs       terminal.Screen      // stderr
 	types      arrowmap.ReadOptions // of shards that are read as tables
-	shards     shard.ScanOptions    // what to read of them
+	shards     shard.ScanOptions    // of these reads
 	inputFlags *pflag.FlagSet       // of the command, which an input must take
 	formats    table.Formats        // of inputs, with the options of the flags
 }
@@ -242,7 +242,7 @@ func withHint(err error, format string, args ...any) error {
 	return hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// errProblems is the outcome of a check that found something and said so.
+// errProblems is the outcome of a check that has already printed its findings.
 var errProblems = errors.New("problems found")
 
 // report prints an error and gives the exit code.
@@ -290,7 +290,7 @@ func inShard(err error) bool {
 	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Place() != ""
 }
 
-// notice tells people something that is no error.
+// notice prints a message that is not an error.
 func (a *app) notice(text string) {
 	a.errs.Printf("%s\n", a.errs.Paint(terminal.Dim, "note: "+text))
 }

@@ -71,7 +71,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 	return nil
 }
 
-// recoverText says what was found, lost and saved.
+// recoverText lists the stripes found, lost and saved.
 func (a *app) recoverText(out string, r *shard.RecoverReport, f recoverFlags, done bool) {
 	if r.OpenErr != nil {
 		a.out.Printf("the end of the shard is damaged: %s\n", terminal.OneLine(r.OpenErr.Error()))

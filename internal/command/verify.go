@@ -87,7 +87,7 @@ func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok
 	return report.OK(), nil
 }
 
-// verdict says what was checked, and how it went.
+// verdict prints the outcome with the number of checks.
 func (a *app) verdict(location string, r *shard.Report, f verifyFlags) {
 	var parts []string
 	add := func(n int, one string) {

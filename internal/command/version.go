@@ -21,7 +21,7 @@ func (a *app) version() *cobra.Command {
 	}
 }
 
-// versionText is the version and what it was built from.
+// versionText is the version, and the toolchain and revision it was built from.
 func versionText() string {
 	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {

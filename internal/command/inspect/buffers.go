@@ -31,7 +31,7 @@ type bufferInfo struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-// encodingShare is what one encoding makes up in a buffer.
+// encodingShare is the part of a buffer that one encoding takes.
 type encodingShare struct {
 	Encoding string `json:"encoding"`
 	Blocks   int    `json:"blocks"`
@@ -50,8 +50,8 @@ type blockInfo struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// buffer describes a buffer, as deep as it was asked for. What is wrong inside
-// it is part of the description.
+// buffer describes a buffer to the depth of the options. Damage inside it is part of the
+// description, not an error.
 func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (bufferInfo, error) {
 	r := b.GetBuffer().GetRange()
 	info := bufferInfo{
@@ -97,14 +97,14 @@ func (b *bufferInfo) count(root string, bi blockInfo) {
 	b.Encodings = append(b.Encodings, encodingShare{root, 1, int64(bi.Values), int64(bi.Bytes)})
 }
 
-// blockKind says what the blocks of a buffer hold: numbers of a type, or byte strings.
+// blockKind is the content of the blocks of a buffer: numbers of a type, or byte strings.
 type blockKind struct {
 	numbers bool
 	typ     numeric.Type
 	fixed   int
 }
 
-// kindOf tells what the blocks of a buffer hold (docs/format.md §5.1).
+// kindOf is the content of the blocks of a buffer (docs/format.md §5.1).
 func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKind) blockKind {
 	switch kind {
 	case shardpb.BufferKind_PRESENCE:

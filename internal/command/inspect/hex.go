@@ -27,7 +27,7 @@ type region struct {
 	start    int64
 	end      int64
 	title    string
-	dump     func(ctx context.Context) error // prints what is inside; nil: plain hexadecimal
+	dump     func(ctx context.Context) error // prints the content; nil: plain hexadecimal
 }
 
 // hex dumps the bytes of the shard in the order that they have in each
@@ -73,7 +73,7 @@ func (in *inspector) hex(ctx context.Context) error {
 	return nil
 }
 
-// region prints the bytes of a region; what cannot be read is said in their place.
+// region prints the bytes of a region, or the error if they cannot be read.
 func (in *inspector) region(ctx context.Context, r region) error {
 	err := error(nil)
 	if r.dump != nil {
@@ -227,7 +227,7 @@ func (in *inspector) blockHex(raw []byte, bi blockInfo, blk block.Block, tree *d
 	return nil
 }
 
-// maxHex is how much of a region without structure is dumped.
+// maxHex is the number of bytes that are dumped of a region without structure.
 const maxHex = 4096
 
 // plainHex dumps bytes of an artifact.

@@ -1,5 +1,5 @@
-// Package inspect shows what is in a shard: how it is built, down to bytes, and the
-// statistics and sizes of its columns.
+// Package inspect shows the structure of a shard, down to its bytes, and the statistics
+// and sizes of its columns.
 package inspect
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// shardInfo is what inspect tells of a shard; its fields are those of --json.
+// shardInfo describes a shard; its fields are those of --json.
 type shardInfo struct {
 	Location   string         `json:"location"`
 	Bytes      int64          `json:"bytes"` // of all files
@@ -71,13 +71,13 @@ type columnInfo struct {
 	values     distinctSet // of this stripe
 }
 
-// Options say what of a shard to show.
+// Options select parts of a shard, and how deep to look.
 type Options struct {
 	Verbose int // 0: an overview, 1: stripes and columns, 2: buffers, 3: blocks
 	Hex     bool
 	JSON    bool
 	Stripes []int    // by number; empty: all
-	Columns []string // by path, with what is inside them; empty: all
+	Columns []string // by path, with their children; empty: all
 }
 
 // Shard shows how a shard is built.
@@ -99,7 +99,7 @@ func Shard(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options) 
 	return in.text(info)
 }
 
-// inspector collects what is shown.
+// inspector reads a shard and prints its description.
 type inspector struct {
 	out   terminal.Screen
 	shard *shard.Shard

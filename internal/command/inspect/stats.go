@@ -36,9 +36,9 @@ type columnStats struct {
 	values   distinctSet
 }
 
-// StatsOptions say what of the statistics to show.
+// StatsOptions select statistics.
 type StatsOptions struct {
-	Columns []string // by path, with what is inside them; empty: all
+	Columns []string // by path, with their children; empty: all
 	JSON    bool
 	Details bool // all statistics, one a line
 }
@@ -97,7 +97,7 @@ func (in *inspector) statistics(ctx context.Context, info *shardInfo) ([]*column
 	return list, nil
 }
 
-// arrowType is the Arrow type of a node, without what its children say; the
+// arrowType is the Arrow type of a node without the types of its children, or the
 // stored type if no Arrow type corresponds to it.
 func arrowType(c *columnInfo) string {
 	col, err := arrowmap.ColumnOf(c.node, arrowmap.ReadOptions{})
@@ -111,7 +111,7 @@ func arrowType(c *columnInfo) string {
 	return name
 }
 
-// describe takes what the shard-level descriptor tells.
+// describe fills in the statistics of the shard-level descriptor.
 func (s *columnStats) describe(f *shardpb.FieldDescriptor, n schema.Node) {
 	if f == nil {
 		return
@@ -167,7 +167,7 @@ func detailsOf(f *shardpb.FieldDescriptor) map[string]any {
 	return d
 }
 
-// merge adds the encodings of one stripe; what has no blocks goes by the kind of the buffer.
+// merge adds the encodings of one stripe. Buffers without blocks are named by their kind.
 func (s *columnStats) merge(c *columnInfo) {
 	s.varies = s.varies || !c.isConstant
 	for _, b := range c.Buffers {

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 )
 
-// text prints what was collected.
+// text prints the description.
 func (in *inspector) text(info *shardInfo) error {
 	in.overview(info)
 	for i := range info.StripeList {
@@ -97,7 +97,7 @@ func (in *inspector) columnTable(info *shardInfo, st *stripeInfo) error {
 // narrowest is the width to which names, types and values are cut on a narrow screen.
 const narrowest = 10
 
-// table prints a table, and tells how to see what did not fit on the screen.
+// table prints a table. If columns did not fit on the screen, hint tells how to see them.
 func (in *inspector) table(t *terminal.Table, indent, hint string) error {
 	hidden, err := in.out.Table(t, indent)
 	if err == nil && hidden > 0 {

@@ -1,8 +1,8 @@
 // Package terminal prints for people: safe text, colours, tables, numbers with units, progress.
 //
 // Text of a file must not be able to move the cursor, change colours, or turn the direction
-// of reading. So what is printed goes through [Format], which escapes its arguments with
-// [Printable]. Only what [Screen.Paint] and Format return is left as it is.
+// of reading. So all text goes through [Format], which escapes its arguments with [Printable].
+// Only results of [Screen.Paint] and Format are left as they are.
 package terminal
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Screen is an output for people: a terminal, or what stands in for one.
+// Screen is an output for people: a terminal, or a pipe in its place.
 type Screen struct {
 	Out   io.Writer
-	Width int // in columns; 0: no terminal, nothing is cut
+	Width int // in columns; 0: not a terminal, nothing is cut
 	Color bool
 }
 
@@ -138,7 +138,7 @@ func JSON(w io.Writer, v any) error {
 		return err
 	}
 	out := make([]byte, 0, b.Len())
-	for _, r := range b.String() { // what is not printable can only be part of a string
+	for _, r := range b.String() { // other characters can only be inside a string
 		switch {
 		case unicode.IsPrint(r) || r == '\n':
 			out = utf8.AppendRune(out, r)
