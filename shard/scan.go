@@ -34,10 +34,13 @@ const (
 
 // ScanOptions are those of [Shard.Scan]. The zero value scans everything.
 type ScanOptions struct {
-	// Columns are paths of columns, or of parts of nested ones: "price",
-	// "orders.item.id". The result has the top-level columns in the order in
-	// which they are named first, with the named parts of structs. nil means all
-	// columns; an empty list none, and batches have only a number of rows.
+	// Columns are paths of columns, or of parts of nested ones: "price", "address.city",
+	// "orders.id" of the structs in a list, "prices.key" of a map. The result has the
+	// top-level columns in the order in which they are named first, each once, with the
+	// named parts of structs. Of several columns a the first is "a", the second "a#2"; the
+	// first column without a name is "#1". Filters use the same names. A path that names
+	// nothing is an error. nil means all columns; an empty list none, and batches have only a
+	// number of rows.
 	Columns []string
 	// BatchRows is the most rows of a batch, by default DefaultBatchRows. Batches
 	// are shorter at the end of a stripe or range, and where the values of a

@@ -426,3 +426,37 @@ func TestBatchesAlone(t *testing.T) {
 		t.Run(name, test)
 	}
 }
+
+// TestColumnsOfOneName: a column that is named twice comes once, at its first place. A second
+// column of a name, and one without a name, have unique names, in filters too.
+func TestColumnsOfOneName(t *testing.T) {
+	ctx := context.Background()
+	data := numbered(100, 1)
+	first := data.columns[0]
+	taken, err := arrowutil.Take(memory.DefaultAllocator, first, between(1, 100))
+	require.NoError(t, err)
+	shifted, err := array.Concatenate([]arrow.Array{taken, array.NewSlice(first, 0, 1)}, memory.DefaultAllocator)
+	require.NoError(t, err)
+	data.columns = []arrow.Array{first, shifted, first}
+	field := func(name string) arrow.Field { return arrow.Field{Name: name, Type: first.DataType()} }
+	data.schema = arrow.NewSchema([]arrow.Field{field("a"), field("a"), field("")}, nil)
+	s := openTable(t, data, WriterOptions{})
+	row := func(text string, columns ...string) []string {
+		for b, err := range s.Scan(ctx, ScanOptions{Filter: where(t, text), Columns: columns}) {
+			require.NoError(t, err)
+			require.EqualValues(t, 1, b.NumRows())
+			var out []string
+			for _, c := range b.Columns() {
+				out = append(out, c.ValueStr(0))
+			}
+			return out
+		}
+		return nil
+	}
+	require.Equal(t, []string{"7", "8", "7"}, row("a = 7"))
+	require.Equal(t, []string{"6", "7", "6"}, row(`"a#2" = 7`))
+	require.Equal(t, []string{"6", "7", "6"}, row(`"a#2" = 7 and a = 6`))
+	require.Equal(t, []string{"7", "8"}, row(`"#1" = 7 and a > 0`, "#1", "a#2", "#1", "a#2"))
+	_, err = s.Reader(ctx, ScanOptions{Columns: []string{"a#3"}})
+	require.ErrorIs(t, err, schema.ErrNoField)
+}

@@ -99,6 +99,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	if a.shards, err = f.scanOptions(); err != nil {
 		return err
 	}
+	a.shards.Reuse = format != "parquet" // its writer keeps values of batches for statistics
 	create, err := a.catSink(format)
 	if err != nil {
 		return err

@@ -1,9 +1,7 @@
 package arrowutil
 
 import (
-	"runtime/metrics"
 	"sync"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
@@ -15,8 +13,7 @@ import (
 type chunks struct {
 	goMemory
 	mu   sync.Mutex
-	rest []byte            // of the newest chunk
-	heap [2]metrics.Sample // its size and its goal
+	rest []byte // of the newest chunk
 }
 
 const (
@@ -35,9 +32,7 @@ const (
 // stays as it is.
 func Chunks(mem memory.Allocator) memory.Allocator {
 	if m, ok := mem.(*memory.GoAllocator); ok {
-		c := &chunks{goMemory: goMemory{m}}
-		c.heap[0].Name, c.heap[1].Name = "/memory/classes/heap/objects:bytes", "/gc/heap/goal:bytes"
-		return c
+		return &chunks{goMemory: goMemory{m}}
 	}
 	return mem
 }
@@ -53,26 +48,11 @@ func (c *chunks) take(size int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if room > len(c.rest) {
-		if c.late() {
-			time.Sleep(collectorTime)
-		}
 		c.rest = c.goMemory.take(chunkSize - alignment)
 	}
 	b := c.rest[:size:room]
 	c.rest = c.rest[room:]
 	return b
-}
-
-// collectorTime is enough to mark a small heap.
-const collectorTime = 100 * time.Microsecond
-
-// late tells whether the heap is larger than the collector wants it to be. Who makes
-// gigabytes a second on the only processor gets ahead of a collector that runs when
-// there is time, by 10 to 40 MiB; who sleeps gives it that time.
-func (c *chunks) late() bool {
-	metrics.Read(c.heap[:])
-	size, goal := c.heap[0].Value, c.heap[1].Value
-	return size.Kind() == metrics.KindUint64 && goal.Kind() == metrics.KindUint64 && size.Uint64() > goal.Uint64()
 }
 
 // roundTo gives the next multiple of step, a power of two.

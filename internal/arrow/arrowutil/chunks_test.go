@@ -1,8 +1,6 @@
 package arrowutil
 
 import (
-	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"testing"
 	"unsafe"
@@ -56,18 +54,6 @@ func TestChunksGrowAndClear(t *testing.T) {
 	}
 	// The allocator itself clears, as Arrow's functions expect.
 	require.Equal(t, make([]byte, 2*leastCut), mem.Allocate(2*leastCut))
-}
-
-// TestChunksKnowTheHeap: the runtime tells how large the heap is and should be, and without
-// a collector there is nobody to wait for.
-func TestChunksKnowTheHeap(t *testing.T) {
-	c := Chunks(memory.NewGoAllocator()).(*chunks)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	require.False(t, c.late())
-	for _, s := range c.heap {
-		require.Equal(t, metrics.KindUint64, s.Value.Kind(), s.Name)
-		require.Positive(t, s.Value.Uint64(), s.Name)
-	}
 }
 
 func TestChunksLeaveOtherAllocators(t *testing.T) {

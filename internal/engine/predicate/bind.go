@@ -11,10 +11,13 @@ package predicate
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -196,39 +199,51 @@ func (b *binder) domain(n *ast.Node) (*domain, error) {
 	return b.columns[i].d, nil
 }
 
-// resolve follows a path through structs.
+// resolve follows a path through structs. Of several fields of one name the path names the
+// first; others, and those without a name, have the unique names of arrowmap.UniqueNames.
 func resolve(s *arrow.Schema, path string) (Column, error) {
-	var fields interface {
-		FieldIndices(name string) []int
-		Field(i int) arrow.Field
-		NumFields() int
-	} = s
+	fields := s.Fields()
 	c := Column{Path: path}
 	at := ""
 	for _, name := range schema.SplitPath(path) {
 		if fields == nil {
 			return c, fmt.Errorf("%s is of type %s: only fields of structs have names", at, c.Type)
 		}
-		indices := fields.FieldIndices(name)
-		switch at = schema.JoinPath(at, name); len(indices) {
-		case 0:
-			return c, fmt.Errorf("there is no column %s%s", ast.Shorten(at), text.Suggest(name, text.Names(fields)))
-		case 1:
-		default:
-			return c, fmt.Errorf("there are several columns %s", ast.Shorten(at))
+		at = schema.JoinPath(at, name)
+		i := indexOf(fields, name)
+		if i < 0 {
+			return c, fmt.Errorf("there is no column %s%s", ast.Shorten(at), text.Suggest(name, namesOf(fields)))
 		}
-		c.Index, c.Type = append(c.Index, indices[0]), fields.Field(indices[0]).Type
+		c.Index, c.Type = append(c.Index, i), fields[i].Type
 		fields = nil
 		dt := c.Type
 		for ext, ok := dt.(arrow.ExtensionType); ok; ext, ok = dt.(arrow.ExtensionType) {
 			dt = ext.StorageType()
 		}
 		if st, ok := dt.(*arrow.StructType); ok {
-			fields = st
+			fields = st.Fields()
 		}
 	}
 	c.d = domainOf(c.Type)
 	return c, nil
+}
+
+// indexOf finds a field by its name or unique name; -1 if there is none.
+func indexOf(fields []arrow.Field, name string) int {
+	if i := slices.IndexFunc(fields, func(f arrow.Field) bool { return f.Name == name }); i >= 0 {
+		return i
+	}
+	return slices.Index(arrowmap.UniqueNames(fields), name)
+}
+
+func namesOf(fields []arrow.Field) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range fields {
+			if !yield(fields[i].Name) {
+				return
+			}
+		}
+	}
 }
 
 // leaf is the values of a column, or the others.

@@ -73,7 +73,7 @@ func Count(ctx context.Context, t Table, e filter.Expr) (int64, error) {
 		return t.NumRows(), err
 	}
 	n := int64(0)
-	for b, err := range Scan(ctx, t, Options{Filter: e, Columns: []string{}, AsReady: true}) {
+	for b, err := range Scan(ctx, t, Options{Filter: e, Columns: []string{}, AsReady: true, Reuse: true}) {
 		if err != nil {
 			return 0, err
 		}

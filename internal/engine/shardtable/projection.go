@@ -97,5 +97,9 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*scan.Projecti
 			tops = append(tops, top)
 		}
 	}
-	return t.Project(ctx, tops)
+	p, err := t.Project(ctx, tops)
+	if err != nil || !slices.ContainsFunc(p.Columns, func(c scan.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
+		return p, err
+	}
+	return t.Project(ctx, nil) // names are unique among all columns only
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// storedNames gives the fields of one parent names that the format allows:
+// UniqueNames gives the fields of one parent names that the format allows:
 // valid UTF-8, not empty, each only once. Most fields keep theirs, dots
 // included. The rule for the others:
 //
@@ -20,7 +20,7 @@ import (
 //
 // So "a", "", "a", "a#2", "" become "a", "#1", "a#3", "a#2", "#2". The Arrow
 // name of a field that changed is kept with its node, and comes back.
-func storedNames(fields []arrow.Field) []string {
+func UniqueNames(fields []arrow.Field) []string {
 	names := make([]string, len(fields))
 	taken := make(map[string]bool, len(fields))
 	for i, f := range fields {

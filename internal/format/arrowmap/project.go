@@ -10,7 +10,8 @@ import (
 )
 
 // Project gives the columns for a list of paths ([schema.JoinPath]), in the
-// order of the paths; nil stands for all fields. A path to a field inside a
+// order of the paths; nil stands for all fields. A column that is named twice is
+// given once, at its first place. A path to a field inside a
 // struct gives the struct with that field only; several such paths give one
 // struct with all of them, in the order of the schema, where the first of them
 // stands. A map keeps its keys, and an extension type whose storage lost fields

@@ -41,6 +41,8 @@ func TestProject(t *testing.T) {
 		{[]string{"l.item.x.b"}, []string{"l: type=list<item: struct<x: struct<b: utf8>>, nullable>"}},
 		{[]string{"l.item.x.b", "l.item.y"}, []string{"l: type=list<item: struct<x: struct<b: utf8>, y: int32>, nullable>"}},
 		{[]string{"l.item.x.b", "l.item.x"}, []string{"l: type=list<item: struct<x: struct<a: int32, b: utf8, c: int32 nullable>>, nullable>"}},
+		{[]string{"l.x.b", "l.item.x.b", "l.y", "l.y"}, []string{"l: type=list<item: struct<x: struct<b: utf8>, y: int32>, nullable>"}},
+		{[]string{"a\\.b", "iv", "a\\.b"}, []string{"a.b: type=int32", "iv: type=day_time_interval"}},
 		{[]string{"m.value.b"}, []string{"m: type=map<utf8, struct<b: utf8>, items_nullable>"}},
 		{[]string{"d.a"}, []string{"d: type=dictionary<values=struct<a: int32>, indices=int32, ordered=false>"}},
 		{[]string{"v.value"}, []string{"v: type=struct<value: binary>"}},

@@ -241,7 +241,7 @@ func TestNames(t *testing.T) {
 		for _, name := range c[0] {
 			fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int8})
 		}
-		require.Equal(t, c[1], storedNames(fields))
+		require.Equal(t, c[1], UniqueNames(fields))
 		roundTrip(t, fields, Options{})
 	}
 }

@@ -84,7 +84,7 @@ func (r role) defaultName(stored string) string {
 func (w *writer) fields(fields []arrow.Field, path string, depth int) ([]schema.Field, []Column, error) {
 	nodes := make([]schema.Field, len(fields))
 	columns := make([]Column, len(fields))
-	for i, name := range storedNames(fields) {
+	for i, name := range UniqueNames(fields) {
 		var err error
 		nodes[i], columns[i], err = w.field(fields[i], named, name, schema.JoinPath(path, name), depth)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/flatread"
+	"github.com/amudai/amudai-go/internal/base/suggest"
 )
 
 // A HashLookup finds a name among n siblings (docs/format.md §4.3):
@@ -141,27 +142,62 @@ func (n Node) ChildByName(name string) (child Node, ok bool, err error) {
 	return scan(name, n.NumChildren(), n.Child)
 }
 
-// step is the child that one part of a path leads to: any name leads to the
-// item of a list; "key" or "keys", "value" or "values" to those of a map.
-func (n Node) step(name string) (Node, bool, error) {
+// step appends the nodes that one part of a path leads to: "item", or the item's own name,
+// to the item of a list, any other name by way of the item; "key" or "keys", "value" or
+// "values" to those of a map.
+func (n Node) step(nodes []Node, name string) (out []Node, ok bool, err error) {
 	switch n.basic {
 	case List, FixedSizeList:
-		c, err := n.Child(0)
-		return c, err == nil, err
-	case Map:
-		c, ok, err := n.ChildByName(name)
-		if ok || err != nil {
-			return c, ok, err
+		item, err := n.Child(0)
+		if err != nil {
+			return nodes, false, err
 		}
+		nodes = append(nodes, item)
+		if name == "item" || name == item.Name() && name != "" {
+			return nodes, true, nil
+		}
+		return item.step(nodes, name)
+	case Map:
 		for i, names := range [...][2]string{{"key", "keys"}, {"value", "values"}} {
-			if name == names[0] || name == names[1] {
-				c, err := n.Child(i)
-				return c, err == nil && len(c.name) == 0, err
+			c, err := n.Child(i)
+			if err != nil {
+				return nodes, false, err
+			}
+			if name == names[0] || name == names[1] || name == c.Name() && name != "" {
+				return append(nodes, c), true, nil
 			}
 		}
-		return Node{}, false, nil
+		return nodes, false, nil
 	}
-	return n.ChildByName(name)
+	c, ok, err := n.ChildByName(name)
+	return append(nodes, c), ok, err
+}
+
+// hint names the field that was probably meant by the part of a path that leads nowhere
+// from a node, or from the top for nil.
+func (s *Schema) hint(n *Node, name string) string {
+	count, at := s.NumFields(), s.Field
+	for n != nil && (n.basic == List || n.basic == FixedSizeList) {
+		item, err := n.Child(0)
+		if err != nil {
+			return ""
+		}
+		n = &item
+	}
+	if n != nil {
+		count, at = n.NumChildren(), n.Child
+	}
+	meant := suggest.Name(name, func(yield func(string) bool) {
+		for i := range count {
+			if c, err := at(i); err != nil || !yield(c.Name()) {
+				return
+			}
+		}
+	})
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf(": is %s meant?", Escape(meant))
 }
 
 // Path is the node at a path (see [JoinPath]). A top-level field whose name is the
@@ -180,10 +216,18 @@ func (s *Schema) Path(path string) (Node, error) {
 func (s *Schema) PathNodes(path string) ([]Node, error) {
 	names := SplitPath(path)
 	n, ok, err := s.Find(names[0])
-	nodes := []Node{n}
-	for i := 1; ok && err == nil && i < len(names); i++ {
-		n, ok, err = n.step(names[i])
-		nodes = append(nodes, n)
+	nodes, hint := []Node{n}, ""
+	if !ok && err == nil {
+		hint = s.hint(nil, names[0])
+	}
+	for _, name := range names[1:] {
+		if !ok || err != nil {
+			break
+		}
+		from := nodes[len(nodes)-1]
+		if nodes, ok, err = from.step(nodes, name); !ok && err == nil {
+			hint = s.hint(&from, name)
+		}
 	}
 	if !ok && err == nil {
 		n, ok, err = s.Find(path)
@@ -193,7 +237,7 @@ func (s *Schema) PathNodes(path string) ([]Node, error) {
 	case err != nil:
 		return nil, fault.InColumn(err, path)
 	case !ok:
-		return nil, fmt.Errorf("%w %q", ErrNoField, path)
+		return nil, fmt.Errorf("%w %q%s", ErrNoField, path, hint)
 	}
 	return nodes, nil
 }

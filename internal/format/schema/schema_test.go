@@ -69,16 +69,20 @@ func TestBuildAndRead(t *testing.T) {
 func TestPaths(t *testing.T) {
 	s := build(t, sample())
 	for path, want := range map[string]string{
-		"id": "id", `v1\.2`: "v1.2", "v1.2": "v1.2", `a\\b`: `a\b`, `a\b`: `a\b`, "orders.item.price": "price", "orders.anything.id": "id",
+		"id": "id", `v1\.2`: "v1.2", "v1.2": "v1.2", `a\\b`: `a\b`, `a\b`: `a\b`, "orders.item.price": "price", "orders.id": "id",
 		"tags.key": "", "tags.values": "", "wide.c11": "c11", "fsl.x": "x", "u.a": "a",
 	} {
 		n, err := s.Path(path)
 		require.NoError(t, err, path)
 		require.Equal(t, want, n.Name(), path)
 	}
-	for _, path := range []string{"", "ID", "orders.item.prices", "orders.item.price.x", "tags.item", "wide.c12", "id.x", "."} {
+	for _, path := range []string{"", "ID", "orders.item.prices", "orders.item.price.x", "orders.anything.id", "orders.anything", "tags.item", "wide.c12", "id.x", "."} {
 		_, err := s.Path(path)
 		require.ErrorIs(t, err, schema.ErrNoField, path)
+	}
+	for path, meant := range map[string]string{"ID": "id", "orders.prcie": "price", "orders.item.Price": "price"} {
+		_, err := s.Path(path)
+		require.ErrorContains(t, err, ": is "+meant+" meant?", path)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune(`ab.\`))), 1, 4).Draw(t, "names")
