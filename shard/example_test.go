@@ -187,8 +187,8 @@ func ExampleShard_Statistics() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(d.GetPositionCount(), "values,", d.GetNullCount(), "null, at most", d.GetRangeStats().GetMaxValue().GetDoubleValue())
-	// Output: 3 values, 1 null, at most 2.25
+	fmt.Println(d.Rows, "rows,", d.Nulls, "null, at most", d.Max.ValueStr(0))
+	// Output: 3 rows, 1 null, at most 2.25
 }
 
 func ExampleVerify() {

@@ -181,10 +181,10 @@ func TestCountReads(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(50_000), WriterOptions{StripeRows: 20_000})
 	bytes := func(text string) int64 {
-		before := s.File().Reads().Bytes
+		before := s.file.Reads().Bytes
 		_, err := s.Count(ctx, where(t, text))
 		require.NoError(t, err)
-		return s.File().Reads().Bytes - before
+		return s.file.Reads().Bytes - before
 	}
 	// What the shard's statistics tell needs no look at a stripe: they came with its end.
 	require.Zero(t, bytes("c0 < 0"))
@@ -196,13 +196,13 @@ func TestCountReads(t *testing.T) {
 	require.Less(t, bytes("c0 = 12345"), int64(20_000))
 	d, err := s.Statistics(ctx, "payload")
 	require.NoError(t, err)
-	require.Less(t, bytes("delay = 7 and origin = 'SFO'"), int64(d.GetRawDataSize())/2)
+	require.Less(t, bytes("delay = 7 and origin = 'SFO'"), d.RawBytes/2)
 }
 
-func TestSummary(t *testing.T) {
+func TestStatistics(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
-	x, err := s.Summary(ctx, "c0")
+	x, err := s.Statistics(ctx, "c0")
 	require.NoError(t, err)
 	require.EqualValues(t, 5000, x.Rows)
 	require.Zero(t, x.Nulls)
@@ -210,9 +210,9 @@ func TestSummary(t *testing.T) {
 	require.Equal(t, "4999", x.Max.ValueStr(0))
 	require.True(t, x.MinExact && x.MaxExact)
 	require.EqualValues(t, -1, x.Distinct)
-	x, err = s.Summary(ctx, "origin")
+	x, err = s.Statistics(ctx, "origin")
 	require.NoError(t, err)
 	require.EqualValues(t, 3, x.Distinct)
-	_, err = s.Summary(ctx, "none")
+	_, err = s.Statistics(ctx, "none")
 	require.Error(t, err)
 }

@@ -42,7 +42,7 @@ func TestFetchRequests(t *testing.T) {
 			}
 			require.EqualValues(t, 300_000, rows)
 			require.LessOrEqual(t, faults.Count(faultstore.Read)-opened, c.most, "%s columns, %d at a time", c.name, parallelism)
-			require.Less(t, faults.BytesRead(), s.File().Size()+s.File().Size()/8, "%s columns", c.name)
+			require.Less(t, faults.BytesRead(), s.file.Size()+s.file.Size()/8, "%s columns", c.name)
 			require.NoError(t, s.Close())
 		}
 	}
@@ -65,7 +65,7 @@ func TestFetchFilter(t *testing.T) {
 	defer s.Close()
 	requireRows(t, s, data, []int64{70_000, 70_001}, ScanOptions{Filter: where(t, "c0 between 70000 and 70001"), FetchGap: 1})
 	require.LessOrEqual(t, faults.Count(faultstore.Read), 16)
-	require.Less(t, faults.BytesRead(), s.File().Size()/2)
+	require.Less(t, faults.BytesRead(), s.file.Size()/2)
 }
 
 // TestPointRequests looks for one row in a shard of edition 2026, over a network: beside

@@ -36,7 +36,7 @@ func requireRows(t require.TestingT, s *Shard, data table, rows []int64, o ScanO
 		require.Equal(t, batch.Rows, slices.Collect(set.Ranges()), "ranges that ascend and do not touch")
 		got := slices.Collect(set.Rows())
 		require.Len(t, got, n, "rows of a batch of %d", n)
-		stripe := s.Stripe(batch.Stripe)
+		stripe := s.file.Stripe(batch.Stripe)
 		require.True(t, got[0] >= stripe.Position() && got[n-1] < stripe.Position()+stripe.Rows(), "stripe %d", batch.Stripe)
 		for i, c := range batch.Columns() {
 			want, err := arrowutil.Take(memory.DefaultAllocator, data.columns[i], got)

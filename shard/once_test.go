@@ -56,7 +56,7 @@ func (s *noted) again(f *Shard) (out []rowset.Range) {
 
 func hasFieldList(s *Shard, r rowset.Range) bool {
 	for i := range s.NumStripes() {
-		list := s.Stripe(i).Directory().GetFieldListRef().GetRange()
+		list := s.file.Stripe(i).Directory().GetFieldListRef().GetRange()
 		if r.From <= int64(list.GetStart()) && r.To >= int64(list.GetEnd()) {
 			return true
 		}

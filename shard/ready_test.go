@@ -54,10 +54,10 @@ func openLate(t *testing.T) (*Shard, *lateStore, table) {
 	s, err := Open(context.Background(), "mem://x/s", OpenOptions{Store: late, SuffixBytes: 100})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
-	d, err := s.Stripe(1).Descriptor(context.Background(), 0)
+	d, err := s.file.Stripe(1).Descriptor(context.Background(), 0)
 	require.NoError(t, err)
 	late.from = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.Start)
-	d, err = s.Stripe(1).Descriptor(context.Background(), uint32(len(data.columns)-1))
+	d, err = s.file.Stripe(1).Descriptor(context.Background(), uint32(len(data.columns)-1))
 	require.NoError(t, err)
 	late.to = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.End)
 	return s, late, data

@@ -65,7 +65,7 @@ func TestRecoverDamage(t *testing.T) {
 	writeTable(t, "mem://x/s", data, WriterOptions{Store: store, StripeRows: 200}, 1000)
 	s, err := Open(ctx, "mem://x/s", OpenOptions{Store: store})
 	require.NoError(t, err)
-	d, err := s.Stripe(2).Descriptor(ctx, 0)
+	d, err := s.file.Stripe(2).Descriptor(ctx, 0)
 	require.NoError(t, err)
 	at := d.Encodings[0].GetNative().Buffers[0].Buffer.Range.Start + 20
 	r, err := store.Open(ctx, "mem://x/s")

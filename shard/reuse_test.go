@@ -37,7 +37,7 @@ func TestTakesParseOnce(t *testing.T) {
 	s := openTable(t, data, WriterOptions{})
 	d, err := s.StripeStatistics(ctx, 0, "s")
 	require.NoError(t, err)
-	require.Greater(t, d.GetDictionarySize(), uint64(different/2))
+	require.Greater(t, d.DictionaryEntries, int64(different/2))
 
 	take := func(row int64) {
 		b, err := s.Take(ctx, []int64{row}, TakeOptions{Parallelism: 1})
@@ -90,7 +90,7 @@ func TestSummaryReadsNoData(t *testing.T) {
 		least, greatest string
 		distinct        int64
 	}{"c0": {"0", "99999", -1}, "delay": {"0", "999", -1}, "of.delay": {"0", "999", -1}, "origin": {"JFK", "SFO", 3}, "of.origin": {"JFK", "SFO", 3}} {
-		x, err := s.Summary(ctx, path)
+		x, err := s.Statistics(ctx, path)
 		require.NoError(t, err)
 		require.EqualValues(t, 100_000, x.Rows)
 		require.Zero(t, x.Nulls, path)
@@ -146,7 +146,7 @@ func TestConcurrentUse(t *testing.T) {
 			return differs(b.Column(0).(*array.Int64).Value(3), int64(k))
 		},
 		"explain": func(int) error { _, err := s.Analyze(ctx, ScanOptions{Filter: where(t, "origin = 'SFO'")}); return err },
-		"summary": func(int) error { _, err := s.Summary(ctx, "origin"); return err },
+		"summary": func(int) error { _, err := s.Statistics(ctx, "origin"); return err },
 		"schema":  func(int) error { _, err := s.ArrowSchema(ctx); return err },
 	}
 	var wg sync.WaitGroup

@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -103,11 +102,9 @@ func (s *Shard) Close() error { return s.file.Close() }
 // Location is what the shard was opened by.
 func (s *Shard) Location() string { return s.file.Location() }
 
-// File is the level below: messages, references, artifacts.
-func (s *Shard) File() *shardfile.File { return s.file }
-
-// Schema is the stored schema.
-func (s *Shard) Schema() *schema.Schema { return s.schema }
+// Size is the number of bytes of the artifact that the shard was opened from. With
+// layout [TwoLevel] stripes lie in others.
+func (s *Shard) Size() int64 { return s.file.Size() }
 
 // NumRows is the number of rows of all stripes.
 func (s *Shard) NumRows() int64 { return s.file.Rows() }
@@ -115,35 +112,17 @@ func (s *Shard) NumRows() int64 { return s.file.Rows() }
 // NumStripes is the number of stripes.
 func (s *Shard) NumStripes() int { return s.file.NumStripes() }
 
-// Stripe is stripe i of NumStripes.
-func (s *Shard) Stripe(i int) *shardfile.Stripe { return s.file.Stripe(i) }
+// StripeRows are the rows of stripe i of NumStripes, counted in the shard.
+func (s *Shard) StripeRows(i int) RowRange {
+	st := s.file.Stripe(i)
+	return RowRange{From: st.Position(), To: st.Position() + st.Rows()}
+}
 
 // ArrowSchema is the schema of a scan of all columns. It reads the whole stored
 // schema, and the statistics of the columns whose Arrow type depends on them
 // (see arrowmap.TicksAuto).
 func (s *Shard) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	return s.table.ArrowSchema(ctx)
-}
-
-// Statistics is the descriptor of the column at path for the whole shard: counts,
-// range and others, nil if the shard has none. It is shared and must not be changed.
-func (s *Shard) Statistics(ctx context.Context, path string) (*shardpb.FieldDescriptor, error) {
-	n, err := s.schema.Path(path)
-	if err != nil {
-		return nil, err
-	}
-	return s.file.FieldDescriptor(ctx, n.ID())
-}
-
-// StripeStatistics is the descriptor of the column at path for one stripe, nil if
-// the stripe lacks the column: all its values are null.
-func (s *Shard) StripeStatistics(ctx context.Context, stripe int, path string) (*shardpb.FieldDescriptor, error) {
-	n, err := s.schema.Path(path)
-	if err != nil {
-		return nil, err
-	}
-	d, err := s.file.Stripe(stripe).Descriptor(ctx, n.ID())
-	return d.GetField(), err
 }
 
 // Properties are facts about a shard.
@@ -199,7 +178,11 @@ func (s *Shard) StripeProperties(ctx context.Context, i int) (standard, custom [
 // FieldProperties reads the properties of the column at path, as they are for the
 // whole shard.
 func (s *Shard) FieldProperties(ctx context.Context, path string) (standard, custom []Property, err error) {
-	d, err := s.Statistics(ctx, path)
+	n, err := s.schema.Path(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := s.file.FieldDescriptor(ctx, n.ID())
 	if err != nil {
 		return nil, nil, err
 	}

@@ -124,7 +124,7 @@ func TestTakeTwice(t *testing.T) {
 	before, bytes := faults.Count(faultstore.Read), faults.BytesRead()
 	requireTake(t, s, data, []int64{150_000, 150_001}, TakeOptions{})
 	require.LessOrEqual(t, faults.Count(faultstore.Read)-before, 5) // a list has offsets, items, presence
-	require.Less(t, faults.BytesRead()-bytes, s.File().Size()/2)
+	require.Less(t, faults.BytesRead()-bytes, s.file.Size()/2)
 }
 
 // TestTakeFaults makes the k-th read fail, for every k.

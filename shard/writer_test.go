@@ -86,7 +86,7 @@ func TestStripeCuts(t *testing.T) {
 			require.NoError(t, err)
 			var got []int64
 			for i := range s.NumStripes() {
-				got = append(got, s.Stripe(i).Rows())
+				got = append(got, s.file.Stripe(i).Rows())
 			}
 			if c.want == nil {
 				require.Len(t, got, 1000)
@@ -147,10 +147,11 @@ func TestCutStripeAndProperties(t *testing.T) {
 	require.Equal(t, []Property{{Name: "unit", Value: "m"}}, custom)
 	d, err := s.Statistics(ctx, "c0")
 	require.NoError(t, err)
-	require.EqualValues(t, 29, d.RangeStats.MaxValue.GetI64Value())
+	require.Equal(t, "29", d.Max.ValueStr(0))
 	d, err = s.StripeStatistics(ctx, 1, "c0")
 	require.NoError(t, err)
-	require.EqualValues(t, 10, d.RangeStats.MinValue.GetI64Value())
+	require.Equal(t, "10", d.Min.ValueStr(0))
+	require.EqualValues(t, 10, d.Rows)
 }
 
 func TestWriteRefuses(t *testing.T) {
@@ -212,9 +213,11 @@ func TestOneStripe(t *testing.T) {
 		writeTable(t, location, data, WriterOptions{Store: store, Edition: e, CreationTime: created}, 100)
 		s, err := Open(ctx, location, OpenOptions{Store: store})
 		require.NoError(t, err)
-		sizes[i] = s.File().Size()
+		sizes[i] = s.file.Size()
 		for _, f := range data.schema.Fields() {
-			d, err := s.Statistics(ctx, f.Name)
+			n, err := s.schema.Path(f.Name)
+			require.NoError(t, err)
+			d, err := s.file.FieldDescriptor(ctx, n.ID())
 			require.NoError(t, err)
 			d = proto.CloneOf(d)
 			if d.Cardinality != nil {

@@ -78,7 +78,7 @@ func TestHTTPRequests(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 1, requests.Load(), "opening")
 		require.NoError(t, c.run(s))
-		share := float64(sent.Load()) / float64(s.File().Size())
+		share := float64(sent.Load()) / float64(s.Size())
 		t.Logf("%s: %d requests for %.3f of the bytes", c.name, requests.Load()-1, share)
 		require.LessOrEqual(t, requests.Load()-1, c.most, c.name)
 		require.LessOrEqual(t, share, c.share, c.name)

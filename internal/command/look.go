@@ -42,7 +42,7 @@ func (a *app) schema() *cobra.Command {
 
 // printStored prints the schema tree of a shard.
 func (a *app) printStored(ctx context.Context, location string) error {
-	return a.withShard(ctx, location, func(s *shard.Shard) error { return inspect.StoredTypes(a.out, s) })
+	return a.withShard(ctx, location, func(s *shard.Shard) error { return inspect.StoredTypes(ctx, a.out, s) })
 }
 
 // withShard calls f with an open shard.

@@ -45,7 +45,7 @@ func (in *inspector) hex(ctx context.Context) error {
 		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
 			continue
 		}
-		if err := in.bufferRegions(ctx, in.shard.Stripe(i), &regions); err != nil {
+		if err := in.bufferRegions(ctx, in.file.Stripe(i), &regions); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (in *inspector) region(ctx context.Context, r region) error {
 
 // marks are header and footer of the root.
 func (in *inspector) marks(regions *[]region) {
-	root, size := in.shard.File().Root(), in.shard.File().Size()
+	root, size := in.file.Root(), in.file.Size()
 	*regions = append(*regions,
 		region{artifact: root, start: 0, end: container.MarkSize, title: "header"},
 		region{artifact: root, start: size - container.TailSize, end: size, title: "length of the directory, footer"})
@@ -98,7 +98,7 @@ func (in *inspector) marks(regions *[]region) {
 // messages are the framed messages of the metadata.
 func (in *inspector) messages(ctx context.Context, regions *[]region) error {
 	seen := map[string]bool{}
-	return in.shard.File().Messages(ctx, func(m shardfile.MessageRef, err error) error {
+	return in.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err != nil {
 			in.out.Printf("%s\n", in.out.Paint(terminal.Red, "! "+terminal.OneLine(err.Error())))
 			return nil
@@ -154,7 +154,7 @@ func clipLine(s string) string {
 
 // bufferRegions are the buffers of one stripe.
 func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, regions *[]region) error {
-	return walkSchema(in.shard.Schema(), func(n schema.Node, path string, _ int) error {
+	return walkSchema(in.schema, func(n schema.Node, path string, _ int) error {
 		if !in.wanted(path) {
 			return nil
 		}

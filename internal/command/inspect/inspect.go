@@ -4,6 +4,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -82,21 +83,19 @@ type Options struct {
 
 // Shard shows how a shard is built.
 func Shard(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options) error {
-	in := inspector{out: out, shard: s, flags: o}
-	if err := in.checkColumns(); err != nil {
-		return err
-	}
-	if o.Hex {
-		return in.hex(ctx)
-	}
-	info, err := in.collect(ctx)
-	if err != nil {
-		return err
-	}
-	if o.JSON {
-		return terminal.JSON(out.Out, info)
-	}
-	return in.text(info)
+	return inspect(ctx, out, s, o, func(in *inspector) error {
+		if o.Hex {
+			return in.hex(ctx)
+		}
+		info, err := in.collect(ctx)
+		if err != nil {
+			return err
+		}
+		if o.JSON {
+			return terminal.JSON(out.Out, info)
+		}
+		return in.text(info)
+	})
 }
 
 // inspector reads a shard and prints its description.
@@ -104,12 +103,32 @@ type inspector struct {
 	out   terminal.Screen
 	shard *shard.Shard
 	flags Options
+
+	file   *shardfile.File // the same, one level below
+	schema *schema.Schema
+}
+
+// inspect calls show with an inspector of a shard.
+func inspect(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options, show func(*inspector) error) (err error) {
+	f, err := shardfile.Open(ctx, s.Location(), shardfile.OpenOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := inspector{out: out, shard: s, flags: o, file: f}
+	if in.schema, err = f.Schema(ctx); err != nil {
+		return err
+	}
+	if err := in.checkColumns(); err != nil {
+		return err
+	}
+	return show(&in)
 }
 
 // checkColumns checks that the columns exist.
 func (in *inspector) checkColumns() error {
 	for _, c := range in.flags.Columns {
-		if _, err := in.shard.Schema().Path(c); err != nil {
+		if _, err := in.schema.Path(c); err != nil {
 			return err
 		}
 	}
@@ -118,10 +137,10 @@ func (in *inspector) checkColumns() error {
 
 func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
 	s := in.shard
-	d := s.File().Directory()
+	d := in.file.Directory()
 	info := &shardInfo{
 		Location: s.Location(), Rows: s.NumRows(), Deleted: d.GetDeletedRecordCount(), RawBytes: d.GetRawDataSize(),
-		Columns: s.Schema().NumFields(), Nodes: s.Schema().IDCount(), Stripes: s.NumStripes(), Layout: "single file",
+		Columns: in.schema.NumFields(), Nodes: in.schema.IDCount(), Stripes: s.NumStripes(), Layout: "single file",
 	}
 	if err := in.files(ctx, info); err != nil {
 		return nil, err
@@ -136,7 +155,7 @@ func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
 		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
 			continue
 		}
-		st, err := in.stripe(ctx, s.Stripe(i))
+		st, err := in.stripe(ctx, in.file.Stripe(i))
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +166,7 @@ func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
 
 // files lists the artifacts of the shard with their sizes.
 func (in *inspector) files(ctx context.Context, info *shardInfo) error {
-	f := in.shard.File()
+	f := in.file
 	info.Files = []fileInfo{{Name: f.Root().Name(), Bytes: f.Size()}}
 	info.Bytes = f.Size()
 	urls, err := f.URLs(ctx)
@@ -173,7 +192,7 @@ func (in *inspector) artifactSize(ctx context.Context, url string) (int64, error
 	if in.shard.NumStripes() == 0 {
 		return 0, nil
 	}
-	r, err := in.shard.Stripe(0).Artifact(ctx, 0, &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{}})
+	r, err := in.file.Stripe(0).Artifact(ctx, 0, &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{}})
 	if err != nil {
 		return 0, err
 	}
@@ -201,7 +220,7 @@ func (in *inspector) properties(ctx context.Context, info *shardInfo) error {
 	if info.Unknown, err = in.shard.UnknownFeatures(ctx); err != nil {
 		return err
 	}
-	indexes, err := in.shard.File().Indexes(ctx)
+	indexes, err := in.file.Indexes(ctx)
 	if err != nil {
 		return err
 	}
@@ -214,7 +233,7 @@ func (in *inspector) properties(ctx context.Context, info *shardInfo) error {
 // stripe collects the columns of one stripe.
 func (in *inspector) stripe(ctx context.Context, st *shardfile.Stripe) (stripeInfo, error) {
 	info := stripeInfo{Index: st.Index(), Position: st.Position(), Rows: st.Rows(), RawBytes: st.Directory().GetRawDataSize()}
-	err := walkSchema(in.shard.Schema(), func(n schema.Node, path string, depth int) error {
+	err := walkSchema(in.schema, func(n schema.Node, path string, depth int) error {
 		if !in.wanted(path) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,9 +12,13 @@ import (
 )
 
 // StoredTypes prints the schema tree of a shard with the types that it stores.
-func StoredTypes(out terminal.Screen, s *shard.Shard) error {
+func StoredTypes(ctx context.Context, out terminal.Screen, s *shard.Shard) error {
+	return inspect(ctx, out, s, Options{}, (*inspector).storedTypes)
+}
+
+func (in *inspector) storedTypes() error {
 	t := terminal.NewTable().Numbers("id").Text("column", "stored type", "extended type")
-	err := walkSchema(s.Schema(), func(n schema.Node, path string, depth int) error {
+	err := walkSchema(in.schema, func(n schema.Node, path string, depth int) error {
 		label, err := n.Label()
 		t.Row(strconv.Itoa(int(n.ID())), strings.Repeat("  ", depth)+displayName(n), storedType(n), label)
 		return err
@@ -21,7 +26,7 @@ func StoredTypes(out terminal.Screen, s *shard.Shard) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Table(t, "")
+	_, err = in.out.Table(t, "")
 	return err
 }
 

@@ -45,25 +45,23 @@ type StatsOptions struct {
 
 // Stats shows statistics and sizes of the columns of a shard.
 func Stats(ctx context.Context, out terminal.Screen, s *shard.Shard, o StatsOptions) error {
-	in := inspector{out: out, shard: s, flags: Options{Verbose: 2, Columns: o.Columns}}
-	if err := in.checkColumns(); err != nil {
-		return err
-	}
-	info, err := in.collect(ctx)
-	if err != nil {
-		return err
-	}
-	list, err := in.statistics(ctx, info)
-	if err != nil {
-		return err
-	}
-	switch {
-	case o.JSON:
-		return terminal.JSON(out.Out, list)
-	case o.Details:
-		return in.detailText(list)
-	}
-	return in.statsText(info, list)
+	return inspect(ctx, out, s, Options{Verbose: 2, Columns: o.Columns}, func(in *inspector) error {
+		info, err := in.collect(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := in.statistics(ctx, info)
+		if err != nil {
+			return err
+		}
+		switch {
+		case o.JSON:
+			return terminal.JSON(out.Out, list)
+		case o.Details:
+			return in.detailText(list)
+		}
+		return in.statsText(info, list)
+	})
 }
 
 // statistics merges the stripes' sizes with the shard's statistics.
@@ -78,7 +76,7 @@ func (in *inspector) statistics(ctx context.Context, info *shardInfo) ([]*column
 				s = &columnStats{ID: c.ID, Path: c.Path, Type: arrowType(c), depth: c.depth, name: c.name}
 				at[c.ID] = s
 				list = append(list, s)
-				f, err := in.shard.File().FieldDescriptor(ctx, c.ID)
+				f, err := in.file.FieldDescriptor(ctx, c.ID)
 				if err != nil {
 					return nil, err
 				}

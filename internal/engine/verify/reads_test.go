@@ -33,7 +33,7 @@ var readers = map[string]func(open shard.OpenOptions) (any, error){
 		return fmt.Sprintf("%+v", *r), nil
 	},
 	"summary": opened(func(ctx context.Context, s *shard.Shard) (any, error) {
-		return s.Summary(ctx, "f0")
+		return s.Statistics(ctx, "f0")
 	}),
 	"explain": opened(func(ctx context.Context, s *shard.Shard) (any, error) {
 		e, err := filter.Parse("f0 is not null")

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -12,8 +13,9 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// Summary is what statistics say about a column, without a look at its values.
-type Summary struct {
+// ColumnStatistics are what is recorded about the values of a column, in a shard or in one of
+// its stripes.
+type ColumnStatistics struct {
 	Rows  int64
 	Nulls int64 // -1 if that is not known
 	// Min and Max are bounds of the values that are neither null nor NaN: arrays of
@@ -22,14 +24,38 @@ type Summary struct {
 	// if MinExact and MaxExact say so, else they may be less and greater.
 	Min, Max           arrow.Array
 	MinExact, MaxExact bool
+	// RawBytes is the size of the values without any encoding, 0 if that is not recorded.
+	RawBytes int64
+	// DictionaryEntries is the number of entries of the column's value dictionary in a
+	// stripe, a null entry included. 0 is none, and what a shard as a whole has.
+	DictionaryEntries int64
 	// Distinct is about how many different values there are, by the column's
 	// sketch; -1 if there is none.
 	Distinct int64
 }
 
-// Summary gives what the statistics of the column at path say, which may be one
-// inside of structs. Nulls are those of the column, and of the structs it is in.
-func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
+// Statistics reads what is recorded about the column at path, which may be one inside of
+// structs. Nulls are those of the column, and of the structs it is in. No value is read.
+func (s *Shard) Statistics(ctx context.Context, path string) (*ColumnStatistics, error) {
+	return s.statistics(ctx, path, s.NumRows(), func(id uint32) (*shardpb.FieldDescriptor, error) { return s.descriptor(ctx, id) })
+}
+
+// StripeStatistics is [Shard.Statistics] for stripe i of NumStripes.
+func (s *Shard) StripeStatistics(ctx context.Context, i int, path string) (*ColumnStatistics, error) {
+	st := s.file.Stripe(i)
+	return s.statistics(ctx, path, st.Rows(), func(id uint32) (*shardpb.FieldDescriptor, error) {
+		d, err := st.Descriptor(ctx, id)
+		if d == nil && err == nil { // a column that a stripe lacks is null there
+			rows := uint64(st.Rows())
+			return &shardpb.FieldDescriptor{PositionCount: rows, NullCount: &rows}, nil
+		}
+		return d.GetField(), err
+	})
+}
+
+// statistics makes what is known of so many rows out of the descriptors of the nodes on
+// the path.
+func (s *Shard) statistics(ctx context.Context, path string, rows int64, descriptor func(id uint32) (*shardpb.FieldDescriptor, error)) (*ColumnStatistics, error) {
 	p, err := s.table.Project(ctx, []string{path})
 	if err != nil {
 		return nil, err
@@ -38,17 +64,17 @@ func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Summary{Rows: s.NumRows(), Nulls: -1, Distinct: -1}
+	out := &ColumnStatistics{Rows: rows, Nulls: -1, Distinct: -1}
 	col := &p.Columns[0]
 	certain := true // no struct above the column is null
 	for i := range nodes {
-		d, err := s.descriptor(ctx, nodes[i].ID())
+		d, err := descriptor(nodes[i].ID())
 		if err != nil {
 			return nil, err
 		}
 		nulls, known := shardtable.NullsOf(d)
 		if i < len(nodes)-1 {
-			certain = certain && known && nulls == 0 && int64(d.PositionCount) == s.NumRows()
+			certain = certain && known && nulls == 0 && int64(d.PositionCount) == rows
 			if len(col.Children) != 1 {
 				return out, nil
 			}
@@ -58,7 +84,9 @@ func (s *Shard) Summary(ctx context.Context, path string) (*Summary, error) {
 		if d == nil {
 			return out, nil
 		}
-		if certain && known && int64(d.PositionCount) == s.NumRows() {
+		out.RawBytes = int64(min(d.GetRawDataSize(), math.MaxInt64))
+		out.DictionaryEntries = int64(min(d.GetDictionarySize(), math.MaxInt64))
+		if certain && known && int64(d.PositionCount) == rows {
 			out.Nulls = int64(nulls)
 		}
 		r := d.GetRangeStats()
