@@ -119,20 +119,30 @@ func inspect(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options
 	if in.schema, err = f.Schema(ctx); err != nil {
 		return err
 	}
-	if err := in.checkColumns(); err != nil {
+	if err := in.findColumns(); err != nil {
 		return err
 	}
 	return show(&in)
 }
 
-// checkColumns checks that the columns exist.
-func (in *inspector) checkColumns() error {
+// findColumns replaces the paths of columns by those of the nodes that they lead to: paths
+// may skip the items of lists.
+func (in *inspector) findColumns() error {
+	ids := map[uint32]bool{}
 	for _, c := range in.flags.Columns {
-		if _, err := in.schema.Path(c); err != nil {
+		n, err := in.schema.Path(c)
+		if err != nil {
 			return err
 		}
+		ids[n.ID()] = true
 	}
-	return nil
+	in.flags.Columns = nil
+	return walkSchema(in.schema, func(n schema.Node, path string, _ int) error {
+		if ids[n.ID()] {
+			in.flags.Columns = append(in.flags.Columns, path)
+		}
+		return nil
+	})
 }
 
 func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
