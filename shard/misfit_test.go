@@ -84,7 +84,7 @@ func TestPrecisionOnRead(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Write(ctx, data.batch(0, data.rows)))
 		require.NoError(t, w.Close(ctx))
-		for _, form := range []arrowmap.DecimalForm{arrowmap.DecimalsAs128, arrowmap.DecimalsAs256} {
+		for _, form := range []arrowmap.DecimalType{arrowmap.DecimalsAs128, arrowmap.DecimalsAs256} {
 			for _, c := range []struct {
 				precision, scale int32
 				from, to         int

@@ -10,8 +10,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/shardtable"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -24,13 +22,13 @@ type OpenOptions struct {
 	Store storage.Store
 	// Policy says which artifacts outside the folder of the root a shard may
 	// refer to; by default none.
-	Policy container.Policy
-	// Directory opens one of several shards in an artifact, see
-	// [shardfile.OpenOptions].
-	Directory *shardfile.Range
+	Policy Policy
+	// Directory is where the directory of the shard lies in an artifact that holds
+	// several; nil means that of the footer.
+	Directory *ByteRange
 	// Types chooses the Arrow types of columns that have none kept with them, as
 	// in shards of the reference.
-	Types arrowmap.ReadOptions
+	Types TypeOptions
 	// SuffixBytes is how much of the artifact's end the first request reads, by
 	// default 64 KiB.
 	SuffixBytes int
@@ -120,7 +118,7 @@ func (s *Shard) StripeRows(i int) RowRange {
 
 // ArrowSchema is the schema of a scan of all columns. It reads the whole stored
 // schema, and the statistics of the columns whose Arrow type depends on them
-// (see arrowmap.TicksAuto).
+// (see [TicksAuto]).
 func (s *Shard) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	return s.table.ArrowSchema(ctx)
 }

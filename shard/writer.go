@@ -66,17 +66,17 @@ type WriterOptions struct {
 	// CreationTime is recorded in the shard, by default the time of Create. With a
 	// fixed one, the same input and options give the same bytes.
 	CreationTime time.Time
-	// Edition says which features the shard may use: by default edition.Reference,
+	// Edition says which features the shard may use: by default EditionReference,
 	// what the reference implementation reads.
-	Edition edition.Edition
+	Edition Edition
 	// Profile says how the encoder weighs bytes against time, by default
 	// encoding.Balanced.
 	Profile encoding.Profile
 	// Times says how timestamps, dates and durations are stored, and TimesOf the
 	// same for single columns by their path. The default is 100-ns ticks, and
 	// integers for nanoseconds: ticks cannot hold those.
-	Times   arrowmap.Form
-	TimesOf map[string]arrowmap.Form
+	Times   TimeEncoding
+	TimesOf map[string]TimeEncoding
 	// StripeRows and StripeBytes end a stripe: it is full with that many rows, or
 	// with the row that brings its raw size to that many bytes. By default
 	// DefaultStripeRows and DefaultStripeBytes.
@@ -153,7 +153,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	fields, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: o.Edition.Features(), Form: o.Times, Forms: o.TimesOf})
+	fields, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: o.Edition.Features(), Times: o.Times, TimesOf: o.TimesOf})
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func TestWriteRefuses(t *testing.T) {
 		b.Append(arrow.Timestamp(100*i + i/15))
 	}
 	times := table{schema: arrow.NewSchema([]arrow.Field{{Name: "t", Type: ts}}, nil), columns: []arrow.Array{b.NewArray()}, rows: 20}
-	w, err = Create(ctx, filepath.Join(dir, "t"), times.schema, WriterOptions{Times: arrowmap.FormTicks, Edition: edition.E2026, Profile: encoding.MinimalSize})
+	w, err = Create(ctx, filepath.Join(dir, "t"), times.schema, WriterOptions{Times: arrowmap.TimesAsTicks, Edition: edition.E2026, Profile: encoding.MinimalSize})
 	require.NoError(t, err)
 	require.NoError(t, w.Write(ctx, times.batch(0, 13)))
 	err = w.Write(ctx, times.batch(13, 20))

@@ -27,7 +27,7 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 	}
 	switch c.write.nanos {
 	case "ticks":
-		c.shard.Times = arrowmap.FormTicks
+		c.shard.Times = arrowmap.TimesAsTicks
 		return nil
 	case "int64": // the default of nanoseconds; other units stay ticks
 		return nil
@@ -42,7 +42,7 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 			return err
 		}
 	}
-	c.shard.TimesOf = map[string]arrowmap.Form{}
+	c.shard.TimesOf = map[string]arrowmap.TimeEncoding{}
 	var ticks, integers []string
 	for path := range look.all {
 		if look.odd[path] {
@@ -50,7 +50,7 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 			continue
 		}
 		ticks = append(ticks, path)
-		c.shard.TimesOf[path] = arrowmap.FormTicks
+		c.shard.TimesOf[path] = arrowmap.TimesAsTicks
 	}
 	slices.Sort(ticks)
 	slices.Sort(integers)

@@ -41,7 +41,7 @@ func between(t *testing.T, text, name, table string) string {
 	return before + begin + "\n" + table + "\n" + end + after
 }
 
-var conditions = map[Form]string{FormTicks: "as ticks", FormInteger: "as integer"}
+var conditions = map[TimeEncoding]string{TimesAsTicks: "as ticks", TimesAsIntegers: "as integer"}
 
 func writeTable() string {
 	var b strings.Builder

@@ -20,16 +20,16 @@ type ReadOptions struct {
 
 	// Decimals, DecimalPrecision and DecimalScale are for KustoDecimal nodes. A
 	// precision of 0 is the default: decimal128(38, 16), decimal256(76, 34).
-	Decimals         DecimalForm
+	Decimals         DecimalType
 	DecimalPrecision int32
 	DecimalScale     int32
 
 	// DateTimes and TimeSpans are for nodes that count ticks.
-	DateTimes TickForm
-	TimeSpans TickForm
+	DateTimes TickType
+	TimeSpans TickType
 
 	// Dynamics is for KustoDynamic nodes.
-	Dynamics DynamicForm
+	Dynamics DynamicType
 
 	// Range gives the range statistics of a node, for TicksAuto: ok is false if
 	// they are not known. It is asked for DateTime and timespan nodes without a
@@ -41,34 +41,34 @@ type ReadOptions struct {
 // both included; those of timespans as two's complement.
 type TickRange struct{ Min, Max uint64 }
 
-// DecimalForm is an Arrow type for decimals.
-type DecimalForm uint8
+// DecimalType is an Arrow type for decimals.
+type DecimalType uint8
 
 // The forms of decimals. A value that does not fit is an error, with its row.
 const (
-	DecimalsAs128  DecimalForm = iota // decimal128
+	DecimalsAs128  DecimalType = iota // decimal128
 	DecimalsAs256                     // decimal256
 	DecimalsAsText                    // large_utf8: every value fits
 	DecimalsRaw                       // fixed_size_binary[16] with the extension name KustoDecimal
 )
 
-// TickForm is an Arrow type for nodes that count ticks.
-type TickForm uint8
+// TickType is an Arrow type for nodes that count ticks.
+type TickType uint8
 
 // The forms of ticks.
 const (
-	TicksAuto    TickForm = iota // nanoseconds if the range is known and fits, or not known; else microseconds
+	TicksAuto    TickType = iota // nanoseconds if the range is known and fits, or not known; else microseconds
 	TicksAsNanos                 // timestamp[ns] or duration[ns]
 	TicksAsMicro                 // timestamp[us] or duration[us]
 	TicksRaw                     // uint64 with the extension name KustoDateTime, int64 with KustoTimeSpan
 )
 
-// DynamicForm is an Arrow type for dynamic values.
-type DynamicForm uint8
+// DynamicType is an Arrow type for dynamic values.
+type DynamicType uint8
 
 // The forms of dynamic values.
 const (
-	DynamicsAsJSON DynamicForm = iota // extension arrow.json over large_utf8; bytes that are not UTF-8 are an error
+	DynamicsAsJSON DynamicType = iota // extension arrow.json over large_utf8; bytes that are not UTF-8 are an error
 	DynamicsAsText                    // large_utf8
 	DynamicsRaw                       // large_binary with the extension name KustoDynamic
 )
@@ -394,7 +394,7 @@ func (o *ReadOptions) decimalText() (string, error) {
 }
 
 // resolve chooses the unit for TicksAuto.
-func (f TickForm) resolve(rangeOf func(uint32) (TickRange, bool), id uint32, fits func(TickRange) bool) TickForm {
+func (f TickType) resolve(rangeOf func(uint32) (TickRange, bool), id uint32, fits func(TickRange) bool) TickType {
 	if f != TicksAuto {
 		return f
 	}

@@ -327,7 +327,7 @@ func genFields(depth, least, most int) *rapid.Generator[[]arrow.Field] {
 func TestRandomSchemasComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fields := genFields(3, 0, 4).Draw(t, "fields")
-		o := Options{Form: rapid.SampledFrom([]Form{FormAuto, FormTicks, FormInteger}).Draw(t, "form")}
+		o := Options{Times: rapid.SampledFrom([]TimeEncoding{TimesAuto, TimesAsTicks, TimesAsIntegers}).Draw(t, "form")}
 		if rapid.Bool().Draw(t, "2026") {
 			o.Features = edition.E2026.Features()
 		}
@@ -341,7 +341,7 @@ func TestForms(t *testing.T) {
 		{Name: "a", Type: ns}, {Name: "b", Type: ns}, {Name: "c.d", Type: arrow.ListOf(arrow.FixedWidthTypes.Date32)},
 		{Name: "e", Type: arrow.FixedWidthTypes.Date64}, {Name: "f", Type: arrow.FixedWidthTypes.Duration_s},
 	}
-	nodes, _ := roundTrip(t, fields, Options{Forms: map[string]Form{"b": FormTicks, `c\.d.item`: FormInteger, "e": FormInteger, "f": FormInteger}})
+	nodes, _ := roundTrip(t, fields, Options{TimesOf: map[string]TimeEncoding{"b": TimesAsTicks, `c\.d.item`: TimesAsIntegers, "e": TimesAsIntegers, "f": TimesAsIntegers}})
 	var got []string
 	for i := range nodes {
 		got = append(got, describeField(&nodes[i]))

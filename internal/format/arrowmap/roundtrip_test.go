@@ -264,8 +264,8 @@ func TestEveryTypeComesBack(t *testing.T) {
 				&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: c.arrow},
 			} {
 				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{})
-				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Features: edition.E2026.Features(), Form: FormInteger})
-				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Form: FormTicks})
+				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Features: edition.E2026.Features(), Form: TimesAsIntegers})
+				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Times: TimesAsTicks})
 			}
 		})
 	}

@@ -19,7 +19,7 @@ type row struct {
 
 	// Conditions for a writer, all of which must hold.
 	ext   string                    // name of the extension type around it, "" for any
-	form  Form                      // form chosen for the column, FormAuto for any
+	form  TimeEncoding              // form chosen for the column, TimesAuto for any
 	needs edition.Set               // features that the shard may use
 	when  func(arrow.DataType) bool // nil for always
 }
@@ -35,7 +35,7 @@ const (
 	extDateTime = "KustoDateTime" // uint64
 )
 
-// rows is the table. What is stored as an integer under FormInteger is the
+// rows is the table. What is stored as an integer under TimesAsIntegers is the
 // number in the Arrow array.
 var rows = []row{
 	{arrow: arrow.NULL, stored: schema.Unit, rule: Null, needs: edition.Set(0).With(edition.UnitNodes)},
@@ -77,14 +77,14 @@ var rows = []row{
 	{arrow: arrow.FIXED_SIZE_BINARY, stored: schema.FixedSizeBinary, label: schema.LabelDecimal, ext: extDecimal, when: is16Bytes},
 	{arrow: arrow.FIXED_SIZE_BINARY, stored: schema.FixedSizeBinary},
 
-	{arrow: arrow.DATE32, stored: schema.DateTime, rule: Ticks, form: FormTicks},
-	{arrow: arrow.DATE32, stored: schema.Int32, signed: true, form: FormInteger},
-	{arrow: arrow.DATE64, stored: schema.DateTime, rule: Ticks, form: FormTicks},
-	{arrow: arrow.DATE64, stored: schema.Int64, signed: true, form: FormInteger},
-	{arrow: arrow.TIMESTAMP, stored: schema.DateTime, rule: Ticks, form: FormTicks},
-	{arrow: arrow.TIMESTAMP, stored: schema.Int64, signed: true, form: FormInteger},
-	{arrow: arrow.DURATION, stored: schema.Int64, signed: true, label: schema.LabelTimeSpan, rule: Span, form: FormTicks},
-	{arrow: arrow.DURATION, stored: schema.Int64, signed: true, form: FormInteger},
+	{arrow: arrow.DATE32, stored: schema.DateTime, rule: Ticks, form: TimesAsTicks},
+	{arrow: arrow.DATE32, stored: schema.Int32, signed: true, form: TimesAsIntegers},
+	{arrow: arrow.DATE64, stored: schema.DateTime, rule: Ticks, form: TimesAsTicks},
+	{arrow: arrow.DATE64, stored: schema.Int64, signed: true, form: TimesAsIntegers},
+	{arrow: arrow.TIMESTAMP, stored: schema.DateTime, rule: Ticks, form: TimesAsTicks},
+	{arrow: arrow.TIMESTAMP, stored: schema.Int64, signed: true, form: TimesAsIntegers},
+	{arrow: arrow.DURATION, stored: schema.Int64, signed: true, label: schema.LabelTimeSpan, rule: Span, form: TimesAsTicks},
+	{arrow: arrow.DURATION, stored: schema.Int64, signed: true, form: TimesAsIntegers},
 	{arrow: arrow.TIME32, stored: schema.Int32, signed: true},
 	{arrow: arrow.TIME64, stored: schema.Int64, signed: true},
 	{arrow: arrow.INTERVAL_MONTHS, stored: schema.Int32, signed: true},
@@ -126,11 +126,11 @@ func init() {
 }
 
 // toStore is the row that a writer uses for a plain type.
-func toStore(dt arrow.DataType, ext string, form Form, features edition.Set) *row {
+func toStore(dt arrow.DataType, ext string, form TimeEncoding, features edition.Set) *row {
 	for _, r := range rowsOf[dt.ID()] {
 		switch {
 		case r.ext != "" && r.ext != ext:
-		case r.form != FormAuto && r.form != form:
+		case r.form != TimesAuto && r.form != form:
 		case r.needs&^features != 0:
 		case r.when != nil && !r.when(dt):
 		default:

@@ -10,31 +10,31 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Form says how timestamps, dates and durations are stored.
-type Form uint8
+// TimeEncoding says how timestamps, dates and durations are stored.
+type TimeEncoding uint8
 
 const (
-	// FormAuto is FormInteger for nanoseconds and FormTicks for all others.
-	FormAuto Form = iota
-	// FormTicks stores DateTime and KustoTimeSpan, which count 100 ns: what other
+	// TimesAuto is TimesAsIntegers for nanoseconds and TimesAsTicks for all others.
+	TimesAuto TimeEncoding = iota
+	// TimesAsTicks stores DateTime and KustoTimeSpan, which count 100 ns: what other
 	// readers understand as time. A value that is no multiple of 100 ns, or out of
 	// range (before year 1), is an error.
-	FormTicks
-	// FormInteger stores the Arrow integers as they are, in Int32 or Int64. Every
+	TimesAsTicks
+	// TimesAsIntegers stores the Arrow integers as they are, in Int32 or Int64. Every
 	// value fits; other readers see numbers.
-	FormInteger
+	TimesAsIntegers
 )
 
 // Options choose among the ways to store a type. The zero value is edition
-// reference with FormAuto.
+// reference with TimesAuto.
 type Options struct {
 	// Features are those that the shard may use (edition.Edition.Features).
 	Features edition.Set
-	// Form is for all columns that Forms does not name.
-	Form Form
-	// Forms are for single columns, by their path ([schema.JoinPath] of stored
+	// Times is for all columns that TimesOf does not name.
+	Times TimeEncoding
+	// TimesOf is for single columns, by their path ([schema.JoinPath] of stored
 	// names, with "item", "key" and "value" inside lists and maps).
-	Forms map[string]Form
+	TimesOf map[string]TimeEncoding
 }
 
 // extNameKey and extDataKey are the metadata keys that Arrow keeps extension
@@ -222,18 +222,18 @@ func extensionAt(f arrow.Field, wraps []arrow.DataType) string {
 }
 
 // form is the chosen form of the column at path.
-func (w *writer) form(path string, plain arrow.DataType) Form {
-	form, ok := w.o.Forms[path]
+func (w *writer) form(path string, plain arrow.DataType) TimeEncoding {
+	form, ok := w.o.TimesOf[path]
 	if !ok {
-		form = w.o.Form
+		form = w.o.Times
 	}
-	if form != FormAuto {
+	if form != TimesAuto {
 		return form
 	}
 	if t, ok := plain.(arrow.TemporalWithUnit); ok && t.TimeUnit() == arrow.Nanosecond {
-		return FormInteger
+		return TimesAsIntegers
 	}
-	return FormTicks
+	return TimesAsTicks
 }
 
 // extended is the annotation of a node: its label, and the Arrow annotation if the
