@@ -264,7 +264,7 @@ func TestEveryTypeComesBack(t *testing.T) {
 				&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: c.arrow},
 			} {
 				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{})
-				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Features: edition.E2026.Features(), Form: TimesAsIntegers})
+				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Features: edition.E2026.Features(), Times: TimesAsIntegers})
 				roundTrip(t, []arrow.Field{{Name: "x", Type: outer}}, Options{Times: TimesAsTicks})
 			}
 		})
