@@ -62,6 +62,17 @@ func TestCloseStopsStripeBeside(t *testing.T) {
 	require.LessOrEqual(t, writes, 2)
 }
 
+// A panic while a stripe is written beside is an error of Close: no caller could recover it.
+func TestPanicBeside(t *testing.T) {
+	w, _ := writeLong(t, func(o *WriterOptions, s *watchedStore) {
+		o.StripeRows = 400_000
+		s.onWrite = func() { panic("store failed") }
+	})
+	require.NotNil(t, w.stop)
+	require.ErrorContains(t, w.Close(t.Context()), "store failed")
+	require.NoError(t, w.Abort())
+}
+
 // writeLong writes 6 MB of rows in one stripe, of which nothing is encoded to less. set
 // is called once the shard is created.
 func writeLong(t *testing.T, set func(*WriterOptions, *watchedStore)) (*Writer, *watchedStore) {

@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
@@ -338,7 +339,12 @@ func (w *Writer) finishBeside(ctx context.Context) error {
 	}
 	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may outlive the call
 	w.appending = make(chan error, 1)
-	go func() { w.appending <- add(ctx) }()
+	go func() {
+		var err error
+		defer func() { w.appending <- err }()
+		defer fault.RecoverInternal(&err)
+		err = add(ctx)
+	}()
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"sort"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // A ByteRange is a range of bytes of an artifact.
@@ -134,6 +136,7 @@ func Prefetch(ctx context.Context, ranges []ByteRange, o CoalesceOptions) (Prefe
 	g.SetLimit(max(o.Requests, 1))
 	for i, r := range requests {
 		fetch := func() (err error) {
+			defer fault.RecoverInternal(&err)
 			read[i] = prefetchedRange{number: number[r.Reader], r: r.Reader, offset: r.Offset}
 			read[i].bytes, err = ReadRange(ctx, r.Reader, r.Offset, r.Size)
 			return err

@@ -84,6 +84,18 @@ func (r *claimed) ReadAt(_ context.Context, p []byte, off int64) error {
 	return nil
 }
 
+type panicking struct{ storage.Reader }
+
+func (panicking) ReadAt(context.Context, []byte, int64) error { panic("reader failed") }
+
+// A panic in a goroutine of Prefetch is an error: no caller could recover it.
+func TestPrefetchRecovers(t *testing.T) {
+	r := panicking{storage.FromBytes("x", make([]byte, 100))}
+	_, err := storage.Prefetch(context.Background(), []storage.ByteRange{{Reader: r, Offset: 0, Size: 1}, {Reader: r, Offset: 50, Size: 1}},
+		storage.CoalesceOptions{Gap: -1, Requests: 2})
+	require.ErrorContains(t, err, "reader failed")
+}
+
 // What an artifact claims to have costs no memory before its bytes arrive.
 func TestReadRangeOfClaimedSize(t *testing.T) {
 	ctx := context.Background()

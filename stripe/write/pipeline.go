@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/stripe"
 )
 
@@ -122,7 +123,7 @@ func (p *pipeline[E]) encode(c *nodeContext, number int, e E, work func(e E, out
 
 // try runs work, whose panic is an error.
 func (p *pipeline[E]) try(e E, s *segment, work func(e E, out *segment) error) (err error) {
-	defer recovered(&err)
+	defer fault.RecoverInternal(&err)
 	return work(e, s)
 }
 
@@ -131,9 +132,15 @@ func (p *pipeline[E]) collect(c *nodeContext, s *segment) {
 		p.err = s.err
 	}
 	if p.err == nil {
-		p.err = p.out.addSegment(c, s)
+		p.err = p.append(c, s)
 	}
 	segments.Put(s)
+}
+
+// append adds a segment to the buffer; a panic is an error.
+func (p *pipeline[E]) append(c *nodeContext, s *segment) (err error) {
+	defer fault.RecoverInternal(&err)
+	return p.out.addSegment(c, s)
 }
 
 // drain waits for all segments.

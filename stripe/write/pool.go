@@ -1,7 +1,5 @@
 package write
 
-import "fmt"
-
 // workerPool bounds how much work runs at the same time in a stripe: columns that
 // take values, and segments of buffers that are encoded. Whoever calls a node writer
 // holds a slot. With a nil pool there is no goroutine but the caller.
@@ -64,13 +62,5 @@ func (p *workerPool) submit(f func()) {
 	case p.tasks <- f:
 	default:
 		p.yield(func() { p.tasks <- f })
-	}
-}
-
-// recovered turns a panic into an error. It is deferred in every goroutine of the
-// package, because no caller could recover there. A panic that it catches is a bug.
-func recovered(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("encoder failed: %v", r)
 	}
 }

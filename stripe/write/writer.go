@@ -122,7 +122,7 @@ func (w *Writer) each(ctx context.Context, f func(i int) error) error {
 
 // try calls f, whose panic is an error.
 func try(i int, f func(i int) error) (err error) {
-	defer recovered(&err)
+	defer fault.RecoverInternal(&err)
 	return f(i)
 }
 

@@ -219,3 +219,11 @@ func Recover(err *error) {
 		*err = Corruptf("decoder failed: %v", r)
 	}
 }
+
+// RecoverInternal is [Recover] where no bytes of a file are to blame, as when
+// writing: the error is of no kind.
+func RecoverInternal(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("internal error: %v", r)
+	}
+}

@@ -195,8 +195,7 @@ func (t *take) fetch(ctx context.Context, part takePart, columns []ColumnReader,
 }
 
 // readColumn reads the rows of a part of column i.
-func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnReader, have storage.Prefetched) (err error) {
-	defer fault.Recover(&err)
+func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnReader, have storage.Prefetched) error {
 	o := ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit, Prefetched: have}
 	arr, err := c.ReadPhysical(ctx, part.rows, &o)
 	if err == nil {
@@ -205,11 +204,16 @@ func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnRea
 	return err
 }
 
-// each calls f for all columns from one up to another, for some at a time.
+// each calls f for all columns from one up to another, for some at a time. A panic of f is
+// an error.
 func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Context, i int) error) error {
+	try := func(ctx context.Context, i int) (err error) {
+		defer fault.Recover(&err)
+		return f(ctx, i)
+	}
 	if t.o.Parallelism == 1 || to-from <= 1 {
 		for i := from; i < to; i++ {
-			if err := f(ctx, i); err != nil {
+			if err := try(ctx, i); err != nil {
 				return err
 			}
 		}
@@ -218,14 +222,13 @@ func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Contex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(t.o.Parallelism)
 	for i := from; i < to; i++ {
-		g.Go(func() error { return f(ctx, i) })
+		g.Go(func() error { return try(ctx, i) })
 	}
 	return g.Wait()
 }
 
 // column makes the array of column i.
-func (t *take) column(i int) (arr arrow.Array, err error) {
-	defer fault.Recover(&err)
+func (t *take) column(i int) (arrow.Array, error) {
 	col := &t.columns[i]
 	physical, err := t.joined(i)
 	if err != nil {
@@ -240,7 +243,7 @@ func (t *take) column(i int) (arr arrow.Array, err error) {
 		defer taken.Release()
 		physical = taken
 	}
-	arr, err = t.table.Logical(t.o.Allocator, physical, col)
+	arr, err := t.table.Logical(t.o.Allocator, physical, col)
 	return arr, fault.InColumn(err, schema.Escape(col.Arrow.Name))
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 )
 
@@ -140,7 +141,8 @@ func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 	parts := max(1, min(runtime.GOMAXPROCS(0), len(b)/1024))
 	for part := range parts {
 		from, to := len(b)*part/parts, len(b)*(part+1)/parts
-		g.Go(func() error {
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
 			own := append([]byte(nil), b...)
 			for i := from; i < to && found.Load() < 0; i++ {
 				if i%256 == 0 && ctx.Err() != nil {
@@ -157,7 +159,7 @@ func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 			return nil
 		})
 	}
-	_ = g.Wait() // a cancelled search finds nothing
+	_ = g.Wait() // a search that fails finds nothing
 	f := found.Load()
 	return int(f / 8), int(f % 8), f >= 0
 }

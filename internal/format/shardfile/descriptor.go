@@ -59,10 +59,14 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 // after the other. What is wrong with one that is not used yet may wait until it is.
 func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
 	var readers errgroup.Group
-	readers.Go(func() error { return f.root.checkHeader(ctx) })
+	readers.Go(func() (err error) {
+		defer fault.Recover(&err)
+		return f.root.checkHeader(ctx)
+	})
 	for _, i := range stripes {
-		readers.Go(func() error {
-			_, err := f.stripes[i].fieldList(ctx)
+		readers.Go(func() (err error) {
+			defer fault.Recover(&err)
+			_, err = f.stripes[i].fieldList(ctx)
 			return err
 		})
 	}
