@@ -41,10 +41,10 @@ func TestFewRowsMakeOneBatch(t *testing.T) {
 			o.Disable = Statistics | RangeIndexes
 			var got []int64
 			all := int64(0)
-			for batch, err := range s.ScanBatches(context.Background(), o) {
+			for batch, err := range s.Scan(context.Background(), o) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, batch.NumRows(), int64(1000))
-				require.Equal(t, batch.NumRows(), rowset.Of(batch.Rows...).Len())
+				require.Equal(t, batch.NumRows(), rowset.Of(batch.RowRanges()...).Len())
 				got = append(got, batch.NumRows())
 				all += batch.NumRows()
 			}

@@ -28,12 +28,12 @@ import (
 // requireRows scans and compares with rows of a table.
 func requireRows(t require.TestingT, s *Shard, data table, rows []int64, o ScanOptions) {
 	var found []int64
-	for batch, err := range s.ScanBatches(context.Background(), o) {
+	for batch, err := range s.Scan(context.Background(), o) {
 		require.NoError(t, err)
 		n := int(batch.NumRows())
 		require.Positive(t, n, "an empty batch")
-		set := rowset.Of(batch.Rows...)
-		require.Equal(t, batch.Rows, slices.Collect(set.Ranges()), "ranges that ascend and do not touch")
+		set := rowset.Of(batch.RowRanges()...)
+		require.Equal(t, batch.RowRanges(), slices.Collect(set.Ranges()), "ranges that ascend and do not touch")
 		got := slices.Collect(set.Rows())
 		require.Len(t, got, n, "rows of a batch of %d", n)
 		stripe := s.file.Stripe(batch.Stripe)

@@ -76,9 +76,9 @@ func TestAsReady(t *testing.T) {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			o.AsReady, o.Parallelism, o.Allocator = true, parallelism, mem
 			var stripes []int
-			for b, err := range s.ScanBatches(context.Background(), o) {
+			for b, err := range s.Scan(context.Background(), o) {
 				require.NoError(t, err)
-				require.EqualValues(t, b.Stripe, b.Rows[0].From/1000, "the stripe of a row")
+				require.EqualValues(t, b.Stripe, b.RowRanges()[0].From/1000, "the stripe of a row")
 				if stripes = append(stripes, b.Stripe); len(stripes) == 4 {
 					close(late.open)
 				}

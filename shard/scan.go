@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -59,7 +58,7 @@ type ScanOptions struct {
 	// with AsReady any.
 	Limit int64
 	// AsReady gives batches as soon as they are ready, in any order, so that one whose
-	// bytes are late does not keep others back; ScanBatches says what rows they have.
+	// bytes are late does not keep others back; Batch.RowRanges says which rows they have.
 	// By default they come in the order of Rows. With Parallelism 1 it changes nothing.
 	AsReady bool
 	// Disable leaves out sources of what is known about rows, to measure or test
@@ -97,8 +96,8 @@ type ScanOptions struct {
 	MemoryLimit int64
 }
 
-// Batch is a record batch of a scan, with the stripe that its rows are of (Stripe), and
-// which rows of the shard these are (Rows): ascending ranges of as many rows as it has.
+// Batch is a record batch of a scan. Its Stripe is the stripe of all its rows, and
+// RowRanges says which rows of the shard these are.
 type Batch = scan.Batch
 
 // Scan gives the rows as record batches, in order unless the options say otherwise. A
@@ -107,17 +106,12 @@ type Batch = scan.Batch
 // memory.
 //
 // The shard may be scanned by several goroutines at once.
-func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[arrow.RecordBatch, error] {
+func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
 	return scan.Scan(ctx, s.table, scan.Options(o))
 }
 
-// ScanBatches is [Shard.Scan] for batches that say which rows they have.
-func (s *Shard) ScanBatches(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
-	return scan.Batches(ctx, s.table, scan.Options(o))
-}
-
-// Reader gives the rows of a scan as an [array.RecordReader], which belongs to one
-// goroutine. It must be released, also after its end.
+// Reader is [Shard.Scan] for code that takes an [array.RecordReader], such as writers of
+// other formats. It belongs to one goroutine, and must be released, also after its end.
 func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
 	return scan.NewReader(ctx, s.table, scan.Options(o))
 }

@@ -397,11 +397,11 @@ func TestSmallBatches(t *testing.T) {
 			}
 			o.Filter = where(t, "delay >= 500")
 			next := int64(0)
-			for b, err := range s.ScanBatches(context.Background(), o) {
+			for b, err := range s.Scan(context.Background(), o) {
 				require.NoError(t, err)
 				require.LessOrEqual(t, b.NumRows(), int64(size))
 				k := 0
-				for _, r := range b.Rows {
+				for _, r := range b.RowRanges() {
 					for row := r.From; row < r.To; row++ {
 						require.Equal(t, row, b.Column(0).(*array.Int64).Value(k))
 						k++

@@ -278,51 +278,6 @@ func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, locati
 	return src, nil
 }
 
-// readAll calls f, if any, with every batch of a table that has some number of rows, and
-// with the number of its first row.
-func (a *app) readAll(ctx context.Context, location string, columns []string, rows int64, f func(b arrow.RecordBatch, first int64) error) (err error) {
-	src, err := a.openSource(ctx, location, "", table.ReadOptions{Columns: columns})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	got := int64(0)
-	for {
-		b, err := src.Next(ctx)
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if f != nil {
-			err = f(b, got)
-		}
-		got += b.NumRows()
-		b.Release()
-		if err != nil {
-			return err
-		}
-	}
-	if got != rows {
-		return fmt.Errorf("%d rows came back, not %d", got, rows)
-	}
-	return nil
-}
-
-// writeAll writes batches to a sink, unless making it has failed.
-func writeAll(ctx context.Context, sink table.Sink, err error, batches []arrow.RecordBatch) error {
-	if err != nil {
-		return err
-	}
-	for _, b := range batches {
-		if err := sink.Write(ctx, b); err != nil {
-			return errors.Join(err, sink.Abort())
-		}
-	}
-	return sink.Close(ctx)
-}
-
 // wrongFormat adds what a file looks like to an error about its content.
 func wrongFormat(err error, location string, f table.Format) error {
 	if location == "-" || isURL(location) {

@@ -49,9 +49,6 @@ func (o *Options) setDefaults() {
 // Bytes that the file does not hold are limited by what makes sense: a few bytes
 // of a constant, a run or a bomb could ask for any memory.
 const (
-	// maxBlockValues bounds the values of a block, or its bytes of bits. Writers
-	// put at most 65,536 into one.
-	maxBlockValues = 1 << 20
 	// maxFree bounds an array of constants or nulls that take no bytes at all.
 	maxFree = 256 << 20
 	// smallBlock is what any block may decode to, and expansion how many times

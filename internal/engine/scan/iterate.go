@@ -18,25 +18,21 @@ import (
 // Batch is some rows of a scan, and which they are.
 type Batch struct {
 	arrow.RecordBatch
-	Stripe int            // that the rows are of
-	Rows   []rowset.Range // counted in the table, ascending; as many as the batch has
+	Stripe int // of all its rows
+	rows   rowset.Set
 }
 
-// Scan gives the rows of a table as record batches, each valid until the next step.
-func Scan(ctx context.Context, t Table, o Options) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) {
-		each(ctx, t, o, func(_ *job, _ rowset.Set, batch arrow.RecordBatch, err error) bool { return yield(batch, err) })
-	}
-}
+// RowRanges are the rows of the batch, counted in the table: ascending ranges with as many rows as the batch has.
+func (b Batch) RowRanges() []rowset.Range { return slices.Collect(b.rows.Ranges()) }
 
-// Batches is [Scan] for batches that say which rows they have.
-func Batches(ctx context.Context, t Table, o Options) iter.Seq2[Batch, error] {
+// Scan gives the rows of a table as batches, each valid until the next step.
+func Scan(ctx context.Context, t Table, o Options) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		each(ctx, t, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
 			if err != nil {
 				return yield(Batch{}, err)
 			}
-			return yield(Batch{batch, j.task.stripe, slices.Collect(rows.Shift(j.stripe.stripe.Position()).Ranges())}, nil)
+			return yield(Batch{batch, j.task.stripe, rows.Shift(j.stripe.stripe.Position())}, nil)
 		})
 	}
 }

@@ -51,13 +51,13 @@ type Options struct {
 func (o *Options) setDefaults() error {
 	switch {
 	case o.MaxFindings < 0:
-		return fmt.Errorf("MaxFindings is negative: %d", o.MaxFindings)
+		return fmt.Errorf("option MaxFindings is negative: %d", o.MaxFindings)
 	case o.Parallelism < 0:
-		return fmt.Errorf("Parallelism is negative: %d", o.Parallelism)
+		return fmt.Errorf("option Parallelism is negative: %d", o.Parallelism)
 	case o.MaxBlockBytes < 0:
-		return fmt.Errorf("MaxBlockBytes is negative: %d", o.MaxBlockBytes)
+		return fmt.Errorf("option MaxBlockBytes is negative: %d", o.MaxBlockBytes)
 	case o.MaxDictionaryBytes < 0:
-		return fmt.Errorf("MaxDictionaryBytes is negative: %d", o.MaxDictionaryBytes)
+		return fmt.Errorf("option MaxDictionaryBytes is negative: %d", o.MaxDictionaryBytes)
 	}
 	o.MaxFindings = cmp.Or(o.MaxFindings, 100)
 	o.Parallelism = cmp.Or(o.Parallelism, runtime.GOMAXPROCS(0))
