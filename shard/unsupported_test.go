@@ -26,7 +26,7 @@ func TestUnsupportedColumns(t *testing.T) {
 		{"a value dictionary of numbers", "value dictionary of numbers", func(p *shardtest.Parts) { field(p, colInt).DictionarySize = ptr(5) }},
 		{"nulls beside numbers", "PRESENCE buffer of a Int64 column", func(p *shardtest.Parts) {
 			nulls := *buffer(p, colInt, data)
-			nulls.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE}
+			nulls.Desc = &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE, BlockChecksums: nulls.Desc.BlockChecksums}
 			f := p.Stripes[0].Fields[colInt]
 			f.Buffers = append(f.Buffers, &nulls)
 		}},
