@@ -76,7 +76,8 @@ func (p *filteredRows) array(col *Column) (arrow.Array, error) {
 	return arrowutil.Take(p.options.Allocator, a.physical, p.rows.Indices(a.rows))
 }
 
-// concatenate joins arrays, at least one, of one type.
+// concatenate joins arrays, at least one, of one physical type: in runs and dictionaries
+// Arrow would compare values, and merge floats of different bits.
 func concatenate(mem memory.Allocator, arrays []arrow.Array) (arrow.Array, error) {
 	if len(arrays) == 1 {
 		arrays[0].Retain()
