@@ -41,7 +41,8 @@ type ScanOptions struct {
 	// nothing is an error. nil means all columns; an empty list none, and batches have only a
 	// number of rows.
 	Columns []string
-	// BatchRows is the most rows of a batch, by default DefaultBatchRows. Batches
+	// BatchRows is the most rows of a batch, by default DefaultBatchRows, or fewer where
+	// values are so long that these would take more than a quarter of MemoryLimit. Batches
 	// are shorter at the end of a stripe or range, and where the values of a
 	// column would need more memory than MemoryLimit or more than 32-bit offsets. Small
 	// ones are cut from DefaultBatchRows or less that are decoded together, and share memory.
@@ -92,7 +93,9 @@ type ScanOptions struct {
 	// given, by default DefaultScanBytes: of batches that are decoded ahead, and of
 	// what was read ahead for them. One batch, and the bytes it is made from, may
 	// always be held. It bounds the bytes of one column in a batch, too, unless that
-	// is of a single row.
+	// is of a single row. With the default of BatchRows, a scan of texts of up to some
+	// kilobytes each has a peak of one and a half times MemoryLimit at most, with the batch
+	// that it has given; with Parallelism 1, of a third of MemoryLimit.
 	MemoryLimit int64
 }
 

@@ -39,12 +39,14 @@ type scanner struct {
 	workers    sync.WaitGroup
 
 	// Of the caller's goroutine:
+	chooses bool // the number of rows of a batch is still to be chosen
 	started bool
 	rest    []*job // parts of a job that made no batch as a whole, the next one last
 	left    int64  // rows that the result may still have
 }
 
 func newScanner(ctx context.Context, t Table, o Options) (*scanner, error) {
+	chooses := o.BatchRows == 0
 	if err := o.setDefaults(t); err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func newScanner(ctx context.Context, t Table, o Options) (*scanner, error) {
 		return nil, err
 	}
 	p = o.Strings.apply(p)
-	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit}
+	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
 	sc.coalesce = coalesce(t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
@@ -99,6 +101,9 @@ func (sc *scanner) setQueue() {
 // next gives the next batch, which the caller releases, and its job; io.EOF after the last
 // one.
 func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
+	if err := sc.chooseBatchRows(); err != nil {
+		return nil, nil, err
+	}
 	for batch == nil && err == nil && sc.left > 0 {
 		if k := len(sc.rest) - 1; k >= 0 {
 			j, sc.rest = sc.rest[k], sc.rest[:k]

@@ -76,6 +76,12 @@ type Stripe interface {
 	// Metadata is what is known of a column in the stripe. path leads from a top-level
 	// column to it, by way of structs.
 	Metadata(ctx context.Context, path []*Column) (source.Metadata, error)
+	// RawRowBytes is about how many bytes a row of all columns takes in arrays, if that is
+	// known without a read.
+	RawRowBytes() (bytes int64, known bool)
+	// ValueBytes is about how many bytes a row of a column takes in its arrays, 0 if that is
+	// not known.
+	ValueBytes(ctx context.Context, c *Column) int64
 	// RangesToOpen are the byte ranges of at most limit bytes that opening columns takes
 	// beside their metadata, but for those of columns that are open already. What is wrong
 	// with a column is found when it is opened.

@@ -2,6 +2,7 @@ package shardtable
 
 import (
 	"context"
+	"math"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
@@ -53,6 +54,28 @@ func (s tableStripe) Metadata(ctx context.Context, path []*scan.Column) (source.
 	m.DictionaryEntries = int64(d.GetDictionarySize())
 	m.Bloom = bloomOf(col, d)
 	return m, nil
+}
+
+// RawRowBytes implements [scan.Stripe].
+func (s tableStripe) RawRowBytes() (bytes int64, known bool) {
+	d := s.Directory()
+	if d.RawDataSize == nil || s.Rows() == 0 {
+		return 0, false
+	}
+	return int64(min(*d.RawDataSize, math.MaxInt64)) / s.Rows(), true
+}
+
+// ValueBytes implements [scan.Stripe].
+func (s tableStripe) ValueBytes(ctx context.Context, c *scan.Column) int64 {
+	raw := uint64(0)
+	for _, id := range appendIDs(nil, c) {
+		d, err := s.Descriptor(ctx, id)
+		if err != nil {
+			return 0
+		}
+		raw += min(d.GetField().GetRawDataSize(), math.MaxInt32*uint64(max(s.Rows(), 1)))
+	}
+	return int64(min(raw/uint64(max(s.Rows(), 1)), math.MaxInt32))
 }
 
 var partsOf = [...]read.Parts{scan.ToOpen: read.ToOpen, scan.ToFilter: read.ToFilter, scan.AllValues: read.Whole}

@@ -1,0 +1,53 @@
+package scan
+
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// minBatchRows is the fewest rows that a scan chooses for its batches: with fewer, the cost
+// of a batch begins to matter.
+const minBatchRows = 1024
+
+// longValue is the size of values that count. Blocks of shorter values have so many rows that
+// each would be decoded for several batches.
+const longValue = 128
+
+// chooseBatchRows makes batches of long values shorter, unless the options name a number of
+// rows. The long values of a batch then take about a quarter of the memory limit, so that
+// some batches are decoded while another is in use. The first stripe of the scan stands for
+// all. Faults of its metadata come out when its columns are opened.
+func (sc *scanner) chooseBatchRows() error {
+	q := &sc.queue
+	most := sc.o.MemoryLimit / 4
+	if !sc.chooses || q.plan.ended || len(sc.columns) == 0 {
+		return nil
+	}
+	sc.chooses = false
+	st := sc.table.Stripe(q.plan.ahead.stripe)
+	if bytes, known := st.RawRowBytes(); known && bytes <= most/DefaultBatchRows {
+		return nil
+	}
+	columns := sc.columns[:min(len(sc.columns), groupSize)]
+	if err := sc.prefetchStripes(sc.ctx, st.Index()); err != nil {
+		return fault.InStripe(err, st.Index())
+	}
+	if err := st.PrefetchMetadata(sc.ctx, columns); err != nil {
+		return fault.InStripe(err, st.Index())
+	}
+	long := int64(0) // bytes of a row
+	for i := range columns {
+		if bytes := st.ValueBytes(sc.ctx, &columns[i]); bytes > longValue {
+			long += bytes
+		}
+	}
+	if long <= most/DefaultBatchRows {
+		return nil
+	}
+	rows := int64(1) << (bits.Len64(uint64(max(most/long, minBatchRows))) - 1) // a power of two, as blocks have
+	sc.o.BatchRows = int(rows)
+	q.average = rows * long
+	q.plan = newPlan(sc.table, &sc.o, sc.windows())
+	return nil
+}
