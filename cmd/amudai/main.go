@@ -1,5 +1,5 @@
 // Command amudai converts tables to Amudai shards and back, and shows what is
-// in them. See package internal/cli, and "amudai help".
+// in them. See package internal/command, and "amudai help".
 package main
 
 import (
