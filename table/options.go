@@ -15,8 +15,8 @@ type ReadOptions struct {
 	TempDir   string           // for a pipe in a format that needs random access; default os.TempDir
 	Notice    func(string)     // takes notices for people; default: none are given
 
-	// Columns are the top-level columns to read, in this order; nil means all. A
-	// name that stands twice counts where it stands first.
+	// Columns are the top-level columns to read, in this order, by the names of
+	// [Project]; nil means all. A name that stands twice counts where it stands first.
 	Columns []string
 	// Filter leaves only the rows that meet a condition. It may look at columns
 	// that are not among Columns.

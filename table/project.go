@@ -3,17 +3,20 @@ package table
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Project finds columns by name, for implementations of sources: their schema,
-// and where they are in the given one. Of several columns of one name it takes
-// the first. All columns are asked for with nil.
+// and where they are in the given one. Of several columns a the first is "a", the
+// second "a#2"; the first column without a name is "#1". Filters and shards use the
+// same names. All columns are asked for with nil.
 func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
 	keep := []int{}
 	if columns == nil {
@@ -22,14 +25,19 @@ func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
 		}
 		return s, keep, nil
 	}
+	names := arrowmap.UniqueNames(s.Fields())
+	place := make(map[string]int, len(names))
+	for i, name := range names {
+		place[name] = i
+	}
 	fields := make([]arrow.Field, len(columns))
 	for k, name := range columns {
-		at := s.FieldIndices(name)
-		if len(at) == 0 {
-			return nil, nil, fmt.Errorf("no column named %q%s", name, text.Suggest(name, text.Names(s)))
+		i, ok := place[name]
+		if !ok {
+			return nil, nil, fmt.Errorf("no column named %q%s", name, text.Suggest(name, slices.Values(names)))
 		}
-		keep = append(keep, at[0])
-		fields[k] = s.Field(at[0])
+		keep = append(keep, i)
+		fields[k] = s.Field(i)
 	}
 	meta := s.Metadata()
 	return arrow.NewSchema(fields, &meta), keep, nil
@@ -51,7 +59,8 @@ func distinct(names []string) []string {
 	return out
 }
 
-// withFilterColumns adds the top-level columns that a filter looks at.
+// withFilterColumns adds the top-level columns that a filter looks at. It gives all
+// columns if one has a number in its name, as a#2 is only found beside the first a.
 func withFilterColumns(columns []string, e filter.Expr) []string {
 	if columns == nil {
 		return nil
@@ -59,6 +68,9 @@ func withFilterColumns(columns []string, e filter.Expr) []string {
 	all := slices.Clone(columns)
 	for _, path := range e.Columns() {
 		all = append(all, schema.SplitPath(path)[0])
+	}
+	if slices.ContainsFunc(all, func(name string) bool { return strings.Contains(name, "#") }) {
+		return nil
 	}
 	return distinct(all)
 }

@@ -29,7 +29,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
-	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -197,15 +196,9 @@ func (s *source) project() error {
 		return nil
 	}
 	place := map[int]int{} // field → position among the kept ones, which come in the file's order
-	var fields []arrow.Field
-	var wanted []int
-	for _, name := range s.o.Columns {
-		found := all.FieldIndices(name)
-		if len(found) == 0 {
-			return fmt.Errorf("no column named %q%s", name, text.Suggest(name, text.Names(all)))
-		}
-		wanted = append(wanted, found[0])
-		fields = append(fields, all.Field(found[0]))
+	out, wanted, err := table.Project(all, s.o.Columns)
+	if err != nil {
+		return err
 	}
 	for i, f := range s.arrow.Manifest.Fields {
 		for _, w := range wanted {
@@ -221,8 +214,7 @@ func (s *source) project() error {
 	for k, w := range wanted {
 		s.order[k] = place[w]
 	}
-	meta := all.Metadata()
-	s.schema = arrow.NewSchema(fields, &meta)
+	s.schema = out
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
@@ -420,5 +421,24 @@ func TestStoredSchema(t *testing.T) {
 			require.EqualValues(t, 10, got.NumRows())
 			got.Release()
 		}
+	}
+}
+
+// TestColumnsOfOneName asks for the second column of a name, also beside a filter.
+func TestColumnsOfOneName(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "a", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Int64Builder).AppendValues([]int64{1, 2}, nil)
+	b.Field(1).(*array.Int64Builder).AppendValues([]int64{30, 40}, nil)
+	f := parquet.New(parquet.Options{})
+	in := tabletest.Write(t, f, tabletest.Table(b.NewRecordBatch()))
+	for where, want := range map[string][]int64{"true": {30, 40}, `"a#2" = 40`: {40}, "a = 1": {30}} {
+		e, err := filter.Parse(where)
+		require.NoError(t, err)
+		got := tabletest.MustRead(t, f, in, table.ReadOptions{Columns: []string{"a#2"}, Filter: e})
+		require.EqualValues(t, 1, got.NumCols())
+		require.Equal(t, want, got.Column(0).Data().Chunk(0).(*array.Int64).Int64Values(), where)
 	}
 }

@@ -1,0 +1,57 @@
+package table_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/arrowipc"
+)
+
+// TestColumnsOfOneName asks for columns whose name is not unique, and for one without a
+// name, as filters do.
+func TestColumnsOfOneName(t *testing.T) {
+	number := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
+	}
+	schema := arrow.NewSchema([]arrow.Field{number("a"), number("a"), number("")}, nil)
+	var columns []arrow.Array
+	for _, values := range []string{"[1, 2]", "[30, 40]", "[500, 600]"} {
+		a, _, err := array.FromJSON(memory.DefaultAllocator, arrow.PrimitiveTypes.Int64, strings.NewReader(values))
+		require.NoError(t, err)
+		columns = append(columns, a)
+	}
+	rows := tabletest.Table(array.NewRecordBatch(schema, columns, 2))
+	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
+		in := tabletest.Write(t, f, rows)
+		for _, c := range []struct{ columns, where, want string }{
+			{"a#2", "", "30\n40\n"},
+			{"a", "", "1\n2\n"},
+			{"#1", "", "500\n600\n"},
+			{"#1,a#2,a", "", "500,30,1\n600,40,2\n"},
+			{"a#2,a#2", "", "30\n40\n"},
+			{"a#2", "a#2 = 40", "40\n"},
+			{"a", "a#2 = 40", "2\n"},
+			{"a#2", "a = 1", "30\n"},
+			{"#1", `"#1" = 600`, "600\n"},
+		} {
+			o := table.ReadOptions{Columns: strings.Split(c.columns, ",")}
+			if c.where != "" {
+				var err error
+				o.Filter, err = filter.Parse(strings.NewReplacer("a#2", `"a#2"`).Replace(c.where))
+				require.NoError(t, err)
+			}
+			_, values, _ := strings.Cut(tabletest.Write(t, commas, tabletest.MustRead(t, f, in, o)), "\n")
+			require.Equal(t, c.want, values, "%s where %s of %s", c.columns, c.where, f.Name)
+		}
+		_, err := tabletest.Read(t, f, tabletest.Input(in), table.ReadOptions{Columns: []string{"a#3"}})
+		require.ErrorContains(t, err, `no column named "a#3"`)
+	}
+}
