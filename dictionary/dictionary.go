@@ -105,6 +105,78 @@ func parseHeader(b []byte) (h header, err error) {
 	return h, nil
 }
 
+// StartLen is how many bytes of a buffer [ParseStart] looks at.
+const StartLen = headerLen + 8
+
+// Start is what the first bytes of a VALUE_DICTIONARY buffer tell of the rest.
+type Start struct {
+	Entries uint32 // the null entry included
+	Size    int64  // bytes that Parse needs, from the start of the buffer
+}
+
+// ParseStart checks the first [StartLen] bytes of a VALUE_DICTIONARY buffer of size bytes,
+// so that one that cannot be valid is neither read nor held: the sections must be as long
+// as what they have to hold. wantType and fixed are those of [Parse].
+func ParseStart(b []byte, size int64, wantType byte, fixed uint32) (s Start, err error) {
+	h, err := parseHeaderOf(b, wantType, fixed)
+	if err != nil {
+		return s, err
+	}
+	values := uint64(h.count) * uint64(fixed)
+	if fixed == 0 && h.values.start == headerLen && len(b) >= StartLen {
+		values = le.Uint64(b[headerLen:])
+	}
+	s.Entries = h.count
+	for _, section := range []struct {
+		name    string
+		at      span
+		payload uint64
+	}{
+		{"values", h.values, values},
+		{"offsets", h.offsets, 8 * (uint64(h.count) + 1)},
+		{"sorted ids", h.sortedByID, 4 * h.sortedIDs()},
+	} {
+		if section.name == "offsets" && fixed != 0 {
+			continue
+		}
+		if err := section.at.check(section.name, uint64(size)); err != nil {
+			return s, err
+		}
+		length := section.at.end - section.at.start
+		if most := length - 8 - sectionZeros - 4; section.payload > most || most-section.payload >= sectionAlign {
+			return s, fault.Corruptf("value dictionary has %d bytes of %s in a section of %d", section.payload, section.name, length)
+		}
+		s.Size = max(s.Size, int64(section.at.end))
+	}
+	return s, nil
+}
+
+// parseHeaderOf parses the header of a dictionary of values of a type and size.
+func parseHeaderOf(b []byte, wantType byte, fixed uint32) (header, error) {
+	h, err := parseHeader(b)
+	if err == nil && (h.valueType != wantType || h.fixed != fixed) {
+		err = fault.Corruptf("value dictionary of type %d and size %d for a field of type %d and size %d",
+			h.valueType, h.fixed, wantType, fixed)
+	}
+	return h, err
+}
+
+// sortedIDs is the number of sorted ids.
+func (h *header) sortedIDs() uint64 {
+	if h.hasNull {
+		return uint64(h.count) - 1
+	}
+	return uint64(h.count)
+}
+
+// check checks that a section lies behind the header of a buffer of size bytes.
+func (s span) check(name string, size uint64) error {
+	if s.start > s.end || s.end > size || s.end-s.start < 8+sectionZeros+4 || s.start < headerLen {
+		return fault.Corruptf("value dictionary of %d bytes has its %s at %d to %d", size, name, s.start, s.end)
+	}
+	return nil
+}
+
 // sectionLen is the length of a section around a payload of n bytes.
 func sectionLen(n int) int {
 	return (8 + n + sectionZeros + 4 + sectionAlign - 1) &^ (sectionAlign - 1)
@@ -123,8 +195,8 @@ func endSection(dst []byte, n int) []byte {
 // section finds a section and its payload, whose capacity reaches to the end
 // of the section.
 func section(b []byte, name string, s span) (payload []byte, err error) {
-	if s.start > s.end || s.end > uint64(len(b)) || s.end-s.start < 8+sectionZeros+4 || s.start < headerLen {
-		return nil, fault.Corruptf("value dictionary of %d bytes has its %s at %d to %d", len(b), name, s.start, s.end)
+	if err := s.check(name, uint64(len(b))); err != nil {
+		return nil, err
 	}
 	b = b[s.start:s.end]
 	n := le.Uint64(b)

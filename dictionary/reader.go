@@ -28,13 +28,9 @@ type Dictionary struct {
 // dictionary of other values is an error. The sorted ids are checked when they
 // are first asked for: scans never do.
 func Parse(b []byte, wantType byte, fixed uint32) (*Dictionary, error) {
-	h, err := parseHeader(b)
+	h, err := parseHeaderOf(b, wantType, fixed)
 	if err != nil {
 		return nil, err
-	}
-	if h.valueType != wantType || h.fixed != fixed {
-		return nil, fault.Corruptf("value dictionary of type %d and size %d for a field of type %d and size %d",
-			h.valueType, h.fixed, wantType, fixed)
 	}
 	d := &Dictionary{h: h}
 	if d.data, err = section(b, "values", h.values); err != nil {
@@ -53,11 +49,7 @@ func Parse(b []byte, wantType byte, fixed uint32) (*Dictionary, error) {
 	if d.sorted, err = section(b, "sorted ids", h.sortedByID); err != nil {
 		return nil, err
 	}
-	entries := uint64(h.count)
-	if h.hasNull {
-		entries--
-	}
-	if uint64(len(d.sorted)) != 4*entries {
+	if entries := h.sortedIDs(); uint64(len(d.sorted)) != 4*entries {
 		return nil, fault.Corruptf("value dictionary has %d bytes of sorted ids for %d values", len(d.sorted), entries)
 	}
 	return d, nil

@@ -2,8 +2,11 @@ package stripe_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/encoding/block"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
@@ -84,6 +88,63 @@ func TestClaimedSizesTakeNoMemory(t *testing.T) {
 				runtime.ReadMemStats(&after)
 				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 			}
+		})
+	}
+}
+
+// A value dictionary, too, takes no more than what its start shows to be possible.
+func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
+	const claim = 900 << 20
+	ctx := context.Background()
+	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String}}, nil)
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	r := rand.New(rand.NewPCG(1, 2))
+	values := make([]string, 300)
+	for i := range values {
+		values[i] = fmt.Sprintf("%x-%x", r.Uint64(), r.Uint64())
+	}
+	const rows = 20_000
+	for range rows {
+		texts.Append(values[r.IntN(len(values))])
+	}
+	batch := array.NewRecordBatch(s, []arrow.Array{texts.NewArray()}, rows)
+	le := binary.LittleEndian
+	for name, lie := range map[string]func(b []byte){
+		"buffer":         func(b []byte) {},
+		"nothing":        func(b []byte) { clear(b) },
+		"values":         func(b []byte) { le.PutUint64(b[22:], claim) },
+		"offsets":        func(b []byte) { le.PutUint64(b[38:], claim) },
+		"sorted ids":     func(b []byte) { le.PutUint64(b[54:], claim) },
+		"values, longer": func(b []byte) { le.PutUint64(b[22:], claim); le.PutUint64(b[128:], 2*claim) },
+		"entries": func(b []byte) { // as many as fit, and sections for them
+			const n = 60 << 20
+			le.PutUint32(b[1:], n)
+			for at, end := range map[int]uint64{22: 208, 30: 208, 38: 208 + 8*n + 96, 46: 208 + 8*n + 96, 54: 208 + 12*n + 176} {
+				le.PutUint64(b[at:], end)
+			}
+			clear(b[128:])
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, columns := writeStripe(t, s, []arrow.RecordBatch{batch}, write.Options{})
+			var lied bool
+			for _, b := range a.nodes[columns[0].ID].Encodings[0].GetNative().Buffers {
+				if b.Kind == shardpb.BufferKind_VALUE_DICTIONARY {
+					raw := a.bytes[b.Buffer.Range.Start:b.Buffer.Range.End]
+					lie(raw)
+					if name != "nothing" {
+						le.PutUint32(raw[124:], block.Checksum(raw[:124]))
+					}
+					b.Buffer.Range.End += claim
+					lied = true
+				}
+			}
+			require.True(t, lied)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			readAll(ctx, t, sparse{a}, columns[0])
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 		})
 	}
 }

@@ -21,13 +21,41 @@ import (
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
+// StoredDictionary is a VALUE_DICTIONARY buffer that is not read yet.
+type StoredDictionary struct {
+	Reader      storage.Reader
+	Start, Size int64  // in bytes
+	ValueType   byte   // basic type of the schema
+	Fixed       uint32 // size of the values, 0 if it varies
+	Positions   uint64 // of the node: there are no more entries, but for one of null
+}
+
+// Read reads and checks the dictionary. Its start is looked at before the rest is read, and
+// memory grows with the bytes that arrive. raw are the bytes that were read, also with an
+// error of what they are.
+func (s *StoredDictionary) Read(ctx context.Context) (raw []byte, d *dictionary.Dictionary, err error) {
+	raw, err = storage.ReadRange(ctx, s.Reader, s.Start, min(s.Size, dictionary.StartLen))
+	if err != nil {
+		return nil, nil, err
+	}
+	start, err := dictionary.ParseStart(raw, s.Size, s.ValueType, s.Fixed)
+	if err == nil && uint64(start.Entries) > s.Positions+1 {
+		err = fault.Corruptf("value dictionary of %d entries for %d positions", start.Entries, s.Positions)
+	}
+	if err != nil {
+		return raw, nil, err
+	}
+	if raw, err = storage.ReadRange(ctx, s.Reader, s.Start, start.Size); err != nil {
+		return nil, nil, err
+	}
+	d, err = dictionary.Parse(raw, s.ValueType, s.Fixed)
+	return raw, d, err
+}
+
 // valueDictionary is the value dictionary of a node, read when it is first
 // needed. It is safe for concurrent use.
 type valueDictionary struct {
-	r          storage.Reader
-	start, end int64
-	valueType  byte
-	fixed      int
+	at StoredDictionary
 
 	mu    sync.Mutex
 	raw   []byte // its bytes until it is parsed, nil if they have to be read
@@ -49,15 +77,19 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &valueDictionary{r: r, valueType: byte(n.col.Stored.Type), fixed: int(n.col.Stored.FixedSize)}
-	if d.start, d.end, err = blocks.RangeOf(b.GetBuffer(), size); err != nil {
+	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
+	if err != nil {
 		return nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", -1), r.Name())
 	}
-	if d.end-d.start > n.options.MaxDictionaryBytes {
-		return nil, fault.Limitf("value dictionary of %d bytes", d.end-d.start)
+	if end-start > n.options.MaxDictionaryBytes {
+		return nil, fault.Limitf("value dictionary of %d bytes", end-start)
 	}
-	d.raw = slices.Clone(n.options.Prefetched.Bytes(r, d.start, d.end-d.start))
-	n.size += 4 * (d.end - d.start) // its values, and a table of them
+	d := &valueDictionary{at: StoredDictionary{
+		Reader: r, Start: start, Size: end - start, ValueType: byte(n.col.Stored.Type), Fixed: n.col.Stored.FixedSize,
+		Positions: n.field.GetPositionCount(),
+	}}
+	d.raw = slices.Clone(n.options.Prefetched.Bytes(r, start, end-start))
+	n.size += 4 * (end - start) // its values, and a table of them
 	return d, nil
 }
 
@@ -68,20 +100,18 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 	if d.dict != nil {
 		return d.dict, d.table, nil
 	}
-	raw, err := d.raw, error(nil)
-	if raw == nil {
-		raw = make([]byte, d.end-d.start)
-		err = d.r.ReadAt(ctx, raw, d.start)
-	}
 	var dict *dictionary.Dictionary
-	if err == nil {
-		dict, err = dictionary.Parse(raw, d.valueType, uint32(d.fixed))
+	var err error
+	if d.raw != nil {
+		dict, err = dictionary.Parse(d.raw, d.at.ValueType, d.at.Fixed)
+	} else {
+		_, dict, err = d.at.Read(ctx)
 	}
 	if err != nil {
-		return nil, nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", d.start), d.r.Name())
+		return nil, nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", d.at.Start), d.at.Reader.Name())
 	}
-	v := bytestring.Values{Data: dict.Data(), Fixed: d.fixed, N: dict.Len()}
-	if d.fixed == 0 {
+	v := bytestring.Values{Data: dict.Data(), Fixed: dict.Fixed(), N: dict.Len()}
+	if dict.Fixed() == 0 {
 		v.Offsets = make([]int64, dict.Len()+1)
 		for i, o := range dict.Offsets() {
 			v.Offsets[i] = int64(o)

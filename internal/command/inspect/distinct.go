@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // distinct is the number of distinct values of a column, nulls apart; its fields are those
@@ -133,7 +134,7 @@ func (s *distinctSet) add(ctx context.Context, st *shardfile.Stripe, n schema.No
 		s.addConstant(c)
 		return nil
 	}
-	d, err := readDictionary(ctx, st, n, e)
+	d, err := readDictionary(ctx, st, n, f.GetPositionCount(), e)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -208,7 +209,7 @@ func (s *distinctSet) count() (distinct, bool) {
 }
 
 // readDictionary reads the value dictionary of a column in one stripe; it is nil if there is none.
-func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
+func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, positions uint64, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
 	for _, e := range encodings {
 		for _, b := range e.GetNative().GetBuffers() {
 			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
@@ -226,11 +227,11 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, en
 			if err != nil {
 				return nil, err
 			}
-			raw := make([]byte, length)
-			if err := r.ReadAt(ctx, raw, start); err != nil {
-				return nil, err
+			stored := read.StoredDictionary{
+				Reader: r, Start: start, Size: length, ValueType: byte(n.Type()), Fixed: uint32(n.FixedSize()), Positions: positions,
 			}
-			return dictionary.Parse(raw, byte(n.Type()), uint32(n.FixedSize()))
+			_, d, err := stored.Read(ctx)
+			return d, err
 		}
 	}
 	return nil, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
@@ -18,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/read"
 )
 
 // columnCheck checks one column of a stripe.
@@ -191,8 +191,7 @@ func readRange(ctx context.Context, r storage.Reader, ref *commonpb.DataRef) ([]
 	if err != nil {
 		return nil, fault.Of(err, r.Name())
 	}
-	b := make([]byte, n)
-	return b, r.ReadAt(ctx, b, start)
+	return storage.ReadRange(ctx, r, start, n)
 }
 
 func resize(b []byte, n int) []byte {
@@ -223,12 +222,22 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 
 // dictionary checks a value dictionary with the order of its ids.
 func (b *bufferCheck) dictionary(ctx context.Context, col *arrowmap.Column, field *shardpb.FieldDescriptor) (bool, error) {
-	raw, err := readRange(ctx, b.r, b.stored.Buffer)
+	size, err := b.r.Size(ctx)
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
 	}
+	start, n, err := container.Range(b.stored.GetBuffer().GetRange().GetStart(), b.stored.GetBuffer().GetRange().GetEnd(), size)
+	if err != nil {
+		return false, b.v.found(b.in(err, -1))
+	}
+	stored := read.StoredDictionary{
+		Reader: b.r, Start: start, Size: n, ValueType: byte(col.Stored.Type), Fixed: col.Stored.FixedSize, Positions: field.GetPositionCount(),
+	}
+	raw, d, err := stored.Read(ctx)
+	if raw == nil {
+		return false, b.v.found(b.in(err, -1))
+	}
 	b.v.count(func(r *Report) { r.Dictionaries++ })
-	d, err := dictionary.Parse(raw, byte(col.Stored.Type), col.Stored.FixedSize)
 	if err == nil && field.DictionarySize != nil && *field.DictionarySize != uint64(d.Len()) {
 		err = fault.Corruptf("dictionary has %d entries, the descriptor says %d", d.Len(), *field.DictionarySize)
 	}
