@@ -62,7 +62,7 @@ func TestExplain(t *testing.T) {
 	require.EqualValues(t, 256, x.Run.Evaluated)
 	require.Positive(t, x.Run.Blocks)
 	require.Less(t, x.Run.Values, int64(1000))
-	for _, took := range []time.Duration{x.Run.Prune, x.Run.Choose, x.Run.Decode, x.Run.Read} {
+	for _, took := range []time.Duration{x.Run.Prune, x.Run.Filter, x.Run.Decode, x.Run.Read} {
 		require.Positive(t, took)
 	}
 	text := x.String()

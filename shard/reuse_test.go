@@ -122,8 +122,10 @@ func TestConcurrentUse(t *testing.T) {
 		return n
 	}
 	uses := map[string]func(k int) error{
-		"scan":    func(k int) error { return differs(count(ScanOptions{BatchRows: 500, Parallelism: k}), rows) },
-		"strings": func(k int) error { return differs(count(ScanOptions{Strings: Strings(k % 5), AsReady: true}), rows) },
+		"scan": func(k int) error { return differs(count(ScanOptions{BatchRows: 500, Parallelism: k}), rows) },
+		"strings": func(k int) error {
+			return differs(count(ScanOptions{Strings: StringLayout(k % 5), AsReady: true}), rows)
+		},
 		"filter": func(k int) error {
 			return differs(count(ScanOptions{Filter: where(t, "delay = 17"), Parallelism: k}), 6)
 		},

@@ -54,7 +54,7 @@ type ScanOptions struct {
 	// that are left of several batches in a row come as one.
 	Filter filter.Expr
 	// Strings is how texts are laid out, by default by the columns' types.
-	Strings Strings
+	Strings StringLayout
 	// Limit is the most rows of the result, 0 for all: the first that meet Filter, or
 	// with AsReady any.
 	Limit int64
@@ -161,13 +161,13 @@ const (
 	RangeIndexes = source.RangeIndexes // bounds of every 256 rows
 )
 
-// Strings is how a scan or Take lays out texts: columns, and parts of nested ones, of the
+// StringLayout is how a scan or Take lays out texts: columns, and parts of nested ones, of the
 // types string, large_string and string_view, and dictionaries of these.
-type Strings = scan.StringLayout
+type StringLayout = scan.StringLayout
 
 // The layouts. The zero value is the default.
 const (
-	StringsAsKept     = scan.StringsAsKept     // by the type of the column
+	StringsAsRecorded = scan.StringsAsRecorded // by the type of the column
 	StringsPlain      = scan.StringsPlain      // string
 	StringsLarge      = scan.StringsLarge      // large_string
 	StringsView       = scan.StringsView       // string_view

@@ -26,7 +26,7 @@ type OpenOptions struct {
 	// Directory is where the directory of the shard lies in an artifact that holds
 	// several; nil means that of the footer.
 	Directory *ByteRange
-	// Types chooses the Arrow types of columns that have none kept with them, as
+	// Types chooses the Arrow types of columns that have none recorded, as
 	// in shards of the reference.
 	Types TypeOptions
 	// SuffixBytes is how much of the artifact's end the first request reads, by

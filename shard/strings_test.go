@@ -16,7 +16,7 @@ import (
 // TestStrings scans texts in every layout: the values and nulls are the same.
 func TestStrings(t *testing.T) {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
-	wants := map[Strings]arrow.DataType{
+	wants := map[StringLayout]arrow.DataType{
 		StringsPlain: arrow.BinaryTypes.String, StringsLarge: arrow.BinaryTypes.LargeString,
 		StringsView: arrow.BinaryTypes.StringView, StringsDictionary: dictionary,
 	}
@@ -55,7 +55,7 @@ func TestStrings(t *testing.T) {
 }
 
 // requireTaken takes rows of several stripes in a layout.
-func requireTaken(t *testing.T, s *Shard, texts int, form Strings, want arrow.DataType) {
+func requireTaken(t *testing.T, s *Shard, texts int, form StringLayout, want arrow.DataType) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	rows := []int64{2999, 3, 1100, 1101, 3, 0, 1500}
 	plain, err := s.Take(context.Background(), rows, TakeOptions{})
@@ -78,7 +78,7 @@ func requireTaken(t *testing.T, s *Shard, texts int, form Strings, want arrow.Da
 	}
 }
 
-func requireLayout(t *testing.T, s *Shard, texts int, form Strings, want arrow.DataType, where filter.Expr) {
+func requireLayout(t *testing.T, s *Shard, texts int, form StringLayout, want arrow.DataType, where filter.Expr) {
 	plain, err := s.Reader(context.Background(), ScanOptions{BatchRows: 400, Filter: where})
 	require.NoError(t, err)
 	defer plain.Release()

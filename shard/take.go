@@ -14,7 +14,7 @@ type TakeOptions struct {
 	// Columns are paths of columns, as in ScanOptions.
 	Columns []string
 	// Strings is how texts are laid out, by default by the columns' types.
-	Strings Strings
+	Strings StringLayout
 	// FetchGap and FetchBytes are how blocks that lie apart are read, as in
 	// ScanOptions. What columns of a stripe need is then read for several of them at
 	// once: about FetchBytes, but all that one column needs.

@@ -118,7 +118,7 @@ func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
 	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
 	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
 	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
-	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types kept in it")
+	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types recorded in it")
 	complete(cmd, "ticks", "auto", "ns", "us", "raw")
 	complete(cmd, "dynamics", "json", "text", "raw")
 	complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")

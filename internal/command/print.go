@@ -37,7 +37,7 @@ func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
 // registerOutput adds the flags that do not depend on the format of the input.
 func (f *catFlags) registerOutput(cmd *cobra.Command, limit int64, byDefault string) {
 	cmd.Flags().StringVar(&f.where, "where", "", "only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
-	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as kept")
+	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as recorded")
 	complete(cmd, "strings", textLayouts...)
 	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
@@ -125,7 +125,7 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 		return o, err
 	}
 	if o.Strings, err = pick("--strings", f.strings, textLayouts,
-		shard.StringsAsKept, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
+		shard.StringsAsRecorded, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
 		return o, err
 	}
 	if f.limit < -1 {
@@ -135,8 +135,8 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 	return o, nil
 }
 
-// textLayouts are the names of those of shard.Strings.
-var textLayouts = []string{"kept", "string", "large", "view", "dictionary"}
+// textLayouts are the names of those of shard.StringLayout.
+var textLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
 
 // catFormats are the formats of cat and head.
 func catFormats() []string {

@@ -53,9 +53,10 @@ type RunExplanation struct {
 	WholeBlocks     int64 // those of which all values were wanted
 	Values          int64 // that were wanted of the blocks
 	BlocksOfColumns int64 // of all columns that were opened, those of the filter too
-	// Prune is the time of asking statistics, filters, dictionaries and indexes, Read
-	// that of the requests, within the others; all of all goroutines together.
-	Prune, Choose, Decode, Read time.Duration
+	// Prune is the time of asking statistics, Bloom filters, dictionaries and indexes, Filter
+	// that of evaluating the condition on rows, Decode that of decoding the result, and Read
+	// that of the requests, within the others. Times of all goroutines are added up.
+	Prune, Filter, Decode, Read time.Duration
 	Elapsed                     time.Duration
 }
 
@@ -184,7 +185,7 @@ func (s *runStats) put(r *RunExplanation) {
 	c := s.reads.Counts()
 	r.BlocksAgain = c.Blocks - c.Distinct
 	r.Blocks, r.BlockBytes, r.WholeBlocks, r.Values = c.Blocks, c.BlockBytes, c.Whole, c.Values
-	r.Prune, r.Choose, r.Decode = s.prune.total(), s.filter.total(), s.decode.total()
+	r.Prune, r.Filter, r.Decode = s.prune.total(), s.filter.total(), s.decode.total()
 }
 
 // counters are what reads of columns add to, nil if the scan is not analyzed.
@@ -256,7 +257,7 @@ func (r *RunExplanation) text(filtered bool) string {
 	round := func(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 	fmt.Fprintf(&b, "time:    %v; ", round(r.Elapsed))
 	if filtered {
-		fmt.Fprintf(&b, "excluding rows %v, choosing among others %v, ", round(r.Prune), round(r.Choose))
+		fmt.Fprintf(&b, "excluding rows %v, filtering others %v, ", round(r.Prune), round(r.Filter))
 	}
 	fmt.Fprintf(&b, "decoding %v; %v of these reading\n", round(r.Decode), round(r.Read))
 	return b.String()

@@ -14,7 +14,7 @@ type StringLayout uint8
 
 // The layouts. The zero value is the default.
 const (
-	StringsAsKept     StringLayout = iota // by the type of the column
+	StringsAsRecorded StringLayout = iota // by the type of the column
 	StringsPlain                          // string
 	StringsLarge                          // large_string
 	StringsView                           // string_view
@@ -24,8 +24,8 @@ const (
 // String is the name of the layout.
 func (s StringLayout) String() string {
 	switch s {
-	case StringsAsKept:
-		return "as kept"
+	case StringsAsRecorded:
+		return "as recorded"
 	case StringsPlain:
 		return "string"
 	case StringsLarge:
@@ -47,7 +47,7 @@ func (s StringLayout) check(option string) error {
 
 // apply is a projection with texts laid out like this.
 func (s StringLayout) apply(p *Projection) *Projection {
-	if s == StringsAsKept {
+	if s == StringsAsRecorded {
 		return p
 	}
 	out := &Projection{Columns: make([]Column, len(p.Columns))}

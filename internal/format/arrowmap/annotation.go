@@ -9,22 +9,22 @@ import (
 )
 
 // AnnotationProperty is the name of the extended-type property (kind String) that
-// keeps what a node's stored type does not say of its Arrow field, and
+// records what a node's stored type does not say of its Arrow field, and
 // AnnotationLabel is the label of the extended type that carries it on nodes that
 // have none of their own. The reference ignores both: a label that it does not
 // know is the plain basic type to it.
 //
 // The text of the property:
 //
-//	kept     = [ type ] *( ";" item )
-//	type     = *( wrap "/" ) base           absent: that of the default mapping
-//	wrap     = "dictionary[" int type [ ",ordered" ] "]"
-//	         | "ree[" int type [ ",required" ] "]"
-//	         | "extension[" name [ "," metadata ] "]"
-//	base     = name [ "[" arg *( "," arg ) "]" ]
-//	item     = "required"                   the field is not nullable
-//	         | "name=" text                 its name, where the stored name is another
-//	         | "meta=" key "," value        one entry of its metadata; these are in order
+//	annotation = [ type ] *( ";" item )
+//	type       = *( wrap "/" ) base           absent: that of the default mapping
+//	wrap       = "dictionary[" int type [ ",ordered" ] "]"
+//	           | "ree[" int type [ ",required" ] "]"
+//	           | "extension[" name [ "," metadata ] "]"
+//	base       = name [ "[" arg *( "," arg ) "]" ]
+//	item       = "required"                   the field is not nullable
+//	           | "name=" text                 its name, where the stored name is another
+//	           | "meta=" key "," value        one entry of its metadata; these are in order
 //
 // wraps come outermost first. "required" inside ree says that the values are not
 // nullable. Bases are those of the Arrow type table (docs/arrow-types.md), for

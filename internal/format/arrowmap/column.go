@@ -69,8 +69,8 @@ type Column struct {
 	// parts of an interval.
 	Children []Column
 
-	// AnnotationIgnored says why the Arrow type that was kept with the node has not
-	// been used ("" if it was used, or none was kept): a newer version wrote it,
+	// AnnotationIgnored says why the recorded Arrow type of the node has not
+	// been used ("" if it was used, or none is recorded): a newer version wrote it,
 	// or it does not fit the stored type. The default mapping was used instead.
 	AnnotationIgnored string
 }

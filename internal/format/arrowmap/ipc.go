@@ -16,7 +16,7 @@ import (
 // SchemaProperty is the name of the shard property that holds an Arrow IPC
 // schema, as Parquet writers keep it: an encapsulated Schema message in base64.
 // Readers here take the metadata of the whole schema from it and nothing else,
-// as the types of all columns are kept with their nodes.
+// as the types of all columns are recorded with their nodes.
 //
 //	u32 0xFFFFFFFF | u32 n | Message, n bytes with padding to 8
 const SchemaProperty = "ARROW:schema"

@@ -100,7 +100,7 @@ func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
 	return columns, nil
 }
 
-// of is what was kept, less what does not hold for a part of the node: that it
+// of is what is recorded, less what does not hold for a part of the node: that it
 // is an extension type, or an interval.
 func (k *parsed) of(p *pick) annotation {
 	if !p.partial() {

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// ReadOptions choose the Arrow types of nodes that have no Arrow type kept with
+// ReadOptions choose the Arrow types of nodes that have no Arrow type recorded with
 // them, as in shards that others wrote. The zero value is the default mapping.
 type ReadOptions struct {
 	// IgnoreAnnotations reads every node by the default mapping.
@@ -32,8 +32,8 @@ type ReadOptions struct {
 	Dynamics DynamicType
 
 	// Range gives the range statistics of a node, for TicksAuto: ok is false if
-	// they are not known. It is asked for DateTime and timespan nodes without a
-	// kept type only; nil is allowed.
+	// they are not known. It is asked for DateTime and timespan nodes without an
+	// Arrow annotation only; nil is allowed.
 	Range func(id uint32) (r TickRange, ok bool)
 }
 
@@ -200,7 +200,7 @@ func (r *reader) annotationOf(f *schema.Field) *parsed {
 	return p
 }
 
-// assemble fills c in from what was kept, taking from the default mapping what was not.
+// assemble fills c in from the annotation, taking from the default mapping what was not.
 func (r *reader) assemble(c *Column, k annotation, place role) error {
 	if k.base.name == "" {
 		text, err := r.defaultType(c)

@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// plainNodes are fields as a writer without kept types makes them.
+// plainNodes are fields as a writer without annotations makes them.
 func plainNodes() []schema.Field {
 	label := func(l string) *schema.Extended { return &schema.Extended{Label: l} }
 	item := []schema.Field{{Type: schema.String}}
@@ -209,7 +209,7 @@ func TestAnnotationThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// An extension type that is not registered, or does not take what was kept,
+// An extension type that is not registered, or does not take what is recorded,
 // comes back as its storage with the metadata that names it.
 func TestUnknownExtension(t *testing.T) {
 	for text, want := range map[string]string{

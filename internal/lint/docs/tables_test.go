@@ -321,9 +321,9 @@ func storedAs(t *testing.T, dt arrow.DataType, e edition.Edition) string {
 	return strings.ReplaceAll(text, "[Arrow]", "")
 }
 
-// Every kept type in the examples is understood.
+// Every Arrow annotation in the examples is understood.
 func TestKeptExamples(t *testing.T) {
-	_, text, ok := strings.Cut(read(t, "docs/format.md"), "<!-- kept: examples -->\n\n")
+	_, text, ok := strings.Cut(read(t, "docs/format.md"), "<!-- annotations: examples -->\n\n")
 	require.True(t, ok)
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
