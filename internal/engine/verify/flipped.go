@@ -30,8 +30,9 @@ func (f FlippedBit) String() string {
 const (
 	// maxFlip is the largest region in which a flipped bit is searched.
 	maxFlip = 128 << 10
-	// maxFlipWork bounds the bytes hashed for all searches of a verification.
-	maxFlipWork = 400 << 30
+	// maxFlipWork bounds the bytes hashed for all searches of a verification, to
+	// seconds: those of one of the largest regions, or of many small ones.
+	maxFlipWork = 128 << 30
 )
 
 // flipSearch looks for flipped bits, within its share of work.
@@ -70,7 +71,11 @@ func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, o
 		return n + k/8, k % 8, true
 	}
 	work := 8 * int64(n) * int64(n)
-	if n > maxFlip || s.work.Add(work) > maxFlipWork {
+	if n > maxFlip {
+		return 0, 0, false
+	}
+	if s.work.Add(work) > maxFlipWork { // smaller regions may still fit
+		s.work.Add(-work)
 		return 0, 0, false
 	}
 	return flip(ctx, region[:n], sum)
