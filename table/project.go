@@ -16,7 +16,7 @@ import (
 // Project finds columns by name, for implementations of sources: their schema,
 // and where they are in the given one. Of several columns a the first is "a", the
 // second "a#2"; the first column without a name is "#1". Filters and shards use the
-// same names. All columns are asked for with nil.
+// same names. A dot in a name may have a backslash before it. All columns are asked for with nil.
 func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
 	keep := []int{}
 	if columns == nil {
@@ -33,6 +33,9 @@ func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
 	fields := make([]arrow.Field, len(columns))
 	for k, name := range columns {
 		i, ok := place[name]
+		if path := schema.SplitPath(name); !ok && len(path) == 1 {
+			i, ok = place[path[0]] // a\.b
+		}
 		if !ok {
 			return nil, nil, fmt.Errorf("no column named %q%s", name, text.Suggest(name, slices.Values(names)))
 		}

@@ -21,9 +21,9 @@ func TestColumnsOfOneName(t *testing.T) {
 	number := func(name string) arrow.Field {
 		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
 	}
-	schema := arrow.NewSchema([]arrow.Field{number("a"), number("a"), number("")}, nil)
+	schema := arrow.NewSchema([]arrow.Field{number("a"), number("a"), number(""), number("v1.2")}, nil)
 	var columns []arrow.Array
-	for _, values := range []string{"[1, 2]", "[30, 40]", "[500, 600]"} {
+	for _, values := range []string{"[1, 2]", "[30, 40]", "[500, 600]", "[7, 8]"} {
 		a, _, err := array.FromJSON(memory.DefaultAllocator, arrow.PrimitiveTypes.Int64, strings.NewReader(values))
 		require.NoError(t, err)
 		columns = append(columns, a)
@@ -36,6 +36,8 @@ func TestColumnsOfOneName(t *testing.T) {
 			{"a", "", "1\n2\n"},
 			{"#1", "", "500\n600\n"},
 			{"#1,a#2,a", "", "500,30,1\n600,40,2\n"},
+			{`v1\.2`, "", "7\n8\n"},
+			{"v1.2", `v1\.2 = 8`, "8\n"},
 			{"a#2,a#2", "", "30\n40\n"},
 			{"a#2", "a#2 = 40", "40\n"},
 			{"a", "a#2 = 40", "2\n"},
