@@ -39,6 +39,10 @@ func TestExample(t *testing.T) {
 	require.Equal(t, []uint64{128, 208, 208, 320, 320, 416}, places)
 	require.Equal(t, "0200000000000000"+"6261"+strings.Repeat("00", 66)+"ed87b500", hex.EncodeToString(out[128:208]))
 
+	require.Equal(t, []Part{
+		{"header", -1, 0, 124, 124, 124}, {"values", 128, 136, 138, 204, 4}, {"offsets", 208, 216, 248, 316, 36}, {"sorted ids", 320, 328, 336, 412, 20},
+	}, Parts(out))
+
 	d, err := Parse(out, typeString, 0)
 	require.NoError(t, err)
 	id, ok := d.NullID()

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 )
@@ -81,59 +83,35 @@ func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, o
 	return flip(ctx, region[:n], sum)
 }
 
-// dictionary explains a value dictionary: a header of 124 bytes and its checksum,
-// and three sections, each with its payload's length in front and the payload's
-// checksum at its very end. The header has where sections begin and end.
+// dictionary explains a value dictionary.
 func (s *flipSearch) dictionary(ctx context.Context, b []byte) (at, bit int, ok bool) {
-	const header = 128
-	if len(b) < header {
-		return 0, 0, false
-	}
-	if container.Checksum(b[:header-4]) != binary.LittleEndian.Uint32(b[header-4:]) {
-		return s.checked(ctx, b[:header])
-	}
-	for _, field := range []int{14, 30, 46} {
-		start, end := binary.LittleEndian.Uint64(b[field:]), binary.LittleEndian.Uint64(b[field+8:])
-		if end > uint64(len(b)) || start+12 > end || start > end {
+	for _, p := range dictionary.Parts(b) {
+		n := p.End - p.Start
+		if n > p.Room {
 			continue
 		}
-		section := b[start:end]
-		n := binary.LittleEndian.Uint64(section)
-		if n > uint64(len(section)-12) {
+		bytes, sum := b[p.Start:p.End:p.End], b[p.Sum:p.Sum+4]
+		if container.Checksum(bytes) == binary.LittleEndian.Uint32(sum) {
 			continue
 		}
-		payload, sum := section[8:8+n], section[len(section)-4:]
-		if container.Checksum(payload) == binary.LittleEndian.Uint32(sum) {
-			continue
+		at, bit, ok = s.checked(ctx, append(bytes, sum...))
+		if at >= n { // in the checksum, which need not follow at once
+			return p.Sum + at - n, bit, ok
 		}
-		at, bit, ok = s.checked(ctx, append(payload[:n:n], sum...))
-		if at >= int(n) { // in the checksum, which stands at the end of the section
-			return int(end) - 4 + at - int(n), bit, ok
-		}
-		return int(start) + 8 + at, bit, ok
+		return p.Start + at, bit, ok
 	}
 	return 0, 0, false
 }
 
-// rangeIndex explains a range index: a header with the sizes of three payloads
-// that follow it, each with its checksum at the end.
+// rangeIndex explains a range index.
 func (s *flipSearch) rangeIndex(ctx context.Context, b []byte) (at, bit int, ok bool) {
-	const header = 40
-	if len(b) < header {
-		return 0, 0, false
-	}
-	start := header
-	for _, field := range []int{12, 20, 28} {
-		n := binary.LittleEndian.Uint64(b[field:])
-		if n > uint64(len(b)-start) {
-			return 0, 0, false
-		}
-		payload := b[start : start+int(n)]
-		if n > 4 && container.Checksum(payload[:n-4]) != binary.LittleEndian.Uint32(payload[n-4:]) {
+	for _, p := range numrange.Payloads(b) {
+		payload := b[p.Start:p.End]
+		n := len(payload) - 4
+		if n > 0 && container.Checksum(payload[:n]) != binary.LittleEndian.Uint32(payload[n:]) {
 			at, bit, ok = s.checked(ctx, payload)
-			return start + at, bit, ok
+			return p.Start + at, bit, ok
 		}
-		start += int(n)
 	}
 	return 0, 0, false
 }

@@ -8,9 +8,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/blockmap"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/format/container"
 )
 
@@ -232,50 +234,36 @@ func (w *walker) blocks(name string, start int, raw []byte, end int, checksums b
 	}
 }
 
-// dictionary visits a value dictionary (package dictionary).
+// dictionary visits a value dictionary.
 func (w *walker) dictionary(start, end int) {
-	const header, used = 128, 124
-	b := w.b[start:end]
-	if len(b) < header {
-		return
-	}
-	w.add("VALUE_DICTIONARY", Dictionary, start, start+used, start+used)
-	for at := 14; at < 62; at += 16 {
-		from, to := le.Uint64(b[at:]), le.Uint64(b[at+8:])
-		if from >= to || to > uint64(len(b)) || to-from < 76 {
+	for _, p := range dictionary.Parts(w.b[start:end]) {
+		if p.Length < 0 {
+			w.add("VALUE_DICTIONARY", Dictionary, start+p.Start, start+p.End, start+p.Sum)
 			continue
 		}
-		n := le.Uint64(b[from:])
-		if n > to-from-76 {
+		n := p.End - p.Start
+		if n > p.Room {
 			if !w.mend {
 				continue
 			}
-			n = to - from - 76
-			le.PutUint64(b[from:], n)
+			n = p.Room
+			le.PutUint64(w.b[start+p.Length:], uint64(n))
 		}
-		w.add("VALUE_DICTIONARY", SectionLen, start+int(from), start+int(from)+8, -1)
-		w.add("VALUE_DICTIONARY", Section, start+int(from)+8, start+int(from)+8+int(n), start+int(to)-4)
+		w.add("VALUE_DICTIONARY", SectionLen, start+p.Length, start+p.Start, -1)
+		w.add("VALUE_DICTIONARY", Section, start+p.Start, start+p.Start+n, start+p.Sum)
 	}
 }
 
-// rangeIndex visits a range index (package index/numrange).
+// rangeIndex visits a range index.
 func (w *walker) rangeIndex(start, end int) {
-	const header = 40
 	b := w.b[start:end]
-	if len(b) < header {
+	if len(b) < numrange.HeaderLen {
 		return
 	}
-	w.add("RANGE_INDEX", RangeHeader, start, start+header, -1)
-	at := uint64(header)
-	for i := 12; i < 36; i += 8 {
-		n := le.Uint64(b[i:])
-		if n > uint64(len(b))-at {
-			return
+	w.add("RANGE_INDEX", RangeHeader, start, start+numrange.HeaderLen, -1)
+	for _, p := range numrange.Payloads(b) {
+		if p.End-p.Start >= 12 && b[3] == 1 {
+			w.add("RANGE_INDEX", RangeIndex, start+p.Start, start+p.End-4, start+p.End-4)
 		}
-		if n >= 12 && b[3] == 1 {
-			from, to := start+int(at), start+int(at+n)
-			w.add("RANGE_INDEX", RangeIndex, from, to-4, to-4)
-		}
-		at += n
 	}
 }

@@ -1,0 +1,30 @@
+package dictionary
+
+// Part is a part of a VALUE_DICTIONARY buffer that has a checksum. Offsets are bytes from
+// the start of the buffer.
+type Part struct {
+	Name       string // "header", "values", "offsets" or "sorted ids"
+	Length     int    // where the length of the bytes is stored, u64; -1 for the header
+	Start, End int    // of the bytes under the checksum
+	Sum        int    // where the checksum is stored, u32
+	Room       int    // most bytes that the part could have
+}
+
+// Parts lists the parts of a buffer, the header first, that lie inside of it as far as its
+// bytes tell. It checks nothing else: End may be beyond Start+Room if the length is wrong.
+func Parts(b []byte) []Part {
+	if len(b) < headerLen {
+		return nil
+	}
+	parts := []Part{{"header", -1, 0, headerUsed, headerUsed, headerUsed}}
+	for i, name := range [...]string{"values", "offsets", "sorted ids"} {
+		s := span{le.Uint64(b[14+16*i:]), le.Uint64(b[22+16*i:])}
+		if s.check(name, uint64(len(b))) != nil {
+			continue
+		}
+		start, room := int(s.start)+8, int(s.end-s.start)-8-sectionZeros-4
+		n := min(le.Uint64(b[s.start:]), uint64(len(b)))
+		parts = append(parts, Part{name, int(s.start), start, start + int(n), int(s.end) - 4, room})
+	}
+	return parts
+}
