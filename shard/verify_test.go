@@ -129,7 +129,7 @@ func TestVerifyFindsLies(t *testing.T) {
 			store := storage.NewMemory()
 			w, err := Create(ctx, "mem://x/s", data.schema, WriterOptions{Store: store})
 			require.NoError(t, err)
-			sw, err := write.NewWriter(w.Columns(), write.Options{})
+			sw, err := write.NewWriter(w.columns, write.Options{})
 			require.NoError(t, err)
 			require.NoError(t, sw.Write(ctx, data.columns, data.rows))
 			f, err := sw.Finish(ctx)

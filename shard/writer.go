@@ -183,9 +183,6 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 // Schema is the Arrow schema given to Create.
 func (w *Writer) Schema() *arrow.Schema { return w.schema }
 
-// Columns says how the columns are stored.
-func (w *Writer) Columns() []arrowmap.Column { return w.columns }
-
 // Rows is the number of rows written so far.
 func (w *Writer) Rows() int64 {
 	if w.cur != nil {
