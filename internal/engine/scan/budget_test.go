@@ -33,7 +33,7 @@ func openRows(t *testing.T, rows, stripeRows int) *shardtable.Table {
 	for i := range rows {
 		b.Field(0).(*array.Int64Builder).Append(int64(i))
 		b.Field(1).(*array.Float64Builder).Append(float64(i % 1000))
-		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("%x", i*2654435761))
+		b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("%x", int64(i)*2654435761))
 	}
 	location := filepath.Join(t.TempDir(), "s")
 	w, err := shard.Create(ctx, location, schema, shard.WriterOptions{StripeRows: int64(stripeRows)})

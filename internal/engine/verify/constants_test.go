@@ -86,7 +86,7 @@ func TestManyRowsWithoutBytes(t *testing.T) {
 	require.Less(t, len(root), 8<<10)
 	require.Empty(t, r.Problems)
 	require.Empty(t, r.Notes)
-	require.EqualValues(t, 6*times*rows, r.Values)
+	require.EqualValues(t, int64(6*times)*rows, r.Values)
 
 	*p.Stripes[0].Fields[2].Desc.Field.NullCount--
 	r, _ = verifyParts(t, p)

@@ -245,7 +245,7 @@ func statedShard(t *testing.T, e edition.Edition) []byte {
 			b.Field(5).(*array.BinaryBuilder).Append([]byte{byte(i), 0xff, byte(i * i)})
 			b.Field(6).(*array.BooleanBuilder).Append(i%3 == 0)
 			b.Field(7).(*array.Decimal128Builder).Append(decimal128.FromI64(int64(i*i - 400)))
-			b.Field(8).(*array.TimestampBuilder).Append(arrow.Timestamp(1_700_000_000_000_000 + i*1_000_003))
+			b.Field(8).(*array.TimestampBuilder).Append(arrow.Timestamp(1_700_000_000_000_000 + int64(i)*1_000_003))
 			b.Field(9).(*array.ListBuilder).Append(true)
 			for k := range i % 4 {
 				b.Field(9).(*array.ListBuilder).ValueBuilder().(*array.Int32Builder).Append(int32(i * k))
