@@ -34,6 +34,11 @@ var (
 	ErrLimit = fault.ErrLimit
 )
 
+// ErrBatchTooLarge says that rows do not fit one array: their strings or items need more
+// than 32-bit offsets, or more memory than the options allow. Fewer rows at a time may fit.
+// It wraps [ErrLimit].
+var ErrBatchTooLarge = fault.ErrBatchTooLarge
+
 // Error is a failure with its place in the shard: artifact, stripe, column, buffer,
 // block, element and offset, as far as they are known. [None] is the number of a
 // stripe or block that is not.

@@ -30,7 +30,7 @@ type TakeOptions struct {
 // Take gives the given rows, in the order given, a row as often as it is named.
 // Only blocks that hold some of them are read, and what was opened for it is kept
 // for the next Take, as far as OpenOptions.CacheBytes allow. The caller releases the
-// result. An error that wraps [stripe.ErrBatchTooLarge] means that fewer rows may
+// result. An error that wraps [ErrBatchTooLarge] means that fewer rows may
 // work.
 //
 // Many goroutines may take rows of one shard at once.

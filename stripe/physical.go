@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -85,7 +86,7 @@ func Logical(mem memory.Allocator, arr arrow.Array, col arrowmap.Column) (arrow.
 		plain.Release()
 	}
 	if errors.Is(err, arrowutil.ErrTooManyValues) {
-		err = errors.Join(ErrBatchTooLarge, err)
+		err = errors.Join(fault.ErrBatchTooLarge, err)
 	}
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -62,11 +61,6 @@ type Source interface {
 	// Artifact opens the artifact that ref, found in the descriptor of id, points into. The caller does not close it.
 	Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error)
 }
-
-// ErrBatchTooLarge says that rows do not fit one array: their strings or items
-// need more than 32-bit offsets, or more memory than the options of the reader
-// allow. Fewer rows at a time may fit.
-var ErrBatchTooLarge = fault.ErrBatchTooLarge
 
 // ValueError is a value that cannot be converted to the type that it is to be stored
 // as, or to the Arrow type that it is read as.

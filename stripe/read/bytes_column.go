@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // overrun is how far beyond the end of the values a decoder may write.
@@ -42,7 +42,7 @@ func (r *bytesReader[O]) newColumn(w *worker, n int, likely int64, nulls bool) (
 func (r *bytesReader[O]) beginColumn(w *worker, n int, likely int64, nulls bool) (*bytesColumn[O], error) {
 	c := &bytesColumn[O]{limit: w.options.MaxArrayBytes}
 	if int64(n)*int64(max(r.fixed, 8)) > c.limit {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	c.data = arrowutil.NewBuffer(w.options.Allocator, 0)
 	c.data.Reserve(int(min(likely, c.limit)) + overrun)
@@ -56,7 +56,7 @@ func (r *bytesReader[O]) beginColumn(w *worker, n int, likely int64, nulls bool)
 func (r *bytesReader[O]) newEqualColumn(w *worker, n, length int, nulls bool) (*bytesColumn[O], error) {
 	size := int64(n) * int64(length)
 	if size > maxOf[O]() {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	c, err := r.beginColumn(w, n, size, nulls)
 	if err == nil {
@@ -70,7 +70,7 @@ func (r *bytesReader[O]) newEqualColumn(w *worker, n, length int, nulls bool) (*
 func (c *bytesColumn[O]) room(n int) ([]byte, error) {
 	size := c.size + n
 	if int64(size) > c.limit || c.offsets != nil && int64(size) > maxOf[O]() {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	if size+overrun > c.data.Cap() {
 		c.data.Reserve(max(size, min(2*c.data.Cap(), int(min(c.limit, math.MaxInt))) /* as append grows */) + overrun)

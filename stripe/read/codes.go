@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/stripe"
@@ -123,7 +124,7 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 	}
 	n := int(rows.Len())
 	if int64(n)*int64(width) > w.options.MaxArrayBytes {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
 	out := newFixedColumn(w, n, width, hasNull)

@@ -68,7 +68,7 @@ func OpenColumn(ctx context.Context, src stripe.Source, col arrowmap.Column, o O
 
 // Read returns the rows from from up to (not including) to, counted from the start
 // of the stripe, as an array of the column's Arrow type. The caller releases it; its
-// memory never changes. An error that wraps [stripe.ErrBatchTooLarge] means that
+// memory never changes. An error that wraps [fault.ErrBatchTooLarge] means that
 // fewer rows may work.
 func (c *Column) Read(ctx context.Context, from, to int64) (arr arrow.Array, err error) {
 	defer fault.Recover(&err)

@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/decimal"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
 )
@@ -55,7 +54,7 @@ type decimalReader struct {
 func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	count := rows.Len()
 	if count > w.options.MaxArrayBytes/32 {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(count)
 	out := newFixedColumn(w, n, r.store.Width, r.nulls)

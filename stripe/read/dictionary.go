@@ -17,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
@@ -227,7 +226,7 @@ func (r *codesReader[O]) gather(table *bytestring.Table, codes []uint32, c *byte
 			return err
 		}
 		if size > uint64(c.limit) {
-			return stripe.ErrBatchTooLarge
+			return fault.ErrBatchTooLarge
 		}
 		if dst, err = c.room(int(size)); err != nil {
 			return err

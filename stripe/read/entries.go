@@ -13,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
@@ -90,7 +89,7 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(dict.Data())}
 	if r.fixed == 0 {
 		if int64(len(dict.Data())) > maxOf[O]() {
-			return nil, stripe.ErrBatchTooLarge
+			return nil, fault.ErrBatchTooLarge
 		}
 		ends := make([]O, n+1)
 		for i, o := range dict.Offsets() {

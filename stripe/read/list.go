@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
@@ -54,7 +53,7 @@ func (r *listReader) need(w *worker, rows rowset.Set, add func(storage.ByteRange
 
 func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	if rows.Len() > w.options.MaxArrayBytes/8 {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(rows.Len())
 	positions := offsetsOf(rows)
@@ -150,7 +149,7 @@ func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, erro
 		return b, nil
 	}
 	if ends[len(ends)-1] > math.MaxInt32 {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	b := arrowutil.NewBuffer(w.options.Allocator, 4*len(ends))
 	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {

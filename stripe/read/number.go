@@ -17,7 +17,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
 )
@@ -98,7 +97,7 @@ func (r *primitiveReader[T]) need(w *worker, rows rowset.Set, add func(storage.B
 func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
 	count := rows.Len()
 	if count > w.options.MaxArrayBytes/8 {
-		return nil, stripe.ErrBatchTooLarge
+		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(count)
 	out := newFixedColumn(w, n, r.store.Width, r.nulls)

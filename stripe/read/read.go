@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
@@ -24,7 +24,7 @@ type Options struct {
 	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
 	// MaxArrayBytes bounds the values of one returned array or child array;
-	// beyond it reading fails with [stripe.ErrBatchTooLarge]. Zero means 1 GiB. Constants
+	// beyond it reading fails with [fault.ErrBatchTooLarge]. Zero means 1 GiB. Constants
 	// and nulls that take no bytes in the file get a quarter of that at most.
 	MaxArrayBytes int64
 	// Counters are added to by reads, if they are not nil.
@@ -70,7 +70,7 @@ func (o *Options) blockBytes(size int) int64 {
 // least, most take bytes, which readers of those count themselves.
 func (o *Options) checkItems(n int64) error {
 	if n < 0 || n > o.MaxArrayBytes || n > math.MaxInt {
-		return stripe.ErrBatchTooLarge
+		return fault.ErrBatchTooLarge
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (o *Options) checkItems(n int64) error {
 // bytes each.
 func (o *Options) checkFree(n, size int64) error {
 	if n > min(o.MaxArrayBytes, maxFree)/max(size, 1) {
-		return stripe.ErrBatchTooLarge
+		return fault.ErrBatchTooLarge
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Col
 	for from < to {
 		n := min(batchRows, to-from)
 		arr, err := reader.Read(ctx, from, from+n)
-		for errors.Is(err, stripe.ErrBatchTooLarge) && n > 1 {
+		for errors.Is(err, fault.ErrBatchTooLarge) && n > 1 {
 			n /= 2
 			arr, err = reader.Read(ctx, from, from+n)
 		}
