@@ -14,6 +14,7 @@ type ReadOptions struct {
 	BatchRows int              // most rows of a batch; default 32,768
 	TempDir   string           // for a pipe in a format that needs random access; default os.TempDir
 	Notice    func(string)     // takes notices for people; default: none are given
+	Warning   func(string)     // takes those that tell that data may be misread; default: Notice
 
 	// Columns are the top-level columns to read, in this order, by the names of
 	// [Project]; nil means all. A name that stands twice counts where it stands first.
@@ -39,6 +40,9 @@ func (o ReadOptions) WithDefaults() ReadOptions {
 	}
 	if o.Notice == nil {
 		o.Notice = func(string) {}
+	}
+	if o.Warning == nil {
+		o.Warning = o.Notice
 	}
 	return o
 }

@@ -244,7 +244,9 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 		c.first = nil
 		if i > 0 {
 			var err error
-			if src, _, err = c.open(ctx, i, c.read); err != nil {
+			again := c.read
+			again.Warning = nil // look has given it
+			if src, _, err = c.open(ctx, i, again); err != nil {
 				return err
 			}
 			if s, ok := sink.(*shardSink); ok {

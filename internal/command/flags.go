@@ -177,7 +177,7 @@ func pick[T any](flag, name string, names []string, values ...T) (T, error) {
 
 // options checks the flags.
 func (r *readFlags) options(a *app) (table.ReadOptions, error) {
-	o := table.ReadOptions{Columns: r.columns, Notice: a.notice}
+	o := table.ReadOptions{Columns: r.columns, Notice: a.notice, Warning: a.notice}
 	sample := table.TextOptions{SampleRows: r.sampleRows}
 	var err error
 	if a.types, err = r.types(); err != nil {
@@ -248,7 +248,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.to, "to", "", "format of the output, if its name does not tell")
 	f.BoolVarP(&w.force, "force", "f", false, "replace an existing output")
-	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress and no notices")
+	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress, no summary, and no notes but warnings that data may be misread")
 	w.registerCoding(cmd)
 	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")

@@ -120,7 +120,7 @@ func hasNanos(t arrow.DataType) bool {
 // lookNanos reads the columns of input i.
 func (c *converter) lookNanos(ctx context.Context, i int, columns []string, look *nanosLook) (err error) {
 	o := c.read
-	o.Notice = nil
+	o.Notice, o.Warning = nil, nil
 	if o.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
 		o.Columns = columns // else names and paths differ, and all columns are read
 	}

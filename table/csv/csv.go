@@ -148,7 +148,7 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 	case cut(err):
 		return nil, records.ErrSampleShort
 	case err == io.EOF:
-		s.Options.Notice(s.In.Name + " is empty: the table has no columns")
+		s.Options.Warning(s.In.Name + " is empty: the table has no columns")
 		return nil, s.name(nil)
 	case err != nil:
 		return nil, err
@@ -183,7 +183,7 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 		s.look(guesses, cells)
 	}
 	if other != 0 {
-		s.Options.Notice(fmt.Sprintf("%s has one column of fields separated by %q: --delimiter %s takes them apart", s.In.Name, other, delimiterName(other)))
+		s.Options.Warning(fmt.Sprintf("%s has one column of fields separated by %q: --delimiter %s takes them apart", s.In.Name, other, delimiterName(other)))
 	}
 	total := s.In.Size
 	if whole {

@@ -151,7 +151,7 @@ func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 func (s *source) bind(seen *shape) error {
 	said := records.Notices{Give: s.Options.Notice}
 	if seen.classes == 0 && len(s.Options.Schema) == 0 {
-		s.Options.Notice(s.In.Name + " has no records that say what columns there are: the table has none")
+		s.Options.Warning(s.In.Name + " has no records that say what columns there are: the table has none")
 	}
 	objects := seen.classes == jsonObject || seen.classes == 0
 	names := []string{"value"}

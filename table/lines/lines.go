@@ -80,7 +80,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	}
 	s.schema = arrow.NewSchema([]arrow.Field{field}, nil)
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(bytes.TrimSuffix(sample, []byte{'\r'}), '\r') >= 0 {
-		ro.Notice(in.Name + ` is one line with carriage returns in it, which do not end lines here (tr '\r' '\n' makes lines of them)`)
+		ro.Warning(in.Name + ` is one line with carriage returns in it, which do not end lines here (tr '\r' '\n' makes lines of them)`)
 	}
 	if n := bytes.Count(sample, []byte{'\n'}); n > 0 {
 		s.guessed = int64(float64(n) * float64(max(in.Size, int64(len(sample)))) / float64(len(sample)))
