@@ -9,26 +9,27 @@ import (
 
 // Limits of [Parse].
 const (
-	MaxText  = ast.MaxText  // bytes
-	MaxDepth = ast.MaxDepth // nested parentheses and nots
+	MaxText  = ast.MaxText  // bytes of text
+	MaxDepth = ast.MaxDepth // levels of nested parentheses and nots
 )
 
-// Error says which part of an expression is wrong, and where that is.
+// Error is a mistake in an expression, with its position in the text.
 type Error = ast.Error
 
-// Parse reads an expression as text; the package documentation has the grammar.
-// Text of nothing but blanks is the empty condition. The error is an [*Error].
+// Parse parses the text of an expression; the package documentation has the grammar. Blank text is
+// the empty condition, which every row meets. The error is an [*Error].
 func Parse(text string) (Expr, error) {
 	n, err := ast.Parse(text)
 	return Expr{n}, err
 }
 
-// Bound is an expression that was checked against a schema. It never changes, and
-// may be used by many goroutines.
+// Bound is an expression that was checked against a schema. It is immutable, and may be used by many
+// goroutines at once.
 type Bound struct{ p *predicate.Bound }
 
-// Bind checks an expression against a schema and converts its literals to the
-// types of the columns that they are compared with. The error is an [*Error].
+// Bind checks an expression against a schema, and converts each literal to the type of the column
+// that it is compared with. The error is an [*Error]: an unknown column, or a literal that does not
+// suit its column.
 func Bind(e Expr, s *arrow.Schema) (*Bound, error) {
 	p, err := predicate.Bind(e.n, s)
 	if err != nil {
@@ -37,13 +38,14 @@ func Bind(e Expr, s *arrow.Schema) (*Bound, error) {
 	return &Bound{p}, nil
 }
 
-// Columns are the paths of all columns that decide the condition: a projection
-// needs no others.
+// Columns are the paths of the columns that decide the condition, each once. Evaluation needs no
+// others.
 func (b *Bound) Columns() []string { return b.p.Columns() }
 
-// Select evaluates the condition on a batch of the schema. Bit i of the result, least
-// significant bit first as in Arrow, tells whether row i is known to meet it. The
-// result has a length that is a multiple of eight bytes, and belongs to the caller.
+// Select evaluates the condition on a batch with the schema that was given to Bind. Bit i of the
+// result, least significant bit first as in Arrow, is set if the condition is true for row i. The
+// length of the result is a multiple of eight bytes. The result belongs to the caller, and refers to
+// no memory of the batch.
 func (b *Bound) Select(batch arrow.RecordBatch) ([]byte, error) {
 	return b.p.Bits(batch)
 }

@@ -1,6 +1,6 @@
-// Package filter holds conditions on the rows of Arrow data: expressions that are
-// made in Go or parsed from text ([Parse]). Scans and takes of shards and of other
-// tables accept them; [Bind] evaluates one on record batches of your own.
+// Package filter holds conditions on the rows of Arrow data. A condition is an expression that is
+// built in Go or parsed from text by [Parse]. Scans of shards and of other tables accept
+// expressions, and [Bind] evaluates one on any record batch.
 //
 // # Text
 //
@@ -26,55 +26,52 @@
 //	string     = "'" { any } "'" | "e'" { any | escape } "'" .
 //	bytes      = "x'" { hexdigit hexdigit } "'" .
 //
-// Words are read in any case. A quote that belongs to what is quoted stands
-// twice. Escapes, in e'…' only, are \n \t \r \b \f \0 \\ \' \" \xHH \uHHHH
-// \UHHHHHHHH. ~ is matches, ~* imatches, !~ their negation. A type may stand
-// before a string, date '2001-01-05', and changes nothing. A name of a field of a
-// struct follows a dot; a dot in a name needs a backslash or quotes. Reserved,
-// and so in need of quotes as names, are and, or, not, in, is, between, like,
-// ilike, null, true and false.
+// Keywords are case-insensitive. A quote inside a quoted text is doubled. The escapes \n \t \r \b \f
+// \0 \\ \' \" \xHH \uHHHH \UHHHHHHHH have a meaning in e'…' only. The operator ~ is matches, ~* is
+// imatches, and !~ and !~* are their negations. The name of a type before a string, as in
+// date '2001-01-05', has no effect. A dot separates a struct from the name of its field; a dot
+// inside a name needs a backslash or quotes. The names and, or, not, in, is, between, like, ilike,
+// null, true and false are reserved and need quotes.
 //
 // # Truth
 //
-// A condition is true, false or unknown for a row, as in SQL: comparing with null
-// is unknown, also x = null and x <> null; "is null" never is. Not leaves unknown
-// as it is; and is false where a part is, else unknown where a part is; or
-// likewise with true. "x in (…)" is "x = … or x = …", "x between a and b" is
-// "x >= a and x <= b". Rows are chosen where the condition is true.
+// A condition is true, false or unknown for a row, as in SQL. Every comparison with null is
+// unknown, including x = null and x <> null. The result of "is null" is never unknown. The negation
+// of unknown is unknown. "a and b" is false if either is false, and otherwise unknown if either is
+// unknown. "a or b" is true if either is true, and otherwise unknown if either is unknown.
+// "x in (a, b)" is "x = a or x = b", and "x between a and b" is "x >= a and x <= b". The result of a
+// scan is the rows for which the condition is true.
 //
 // # Values
 //
-// A literal takes the type of the column that it is compared with, exactly: one
-// between two values of the type is not rounded but compares as it is, and so
-// does one that the type cannot hold. For a column of int8, x < 1.5 is x <= 1,
-// x = 1.5 is true for none, and x < 1000 for all but null.
+// A literal is compared with the values of a column exactly. It is not rounded, even if it lies
+// between two values of the column's type or outside of its range. For a column of int8, x < 1.5
+// means x <= 1, x = 1.5 is true for no row, and x < 1000 is true for every row that is not null.
 //
-//   - Integers, decimals: numbers. Decimals compare by value, whatever the scale.
-//   - Floats: a number with a point or an exponent is the float of the column's
-//     width nearest to it, as decimal fractions are hardly ever floats: x = 0.1
-//     finds what 0.1 was stored as. A whole number without them stays as it is.
-//     'inf', '-inf' and 'nan' are strings.
-//   - NaN compares as IEEE 754 has it: it equals nothing, itself included, is
-//     neither less nor greater, and differs (<>) from everything. "x is nan" finds
-//     it. -0.0 equals 0.0.
-//   - Booleans: true and false; a column of them is a condition by itself.
-//   - Strings and byte strings: strings or x'…', in the order of their bytes.
-//   - Dates and timestamps: '2001-12-31', '2001-12-31 23:59:59.5' (or with a T),
-//     with 'Z' or '+01:00' behind it. Without that the time is in the zone of the
-//     column, and in UTC if it has none.
-//   - Times of day: '23:59:59.5'. Durations: '1d2h3m4.5s' or '01:02:03', with
-//     ms, us and ns too, '-' before it if negative.
+//   - Integers and decimals: numbers. Decimals compare by value, regardless of scale.
+//   - Floats: a number with a point or an exponent stands for the nearest float of the column's
+//     width, so that x = 0.1 finds the float nearest to 0.1. A whole number is exact. The literals
+//     of infinities and NaN are the strings 'inf', '-inf' and 'nan'.
+//   - NaN follows IEEE 754: it is not equal to, less than or greater than any value, itself
+//     included, and x <> y is true if either is NaN. "x is nan" finds it. -0.0 equals 0.0.
+//   - Booleans: true and false. A column of booleans is a condition by itself.
+//   - Strings and byte strings: strings or x'…', in byte order.
+//   - Dates and timestamps: '2001-12-31', '2001-12-31 23:59:59.5' or the same with a T, optionally
+//     followed by 'Z' or an offset such as '+01:00'. Without these the time is in the time zone of
+//     the column, or in UTC if the column has none.
+//   - Times of day: '23:59:59.5'.
+//   - Durations: '1d2h3m4.5s' or '01:02:03'. Units are d, h, m, s, ms, us and ns. A negative one
+//     begins with '-'.
 //   - UUIDs: '00112233-4455-6677-8899-aabbccddeeff'.
-//   - Dictionaries, runs and other extension types: as what they hold. Lists,
-//     maps, structs, intervals and null columns are only asked whether they are
-//     null.
+//   - Dictionaries, run-end encoded columns and other extension types: the literals of their value
+//     or storage type.
+//   - Lists, maps, structs, intervals and null columns: only "is null".
 //
-// Two columns are compared if they are of the same type.
+// Two columns can be compared if they have the same type.
 //
-// "starts with", "ends with" and "contains" compare bytes. In a pattern of like,
-// % stands for anything, _ for one character of UTF-8, or one byte that is none;
-// a backslash takes the meaning from what follows. Regular expressions are those
-// of package regexp, and match anywhere unless they say ^ or $. The forms with an
-// i before them ignore case, by Unicode's simple case folding: no language's own
-// rules, and ß differs from ss.
+// "starts with", "ends with" and "contains" compare bytes. In a pattern of like, % matches any text,
+// _ matches one UTF-8 character or one invalid byte, and a backslash makes the next character
+// literal. Regular expressions have the syntax of package regexp, and match anywhere in the text
+// unless they contain ^ or $. The operators that begin with i ignore case by Unicode's simple case
+// folding, without the rules of any language: ß differs from ss.
 package filter

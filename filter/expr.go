@@ -5,18 +5,18 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Expr is a condition on rows, or a part of one: a column or a literal. It is
-// made by the functions of this package or by [Parse], never changes, and may be
-// used by many goroutines. The zero value is no condition: every row meets it.
-// Nothing is checked before [Bind].
+// Expr is a condition on rows, or an operand of one: a column or a literal. The functions of this
+// package and [Parse] make expressions. An Expr is immutable, and may be used by many goroutines at
+// once. The zero value is the empty condition, which every row meets. [Bind], or the scan that uses
+// the expression, checks it.
 type Expr struct{ n *ast.Node }
 
-// IsZero tells whether the expression is no condition.
+// IsZero reports whether the expression is the empty condition.
 func (e Expr) IsZero() bool { return e.n == nil }
 
 func operation(o ast.Op, args ...*ast.Node) Expr { return Expr{ast.New(o, args...)} }
 
-// operand is a value as part of an expression: an Expr itself, or a literal.
+// operand is the node of an Expr, or of a literal with the Go value v.
 func operand(v any) *ast.Node {
 	if e, ok := v.(Expr); ok {
 		return e.node()
@@ -24,7 +24,7 @@ func operand(v any) *ast.Node {
 	return Lit(v).n
 }
 
-// node is the tree, that of an empty condition being true.
+// node is the tree of the expression. That of the empty condition is true.
 func (e Expr) node() *ast.Node {
 	if e.n == nil {
 		return ast.True()
@@ -32,37 +32,36 @@ func (e Expr) node() *ast.Node {
 	return e.n
 }
 
-// Node is the tree of the expression, nil for none. It is for packages of this module.
+// Node is the syntax tree of the expression, nil for the empty condition. Only packages of this
+// module can use it.
 func (e Expr) Node() *ast.Node { return e.n }
 
-// Col is a column by its path: names separated by dots, "a.b" being the field b
-// of the struct a; a dot or backslash that belongs to a name has a backslash
-// before it ([schema.JoinPath]).
+// Col is the column with the given path. A path is a name, or names separated by dots: "a.b" is the
+// field b of the struct a. A dot or backslash inside a name has a backslash before it.
 func Col(path string) Expr {
 	return Expr{&ast.Node{Op: ast.OpColumn, Pos: -1, Path: ast.PathOf(schema.SplitPath(path))}}
 }
 
-// Eq tells whether a equals b. Here and in all that follows one of the two is a
-// column, the other one too or a literal, which may be given as a Go value
-// (see [Lit]). Null equals nothing: use [IsNull].
+// Eq is the condition a = b. For all comparisons, at least one of a and b is a column, and b may be
+// an Expr or a Go value (see [Lit]). A comparison with null is unknown; use [IsNull] to find nulls.
 func Eq(a Expr, b any) Expr { return operation(ast.OpEq, a.node(), operand(b)) }
 
-// Ne tells whether a differs from b.
+// Ne is the condition a <> b.
 func Ne(a Expr, b any) Expr { return operation(ast.OpNe, a.node(), operand(b)) }
 
-// Lt tells whether a is less than b.
+// Lt is the condition a < b.
 func Lt(a Expr, b any) Expr { return operation(ast.OpLt, a.node(), operand(b)) }
 
-// Le tells whether a is at most b.
+// Le is the condition a <= b.
 func Le(a Expr, b any) Expr { return operation(ast.OpLe, a.node(), operand(b)) }
 
-// Gt tells whether a is greater than b.
+// Gt is the condition a > b.
 func Gt(a Expr, b any) Expr { return operation(ast.OpGt, a.node(), operand(b)) }
 
-// Ge tells whether a is at least b.
+// Ge is the condition a >= b.
 func Ge(a Expr, b any) Expr { return operation(ast.OpGe, a.node(), operand(b)) }
 
-// In tells whether a column equals one of the values.
+// In is the condition that a column equals one of the values.
 func In(a Expr, values ...any) Expr {
 	args := []*ast.Node{a.node()}
 	for _, v := range values {
@@ -71,21 +70,22 @@ func In(a Expr, values ...any) Expr {
 	return operation(ast.OpIn, args...)
 }
 
-// Between tells whether a column is at least lo and at most hi.
+// Between is the condition lo <= a and a <= hi.
 func Between(a Expr, lo, hi any) Expr {
 	return operation(ast.OpBetween, a.node(), operand(lo), operand(hi))
 }
 
-// IsNull tells whether a column has no value. It is never unknown itself.
+// IsNull is the condition that a column is null. It is true or false, never unknown.
 func IsNull(a Expr) Expr { return operation(ast.OpIsNull, a.node()) }
 
-// IsNaN tells whether a column of floats is not a number.
+// IsNaN is the condition that the value of a column of floats is NaN.
 func IsNaN(a Expr) Expr { return operation(ast.OpIsNaN, a.node()) }
 
-// And is met where all conditions are. Empty ones do not count.
+// And is the conjunction of the conditions. Empty conditions are left out; without any other one the
+// result is empty, too.
 func And(conditions ...Expr) Expr { return join(ast.OpAnd, conditions) }
 
-// Or is met where any of the conditions is; by no row if there are none.
+// Or is the disjunction of the conditions. Without arguments it is false.
 func Or(conditions ...Expr) Expr {
 	if len(conditions) == 0 {
 		return Lit(false)
@@ -101,44 +101,46 @@ func join(o ast.Op, conditions []Expr) Expr {
 	return Expr{ast.Join(o, nodes)}
 }
 
-// Not is met where a condition is known not to be met.
+// Not is the negation of a condition. It is true for the rows for which the condition is false, and
+// not for those for which it is unknown.
 func Not(condition Expr) Expr { return operation(ast.OpNot, condition.node()) }
 
-// StartsWith tells whether a column of strings or bytes begins with prefix.
+// StartsWith is the condition that a column of strings or byte strings begins with prefix.
 func StartsWith(a Expr, prefix string) Expr { return operation(ast.OpStarts, a.node(), Lit(prefix).n) }
 
-// EndsWith tells whether it ends with suffix.
+// EndsWith is the condition that a column of strings or byte strings ends with suffix.
 func EndsWith(a Expr, suffix string) Expr { return operation(ast.OpEnds, a.node(), Lit(suffix).n) }
 
-// Contains tells whether part is anywhere in it.
+// Contains is the condition that a column of strings or byte strings contains part.
 func Contains(a Expr, part string) Expr { return operation(ast.OpContains, a.node(), Lit(part).n) }
 
-// Like tells whether all of it fits a pattern of SQL: % stands for anything, _
-// for one character, and a backslash takes the meaning from what follows.
+// Like is the condition that the whole value of a column of strings or byte strings matches an SQL
+// pattern. In it, % matches any text, _ matches one character, and a backslash makes the next
+// character literal.
 func Like(a Expr, pattern string) Expr { return operation(ast.OpLike, a.node(), Lit(pattern).n) }
 
-// Matches tells whether a regular expression in the syntax of package regexp
-// matches some part of it.
+// Matches is the condition that a regular expression matches a part of the value of a column of
+// strings or byte strings. The syntax is that of package regexp.
 func Matches(a Expr, expression string) Expr {
 	return operation(ast.OpMatches, a.node(), Lit(expression).n)
 }
 
-// EqualFold is Eq that ignores case, by Unicode's simple case folding.
+// EqualFold is [Eq] without regard to case, by Unicode's simple case folding.
 func EqualFold(a Expr, s string) Expr { return folded(ast.OpEquals, a, s) }
 
-// StartsWithFold is StartsWith that ignores case.
+// StartsWithFold is [StartsWith] without regard to case.
 func StartsWithFold(a Expr, prefix string) Expr { return folded(ast.OpStarts, a, prefix) }
 
-// EndsWithFold is EndsWith that ignores case.
+// EndsWithFold is [EndsWith] without regard to case.
 func EndsWithFold(a Expr, suffix string) Expr { return folded(ast.OpEnds, a, suffix) }
 
-// ContainsFold is Contains that ignores case.
+// ContainsFold is [Contains] without regard to case.
 func ContainsFold(a Expr, part string) Expr { return folded(ast.OpContains, a, part) }
 
-// ILike is Like that ignores case.
+// ILike is [Like] without regard to case.
 func ILike(a Expr, pattern string) Expr { return folded(ast.OpLike, a, pattern) }
 
-// MatchesFold is Matches that ignores case.
+// MatchesFold is [Matches] without regard to case.
 func MatchesFold(a Expr, expression string) Expr { return folded(ast.OpMatches, a, expression) }
 
 func folded(o ast.Op, a Expr, s string) Expr {
@@ -147,10 +149,10 @@ func folded(o ast.Op, a Expr, s string) Expr {
 	return e
 }
 
-// Columns are the paths of all columns in the expression, each once, in the order
-// of the text. [Bound.Columns] leaves out those that do not matter.
+// Columns are the paths of all columns in the expression, each once, in the order of their first
+// appearance. [Bound.Columns] leaves out columns that cannot change the result.
 func (e Expr) Columns() []string { return e.n.Columns() }
 
-// String is the expression as text, which [Parse] turns into the same
-// expression; "" for none.
+// String is the text of the expression, which [Parse] turns into an equal one. It is "" for the
+// empty condition.
 func (e Expr) String() string { return e.n.String() }

@@ -13,10 +13,10 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/ast"
 )
 
-// Lit is a literal. v may be nil (null), a bool, an integer or float of any
-// size, a *big.Int or *big.Rat that is a decimal number, a string, a []byte, a [16]byte (a UUID), a
-// [time.Time], a [time.Duration] or an Arrow date; [Bind] tells of any other.
-// A float stands for its shortest decimal number.
+// Lit is a literal with the value v: nil (null), a bool, an integer or float of any size, a *[big.Int],
+// a *[big.Rat] with a finite decimal expansion, a string, a []byte, a [16]byte (a UUID), a
+// [time.Time], a [time.Duration], an [arrow.Date32] or an [arrow.Date64]. [Bind] returns an error for
+// other types. A float stands for the shortest decimal number that denotes it.
 func Lit(v any) Expr {
 	return Expr{&ast.Node{Op: ast.OpLiteral, Pos: -1, Lit: literalOf(v)}}
 }
@@ -68,7 +68,7 @@ func literalOfBinary(v any) ast.Literal {
 	return ast.Literal{Kind: ast.LitBad, Text: fmt.Sprintf("no literal is made of a Go value of type %T", v)}
 }
 
-// floatLiteral has a point or an exponent even for whole numbers.
+// floatLiteral writes a point or an exponent even for whole numbers, because those without are exact.
 func floatLiteral(v float64, bits int) ast.Literal {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ast.Literal{Kind: ast.LitString, Text: strconv.FormatFloat(v, 'g', -1, bits)}

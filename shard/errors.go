@@ -1,52 +1,44 @@
-// Package shard writes and reads Amudai shards: immutable columnar files that
-// hold Arrow data.
-//
-//	w, err := shard.Create(ctx, "t.amudai.shard", schema, shard.WriterOptions{})
-//	err = w.Write(ctx, batch)                  // any number of times, any size
-//	err = w.Close(ctx)                         // only now is the shard visible
-//
-//	s, err := shard.Open(ctx, "t.amudai.shard", shard.OpenOptions{})
-//	dear, err := filter.Parse("price > 100 and item starts with 'a'")
-//	for batch, err := range s.Scan(ctx, shard.ScanOptions{Columns: []string{"price"}, Filter: dear}) { … }
-//	n, err := s.Count(ctx, dear)               // reads nothing but what that takes
-//	some, err := s.Take(ctx, []int64{17, 4}, shard.TakeOptions{})
-//
-// [Shard.Explain] and [Shard.Analyze] tell how a scan finds its rows, [Shard.Summary] what
-// statistics say about a column. [Verify] checks a shard against itself, [Recover] saves what is complete in an
-// unfinished or damaged one. Locations are paths or URLs; see package storage.
-//
-// Errors about a shard's bytes wrap one of the four kinds below and say where:
-// errors.As gives them as *[Error], with stripe, column, buffer, block and offset
-// as fields.
 package shard
 
 import "github.com/amudai/amudai-go/internal/base/fault"
 
 // The kinds of failure that bytes in a file can cause, for errors.Is.
 var (
-	// ErrCorrupt says that bytes break a rule of the format.
+	// ErrCorrupt means that bytes break a rule of the format.
 	ErrCorrupt = fault.ErrCorrupt
-	// ErrChecksum says that bytes do not match their checksum.
+	// ErrChecksum means that bytes do not match their checksum.
 	ErrChecksum = fault.ErrChecksum
-	// ErrUnsupported says that bytes may be valid, but use a feature that this version does not know.
+	// ErrUnsupported means that bytes use a feature that this version does not know, or that a
+	// type cannot be stored.
 	ErrUnsupported = fault.ErrUnsupported
-	// ErrLimit says that reading would exceed a limit of the options.
+	// ErrLimit means that reading would exceed a limit of the options.
 	ErrLimit = fault.ErrLimit
 )
 
-// ErrBatchTooLarge says that rows do not fit one array: their strings or items need more
-// than 32-bit offsets, or more memory than the options allow. Fewer rows at a time may fit.
-// It wraps [ErrLimit].
+// ErrBatchTooLarge means that rows do not fit one array: their strings or list items need more than
+// 32-bit offsets, or more memory than the options allow. Fewer rows at a time may fit. It wraps
+// [ErrLimit].
 var ErrBatchTooLarge = fault.ErrBatchTooLarge
 
-// Error is a failure with its place in the shard: artifact, stripe, column, buffer,
-// block, element and offset, as far as they are known. [None] is the number of a
-// stripe or block that is not.
+// Error is a failure with its place in the shard. A place that is not known is an empty
+// string, [None] or a negative offset.
+//
+//	type Error struct {
+//		Artifact string // location of the file or object
+//		Stripe   int    // number of the stripe, from 0, or None
+//		Column   string // path of the column
+//		Buffer   string // kind of the buffer, such as "DATA"
+//		Block    int    // number of the block in its buffer, from 0, or None
+//		Element  string // part of these, outermost first, such as "field list" or "values/RLE"
+//		Offset   int64  // byte offset in the artifact, or negative
+//		Err      error  // the cause, which wraps one of the kinds above
+//	}
+//
+// errors.As finds it:
 //
 //	var e *shard.Error
 //	if errors.As(err, &e) && e.Stripe != shard.None { … }
 type Error = fault.Error
 
-// None is the value of Stripe and Block in an [Error] where they are not known or
-// do not apply.
+// None stands for a stripe or block that is not known or does not apply, in an [Error].
 const None = fault.None

@@ -11,9 +11,8 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// Order is a row as a Go struct. Tags are those of arrow-go's package arreflect. It
-// has no time.Time: arreflect of arrow-go 18.8 makes an empty struct of one, so
-// hold times as integers.
+// Order is a row. The tags are those of arrow-go's package arreflect. It has no time.Time, because
+// arreflect of arrow-go 18.8 turns one into an empty struct; store times as integers.
 type Order struct {
 	ID    int64    `arrow:"id"`
 	Items []string `arrow:"items"`
@@ -21,7 +20,7 @@ type Order struct {
 	Note  *string  `arrow:"note"` // nil is null
 }
 
-// Go structs are rows by way of arrow-go's reflection.
+// Package arreflect of arrow-go converts Go structs to record batches and back.
 func Example_structs() {
 	ctx := context.Background()
 	orders := []Order{

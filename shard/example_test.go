@@ -1,7 +1,9 @@
 package shard_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -13,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// prices is a batch with two columns.
+// prices is a batch with the columns item and price.
 func prices() arrow.RecordBatch {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "item", Type: arrow.BinaryTypes.String},
@@ -26,7 +28,7 @@ func prices() arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-// write makes a shard of prices in memory. Locations are usually paths.
+// write writes a shard of prices. The location mem:// of the examples is memory; programs use paths.
 func write(ctx context.Context, location string, o shard.WriterOptions) {
 	batch := prices()
 	defer batch.Release()
@@ -66,6 +68,29 @@ func ExampleCreate() {
 	// Output: 6 rows
 }
 
+func ExampleOpen() {
+	ctx := context.Background()
+	write(ctx, "mem://example/open.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/open.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	columns, err := s.ArrowSchema(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.NumRows(), "rows")
+	for _, f := range columns.Fields() {
+		fmt.Println(f.Name, f.Type)
+	}
+	// Output:
+	// 3 rows
+	// item utf8
+	// price float64
+}
+
 func ExampleShard_Scan() {
 	ctx := context.Background()
 	write(ctx, "mem://example/scan.amudai.shard", shard.WriterOptions{})
@@ -103,14 +128,24 @@ func ExampleShard_Scan_filter() {
 		}
 		fmt.Println(batch.Column(0))
 	}
+	// Output: ["apple" "pear"]
+}
+
+func ExampleShard_Count() {
+	ctx := context.Background()
+	write(ctx, "mem://example/count.amudai.shard", shard.WriterOptions{})
+
+	s, err := shard.Open(ctx, "mem://example/count.amudai.shard", shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
 	n, err := s.Count(ctx, filter.IsNull(filter.Col("price")))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(n, "without a price")
-	// Output:
-	// ["apple" "pear"]
-	// 1 without a price
+	// Output: 1 without a price
 }
 
 func ExampleShard_Take() {
@@ -140,8 +175,8 @@ func ExampleShard_Explain() {
 		log.Fatal(err)
 	}
 	defer s.Close()
-	dear := filter.Gt(filter.Col("price"), 100)
-	e, err := s.Explain(ctx, shard.ScanOptions{Filter: dear})
+	expensive := filter.Gt(filter.Col("price"), 100)
+	e, err := s.Explain(ctx, shard.ScanOptions{Filter: expensive})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -204,4 +239,46 @@ func ExampleVerify() {
 		fmt.Println(p)
 	}
 	// Output: true 6 values
+}
+
+func ExampleNewWriter() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Write(ctx, batch); err != nil {
+		log.Fatal(err)
+	}
+	if err := w.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s\n", out.Bytes()[:4])
+	// Output: amud
+}
+
+func ExampleOpenReaderAt() {
+	ctx := context.Background()
+	batch := prices()
+	defer batch.Release()
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(w.Write(ctx, batch), w.Close(ctx)); err != nil {
+		log.Fatal(err)
+	}
+
+	s, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	fmt.Println(s.NumRows(), "rows")
+	// Output: 3 rows
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
-// withArrowSchema adds the Arrow schema to the properties if it has metadata,
-// which is kept nowhere else. A property of that name given by the user stays.
+// withArrowSchema adds the Arrow schema to the properties if it has metadata, which no other
+// place stores. A property of the same name in the options takes precedence.
 func withArrowSchema(list []Property, s *arrow.Schema) ([]Property, error) {
 	for _, p := range list {
 		if p.Name == arrowmap.SchemaProperty {

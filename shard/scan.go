@@ -14,162 +14,210 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// RowRange is the rows from From up to (not including) To, counted in the shard.
+// RowRange is the rows from From up to, but not including, To. Rows are numbered from 0 in the
+// whole shard.
+//
+//	type RowRange struct{ From, To int64 }
 type RowRange = rowset.Range
 
-// DefaultBatchRows is the number of rows of a batch: a power of two, so that
-// batches begin where blocks do, and enough that what a batch costs does not
-// matter.
+// DefaultBatchRows is the default number of rows of a batch. It is a power of two, so that batches
+// begin at block boundaries, and large enough to make the fixed cost of a batch negligible.
 const DefaultBatchRows = scan.DefaultBatchRows
 
-// DefaultScanBytes bounds what a scan decodes ahead.
+// DefaultScanBytes is the default of ScanOptions.MemoryLimit.
 const DefaultScanBytes = scan.DefaultMemory
 
-// Defaults for shards that are read over a network.
+// Defaults for shards in stores of high latency, in bytes.
 const (
 	DefaultFetchGap   = storage.RemoteGap
 	DefaultFetchBytes = storage.RemoteRequestBytes
 )
 
-// ScanOptions are those of [Shard.Scan]. The zero value scans everything.
+// ScanOptions are the options of [Shard.Scan], [Shard.Reader], [Shard.Explain] and
+// [Shard.Analyze]. The zero value scans everything.
 type ScanOptions struct {
-	// Columns are paths of columns, or of parts of nested ones: "price", "address.city",
-	// "orders.id" of the structs in a list, "prices.key" of a map. The result has the
-	// top-level columns in the order in which they are named first, each once, with the
-	// named parts of structs. Of several columns a the first is "a", the second "a#2"; the
-	// first column without a name is "#1". Filters use the same names. A path that names
-	// nothing is an error. nil means all columns; an empty list none, and batches have only a
-	// number of rows.
+	// Columns are the paths of the columns of the result, or of parts of nested ones. The
+	// result has top-level columns, each once, in the order of their first mention. Structs
+	// have only the fields that are named. nil means all columns. An empty list means none:
+	// batches then have a number of rows and no columns. An unknown path is an error.
 	Columns []string
-	// BatchRows is the most rows of a batch, by default DefaultBatchRows, or fewer where
-	// values are so long that these would take more than a quarter of MemoryLimit. Batches
-	// are shorter at the end of a stripe or range, and where the values of a
-	// column would need more memory than MemoryLimit or more than 32-bit offsets. Small
-	// ones are cut from DefaultBatchRows or less that are decoded together, and share memory.
+	// BatchRows is the maximum number of rows of a batch. The default is DefaultBatchRows, or
+	// fewer if the values are so long that a batch would exceed a quarter of MemoryLimit.
+	// Batches are shorter at the end of a stripe or row range, and where a column would
+	// exceed MemoryLimit or 32-bit offsets. Batches smaller than DefaultBatchRows are
+	// slices of larger ones and share their memory.
 	BatchRows int
-	// Filter is a condition that rows must meet. It may look at columns that are
-	// not among Columns. What statistics, Bloom filters, value dictionaries and
-	// range indexes exclude is not read; then the columns of the filter are decoded,
-	// and the others for the rows that are left. There are no empty batches; few rows
-	// that are left of several batches in a row come as one.
+	// Filter is the condition for rows of the result. Its columns need not be among Columns.
+	// Rows that statistics, Bloom filters, value dictionaries or range indexes exclude are
+	// not read. For the others the columns of the filter are decoded first, and the
+	// remaining columns only for the rows that match. There are no empty batches: a few
+	// matches from each of several batches are returned as one.
 	Filter filter.Expr
-	// Strings is how texts are laid out, by default by the columns' types.
+	// Strings is the Arrow layout of strings, by default that of the column's type.
 	Strings StringLayout
-	// Limit is the most rows of the result, 0 for all: the first that meet Filter, or
-	// with AsReady any.
+	// Limit is the maximum number of rows of the result, 0 for no limit. The result is the
+	// first rows that match Filter, or with AsReady any of them.
 	Limit int64
-	// AsReady gives batches as soon as they are ready, in any order, so that one whose
-	// bytes are late does not keep others back; Batch.RowRanges says which rows they have.
-	// By default they come in the order of Rows. With Parallelism 1 it changes nothing.
+	// AsReady returns batches as soon as they are ready, in any order, so that one late read
+	// does not delay the others. Batch.RowRanges gives their rows. By default batches come
+	// in the order of Rows. AsReady has no effect with Parallelism 1.
 	AsReady bool
-	// Disable leaves out sources of what is known about rows, to measure or test
-	// what they do. The rows of the result do not depend on it.
+	// Disable turns off sources of knowledge about rows, to measure or test their effect.
+	// The rows of the result do not depend on it.
 	Disable Sources
-	// FetchGap is how many bytes between what columns need are read to save a
-	// request. With 0, the default, it is 256 KiB for shards whose store answers slowly
-	// ([storage.LatencyHigh]); of others each column reads what it needs by itself, as it does with a
-	// negative number.
+	// FetchGap is the largest gap, in bytes, between two byte ranges that are read in one
+	// request. The default is DefaultFetchGap for stores of high latency
+	// ([storage.LatencyHigh]). For other stores, and with a negative value, each column
+	// reads its own ranges.
 	FetchGap int64
-	// FetchBytes is about how many bytes are then read ahead at a time, for all
-	// columns and the rows of several batches, by default 16 MiB, and not more than a
+	// FetchBytes is the approximate number of bytes that such requests read ahead at a time,
+	// for all columns and several batches: DefaultFetchBytes by default, and at most a
 	// quarter of MemoryLimit.
 	FetchBytes int64
-	// Rows are the ranges to scan, in this order. nil means all rows.
+	// Rows are the row ranges to scan, in this order. nil means all rows.
 	Rows []RowRange
-	// Stripes limits the scan to the rows of some stripes. nil means all.
+	// Stripes limits the scan to the rows of these stripes, numbered from 0. nil means all.
 	Stripes []int
-	// Parallelism is how many columns are decoded at a time, of this batch and of
-	// those that come next; by default GOMAXPROCS. With 1 the caller's goroutine
-	// decodes everything, and nothing is read or decoded ahead of it.
+	// Parallelism is the number of columns that are decoded at the same time, in the current
+	// batch and in later ones, by default GOMAXPROCS. With 1 the calling goroutine decodes
+	// everything, and nothing is read or decoded ahead.
 	Parallelism int
-	// Allocator makes the batches' memory; by default Arrow's of Go memory. Of that, arrays
-	// are cut from chunks of 4 MiB: to keep a little of each of many batches, clone it.
+	// Allocator allocates the memory of batches, by default Arrow's Go allocator. With the
+	// default, arrays are cut from chunks of 4 MiB. A program that keeps a small part of each
+	// of many batches should copy it, because a retained array keeps its whole chunk.
 	Allocator memory.Allocator
-	// Reuse lets the scan use the memory of released batches for the next ones,
-	// which makes it about a third faster. What is taken out of a batch without
-	// Retain, a string for example, then changes after the next step: clone it.
+	// Reuse lets the scan use the memory of released batches again, which makes it about a
+	// third faster. Values that were taken from a batch without Retain, such as strings,
+	// then change with the next step: copy them.
 	Reuse bool
-	// MemoryLimit bounds the bytes that a scan holds beside the batch that it has
-	// given, by default DefaultScanBytes: of batches that are decoded ahead, and of
-	// what was read ahead for them. One batch, and the bytes it is made from, may
-	// always be held. It bounds the bytes of one column in a batch, too, unless that
-	// is of a single row. With the default of BatchRows, a scan of texts of up to some
-	// kilobytes each has a peak of one and a half times MemoryLimit at most, with the batch
-	// that it has given; with Parallelism 1, of a third of MemoryLimit.
+	// MemoryLimit bounds the bytes that a scan holds beside the current batch: batches that
+	// are decoded ahead, and bytes that are read ahead. The default is DefaultScanBytes. One
+	// batch, with the bytes it is decoded from, is always allowed. MemoryLimit also bounds
+	// one column of a batch of more than one row. A scan of texts of some kilobytes each,
+	// with the default BatchRows, peaks at one and a half times MemoryLimit, the current
+	// batch included; with Parallelism 1 it peaks at a third of MemoryLimit.
 	MemoryLimit int64
 }
 
-// Batch is a record batch of a scan. Its Stripe is the stripe of all its rows, and
-// RowRanges says which rows of the shard these are.
+// Batch is a record batch of a scan. All of its rows are in one stripe.
+//
+//	type Batch struct {
+//		arrow.RecordBatch
+//		Stripe int // number of the stripe, from 0
+//	}
+//
+//	func (Batch) RowRanges() []RowRange // row numbers in the shard, ascending
 type Batch = scan.Batch
 
-// Scan gives the rows as record batches, in order unless the options say otherwise. A
-// batch is valid until the next step; Retain it to keep it. After an error there is no
-// further step. Whoever leaves the loop early leaves nothing behind: no goroutine, no
-// memory.
+// Scan returns the rows as record batches, by default in the order of the shard. A batch is valid
+// until the next step of the loop; Retain keeps it longer. An error ends the loop. A loop that is
+// left early frees its memory and ends its goroutines.
 //
-// The shard may be scanned by several goroutines at once.
+// Several goroutines may scan one shard at the same time.
 func (s *Shard) Scan(ctx context.Context, o ScanOptions) iter.Seq2[Batch, error] {
 	return scan.Scan(ctx, s.table, scan.Options(o))
 }
 
-// Reader is [Shard.Scan] for code that takes an [array.RecordReader], such as writers of
-// other formats. It belongs to one goroutine, and must be released, also after its end.
+// Reader is [Shard.Scan] for code that takes an [array.RecordReader], such as the writers of other
+// formats. The reader belongs to one goroutine. The caller must Release it, even after its last
+// batch or an error.
 func (s *Shard) Reader(ctx context.Context, o ScanOptions) (array.RecordReader, error) {
 	return scan.NewReader(ctx, s.table, scan.Options(o))
 }
 
-// Count is the number of rows that meet a filter. It reads nothing but the columns
-// of the filter, and of these only what statistics, Bloom filters, value
-// dictionaries and range indexes leave open.
+// Count is the number of rows that match a filter. It reads only the columns of the filter, and
+// only the rows that statistics, Bloom filters, value dictionaries and range indexes do not decide.
+// Without a filter it reads nothing.
 func (s *Shard) Count(ctx context.Context, e filter.Expr) (int64, error) {
 	return scan.Count(ctx, s.table, e)
 }
 
-// Explanation is how a scan finds its rows, and what it took if it was run. Its String is
-// a page of text for people.
+// Explanation describes how a scan finds its rows. Its String method is a page of text.
+//
+//	type Explanation struct {
+//		Columns []string // columns of the result
+//		Filter  string   // text of the filter, or ""
+//		Looks   []string // columns of the filter
+//		Rows    int64    // rows of the shard
+//		Asked   int64    // rows of ScanOptions.Rows and ScanOptions.Stripes
+//		Stripes []StripeExplanation
+//		Run     *RunExplanation // nil after Explain
+//	}
 type Explanation = scan.Explanation
 
-// StripeExplanation is what is known of a stripe without a look at its values.
+// StripeExplanation lists the sources of knowledge that were asked about a stripe, in order.
+//
+//	type StripeExplanation struct {
+//		Stripe int   // number of the stripe, from 0
+//		Rows   int64 // rows of the stripe
+//		Steps  []StepExplanation
+//	}
 type StripeExplanation = scan.StripeExplanation
 
-// StepExplanation is what is left of a stripe after a source.
+// StepExplanation is the effect of one source of knowledge on a stripe.
+//
+//	type StepExplanation struct {
+//		Source Sources // the source, a single one
+//		Left   int64   // rows that may still match
+//		Sure   int64   // rows among them that are known to match
+//		Ranges int     // number of row ranges of the rows left
+//		Note   string  // remark on the source
+//	}
 type StepExplanation = scan.StepExplanation
 
-// RunExplanation is what a scan did.
+// RunExplanation is the work of a scan that was run. Times are sums over all goroutines, except
+// for Elapsed.
+//
+//	type RunExplanation struct {
+//		Rows, Batches   int64 // size of the result
+//		Evaluated       int64 // rows whose values the filter examined
+//		Requests, Bytes int64 // reads of metadata, indexes, dictionaries and blocks
+//		Blocks          int64 // blocks read and decoded
+//		BlocksAgain     int64 // blocks among them that had been read before
+//		BlockBytes      int64 // encoded bytes of the blocks
+//		WholeBlocks     int64 // blocks of which all values were needed
+//		Values          int64 // values of blocks that were needed
+//		BlocksOfColumns int64 // blocks of all columns that were opened
+//		Prune           time.Duration // asking the sources of knowledge
+//		Filter          time.Duration // evaluating the filter on rows
+//		Decode          time.Duration // decoding the result
+//		Read            time.Duration // requests, which are part of the other times
+//		Elapsed         time.Duration // wall-clock time
+//	}
 type RunExplanation = scan.RunExplanation
 
-// Explain tells which rows a scan would look at, and why not at others. It reads
-// metadata, and for filters what they are held against: dictionaries and indexes.
+// Explain describes the rows that a scan would examine, and why it would skip the others. It reads
+// metadata, and the dictionaries and indexes that the filter is compared with.
 func (s *Shard) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
 	return scan.Explain(ctx, s.table, scan.Options(o))
 }
 
-// Analyze is Explain, and runs the scan.
+// Analyze runs a scan and describes it, with its work in Explanation.Run.
 func (s *Shard) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
 	return scan.Analyze(ctx, s.table, scan.Options(o))
 }
 
-// Sources are what a scan knows rows by without reading values.
+// Sources is a set of sources of knowledge about rows. A scan asks them before it reads values.
 type Sources = source.Kinds
 
-// The sources, in the order in which they are asked: by what they cost.
+// The sources, in the order in which a scan asks them, cheapest first.
 const (
-	Statistics   = source.Statistics   // of the shard, the stripe, and constants
-	BloomFilters = source.BloomFilters // of byte strings in a stripe
-	Dictionaries = source.Dictionaries // value dictionaries: a filter is evaluated once an entry
+	Statistics   = source.Statistics   // bounds, null counts and constants of shard and stripe
+	BloomFilters = source.BloomFilters // Bloom filters of the strings of a stripe
+	Dictionaries = source.Dictionaries // value dictionaries of stripes
 	RangeIndexes = source.RangeIndexes // bounds of every 256 rows
 )
 
-// StringLayout is how a scan or Take lays out texts: columns, and parts of nested ones, of the
-// types string, large_string and string_view, and dictionaries of these.
+// StringLayout is the Arrow type of strings in the result of a scan or Take. It applies to columns,
+// and parts of nested ones, of the types string, large_string and string_view, and to dictionaries
+// of these.
 type StringLayout = scan.StringLayout
 
-// The layouts. The zero value is the default.
+// The layouts of strings. The zero value is the default.
 const (
-	StringsAsRecorded = scan.StringsAsRecorded // by the type of the column
+	StringsAsRecorded = scan.StringsAsRecorded // the type of the column
 	StringsPlain      = scan.StringsPlain      // string
 	StringsLarge      = scan.StringsLarge      // large_string
 	StringsView       = scan.StringsView       // string_view
-	StringsDictionary = scan.StringsDictionary // dictionary<int32, string>: fast where they are stored like that, slow elsewhere
+	StringsDictionary = scan.StringsDictionary // dictionary<int32, string>: fast for columns with a value dictionary, slow for others
 )

@@ -16,32 +16,31 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// OpenOptions are those of [Open]. The zero value is the default.
+// OpenOptions are the options of [Open] and [OpenReaderAt]. The zero value is the default.
 type OpenOptions struct {
-	// Store holds the artifacts; by default the one that the location belongs to.
+	// Store holds the files of the shard. The default is the registered store of the location.
 	Store storage.Store
-	// Policy says which artifacts outside the folder of the root a shard may
-	// refer to; by default none.
+	// Policy allows references to files outside the folder of the root file. The default
+	// allows none.
 	Policy Policy
-	// Directory is where the directory of the shard lies in an artifact that holds
-	// several; nil means that of the footer.
+	// Directory is the byte range of the directory message in a file that holds several
+	// (docs/format.md §2.8). nil means the directory that the footer names.
 	Directory *ByteRange
-	// Types chooses the Arrow types of columns that have none recorded, as
-	// in shards of the reference.
+	// Types chooses Arrow types for columns without a recorded Arrow type, such as those of
+	// shards that the reference implementation wrote.
 	Types TypeOptions
-	// SuffixBytes is how much of the artifact's end the first request reads, by
-	// default 64 KiB.
+	// SuffixBytes is the number of bytes at the end of the file that the first request reads,
+	// by default 64 KiB.
 	SuffixBytes int
-	// CacheBytes bounds the parsed metadata that is kept, and again the open columns
-	// that are kept for the next Take; by default 32 MiB each.
+	// CacheBytes bounds the cache of parsed metadata and, separately, the cache of open
+	// columns that Take uses, by default 32 MiB each.
 	CacheBytes int64
-	// MaxMessageBytes bounds one message of the metadata, by default 256 MiB.
+	// MaxMessageBytes bounds one metadata message, by default 256 MiB.
 	MaxMessageBytes int64
-	// MaxBlockBytes bounds what one block of a column may decode to, by default 64
-	// MiB, for blocks of more than 256 KiB 256 times their size, and never more
-	// than 1 GiB: only a single value of that size makes such a block.
+	// MaxBlockBytes bounds the decoded size of a block. By default it is 64 MiB, or 256 times
+	// the encoded size for blocks of more than 256 KiB, and at most 1 GiB.
+	MaxBlockBytes int64
 	// MaxDictionaryBytes bounds a value dictionary, by default 1 GiB.
-	MaxBlockBytes      int64
 	MaxDictionaryBytes int64
 }
 
@@ -59,8 +58,7 @@ func (o *OpenOptions) file() shardfile.OpenOptions {
 	}
 }
 
-// Shard is a shard that is open for reading. It may be used by many goroutines at
-// once.
+// Shard is a shard that is open for reading. Many goroutines may use it at once.
 type Shard struct {
 	o      OpenOptions
 	file   *shardfile.File
@@ -68,9 +66,12 @@ type Shard struct {
 	table  *shardtable.Table
 }
 
-// Open opens a shard. It reads the directory, the list of stripes and the schema:
-// one request for a shard with little metadata. Neither columns nor their
-// descriptors are touched.
+// Open opens a shard for reading. It reads the directory, the list of stripes and the schema, which
+// takes one request unless the metadata is large. It reads no columns. The caller must Close the
+// shard.
+//
+// The error wraps [io/fs.ErrNotExist] if there is no such file, and [ErrCorrupt] if the file is not
+// a shard.
 func Open(ctx context.Context, location string, o OpenOptions) (*Shard, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -94,14 +95,14 @@ func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, er
 	return &Shard{o: o, file: f, schema: s, table: table}, nil
 }
 
-// Close closes the shard's artifacts. Scans must have ended.
+// Close closes the files of the shard. All scans must have ended before. Batches stay valid.
 func (s *Shard) Close() error { return s.file.Close() }
 
-// Location is what the shard was opened by.
+// Location is the location that was given to Open.
 func (s *Shard) Location() string { return s.file.Location() }
 
-// Size is the number of bytes of the artifact that the shard was opened from. With
-// layout [TwoLevel] stripes lie in others.
+// Size is the number of bytes of the root file. With layout [TwoLevel], the data of stripes is in
+// other files, which do not count.
 func (s *Shard) Size() int64 { return s.file.Size() }
 
 // NumRows is the number of rows of all stripes.
@@ -110,30 +111,29 @@ func (s *Shard) NumRows() int64 { return s.file.Rows() }
 // NumStripes is the number of stripes.
 func (s *Shard) NumStripes() int { return s.file.NumStripes() }
 
-// StripeRows are the rows of stripe i of NumStripes, counted in the shard.
+// StripeRows is the range of row numbers of stripe i. It panics unless 0 <= i < NumStripes.
 func (s *Shard) StripeRows(i int) RowRange {
 	st := s.file.Stripe(i)
 	return RowRange{From: st.Position(), To: st.Position() + st.Rows()}
 }
 
-// ArrowSchema is the schema of a scan of all columns. It reads the whole stored
-// schema, and the statistics of the columns whose Arrow type depends on them
-// (see [TicksAuto]).
+// ArrowSchema is the Arrow schema of a scan of all columns. It parses the whole stored schema, and
+// reads the statistics of columns whose Arrow type depends on them (see [TicksAuto]).
 func (s *Shard) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	return s.table.ArrowSchema(ctx)
 }
 
-// Properties are facts about a shard.
+// Properties are the creation times and the properties of a shard (docs/format.md §11).
 type Properties struct {
-	// CreatedMin and CreatedMax are when its oldest and newest data was written;
-	// zero if that is not recorded.
+	// CreatedMin and CreatedMax are the times at which the oldest and the newest data was
+	// written, in UTC. They are zero if they are not recorded.
 	CreatedMin, CreatedMax time.Time
-	// Standard properties have names that the format defines, Custom those that
-	// users gave.
+	// Standard properties have names that the format defines. Custom properties were set by
+	// users of the writer.
 	Standard, Custom []Property
 }
 
-// Get is the first property of a name, custom ones first.
+// Get returns the value of the first property with a name. Custom properties take precedence.
 func (p *Properties) Get(name string) (value any, ok bool) {
 	for _, list := range [][]Property{p.Custom, p.Standard} {
 		for _, q := range list {
@@ -145,7 +145,7 @@ func (p *Properties) Get(name string) (value any, ok bool) {
 	return nil, false
 }
 
-// Properties reads the shard's properties.
+// Properties reads the properties of the shard.
 func (s *Shard) Properties(ctx context.Context) (*Properties, error) {
 	m, err := s.file.Properties(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *Shard) Properties(ctx context.Context) (*Properties, error) {
 	return p, nil
 }
 
-// StripeProperties reads the properties of stripe i.
+// StripeProperties reads the properties of stripe i. It panics unless 0 <= i < NumStripes.
 func (s *Shard) StripeProperties(ctx context.Context, i int) (standard, custom []Property, err error) {
 	m, err := s.file.Stripe(i).Properties(ctx)
 	if err != nil {
@@ -173,8 +173,7 @@ func (s *Shard) StripeProperties(ctx context.Context, i int) (standard, custom [
 	return shardfile.PropertiesFromProto(m.StandardProperties), shardfile.PropertiesFromProto(m.CustomProperties), nil
 }
 
-// FieldProperties reads the properties of the column at path, as they are for the
-// whole shard.
+// FieldProperties reads the properties of the column at path, for the whole shard.
 func (s *Shard) FieldProperties(ctx context.Context, path string) (standard, custom []Property, err error) {
 	n, err := s.schema.Path(path)
 	if err != nil {
@@ -187,9 +186,8 @@ func (s *Shard) FieldProperties(ctx context.Context, path string) (standard, cus
 	return shardfile.PropertiesFromProto(d.GetStandardProperties()), shardfile.PropertiesFromProto(d.GetCustomProperties()), nil
 }
 
-// UnknownFeatures lists the features that the shard says it uses and this version
-// does not know, and its edition if that is not known. Columns that do not use
-// them can be read.
+// UnknownFeatures lists the features of the shard that this version does not know, and its edition
+// if that is unknown. Columns that do not use unknown features are readable.
 func (s *Shard) UnknownFeatures(ctx context.Context) ([]string, error) {
 	p, err := s.Properties(ctx)
 	if err != nil {

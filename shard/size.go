@@ -7,10 +7,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// rawSize is the number of bytes that rows from up to to of an array take
-// without any encoding: what stripe cuts go by. It is the sum of the rows' sizes,
-// so that the cuts do not depend on how rows are grouped in batches. Nulls count
-// as what Arrow keeps in their place.
+// rawSize is the size in bytes, without any encoding, of the rows [from, to) of an array. Stripes
+// end by it. It is the sum of the sizes of the rows, so that the end of a stripe does not depend
+// on the grouping of rows in batches. A null has the size of its slot in the Arrow array.
 func rawSize(a arrow.Array, from, to int) int64 {
 	if from == to {
 		return 0
@@ -22,9 +21,9 @@ func rawSize(a arrow.Array, from, to int) int64 {
 	case *array.Boolean:
 		return n // a bit would not add up row by row
 	case *array.String, *array.Binary:
-		return 4*n + textSize(a.(text), from, to)
+		return 4*n + textSize(a.(offsetArray), from, to)
 	case *array.LargeString, *array.LargeBinary:
-		return 8*n + textSize(a.(text), from, to)
+		return 8*n + textSize(a.(offsetArray), from, to)
 	case array.ViewLike:
 		size := 16 * n
 		for i := from; i < to; i++ {
@@ -54,13 +53,13 @@ func rawSize(a arrow.Array, from, to int) int64 {
 	return 8 * n
 }
 
-// text is what the arrays of strings and bytes with offsets have in common.
-type text interface {
+// offsetArray is an array of strings or byte strings with offsets.
+type offsetArray interface {
 	ValueOffset64(i int) int64
 	ValueLen(i int) int
 }
 
-func textSize(a text, from, to int) int64 {
+func textSize(a offsetArray, from, to int) int64 {
 	return a.ValueOffset64(to-1) + int64(a.ValueLen(to-1)) - a.ValueOffset64(from)
 }
 
@@ -114,7 +113,7 @@ func runsSize(a *array.RunEndEncoded, from, to int) int64 {
 	return size
 }
 
-// runEnd is the logical position, in a, at which run k ends.
+// runEnd is the logical position in a at which run k ends.
 func runEnd(a *array.RunEndEncoded, k int) int {
 	end := 0
 	switch ends := a.RunEndsArr().(type) {
@@ -128,7 +127,7 @@ func runEnd(a *array.RunEndEncoded, k int) int {
 	return end - a.Data().Offset()
 }
 
-// batchSize is the raw size of rows from up to to of all columns.
+// batchSize is the raw size of the rows [from, to) of all columns.
 func batchSize(columns []arrow.Array, from, to int) int64 {
 	size := int64(0)
 	for _, c := range columns {
@@ -137,8 +136,8 @@ func batchSize(columns []arrow.Array, from, to int) int64 {
 	return size
 }
 
-// cutAt is the least number of rows, from row from on and up to row to, that
-// have at least limit raw bytes; to-from and false if all of them have less.
+// cutAt is the smallest number of rows, beginning at row from, with a raw size of at least limit.
+// If all rows before row to are smaller, it returns their number and false.
 func cutAt(columns []arrow.Array, from, to int, limit int64) (rows int, size int64, reached bool) {
 	size = batchSize(columns, from, to)
 	if size < limit {

@@ -13,39 +13,42 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// ColumnStatistics are what is recorded about the values of a column, in a shard or in one of
-// its stripes.
+// ColumnStatistics are the stored statistics of a column, in a shard or in one of its stripes
+// (docs/format.md §10).
 type ColumnStatistics struct {
-	Rows  int64
-	Nulls int64 // -1 if that is not known
-	// Min and Max are bounds of the values that are neither null nor NaN: arrays of
-	// one value of the column's physical type (see stripe.Physical), nil if there are no
-	// such values or bounds are not known. They are values of the column themselves
-	// if MinExact and MaxExact say so, else they may be less and greater.
+	// Rows is the number of rows of the shard or stripe.
+	Rows int64
+	// Nulls is the number of rows whose value is null, or -1 if it is not known.
+	Nulls int64
+	// Min and Max are bounds of the values that are neither null nor NaN. Each is an array of
+	// one value of the column's physical type (see stripe.Physical), or nil if the bound is
+	// not known or there are no such values. MinExact and MaxExact mean that the bound itself
+	// occurs in the column; otherwise all values may lie further inside.
+	// The arrays are garbage collected and need no Release.
 	Min, Max           arrow.Array
 	MinExact, MaxExact bool
-	// RawBytes is the size of the values without any encoding, 0 if that is not recorded.
+	// RawBytes is the size of the values without any encoding, or 0 if it is not recorded.
 	RawBytes int64
-	// DictionaryEntries is the number of entries of the column's value dictionary in a
-	// stripe, a null entry included. 0 is none, and what a shard as a whole has.
+	// DictionaryEntries is the number of entries of the value dictionary of a stripe, the
+	// null entry included. It is 0 without a dictionary, and for a whole shard.
 	DictionaryEntries int64
-	// Distinct is about how many different values there are, by the column's
-	// sketch; -1 if there is none.
+	// Distinct is an estimate of the number of distinct values, nulls excluded, or -1 if there
+	// is none.
 	Distinct int64
 }
 
-// Statistics reads what is recorded about the column at path, which may be one inside of
-// structs. Nulls are those of the column, and of the structs it is in. No value is read.
+// Statistics reads the stored statistics of the column at path, which may be a field of a struct.
+// Its nulls include those of the enclosing structs. No values are read.
 func (s *Shard) Statistics(ctx context.Context, path string) (*ColumnStatistics, error) {
 	return s.statistics(ctx, path, s.NumRows(), func(id uint32) (*shardpb.FieldDescriptor, error) { return s.descriptor(ctx, id) })
 }
 
-// StripeStatistics is [Shard.Statistics] for stripe i of NumStripes.
+// StripeStatistics is [Shard.Statistics] for stripe i. It panics unless 0 <= i < NumStripes.
 func (s *Shard) StripeStatistics(ctx context.Context, i int, path string) (*ColumnStatistics, error) {
 	st := s.file.Stripe(i)
 	return s.statistics(ctx, path, st.Rows(), func(id uint32) (*shardpb.FieldDescriptor, error) {
 		d, err := st.Descriptor(ctx, id)
-		if d == nil && err == nil { // a column that a stripe lacks is null there
+		if d == nil && err == nil { // all values of a column that the stripe lacks are null
 			rows := uint64(st.Rows())
 			return &shardpb.FieldDescriptor{PositionCount: rows, NullCount: &rows}, nil
 		}
@@ -53,8 +56,7 @@ func (s *Shard) StripeStatistics(ctx context.Context, i int, path string) (*Colu
 	})
 }
 
-// statistics makes what is known of so many rows out of the descriptors of the nodes on
-// the path.
+// statistics combines the descriptors of the schema nodes on the path.
 func (s *Shard) statistics(ctx context.Context, path string, rows int64, descriptor func(id uint32) (*shardpb.FieldDescriptor, error)) (*ColumnStatistics, error) {
 	p, err := s.table.Project(ctx, []string{path})
 	if err != nil {
@@ -103,8 +105,8 @@ func (s *Shard) statistics(ctx context.Context, path string, rows int64, descrip
 	return out, nil
 }
 
-// descriptor is that of a node for the whole shard, made of those of the stripes if
-// there is none.
+// descriptor is the descriptor of a node for the whole shard. If none is stored, those of the
+// stripes are merged.
 func (s *Shard) descriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
 	d, err := s.file.FieldDescriptor(ctx, id)
 	if d != nil || err != nil {
@@ -123,7 +125,7 @@ func (s *Shard) descriptor(ctx context.Context, id uint32) (*shardpb.FieldDescri
 	return d, nil
 }
 
-// distinctOf is the number of distinct values, -1 if it is not known.
+// distinctOf is the number of distinct values, or -1 if it is not known.
 func distinctOf(d *shardpb.FieldDescriptor) int64 {
 	c := d.GetCardinality()
 	if c == nil {

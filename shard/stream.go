@@ -10,13 +10,13 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// streamLocation stands for a shard without a store, in messages too.
+// streamLocation is the location of a shard without a store, also in error messages.
 const streamLocation = "stream:///shard"
 
-// OpenReaderAt opens a shard of the single-file layout from the size bytes of r, an open
-// file or a bytes.Reader for example. r stays the caller's, must not change, and must
-// allow reads by several goroutines at once. o.Store must be nil. References to other
-// files fail: those of a shard of two levels are found only from a location.
+// OpenReaderAt opens a shard in the first size bytes of r, for example an [os.File] or a
+// [bytes.Reader]. The shard must have the layout [SingleFile], because other files are found only
+// from a location. r must allow concurrent reads, as [io.ReaderAt] demands, and its bytes must not
+// change. [Shard.Close] does not close r. o.Store must be nil.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o OpenOptions) (*Shard, error) {
 	if o.Store != nil {
 		return nil, errors.New("OpenOptions.Store is set, but the shard is read from an io.ReaderAt")
@@ -25,10 +25,10 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o OpenOptions)
 	return Open(ctx, streamLocation, o)
 }
 
-// NewWriter begins a shard of the single-file layout that is written to out. It is
-// [Create] without a store: bytes are in out as they are written, so that there is no
-// single step at which the shard appears. Before Close, after Abort and after an error
-// out holds a shard without an end, which readers refuse. o.Store must be nil.
+// NewWriter begins a shard of the layout [SingleFile] that is written to out. Unlike [Create] it has
+// no final step that makes the shard visible: bytes reach out as they are written. Before Close,
+// after Abort and after an error, out holds an incomplete shard, which readers refuse.
+// [Writer.Close] does not close out. o.Store must be nil.
 func NewWriter(ctx context.Context, out io.Writer, s *arrow.Schema, o WriterOptions) (*Writer, error) {
 	switch {
 	case o.Store != nil:

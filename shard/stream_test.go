@@ -2,10 +2,6 @@ package shard_test
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"fmt"
-	"log"
 	"testing"
 	"time"
 
@@ -15,50 +11,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-func ExampleNewWriter() {
-	ctx := context.Background()
-	batch := prices()
-	defer batch.Release()
-
-	var out bytes.Buffer
-	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Write(ctx, batch); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Close(ctx); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%s\n", out.Bytes()[:4])
-	// Output: amud
-}
-
-func ExampleOpenReaderAt() {
-	ctx := context.Background()
-	batch := prices()
-	defer batch.Release()
-	var out bytes.Buffer
-	w, err := shard.NewWriter(ctx, &out, batch.Schema(), shard.WriterOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := errors.Join(w.Write(ctx, batch), w.Close(ctx)); err != nil {
-		log.Fatal(err)
-	}
-
-	s, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer s.Close()
-	fmt.Println(s.NumRows(), "rows")
-	// Output: 3 rows
-}
-
-// A shard written to a stream has the bytes of one that a store got, and all that is cut
-// from it is refused.
+// A shard written to a stream has the same bytes as one written to a store, and every truncation of
+// it is refused.
 func TestStream(t *testing.T) {
 	ctx := t.Context()
 	batch := prices()

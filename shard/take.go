@@ -9,31 +9,33 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/scan"
 )
 
-// TakeOptions are those of [Shard.Take]. The zero value takes all columns.
+// TakeOptions are the options of [Shard.Take]. The zero value takes all columns.
 type TakeOptions struct {
-	// Columns are paths of columns, as in ScanOptions.
+	// Columns are the paths of the columns of the result, as in [ScanOptions].
 	Columns []string
-	// Strings is how texts are laid out, by default by the columns' types.
+	// Strings is the Arrow layout of strings, by default that of the column's type.
 	Strings StringLayout
-	// FetchGap and FetchBytes are how blocks that lie apart are read, as in
-	// ScanOptions. What columns of a stripe need is then read for several of them at
-	// once: about FetchBytes, but all that one column needs.
+	// FetchGap and FetchBytes coalesce requests, as in [ScanOptions]. Requests then serve
+	// several columns of a stripe at once, about FetchBytes at a time, but always at least
+	// one whole column.
 	FetchGap, FetchBytes int64
-	// Parallelism is how many columns are read at a time, by default GOMAXPROCS.
+	// Parallelism is the number of columns that are read at the same time, by default GOMAXPROCS.
 	Parallelism int
-	// Allocator makes the memory of the result; by default Arrow's.
+	// Allocator allocates the memory of the result, by default Arrow's.
 	Allocator memory.Allocator
 	// MemoryLimit bounds the bytes of one column of the result, by default 1 GiB.
 	MemoryLimit int64
 }
 
-// Take gives the given rows, in the order given, a row as often as it is named.
-// Only blocks that hold some of them are read, and what was opened for it is kept
-// for the next Take, as far as OpenOptions.CacheBytes allow. The caller releases the
-// result. An error that wraps [ErrBatchTooLarge] means that fewer rows may
-// work.
+// Take returns rows by their numbers, from 0, in the order of the list. A number that is listed
+// twice gives its row twice. Take reads only the blocks that hold some of the rows. It caches the
+// columns that it opens for later calls, within OpenOptions.CacheBytes. The caller releases the
+// result.
 //
-// Many goroutines may take rows of one shard at once.
+// A number outside of the shard is an error. An error that wraps [ErrBatchTooLarge] means
+// that the rows do not fit one batch; fewer rows may.
+//
+// Several goroutines may take rows of one shard at the same time.
 func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.RecordBatch, error) {
 	return scan.Take(ctx, s.table, rows, scan.TakeOptions(o))
 }

@@ -7,35 +7,46 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// Edition names the set of features that a shard may use. Its String is what options of
-// the command and properties of shards say.
+// Edition names the set of features that a shard may use (docs/format.md §13). Its String is the
+// name in options of the command and in properties of shards.
 type Edition = edition.Edition
 
 // The editions.
 const (
-	EditionReference = edition.Reference // what the reference implementation reads, with the same meaning; the default
+	EditionReference = edition.Reference // the features that the reference implementation reads; the default
 	Edition2026      = edition.E2026     // all of docs/format.md
 )
 
-// ParseEdition reads the name of an edition: "reference" or "2026".
+// ParseEdition parses the name of an edition, "reference" or "2026".
 func ParseEdition(name string) (Edition, error) { return edition.Parse(name) }
 
-// TimeEncoding says how timestamps, dates and durations are stored.
+// TimeEncoding is the stored form of timestamps, dates and durations (docs/arrow-types.md).
 type TimeEncoding = arrowmap.TimeEncoding
 
 // The encodings of times.
 const (
-	TimesAuto       = arrowmap.TimesAuto       // integers for nanoseconds, ticks for all others
-	TimesAsTicks    = arrowmap.TimesAsTicks    // multiples of 100 ns, which other readers know as times; other values are refused
-	TimesAsIntegers = arrowmap.TimesAsIntegers // Arrow's integers: every value fits, and other readers see numbers
+	TimesAuto       = arrowmap.TimesAuto       // integers for nanoseconds, ticks for all others; the default
+	TimesAsTicks    = arrowmap.TimesAsTicks    // multiples of 100 ns, which all readers show as times; other values are errors
+	TimesAsIntegers = arrowmap.TimesAsIntegers // Arrow's integers, which hold every value; readers of other authors show numbers
 )
 
-// TypeOptions choose the Arrow types of columns whose Arrow type is not recorded, as in
-// shards of the reference. The zero value suits most programs; docs/arrow-types.md has
-// the table.
+// TypeOptions choose the Arrow types of columns without a recorded Arrow type, such as those of
+// shards that the reference implementation wrote. The zero value suits most programs;
+// docs/arrow-types.md has the table.
+//
+//	type TypeOptions struct {
+//		IgnoreAnnotations bool        // ignore recorded Arrow types, too
+//		Decimals          DecimalType // type of decimals
+//		DecimalPrecision  int32       // of decimal128 (0: 38) and decimal256 (0: 76)
+//		DecimalScale      int32       // used if DecimalPrecision is not 0
+//		DateTimes         TickType    // type of points in time
+//		TimeSpans         TickType    // type of durations
+//		Dynamics          DynamicType // type of dynamic values
+//		Range             func(id uint32) (TickRange, bool) // bounds of a schema node; nil: the statistics of the shard
+//	}
 type TypeOptions = arrowmap.ReadOptions
 
-// DecimalType is the Arrow type of decimals. A value that does not fit is an error with its row.
+// DecimalType is an Arrow type for decimals. A value that does not fit is an error with its row.
 type DecimalType = arrowmap.DecimalType
 
 // The Arrow types of decimals.
@@ -46,18 +57,18 @@ const (
 	DecimalsRaw    = arrowmap.DecimalsRaw    // the 16 bytes that are stored, with the extension name KustoDecimal
 )
 
-// TickType is the Arrow type of columns that count 100 ns.
+// TickType is an Arrow type for columns that count steps of 100 ns.
 type TickType = arrowmap.TickType
 
 // The Arrow types of ticks.
 const (
-	TicksAuto    = arrowmap.TicksAuto    // nanoseconds, or microseconds if the statistics say that these do not reach; the default
+	TicksAuto    = arrowmap.TicksAuto    // nanoseconds if the statistics fit or are missing, else microseconds; the default
 	TicksAsNanos = arrowmap.TicksAsNanos // timestamp[ns] or duration[ns]
 	TicksAsMicro = arrowmap.TicksAsMicro // timestamp[us] or duration[us]
 	TicksRaw     = arrowmap.TicksRaw     // integers with the extension name KustoDateTime or KustoTimeSpan
 )
 
-// DynamicType is the Arrow type of dynamic (JSON) values.
+// DynamicType is an Arrow type for dynamic (JSON) values.
 type DynamicType = arrowmap.DynamicType
 
 // The Arrow types of dynamic values.
@@ -67,10 +78,16 @@ const (
 	DynamicsRaw    = arrowmap.DynamicsRaw    // large_binary with the extension name KustoDynamic
 )
 
-// Policy says which references outside the folder of its root a shard may make. The zero
-// value allows none: a shard of somebody else must not make its reader open other files
-// or hosts.
+// Policy decides about references of a shard to files outside the folder of its root file. The zero
+// value refuses them all, so that an untrusted shard cannot make its reader open other files or
+// hosts (docs/format.md §2.5).
+//
+//	type Policy struct {
+//		Allow func(absolute string) error // asked about each absolute URL; an error refuses it
+//	}
 type Policy = container.Policy
 
-// ByteRange is a range of bytes of an artifact, from Start up to (not including) End.
+// ByteRange is the range of bytes of a file from Start up to, but not including, End.
+//
+//	type ByteRange struct{ Start, End int64 }
 type ByteRange = shardfile.Range

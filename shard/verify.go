@@ -7,36 +7,64 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// VerifyOptions are those of [Verify]. The zero value is the default.
+// VerifyOptions are the options of [Verify]. The zero value is the default.
 type VerifyOptions struct {
-	// Open says how the shard is opened. Its Types are not used: values are
-	// checked as they are stored.
+	// Open holds the options for opening the shard. Its Types are not used, because values are
+	// checked in their stored types.
 	Open OpenOptions
-	// MetadataOnly leaves out buffers and values.
+	// MetadataOnly skips buffers and values.
 	MetadataOnly bool
-	// MaxFindings ends the verification after that many problems, by default 100.
+	// MaxFindings is the number of problems after which the verification ends, by default 100.
 	MaxFindings int
-	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	// Parallelism is the number of columns that are checked at the same time, by default
+	// GOMAXPROCS.
 	Parallelism int
-	// Progress is called after each column of a stripe, by one goroutine at a time.
+	// Progress, if not nil, is called after each column of each stripe, by one goroutine at a
+	// time.
 	Progress func(done, total int)
 }
 
-// Report is what [Verify] checked and found.
+// Report is the result of [Verify]. Its OK method reports whether there are no problems.
+//
+//	type Report struct {
+//		Problems  []Finding // damage and contradictions
+//		Notes     []Finding // harmless peculiarities, and parts that could not be checked
+//		Unchecked int       // notes about parts that could not be checked
+//		Truncated bool      // there may be more problems than MaxFindings
+//
+//		// The number of parts that were checked, in all stripes.
+//		Stripes, Columns             int // top-level columns, counted once
+//		Messages, Buffers, Blocks    int
+//		Values                       int64 // at all levels of nesting, nulls included
+//		Dictionaries, RangeIndexes   int
+//		Filters, Sketches, Constants int
+//		Statistics                   int // descriptors compared with the values
+//	}
 type Report = verify.Report
 
-// Finding is something that [Verify] has to say.
+// Finding is a problem or note of a [Report]. Its String method is one line of text.
+//
+//	type Finding struct {
+//		Err error       // an [Error] with its place
+//		Bit *FlippedBit // the single bit that explains a checksum mismatch, or nil
+//	}
 type Finding = verify.Finding
 
-// FlippedBit is a single bit that explains a checksum mismatch: with it flipped
-// back the bytes match their checksum.
+// FlippedBit is a bit that explains a checksum mismatch: the bytes match their checksum once it is
+// flipped back.
+//
+//	type FlippedBit struct {
+//		Artifact string // location of the file or object
+//		Offset   int64  // offset of the byte
+//		Bit      int    // number of the bit; 0 is the least significant
+//	}
 type FlippedBit = verify.FlippedBit
 
-// Verify checks a shard against itself: every checksum and reference, counts,
-// block maps, statistics, constants, dictionaries with their order, filters,
-// sketches and range indexes against the values. What it finds is in the report.
-// The error says that it could not be made: there is no such shard, reading
-// failed, or ctx ended. A check that fails to read has not passed.
+// Verify checks a shard for damage and contradictions. It compares every checksum, reference, count,
+// block map, statistic, constant, dictionary, Bloom filter, sketch and range index with the values.
+//
+// A damaged shard is a report with problems, not an error. An error means that the verification is
+// incomplete: the shard does not exist, a read failed, or ctx ended.
 func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, error) {
 	return verify.Verify(ctx, location, verify.Options{
 		Open: o.Open.file(), MaxBlockBytes: o.Open.MaxBlockBytes, MaxDictionaryBytes: o.Open.MaxDictionaryBytes,
@@ -44,30 +72,52 @@ func Verify(ctx context.Context, location string, o VerifyOptions) (*Report, err
 	})
 }
 
-// RecoverOptions are those of [Recover]. The zero value is the default.
+// RecoverOptions are the options of [Recover]. The zero value is the default.
 type RecoverOptions struct {
-	// Open says how the damaged shard is opened.
+	// Open holds the options for opening the damaged shard.
 	Open OpenOptions
-	// Store, Layout and Overwrite are for the new shard, see [WriterOptions].
+	// Store, Layout and Overwrite apply to the new shard, as in [WriterOptions].
 	Store     storage.Store
 	Layout    Layout
 	Overwrite bool
-	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	// Parallelism is the number of columns that are checked at the same time, by default
+	// GOMAXPROCS.
 	Parallelism int
 }
 
-// RecoverReport says what [Recover] saved.
+// RecoverReport is the result of [Recover].
+//
+//	type RecoverReport struct {
+//		Unfinished   bool         // the end of the shard is missing or damaged
+//		OpenErr      error        // the damage at the end, or nil
+//		Found, Saved int          // stripes found, and stripes in the new shard
+//		Rows         int64        // rows of the new shard
+//		Lost         []LostStripe // stripes that were found but not saved
+//		Missing      []int        // stripes that were written but not found; the last ones of a cut shard are unknown
+//		Damaged      int          // damaged recovery records
+//		Left         int64        // bytes behind the last stripe of an unfinished shard
+//		Complete     bool         // these bytes hold no rows
+//	}
+//
+// If Left is not 0 and Complete is false, an incomplete stripe probably follows the last one, and
+// its rows are lost.
 type RecoverReport = verify.RecoverReport
 
 // LostStripe is a stripe that [Recover] found but did not save.
+//
+//	type LostStripe struct {
+//		Stripe   int       // number among the stripes found, from 0
+//		Rows     int64     // rows that are lost with it
+//		Problems []Finding // the reasons
+//	}
 type LostStripe = verify.LostStripe
 
-// Recover saves every complete stripe of an unfinished or damaged shard at in that
-// still checks out into a new shard at out. The temporary file of a writer that
-// was killed can be given as in. Bytes of columns are copied as they are, after
-// everything in them was checked as [Verify] does.
+// Recover copies the complete and undamaged stripes of the shard at location in to a new shard at
+// location out. The shard at in may be damaged or unfinished; the temporary file of a writer that
+// was killed is allowed, too. Recover checks each stripe as [Verify] does, and copies the bytes of
+// its columns without encoding them again.
 //
-// The error wraps [ErrCorrupt] if no stripe can be saved; then out is not made.
+// The error wraps [ErrCorrupt] if no stripe can be saved. No new shard is made then.
 func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {
 	return verify.Recover(ctx, in, out, verify.RecoverOptions{
 		Open: o.Open.file(), MaxBlockBytes: o.Open.MaxBlockBytes, MaxDictionaryBytes: o.Open.MaxDictionaryBytes,

@@ -28,75 +28,81 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// Layout says which files a shard consists of.
+// Layout is the division of a shard into files (docs/format.md §2.6).
 type Layout = shardfile.Layout
 
 // The layouts.
 const (
 	SingleFile = shardfile.SingleFile // everything in one file; the default
-	TwoLevel   = shardfile.TwoLevel   // each stripe's data in a file beside the root
+	TwoLevel   = shardfile.TwoLevel   // the data of each stripe in a file beside the root, named after its content
 )
 
-// Property is a name with a value, kept with a shard, a stripe or a field; see
-// [shardfile.Property] for the types that a value can have.
+// Property is a name with a value, stored with a shard, a stripe or a field (docs/format.md §11).
+//
+//	type Property struct {
+//		Name  string // case matters
+//		Value any
+//	}
+//
+// Value is nil, a bool, an int, int32, int64 or uint64, a float64, a string, a []byte, a [time.Time]
+// or [time.Duration] (stored in steps of 100 ns), a []any or a []Property. Readers return int and
+// int32 as int64.
 type Property = shardfile.Property
 
 // Defaults of [WriterOptions].
 const (
-	// DefaultStripeRows is large enough that what a stripe costs (its
-	// descriptors, and a request for each of its columns) does not matter, and
-	// small enough that its statistics still tell stripes apart and that a few of
-	// them keep all cores busy.
+	// DefaultStripeRows makes the fixed cost of a stripe (descriptors, and a request for each
+	// column) negligible, and leaves enough stripes for selective statistics and for parallel
+	// scans.
 	DefaultStripeRows = 1 << 20
-	// DefaultStripeBytes keeps what has to be staged for a stripe of long rows
-	// within bounds.
+	// DefaultStripeBytes bounds the data that is staged for a stripe of long rows.
 	DefaultStripeBytes = 512 << 20
-	// DefaultMemoryBytes holds most of an encoded stripe of most tables; what does
-	// not fit goes to temporary files.
+	// DefaultMemoryBytes holds most of an encoded stripe of most tables. The rest goes to
+	// temporary files.
 	DefaultMemoryBytes = 16 << 20
 )
 
-// WriterOptions are those of [Create]. The zero value is the default.
+// WriterOptions are the options of [Create] and [NewWriter]. The zero value is the default.
 type WriterOptions struct {
-	// Store takes the artifacts; by default the one that the location belongs to.
+	// Store receives the files. The default is the registered store of the location.
 	Store storage.Store
 	// Layout is SingleFile by default.
 	Layout Layout
-	// Overwrite allows to replace an existing shard, by default false.
+	// Overwrite permits the replacement of an existing shard.
 	Overwrite bool
-	// CreationTime is recorded in the shard, by default the time of Create. With a
-	// fixed one, the same input and options give the same bytes.
+	// CreationTime is recorded in the shard, by default the time of Create. With a fixed
+	// time, the same rows and options give the same bytes.
 	CreationTime time.Time
-	// Edition says which features the shard may use: by default EditionReference,
-	// what the reference implementation reads.
+	// Edition is the set of features that the shard may use. The default is EditionReference,
+	// which the reference implementation reads.
 	Edition Edition
-	// Profile says how the encoder weighs bytes against time, by default
+	// Profile balances size against the time to write and read. The default is
 	// encoding.Balanced.
 	Profile encoding.Profile
-	// Times says how timestamps, dates and durations are stored, and TimesOf the
-	// same for single columns by their path. The default is 100-ns ticks, and
-	// integers for nanoseconds: ticks cannot hold those.
-	Times   TimeEncoding
+	// Times is the stored form of timestamps, dates and durations. The default is ticks of
+	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
+	Times TimeEncoding
+	// TimesOf overrides Times for single columns, by their paths.
 	TimesOf map[string]TimeEncoding
-	// StripeRows and StripeBytes end a stripe: it is full with that many rows, or
-	// with the row that brings its raw size to that many bytes. By default
-	// DefaultStripeRows and DefaultStripeBytes.
-	StripeRows  int64
+	// StripeRows is the maximum number of rows of a stripe, by default DefaultStripeRows.
+	StripeRows int64
+	// StripeBytes ends a stripe with the row that brings its size, without any encoding, to
+	// this number of bytes. The default is DefaultStripeBytes.
 	StripeBytes int64
 	// MemoryBytes bounds the encoded data that is staged in memory, by default
-	// DefaultMemoryBytes. The rest goes to temporary files in TempDir, by default
-	// the system's folder for them.
+	// DefaultMemoryBytes. The rest goes to temporary files in TempDir.
 	MemoryBytes int64
-	TempDir     string
-	// Parallelism is how many columns and pieces of them are encoded at a time, by
-	// default GOMAXPROCS. With more than 1 that goes on between the calls, and an
-	// error of a file may come with a later one. The bytes do not depend on it.
+	// TempDir is the folder of temporary files, by default that of the system.
+	TempDir string
+	// Parallelism is the number of segments of columns that are encoded at the same time, by
+	// default GOMAXPROCS. With more than 1, work continues between calls, and a call may
+	// return the error of an earlier one. The bytes do not depend on Parallelism.
 	Parallelism int
-	// Allocator is for conversions of arrays; by default Arrow's.
+	// Allocator allocates memory for conversions of arrays, by default Arrow's.
 	Allocator memory.Allocator
-	// Properties are the shard's custom properties.
+	// Properties are the custom properties of the shard.
 	Properties []Property
-	// Program is recorded as the writer of the shard, by default this library.
+	// Program is recorded as the program that wrote the shard, by default this library.
 	Program string
 }
 
@@ -124,32 +130,35 @@ func (o *WriterOptions) setDefaults() error {
 	return nil
 }
 
-// Writer makes one shard. It stays invisible until Close. A Writer belongs to one
-// goroutine, and ends with Close or Abort.
+// Writer writes one shard, which is invisible until Close. A Writer belongs to one goroutine and
+// ends with Close or Abort.
 type Writer struct {
 	o       WriterOptions
 	schema  *arrow.Schema
-	checked *arrow.Schema // last batch schema that was found to fit
+	checked *arrow.Schema // last batch schema that matched
 	stored  *schema.Schema
 	columns []arrowmap.Column
 	out     *shardfile.Writer
 	budget  *storage.Budget
 	memory  *write.History
 
-	cur        *write.Writer // nil between stripes
-	rows       int64         // of the stripes before
-	stripes    int           // before
-	raw        int64         // raw bytes in cur
-	properties []Property    // of the stripe
-	appending  chan error    // gets the result of the stripe that is appended beside; nil if there is none
-	stop       func()        // ends appending
+	cur        *write.Writer // current stripe, nil between stripes
+	rows       int64         // rows of the finished stripes
+	stripes    int           // number of finished stripes
+	raw        int64         // raw bytes of the current stripe
+	properties []Property    // properties of the current stripe
+	appending  chan error    // receives the result of the background append; nil if there is none
+	stop       func()        // cancels the background append
 	fields     map[uint32][]*commonpb.NameValuePair
 	err        error
 }
 
-// Create begins a shard at location. The folder must exist; the shard must not,
-// unless options say so. What of the schema cannot be stored is an error that
-// wraps [ErrUnsupported] and names the column.
+// Create begins a shard at location. The folder must exist. The caller must end the writer with
+// Close or Abort.
+//
+// The error wraps [ErrUnsupported] and names the column if an Arrow type cannot be stored. It wraps
+// [io/fs.ErrExist] if there is a shard already and o.Overwrite is false; another writer may still
+// take the location first, and then Close returns that error.
 func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptions) (*Writer, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
@@ -180,7 +189,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	return w, err
 }
 
-// Schema is the Arrow schema given to Create.
+// Schema is the Arrow schema that was given to Create.
 func (w *Writer) Schema() *arrow.Schema { return w.schema }
 
 // Rows is the number of rows written so far.
@@ -194,18 +203,18 @@ func (w *Writer) Rows() int64 {
 // NumStripes is the number of finished stripes.
 func (w *Writer) NumStripes() int { return w.stripes }
 
-// Size is the number of bytes of the root artifact so far.
+// Size is the number of bytes of the root file so far.
 func (w *Writer) Size() int64 {
-	_ = w.settle(context.Background()) // an error comes with the next call that can return it
+	_ = w.waitAppend(context.Background()) // an error comes with the next call that can return it
 	return w.out.Size()
 }
 
-// Write appends the rows of a batch, of any number, and ends stripes that become
-// full. The batch has the columns of the schema given to Create, in their order;
-// it is not kept.
+// Write appends the rows of a batch, and ends stripes that become full. The batch may have any
+// number of rows. Its columns must have the names, types and order of the schema that was given to
+// Create. The writer does not keep the batch.
 //
-// A value that cannot be stored exactly is an error that names its column and
-// row. After an error the shard can only be aborted.
+// A value that cannot be stored exactly is an error with its column and row. A batch that does not
+// match the schema is an error, and writing may go on. After any other error only Abort is useful.
 func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	if w.err != nil {
 		return w.err
@@ -248,8 +257,8 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 	return nil
 }
 
-// writeSome writes rows from row from on, up to the end of the stripe or to row
-// to, and tells how many.
+// writeSome writes the rows [from, to), or fewer up to the end of the stripe, and returns their
+// number.
 func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to int) (int, error) {
 	if w.cur == nil {
 		if err := w.begin(); err != nil {
@@ -268,7 +277,7 @@ func (w *Writer) writeSome(ctx context.Context, columns []arrow.Array, from, to 
 	if w.o.Parallelism == 1 {
 		return n, w.finish(ctx)
 	}
-	return n, w.finishBeside(ctx)
+	return n, w.finishInBackground(ctx)
 }
 
 func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to int) error {
@@ -288,8 +297,8 @@ func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to
 	return err
 }
 
-// rowOf is the row, in what was written last, that an error is about. Errors in
-// nested columns count items, which is no row.
+// rowOf is the row of the last slice that an error is about. Errors in nested columns have the
+// number of an item instead, and no row.
 func (w *Writer) rowOf(err error) (row int64, ok bool) {
 	var value *stripe.ValueError
 	var converted *convert.RowError
@@ -318,7 +327,7 @@ func (w *Writer) begin() (err error) {
 	return err
 }
 
-// finish ends the stripe and appends it to the artifact.
+// finish ends the stripe and appends it to the file.
 func (w *Writer) finish(ctx context.Context) error {
 	add, err := w.end(ctx)
 	if err == nil {
@@ -327,14 +336,14 @@ func (w *Writer) finish(ctx context.Context) error {
 	return err
 }
 
-// finishBeside is finish that lets the next stripe begin while this one is
-// appended. An error of that comes with a later call.
-func (w *Writer) finishBeside(ctx context.Context) error {
+// finishInBackground ends the stripe and appends it to the file in the background, while the next
+// stripe begins. A later call returns an error of the append.
+func (w *Writer) finishInBackground(ctx context.Context) error {
 	add, err := w.end(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx)) // it may outlive the call
+	ctx, w.stop = context.WithCancel(context.WithoutCancel(ctx)) // the append may outlive the call
 	w.appending = make(chan error, 1)
 	go func() {
 		var err error
@@ -345,8 +354,9 @@ func (w *Writer) finishBeside(ctx context.Context) error {
 	return nil
 }
 
-// settle waits for the stripe that is appended beside. If ctx ends it makes it stop.
-func (w *Writer) settle(ctx context.Context) error {
+// waitAppend waits for the stripe that is appended in the background. It cancels the append if ctx
+// ends.
+func (w *Writer) waitAppend(ctx context.Context) error {
 	if w.appending == nil {
 		return nil
 	}
@@ -360,10 +370,10 @@ func (w *Writer) settle(ctx context.Context) error {
 	return err
 }
 
-// end ends the stripe, after those before are appended; add, which must be called,
-// appends it.
+// end ends the stripe once all earlier ones are appended. The caller must call add, which appends
+// it.
 func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err error) {
-	if err := w.settle(ctx); err != nil {
+	if err := w.waitAppend(ctx); err != nil {
 		return nil, err
 	}
 	f, err := w.cur.Finish(ctx)
@@ -386,15 +396,14 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 	}, nil
 }
 
-// CutStripe ends the stripe that is being written; the next row begins another
-// one. All stripes are in the artifact then. Without rows since the last cut it
-// writes nothing.
+// CutStripe ends the current stripe, and returns when it is in the file. The next row begins another
+// stripe. Without rows since the last stripe it does nothing.
 func (w *Writer) CutStripe(ctx context.Context) error {
 	if w.err != nil {
 		return w.err
 	}
 	if w.cur == nil {
-		return w.settle(ctx)
+		return w.waitAppend(ctx)
 	}
 	if err := w.finish(ctx); err != nil {
 		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
@@ -403,16 +412,17 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 	return nil
 }
 
-// SetProperty sets a custom property of the shard; it replaces one of the same name.
+// SetProperty sets a custom property of the shard, and replaces one of the same name. [Property]
+// lists the types of values.
 func (w *Writer) SetProperty(name string, value any) error {
-	if err := w.settle(context.Background()); err != nil {
+	if err := w.waitAppend(context.Background()); err != nil {
 		return err
 	}
 	return w.out.SetProperty(name, value)
 }
 
-// SetStripeProperty adds a custom property to the stripe that is being written,
-// or that the next row begins.
+// SetStripeProperty adds a custom property to the current stripe, or to the next one if no row
+// follows the last stripe yet.
 func (w *Writer) SetStripeProperty(name string, value any) error {
 	p := Property{Name: name, Value: value}
 	if _, err := shardfile.PropertiesToProto([]Property{p}); err != nil {
@@ -422,8 +432,8 @@ func (w *Writer) SetStripeProperty(name string, value any) error {
 	return nil
 }
 
-// SetFieldProperty adds a custom property to the field at path, in all stripes
-// that end from now on.
+// SetFieldProperty adds a custom property to the field at path, in the current stripe and all later
+// ones.
 func (w *Writer) SetFieldProperty(path, name string, value any) error {
 	n, err := w.stored.Path(path)
 	if err != nil {
@@ -437,10 +447,10 @@ func (w *Writer) SetFieldProperty(path, name string, value any) error {
 	return nil
 }
 
-// Close ends the last stripe, writes the shard's metadata and makes it visible,
-// whole and durable. After an error nothing is left, and nothing that was there
-// before has changed; only if making its name durable failed the complete shard
-// may stand.
+// Close ends the last stripe, writes the metadata, and publishes the shard in one step. The shard is
+// then complete and durable. After an error no new shard is visible and an old one is unchanged,
+// with one exception: if the directory entry could not be made durable, the complete shard may
+// remain.
 func (w *Writer) Close(ctx context.Context) error {
 	err := w.CutStripe(ctx)
 	if err != nil {
@@ -450,7 +460,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	return w.out.Close(ctx)
 }
 
-// Abort drops the shard. After Close, or a second time, it does nothing.
+// Abort discards the shard. After Close, and after another Abort, it does nothing.
 func (w *Writer) Abort() error {
 	if w.cur != nil {
 		w.cur.Close()
@@ -459,7 +469,7 @@ func (w *Writer) Abort() error {
 	if w.stop != nil {
 		w.stop()
 	}
-	_ = w.settle(context.Background()) // its error has no more meaning
+	_ = w.waitAppend(context.Background()) // its error has no more meaning
 	w.err = shardfile.ErrEnded
 	return w.out.Abort()
 }
