@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
@@ -210,7 +211,7 @@ func TestBindErrors(t *testing.T) {
 	require.Equal(t, []string{"p.age", "n", "m"}, e.Columns())
 	require.Empty(t, Expr{}.Columns())
 	require.Equal(t, []int{3, 0}, b.Column(0).Index)
-	require.Equal(t, predicate.Ints{{Lo: 3, Hi: math.MaxInt64}}, b.Root().Nodes[1].Test)
+	require.Equal(t, valueset.Ints{{Lo: 3, Hi: math.MaxInt64}}, b.Root().Nodes[1].Test)
 }
 
 func TestConstructors(t *testing.T) {

@@ -26,6 +26,7 @@ var rows = [][]string{
 	{"index"},
 	{"filter"},
 	{"internal/engine/predicate"},
+	{"internal/engine/valueset"},
 	{"internal/engine/ast"},
 	{"internal/format/shardfile"},
 	{"stripe/read", "stripe/write"},
@@ -38,7 +39,7 @@ var rows = [][]string{
 	{"internal/format/container"},
 	{"storage"},
 	{"gen"},
-	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
+	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
 
 // testHelpers are packages that only tests import.
@@ -59,6 +60,7 @@ var forbidden = []struct {
 	{"storage", []string{arrow, protobuf, flatbuffers}, "storage knows bytes"},
 	{"internal/engine/predicate", []string{own("internal/format/shardfile"), own("stripe"), own("storage")}, "conditions look at values, not at files"},
 	{"internal/engine/ast", []string{arrow}, "trees and their text need no data"},
+	{"internal/engine/pattern", []string{arrow}, "patterns match bytes"},
 	{"filter", []string{own("internal/format/shardfile"), own("stripe"), own("storage")}, "filters look at values, not at files"},
 	{"internal/engine/scan", []string{own("shard"), own("internal/format/shardfile"), own("stripe"), protobuf}, "the engine reads any table"},
 	{"internal/format/shardfile", []string{own("filter"), own("index/term"), own("index/hashmap")}, "a shard file evaluates nothing"},

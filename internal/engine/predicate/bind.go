@@ -1,12 +1,12 @@
-// Package predicate gives conditions on rows a meaning: it binds them to a schema, evaluates them on Arrow arrays
-// ([Bound.Eval]), and holds them against facts to know without values which rows they can be true for ([Bound.Prune]).
+// Package predicate gives conditions on rows a meaning. It binds them to a schema ([Bind]), evaluates them on Arrow arrays
+// ([Bound.Eval]), and holds them against facts such as least and greatest values, which may decide a condition without a
+// look at any value ([Bound.Prune]).
 //
-// [Bind] turns a tree of package ast into one of and, or and leaves ([Node]). A leaf asks
-// one thing of one column ([Test]): that its value lies in intervals, that a text
-// fits, that it is null. Negation is gone: not (a or b) is not a and not b, and
-// the negation of a leaf asks for all other values. So one bit a row is enough
-// while evaluating, and a verdict of [Node.Prune] holds for each part of a
-// condition. Leaves for values of the same column are made one.
+// Bind turns a tree of package ast into a tree of and, or and leaves ([Node]). A leaf asks one question about one column
+// ([Test]): whether the value is in a set (package valueset), whether a text matches a pattern (package pattern), or
+// whether the value is null. There is no negation: not (a or b) becomes not a and not b, and the negation of a leaf asks
+// for all other values. One bit a row is therefore enough in evaluation, and a verdict of [Node.Prune] holds for each part
+// of a condition. Leaves that ask for values of the same column become one.
 package predicate
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// Bound is an expression made ready for the columns of one schema: types are
-// checked, literals are converted, and what can be known without data is known.
-// It does not change and may be used by many goroutines.
+// Bound is an expression bound to the columns of one schema: types are checked, literals are converted, and parts that
+// depend on no data are evaluated. It does not change and may be used by many goroutines.
 type Bound struct {
 	root    *Node
 	columns []Column
@@ -32,16 +32,16 @@ type Bound struct {
 
 // Column is a column that an expression looks at.
 type Column struct {
-	Path  string         // as [Col] takes it
-	Index []int          // the position of the field in the schema, then those in the structs
-	Type  arrow.DataType // of the values
-	d     *domain
+	Path   string         // as [Col] takes it
+	Index  []int          // the position of the field in the schema, then those in the structs
+	Type   arrow.DataType // of the values
+	domain *valueset.Domain
 }
 
 // NodeKind is the kind of a node.
 type NodeKind uint8
 
-// The kinds of nodes. Negations are within the leaves.
+// The kinds of nodes.
 const (
 	NodeNever   NodeKind = iota // true for no row
 	NodeAlways                  // true for every row
@@ -51,9 +51,8 @@ const (
 	NodeCompare                 // true where the value of Column compares to that of Other
 )
 
-// Node is a node of a bound expression. A node tells only for which rows it is
-// true, not whether it is false or unknown for the others: as no node negates
-// another one, nothing depends on that.
+// Node is a node of a bound expression. It is true for some rows. Whether it is false or null for the others makes no
+// difference, because no node negates another one.
 type Node struct {
 	Kind   NodeKind
 	Nodes  []*Node
@@ -62,9 +61,8 @@ type Node struct {
 	Test   Test
 
 	compare comparison
-	plan    *bytesPlan     // of a test on byte strings
-	dt      arrow.DataType // of Column, without wrappers
-	boolean bool           // bytes that are booleans
+	plan    *bytesPlan       // of a test on byte strings
+	domain  *valueset.Domain // of Column
 }
 
 // Bind checks an expression against a schema and converts its literals to the
@@ -90,8 +88,8 @@ func BindText(text string, s *arrow.Schema) (*Bound, error) {
 	return Bind(e, s)
 }
 
-// Columns are the paths of all columns that the expression looks at, those that
-// a projection needs. Nodes refer to them by their index.
+// Columns are the paths of all columns that the expression looks at, which a projection for it needs. Nodes refer to them
+// by their index.
 func (b *Bound) Columns() []string {
 	paths := make([]string, len(b.columns))
 	for i, c := range b.columns {
@@ -100,7 +98,7 @@ func (b *Bound) Columns() []string {
 	return paths
 }
 
-// Column is the column of an index.
+// Column is the column with an index in [Bound.Columns].
 func (b *Bound) Column(i int) Column { return b.columns[i] }
 
 // Root is the whole expression.
@@ -112,13 +110,12 @@ type binder struct {
 	byPath  map[string]int
 }
 
-// draft is a node whose values are sets still, so that leaves of the same column
-// can be made one.
+// draft is a node whose values are still a set, so that leaves of the same column can be combined.
 type draft struct {
 	kind NodeKind
 	kids []draft
 	col  int
-	set  *valueSet // of a leaf; if nil it has a test
+	set  *valueset.Set // of a leaf; if nil, the leaf has a test
 	test Test
 
 	other   int
@@ -156,8 +153,8 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	case ast.OpColumn:
 		if d, err := b.domain(n); err != nil {
 			return draft{}, err
-		} else if d.family != famBool && d.family != famBool8 {
-			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.name)
+		} else if !d.IsBool() {
+			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.Name)
 		}
 		truth := &ast.Node{Op: ast.OpLiteral, Text: n.Text, Pos: n.Pos, Lit: ast.Literal{Kind: ast.LitBool, Text: "true"}}
 		return b.comparison(&ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{n, truth}}, negate)
@@ -191,16 +188,16 @@ func (b *binder) column(n *ast.Node) (int, error) {
 	return len(b.columns) - 1, nil
 }
 
-func (b *binder) domain(n *ast.Node) (*domain, error) {
+func (b *binder) domain(n *ast.Node) (*valueset.Domain, error) {
 	i, err := b.column(n)
 	if err != nil {
 		return nil, err
 	}
-	return b.columns[i].d, nil
+	return b.columns[i].domain, nil
 }
 
-// resolve follows a path through structs. Of several fields of one name the path names the
-// first; others, and those without a name, have the unique names of arrowmap.UniqueNames.
+// resolve follows a path through structs. Of several fields with the same name, the path leads to the first. The others,
+// and fields without a name, have the unique names of arrowmap.UniqueNames.
 func resolve(s *arrow.Schema, path string) (Column, error) {
 	fields := s.Fields()
 	c := Column{Path: path}
@@ -224,7 +221,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 			fields = st.Fields()
 		}
 	}
-	c.d = domainOf(c.Type)
+	c.domain = valueset.DomainOf(c.Type)
 	return c, nil
 }
 
@@ -246,30 +243,29 @@ func namesOf(fields []arrow.Field) iter.Seq[string] {
 	}
 }
 
-// leaf is the values of a column, or the others.
-func (b *binder) leaf(col int, set valueSet, negate bool) draft {
-	d := b.columns[col].d
+// leaf asks for the values of a column in a set, or for all others.
+func (b *binder) leaf(col int, set valueset.Set, negate bool) draft {
 	if negate {
-		set = set.not(d.whole)
+		set = b.columns[col].domain.Not(set)
 	}
-	set.nan = set.nan && d.family == famFloat
-	if set.empty() {
+	if set.Empty() {
 		return draft{kind: NodeNever}
 	}
 	return draft{kind: NodeLeaf, col: col, set: &set}
 }
 
+// is binds is null and is nan.
 func (b *binder) is(n *ast.Node, negate bool) (draft, error) {
 	col, err := b.column(n.Args[0])
 	if err != nil {
 		return draft{}, err
 	}
-	d := b.columns[col].d
+	d := b.columns[col].domain
 	switch {
 	case n.Op == ast.OpIsNaN:
-		return b.leaf(col, valueSet{nan: d.family == famFloat}, negate), nil
-	case negate && d.family != famNone: // any value
-		return b.leaf(col, valueSet{[]span{d.whole}, true}, false), nil
+		return b.leaf(col, d.NaN(), negate), nil
+	case negate && d.IsOrdered():
+		return b.leaf(col, d.All(), false), nil
 	}
 	return draft{kind: NodeLeaf, col: col, test: Nulls{Not: negate}}, nil
 }
@@ -281,7 +277,7 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 		left, right, o = right, left, mirrored[o]
 	}
 	if right.Op == ast.OpColumn && left.Op == ast.OpColumn {
-		return b.columns2(n, negate)
+		return b.compareColumns(n, negate)
 	}
 	col, err := b.column(left)
 	if err != nil {
@@ -293,58 +289,34 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 	if right.Lit.Kind == ast.LitNull {
 		return draft{kind: NodeNever}, b.comparable(col, left)
 	}
-	set, err := b.ordered(col, o, right)
+	set, err := b.compare(col, o, right)
 	if err != nil {
 		return draft{}, err
 	}
 	return b.leaf(col, set, negate), nil
 }
 
-// comparable tells of columns whose values have no order.
+// comparable refuses columns whose values have no order.
 func (b *binder) comparable(col int, n *ast.Node) error {
-	if d := b.columns[col].d; d.family == famNone {
-		return fail(n, "columns of type %s are only asked whether they are null", d.name)
+	if d := b.columns[col].domain; !d.IsOrdered() {
+		return fail(n, "columns of type %s are only asked whether they are null", d.Name)
 	}
 	return nil
 }
 
 var mirrored = map[ast.Op]ast.Op{ast.OpEq: ast.OpEq, ast.OpNe: ast.OpNe, ast.OpLt: ast.OpGt, ast.OpLe: ast.OpGe, ast.OpGt: ast.OpLt, ast.OpGe: ast.OpLe}
 
-// ordered is the values that compare so to a literal.
-func (b *binder) ordered(col int, o ast.Op, lit *ast.Node) (valueSet, error) {
-	d := b.columns[col].d
-	p, err := d.place(lit.Lit)
+// compare is the set of the values of a column that compare to a literal in some way.
+func (b *binder) compare(col int, o ast.Op, lit *ast.Node) (valueset.Set, error) {
+	set, err := b.columns[col].domain.Compare(o, lit.Lit)
 	if err != nil {
-		return valueSet{}, fail(lit, "%s: %s", b.columns[col].Path, err)
-	}
-	if p.nan {
-		if o == ast.OpNe {
-			return valueSet{[]span{d.whole}, true}, nil
-		}
-		return valueSet{}, nil
-	}
-	lo, hi := d.whole.lo, d.whole.hi
-	switch o {
-	case ast.OpEq, ast.OpNe:
-		lo, hi = p.at, p.after
-	case ast.OpLt:
-		hi = p.at
-	case ast.OpLe:
-		hi = p.after
-	case ast.OpGt:
-		lo = p.after
-	case ast.OpGe:
-		lo = p.at
-	}
-	set := newSet([]span{{lo, hi}}, false)
-	if o == ast.OpNe {
-		set = set.not(d.whole)
+		return set, fail(lit, "%s: %s", b.columns[col].Path, err)
 	}
 	return set, nil
 }
 
-// in is a union. A null among the values is equal to nothing, and makes it
-// unknown whether a value is not among them.
+// in binds a list of values. No value is equal to a null in the list. It also makes it unknown of every other value
+// whether it is not in the list.
 func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 	col, err := b.column(n.Args[0])
 	if err != nil {
@@ -353,7 +325,7 @@ func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 	if err := b.comparable(col, n.Args[0]); err != nil {
 		return draft{}, err
 	}
-	var spans []span
+	var sets []valueset.Set
 	null := false
 	for _, v := range n.Args[1:] {
 		if v.Op != ast.OpLiteral {
@@ -363,18 +335,19 @@ func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 			null = true
 			continue
 		}
-		set, err := b.ordered(col, ast.OpEq, v)
+		set, err := b.compare(col, ast.OpEq, v)
 		if err != nil {
 			return draft{}, err
 		}
-		spans = append(spans, set.spans...)
+		sets = append(sets, set)
 	}
 	if null && negate {
 		return draft{kind: NodeNever}, nil
 	}
-	return b.leaf(col, newSet(spans, false), negate), nil
+	return b.leaf(col, valueset.Union(sets...), negate), nil
 }
 
+// between binds x between a and b as x >= a and x <= b.
 func (b *binder) between(n *ast.Node, negate bool) (draft, error) {
 	lo, err := b.comparison(&ast.Node{Op: ast.OpGe, Text: n.Text, Pos: n.Pos, Args: n.Args[:2]}, negate)
 	if err != nil {

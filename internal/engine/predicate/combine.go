@@ -1,25 +1,26 @@
 package predicate
 
-// combine makes the and (or the or) of nodes: those that decide nothing are left
-// out, one that decides all is all there is, and leaves that want values of the
-// same column become one.
+import "github.com/amudai/amudai-go/internal/engine/valueset"
+
+// combine makes the and, or the or, of nodes. A node that is neutral is left out, a node that decides the result replaces
+// all, and leaves that ask for values of the same column become one.
 func (b *binder) combine(and bool, kids []draft) draft {
-	kind, nothing, all := NodeOr, NodeNever, NodeAlways
+	kind, neutral, decisive := NodeOr, NodeNever, NodeAlways
 	if and {
-		kind, nothing, all = NodeAnd, NodeAlways, NodeNever
+		kind, neutral, decisive = NodeAnd, NodeAlways, NodeNever
 	}
 	var out []draft
 	leaves := map[int]int{} // column → its place in out
 	for _, k := range flatten(kind, kids) {
-		if k.kind == nothing {
+		if k.kind == neutral {
 			continue
 		}
 		if at, ok := leaves[k.col]; ok && k.set != nil {
 			set := *out[at].set
 			if and {
-				set = set.and(*k.set)
+				set = set.And(*k.set)
 			} else {
-				set = set.or(*k.set)
+				set = valueset.Union(set, *k.set)
 			}
 			out[at] = b.leaf(k.col, set, false)
 			k = out[at] // never, if no value is left
@@ -29,20 +30,20 @@ func (b *binder) combine(and bool, kids []draft) draft {
 			}
 			out = append(out, k)
 		}
-		if k.kind == all {
+		if k.kind == decisive {
 			return k
 		}
 	}
 	switch len(out) {
 	case 0:
-		return draft{kind: nothing}
+		return draft{kind: neutral}
 	case 1:
 		return out[0]
 	}
 	return draft{kind: kind, kids: out}
 }
 
-// flatten takes the nodes out of nodes of the same kind.
+// flatten replaces nodes of a kind by the nodes in them.
 func flatten(kind NodeKind, kids []draft) []draft {
 	var out []draft
 	for _, k := range kids {
@@ -55,7 +56,7 @@ func flatten(kind NodeKind, kids []draft) []draft {
 	return out
 }
 
-// finish gives nodes their final form, and drops columns that no node looks at.
+// finish gives nodes their final form, and drops columns that no node looks at any more.
 func (b *binder) finish(d draft) *Bound {
 	f := &finisher{b: b, place: map[int]int{}}
 	root := f.node(d)
@@ -86,14 +87,22 @@ func (f *finisher) node(d draft) *Node {
 	switch d.kind {
 	case NodeLeaf:
 		n.Column, n.Test = f.column(d.col), d.test
-		n.dt = f.b.columns[d.col].d.dt
+		n.domain = f.b.columns[d.col].domain
 		if d.set != nil {
-			n.Test = f.b.columns[d.col].d.test(*d.set)
+			n.Test = testOf(n.domain, *d.set)
 		}
 		n.plan = planOf(n.Test)
 	case NodeCompare:
 		n.Column, n.Other, n.compare = f.column(d.col), f.column(d.other), d.compare
-		n.dt, n.boolean = f.b.columns[d.col].d.dt, f.b.columns[d.col].d.family == famBool8
+		n.domain = f.b.columns[d.col].domain
 	}
 	return n
+}
+
+// testOf asks whether a value is in a set that is not empty.
+func testOf(d *valueset.Domain, set valueset.Set) Test {
+	if values := d.Values(set); values != nil {
+		return values
+	}
+	return Nulls{Not: true}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"github.com/amudai/amudai-go/internal/engine/ast"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -14,10 +13,12 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// comparison is between two columns: true where both have values and these are
-// less, equal or greater, or not comparable (NaN), as wanted.
+// comparison is a comparison of two columns. It is true where both have values, and the one is less than the other, equal
+// or greater, or one of them is NaN, as the fields say.
 type comparison struct{ less, equal, greater, nan bool }
 
 var comparisonOf = map[ast.Op]comparison{
@@ -27,13 +28,13 @@ var comparisonOf = map[ast.Op]comparison{
 
 func (c comparison) not() comparison { return comparison{!c.less, !c.equal, !c.greater, !c.nan} }
 
-// holds tells whether the outcome of a comparison is wanted.
+// holds tells whether the comparison is true for values in an order.
 func (c comparison) holds(order int) bool {
 	return order < 0 && c.less || order == 0 && c.equal || order > 0 && c.greater
 }
 
-// columns2 binds a comparison of two columns, which must be of the same type.
-func (b *binder) columns2(n *ast.Node, negate bool) (draft, error) {
+// compareColumns binds a comparison of two columns, which must be of the same type.
+func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
 	var err error
 	if d.col, err = b.column(n.Args[0]); err != nil {
@@ -48,9 +49,9 @@ func (b *binder) columns2(n *ast.Node, negate bool) (draft, error) {
 	if err := b.comparable(d.col, n.Args[0]); err != nil {
 		return d, err
 	}
-	x, y := b.columns[d.col].d, b.columns[d.other].d
-	if x.family != y.family || !sameValues(x.dt, y.dt) {
-		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.Args[0].Path, x.name, n.Args[1].Path, y.name)
+	x, y := b.columns[d.col].domain, b.columns[d.other].domain
+	if !x.Equal(y) {
+		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.Args[0].Path, x.Name, n.Args[1].Path, y.Name)
 	}
 	if negate {
 		d.compare = d.compare.not()
@@ -58,7 +59,7 @@ func (b *binder) columns2(n *ast.Node, negate bool) (draft, error) {
 	return d, nil
 }
 
-// compare compares two arrays, one value after the other.
+// compare compares the values of two arrays, one row after the other.
 func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 	var order func(i int) (order int, nan bool)
 	valid := [2]bitmap.Bits{}
@@ -71,7 +72,7 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 		defer p.Release()
 		plain[i], valid[i] = p, arrowutil.Validity(p)
 	}
-	if order = orderOf(plain[0], plain[1], n.boolean); order == nil {
+	if order = orderOf(plain[0], plain[1], n.domain.IsBool()); order == nil {
 		return fmt.Errorf("filter: arrays of types %s and %s are not compared", a.DataType(), b.DataType())
 	}
 	clear(dst)
@@ -87,14 +88,14 @@ func (e *evaluator) compare(n *Node, a, b arrow.Array, dst []byte) error {
 	return nil
 }
 
-// orderOf compares the values of two plain arrays of the same type.
-func orderOf(a, b arrow.Array, boolean bool) func(i int) (order int, nan bool) {
+// orderOf compares the values of two plain arrays of the same type. With bools, numbers other than 0 are all true.
+func orderOf(a, b arrow.Array, bools bool) func(i int) (order int, nan bool) {
 	if x, ok := valuesOf(a); ok {
 		y, ok := valuesOf(b)
 		if !ok {
 			return nil
 		}
-		return func(i int) (int, bool) { return bytes.Compare(x.one(i), y.one(i)), false }
+		return func(i int) (int, bool) { return bytes.Compare(x.value(i), y.value(i)), false }
 	}
 	if a.DataType().ID() != b.DataType().ID() {
 		return nil
@@ -105,7 +106,7 @@ func orderOf(a, b arrow.Array, boolean bool) func(i int) (order int, nan bool) {
 		return func(i int) (int, bool) { return boolToInt(x.Value(i)) - boolToInt(y.Value(i)), false }
 	case arrow.INT8:
 		x, y := arrowutil.Values[int8](a), arrowutil.Values[int8](b)
-		if boolean {
+		if bools {
 			return func(i int) (int, bool) { return boolToInt(x[i] != 0) - boolToInt(y[i] != 0), false }
 		}
 		return orderedValues[int8](a, b)
@@ -132,10 +133,10 @@ func orderOf(a, b arrow.Array, boolean bool) func(i int) (order int, nan bool) {
 		return func(i int) (int, bool) { return compareOrdered(x[i].Float32(), y[i].Float32()) }
 	case arrow.DECIMAL128:
 		x, y := arrowutil.Values[[2]uint64](a), arrowutil.Values[[2]uint64](b)
-		return func(i int) (int, bool) { return wide(x[i]).cmp(wide(y[i])), false }
+		return func(i int) (int, bool) { return wide(x[i]).Compare(wide(y[i])), false }
 	case arrow.DECIMAL256:
 		x, y := arrowutil.Values[[4]uint64](a), arrowutil.Values[[4]uint64](b)
-		return func(i int) (int, bool) { return Int256(x[i]).cmp(y[i]), false }
+		return func(i int) (int, bool) { return valueset.Int256(x[i]).Compare(y[i]), false }
 	}
 	return nil
 }
@@ -155,14 +156,14 @@ func compareOrdered[T cmp.Ordered](x, y T) (order int, nan bool) {
 	return 0, x != y
 }
 
-// wide extends a number of 128 bits.
-func wide(v [2]uint64) Int256 {
+// wide extends a number of 128 bits to 256.
+func wide(v [2]uint64) valueset.Int256 {
 	sign := uint64(int64(v[1]) >> 63)
-	return Int256{v[0], v[1], sign, sign}
+	return valueset.Int256{v[0], v[1], sign, sign}
 }
 
-// one is a value.
-func (v *byteValues) one(i int) []byte {
+// value is value i.
+func (v *byteValues) value(i int) []byte {
 	switch {
 	case v.off32 != nil:
 		return v.data[v.off32[i]:v.off32[i+1]]

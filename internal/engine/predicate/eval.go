@@ -12,20 +12,18 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// BitmapLen is the number of bytes of a bitmap of that many rows: whole words of
-// 64 bits.
+// BitmapLen is the number of bytes of a bitmap of a number of rows. Bitmaps have whole words of 64 bits.
 func BitmapLen(rows int) int { return (rows + 63) / 64 * 8 }
 
-// Eval tells for which of a number of rows the expression is true: bit i of the
-// result, the least significant bit first, is set if it is true for row i; bits
-// past the last row are clear. columns are the values of [Bound.Columns], of
-// that many rows each; a field of a struct is null where the struct is. They may
-// be slices, dictionaries, runs, extension arrays, and hold strings in any
-// layout. Columns that no part of the expression looks at may be nil.
+// Eval finds the rows for which the expression is true. Bit i of the result, the least significant bit first, is set if it
+// is true for row i; bits past the last row are clear. The result uses the memory of dst if that is large enough.
 //
-// The result uses the memory of dst if that suffices.
+// columns are the values of [Bound.Columns], each of the given number of rows; a field of a struct must be null where the
+// struct is ([Child]). They may be slices, dictionaries, runs and extension arrays, and hold strings in any layout.
+// Columns that no part of the expression looks at may be nil.
 func (b *Bound) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error) {
 	return b.root.Eval(dst, columns, rows)
 }
@@ -44,8 +42,8 @@ func (n *Node) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error)
 	return dst, e.node(n, dst)
 }
 
-// Select evaluates the expression on a record batch that has the schema given to
-// [Bind]: the rows for which it is true, counted in the batch.
+// Select evaluates the expression on a record batch that has the schema given to [Bind]. The result is the rows of the
+// batch for which it is true, counted from 0.
 func (b *Bound) Select(batch arrow.RecordBatch) (rowset.Set, error) {
 	bits, err := b.Bits(batch)
 	return rowset.FromBits(bits, 0, int(batch.NumRows()), 0), err
@@ -65,8 +63,8 @@ func (b *Bound) Bits(batch arrow.RecordBatch) ([]byte, error) {
 	return b.Eval(nil, columns, int(batch.NumRows()))
 }
 
-// Of is the column of a record batch that has the schema given to [Bind], as
-// [Bound.Eval] wants it. The caller releases it.
+// Of is the column of a record batch that has the schema given to [Bind], in the form for [Bound.Eval]. The caller
+// releases it.
 func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 	if int64(c.Index[0]) >= batch.NumCols() {
 		return nil, fmt.Errorf("filter: the batch has no column %s", c.Path)
@@ -74,9 +72,8 @@ func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 	return Child(batch.Column(c.Index[0]), c.Index[1:])
 }
 
-// Child is a field inside of structs, null where one of them is: what
-// [Bound.Eval] wants of a column with the rest of [Column.Index]. The caller
-// releases it.
+// Child is a field inside of structs, null where one of these is null: the form for [Bound.Eval]. index is the way to the
+// field, as the rest of [Column.Index] gives it. The caller releases the array.
 func Child(arr arrow.Array, index []int) (arrow.Array, error) {
 	arr.Retain()
 	for _, i := range index {
@@ -99,7 +96,7 @@ func Child(arr arrow.Array, index []int) (arrow.Array, error) {
 	return arr, nil
 }
 
-// masked keeps the layout of a field where no struct is null.
+// masked is a field that is null where its struct is. It keeps its layout if no struct is null.
 func masked(field arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
 	if valid.Data == nil {
 		field.Retain()
@@ -108,7 +105,7 @@ func masked(field arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
 	return arrowutil.Mask(memory.DefaultAllocator, field, valid)
 }
 
-// evaluator is what one evaluation needs.
+// evaluator is the scratch memory of an evaluation.
 type evaluator struct {
 	columns []arrow.Array
 	rows    int
@@ -119,13 +116,13 @@ type evaluator struct {
 
 var evaluators = sync.Pool{New: func() any { return &evaluator{} }}
 
-// forget drops what belongs to others.
+// forget drops references to memory of the caller.
 func (e *evaluator) forget() {
 	e.columns = nil
 	clear(e.values[:])
 }
 
-// bitmap is memory for a bitmap, with any content.
+// bitmap is memory for a bitmap; its content is arbitrary.
 func (e *evaluator) bitmap(rows int) []byte {
 	size := BitmapLen(rows)
 	if last := len(e.free) - 1; last >= 0 {
@@ -149,7 +146,7 @@ func (e *evaluator) node(n *Node, dst []byte) error {
 		fillOnes(dst, e.rows)
 		return nil
 	case NodeAnd, NodeOr:
-		return e.both(n, dst)
+		return e.list(n, dst)
 	case NodeCompare:
 		a, err := e.column(n, n.Column)
 		if err != nil {
@@ -168,7 +165,7 @@ func (e *evaluator) node(n *Node, dst []byte) error {
 	return e.test(n, arr, dst, e.rows)
 }
 
-// column is the array of a column, checked.
+// column is the array of column i, with its length and type checked.
 func (e *evaluator) column(n *Node, i int) (arrow.Array, error) {
 	if i >= len(e.columns) || e.columns[i] == nil {
 		return nil, fmt.Errorf("filter: column %d is missing", i)
@@ -177,28 +174,14 @@ func (e *evaluator) column(n *Node, i int) (arrow.Array, error) {
 	if arr.Len() != e.rows {
 		return nil, fmt.Errorf("filter: column %d has %d rows instead of %d", i, arr.Len(), e.rows)
 	}
-	if plain, _ := unwrap(arr.DataType()); i == n.Column && !sameValues(plain, n.dt) {
-		return nil, fmt.Errorf("filter: column %d is of type %s instead of %s", i, plain, n.dt)
+	if i == n.Column && !n.domain.Holds(arr.DataType()) {
+		return nil, fmt.Errorf("filter: column %d is of type %s instead of %s", i, arr.DataType(), n.domain.Type)
 	}
 	return arr, nil
 }
 
-// sameValues tells whether values of two types are the same, however they are laid out.
-func sameValues(a, b arrow.DataType) bool {
-	return arrow.TypeEqual(a, b) || offsetBytes(a) && offsetBytes(b)
-}
-
-// offsetBytes tells whether values are byte strings of any length.
-func offsetBytes(dt arrow.DataType) bool {
-	switch dt.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
-		return true
-	}
-	return false
-}
-
-// both evaluates the nodes of an and or or, until nothing can change any more.
-func (e *evaluator) both(n *Node, dst []byte) error {
+// list evaluates the nodes of an and or an or. An and ends when no row is left.
+func (e *evaluator) list(n *Node, dst []byte) error {
 	if err := e.node(n.Nodes[0], dst); err != nil {
 		return err
 	}
@@ -220,7 +203,7 @@ func (e *evaluator) both(n *Node, dst []byte) error {
 	return nil
 }
 
-// test evaluates a leaf on an array of rows values. Bits of dst past them are cleared.
+// test evaluates a leaf on an array of a number of rows. Bits of dst past the last row are cleared.
 func (e *evaluator) test(n *Node, arr arrow.Array, dst []byte, rows int) error {
 	nulls, isNulls := n.Test.(Nulls)
 	switch a := arr.(type) {
@@ -249,32 +232,32 @@ func (e *evaluator) test(n *Node, arr arrow.Array, dst []byte, rows int) error {
 		clear(dst)
 		return nil
 	}
-	if !e.values1(n, arr, dst) {
+	if !e.testValues(n, arr, dst) {
 		return fmt.Errorf("filter: no test of %s for %T", arr.DataType(), n.Test)
 	}
 	andBits(dst, arrowutil.Validity(arr))
 	return nil
 }
 
-// values1 evaluates a test on values, null or not; false if it is not one for
-// such an array.
-func (e *evaluator) values1(n *Node, arr arrow.Array, dst []byte) bool {
+// testValues evaluates a test on all values of an array, those under nulls included. It returns false if the test does not
+// suit the array.
+func (e *evaluator) testValues(n *Node, arr arrow.Array, dst []byte) bool {
 	switch t := n.Test.(type) {
-	case Bools:
+	case valueset.Bools:
 		a, ok := arr.(*array.Boolean)
 		if ok {
 			bools(t, a, dst)
 		}
 		return ok
-	case Ints:
+	case valueset.Ints:
 		return signedInts(t, arr, dst)
-	case Uints:
+	case valueset.Uints:
 		return unsignedInts(t, arr, dst)
-	case Floats:
+	case valueset.Floats:
 		return floats(t, arr, dst)
-	case Decimals:
+	case valueset.Decimals:
 		return decimals(t, arr, dst)
-	case Bytes, *Text:
+	case valueset.Bytes, *Text:
 		v, ok := valuesOf(arr)
 		if ok {
 			e.bytes(n, &v, dst)
@@ -320,14 +303,14 @@ func andBits(dst []byte, valid bitmap.Bits) {
 	}
 }
 
-// fillOnes sets as many bits, and clears the others.
+// fillOnes sets the first bits, and clears the others.
 func fillOnes(dst []byte, rows int) {
 	for i := range len(dst) / 8 {
 		putWord(dst, i, ^uint64(0)>>max(64*(i+1)-rows, 0))
 	}
 }
 
-// invert turns as many bits around; the others are clear.
+// invert inverts the first bits, and clears the others.
 func invert(dst []byte, rows int) {
 	for i := range len(dst) / 8 {
 		putWord(dst, i, ^getWord(dst, i)&(^uint64(0)>>max(64*(i+1)-rows, 0)))

@@ -10,16 +10,18 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
 // byteValues are byte strings in any of Arrow's layouts.
 type byteValues struct {
-	n     int
-	data  []byte
-	off32 []int32 // either these
+	n    int
+	data []byte
+	// One of four layouts: 32-bit offsets into data, 64-bit offsets, a function that gives value i, or values of a width.
+	off32 []int32
 	off64 []int64
-	width int              // or a width, if off32 and off64 are nil
-	at    func(int) []byte // or this
+	at    func(int) []byte
+	width int
 }
 
 func valuesOf(arr arrow.Array) (byteValues, bool) {
@@ -46,7 +48,7 @@ func valuesOf(arr arrow.Array) (byteValues, bool) {
 	return v, true
 }
 
-// viewOf reads views. Those of nulls may refer to anything.
+// viewOf gives the values of an array of views, or nil for another array. The views of nulls may refer to anything.
 func viewOf(arr arrow.Array) func(int) []byte {
 	switch a := arr.(type) {
 	case *array.StringView:
@@ -68,7 +70,7 @@ func viewOf(arr arrow.Array) func(int) []byte {
 	return nil
 }
 
-// fill gives values from i on, at most 64.
+// fill gives the values from i on, at most 64.
 func (v *byteValues) fill(buf *[64][]byte, i int) [][]byte {
 	out := buf[:min(64, v.n-i)]
 	switch {
@@ -88,6 +90,7 @@ func (v *byteValues) fill(buf *[64][]byte, i int) [][]byte {
 	return out
 }
 
+// cut cuts data at offsets.
 func cut[O int32 | int64](out [][]byte, data []byte, offsets []O) {
 	from := offsets[0]
 	for k := range out {
@@ -97,25 +100,24 @@ func cut[O int32 | int64](out [][]byte, data []byte, offsets []O) {
 	}
 }
 
-// bytesPlan is how a test on byte strings is best evaluated. It is made once.
+// bytesPlan is a test on byte strings, prepared for evaluation. It is made once.
 type bytesPlan struct {
-	constants map[string]struct{} // many values
-	ranges    []rangePlan         // otherwise
+	// One of three forms: many constants, ranges, or a pattern.
+	constants map[string]struct{}
+	ranges    []rangePlan
 	text      *Text
-	needle    []byte // a part that must be in what the text matches
-	whole     bool   // the needle is all that matters
+
+	needle     []byte // a part that every match of the pattern contains
+	needleOnly bool   // every value that contains the needle is a match
 }
 
-// rangePlan is a range of byte strings. With exact it is only the prefix itself,
-// with all it is all that begins with the prefix, whose first bytes are head in
-// the bits of mask. lo8 and hi8 are the first 8 bytes of the bounds, as numbers
-// in the same order.
+// rangePlan is a range of byte strings, prepared for evaluation.
 type rangePlan struct {
-	ByteRange
-	prefix     []byte
-	exact, all bool
-	head, mask uint64
-	lo8, hi8   uint64
+	valueset.ByteRange
+	exact, all bool   // the range has only prefix itself, or all values that begin with prefix
+	prefix     []byte // if exact or all
+	head, mask uint64 // the first 8 bytes of prefix, and which of their bits there are
+	lo8, hi8   uint64 // the first 8 bytes of the bounds, as numbers in the same order
 }
 
 func planOf(t Test) *bytesPlan {
@@ -128,10 +130,8 @@ func planOf(t Test) *bytesPlan {
 				p.needle = part
 			}
 		}
-		if pattern := &t.pattern; t.regex == nil && !t.fold && !pattern.begins && !pattern.ends && len(pattern.segments) == 1 {
-			_, p.whole = pattern.segments[0].literal()
-		}
-	case Bytes:
+		_, p.needleOnly = t.PartOnly()
+	case valueset.Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
 			p.constants = make(map[string]struct{}, len(constants))
 			for _, c := range constants {
@@ -146,7 +146,7 @@ func planOf(t Test) *bytesPlan {
 	return p
 }
 
-func planRange(r ByteRange) rangePlan {
+func planRange(r valueset.ByteRange) rangePlan {
 	p := rangePlan{ByteRange: r}
 	if p.prefix, p.exact = r.Constant(); !p.exact {
 		p.prefix, p.all = r.Prefix()
@@ -164,7 +164,7 @@ func planRange(r ByteRange) rangePlan {
 	return p
 }
 
-// first8 is the first 8 bytes, the first one being the most significant.
+// first8 is the first 8 bytes as a number. The first byte is the most significant.
 func first8(v []byte) uint64 {
 	var b [8]byte
 	copy(b[:], v)
@@ -194,7 +194,7 @@ func (e *evaluator) bytes(n *Node, v *byteValues, dst []byte) {
 	})
 }
 
-// each asks for every value.
+// each calls holds for every value.
 func (e *evaluator) each(v *byteValues, dst []byte, holds func([]byte) bool) {
 	for i := range len(dst) / 8 {
 		w := uint64(0)
@@ -207,7 +207,7 @@ func (e *evaluator) each(v *byteValues, dst []byte, holds func([]byte) bool) {
 	}
 }
 
-// oneRange sets the bits of the values in a range, or with first exactly these.
+// oneRange sets the bits of the values in a range. With first, it clears all other bits.
 func (e *evaluator) oneRange(r *rangePlan, v *byteValues, dst []byte, first bool) {
 	for i := range len(dst) / 8 {
 		w := uint64(0)
@@ -230,10 +230,10 @@ func (e *evaluator) oneRange(r *rangePlan, v *byteValues, dst []byte, first bool
 	}
 }
 
-// inRange64 compares 64 values. 8 bytes can be read from where any begins.
+// inRange64 finds those of 64 values that are in a range. From the start of each value, 8 bytes can be read.
 func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64) {
 	if r.exact || r.all {
-		return begin(r, data, offsets)
+		return havePrefix64(r, data, offsets)
 	}
 	unsure := uint64(0)
 	for k := range 64 {
@@ -254,9 +254,9 @@ func inRange64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w ui
 	return w
 }
 
-// begin compares the first 8 bytes of 64 values, and the rest of those where
-// they are right. 8 bytes can be read from where any value begins.
-func begin[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64) {
+// havePrefix64 is inRange64 for ranges of a prefix. It compares the first 8 bytes of each value, and the rest only where
+// these are equal.
+func havePrefix64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64) {
 	size := uint64(len(r.prefix))
 	for k := range 64 {
 		from := offsets[k]
@@ -281,7 +281,7 @@ func begin[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w uint64
 	return w
 }
 
-// text evaluates a test on texts.
+// text evaluates a pattern: it searches for the needle first, and matches only values that contain it.
 func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	t := p.text
 	switch {
@@ -294,7 +294,7 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	default:
 		fillOnes(dst, v.n)
 	}
-	if !p.whole {
+	if !p.needleOnly {
 		for i := range len(dst) / 8 {
 			w := getWord(dst, i)
 			if w == 0 {
@@ -302,7 +302,7 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 			}
 			values := v.fill(&e.values, 64*i)
 			for rest := w; rest != 0; rest &= rest - 1 {
-				if k := trailing(rest); !t.match(values[k], &e.folded) {
+				if k := trailing(rest); !t.Match(values[k], &e.folded) {
 					w &^= 1 << k
 				}
 			}
@@ -314,8 +314,8 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	}
 }
 
-// search finds the values that contain needle by searching all of them at once:
-// most have it nowhere, and are not looked at one by one.
+// search finds the values that contain needle. It searches all values at once, because most do not contain it and need no
+// look of their own.
 func search[O int32 | int64](dst, data []byte, offsets []O, needle []byte) {
 	clear(dst)
 	n := len(offsets) - 1
@@ -336,8 +336,7 @@ func search[O int32 | int64](dst, data []byte, offsets []O, needle []byte) {
 	}
 }
 
-// rowAt is how many of the ends are not behind pos: looked for near the
-// beginning first.
+// rowAt is the number of ends that are not behind pos. It is fast if there are few.
 func rowAt[O int32 | int64](ends []O, pos int) int {
 	step := 1
 	for step < len(ends) && int(ends[step-1]) <= pos {

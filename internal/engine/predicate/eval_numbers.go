@@ -11,9 +11,17 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/simd"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-func bools(t Bools, arr *array.Boolean, dst []byte) {
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func bools(t valueset.Bools, arr *array.Boolean, dst []byte) {
 	rows := arr.Len()
 	if b := arr.Data().Buffers()[1]; b != nil && rows > 0 {
 		v := bitmap.Bits{Data: b.Bytes(), Off: arr.Data().Offset(), Len: rows}
@@ -30,7 +38,7 @@ type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-func signedInts(t Ints, arr arrow.Array, dst []byte) bool {
+func signedInts(t valueset.Ints, arr arrow.Array, dst []byte) bool {
 	switch arr.DataType().ID() {
 	case arrow.INT8:
 		inIntervals(arrowutil.Values[int8](arr), t, dst)
@@ -46,7 +54,7 @@ func signedInts(t Ints, arr arrow.Array, dst []byte) bool {
 	return true
 }
 
-func unsignedInts(t Uints, arr arrow.Array, dst []byte) bool {
+func unsignedInts(t valueset.Uints, arr arrow.Array, dst []byte) bool {
 	switch arr.DataType().ID() {
 	case arrow.UINT8:
 		inIntervals(arrowutil.Values[uint8](arr), t, dst)
@@ -62,12 +70,11 @@ func unsignedInts(t Uints, arr arrow.Array, dst []byte) bool {
 	return true
 }
 
-// manyIntervals is from how many on a search among them is cheaper than one loop
-// for each.
+// manyIntervals is the most intervals for which a loop for each is cheaper than a binary search among them for each value.
 const manyIntervals = 8
 
 // inIntervals sets the bits of the values that lie in an interval.
-func inIntervals[T integer, U int64 | uint64](values []T, intervals []Interval[U], dst []byte) {
+func inIntervals[T integer, U int64 | uint64](values []T, intervals []valueset.Interval[U], dst []byte) {
 	if len(intervals) > manyIntervals {
 		eachWord(values, dst, func(v []T) (w uint64) {
 			for i, x := range v {
@@ -89,7 +96,7 @@ func inIntervals[T integer, U int64 | uint64](values []T, intervals []Interval[U
 	}
 }
 
-// clip is the value of T that is nearest to v.
+// clip is the number of type T that is nearest to v.
 func clip[T integer, U int64 | uint64](v U) T {
 	bits := 8 * unsafe.Sizeof(T(0))
 	most := ^T(0)
@@ -106,8 +113,8 @@ func clip[T integer, U int64 | uint64](v U) T {
 	return T(v)
 }
 
-// setBetween sets the bits of values from lo to hi: v is one of them if v-lo is at most
-// hi-lo, in arithmetic that wraps, for signed and unsigned numbers alike.
+// setBetween sets the bits of the values from lo to hi. A value v lies between them if v-lo <= hi-lo in wrapping
+// arithmetic, for signed and unsigned numbers alike.
 func setBetween[T integer](dst []uint64, v []T, lo, hi T) {
 	switch unsafe.Sizeof(lo) {
 	case 1:
@@ -121,25 +128,25 @@ func setBetween[T integer](dst []uint64, v []T, lo, hi T) {
 	}
 }
 
-// among searches for the interval that a value lies in.
-func among[U int64 | uint64 | float64](v U, intervals []Interval[U]) bool {
+// among tells whether a value lies in one of the intervals, by binary search.
+func among[U int64 | uint64 | float64](v U, intervals []valueset.Interval[U]) bool {
 	lo, n := 0, len(intervals)
-	for n > 1 { // the last one that begins at or below v is in lo … lo+n
+	for n > 1 { // the last interval that begins at or below v is one of those from lo up to lo+n
 		half := n / 2
-		lo += half & -boolToInt(intervals[lo+half].Lo <= v) // no branch: nobody could foresee it
+		lo += half & -boolToInt(intervals[lo+half].Lo <= v) // without a branch, which could not be predicted
 		n -= half
 	}
 	return intervals[lo].Lo <= v && v <= intervals[lo].Hi
 }
 
-// eachWord makes the words of a bitmap of up to 64 values each.
+// eachWord sets each word of a bitmap to the result of word for its values, up to 64.
 func eachWord[T any](values []T, dst []byte, word func(v []T) uint64) {
 	for i := range len(dst) / 8 {
 		putWord(dst, i, word(values[64*i:min(64*i+64, len(values))]))
 	}
 }
 
-func floats(t Floats, arr arrow.Array, dst []byte) bool {
+func floats(t valueset.Floats, arr arrow.Array, dst []byte) bool {
 	switch arr.DataType().ID() {
 	case arrow.FLOAT16:
 		wide := make([]float32, arr.Len())
@@ -157,7 +164,7 @@ func floats(t Floats, arr arrow.Array, dst []byte) bool {
 	return true
 }
 
-func inFloats[F float32 | float64](values []F, t Floats, dst []byte) {
+func inFloats[F float32 | float64](values []F, t valueset.Floats, dst []byte) {
 	if len(t.Intervals) > manyIntervals {
 		eachWord(values, dst, func(v []F) (w uint64) {
 			for i, x := range v {
@@ -188,7 +195,7 @@ func inFloats[F float32 | float64](values []F, t Floats, dst []byte) {
 	}
 }
 
-// between compares up to 64 floats with an interval.
+// between finds those of up to 64 floats that lie in an interval.
 func between[F float32 | float64](v []F, lo, hi F) (w uint64) {
 	for i, x := range v {
 		var above, below uint64
@@ -203,7 +210,7 @@ func between[F float32 | float64](v []F, lo, hi F) (w uint64) {
 	return w
 }
 
-func decimals(t Decimals, arr arrow.Array, dst []byte) bool {
+func decimals(t valueset.Decimals, arr arrow.Array, dst []byte) bool {
 	switch arr.DataType().ID() {
 	case arrow.DECIMAL128:
 		eachWord(arrowutil.Values[[2]uint64](arr), dst, func(v [][2]uint64) (w uint64) {
@@ -216,7 +223,7 @@ func decimals(t Decimals, arr arrow.Array, dst []byte) bool {
 		eachWord(arrowutil.Values[[4]uint64](arr), dst, func(v [][4]uint64) (w uint64) {
 			for k, x := range v {
 				for _, i := range t {
-					if i.Lo.cmp(x) <= 0 && i.Hi.cmp(x) >= 0 {
+					if i.Lo.Compare(x) <= 0 && i.Hi.Compare(x) >= 0 {
 						w |= 1 << k
 					}
 				}
@@ -229,8 +236,8 @@ func decimals(t Decimals, arr arrow.Array, dst []byte) bool {
 	return true
 }
 
-// in128 is inOne for numbers of 128 bits, within which the interval lies too.
-func in128(v [][2]uint64, interval Interval[Int256]) (w uint64) {
+// in128 finds those of up to 64 numbers of 128 bits that lie in an interval of such numbers.
+func in128(v [][2]uint64, interval valueset.Interval[valueset.Int256]) (w uint64) {
 	lo0, lo1 := interval.Lo[0], interval.Lo[1]
 	width0, borrow := bits.Sub64(interval.Hi[0], lo0, 0)
 	width1, _ := bits.Sub64(interval.Hi[1], lo1, borrow)

@@ -14,8 +14,7 @@ import (
 
 func trailing(w uint64) int { return bits.TrailingZeros64(w) }
 
-// dictionary asks once for every entry of the dictionary, unless there are more
-// of them than rows.
+// dictionary evaluates a leaf once for every entry of a dictionary, unless it has many more entries than rows.
 func (e *evaluator) dictionary(n *Node, a *array.Dictionary, dst []byte, rows int) error {
 	entries := a.Dictionary().Len()
 	if entries > 2*rows+64 {
@@ -37,7 +36,7 @@ func (e *evaluator) dictionary(n *Node, a *array.Dictionary, dst []byte, rows in
 	}
 	valid := arrowutil.Validity(indices)
 	andBits(dst, valid)
-	if t, ok := n.Test.(Nulls); ok && !t.Not { // null are also those that refer to nothing
+	if t, ok := n.Test.(Nulls); ok && !t.Not { // null indices are null, too
 		missing := e.bitmap(rows)
 		defer e.release(missing)
 		fillOnes(missing, rows)
@@ -48,8 +47,7 @@ func (e *evaluator) dictionary(n *Node, a *array.Dictionary, dst []byte, rows in
 	return nil
 }
 
-// lookUpIn looks for each index in the bitmap of the dictionary; false if the
-// indices are of no type that they can have.
+// lookUpIn copies to each row the bit of its index. It returns false if the indices are of a type that indices cannot have.
 func lookUpIn(indices arrow.Array, table, dst []byte) bool {
 	switch indices.DataType().ID() {
 	case arrow.INT8:
@@ -74,8 +72,7 @@ func lookUpIn(indices arrow.Array, table, dst []byte) bool {
 	return true
 }
 
-// lookUp gives rows the bits of their indices. An index under a null may be any
-// number.
+// lookUp copies to each row the bit of its index. An index under a null may be any number.
 func lookUp[T integer](indices []T, table, dst []byte) {
 	if allZero(table) {
 		clear(dst)
@@ -92,7 +89,7 @@ func lookUp[T integer](indices []T, table, dst []byte) {
 	}
 }
 
-// runs asks once for every run.
+// runs evaluates a leaf once for every run.
 func (e *evaluator) runs(n *Node, a *array.RunEndEncoded, dst []byte, rows int) error {
 	first, count := a.GetPhysicalOffset(), 0
 	if rows > 0 {
@@ -120,7 +117,7 @@ func (e *evaluator) runs(n *Node, a *array.RunEndEncoded, dst []byte, rows int) 
 	return nil
 }
 
-// spread sets the bits of runs whose bit is set.
+// spread sets the bits of all rows of the runs whose bit is set in table.
 func spread[T int16 | int32 | int64](ends []T, table, dst []byte, off, rows int) {
 	from := 0
 	for i, end := range ends {

@@ -7,47 +7,43 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// Verdict is for how many of some rows a condition is true.
+// Verdict tells for how many of some rows a condition is true.
 type Verdict uint8
 
-// The verdicts. Some is no promise: it may be none or all.
+// The verdicts. With Some, all or none are possible, too.
 const (
 	Some Verdict = iota
 	None
 	All
 )
 
-// String is the verdict in small letters.
+// String is the verdict in lower case.
 func (v Verdict) String() string { return [...]string{"some", "none", "all"}[v%3] }
 
-// Facts are what is known of a column in some rows: those of a shard, a stripe, a
-// page, a block. The zero value knows nothing; whatever is not certain stays
-// zero.
+// Facts are known facts about a column in some rows, such as those of a shard, a stripe, a page or a block. The zero value
+// states nothing. Fields that are not known for certain stay zero.
 type Facts struct {
 	NoNulls  bool // no row is null
 	NoNaNs   bool // no row is NaN; for floats only
 	NoValues bool // every row is null or NaN
 
-	// Min and Max are bounds of the values that are neither null nor NaN: none is
-	// less than Min or greater than Max. They need not be values of the column
-	// themselves, so a string that was cut short is a Min.
+	// Min and Max are bounds of the values that are neither null nor NaN. None is less than Min or greater than Max, but
+	// neither need be a value of the column: a truncated string can be Min.
 	Min, Max Limit
 
-	// MayHold tells whether a byte string may be in the column: false if a Bloom
-	// filter or dictionary knows that it is not. It is asked for single values
-	// only; nil is allowed.
+	// MayHold tells whether a byte string may be in the column. It is false if a Bloom filter or a dictionary excludes
+	// the value. Nil is allowed.
 	MayHold func(value []byte) bool
 }
 
-// Limit is a bound of the values of a column, in the form that they have in an
-// Arrow array. The zero value is no bound, as is one whose kind does not suit
-// the column.
+// Limit is a bound of the values of a column, in the form that they have in an Arrow array. The zero value is no bound,
+// nor is a limit of a kind that does not suit the column.
 type Limit struct {
 	kind limitKind
-	n    Int256 // the lowest word for those of up to 64 bits
+	n    valueset.Int256 // for up to 64 bits, the lowest word
 	b    []byte
 }
 
@@ -62,19 +58,18 @@ const (
 	limitDecimal
 )
 
-// IntLimit is a bound of signed integers, dates, times, and of coefficients of
-// decimals.
-func IntLimit(v int64) Limit { return Limit{kind: limitInt, n: Int256{uint64(v)}} }
+// IntLimit is a bound of signed integers, dates, times, and coefficients of decimals.
+func IntLimit(v int64) Limit { return Limit{kind: limitInt, n: valueset.Int256{uint64(v)}} }
 
 // UintLimit is a bound of unsigned integers.
-func UintLimit(v uint64) Limit { return Limit{kind: limitUint, n: Int256{v}} }
+func UintLimit(v uint64) Limit { return Limit{kind: limitUint, n: valueset.Int256{v}} }
 
-// FloatLimit is a bound of floats. NaN is none.
+// FloatLimit is a bound of floats. NaN is no bound.
 func FloatLimit(v float64) Limit {
 	if math.IsNaN(v) {
 		return Limit{}
 	}
-	return Limit{kind: limitFloat, n: Int256{math.Float64bits(v)}}
+	return Limit{kind: limitFloat, n: valueset.Int256{math.Float64bits(v)}}
 }
 
 // BytesLimit is a bound of strings and byte strings. It keeps v.
@@ -89,7 +84,7 @@ func Decimal128Limit(hi int64, lo uint64) Limit {
 }
 
 // Decimal256Limit is a bound of coefficients of decimals.
-func Decimal256Limit(v Int256) Limit { return Limit{kind: limitDecimal, n: v} }
+func Decimal256Limit(v valueset.Int256) Limit { return Limit{kind: limitDecimal, n: v} }
 
 // IsKnown tells whether there is a bound.
 func (l Limit) IsKnown() bool { return l.kind != noLimit }
@@ -97,16 +92,15 @@ func (l Limit) IsKnown() bool { return l.kind != noLimit }
 func (l Limit) int() (int64, bool)     { return int64(l.n[0]), l.kind == limitInt }
 func (l Limit) uint() (uint64, bool)   { return l.n[0], l.kind == limitUint }
 func (l Limit) float() (float64, bool) { return math.Float64frombits(l.n[0]), l.kind == limitFloat }
-func (l Limit) decimal() (Int256, bool) {
+func (l Limit) decimal() (valueset.Int256, bool) {
 	if l.kind == limitInt {
-		return int256(int64(l.n[0])), true
+		return wide([2]uint64{l.n[0], uint64(int64(l.n[0]) >> 63)}), true
 	}
 	return l.n, l.kind == limitDecimal
 }
 
-// Prune tells what is known without looking at rows: facts are of the columns of
-// [Bound.Columns], in the same order. Columns without facts may be left out at
-// the end.
+// Prune tells by facts alone for how many rows the expression is true. facts are those of the columns of [Bound.Columns],
+// in the same order; columns at the end may be left out.
 func (b *Bound) Prune(facts []Facts) Verdict { return b.root.Prune(facts) }
 
 // Prune is [Bound.Prune] for a part of the expression.
@@ -149,13 +143,7 @@ func factsOf(facts []Facts, column int) *Facts {
 }
 
 // mayBeNaN tells whether a row of the column may be NaN.
-func (n *Node) mayBeNaN(f *Facts) bool {
-	switch n.dt.ID() {
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		return !f.NoNaNs
-	}
-	return false
-}
+func (n *Node) mayBeNaN(f *Facts) bool { return n.domain.HasNaN() && !f.NoNaNs }
 
 func (n *Node) allNull(f *Facts) bool { return f.NoValues && !n.mayBeNaN(f) }
 
@@ -172,7 +160,7 @@ func (n *Node) pruneLeaf(f *Facts) Verdict {
 		return Some
 	}
 	nan := n.mayBeNaN(f)
-	floats, _ := n.Test.(Floats)
+	floats, _ := n.Test.(valueset.Floats)
 	some, all := !f.NoValues, true
 	if !f.NoValues {
 		some, all = limited(n.Test, f)
@@ -186,42 +174,41 @@ func (n *Node) pruneLeaf(f *Facts) Verdict {
 	return Some
 }
 
-// limited tells whether some value between the bounds may meet a test, and
-// whether all do.
+// limited tells whether some value between the bounds may meet a test, and whether all values there do.
 func limited(test Test, f *Facts) (some, all bool) {
 	switch t := test.(type) {
-	case Bools:
+	case valueset.Bools:
 		lo, okLo := f.Min.int()
 		hi, okHi := f.Max.int()
 		onlyTrue, onlyFalse := okLo && lo > 0, okHi && hi < 1
 		some = t.False && !onlyTrue || t.True && !onlyFalse
 		return some, t.False && onlyFalse || t.True && onlyTrue
-	case Ints:
+	case valueset.Ints:
 		lo, okLo := f.Min.int()
 		hi, okHi := f.Max.int()
 		return overlap(t, lo, hi, okLo, okHi, cmp.Compare)
-	case Uints:
+	case valueset.Uints:
 		lo, okLo := f.Min.uint()
 		hi, okHi := f.Max.uint()
 		return overlap(t, lo, hi, okLo, okHi, cmp.Compare)
-	case Floats:
+	case valueset.Floats:
 		lo, okLo := f.Min.float()
 		hi, okHi := f.Max.float()
 		return overlap(t.Intervals, lo, hi, okLo, okHi, cmp.Compare)
-	case Decimals:
+	case valueset.Decimals:
 		lo, okLo := f.Min.decimal()
 		hi, okHi := f.Max.decimal()
-		return overlap(t, lo, hi, okLo, okHi, Int256.cmp)
-	case Bytes:
-		return t.limited(f)
+		return overlap(t, lo, hi, okLo, okHi, valueset.Int256.Compare)
+	case valueset.Bytes:
+		return limitedBytes(t, f)
 	case *Text:
 		return t.limited(f)
 	}
 	return true, false
 }
 
-// overlap compares intervals with the values from lo to hi, as far as these are known.
-func overlap[T any](intervals []Interval[T], lo, hi T, okLo, okHi bool, compare func(a, b T) int) (some, all bool) {
+// overlap is limited for intervals. Each bound may be unknown.
+func overlap[T any](intervals []valueset.Interval[T], lo, hi T, okLo, okHi bool, compare func(a, b T) int) (some, all bool) {
 	i := 0
 	if okLo { // the first interval that does not end below lo
 		i = sort.Search(len(intervals), func(i int) bool { return compare(intervals[i].Hi, lo) >= 0 })
@@ -234,7 +221,8 @@ func overlap[T any](intervals []Interval[T], lo, hi T, okLo, okHi bool, compare 
 	return some, all
 }
 
-func (t Bytes) limited(f *Facts) (some, all bool) {
+// limitedBytes is limited for ranges of byte strings.
+func limitedBytes(t valueset.Bytes, f *Facts) (some, all bool) {
 	okLo, okHi := f.Min.kind == limitBytes, f.Max.kind == limitBytes
 	i := 0
 	if okLo { // the first range that does not end below Min
@@ -254,8 +242,7 @@ func (t Bytes) limited(f *Facts) (some, all bool) {
 
 func (t *Text) limited(f *Facts) (some, all bool) {
 	if len(t.Prefix) > 0 {
-		next := successor(string(t.Prefix))
-		some, _ := Bytes{{Lo: t.Prefix, Hi: []byte(next.s), NoHi: next.end}}.limited(f)
+		some, _ := limitedBytes(valueset.Bytes{valueset.WithPrefix(t.Prefix)}, f)
 		if !some {
 			return t.Not, t.Not
 		}
@@ -263,7 +250,7 @@ func (t *Text) limited(f *Facts) (some, all bool) {
 	return true, false
 }
 
-// Columns are the columns that a node looks at, in ascending order.
+// Columns are the indices of the columns that a node looks at, in ascending order.
 func (n *Node) Columns() []int {
 	var out []int
 	var visit func(n *Node)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
 // rowFilter finds the rows of a task that a filter is true for. The columns of the filter
@@ -173,7 +174,7 @@ func (r *rowFilter) blockwise(n *predicate.Node, set rowset.Set) bool {
 	switch t := n.Test.(type) {
 	case *predicate.Text:
 		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
-	case predicate.Bytes:
+	case valueset.Bytes:
 		_, ok := t.Constants()
 		return ok
 	}
@@ -187,7 +188,7 @@ func required(t predicate.Test) [][]byte {
 		if !t.Not {
 			return append(slices.Clip(t.Parts), t.Prefix)
 		}
-	case predicate.Bytes:
+	case valueset.Bytes:
 		if len(t) == 1 {
 			if prefix, ok := t[0].Prefix(); ok {
 				return [][]byte{prefix}
@@ -218,8 +219,8 @@ func (r *rowFilter) numbers(n *predicate.Node, set rowset.Set) bool {
 		return false
 	}
 	switch t := n.Test.(type) {
-	case predicate.Ints, predicate.Decimals, predicate.Uints:
-	case predicate.Floats:
+	case valueset.Ints, valueset.Decimals, valueset.Uints:
+	case valueset.Floats:
 		if t.NaN {
 			return false
 		}

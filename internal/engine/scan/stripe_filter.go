@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -328,11 +329,11 @@ func (f *stripeFilter) rank(n *predicate.Node) int {
 // leafRank is how much a leaf costs, compared with others.
 func leafRank(n *predicate.Node) int {
 	switch n.Test.(type) {
-	case predicate.Nulls, predicate.Bools, predicate.Ints, predicate.Uints, predicate.Floats:
+	case predicate.Nulls, valueset.Bools, valueset.Ints, valueset.Uints, valueset.Floats:
 		return 0
-	case predicate.Decimals:
+	case valueset.Decimals:
 		return 1
-	case predicate.Bytes:
+	case valueset.Bytes:
 		return 2
 	case *predicate.Text:
 		return 4

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/read"
@@ -69,13 +70,13 @@ func (c column) Repeat(ctx context.Context, entry int, n int64, o *scan.ReadOpti
 func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *scan.ReadOptions) (rowset.Set, bool, error) {
 	var wanted read.Numbers
 	switch t := test.(type) {
-	case predicate.Ints:
+	case valueset.Ints:
 		wanted.Ints = intervals(t)
-	case predicate.Decimals:
+	case valueset.Decimals:
 		wanted.Ints = intervals(t.Int64())
-	case predicate.Uints:
+	case valueset.Uints:
 		wanted.Uints = intervals(t)
-	case predicate.Floats:
+	case valueset.Floats:
 		wanted.Floats = intervals(t.Intervals)
 	default:
 		return rowset.Set{}, false, nil
@@ -83,7 +84,7 @@ func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate
 	return c.with(o).SelectNumbers(ctx, rows, wanted)
 }
 
-func intervals[T numeric.Value](in []predicate.Interval[T]) []numeric.Interval[T] {
+func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T] {
 	out := make([]numeric.Interval[T], len(in))
 	for i, v := range in {
 		out[i] = numeric.Interval[T]{Low: v.Lo, High: v.Hi}

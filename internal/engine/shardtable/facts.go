@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/stripe/read"
@@ -137,7 +138,7 @@ func limitsOf(arr arrow.Array) func(i int) predicate.Limit {
 			return predicate.Decimal128Limit(v.HighBits(), v.LowBits())
 		}, same)
 	case *array.Decimal256:
-		return limits(a, func(i int) predicate.Limit { return predicate.Decimal256Limit(predicate.Int256(a.Value(i).Array())) }, same)
+		return limits(a, func(i int) predicate.Limit { return predicate.Decimal256Limit(valueset.Int256(a.Value(i).Array())) }, same)
 	}
 	return nil
 }

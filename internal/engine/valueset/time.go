@@ -1,18 +1,17 @@
-package predicate
+package valueset
 
 import (
 	"fmt"
-	"github.com/amudai/amudai-go/internal/engine/ast"
 	"math/big"
 	"strings"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// placeTime converts a string to the column's unit; between two ticks of it the
-// place is between two values.
-func (d *domain) placeTime(l ast.Literal) (place, error) {
+// placeTime is the place of a time in a string. A time between two ticks of the domain's unit lies between two values.
+func (d *Domain) placeTime(l ast.Literal) (place, error) {
 	if l.Kind != ast.LitString {
 		return place{}, d.mismatch(l, map[family]string{famInstant: "a date: '2001-12-31' or '2001-12-31 23:59:59'",
 			famClock: "a time of day: '23:59:59'", famDuration: "a duration: '1h30m'"}[d.family])
@@ -39,8 +38,8 @@ func (d *domain) placeTime(l ast.Literal) (place, error) {
 	return d.placeRat(nanos.Quo(nanos, new(big.Rat).SetInt64(d.unit))), nil
 }
 
-// parseInstant reads a date, with or without a time of day, in nanoseconds since
-// 1970. Without a zone of its own it is in the column's, or else in UTC.
+// parseInstant reads a date, with or without a time of day, as nanoseconds since 1970. A string without a time zone is in
+// that of the column, or else in UTC.
 func parseInstant(s, zone string) (*big.Rat, error) {
 	t, err := text.ParseInstant([]byte(s), text.Lenient)
 	switch err {

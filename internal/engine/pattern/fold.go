@@ -1,4 +1,4 @@
-package predicate
+package pattern
 
 import (
 	"encoding/binary"
@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendFolded appends s with every character replaced by the least of those
-// that differ from it in case only, by Unicode's simple case folding: "ſtraße"
-// and "STRAßE" become "STRAßE". Bytes that are no UTF-8 stay. It never gets
-// longer: a lesser character takes no more bytes.
+// appendFolded appends s with every character replaced by the least character that differs from it only in case, by
+// Unicode's simple case folding: "ſtraße" and "STRAßE" both become "STRAßE". Bytes that are not UTF-8 stay. The text never
+// becomes longer, because a lesser character takes no more bytes.
 func appendFolded(dst, s []byte) []byte {
 	dst = slices.Grow(dst, len(s))
 	out, n := dst[len(dst):cap(dst)], 0
@@ -32,7 +31,7 @@ func appendFolded(dst, s []byte) []byte {
 			out[n] = s[i]
 			n++
 		} else {
-			n += utf8.EncodeRune(out[n:], folded1(r))
+			n += utf8.EncodeRune(out[n:], foldRune(r))
 		}
 		i += k
 	}
@@ -41,14 +40,14 @@ func appendFolded(dst, s []byte) []byte {
 
 const ones = 0x0101010101010101
 
-// upper8 folds 8 bytes of ASCII: a byte is a letter to change if adding what is
-// missing from 'a' to 128 sets its top bit, and from behind 'z' does not.
+// upper8 folds 8 bytes of ASCII. A byte is a lower-case letter if adding 128-'a' sets its top bit, and adding 128-('z'+1)
+// does not.
 func upper8(w uint64) uint64 {
 	letters := (w + (0x80-'a')*ones) &^ (w + (0x80-'z'-1)*ones) & (0x80 * ones)
 	return w - letters>>2
 }
 
-// upper folds ASCII, of whose letters the upper-case ones are the least.
+// upper folds ASCII. Upper-case letters come before lower-case ones.
 var upper = func() (t [utf8.RuneSelf]byte) {
 	for c := range t {
 		t[c] = byte(c)
@@ -59,8 +58,8 @@ var upper = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// folded1 is the least character that differs from r in case only.
-func folded1(r rune) rune {
+// foldRune is the least character that differs from r only in case.
+func foldRune(r rune) rune {
 	least := r
 	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
 		least = min(least, c)

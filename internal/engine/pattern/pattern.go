@@ -1,0 +1,121 @@
+// Package pattern matches byte strings with patterns: a text that a value equals, begins with, ends with or contains, a
+// pattern of LIKE, or a regular expression. Each can ignore case.
+//
+// A [Pattern] also says which byte strings every match must have, so that callers can exclude values, blocks and whole
+// stripes without matching.
+package pattern
+
+import "regexp"
+
+// Pattern matches byte strings. It does not change, and may be used by many goroutines.
+type Pattern struct {
+	// Prefix is a byte string that every match begins with; empty if none is known.
+	Prefix []byte
+	// Parts are byte strings that every match contains.
+	Parts [][]byte
+
+	segments segments       // if regex is nil
+	regex    *regexp.Regexp // to be searched for
+	fold     bool           // values are folded before they are compared with segments
+}
+
+// Equal matches a text.
+func Equal(text string, fold bool) *Pattern { return anchored(text, true, true, fold) }
+
+// StartsWith matches values that begin with a text.
+func StartsWith(text string, fold bool) *Pattern { return anchored(text, true, false, fold) }
+
+// EndsWith matches values that end with a text.
+func EndsWith(text string, fold bool) *Pattern { return anchored(text, false, true, fold) }
+
+// Contains matches values that contain a text.
+func Contains(text string, fold bool) *Pattern { return anchored(text, false, false, fold) }
+
+// anchored matches a text at the start of values, at their end, at both or anywhere.
+func anchored(text string, start, end, fold bool) *Pattern {
+	s := segments{start: start, end: end}
+	if text != "" {
+		s.list = []segment{{{text: foldIf(fold, text)}}}
+	} else if !start || !end {
+		s = segments{} // any value
+	}
+	return fromSegments(s, fold)
+}
+
+// Like matches as LIKE does: % stands for any bytes, _ for one character, and a backslash takes the meaning from the byte
+// that follows it. The pattern is matched against whole values.
+func Like(text string, fold bool) *Pattern {
+	return fromSegments(parseLike(string(foldIf(fold, text))), fold)
+}
+
+func foldIf(fold bool, text string) []byte {
+	if fold {
+		return appendFolded(nil, []byte(text))
+	}
+	return []byte(text)
+}
+
+// fromSegments finds Prefix and Parts. A pattern that ignores case has none.
+func fromSegments(s segments, fold bool) *Pattern {
+	p := &Pattern{segments: s, fold: fold}
+	if fold {
+		return p
+	}
+	for i, seg := range s.list {
+		for k, part := range seg {
+			if len(part.text) == 0 {
+				continue
+			}
+			if i == 0 && k == 0 && s.start {
+				p.Prefix = part.text
+			}
+			p.Parts = append(p.Parts, part.text)
+		}
+	}
+	return p
+}
+
+// Match tells whether a value matches. scratch is memory for it to use, which it may make larger; nil is allowed.
+func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
+	if p.regex != nil {
+		return p.regex.Match(value)
+	}
+	if p.fold {
+		var own []byte
+		if scratch == nil {
+			scratch = &own
+		}
+		*scratch = appendFolded((*scratch)[:0], value)
+		value = *scratch
+	}
+	return p.segments.match(value)
+}
+
+// Any tells that every value matches.
+func (p *Pattern) Any() bool {
+	return p.regex == nil && len(p.segments.list) == 0 && !(p.segments.start && p.segments.end)
+}
+
+// Constant is the only value that matches, if there is only one.
+func (p *Pattern) Constant() (value string, ok bool) {
+	if s := &p.segments; p.regex == nil && !p.fold && s.start && s.end && len(s.list) == 0 {
+		return "", true
+	}
+	return p.literal(true, true)
+}
+
+// PrefixOnly is a text that exactly the matches begin with, if there is one.
+func (p *Pattern) PrefixOnly() (prefix string, ok bool) { return p.literal(true, false) }
+
+// PartOnly is a text that exactly the matches contain, if there is one.
+func (p *Pattern) PartOnly() (part string, ok bool) { return p.literal(false, false) }
+
+// literal is the text of a pattern that is nothing but a text with these anchors.
+func (p *Pattern) literal(start, end bool) (text string, ok bool) {
+	s := &p.segments
+	if p.regex != nil || p.fold || s.start != start || s.end != end || len(s.list) != 1 {
+		return "", false
+	}
+	b, ok := s.list[0].literal()
+	return string(b), ok
+}

@@ -1,0 +1,96 @@
+package pattern
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+)
+
+// Regexp matches values in which a regular expression is found, in the syntax of package regexp. One that asks only for a
+// text becomes a pattern without a regular expression.
+func Regexp(expr string, fold bool) (*Pattern, error) {
+	if fold {
+		expr = "(?i:" + expr + ")"
+	}
+	re, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("regular expression: %w", err)
+	}
+	re = re.Simplify()
+	if s, ok := textOnly(re); ok {
+		return fromSegments(s, false), nil
+	}
+	p := &Pattern{}
+	if p.regex, err = regexp.Compile(expr); err != nil {
+		return nil, fmt.Errorf("regular expression: %w", err)
+	}
+	p.findRequired(re)
+	return p, nil
+}
+
+// textOnly turns a regular expression that asks for one text, at an end or anywhere, into segments.
+func textOnly(re *syntax.Regexp) (segments, bool) {
+	s := segments{}
+	for i, item := range concatenated(re) {
+		switch {
+		case item.Op == syntax.OpBeginText && i == 0:
+			s.start = true
+		case s.end || s.start && item.Op == syntax.OpBeginText:
+			return s, false
+		case item.Op == syntax.OpEndText:
+			s.end = true
+		case item.Op == syntax.OpEmptyMatch:
+		default:
+			text, ok := literalText(item)
+			if !ok || len(s.list) > 0 {
+				return s, false
+			}
+			s.list = []segment{{{text: []byte(text)}}}
+		}
+	}
+	if len(s.list) == 0 {
+		s.start = s.start && s.end // every value matches ^ alone
+	}
+	return s, true
+}
+
+// concatenated are the parts of a regular expression that must follow each other.
+func concatenated(re *syntax.Regexp) []*syntax.Regexp {
+	if re.Op == syntax.OpConcat {
+		return re.Sub
+	}
+	return []*syntax.Regexp{re}
+}
+
+// literalText is the text that a part of a regular expression stands for. The character U+FFFD would also match bytes that
+// are not UTF-8.
+func literalText(re *syntax.Regexp) (string, bool) {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	if re.Op != syntax.OpLiteral || re.Flags&syntax.FoldCase != 0 {
+		return "", false
+	}
+	text := string(re.Rune)
+	return text, !strings.ContainsRune(text, utf8.RuneError)
+}
+
+// findRequired finds the texts that every match of a regular expression contains.
+func (p *Pattern) findRequired(re *syntax.Regexp) {
+	items := concatenated(re)
+	for i, item := range items {
+		if item.Op == syntax.OpPlus {
+			item = item.Sub[0]
+		}
+		text, ok := literalText(item)
+		if !ok {
+			continue
+		}
+		if i == 1 && items[0].Op == syntax.OpBeginText {
+			p.Prefix = []byte(text)
+		}
+		p.Parts = append(p.Parts, []byte(text))
+	}
+}
