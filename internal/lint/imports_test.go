@@ -38,6 +38,8 @@ var rows = [][]string{
 	{"internal/format/schema", "internal/format/arrowmap"},
 	{"internal/format/container"},
 	{"storage"},
+	{"rntuple/internal/envelope"},
+	{"rntuple/internal/column"},
 	{"gen"},
 	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
 }
@@ -68,6 +70,8 @@ var forbidden = []struct {
 	{"sbbf", []string{own("storage"), arrow}, "bytes in, bytes out"},
 	{"internal/format/hll", []string{own("storage"), arrow}, "bytes in, bytes out"},
 	{"internal/format/stats", []string{own("storage"), arrow}, "bytes in, bytes out"},
+	{"rntuple/internal/envelope", []string{arrow, own("storage"), "os", "net"}, "metadata: bytes in, bytes out"},
+	{"rntuple/internal/column", []string{arrow, own("storage"), "os", "net"}, "pages: bytes in, bytes out"},
 	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches"},
 }
 

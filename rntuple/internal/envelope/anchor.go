@@ -1,0 +1,156 @@
+package envelope
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// The classes of the keys that hold an anchor.
+const (
+	AnchorClass      = "ROOT::RNTuple"
+	EarlyAnchorClass = "ROOT::Experimental::RNTuple" // before format 1.0
+)
+
+// Anchor is where the reading of an ntuple begins. All its numbers are big-endian on disk:
+//
+//	0   u32    0x40000000 | number of bytes from 4 on, without the checksum
+//	4   u16    class version, 2
+//	6   4×u16  epoch, major, minor, patch
+//	14  3×u64  header: offset, size, uncompressed length
+//	38  3×u64  footer
+//	62  u64    maximum size of a key
+//	70  …      what newer versions add
+//	    u64    XXH3 of all from 6 on
+type Anchor struct {
+	ClassVersion uint16
+	Format       Format
+	Version      Version
+	Header       Link
+	Footer       Link
+	MaxKeySize   uint64 // longer blobs are in several keys; 0: none are
+}
+
+const (
+	countFlag    = 0x4000_0000
+	anchorFields = 6  // offset of the epoch
+	anchorEnd    = 70 // of what is known
+	anchorClass  = 2
+
+	// AnchorSize is the length in bytes of an anchor of format 1.0.
+	AnchorSize = anchorEnd + checksumSize
+)
+
+// ParseAnchor reads an anchor, the uncompressed payload of a key of the given class. Formats that cannot be read at all
+// are errors that name them.
+func ParseAnchor(payload []byte, class string) (Anchor, error) {
+	a, err := parseAnchor(payload, class)
+	return a, fault.In(err, "anchor", -1)
+}
+
+func parseAnchor(b []byte, class string) (a Anchor, err error) {
+	if len(b) < earlyAnchorSize {
+		return a, fault.Corruptf("anchor of %d bytes", len(b))
+	}
+	count := binary.BigEndian.Uint32(b)
+	if count&countFlag == 0 {
+		return a, fault.Corruptf("byte count %#x without its flag", count)
+	}
+	end := int64(count&^countFlag) + 4
+	a.ClassVersion = binary.BigEndian.Uint16(b[4:])
+	switch class {
+	case AnchorClass:
+		if a.ClassVersion < anchorClass {
+			return a, fault.Unsupportedf("class version %d of %s", a.ClassVersion, class)
+		}
+		return a, a.parse(b, end, end+checksumSize, AnchorSize)
+	case EarlyAnchorClass:
+		return a, a.parseEarly(b, end)
+	}
+	return a, fault.Unsupportedf("class %q is none of an RNTuple", class)
+}
+
+// parse reads an anchor of 64-bit numbers, whose fields end at end, and whose last bytes are the checksum.
+func (a *Anchor) parse(b []byte, end, size int64, smallest int) error {
+	if size != int64(len(b)) || size < int64(smallest) {
+		return fault.Corruptf("byte count says that the anchor has %d bytes, it has %d", size, len(b))
+	}
+	fields := b[anchorFields : size-checksumSize]
+	if found := binary.BigEndian.Uint64(b[size-checksumSize:]); found != xxh3.Hash(fields) {
+		return fault.In(fault.Checksumf("XXH3 differs"), "", size-checksumSize)
+	}
+	u16 := func(at int) uint16 { return binary.BigEndian.Uint16(b[at:]) }
+	u64 := func(at int) uint64 { return binary.BigEndian.Uint64(b[at:]) }
+	a.Version = Version{u16(6), u16(8), u16(10), u16(12)}
+	a.Header = Link{Length: u64(30), Locator: Locator{Offset: u64(14), Size: u64(22)}}
+	a.Footer = Link{Length: u64(54), Locator: Locator{Offset: u64(38), Size: u64(46)}}
+	if end >= anchorEnd && smallest == AnchorSize {
+		a.MaxKeySize = u64(62)
+	}
+	return a.checkVersion()
+}
+
+func (a *Anchor) checkVersion() error {
+	switch {
+	case a.Format == V1 && a.Version.Epoch == 1:
+		return nil
+	case a.Format == V02 && a.Version == (Version{0, 2, 0, 0}):
+		return nil
+	case a.Version.Epoch == 0:
+		return fault.Unsupportedf("RNTuple format %v (class version %d), of a pre-release of ROOT", a.Version, a.ClassVersion)
+	}
+	return fault.Unsupportedf("RNTuple format %v: epoch %d is not known", a.Version, a.Version.Epoch)
+}
+
+// AppendAnchor appends an anchor of format 1.0 with its checksum.
+func AppendAnchor(dst []byte, a Anchor) []byte {
+	start := len(dst)
+	dst = binary.BigEndian.AppendUint32(dst, countFlag|(anchorEnd-4))
+	dst = binary.BigEndian.AppendUint16(dst, anchorClass)
+	for _, v := range []uint16{a.Version.Epoch, a.Version.Major, a.Version.Minor, a.Version.Patch} {
+		dst = binary.BigEndian.AppendUint16(dst, v)
+	}
+	for _, l := range []Link{a.Header, a.Footer} {
+		dst = binary.BigEndian.AppendUint64(dst, l.Offset)
+		dst = binary.BigEndian.AppendUint64(dst, l.Size)
+		dst = binary.BigEndian.AppendUint64(dst, l.Length)
+	}
+	dst = binary.BigEndian.AppendUint64(dst, a.MaxKeySize)
+	return binary.BigEndian.AppendUint64(dst, xxh3.Hash(dst[start+anchorFields:]))
+}
+
+// Check tells whether header and footer can lie in a file of that size, and have lengths that their sizes allow.
+func (a Anchor) Check(fileSize int64) error {
+	for _, e := range []struct {
+		kind Kind
+		link Link
+	}{{KindHeader, a.Header}, {KindFooter, a.Footer}} {
+		if err := e.link.Check(fileSize); err != nil {
+			return fault.In(fault.In(err, e.kind.String(), -1), "anchor", -1)
+		}
+	}
+	if a.Header.Offset == a.Footer.Offset {
+		return fault.In(fault.Corruptf("header and footer both at %d", a.Header.Offset), "anchor", -1)
+	}
+	return nil
+}
+
+// Check tells whether the envelope can lie in a file of that size, and can have its length: compression makes no
+// chunk of less than 10 bytes out of 16 MiB.
+func (l Link) Check(fileSize int64) error {
+	if err := l.Locator.Check(fileSize); err != nil {
+		return err
+	}
+	const chunk, smallest = 1<<24 - 1, 10
+	most := uint64(math.MaxInt64)
+	if chunks := l.Size / smallest; chunks < most/chunk {
+		most = chunks * chunk
+	}
+	if l.Length < earlyEnvelope || l.Length < l.Size || l.Length > max(most, l.Size) {
+		return fault.Corruptf("envelope of %d bytes, stored in %d", l.Length, l.Size)
+	}
+	return nil
+}

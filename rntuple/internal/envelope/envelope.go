@@ -1,0 +1,122 @@
+// Package envelope reads and writes the metadata of an RNTuple: the anchor, and the envelopes it leads to. The header
+// has the schema, the footer what was added to it and the groups of clusters, and a page list per group says where
+// pages lie. Each comes as the bytes of an uncompressed envelope; where those lie in a file is not known here.
+//
+// Format 1.0 is read and written, and 0.2.0.0 is read into the same types; of what is older, the schema and the
+// number of entries are listed. Everything read is checked: its checksum, that it stays within its frame, and that
+// references lead somewhere. No memory is taken for a count before the bytes that it counts are known to be there.
+package envelope
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Kind is the type of an envelope.
+type Kind uint16
+
+// The kinds of envelopes.
+const (
+	KindHeader   Kind = 1
+	KindFooter   Kind = 2
+	KindPageList Kind = 3
+)
+
+// String names the kind.
+func (k Kind) String() string {
+	switch k {
+	case KindHeader:
+		return "header"
+	case KindFooter:
+		return "footer"
+	case KindPageList:
+		return "page list"
+	}
+	return "envelope"
+}
+
+const (
+	envelopeHead = 8
+	checksumSize = 8
+)
+
+// MinLength is the length of the shortest envelope in bytes.
+const MinLength = envelopeHead + checksumSize
+
+// open checks the frame of an envelope and gives a reader of its content.
+//
+//	u64  kind in the low 16 bits, length of the whole envelope in the others
+//	…    content
+//	u64  XXH3 of all before
+func open(env []byte, kind Kind, format Format) (*wire, error) {
+	if len(env) < MinLength {
+		return nil, fault.In(fault.Corruptf("envelope of %d bytes", len(env)), kind.String(), 0)
+	}
+	word := binary.LittleEndian.Uint64(env)
+	if length := word >> 16; length != uint64(len(env)) {
+		return nil, fault.In(fault.Corruptf("envelope says it has %d bytes, not %d", length, len(env)), kind.String(), 0)
+	}
+	if Kind(word) != kind {
+		return nil, fault.In(fault.Corruptf("envelope of type %d instead of %d", uint16(word), kind), kind.String(), 0)
+	}
+	if Checksum(env) != xxh3.Hash(env[:len(env)-checksumSize]) {
+		return nil, fault.In(fault.Checksumf("XXH3 differs"), kind.String(), int64(len(env)-checksumSize))
+	}
+	w := newReader(env, format)
+	w.pos, w.end = envelopeHead, len(env)-checksumSize
+	return w, nil
+}
+
+// Checksum is the one that stands at the end of an envelope of at least [MinLength] bytes.
+func Checksum(env []byte) uint64 {
+	return binary.LittleEndian.Uint64(env[len(env)-checksumSize:])
+}
+
+// begin starts to append an envelope to dst.
+func begin(dst []byte) *wire {
+	w := newWriter(dst)
+	w.buf = append(w.buf, make([]byte, envelopeHead)...)
+	return w
+}
+
+// finish completes the envelope that is being written.
+func (w *wire) finish(kind Kind) ([]byte, error) {
+	length := uint64(len(w.buf) - w.base + checksumSize)
+	if length > math.MaxUint64>>16 {
+		w.fail(fault.Limitf("envelope of %d bytes", length))
+	}
+	if w.err != nil {
+		return w.buf[:w.base], fault.In(w.err, kind.String(), -1)
+	}
+	binary.LittleEndian.PutUint64(w.buf[w.base:], length<<16|uint64(kind))
+	return binary.LittleEndian.AppendUint64(w.buf, xxh3.Hash(w.buf[w.base:])), nil
+}
+
+// featureFlags are words of 64 bits, of which the highest says that another follows. This version knows no feature.
+func (w *wire) featureFlags() {
+	for word := 0; w.err == nil; word++ {
+		var flags uint64
+		w.u64(&flags)
+		for bit := range 63 {
+			if flags>>bit&1 != 0 && w.err == nil {
+				w.fail(fault.Unsupportedf("feature flag %d, which newer versions of the format may set", 64*word+bit))
+			}
+		}
+		if flags>>63 == 0 {
+			return
+		}
+	}
+}
+
+// headerChecksum is that of the header, which footer and page lists repeat.
+func (w *wire) headerChecksum(header uint64) {
+	found := header
+	w.u64(&found)
+	if w.err == nil && found != header {
+		w.fail(fault.Checksumf("made for a header with checksum %016x, not %016x", found, header))
+	}
+}

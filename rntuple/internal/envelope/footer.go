@@ -1,0 +1,147 @@
+package envelope
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Footer says where the page lists are, and what other ntuples hold attributes of this one. What it adds to the schema is in the [Schema].
+type Footer struct {
+	Groups     []ClusterGroup
+	Attributes []AttributeSet // nil if the list is absent, as before format 1.0.1
+}
+
+// ClusterGroup is a run of clusters whose pages one page list names.
+type ClusterGroup struct {
+	FirstEntry uint64
+	Entries    uint64
+	Clusters   uint32
+	PageList   Link
+}
+
+// AttributeSet is a linked ntuple. Its anchor, of Length bytes, is no key of its own: [ParseAnchor] reads it as one of [AnchorClass].
+type AttributeSet struct {
+	Major, Minor uint16 // version of its schema
+	Length       uint32
+	Anchor       Locator
+	Name         string
+}
+
+const (
+	minGroup     = recordHead + 20 + 8 + minLocator
+	minAttribute = recordHead + 8 + minLocator + 4
+)
+
+// ParseFooter reads and checks the footer that belongs to a schema, and adds to the schema what the footer extends it by.
+// After an error the schema must not be used.
+func ParseFooter(env []byte, s *Schema) (*Footer, error) {
+	f, err := parseFooter(env, s)
+	if err != nil {
+		return nil, fault.In(err, KindFooter.String(), -1)
+	}
+	return f, nil
+}
+
+func parseFooter(env []byte, s *Schema) (*Footer, error) {
+	w, err := open(env, KindFooter, s.Format)
+	if err != nil {
+		return nil, err
+	}
+	f := &Footer{}
+	w.featureFlags()
+	w.headerChecksum(s.Checksum)
+	w.extension(s)
+	w.groups(f)
+	if s.Format == V1 && w.left() > 0 {
+		w.attributes(f)
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	if s.counts() != s.Header {
+		if err := s.check(); err != nil {
+			return nil, err
+		}
+	}
+	return f, f.check()
+}
+
+// AppendFooter appends a footer in format 1.0, with all of the schema that is not in its header.
+func AppendFooter(dst []byte, s *Schema, f *Footer) ([]byte, error) {
+	w := begin(dst)
+	w.featureFlags()
+	w.headerChecksum(s.Checksum)
+	w.extension(s)
+	w.groups(f)
+	if f.Attributes != nil {
+		w.attributes(f)
+	}
+	return w.finish(KindFooter)
+}
+
+// extension is a record frame of what the schema has besides the header. It may be empty.
+func (w *wire) extension(s *Schema) {
+	frame := w.open()
+	if w.writing || w.left() > 0 {
+		w.description(s, s.Header, s.counts())
+	}
+	w.close(frame)
+}
+
+// groups is the list of cluster groups. In 0.2.0.0 a list of column groups stands before it, which must be empty, and
+// maybe one of user metadata behind, which is left out.
+func (w *wire) groups(f *Footer) {
+	if w.format == V02 {
+		list, n := w.openList(0, recordHead)
+		if n > 0 {
+			w.fail(fault.Unsupportedf("column groups of sharded clusters"))
+		}
+		w.close(list)
+	}
+	list(w, "cluster group", &f.Groups, 0, len(f.Groups), minGroup, (*ClusterGroup).wire)
+}
+
+func (g *ClusterGroup) wire(w *wire) {
+	w.u64(&g.FirstEntry)
+	w.u64(&g.Entries)
+	w.u32(&g.Clusters)
+	w.link(&g.PageList)
+}
+
+func (w *wire) attributes(f *Footer) {
+	list(w, "attribute set", &f.Attributes, 0, len(f.Attributes), minAttribute, (*AttributeSet).wire)
+	if f.Attributes == nil {
+		f.Attributes = []AttributeSet{}
+	}
+}
+
+func (a *AttributeSet) wire(w *wire) {
+	w.u16(&a.Major)
+	w.u16(&a.Minor)
+	w.u32(&a.Length)
+	w.locator(&a.Anchor)
+	w.str(&a.Name)
+}
+
+// Entries is the number of entries of the ntuple.
+func (f *Footer) Entries() uint64 {
+	entries := uint64(0)
+	for _, g := range f.Groups {
+		entries = max(entries, g.FirstEntry+g.Entries)
+	}
+	return entries
+}
+
+// check tells whether the groups follow each other without gaps.
+func (f *Footer) check() error {
+	next := uint64(0)
+	for i, g := range f.Groups {
+		if g.FirstEntry != next || g.Entries > math.MaxInt64-next {
+			return fault.In(fault.Corruptf("entries from %d, %d of them, where %d is next", g.FirstEntry, g.Entries, next), fmt.Sprintf("cluster group %d", i), -1)
+		}
+		next += g.Entries
+	}
+	return nil
+}
