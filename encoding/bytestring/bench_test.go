@@ -85,31 +85,6 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkGather writes the values that codes stand for back to back.
-func BenchmarkGather(b *testing.B) {
-	for name, entries := range map[string]int{"airports": 300, "words": 20_000} {
-		b.Run(name, func(b *testing.B) {
-			t := NewTable(makeValues(entries, func(i int) []byte { return fmt.Appendf(nil, "%03X", i) }))
-			rnd := rand.New(rand.NewPCG(3, 4))
-			codes, ends := make([]uint32, 64<<10), make([]int32, 64<<10)
-			for i := range codes {
-				codes[i] = uint32(rnd.IntN(entries))
-			}
-			dst := make([]byte, t.Bound(len(codes)))
-			n, err := Gather(t, dst, ends, 0, codes)
-			if err != nil {
-				b.Fatal(err)
-			}
-			microbench.Output(b, n)
-			for b.Loop() {
-				if _, err := Gather(t, dst, ends, 0, codes); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkOffsets brings offsets as they are stored to their final form.
 func BenchmarkOffsets(b *testing.B) {
 	stored := make([]uint64, 8<<10)

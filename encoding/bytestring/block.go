@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/presence"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
 // Block is a parsed block. It refers to the block's bytes and to the memory of
@@ -93,7 +94,7 @@ func (b *Block) parse(tree []byte, limit int64) error {
 }
 
 // Code is the encoding of the block's tree.
-func (b *Block) Code() encoding.Code { return b.row.code }
+func (b *Block) Code() encoding.Code { return b.row.Code }
 
 // Len is the number of values, nulls included.
 func (b *Block) Len() int { return b.n }
@@ -122,7 +123,7 @@ func (b *Block) present() bitmap.Bits {
 	if b.nulls == 0 {
 		return bitmap.All(b.n)
 	}
-	bits := grown(&b.s.bits, (b.n+7)/8)
+	bits := scratch.Slice(&b.s.bits, (b.n+7)/8)
 	b.Validity(bits, 0)
 	return bitmap.Bits{Data: bits, Len: b.n}
 }
@@ -172,7 +173,7 @@ func decode[O int32 | int64](b *Block, from, to, size int, dst []byte, offsets [
 		values = (*Block).unpackRange
 	}
 	if err := values(b, dst, from, to); err != nil {
-		return fault.In(err, b.row.code.String(), -1)
+		return fault.In(err, b.row.Code.String(), -1)
 	}
 	switch {
 	case b.fixed > 0 || from == to:
@@ -213,7 +214,7 @@ func (b *Block) unpackRange(dst []byte, from, to int) error {
 		const slack = 64 // room that decoders may overwrite
 		first, last := b.together(from, to)
 		n := b.RangeLen(first, last)
-		all := grown(&b.s.data, n+slack)
+		all := scratch.Slice(&b.s.data, n+slack)
 		b.have.from, b.have.to = 0, 0
 		if err := b.unpackSlots(all[:n], first, last); err != nil {
 			return err

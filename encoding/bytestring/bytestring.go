@@ -3,57 +3,26 @@
 // whose values all have the same (docs/format.md §7.5).
 //
 // The values section of such a block is one tree. It begins with the u16 code of
-// its encoding; each encoding is one file here, with its layout drawn on top,
-// and table.go of package encoding/numeric lists those of numbers. Trees of numbers (package numeric) lie inside:
+// its encoding; each encoding is one file here, with its layout drawn on top, and
+// a row of the table in row.go. Inside a tree lie trees of numbers (package numeric):
 // dictionary codes, lengths, and offsets. Offsets always are n+1 u64 that ascend
 // from 0 to the number of bytes of all values.
 //
-// A block is read in two steps. [Parse] checks it and gives a view; [Decode]
-// writes the values straight to where the caller wants them. Gathering by code,
-// which dictionary blocks and value dictionaries share, is [Table].
+// A block is read in two steps. [Parse] checks it and returns a view; [Decode]
+// writes the values straight to their final place. Package internal/encode chooses
+// the encodings of written blocks. Package vector has values in memory, and their copies by code.
 package bytestring
 
 import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Values are N byte strings. With Fixed > 0, value i is the i-th run of Fixed
-// bytes of Data, and Offsets is nil. Else it is Data[Offsets[i]:Offsets[i+1]];
-// the first offset may be other than 0. Null slots hold any filler, at best
-// nothing (or zeros, with Fixed).
-type Values struct {
-	Data    []byte
-	Offsets []int64 // N+1
-	Fixed   int     // bytes of every value, 0 if lengths vary
-	N       int     // number of values, nulls included
-}
-
-// At is value i, a view of Data.
-func (v Values) At(i int) []byte {
-	if v.Fixed > 0 {
-		return v.Data[i*v.Fixed : (i+1)*v.Fixed]
-	}
-	return v.Data[v.Offsets[i]:v.Offsets[i+1]]
-}
-
-// Slice is the values from i up to (not including) j; it shares the memory of v.
-func (v Values) Slice(i, j int) Values {
-	if v.Fixed > 0 {
-		return Values{Data: v.Data[i*v.Fixed : j*v.Fixed], Fixed: v.Fixed, N: j - i}
-	}
-	return Values{Data: v.Data, Offsets: v.Offsets[i : j+1], N: j - i}
-}
-
-// Bytes is all values back to back.
-func (v Values) Bytes() []byte {
-	if v.Fixed > 0 {
-		return v.Data[:v.N*v.Fixed]
-	}
-	return v.Data[v.Offsets[0]:v.Offsets[v.N]]
-}
+// Values are byte strings in memory, as encoders take them.
+type Values = vector.Values
 
 // DefaultMaxDecoded is the limit on a decoded block that options have by default.
 const DefaultMaxDecoded = 1 << 30

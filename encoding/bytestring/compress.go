@@ -3,9 +3,8 @@ package bytestring
 import (
 	"encoding/binary"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 )
 
 // Zstd, code 16, and LZ4, code 17: the value bytes, compressed as one.
@@ -47,52 +46,12 @@ func beginCompressed(dst []byte, code encoding.Code) []byte {
 }
 
 // endCompressed completes a tree after its compressed part.
-func (w *workspace) endCompressed(dst []byte, start int, v Values, nums *numbers) ([]byte, bool, error) {
+func endCompressed(w *encode.Workspace, dst []byte, start int, v Values, nums *encode.Numbers) ([]byte, bool, error) {
 	const header = 2 + compressHeader
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-header))
-	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	dst, err := w.appendOffsets(dst, v, start+6, start+7, nums)
+	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
+	dst, err := w.AppendOffsets(dst, v, start+6, start+7, nums)
 	return dst, err == nil, err
-}
-
-// zstdAppend appends data as a Zstandard stream.
-func (w *workspace) zstdAppend(dst, data []byte, level zstd.EncoderLevel) ([]byte, error) {
-	z, err := w.zstdEncoder(level, len(data))
-	if err != nil {
-		return dst, err
-	}
-	return z.EncodeAll(data, dst), nil
-}
-
-type zstdKey struct {
-	level  zstd.EncoderLevel
-	window int
-}
-
-// zstdEncoder makes frames with their content size and without a checksum, which
-// the block has.
-func (w *workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encoder, error) {
-	window := 4 << 20
-	switch { // those of the policies; a window as large as the data is enough, and takes less memory
-	case size <= 128<<10:
-		window = 128 << 10
-	case size <= 512<<10:
-		window = 512 << 10
-	}
-	key := zstdKey{level, window}
-	if z := w.zstd[key]; z != nil {
-		return z, nil
-	}
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
-	if err != nil {
-		return nil, err
-	}
-	if w.zstd == nil {
-		w.zstd = map[zstdKey]*zstd.Encoder{}
-	}
-	w.zstd[key] = z
-	return z, nil
 }
 
 // describeCompressed describes a compressed tree whose compressed part begins with the size of the values, in so many bytes.

@@ -7,8 +7,10 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
@@ -95,7 +97,7 @@ func parseDecimals(b *Block, tree []byte, _ int64) (uint64, error) {
 		return 0, err
 	}
 	d := &b.decimals
-	d.integers = grown(&b.s.integers, b.n)
+	d.integers = scratch.Slice(&b.s.integers, b.n)
 	if err := numeric.Decode(d.integers, integers, &b.s.num); err != nil {
 		return 0, fault.In(err, "integers", -1)
 	}
@@ -128,7 +130,7 @@ func (b *Block) readExceptions(raw []byte, count uint64) error {
 	if uint64(len(raw)) != count*(4+decimalLen) {
 		return fault.Corruptf("%d bytes for %d exceptions", len(raw), count)
 	}
-	positions := grown(&b.s.codes, int(count))
+	positions := scratch.Slice(&b.s.codes, int(count))
 	last := int64(-1)
 	for i := range positions {
 		p := binary.LittleEndian.Uint32(raw[4*i:])
@@ -160,32 +162,32 @@ func decodeDecimals(b *Block, dst []byte, from, _ int) error {
 }
 
 // appendDecimals writes a DecimalTree, unless most values have no integer.
-func appendDecimals(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
+func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
 	if in.Fixed != decimalLen {
 		return dst, false, nil
 	}
 	src := decimal.Slice(in.Bytes())
-	if !w.takeIntegers(in, src) {
+	if !takeIntegers(w, in, src) {
 		return dst, false, nil
 	}
-	exponent, form := w.chooseExponent()
-	w.scale(src, exponent, form)
+	exponent, form := chooseExponent(w.Exponents)
+	scale(w, src, exponent, form)
 	start := len(dst)
 	var header [2 + decimalHeader]byte
 	binary.LittleEndian.PutUint16(header[:], uint16(encoding.DecimalTree))
 	binary.LittleEndian.PutUint16(header[2:], uint16(exponent))
 	header[4] = form
-	binary.LittleEndian.PutUint32(header[8:], uint32(len(w.exceptions)))
+	binary.LittleEndian.PutUint32(header[8:], uint32(len(w.Exceptions)))
 	dst = append(dst, header[:]...)
-	if dst, err = r.numbers.appendIntegers(dst, w.integers, in.valid); err != nil {
+	if dst, err = r.Numbers.AppendIntegers(dst, w.Integers, in.Valid); err != nil {
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
-	dst = padFrom(dst, start)
-	for _, p := range w.exceptions {
+	dst = encode.Pad(dst, start)
+	for _, p := range w.Exceptions {
 		dst = binary.LittleEndian.AppendUint32(dst, p)
 	}
-	for _, p := range w.exceptions {
+	for _, p := range w.Exceptions {
 		dst = append(dst, src[p][:]...)
 	}
 	return dst, true, nil
@@ -196,39 +198,39 @@ const noExponent = -1 << 15
 
 // takeIntegers finds coefficient and exponent of each value; false if the first
 // values show that few have them. Exceptions are those that have none.
-func (w *workspace) takeIntegers(in *input, src []decimal.Decimal) bool {
+func takeIntegers(w *encode.Workspace, in *encode.Input, src []decimal.Decimal) bool {
 	const probe = 64
-	coefficients, exponents := grown(&w.integers, len(src)), grown(&w.exponents, len(src))
-	w.exceptions = w.exceptions[:0]
+	coefficients, exponents := scratch.Slice(&w.Integers, len(src)), scratch.Slice(&w.Exponents, len(src))
+	w.Exceptions = w.Exceptions[:0]
 	for i := 0; i < len(src); i++ {
 		i += decimal.Coefficients(coefficients[i:], exponents[i:], src[i:])
 		if i >= len(src) {
 			break
 		}
 		coefficients[i], exponents[i] = 0, noExponent
-		if in.valid.At(i) {
-			w.exceptions = append(w.exceptions, uint32(i))
+		if in.Valid.At(i) {
+			w.Exceptions = append(w.Exceptions, uint32(i))
 		}
-		if i < probe && 2*len(w.exceptions) > probe {
+		if i < probe && 2*len(w.Exceptions) > probe {
 			return false
 		}
 	}
-	if in.nulls > 0 {
+	if in.Nulls > 0 {
 		for i := range exponents {
-			if !in.valid.At(i) {
+			if !in.Valid.At(i) {
 				coefficients[i], exponents[i] = 0, noExponent
 			}
 		}
 	}
-	return 2*len(w.exceptions) <= len(src)
+	return 2*len(w.Exceptions) <= len(src)
 }
 
 // chooseExponent is the exponent of all values, or, if they differ, the least of
 // them where trailing zeros explain the others, or the most frequent.
-func (w *workspace) chooseExponent() (exponent int, form byte) {
+func chooseExponent(exponents []int16) (exponent int, form byte) {
 	count := map[int16]int{}
 	last, run := int16(noExponent), 0
-	for _, e := range w.exponents {
+	for _, e := range exponents {
 		if e != last {
 			count[last] += run
 			last, run = e, 0
@@ -257,41 +259,43 @@ func (w *workspace) chooseExponent() (exponent int, form byte) {
 
 // scale turns coefficients into integers for one exponent; what does not come
 // back bit for bit becomes an exception.
-func (w *workspace) scale(src []decimal.Decimal, exponent int, form byte) {
-	known := w.exceptions
-	all := w.positions[:0]
-	for i, e := range w.exponents {
+func scale(w *encode.Workspace, src []decimal.Decimal, exponent int, form byte) {
+	known := w.Exceptions
+	all := w.Positions[:0]
+	for i, e := range w.Exponents {
 		if len(known) > 0 && known[0] == uint32(i) {
 			known = known[1:]
-		} else if e == noExponent || w.scaleOne(src, i, exponent, form) {
+		} else if e == noExponent || scaleOne(w, src, i, exponent, form) {
 			continue
 		}
 		all = append(all, uint32(i))
 		if i > 0 {
-			w.integers[i] = w.integers[i-1]
+			w.Integers[i] = w.Integers[i-1]
 		}
 	}
-	w.exceptions, w.positions = all, w.exceptions
+	w.Exceptions, w.Positions = all, w.Exceptions
 }
 
-func (w *workspace) scaleOne(src []decimal.Decimal, i, exponent int, form byte) bool {
+func scaleOne(w *encode.Workspace, src []decimal.Decimal, i, exponent int, form byte) bool {
 	if form == exactForm {
-		return int(w.exponents[i]) == exponent
+		return int(w.Exponents[i]) == exponent
 	}
 	one := src[i : i+1]
-	return w.exponents[i] <= 0 && one[0].Reduce() == one[0] && decimal.ToInt64(w.integers[i:i+1], one, -exponent) == 1
+	return w.Exponents[i] <= 0 && one[0].Reduce() == one[0] && decimal.ToInt64(w.Integers[i:i+1], one, -exponent) == 1
 }
 
 var decimalTree = row{
-	code:      encoding.DecimalTree,
-	parse:     parseDecimals,
-	values:    decodeDecimals,
-	describe:  describeDecimals,
-	needs:     needs(edition.DecimalTree),
-	tries:     once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-	append:    appendDecimals,
-	fixedCost: decodeCost{0, 0, 2000},
-	parts:     []string{"Plain"},
+	Row: encode.Row{
+		Code:      encoding.DecimalTree,
+		Needs:     needs(edition.DecimalTree),
+		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+		Append:    appendDecimals,
+		FixedCost: encode.DecodeCost{PerValue: 2000},
+		Parts:     []string{"Plain"},
+	},
+	parse:    parseDecimals,
+	values:   decodeDecimals,
+	describe: describeDecimals,
 }
 
 func describeDecimals(d *describer) {

@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
@@ -19,7 +20,7 @@ func TestDecodeAllocs(t *testing.T) {
 	}
 	var s Scratch
 	seen := map[string]bool{}
-	eachVector(t, func(v vector, _ vectorInput) {
+	eachVector(t, func(v goldenBlock, _ vectorInput) {
 		if v.N < 100 || seen[v.Type+v.Tree] {
 			return
 		}
@@ -33,7 +34,7 @@ func TestDecodeAllocs(t *testing.T) {
 		decode := func() {
 			b, err := Parse(v.Block, v.N, fixed, BlockOptions{Checksums: v.Checksum}, &s)
 			if err == nil {
-				err = Decode(b, grown(&dst, b.DataLen()), ends, 0)
+				err = Decode(b, scratch.Slice(&dst, b.DataLen()), ends, 0)
 			}
 			if err != nil {
 				t.Fatal(v.ID, err)
@@ -55,7 +56,7 @@ func TestDamage(t *testing.T) {
 	}
 	var s Scratch
 	seen := map[string]bool{}
-	eachVector(t, func(v vector, _ vectorInput) {
+	eachVector(t, func(v goldenBlock, _ vectorInput) {
 		if !v.Checksum || len(v.Block) > 400 || v.N < 3 || seen[v.Type+v.Tree] {
 			return
 		}
@@ -211,7 +212,7 @@ func frame(tree []byte) []byte {
 
 func FuzzDecode(f *testing.F) {
 	i := 0
-	eachVector(f, func(v vector, _ vectorInput) {
+	eachVector(f, func(v goldenBlock, _ vectorInput) {
 		if i++; i%3 != 0 || len(v.Block) > 2048 {
 			return
 		}

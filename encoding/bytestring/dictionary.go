@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
 // BlockDictionary, code 14: distinct values, and a code for each slot.
@@ -54,11 +57,11 @@ func parseDictionary(b *Block, tree []byte, _ int64) (uint64, error) {
 	if err := b.readDictionary(lengths, data, unique, header[12] != 0); err != nil {
 		return 0, err
 	}
-	b.codes = grown(&b.s.codes, b.n)
+	b.codes = scratch.Slice(&b.s.codes, b.n)
 	if err := numeric.Decode(b.codes, codes, &b.s.num); err != nil {
 		return 0, fault.In(err, "codes", -1)
 	}
-	b.s.table.reset(b.dict, 1, smallSlots)
+	b.s.table.Reset(b.dict, 1, smallSlots)
 	b.nulls = zeros(b.codes)
 	return b.s.table.Size(b.codes)
 }
@@ -79,11 +82,11 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 	if !nested && uint64(len(lengths)) != 4*unique {
 		return fault.Corruptf("%d bytes of lengths for %d distinct values", len(lengths), unique)
 	}
-	each := grown(&b.s.lengths, int(unique))
+	each := scratch.Slice(&b.s.lengths, int(unique))
 	if err := readNumbers(each, lengths, nested, &b.s.num); err != nil {
 		return fault.In(err, "lengths", -1)
 	}
-	offsets := grown(&b.s.dictOffsets, int(unique)+1)
+	offsets := scratch.Slice(&b.s.dictOffsets, int(unique)+1)
 	at := int64(0)
 	offsets[0] = 0
 	for i, n := range each {
@@ -100,7 +103,7 @@ func (b *Block) readDictionary(lengths, data []byte, unique uint64, nested bool)
 func gatherBlock[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	codes := b.codes[from:to]
 	if b.fixed == 0 {
-		_, err := Gather(&b.s.table, dst, offsets, base, codes)
+		_, err := vector.Gather(&b.s.table, dst, offsets, base, codes)
 		return err
 	}
 	for i, c := range codes {
@@ -140,35 +143,35 @@ func codeBits(dst []byte, off int, codes []uint32) {
 // appendDictionary writes a dictionary if at most half of the values are distinct, unless
 // it is forced; if there are more, ok is false. Values get codes in the order in which they first
 // appear.
-func appendDictionary(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
-	limit, nums := in.N/2, r.numbers
-	if r.forced {
+func appendDictionary(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+	limit, nums := in.N/2, r.Numbers
+	if r.Forced {
 		limit = in.N
 	}
-	if !w.collect(in, limit) {
+	if !collect(w, in, limit) {
 		return dst, false, nil
 	}
 	start := len(dst)
 	var header [2 + dictionaryHeader + 1]byte
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.BlockDictionary))
-	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.distinct.Len()))
+	binary.LittleEndian.PutUint32(dst[start+10:], uint32(w.Distinct.Len()))
 	body := len(dst)
-	if dst, err = nums.appendCodes(dst, w.codes); err != nil {
+	if dst, err = nums.AppendCodes(dst, w.Codes); err != nil {
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-body))
-	dst = padFrom(dst, body)
+	dst = encode.Pad(dst, body)
 	if in.Fixed == 0 {
-		lengths := grown(&w.lengths, w.distinct.Len())
+		lengths := scratch.Slice(&w.Lengths, w.Distinct.Len())
 		last := 0
 		for id := range lengths {
-			end := w.distinct.End(uint32(id))
+			end := w.Distinct.End(uint32(id))
 			lengths[id], last = uint32(end-last), end
 		}
 		at := len(dst)
 		var nested bool
-		if dst, nested, err = nums.appendLengths(dst, lengths); err != nil {
+		if dst, nested, err = nums.AppendLengths(dst, lengths); err != nil {
 			return dst, false, err
 		}
 		binary.LittleEndian.PutUint32(dst[start+6:], uint32(len(dst)-at))
@@ -176,21 +179,21 @@ func appendDictionary(w *workspace, dst []byte, in *input, r request) (out []byt
 			dst[start+14] = 1
 		}
 	}
-	return append(dst, w.distinct.Data()...), true, nil
+	return append(dst, w.Distinct.Data()...), true, nil
 }
 
 // collect finds the distinct values and the codes, 0 for null; false if there
 // are more than limit.
-func (w *workspace) collect(in *input, limit int) bool {
-	w.distinct.Reset()
-	codes := grown(&w.codes, in.N)
+func collect(w *encode.Workspace, in *encode.Input, limit int) bool {
+	w.Distinct.Reset()
+	codes := scratch.Slice(&w.Codes, in.N)
 	for i := range codes {
-		if !in.valid.At(i) {
+		if !in.Valid.At(i) {
 			codes[i] = 0
 			continue
 		}
-		id, added := w.distinct.Add(in.At(i))
-		if added && w.distinct.Len() > limit {
+		id, added := w.Distinct.Add(in.At(i))
+		if added && w.Distinct.Len() > limit {
 			return false
 		}
 		codes[i] = id + 1
@@ -199,7 +202,17 @@ func (w *workspace) collect(in *input, limit int) bool {
 }
 
 var dictionary = row{
-	code:  encoding.BlockDictionary,
+	Row: encode.Row{
+		Code:   encoding.BlockDictionary,
+		Trials: encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+		Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
+			return in.Fixed == 0 // the reference cannot read others
+		},
+		Append:  appendDictionary,
+		Cost:    encode.DecodeCost{PerByte: 100, PerValue: 2300},
+		Limited: true,
+		Parts:   []string{"Plain", "raw"},
+	},
 	parse: parseDictionary,
 	put32: gatherBlock[int32],
 	put64: gatherBlock[int64],
@@ -210,14 +223,6 @@ var dictionary = row{
 	validity: func(b *Block, dst []byte, off int) { codeBits(dst, off, b.codes) },
 	contains: (*Block).entriesWith,
 	describe: describeDictionary,
-	tries:    once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-	suits: func(_ *Encoder, _ *workspace, in *input) bool {
-		return in.Fixed == 0 // the reference cannot read others
-	},
-	append:  appendDictionary,
-	cost:    decodeCost{100, 0, 2300},
-	limited: true,
-	parts:   []string{"Plain", "raw"},
 }
 
 // Dictionary gives a dictionary block's codes and the values they stand for:
@@ -228,7 +233,7 @@ func (b *Block) Dictionary() (codes []uint32, values Values, ok bool) {
 
 // entriesWith looks for parts in the distinct values of a dictionary; null has none.
 func (b *Block) entriesWith(parts [][]byte) []byte {
-	keep := grown(&b.s.keep, b.dict.N+1)
+	keep := scratch.Slice(&b.s.keep, b.dict.N+1)
 	clear(keep)
 	for i := range b.dict.N {
 		value, all := b.dict.At(i), true

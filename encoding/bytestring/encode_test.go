@@ -71,7 +71,7 @@ func treeOf(t require.TestingT, blk []byte, n, fixed int) string {
 func TestShapes(t *testing.T) {
 	var s Scratch
 	shapes := map[string]int{}
-	eachVector(t, func(v vector, in vectorInput) {
+	eachVector(t, func(v goldenBlock, in vectorInput) {
 		fixed := fixedSizes[v.Type]
 		valid := bitmap.All(v.N)
 		if v.Presence && in.Validity != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -54,32 +55,34 @@ func parseFlatLZ(b *Block, tree []byte, _ int64) (uint64, error) {
 	return size, err
 }
 
-func appendFlatLZ(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
+func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
 	start := len(dst)
-	sequences, literals := w.flat.Encode(in.Bytes())
+	sequences, literals := w.FlatLZ.Encode(in.Bytes())
 	var header [2 + flatHeader]byte
 	binary.LittleEndian.PutUint16(header[:], uint16(encoding.FlatLZ))
 	binary.LittleEndian.PutUint32(header[2:], uint32(len(sequences)/flatlz.SequenceLen))
 	binary.LittleEndian.PutUint32(header[6:], uint32(len(literals)))
 	dst = append(append(append(dst, header[:]...), sequences...), literals...)
-	w.lzLen = len(sequences) + len(literals)
-	dst = padFrom(dst, start)
-	dst, err := w.appendOffsets(dst, in.Values, start+10, start+11, r.numbers)
+	w.LZLen = len(sequences) + len(literals)
+	dst = encode.Pad(dst, start)
+	dst, err := w.AppendOffsets(dst, in.Values, start+10, start+11, r.Numbers)
 	return dst, err == nil, err
 }
 
 var flatLZ = row{
-	code:         encoding.FlatLZ,
+	Row: encode.Row{
+		Code:      encoding.FlatLZ,
+		Needs:     needs(edition.FlatLZ),
+		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression),
+		Replaces:  encoding.LZ4, // it is a little larger, and twice as fast to read
+		Append:    appendFlatLZ,
+		Cost:      encode.DecodeCost{PerByte: 100, PerValue: 1800},
+		FixedCost: encode.DecodeCost{PerByte: 160},
+	},
 	parse:        parseFlatLZ,
 	unpack:       func(b *Block, dst []byte) error { return flatlz.Decode(dst, b.tokens, b.payload) },
 	unpackPrefix: func(b *Block, dst []byte) error { return flatlz.DecodePrefix(dst, b.tokens, b.payload) },
 	describe:     describeFlatLZ,
-	needs:        needs(edition.FlatLZ),
-	tries:        once(encoding.Balanced, encoding.MinimalCompression),
-	replaces:     encoding.LZ4, // it is a little larger, and twice as fast to read
-	append:       appendFlatLZ,
-	cost:         decodeCost{100, 0, 1800},
-	fixedCost:    decodeCost{160, 0, 0},
 }
 
 func describeFlatLZ(d *describer) {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -94,24 +95,16 @@ func readFSST(b *Block, dst []byte, from int) error {
 	return b.cursor.Read(dst, from)
 }
 
-// symbols is a table of symbols that a column keeps from block to block.
-type symbols struct{ table fsst.Table }
-
-// train makes a table for values like these.
-func (w *workspace) train(data []byte) *symbols {
-	return &symbols{*w.trainer.Train(data).Clone()}
-}
-
 // symbolsFor is the table that a tree is to be written with; nil if none was trained.
-func (w *workspace) symbolsFor(in *input, r request) *symbols {
-	if r.symbols == nil && r.forced {
-		return w.train(in.Bytes())
+func symbolsFor(w *encode.Workspace, in *encode.Input, r encode.Request) *fsst.Table {
+	if r.Symbols == nil && r.Forced {
+		return w.Trainer.Train(in.Bytes())
 	}
-	return r.symbols
+	return r.Symbols
 }
 
-func appendFSST(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
-	s := w.symbolsFor(in, r)
+func appendFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+	s := symbolsFor(w, in, r)
 	if s == nil {
 		return dst, false, nil
 	}
@@ -119,13 +112,13 @@ func appendFSST(w *workspace, dst []byte, in *input, r request) ([]byte, bool, e
 	var header [16]byte
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.FSST))
-	dst[start+2] = byte(s.table.Len())
-	dst = s.table.Append(dst)
+	dst[start+2] = byte(s.Len())
+	dst = s.Append(dst)
 	at := len(dst)
-	dst = s.table.Encode(dst, in.Bytes())
+	dst = s.Encode(dst, in.Bytes())
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-at))
-	dst = padFrom(dst, start) // the reference needs the zeros even if no offsets follow
-	dst, err := w.appendOffsets(dst, in.Values, start+8, start+7, r.numbers)
+	dst = encode.Pad(dst, start) // the reference needs the zeros even if no offsets follow
+	dst, err := w.AppendOffsets(dst, in.Values, start+8, start+7, r.Numbers)
 	return dst, err == nil, err
 }
 
@@ -135,27 +128,29 @@ const (
 	fsstAbove = 256
 )
 
-// trainFSST makes a table of symbols, if LZ4 or FlatLZ left enough of the bytes.
-func trainFSST(e *Encoder, w *workspace, in *input) bool {
-	if len(in.Bytes()) < fsstFrom || 1024*w.lzLen < fsstAbove*len(in.Bytes()) {
+// trainFSST trains symbols if LZ4 or FlatLZ left enough of the bytes.
+func trainFSST(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
+	if len(in.Bytes()) < fsstFrom || 1024*w.LZLen < fsstAbove*len(in.Bytes()) {
 		return false
 	}
-	e.plan.fsst = w.train(in.Bytes())
-	return e.plan.fsst.table.Len() > 0 // the reference may stumble over an empty table
+	l.Symbols = w.Trainer.Train(in.Bytes()).Clone()
+	return l.Symbols.Len() > 0 // the reference may fail on an empty table
 }
 
 var fsstStream = row{
-	code:      encoding.FSST,
-	parse:     parseFSST,
-	unpack:    func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
-	readSome:  readFSST,
-	describe:  describeFSST,
-	tries:     once(encoding.Balanced),
-	suits:     trainFSST,
-	append:    appendFSST,
-	cost:      decodeCost{0, 600, 1700},
-	fixedCost: decodeCost{0, 650, 0},
-	symbols:   true,
+	Row: encode.Row{
+		Code:      encoding.FSST,
+		Trials:    encode.Once(encoding.Balanced),
+		Suits:     trainFSST,
+		Append:    appendFSST,
+		Cost:      encode.DecodeCost{PerStored: 600, PerValue: 1700},
+		FixedCost: encode.DecodeCost{PerStored: 650},
+		Trained:   true,
+	},
+	parse:    parseFSST,
+	unpack:   func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
+	readSome: readFSST,
+	describe: describeFSST,
 }
 
 func describeFSST(d *describer) {

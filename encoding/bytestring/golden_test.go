@@ -25,7 +25,7 @@ type vectorInput struct {
 	Validity []byte
 }
 
-type vector struct {
+type goldenBlock struct {
 	ID, Input, Type, Tree string
 	N                     int
 	Checksum, Presence    bool
@@ -67,14 +67,14 @@ func readLines[T any](t testing.TB, name string, each func(T)) {
 }
 
 // eachVector visits the blocks of byte strings that the reference made.
-func eachVector(t testing.TB, visit func(v vector, in vectorInput)) {
+func eachVector(t testing.TB, visit func(v goldenBlock, in vectorInput)) {
 	inputs := map[string]vectorInput{}
 	readLines(t, "vectors/inputs.jsonl.gz", func(in vectorInput) {
 		if _, ok := fixedSizes[in.Type]; ok {
 			inputs[in.Input] = in
 		}
 	})
-	readLines(t, "vectors/blocks.jsonl.gz", func(v vector) {
+	readLines(t, "vectors/blocks.jsonl.gz", func(v goldenBlock) {
 		if _, ok := fixedSizes[v.Type]; ok {
 			visit(v, inputs[v.Input])
 		}
@@ -150,7 +150,7 @@ func decodeAll(t require.TestingT, blk []byte, n, fixed int, o BlockOptions, s *
 func TestGolden(t *testing.T) {
 	var s Scratch
 	count := map[string]int{}
-	eachVector(t, func(v vector, in vectorInput) {
+	eachVector(t, func(v goldenBlock, in vectorInput) {
 		root, _, _ := strings.Cut(v.Tree, "(")
 		root, _, _ = strings.Cut(root, "[")
 		count[fmt.Sprintf("%s %s", v.Type, root)]++

@@ -5,8 +5,10 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -68,7 +70,7 @@ func (b *Block) readLengths(raw []byte, nested bool) (uint64, error) {
 	if b.fixed > 0 {
 		return uint64(b.n) * uint64(b.fixed), nil
 	}
-	b.lengths = grown(&b.s.lengths, b.n)
+	b.lengths = scratch.Slice(&b.s.lengths, b.n)
 	if err := readNumbers(b.lengths, raw, nested, &b.s.num); err != nil {
 		return 0, fault.In(err, "lengths", -1)
 	}
@@ -100,7 +102,7 @@ func putEnds[O int32 | int64](offsets []O, lengths []uint32, base O) {
 // readGroups reads the sizes of the groups, which make up the stream.
 func (b *Block) readGroups(raw []byte, nested bool) error {
 	n := (b.n + b.groups.of - 1) / b.groups.of
-	ends := grown(&b.s.groups, n)
+	ends := scratch.Slice(&b.s.groups, n)
 	if err := readNumbers(ends, raw, nested, &b.s.num); err != nil {
 		return fault.In(err, "sizes of groups", -1)
 	}
@@ -128,8 +130,8 @@ func decodeGroups(b *Block, dst []byte, from, to int) error {
 }
 
 // appendGroupedFSST writes values by a table.
-func appendGroupedFSST(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
-	s, v := w.symbolsFor(in, r), in.Values
+func appendGroupedFSST(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
+	s, v := symbolsFor(w, in, r), in.Values
 	if s == nil {
 		return dst, false, nil
 	}
@@ -138,24 +140,24 @@ func appendGroupedFSST(w *workspace, dst []byte, in *input, r request) ([]byte, 
 	dst = append(dst, header[:]...)
 	binary.LittleEndian.PutUint16(dst[start:], uint16(encoding.GroupedFSST))
 	binary.LittleEndian.PutUint16(dst[start+10:], groupLen)
-	dst[start+2] = byte(s.table.Len())
-	dst = s.table.Append(dst)
+	dst[start+2] = byte(s.Len())
+	dst = s.Append(dst)
 	stream := len(dst)
-	sizes := grown(&w.lengths, (v.N+groupLen-1)/groupLen)
+	sizes := scratch.Slice(&w.Lengths, (v.N+groupLen-1)/groupLen)
 	for i := range sizes {
 		at := len(dst)
-		dst = s.table.Encode(dst, v.Slice(i*groupLen, min((i+1)*groupLen, v.N)).Bytes())
+		dst = s.Encode(dst, v.Slice(i*groupLen, min((i+1)*groupLen, v.N)).Bytes())
 		sizes[i] = uint32(len(dst) - at)
 	}
 	binary.LittleEndian.PutUint32(dst[start+3:], uint32(len(dst)-stream))
-	dst = padFrom(dst, start)
+	dst = encode.Pad(dst, start)
 	at := len(dst)
-	dst, err := w.appendValueLengths(dst, v, start, r.numbers)
+	dst, err := appendValueLengths(w, dst, v, start, r.Numbers)
 	if err != nil {
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-at))
-	dst, nested, err := r.numbers.appendLengths(padFrom(dst, start), sizes)
+	dst, nested, err := r.Numbers.AppendLengths(encode.Pad(dst, start), sizes)
 	if nested {
 		dst[start+9] = 1
 	}
@@ -164,16 +166,16 @@ func appendGroupedFSST(w *workspace, dst []byte, in *input, r request) ([]byte, 
 
 // appendValueLengths appends the lengths of values, unless these have a fixed size, and
 // notes in the header how wide they are, and whether they are a tree.
-func (w *workspace) appendValueLengths(dst []byte, v Values, start int, nums *numbers) ([]byte, error) {
+func appendValueLengths(w *encode.Workspace, dst []byte, v Values, start int, nums *encode.Numbers) ([]byte, error) {
 	if v.Fixed > 0 {
 		return dst, nil
 	}
 	dst[start+8] = 4
-	lengths := grown(&w.valueLengths, v.N)
+	lengths := scratch.Slice(&w.ValueLengths, v.N)
 	for i := range lengths {
 		lengths[i] = uint32(v.Offsets[i+1] - v.Offsets[i])
 	}
-	dst, nested, err := nums.appendValueLengths(dst, lengths)
+	dst, nested, err := nums.AppendValueLengths(dst, lengths)
 	if nested {
 		dst[start+7] = 1
 	}
@@ -181,21 +183,23 @@ func (w *workspace) appendValueLengths(dst []byte, v Values, start int, nums *nu
 }
 
 var groupedFSST = row{
-	code:         encoding.GroupedFSST,
+	Row: encode.Row{
+		Code:      encoding.GroupedFSST,
+		Needs:     needs(edition.GroupedFSST),
+		Trials:    encode.Once(encoding.Balanced),
+		Replaces:  encoding.FSST,
+		Suits:     trainFSST,
+		Append:    appendGroupedFSST,
+		Cost:      encode.DecodeCost{PerStored: 600, PerValue: 1700},
+		FixedCost: encode.DecodeCost{PerStored: 650},
+		Trained:   true,
+		Parts:     []string{"raw", "raw"},
+	},
 	parse:        parseGroupedFSST,
 	unpack:       func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
 	unpackGroups: decodeGroups,
 	rangeLen:     func(b *Block, from, to int) int { return int(sumOf(b.lengths[from:to])) },
 	describe:     describeGroupedFSST,
-	needs:        needs(edition.GroupedFSST),
-	tries:        once(encoding.Balanced),
-	replaces:     encoding.FSST,
-	suits:        trainFSST,
-	append:       appendGroupedFSST,
-	cost:         decodeCost{0, 600, 1700},
-	fixedCost:    decodeCost{0, 650, 0},
-	symbols:      true,
-	parts:        []string{"raw", "raw"},
 }
 
 func describeGroupedFSST(d *describer) {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -41,23 +42,25 @@ func decodeLZ4(dst, src []byte) error {
 	return decompress.LZ4(dst, src)
 }
 
-func appendLZ4(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
+func appendLZ4(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
 	start := len(dst)
 	data := in.Bytes()
 	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))
 	at := len(dst)
-	dst = w.lz4.Append(dst, data)
-	w.lzLen = len(dst) - at
-	return w.endCompressed(dst, start, in.Values, r.numbers)
+	dst = w.LZ4.Append(dst, data)
+	w.LZLen = len(dst) - at
+	return endCompressed(w, dst, start, in.Values, r.Numbers)
 }
 
 var lz4Block = row{
-	code:      encoding.LZ4,
-	parse:     parseLZ4,
-	unpack:    func(b *Block, dst []byte) error { return decodeLZ4(dst, b.payload) },
-	describe:  func(d *describer) { describeCompressed(d, lz4Prefix) },
-	tries:     once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
-	append:    appendLZ4,
-	cost:      decodeCost{200, 0, 1800},
-	fixedCost: decodeCost{160, 0, 0},
+	Row: encode.Row{
+		Code:      encoding.LZ4,
+		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
+		Append:    appendLZ4,
+		Cost:      encode.DecodeCost{PerByte: 200, PerValue: 1800},
+		FixedCost: encode.DecodeCost{PerByte: 160},
+	},
+	parse:    parseLZ4,
+	unpack:   func(b *Block, dst []byte) error { return decodeLZ4(dst, b.payload) },
+	describe: func(d *describer) { describeCompressed(d, lz4Prefix) },
 }

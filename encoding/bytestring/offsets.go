@@ -6,6 +6,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
@@ -22,7 +23,7 @@ func (b *Block) readOffsets(raw []byte, nested bool) (uint64, error) {
 		}
 		return b.rawOffsets(raw)
 	}
-	b.offsets = grown(&b.s.offsets, b.n+1)
+	b.offsets = scratch.Slice(&b.s.offsets, b.n+1)
 	if err := numeric.Decode(b.offsets, raw, &b.s.num); err != nil {
 		return 0, fault.In(err, "offsets", -1)
 	}
@@ -34,7 +35,7 @@ func (b *Block) readOffsets(raw []byte, nested bool) (uint64, error) {
 
 // rawOffsets loads n+1 offsets from exactly their bytes.
 func (b *Block) rawOffsets(raw []byte) (uint64, error) {
-	b.offsets = grown(&b.s.offsets, b.n+1)
+	b.offsets = scratch.Slice(&b.s.offsets, b.n+1)
 	for i := range b.offsets {
 		b.offsets[i] = binary.LittleEndian.Uint64(raw[8*i:])
 	}

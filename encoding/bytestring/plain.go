@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -79,18 +80,20 @@ func appendPlain(dst []byte, v Values) []byte {
 }
 
 var plain = row{
-	code:  encoding.Plain,
+	Row: encode.Row{
+		Code: encoding.Plain,
+		Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool, error) {
+			return appendPlain(dst, in.Values), true, nil
+		},
+		Cost:      encode.DecodeCost{PerByte: 50, PerValue: 1500},
+		FixedCost: encode.DecodeCost{PerByte: 50},
+	},
 	parse: parsePlain,
 	values: func(b *Block, dst []byte, from, _ int) error {
 		copy(dst, b.payload[b.start(from):])
 		return nil
 	},
 	describe: describePlain,
-	append: func(_ *workspace, dst []byte, in *input, _ request) ([]byte, bool, error) {
-		return appendPlain(dst, in.Values), true, nil
-	},
-	cost:      decodeCost{50, 0, 1500},
-	fixedCost: decodeCost{50, 0, 0},
 }
 
 func describePlain(d *describer) {

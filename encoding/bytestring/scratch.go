@@ -1,6 +1,7 @@
 package bytestring
 
 import (
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/numeric"
@@ -19,7 +20,7 @@ type Scratch struct {
 	lengths     []uint32
 	groups      []uint32
 	dictOffsets []int64
-	table       Table
+	table       vector.Table
 	bits        []byte
 	data        []byte
 	texts       []byte
@@ -29,13 +30,4 @@ type Scratch struct {
 	part        []byte
 	fsst        fsst.Decoder
 	zstd        decompress.Zstd
-}
-
-// grown is s with length n; its content is undefined.
-func grown[T any](s *[]T, n int) []T {
-	if cap(*s) < n {
-		*s = make([]T, n)
-	}
-	*s = (*s)[:n]
-	return *s
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -56,12 +57,21 @@ func fill(dst, value []byte) {
 	}
 }
 
-func appendSingleValue(dst, value []byte) []byte {
-	return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...)
-}
-
 var singleValue = row{
-	code:  encoding.SingleValue,
+	Row: encode.Row{
+		Code:    encoding.SingleValue,
+		Certain: true,
+		Suits: func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool {
+			return in.Fixed == 0 // the reference cannot read others
+		},
+		Append: func(_ *encode.Workspace, dst []byte, in *encode.Input, _ encode.Request) ([]byte, bool, error) {
+			value, ok := in.Same()
+			if !ok {
+				return dst, false, nil
+			}
+			return append(binary.LittleEndian.AppendUint16(dst, uint16(encoding.SingleValue)), value...), true, nil
+		},
+	},
 	parse: parseSingleValue,
 	put32: repeat[int32],
 	put64: repeat[int64],
@@ -69,13 +79,6 @@ var singleValue = row{
 		return b.present().Slice(from, to).Count() * len(b.payload)
 	},
 	describe: func(d *describer) { d.rest(2, "value") },
-	append: func(_ *workspace, dst []byte, in *input, _ request) ([]byte, bool, error) {
-		value, ok := in.same()
-		if !ok {
-			return dst, false, nil
-		}
-		return appendSingleValue(dst, value), true, nil
-	},
 }
 
 // Single gives the value that all slots of the block but the nulls have; ok is

@@ -6,9 +6,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/encoding/template"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
@@ -83,7 +85,7 @@ func parseTemplates(b *Block, tree []byte, limit int64) (uint64, error) {
 	if err := b.readTemplates(int(count), parts[0], parts[1], form, limit); err != nil {
 		return 0, fault.In(err, "templates", -1)
 	}
-	b.codes = grown(&b.s.codes, b.n)
+	b.codes = scratch.Slice(&b.s.codes, b.n)
 	if err := numeric.Decode(b.codes, parts[2], &b.s.num); err != nil {
 		return 0, fault.In(err, "codes", -1)
 	}
@@ -93,7 +95,7 @@ func parseTemplates(b *Block, tree []byte, limit int64) (uint64, error) {
 
 // readTemplates finds the templates.
 func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limit int64) error {
-	each := grown(&b.s.lengths, count)
+	each := scratch.Slice(&b.s.lengths, count)
 	if err := numeric.Decode(each, lengths, &b.s.num); err != nil {
 		return fault.In(err, "lengths", -1)
 	}
@@ -107,7 +109,7 @@ func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limi
 	if form != templatesZstd && size/lz4MaxRatio > uint64(len(stored)) || form == templatesRaw && size != uint64(len(stored)) {
 		return fault.Corruptf("%d bytes of templates from %d", size, len(stored))
 	}
-	texts := grown(&b.s.texts, int(size)+template.Slack)[:size]
+	texts := scratch.Slice(&b.s.texts, int(size)+template.Slack)[:size]
 	var err error
 	switch form {
 	case templatesRaw:
@@ -125,8 +127,8 @@ func (b *Block) readTemplates(count int, lengths, stored []byte, form byte, limi
 
 // placeTemplates finds out where values and their digits are.
 func (b *Block) placeTemplates() (size uint64, err error) {
-	b.offsets = grown(&b.s.offsets, b.n+1)
-	b.digits.marks = grown(&b.s.marks, (b.n+template.MarkEvery-1)/template.MarkEvery)
+	b.offsets = scratch.Slice(&b.s.offsets, b.n+1)
+	b.digits.marks = scratch.Slice(&b.s.marks, (b.n+template.MarkEvery-1)/template.MarkEvery)
 	if b.digits.count, err = b.s.templates.Offsets(b.offsets, b.digits.marks, b.codes); err != nil {
 		return 0, err
 	}
@@ -164,7 +166,7 @@ func decodeTemplates(b *Block, dst []byte, from, to int) error {
 func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 	if b.digits.zstd {
 		if !b.digits.unpacked {
-			all := grown(&b.s.data, int(b.digits.count)+template.Slack)[:b.digits.count]
+			all := scratch.Slice(&b.s.data, int(b.digits.count)+template.Slack)[:b.digits.count]
 			if err := b.s.zstd.Decode(all, b.payload); err != nil {
 				return nil, err
 			}
@@ -176,7 +178,7 @@ func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 		return b.s.data[at:], nil
 	}
 	first, last := at/template.WordDigits, (at+n+template.WordDigits-1)/template.WordDigits
-	digits := grown(&b.s.data, (last-first)*template.WordDigits+template.Slack)
+	digits := scratch.Slice(&b.s.data, (last-first)*template.WordDigits+template.Slack)
 	if !template.UnpackWords(digits, b.payload[8*first:8*last]) {
 		return nil, fault.Corruptf("words that are no digits, from %d to %d", first, last)
 	}
@@ -186,10 +188,10 @@ func (b *Block) unpackDigits(at, n int) ([]byte, error) {
 // appendTemplates writes templates of at most about half as many texts, and a few;
 // ok is false if there are more, or no digits. What is worth it is compressed by LZ4 or, if a
 // level is given, by Zstandard.
-func appendTemplates(w *workspace, dst []byte, in *input, r request) (out []byte, ok bool, err error) {
-	e, v, level, nums := &w.templates, in.Values, r.level, r.numbers
+func appendTemplates(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) (out []byte, ok bool, err error) {
+	e, v, level, nums := &w.Templates, in.Values, r.Level, r.Numbers
 	spare := fewTemplates
-	if r.forced {
+	if r.Forced {
 		spare = v.N
 	}
 	if v.Fixed > 0 || !e.Encode(v.Data, v.Offsets, spare) {
@@ -203,35 +205,35 @@ func appendTemplates(w *workspace, dst []byte, in *input, r request) (out []byte
 	part := len(dst)
 	end := func(i int) { // of a part
 		binary.LittleEndian.PutUint32(dst[start+6+4*i:], uint32(len(dst)-part))
-		dst = padFrom(dst, start)
+		dst = encode.Pad(dst, start)
 		part = len(dst)
 	}
-	w.lengths = e.Lengths(w.lengths[:0])
-	if dst, err = nums.appendTemplateLengths(dst, w.lengths); err != nil {
+	w.Lengths = e.Lengths(w.Lengths[:0])
+	if dst, err = nums.AppendTemplateLengths(dst, w.Lengths); err != nil {
 		return dst, false, err
 	}
 	end(0)
 	var form byte
-	if dst, form, err = w.appendTexts(dst, e.Text(), level); err != nil {
+	if dst, form, err = appendTexts(w, dst, e.Text(), level); err != nil {
 		return dst, false, err
 	}
 	dst[start+18] = form
 	end(1)
-	if dst, err = nums.appendCodes(dst, e.Codes); err != nil {
+	if dst, err = nums.AppendCodes(dst, e.Codes); err != nil {
 		return dst, false, err
 	}
 	end(2)
-	dst, form, err = w.appendDigits(dst, e.Digits, level)
+	dst, form, err = appendDigits(w, dst, e.Digits, level)
 	dst[start+19] = form
-	return dst, err == nil && (r.forced || len(e.Digits) > 0), err
+	return dst, err == nil && (r.Forced || len(e.Digits) > 0), err
 }
 
-func (w *workspace) appendTexts(dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+func appendTexts(w *encode.Workspace, dst, texts []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
 	at := len(dst)
 	if form = templatesZstd; level > 0 {
-		dst, err = w.zstdAppend(dst, texts, level)
+		dst, err = w.AppendZstd(dst, texts, level)
 	} else {
-		dst, form = w.lz4.Append(dst, texts), templatesLZ4
+		dst, form = w.LZ4.Append(dst, texts), templatesLZ4
 	}
 	if err == nil && len(dst)-at >= len(texts) {
 		dst, form = append(dst[:at], texts...), templatesRaw
@@ -239,10 +241,10 @@ func (w *workspace) appendTexts(dst, texts []byte, level zstd.EncoderLevel) (out
 	return dst, form, err
 }
 
-func (w *workspace) appendDigits(dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
+func appendDigits(w *encode.Workspace, dst, digits []byte, level zstd.EncoderLevel) (out []byte, form byte, err error) {
 	at := len(dst)
 	if level > 0 {
-		dst, err = w.zstdAppend(dst, digits, level)
+		dst, err = w.AppendZstd(dst, digits, level)
 		if err != nil || uint64(len(dst)-at) < template.WordsLen(uint64(len(digits))) {
 			return dst, digitsZstd, err
 		}
@@ -254,29 +256,31 @@ func (w *workspace) appendDigits(dst, digits []byte, level zstd.EncoderLevel) (o
 const fewTemplates = 64
 
 var templates = row{
-	code:     encoding.Template,
+	Row: encode.Row{
+		Code:  encoding.Template,
+		Needs: needs(edition.Template),
+		Trials: encode.Trials{
+			encoding.Balanced:           {0},
+			encoding.MinimalCompression: {0},
+			encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
+			encoding.MinimalSize:        {zstd.SpeedFastest},
+		},
+		Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
+		Append:  appendTemplates,
+		Cost:    encode.DecodeCost{PerByte: 250, PerStored: 100, PerValue: 5000},
+		Long:    true,
+		Parts:   []string{"Plain", "Plain"},
+		Leveled: true,
+	},
 	parse:    parseTemplates,
 	values:   decodeTemplates,
 	contains: (*Block).templatesWith,
 	describe: describeTemplates,
-	needs:    needs(edition.Template),
-	tries: trials{
-		encoding.Balanced:           {0},
-		encoding.MinimalCompression: {0},
-		encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
-		encoding.MinimalSize:        {zstd.SpeedFastest},
-	},
-	suits:   func(_ *Encoder, _ *workspace, in *input) bool { return in.Fixed == 0 },
-	append:  appendTemplates,
-	cost:    decodeCost{250, 100, 5000},
-	long:    true,
-	parts:   []string{"Plain", "Plain"},
-	leveled: true,
 }
 
 // templatesWith looks for parts in the templates.
 func (b *Block) templatesWith(parts [][]byte) []byte {
-	keep := grown(&b.s.keep, b.s.templates.Len())
+	keep := scratch.Slice(&b.s.keep, b.s.templates.Len())
 	for i := range keep {
 		keep[i] = 1
 	}

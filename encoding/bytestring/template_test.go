@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -139,15 +140,15 @@ func TestTemplateAllocs(t *testing.T) {
 	}
 	v := logLines(5000)
 	var s Scratch
-	w := new(workspace)
-	nums := numbers{o: encoding.Options{Features: edition.E2026.Features()}}
+	w := new(encode.Workspace)
+	nums := encode.Numbers{Options: encoding.Options{Features: edition.E2026.Features()}}
 	for _, level := range []zstd.EncoderLevel{0, zstd.SpeedFastest} {
-		in := &input{Values: v}
-		r := request{numbers: &nums, level: level}
+		in := &encode.Input{Values: v}
+		r := encode.Request{Numbers: &nums, Level: level}
 		var tree, blk []byte
 		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-		encode := func() { tree, _, _ = appendTemplates(w, tree[:0], in, r) }
-		encode()
+		write := func() { tree, _, _ = appendTemplates(w, tree[:0], in, r) }
+		write()
 		blk = frame(tree)
 		decode := func() {
 			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
@@ -163,7 +164,7 @@ func TestTemplateAllocs(t *testing.T) {
 		}
 		decode()
 		require.Zero(t, testing.AllocsPerRun(5, decode))
-		encode()
-		require.LessOrEqual(t, testing.AllocsPerRun(5, encode), 2.0)
+		write()
+		require.LessOrEqual(t, testing.AllocsPerRun(5, write), 2.0)
 	}
 }

@@ -4,38 +4,41 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 )
 
 // Zstd, code 16 (compress.go): its compressed part is a Zstandard stream (RFC 8878: one or more frames, no dictionary).
 
-func appendZstd(w *workspace, dst []byte, in *input, r request) ([]byte, bool, error) {
+func appendZstd(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Request) ([]byte, bool, error) {
 	start := len(dst)
-	dst, err := w.zstdAppend(beginCompressed(dst, encoding.Zstd), in.Bytes(), r.level)
+	dst, err := w.AppendZstd(beginCompressed(dst, encoding.Zstd), in.Bytes(), r.Level)
 	if err != nil {
 		return dst, false, err
 	}
-	return w.endCompressed(dst, start, in.Values, r.numbers)
+	return endCompressed(w, dst, start, in.Values, r.Numbers)
 }
 
 var zstandard = row{
-	code:     encoding.Zstd,
+	Row: encode.Row{
+		Code: encoding.Zstd,
+		Trials: encode.Trials{
+			encoding.Balanced:        {zstd.SpeedFastest},
+			encoding.HighCompression: {zstd.SpeedFastest, zstd.SpeedDefault},
+			encoding.MinimalSize:     {zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression},
+		},
+		Append: appendZstd,
+		Burden: func(level zstd.EncoderLevel, cost int64) int64 {
+			if level == zstd.SpeedBestCompression {
+				return cost / 20 // it takes five times as long as the level below
+			}
+			return 0
+		},
+		Cost:      encode.DecodeCost{PerByte: 600, PerStored: 800, PerValue: 1800},
+		FixedCost: encode.DecodeCost{PerByte: 330, PerStored: 450},
+		Leveled:   true,
+		Level:     zstd.SpeedDefault,
+	},
 	parse:    parseCompressed,
 	unpack:   func(b *Block, dst []byte) error { return b.s.zstd.Decode(dst, b.payload) },
 	describe: func(d *describer) { describeCompressed(d, 0) },
-	tries: trials{
-		encoding.Balanced:        {zstd.SpeedFastest},
-		encoding.HighCompression: {zstd.SpeedFastest, zstd.SpeedDefault},
-		encoding.MinimalSize:     {zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression},
-	},
-	append: appendZstd,
-	burden: func(level zstd.EncoderLevel, cost int64) int64 {
-		if level == zstd.SpeedBestCompression {
-			return cost / 20 // it takes five times as long as the level below
-		}
-		return 0
-	},
-	cost:      decodeCost{600, 800, 1800},
-	fixedCost: decodeCost{330, 450, 0},
-	leveled:   true,
-	level:     zstd.SpeedDefault,
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -89,7 +89,7 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.S
 		return nil, err
 	}
 	out, err := r.widths(ctx, w, rows, arrow.ViewHeaderSizeBytes, func(dst []byte, codes []uint32) error {
-		_, err := bytestring.Gather[int32](views, dst, nil, 0, codes)
+		_, err := vector.Gather[int32](views, dst, nil, 0, codes)
 		return err
 	})
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.S
 }
 
 // views are the views of all entries of the value dictionary, and what they point into.
-func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*bytestring.Table, *memory.Buffer, error) {
+func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*vector.Table, *memory.Buffer, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +110,7 @@ func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*bytestr
 	}
 	arr := arrowutil.ToViews(memory.DefaultAllocator, entries, dt)
 	defer arr.Release()
-	t := bytestring.NewTable(bytestring.Values{Data: arr.Data().Buffers()[1].Bytes(), Fixed: arrow.ViewHeaderSizeBytes, N: arr.Len()})
+	t := vector.NewTable(vector.Values{Data: arr.Data().Buffers()[1].Bytes(), Fixed: arrow.ViewHeaderSizeBytes, N: arr.Len()})
 	r.viewTable.Store(t)
 	return t, data, nil
 }

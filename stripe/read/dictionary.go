@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/dictionary"
-	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -59,7 +59,7 @@ type valueDictionary struct {
 	mu    sync.Mutex
 	raw   []byte // its bytes until it is parsed, nil if they have to be read
 	dict  *dictionary.Dictionary
-	table *bytestring.Table
+	table *vector.Table
 }
 
 // dictionary finds the VALUE_DICTIONARY buffer; it reads nothing of it.
@@ -93,7 +93,7 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 }
 
 // load reads and checks the dictionary once; a failure is tried again next time.
-func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *bytestring.Table, error) {
+func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *vector.Table, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.dict != nil {
@@ -109,14 +109,14 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *by
 	if err != nil {
 		return nil, nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", d.at.Start), d.at.Reader.Name())
 	}
-	v := bytestring.Values{Data: dict.Data(), Fixed: dict.Fixed(), N: dict.Len()}
+	v := vector.Values{Data: dict.Data(), Fixed: dict.Fixed(), N: dict.Len()}
 	if dict.Fixed() == 0 {
 		v.Offsets = make([]int64, dict.Len()+1)
 		for i, o := range dict.Offsets() {
 			v.Offsets[i] = int64(o)
 		}
 	}
-	d.dict, d.table, d.raw = dict, bytestring.NewTable(v), nil
+	d.dict, d.table, d.raw = dict, vector.NewTable(v), nil
 	return d.dict, d.table, nil
 }
 
@@ -126,7 +126,7 @@ type codesReader[O int32 | int64] struct {
 	dict *valueDictionary
 	// Of the entries, once they were needed.
 	entryArray atomic.Pointer[arrow.Array]
-	viewTable  atomic.Pointer[bytestring.Table]
+	viewTable  atomic.Pointer[vector.Table]
 }
 
 // codes gives the codes of the rows of a block that are needed; they are valid until
@@ -210,7 +210,7 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 
 // expected is what to reserve for a value: as much as the longest takes, if that
 // is not much more than they have on average, for then nothing need be summed up.
-func (r *codesReader[O]) expected(table *bytestring.Table) int {
+func (r *codesReader[O]) expected(table *vector.Table) int {
 	if longest := table.Longest(); longest <= 2*r.mean+8 {
 		return longest
 	}
@@ -218,7 +218,7 @@ func (r *codesReader[O]) expected(table *bytestring.Table) int {
 }
 
 // gather appends the values of codes.
-func (r *codesReader[O]) gather(table *bytestring.Table, codes []uint32, c *bytesColumn[O], at int) error {
+func (r *codesReader[O]) gather(table *vector.Table, codes []uint32, c *bytesColumn[O], at int) error {
 	dst := c.free(table.Bound(len(codes)))
 	if dst == nil {
 		size, err := table.Size(codes)
@@ -236,7 +236,7 @@ func (r *codesReader[O]) gather(table *bytestring.Table, codes []uint32, c *byte
 	if c.ends != nil {
 		ends = c.ends[at : at+len(codes)]
 	}
-	n, err := bytestring.Gather(table, dst, ends, O(c.size), codes)
+	n, err := vector.Gather(table, dst, ends, O(c.size), codes)
 	c.size += n
 	return err
 }

@@ -1,10 +1,13 @@
-package bytestring
+package vector
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
@@ -36,15 +39,15 @@ const (
 // NewTable makes a table in which code k stands for value k.
 func NewTable(v Values) *Table {
 	t := new(Table)
-	t.reset(v, 0, manySlot)
+	t.Reset(v, 0, manySlot)
 	return t
 }
 
-// reset makes code k+first stand for value k, and lower codes for nothing. spare
+// Reset makes code k+first stand for value k, and lower codes for nothing. spare
 // is how many bytes of slots are worth their making however few values fill.
-func (t *Table) reset(v Values, first, spare int) {
+func (t *Table) Reset(v Values, first, spare int) {
 	n := v.N + first
-	lengths := grown(&t.lengths, n)
+	lengths := scratch.Slice(&t.lengths, n)
 	clear(lengths[:first])
 	t.longest, t.same = v.Fixed, -1
 	for i := range v.N {
@@ -80,7 +83,7 @@ func slotFor(n int) int {
 }
 
 func (t *Table) fillSlots(v Values, first int) {
-	slots := grown(&t.slots, t.slot*(v.N+first))
+	slots := scratch.Slice(&t.slots, t.slot*(v.N+first))
 	clear(slots)
 	for i := range v.N {
 		copy(slots[(first+i)*t.slot:], v.At(i))
@@ -88,7 +91,7 @@ func (t *Table) fillSlots(v Values, first int) {
 }
 
 func (t *Table) fillStarts(v Values, first int) {
-	starts := grown(&t.starts, v.N+first)
+	starts := scratch.Slice(&t.starts, v.N+first)
 	clear(starts[:first])
 	at := 0
 	if v.Fixed == 0 {
@@ -161,7 +164,7 @@ func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []
 		return gatherSame(t, dst, offsets, base, codes)
 	}
 	if len(offsets) != len(codes) {
-		return 0, misuse("%d offsets for %d codes", len(offsets), len(codes))
+		return 0, fmt.Errorf("vector: %d offsets for %d codes", len(offsets), len(codes))
 	}
 	switch t.slot {
 	case 1:
@@ -180,7 +183,7 @@ func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []
 	return gatherSlots[[64]byte](t, dst, offsets, base, codes)
 }
 
-var errRoom = misuse("no room for the values of codes")
+var errRoom = errors.New("vector: no room for the values of codes")
 
 // slot is what is copied at a time.
 type slot interface {
@@ -267,7 +270,7 @@ func putSame[S slot](out unsafe.Pointer, n int, slots []S, codes []uint32) (done
 func gatherSame[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
 	size := t.same * len(codes)
 	if size > len(dst) {
-		return 0, misuse("%d bytes of room for %d", len(dst), size)
+		return 0, fmt.Errorf("vector: %d bytes of room for %d", len(dst), size)
 	}
 	countOffsets(offsets, base+O(t.same), O(t.same))
 	var err error

@@ -1,16 +1,18 @@
-package bytestring
+package encode
 
 import (
 	"encoding/binary"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
-// numbers writes the numbers in a column's trees: as is best, or in given forms.
-type numbers struct {
-	o       encoding.Options
+// Numbers writes the numbers in a column's trees, in the best form or in given ones.
+type Numbers struct {
+	Options encoding.Options
 	codes   *numeric.Encoder[uint32]
 	lengths *numeric.Encoder[uint32]
 	values  *numeric.Encoder[uint32]
@@ -19,52 +21,63 @@ type numbers struct {
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
-// appendCodes writes dictionary codes, always as a tree.
-func (s *numbers) appendCodes(dst []byte, codes []uint32) ([]byte, error) {
+// clone is numbers for another goroutine, with the same memory of earlier ones.
+func (s *Numbers) clone() Numbers {
+	c := *s
+	c.codes = s.codes.Clone()
+	c.lengths = s.lengths.Clone()
+	c.values = s.values.Clone()
+	c.offsets = s.offsets.Clone()
+	c.ints = s.ints.Clone()
+	return c
+}
+
+// AppendCodes writes dictionary codes, always as a tree.
+func (s *Numbers) AppendCodes(dst []byte, codes []uint32) ([]byte, error) {
 	return appendTree(s, &s.codes, 0, dst, codes, bitmap.All(len(codes)))
 }
 
-// appendLengths writes the lengths of distinct values. nested tells whether they
+// AppendLengths writes the lengths of distinct values. nested tells whether they
 // became a tree.
-func (s *numbers) appendLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
+func (s *Numbers) AppendLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
 	if s.shapes != nil {
 		return appendForced(dst, lengths, s.shapes[1])
 	}
-	return appendNested(dst, lengths, encoderOf(&s.lengths, s.o))
+	return appendNested(dst, lengths, encoderOf(&s.lengths, s.Options))
 }
 
-// appendValueLengths writes the length of every value.
-func (s *numbers) appendValueLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
+// AppendValueLengths writes the length of every value.
+func (s *Numbers) AppendValueLengths(dst []byte, lengths []uint32) (out []byte, nested bool, err error) {
 	if s.shapes != nil {
 		return appendForced(dst, lengths, s.shapes[0])
 	}
-	return appendNested(dst, lengths, encoderOf(&s.values, s.o))
+	return appendNested(dst, lengths, encoderOf(&s.values, s.Options))
 }
 
-// appendTemplateLengths writes the lengths of templates, always as a tree.
-func (s *numbers) appendTemplateLengths(dst []byte, lengths []uint32) ([]byte, error) {
+// AppendTemplateLengths writes the lengths of templates, always as a tree.
+func (s *Numbers) AppendTemplateLengths(dst []byte, lengths []uint32) ([]byte, error) {
 	return appendTree(s, &s.lengths, 1, dst, lengths, bitmap.All(len(lengths)))
 }
 
 // appendOffsets writes offsets.
-func (s *numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, nested bool, err error) {
+func (s *Numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, nested bool, err error) {
 	if s.shapes != nil {
 		return appendForced(dst, offsets, s.shapes[0])
 	}
-	return appendNested(dst, offsets, encoderOf(&s.offsets, s.o))
+	return appendNested(dst, offsets, encoderOf(&s.offsets, s.Options))
 }
 
-// appendIntegers writes the integers of decimals, always as a tree.
-func (s *numbers) appendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
+// AppendIntegers writes the integers of decimals, always as a tree.
+func (s *Numbers) AppendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
 	return appendTree(s, &s.ints, 0, dst, integers, valid)
 }
 
 // appendTree writes a part of a tree as one.
-func appendTree[T numeric.Value](s *numbers, e **numeric.Encoder[T], part int, dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
+func appendTree[T numeric.Value](s *Numbers, e **numeric.Encoder[T], part int, dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
 	if s.shapes != nil {
 		return numeric.AppendTreeAs(dst, values, valid, s.shapes[part])
 	}
-	return encoderOf(e, s.o).AppendTree(dst, values, valid), nil
+	return encoderOf(e, s.Options).AppendTree(dst, values, valid), nil
 }
 
 func encoderOf[T numeric.Value](e **numeric.Encoder[T], o encoding.Options) *numeric.Encoder[T] {
@@ -103,9 +116,9 @@ func appendRaw[T uint32 | uint64](dst []byte, values []T) []byte {
 	return dst
 }
 
-// appendOffsets appends the offsets of values, unless these have a fixed size, and
-// notes in the header how wide they are, and whether they are a tree.
-func (w *workspace) appendOffsets(dst []byte, v Values, width, nested int, nums *numbers) ([]byte, error) {
+// AppendOffsets appends the offsets of values, unless these have a fixed size, and
+// writes into the header, at width and nested, how wide they are and whether they are a tree.
+func (w *Workspace) AppendOffsets(dst []byte, v vector.Values, width, nested int, nums *Numbers) ([]byte, error) {
 	if v.Fixed > 0 {
 		return dst, nil
 	}
@@ -118,16 +131,16 @@ func (w *workspace) appendOffsets(dst []byte, v Values, width, nested int, nums 
 }
 
 // relative is the offsets of v, from 0.
-func (w *workspace) relative(v Values) []uint64 {
-	offsets := grown(&w.offsets, v.N+1)
+func (w *Workspace) relative(v vector.Values) []uint64 {
+	offsets := scratch.Slice(&w.offsets, v.N+1)
 	for i, at := range v.Offsets {
 		offsets[i] = uint64(at - v.Offsets[0])
 	}
 	return offsets
 }
 
-// padFrom adds zeros until what begins at start is a multiple of 8 long.
-func padFrom(dst []byte, start int) []byte {
+// Pad appends zeros until dst is a multiple of 8 long from start on.
+func Pad(dst []byte, start int) []byte {
 	var zeros [8]byte
 	return append(dst, zeros[:-(len(dst)-start)&7]...)
 }

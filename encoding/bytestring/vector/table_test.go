@@ -1,4 +1,4 @@
-package bytestring
+package vector
 
 import (
 	"math/rand/v2"
@@ -29,7 +29,7 @@ func TestGather(t *testing.T) {
 				})
 				for _, first := range []int{0, 1} {
 					var table Table
-					table.reset(v, first, rnd.IntN(2)*manySlot)
+					table.Reset(v, first, rnd.IntN(2)*manySlot)
 					for _, count := range []int{0, 1, 2, 100} {
 						checkGather(t, &table, v, first, count, rnd)
 					}

@@ -1,0 +1,192 @@
+package encode
+
+import (
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding"
+)
+
+// method is an encoding with the level of its compressor.
+type method struct {
+	row   *Row // nil before the first block
+	level zstd.EncoderLevel
+}
+
+// policy is what a profile stands for.
+type policy struct {
+	values, bytes int      // the most that a block holds
+	byteCost      int64    // the cost of a stored byte, in picoseconds of decoding
+	methods       []method // in the order of trial
+}
+
+// Blocks of Balanced stay in a core's cache while they are decoded; those of
+// other profiles are larger, because large ones compress better. Stronger levels
+// of Zstd are not always smaller: on numbers in 16 bytes the fastest one is.
+var policies = [...]policy{
+	encoding.Balanced:           {16 << 10, 128 << 10, 4_000, nil},
+	encoding.ProfilePlain:       {16 << 10, 128 << 10, 0, nil},
+	encoding.MinimalCompression: {16 << 10, 128 << 10, 1_000, nil},
+	encoding.HighCompression:    {64 << 10, 512 << 10, 20_000, nil},
+	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, nil},
+}
+
+const (
+	exploreEvery = 64 // blocks, doubled as long as the same is best
+	exploreMost  = 512
+)
+
+// plan is what trials on earlier blocks have shown.
+type plan struct {
+	method  method // without a row before the first block
+	other   method // the best that is not limited, for blocks of too many distinct values
+	since   int    // blocks since the last trials
+	every   int    // blocks between trials
+	stored  int64  // bytes of the block of the last trials, and of its Plain
+	plain   int64
+	learned Learned
+}
+
+// cost is the cost of a tree of size bytes.
+func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
+	c := r.Cost
+	if in.Fixed > 0 {
+		c = r.FixedCost
+	}
+	return int64(size)*(e.policy.byteCost+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
+}
+
+// AppendTree appends the tree that costs least.
+func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
+	w := workspaces.Get().(*Workspace)
+	defer workspaces.Put(w)
+	if len(e.policy.methods) == 0 {
+		return e.appendPlain(w, dst, &in)
+	}
+	for _, r := range e.table.certain {
+		if r.Suits(w, &in, nil) {
+			out, ok, err := e.appendAs(w, dst, &in, method{row: r})
+			if ok || err != nil {
+				return out, err
+			}
+		}
+	}
+	if e.plan.method.row == nil || e.plan.since >= e.plan.every {
+		return e.explore(w, dst, &in)
+	}
+	e.plan.since++
+	at := len(dst)
+	dst, ok, err := e.appendAs(w, dst, &in, e.plan.method)
+	if err == nil && !ok {
+		dst, ok, err = e.appendAs(w, dst[:at], &in, e.plan.other)
+	}
+	if err != nil {
+		return dst, err
+	}
+	size, plain := int64(len(dst)-at), int64(in.plainLen())
+	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
+		return e.explore(w, dst[:at], &in)
+	}
+	return dst, nil
+}
+
+// explore tries all encodings and writes the best. Of a block that was planned to be
+// longer than the profile's, it tries a part.
+func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
+	n := e.fit(in.Values, e.policy.bytes)
+	if n == in.N || n == 0 {
+		return e.try(w, dst, in)
+	}
+	part := Input{Values: in.Slice(0, n), Valid: in.Valid.Slice(0, n)}
+	part.Nulls = part.Valid.Nulls()
+	at := len(dst)
+	dst, err := e.try(w, dst, &part)
+	if err != nil {
+		return dst, err
+	}
+	for _, m := range [...]method{e.plan.method, e.plan.other} {
+		var ok bool
+		dst, ok, err = e.appendAs(w, dst[:at], in, m)
+		if err != nil {
+			return dst, err
+		}
+		if ok && len(dst)-at < in.plainLen() {
+			e.plan.method = m // plan for the one that did
+			e.plan.stored, e.plan.plain = int64(len(dst)-at), int64(in.plainLen())
+			return dst, nil
+		}
+	}
+	return e.appendPlain(w, dst[:at], in)
+}
+
+// try tries all encodings of the profile, writes the best and remembers it.
+func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
+	start := len(dst)
+	dst, err := e.appendPlain(w, dst, in)
+	if err != nil {
+		return dst, err
+	}
+	best := e.cost(e.table.plain, len(dst)-start, in)
+	other := best
+	before := e.plan
+	plain := method{row: e.table.plain}
+	e.plan = plan{method: plain, other: plain, plain: int64(in.plainLen()), every: exploreEvery}
+	for _, m := range e.policy.methods {
+		if !e.allows(m.row) || m.row.Suits != nil && !m.row.Suits(w, in, &e.plan.learned) {
+			continue
+		}
+		at := len(dst)
+		var ok bool
+		if dst, ok, err = e.appendAs(w, dst, in, m); err != nil {
+			return dst, err
+		}
+		size := len(dst) - at
+		if !ok || size >= in.plainLen() {
+			dst = dst[:at]
+			continue
+		}
+		cost := e.cost(m.row, size, in)
+		if m.row.Burden != nil {
+			cost += m.row.Burden(m.level, cost)
+		}
+		if !m.row.Limited && cost < other {
+			other, e.plan.other = cost, m
+		}
+		if cost < best {
+			best, e.plan.method = cost, m
+			copy(dst[start:], dst[at:])
+			at = start + size
+		}
+		dst = dst[:at]
+	}
+	if !e.plan.method.row.Trained && !e.plan.other.row.Trained {
+		e.plan.learned.Symbols = nil
+	}
+	if e.plan.method == before.method && e.plan.learned.Symbols == nil { // a table of symbols ages
+		e.plan.every = min(2*before.every, exploreMost)
+	}
+	e.plan.stored = int64(len(dst) - start)
+	return dst, nil
+}
+
+// allows tells whether the shard may hold an encoding, and no other is tried in its place.
+func (e *Encoder) allows(r *Row) bool {
+	if r.Needs&^e.o.Features != 0 {
+		return false
+	}
+	for _, m := range e.policy.methods {
+		if m.row.Replaces == r.Code && m.row.Needs&^e.o.Features == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// appendAs writes values by a method. ok is false if they do not suit it.
+func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool, err error) {
+	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Level: m.level})
+}
+
+func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) ([]byte, error) {
+	out, _, err := e.table.plain.Append(w, dst, in, Request{})
+	return out, err
+}

@@ -1,0 +1,144 @@
+package encode
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Encoder writes the trees of one column. It serves one goroutine at a time.
+type Encoder struct {
+	o       encoding.Options
+	fixed   int
+	table   *Table
+	policy  *policy
+	numbers Numbers
+	plan    plan
+	likely  method // the best for the first values
+}
+
+// New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
+func New(t *Table, o encoding.Options, fixed int) *Encoder {
+	return &Encoder{o: o, fixed: fixed, table: t, policy: t.policyOf(o.Profile), numbers: Numbers{Options: o}}
+}
+
+// Clone makes another encoder with the same memory of earlier blocks, for another goroutine.
+func (e *Encoder) Clone() *Encoder {
+	c := *e
+	c.numbers = c.numbers.clone()
+	return &c
+}
+
+// Plan says how many of the staged values the next block should hold. The buffer has at values before them.
+func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
+	n := e.fit(v, e.policy.bytes)
+	if n < v.N && e.likely.row == nil && v.Fixed == 0 {
+		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
+	}
+	if e.long() {
+		return planLong(at, v)
+	}
+	if n == v.N {
+		return n
+	}
+	if rest := n % packLen; 4*rest <= n {
+		n -= rest
+	}
+	return max(n, 1)
+}
+
+// Whole tells whether a block of n values, the result of [Encoder.Plan], stays the same whatever values follow.
+func (e *Encoder) Whole(at int64, n int) bool {
+	if e.long() {
+		return (at+int64(n))%longValues == 0
+	}
+	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
+}
+
+// Longest is the most bytes of values that a block is planned to have now.
+func (e *Encoder) Longest() int {
+	if e.long() {
+		return longBytes
+	}
+	return e.policy.bytes
+}
+
+// A long block holds so many values and bytes of them at most.
+const (
+	longValues = 64 << 10
+	longBytes  = 8 << 20
+)
+
+// long tells whether the encoding that the next blocks will probably have asks for long ones.
+func (e *Encoder) long() bool {
+	m := e.plan.method
+	if m.row == nil {
+		m = e.likely
+	}
+	return m.row != nil && m.row.Long
+}
+
+// planLong plans blocks that end at multiples of longValues, as readers' batches do, so that they are decoded to their
+// place.
+func planLong(at int64, v vector.Values) int {
+	n := longValues - int(at%longValues)
+	for n > 1 && v.Offsets[min(n, v.N)]-v.Offsets[0] > longBytes {
+		n = (n + 1) / 2
+	}
+	return min(n, v.N)
+}
+
+// lookBytes is how many bytes of values decide about the length of the first block.
+const lookBytes = 512 << 10
+
+// look finds the best method for the first values, which decides about the length of the first block. It changes nothing
+// else.
+func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
+	plain := method{row: e.table.plain}
+	if !e.o.Features.Has(edition.Template) || len(e.policy.methods) == 0 {
+		return plain
+	}
+	in := Input{Values: v, Valid: valid.Slice(0, v.N)}
+	in.Nulls = in.Valid.Nulls()
+	if _, same := in.Same(); same {
+		return plain
+	}
+	w := workspaces.Get().(*Workspace)
+	defer workspaces.Put(w)
+	trial := New(e.table, e.o, 0)
+	if _, err := trial.explore(w, nil, &in); err != nil {
+		return plain // writing the block will fail with this error
+	}
+	return trial.plan.method
+}
+
+// fit is how many of v's values a block of at most so many bytes may hold.
+func (e *Encoder) fit(v vector.Values, bytes int) int {
+	n := min(v.N, e.policy.values)
+	bytes = min(bytes, e.policy.bytes)
+	if v.Fixed > 0 {
+		return min(n, bytes/v.Fixed)
+	} else if n > 0 {
+		n = prefix(v.Offsets[:n+1], v.Offsets[0]+int64(bytes))
+	}
+	return n
+}
+
+// packLen is how many numbers are packed at a time. Offsets and codes of a block of a multiple of so many values need no
+// filler, which few more values are not worth.
+const packLen = 1024
+
+// prefix is how many values end at or before limit.
+func prefix(offsets []int64, limit int64) int {
+	lo, hi := 0, len(offsets)-1
+	for lo < hi {
+		mid := (lo + hi + 1) / 2
+		if offsets[mid] <= limit {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}

@@ -1,0 +1,138 @@
+// Package encode chooses how blocks of byte strings are written: it tries encodings, remembers from block to block which
+// was the best, and plans how many values the next block holds. It knows no encoding itself; package bytestring has those,
+// each with a [Row].
+package encode
+
+import (
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+// Row says how an encoding is written, and when it is tried. Fields that most encodings have no use for may be nil or zero.
+type Row struct {
+	Code encoding.Code
+	// Needs is the features that a shard has to have.
+	Needs edition.Set
+	// Trials are the profiles in which the encoding is tried, and the levels.
+	Trials Trials
+	// Certain encodings are written wherever they suit, without a trial.
+	Certain bool
+	// Replaces is an encoding that is not tried where this one is.
+	Replaces encoding.Code
+	// Suits tells whether a trial is worth its time, and prepares it.
+	Suits func(w *Workspace, in *Input, l *Learned) bool
+	// Append appends a tree; ok is false if the encoding does not take the values.
+	Append func(w *Workspace, dst []byte, in *Input, r Request) (out []byte, ok bool, err error)
+	// Burden is what writing at a level costs beyond other levels, in the units of costs.
+	Burden func(level zstd.EncoderLevel, cost int64) int64
+	// Cost, and FixedCost for values of a fixed size, were measured on one core (BenchmarkDecode). They are constants, so
+	// that choices are the same everywhere.
+	Cost, FixedCost DecodeCost
+	Trained         bool // it is written with symbols that Suits has trained
+	Limited         bool // it does not take blocks of too many distinct values
+	Long            bool // its blocks are longer than others of the profile
+
+	// Parts are the forms that the parts of its tree have in [Table.AppendTreeAs] if none are given; nil for one raw part.
+	Parts []string
+	// Leveled encodings take a level there; Level is the default.
+	Leveled bool
+	Level   zstd.EncoderLevel
+}
+
+// Trials are the levels that are tried in each profile. Encodings without levels have one, 0.
+type Trials [encoding.MinimalSize + 1][]zstd.EncoderLevel
+
+// Once is the trials of an encoding without levels.
+func Once(profiles ...encoding.Profile) (t Trials) {
+	for _, p := range profiles {
+		t[p] = []zstd.EncoderLevel{0}
+	}
+	return t
+}
+
+// DecodeCost is the time that decoding takes, in picoseconds: for each byte of the values, each byte of the tree, and each
+// value.
+type DecodeCost struct{ PerByte, PerStored, PerValue int64 }
+
+// Learned is what a column keeps from block to block for its encodings.
+type Learned struct {
+	Symbols *fsst.Table // nil before they are trained
+}
+
+// Request says how a tree is to be written.
+type Request struct {
+	Learned
+	Numbers *Numbers
+	Level   zstd.EncoderLevel
+	Forced  bool // whether or not it pays
+}
+
+// Input is the values of a tree.
+type Input struct {
+	vector.Values
+	Valid bitmap.Bits
+	Nulls int
+}
+
+// plainLen is the length of the Plain tree.
+func (in *Input) plainLen() int {
+	n := 3 + len(in.Bytes())
+	if in.Fixed == 0 {
+		n += 8 * (in.N + 1)
+	}
+	return n
+}
+
+// Same tells whether all values that are not null are equal, and returns that value.
+func (in *Input) Same() (value []byte, ok bool) {
+	first := -1
+	for i := range in.N {
+		if !in.Valid.At(i) {
+			continue
+		}
+		if first < 0 {
+			first, value = i, in.At(i)
+		} else if string(in.At(i)) != string(value) {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// Table is the encodings of byte strings.
+type Table struct {
+	plain    *Row // takes any values
+	rows     []*Row
+	certain  []*Row
+	policies [encoding.MinimalSize + 1]policy
+}
+
+// NewTable makes a table of rows, which are tried in this order. The first takes any values; what others make of them is
+// never longer.
+func NewTable(rows ...*Row) *Table {
+	t := &Table{plain: rows[0], rows: rows, policies: policies}
+	for _, r := range rows {
+		if r.Certain {
+			t.certain = append(t.certain, r)
+		}
+		for profile, levels := range r.Trials {
+			for _, level := range levels {
+				p := &t.policies[profile]
+				p.methods = append(p.methods, method{r, level})
+			}
+		}
+	}
+	return t
+}
+
+func (t *Table) policyOf(p encoding.Profile) *policy {
+	if int(p) >= len(t.policies) {
+		p = encoding.Balanced
+	}
+	return &t.policies[p]
+}

@@ -1,0 +1,86 @@
+package encode
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// AppendTreeAs appends the tree of v in a form given by name.
+func (t *Table) AppendTreeAs(dst []byte, v vector.Values, valid bitmap.Bits, text string) ([]byte, error) {
+	s, err := t.parseShape(text)
+	if err != nil {
+		return dst, fmt.Errorf("shape %q: %w", text, err)
+	}
+	if valid.Data == nil {
+		valid = bitmap.All(v.N)
+	}
+	in := Input{Values: v, Valid: valid, Nulls: valid.Nulls()}
+	r := Request{Numbers: &Numbers{shapes: s.parts}, Level: s.level, Forced: true}
+	out, ok, err := s.row.Append(new(Workspace), dst, &in, r)
+	if err == nil && !ok {
+		err = fmt.Errorf("bytestring: %v does not take the values", s.row.Code)
+	}
+	return out, err
+}
+
+// shape is a parsed form of a tree.
+type shape struct {
+	row   *Row
+	level zstd.EncoderLevel
+	parts []string // forms of the parts, in their order
+}
+
+func (t *Table) parseShape(text string) (s shape, err error) {
+	name, rest, nested := strings.Cut(text, "(")
+	if nested {
+		if !strings.HasSuffix(rest, ")") {
+			return s, fmt.Errorf("bytestring: no ) at the end")
+		}
+		s.parts = splitParts(rest[:len(rest)-1])
+	}
+	name, params, _ := strings.Cut(name, "[")
+	for _, r := range t.rows {
+		if r.Code.String() == name {
+			s.row, s.level = r, r.Level
+		}
+	}
+	if s.row == nil {
+		return s, fmt.Errorf("bytestring: no encoding of byte strings is called %q", name)
+	}
+	if s.row.Leveled && len(params) > 1 && params[0] >= '1' && params[0] <= '4' {
+		s.level = zstd.EncoderLevel(params[0] - '0')
+	}
+	defaults := s.row.Parts
+	if defaults == nil {
+		defaults = []string{"raw"}
+	}
+	if len(s.parts) > len(defaults) {
+		return s, fmt.Errorf("bytestring: %d parts, at most %d", len(s.parts), len(defaults))
+	}
+	s.parts = append(s.parts, defaults[len(s.parts):]...)
+	return s, nil
+}
+
+// splitParts cuts at the commas that are not inside parentheses.
+func splitParts(text string) (parts []string) {
+	depth, from := 0, 0
+	for i, c := range text {
+		switch c {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				parts = append(parts, text[from:i])
+				from = i + 1
+			}
+		}
+	}
+	return append(parts, text[from:])
+}

@@ -1,0 +1,78 @@
+package encode
+
+import (
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/encoding/flatlz"
+	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/lz4"
+	"github.com/amudai/amudai-go/encoding/template"
+	"github.com/amudai/amudai-go/internal/base/distinct"
+)
+
+// Workspace is the large memory of an encoder. Its content never changes the bytes
+// that are written, so encoders of thousands of columns share a few.
+type Workspace struct {
+	LZ4          lz4.Encoder
+	FlatLZ       flatlz.Encoder
+	LZLen        int // the size of the last values by LZ4 or FlatLZ
+	Trainer      fsst.Trainer
+	Distinct     distinct.Set
+	Templates    template.Encoder
+	Codes        []uint32
+	Lengths      []uint32
+	ValueLengths []uint32
+
+	// Decimals.
+	Integers   []int64
+	Exponents  []int16
+	Exceptions []uint32
+	Positions  []uint32
+
+	zstd    map[zstdKey]*zstd.Encoder
+	offsets []uint64
+}
+
+var workspaces = sync.Pool{New: func() any { return new(Workspace) }}
+
+// AppendZstd appends data as a Zstandard stream.
+func (w *Workspace) AppendZstd(dst, data []byte, level zstd.EncoderLevel) ([]byte, error) {
+	z, err := w.zstdEncoder(level, len(data))
+	if err != nil {
+		return dst, err
+	}
+	return z.EncodeAll(data, dst), nil
+}
+
+type zstdKey struct {
+	level  zstd.EncoderLevel
+	window int
+}
+
+// zstdEncoder writes frames with their content size and without a checksum: the block
+// has one.
+func (w *Workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encoder, error) {
+	window := 4 << 20
+	switch { // those of the policies; a window as large as the data is enough, and takes less memory
+	case size <= 128<<10:
+		window = 128 << 10
+	case size <= 512<<10:
+		window = 512 << 10
+	}
+	key := zstdKey{level, window}
+	if z := w.zstd[key]; z != nil {
+		return z, nil
+	}
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithWindowSize(window), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
+	if err != nil {
+		return nil, err
+	}
+	if w.zstd == nil {
+		w.zstd = map[zstdKey]*zstd.Encoder{}
+	}
+	w.zstd[key] = z
+	return z, nil
+}
