@@ -1,7 +1,7 @@
 # The tasks of this repository. "make help" lists them.
 #
-# Settings: PKG (packages, default all), BENCHFLAGS for bench (go run ./internal/bench -help), BENCH (pattern) and BENCHTIME for
-# microbench, FUZZTIME (a target) for fuzz.
+# Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run ./internal/bench -help" lists them); BENCH (pattern) and
+# BENCHTIME for microbench; FUZZTIME (for each target) for fuzz.
 
 GO        ?= go
 PYTHON    ?= python3
@@ -24,45 +24,45 @@ build: ## compile everything; the command goes to bin/amudai
 	$(GO) build ./...
 	if [ -d cmd/amudai ]; then $(GO) build -trimpath -o bin/ ./cmd/amudai; fi
 
-test: ## run the tests, sweeps over bits, cuts, faults and goldens in a strong selection
+test: ## run all tests, with a selection of each sweep over bits, cuts, faults and golden files (under 4 minutes)
 	$(GO) test $(PKG)
 
-sweep: ## run the tests with all sweeps whole
+sweep: ## run all tests with complete sweeps (CI)
 	AMUDAI_SWEEP=1 $(GO) test -timeout 30m $(PKG)
 
-# Tests that sweep over every bit, cut or fault do one thing at a time; so do those that compare whole goldens.
+# Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files.
 RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
-purego: ## run the short tests of numbers without assembly of ours
+purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./internal/bench $(BENCHFLAGS)
 
-bench-peers: ## the same, with pyarrow, DuckDB, Vortex and Lance as far as PYTHON has them
+bench-peers: ## like bench, with those of pyarrow, DuckDB, Vortex and Lance that PYTHON has
 	$(GO) run ./internal/bench -peers $(PYTHON) $(BENCHFLAGS)
 
-microbench: ## run the benchmarks beside the code (BENCH=pattern BENCHTIME=1s)
+microbench: ## run the benchmarks of Go packages (BENCH=pattern BENCHTIME=1s)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -timeout 60m $(PKG)
 
 fuzz: ## run every fuzz target for FUZZTIME (default 5s)
 	tools/fuzz.sh $(FUZZTIME)
 
-cover: ## run all tests, write coverage.out and print the coverage of each package
+cover: ## run all tests, write coverage.out and print the total coverage
 	$(GO) test -coverprofile=coverage.out $(PKG)
 	$(GO) tool cover -func=coverage.out | tail -n 1
 
-generate: ## regenerate gen/ from proto/ and fbs/, and what go:generate directives make
+generate: ## generate gen/ from proto/ and fbs/, and run all go:generate directives
 	tools/generate.sh
 
-check-generated: ## fail if generated code is not current
+check-generated: ## fail if generated code is out of date
 	tools/generate.sh -check
 
 lint: ## check format, go vet, staticcheck, buf lint and buf format
 	tools/lint.sh
 
-cross: ## compile everything, tests too, for other systems and processors
+cross: ## compile everything and its tests for other systems and processors
 	tools/cross.sh
