@@ -270,4 +270,3 @@ func TestAppendCorpus(t *testing.T) {
 		}
 	})
 }
-

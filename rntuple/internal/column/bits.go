@@ -1,0 +1,100 @@
+package column
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// Elements of a number of bits that is none of whole bytes lie side by side, the least significant bit first.
+
+// bitsAt gives the bits from one on: at least 57, or all that there are.
+func bitsAt(src []byte, bit int) uint64 {
+	at := bit / 8
+	if at+8 <= len(src) {
+		return le.Uint64(src[at:]) >> (bit % 8)
+	}
+	var word [8]byte
+	if at < len(src) {
+		copy(word[:], src[at:])
+	}
+	return le.Uint64(word[:]) >> (bit % 8)
+}
+
+// unpackBits makes a byte of 0 or 1 of each bit from one on.
+func unpackBits(out, page []byte, from int) {
+	for i := range out {
+		out[i] = page[(from+i)/8] >> ((from + i) % 8) & 1
+	}
+}
+
+// unpackWords gives out 32-bit words, one for each element of so many bits.
+func unpackWords(out []uint32, page []byte, from, bits int) {
+	mask := uint64(1)<<bits - 1
+	bit := from * bits
+	i := 0
+	for ; i < len(out) && bit/8+8 <= len(page); i++ {
+		out[i] = uint32(le.Uint64(page[bit/8:]) >> (bit % 8) & mask)
+		bit += bits
+	}
+	for ; i < len(out); i++ {
+		out[i] = uint32(bitsAt(page, bit) & mask)
+		bit += bits
+	}
+}
+
+// packBits stores words of 32 bits, as elements of so many bits from one on. The page is zero there.
+func packBits(page, in []byte, from, bits int) {
+	bit := from * bits
+	for ; len(in) >= 4; in = in[4:] {
+		bitmap.PutWord(page, bit, uint64(le.Uint32(in)), bits)
+		bit += bits
+	}
+}
+
+// unpackTruncated restores floats of which only the upper bits are stored.
+func unpackTruncated(out, page []byte, from, bits int) {
+	var words [blockLen]uint32
+	for len(out) > 0 {
+		k := min(len(out)/4, blockLen)
+		unpackWords(words[:k], page, from, bits)
+		for i, w := range words[:k] {
+			le.PutUint32(out[4*i:], w<<(32-bits))
+		}
+		out, from = out[4*k:], from+k
+	}
+}
+
+// step is the difference between neighbours among the values of a quantized column.
+func (c *Codec) step() float64 { return (c.max - c.min) / float64(uint64(1)<<c.bits-1) }
+
+func (d *decoder) dequantize64(out []byte, from int) {
+	var words [blockLen]uint32
+	step := d.step()
+	for len(out) > 0 {
+		k := min(len(out)/8, blockLen)
+		unpackWords(words[:k], d.page, from, d.bits)
+		for i, w := range words[:k] {
+			le.PutUint64(out[8*i:], math.Float64bits(d.dequantized(w, step)))
+		}
+		out, from = out[8*k:], from+k
+	}
+}
+
+func (d *decoder) dequantize32(out []byte, from int) {
+	var words [blockLen]uint32
+	step := d.step()
+	for len(out) > 0 {
+		k := min(len(out)/4, blockLen)
+		unpackWords(words[:k], d.page, from, d.bits)
+		for i, w := range words[:k] {
+			le.PutUint32(out[4*i:], math.Float32bits(float32(d.dequantized(w, step))))
+		}
+		out, from = out[4*k:], from+k
+	}
+}
+
+// dequantized rounds the product before the sum, on all machines.
+func (c *Codec) dequantized(q uint32, step float64) float64 {
+	return min(float64(float64(q)*step)+c.min, c.max)
+}

@@ -1,0 +1,206 @@
+package column
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// convert turns a block of elements, as the column decodes to them, into values from at on in dst. first is the number
+// of the first one in its page.
+func (c *Codec) convert(dst []byte, at int, block *scratch, count, first int) error {
+	native := c.typ.Native()
+	if c.typ.Real() {
+		return c.convertReals(dst, at, block, count, first)
+	}
+	var wide [blockLen]uint64
+	signed := widen(wide[:count], block[:], native)
+	if c.kind == KindBool {
+		for i, v := range wide[:count] {
+			bit := uint64(0)
+			if v != 0 {
+				bit = 1
+			}
+			bitmap.PutWord(dst, at+i, bit, 1)
+		}
+		return nil
+	}
+	low, span := c.kind.bounds(signed)
+	for i, v := range wide[:count] {
+		if v-low > span {
+			if signed {
+				return fault.Unsupportedf("element %d of a page, %d, does not fit %v", first+i, int64(v), c.kind)
+			}
+			return fault.Unsupportedf("element %d of a page, %d, does not fit %v", first+i, v, c.kind)
+		}
+	}
+	narrow(dst[at*kinds[c.kind].width:], wide[:count], kinds[c.kind].width)
+	return nil
+}
+
+// widen gives values as numbers of 64 bits, and tells whether they have a sign.
+func widen(wide []uint64, b []byte, k Kind) (signed bool) {
+	for i := range wide {
+		switch k {
+		case KindBool, KindUint8, KindByte:
+			wide[i] = uint64(b[i])
+		case KindChar, KindInt8:
+			wide[i] = uint64(int8(b[i]))
+		case KindInt16:
+			wide[i] = uint64(int16(le.Uint16(b[2*i:])))
+		case KindUint16:
+			wide[i] = uint64(le.Uint16(b[2*i:]))
+		case KindInt32:
+			wide[i] = uint64(int32(le.Uint32(b[4*i:])))
+		case KindUint32:
+			wide[i] = uint64(le.Uint32(b[4*i:]))
+		default:
+			wide[i] = le.Uint64(b[8*i:])
+		}
+	}
+	return k.char() || k == KindInt16 || k == KindInt32 || k == KindInt64
+}
+
+// narrow stores the lower bytes of numbers.
+func narrow(out []byte, wide []uint64, width int) {
+	switch width {
+	case 1:
+		for i, v := range wide {
+			out[i] = byte(v)
+		}
+	case 2:
+		for i, v := range wide {
+			le.PutUint16(out[2*i:], uint16(v))
+		}
+	case 4:
+		for i, v := range wide {
+			le.PutUint32(out[4*i:], uint32(v))
+		}
+	case 8:
+		for i, v := range wide {
+			le.PutUint64(out[8*i:], v)
+		}
+	}
+}
+
+// bounds gives the least value that an integer kind can hold, and the distance from it to the greatest, among all 64-bit numbers
+// with or without a sign. The distance of others, modulo 2^64, is greater.
+func (k Kind) bounds(signed bool) (low, span uint64) {
+	bits := 8 * kinds[k].width
+	switch k {
+	case KindChar, KindInt8, KindInt16, KindInt32, KindInt64:
+		if signed {
+			return -uint64(1 << (bits - 1)), 1<<bits - 1
+		}
+		return 0, 1<<(bits-1) - 1
+	case KindOffset32, KindOffset64:
+		return 0, 1<<(bits-1) - 1
+	}
+	if signed && bits == 64 {
+		return 0, math.MaxInt64
+	}
+	return 0, 1<<bits - 1
+}
+
+func (c *Codec) convertReals(dst []byte, at int, block *scratch, count, first int) error {
+	for i := range count {
+		v := realAt(block[:], i, c.typ.Native())
+		if c.kind == KindFloat64 {
+			le.PutUint64(dst[8*(at+i):], math.Float64bits(v))
+			continue
+		}
+		f := float32(v)
+		if class(v, 0x1p-1022) != class(float64(f), 0x1p-126) {
+			return fault.Unsupportedf("element %d of a page, %v, does not fit float", first+i, v)
+		}
+		le.PutUint32(dst[4*(at+i):], math.Float32bits(f))
+	}
+	return nil
+}
+
+// class tells apart zero, numbers below the smallest normal one, other numbers, infinity, and not a number.
+func class(v, normal float64) int {
+	switch v = math.Abs(v); {
+	case v == 0:
+		return 0
+	case v < normal:
+		return 1
+	case v <= math.MaxFloat64:
+		return 2
+	case v > math.MaxFloat64:
+		return 3
+	}
+	return 4
+}
+
+func realAt(b []byte, i int, k Kind) float64 {
+	switch k {
+	case KindFloat16:
+		return float64(math.Float32frombits(fromHalf(le.Uint16(b[2*i:]))))
+	case KindFloat32:
+		return float64(math.Float32frombits(le.Uint32(b[4*i:])))
+	}
+	return math.Float64frombits(le.Uint64(b[8*i:]))
+}
+
+// stored is the opposite of convert: it gives the elements of a column for a block of values, which are those from at on in src.
+func (c *Codec) stored(block *scratch, src []byte, at, count, first int) error {
+	native := c.typ.Native()
+	width := kinds[c.kind].width
+	switch {
+	case c.typ == Real32Trunc || c.typ == Real32Quant || c.typ.Real() && c.kind != native:
+		return c.storedReals(block, src, at, count, first)
+	case c.typ.Index() && width != kinds[native].width:
+		return c.storedOffsets(block, src, at, count, first)
+	}
+	copy(block[:], src[at*width:(at+count)*width])
+	return nil
+}
+
+func (c *Codec) storedOffsets(block *scratch, src []byte, at, count, first int) error {
+	for i := range count {
+		if c.kind == KindOffset32 || c.kind == KindUint32 {
+			le.PutUint64(block[8*i:], uint64(le.Uint32(src[4*(at+i):])))
+			continue
+		}
+		v := le.Uint64(src[8*(at+i):])
+		if v > math.MaxUint32 {
+			return fault.Limitf("element %d of a page, %d, does not fit a column of type %v", first+i, v, c.typ)
+		}
+		le.PutUint32(block[4*i:], uint32(v))
+	}
+	return nil
+}
+
+func (c *Codec) storedReals(block *scratch, src []byte, at, count, first int) error {
+	step := c.step()
+	for i := range count {
+		v := realAt(src, at+i, c.kind)
+		f := float32(v)
+		switch c.typ {
+		case Real32Quant:
+			if !(v >= c.min && v <= c.max) {
+				return fault.Limitf("element %d of a page, %v, is not in the range of its column, %v to %v", first+i, v, c.min, c.max)
+			}
+			le.PutUint32(block[4*i:], uint32(0.5+(v-c.min)/step))
+			continue
+		case Real32Trunc:
+			le.PutUint32(block[4*i:], math.Float32bits(f)>>(32-c.bits))
+		case Real16, SplitReal16:
+			le.PutUint16(block[2*i:], toHalf(math.Float32bits(f)))
+			if math.Abs(v) >= halfOverflow {
+				f = float32(math.Inf(1))
+			}
+		case Real32, SplitReal32:
+			le.PutUint32(block[4*i:], math.Float32bits(f))
+		default:
+			le.PutUint64(block[8*i:], math.Float64bits(v))
+			continue
+		}
+		if math.IsInf(float64(f), 0) && !math.IsInf(v, 0) {
+			return fault.Limitf("element %d of a page, %v, does not fit a column of type %v", first+i, v, c.typ)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package column
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+const switchSize = 12
+
+// DecodeSwitch decodes a page of a Switch column: for each element the number of the alternative of a variant, from 1,
+// or 0 for none, and the place of the value among those of the alternative in the cluster.
+//
+//	u64 place, u32 alternative
+func DecodeSwitch(alternatives []int8, places []int32, page []byte) error {
+	n := len(alternatives)
+	if len(places) != n || len(page) != n*switchSize {
+		return fault.Corruptf("page of %d bytes for %d elements of %d bytes", len(page), n, switchSize)
+	}
+	for i := range alternatives {
+		place, tag := le.Uint64(page[switchSize*i:]), le.Uint32(page[switchSize*i+8:])
+		if place > math.MaxInt32 || tag > math.MaxInt8 {
+			return fault.Unsupportedf("element %d of a page: value %d of alternative %d of a variant", i, place, tag)
+		}
+		places[i], alternatives[i] = int32(place), int8(tag)
+	}
+	return nil
+}
+
+// AppendSwitch appends a page of a Switch column.
+func AppendSwitch(dst []byte, alternatives []int8, places []int32) []byte {
+	for i, tag := range alternatives {
+		dst = le.AppendUint64(dst, uint64(places[i]))
+		dst = le.AppendUint32(dst, uint32(tag))
+	}
+	return dst
+}
+
+// CheckOffsets tells whether the end offsets of a cluster's collections, little-endian int32 or int64 by k, do not
+// decrease from 0 on and end at or before the number of items.
+func CheckOffsets(ends []byte, k Kind, items int64) error {
+	last := int64(0)
+	width := kinds[k].width
+	for i := range len(ends) / width {
+		end := int64(0)
+		if k == KindOffset32 {
+			end = int64(int32(le.Uint32(ends[4*i:])))
+		} else {
+			end = int64(le.Uint64(ends[8*i:]))
+		}
+		if end < last || end > items {
+			return fault.Corruptf("collection %d ends at item %d, the one before at %d, of %d", i, end, last, items)
+		}
+		last = end
+	}
+	return nil
+}
