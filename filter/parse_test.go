@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-// same tells whether two trees are equal but for positions.
+// same reports whether two trees are equal but for positions.
 func same(a, b *ast.Node) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -53,7 +53,7 @@ func printComparison(w io.Writer, before, after []*measure.Result) int {
 	return figures
 }
 
-// differ tells whether two figures are different.
+// differ reports whether two figures are different.
 func differ(x, y measure.Stat, op string) bool {
 	noise := timeNoise
 	if op == measure.OpSize {

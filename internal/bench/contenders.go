@@ -68,7 +68,7 @@ func (c config) chosen() []suite.Contender {
 	})
 }
 
-// wants tells whether an operation was asked for: all are by default.
+// wants reports whether an operation was asked for: all are by default.
 func (c config) wants(op string) bool {
 	return c.ops == "" || slices.ContainsFunc(strings.Split(c.ops, ","), func(o string) bool {
 		return op == o || (o+" " == measure.OpFilter || o+" " == measure.OpCount) && strings.HasPrefix(op, o)

@@ -130,7 +130,7 @@ func intersect(a, b []span) []span {
 	return out
 }
 
-// excludes tells whether no value between two bounds satisfies the condition.
+// excludes reports whether no value between two bounds satisfies the condition.
 func (c cond) excludes(t parquet.Type, least, most []byte) bool {
 	if c.ranged {
 		lo, ok1 := integer(t, least)

@@ -70,7 +70,7 @@ func goroutines(in *ast.FuncDecl) (started []ast.Expr) {
 	return started
 }
 
-// recovers tells whether a function literal defers a recovery itself.
+// recovers reports whether a function literal defers a recovery itself.
 func recovers(function ast.Expr) bool {
 	literal, ok := function.(*ast.FuncLit)
 	if !ok {

@@ -100,7 +100,7 @@ func importGraph(t *testing.T) map[string][]string {
 	return graph
 }
 
-// within tells whether a package is the one named or lies below it.
+// within reports whether a package is the one named or lies below it.
 func within(pkg, name string) bool {
 	return pkg == name || strings.HasPrefix(pkg, name+"/")
 }

@@ -240,7 +240,7 @@ func undocumented(declaration ast.Decl) []*ast.Ident {
 // selfEvident are methods whose interface in the standard library says what they do.
 var selfEvident = []string{"String", "Error", "Unwrap", "Is", "Len", "Less", "Swap", "MarshalJSON", "UnmarshalJSON"}
 
-// exportedReceiver tells whether a function is not a method, or a method of an exported type.
+// exportedReceiver reports whether a function is not a method, or a method of an exported type.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true

@@ -55,11 +55,10 @@ func AppendInterval(dst []byte, months, days, nanos int64) []byte {
 	return dst
 }
 
-// Duration is what an ISO 8601 duration adds up to. Secs and Nanos have the
-// same sign.
+// Duration is the sum of the parts of an ISO 8601 duration. Secs and Nanos have the same sign.
 type Duration struct{ Months, Days, Secs, Nanos int64 }
 
-// ErrDuration says that a text is no duration.
+// ErrDuration means that a text is not a duration.
 var ErrDuration = errors.New("is not an ISO 8601 duration such as PT1H30M0.5S")
 
 // ParseDuration reads [-]P[nY][nM][nW][nD][T[nH][nM][n.fS]], where every n may

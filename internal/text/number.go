@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// Errors of numbers. Callers say which text they are about.
+// Errors of numbers. Callers add the text.
 var (
 	ErrSyntax       = errors.New("is not a number")
 	ErrDigits       = errors.New("has more digits than the float holds")
@@ -57,7 +57,8 @@ func ParseInt(b []byte, mode Mode) (neg bool, mag uint64, err error) {
 	return neg, mag, nil
 }
 
-// ParseIntegral reads a number with a fraction or exponent that is an integer all the same, such as 1.0 or 1e3.
+// ParseIntegral reads an integer that is written with a fraction or exponent, such as 1.0 or
+// 1e3.
 func ParseIntegral(b []byte) (neg bool, mag uint64, ok bool) {
 	if !IsNumber(b) {
 		return false, 0, false
@@ -69,7 +70,7 @@ func ParseIntegral(b []byte) (neg bool, mag uint64, ok bool) {
 	return v < 0, uint64(math.Abs(v)), true
 }
 
-// IsNumber tells whether b is [-](digits[.digits] | .digits)[e[±]digits].
+// IsNumber reports whether b is [-](digits[.digits] | .digits)[e[±]digits].
 func IsNumber(b []byte) bool {
 	i := 0
 	if i < len(b) && b[i] == '-' {
@@ -134,9 +135,9 @@ func significant(b []byte) int {
 	return last - first + 1
 }
 
-// ParseFloat reads a float. Strictly, text with more significant digits than any
-// shortest form has (17, or 9 in 32 bits) is refused, and so are integers that
-// would change, leading zeros, and what over- or underflows.
+// ParseFloat reads a float. Strictly, it refuses more significant digits than the shortest form
+// of any float has (17, or 9 in 32 bits), integers that would change, leading zeros, overflow
+// and underflow.
 func ParseFloat(b []byte, bits int, mode Mode) (float64, error) {
 	switch string(b) {
 	case "NaN", "nan":

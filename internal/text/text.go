@@ -1,23 +1,21 @@
-// Package text is the one grammar of numbers, times, durations and types: what
-// CSV, JSON, filters, options and the printing of values read and write. Nothing
-// here knows Arrow arrays; package values does.
+// Package text has the grammar of numbers, times, durations and types that CSV, JSON, filters,
+// options and the printing of values share. It does not know Arrow arrays; package values does.
 package text
 
 import "errors"
 
-// Mode says how much of a text its value must tell.
+// Mode is the strictness of parsing.
 type Mode bool
 
-// Strict takes only text that its type holds without losing anything that the
-// text says, as for a column whose type was inferred. Lenient takes whatever
-// converts, as for a column whose type was given and for filters: leading zeros,
-// "+5", numbers that round to the nearest float, dates such as 2012-1-5.
+// Strict accepts only text that can be restored from the value, as for a column whose type was
+// inferred. Lenient accepts all text that converts, as for filters and columns whose type was
+// given: leading zeros, "+5", numbers that round to the nearest float, dates such as 2012-1-5.
 const (
 	Strict  Mode = true
 	Lenient Mode = false
 )
 
-// ErrUTF8 says that a text is not UTF-8.
+// ErrUTF8 means that a text is not UTF-8.
 var ErrUTF8 = errors.New("is not valid UTF-8; convert the input to UTF-8 first")
 
 // Clip shortens a value for a message.
@@ -33,7 +31,7 @@ func Clip(s string) string {
 	return s[:cut] + "…"
 }
 
-// Article is a name of a type with "a" or "an" before it.
+// Article is the name of a type with "a" or "an" before it.
 func Article(name string) string {
 	if name != "" {
 		switch name[0] {

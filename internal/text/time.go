@@ -12,7 +12,7 @@ import (
 // DaySeconds is the number of seconds of a day.
 const DaySeconds = 86400
 
-// Errors of times. Callers say which text they are about.
+// Errors of times. Callers add the text.
 var (
 	ErrNoDay     = errors.New("is a day that the calendar does not have")
 	ErrOffset    = errors.New("has no valid offset from UTC; one is written as +05:30")
@@ -124,7 +124,7 @@ func AppendTimestamp(dst []byte, v, per int64, zoned bool) []byte {
 	return dst
 }
 
-// PerSecond is how many of a unit make a second.
+// PerSecond is the number of units in a second.
 func PerSecond(u arrow.TimeUnit) int64 {
 	switch u {
 	case arrow.Second:
@@ -168,9 +168,9 @@ func cutNumber2(b []byte, mode Mode) (v, n int) {
 
 var monthDays = [13]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// CutDate reads a date at the start of b, as a day counted from 1970-01-01, and
-// returns what follows it. Leniently, month and day may have one digit, and years
-// beyond 9999 need no sign. The error is [ErrSyntax] or [ErrNoDay].
+// CutDate reads a date at the start of b, as a day counted from 1970-01-01, and returns the
+// rest of b. Leniently, month and day may have one digit, and years beyond 9999 need no sign.
+// The error is [ErrSyntax] or [ErrNoDay].
 func CutDate(b []byte, mode Mode) (days int64, rest []byte, err error) {
 	neg, signed := false, false
 	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
@@ -271,10 +271,10 @@ func (t *Instant) cutFraction(b []byte, mode Mode) (rest []byte, ok bool) {
 	return b[t.Digits:], true
 }
 
-// ParseInstant reads a date, with or without a time of day behind "T" or a
-// space, and that with or without a zone: Z, UTC, +hh, +hhmm or +hh:mm. Strictly,
-// a date alone is not enough. The error is [ErrSyntax], [ErrNoDay], [ErrOffset]
-// or [ErrTimeRange], for a time whose seconds do not fit 64 bits.
+// ParseInstant reads a date, optionally followed by "T" or a space and a time of day, and then
+// by a zone: Z, UTC, +hh, +hhmm or +hh:mm. Strictly, a date alone is not enough. The error is
+// [ErrSyntax], [ErrNoDay], [ErrOffset] or [ErrTimeRange], for a time whose seconds do not fit
+// 64 bits.
 func ParseInstant(b []byte, mode Mode) (Instant, error) {
 	days, rest, err := CutDate(b, mode)
 	if err != nil {
@@ -377,8 +377,8 @@ func ParseOffset(s string) (int64, bool) {
 	return offset, true
 }
 
-// In takes a time without a zone as one on the clocks of a place, and gives it
-// in UTC. A time that the clocks leave out is the one after the gap.
+// In converts local time at a place to UTC. A local time in a gap, as at the start of summer
+// time, is moved behind the gap.
 func (t Instant) In(location *time.Location) Instant {
 	days, clock := FloorDiv(t.Secs, DaySeconds)
 	year, month, day := civil(days)

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 )
 
-// simpleTypes are the types that are a name alone, and their other names.
+// simpleTypes are the types without parameters, and their other names.
 var simpleTypes = map[string]arrow.DataType{
 	"null": arrow.Null, "bool": arrow.FixedWidthTypes.Boolean, "boolean": arrow.FixedWidthTypes.Boolean,
 	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16,
@@ -125,8 +125,8 @@ func fieldsText(fields []arrow.Field) string {
 	return strings.Join(parts, ", ")
 }
 
-// Field is "name: type", with the name quoted where it needs to be and
-// "not null" at the end of a field that has no nulls.
+// Field is "name: type", with the name quoted if necessary, and "not null" at the end of a
+// field that is not nullable.
 func Field(f arrow.Field) string {
 	return Name(f.Name) + ": " + Type(f.Type) + nullText(f)
 }
@@ -150,11 +150,10 @@ func Schema(s *arrow.Schema) string {
 	return b.String()
 }
 
-// ParseSchema reads fields of the form name:type, separated by commas or line
-// ends; "# …" up to the end of a line is a comment. Names with special characters are quoted
-// as in Go. Types are written as [Type] shows them; "string", "text",
-// "double", "boolean", "date", "timestamp", "time" and "decimal(p,s)" are also understood. A field
-// may have nulls unless its type is followed by "not null".
+// ParseSchema reads fields of the form name:type, separated by commas or line ends; "# …" up to
+// the end of a line is a comment. Names with special characters are quoted as in Go. Types have
+// the form of [Type]; "string", "text", "double", "boolean", "date", "timestamp", "time" and
+// "decimal(p,s)" are accepted, too. A field is nullable unless "not null" follows its type.
 func ParseSchema(text string) ([]arrow.Field, error) {
 	p := typeParser{s: text}
 	var fields []arrow.Field

@@ -36,7 +36,7 @@ func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array
 	return array.MakeFromData(masked), nil
 }
 
-// NullRanges tells whether a null list of arr has items, which then mean nothing.
+// NullRanges reports whether a null list of arr has items, which then mean nothing.
 func NullRanges(arr arrow.Array) bool {
 	if NullN(arr) == 0 {
 		return false

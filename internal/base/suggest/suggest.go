@@ -28,7 +28,7 @@ func Name(name string, known iter.Seq[string]) string {
 	return best
 }
 
-// oneEdit tells whether two names differ in one character, or in two that changed places.
+// oneEdit reports whether two names differ in one character, or in two that changed places.
 // Names of fewer than three bytes are like too many others.
 func oneEdit(a, b string) bool {
 	if min(len(a), len(b)) < 3 {

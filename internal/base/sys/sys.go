@@ -36,7 +36,7 @@ type FS interface {
 	Rename(from, to string, replace bool) error
 	// Remove deletes a file.
 	Remove(name string) error
-	// Exists tells whether a name is taken.
+	// Exists reports whether a name is taken.
 	Exists(name string) (bool, error)
 	// ReadDir lists a folder, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)

@@ -25,10 +25,10 @@ const (
 	OpPeakScan     = "scan peak"
 )
 
-// IsShare tells whether the figures of an operation are shares, of which more is better.
+// IsShare reports whether the figures of an operation are shares, of which more is better.
 func IsShare(op string) bool { return op == OpScanShare || op == OpWriteShare }
 
-// IsPeak tells whether the figures of an operation are MiB.
+// IsPeak reports whether the figures of an operation are MiB.
 func IsPeak(op string) bool { return op == OpPeakWrite || op == OpPeakScan }
 
 // Unit is that of an operation's figures.
@@ -39,10 +39,10 @@ func Unit(op string) string {
 	return "s"
 }
 
-// TwoThreads tells whether an operation is measured by the clock on two cores.
+// TwoThreads reports whether an operation is measured by the clock on two cores.
 func TwoThreads(op string) bool { return op == OpScanTwo || op == OpWriteTwo || IsShare(op) }
 
-// ByHand tells whether arrow-go's Parquet has no such operation, so that what others
+// ByHand reports whether arrow-go's Parquet has no such operation, so that what others
 // are compared with is what a program does instead: [HandNote].
 func ByHand(op string) bool {
 	return op == OpTake || op == OpWriteTwo || strings.HasPrefix(op, OpFilter) || strings.HasPrefix(op, OpCount)

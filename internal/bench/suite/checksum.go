@@ -33,7 +33,7 @@ func (c *checksum) add(b arrow.RecordBatch) {
 	}
 }
 
-// equal tells whether two results are the same.
+// equal reports whether two results are the same.
 func (c *checksum) equal(o *checksum) bool {
 	if len(c.columns) != len(o.columns) {
 		return false

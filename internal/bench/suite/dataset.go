@@ -65,7 +65,7 @@ func (d *Dataset) Map(path string) error {
 	return nil
 }
 
-// hasDictionary tells whether there is a dictionary in a field.
+// hasDictionary reports whether there is a dictionary in a field.
 func hasDictionary(f arrow.Field) bool {
 	switch t := f.Type.(type) {
 	case *arrow.DictionaryType:

@@ -167,7 +167,7 @@ func (r *runner) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// skips tells whether a round leaves out an operation: the first write is that of prepare, and slow writes and peaks
+// skips reports whether a round leaves out an operation: the first write is that of prepare, and slow writes and peaks
 // are steady enough.
 func (r *runner) skips(op string, i, round int) bool {
 	switch {

@@ -17,7 +17,7 @@ const BatchRows = 1 << 16
 // Contender is a format and a way to write and read it.
 type Contender interface {
 	Name() string
-	// Can tells whether the contender takes part in an operation on a data set.
+	// Can reports whether the contender takes part in an operation on a data set.
 	Can(d *Dataset, op string) bool
 	Write(ctx context.Context, path string, s *arrow.Schema, next Source, threads int) error
 	Read(ctx context.Context, path string, q Query, out *Outcome) error

@@ -8,11 +8,11 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// AnnotationProperty is the name of the extended-type property (kind String) that
-// records what a node's stored type does not say of its Arrow field, and
-// AnnotationLabel is the label of the extended type that carries it on nodes that
-// have none of their own. The reference ignores both: a label that it does not
-// know is the plain basic type to it.
+// AnnotationProperty is the name of the extended-type property (kind String) that records the
+// properties of a node's Arrow field that its stored type does not determine. AnnotationLabel
+// is the label of the extended type with this property, on nodes without an extended type of
+// their own. The reference ignores both, and reads a node with an unknown label as its basic
+// type.
 //
 // The text of the property:
 //
@@ -26,22 +26,20 @@ import (
 //	           | "name=" text                 its name, where the stored name is another
 //	           | "meta=" key "," value        one entry of its metadata; these are in order
 //
-// wraps come outermost first. "required" inside ree says that the values are not
-// nullable. Bases are those of the Arrow type table (docs/arrow-types.md), for
-// example
+// Wraps are listed outermost first. "required" inside ree means that the values are not
+// nullable. The bases are those of the Arrow type table (docs/arrow-types.md), for example
 //
 //	utf8    timestamp[us,Europe/Berlin]    decimal128[12,2]    fixed_size_list[3]    map[sorted]
 //
-// Names, metadata and arguments are bytes, of which these are written as "%"
-// and two hexadecimal digits: % [ ] , ; = and control characters (below 0x20,
-// and 0x7F), and every byte that is not part of valid UTF-8. So the property
-// always is printable UTF-8.
+// Names, metadata and arguments are bytes. The characters % [ ] , ; =, control characters
+// (below 0x20, and 0x7F) and bytes that are not part of valid UTF-8 are written as "%" and two
+// hexadecimal digits, so that the property is always printable UTF-8.
 //
 // Examples: "dictionary[int32,ordered]/utf8", ";required", "date32;required",
 // ";name=;meta=PARQUET:field_id,7", "extension[arrow.opaque,{\"type_name\":\"a\"%2C...}]/int64".
 //
-// A reader that does not understand an annotation, because a newer version wrote
-// it, uses the default mapping instead ([Column.AnnotationIgnored] says so).
+// A reader that does not understand an annotation, because a newer version wrote it, uses the
+// default mapping instead, and sets [Column.AnnotationIgnored].
 const (
 	AnnotationProperty = "arrow" // name of the property, docs/format.md §4.5
 	AnnotationLabel    = "Arrow" // label of nodes that have no other
@@ -63,7 +61,7 @@ type term struct {
 	args []string
 }
 
-// maxWraps bounds how many wraps a column may have.
+// maxWraps bounds the number of wraps of a column.
 const maxWraps = 8
 
 func (t term) appendTo(b []byte) []byte {

@@ -1,15 +1,13 @@
-// Package arrowmap is the one table between Arrow's types and those of a
-// shard's schema, in both directions, with what the stored type alone does not
-// say (nullability, zones, units, widths, encodings, metadata) kept beside it.
-// The table is in docs/arrow-types.md, and docs/format.md §4.5, §5.7.
+// Package arrowmap maps Arrow's types to those of a shard's schema and back. Properties that
+// the stored type does not express (nullability, zones, units, widths, encodings, metadata) are
+// recorded beside it. The table is in docs/arrow-types.md, and docs/format.md §4.5, §5.7.
 //
-// A writer calls [FromArrow] once and gets the fields to build a schema from
-// and a tree of [Column] of the same shape; a reader calls [ColumnOf] for each
-// node that it projects, which looks at that node and those below it only. Both
-// ends of a round trip hold equal columns, so the code that moves values needs
-// one switch: on [Column.Rule].
+// A writer calls [FromArrow] once, which returns the fields of the schema and a tree of
+// [Column] of the same shape. A reader calls [ColumnOf] for each node that it projects, which
+// reads only that node and its descendants. Both ends of a round trip have equal columns, so
+// that one switch on [Column.Rule] suffices to convert values.
 //
-// From an array as a user holds it to the stored values, and back:
+// From an array of the user to the stored values, and back:
 //
 //	Arrow.Type   dictionary<int8, extension<arrow.json, utf8>>
 //	Wraps[0]     the dictionary: take its values by its indices
@@ -26,28 +24,26 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Column says how one schema node and its Arrow arrays belong together. It is
-// immutable once made, and may be shared between goroutines.
+// Column maps one schema node to its Arrow arrays. It is immutable, and may be shared between
+// goroutines.
 type Column struct {
 	// Arrow is the field that the writer takes and the reader gives back. For
 	// the item of a list, or the key or value of a map, it is the field inside
 	// that type.
 	Arrow arrow.Field
 
-	// Wraps leads from Arrow.Type to Plain, outermost first: each is a
-	// *arrow.DictionaryType, a *arrow.RunEndEncodedType or an
-	// arrow.ExtensionType. A writer takes them off in this order (indices and
-	// dictionary, runs, storage), a reader puts them back in reverse. A null may
-	// come from any level: the column's value is null if any of them says so.
-	// Wraps is empty for most columns; then Plain is Arrow.Type.
+	// Wraps leads from Arrow.Type to Plain, outermost first: each is a *arrow.DictionaryType, a
+	// *arrow.RunEndEncodedType or an arrow.ExtensionType. A writer removes them in this order
+	// (indices and dictionary, runs, storage), and a reader adds them in reverse. A value is null
+	// if it is null at any level. Wraps is empty for most columns; then Plain is Arrow.Type.
 	Wraps []arrow.DataType
 
-	// Plain is the type of the array inside all wraps, never one of those.
-	// For strings, bytes and lists it tells the offset width or view layout that
-	// arrays come in and go out with; the stored form is the same for all of them.
+	// Plain is the type of the array inside all wraps, never one of those. For strings, byte
+	// strings and lists it has the offset width or view layout of the arrays of the user. The
+	// stored form is the same for all of them.
 	Plain arrow.DataType
 
-	// Rule is how the values of a Plain array become stored values, and back.
+	// Rule is the conversion between the values of a Plain array and the stored values.
 	Rule Rule
 
 	// Unit is that of the rules Ticks and Span, else zero.
@@ -60,8 +56,8 @@ type Column struct {
 	// ID is the schema id of the stored node.
 	ID uint32
 
-	// Stored is the stored node itself, with Children left nil: they are in the
-	// Stored of this column's Children.
+	// Stored is the stored node itself. Its Children are nil: they are in the Stored of this
+	// column's Children.
 	Stored schema.Field
 
 	// Children are the columns of the stored node's children, in their order:
@@ -69,28 +65,27 @@ type Column struct {
 	// parts of an interval.
 	Children []Column
 
-	// AnnotationIgnored says why the recorded Arrow type of the node has not
-	// been used ("" if it was used, or none is recorded): a newer version wrote it,
-	// or it does not fit the stored type. The default mapping was used instead.
+	// AnnotationIgnored is the reason to use the default mapping instead of the recorded Arrow
+	// type: a newer version wrote it, or it does not fit the stored type. It is "" if the recorded
+	// type was used or there is none.
 	AnnotationIgnored string
 }
 
-// Rule is a way of converting between the values of an Arrow array and those
-// of a schema node. Position i of the node is slot i of the array under every
-// rule, and nulls are the same on both sides unless said otherwise. A writer
-// must ignore what lies under a null, and a reader may leave anything there.
+// Rule is a way of converting between the values of an Arrow array and those of a schema node.
+// Position i of the node is slot i of the array under every rule, and nulls are the same on
+// both sides unless said otherwise. A writer must ignore the values under nulls, and a reader
+// may leave any values there.
 type Rule uint8
 
 // The rules. The functions for the scalar ones are in package convert; each
 // gives an error with the row where a value cannot be held exactly.
 const (
-	// Same is the rule of most columns: stored values are those in the buffers of the Plain
-	// array, bit for bit. Plain is bool for Boolean; an 8 to 64-bit integer,
-	// float, time, date, timestamp, duration or interval_months type for a
-	// number of the same width; any utf8 or binary type for String or Binary;
-	// fixed_size_binary for FixedSizeBinary, Guid and KustoDecimal; struct, map
-	// and all lists for their counterparts (list offsets start at 0 in each
-	// stripe, and are 64-bit, whatever Plain has).
+	// Same is the rule of most columns: stored values are those in the buffers of the Plain array,
+	// bit for bit. Plain is bool for Boolean; an 8 to 64-bit integer, float, time, date,
+	// timestamp, duration or interval_months type for a number of the same width; any utf8 or
+	// binary type for String or Binary; fixed_size_binary for FixedSizeBinary, Guid and
+	// KustoDecimal; struct, map and all lists for their counterparts (list offsets start at 0 in
+	// each stripe, and have 64 bits for every Plain type).
 	//
 	// Strings are checked: a String node holds valid UTF-8 only.
 	Same Rule = iota
@@ -118,8 +113,8 @@ const (
 	// DecimalText: Plain is utf8, the node is KustoDecimal. Reading only.
 	DecimalText
 
-	// Text: Plain is a utf8 type, the node is Binary (KustoDynamic). Bytes as
-	// they are; the reader checks that they are valid UTF-8.
+	// Text: Plain is a utf8 type, the node is Binary (KustoDynamic). The bytes are unchanged; the
+	// reader checks that they are valid UTF-8.
 	Text
 
 	// DayTime: Plain is interval_day_time, the node is a Struct of two Int32

@@ -13,10 +13,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/flatread"
 )
 
-// SchemaProperty is the name of the shard property that holds an Arrow IPC
-// schema, as Parquet writers keep it: an encapsulated Schema message in base64.
-// Readers here take the metadata of the whole schema from it and nothing else,
-// as the types of all columns are recorded with their nodes.
+// SchemaProperty is the name of the shard property that holds an Arrow IPC schema, as in
+// Parquet files: an encapsulated Schema message in base64. Readers take only the metadata of
+// the whole schema from it, because the types of all columns are recorded with their nodes.
 //
 //	u32 0xFFFFFFFF | u32 n | Message, n bytes with padding to 8
 const SchemaProperty = "ARROW:schema"
@@ -43,7 +42,7 @@ func EncodeIPC(s *arrow.Schema) (string, error) {
 	return base64.StdEncoding.EncodeToString(b.Bytes()[:b.Len()-len(rest)]), nil
 }
 
-// cutMessage separates the first message of an IPC stream from what follows it.
+// cutMessage returns the first message of an IPC stream and the rest.
 func cutMessage(b []byte) (message, rest []byte, err error) {
 	head := 4
 	if len(b) >= 8 && binary.LittleEndian.Uint32(b) == 0xFFFFFFFF {
@@ -59,8 +58,8 @@ func cutMessage(b []byte) (message, rest []byte, err error) {
 	return b[head : head+int(n)], b[head+int(n):], nil
 }
 
-// MetadataFromIPC is the metadata of the schema in a [SchemaProperty]. Nothing
-// else of it is looked at. Errors wrap [fault.ErrCorrupt].
+// MetadataFromIPC is the metadata of the schema in a [SchemaProperty]. Nothing else is read.
+// Errors wrap [fault.ErrCorrupt].
 func MetadataFromIPC(property string) (arrow.Metadata, error) {
 	m, err := metadataFromIPC(property)
 	if err != nil {
@@ -103,7 +102,8 @@ func metadataFromIPC(property string) (arrow.Metadata, error) {
 		if entry.Err != nil {
 			return arrow.Metadata{}, entry.Err
 		}
-		// Entries may share their texts; together they are no longer than the message unless it is made to harm.
+		// Entries may share their texts. In valid messages they are not longer than the message in
+		// total.
 		if total += len(keys[i]) + len(values[i]); total > 4*len(b) {
 			return arrow.Metadata{}, fault.Corruptf("Arrow schema metadata of more than %d bytes in a message of %d", total, len(b))
 		}

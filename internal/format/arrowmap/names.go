@@ -8,9 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// UniqueNames gives the fields of one parent names that the format allows:
-// valid UTF-8, not empty, each only once. Most fields keep theirs, dots
-// included. The rule for the others:
+// UniqueNames gives the fields of one parent names that the format allows: valid UTF-8, not
+// empty and unique. Most fields keep their names, dots included. The rule for the others:
 //
 //  1. Bytes that are not valid UTF-8 are replaced by U+FFFD.
 //  2. A field is stored under its name if that is not empty and no field before
@@ -18,8 +17,8 @@ import (
 //  3. Every other field is stored as NAME#K, where K is the smallest number from
 //     2 (from 1 if NAME is empty) that no field of this parent has or has got.
 //
-// So "a", "", "a", "a#2", "" become "a", "#1", "a#3", "a#2", "#2". The Arrow
-// name of a field that changed is kept with its node, and comes back.
+// So "a", "", "a", "a#2", "" become "a", "#1", "a#3", "a#2", "#2". A changed name is recorded
+// with its node, and readers restore it.
 func UniqueNames(fields []arrow.Field) []string {
 	names := make([]string, len(fields))
 	taken := make(map[string]bool, len(fields))

@@ -9,15 +9,14 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Project gives the columns for a list of paths ([schema.JoinPath]), in the
-// order of the paths; nil stands for all fields. A column that is named twice is
-// given once, at its first place. A path to a field inside a
-// struct gives the struct with that field only; several such paths give one
-// struct with all of them, in the order of the schema, where the first of them
-// stands. A map keeps its keys, and an extension type whose storage lost fields
-// is left out. Only the nodes on the paths and below them are looked at.
+// Project gives the columns for a list of paths ([schema.JoinPath]), in the order of the paths;
+// nil stands for all fields. A column that is named twice comes once, at its first place. A
+// path to a field inside a struct gives the struct with that field only; several such paths
+// give one struct with all of these fields, in the order of the schema, at the place of the
+// first path. A map keeps its keys. An extension type is dropped if its storage loses fields.
+// Only the nodes on the paths and below them are read.
 //
-// The error wraps [schema.ErrNoField] for a path that leads nowhere.
+// The error wraps [schema.ErrNoField] for a path without a node.
 func Project(s *schema.Schema, paths []string, o ReadOptions) ([]Column, error) {
 	if paths == nil {
 		_, columns, err := ToArrow(s, o)
@@ -48,7 +47,7 @@ func Project(s *schema.Schema, paths []string, o ReadOptions) ([]Column, error) 
 	return columns, nil
 }
 
-// pick is a node that is wanted whole, or some nodes below it.
+// pick is a wanted node, or a node with some wanted descendants.
 type pick struct {
 	node  schema.Node
 	whole bool
@@ -75,7 +74,7 @@ func (s *picks) add(n schema.Node) *pick {
 	return p
 }
 
-// partial tells whether only some of a node's children are wanted.
+// partial reports whether only some of a node's children are wanted.
 func (p *pick) partial() bool { return p != nil && !p.whole }
 
 // child is the pick of a child, nil if it is wanted whole.
@@ -100,8 +99,8 @@ func (r *reader) picked(node schema.Node, p *pick) ([]Column, error) {
 	return columns, nil
 }
 
-// of is what is recorded, less what does not hold for a part of the node: that it
-// is an extension type, or an interval.
+// of is the annotation without the properties that do not hold for a part of the node: an
+// extension type, or an interval.
 func (k *parsed) of(p *pick) annotation {
 	if !p.partial() {
 		return k.annotation

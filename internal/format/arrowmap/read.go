@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// ReadOptions choose the Arrow types of nodes that have no Arrow type recorded with
-// them, as in shards that others wrote. The zero value is the default mapping.
+// ReadOptions choose the Arrow types of nodes without a recorded Arrow type, as in shards of
+// other writers. The zero value is the default mapping.
 type ReadOptions struct {
 	// IgnoreAnnotations reads every node by the default mapping.
 	IgnoreAnnotations bool
@@ -44,7 +44,7 @@ type TickRange struct{ Min, Max uint64 }
 // DecimalType is an Arrow type for decimals.
 type DecimalType uint8
 
-// The forms of decimals. A value that does not fit is an error, with its row.
+// The Arrow types of decimals. A value that does not fit is an error with its row.
 const (
 	DecimalsAs128  DecimalType = iota // decimal128
 	DecimalsAs256                     // decimal256
@@ -55,9 +55,9 @@ const (
 // TickType is an Arrow type for nodes that count ticks.
 type TickType uint8
 
-// The forms of ticks.
+// The Arrow types of ticks.
 const (
-	TicksAuto    TickType = iota // nanoseconds if the range is known and fits, or not known; else microseconds
+	TicksAuto    TickType = iota // nanoseconds if the range fits or is not known, else microseconds
 	TicksAsNanos                 // timestamp[ns] or duration[ns]
 	TicksAsMicro                 // timestamp[us] or duration[us]
 	TicksRaw                     // uint64 with the extension name KustoDateTime, int64 with KustoTimeSpan
@@ -66,16 +66,15 @@ const (
 // DynamicType is an Arrow type for dynamic values.
 type DynamicType uint8
 
-// The forms of dynamic values.
+// The Arrow types of dynamic values.
 const (
 	DynamicsAsJSON DynamicType = iota // extension arrow.json over large_utf8; bytes that are not UTF-8 are an error
 	DynamicsAsText                    // large_utf8
 	DynamicsRaw                       // large_binary with the extension name KustoDynamic
 )
 
-// ColumnOf gives the column of a node. It reads that node and those below it,
-// nothing else of the schema. A type that no Arrow type corresponds to is an
-// error that wraps [fault.ErrUnsupported].
+// ColumnOf gives the column of a node. It reads only that node and its descendants. A type
+// without a corresponding Arrow type is an error that wraps [fault.ErrUnsupported].
 func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 	place := named
 	if node.Depth() > 1 {
@@ -85,9 +84,8 @@ func ColumnOf(node schema.Node, o ReadOptions) (Column, error) {
 	return r.column(node, place, nil)
 }
 
-// ToArrow gives the columns of all top-level fields, and the Arrow schema that
-// they make. Its metadata is empty: that is not part of a shard's schema, see
-// [MetadataFromIPC].
+// ToArrow returns the Arrow schema and the columns of all top-level fields. The metadata of the
+// schema is empty, because it is not part of a shard's schema (see [MetadataFromIPC]).
 func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
 	columns := make([]Column, s.NumFields())
 	fields := make([]arrow.Field, s.NumFields())
@@ -107,7 +105,7 @@ func ToArrow(s *schema.Schema, o ReadOptions) (*arrow.Schema, []Column, error) {
 
 type reader struct {
 	o      ReadOptions
-	budget *schema.Budget // a hostile schema leads to the same nodes on many ways
+	budget *schema.Budget // a hostile schema may reach a node on many paths
 	parsed map[*schema.Extended]*parsed
 }
 
@@ -115,7 +113,7 @@ func newReader(s *schema.Schema, o ReadOptions) *reader {
 	return &reader{o: o, budget: s.Budget(), parsed: map[*schema.Extended]*parsed{}}
 }
 
-// column maps a node; p says which of its children are wanted, nil for all.
+// column maps a node and its wanted children p, nil for all.
 func (r *reader) column(node schema.Node, place role, p *pick) (Column, error) {
 	c := Column{ID: node.ID()}
 	var err error
@@ -172,15 +170,15 @@ func placeOf(node schema.Node, i int) role {
 	return named
 }
 
-// parsed is what the annotation of an annotation says.
+// parsed is the parsed annotation of an extended type.
 type parsed struct {
 	annotation
 	text string
 	err  error
 }
 
-// annotationOf is the annotation of a node, nil without one. Nodes that share an
-// annotation share the work.
+// annotationOf is the annotation of a node, or nil. An annotation that nodes share is parsed
+// once.
 func (r *reader) annotationOf(f *schema.Field) *parsed {
 	if f.Extended == nil {
 		return nil
@@ -200,7 +198,8 @@ func (r *reader) annotationOf(f *schema.Field) *parsed {
 	return p
 }
 
-// assemble fills c in from the annotation, taking from the default mapping what was not.
+// assemble fills c from the annotation, and from the default mapping where the annotation has
+// no type.
 func (r *reader) assemble(c *Column, k annotation, place role) error {
 	if k.base.name == "" {
 		text, err := r.defaultType(c)
@@ -247,7 +246,7 @@ func (c *Column) wrap(wraps []term) error {
 		if err != nil {
 			return err
 		}
-		if w == nil { // extension type that nobody registered: its storage, labelled
+		if w == nil { // an unregistered extension type: its storage, labelled
 			c.Arrow.Metadata = labelled(c.Arrow.Metadata, wraps[i].args)
 			continue
 		}
@@ -313,15 +312,15 @@ func makeWrap(w term, inner arrow.DataType) (arrow.DataType, error) {
 	return nil, fmt.Errorf("wrap %q is not known", w.name)
 }
 
-// extensionType makes a registered extension type. One that does not take the
-// storage or the data is as good as not registered: data may come from anyone.
+// extensionType makes a registered extension type. A type that refuses the storage or the data
+// counts as unregistered, because the data is untrusted.
 func extensionType(name, data string, storage arrow.DataType) (dt arrow.DataType, err error) {
 	registered := extension.Find(name)
 	if registered == nil {
 		return nil, nil
 	}
 	defer func() {
-		if recover() != nil { // foreign code met data that it did not expect
+		if recover() != nil { // code of others met unexpected data
 			dt, err = nil, nil
 		}
 	}()
@@ -406,7 +405,7 @@ func (f TickType) resolve(rangeOf func(uint32) (TickRange, bool), id uint32, fit
 	return TicksAsNanos
 }
 
-// maxNanoTicks is how many ticks 64 bits of nanoseconds hold.
+// maxNanoTicks is the number of ticks in the range of 64-bit nanoseconds.
 const maxNanoTicks = math.MaxInt64 / 100
 
 func fitsInstant(r TickRange) bool {

@@ -7,9 +7,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// row is one way to store an Arrow type. A writer takes the first row of the
-// type whose conditions hold; a reader the first one that gives the stored type
-// it found.
+// row is one way to store an Arrow type. A writer uses the first row of the type whose
+// conditions hold, and a reader the first row with the stored type that it found.
 type row struct {
 	arrow  arrow.Type
 	stored schema.BasicType
@@ -35,8 +34,7 @@ const (
 	extDateTime = "KustoDateTime" // uint64
 )
 
-// rows is the table. What is stored as an integer under TimesAsIntegers is the
-// number in the Arrow array.
+// rows is the table. TimesAsIntegers stores the number of the Arrow array.
 var rows = []row{
 	{arrow: arrow.NULL, stored: schema.Unit, rule: Null, needs: edition.Set(0).With(edition.UnitNodes)},
 	{arrow: arrow.NULL, stored: schema.Boolean, rule: Null},
@@ -140,8 +138,7 @@ func toStore(dt arrow.DataType, ext string, form TimeEncoding, features edition.
 	return nil
 }
 
-// stored is the row that gives the type of a node, or nil: the plain type
-// cannot have been stored so.
+// stored is the row that stores a plain type as the type of a node, or nil.
 func stored(dt arrow.DataType, node *schema.Field) *row {
 	for _, r := range rowsOf[dt.ID()] {
 		if r.stored == node.Type && r.signed == node.Signed && r.label == knownLabel(node) && sizeFits(r, dt, node.FixedSize) {
@@ -151,7 +148,7 @@ func stored(dt arrow.DataType, node *schema.Field) *row {
 	return nil
 }
 
-// knownLabel is the label of a node if it changes what its values mean.
+// knownLabel is the label of a node if it changes the meaning of the values.
 func knownLabel(node *schema.Field) string {
 	switch l := node.Label(); l {
 	case schema.LabelDecimal, schema.LabelDynamic, schema.LabelTimeSpan:

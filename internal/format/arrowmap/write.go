@@ -10,18 +10,18 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// TimeEncoding says how timestamps, dates and durations are stored.
+// TimeEncoding is the stored form of timestamps, dates and durations.
 type TimeEncoding uint8
 
 const (
 	// TimesAuto is TimesAsIntegers for nanoseconds and TimesAsTicks for all others.
 	TimesAuto TimeEncoding = iota
-	// TimesAsTicks stores DateTime and KustoTimeSpan, which count 100 ns: what other
-	// readers understand as time. A value that is no multiple of 100 ns, or out of
-	// range (before year 1), is an error.
+	// TimesAsTicks stores DateTime and KustoTimeSpan, which count steps of 100 ns, and which other
+	// readers understand as times. A value that is not a multiple of 100 ns, or out of range
+	// (before year 1), is an error.
 	TimesAsTicks
-	// TimesAsIntegers stores the Arrow integers as they are, in Int32 or Int64. Every
-	// value fits; other readers see numbers.
+	// TimesAsIntegers stores the Arrow integers unchanged, in Int32 or Int64. Every value fits;
+	// other readers see numbers.
 	TimesAsIntegers
 )
 
@@ -30,10 +30,10 @@ const (
 type Options struct {
 	// Features are those that the shard may use (edition.Edition.Features).
 	Features edition.Set
-	// Times is for all columns that TimesOf does not name.
+	// Times applies to all columns that TimesOf does not name.
 	Times TimeEncoding
-	// TimesOf is for single columns, by their path ([schema.JoinPath] of stored
-	// names, with "item", "key" and "value" inside lists and maps).
+	// TimesOf applies to single columns, by their path ([schema.JoinPath] of stored names, with
+	// "item", "key" and "value" inside lists and maps).
 	TimesOf map[string]TimeEncoding
 }
 
@@ -44,10 +44,10 @@ const (
 	extDataKey = "ARROW:extension:metadata"
 )
 
-// FromArrow maps an Arrow schema to the fields of a schema to build, and the
-// columns that say how to fill them. Schema ids are given in pre-order, as
-// [schema.Build] does. The error wraps [fault.ErrUnsupported] for unions and
-// types that are not known, and [fault.ErrLimit] for nesting that is too deep.
+// FromArrow maps an Arrow schema to the fields of a stored schema, and to columns with the
+// conversions of values. Schema ids are numbered in pre-order, as by [schema.Build]. The error
+// wraps [fault.ErrUnsupported] for unions and unknown types, and [fault.ErrLimit] for nesting
+// that is too deep.
 func FromArrow(s *arrow.Schema, o Options) ([]schema.Field, []Column, error) {
 	w := &writer{o: o, shared: map[extKey]*schema.Extended{}}
 	return w.fields(s.Fields(), "", 1)
@@ -94,7 +94,7 @@ func (w *writer) fields(fields []arrow.Field, path string, depth int) ([]schema.
 	return nodes, columns, nil
 }
 
-// field maps one field and what is below it.
+// field maps one field and its descendants.
 func (w *writer) field(f arrow.Field, place role, name, path string, depth int) (schema.Field, Column, error) {
 	fail := func(err error) (schema.Field, Column, error) {
 		return schema.Field{}, Column{}, fault.InColumn(err, path)
@@ -106,7 +106,7 @@ func (w *writer) field(f arrow.Field, place role, name, path string, depth int) 
 	if err != nil {
 		return fail(err)
 	}
-	r := toStore(plain, extensionAt(f, wraps), w.form(path, plain), w.o.Features)
+	r := toStore(plain, extensionAt(f, wraps), w.timeEncoding(path, plain), w.o.Features)
 	if r == nil {
 		return fail(fault.Unsupportedf("Arrow type %s cannot be stored", plain))
 	}
@@ -120,7 +120,7 @@ func (w *writer) field(f arrow.Field, place role, name, path string, depth int) 
 	return node, col, err
 }
 
-// setRule fills in the rule and what it needs.
+// setRule sets the rule and its parameters.
 func (c *Column) setRule(r *row) {
 	c.Rule = r.rule
 	switch c.Rule {
@@ -131,8 +131,8 @@ func (c *Column) setRule(r *row) {
 	}
 }
 
-// describe takes the wraps off f's type and puts all of f that the format does
-// not say by itself into words.
+// describe removes the wraps of f's type, and records all properties of f that the stored type
+// does not express.
 func describe(f arrow.Field, place role, name string) (k annotation, wraps []arrow.DataType, plain arrow.DataType, err error) {
 	plain = f.Type
 	for {
@@ -190,7 +190,7 @@ func describe(f arrow.Field, place role, name string) (k annotation, wraps []arr
 	return k, wraps, plain, nil
 }
 
-// checkParameters refuses types that no array can have, which Arrow lets one make.
+// checkParameters refuses types that Arrow can construct but no array can have.
 func checkParameters(dt arrow.DataType) error {
 	switch t := dt.(type) {
 	case arrow.DecimalType:
@@ -221,8 +221,8 @@ func extensionAt(f arrow.Field, wraps []arrow.DataType) string {
 	return ""
 }
 
-// form is the chosen form of the column at path.
-func (w *writer) form(path string, plain arrow.DataType) TimeEncoding {
+// timeEncoding is the chosen form of the times of the column at path.
+func (w *writer) timeEncoding(path string, plain arrow.DataType) TimeEncoding {
 	form, ok := w.o.TimesOf[path]
 	if !ok {
 		form = w.o.Times
@@ -236,8 +236,8 @@ func (w *writer) form(path string, plain arrow.DataType) TimeEncoding {
 	return TimesAsTicks
 }
 
-// extended is the annotation of a node: its label, and the Arrow annotation if the
-// default mapping would give something else. Equal ones are shared.
+// extended is the annotation of a node: its label, and the Arrow annotation if the default
+// mapping would give something else. Equal annotations are shared.
 func (w *writer) extended(label string, k annotation, node *schema.Field) *schema.Extended {
 	typ := k.typeText()
 	if label == "" && typ == defaultText(node) {
@@ -261,15 +261,15 @@ func (w *writer) extended(label string, k annotation, node *schema.Field) *schem
 	return e
 }
 
-// children maps what is below a column whose own node is done.
+// children maps the children of a column whose own node is complete.
 func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []Column, error) {
 	var fields []arrow.Field
-	var places []role
+	var roles []role
 	switch t := c.Plain.(type) {
 	case *arrow.MapType:
-		fields, places = []arrow.Field{t.KeyField(), t.ItemField()}, []role{aKey, aValue}
+		fields, roles = []arrow.Field{t.KeyField(), t.ItemField()}, []role{aKey, aValue}
 	case arrow.ListLikeType:
-		fields, places = []arrow.Field{t.ElemField()}, []role{anItem}
+		fields, roles = []arrow.Field{t.ElemField()}, []role{anItem}
 	case *arrow.StructType:
 		if c.Rule == Empty {
 			return nil, nil, nil
@@ -281,7 +281,7 @@ func (w *writer) children(c *Column, path string, depth int) ([]schema.Field, []
 	var nodes []schema.Field
 	var columns []Column
 	for i, f := range fields {
-		node, col, err := w.field(f, places[i], "", schema.JoinPath(path, places[i].defaultName("")), depth)
+		node, col, err := w.field(f, roles[i], "", schema.JoinPath(path, roles[i].defaultName("")), depth)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -85,7 +85,7 @@ func Relative(root, target string) string {
 	return rel
 }
 
-// cutScheme tells whether s begins with a URL scheme: letter (letter | digit |
+// cutScheme reports whether s begins with a URL scheme: letter (letter | digit |
 // + - .)* ":".
 func cutScheme(s string) (scheme string, ok bool) {
 	for i, c := range []byte(s) {

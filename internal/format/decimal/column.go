@@ -246,7 +246,7 @@ func Coefficients(coefficient []int64, exponent []int16, src []Decimal) int {
 	return len(src)
 }
 
-// canonical tells whether the lower six declets are canonical: none has its
+// canonical reports whether the lower six declets are canonical: none has its
 // bits v, w, x, s, t all set and p or q as well.
 func canonical(lo uint64) bool {
 	const first = 1 | 1<<10 | 1<<20 | 1<<30 | 1<<40 | 1<<50

@@ -155,13 +155,13 @@ func Infinity(negative bool) Decimal {
 // NotANumber is the quiet NaN without a payload.
 func NotANumber() Decimal { return Decimal{15: 0x7c} }
 
-// IsNaN tells whether d is a NaN, of any kind.
+// IsNaN reports whether d is a NaN, of any kind.
 func (d Decimal) IsNaN() bool { return d[15]&0x7c == 0x7c }
 
-// IsInf tells whether d is an infinity.
+// IsInf reports whether d is an infinity.
 func (d Decimal) IsInf() bool { return d[15]&0x7c == 0x78 }
 
-// IsZero tells whether d is 0, with any sign and exponent.
+// IsZero reports whether d is 0, with any sign and exponent.
 func (d Decimal) IsZero() bool {
 	hi, lo := d.words()
 	digit, _, class := head(hi)

@@ -233,7 +233,7 @@ func (d Decimal) Reduce() Decimal {
 	return r
 }
 
-// Within tells whether d × 10^scale is finite and has at most that many digits
+// Within reports whether d × 10^scale is finite and has at most that many digits
 // before the point.
 func (d Decimal) Within(precision, scale int) bool {
 	p := d.Parts()

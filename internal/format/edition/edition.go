@@ -103,7 +103,7 @@ func OfCode(code uint16) (f Feature, ok bool) {
 	return 0, false
 }
 
-// Known tells whether a feature of that name is in the table.
+// Known reports whether a feature of that name is in the table.
 func Known(name string) bool {
 	return slices.ContainsFunc(Table[:], func(row Row) bool { return row.Name == name })
 }
@@ -122,7 +122,7 @@ func (e Edition) Features() Set {
 	return s
 }
 
-// Has tells whether f is in the set.
+// Has reports whether f is in the set.
 func (s Set) Has(f Feature) bool { return s>>f&1 != 0 }
 
 // With is the set and f.

@@ -202,7 +202,7 @@ func (n Node) ParentID() uint32 { return n.table.Uint32(typeParent, 0) }
 // Name is the field name; "" for most children of lists and maps.
 func (n Node) Name() string { return string(n.name) }
 
-// Signed tells whether an integer is signed.
+// Signed reports whether an integer is signed.
 func (n Node) Signed() bool { return n.table.Bool(typeSigned) }
 
 // FixedSize is the bytes of a FixedSizeBinary or Guid, or the items of a FixedSizeList.

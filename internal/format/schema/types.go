@@ -31,7 +31,7 @@ const (
 var basicNames = [...]string{"Unit", "Boolean", "Int8", "Int16", "Int32", "Int64", "Float32", "Float64", "Binary",
 	"FixedSizeBinary", "String", "Guid", "DateTime", "List", "FixedSizeList", "Struct", "Map", "Union"}
 
-// Known tells whether t is one of the types above.
+// Known reports whether t is one of the types above.
 func (t BasicType) Known() bool { return int(t) < len(basicNames) }
 
 // String is the name that the format's documents use.
@@ -42,7 +42,7 @@ func (t BasicType) String() string {
 	return fmt.Sprintf("basic type %d", uint8(t))
 }
 
-// IsInteger tells whether t is one of Int8 to Int64.
+// IsInteger reports whether t is one of Int8 to Int64.
 func (t BasicType) IsInteger() bool { return t >= Int8 && t <= Int64 }
 
 // children is the smallest and the largest number of children of a node.

@@ -61,7 +61,7 @@ func (c *Bytes) DropFilter() { c.filter = nil }
 // asciiChunk is how many values are tested for ASCII at once.
 const asciiChunk = 512
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid marks the values that are not null; it has the same length.
 func (c *Bytes) Add(v bytestring.Values, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return

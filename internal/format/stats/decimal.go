@@ -28,7 +28,7 @@ type Decimal struct {
 	}
 }
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid marks the values that are not null; it has the same length.
 func (c *Decimal) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	started := c.values() > 0
 	if c.add(valid) == 0 {
@@ -85,7 +85,7 @@ func (c *Decimal) integers(values []decimal.Decimal, ints []int64, exponent int)
 }
 
 // AddScaled adds the values coefficients[i] × 10^exponent, in the form that
-// decimal.FromInt64 gives them. valid tells which are not null.
+// decimal.FromInt64 gives them. valid marks the values that are not null.
 func (c *Decimal) AddScaled(coefficients []int64, exponent int, valid bitmap.Bits) {
 	started := c.values() > 0
 	if c.add(valid) == 0 {

@@ -29,7 +29,7 @@ const (
 	infKey  = int64(infBits)
 )
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid marks the values that are not null; it has the same length.
 func (c *Float[F]) Add(values []F, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return

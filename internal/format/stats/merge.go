@@ -146,7 +146,7 @@ func compareDecimals(a, b []byte) (int, bool) {
 	return x.Compare(y), !x.IsNaN() && !y.IsNaN()
 }
 
-// sameValue tells whether two values are alike to the bit: 0 and -0 are not.
+// sameValue reports whether two values are alike to the bit: 0 and -0 are not.
 func sameValue(a, b *commonpb.AnyValue) bool {
 	if a == nil || b == nil {
 		return a == b

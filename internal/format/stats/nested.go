@@ -14,7 +14,7 @@ type Bool struct {
 	trues int64
 }
 
-// Add adds values, one bit each. valid tells which are not null; it has the
+// Add adds values, one bit each. valid marks the values that are not null; it has the
 // same length.
 func (c *Bool) Add(values, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
@@ -76,7 +76,7 @@ type List struct {
 }
 
 // Add adds len(offsets)-1 lists: list i has the items from offsets[i] up to
-// offsets[i+1]. valid tells which are not null; items of null lists do not count.
+// offsets[i+1]. valid marks the values that are not null; items of null lists do not count.
 func (c *List) Add(offsets []uint64, valid bitmap.Bits) {
 	if c.add(valid) == 0 {
 		return
@@ -107,7 +107,7 @@ func (c *List) Fill(f *shardpb.FieldDescriptor) {
 // or a fixed-size list. The zero value is ready.
 type Presence struct{ counts }
 
-// Add adds positions; valid tells which are not null.
+// Add adds positions; valid marks the values that are not null.
 func (c *Presence) Add(valid bitmap.Bits) { c.add(valid) }
 
 // Fill implements [Collector].

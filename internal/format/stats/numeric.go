@@ -21,7 +21,7 @@ type Numeric[T Integer] struct {
 	lo, hi T // if there is a value
 }
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid marks the values that are not null; it has the same length.
 func (c *Numeric[T]) Add(values []T, valid bitmap.Bits) {
 	first := c.values() == 0
 	if c.add(valid) == 0 {

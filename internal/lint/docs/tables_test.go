@@ -182,7 +182,7 @@ func checkEncoding(t *testing.T, row []string, folder string) encoding.Code {
 	return code
 }
 
-// takesNumbers tells whether a decoder gets as far as to look at the header.
+// takesNumbers reports whether a decoder gets as far as to look at the header.
 func takesNumbers(code encoding.Code, t numeric.Type) bool {
 	tree := binary.LittleEndian.AppendUint16(nil, uint16(code))
 	node := numeric.Describe(tree, t, 1)

@@ -128,7 +128,7 @@ func (g *Gen) leaf(c *column) (filter.Expr, Oracle) {
 	return g.text(c)
 }
 
-// holds tells whether an outcome of a comparison is what an operator wants:
+// holds reports whether an outcome of a comparison is what an operator wants:
 // = <> < <= > >=.
 func holds(o, order int, comparable bool) Truth {
 	if !comparable {

@@ -35,7 +35,7 @@ func Release(batches []arrow.RecordBatch) {
 	}
 }
 
-// Same tells whether two lists of batches have the same columns and values, cut
+// Same reports whether two lists of batches have the same columns and values, cut
 // at the same rows.
 func Same(a, b []arrow.RecordBatch) bool {
 	if len(a) != len(b) {

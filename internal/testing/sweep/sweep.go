@@ -4,7 +4,7 @@ package sweep
 
 import "os"
 
-// All tells whether sweeps are to be done whole.
+// All reports whether sweeps are to be done whole.
 func All() bool { return os.Getenv("AMUDAI_SWEEP") != "" }
 
 // Step is the distance between two cases of a sweep: 1 if it is done whole, else n. A prime n meets all residues of the

@@ -61,7 +61,7 @@ func Selection(t testing.TB) string {
 	return filepath.Join(root(t), "testdata", "golden")
 }
 
-// AllGoldens tells whether Goldens is the whole set, of which tests know how much
+// AllGoldens reports whether Goldens is the whole set, of which tests know how much
 // it holds.
 func AllGoldens(t testing.TB) bool {
 	t.Helper()

@@ -1,5 +1,4 @@
-// Package jsontext walks over JSON texts byte by byte, and writes strings. It
-// keeps no tree: who reads a value decides what to do with it.
+// Package jsontext walks over JSON texts byte by byte, and writes strings. It builds no tree.
 package jsontext
 
 import (
@@ -11,12 +10,11 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// MaxDepth bounds how deep values may be nested, in text that is read and
-// in json columns.
+// MaxDepth bounds the nesting of values, in input and in json columns.
 const MaxDepth = 200
 
-// Scanner walks over the bytes of one JSON value. Its methods check what
-// they pass: a text that was walked to its end is valid JSON.
+// Scanner walks over the bytes of one JSON value. Its methods validate the bytes that they
+// pass: a text is valid JSON if the scanner reaches its end.
 type Scanner struct {
 	b     []byte
 	i     int
@@ -60,7 +58,7 @@ func (s *Scanner) End() error {
 	return nil
 }
 
-// Unexpected is the error for what comes next.
+// Unexpected is the error for an unexpected next byte.
 func (s *Scanner) Unexpected() error {
 	if s.i >= len(s.b) {
 		return ErrEnd
@@ -108,7 +106,7 @@ func (s *Scanner) Number() ([]byte, error) {
 	return s.b[start:s.i], nil
 }
 
-// Quoted consumes a string and returns what it means, valid until the next call.
+// Quoted consumes a string and returns its value, valid until the next call.
 func (s *Scanner) Quoted() ([]byte, error) {
 	if s.i >= len(s.b) || s.b[s.i] != '"' {
 		return nil, s.Unexpected()
@@ -322,7 +320,7 @@ func AppendCompact(dst, src []byte) []byte {
 	return dst
 }
 
-// Valid tells whether b is exactly one JSON value.
+// Valid reports whether b is exactly one JSON value.
 func Valid(b []byte) bool {
 	s := Scanner{b: b}
 	return s.Skip() == nil && s.Peek() == 0 && s.i == len(b)
@@ -330,8 +328,8 @@ func Valid(b []byte) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 cannot
-// be written in JSON; they become U+FFFD, and sinks refuse them before.
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 cannot be written in JSON;
+// they become U+FFFD. Sinks refuse them earlier.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -17,8 +17,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 )
 
-// Setter appends the value that a token stands for to a builder. It keeps no
-// reference to the token. After an error nothing was appended.
+// Setter appends the value of a token to a builder. It keeps no reference to the token. After
+// an error nothing was appended.
 type Setter func(token []byte) error
 
 // NewSetter makes the setter of a builder. Only types that have a text form can be set.

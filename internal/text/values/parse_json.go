@@ -14,7 +14,7 @@ import (
 // JSONSetter reads the next value of a scanner and appends it to a builder.
 type JSONSetter func(s *jsontext.Scanner) error
 
-// Misfit says that a valid JSON value does not fit its column.
+// Misfit is the error for a valid JSON value that does not fit its column.
 type Misfit struct {
 	Path string // the place inside the column: ".a" or "[]"
 	Err  error
@@ -125,8 +125,8 @@ func documentSetter(storage array.Builder) (JSONSetter, error) {
 	}, nil
 }
 
-// scalarSetter reads one token and hands its text on. Strictly, a type takes
-// only its own kind of token: numbers and booleans as they are, the rest as strings.
+// scalarSetter reads one token and passes its text on. Strictly, a type accepts only its own
+// kind of token: numbers and booleans without quotes, all others as strings.
 func scalarSetter(t arrow.DataType, set Setter, mode text.Mode) JSONSetter {
 	id := t.ID()
 	isText := t.ID() == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW || id == arrow.DICTIONARY
@@ -170,7 +170,7 @@ func tokenText(c byte, token []byte) string {
 	return text.Clip(string(token))
 }
 
-// readToken reads any value: a string as what it means, others as their text.
+// readToken reads any value: the value of a string, the text of others.
 func readToken(s *jsontext.Scanner, buf *[]byte) ([]byte, error) {
 	switch s.Peek() {
 	case '"':
@@ -221,8 +221,8 @@ type Members struct {
 	object   uint64
 }
 
-// NewMembers makes the setters of the fields of an object; builder and mode give
-// those of each.
+// NewMembers makes the setters of the fields of an object; builder and mode return those of
+// each field.
 func NewMembers(fields []arrow.Field, builder func(int) array.Builder, mode func(int) text.Mode) (*Members, error) {
 	m := &Members{fields: fields, index: make(map[string]int, len(fields)), seen: make([]uint64, len(fields))}
 	for i, f := range fields {
@@ -241,7 +241,7 @@ func NewMembers(fields []arrow.Field, builder func(int) array.Builder, mode func
 	return m, nil
 }
 
-// Read reads an object. Members that it does not have become null.
+// Read reads an object. Missing members become null.
 func (m *Members) Read(s *jsontext.Scanner) error {
 	m.object++
 	count, next := 0, 0

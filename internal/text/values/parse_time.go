@@ -99,7 +99,7 @@ func clockSetter(dt arrow.DataType, mode text.Mode, per int64, add func(int64)) 
 	}
 }
 
-// timestampSetter wants a zone where the type has one, and none where it has none.
+// timestampSetter demands a zone if the type has one, and refuses a zone otherwise.
 func timestampSetter(b *array.TimestampBuilder, mode text.Mode) Setter {
 	dt := b.Type().(*arrow.TimestampType)
 	per, zoned := text.PerSecond(dt.Unit), dt.TimeZone != ""

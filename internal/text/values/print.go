@@ -49,8 +49,8 @@ func Text(arr arrow.Array) Appender {
 	return JSON(arr)
 }
 
-// IsNull tells whether value i is null, through dictionaries, runs and
-// extension types, whose own bitmaps do not tell.
+// IsNull reports whether value i is null, looking through dictionaries, runs and extension
+// types, whose own bitmaps do not have all nulls.
 func IsNull(arr arrow.Array, i int) bool {
 	if arr.IsNull(i) {
 		return true
@@ -187,8 +187,8 @@ func timeText(arr arrow.Array) Appender {
 	return nil
 }
 
-// CheckUTF8 checks the strings of a batch, at every depth; text formats have no
-// way to hold others.
+// CheckUTF8 checks the strings of a batch, at every depth. Text formats cannot hold other
+// bytes.
 func CheckUTF8(name string, arr arrow.Array) error {
 	switch a := arr.(type) {
 	case array.StringLike:

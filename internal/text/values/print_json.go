@@ -72,7 +72,7 @@ func jsonExtension(a array.ExtensionArray) Appender {
 			return func(dst []byte, i int) []byte {
 				start := len(dst)
 				dst = f(dst, i)
-				if !jsontext.Valid(dst[start:]) { // somebody else's label: still valid output
+				if !jsontext.Valid(dst[start:]) { // data of another writer; the output must be valid
 					return jsontext.AppendString(dst[:start], string(dst[start:]))
 				}
 				return oneLine(dst, start)
@@ -93,7 +93,7 @@ func oneLine(dst []byte, start int) []byte {
 	return dst
 }
 
-// jsonFloat quotes what JSON has no numbers for.
+// jsonFloat quotes infinities and NaN, which JSON numbers cannot express.
 func jsonFloat(f Appender) Appender {
 	return func(dst []byte, i int) []byte {
 		start := len(dst)
@@ -138,7 +138,7 @@ func jsonStruct(a *array.Struct) Appender {
 }
 
 func jsonMap(a *array.Map) Appender {
-	entries := a.ListValues().(*array.Struct) // whose fields mind its offset; Keys and Items do not
+	entries := a.ListValues().(*array.Struct) // its fields respect its offset, unlike Keys and Items
 	key, item := JSON(entries.Field(0)), JSON(entries.Field(1))
 	return func(dst []byte, i int) []byte {
 		from, to := a.ValueOffsets(i)

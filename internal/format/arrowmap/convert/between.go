@@ -2,7 +2,7 @@ package convert
 
 import "math"
 
-// TicksBetween is which ticks [FromTicks] turns into numbers from lo to hi. ok is
+// TicksBetween is the range of ticks that [FromTicks] converts to numbers from lo to hi. ok is
 // false if there are none.
 func TicksBetween(lo, hi int64, u Unit) (low, high uint64, ok bool) {
 	if u == Nanosecond {

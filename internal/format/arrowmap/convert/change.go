@@ -6,8 +6,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
-// Linear is the change of stored numbers S to Arrow's D by unit, for decoders
-// that apply it themselves (numeric.Change).
+// Linear is the linear conversion of stored numbers S to Arrow's D, for decoders that apply it
+// themselves (numeric.Change).
 type Linear[D, S integer] struct {
 	fine bool // D counts the finer unit: up, else down
 	up   up
@@ -52,8 +52,8 @@ func (c *Linear[D, S]) Values(dst []D, src []S) bool {
 	return !applyDown(dst, src, c.down)
 }
 
-// Line says how base + step*q, for q from 0 to most, becomes a + b*q. ok is false
-// if that is not so, or not exact, for some q.
+// Line converts the line base + step*q, for q from 0 to most, to a line a + b*q. ok is false if
+// the result is not exact or not a line.
 func (c *Linear[D, S]) Line(base, step, most uint64) (a, b uint64, ok bool) {
 	lo, reach := c.down.lo, uint64(math.MaxUint64)
 	if c.fine {

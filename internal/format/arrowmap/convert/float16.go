@@ -56,7 +56,7 @@ func ToFloat16(dst []uint16, src []float32, valid bitmap.Bits) error {
 	return nil
 }
 
-// narrow is right for widened values, and anything for others.
+// narrow is correct for widened values only.
 func narrow(b uint32) uint16 {
 	sign, exponent, fraction := uint16(b>>31)<<15, int(b>>23&0xFF), b&0x7FFFFF
 	switch {

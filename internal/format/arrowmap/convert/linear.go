@@ -13,7 +13,7 @@ import (
 // Epoch is 1970-01-01 in ticks: units of 100 ns since 0001-01-01 (docs/format.md §4.2).
 const Epoch = 621355968000000000
 
-// ticksPer is how many ticks a unit has; 0 for nanoseconds, of which a tick has 100.
+// ticksPer is the number of ticks of a unit, 0 for nanoseconds.
 func (u Unit) ticksPer() uint64 {
 	return [...]uint64{0, 10, 10_000, 10_000_000, 864_000_000_000}[u]
 }
@@ -46,7 +46,7 @@ func newDown(d, lo, lim, add uint64) down {
 	return down{lo: lo, inv: inv, lim: lim, add: add, k: k}
 }
 
-// applyUp converts all of src and tells whether some value was out of range.
+// applyUp converts all of src and reports whether some value was out of range.
 func applyUp[D, S integer](dst []D, src []S, p up) (bad bool) {
 	dst = dst[:len(src)]
 	var over uint64
@@ -59,7 +59,7 @@ func applyUp[D, S integer](dst []D, src []S, p up) (bad bool) {
 	return over != 0
 }
 
-// applyDown converts all of src and tells whether some value was out of range or not a multiple.
+// applyDown converts all of src and reports whether some value was out of range or not a multiple.
 func applyDown[D, S integer](dst []D, src []S, p down) (bad bool) {
 	dst = dst[:len(src)]
 	var over uint64
@@ -72,9 +72,9 @@ func applyDown[D, S integer](dst []D, src []S, p down) (bad bool) {
 	return over != 0
 }
 
-// settle looks again after a loop that found a bad value: those under nulls
-// become 0, the first other one is the error.
-func settle[D, S integer](dst []D, src []S, valid bitmap.Bits, bad func(S) bool, report func(row int, v S) error) error {
+// retry repeats a loop that found a bad value. Bad values under nulls become 0, and the first
+// other one is the error.
+func retry[D, S integer](dst []D, src []S, valid bitmap.Bits, bad func(S) bool, report func(row int, v S) error) error {
 	for i, v := range src {
 		if !bad(v) {
 			continue
@@ -91,14 +91,14 @@ func runUp[D, S integer](dst []D, src []S, valid bitmap.Bits, p up, report func(
 	if !applyUp(dst, src, p) {
 		return nil
 	}
-	return settle(dst, src, valid, func(v S) bool { return uint64(int64(v))-p.lo > p.span }, report)
+	return retry(dst, src, valid, func(v S) bool { return uint64(int64(v))-p.lo > p.span }, report)
 }
 
 func runDown[D, S integer](dst []D, src []S, valid bitmap.Bits, p down, report func(int, S) error) error {
 	if !applyDown(dst, src, p) {
 		return nil
 	}
-	return settle(dst, src, valid, func(v S) bool { return p.quotient(uint64(int64(v))-p.lo) > p.lim }, report)
+	return retry(dst, src, valid, func(v S) bool { return p.quotient(uint64(int64(v))-p.lo) > p.lim }, report)
 }
 
 const (
@@ -135,8 +135,8 @@ func ToTicks[T int32 | int64](dst []uint64, src []T, valid bitmap.Bits, u Unit) 
 	return runUp(dst, src, valid, up{lo: -before, span: span, mul: per}, report)
 }
 
-// FromTicks is the inverse of [ToTicks]: an error for a tick that lies between
-// two units, or outside of what T counts in u.
+// FromTicks is the inverse of [ToTicks]: a tick between two units, or outside of the range of T
+// in u, is an error.
 func FromTicks[T int32 | int64](dst []T, src []uint64, valid bitmap.Bits, u Unit) error {
 	report := func(row int, v uint64) error {
 		return &RowError{Row: row, Value: describeTicks(v), Reason: fmt.Sprintf("cannot be held as %s since 1970 in %d bits", u, bitsOf[T]())}

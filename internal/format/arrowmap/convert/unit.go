@@ -1,14 +1,13 @@
-// Package convert holds the changes of representation between Arrow values and
-// stored ones, as loops over whole slices. None of them loses anything: a value
-// that the other side cannot hold exactly is a [*RowError].
+// Package convert converts between Arrow values and stored values, in loops over whole slices.
+// All conversions are exact: a value that the other side cannot hold is a [*RowError].
 //
-// Every function takes the validity of the rows. What lies under a null never
-// causes an error; where it cannot be converted the result is 0.
+// Every function takes the validity of the rows. A value under a null never causes an error; if
+// it cannot be converted, the result is 0.
 package convert
 
 import "fmt"
 
-// Unit is what an Arrow timestamp, date or duration counts.
+// Unit is the unit of an Arrow timestamp, date or duration.
 type Unit uint8
 
 // The units. Dates count days (date32) or milliseconds (date64).
@@ -25,12 +24,12 @@ func (u Unit) String() string {
 	return [...]string{"ns", "us", "ms", "s", "days"}[min(u, Day)]
 }
 
-// RowError says that one value cannot be represented exactly on the other side.
-// It is the caller who knows the column.
+// RowError says that one value cannot be represented exactly on the other side. The caller adds
+// the column.
 type RowError struct {
 	Row    int    // index into the slices that the function was given
 	Value  string // the value, in words
-	Reason string // what is wrong with it
+	Reason string // the reason
 }
 
 // Error is the text without the place.
