@@ -1,0 +1,113 @@
+package rootfile
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// A blob is what an anchor or a locator refers to, by the offset of its first byte: an
+// envelope, or a page with its checksum. It lies in the payload of a key RBlob, alone or
+// among others. The key says nothing about it, so it is never read.
+//
+// A blob of more bytes than the anchor's Max Key Size is split, and only its first chunk
+// referred to. That one is full, and lies behind the others; its last bytes say where those are.
+//
+//	key │ chunk 2 │ key │ chunk 3 │ key │ chunk 1 │ u64 chunk 2, u64 chunk 3
+//	      ▲ max           ▲ rest         ▲
+//	      └───────────────┴──────────────┼── little-endian offsets
+//	                                     └── the blob's offset
+//
+// Example, 247 bytes and a Max Key Size of 128: 120 bytes and one offset, then 127 bytes.
+
+// chunks is the number of chunks of a blob of size bytes, and an error if the offsets of
+// the others do not fit in the first one. A maxKey of 0 means that blobs are not split.
+func chunks(size, maxKey uint64) (uint64, error) {
+	if maxKey == 0 || size <= maxKey {
+		return 1, nil
+	}
+	n := (size-1)/maxKey + 1
+	if maxKey/8 <= n {
+		return 0, fault.Corruptf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, maxKey)
+	}
+	if room := (maxKey - size%maxKey) % maxKey; 8*(n-1) > room {
+		n++
+	}
+	return n, nil
+}
+
+// BlobRanges are the ranges of bytes that a blob of size bytes from offset on consists
+// of, in order. maxKey is Max Key Size. Only a split blob is looked at.
+func (f *File) BlobRanges(ctx context.Context, offset, size, maxKey uint64) ([]storage.ByteRange, error) {
+	ranges, err := f.blobRanges(ctx, offset, size, maxKey)
+	return ranges, fault.Of(fault.In(err, "blob", place(offset)), f.Name())
+}
+
+// place is an offset for a message.
+func place(offset uint64) int64 { return max(int64(offset), -1) }
+
+func (f *File) blobRanges(ctx context.Context, offset, size, maxKey uint64) ([]storage.ByteRange, error) {
+	if err := f.checkBlob(offset, size); err != nil {
+		return nil, err
+	}
+	n, err := chunks(size, maxKey)
+	if err != nil {
+		return nil, err
+	}
+	if n == 1 {
+		return []storage.ByteRange{{Reader: f.r, Offset: int64(offset), Size: int64(size)}}, nil
+	}
+	table := 8 * (n - 1)
+	if err := f.checkBlob(offset, maxKey); err != nil {
+		return nil, err
+	}
+	offsets, err := f.read(ctx, int64(offset+maxKey-table), int64(table))
+	if err != nil {
+		return nil, err
+	}
+	ranges := make([]storage.ByteRange, 0, n)
+	ranges = append(ranges, storage.ByteRange{Reader: f.r, Offset: int64(offset), Size: int64(maxKey - table)})
+	size -= maxKey - table
+	for ; len(offsets) > 0; offsets = offsets[8:] {
+		at, part := binary.LittleEndian.Uint64(offsets), min(size, maxKey)
+		if err := f.checkBlob(at, part); err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, storage.ByteRange{Reader: f.r, Offset: int64(at), Size: int64(part)})
+		size -= part
+	}
+	return ranges, nil
+}
+
+// checkBlob tells whether a range lies among the records.
+func (f *File) checkBlob(offset, size uint64) error {
+	if end := uint64(f.header.End); offset < uint64(f.header.Begin) || offset > end || size > end-offset {
+		return fault.Corruptf("%d bytes from %d on lie outside of the file's records, %d to %d", size, offset, f.header.Begin, end)
+	}
+	return nil
+}
+
+// Blob reads a blob of size bytes from offset on. The bytes must not be changed.
+func (f *File) Blob(ctx context.Context, offset, size, maxKey uint64) ([]byte, error) {
+	ranges, err := f.blobRanges(ctx, offset, size, maxKey)
+	if err == nil && len(ranges) == 1 {
+		var b []byte
+		if b, err = f.read(ctx, ranges[0].Offset, ranges[0].Size); err == nil {
+			return b, nil
+		}
+	}
+	var parts [][]byte
+	if err == nil {
+		parts, err = f.readAll(ctx, ranges)
+	}
+	if err != nil {
+		return nil, fault.Of(fault.In(err, "blob", place(offset)), f.Name())
+	}
+	var b []byte
+	for _, part := range parts {
+		b = append(b, part...)
+	}
+	return b, nil
+}

@@ -1,0 +1,171 @@
+package rootfile
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// wideVersion: keys, directory records and free segments of higher versions have offsets
+// of 64 bits.
+const wideVersion = 1000
+
+// Key is the header of a record, which stands in front of the record's payload, and again
+// in a key list if the record is an object of a directory.
+//
+//	 0  i32        bytes of the record: header and payload
+//	 4  u16        version; above 1000 the offsets below have 64 bits
+//	 6  u32        bytes of the payload, unpacked; means nothing for RBlob
+//	10  u32        time
+//	14  u16        bytes of this header
+//	16  u16        cycle: of several keys of a name the highest is current
+//	18  i32 / i64  offset of the record
+//	22  i32 / i64  offset of the record of its directory, or anything
+//	26 / 34        class, name, title: strings of a length byte and up to 254 bytes;
+//	               a length byte of 255 is followed by an i32 length
+//
+// Example, version 1004:
+//
+//	00 00 01 68 | 03 ec | 00 00 03 e4 | 7c a0 c0 6e | 00 2a | 00 01 | 00 … 00 f0 | 00 … 00 64 | 05 "RBlob" | 00 | 00
+type Key struct {
+	Size       int64 // bytes of the record
+	Version    uint16
+	ObjectSize int64 // bytes of the payload, unpacked
+	Time       Datime
+	HeaderSize int64
+	Cycle      uint16
+	Offset     int64 // of the record in the file
+	Directory  int64 // offset of the directory's record; no reader needs it
+	Class      string
+	Name       string
+	Title      string
+}
+
+// Payload is where the payload begins, which is how others refer to it.
+func (k Key) Payload() int64 { return k.Offset + k.HeaderSize }
+
+func (k Key) isDirectory() bool { return strings.HasPrefix(k.Class, classDirectory) }
+
+// parse reads a key's header.
+func (k *Key) parse(c *cursor) {
+	from := c.pos
+	k.Size = c.i32()
+	k.Version = c.u16()
+	k.ObjectSize = int64(c.u32())
+	k.Time = Datime(c.u32())
+	k.HeaderSize = int64(c.u16())
+	k.Cycle = c.u16()
+	k.Offset = c.seek(k.Version > wideVersion)
+	k.Directory = c.seek(k.Version > wideVersion)
+	k.Class, k.Name, k.Title = c.text(), c.text(), c.text()
+	if used := int64(c.pos - from); c.err == nil && (k.HeaderSize < used || k.Size < k.HeaderSize) {
+		c.err = fault.Corruptf("key %q of %d bytes, header of %d, of which %d are needed", k.Name, k.Size, k.HeaderSize, used)
+	}
+}
+
+// parseKey parses the header at the start of a record.
+func parseKey(record []byte) (k Key, err error) {
+	c := cursor{b: record}
+	k.parse(&c)
+	return k, c.err
+}
+
+// headerSize is the number of bytes that the header needs.
+func (k Key) headerSize() int64 {
+	n := int64(26)
+	if k.Version > wideVersion {
+		n = 34
+	}
+	for _, s := range []string{k.Class, k.Name, k.Title} {
+		n += int64(1 + len(s))
+		if len(s) >= 255 {
+			n += 4
+		}
+	}
+	return n
+}
+
+// append appends the header.
+func (k Key) append(b []byte) []byte {
+	be, seek := binary.BigEndian, appendSeek32
+	if k.Version > wideVersion {
+		seek = appendSeek64
+	}
+	b = be.AppendUint32(b, uint32(k.Size))
+	b = be.AppendUint16(b, k.Version)
+	b = be.AppendUint32(b, uint32(k.ObjectSize))
+	b = be.AppendUint32(b, uint32(k.Time))
+	b = be.AppendUint16(b, uint16(k.HeaderSize))
+	b = be.AppendUint16(b, k.Cycle)
+	b = seek(b, k.Offset)
+	b = seek(b, k.Directory)
+	return appendText(appendText(appendText(b, k.Class), k.Name), k.Title)
+}
+
+func appendText(b []byte, s string) []byte {
+	if len(s) < 255 {
+		return append(append(b, byte(len(s))), s...)
+	}
+	return append(binary.BigEndian.AppendUint32(append(b, 255), uint32(len(s))), s...)
+}
+
+// Record is what a walk through a file meets: a key, or free space.
+type Record struct {
+	Key  Key
+	Free int64 // bytes of free space; 0 for a key
+}
+
+// Records walks through the records of the file, for those who look at its bytes: a file
+// may be valid although the walk ends with an error, because freed space need not be
+// marked.
+func (f *File) Records(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for at := f.header.Begin; at < f.header.End; {
+			r, err := f.recordAt(ctx, at)
+			if err != nil {
+				yield(Record{}, fault.Of(fault.In(err, "record", at), f.Name()))
+				return
+			}
+			if !yield(r, nil) {
+				return
+			}
+			at += r.Key.Size + r.Free
+		}
+	}
+}
+
+// recordAt parses the header of the record at an offset.
+func (f *File) recordAt(ctx context.Context, at int64) (r Record, err error) {
+	// A header has up to 64 KiB; nearly all are short.
+	for n := int64(256); ; n = 1 << 16 {
+		n = min(n, f.size-at)
+		b, err := f.read(ctx, at, n)
+		if err != nil {
+			return r, err
+		}
+		c := cursor{b: b}
+		if size := c.i32(); size < 0 {
+			r.Free = -size
+		} else if r.Key, err = parseKey(b); err != nil && n < min(1<<16, f.size-at) {
+			continue
+		}
+		switch {
+		case c.err != nil:
+			return r, c.err
+		case err != nil:
+			return r, err
+		case r.Free == 0 && (r.Key.Offset != at || r.Key.Size == 0):
+			return r, fault.Corruptf("no record: a key of %d bytes at %d", r.Key.Size, r.Key.Offset)
+		case r.Free+r.Key.Size > f.header.End-at:
+			return r, fault.Corruptf("a record of %d bytes leaves the file", r.Free+r.Key.Size)
+		}
+		return r, nil
+	}
+}
+
+// String names the object as ROOT does.
+func (k Key) String() string { return fmt.Sprintf("%s %s;%d", k.Class, k.Name, k.Cycle) }

@@ -1,0 +1,385 @@
+// Package rootfile reads and writes the container of ROOT files: records under keys,
+// directories of keys, and free space. It knows where an object lies, not what it means.
+//
+// A file is a run of records. Numbers of the container are big-endian.
+//
+//	offset  bytes  record          payload
+//	     0     63  file header     (75 bytes for files of more than 2 GB), zeros up to 100
+//	   100    140  key TFile       name and title of the file, directory record of the root
+//	   240    360  key RBlob       bytes of an RNTuple, several such keys
+//	   …
+//	 24628    125  key             an object: the anchor of an RNTuple, a histogram, a directory
+//	 24753    114  key             key list: a count, the headers of the keys of a directory
+//	 24867    386  key TList       streamer info: the classes of the objects
+//	 25253     65  key             free list: which bytes are no record
+//
+// The way to an object is header, directory record, key list, key. Records are never
+// looked for by walking from one to the next: space that was freed and used again need
+// not look like a record.
+//
+//	header   directory record   key list        key              directory record   …
+//	fBEGIN ─→ fSeekKeys ───────→ key headers ──→ an object
+//	                                       └───→ a directory ──→ fSeekKeys ───────→
+package rootfile
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Names of classes.
+const (
+	ClassNTuple       = "ROOT::RNTuple"
+	ClassExperimental = "ROOT::Experimental::RNTuple" // anchors before format 1.0
+	classBlob         = "RBlob"
+	classDirectory    = "TDirectory"
+)
+
+const (
+	// headBytes are read from the start of a file: there lie the header and the root
+	// directory, and all directories if a writer makes them first.
+	headBytes = 16 << 10
+	// tailBytes are read from the end of a file. There lie, if it was written in one go,
+	// footer, anchors and key lists, and all of a small file.
+	tailBytes = 64 << 10
+)
+
+// File is an open ROOT file. It does not change, and may be used by many goroutines.
+type File struct {
+	r           storage.Reader
+	size        int64
+	head, tail  []byte
+	header      Header
+	directories []Directory
+}
+
+// Open reads header, directories and key lists: small files in one request, others in
+// two, and two more for each level of directories that do not lie near the start or the end.
+// The reader stays the caller's.
+func Open(ctx context.Context, r storage.Reader) (*File, error) {
+	f := &File{r: r}
+	err := f.open(ctx)
+	if err != nil {
+		return nil, fault.Of(err, r.Name())
+	}
+	return f, nil
+}
+
+func (f *File) open(ctx context.Context) (err error) {
+	if f.tail, f.size, err = f.r.ReadSuffix(ctx, tailBytes); err != nil {
+		return err
+	}
+	if f.head, err = f.read(ctx, 0, min(headBytes, f.size)); err != nil {
+		return err
+	}
+	if f.header, err = parseHeader(f.head); err != nil {
+		return fault.In(err, "file header", 0)
+	}
+	if f.header.End > f.size {
+		err = fault.Corruptf("the file ends at %d, but is %d bytes long: it was cut, or not closed", f.header.End, f.size)
+		return fault.In(err, "file header", 0)
+	}
+	return f.readDirectories(ctx)
+}
+
+// Reader is the reader of the file's bytes.
+func (f *File) Reader() storage.Reader { return f.r }
+
+// Name is the location of the file, for messages.
+func (f *File) Name() string { return f.r.Name() }
+
+// Size is the number of bytes of the file. It may be more than [Header.End].
+func (f *File) Size() int64 { return f.size }
+
+// Header is the file header.
+func (f *File) Header() Header { return f.header }
+
+// Directories are the directories of the file, the root first, each behind the one that
+// it lies in. They must not be changed.
+func (f *File) Directories() []Directory { return f.directories }
+
+// read gives the n bytes from off on, which must not be changed.
+func (f *File) read(ctx context.Context, off, n int64) ([]byte, error) {
+	if err := storage.CheckRange(off, n, f.size); err != nil {
+		return nil, err
+	}
+	if b := f.cached(off, n); b != nil {
+		return b, nil
+	}
+	return storage.ReadRange(ctx, f.r, off, n)
+}
+
+// cached gives n bytes from off on if they were read at the beginning, else nil.
+func (f *File) cached(off, n int64) []byte {
+	if off+n <= int64(len(f.head)) {
+		return f.head[off : off+n : off+n]
+	}
+	if from := off - (f.size - int64(len(f.tail))); from >= 0 {
+		return f.tail[from : from+n : from+n]
+	}
+	return nil
+}
+
+// readAll is read for several ranges, in few requests. The ranges lie in the file.
+func (f *File) readAll(ctx context.Context, ranges []storage.ByteRange) ([][]byte, error) {
+	var missing []storage.ByteRange
+	for _, r := range ranges {
+		if f.cached(r.Offset, r.Size) == nil {
+			missing = append(missing, r)
+		}
+	}
+	fetched, err := storage.Prefetch(ctx, missing, storage.DefaultCoalesce(f.r.Capabilities().Latency))
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]byte, len(ranges))
+	for i, r := range ranges {
+		if all[i] = f.cached(r.Offset, r.Size); all[i] == nil {
+			all[i] = fetched.Bytes(f.r, r.Offset, r.Size)
+		}
+	}
+	return all, nil
+}
+
+// Object is a key of a directory.
+type Object struct {
+	Path    string // names of the directories and of the key, joined by slashes
+	Key     Key
+	Current bool // no other key of that name has a higher cycle
+}
+
+// Objects are the keys of all directories, the directories among them.
+func (f *File) Objects() []Object {
+	var all []Object
+	for _, d := range f.directories {
+		newest := map[string]int{}
+		for i, k := range d.Keys {
+			if at, ok := newest[k.Name]; !ok || k.Cycle > d.Keys[at].Cycle {
+				newest[k.Name] = i
+			}
+		}
+		for i, k := range d.Keys {
+			all = append(all, Object{d.join(k.Name), k, newest[k.Name] == i})
+		}
+	}
+	return all
+}
+
+// NTuples are the current anchors of RNTuples, of those written before format 1.0 too.
+func (f *File) NTuples() []Object {
+	var all []Object
+	for _, o := range f.Objects() {
+		if o.Current && isNTuple(o.Key.Class) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func isNTuple(class string) bool { return class == ClassNTuple || class == ClassExperimental }
+
+// FindNTuple finds an RNTuple by its path, "dir/name", or by path and cycle, "dir/name;2".
+// An empty path means the only one of the file. The error says what the file has.
+func (f *File) FindNTuple(path string) (Object, error) {
+	path = strings.TrimPrefix(path, "/")
+	found := f.NTuples()
+	switch {
+	case len(found) == 0:
+		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple among %s", f.contents()), f.Name())
+	case path == "" && len(found) == 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, o := range f.Objects() {
+		if !isNTuple(o.Key.Class) {
+			continue
+		}
+		if o.Current {
+			names = append(names, o.Path)
+		}
+		if o.Current && o.Path == path || fmt.Sprintf("%s;%d", o.Path, o.Key.Cycle) == path {
+			return o, nil
+		}
+	}
+	if path == "" {
+		return Object{}, fmt.Errorf("%s has %d RNTuples, name one: %s", f.Name(), len(names), some(names))
+	}
+	return Object{}, fmt.Errorf("%s has no RNTuple %q, but %s", f.Name(), path, some(names))
+}
+
+// contents says what the file holds in place of an RNTuple.
+func (f *File) contents() string {
+	var names []string
+	for _, o := range f.Objects() {
+		if o.Current && !o.Key.isDirectory() {
+			names = append(names, fmt.Sprintf("%s (%s)", o.Path, o.Key.Class))
+		}
+	}
+	if len(names) == 0 {
+		return "no objects"
+	}
+	return some(names)
+}
+
+// some joins names, if they are few.
+func some(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Payload reads the object of a key, unpacked. The bytes must not be changed.
+func (f *File) Payload(ctx context.Context, k Key) ([]byte, error) {
+	raw, err := f.read(ctx, k.Offset, k.Size)
+	if err == nil {
+		var own Key
+		if own, err = parseKey(raw); err == nil && own != k {
+			err = fault.Corruptf("the record of the object and the key list differ")
+		}
+	}
+	if err == nil {
+		raw, err = k.unpack(raw)
+	}
+	if err != nil {
+		return nil, fault.Of(fault.In(err, fmt.Sprintf("object %q", k.Name), k.Offset), f.Name())
+	}
+	return raw, nil
+}
+
+// unpack gives the payload in a record: packed if it is shorter than the object.
+func (k Key) unpack(record []byte) ([]byte, error) {
+	var d compress.Decoder
+	return d.DecodeGrow(record[k.HeaderSize:k.Size], uint64(k.ObjectSize))
+}
+
+// record reads the record at off, of which it is said to have n bytes, and unpacks it.
+func (f *File) record(ctx context.Context, off, n int64) (Key, []byte, error) {
+	raw, err := f.read(ctx, off, n)
+	if err != nil {
+		return Key{}, nil, err
+	}
+	return unpackRecord(raw, off)
+}
+
+// unpackRecord parses a record that was read from off.
+func unpackRecord(raw []byte, off int64) (Key, []byte, error) {
+	k, err := parseKey(raw)
+	switch {
+	case err != nil:
+		return k, nil, err
+	case k.Offset != off:
+		return k, nil, fault.Corruptf("the record says that it lies at %d", k.Offset)
+	case k.Size > int64(len(raw)):
+		return k, nil, fault.Corruptf("the record has %d bytes, where %d are referred to", k.Size, len(raw))
+	}
+	payload, err := k.unpack(raw)
+	return k, payload, err
+}
+
+// StreamerInfo reads the descriptions of classes: a serialized TList of TStreamerInfo. It is
+// empty if the file has none. Positions in it count from the start of the record, whose
+// key is returned, too.
+func (f *File) StreamerInfo(ctx context.Context) (Key, []byte, error) {
+	h := f.header
+	if h.SeekInfo == 0 || h.InfoSize == 0 {
+		return Key{}, nil, nil
+	}
+	k, payload, err := f.record(ctx, h.SeekInfo, h.InfoSize)
+	if err != nil {
+		return k, nil, fault.Of(fault.In(err, "streamer info", h.SeekInfo), f.Name())
+	}
+	return k, payload, nil
+}
+
+// Segment is a range of bytes that no record uses.
+type Segment struct {
+	Begin, End int64 // End is behind the last byte
+}
+
+// Free reads the free list: segments of the file, and a last one that begins where the
+// file ends.
+//
+//	u16 version 1, u32 first byte, u32 last byte        per segment, or
+//	u16 version 1001, u64 first byte, u64 last byte
+func (f *File) Free(ctx context.Context) ([]Segment, error) {
+	h := f.header
+	if h.SeekFree == 0 || h.FreeSize == 0 {
+		return nil, nil
+	}
+	_, payload, err := f.record(ctx, h.SeekFree, h.FreeSize)
+	c := cursor{b: payload, err: err}
+	var all []Segment
+	for c.err == nil && len(all) < h.FreeCount {
+		wide := c.u16() > wideVersion
+		s := Segment{Begin: c.seek(wide), End: c.seek(wide) + 1}
+		if c.err == nil && (s.Begin < h.Begin || s.End <= s.Begin) {
+			c.err = fault.Corruptf("free segment from %d to %d", s.Begin, s.End)
+		}
+		all = append(all, s)
+	}
+	if c.err != nil {
+		return nil, fault.Of(fault.In(c.err, "free list", h.SeekFree), f.Name())
+	}
+	return all, nil
+}
+
+// cursor reads big-endian numbers. After a failure, which stays in err, it gives zeros.
+type cursor struct {
+	b   []byte
+	pos int
+	err error
+}
+
+// take gives the next n bytes, or n zeros.
+func (c *cursor) take(n int) []byte {
+	if c.err == nil && n > len(c.b)-c.pos {
+		c.err = fault.Corruptf("%d bytes are too few", len(c.b))
+	}
+	if c.err != nil {
+		return make([]byte, min(n, 8))
+	}
+	c.pos += n
+	return c.b[c.pos-n : c.pos]
+}
+
+func (c *cursor) u8() uint8   { return c.take(1)[0] }
+func (c *cursor) u16() uint16 { return binary.BigEndian.Uint16(c.take(2)) }
+func (c *cursor) u32() uint32 { return binary.BigEndian.Uint32(c.take(4)) }
+func (c *cursor) i32() int64  { return int64(int32(c.u32())) }
+
+// seek is an offset in the file, of 32 or 64 bits.
+func (c *cursor) seek(wide bool) int64 {
+	var v int64
+	if wide {
+		v = int64(binary.BigEndian.Uint64(c.take(8)))
+	} else {
+		v = int64(c.u32())
+	}
+	if v < 0 && c.err == nil {
+		c.err = fault.Corruptf("offset %d", v)
+	}
+	return v
+}
+
+// text is a string: its length in a byte, or 255 and the length in four.
+func (c *cursor) text() string {
+	n := int64(c.u8())
+	if n == 255 {
+		n = c.i32()
+	}
+	if c.err == nil && (n < 0 || n > int64(len(c.b)-c.pos)) {
+		c.err = fault.Corruptf("a string of %d bytes leaves its record", n)
+	}
+	if c.err != nil {
+		return ""
+	}
+	return string(c.take(int(n)))
+}
