@@ -27,6 +27,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/pageindex"
 	"github.com/amudai/amudai-go/stripe/read"
 	"github.com/amudai/amudai-go/stripe/write"
 )
@@ -151,7 +152,7 @@ func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 
 // readAll reads a column and its range index, or fails with one of the kinds of errors.
 func readAll(ctx context.Context, t *testing.T, a sparse, col arrowmap.Column) {
-	_, err := read.OpenPages(ctx, a, col, nil)
+	_, err := pageindex.Open(ctx, a, col, nil)
 	if err == nil {
 		var c *read.Column
 		if c, err = read.OpenColumn(ctx, a, col, read.Options{}); err == nil {

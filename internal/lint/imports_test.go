@@ -29,7 +29,7 @@ var rows = [][]string{
 	{"internal/engine/valueset"},
 	{"internal/engine/ast"},
 	{"internal/format/shardfile"},
-	{"stripe/read", "stripe/write"},
+	{"stripe/read", "stripe/write", "stripe/pageindex"},
 	{"stripe/blocks"},
 	{"stripe/internal"},
 	{"stripe"},

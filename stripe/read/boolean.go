@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 func (n *openNode) openBoolean(ctx context.Context) (nodeReader, error) {
@@ -61,7 +62,7 @@ func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 	}
 	values := arrowutil.NewZeroBuffer(w.options.Allocator, int(rows.Len()+7)/8)
 	if err := readBits(ctx, w, r.data, rows, values.Bytes()); err != nil {
-		releaseAll(valid, values)
+		build.Release(valid, values)
 		return nil, err
 	}
 	return arrowutil.Make(r.dt, int(rows.Len()), []*memory.Buffer{valid, values}, nil, nulls), nil
@@ -108,7 +109,7 @@ func (r *presenceReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, 0, err
 	}
 	nulls := bitmap.Bits{Data: b.Bytes(), Len: n}.Nulls()
-	return withNulls(b, nulls), nulls, nil
+	return build.OnlyNulls(b, nulls), nulls, nil
 }
 
 // emptyReader reads a type without content: nothing but nulls.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -17,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
@@ -98,7 +100,7 @@ func (r *bytesReader[O]) need(w *worker, rows rowset.Set, add func(storage.ByteR
 }
 
 func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error) {
-	c, err := r.newColumn(w, int(rows.Len()), r.likely(rows), r.nulls)
+	c, err := build.NewBytes[O](w.limit(), int(rows.Len()), r.fixed, r.likely(rows), r.nulls)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +114,10 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return r.decodePart(w, p, block, c)
 	})
 	if err != nil {
-		releaseAll(c.offsets, c.data, c.valid)
+		c.Release()
 		return nil, err
 	}
-	return c.array(r.dt, int(rows.Len())), nil
+	return c.Array(r.dt, int(rows.Len())), nil
 }
 
 // likely is how many bytes the values of rows probably have, and some more: as
@@ -144,32 +146,28 @@ func (r *bytesReader[O]) parse(w *worker, p *blocks.Part, block []byte) (*bytest
 }
 
 // decode decodes a whole block to its place.
-func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *bytesColumn[O]) error {
+func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
 	}
-	dst, err := c.room(b.DataLen())
+	dst, err := c.Room(b.DataLen())
 	if err != nil {
 		return err
 	}
-	var ends []O
-	if c.offsets != nil {
-		ends = c.ends[p.At : p.At+p.N]
-	}
-	if err := bytestring.Decode(b, dst, ends, O(c.size)); err != nil {
+	if err := bytestring.Decode(b, dst, c.Ends(p.At, p.N), c.Size()); err != nil {
 		return err
 	}
-	c.size += len(dst)
-	if c.valid != nil {
-		b.Validity(c.valid.Bytes(), p.At)
+	c.Grow(len(dst))
+	if c.Bits() != nil {
+		b.Validity(c.Bits(), p.At)
 	}
-	c.nulls += b.Nulls()
+	c.Nulls += b.Nulls()
 	return checkNulls(b.Nulls(), r.nulls)
 }
 
 // decodeSome decodes a few values of a block.
-func (r *bytesReader[O]) decodeSome(w *worker, p *blocks.Part, block []byte, c *bytesColumn[O]) error {
+func (r *bytesReader[O]) decodeSome(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
@@ -178,40 +176,36 @@ func (r *bytesReader[O]) decodeSome(w *worker, p *blocks.Part, block []byte, c *
 }
 
 // decodeRows decodes the rows of a part out of a parsed block.
-func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Block, c *bytesColumn[O]) error {
+func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O]) error {
 	b.Want(int(p.Rows.Bounds().To))
 	at := p.At
 	for rows := range p.Rows.Ranges() {
 		from, to := int(rows.From), int(rows.To)
-		dst, err := c.room(b.RangeLen(from, to))
+		dst, err := c.Room(b.RangeLen(from, to))
 		if err != nil {
 			return err
 		}
-		var ends []O
-		if c.offsets != nil {
-			ends = c.ends[at : at+to-from]
-		}
-		if err := bytestring.DecodeRange(b, from, to, dst, ends, O(c.size)); err != nil {
+		if err := bytestring.DecodeRange(b, from, to, dst, c.Ends(at, to-from), c.Size()); err != nil {
 			return err
 		}
-		c.size += len(dst)
+		c.Grow(len(dst))
 		at += to - from
 	}
-	if c.valid != nil && b.Nulls() > 0 {
+	if c.Bits() != nil && b.Nulls() > 0 {
 		bits := scratch.Slice(&w.bits, (b.Len()+7)/8)
 		clear(bits)
 		b.Validity(bits, 0)
-		c.nulls += pickBits(c.valid.Bytes(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
+		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: bits, Len: b.Len()}, p.Rows)
 		return nil
 	}
-	if c.valid != nil {
-		bitmap.SetRange(c.valid.Bytes(), p.At, p.Count)
+	if c.Bits() != nil {
+		bitmap.SetRange(c.Bits(), p.At, p.Count)
 	}
 	return checkNulls(b.Nulls(), r.nulls)
 }
 
 // decodePart decodes a block that is needed in part, and copies the rows.
-func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *bytesColumn[O]) error {
+func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBytes{n: -1}
@@ -224,15 +218,15 @@ func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *
 		s.first, s.n = p.First, p.N
 	}
 	defer r.spare.Store(s)
-	at := p.At
+	at, values := p.At, vector.Values{Data: s.data, Offsets: s.offsets, Fixed: r.fixed, N: s.n}
 	for rows := range p.Rows.Ranges() {
-		if err := c.copyOf(s, r.fixed, at, int(rows.From), int(rows.To)); err != nil {
+		if err := c.Append(at, values.Slice(int(rows.From), int(rows.To))); err != nil {
 			return err
 		}
 		at += int(rows.To - rows.From)
 	}
-	if c.valid != nil {
-		c.nulls += pickBits(c.valid.Bytes(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+	if c.Bits() != nil {
+		c.Nulls += pickBits(c.Bits(), p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
 	return nil
 }

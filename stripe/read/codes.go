@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // dictionaryOf is the type of a column whose arrays may be made of codes as they
@@ -76,8 +77,9 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	defer releaseAll(out.values, out.valid)
-	d := array.NewDataWithDictionary(dt, int(rows.Len()), []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
+	valid, values := out.Buffers()
+	defer build.Release(valid, values)
+	d := array.NewDataWithDictionary(dt, int(rows.Len()), []*memory.Buffer{valid, values}, out.Nulls, 0, entries.Data().(*array.Data))
 	defer d.Release()
 	return array.MakeFromData(d), nil
 }
@@ -95,7 +97,8 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	return arrowutil.Make(dt, int(rows.Len()), []*memory.Buffer{out.valid, out.values, data}, nil, out.nulls), nil
+	valid, values := out.Buffers()
+	return arrowutil.Make(dt, int(rows.Len()), []*memory.Buffer{valid, values, data}, nil, out.Nulls), nil
 }
 
 // views are the views of all entries of the value dictionary, and what they point into.
@@ -117,7 +120,7 @@ func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*vector.
 
 // widths makes a column of values of a width in bytes out of codes; put writes those of a
 // few rows.
-func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*fixedColumn, error) {
+func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*build.Fixed, error) {
 	dict, _, err := r.dict.load(ctx)
 	if err != nil {
 		return nil, err
@@ -127,24 +130,23 @@ func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set,
 		return nil, fault.ErrBatchTooLarge
 	}
 	null, hasNull := dict.NullID()
-	out := newFixedColumn(w, n, width, hasNull)
+	out := build.NewFixed(w.options.Allocator, n, width, hasNull)
 	err = r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 		codes, err := r.codes(w, p, block)
 		if err != nil {
 			return err
 		}
 		if hasNull {
-			out.nulls += putCodes(out.valid.Bytes(), p.At, codes, null)
+			out.Nulls += putCodes(out.Bits(), p.At, codes, null)
 		}
-		return put(out.values.Bytes()[width*p.At:width*(p.At+p.Count)], codes)
+		return put(out.Slots(p.At, p.Count), codes)
 	})
 	if err == nil {
-		err = r.data.Wrap(checkNulls(out.nulls, r.nulls))
+		err = r.data.Wrap(checkNulls(out.Nulls, r.nulls))
 	}
 	if err != nil {
-		out.release()
+		out.Release()
 		return nil, err
 	}
-	out.valid = withNulls(out.valid, out.nulls)
 	return out, nil
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
 )
 
@@ -43,6 +45,14 @@ func (n *openNode) constant() (nodeReader, error) {
 		return nil, err
 	}
 	return newConstantReader(one), nil
+}
+
+// ValueOf is an array of one value out of statistics, of the column's physical type
+// (see [stripe.Physical]): the bound of a range, or a constant.
+func ValueOf(col arrowmap.Column, v *commonpb.AnyValue) (arr arrow.Array, err error) {
+	defer fault.Recover(&err)
+	physical, _ := stripe.Physical(col)
+	return rules.Constant(&physical, v)
 }
 
 // constantReader repeats one value.

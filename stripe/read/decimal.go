@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 func (n *openNode) openDecimal(ctx context.Context) (nodeReader, error) {
@@ -57,7 +58,7 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(count)
-	out := newFixedColumn(w, n, r.store.Width, r.nulls)
+	out := build.NewFixed(w.options.Allocator, n, r.store.Width, r.nulls)
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 		if done, err := r.decodeIntegers(w, p, block, out); done || err != nil {
 			return err
@@ -65,14 +66,14 @@ func (r *decimalReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 		return r.decode(w, p, block, out)
 	})
 	if err != nil {
-		out.release()
+		out.Release()
 		return nil, err
 	}
-	return out.array(r.dt, n), nil
+	return out.Array(r.dt, n), nil
 }
 
 // decode decodes the rows of a block by way of their digits.
-func (r *decimalReader) decode(w *worker, p *blocks.Part, block []byte, out *fixedColumn) error {
+func (r *decimalReader) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
 		return err
@@ -87,24 +88,24 @@ func (r *decimalReader) decode(w *worker, p *blocks.Part, block []byte, out *fix
 		return err
 	}
 	rowset.Pick(values, values, p.Rows) // to the front
-	dst := out.values.Bytes()[p.At*r.store.Width : (p.At+p.Count)*r.store.Width]
+	dst := out.Slots(p.At, p.Count)
 	return r.store.Convert(dst, values[:p.Count], valid)
 }
 
 // pickValidity gives the result the nulls among the rows of a block.
-func (r *decimalReader) pickValidity(out *fixedColumn, p *blocks.Part, all bitmap.Bits) bitmap.Bits {
-	if out.valid == nil {
+func (r *decimalReader) pickValidity(out *build.Fixed, p *blocks.Part, all bitmap.Bits) bitmap.Bits {
+	if out.Bits() == nil {
 		return bitmap.All(p.Count)
 	}
-	valid := bitmap.Bits{Data: out.valid.Bytes(), Off: p.At, Len: p.Count}
-	out.nulls += pickBits(valid.Data, p.At, all, p.Rows)
+	valid := bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
+	out.Nulls += pickBits(valid.Data, p.At, all, p.Rows)
 	return valid
 }
 
 // decodeIntegers decodes the rows of a block that is stored as integers of the
 // column's own scale. done is false for other blocks, and if a number, perhaps
 // that of a null, has too many digits for the column.
-func (r *decimalReader) decodeIntegers(w *worker, p *blocks.Part, block []byte, out *fixedColumn) (done bool, err error) {
+func (r *decimalReader) decodeIntegers(w *worker, p *blocks.Part, block []byte, out *build.Fixed) (done bool, err error) {
 	if r.store.Width != 16 {
 		return false, nil
 	}
@@ -141,8 +142,8 @@ func (r *decimalReader) integers(w *worker, p *blocks.Part, block []byte) (t byt
 }
 
 // widen decodes the rows of a tree of integers.
-func (r *decimalReader) widen(w *worker, p *blocks.Part, tree []byte, out *fixedColumn) error {
-	dst := arrowutil.As[decimal.Int128](out.values.Bytes())[p.At : p.At+p.Count]
+func (r *decimalReader) widen(w *worker, p *blocks.Part, tree []byte, out *build.Fixed) error {
+	dst := arrowutil.As[decimal.Int128](out.Slots(p.At, p.Count))
 	if p.Whole() {
 		return numeric.DecodeAs(dst, tree, r.wide, &w.numeric)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // StoredDictionary is a VALUE_DICTIONARY buffer that is not read yet.
@@ -183,29 +184,29 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 		return nil, err
 	}
 	null, hasNull := dict.NullID()
-	var c *bytesColumn[O]
-	if length := table.Same(); r.fixed == 0 && length >= 0 && length <= mostShared {
-		c, err = r.newEqualColumn(w, int(n), length, hasNull)
+	var c *build.Bytes[O]
+	if length := table.Same(); r.fixed == 0 && length >= 0 && length <= build.MaxEqual {
+		c, err = build.NewEqual[O](w.limit(), int(n), length, hasNull)
 	} else {
-		c, err = r.newColumn(w, int(n), int64(r.expected(table))*n, hasNull)
+		c, err = build.NewBytes[O](w.limit(), int(n), r.fixed, int64(r.expected(table))*n, hasNull)
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = each(func(at int, codes []uint32) error {
 		if hasNull {
-			c.nulls += putCodes(c.valid.Bytes(), at, codes, null)
+			c.Nulls += putCodes(c.Bits(), at, codes, null)
 		}
-		return r.gather(table, codes, c, at)
+		return r.gather(w, table, codes, c, at)
 	})
 	if err == nil {
-		err = r.data.Wrap(checkNulls(c.nulls, r.nulls))
+		err = r.data.Wrap(checkNulls(c.Nulls, r.nulls))
 	}
 	if err != nil {
-		releaseAll(c.offsets, c.data, c.valid)
+		c.Release()
 		return nil, err
 	}
-	return c.array(r.dt, int(n)), nil
+	return c.Array(r.dt, int(n)), nil
 }
 
 // expected is what to reserve for a value: as much as the longest takes, if that
@@ -218,26 +219,22 @@ func (r *codesReader[O]) expected(table *vector.Table) int {
 }
 
 // gather appends the values of codes.
-func (r *codesReader[O]) gather(table *vector.Table, codes []uint32, c *bytesColumn[O], at int) error {
-	dst := c.free(table.Bound(len(codes)))
+func (r *codesReader[O]) gather(w *worker, table *vector.Table, codes []uint32, c *build.Bytes[O], at int) error {
+	dst := c.Free(table.Bound(len(codes)))
 	if dst == nil {
 		size, err := table.Size(codes)
 		if err != nil {
 			return err
 		}
-		if size > uint64(c.limit) {
+		if size > uint64(w.options.MaxArrayBytes) {
 			return fault.ErrBatchTooLarge
 		}
-		if dst, err = c.room(int(size)); err != nil {
+		if dst, err = c.Room(int(size)); err != nil {
 			return err
 		}
 	}
-	var ends []O
-	if c.ends != nil {
-		ends = c.ends[at : at+len(codes)]
-	}
-	n, err := vector.Gather(table, dst, ends, O(c.size), codes)
-	c.size += n
+	n, err := vector.Gather(table, dst, c.Ends(at, len(codes)), c.Size(), codes)
+	c.Grow(n)
 	return err
 }
 

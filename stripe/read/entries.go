@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // coded is a reader of values that are stored as numbers of entries of a dictionary.
@@ -88,7 +89,7 @@ func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
 	}
 	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(dict.Data())}
 	if r.fixed == 0 {
-		if int64(len(dict.Data())) > maxOf[O]() {
+		if int64(len(dict.Data())) > build.MaxOffset[O]() {
 			return nil, fault.ErrBatchTooLarge
 		}
 		ends := make([]O, n+1)

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
@@ -77,7 +78,7 @@ func (r *listReader) read(ctx context.Context, w *worker, rows rowset.Set) (arro
 		items, err = r.readItems(ctx, w, wanted)
 	}
 	if err != nil {
-		releaseAll(valid, offsets)
+		build.Release(valid, offsets)
 		return nil, err
 	}
 	buffers := []*memory.Buffer{valid, offsets}
@@ -208,12 +209,4 @@ func (r *listReader) readItems(ctx context.Context, w *worker, rows rowset.Set) 
 		return entries.Data(), nil
 	}
 	return children[0], nil
-}
-
-func releaseAll(buffers ...*memory.Buffer) {
-	for _, b := range buffers {
-		if b != nil {
-			b.Release()
-		}
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -19,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 func (n *openNode) openPrimitive(ctx context.Context) (nodeReader, error) {
@@ -100,7 +100,7 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Se
 		return nil, fault.ErrBatchTooLarge
 	}
 	n := int(count)
-	out := newFixedColumn(w, n, r.store.Width, r.nulls)
+	out := build.NewFixed(w.options.Allocator, n, r.store.Width, r.nulls)
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
 		if p.Whole() {
 			return r.decode(w, p, block, out)
@@ -108,19 +108,15 @@ func (r *primitiveReader[T]) read(ctx context.Context, w *worker, rows rowset.Se
 		return r.decodePart(w, p, block, out)
 	})
 	if err != nil {
-		out.release()
+		out.Release()
 		return nil, err
 	}
-	return out.array(r.dt, n), nil
+	return out.Array(r.dt, n), nil
 }
 
 // decode decodes a whole block to its place.
-func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out *fixedColumn) error {
-	dst := out.values.Bytes()[p.At*r.store.Width : (p.At+p.N)*r.store.Width]
-	var bits []byte
-	if out.valid != nil {
-		bits = out.valid.Bytes()
-	}
+func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+	dst, bits := out.Slots(p.At, p.N), out.Bits()
 	if r.store.Convert == nil {
 		return r.decodeTo(w, arrowutil.As[T](dst), bits, p.At, block, out)
 	}
@@ -137,17 +133,17 @@ func (r *primitiveReader[T]) decode(w *worker, p *blocks.Part, block []byte, out
 	return r.store.Convert(dst, src, bitmap.Bits{Data: bits, Off: p.At, Len: p.N})
 }
 
-func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *fixedColumn) error {
+func (r *primitiveReader[T]) decodeTo(w *worker, dst []T, bits []byte, at int, block []byte, out *build.Fixed) error {
 	nulls, err := numeric.DecodeBlock(dst, bits, at, block, r.data.Options, &w.numeric)
 	return r.count(nulls, err, out)
 }
 
 // count adds the nulls of a block that was decoded.
-func (r *primitiveReader[T]) count(nulls int, err error, out *fixedColumn) error {
+func (r *primitiveReader[T]) count(nulls int, err error, out *build.Fixed) error {
 	if err != nil {
 		return err
 	}
-	out.nulls += nulls
+	out.Nulls += nulls
 	return checkNulls(nulls, r.nulls)
 }
 
@@ -157,7 +153,7 @@ func (r *primitiveReader[T]) scratch(w *worker, n int) []T {
 }
 
 // decodePart decodes a block that is needed in part, and copies the rows.
-func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte, out *fixedColumn) error {
+func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
 	s := r.spare.Swap(nil)
 	if s == nil {
 		s = &spareBlock[T]{first: ^uint64(0)}
@@ -172,7 +168,7 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte,
 		if r.nulls {
 			clear(scratch.Slice(&s.valid, (p.N+7)/8))
 		}
-		if err := r.decodeTo(w, values, s.valid, 0, block, &fixedColumn{}); err != nil {
+		if err := r.decodeTo(w, values, s.valid, 0, block, &build.Fixed{}); err != nil {
 			return err
 		}
 		s.first = p.First
@@ -180,10 +176,10 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte,
 	defer r.spare.Store(s)
 	valid := bitmap.All(p.Count)
 	if r.nulls {
-		valid = bitmap.Bits{Data: out.valid.Bytes(), Off: p.At, Len: p.Count}
-		out.nulls += pickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
+		valid = bitmap.Bits{Data: out.Bits(), Off: p.At, Len: p.Count}
+		out.Nulls += pickBits(valid.Data, p.At, bitmap.Bits{Data: s.valid, Len: p.N}, p.Rows)
 	}
-	dst := out.values.Bytes()[p.At*r.store.Width : (p.At+p.Count)*r.store.Width]
+	dst := out.Slots(p.At, p.Count)
 	if r.store.Convert == nil {
 		rowset.Pick(arrowutil.As[T](dst), s.values, p.Rows)
 		return nil
@@ -195,54 +191,15 @@ func (r *primitiveReader[T]) decodePart(w *worker, p *blocks.Part, block []byte,
 
 // decodeRows decodes a few values of a block, without the others where its
 // encoding allows that.
-func (r *primitiveReader[T]) decodeRows(w *worker, p *blocks.Part, block []byte, out *fixedColumn) error {
-	dst := out.values.Bytes()[p.At*r.store.Width : (p.At+p.Count)*r.store.Width]
-	values, bits := arrowutil.As[T](dst), []byte(nil)
+func (r *primitiveReader[T]) decodeRows(w *worker, p *blocks.Part, block []byte, out *build.Fixed) error {
+	dst := out.Slots(p.At, p.Count)
+	values, bits := arrowutil.As[T](dst), out.Bits()
 	if r.store.Convert != nil {
 		values = r.scratch(w, p.Count)
-	}
-	if out.valid != nil {
-		bits = out.valid.Bytes()
 	}
 	nulls, err := numeric.DecodeRows(values, bits, p.At, block, p.N, p.Rows, r.data.Options, &w.numeric)
 	if err := r.count(nulls, err, out); err != nil || r.store.Convert == nil {
 		return err
 	}
 	return r.store.Convert(dst, values, bitmap.Bits{Data: bits, Off: p.At, Len: p.Count})
-}
-
-// fixedColumn is an array of fixed-width values in the making.
-type fixedColumn struct {
-	values *memory.Buffer
-	valid  *memory.Buffer // nil if no value can be null
-	nulls  int
-}
-
-func newFixedColumn(w *worker, n, width int, nullable bool) *fixedColumn {
-	c := &fixedColumn{values: arrowutil.NewBuffer(w.options.Allocator, n*width)}
-	if nullable {
-		c.valid = arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
-	}
-	return c
-}
-
-// array makes the array and hands the buffers over to it.
-func (c *fixedColumn) array(dt arrow.DataType, n int) arrow.Array {
-	return arrowutil.Make(dt, n, []*memory.Buffer{withNulls(c.valid, c.nulls), c.values}, nil, c.nulls)
-}
-
-// withNulls is a validity bitmap that has some nulls; others are released.
-func withNulls(valid *memory.Buffer, nulls int) *memory.Buffer {
-	if nulls == 0 && valid != nil {
-		valid.Release()
-		return nil
-	}
-	return valid
-}
-
-func (c *fixedColumn) release() {
-	c.values.Release()
-	if c.valid != nil {
-		c.valid.Release()
-	}
 }

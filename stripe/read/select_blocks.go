@@ -4,15 +4,14 @@ import (
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // Condition evaluates something on the values of an array of a column's physical type:
@@ -49,20 +48,20 @@ const selectAtOnce = 4096
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
 	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
-	var c *bytesColumn[O]
+	var c *build.Bytes[O]
 	room := 0 // for so many values
 	defer func() {
 		if c != nil {
-			releaseAll(c.offsets, c.data, c.valid)
+			c.Release()
 		}
 	}()
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) (err error) {
 		if n := min(p.Count, selectAtOnce); n > room {
 			if c != nil {
-				releaseAll(c.offsets, c.data, c.valid)
+				c.Release()
 			}
 			room = min(p.N, selectAtOnce)
-			if c, err = r.newColumn(w, room, int64(room)*int64(r.mean), r.nulls); err != nil {
+			if c, err = build.NewBytes[O](w.limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}
 		}
@@ -87,7 +86,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 }
 
 // selectRows sets the bits of those rows of a block that a condition holds for.
-func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *bytesColumn[O], found []byte, holds Condition) (err error) {
+func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds Condition) (err error) {
 	step := int64(p.N)
 	if p.Count > selectAtOnce {
 		step = selectAtOnce
@@ -98,11 +97,11 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 		if some.Count = int(some.Rows.Len()); some.Count == 0 {
 			continue
 		}
-		c.size, c.nulls = 0, 0
+		c.Reset()
 		if err := r.decodeRows(w, &some, b, c); err != nil {
 			return err
 		}
-		values := c.view(r.dt, some.Count)
+		values := c.View(r.dt, some.Count)
 		w.held, err = holds(w.held, values)
 		values.Release()
 		if err != nil {
@@ -111,18 +110,6 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 		some.Rows.Select(w.held).PutBits(found, int(from), int(min(step, int64(p.N)-from)), from)
 	}
 	return nil
-}
-
-// view is the values so far as an array that lives as long as they stay.
-func (c *bytesColumn[O]) view(dt arrow.DataType, n int) arrow.Array {
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(c.data.Buf()[:c.size])}
-	if c.offsets != nil {
-		buffers = []*memory.Buffer{nil, memory.NewBufferBytes(c.offsets.Bytes()), buffers[1]}
-	}
-	if c.nulls > 0 {
-		buffers[0] = memory.NewBufferBytes(c.valid.Bytes())
-	}
-	return arrowutil.Make(dt, n, buffers, nil, c.nulls)
 }
 
 // selectBlocks asks for every entry of the dictionary once.

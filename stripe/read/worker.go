@@ -6,6 +6,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/stripe/blocks"
+	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // worker is the scratch memory of one goroutine for the time of one read.
@@ -38,4 +39,9 @@ func getWorker(o *Options) *worker {
 func (w *worker) put() {
 	w.options, w.Prefetched, w.Counters = nil, nil, nil
 	workers.Put(w)
+}
+
+// limit bounds the memory of arrays.
+func (w *worker) limit() build.Limit {
+	return build.Limit{Allocator: w.options.Allocator, Bytes: w.options.MaxArrayBytes}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/scan/source"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe/pageindex"
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
@@ -96,7 +97,7 @@ func (s tableStripe) RangesToOpen(ctx context.Context, columns []scan.Column, pa
 
 // Pages implements [scan.Stripe].
 func (s tableStripe) Pages(ctx context.Context, c *scan.Column, have storage.Prefetched) (*source.Pages, error) {
-	p, err := read.OpenPages(ctx, s.Stripe, *c, have)
+	p, err := pageindex.Open(ctx, s.Stripe, *c, have)
 	if p == nil || err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package read
+package build
 
 import (
 	"runtime"
@@ -19,7 +19,7 @@ func TestStepsAreSharedWhileTheyAreHeld(t *testing.T) {
 	require.Equal(t, int32(6000), arrowutil.As[int32](longer.Bytes())[2000])
 	require.Equal(t, int32(3000), arrowutil.As[int32](a.Bytes())[1000], "what is held does not change")
 
-	require.Equal(t, []int64{0, 64, 128}, arrowutil.As[int64](equalOffsetsOf[int64](2, mostShared).Bytes()))
+	require.Equal(t, []int64{0, 64, 128}, arrowutil.As[int64](equalOffsetsOf[int64](2, MaxEqual).Bytes()))
 	require.Equal(t, []int32{0, 0, 0}, arrowutil.As[int32](equalOffsetsOf[int32](2, 0).Bytes()))
 	runtime.KeepAlive(longer)
 }

@@ -1,0 +1,85 @@
+// Package build makes Arrow arrays block by block: it hands out the places that values are decoded to, and keeps count of
+// the nulls. An array's buffers belong to it once it is made; before, the caller releases them.
+package build
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// Validity is the validity bits of an array, all clear at first, and the number of nulls.
+type Validity struct {
+	buffer *memory.Buffer // nil if no value can be null
+	Nulls  int
+}
+
+func newValidity(alloc memory.Allocator, n int, nullable bool) Validity {
+	if !nullable {
+		return Validity{}
+	}
+	return Validity{buffer: arrowutil.NewZeroBuffer(alloc, (n+7)/8)}
+}
+
+// Bits is a bit for each value, nil if none can be null.
+func (v *Validity) Bits() []byte {
+	if v.buffer == nil {
+		return nil
+	}
+	return v.buffer.Bytes()
+}
+
+// finish is the buffer of the array.
+func (v *Validity) finish() *memory.Buffer {
+	return OnlyNulls(v.buffer, v.Nulls)
+}
+
+// OnlyNulls is a validity buffer that has some nulls. Another is released, and the result is nil.
+func OnlyNulls(valid *memory.Buffer, nulls int) *memory.Buffer {
+	if nulls == 0 && valid != nil {
+		valid.Release()
+		return nil
+	}
+	return valid
+}
+
+// Release releases those buffers that are not nil.
+func Release(buffers ...*memory.Buffer) {
+	for _, b := range buffers {
+		if b != nil {
+			b.Release()
+		}
+	}
+}
+
+// Fixed is an array of fixed-width values in the making.
+type Fixed struct {
+	Validity
+	width  int
+	values *memory.Buffer
+}
+
+// NewFixed begins an array of n values of width bytes.
+func NewFixed(alloc memory.Allocator, n, width int, nullable bool) *Fixed {
+	return &Fixed{newValidity(alloc, n, nullable), width, arrowutil.NewBuffer(alloc, n*width)}
+}
+
+// Slots is the bytes of n values from value at on.
+func (f *Fixed) Slots(at, n int) []byte {
+	return f.values.Bytes()[at*f.width : (at+n)*f.width]
+}
+
+// Array makes the array.
+func (f *Fixed) Array(dt arrow.DataType, n int) arrow.Array {
+	valid, values := f.Buffers()
+	return arrowutil.Make(dt, n, []*memory.Buffer{valid, values}, nil, f.Nulls)
+}
+
+// Buffers are the finished validity bits, nil without nulls, and values, which the caller owns.
+func (f *Fixed) Buffers() (valid, values *memory.Buffer) {
+	return f.finish(), f.values
+}
+
+// Release drops an array that is not made.
+func (f *Fixed) Release() { Release(f.buffer, f.values) }
