@@ -13,7 +13,7 @@ import (
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
@@ -135,7 +135,7 @@ func TestVerifyFindsLies(t *testing.T) {
 			f, err := sw.Finish(ctx)
 			require.NoError(t, err)
 			lie(f)
-			err = w.out.AppendStripe(ctx, f, shardfile.StripeOptions{})
+			err = w.out.AppendStripe(ctx, f, shardwriter.StripeOptions{})
 			if name == "positions, expec" {
 				require.Error(t, err) // the writer counts, too
 				require.NoError(t, w.Abort())
@@ -184,7 +184,7 @@ func TestVerifyStripeFiles(t *testing.T) {
 	dir := t.TempDir()
 	location := filepath.Join(dir, "s")
 	writeTable(t, location, numbered(100, 2), WriterOptions{Layout: TwoLevel}, 100)
-	files, err := filepath.Glob(filepath.Join(dir, "*"+shardfile.StripeSuffix))
+	files, err := filepath.Glob(filepath.Join(dir, "*"+shardwriter.StripeSuffix))
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	b, err := os.ReadFile(files[0])

@@ -23,18 +23,19 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Layout is the division of a shard into files (docs/format.md §2.6).
-type Layout = shardfile.Layout
+type Layout = shardwriter.Layout
 
 // The layouts.
 const (
-	SingleFile = shardfile.SingleFile // everything in one file; the default
-	TwoLevel   = shardfile.TwoLevel   // the data of each stripe in a file beside the root, named after its content
+	SingleFile = shardwriter.SingleFile // everything in one file; the default
+	TwoLevel   = shardwriter.TwoLevel   // the data of each stripe in a file beside the root, named after its content
 )
 
 // Property is a name with a value, stored with a shard, a stripe or a field (docs/format.md §11).
@@ -138,7 +139,7 @@ type Writer struct {
 	checked *arrow.Schema // last batch schema that matched
 	stored  *schema.Schema
 	columns []arrowmap.Column
-	out     *shardfile.Writer
+	out     *shardwriter.Writer
 	budget  *storage.Budget
 	memory  *write.History
 
@@ -182,7 +183,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 	if err != nil {
 		return nil, err
 	}
-	w.out, err = shardfile.Create(ctx, location, message, shardfile.WriterOptions{
+	w.out, err = shardwriter.Create(ctx, location, message, shardwriter.Options{
 		Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite, CreationTime: o.CreationTime,
 		Edition: o.Edition, Properties: properties, Program: o.Program,
 	})
@@ -388,7 +389,7 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 			f.Nodes[i].Field.CustomProperties = p
 		}
 	}
-	o := shardfile.StripeOptions{Properties: w.properties, Features: f.Features}
+	o := shardwriter.StripeOptions{Properties: w.properties, Features: f.Features}
 	w.properties = nil
 	return func(ctx context.Context) error {
 		defer f.Release()
@@ -456,7 +457,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	w.err = shardfile.ErrEnded
+	w.err = shardwriter.ErrEnded
 	return w.out.Close(ctx)
 }
 
@@ -470,6 +471,6 @@ func (w *Writer) Abort() error {
 		w.stop()
 	}
 	_ = w.waitAppend(context.Background()) // its error has no more meaning
-	w.err = shardfile.ErrEnded
+	w.err = shardwriter.ErrEnded
 	return w.out.Abort()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -120,7 +121,7 @@ func TestCutStripeAndProperties(t *testing.T) {
 		require.Equal(t, i+1, w.NumStripes())
 	}
 	require.NoError(t, w.Close(ctx))
-	require.ErrorIs(t, w.Write(ctx, data.batch(0, 1)), shardfile.ErrEnded)
+	require.ErrorIs(t, w.Write(ctx, data.batch(0, 1)), shardwriter.ErrEnded)
 	require.NoError(t, w.Abort())
 
 	s, err := Open(ctx, "mem://x/s", OpenOptions{Store: store})

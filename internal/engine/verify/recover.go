@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -16,9 +17,9 @@ type RecoverOptions struct {
 	Open shardfile.OpenOptions
 	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
-	// Store, Layout and Overwrite are for the new shard, see [shardfile.WriterOptions].
+	// Store, Layout and Overwrite are for the new shard, see [shardwriter.Options].
 	Store     storage.Store
-	Layout    shardfile.Layout
+	Layout    shardwriter.Layout
 	Overwrite bool
 	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
 	Parallelism int
@@ -124,7 +125,7 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 	if err != nil {
 		return err
 	}
-	wo := shardfile.WriterOptions{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}
+	wo := shardwriter.Options{Store: o.Store, Layout: o.Layout, Overwrite: o.Overwrite}
 	if p, err := f.Properties(ctx); err == nil {
 		wo.Properties = shardfile.PropertiesFromProto(p.CustomProperties)
 		if len(p.StandardProperties) > 0 {
@@ -135,12 +136,12 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 			wo.CreationMax = shardfile.Time(max(p.CreationMax.GetTicks(), p.CreationMin.GetTicks()))
 		}
 	}
-	w, err := shardfile.Create(ctx, out, s.Bytes(), wo)
+	w, err := shardwriter.Create(ctx, out, s.Bytes(), wo)
 	if err != nil {
 		return err
 	}
 	for _, i := range good {
-		if err := w.CopyStripe(ctx, f.Stripe(i), shardfile.StripeOptions{}); err != nil {
+		if err := w.CopyStripe(ctx, f.Stripe(i), shardwriter.StripeOptions{}); err != nil {
 			return errors.Join(err, w.Abort())
 		}
 	}

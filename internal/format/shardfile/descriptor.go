@@ -11,6 +11,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/reflist"
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -22,7 +23,7 @@ const lookback = 64 << 10
 
 // fieldList is a field list with what is needed to follow it.
 type fieldList struct {
-	*refList
+	*reflist.List
 	at    *artifact // that holds the list
 	start int64     // of its frame
 	// window is what was read in front of the list, from windowOff on.
@@ -50,7 +51,7 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
 		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
 	}
-	s.f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
+	s.f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
 	return l, nil
 }
 
@@ -108,7 +109,7 @@ func (l *fieldList) parse(b []byte, offset, start int64) error {
 	l.window, l.windowOff = b[:start-offset], offset
 	payload, err := container.ParseFrame(b[start-offset:])
 	if err == nil {
-		l.refList, err = parseRefList(payload, start+lengthSize)
+		l.List, err = reflist.Parse(payload, start+lengthSize)
 	}
 	return err
 }
@@ -254,7 +255,7 @@ func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, 
 	if err != nil {
 		return nil, err
 	}
-	if l.urls == 0 || uint64(id) >= uint64(l.Len()) {
+	if !l.HasURLs() || uint64(id) >= uint64(l.Len()) {
 		return l.at, nil
 	}
 	url, _, _ := l.At(int(id))
@@ -458,6 +459,6 @@ func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 		err := fault.Corruptf("%d entries for %d schema ids", l.Len(), sch.IDCount())
 		return nil, fault.Of(fault.In(err, "field list", int64(ref.GetRange().GetStart())), l.at.Name())
 	}
-	f.cache.Put(key, l, int64(len(l.msg)+len(l.window)+64))
+	f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
 	return l, nil
 }

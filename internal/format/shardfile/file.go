@@ -1,10 +1,8 @@
-// Package shardfile reads and publishes the file (or files) of one shard: its
-// root, its metadata and its stripes. It plans no reads, evaluates nothing, and
-// leaves the bytes of buffers to package stripe.
+// Package shardfile reads the file, or the files, of one shard: its root, its metadata and its stripes. It plans no reads,
+// evaluates nothing, and leaves the bytes of buffers to package stripe. Package shardwriter writes such files.
 //
-// A root artifact as [Writer] makes it, in the single-file layout (docs/format.md
-// §2.6). Messages are
-// framed: u32 length, payload, u32 checksum. Buffers start at multiples of 64.
+// This is a root artifact in the single-file layout (docs/format.md §2.6), as shardwriter makes it. Messages are framed:
+// u32 length, payload, u32 checksum. Buffers start at multiples of 64.
 //
 //	header            8 bytes, "amud" and the version
 //	schema            FlatBuffers message
@@ -12,7 +10,7 @@
 //	  descriptors     one StripeFieldDescriptor for each schema node
 //	  field list      DataRefArray: where the descriptors are
 //	  properties      StripeProperties, if there are any
-//	  recovery        recovery record; readers skip it (recovery.go)
+//	  recovery        recovery record; readers skip it (package recovery)
 //	stripe 1          ...
 //	stripe list       StripeList: where the field lists are
 //	url list          UrlList: the other artifacts
@@ -24,9 +22,8 @@
 //	length            u32, of the directory
 //	footer            8 bytes, the same as the header
 //
-// In the two-level layout the buffers of a stripe are in a file of their own,
-// between a header and a footer, and the rest stays where it is. Readers find
-// everything through references, so that other orders are read as well.
+// In the two-level layout the buffers of a stripe are in a stripe file, between a header and a footer. Everything else is
+// as above. Readers follow references, so that they can read artifacts in any other order.
 package shardfile
 
 import (
@@ -46,9 +43,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// File is a shard that is open for reading. It may be used by many goroutines
-// at once. The messages that it gives are shared and must not be changed;
-// fields that this version does not know are kept in them.
+// File is an open shard. It may be used by many goroutines at once. The messages that it returns are shared and must not
+// be changed. They keep fields that this version does not know.
 type File struct {
 	o              OpenOptions
 	location       string
@@ -66,7 +62,7 @@ type File struct {
 	properties *shardpb.ShardProperties // of an unfinished shard, from its last recovery record
 }
 
-// Location is what the shard was opened by.
+// Location is the location that the shard was opened by.
 func (f *File) Location() string { return f.location }
 
 // Size is the number of bytes of the root artifact.
@@ -75,8 +71,7 @@ func (f *File) Size() int64 { return f.root.size }
 // Directory is the shard's table of contents.
 func (f *File) Directory() *shardpb.ShardDirectory { return f.directory }
 
-// DirectoryRange is where the directory lies in the root artifact, with its
-// trailing length.
+// DirectoryRange is the range of the directory and its trailing length in the root artifact.
 func (f *File) DirectoryRange() Range { return f.directoryRange }
 
 // Rows is the number of records of all stripes, deleted ones included.
@@ -88,8 +83,7 @@ func (f *File) NumStripes() int { return len(f.stripes) }
 // Stripe is stripe i of NumStripes.
 func (f *File) Stripe(i int) *Stripe { return f.stripes[i] }
 
-// Root gives the root artifact, for those who read bytes at offsets of their
-// own. It belongs to the File.
+// Root is the root artifact. It belongs to the File.
 func (f *File) Root() storage.Reader { return f.root }
 
 // Schema reads the schema, once.
@@ -130,8 +124,8 @@ func (f *File) Properties(ctx context.Context) (*shardpb.ShardProperties, error)
 	return m, err
 }
 
-// Indexes reads the descriptions of the shard's indexes; the message is empty if
-// it has none. Types of indexes that nobody knows are listed too.
+// Indexes reads the descriptions of the shard's indexes; the message is empty if it has none. Indexes of unknown types are
+// included.
 func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	m := &shardpb.IndexCollection{}
 	if isAbsent(f.directory.GetIndexesRef()) {
@@ -148,8 +142,7 @@ func (f *File) URLs(ctx context.Context) ([]string, error) {
 	return m.Urls, err
 }
 
-// Artifact opens the artifact that a url of the shard's list means, "" the root. It
-// belongs to the File.
+// Artifact opens the artifact that a url of the shard's list refers to; "" is the root. It belongs to the File.
 func (f *File) Artifact(ctx context.Context, url string) (storage.Reader, error) {
 	a, err := f.artifact(ctx, f.root, url)
 	if err != nil {
@@ -170,7 +163,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// isAbsent tells whether ref means that there is no message (docs/format.md §2.5).
+// isAbsent tells whether ref says that there is no message (docs/format.md §2.5).
 func isAbsent(ref *commonpb.DataRef) bool {
 	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }
@@ -187,8 +180,7 @@ func (f *File) message(ctx context.Context, anchor *artifact, ref *commonpb.Data
 	return at, nil
 }
 
-// frame reads the payload of the frame that ref refers to, and says which
-// artifact it is in.
+// frame reads the payload of the frame that ref refers to, and returns it with its artifact.
 func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, element string) ([]byte, *artifact, error) {
 	at, err := f.artifact(ctx, anchor, ref.GetUrl())
 	if err != nil {
@@ -208,7 +200,7 @@ func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRe
 	return b, at, nil
 }
 
-// checkFrame checks that a frame can lie at start up to end.
+// checkFrame checks that a frame can lie from start up to end.
 func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) {
 	switch {
 	case start > end:
@@ -223,7 +215,7 @@ func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) 
 	return int64(start), int64(end), nil
 }
 
-// artifact opens what url, found in a message of anchor, means (docs/format.md §2.5).
+// artifact opens the artifact that a url in a message of anchor refers to (docs/format.md §2.5).
 func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*artifact, error) {
 	if url == "" {
 		return anchor, nil
@@ -252,7 +244,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
 }
 
-// keep adds a to the open artifacts, unless another goroutine was faster.
+// keep adds an artifact to the open ones, unless another goroutine has opened it meanwhile.
 func (f *File) keep(a *artifact) (*artifact, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

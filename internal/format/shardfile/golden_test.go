@@ -150,3 +150,19 @@ func TestWideOpen(t *testing.T) {
 		require.Equal(t, 2, f.cache.Len()) // field list and descriptor
 	}
 }
+
+// TestFieldListWindow checks that a field list keeps nothing of what was read with it but descriptors.
+func TestFieldListWindow(t *testing.T) {
+	ctx := context.Background()
+	for _, g := range golden.Shards(t) {
+		f, err := Open(ctx, g.Path(t), OpenOptions{SuffixBytes: 64})
+		require.NoError(t, err)
+		for i := range f.NumStripes() {
+			l, err := f.Stripe(i).fieldList(ctx)
+			require.NoError(t, err)
+			require.Equal(t, l.firstDescriptor(), l.windowOff, g.File)
+			require.LessOrEqual(t, cap(l.window), 2*(len(l.window)+l.Size()+64), g.File)
+		}
+		require.NoError(t, f.Close())
+	}
+}

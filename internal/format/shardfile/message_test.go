@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -44,7 +45,7 @@ func TestUnknownFieldsAreKept(t *testing.T) {
 	b := protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7)
 	var m shardpb.StripeDirectory
 	require.NoError(t, decode(b, &m))
-	out, err := marshal.Marshal(&m)
+	out, err := proto.MarshalOptions{Deterministic: true}.Marshal(&m)
 	require.NoError(t, err)
 	require.Equal(t, b, out)
 }

@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -16,7 +18,7 @@ import (
 // steps are what one writer does, one call after the other, until one fails because its
 // root is there already.
 type steps struct {
-	w     *Writer
+	w     *shardwriter.Writer
 	calls []func(*steps) error
 }
 
@@ -66,11 +68,11 @@ func shareStripeFiles(t *testing.T, f *stripe.Finished, order []int, abortA, abo
 	store := storage.NewMemory()
 	create := func(location string, overwrite bool) func(*steps) error {
 		return func(s *steps) (err error) {
-			s.w, err = Create(ctx, location, testSchema(t), WriterOptions{Store: store, Layout: TwoLevel, Overwrite: overwrite, CreationTime: created})
+			s.w, err = shardwriter.Create(ctx, location, testSchema(t), shardwriter.Options{Store: store, Layout: shardwriter.TwoLevel, Overwrite: overwrite, CreationTime: created})
 			return err
 		}
 	}
-	add := func(s *steps) error { return s.w.AppendStripe(ctx, f, StripeOptions{}) }
+	add := func(s *steps) error { return s.w.AppendStripe(ctx, f, shardwriter.StripeOptions{}) }
 	end := func(abort bool) func(*steps) error {
 		return func(s *steps) error {
 			if abort {
@@ -90,7 +92,7 @@ func shareStripeFiles(t *testing.T, f *stripe.Finished, order []int, abortA, abo
 		}
 	}
 	for _, root := range []string{"mem://x/a", "mem://x/b"} {
-		f, err := Open(ctx, root, OpenOptions{Store: store})
+		f, err := shardfile.Open(ctx, root, shardfile.OpenOptions{Store: store})
 		if errors.Is(err, fs.ErrNotExist) {
 			require.True(t, root == "mem://x/b" && abortB, "%v: %s is missing", order, root)
 			continue

@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter
 
 import (
 	"encoding/binary"
@@ -8,12 +8,14 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/reflist"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// smallSchema is the size up to which the schema stands at the end, too.
+// smallSchema is the largest schema, in bytes, that is written a second time at the end.
 const smallSchema = 16 << 10
 
-// writeRoot writes what belongs to the shard as a whole, the directory last.
+// writeRoot writes the metadata of the whole shard. The directory is last.
 func (w *Writer) writeRoot() error {
 	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
 	for _, s := range w.stripes {
@@ -55,7 +57,7 @@ func (w *Writer) writeRoot() error {
 	}
 	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
 	err = w.write(binary.LittleEndian.AppendUint32(nil, length))
-	w.directory = Range{int64(ref.Range.Start), w.out.Size()}
+	w.directory = shardfile.Range{Start: int64(ref.Range.Start), End: w.out.Size()}
 	return err
 }
 
@@ -68,9 +70,8 @@ func (w *Writer) urlList() []string {
 	return urls
 }
 
-// writeFields writes the descriptors of the whole shard and their list, which
-// has an entry for every schema id. In editions that only we read, those of a
-// shard of one stripe are left out: the stripe's say the same.
+// writeFields writes the descriptors of the whole shard and their list, which has an entry for every schema id. In editions
+// that the reference does not read, a shard of one stripe has no descriptors of its own: those of the stripe say the same.
 func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
 		r, err := w.writeFrame(nil)
@@ -93,12 +94,12 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 		}
 		starts[id], ends[id] = uint64(r.Start), uint64(r.End)
 	}
-	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
+	r, err := w.writeFrame(reflist.Append(nil, nil, starts, ends))
 	return selfRef(r), err
 }
 
-// onlyField is the descriptor of a shard of one stripe: without the sketch of
-// distinct values, which stands in the stripe's descriptor; the estimate stays.
+// onlyField is the descriptor of a shard of one stripe. It has the estimate of distinct values, but not their sketch, which
+// is in the descriptor of the stripe.
 func (w *Writer) onlyField(id uint32) ([]byte, error) {
 	f, err := w.merged(id)
 	if err != nil {
@@ -110,24 +111,24 @@ func (w *Writer) onlyField(id uint32) ([]byte, error) {
 	return marshal.Marshal(f)
 }
 
-// properties are those of the shard as known so far.
+// properties are the properties of the shard so far.
 func (w *Writer) properties() (*shardpb.ShardProperties, error) {
 	standard := w.o.Standard
 	if standard == nil {
-		standard = []Property{{PropertyEdition, w.o.Edition.String()}}
+		standard = []shardfile.Property{{Name: shardfile.PropertyEdition, Value: w.o.Edition.String()}}
 		if w.features != 0 {
-			standard = append(standard, Property{PropertyFeatures, w.features.String()})
+			standard = append(standard, shardfile.Property{Name: shardfile.PropertyFeatures, Value: w.features.String()})
 		}
-		standard = append(standard, Property{PropertyWriter, w.o.Program})
+		standard = append(standard, shardfile.Property{Name: shardfile.PropertyWriter, Value: w.o.Program})
 	}
 	m := &shardpb.ShardProperties{
 		CreationMin: &commonpb.DateTimeUtc{Ticks: w.created[0]},
 		CreationMax: &commonpb.DateTimeUtc{Ticks: w.created[1]},
 	}
 	var err error
-	if m.StandardProperties, err = PropertiesToProto(standard); err != nil {
+	if m.StandardProperties, err = shardfile.PropertiesToProto(standard); err != nil {
 		return nil, err
 	}
-	m.CustomProperties, err = PropertiesToProto(w.o.Properties)
+	m.CustomProperties, err = shardfile.PropertiesToProto(w.o.Properties)
 	return m, err
 }

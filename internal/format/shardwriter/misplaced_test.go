@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"bytes"
@@ -11,26 +11,28 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // misplacedShard is a shard of two stripes of the same number of rows, with all its
 // messages.
-func misplacedShard(t *testing.T) (data []byte, messages []MessageRef) {
+func misplacedShard(t *testing.T) (data []byte, messages []shardfile.MessageRef) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "x")
-	w, err := Create(ctx, location, testSchema(t), WriterOptions{CreationTime: created})
+	w, err := shardwriter.Create(ctx, location, testSchema(t), shardwriter.Options{CreationTime: created})
 	require.NoError(t, err)
 	for _, text := range []string{"one", "two"} {
 		f := testStripe(t, 10, text)
-		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"text", text}}}))
+		require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "text", Value: text}}}))
 		f.Release()
 	}
 	require.NoError(t, w.Close(ctx))
 	data, err = os.ReadFile(location)
 	require.NoError(t, err)
-	f := openShard(t, location, OpenOptions{})
-	require.NoError(t, f.Messages(ctx, func(m MessageRef, err error) error {
+	f := openShard(t, location, shardfile.OpenOptions{})
+	require.NoError(t, f.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		messages = append(messages, m)
 		return err
 	}))

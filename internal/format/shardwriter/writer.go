@@ -1,4 +1,6 @@
-package shardfile
+// Package shardwriter writes and publishes the file, or the files, of one shard. Package shardfile draws the layout and
+// reads it. The encoded buffers of stripes come from package stripe, or from another shard.
+package shardwriter
 
 import (
 	"context"
@@ -13,21 +15,21 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Layout says which files a shard consists of (docs/format.md §2.6).
+// Layout says of which files a shard consists (docs/format.md §2.6).
 type Layout uint8
 
 const (
-	// SingleFile puts everything into the root artifact. The default: one file
-	// to copy, and one request to open a small one.
+	// SingleFile puts everything into the root artifact. It is the default: there is one file to copy, and a small shard
+	// is opened with one request.
 	SingleFile Layout = iota
-	// TwoLevel puts the buffers of each stripe into a file of its own beside the
-	// root, so that a later root can refer to stripes of an earlier one. Its name
-	// is the XXH3-64 of its content in hexadecimal and ".amudai.stripe". Shards of the
-	// same content share stripe files, so that a writer never removes one: those of
-	// stripes that were complete stay when it aborts, and are found when it tries again.
+	// TwoLevel puts the buffers of each stripe into a stripe file beside the root, so that a later root can refer to
+	// stripes of an earlier one. The name of a stripe file is the XXH3-64 of its content in hexadecimal, followed by
+	// ".amudai.stripe". Stripes of the same content share a file. A writer therefore never removes one: the files of
+	// complete stripes stay when it aborts, and another attempt finds them.
 	TwoLevel
 )
 
@@ -45,44 +47,41 @@ func (l Layout) String() string {
 // StripeSuffix ends the names of stripe files.
 const StripeSuffix = ".amudai.stripe"
 
-// WriterOptions are those of [Create]. The zero value is the default.
-type WriterOptions struct {
+// Options are the options of [Create] and [Append]. The zero value is the default.
+type Options struct {
 	// Store takes the artifacts; by default the one that the location belongs to.
 	Store storage.Store
 	// Layout is SingleFile by default.
 	Layout Layout
-	// Overwrite allows to replace an existing shard, by default false. The stripe
-	// files of a replaced two-level shard stay, readers may still use them.
+	// Overwrite allows the writer to replace an existing shard, by default false. The stripe files of a replaced shard
+	// stay, because readers may still use them.
 	Overwrite bool
-	// CreationTime is recorded in the shard, by default the time of Create. Give
-	// it to get the same bytes for the same input. CreationMax is when the newest
-	// data was written, by default the same.
+	// CreationTime is recorded in the shard, by default the time of Create. Set it to get the same bytes for the same
+	// input. CreationMax is when the newest data was written, by default CreationTime.
 	CreationTime, CreationMax time.Time
 	// Edition is recorded in the shard, by default edition.Reference.
 	Edition edition.Edition
-	// Standard are the shard's standard properties. By default they are made of
-	// Edition, the features that stripes use, and Program; give those of another
-	// shard when stripes are copied from it.
-	Standard []Property
+	// Standard are the shard's standard properties. By default these are Edition, the features that stripes use, and
+	// Program. A copy of another shard can take over those of the original.
+	Standard []shardfile.Property
 	// Properties are the shard's custom properties.
-	Properties []Property
-	// Program is recorded as the writer of the shard, by default [DefaultWriter].
+	Properties []shardfile.Property
+	// Program is recorded as the writer of the shard, by default [shardfile.DefaultWriter].
 	Program string
 }
 
-// Writer makes one shard: a hidden artifact, to which stripes are appended as
-// they are finished, and which Close completes and publishes. A Writer belongs
-// to one goroutine. It ends with Close or Abort.
+// Writer writes one shard. Stripes are appended to an artifact that stays hidden until Close completes and publishes it.
+// A Writer may be used by one goroutine at a time. It ends with Close or Abort.
 type Writer struct {
-	o        WriterOptions
+	o        Options
 	location string
 	url      string // of the root
 	out      storage.Writer
 	shared   bool // out is not the Writer's to publish
 	ids      uint32
-	roots    []uint32 // schema ids of the top-level fields
-	message  []byte   // the schema
-	schema   Range    // its frame at the start
+	roots    []uint32        // schema ids of the top-level fields
+	message  []byte          // the schema
+	schema   shardfile.Range // its frame at the start
 	features edition.Set
 	created  [2]uint64 // ticks of CreationTime and CreationMax
 
@@ -91,17 +90,16 @@ type Writer struct {
 	urls      map[string]bool
 	fields    [][]byte // descriptor of each schema id so far, encoded
 	buf       []byte
-	directory Range
+	directory shardfile.Range
 	ended     bool
 	err       error // after which only Abort works
 }
 
-// ErrEnded says that a writer was used after Close or Abort.
+// ErrEnded is the error of a writer that is used after Close or Abort.
 var ErrEnded = errors.New("the shard writer has ended")
 
-// Create begins a shard at location, which stays invisible until Close.
-// message is the schema, as package schema builds it.
-func Create(ctx context.Context, location string, message []byte, o WriterOptions) (*Writer, error) {
+// Create begins a shard at location, which stays invisible until Close. message is the schema as package schema builds it.
+func Create(ctx context.Context, location string, message []byte, o Options) (*Writer, error) {
 	w, err := newWriter(location, message, o)
 	if err != nil {
 		return nil, err
@@ -115,11 +113,9 @@ func Create(ctx context.Context, location string, message []byte, o WriterOption
 	return w, nil
 }
 
-// Append begins a shard within an artifact that holds several. The first one
-// writes the header. Close then neither writes a footer nor publishes: that is
-// for [Finish], after the last shard. What readers need to open the shard is its
-// DirectoryRange.
-func Append(out storage.Writer, message []byte, o WriterOptions) (*Writer, error) {
+// Append begins a shard in an artifact that holds several. Its Close neither writes a footer nor publishes the artifact:
+// [Finish] does, after the last shard. Readers open the shard by its DirectoryRange.
+func Append(out storage.Writer, message []byte, o Options) (*Writer, error) {
 	w, err := newWriter(out.Name(), message, o)
 	if err != nil {
 		return nil, err
@@ -136,7 +132,7 @@ func Finish(ctx context.Context, out storage.Writer) error {
 	return out.Publish(ctx)
 }
 
-func newWriter(location string, message []byte, o WriterOptions) (*Writer, error) {
+func newWriter(location string, message []byte, o Options) (*Writer, error) {
 	var err error
 	if o.Layout > TwoLevel {
 		return nil, fmt.Errorf("WriterOptions.Layout is unknown: %v", o.Layout)
@@ -147,7 +143,7 @@ func newWriter(location string, message []byte, o WriterOptions) (*Writer, error
 		}
 	}
 	if o.Program == "" {
-		o.Program = DefaultWriter
+		o.Program = shardfile.DefaultWriter
 	}
 	if o.CreationTime.IsZero() {
 		o.CreationTime = time.Now()
@@ -157,12 +153,12 @@ func newWriter(location string, message []byte, o WriterOptions) (*Writer, error
 	}
 	w := &Writer{o: o, location: location, message: message, urls: map[string]bool{}}
 	for i, t := range []time.Time{o.CreationTime, o.CreationMax} {
-		if w.created[i], err = Ticks(t); err != nil {
+		if w.created[i], err = shardfile.Ticks(t); err != nil {
 			return nil, fmt.Errorf("WriterOptions.CreationTime: %w", err)
 		}
 	}
-	for _, list := range [][]Property{o.Properties, o.Standard} {
-		if _, err := PropertiesToProto(list); err != nil {
+	for _, list := range [][]shardfile.Property{o.Properties, o.Standard} {
+		if _, err := shardfile.PropertiesToProto(list); err != nil {
 			return nil, fmt.Errorf("WriterOptions.Properties: %w", err)
 		}
 	}
@@ -185,7 +181,7 @@ func newWriter(location string, message []byte, o WriterOptions) (*Writer, error
 	return w, nil
 }
 
-// begin writes the header and the schema.
+// begin writes the schema, and the header before the first shard of an artifact.
 func (w *Writer) begin() (err error) {
 	if w.out.Size() == 0 {
 		if _, err := w.out.Write(container.Mark[:]); err != nil {
@@ -198,10 +194,10 @@ func (w *Writer) begin() (err error) {
 
 // SetProperty sets a custom property of the shard; it replaces one of the same name.
 func (w *Writer) SetProperty(name string, value any) error {
-	if _, err := valueToProto(value, maxNesting/4); err != nil {
-		return fmt.Errorf("property %q: %w", name, err)
+	if _, err := shardfile.PropertiesToProto([]shardfile.Property{{Name: name, Value: value}}); err != nil {
+		return err
 	}
-	list := append([]Property(nil), w.o.Properties...)
+	list := append([]shardfile.Property(nil), w.o.Properties...)
 	for i := range list {
 		if list[i].Name == name {
 			list[i].Value = value
@@ -209,7 +205,7 @@ func (w *Writer) SetProperty(name string, value any) error {
 			return nil
 		}
 	}
-	w.o.Properties = append(list, Property{name, value})
+	w.o.Properties = append(list, shardfile.Property{Name: name, Value: value})
 	return nil
 }
 
@@ -223,11 +219,10 @@ func (w *Writer) NumStripes() int { return len(w.stripes) }
 func (w *Writer) Size() int64 { return w.out.Size() }
 
 // DirectoryRange is where the directory lies, after Close.
-func (w *Writer) DirectoryRange() Range { return w.directory }
+func (w *Writer) DirectoryRange() shardfile.Range { return w.directory }
 
-// Close writes the metadata of the shard, makes everything durable and visible.
-// After an error nothing is left but stripe files (see [TwoLevel]), or a complete shard
-// if making its name durable failed.
+// Close writes the metadata of the shard, makes everything durable, and publishes it. After an error nothing is left but
+// stripe files (see [TwoLevel]), or a complete shard if only its name could not be made durable.
 func (w *Writer) Close(ctx context.Context) error {
 	if w.ended {
 		return ErrEnded
@@ -252,7 +247,7 @@ func (w *Writer) Close(ctx context.Context) error {
 	return w.out.Publish(ctx)
 }
 
-// Abort drops the shard, but for stripe files (see [TwoLevel]). After Close, or a second time, it does nothing.
+// Abort removes the unfinished shard, except stripe files (see [TwoLevel]). After Close or Abort it does nothing.
 func (w *Writer) Abort() error {
 	if w.ended {
 		return nil
@@ -264,7 +259,7 @@ func (w *Writer) Abort() error {
 	return w.out.Abort()
 }
 
-// write appends bytes; the first error stays.
+// write appends bytes. After an error it only returns that error.
 func (w *Writer) write(b []byte) error {
 	if w.err == nil {
 		_, w.err = w.out.Write(b)
@@ -272,12 +267,12 @@ func (w *Writer) write(b []byte) error {
 	return w.err
 }
 
-// writeFrame appends a message and gives the range of its frame.
-func (w *Writer) writeFrame(payload []byte) (Range, error) {
+// writeFrame appends a framed message, and returns the range of the frame.
+func (w *Writer) writeFrame(payload []byte) (shardfile.Range, error) {
 	start := w.out.Size()
 	w.buf = container.AppendFrame(w.buf[:0], payload)
 	err := w.write(w.buf)
-	return Range{start, w.out.Size()}, err
+	return shardfile.Range{Start: start, End: w.out.Size()}, err
 }
 
 func (w *Writer) writeMessage(m proto.Message) (*commonpb.DataRef, error) {
@@ -289,12 +284,12 @@ func (w *Writer) writeMessage(m proto.Message) (*commonpb.DataRef, error) {
 	return selfRef(r), err
 }
 
-// marshal makes the same bytes for the same message.
+// marshal encodes equal messages to the same bytes.
 var marshal = proto.MarshalOptions{Deterministic: true}
 
 // selfRef refers to bytes of the artifact that holds the reference.
-func selfRef(r Range) *commonpb.DataRef { return dataRef("", r) }
+func selfRef(r shardfile.Range) *commonpb.DataRef { return dataRef("", r) }
 
-func dataRef(url string, r Range) *commonpb.DataRef {
+func dataRef(url string, r shardfile.Range) *commonpb.DataRef {
 	return &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{Start: uint64(r.Start), End: uint64(r.End)}}
 }

@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/golden"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
@@ -19,7 +21,7 @@ import (
 
 // readAll is all metadata that a reader gets to see, one after the other.
 func readAll(ctx context.Context, store storage.Store, location string) ([]byte, error) {
-	f, err := Open(ctx, location, OpenOptions{Store: store})
+	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{Store: store})
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +31,10 @@ func readAll(ctx context.Context, store storage.Store, location string) ([]byte,
 		if err != nil {
 			return err
 		}
-		out, err = marshal.MarshalAppend(append(out, '|'), m)
+		out, err = proto.MarshalOptions{Deterministic: true}.MarshalAppend(append(out, '|'), m)
 		return err
 	}
-	if err := f.root.checkHeader(ctx); err != nil {
+	if err := f.ReadFieldLists(ctx, nil); err != nil { // which looks at the header
 		return nil, err
 	}
 	s, err := f.Schema(ctx)
@@ -84,7 +86,7 @@ func TestFlipAndCutMetadata(t *testing.T) {
 	var shards [][]byte
 	for _, stripes := range []int{0, 2} {
 		location := filepath.Join(t.TempDir(), "x")
-		writeShard(t, location, WriterOptions{Properties: []Property{{"k", "v"}}}, stripes)
+		writeShard(t, location, shardwriter.Options{Properties: []shardfile.Property{{Name: "k", Value: "v"}}}, stripes)
 		b, err := os.ReadFile(location)
 		require.NoError(t, err)
 		shards = append(shards, b)

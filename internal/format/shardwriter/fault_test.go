@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"context"
@@ -10,20 +10,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 )
 
 // tryShard writes a shard and aborts at the first error.
-func tryShard(t *testing.T, location string, o WriterOptions, stripes int) error {
+func tryShard(t *testing.T, location string, o shardwriter.Options, stripes int) error {
 	ctx := context.Background()
 	o.CreationTime = created
-	w, err := Create(ctx, location, testSchema(t), o)
+	w, err := shardwriter.Create(ctx, location, testSchema(t), o)
 	if err != nil {
 		return err
 	}
 	for i := range stripes {
 		f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
-		err := w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"number", i}}})
+		err := w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "number", Value: i}}})
 		f.Release()
 		if err != nil {
 			return errors.Join(err, w.Abort())
@@ -36,7 +38,7 @@ func tryShard(t *testing.T, location string, o WriterOptions, stripes int) error
 // every k. Afterwards the old shard stands, the new one, or none, and nothing
 // else except what could not be removed.
 func TestFaults(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
+	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		for _, replace := range []bool{false, true} {
 			for _, op := range faultstore.Ops {
 				t.Run(fmt.Sprintf("%v-%v-%v", layout, replace, op), func(t *testing.T) {
@@ -52,15 +54,15 @@ func TestFaults(t *testing.T) {
 }
 
 // failOne makes step k fail; false if there is no such step.
-func failOne(t *testing.T, op faultstore.Op, k int, layout Layout, replace bool) bool {
+func failOne(t *testing.T, op faultstore.Op, k int, layout shardwriter.Layout, replace bool) bool {
 	dir := t.TempDir()
 	location := filepath.Join(dir, "x")
 	if replace {
-		writeShard(t, location, WriterOptions{}, 2)
+		writeShard(t, location, shardwriter.Options{}, 2)
 	}
 	faults := faultstore.New()
 	faults.FailAt(op, k)
-	err := tryShard(t, location, WriterOptions{Store: faults.Local(), Layout: layout, Overwrite: replace}, 4)
+	err := tryShard(t, location, shardwriter.Options{Store: faults.Local(), Layout: layout, Overwrite: replace}, 4)
 	if faults.Count(op) < k {
 		require.NoError(t, err)
 		return false
@@ -70,16 +72,16 @@ func failOne(t *testing.T, op faultstore.Op, k int, layout Layout, replace bool)
 		require.Error(t, err)
 		require.False(t, replace, "the old shard is gone")
 		for name := range files {
-			tidy := layout == TwoLevel && strings.HasSuffix(name, StripeSuffix)
+			tidy := layout == shardwriter.TwoLevel && strings.HasSuffix(name, shardwriter.StripeSuffix)
 			require.True(t, tidy || op == faultstore.Remove, "%s is left", name)
 		}
 		return true
 	}
 	for name := range files {
-		tidy := name == "x" || strings.HasSuffix(name, StripeSuffix)
+		tidy := name == "x" || strings.HasSuffix(name, shardwriter.StripeSuffix)
 		require.True(t, tidy || op == faultstore.Remove, "%s is left", name)
 	}
-	f := openShard(t, location, OpenOptions{})
+	f := openShard(t, location, shardfile.OpenOptions{})
 	if err == nil || f.NumStripes() == 4 {
 		checkShard(t, f, 4)
 	} else {
@@ -94,7 +96,7 @@ func failOne(t *testing.T, op faultstore.Op, k int, layout Layout, replace bool)
 func TestReadFaults(t *testing.T) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "x")
-	writeShard(t, location, WriterOptions{Layout: TwoLevel}, 4)
+	writeShard(t, location, shardwriter.Options{Layout: shardwriter.TwoLevel}, 4)
 	for _, op := range []faultstore.Op{faultstore.Open, faultstore.Read} {
 		for k := 1; ; k++ {
 			faults := faultstore.New()

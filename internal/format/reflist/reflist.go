@@ -1,4 +1,6 @@
-package shardfile
+// Package reflist reads a DataRefArray in place: one reference per schema id (docs/format.md §2.6, §3.1). A field list of
+// 50,000 entries costs one pass over its bytes and no strings; an entry is decoded when it is asked for.
+package reflist
 
 import (
 	"encoding/binary"
@@ -10,61 +12,56 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// refList is a DataRefArray read in place: one reference per schema id
-// (docs/format.md §2.6, §3.1). A field list of 50,000 entries costs one pass over its
-// bytes and no string; entry i is fetched when it is asked for.
+// List is a DataRefArray. It does not change, and may be used by many goroutines.
 //
-// As protobuf the message is three parallel lists, of which the numbers are
-// packed:
+// As protobuf, the message is three parallel lists, of which the numbers are packed:
 //
 //	12 len url            one per entry; almost always 12 00, "in this artifact"
 //	1a len start*8        fixed64
 //	22 len end*8          fixed64
 //
-// Two entries, both in the same artifact, the second one absent (0..0):
+// Two entries, both in the same artifact, the second of them absent (0..0):
 //
 //	12 00 12 00
 //	1a 10 40 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //	22 10 90 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
 //
-// Fields may come in any order, in several pieces, unpacked, and between fields
-// that are not known.
-type refList struct {
+// Fields may come in any order, in several parts, unpacked, and between unknown fields.
+type List struct {
 	msg          []byte
 	n            int
-	starts, ends []byte // 8 bytes an entry
-	urls         int    // entries whose url is not empty
-	marks        []refMark
+	starts, ends []byte // 8 bytes per entry
+	urls         int    // entries with a url that is not empty
+	marks        []mark
 }
 
-// refMark says that the url of entry index, and those that follow it without a
-// gap, can be found from position at of the message on.
-type refMark struct {
+// mark says that the url of entry index, and those of the entries behind it, are found from position at of the message on.
+type mark struct {
 	index int
 	at    int
 }
 
-// Numbers of the DataRefArray fields.
+// Field numbers of DataRefArray.
 const (
-	refURL   = 2
-	refStart = 3
-	refEnd   = 4
+	fieldURL   = 2
+	fieldStart = 3
+	fieldEnd   = 4
 )
 
-// markEvery is the most urls that have to be skipped to find one.
+// markEvery is the most urls that are skipped to find one.
 const markEvery = 64
 
-// parseRefList checks the whole message: its syntax, and that its three lists
-// have the same length. base is where msg lies in its artifact, for errors.
-func parseRefList(msg []byte, base int64) (*refList, error) {
-	l := &refList{msg: msg}
+// Parse checks the syntax of a message, and that its three lists have the same length. base is the offset of msg in its
+// artifact, for errors. The list keeps msg.
+func Parse(msg []byte, base int64) (*List, error) {
+	l := &List{msg: msg}
 	seen := 0
 	for at := 0; at < len(msg); {
 		if seen%markEvery == 0 {
-			l.mark(seen, at)
+			l.addMark(seen, at)
 		}
-		// The usual url, empty, many times over.
-		if msg[at] == refURL<<3|2 && at+1 < len(msg) && msg[at+1] == 0 {
+		// Nearly all urls are empty.
+		if msg[at] == fieldURL<<3|2 && at+1 < len(msg) && msg[at+1] == 0 {
 			seen++
 			at += 2
 			continue
@@ -83,12 +80,12 @@ func parseRefList(msg []byte, base int64) (*refList, error) {
 		}
 		var err error
 		switch num {
-		case refURL:
+		case fieldURL:
 			err = l.checkURL(typ, value[:size])
 			seen++
-		case refStart:
+		case fieldStart:
 			l.starts, err = appendFixed(l.starts, typ, value[:size])
-		case refEnd:
+		case fieldEnd:
 			l.ends, err = appendFixed(l.ends, typ, value[:size])
 		}
 		if err != nil {
@@ -103,15 +100,15 @@ func parseRefList(msg []byte, base int64) (*refList, error) {
 	return l, nil
 }
 
-func (l *refList) mark(index, at int) {
+func (l *List) addMark(index, at int) {
 	if k := len(l.marks); k > 0 && l.marks[k-1].index == index {
 		l.marks[k-1].at = at
 		return
 	}
-	l.marks = append(l.marks, refMark{index, at})
+	l.marks = append(l.marks, mark{index, at})
 }
 
-func (l *refList) checkURL(typ protowire.Type, value []byte) error {
+func (l *List) checkURL(typ protowire.Type, value []byte) error {
 	if typ != protowire.BytesType {
 		return fault.Corruptf("DataRefArray: url has wire type %d", typ)
 	}
@@ -126,8 +123,8 @@ func (l *refList) checkURL(typ protowire.Type, value []byte) error {
 	return nil
 }
 
-// appendFixed adds the fixed64 numbers of one field to list. The usual single
-// packed piece is not copied.
+// appendFixed appends the fixed64 numbers of a field to list. The numbers of a single packed field, the usual form, are not
+// copied.
 func appendFixed(list []byte, typ protowire.Type, value []byte) ([]byte, error) {
 	switch typ {
 	case protowire.BytesType:
@@ -146,10 +143,16 @@ func appendFixed(list []byte, typ protowire.Type, value []byte) ([]byte, error) 
 }
 
 // Len is the number of entries.
-func (l *refList) Len() int { return l.n }
+func (l *List) Len() int { return l.n }
 
-// At is entry i of Len entries. start == end means that the entry is absent.
-func (l *refList) At(i int) (url string, start, end uint64) {
+// HasURLs tells whether an entry refers to another artifact.
+func (l *List) HasURLs() bool { return l.urls > 0 }
+
+// Size is the number of bytes of the message.
+func (l *List) Size() int { return len(l.msg) }
+
+// At is entry i of Len entries. It is absent if start == end.
+func (l *List) At(i int) (url string, start, end uint64) {
 	if l.urls != 0 {
 		url = l.url(i)
 	}
@@ -158,18 +161,18 @@ func (l *refList) At(i int) (url string, start, end uint64) {
 }
 
 // Range is entry i of Len entries without its url.
-func (l *refList) Range(i int) (start, end uint64) {
+func (l *List) Range(i int) (start, end uint64) {
 	return binary.LittleEndian.Uint64(l.starts[8*i:]), binary.LittleEndian.Uint64(l.ends[8*i:])
 }
 
-func (l *refList) url(i int) string {
+func (l *List) url(i int) string {
 	k := sort.Search(len(l.marks), func(k int) bool { return l.marks[k].index > i }) - 1
 	at, index := l.marks[k].at, l.marks[k].index
 	for {
 		num, typ, n := protowire.ConsumeTag(l.msg[at:])
 		at += n
 		size := protowire.ConsumeFieldValue(num, typ, l.msg[at:])
-		if num == refURL {
+		if num == fieldURL {
 			if index == i {
 				s, _ := protowire.ConsumeBytes(l.msg[at:])
 				return string(s)
@@ -180,22 +183,21 @@ func (l *refList) url(i int) string {
 	}
 }
 
-// appendRefList is the inverse of [parseRefList]. All three lists have the same
-// length; urls may be nil if all are empty.
-func appendRefList(dst []byte, urls []string, starts, ends []uint64) []byte {
+// Append appends the message for three lists of the same length. urls may be nil if all are empty.
+func Append(dst []byte, urls []string, starts, ends []uint64) []byte {
 	if len(starts) == 0 {
 		return dst
 	}
 	for i := range starts {
-		dst = protowire.AppendTag(dst, refURL, protowire.BytesType)
+		dst = protowire.AppendTag(dst, fieldURL, protowire.BytesType)
 		if urls == nil {
 			dst = append(dst, 0)
 		} else {
 			dst = protowire.AppendString(dst, urls[i])
 		}
 	}
-	dst = appendPacked(dst, refStart, starts)
-	return appendPacked(dst, refEnd, ends)
+	dst = appendPacked(dst, fieldStart, starts)
+	return appendPacked(dst, fieldEnd, ends)
 }
 
 func appendPacked(dst []byte, num protowire.Number, values []uint64) []byte {

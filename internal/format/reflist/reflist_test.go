@@ -1,4 +1,4 @@
-package shardfile
+package reflist
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-func entries(t require.TestingT, l *refList) *commonpb.DataRefArray {
+func entries(t require.TestingT, l *List) *commonpb.DataRefArray {
 	out := &commonpb.DataRefArray{}
 	for i := range l.Len() {
 		url, start, end := l.At(i)
@@ -23,7 +23,7 @@ func entries(t require.TestingT, l *refList) *commonpb.DataRefArray {
 	return out
 }
 
-func TestRefListEqualsProto(t *testing.T) {
+func TestEqualsProto(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 300).Draw(t, "n")
 		want := &commonpb.DataRefArray{}
@@ -35,48 +35,48 @@ func TestRefListEqualsProto(t *testing.T) {
 		}
 		msg, err := proto.Marshal(want)
 		require.NoError(t, err)
-		require.Equal(t, msg, appendRefList([]byte{}, want.Url, want.Start, want.End))
+		require.Equal(t, msg, Append([]byte{}, want.Url, want.Start, want.End))
 
 		// Unknown fields between the urls, and numbers that are not packed.
 		if rapid.Bool().Draw(t, "loose") {
 			var loose []byte
 			for i := range n {
-				loose = protowire.AppendTag(loose, refURL, protowire.BytesType)
+				loose = protowire.AppendTag(loose, fieldURL, protowire.BytesType)
 				loose = protowire.AppendString(loose, want.Url[i])
 				loose = protowire.AppendTag(loose, 99, protowire.VarintType)
 				loose = protowire.AppendVarint(loose, uint64(i))
-				loose = protowire.AppendTag(loose, refEnd, protowire.Fixed64Type)
+				loose = protowire.AppendTag(loose, fieldEnd, protowire.Fixed64Type)
 				loose = protowire.AppendFixed64(loose, want.End[i])
 			}
-			loose = appendPacked(loose, refStart, want.Start[:n/2])
-			msg = appendPacked(loose, refStart, want.Start[n/2:])
+			loose = appendPacked(loose, fieldStart, want.Start[:n/2])
+			msg = appendPacked(loose, fieldStart, want.Start[n/2:])
 		}
-		l, err := parseRefList(msg, 0)
+		l, err := Parse(msg, 0)
 		require.NoError(t, err)
 		require.True(t, proto.Equal(want, entries(t, l)))
 	})
 }
 
-func TestRefListDisagreeing(t *testing.T) {
-	full := appendRefList(nil, nil, []uint64{1, 2}, []uint64{3, 4})
+func TestListsOfDifferentLengths(t *testing.T) {
+	full := Append(nil, nil, []uint64{1, 2}, []uint64{3, 4})
 	for name, msg := range map[string][]byte{
 		"one url short":  full[2:],
-		"one start more": append(full[:len(full):len(full)], appendPacked(nil, refStart, []uint64{1})...),
-		"half a number":  {refStart<<3 | 2, 4, 0, 0, 0, 0},
-		"url as varint":  {refURL << 3, 4},
+		"one start more": append(full[:len(full):len(full)], appendPacked(nil, fieldStart, []uint64{1})...),
+		"half a number":  {fieldStart<<3 | 2, 4, 0, 0, 0, 0},
+		"url as varint":  {fieldURL << 3, 4},
 		"cut":            full[:len(full)-1],
-		"bad UTF-8":      {refURL<<3 | 2, 1, 0xff},
+		"bad UTF-8":      {fieldURL<<3 | 2, 1, 0xff},
 		"field 2^29":     {0x80, 0x80, 0x80, 0x80, 0x10, 0},
 	} {
-		_, err := parseRefList(msg, 0)
+		_, err := Parse(msg, 0)
 		require.ErrorIs(t, err, fault.ErrCorrupt, name)
 	}
 }
 
-func FuzzRefList(f *testing.F) {
-	f.Add(appendRefList(nil, []string{"", "a"}, []uint64{1, 2}, []uint64{3, 4}))
+func FuzzParse(f *testing.F) {
+	f.Add(Append(nil, []string{"", "a"}, []uint64{1, 2}, []uint64{3, 4}))
 	f.Fuzz(func(t *testing.T, msg []byte) {
-		l, err := parseRefList(msg, 0)
+		l, err := Parse(msg, 0)
 		if err != nil {
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 			return
@@ -91,12 +91,12 @@ func FuzzRefList(f *testing.F) {
 	})
 }
 
-func BenchmarkRefList50000(b *testing.B) {
-	msg := appendRefList(nil, nil, make([]uint64, 50000), make([]uint64, 50000))
+func BenchmarkParse50000(b *testing.B) {
+	msg := Append(nil, nil, make([]uint64, 50000), make([]uint64, 50000))
 	b.SetBytes(int64(len(msg)))
 	b.ReportAllocs()
 	for b.Loop() {
-		l, err := parseRefList(msg, 0)
+		l, err := Parse(msg, 0)
 		if err != nil || l.Len() != 50000 {
 			b.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"bytes"
@@ -11,20 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/recovery"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // unfinished writes stripes and gives the bytes of the artifact as a killed
 // process would leave it.
-func unfinished(t *testing.T, dir string, stripes int, o WriterOptions) []byte {
+func unfinished(t *testing.T, dir string, stripes int, o shardwriter.Options) []byte {
 	t.Helper()
 	ctx := context.Background()
 	o.CreationTime = created
-	w, err := Create(ctx, filepath.Join(dir, "x"), testSchema(t), o)
+	w, err := shardwriter.Create(ctx, filepath.Join(dir, "x"), testSchema(t), o)
 	require.NoError(t, err)
 	for i := range stripes {
 		f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
-		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"number", i}}}))
+		require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "number", Value: i}}}))
 		f.Release()
 	}
 	size := w.Size()
@@ -36,9 +39,9 @@ func unfinished(t *testing.T, dir string, stripes int, o WriterOptions) []byte {
 
 func TestOpenUnfinished(t *testing.T) {
 	ctx := context.Background()
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
+	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		dir := t.TempDir()
-		b := unfinished(t, dir, 4, WriterOptions{Layout: layout, Properties: []Property{{"k", "v"}}})
+		b := unfinished(t, dir, 4, shardwriter.Options{Layout: layout, Properties: []shardfile.Property{{Name: "k", Value: "v"}}})
 		store := storage.Store(storage.Local{})
 		location := filepath.Join(dir, "cut")
 		for cut := 0; cut <= len(b); cut++ {
@@ -46,9 +49,9 @@ func TestOpenUnfinished(t *testing.T) {
 				continue
 			}
 			require.NoError(t, os.WriteFile(location, b[:cut], 0o666))
-			_, err := Open(ctx, location, OpenOptions{})
+			_, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
 			require.True(t, isFault(err), "%v", err)
-			f, found, err := OpenUnfinished(ctx, location, OpenOptions{Store: store})
+			f, found, err := shardfile.OpenUnfinished(ctx, location, shardfile.OpenOptions{Store: store})
 			if err != nil {
 				require.ErrorIs(t, err, fault.ErrCorrupt)
 				continue
@@ -57,9 +60,9 @@ func TestOpenUnfinished(t *testing.T) {
 			checkShard(t, f, found.Records)
 			p, err := f.Properties(ctx)
 			require.NoError(t, err)
-			require.Equal(t, []Property{{"k", "v"}}, PropertiesFromProto(p.CustomProperties))
+			require.Equal(t, []shardfile.Property{{Name: "k", Value: "v"}}, shardfile.PropertiesFromProto(p.CustomProperties))
 			if cut == len(b) {
-				require.Equal(t, &Found{Records: 4}, found)
+				require.Equal(t, &shardfile.Found{Records: 4}, found)
 			}
 			require.NoError(t, f.Close())
 		}
@@ -68,16 +71,16 @@ func TestOpenUnfinished(t *testing.T) {
 
 func TestUnfinishedWithDamage(t *testing.T) {
 	ctx := context.Background()
-	b := unfinished(t, t.TempDir(), 4, WriterOptions{})
-	at := bytes.Index(b, []byte(recoveryMagic))
-	second := at + 1 + bytes.Index(b[at+1:], []byte(recoveryMagic))
+	b := unfinished(t, t.TempDir(), 4, shardwriter.Options{})
+	at := bytes.Index(b, []byte(recovery.Magic))
+	second := at + 1 + bytes.Index(b[at+1:], []byte(recovery.Magic))
 
 	// One record is damaged.
 	broken := bytes.Clone(b)
 	broken[second+20] ^= 1
 	f, found, err := openBytes(ctx, broken)
 	require.NoError(t, err)
-	require.Equal(t, &Found{Records: 3, Damaged: 1, Missing: []int{1}}, found)
+	require.Equal(t, &shardfile.Found{Records: 3, Damaged: 1, Missing: []int{1}}, found)
 	require.EqualValues(t, 10*(0+2+3), f.Rows())
 
 	// A record is also in the data, somewhere else than where it says.
@@ -94,20 +97,10 @@ func TestUnfinishedWithDamage(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrChecksum)
 }
 
-func openBytes(ctx context.Context, b []byte) (*File, *Found, error) {
+func openBytes(ctx context.Context, b []byte) (*shardfile.File, *shardfile.Found, error) {
 	store := storage.NewMemory()
 	if err := store.Put("mem://x/shard", b); err != nil {
 		return nil, nil, err
 	}
-	return OpenUnfinished(ctx, "mem://x/shard", OpenOptions{Store: store})
-}
-
-func FuzzRecoveryRecord(f *testing.F) {
-	f.Add([]byte(recoveryMagic + "\x01\x00\x00\x00" + "\x00\x00\x00\x00" + string(make([]byte, 32))))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := parseRecord(b, 0)
-		if err == nil {
-			require.NotNil(t, r.directory)
-		}
-	})
+	return shardfile.OpenUnfinished(ctx, "mem://x/shard", shardfile.OpenOptions{Store: store})
 }

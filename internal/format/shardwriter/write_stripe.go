@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter
 
 import (
 	"cmp"
@@ -17,39 +17,40 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/recovery"
+	"github.com/amudai/amudai-go/internal/format/reflist"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// StripeOptions are what a stripe has besides its data.
+// StripeOptions are properties and features of a stripe.
 type StripeOptions struct {
 	// Properties are the stripe's custom properties.
-	Properties []Property
+	Properties []shardfile.Property
 	// Features that the stripe's buffers use beyond the reference.
 	Features edition.Set
 }
 
-// node is the part of one schema node in a stripe that is about to be written.
+// node is the field of a stripe that is to be written.
 type node struct {
 	id      uint32
 	field   *shardpb.FieldDescriptor
 	buffers []part
 }
 
-// part is one buffer that is not yet placed: size bytes that copy writes.
+// part is a buffer that is to be written: copy writes its bytes, of which there are size.
 type part struct {
 	desc      *shardpb.EncodedBuffer
 	size      int64
 	mapOffset int64 // of the block map, -1 if there is none
 	copy      func(io.Writer) error
-	placed    Range
+	placed    shardfile.Range
 }
 
-// AppendStripe writes a finished stripe: its buffers, then at once its metadata
-// and its recovery record. f stays the caller's, who releases it.
-//
-// After an error the shard can only be aborted.
+// AppendStripe writes a finished stripe: its buffers, its metadata and its recovery record. The caller releases f. After an
+// error the shard can only be aborted.
 func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeOptions) error {
 	nodes := make([]node, len(f.Nodes))
 	for i, n := range f.Nodes {
@@ -69,8 +70,8 @@ func (w *Writer) AppendStripe(ctx context.Context, f *stripe.Finished, o StripeO
 	return w.appendStripe(ctx, nodes, &shardpb.StripeDirectory{TotalRecordCount: uint64(f.Rows), RawDataSize: &raw}, o)
 }
 
-// checkNodes holds the promise that every schema node has a descriptor in every
-// stripe: the reference cannot read a stripe that lacks one (docs/format.md §2.6).
+// checkNodes checks that a stripe has one descriptor of every schema node. The reference cannot read a stripe that lacks
+// one (docs/format.md §2.6).
 func (w *Writer) checkNodes(nodes []node, rows int64) error {
 	if len(nodes) != int(w.ids) {
 		return fmt.Errorf("stripe has %d nodes, the schema %d", len(nodes), w.ids)
@@ -92,7 +93,7 @@ func (w *Writer) checkNodes(nodes []node, rows int64) error {
 	return nil
 }
 
-// fail makes the writer refuse everything but Abort.
+// fail makes the writer refuse all calls except Abort.
 func (w *Writer) fail(err error) error {
 	if w.err == nil {
 		w.err = err
@@ -100,7 +101,7 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
-// appendStripe writes nodes, in their order, and d. It sets the refs of d.
+// appendStripe writes the buffers of nodes, in their order, and the metadata. It sets the references of d.
 func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) error {
 	if w.ended {
 		return ErrEnded
@@ -124,7 +125,7 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	}
 	if len(o.Properties) > 0 {
 		m := &shardpb.StripeProperties{}
-		if m.CustomProperties, err = PropertiesToProto(o.Properties); err != nil {
+		if m.CustomProperties, err = shardfile.PropertiesToProto(o.Properties); err != nil {
 			return w.fail(err)
 		}
 		if d.PropertiesRef, err = w.writeMessage(m); err != nil {
@@ -137,7 +138,7 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	if err := w.writeRecovery(d); err != nil {
 		return w.fail(err)
 	}
-	// A stripe that is complete must survive the end of the process.
+	// A complete stripe must survive the end of the process.
 	if f, ok := w.out.(interface{ Flush() error }); ok {
 		if err := f.Flush(); err != nil {
 			return w.fail(err)
@@ -146,7 +147,7 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	return nil
 }
 
-// setRefs points the descriptor of a buffer to where it was placed.
+// setRefs makes the descriptor of a buffer refer to the bytes that were written.
 func setRefs(b part, url string) {
 	if b.size == 0 {
 		return
@@ -154,12 +155,12 @@ func setRefs(b part, url string) {
 	b.desc.Buffer = dataRef(url, b.placed)
 	b.desc.BlockMap = nil
 	if b.mapOffset >= 0 {
-		b.desc.BlockMap = dataRef(url, Range{b.placed.Start + b.mapOffset, b.placed.End})
+		b.desc.BlockMap = dataRef(url, shardfile.Range{Start: b.placed.Start + b.mapOffset, End: b.placed.End})
 	}
 }
 
-// placeBuffers writes the buffers to the root or to a stripe file, and gives the
-// url by which descriptors in the root refer to it.
+// placeBuffers writes the buffers to the root or to a stripe file, and returns the url by which descriptors in the root
+// refer to that file.
 func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error) {
 	if w.o.Layout == SingleFile {
 		return "", w.writeBuffers(ctx, w.out, w.out.Size(), nodes)
@@ -171,15 +172,14 @@ func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error)
 			}
 		}
 	}
-	return "", nil // nothing to put into a file
+	return "", nil // the stripe has no bytes
 }
 
-// tightAlignment is where buffers begin in editions that only we read: blocks are
-// made of words of 8 bytes.
+// tightAlignment is the alignment of buffers in editions that the reference does not read. Blocks consist of words of 8
+// bytes.
 const tightAlignment = 8
 
-// contextWriter is a writer that fails once its context has ended, in the middle of a
-// buffer too.
+// contextWriter fails once its context has ended, even in the middle of a buffer.
 type contextWriter struct {
 	ctx context.Context
 	io.Writer
@@ -192,8 +192,7 @@ func (w contextWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// writeBuffers writes each buffer at a multiple of 64, or of 8. at is the position
-// of out in its artifact.
+// writeBuffers writes each buffer at a multiple of 64, or of tightAlignment. at is the position of out in its artifact.
 func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, nodes []node) error {
 	var zeros [container.Alignment]byte
 	align := container.Alignment
@@ -212,7 +211,7 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 				return err
 			}
 			at += int64(pad)
-			b.placed = Range{at, at + b.size}
+			b.placed = shardfile.Range{Start: at, End: at + b.size}
 			if err := b.copy(out); err != nil {
 				return err
 			}
@@ -222,11 +221,10 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 	return nil
 }
 
-// writeStripeFile writes the buffers into a file named after its content. Other stripes
-// and other shards with the same content share it, so that whoever made it must not
-// remove it either.
+// writeStripeFile writes the buffers to a file that is named after its content. Stripes and shards with the same content
+// share the file, so that even the writer that made it must not remove it.
 //
-// The buffers are read twice: stores want to know the name before the first byte.
+// The buffers are read twice, because stores need the name before the first byte.
 func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
 	hash := xxh3.New()
 	if err := w.writeFramed(ctx, hash, nodes); err != nil {
@@ -243,8 +241,7 @@ func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, err
 	return name, err
 }
 
-// publishStripeFile makes the stripe file at url, unless there is one: an error that
-// wraps fs.ErrExist.
+// publishStripeFile creates the stripe file at url. The error wraps fs.ErrExist if there is such a file.
 func (w *Writer) publishStripeFile(ctx context.Context, url string, sum uint64, nodes []node) error {
 	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{})
 	if err != nil {
@@ -272,8 +269,7 @@ func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) e
 	return err
 }
 
-// compareFile makes sure that an existing stripe file has the bytes that were
-// to be written.
+// compareFile checks that an existing stripe file has the bytes that were to be written.
 func (w *Writer) compareFile(ctx context.Context, url string, nodes []node) error {
 	r, err := w.o.Store.Open(ctx, url)
 	if err != nil {
@@ -294,7 +290,7 @@ func (w *Writer) compareFile(ctx context.Context, url string, nodes []node) erro
 	return nil
 }
 
-// comparer is a writer that fails when what is written differs from r.
+// comparer fails when the bytes written to it differ from those of r.
 type comparer struct {
 	ctx context.Context
 	r   storage.Reader
@@ -317,9 +313,8 @@ func (c *comparer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeDescriptors writes the descriptors of nodes, which are sorted by schema
-// id, and their list; and it adds them to those of the shard. Ids without a node
-// get an empty entry.
+// writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
+// those of the shard. Ids without a node have an empty entry.
 func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
 	native := &shardpb.NativeDataEncoding{}
@@ -347,19 +342,19 @@ func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 			return nil, err
 		}
 	}
-	r, err := w.writeFrame(appendRefList(nil, nil, starts, ends))
+	r, err := w.writeFrame(reflist.Append(nil, nil, starts, ends))
 	return selfRef(r), err
 }
 
-// stripeFieldNumber is that of StripeFieldDescriptor.field, which comes first.
+// stripeFieldNumber is the number of StripeFieldDescriptor.field, which comes first.
 const stripeFieldNumber = 1
 
-// addField merges a stripe's descriptor, of which encoded are the bytes, into that
-// of the shard, which is kept encoded: 50,000 of them as messages would take a
-// multiple of the memory. That of the first stripe is kept as it is.
+// addField merges a stripe's descriptor into that of the shard; encoded are its bytes. Descriptors of the shard stay
+// encoded, because 50,000 of them as messages would take a multiple of the memory. The descriptor of the first stripe is
+// stored as it is.
 func (w *Writer) addField(id uint32, next *shardpb.FieldDescriptor, encoded []byte) error {
 	if len(w.stripes) == 0 {
-		w.fields[id] = append([]byte{}, encoded...) // an empty descriptor is one, too
+		w.fields[id] = append([]byte{}, encoded...) // not nil, even if encoded is empty
 		return nil
 	}
 	acc, err := w.merged(id)
@@ -380,4 +375,26 @@ func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
 		return acc, err
 	}
 	return stats.Merge(nil, acc), nil
+}
+
+// writeRecovery appends the recovery record of the stripe just written.
+func (w *Writer) writeRecovery(d *shardpb.StripeDirectory) error {
+	m, err := w.properties()
+	if err != nil {
+		return err
+	}
+	directory, err := marshal.Marshal(d)
+	if err != nil {
+		return err
+	}
+	properties, err := marshal.Marshal(m)
+	if err != nil {
+		return err
+	}
+	r := recovery.Record{
+		Stripe: uint32(len(w.stripes) - 1), Position: w.out.Size(), SchemaStart: w.schema.Start, SchemaEnd: w.schema.End,
+		Directory: directory, Properties: properties,
+	}
+	_, err = w.writeFrame(r.Append(nil))
+	return err
 }

@@ -1,7 +1,8 @@
-package shardfile
+package shardwriter
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"google.golang.org/protobuf/proto"
@@ -9,15 +10,15 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// CopyStripe appends a stripe of another shard of the same schema, as it is: its
-// buffers byte for byte, its descriptors with new references, its properties.
-// Fields that the stripe lacks stay missing. Nothing in the buffers is checked.
-func (w *Writer) CopyStripe(ctx context.Context, src *Stripe, o StripeOptions) error {
-	s, err := src.f.Schema(ctx)
+// CopyStripe appends a stripe of another shard with the same schema: its buffers byte for byte, its descriptors with new
+// references, and its properties. Fields that the stripe lacks stay missing. The bytes of buffers are not checked.
+func (w *Writer) CopyStripe(ctx context.Context, src *shardfile.Stripe, o StripeOptions) error {
+	s, err := schema.Parse(w.message)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func (w *Writer) CopyStripe(ctx context.Context, src *Stripe, o StripeOptions) e
 		if m == nil {
 			continue
 		}
-		n, err := src.copyNode(ctx, id, m)
+		n, err := copyNode(ctx, src, id, m)
 		if err != nil {
 			return err
 		}
@@ -44,25 +45,25 @@ func (w *Writer) CopyStripe(ctx context.Context, src *Stripe, o StripeOptions) e
 	if err != nil {
 		return err
 	}
-	o.Properties = append(PropertiesFromProto(properties.CustomProperties), o.Properties...)
+	o.Properties = append(shardfile.PropertiesFromProto(properties.CustomProperties), o.Properties...)
 	d := &shardpb.StripeDirectory{
-		TotalRecordCount: src.directory.TotalRecordCount, DeletedRecordCount: src.directory.DeletedRecordCount,
-		RawDataSize: src.directory.RawDataSize,
+		TotalRecordCount: src.Directory().TotalRecordCount, DeletedRecordCount: src.Directory().DeletedRecordCount,
+		RawDataSize: src.Directory().RawDataSize,
 	}
 	return w.appendStripe(ctx, nodes, d, o)
 }
 
-func (s *Stripe) copyNode(ctx context.Context, id uint32, m *shardpb.StripeFieldDescriptor) (node, error) {
+func copyNode(ctx context.Context, src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor) (node, error) {
 	n := node{id: id, field: m.Field}
 	if len(m.Encodings) == 0 {
 		return n, nil
 	}
 	native := stripe.NativeEncoding(m)
 	if native == nil {
-		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fieldElement(id), -1), s.index)
+		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
 	}
 	for _, b := range native.Buffers {
-		p, err := s.copyBuffer(ctx, id, b)
+		p, err := copyBuffer(ctx, src, id, b)
 		if err != nil {
 			return n, err
 		}
@@ -71,13 +72,13 @@ func (s *Stripe) copyNode(ctx context.Context, id uint32, m *shardpb.StripeField
 	return n, nil
 }
 
-func (s *Stripe) copyBuffer(ctx context.Context, id uint32, b *shardpb.EncodedBuffer) (part, error) {
+func copyBuffer(ctx context.Context, src *shardfile.Stripe, id uint32, b *shardpb.EncodedBuffer) (part, error) {
 	p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer), mapOffset: -1}
 	start, end := b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd()
 	if start == end {
 		return p, nil
 	}
-	r, err := s.Artifact(ctx, id, b.Buffer)
+	r, err := src.Artifact(ctx, id, b.Buffer)
 	if err != nil {
 		return p, err
 	}
@@ -85,11 +86,13 @@ func (s *Stripe) copyBuffer(ctx context.Context, id uint32, b *shardpb.EncodedBu
 	if b.BlockMap != nil {
 		p.mapOffset = int64(b.BlockMap.GetRange().GetStart() - start)
 	}
-	p.copy = func(out io.Writer) error { return copyRange(ctx, out, r, Range{int64(start), int64(end)}) }
+	p.copy = func(out io.Writer) error {
+		return copyRange(ctx, out, r, shardfile.Range{Start: int64(start), End: int64(end)})
+	}
 	return p, nil
 }
 
-func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from Range) error {
+func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from shardfile.Range) error {
 	buf := make([]byte, min(from.End-from.Start, 256<<10))
 	for at := from.Start; at < from.End; {
 		b := buf[:min(int64(len(buf)), from.End-at)]
@@ -104,8 +107,8 @@ func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from Range)
 	return nil
 }
 
-// postOrder lists the schema ids in the order in which buffers are written:
-// children before their parent (docs/format.md §2.6).
+// postOrder lists the schema ids in the order in which buffers are written: children before their parent (docs/format.md
+// §2.6).
 func postOrder(s *schema.Schema) ([]uint32, error) {
 	var ids []uint32
 	budget := s.Budget()

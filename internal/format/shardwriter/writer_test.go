@@ -1,4 +1,4 @@
-package shardfile
+package shardwriter_test
 
 import (
 	"bytes"
@@ -17,6 +17,8 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 )
@@ -57,24 +59,24 @@ func testStripe(t testing.TB, rows int, text string) *stripe.Finished {
 	return f
 }
 
-func writeShard(t testing.TB, location string, o WriterOptions, stripes int) {
+func writeShard(t testing.TB, location string, o shardwriter.Options, stripes int) {
 	t.Helper()
 	ctx := context.Background()
 	if o.CreationTime.IsZero() {
 		o.CreationTime = created
 	}
-	w, err := Create(ctx, location, testSchema(t), o)
+	w, err := shardwriter.Create(ctx, location, testSchema(t), o)
 	require.NoError(t, err)
 	for i := range stripes {
 		f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
-		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"number", i}}}))
+		require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "number", Value: i}}}))
 		f.Release()
 	}
 	require.NoError(t, w.Close(ctx))
 }
 
 // checkShard reads everything of a shard that writeShard made.
-func checkShard(t testing.TB, f *File, stripes int) {
+func checkShard(t testing.TB, f *shardfile.File, stripes int) {
 	t.Helper()
 	ctx := context.Background()
 	require.Equal(t, stripes, f.NumStripes())
@@ -89,7 +91,7 @@ func checkShard(t testing.TB, f *File, stripes int) {
 		rows += 10 * i
 		p, err := st.Properties(ctx)
 		require.NoError(t, err)
-		require.Equal(t, []Property{{"number", int64(i)}}, PropertiesFromProto(p.CustomProperties))
+		require.Equal(t, []shardfile.Property{{Name: "number", Value: int64(i)}}, shardfile.PropertiesFromProto(p.CustomProperties))
 		for id := range uint32(3) {
 			d, err := st.Descriptor(ctx, id)
 			require.NoError(t, err)
@@ -106,7 +108,7 @@ func checkShard(t testing.TB, f *File, stripes int) {
 }
 
 // bufferData is the data part of a buffer.
-func bufferData(t testing.TB, s *Stripe, id uint32, k int) []byte {
+func bufferData(t testing.TB, s *shardfile.Stripe, id uint32, k int) []byte {
 	t.Helper()
 	ctx := context.Background()
 	d, err := s.Descriptor(ctx, id)
@@ -121,27 +123,27 @@ func bufferData(t testing.TB, s *Stripe, id uint32, k int) []byte {
 	return data
 }
 
-func openShard(t testing.TB, location string, o OpenOptions) *File {
+func openShard(t testing.TB, location string, o shardfile.OpenOptions) *shardfile.File {
 	t.Helper()
-	f, err := Open(context.Background(), location, o)
+	f, err := shardfile.Open(context.Background(), location, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func TestWriteAndOpen(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
+	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		for _, stripes := range []int{0, 1, 2, 5} {
 			t.Run(fmt.Sprintf("%v-%d", layout, stripes), func(t *testing.T) {
 				location := filepath.Join(t.TempDir(), "a.amudai.shard")
-				writeShard(t, location, WriterOptions{Layout: layout, Properties: []Property{{"k", "v"}}}, stripes)
-				f := openShard(t, location, OpenOptions{})
+				writeShard(t, location, shardwriter.Options{Layout: layout, Properties: []shardfile.Property{{Name: "k", Value: "v"}}}, stripes)
+				f := openShard(t, location, shardfile.OpenOptions{})
 				checkShard(t, f, stripes)
 				compareRoot(t, f, stripes)
 				files, err := filepath.Glob(filepath.Join(filepath.Dir(location), "*"))
 				require.NoError(t, err)
 				want := 1
-				if layout == TwoLevel {
+				if layout == shardwriter.TwoLevel {
 					want += max(stripes-1, 0) // the first stripe has no data
 				}
 				require.Len(t, files, want)
@@ -153,13 +155,13 @@ func TestWriteAndOpen(t *testing.T) {
 	}
 }
 
-func compareRoot(t *testing.T, f *File, stripes int) {
+func compareRoot(t *testing.T, f *shardfile.File, stripes int) {
 	ctx := context.Background()
 	p, err := f.Properties(ctx)
 	require.NoError(t, err)
-	require.Equal(t, created, Time(p.CreationMin.Ticks))
-	require.Equal(t, []Property{{"k", "v"}}, PropertiesFromProto(p.CustomProperties))
-	require.Equal(t, []Property{{PropertyEdition, "reference"}, {PropertyWriter, DefaultWriter}}, PropertiesFromProto(p.StandardProperties))
+	require.Equal(t, created, shardfile.Time(p.CreationMin.Ticks))
+	require.Equal(t, []shardfile.Property{{Name: "k", Value: "v"}}, shardfile.PropertiesFromProto(p.CustomProperties))
+	require.Equal(t, []shardfile.Property{{Name: shardfile.PropertyEdition, Value: "reference"}, {Name: shardfile.PropertyWriter, Value: shardfile.DefaultWriter}}, shardfile.PropertiesFromProto(p.StandardProperties))
 	for id := range uint32(3) {
 		d, err := f.FieldDescriptor(ctx, id)
 		require.NoError(t, err)
@@ -172,11 +174,11 @@ func compareRoot(t *testing.T, f *File, stripes int) {
 }
 
 func TestSameBytes(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
+	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		var before map[string][]byte
 		for range 2 {
 			dir := t.TempDir()
-			writeShard(t, filepath.Join(dir, "x"), WriterOptions{Layout: layout}, 4)
+			writeShard(t, filepath.Join(dir, "x"), shardwriter.Options{Layout: layout}, 4)
 			files := readDir(t, dir)
 			if before != nil {
 				require.Equal(t, before, files)
@@ -203,11 +205,11 @@ func TestStripeFilesAreShared(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	for _, name := range []string{"one", "two"} {
-		w, err := Create(ctx, filepath.Join(dir, name), testSchema(t), WriterOptions{Layout: TwoLevel})
+		w, err := shardwriter.Create(ctx, filepath.Join(dir, name), testSchema(t), shardwriter.Options{Layout: shardwriter.TwoLevel})
 		require.NoError(t, err)
 		for range 2 {
 			f := testStripe(t, 10, "same")
-			require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{}))
+			require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}))
 			f.Release()
 		}
 		require.NoError(t, w.Close(ctx))
@@ -216,26 +218,26 @@ func TestStripeFilesAreShared(t *testing.T) {
 
 	// Aborting a third one leaves the file that the others use, and the other one too:
 	// somebody may use it by now.
-	w, err := Create(ctx, filepath.Join(dir, "three"), testSchema(t), WriterOptions{Layout: TwoLevel})
+	w, err := shardwriter.Create(ctx, filepath.Join(dir, "three"), testSchema(t), shardwriter.Options{Layout: shardwriter.TwoLevel})
 	require.NoError(t, err)
 	f := testStripe(t, 10, "same")
 	defer f.Release()
-	require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{}))
+	require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}))
 	f2 := testStripe(t, 10, "other")
 	defer f2.Release()
-	require.NoError(t, w.AppendStripe(ctx, f2, StripeOptions{}))
+	require.NoError(t, w.AppendStripe(ctx, f2, shardwriter.StripeOptions{}))
 	require.NoError(t, w.Abort())
 	require.Len(t, readDir(t, dir), 4)
 
 	// A file of that name with other content is not touched.
 	for name := range readDir(t, dir) {
-		if strings.HasSuffix(name, StripeSuffix) {
+		if strings.HasSuffix(name, shardwriter.StripeSuffix) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("other content"), 0o666))
 		}
 	}
-	w, err = Create(ctx, filepath.Join(dir, "four"), testSchema(t), WriterOptions{Layout: TwoLevel})
+	w, err = shardwriter.Create(ctx, filepath.Join(dir, "four"), testSchema(t), shardwriter.Options{Layout: shardwriter.TwoLevel})
 	require.NoError(t, err)
-	require.ErrorIs(t, w.AppendStripe(ctx, f, StripeOptions{}), fs.ErrExist)
+	require.ErrorIs(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}), fs.ErrExist)
 	require.NoError(t, w.Abort())
 	require.Len(t, readDir(t, dir), 4)
 }
@@ -245,71 +247,71 @@ func TestSeveralShardsInOneArtifact(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "many")
 	out, err := storage.Local{}.Create(ctx, location, storage.CreateOptions{})
 	require.NoError(t, err)
-	var ranges []Range
+	var ranges []shardfile.Range
 	for k := range 3 {
-		w, err := Append(out, testSchema(t), WriterOptions{CreationTime: created})
+		w, err := shardwriter.Append(out, testSchema(t), shardwriter.Options{CreationTime: created})
 		require.NoError(t, err)
 		for i := range k + 1 {
 			f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
-			require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{Properties: []Property{{"number", i}}}))
+			require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "number", Value: i}}}))
 			f.Release()
 		}
 		require.NoError(t, w.Close(ctx))
 		ranges = append(ranges, w.DirectoryRange())
 	}
-	require.NoError(t, Finish(ctx, out))
+	require.NoError(t, shardwriter.Finish(ctx, out))
 	for k, r := range ranges {
-		f := openShard(t, location, OpenOptions{Directory: &r})
+		f := openShard(t, location, shardfile.OpenOptions{Directory: &r})
 		checkShard(t, f, k+1)
 		require.Equal(t, r, f.DirectoryRange())
-		_, err := Open(ctx, location, OpenOptions{Directory: &Range{r.Start + 1, r.End}})
+		_, err := shardfile.Open(ctx, location, shardfile.OpenOptions{Directory: &shardfile.Range{Start: r.Start + 1, End: r.End}})
 		require.ErrorIs(t, err, fault.ErrCorrupt)
 	}
-	checkShard(t, openShard(t, location, OpenOptions{}), 3) // the last one is at the end
+	checkShard(t, openShard(t, location, shardfile.OpenOptions{}), 3) // the last one is at the end
 }
 
 func TestWriterRefuses(t *testing.T) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "x")
-	for name, o := range map[string]WriterOptions{
+	for name, o := range map[string]shardwriter.Options{
 		"Layout":       {Layout: 7},
 		"CreationTime": {CreationTime: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"Properties":   {Properties: []Property{{"p", make(chan int)}}},
+		"Properties":   {Properties: []shardfile.Property{{Name: "p", Value: make(chan int)}}},
 	} {
-		_, err := Create(ctx, location, testSchema(t), o)
+		_, err := shardwriter.Create(ctx, location, testSchema(t), o)
 		require.ErrorContains(t, err, "WriterOptions."+name)
 	}
-	w, err := Create(ctx, location, testSchema(t), WriterOptions{})
+	w, err := shardwriter.Create(ctx, location, testSchema(t), shardwriter.Options{})
 	require.NoError(t, err)
 	f := testStripe(t, 3, "x")
 	defer f.Release()
 	f.Nodes = f.Nodes[:2]
-	require.ErrorContains(t, w.AppendStripe(ctx, f, StripeOptions{}), "2 nodes")
+	require.ErrorContains(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}), "2 nodes")
 	require.ErrorContains(t, w.Close(ctx), "2 nodes")
-	require.ErrorIs(t, w.Close(ctx), ErrEnded)
+	require.ErrorIs(t, w.Close(ctx), shardwriter.ErrEnded)
 	require.NoError(t, w.Abort())
 	require.Empty(t, readDir(t, filepath.Dir(location)))
 
-	writeShard(t, location, WriterOptions{}, 2)
-	_, err = Create(ctx, location, testSchema(t), WriterOptions{})
+	writeShard(t, location, shardwriter.Options{}, 2)
+	_, err = shardwriter.Create(ctx, location, testSchema(t), shardwriter.Options{})
 	require.ErrorIs(t, err, fs.ErrExist)
-	writeShard(t, location, WriterOptions{Overwrite: true}, 3)
-	checkShard(t, openShard(t, location, OpenOptions{}), 3)
+	writeShard(t, location, shardwriter.Options{Overwrite: true}, 3)
+	checkShard(t, openShard(t, location, shardfile.OpenOptions{}), 3)
 }
 
 func TestCancelledWriterLeavesNothing(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
+	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())
-		w, err := Create(ctx, filepath.Join(dir, "x"), testSchema(t), WriterOptions{Layout: layout})
+		w, err := shardwriter.Create(ctx, filepath.Join(dir, "x"), testSchema(t), shardwriter.Options{Layout: layout})
 		require.NoError(t, err)
 		f := testStripe(t, 3, "x")
-		require.NoError(t, w.AppendStripe(ctx, f, StripeOptions{}))
+		require.NoError(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}))
 		f.Release()
 		cancel()
 		require.ErrorIs(t, w.Close(ctx), context.Canceled)
 		for name := range readDir(t, dir) {
-			require.True(t, layout == TwoLevel && strings.HasSuffix(name, StripeSuffix), name)
+			require.True(t, layout == shardwriter.TwoLevel && strings.HasSuffix(name, shardwriter.StripeSuffix), name)
 		}
 	}
 }
@@ -317,18 +319,18 @@ func TestCancelledWriterLeavesNothing(t *testing.T) {
 func TestCopyStripe(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
-	for _, from := range []Layout{SingleFile, TwoLevel} {
-		for _, to := range []Layout{SingleFile, TwoLevel} {
+	for _, from := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
+		for _, to := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 			a, b := filepath.Join(dir, fmt.Sprint("a", from, to)), filepath.Join(dir, fmt.Sprint("b", from, to))
-			writeShard(t, a, WriterOptions{Layout: from}, 3)
-			src := openShard(t, a, OpenOptions{})
-			w, err := Create(ctx, b, testSchema(t), WriterOptions{Layout: to, CreationTime: created})
+			writeShard(t, a, shardwriter.Options{Layout: from}, 3)
+			src := openShard(t, a, shardfile.OpenOptions{})
+			w, err := shardwriter.Create(ctx, b, testSchema(t), shardwriter.Options{Layout: to, CreationTime: created})
 			require.NoError(t, err)
 			for i := range src.NumStripes() {
-				require.NoError(t, w.CopyStripe(ctx, src.Stripe(i), StripeOptions{}))
+				require.NoError(t, w.CopyStripe(ctx, src.Stripe(i), shardwriter.StripeOptions{}))
 			}
 			require.NoError(t, w.Close(ctx))
-			checkShard(t, openShard(t, b, OpenOptions{}), 3)
+			checkShard(t, openShard(t, b, shardfile.OpenOptions{}), 3)
 			if from == to {
 				x, err := os.ReadFile(a)
 				require.NoError(t, err)
@@ -337,39 +339,5 @@ func TestCopyStripe(t *testing.T) {
 				require.True(t, bytes.Equal(x, y))
 			}
 		}
-	}
-}
-
-func TestPropertyValues(t *testing.T) {
-	deep := any("x")
-	for range 100 {
-		deep = []any{deep}
-	}
-	list := []Property{
-		{"null", nil}, {"bool", true}, {"int", int64(-5)}, {"uint", ^uint64(0)}, {"double", 2.5}, {"text", "текст"},
-		{"bytes", []byte{0, 255}}, {"decimal", Decimal{1, 2, 3}}, {"time", created}, {"span", -1500 * time.Millisecond},
-		{"list", []any{int64(1), "a", nil, []any{}}}, {"struct", []Property{{"inner", "v"}, {"none", nil}}},
-	}
-	p, err := PropertiesToProto(list)
-	require.NoError(t, err)
-	require.Equal(t, list, PropertiesFromProto(p))
-	_, err = PropertiesToProto([]Property{{"deep", deep}})
-	require.ErrorContains(t, err, "deep")
-	_, err = Ticks(time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC))
-	require.NoError(t, err)
-	_, err = Ticks(time.Date(60000, 1, 1, 0, 0, 0, 0, time.UTC))
-	require.Error(t, err)
-}
-
-// TestTicks converts times at both ends of what a DateTime holds.
-func TestTicks(t *testing.T) {
-	for _, ticks := range []uint64{0, 1, unixEpochTicks, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
-		got, err := Ticks(Time(ticks))
-		require.NoError(t, err)
-		require.Equal(t, ticks, got)
-	}
-	for _, beyond := range []time.Time{Time(0).Add(-1), Time(1<<64 - 1).Add(100), time.Unix(1<<62, 0)} {
-		_, err := Ticks(beyond)
-		require.Error(t, err)
 	}
 }
