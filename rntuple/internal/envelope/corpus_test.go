@@ -98,6 +98,12 @@ type col struct {
 	FirstElement int64 `json:"first_element"`
 	Min, Max     float64
 	Where        string
+	Elements     *elements
+}
+
+type elements struct {
+	N      int
+	SHA256 string
 }
 
 // corpus calls test for each file of the corpus that has expected contents.
@@ -157,6 +163,7 @@ func TestCorpus(t *testing.T) {
 	corpus(t, func(t *testing.T, file []byte, want expected) {
 		for _, n := range want.Ntuples {
 			o := open(t, file, n)
+			checkElements(t, file, n, o)
 			checkSchema(t, n, o)
 			checkClusters(t, n, o)
 		}
@@ -188,6 +195,9 @@ func checkSchema(t *testing.T, want ntuple, o opened) {
 			got.Where = "extension"
 		}
 		columns = append(columns, got)
+	}
+	for i := range want.Schema.Columns {
+		want.Schema.Columns[i].Elements = nil
 	}
 	require.Equal(t, want.Schema.Columns, columns)
 	require.Len(t, s.Aliases, len(want.Schema.Aliases))
