@@ -10,15 +10,15 @@ import (
 // alignment of buffers, as Arrow recommends it.
 const alignment = 64
 
-// arbitrary is an allocator that can leave out clearing what it gives.
+// arbitrary is an allocator that can allocate memory without clearing it.
 type arbitrary interface {
 	memory.Allocator
 	// take is Allocate without clearing.
 	take(size int) []byte
 }
 
-// uncleared is an allocator for those who write all bytes: clearing large buffers first
-// costs a scan up to a fifth of its time.
+// uncleared is an allocator for code that writes all bytes. Clearing large buffers would take
+// up to a fifth of the time of a scan.
 type uncleared struct{ arbitrary }
 
 func (u uncleared) Allocate(size int) []byte { return u.take(size) }
@@ -33,7 +33,7 @@ func (u uncleared) Reallocate(size int, b []byte) []byte {
 	return n
 }
 
-// withoutClearing gives an allocator whose memory may hold anything.
+// withoutClearing returns an allocator that does not clear memory.
 func withoutClearing(mem memory.Allocator) memory.Allocator {
 	switch m := mem.(type) {
 	case *memory.GoAllocator:
@@ -44,8 +44,8 @@ func withoutClearing(mem memory.Allocator) memory.Allocator {
 	return mem
 }
 
-// goMemory is Arrow's allocator of Go memory. Nothing is ever used twice, so that arrays
-// that somebody keeps do not change.
+// goMemory is Arrow's allocator of Go memory. It never uses memory again, so that retained
+// arrays do not change.
 type goMemory struct{ *memory.GoAllocator }
 
 func (m goMemory) take(size int) []byte {
@@ -57,8 +57,8 @@ func (m goMemory) take(size int) []byte {
 	return b[shift : shift+size : shift+size]
 }
 
-// Arbitrary allocates n > 0 bytes of any content. Only the builder of strings does so without
-// clearing them; its string is not used any further.
+// Arbitrary allocates n > 0 bytes without clearing them. In Go, only strings.Builder allocates
+// so; the string itself is not used.
 func Arbitrary(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)

@@ -1,6 +1,5 @@
-// Package arrowutil reads Arrow arrays by their layout: slices of values and
-// validity whatever the logical type, taking rows, and laying out plainly what
-// Arrow stores as dictionaries, runs or views.
+// Package arrowutil reads Arrow arrays by their layout: values and validity as slices,
+// independent of the logical type. It takes rows, and expands dictionaries, runs and views.
 package arrowutil
 
 import (
@@ -27,8 +26,8 @@ func Validity(arr arrow.Array) bitmap.Bits {
 	return bitmap.Bits{Data: d.Buffers()[0].Bytes(), Off: d.Offset(), Len: d.Len()}
 }
 
-// NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if that is
-// not known yet and there is no validity bitmap: then there are none.
+// NullN is the number of nulls of arr. Unlike arr.NullN, it does not panic if the number is
+// unknown and there is no validity bitmap; it is 0 then.
 func NullN(arr arrow.Array) int {
 	if d := arr.Data(); d.DataType().ID() != arrow.NULL && (len(d.Buffers()) == 0 || d.Buffers()[0] == nil) {
 		return 0
@@ -36,9 +35,8 @@ func NullN(arr arrow.Array) int {
 	return arr.NullN()
 }
 
-// MapEntries are the keys and items that the offsets of m refer to. Keys and Items of
-// m itself leave out the offset that the struct of both may have. They are not
-// retained, and live as long as m.
+// MapEntries are the keys and items that the offsets of m refer to. Keys and Items of m itself
+// ignore the offset of the struct of both. The results are not retained, and live as long as m.
 func MapEntries(m *array.Map) (keys, items arrow.Array) {
 	entries := m.ListValues().(*array.Struct)
 	return entries.Field(0), entries.Field(1)
@@ -67,7 +65,7 @@ func bufferOf[T any](d arrow.ArrayData, i, n int) []T {
 	return As[T](b.Bytes())[d.Offset() : d.Offset()+n]
 }
 
-// As is b as a slice of T, sharing its memory. A rest shorter than a T is left out.
+// As views b as a slice of T. Trailing bytes that are less than a T are left out.
 func As[T any](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -76,7 +74,7 @@ func As[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(t)))
 }
 
-// Bytes is s as bytes, sharing its memory.
+// Bytes views s as bytes.
 func Bytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -85,7 +83,7 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
 }
 
-// Make makes an array of n values from buffers and children; it takes over the
+// Make makes an array of n values from buffers and children, and takes ownership of the
 // caller's references to both.
 func Make(dt arrow.DataType, n int, buffers []*memory.Buffer, children []arrow.ArrayData, nulls int) arrow.Array {
 	d := array.NewData(dt, n, buffers, children, nulls, 0)
@@ -101,7 +99,7 @@ func Make(dt arrow.DataType, n int, buffers []*memory.Buffer, children []arrow.A
 	return array.MakeFromData(d)
 }
 
-// NewBuffer is a buffer of n bytes whose content is arbitrary.
+// NewBuffer is a buffer of n bytes of arbitrary content.
 func NewBuffer(mem memory.Allocator, n int) *memory.Buffer {
 	b := memory.NewResizableBuffer(withoutClearing(mem))
 	b.Resize(n)

@@ -10,13 +10,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// ErrMalformed says that the buffers of an array do not fit each other.
+// ErrMalformed means that the buffers of an array contradict each other.
 var ErrMalformed = errors.New("malformed Arrow array")
 
-// Check checks that arr can be read without reaching beyond its buffers: their
-// lengths, offsets, indices, run ends and the lengths of children. It reads offsets
-// and indices, but no values, and of children only what arr refers to. An error wraps
-// [ErrMalformed].
+// Check checks that arr can be read without reaching beyond its buffers: their lengths,
+// offsets, indices, run ends and the lengths of children. It reads offsets and indices but no
+// values, and only those parts of children that arr refers to. An error wraps [ErrMalformed].
 func Check(arr arrow.Array) error {
 	d := arr.Data()
 	if err := check(d, 0, d.Len()); err != nil {
@@ -47,7 +46,7 @@ func check(d arrow.ArrayData, lo, hi int) error {
 	}
 	switch dt := dt.(type) {
 	case *arrow.BooleanType:
-		return c.room(1, (c.hi+7)/8)
+		return c.hasSize(1, (c.hi+7)/8)
 	case *arrow.StringType, *arrow.BinaryType:
 		_, _, err := checkOffsets[int32](&c, c.size(2))
 		return err
@@ -88,9 +87,9 @@ func check(d arrow.ArrayData, lo, hi int) error {
 		if width > 0 && c.hi > math.MaxInt/width {
 			return fmt.Errorf("%d slots of %d bytes", c.hi, width)
 		}
-		return c.room(1, c.hi*width)
+		return c.hasSize(1, c.hi*width)
 	}
-	return nil // unions are refused where they are written
+	return nil // the writer refuses unions
 }
 
 // checker checks a range of slots, which are counted from the start of the buffers.
@@ -114,8 +113,8 @@ func (c *checker) size(i int) int {
 	return 0
 }
 
-// room checks that buffer i has a size.
-func (c *checker) room(i, size int) error {
+// hasSize checks that buffer i has at least size bytes.
+func (c *checker) hasSize(i, size int) error {
 	if got := c.size(i); got < size {
 		return fmt.Errorf("buffer %d has %d bytes, %d are needed", i, got, size)
 	}
@@ -124,7 +123,7 @@ func (c *checker) room(i, size int) error {
 
 // slots are the values of buffer i in the range of slots, and more behind them.
 func slots[T any](c *checker, i, more int) ([]T, error) {
-	if err := c.room(i, (c.hi+more)*sizeOf[T]()); err != nil {
+	if err := c.hasSize(i, (c.hi+more)*sizeOf[T]()); err != nil {
 		return nil, err
 	}
 	return As[T](c.buffer(i).Bytes())[c.lo : c.hi+more], nil
@@ -147,7 +146,7 @@ func checkOffsets[O int32 | int64](c *checker, size int) (first, last int, err e
 	return int(offsets[0]), int(at), nil
 }
 
-// child checks the slots of child i from lo up to hi, whose layout must be that of dt.
+// child checks the slots of child i from lo up to hi. Its layout must be that of dt.
 func (c *checker) child(i int, dt arrow.DataType, lo, hi int) error {
 	children := c.d.Children()
 	if i >= len(children) || children[i] == nil {
@@ -197,7 +196,7 @@ func checkListView[O int32 | int64](c *checker, item arrow.DataType) error {
 	return c.child(0, item, min(lo, hi), hi)
 }
 
-// validity tells which slots are valid.
+// validity is the validity of the slots.
 func validity(c *checker) func(i int) bool {
 	b := c.buffer(0)
 	if b == nil || c.d.NullN() == 0 {
@@ -259,7 +258,7 @@ func (c *checker) dictionary(dt *arrow.DictionaryType) error {
 	if hi-lo < 4*int64(c.hi-c.lo) {
 		return check(d, int(lo), int(hi+1))
 	}
-	for i := range c.hi - c.lo { // few of a large dictionary
+	for i := range c.hi - c.lo { // few slots, large dictionary
 		if k := int(indices(i)); valid(i) {
 			if err := check(d, k, k+1); err != nil {
 				return err
@@ -269,7 +268,7 @@ func (c *checker) dictionary(dt *arrow.DictionaryType) error {
 	return nil
 }
 
-// checkSizes checks that the buffers of d have room for all of its slots, without
+// checkSizes checks that the buffers of d are large enough for all of its slots, without
 // reading them.
 func checkSizes(d arrow.ArrayData) error {
 	c := checker{d: d, lo: d.Offset(), hi: d.Offset() + d.Len()}
@@ -280,14 +279,14 @@ func checkSizes(d arrow.ArrayData) error {
 	case *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
 		more, width = 1, 8
 	case *arrow.BooleanType:
-		return c.room(1, (c.hi+7)/8)
+		return c.hasSize(1, (c.hi+7)/8)
 	case arrow.FixedWidthDataType:
 		width = dt.Bytes()
 	}
 	if width > 0 && c.hi > math.MaxInt/width-1 {
 		return fmt.Errorf("%d slots of %d bytes", c.hi, width)
 	}
-	if err := c.room(1, (c.hi+more)*width); err != nil && c.hi > c.lo {
+	if err := c.hasSize(1, (c.hi+more)*width); err != nil && c.hi > c.lo {
 		return err
 	}
 	for _, child := range d.Children() {
@@ -298,7 +297,8 @@ func checkSizes(d arrow.ArrayData) error {
 	return nil
 }
 
-// integers gives the slots of buffer 1 as numbers. Those beyond 63 bits are negative.
+// integers returns the slots of buffer 1 as numbers. Numbers of more than 63 bits become
+// negative.
 func integers(c *checker, dt arrow.DataType) (func(i int) int64, error) {
 	switch dt.ID() {
 	case arrow.INT8:

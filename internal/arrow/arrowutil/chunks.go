@@ -6,10 +6,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// chunks is Go memory cut from chunks of one size, for buffers that live about as long
-// as each other. Each by itself would leave holes of all sizes in the heap, and the
-// heap would take more pages; those that are free at a time the runtime gives back to
-// the system, and each of them costs microseconds when it is written again.
+// chunks allocates buffers of similar lifetime from chunks of one size. Separate allocations
+// would leave holes of all sizes in the heap, which would take more pages. The runtime returns
+// free pages to the system, and each costs microseconds when it is written again.
 type chunks struct {
 	goMemory
 	mu   sync.Mutex
@@ -18,18 +17,18 @@ type chunks struct {
 
 const (
 	chunkSize = 4 << 20
-	// leastCut is the least size that is cut from a chunk, so that who keeps one buffer does
-	// not keep many times its size alive.
+	// leastCut is the least size that is cut from a chunk, so that a retained buffer does not keep
+	// many times its size alive.
 	leastCut = chunkSize / 64
-	// mostCut is the greatest. Memory of its own for more comes in steps, which leaves
-	// fewer holes.
+	// mostCut is the greatest size that is cut from a chunk. Larger buffers have separate memory,
+	// in steps that leave fewer holes.
 	mostCut  = chunkSize / 2
 	ownSteps = chunkSize / 8
 )
 
-// Chunks gives an allocator of Go memory that is cut from chunks of 4 MiB, and is safe for
-// concurrent use. A buffer keeps its chunk alive. An allocator of other memory
-// stays as it is.
+// Chunks wraps the Go allocator so that buffers are cut from chunks of 4 MiB. The result is
+// safe for concurrent use. A buffer keeps its chunk alive. Chunks returns any other allocator
+// unchanged.
 func Chunks(mem memory.Allocator) memory.Allocator {
 	if m, ok := mem.(*memory.GoAllocator); ok {
 		return &chunks{goMemory: goMemory{m}}
@@ -55,5 +54,5 @@ func (c *chunks) take(size int) []byte {
 	return b
 }
 
-// roundTo gives the next multiple of step, a power of two.
+// roundTo is the next multiple of step, a power of two.
 func roundTo(n, step int) int { return (n + step - 1) &^ (step - 1) }

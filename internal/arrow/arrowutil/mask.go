@@ -8,9 +8,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Mask is arr with nulls wherever valid is clear, so that what lies under a null
-// parent does not matter. It shares arr's values; the caller releases it. The
-// result is plain, see [Plain].
+// Mask is arr with nulls wherever valid is clear, to hide the values under a null parent. It
+// shares arr's values; the caller releases it. The result is plain, see [Plain].
 func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
 	plain, err := Plain(mem, arr)
 	if err != nil || valid.Data == nil || plain.DataType().ID() == arrow.NULL {
@@ -36,7 +35,7 @@ func Mask(mem memory.Allocator, arr arrow.Array, valid bitmap.Bits) (arrow.Array
 	return array.MakeFromData(masked), nil
 }
 
-// NullRanges reports whether a null list of arr has items, which then mean nothing.
+// NullRanges reports whether a null list of arr has items, which have no meaning.
 func NullRanges(arr arrow.Array) bool {
 	if NullN(arr) == 0 {
 		return false

@@ -6,9 +6,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// Nulls makes an array of n nulls of any type. Arrow's own function for that
-// does not know nulls, nor extensions of nested types, inside others, and counts
-// on memory that is zero.
+// Nulls makes an array of n nulls of any type. Arrow's own function does not support nested
+// nulls and extensions of nested types, and relies on zeroed memory.
 func Nulls(mem memory.Allocator, dt arrow.DataType, n int) arrow.Array {
 	switch t := dt.(type) {
 	case *arrow.NullType:

@@ -8,11 +8,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// Plain lays arr out without the wrappers that Arrow may put around values:
-// extension types become their storage; dictionaries and runs are expanded;
-// string and binary views become 64-bit offsets and data, list views become
-// lists. Only arr itself is treated, not its children. The caller releases the
-// result, also when it is arr itself.
+// Plain converts arr to the layout without wrappers: extension types become their storage,
+// dictionaries and runs are expanded, string and binary views get 64-bit offsets and data, and
+// list views become lists. Children are unchanged. The caller releases the result, even if it
+// is arr itself.
 func Plain(mem memory.Allocator, arr arrow.Array) (arrow.Array, error) {
 	arr.Retain()
 	for {

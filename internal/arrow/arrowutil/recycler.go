@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// Recycler is an allocator that gives freed memory out again, as it is. Whoever
-// uses memory after its Release sees it change. It is safe for concurrent use.
+// Recycler is an allocator that uses freed memory again. Memory changes after its Release. A
+// Recycler is safe for concurrent use.
 type Recycler struct {
 	mem   memory.Allocator
 	limit int
@@ -19,24 +19,23 @@ type Recycler struct {
 	closed bool
 }
 
-// NewRecycler makes an allocator that takes memory from mem and holds up to limit
-// bytes of what is freed.
+// NewRecycler makes an allocator that takes memory from mem, and keeps up to limit bytes of
+// freed memory.
 func NewRecycler(mem memory.Allocator, limit int64) *Recycler {
 	return &Recycler{mem: withoutClearing(mem), limit: int(min(limit, 1<<30)), free: map[int][][]byte{}}
 }
 
-// smallest is the least size that is worth the trouble.
+// smallest is the least size that is kept.
 const smallest = 4 << 10
 
-// roundUp gives at most an eighth more, so that buffers of about equal sizes fit
-// each other's requests.
+// roundUp rounds up by at most an eighth, so that buffers of similar sizes are interchangeable.
 func roundUp(size int) int {
 	step := 1 << max(bits.Len(uint(size-1))-4, 0)
 	return (size + step - 1) &^ (step - 1)
 }
 
-// Allocate implements memory.Allocator. It clears the memory, which some of
-// Arrow's functions count on.
+// Allocate implements memory.Allocator. It clears the memory, because some of Arrow's functions
+// rely on that.
 func (r *Recycler) Allocate(size int) []byte {
 	b := r.take(size)
 	clear(b)
@@ -87,7 +86,7 @@ func (r *Recycler) Free(b []byte) {
 	r.held += room
 }
 
-// Close frees what is held, and later what is freed then.
+// Close frees the kept memory. Memory that is freed later is not kept.
 func (r *Recycler) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

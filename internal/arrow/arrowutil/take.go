@@ -223,8 +223,8 @@ func takeCodes(mem memory.Allocator, arr *array.Dictionary, indices []int64) (ar
 	return array.MakeFromData(out), nil
 }
 
-// takeRuns takes rows of a run-end encoded array. Rows of one run that follow each other
-// stay a run; values are not compared, so that NaNs stay as they are.
+// takeRuns takes rows of a run-end encoded array. Consecutive rows of one run stay a run.
+// Values are not compared, so that NaNs stay distinct.
 func takeRuns(mem memory.Allocator, arr *array.RunEndEncoded, indices []int64) (arrow.Array, error) {
 	dt := arr.DataType().(*arrow.RunEndEncodedType)
 	if int64(len(indices)) > indexLimit(dt.RunEnds()) {
@@ -249,7 +249,8 @@ func takeRuns(mem memory.Allocator, arr *array.RunEndEncoded, indices []int64) (
 	return makeRuns(mem, dt, len(indices), ends, values), nil
 }
 
-// makeRuns makes a run-end encoded array of n rows; it takes over the reference to values.
+// makeRuns makes a run-end encoded array of n rows; it takes ownership of the reference to
+// values.
 func makeRuns(mem memory.Allocator, dt *arrow.RunEndEncodedType, n int, ends []int64, values arrow.Array) arrow.Array {
 	defer values.Release()
 	width := dt.RunEnds().(arrow.FixedWidthDataType).Bytes()
@@ -291,7 +292,7 @@ func errTooLong(arr arrow.Array) error {
 	return &TooLongError{Type: arr.DataType()}
 }
 
-// TooLongError says that values do not fit the 32-bit offsets of a type.
+// TooLongError is the error for values that exceed the 32-bit offsets of a type.
 type TooLongError struct{ Type arrow.DataType }
 
 func (e *TooLongError) Error() string {

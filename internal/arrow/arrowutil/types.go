@@ -2,7 +2,7 @@ package arrowutil
 
 import "github.com/apache/arrow-go/v18/arrow"
 
-// WithChildren is a nested type whose children have other types.
+// WithChildren is a nested type with the types of its children replaced.
 func WithChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
 	field := func(f arrow.Field, i int) arrow.Field {
 		f.Type = kids[i]

@@ -12,12 +12,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// ErrTooManyValues says that an array has more distinct values than a
-// dictionary's index type can number.
+// ErrTooManyValues means that an array has more distinct values than a dictionary's index type
+// can number.
 var ErrTooManyValues = errors.New("more distinct values than the dictionary's index type can number")
 
-// EncodeDictionary makes a dictionary array of type dt out of its values,
-// numbered in the order in which they first appear. Nulls become null indices.
+// EncodeDictionary makes a dictionary array of type dt from its values, numbered in the order
+// in which they first appear. Nulls become null indices.
 func EncodeDictionary(mem memory.Allocator, arr arrow.Array, dt *arrow.DictionaryType) (arrow.Array, error) {
 	width := dt.IndexType.(arrow.FixedWidthDataType).Bytes()
 	limit := indexLimit(dt.IndexType)
@@ -79,8 +79,8 @@ func putInt(dst []byte, width int, v int64) {
 	copy(dst[:width], b[:])
 }
 
-// EncodeRuns makes a run-end encoded array of type dt out of its values. A run
-// is a sequence of equal values, or of nulls.
+// EncodeRuns makes a run-end encoded array of type dt from its values. A run is a sequence of
+// equal values, or of nulls.
 func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedType) (arrow.Array, error) {
 	if int64(arr.Len()) > indexLimit(dt.RunEnds()) {
 		return nil, fmt.Errorf("%w: run ends of type %s for %d rows", ErrTooManyValues, dt.RunEnds(), arr.Len())
@@ -102,7 +102,7 @@ func EncodeRuns(mem memory.Allocator, arr arrow.Array, dt *arrow.RunEndEncodedTy
 	return makeRuns(mem, dt, arr.Len(), append(starts[min(1, len(starts)):], int64(arr.Len()))[:len(starts)], values), nil
 }
 
-// keyer gives the bytes that tell one value of an array from another.
+// keyer encodes values of an array as bytes that are equal for equal values only.
 type keyer struct {
 	arr arrow.Array
 	buf []byte
@@ -116,8 +116,8 @@ func (k *keyer) key(i int) []byte {
 	return k.buf
 }
 
-// appendKey appends a marker for null or not, and the value: its bytes, with
-// their length where it varies, and those of all children.
+// appendKey appends a marker for null, and the value: its bytes, with their length if it
+// varies, and those of all children.
 func appendKey(dst []byte, arr arrow.Array, i int) []byte {
 	switch a := arr.(type) {
 	case array.ExtensionArray:
@@ -181,9 +181,9 @@ func bytesAt(arr arrow.Array, i int) []byte {
 	return nil
 }
 
-// Difference is the first row in which two arrays of equal length and type hold
-// different values, or -1. Values are compared bit for bit, but not how they
-// are laid out: dictionaries, runs and views may differ.
+// Difference is the first row in which two arrays of equal length and type hold different
+// values, or -1. Values are compared bit by bit. Layouts are not compared: dictionaries, runs
+// and views may differ.
 func Difference(a, b arrow.Array) int {
 	ka, kb := newKeyer(a), newKeyer(b)
 	for i := range a.Len() {
@@ -194,7 +194,7 @@ func Difference(a, b arrow.Array) int {
 	return -1
 }
 
-// Repeat makes an array of n times the only value of one, which must not be null.
+// Repeat makes an array that repeats the only value of one, which must not be null, n times.
 func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
 	d := one.Data()
 	switch dt := d.DataType().(type) {
@@ -212,8 +212,7 @@ func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
 	return Take(mem, one, make([]int64, n))
 }
 
-// ToViews makes a string or binary view array out of one with 64-bit offsets,
-// sharing its data.
+// ToViews makes a string or binary view array from one with 64-bit offsets. They share data.
 func ToViews(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
 	n := arr.Len()
 	views := NewZeroBuffer(mem, n*arrow.ViewHeaderSizeBytes)

@@ -1,9 +1,9 @@
-// Package extension has Arrow's canonical extension types json, uuid and bool8
-// without arrow-go's package extensions, which links Parquet, Thrift and Brotli.
+// Package extension provides Arrow's canonical extension types json, uuid and bool8 without
+// arrow-go's package extensions, which links Parquet, Thrift and Brotli.
 //
-// A program that imports that package gets its types: they are found in the
-// registry of arrow-go. Any other program gets types that have the same names,
-// storage and metadata, and no methods of their own.
+// A program that imports arrow-go's package gets its types, from the registry of arrow-go.
+// Other programs get types with the same names, storage and metadata, and without further
+// methods.
 package extension
 
 import (
@@ -32,14 +32,14 @@ func Bool8() arrow.DataType { return mustMake(NameBool8, arrow.PrimitiveTypes.In
 
 func mustMake(name string, storage arrow.DataType) arrow.DataType {
 	t, err := Find(name).Deserialize(storage, "")
-	if err != nil { // a program registered a type of this name that takes no such storage
+	if err != nil { // a program registered a type of this name with another storage
 		return storage
 	}
 	return t
 }
 
-// Find gives the extension type of a name: the registered one, else the one of
-// this package, else nil. Its Deserialize makes the type of a storage.
+// Find returns the extension type with a name: the registered one, else that of this package,
+// else nil. Its Deserialize makes the type for a storage type.
 func Find(name string) arrow.ExtensionType {
 	if t := arrow.GetExtensionType(name); t != nil {
 		return t
@@ -50,7 +50,7 @@ func Find(name string) arrow.ExtensionType {
 	return &canonical{name: name}
 }
 
-// fits gives the check of the storage of a type of this package.
+// fits is the check of the storage type for a type of this package.
 func fits(name string) func(arrow.DataType) bool {
 	switch name {
 	case NameJSON:

@@ -1,7 +1,6 @@
-// Package ipccheck checks the metadata of Arrow IPC files and streams before
-// arrow-go reads it. arrow-go takes counts and lengths from them as they are, and
-// an absurd one makes it ask for more memory than there is, which ends the
-// process. Panics are another matter: callers recover from those.
+// Package ipccheck checks the metadata of Arrow IPC files and streams before arrow-go reads it.
+// arrow-go trusts counts and lengths in them. An absurd one makes it allocate more memory than
+// there is, which ends the process. Callers recover from panics of arrow-go themselves.
 //
 // The parts that matter here (format/Message.fbs, Schema.fbs and File.fbs of
 // Apache Arrow); slots in brackets:
@@ -22,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/flatread"
 )
 
-// Limits of what is read. They are far above what real files have.
+// Limits, far above those of real files.
 const (
 	maxDepth    = 64
 	maxFields   = 1 << 20
@@ -79,7 +78,7 @@ func firstErr(a, b error) error {
 	return b
 }
 
-// Schema checks a schema message as Parquet files keep it: framed like a message of a stream.
+// Schema checks a schema message of a Parquet file, which is framed like a message of a stream.
 func Schema(framed []byte) error {
 	meta, err := cutPrefix(framed)
 	if err != nil {
@@ -89,7 +88,7 @@ func Schema(framed []byte) error {
 	return err
 }
 
-// cutPrefix takes the length in front of a FlatBuffer off, in either form.
+// cutPrefix removes the length before a FlatBuffer, in either form.
 func cutPrefix(b []byte) ([]byte, error) {
 	head := 4
 	if len(b) >= 8 && binary.LittleEndian.Uint32(b) == 0xFFFFFFFF {
@@ -113,8 +112,8 @@ func schema(t flatread.Table) error {
 	return metadata(&t, 2)
 }
 
-// fields checks a vector of fields, and what is below them. left counts down,
-// as tables may be reached on many ways.
+// fields checks a vector of fields and their children. left counts down, because tables may be
+// reached on many paths.
 func fields(t *flatread.Table, slot, depth int, left *int) error {
 	v := t.Vector(slot, 4)
 	if t.Err != nil {
@@ -198,8 +197,8 @@ func batch(t flatread.Table, bodyLen int64, body func([]byte, int64) error) erro
 	return nil
 }
 
-// decodedSize reads the length in front of a compressed buffer; -1 says that it
-// is not compressed after all.
+// decodedSize reads the length in front of a compressed buffer; -1 means that it is not
+// compressed.
 func decodedSize(off, n int64, body func([]byte, int64) error) (int64, error) {
 	var p [8]byte
 	if n < 8 {
@@ -324,8 +323,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next reads the metadata of the next message and checks it. The body of a
-// compressed batch is read too, for the lengths in it.
+// next reads and checks the metadata of the next message. It also reads the body of a
+// compressed batch, which contains lengths.
 func (s *stream) next() error {
 	framed := make([]byte, 4, 8)
 	if _, err := io.ReadFull(s.r, framed); err != nil {
@@ -368,7 +367,7 @@ func (s *stream) next() error {
 	return nil
 }
 
-// readGrowing reads n bytes, taking memory only as bytes come.
+// readGrowing reads n bytes, and allocates memory only as bytes arrive.
 func readGrowing(r io.Reader, n int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, n))
 	if err == nil && int64(len(b)) < n {

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// Bits is a read-only view of Len bits from bit Off of Data. With Data nil all
-// bits are set: the usual case of a column without nulls costs nothing.
+// Bits is a read-only view of Len bits from bit Off of Data. If Data is nil, all bits are set,
+// so that a column without nulls needs no bitmap.
 type Bits struct {
 	Data []byte
 	Off  int

@@ -9,8 +9,8 @@ type Value interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Of gives the least and the greatest of v, and how many of v are no NaN. If
-// that is 0, so are lo and hi. Of 0 and -0 either may come out.
+// Of returns the least and the greatest of v, and the number of values that are not NaN. If it
+// is 0, lo and hi are 0. The result may be either of 0 and -0.
 func Of[T Value](v []T) (lo, hi T, n int) {
 	for len(v) > 0 && v[0] != v[0] {
 		v = v[1:]
@@ -37,7 +37,7 @@ func Of[T Value](v []T) (lo, hi T, n int) {
 	return least(least(lo, lo1), least(lo2, lo3)), greatest(greatest(hi, hi1), greatest(hi2, hi3)), n
 }
 
-// least is the lesser of a, which is no NaN, and b, which may be.
+// least is the lesser of a, which is not NaN, and b, which may be.
 func least[T Value](a, b T) T {
 	if b < a {
 		return b
@@ -59,12 +59,11 @@ func nan[T Value](x T) int {
 	return 0
 }
 
-// GatherLen is how many values Gather gathers at most.
+// GatherLen is the maximum number of values of one Gather.
 const GatherLen = 256
 
-// Gather gives values that are not null from position at on, and the position
-// behind them: a part of values itself where no nulls are near, else a copy in
-// buf. The run may be empty.
+// Gather returns non-null values from position at on, and the position behind them. The result
+// is a slice of values where no nulls are near, else a copy in buf. It may be empty.
 func Gather[T any](values []T, valid bitmap.Bits, at int, buf *[GatherLen]T) (run []T, next int) {
 	n := len(values)
 	if valid.Data == nil {

@@ -24,21 +24,21 @@ type Set struct {
 	last    uint32   // the id given last
 }
 
-// entry is a string: its first eight bytes, padded with zeros, and where it ends
-// in data. Strings of up to eight bytes are compared without a look at data.
+// entry is a string: its first eight bytes, padded with zeros, and where it ends in data.
+// Strings of up to eight bytes are compared without access to data.
 type entry struct {
 	head uint64
 	end  int
 	n    int
 }
 
-// Add gives the id of value, and whether it is new.
+// Add returns the id of value, and whether it is new.
 func (s *Set) Add(value []byte) (id uint32, added bool) {
 	head := headOf(value)
 	if int(s.last) < len(s.entries) && s.equal(s.last, head, value) {
 		return s.last, false
 	}
-	if len(s.entries) >= s.room() {
+	if len(s.entries) >= s.capacity() {
 		s.grow()
 	}
 	h := hashOf(head, value)
@@ -68,7 +68,7 @@ func (s *Set) AddAll(ids []uint32, data []byte, offsets []int64) []uint32 {
 	for _, end := range offsets[1:] {
 		value := data[start:end]
 		start = end
-		if len(value) <= 8 { // found at the first look, mostly
+		if len(value) <= 8 { // usually found in the first slot
 			head := headOf(value)
 			h := hashOf(head, value)
 			if slot := s.slots[h&mask]; uint32(slot>>32) == h && slot != 0 {
@@ -85,7 +85,7 @@ func (s *Set) AddAll(ids []uint32, data []byte, offsets []int64) []uint32 {
 	return ids
 }
 
-// AddApart gives value an id of its own, which Add never returns.
+// AddApart gives value a separate id, which Add never returns.
 func (s *Set) AddApart(value []byte) (id uint32) {
 	id = s.append(headOf(value), value)
 	s.entries[id].n = -1 - len(value)
@@ -106,9 +106,9 @@ func (s *Set) equal(id uint32, head uint64, value []byte) bool {
 	return e.n <= 8 || bytes.Equal(s.data[e.end-e.n+8:e.end], value[8:])
 }
 
-// room is how many strings the slots are for: few while that costs little, since
-// then nearly all are found at the first look.
-func (s *Set) room() int {
+// capacity is the number of strings that the slots are for. Small tables have a low load, so
+// that nearly all strings are in their first slot.
+func (s *Set) capacity() int {
 	if len(s.slots) <= sparseSlots {
 		return len(s.slots) / 4
 	}
@@ -147,8 +147,8 @@ func headOf(value []byte) uint64 {
 	return word
 }
 
-// seeds make hashes differ from process to process, so that nobody can choose strings
-// that collide. Ids do not depend on hashes.
+// seeds make hashes differ between processes, so that an attacker cannot choose strings that
+// collide. Ids do not depend on hashes.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
 func hashOf(head uint64, value []byte) uint32 {
@@ -165,14 +165,14 @@ func hashOf(head uint64, value []byte) uint32 {
 	return uint32(xxh3.HashSeed(value, seeds[0]) >> 32)
 }
 
-// Len is the number of ids given.
+// Len is the number of ids.
 func (s *Set) Len() int { return len(s.entries) }
 
-// Data is all strings back to back, in the order of their ids.
+// Data is the concatenation of all strings, in the order of their ids.
 func (s *Set) Data() []byte { return s.data }
 
-// End is where the string with the given id ends in Data; it begins where the
-// one before it ends.
+// End is the offset at which the string with an id ends in Data; it begins at the end of the
+// string before.
 func (s *Set) End(id uint32) int { return s.entries[id].end }
 
 // Value is the string with the given id, a view of Data. It is valid until the
@@ -186,7 +186,7 @@ func (s *Set) Value(id uint32) []byte {
 	return s.data[from:end:end]
 }
 
-// Memory is the bytes that the set holds.
+// Memory is the size of the set in bytes.
 func (s *Set) Memory() int { return cap(s.data) + 24*cap(s.entries) + 8*len(s.slots) }
 
 // Reset empties the set, and keeps its memory.
@@ -195,8 +195,7 @@ func (s *Set) Reset() {
 	clear(s.slots)
 }
 
-// Renumber gives the string that had id i the id perm[i], for a permutation of
-// all ids.
+// Renumber changes the id i of each string to perm[i], for a permutation of all ids.
 func (s *Set) Renumber(perm []uint32) {
 	old := make([]uint32, len(perm))
 	for id, to := range perm {

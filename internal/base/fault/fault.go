@@ -1,11 +1,9 @@
-// Package fault holds the errors that every layer shares: four kinds, and the
-// place in a shard that one of them was found at.
+// Package fault has the errors of all layers: four kinds, and the place in a shard.
 //
-// Low layers report what is wrong ([Corruptf] and its siblings). Each layer
-// above adds the part of the place that it knows as the error passes: [In] an
-// element, [InBlock], [InBuffer], [InColumn] and [InStripe] those, [Of] the
-// artifact. A caller asks with errors.Is for a kind, or errors.As for the
-// *[Error] and its fields. No text is ever parsed.
+// Low layers make errors ([Corruptf] and its siblings). Each layer above adds its part of the
+// place: [In] an element, [InBlock], [InBuffer], [InColumn] and [InStripe] a number or name,
+// [Of] the artifact. A caller finds the kind with errors.Is, and the *[Error] and its fields
+// with errors.As. The text of an error is never parsed.
 package fault
 
 import (
@@ -19,18 +17,18 @@ import (
 
 // The kinds of failure that bytes in a file can cause.
 var (
-	// ErrCorrupt says that bytes break a rule of the format.
+	// ErrCorrupt means that bytes break a rule of the format.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrChecksum says that bytes do not match their checksum.
+	// ErrChecksum means that bytes do not match their checksum.
 	ErrChecksum = errors.New("checksum mismatch")
-	// ErrUnsupported says that bytes may be valid, but use a feature that this version does not know.
+	// ErrUnsupported means that bytes may be valid, but use a feature that this version does not
+	// know.
 	ErrUnsupported = errors.New("unsupported")
-	// ErrLimit says that reading would exceed a limit of the options.
+	// ErrLimit means that reading would exceed a limit of the options.
 	ErrLimit = errors.New("limit exceeded")
 )
 
-// None is the value of Stripe and Block in an [Error] where they are not known or
-// do not apply.
+// None stands for a stripe or block of an [Error] that is not known or does not apply.
 const None = -1
 
 // Error is a failure with its place. Fields that are not known are empty, or
@@ -41,9 +39,9 @@ type Error struct {
 	Column   string // path of the schema node: names joined by dots, as in "orders.item.id"
 	Buffer   string // kind of the buffer: "DATA"
 	Block    int    // number of the block in its buffer, from 0, or None
-	Element  string // what it is inside of these, outermost first: "field list", "values/RLE"
+	Element  string // part of these, outermost first: "field list", "values/RLE"
 	Offset   int64  // byte offset in the artifact, or negative
-	Err      error  // what is wrong; wraps one of the kinds
+	Err      error  // the cause; wraps one of the kinds
 }
 
 // Place names the stripe, column, buffer, block and element, as far as they are
@@ -115,8 +113,8 @@ func Unsupportedf(format string, args ...any) error { return kindf(ErrUnsupporte
 // Limitf is an error that wraps [ErrLimit].
 func Limitf(format string, args ...any) error { return kindf(ErrLimit, format, args) }
 
-// place changes the place of err: of a copy, as others may hold err, too. A nil err
-// stays nil.
+// place changes the place of a copy of err, because other code may hold err. A nil err stays
+// nil.
 func place(err error, change func(e *Error)) error {
 	if err == nil {
 		return nil
@@ -129,16 +127,16 @@ func place(err error, change func(e *Error)) error {
 	return &e
 }
 
-// at sets the offset, unless that of a part is known.
+// at sets the offset, unless the offset of a part is known.
 func (e *Error) at(offset int64) {
 	if e.Offset < 0 {
 		e.Offset = offset
 	}
 }
 
-// In adds the element that err was found in, in front of the elements already
-// known. offset is the element's place in the artifact, or -1; the innermost
-// known offset is kept. A nil err stays nil, here and below.
+// In adds the element that err was found in, in front of the elements already known. offset is
+// the offset of the element in the artifact, or -1; the innermost known offset wins. A nil err
+// stays nil, here and in the functions below.
 func In(err error, element string, offset int64) error {
 	return place(err, func(e *Error) {
 		if e.Element != "" && element != "" {
@@ -169,8 +167,8 @@ func InBuffer(err error, kind string, offset int64) error {
 	})
 }
 
-// InColumn adds the path of a schema node. If err has a path, it is taken for one
-// from this node on.
+// InColumn adds the path of a schema node. A path that err already has is relative to this
+// node.
 func InColumn(err error, path string) error {
 	return place(err, func(e *Error) {
 		if e.Column != "" && path != "" {
@@ -189,8 +187,8 @@ func InStripe(err error, stripe int) error {
 	})
 }
 
-// Shift adds by to the offset of err, if it has one: below an element offsets
-// count from its start, above it from the start of the artifact.
+// Shift adds by to the offset of err, if it has one. Inside an element, offsets count from its
+// start; outside, they count from the start of the artifact.
 func Shift(err error, by int64) error {
 	if e, ok := err.(*Error); !ok || e.Offset < 0 {
 		return err
@@ -207,9 +205,9 @@ func Of(err error, artifact string) error {
 	})
 }
 
-// Recover turns a panic into an error that wraps [ErrCorrupt]; use it with
-// defer at the boundary of a decoder. It is the last line of defence, not a
-// way to check bounds: a panic that it catches is a bug to fix.
+// Recover turns a panic into an error that wraps [ErrCorrupt]; use it with defer at the
+// boundary of a decoder. It is the last line of defence, not a way to check bounds: every panic
+// that it catches is a bug.
 func Recover(err *error) {
 	if r := recover(); r != nil {
 		if re, ok := r.(runtime.Error); ok {
@@ -220,8 +218,8 @@ func Recover(err *error) {
 	}
 }
 
-// RecoverInternal is [Recover] where no bytes of a file are to blame, as when
-// writing: the error is of no kind.
+// RecoverInternal is [Recover] for code that reads no bytes of a file, such as a writer. The
+// error has no kind.
 func RecoverInternal(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("internal error: %v", r)

@@ -1,7 +1,6 @@
-// Package flatread reads FlatBuffers in place from bytes that nobody vouches
-// for. The accessors that flatc generates for Go trust every offset and panic
-// on a hostile one; here each offset, length and vtable is compared with the
-// buffer before it is used.
+// Package flatread reads untrusted FlatBuffers in place. The accessors that flatc generates for
+// Go trust every offset and panic on a hostile one. This package compares each offset, length
+// and vtable with the buffer before use.
 //
 // The parts of a FlatBuffer that matter here, all numbers little-endian:
 //
@@ -12,10 +11,9 @@
 //	string   u32 length, bytes, 0
 //	vector   u32 count, elements
 //
-// A field that is a string, vector or table holds a u32 offset that counts
-// from the field itself, so references only lead forward: there are no cycles,
-// but the same table may be reached on many ways. Whoever walks a tree of
-// tables bounds its depth and the number of steps.
+// A field that is a string, vector or table holds a u32 offset that counts from the field
+// itself, so references only point forward. There are no cycles, but a table may be reached on
+// many paths. Code that walks a tree of tables must bound its depth and the number of steps.
 package flatread
 
 import (
@@ -79,7 +77,7 @@ func (t *Table) fail(what string, pos int) {
 	}
 }
 
-// field is the place of a slot of width bytes, ok if it is there.
+// field is the position of a slot of width bytes; ok is false if it is absent.
 func (t *Table) field(slot, width int) (pos int, ok bool) {
 	if 2*slot+2 > len(t.vtable) {
 		return 0, false
@@ -95,7 +93,7 @@ func (t *Table) field(slot, width int) (pos int, ok bool) {
 	return t.pos + off, true
 }
 
-// follow is where the offset at pos leads to; at least 4 bytes are there.
+// follow is the target of the offset at pos; at least 4 bytes are there.
 func (t *Table) follow(pos int) (target int, ok bool) {
 	if pos < 0 || pos > len(t.buf)-4 {
 		t.fail("offset", pos)
@@ -109,7 +107,7 @@ func (t *Table) follow(pos int) (target int, ok bool) {
 	return pos + int(off), true
 }
 
-// Pos is the place of the table in the buffer: equal for the same table only.
+// Pos is the position of the table in the buffer, which identifies the table.
 func (t *Table) Pos() int { return t.pos }
 
 // Uint8 is a byte field.
@@ -199,13 +197,13 @@ type Vector struct {
 	ok    bool
 }
 
-// Present tells a vector of length 0 from one that is not there.
+// Present distinguishes a vector of length 0 from an absent one.
 func (v Vector) Present() bool { return v.ok }
 
 // Len is the number of elements.
 func (v Vector) Len() int { return v.n }
 
-// Bytes is the elements as they are; it aliases the buffer.
+// Bytes are the bytes of the elements, which alias the buffer.
 func (v Vector) Bytes() []byte { return v.buf[v.pos : v.pos+v.n*v.width : v.pos+v.n*v.width] }
 
 // Uint32 is element i of a vector of 32-bit numbers; 0 <= i < Len.

@@ -1,4 +1,4 @@
-// Package lru keeps what was used last, within a number of bytes.
+// Package lru is a cache of the most recently used values, bounded by bytes.
 package lru
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Cache holds values by their keys. It may be used by many goroutines at once.
+// Cache maps keys to values. Many goroutines may use it at once.
 type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	left  int64
@@ -20,7 +20,7 @@ type entry[K comparable, V any] struct {
 	size  int64
 }
 
-// New gives a cache for limit bytes.
+// New is a cache of limit bytes.
 func New[K comparable, V any](limit int64) *Cache[K, V] {
 	return &Cache[K, V]{left: limit, byKey: map[K]*list.Element{}}
 }
@@ -37,8 +37,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
-// Put adds value, which takes size bytes, and drops what was not used for
-// longest. A value larger than the whole cache stays until the next one comes.
+// Put adds a value of size bytes, and evicts the least recently used values. A value larger
+// than the whole cache stays until the next Put.
 func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

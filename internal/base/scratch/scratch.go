@@ -3,8 +3,7 @@ package scratch
 
 import "slices"
 
-// Slice gives n elements in the memory of *s, which grows if it is too small.
-// Their content is arbitrary.
+// Slice returns n elements of arbitrary content in the memory of *s, which grows if necessary.
 func Slice[T any](s *[]T, n int) []T {
 	*s = slices.Grow((*s)[:0], n)[:n]
 	return *s

@@ -2,8 +2,8 @@ package simd
 
 import "math/bits"
 
-// Unsigned is the words that Between compares; signed ones are compared as
-// unsigned ones, in arithmetic that wraps.
+// Unsigned are the words that Between compares. Signed numbers are compared as unsigned ones,
+// in arithmetic that wraps.
 type Unsigned interface {
 	uint8 | uint16 | uint32 | uint64
 }

@@ -2,13 +2,12 @@ package simd
 
 import "unsafe"
 
-// word is what Repeat repeats.
+// word is a type that Repeat repeats.
 type word interface{ ~uint32 | ~uint64 }
 
-// Repeat writes values[i] lengths[i] times to dst, one run behind the other, as
-// long as runs fit with some room behind them. It returns how many runs it wrote
-// and how many values that made; what lies behind those in dst may be overwritten.
-// lengths is at least as long as values; T has no pointers.
+// Repeat writes values[i] lengths[i] times to dst, one run behind the other, as long as runs
+// fit with some space behind them. It returns the number of runs and of values written. It may
+// overwrite dst behind them. lengths is at least as long as values; T has no pointers.
 func Repeat[T any](dst []T, values []T, lengths []uint32) (runs, n int) {
 	lengths = lengths[:len(values)]
 	var v T
@@ -21,7 +20,7 @@ func Repeat[T any](dst []T, values []T, lengths []uint32) (runs, n int) {
 	return 0, 0
 }
 
-// as is the same memory as values of another type of the same size.
+// as views memory as values of another type of the same size.
 func as[U, T any](values []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }

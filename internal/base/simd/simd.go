@@ -1,6 +1,6 @@
-// Package simd holds loops over numbers that AVX2 does several times as fast as
-// Go's compiler: those that write more than they read, and do little in between.
-// Each has a form in plain Go, which is what it means.
+// Package simd has loops over numbers that are several times as fast with AVX2 as compiled Go:
+// loops that write more than they read, with little computation. Each has a version in plain
+// Go, which defines its result.
 package simd
 
 //go:generate go run -C ../../../tools ./simdasm -out ../internal/base/simd/simd_amd64.s -pkg simd

@@ -43,10 +43,10 @@ func between32AVX2(dst *uint64, keys *uint32, words int, by, most uint64)
 //go:noescape
 func between64AVX2(dst *uint64, keys *uint64, words int, by, most uint64)
 
-// avx2 tells to use the kernels in assembly.
+// avx2 selects the kernels in assembly.
 var avx2 = cpu.X86.HasAVX2
 
-// whole is how many of n values a kernel takes.
+// whole is the number of values, out of n, that a kernel handles.
 func whole(n int) int {
 	if !avx2 {
 		return 0

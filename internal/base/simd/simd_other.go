@@ -2,7 +2,7 @@
 
 package simd
 
-// There are no kernels in assembly: all is left to the loops in Go.
+// There are no kernels in assembly; the loops in Go do everything.
 
 func widenFast([][2]uint64, []uint64, uint64, uint64) int { return 0 }
 

@@ -1,4 +1,4 @@
-// Package suggest finds the name that was probably meant.
+// Package suggest finds a known name that is similar to an unknown one.
 package suggest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Name gives the known name that differs from another one in case only, or in one edit, or
-// that begins with it; "" if there is none.
+// Name returns the known name that differs from an unknown one only in case or by one edit, or
+// that begins with it. It is "" if there is none.
 func Name(name string, known iter.Seq[string]) string {
 	best, rank := "", 0
 	for k := range known {
@@ -28,8 +28,8 @@ func Name(name string, known iter.Seq[string]) string {
 	return best
 }
 
-// oneEdit reports whether two names differ in one character, or in two that changed places.
-// Names of fewer than three bytes are like too many others.
+// oneEdit reports whether two names differ in one character, or by a swap of two adjacent ones.
+// Names of fewer than three bytes resemble too many others.
 func oneEdit(a, b string) bool {
 	if min(len(a), len(b)) < 3 {
 		return false

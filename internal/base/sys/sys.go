@@ -1,5 +1,5 @@
-// Package sys is the part of a file system that storage uses. Tests put their
-// own in its place, to make any step fail.
+// Package sys is the part of a file system that storage uses. Tests replace it to make any step
+// fail.
 package sys
 
 import (
@@ -18,8 +18,8 @@ type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Size() (int64, error)
-	// StartWriteBack has the system begin to write to the device what the file got
-	// so far, where it can, so that less is left for Sync.
+	// StartWriteBack makes the system begin to write the file to the device, if it can, so that
+	// Sync has less to do.
 	StartWriteBack()
 	Sync() error
 	Close() error
@@ -114,7 +114,7 @@ func wrapLink(err error, from, to string) error {
 	return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 }
 
-// unsupported tells errors of a file system that lacks a call from real ones.
+// unsupported reports whether an error means that the file system lacks a call.
 func unsupported(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM)
 }
@@ -140,8 +140,8 @@ func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// SyncDir implements [FS]. Windows has no such call, and some file systems
-// refuse it; both keep names durable in their own way.
+// SyncDir implements [FS]. Windows has no such call, and some file systems refuse it. Both make
+// names durable in other ways.
 func (OS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -2,5 +2,5 @@
 
 package sys
 
-// StartWriteBack implements [File]: here the system decides alone.
+// StartWriteBack implements [File]: it does nothing on this system.
 func (f osFile) StartWriteBack() {}

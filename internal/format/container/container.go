@@ -1,7 +1,6 @@
-// Package container is the frame of an artifact: the magic header and footer,
-// messages with length and checksum, the directory at the tail of a root, and
-// the rules for references between artifacts. It does not know what a message
-// means. See docs/format.md §2.
+// Package container is the frame of an artifact: the magic header and footer, messages with
+// length and checksum, the directory at the tail of a root, and the rules for references
+// between artifacts. It does not interpret messages. See docs/format.md §2.
 //
 //	root artifact
 //	 0   magic, version                8 bytes
@@ -24,7 +23,7 @@ import (
 // Sizes in bytes.
 const (
 	MarkSize     = 8        // header, and footer
-	FrameExtra   = 8        // what a frame adds to its payload
+	FrameExtra   = 8        // bytes of a frame beside its payload
 	TailSize     = 12       // directory length and footer
 	MinRootSize  = 28       // header, an empty directory, its length, footer
 	MaxDirectory = 16 << 20 // a directory message must be shorter
@@ -40,16 +39,14 @@ const (
 //	00            major
 var Mark = [MarkSize]byte{'a', 'm', 'u', 'd', 0, 1, 0, 0}
 
-// A Version is what a mark says. A change of Major makes artifacts unreadable
-// for older readers.
+// A Version is the version in a mark. Older readers cannot read a later Major version.
 type Version struct{ Major, Minor, Patch int }
 
 // String is the version as major.minor.patch.
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-// CheckMark parses a header or footer. what names it in errors. Roots must
-// have both; what to make of a stripe file's header is up to the caller, as the
-// reference never looks at it.
+// CheckMark parses a header or footer. what names it in errors. Roots must have both. For
+// stripe files the caller decides, because the reference never checks their header.
 func CheckMark(b []byte, what string) (Version, error) {
 	if len(b) != MarkSize {
 		return Version{}, fault.Corruptf("%s has %d bytes instead of %d", what, len(b), MarkSize)
@@ -64,7 +61,7 @@ func CheckMark(b []byte, what string) (Version, error) {
 	return v, nil
 }
 
-// foreign guesses what else an artifact might be, for the error message.
+// foreign guesses the format of a file that is not a shard, for the error message.
 func foreign(b []byte) string {
 	s := string(b)
 	switch {
@@ -95,14 +92,13 @@ func AppendFrame(dst, payload []byte) []byte {
 	return EndFrame(append(dst, payload...), mark)
 }
 
-// BeginFrame starts a message whose payload the caller appends itself. Give
-// mark to EndFrame.
+// BeginFrame starts a message. The caller appends the payload, and passes mark to EndFrame.
 func BeginFrame(dst []byte) (out []byte, mark int) {
 	return append(dst, 0, 0, 0, 0), len(dst)
 }
 
-// EndFrame completes a message: the payload is all behind the frame's start.
-// It panics if the payload has 4 GiB or more, which writers must not make.
+// EndFrame completes a message with all bytes since BeginFrame as its payload. It panics if
+// these are 4 GiB or more, which is a mistake of the writer.
 func EndFrame(dst []byte, mark int) []byte {
 	payload := dst[mark+4:]
 	if uint64(len(payload)) > math.MaxUint32 {
@@ -112,9 +108,9 @@ func EndFrame(dst []byte, mark int) []byte {
 	return binary.LittleEndian.AppendUint32(dst, Checksum(payload))
 }
 
-// ParseFrame gives the payload of the message that fills b, and verifies its
-// checksum. The reference to a message says how long it is: a shorter one is another
-// message, however sound, that came to stand there by accident.
+// ParseFrame gives the payload of the message that fills b, and verifies its checksum. The
+// length must be that of the reference: a shorter message is another one, which a misplaced
+// write put there.
 func ParseFrame(b []byte) (payload []byte, err error) {
 	payload, rest, err := CutFrame(b)
 	if err == nil && len(rest) != 0 {
@@ -123,8 +119,8 @@ func ParseFrame(b []byte) (payload []byte, err error) {
 	return payload, err
 }
 
-// CutFrame is ParseFrame for a message at the start of b, and gives what follows it
-// too. It is for those who look for messages without a reference to them.
+// CutFrame is ParseFrame for a message at the start of b, and also returns the rest of b. It
+// finds messages without a reference, for recovery.
 func CutFrame(b []byte) (payload, rest []byte, err error) {
 	if len(b) < FrameExtra {
 		return nil, nil, fault.Corruptf("message has %d bytes, less than its frame", len(b))
@@ -149,9 +145,9 @@ func AppendTail(dst, directory []byte) []byte {
 	return append(dst, Mark[:]...)
 }
 
-// DirectoryRange finds the directory message of a root from its end: size is
-// that of the artifact, tail its last bytes, at least [TailSize]. It checks the
-// footer and gives the message's place in the artifact.
+// DirectoryRange finds the directory message of a root from its end: size is that of the
+// artifact, tail its last bytes, at least [TailSize]. It checks the footer and returns the
+// range of the message in the artifact.
 func DirectoryRange(tail []byte, size int64) (start, end int64, err error) {
 	if size < MinRootSize {
 		return 0, 0, fault.Corruptf("%d bytes are too few for a shard", size)
@@ -184,8 +180,8 @@ func DirectoryBefore(tail []byte, end int64) (start, stop int64, err error) {
 	return start, stop, nil
 }
 
-// Range checks the range of a reference against the size of its artifact. An
-// empty range is valid anywhere: it means that there is no such element.
+// Range checks the range of a reference against the size of its artifact. An empty range is
+// valid at any offset, and means that there is no such element.
 func Range(start, end uint64, size int64) (off, n int64, err error) {
 	if start == end {
 		return 0, 0, nil

@@ -8,9 +8,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Policy says which references a shard may make. Its zero value allows only
-// what lies inside the root's container: a shard from elsewhere must not make
-// its reader open other files or hosts.
+// Policy decides about references outside the root's container. The zero value refuses them, so
+// that an untrusted shard cannot make its reader open other files or hosts.
 type Policy struct {
 	// Allow is asked about an absolute URL outside the root's container. An
 	// error refuses it. Nil refuses all.
@@ -25,9 +24,9 @@ func Container(artifact string) string {
 	return artifact + "/"
 }
 
-// Resolve gives the absolute URL that a reference means (docs/format.md §2.5).
-// root is the URL of the shard's root, in the form that storage.URL gives, and
-// anchor that of the artifact which holds the referencing message.
+// Resolve returns the absolute URL of a reference (docs/format.md §2.5). root is the URL of the
+// shard's root, in the form that storage.URL gives, and anchor that of the artifact which holds
+// the referencing message.
 //
 //	""                   the anchor
 //	"ab12.stripe"        in the container of the root, not of the anchor
@@ -58,10 +57,10 @@ func Resolve(root, anchor, ref string, p Policy) (string, error) {
 	return ref, nil
 }
 
-// ResolveSelf gives the URL of an entry of the shard's own field list. The
-// reference implementation writes the absolute URL of the root at the time of
-// writing there, which is wrong once the shard has moved: absolute URLs mean
-// the root itself, and the checksum of the message decides (docs/format.md §2.5).
+// ResolveSelf returns the URL of an entry of the shard's own field list. There the reference
+// implementation writes the absolute URL of the root, which is wrong after the shard is moved.
+// So an absolute URL means the root itself, and the checksum of the message decides
+// (docs/format.md §2.5).
 func ResolveSelf(root, ref string, p Policy) (string, error) {
 	if _, absolute := cutScheme(ref); absolute || ref == "" {
 		return root, nil
@@ -101,9 +100,9 @@ func cutScheme(s string) (scheme string, ok bool) {
 	return "", false
 }
 
-// checkRelative refuses relative references that could leave the container:
-// by dot segments, by separators that only appear when the reference is
-// decoded, or by characters that URL parsers drop.
+// checkRelative refuses relative references that could leave the container: by dot segments, by
+// separators that only appear when the reference is decoded, or by characters that URL parsers
+// ignore.
 func checkRelative(ref string) error {
 	if ref[0] == '/' {
 		return fault.Corruptf("reference %q begins with a slash", ref)

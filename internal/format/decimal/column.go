@@ -166,8 +166,8 @@ func ToInt128(dst []Int128, src []Decimal, scale int) int {
 	return len(src)
 }
 
-// smallTop is the upper word of a number with this exponent and a coefficient
-// below 10^18, or a word that no such number has.
+// smallTop is the upper word of a number with this exponent and a coefficient below 10^18, or a
+// word that does not occur in such a number.
 func smallTop(exponent int) uint64 {
 	if exponent < MinExponent || exponent > MaxExponent {
 		return math.MaxUint64
@@ -177,8 +177,8 @@ func smallTop(exponent int) uint64 {
 
 // small is the coefficient of such a number, with its sign.
 func small(hi, lo uint64) int64 {
-	// Half of the declets or all: how many there are differs from value to value,
-	// and a wrong guess costs more than to look up a few zeros.
+	// Decode half of the declets or all. Their number varies from value to value, and a
+	// mispredicted branch costs more than some zeros.
 	v := uint64(fromDeclet[lo&1023]) + 1000*uint64(fromDeclet[lo>>10&1023]) + 1e6*uint64(fromDeclet[lo>>20&1023])
 	if lo >>= 30; lo != 0 {
 		v += 1e9*uint64(fromDeclet[lo&1023]) + 1e12*uint64(fromDeclet[lo>>10&1023]) + 1e15*uint64(fromDeclet[lo>>20&1023])
@@ -187,9 +187,8 @@ func small(hi, lo uint64) int64 {
 	return int64((v ^ -neg) + neg)
 }
 
-// Bounds gives the least and the greatest of v by value, and how many of v are
-// no NaN. If that is 0, lo and hi are meaningless. Of equal values the first
-// comes out.
+// Bounds returns the least and the greatest of v by value, and the number of values that are
+// not NaN. If it is 0, lo and hi have no meaning. Of equal values, the result is the first.
 func Bounds(v []Decimal) (lo, hi Decimal, n int) {
 	var ints [256]int64
 	widen := func(d Decimal) {
@@ -202,7 +201,7 @@ func Bounds(v []Decimal) (lo, hi Decimal, n int) {
 	}
 	for len(v) > 0 {
 		part := v[:min(len(v), len(ints))]
-		k := ToInt64(ints[:], part, -part[0].Parts().Exponent) // mostly all of them
+		k := ToInt64(ints[:], part, -part[0].Parts().Exponent) // usually all of them
 		if k == 0 {
 			if !v[0].IsNaN() {
 				widen(v[0])
@@ -221,10 +220,10 @@ func Bounds(v []Decimal) (lo, hi Decimal, n int) {
 	return lo, hi, n
 }
 
-// Coefficients sets coefficient[i] and exponent[i] so that src[i] is their
-// number, bit for bit: FromInt64 gives back the very bytes. It stops at the
-// first value for which that cannot be (more than 63 bits, -0, infinity, NaN, a
-// declet that is not canonical) and gives its index, len(src) if there is none.
+// Coefficients sets coefficient[i] and exponent[i] so that src[i] is their number, bit for bit:
+// FromInt64 gives back the very bytes. It stops at the first value without such a pair (more
+// than 63 bits, -0, infinity, NaN, a declet that is not canonical) and gives its index,
+// len(src) if there is none.
 func Coefficients(coefficient []int64, exponent []int16, src []Decimal) int {
 	coefficient, exponent = coefficient[:len(src)], exponent[:len(src)]
 	for i := range src {

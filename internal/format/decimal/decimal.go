@@ -3,9 +3,8 @@
 // byte first (docs/format.md §5.5; the encoding:
 // IEEE 754-2008 §3.5.2, Cowlishaw, "Densely packed decimal encoding", 2002).
 //
-// A number is ±coefficient × 10^exponent, with up to 34 digits; 1.0 and 1.00
-// are equal but not the same. Conversions here are exact or fail: nothing is
-// rounded.
+// A number is ±coefficient × 10^exponent, with up to 34 digits; 1.0 and 1.00 are equal but not
+// the same. Conversions are exact or fail.
 package decimal
 
 import (
@@ -36,7 +35,7 @@ const (
 	bias = 6176
 )
 
-// Class tells numbers from infinities and NaNs.
+// Class distinguishes numbers, infinities and NaNs.
 type Class uint8
 
 // The classes.
@@ -46,7 +45,8 @@ const (
 	NaN                   // not a number, of any kind
 )
 
-// Parts is a number taken apart. Coefficient and exponent are 0 unless it is finite.
+// Parts are the sign, coefficient and exponent of a number. Coefficient and exponent are 0
+// unless it is finite.
 type Parts struct {
 	Negative bool
 	Class    Class
@@ -64,8 +64,7 @@ func fromWords(hi, lo uint64) (d Decimal) {
 	return d
 }
 
-// head is what the combination field says: the first digit and the exponent of
-// a finite number.
+// head decodes the combination field: the first digit and the exponent of a finite number.
 func head(hi uint64) (digit uint64, exponent int, class Class) {
 	g := hi >> 58 & 31
 	high := g >> 3
@@ -82,7 +81,7 @@ func head(hi uint64) (digit uint64, exponent int, class Class) {
 	return digit, int(high<<12|hi>>46&0xfff) - bias, Finite
 }
 
-// Parts takes the number apart.
+// Parts decodes the number.
 func (d Decimal) Parts() Parts {
 	hi, lo := d.words()
 	digit, exponent, class := head(hi)
@@ -176,7 +175,7 @@ func (d Decimal) Sign() int {
 	return 1 - 2*int(d[15]>>7)
 }
 
-// Slice is the same memory as numbers, len(b)/16 of them.
+// Slice views memory as len(b)/16 numbers.
 func Slice(b []byte) []Decimal {
 	if len(b) < 16 {
 		return nil
@@ -184,7 +183,7 @@ func Slice(b []byte) []Decimal {
 	return unsafe.Slice((*Decimal)(unsafe.Pointer(&b[0])), len(b)/16) // a Decimal is bytes: no alignment
 }
 
-// Bytes is the same memory as bytes, 16 for each number.
+// Bytes views memory as 16 bytes for each number.
 func Bytes(d []Decimal) []byte {
 	if len(d) == 0 {
 		return nil

@@ -1,8 +1,7 @@
 package decimal
 
-// fromDeclet is the value of each of the 1,024 declets, toDeclet the canonical
-// declet of each value below 1,000. 24 declets are not canonical: they mean a
-// value that another one stands for.
+// fromDeclet is the value of each of the 1,024 declets, toDeclet the canonical declet of each
+// value below 1,000. 24 declets are not canonical: another declet has the same value.
 var fromDeclet, toDeclet = makeTables()
 
 // makeTables follows the definition of DPD. With the three digits as bits abcd

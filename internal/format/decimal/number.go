@@ -208,10 +208,9 @@ func FromBig(v *big.Int, exponent int) (Decimal, bool) {
 	return FromCoefficient(v.Sign() < 0, hi, lo, exponent)
 }
 
-// Reduce is the equal number without zeros at the end of the coefficient, as
-// far as the exponent does not rise above 0: the form that the reference
-// implementation stores a column of scale s > 0 in. 12.50 becomes 12.5, 1200
-// (as 120000E-2) becomes 1200.
+// Reduce is the equal number without zeros at the end of the coefficient, as far as the
+// exponent does not rise above 0: the form in which the reference implementation stores a
+// column of scale s > 0. 12.50 becomes 12.5, 1200 (as 120000E-2) becomes 1200.
 func (d Decimal) Reduce() Decimal {
 	p := d.Parts()
 	if p.Class != Finite || p.Exponent >= 0 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// String is the number as text, in the form of the General Decimal Arithmetic
-// specification ("to-scientific-string"): all digits are kept, so that [Parse]
-// gives the same number back; only the payload of a NaN is lost. 12.50, 1E+3, 0E-6176, -Infinity, NaN.
+// String is the number as text, in the form of the General Decimal Arithmetic specification
+// ("to-scientific-string"): it has all digits, so that [Parse] returns the same number, except
+// for the payload of a NaN. 12.50, 1E+3, 0E-6176, -Infinity, NaN.
 func (d Decimal) String() string { return string(d.AppendText(nil)) }
 
 // AppendText appends the text of [Decimal.String].
@@ -61,8 +61,8 @@ func appendUint128(b []byte, hi, lo uint64) []byte {
 	return v.Lsh(v, 64).Or(v, new(big.Int).SetUint64(lo)).Append(b, 10)
 }
 
-// Parse reads what [Decimal.String] writes: digits with an optional sign, point
-// and exponent, Inf, Infinity or NaN in any case. It fails rather than round.
+// Parse reads the text of [Decimal.String]: digits with an optional sign, point and exponent,
+// Inf, Infinity or NaN in any case. It fails rather than round.
 func Parse(s string) (Decimal, error) {
 	bad := func(why string) (Decimal, error) {
 		if len(s) > 60 {
@@ -131,8 +131,7 @@ func Parse(s string) (Decimal, error) {
 	return fit(negative, c, exponent+zeros, bad)
 }
 
-// fit moves zeros between coefficient and exponent where that brings the
-// exponent into range.
+// fit moves zeros between coefficient and exponent to bring the exponent into range.
 func fit(negative bool, c u128, exponent int, bad func(string) (Decimal, error)) (Decimal, error) {
 	if c.hi|c.lo == 0 {
 		exponent = min(max(exponent, MinExponent), MaxExponent)

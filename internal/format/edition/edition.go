@@ -1,8 +1,7 @@
-// Package edition is the one table of what a shard may use beyond the
-// reference, and since when. A writer resolves an [Edition] into a [Set] once,
-// at Create; every list of candidates is filtered by that set, and there is no
-// other check. The edition and the features really used are recorded in the
-// shard's standard properties (docs/format.md §13).
+// Package edition is the table of the features beyond those of the reference, and of the
+// editions that have them. A writer resolves an [Edition] into a [Set] once, at Create, and
+// filters every list of candidates by that set. There is no other check. The standard
+// properties of a shard record its edition and the features that it uses (docs/format.md §13).
 package edition
 
 import (
@@ -16,7 +15,7 @@ import (
 type Edition uint8
 
 const (
-	// Reference holds only what the reference implementation reads, with the same meaning. The default.
+	// Reference has only features that the reference implementation reads. The default.
 	Reference Edition = iota
 	// E2026 adds the features of the table below.
 	E2026
@@ -46,7 +45,7 @@ func Parse(name string) (Edition, error) {
 // Feature is one row of the table.
 type Feature uint8
 
-// The features. Order is only that of the table; names are what is stored.
+// The features. Shards record their names, not these numbers.
 const (
 	DecimalTree    Feature = iota // decimals as exponent, integer tree and exceptions
 	CommonDivisor                 // integers as multiples of a divisor
@@ -58,7 +57,7 @@ const (
 	PrefixBins                    // integers as prefix codes of ranges and offsets in them
 	FlatLZ                        // bytes as sequences of one size and literals
 	Template                      // texts as templates and digits
-	GroupedFSST                   // FSST that begins anew with every few values
+	GroupedFSST                   // FSST that restarts every few values
 	SingleBlocks                  // buffers of one block without a block map
 	TightPack                     // bit packing without chunks
 	InlineMaps                    // block maps in descriptors
@@ -92,8 +91,8 @@ var Table = [numFeatures]Row{
 	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
 }
 
-// OfCode is the feature that a block code belongs to; false for the codes that
-// every edition has, and for unknown ones.
+// OfCode is the feature that a block code belongs to; false for codes of every edition and for
+// unknown codes.
 func OfCode(code uint16) (f Feature, ok bool) {
 	for _, row := range Table {
 		if row.Code == code && code != 0 {
@@ -111,7 +110,7 @@ func Known(name string) bool {
 // Set is a set of features.
 type Set uint64
 
-// Features gives the features that a shard of this edition may use.
+// Features is the set of features that a shard of this edition may use.
 func (e Edition) Features() Set {
 	var s Set
 	for _, row := range Table {
@@ -125,7 +124,7 @@ func (e Edition) Features() Set {
 // Has reports whether f is in the set.
 func (s Set) Has(f Feature) bool { return s>>f&1 != 0 }
 
-// With is the set and f.
+// With is the set with f added.
 func (s Set) With(f Feature) Set { return s | 1<<f }
 
 // Len is the number of features in the set.

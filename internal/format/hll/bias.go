@@ -19,8 +19,8 @@ var (
 	biasTables [MaxBits + 1]biasTable
 )
 
-// bias is by how much a raw estimate is too high: between two points of the
-// table on the line through them, outside of it that of the nearest point.
+// bias is the bias of a raw estimate: interpolated between two points of the table, and that of
+// the nearest point outside of the table.
 func bias(bits int, raw float64) float64 {
 	biasOnce[bits].Do(func() { biasTables[bits] = parseBias(bits) })
 	t := biasTables[bits]

@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// What a sketch records of how it was made.
+// The parameters of sketches.
 const (
 	Algorithm   = "xxh3_64"          // hash function
 	Seed        = 0x416D7564484C4C31 // of the hash
@@ -75,8 +75,8 @@ func (s *Sketch) AddHash(h uint64) {
 	}
 }
 
-// Merge adds what other has seen. It is false, and nothing changes, if the
-// sketches differ in size.
+// Merge adds the values of other. If the sketches differ in size, it returns false and changes
+// nothing.
 func (s *Sketch) Merge(other *Sketch) bool {
 	if s.bits != other.bits {
 		return false
@@ -123,5 +123,6 @@ func alpha(m int) float64 {
 	return 0.7213 / (1 + 1.079/float64(m))
 }
 
-// threshold is up to where linear counting is better, for each precision from 4.
+// threshold is the largest estimate for which linear counting is better, for each precision
+// from 4.
 var threshold = [...]float64{10, 20, 40, 80, 220, 400, 900, 1800, 3100, 6500, 11500, 20000, 50000, 120000, 350000}

@@ -12,16 +12,15 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// ErrNoField says that a schema has no field of a name or path.
+// ErrNoField means that a schema has no field with a name or path.
 var ErrNoField = errors.New("no field")
 
-// childLookupFrom is how many children a struct has at least to get a lookup.
+// childLookupFrom is the least number of children of a struct with a lookup.
 const childLookupFrom = 10
 
-// Build writes the schema message of fields. Ids are given in pre-order; the
-// lookups are those of docs/format.md §4.3. Fields that break a rule of the format
-// (names, number of children, depth, sizes) are an error. The same fields give
-// the same bytes.
+// Build writes the schema message of fields. Ids are numbered in pre-order; the lookups are
+// those of docs/format.md §4.3. Fields that break a rule of the format (names, number of
+// children, depth, sizes) are an error. The same fields give the same bytes.
 func Build(fields []Field) ([]byte, error) {
 	b := &builder{
 		fb: flatbuffers.NewBuilder(256 + 96*len(fields)), extended: map[string]flatbuffers.UOffsetT{},
@@ -75,7 +74,7 @@ func (b *builder) field(dt flatbuffers.UOffsetT, internal string) flatbuffers.UO
 	return b.fb.EndObject()
 }
 
-// node writes f with the given id, and what is below it; next is the id after them.
+// node writes f with the given id, and its descendants. next is the id after them.
 func (b *builder) node(f *Field, id, parent uint32, depth int) (dt flatbuffers.UOffsetT, next uint32, err error) {
 	if err := f.check(depth); err != nil {
 		return 0, 0, err
@@ -122,7 +121,7 @@ func (b *builder) node(f *Field, id, parent uint32, depth int) (dt flatbuffers.U
 	return b.fb.EndObject(), next, nil
 }
 
-// check verifies the rules that concern one node and its children's names.
+// check verifies the rules for one node and for the names of its children.
 func (f *Field) check(depth int) error {
 	least, most := f.Type.children()
 	switch {
@@ -148,7 +147,7 @@ func (f *Field) check(depth int) error {
 	return nil
 }
 
-// checkUnique verifies that siblings have names, each of them once.
+// checkUnique verifies that siblings have unique names.
 func checkUnique(parent string, fields []Field) error {
 	seen := make(map[string]bool, len(fields))
 	for i := range fields {

@@ -13,7 +13,7 @@ import (
 
 // A HashLookup finds a name among n siblings (docs/format.md §4.3):
 //
-//	buckets  B+1 numbers, B a power of two: where the entries of each bucket begin; the last is n
+//	buckets  B+1 numbers, B a power of two: the index of the first entry of each bucket; the last is n
 //	entries  n indices of siblings, grouped by bucket, ascending inside a bucket
 //
 // The bucket of a name is XXH3-64(name) mod B. For the names id, name, score,
@@ -43,8 +43,8 @@ func buildLookup(names []string) hashLookup {
 	return l
 }
 
-// find looks name up among n siblings. final is false if the lookup is broken;
-// otherwise its answer counts, also if it is "no".
+// find looks up a name among n siblings. final is false if the lookup is broken; otherwise the
+// answer is final, even without a match.
 func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (node Node, found, final bool) {
 	final = eachInBucket(t, name, n, at, func(c Node) bool {
 		node, found = c, true
@@ -53,8 +53,8 @@ func find(t flatread.Table, name string, n int, at func(int) (Node, error)) (nod
 	return node, found, final
 }
 
-// eachInBucket gives those among n siblings that are called name, as far as yield
-// wants them; ok is false if the lookup is broken.
+// eachInBucket yields the siblings with a name, until yield returns false. ok is false if the
+// lookup is broken.
 func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, error), yield func(Node) bool) (ok bool) {
 	buckets, entries := t.Vector(lookupBuckets, 4), t.Vector(lookupEntries, 4)
 	count := buckets.Len() - 1
@@ -82,7 +82,7 @@ func eachInBucket(t flatread.Table, name string, n int, at func(int) (Node, erro
 	return true
 }
 
-// scan looks name up without a lookup.
+// scan finds a name without a lookup.
 func scan(name string, n int, at func(int) (Node, error)) (node Node, found bool, err error) {
 	err = eachOf(name, n, at, func(c Node) bool {
 		node, found = c, true
@@ -105,7 +105,7 @@ func eachOf(name string, n int, at func(int) (Node, error), yield func(Node) boo
 	return nil
 }
 
-// Count is how many top-level fields have exactly this name.
+// Count is the number of top-level fields with exactly this name.
 func (s *Schema) Count(name string) (n int, err error) {
 	count := func(Node) bool {
 		n++
@@ -119,9 +119,8 @@ func (s *Schema) Count(name string) (n int, err error) {
 	return n, err
 }
 
-// Find is the top-level field with exactly this name; ok is false if there is
-// none. It uses the schema's lookup, and looks at all fields only if that is
-// missing or broken.
+// Find is the top-level field with exactly this name; ok is false if there is none. It uses the
+// lookup of the schema. If that is missing or broken, it searches all fields.
 func (s *Schema) Find(name string) (n Node, ok bool, err error) {
 	if s.hashed {
 		if n, ok, final := find(s.lookup, name, s.NumFields(), s.Field); final {
@@ -173,8 +172,8 @@ func (n Node) step(nodes []Node, name string) (out []Node, ok bool, err error) {
 	return append(nodes, c), ok, err
 }
 
-// hint names the field that was probably meant by the part of a path that leads nowhere
-// from a node, or from the top for nil.
+// hint suggests a field for an unknown part of a path below a node, or at the top level for
+// nil.
 func (s *Schema) hint(n *Node, name string) string {
 	count, at := s.NumFields(), s.Field
 	for n != nil && (n.basic == List || n.basic == FixedSizeList) {
@@ -200,9 +199,9 @@ func (s *Schema) hint(n *Node, name string) string {
 	return fmt.Sprintf(": is %s meant?", Escape(meant))
 }
 
-// Path is the node at a path (see [JoinPath]). A top-level field whose name is the
-// whole text, dots and all, is found too, if no path leads anywhere. The error
-// wraps [ErrNoField] if there is no such node.
+// Path is the node at a path (see [JoinPath]). If there is no such node, it is the top-level
+// field whose name is the whole text, dots included. The error wraps [ErrNoField] if there is
+// no such node.
 func (s *Schema) Path(path string) (Node, error) {
 	nodes, err := s.PathNodes(path)
 	if err != nil {
@@ -211,8 +210,7 @@ func (s *Schema) Path(path string) (Node, error) {
 	return nodes[len(nodes)-1], nil
 }
 
-// PathNodes is the nodes on the way to the one that [Schema.Path] gives, from
-// the top-level field to that node itself.
+// PathNodes are the nodes from the top-level field to the node of [Schema.Path], both included.
 func (s *Schema) PathNodes(path string) ([]Node, error) {
 	names := SplitPath(path)
 	n, ok, err := s.Find(names[0])

@@ -2,20 +2,19 @@ package schema
 
 import "strings"
 
-// A path names a node: the names of the nodes that lead to it, separated by
-// dots. A dot or backslash that belongs to a name has a backslash before it.
-// A path goes through a list to its items: a name behind a list is that of a
-// field of the items. The item itself is "item", or has its own name if it has
-// one. The key and value of a map are "key" and "value". A name that no node
-// has is an error.
+// A path names a node: the names of the nodes that lead to it, separated by dots. A dot or
+// backslash inside a name has a backslash before it. A path goes through a list to its items: a
+// name behind a list is that of a field of the items. The item itself is "item", or has its own
+// name if it has one. The key and value of a map are "key" and "value". An unknown name is an
+// error.
 //
 //	price             a top-level field
 //	orders.id         the field id of the structs in the list orders
 //	orders.item.id    the same
 //	v1\.2             a top-level field called "v1.2"
 //
-// Names of siblings are unique in a stored schema: a second field a is stored
-// as a#2, one without a name as #1 (arrowmap.UniqueNames).
+// Names of siblings are unique in a stored schema: a second field a is stored as a#2, and a
+// field without a name as #1 (arrowmap.UniqueNames).
 
 var escaper = strings.NewReplacer(`\`, `\\`, `.`, `\.`)
 

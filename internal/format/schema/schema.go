@@ -1,6 +1,5 @@
-// Package schema is the type tree of a shard: a FlatBuffers message that is
-// read in place, so that opening one field of 50,000 touches that field only,
-// and written by [Build].
+// Package schema has the type tree of a shard: a FlatBuffers message that [Build] writes, and
+// that is read in place, so that opening one of 50,000 fields reads only that field.
 //
 // The message (docs/format.md §4; every table has its slots in the order given):
 //
@@ -12,11 +11,11 @@
 //	ExtendedType  label string, properties [{name string, value {kind u8, data [u8]}}]
 //	HashLookup buckets [u32], entries [u32]
 //
-// Schema ids number the nodes in pre-order: every field, then its children. All
-// that belongs to a node elsewhere in the shard is found by its id.
+// Schema ids number the nodes in pre-order: every field, then its children. Other parts of the
+// shard refer to nodes by their ids.
 //
-// Nothing is trusted: [Parse] checks the root, and a [Node] is checked when it
-// is made. All types but [Budget] are safe for concurrent use.
+// The message is untrusted: [Parse] checks the root, and each [Node] is checked when it is
+// made. All types but [Budget] are safe for concurrent use.
 package schema
 
 import (
@@ -52,7 +51,7 @@ type Schema struct {
 	lookup flatread.Table
 	hashed bool // lookup is there
 
-	indexOnce sync.Once // of byID, which only schemas need whose ids are not in pre-order
+	indexOnce sync.Once // of byID, for schemas with ids that are not in pre-order
 	byID      map[uint32]Node
 	indexErr  error
 }
@@ -61,9 +60,9 @@ type Schema struct {
 // references to its name and children.
 const minNode = 16
 
-// Parse views a FlatBuffers schema message (without its frame). It keeps buf,
-// which must not change any more. It looks at the root only, whatever the
-// number of fields. Errors wrap [fault.ErrCorrupt].
+// Parse views a FlatBuffers schema message (without its frame). It keeps buf, which must not
+// change afterwards. It reads only the root, for any number of fields. Errors wrap
+// [fault.ErrCorrupt].
 func Parse(buf []byte) (*Schema, error) {
 	root, err := flatread.Root(buf)
 	if err != nil {
@@ -72,7 +71,7 @@ func Parse(buf []byte) (*Schema, error) {
 	s := &Schema{buf: buf, count: root.Uint32(schemaIDCount, 0)}
 	s.fields = root.Vector(schemaFields, 4)
 	if root.Err == nil {
-		// A broken lookup is as good as none.
+		// A broken lookup is ignored.
 		s.lookup, s.hashed = root.Table(schemaLookup)
 		root.Err = nil
 	}
@@ -95,7 +94,7 @@ func (s *Schema) Bytes() []byte { return s.buf }
 // NumFields is the number of top-level fields.
 func (s *Schema) NumFields() int { return s.fields.Len() }
 
-// IDCount is the first schema id that is not in use: all ids are below it.
+// IDCount is the number of schema ids: all ids are below it.
 func (s *Schema) IDCount() uint32 { return s.count }
 
 // Field is the i-th top-level field; 0 <= i < NumFields.
@@ -123,9 +122,8 @@ func (s *Schema) Field(i int) (Node, error) {
 	return n, err
 }
 
-// Strings and lists may be shared by many nodes, so what one of them may cost is
-// bounded: bytes of a name or label, or of all aliases or property names of a
-// node, and the number of those.
+// Many nodes may share a string or list, so that the cost of each is bounded: the bytes of a
+// name or label, and the bytes and number of all aliases or property names of a node.
 const (
 	maxName       = 64 << 10
 	maxProperties = 256
@@ -144,8 +142,7 @@ type Node struct {
 	basic    BasicType
 }
 
-// makeNode checks a DataType table; children, aliases and properties are
-// checked when they are asked for.
+// makeNode checks a DataType table; children, aliases and properties are checked on access.
 func makeNode(s *Schema, t flatread.Table, depth int) (Node, error) {
 	n := Node{
 		s: s, depth: uint8(depth),
@@ -195,8 +192,8 @@ func (n Node) Type() BasicType { return n.basic }
 // ID is the schema id.
 func (n Node) ID() uint32 { return n.id }
 
-// ParentID is the schema id of the parent as the node has it: [NoParent] for a
-// top-level node, though some writers leave 0 there.
+// ParentID is the stored schema id of the parent: [NoParent] for a top-level node, or 0 from
+// some writers.
 func (n Node) ParentID() uint32 { return n.table.Uint32(typeParent, 0) }
 
 // Name is the field name; "" for most children of lists and maps.
@@ -295,7 +292,7 @@ func (n Node) Extended() (*Extended, error) {
 	return out, nil
 }
 
-// property is the i-th of v; total is how long the names so far are.
+// property is the i-th property of v; total is the size of the names so far.
 func property(v flatread.Vector, i int, total *int) (Property, error) {
 	t, err := v.Table(i)
 	if err != nil {
@@ -327,7 +324,7 @@ func (n Node) Describe() (Field, error) {
 	return f, err
 }
 
-// describe is all that was checked when the node was made.
+// describe copies the fields that were checked when the node was made.
 func (n Node) describe() Field {
 	return Field{Name: n.Name(), Type: n.basic, Signed: n.Signed(), FixedSize: n.size, Internal: n.internal}
 }

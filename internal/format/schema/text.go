@@ -2,9 +2,8 @@ package schema
 
 import "fmt"
 
-// Text is the type of the node and all below it, on one line: lists, maps and
-// structs with their children, unsigned integers as UInt, and the label of an
-// extended type in brackets.
+// Text is the type of the node and its descendants, on one line: lists, maps and structs with
+// their children, unsigned integers as UInt, and the label of an extended type in brackets.
 //
 //	List<:Struct<id:Int64,price:FixedSizeBinary(16)[KustoDecimal]>>
 func (n Node) Text() (string, error) {

@@ -2,8 +2,7 @@ package schema
 
 import "fmt"
 
-// BasicType is how the values of a node are laid out. The numbers are those of
-// the format.
+// BasicType is the layout of the values of a node. The numbers are those of the format.
 type BasicType uint8
 
 // The basic types.
@@ -61,8 +60,8 @@ func (t BasicType) children() (least, most int) {
 	return 0, 0
 }
 
-// The labels of the extended types that the format defines. Any other label is
-// kept, and its node is treated as its basic type.
+// The labels of the extended types that the format defines. A node with another label is
+// treated as its basic type.
 const (
 	LabelDecimal  = "KustoDecimal"  // FixedSizeBinary 16: IEEE 754 decimal128
 	LabelTimeSpan = "KustoTimeSpan" // Int64 signed: 100 ns ticks
@@ -72,27 +71,26 @@ const (
 const (
 	// NoParent is the parent id of a top-level node.
 	NoParent = 0xFFFFFFFF
-	// MaxDepth is how deep nodes may be nested; a top-level node has depth 1.
+	// MaxDepth is the maximum depth of a node; a top-level node has depth 1.
 	MaxDepth = 64
-	// MaxChildren is how many children a struct may have.
+	// MaxChildren is the maximum number of children of a struct.
 	MaxChildren = 1_000_000
 )
 
 // Field is a node of a schema to be built, or the copy of a node.
 type Field struct {
 	Name      string    // non-empty and unique at the top level and inside a struct; "" for items of lists and maps
-	Type      BasicType // how values are laid out, docs/format.md §4.2
+	Type      BasicType // layout of values, docs/format.md §4.2
 	Signed    bool      // integers only
 	FixedSize uint32    // bytes of a FixedSizeBinary or Guid, items of a FixedSizeList, else 0
 	Children  []Field   // item; key and value; fields of a struct
 	Extended  *Extended // nil for a plain node
-	Aliases   []string  // other names of a struct's child; nothing looks them up
+	Aliases   []string  // other names of a struct's child; lookups do not use them
 	Internal  string    // kind of an internal top-level field, "" for an ordinary one
 }
 
-// Extended says what the values of a node mean beyond their basic type.
-// Fields that are built with the same pointer, or with equal contents, share
-// one copy in the schema's bytes.
+// Extended is the meaning of the values of a node beyond their basic type. Fields with equal
+// annotations share one copy in the message.
 type Extended struct {
 	Label      string     // one of the labels above, or any other
 	Properties []Property // in order; names may repeat, the first counts
@@ -101,12 +99,11 @@ type Extended struct {
 // Property is a named parameter of an extended type.
 type Property struct {
 	Name string       // case matters
-	Kind PropertyKind // how to read Data
+	Kind PropertyKind // type of Data
 	Data []byte       // UTF-8, or an encoded AnyValue
 }
 
-// PropertyKind says how to read the data of a [Property]. Kinds that are not
-// known are kept.
+// PropertyKind is the type of the data of a [Property]. Unknown kinds are preserved.
 type PropertyKind uint8
 
 // The kinds of properties.

@@ -7,22 +7,22 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Budget bounds the work of walking a schema. References in the message only
-// lead forward, but many may lead to the same table: a short message can
-// describe a tree of 2^64 nodes, or a long text that is everywhere. No tree that
-// a writer made exceeds the budget. It is for one goroutine.
+// Budget bounds the work of walking a schema. References in the message only point forward, but
+// many may point to the same table: a short message can describe a tree of 2^64 nodes, or
+// repeat a long text in every node. No tree of a writer exceeds the budget. A Budget belongs to
+// one goroutine.
 type Budget struct {
-	nodes    int64 // how many more nodes
-	work     int64 // how many more units of 16 bytes
+	nodes    int64 // nodes left
+	work     int64 // units of 16 bytes left
 	extended map[int]*Extended
 }
 
-// Budget is enough to look at every node of s once.
+// Budget suffices to visit every node of s once.
 func (s *Schema) Budget() *Budget {
 	return &Budget{nodes: int64(s.count), work: int64(len(s.buf) / 4), extended: map[int]*Extended{}}
 }
 
-// Spend accounts for one look at n; the error wraps [fault.ErrCorrupt].
+// Spend accounts for one visit of n. The error wraps [fault.ErrCorrupt].
 func (b *Budget) Spend(n Node) error {
 	b.nodes--
 	return b.spend(1 + len(n.name)/16)
@@ -36,8 +36,8 @@ func (b *Budget) spend(work int) error {
 	return nil
 }
 
-// Describe is [Node.Describe] within the budget. Nodes that share an annotation
-// in the message get the same *Extended, which must not be changed.
+// Describe is [Node.Describe] within the budget. Nodes that share an annotation in the message
+// get the same *Extended, which must not be modified.
 func (b *Budget) Describe(n Node) (Field, error) {
 	f := n.describe()
 	if err := b.Spend(n); err != nil {
@@ -65,7 +65,7 @@ func (b *Budget) Describe(n Node) (Field, error) {
 	return f, b.spend(f.Extended.size() / 16)
 }
 
-// size is about what it takes to look at e.
+// size is the approximate work to read e.
 func (e *Extended) size() int {
 	n := len(e.Label)
 	for _, p := range e.Properties {
@@ -81,8 +81,8 @@ func textLen(texts []string) (n int) {
 	return n
 }
 
-// Walk calls f for every node in pre-order, with the path that leads to it. It
-// stops at the first error, also one of f.
+// Walk calls f for every node in pre-order, with the path that leads to it. It stops at the
+// first error, including errors of f.
 func (s *Schema) Walk(f func(path string, n Node) error) error {
 	w := walker{budget: s.Budget(), f: f}
 	for i := range s.NumFields() {
@@ -121,7 +121,7 @@ func (w *walker) walk(path string, n Node) error {
 	return nil
 }
 
-// pathName is what paths call child i.
+// pathName is the name of child i in paths.
 func (n Node) pathName(i int, child Node) string {
 	switch {
 	case len(child.name) > 0:
@@ -134,9 +134,8 @@ func (n Node) pathName(i int, child Node) string {
 	return fmt.Sprint(i)
 }
 
-// Check walks the whole schema and verifies what single nodes cannot show: ids
-// that are used once, parents, and names that are set and unique where they
-// must be. Reading does not need it.
+// Check walks the whole schema and verifies the rules that concern several nodes: unique ids,
+// parents, and unique names. Readers do not need it.
 func (s *Schema) Check() error {
 	c := checker{budget: s.Budget(), ids: map[uint32]bool{}}
 	return c.siblings("", NoParent, true, s.NumFields(), s.Field)
@@ -178,9 +177,9 @@ func (c *checker) siblings(path string, parent uint32, named bool, n int, at fun
 	return nil
 }
 
-// ByID is the node with a schema id; ok is false if there is none. With ids in
-// pre-order, as all known writers give them, it costs a binary search per level;
-// otherwise an index of all nodes is made once.
+// ByID is the node with a schema id; ok is false if there is none. With ids in pre-order, as
+// all known writers number them, it takes a binary search per level. Otherwise an index of all
+// nodes is built once.
 func (s *Schema) ByID(id uint32) (n Node, ok bool, err error) {
 	if id >= s.count {
 		return Node{}, false, nil
@@ -205,8 +204,8 @@ func (s *Schema) ByID(id uint32) (n Node, ok bool, err error) {
 	return n, ok, nil
 }
 
-// preOrder looks for id among n siblings whose ids ascend, and below them. It
-// fails if they do not, or if a node on the way is broken.
+// preOrder looks for id among n siblings whose ids ascend, and below them. It fails if the ids
+// do not ascend, or if a node on the way is broken.
 func preOrder(id uint32, n int, at func(int) (Node, error)) (Node, bool) {
 	for n > 0 {
 		broken := false

@@ -16,18 +16,17 @@ import (
 // maxConstant is the longest value that is written as a constant.
 const maxConstant = 128
 
-// BytesOptions say what [Bytes] collects.
+// BytesOptions are the options of [Bytes].
 type BytesOptions struct {
 	// String makes it a String column: ASCII values are counted, and a
 	// constant is a string.
 	String bool
 	// NoFilter leaves out the Bloom filter.
 	NoFilter bool
-	// Filter are the options of the Bloom filter.
+	// Filter has the options of the Bloom filter.
 	Filter sbbf.Options
-	// Range collects the least and the greatest value too, in byte order. The
-	// reference leaves that out; its reader passes over it. Bounds are at most
-	// 64 bytes long.
+	// Range also collects the least and the greatest value, in byte order. The writer of the
+	// reference does not, and its reader ignores them. Bounds are at most 64 bytes long.
 	Range bool
 }
 
@@ -58,7 +57,7 @@ func NewBytes(o BytesOptions) *Bytes {
 // DropFilter leaves out the Bloom filter from now on.
 func (c *Bytes) DropFilter() { c.filter = nil }
 
-// asciiChunk is how many values are tested for ASCII at once.
+// asciiChunk is the number of values that are tested for ASCII at once.
 const asciiChunk = 512
 
 // Add adds values. valid marks the values that are not null; it has the same length.
@@ -93,8 +92,8 @@ func (c *Bytes) addChunk(v bytestring.Values, valid bitmap.Bits) {
 	}
 }
 
-// AddRepeated adds count times the same value, as a value dictionary knows it.
-// The result is the same as that of Add.
+// AddRepeated adds a value count times, for a value dictionary. The result is the same as that
+// of Add.
 func (c *Bytes) AddRepeated(value []byte, count int64) {
 	if count <= 0 {
 		return
@@ -108,7 +107,7 @@ func (c *Bytes) AddRepeated(value []byte, count int64) {
 	c.distinct(value)
 }
 
-// distinct adds a value to what does not depend on how often it occurs.
+// distinct adds a value to the statistics that do not depend on its frequency.
 func (c *Bytes) distinct(value []byte) {
 	if !c.differ {
 		c.compareFirst(value)
@@ -184,7 +183,7 @@ func cardinality(s *hll.Sketch) *shardpb.CardinalityInfo {
 	}}
 }
 
-// countASCII is how many values that are not null are ASCII.
+// countASCII is the number of non-null values that are ASCII.
 func countASCII(v bytestring.Values, valid bitmap.Bits) int64 {
 	if isASCII(v.Bytes()) {
 		return int64(valid.Count())

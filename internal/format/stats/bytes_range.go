@@ -40,8 +40,8 @@ func (r *bytesRange) add(v []byte) {
 	r.started = true
 }
 
-// first8 is in the order of byte strings, but for those that differ behind it
-// or by zeros at the end.
+// first8 has the order of byte strings, except for those that differ after 8 bytes or only by
+// trailing zeros.
 func first8(v []byte) uint64 {
 	if len(v) >= 8 {
 		return binary.BigEndian.Uint64(v)

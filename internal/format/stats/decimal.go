@@ -19,8 +19,8 @@ type Decimal struct {
 	first                         decimal.Decimal
 	differ                        bool // not all bits alike
 
-	// near are bounds that were met with one exponent, so that most parts of a
-	// column need not look at lo and hi.
+	// near are bounds at one exponent, so that most chunks of a column need no comparison with lo
+	// and hi.
 	near struct {
 		known    bool
 		exponent int
@@ -50,8 +50,8 @@ func (c *Decimal) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	}
 }
 
-// dense adds values none of which is null: as integers with the exponent of the
-// first where that is possible, which it mostly is for all of a column.
+// dense adds non-null values: if possible as integers with the exponent of the first value,
+// which usually suits a whole column.
 func (c *Decimal) dense(values []decimal.Decimal) {
 	var ints [bounds.GatherLen]int64
 	for len(values) > 0 {

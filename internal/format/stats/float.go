@@ -18,8 +18,8 @@ type Float[F float32 | float64] struct {
 	lo, hi                                        int64 // keys, if there is a value that is no NaN
 }
 
-// floatKey orders floats that are no NaN like integers, -0 before 0. Each has a
-// key of its own; the function is its own inverse.
+// floatKey orders floats other than NaN like integers, with -0 before 0. Keys are distinct, and
+// the function is its own inverse.
 func floatKey(bits uint64) int64 { return int64(bits ^ uint64(int64(bits)>>63)>>1) }
 
 func keyFloat(key int64) float64 { return math.Float64frombits(uint64(floatKey(uint64(key)))) }
@@ -46,7 +46,7 @@ func (c *Float[F]) Add(values []F, valid bitmap.Bits) {
 	}
 }
 
-// dense adds values none of which is null.
+// dense adds non-null values.
 func (c *Float[F]) dense(values []F) {
 	lo, hi := keyBounds(values)
 	n := int64(len(values))

@@ -13,15 +13,14 @@ import (
 	"github.com/amudai/amudai-go/internal/format/hll"
 )
 
-// Merge gives the descriptor of a field over several stripes: acc is that of
-// the stripes so far, nil before the first, next that of one more, in order.
-// acc may be changed and must not be used any more; next stays as it is. Stripes
-// without positions change nothing; if all are so the result is nil, and the
-// shard has an empty descriptor.
+// Merge adds the descriptor of a field in a stripe, next, to the merged descriptor of all
+// earlier stripes, acc, which is nil at first. It may change acc, which must not be used
+// afterwards, but not next. Stripes without positions change nothing. If all stripes are
+// without positions, the result is nil, and the shard has an empty descriptor.
 //
-// Counts are summed, ranges widened, sketches joined; what the stripes do not
-// all have, or not alike, is dropped. Filters and dictionary sizes are per
-// stripe only. Properties and indexes are those of the first stripe.
+// Counts are added, ranges widened and sketches merged. Facts that are missing or different in
+// a stripe are dropped. Filters and dictionary sizes are per stripe only. Properties and
+// indexes are those of the first stripe.
 func Merge(acc, next *shardpb.FieldDescriptor) *shardpb.FieldDescriptor {
 	if next.GetPositionCount() == 0 {
 		return acc
@@ -64,9 +63,9 @@ func mergeRange(a, b *shardpb.RangeStats) *shardpb.RangeStats {
 	return &shardpb.RangeStats{MinValue: lo, MinInclusive: loInc, MaxValue: hi, MaxInclusive: hiInc}
 }
 
-// bound is the outer one of two bounds; which is -1 for the lower, 1 for the
-// upper. A missing bound is that of a stripe without values. It is false if
-// the two cannot be compared.
+// bound is the outer one of two bounds; the parameter which is -1 for lower bounds and 1 for
+// upper ones. A missing bound is that of a stripe without values. It is false if the two cannot
+// be compared.
 func bound(a, b *commonpb.AnyValue, aInc, bInc bool, which int) (v *commonpb.AnyValue, inclusive, ok bool) {
 	switch {
 	case a == nil:
@@ -146,7 +145,7 @@ func compareDecimals(a, b []byte) (int, bool) {
 	return x.Compare(y), !x.IsNaN() && !y.IsNaN()
 }
 
-// sameValue reports whether two values are alike to the bit: 0 and -0 are not.
+// sameValue reports whether two values have the same bits; 0 and -0 do not.
 func sameValue(a, b *commonpb.AnyValue) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -159,7 +158,8 @@ func sameValue(a, b *commonpb.AnyValue) bool {
 	return proto.Equal(a, b)
 }
 
-// mergeCardinality joins the sketches. If that cannot be, the number is unknown.
+// mergeCardinality joins the sketches. If that is impossible, the number of distinct values is
+// unknown.
 func mergeCardinality(a, b *shardpb.CardinalityInfo) *shardpb.CardinalityInfo {
 	if a == nil || b == nil {
 		return nil
@@ -180,13 +180,13 @@ func sketchOf(m *shardpb.HllSketchV1) *hll.Sketch {
 	}
 	s, err := hll.Parse(m.BitsPerIndex, m.Counters)
 	if err != nil {
-		return nil // a sketch that cannot be used counts as none
+		return nil // an unusable sketch counts as none
 	}
 	return s
 }
 
-// mergeTypeSpecific merges statistics of the same kind into those of acc.
-// Without such in next acc keeps its own.
+// mergeTypeSpecific merges statistics of the same kind into those of acc. If next has none, acc
+// keeps its own.
 func mergeTypeSpecific(acc, next *shardpb.FieldDescriptor) {
 	switch a := acc.TypeSpecific.(type) {
 	case *shardpb.FieldDescriptor_StringStats:
@@ -229,7 +229,7 @@ func mergeTypeSpecific(acc, next *shardpb.FieldDescriptor) {
 	}
 }
 
-// minOf is the lesser of those that are known.
+// minOf is the lesser of the known values.
 func minOf(a, b *uint64) *uint64 {
 	if a == nil || b != nil && *b < *a {
 		a = b

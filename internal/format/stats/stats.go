@@ -14,16 +14,16 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Collector is what all collectors have in common.
+// Collector is the common interface of all collectors.
 type Collector interface {
 	// AddNulls adds n nulls.
 	AddNulls(n int)
-	// Fill sets the counts, statistics, constant and raw size of what was
-	// added. Everything else of the descriptor stays as it is.
+	// Fill sets the counts, statistics, constant and raw size of the values that were added. It
+	// does not change other fields of the descriptor.
 	Fill(f *shardpb.FieldDescriptor)
 }
 
-// counts is what every collector counts.
+// counts are the common counts of all collectors.
 type counts struct {
 	rows  int64 // nulls included
 	nulls int64
@@ -35,7 +35,7 @@ func (c *counts) AddNulls(n int) {
 	c.nulls += int64(n)
 }
 
-// add counts the positions of valid, and gives how many hold a value.
+// add counts the positions of valid, and returns the number of values.
 func (c *counts) add(valid bitmap.Bits) int {
 	n := valid.Count()
 	c.rows += int64(valid.Len)
@@ -46,8 +46,8 @@ func (c *counts) add(valid bitmap.Bits) int {
 // values is the number of positions that are not null.
 func (c *counts) values() int64 { return c.rows - c.nulls }
 
-// bitmapBytes is what the nulls add to the raw size: one bit for each position
-// if some are null and some are not.
+// bitmapBytes is the raw size of nulls: one bit for each position if some are null and some are
+// not.
 func (c *counts) bitmapBytes() int64 {
 	if c.nulls == 0 || c.nulls == c.rows {
 		return 0
@@ -55,7 +55,7 @@ func (c *counts) bitmapBytes() int64 {
 	return (c.rows + 7) / 8
 }
 
-// fill sets what all types have. raw is the size of the values alone.
+// fill sets the statistics of all types. raw is the size of the values alone.
 func (c *counts) fill(f *shardpb.FieldDescriptor, raw int64) {
 	f.PositionCount = uint64(c.rows)
 	f.NullCount = u64(c.nulls)
@@ -63,8 +63,8 @@ func (c *counts) fill(f *shardpb.FieldDescriptor, raw int64) {
 	f.ConstantValue = nil
 }
 
-// constant is the value at all positions: null if all are, value if none is and
-// same says that all are alike, bit for bit.
+// constant is the value at all positions: null if all are null, or value if none is null and
+// same is true.
 func (c *counts) constant(same bool, value func() *commonpb.AnyValue) *commonpb.AnyValue {
 	switch {
 	case c.rows == 0:
