@@ -117,7 +117,7 @@ func TestVerifyFindsLies(t *testing.T) {
 		"constant value, ": func(f *stripe.Finished) { find(f, schemaString).ConstantValue = textValue("x") },
 		"sketch":           func(f *stripe.Finished) { find(f, schemaString).Cardinality.HllSketch.Counters[3] ^= 1 },
 		"ascii_count":      func(f *stripe.Finished) { find(f, schemaString).GetStringStats().AsciiCount = proto.Uint64(0) },
-		"block map has":    func(f *stripe.Finished) { f.Nodes[0].Buffers[0].Desc.BlockCount = proto.Uint64(99) },
+		"the block map 1":  func(f *stripe.Finished) { f.Nodes[0].Buffers[0].Desc.BlockCount = proto.Uint64(99) },
 		"floating_stats":   func(f *stripe.Finished) { find(f, schemaFloat).GetFloatingStats().ZeroCount += 1 },
 		"max_length":       func(f *stripe.Finished) { find(f, schemaList).GetListStats().MaxLength += 1 },
 		"positions, expec": func(f *stripe.Finished) {

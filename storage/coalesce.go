@@ -207,28 +207,37 @@ func (p Prefetched) Read(ctx context.Context, r Reader, offset, n int64) ([]byte
 	return ReadRange(ctx, r, offset, n)
 }
 
-// trustedBytes is how much memory ReadRange takes before the first byte has arrived.
+// trustedBytes is how much memory [ReadRange] takes before the first byte has arrived.
 const trustedBytes = 16 << 20
 
 // ReadRange reads n bytes of r from offset on into memory of its own. The size of an
 // artifact may be a claim of its server, and a reference in it a lie, so memory grows
 // with the bytes that arrive: 16 MiB, then as much again as there is already.
 func ReadRange(ctx context.Context, r Reader, offset, n int64) ([]byte, error) {
+	return ReadInto(ctx, r, nil, offset, n)
+}
+
+// ReadInto is [ReadRange] into the memory of buf, if that is large enough: buffers can be
+// used again and again. What buf held is lost.
+func ReadInto(ctx context.Context, r Reader, buf []byte, offset, n int64) ([]byte, error) {
 	if size, err := r.Size(ctx); err != nil {
 		return nil, err
 	} else if err := CheckRange(offset, n, size); err != nil {
 		return nil, err
 	}
-	var b []byte
+	b := slices.Grow(buf[:0], int(min(max(n, 1), trustedBytes))) // not nil, for no bytes either
 	for done := int64(0); ; {
-		step := min(n-done, max(done, trustedBytes))
-		grown := make([]byte, done+step)
-		copy(grown, b)
-		b = grown
+		end := min(n, max(2*done, trustedBytes, int64(cap(b))))
+		if int64(cap(b)) < end {
+			grown := make([]byte, end)
+			copy(grown, b[:done])
+			b = grown
+		}
+		b = b[:end]
 		if err := r.ReadAt(ctx, b[done:], offset+done); err != nil {
 			return nil, err
 		}
-		if done += step; done == n {
+		if done = end; done == n {
 			return b, nil
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
@@ -150,10 +149,10 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 		first := parts[0].Offset
 		raw := s.Prefetched.Bytes(r.artifact, r.start+first, int64(size))
 		if raw == nil {
-			raw = scratch.Slice(&s.raw, size)
-			if err := r.artifact.ReadAt(ctx, raw, r.start+first); err != nil {
+			if raw, err = storage.ReadInto(ctx, r.artifact, s.raw, r.start+first, int64(size)); err != nil {
 				return r.Wrap(err)
 			}
+			s.raw = raw
 		}
 		s.Counters.add(r, parts[:n])
 		for i := range parts[:n] {
@@ -171,6 +170,19 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 		}
 	}
 	return nil
+}
+
+// ReadBlock reads block i of the map into the memory of buf, as [storage.ReadInto] does. It
+// checks how large the block says that it is, and nothing of its bytes, which begin at
+// offset at of the artifact.
+func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, at int64, err error) {
+	var e blockmap.Entry
+	e.First, e.N, e.Offset, e.Size = r.Map.Block(i)
+	at = r.start + e.Offset
+	if err = r.check(e); err == nil {
+		raw, err = storage.ReadInto(ctx, r.artifact, buf, at, int64(e.Size))
+	}
+	return raw, at, r.Wrap(fault.InBlock(err, i, at))
 }
 
 // Need calls add with the byte ranges of the blocks that hold rows. Rows and blocks

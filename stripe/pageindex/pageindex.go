@@ -44,7 +44,11 @@ func Open(ctx context.Context, src stripe.Source, col arrowmap.Column, have stor
 	if err != nil || rows != uint64(src.Rows()) || rows == 0 {
 		return nil, err
 	}
-	raw, err := read(ctx, src, d, col.ID, have)
+	b := find(d)
+	if b == nil {
+		return nil, nil
+	}
+	raw, err := Read(ctx, src, col.ID, b, rows, have)
 	if raw == nil || err != nil {
 		return nil, err
 	}
@@ -59,31 +63,35 @@ func Open(ctx context.Context, src stripe.Source, col arrowmap.Column, have stor
 
 var scratch = sync.Pool{New: func() any { return new(numeric.Scratch) }}
 
-// read reads all bytes of a range index, nil if there is none, or more bytes than its
-// positions can need.
-func read(ctx context.Context, src stripe.Source, d *shardpb.StripeFieldDescriptor, id uint32, have storage.Prefetched) ([]byte, error) {
+// find gives the RANGE_INDEX buffer, nil if there is none.
+func find(d *shardpb.StripeFieldDescriptor) *shardpb.EncodedBuffer {
 	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
-		if b.GetKind() != shardpb.BufferKind_RANGE_INDEX {
-			continue
+		if b.GetKind() == shardpb.BufferKind_RANGE_INDEX {
+			return b
 		}
-		r, err := src.Artifact(ctx, id, b.GetBuffer())
-		if err != nil {
-			return nil, err
-		}
-		size, err := r.Size(ctx)
-		if err != nil {
-			return nil, err
-		}
-		start, end, err := blocks.RangeOf(b.GetBuffer(), size)
-		if err != nil {
-			return nil, err
-		}
-		if most, ok := numrange.MaxSize(d.GetField().GetPositionCount(), decimal.Width); !ok || end-start > most {
-			return nil, nil
-		}
-		return have.Read(ctx, r, start, end-start)
 	}
-	return nil, nil
+	return nil
+}
+
+// Read reads all bytes of the RANGE_INDEX buffer b of the node id, nil if there are more
+// than its positions can need.
+func Read(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, positions uint64, have storage.Prefetched) ([]byte, error) {
+	r, err := src.Artifact(ctx, id, b.GetBuffer())
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
+	if err != nil {
+		return nil, err
+	}
+	if most, ok := numrange.MaxSize(positions, decimal.Width); !ok || end-start > most {
+		return nil, nil
+	}
+	return have.Read(ctx, r, start, end-start)
 }
 
 func parse(col *arrowmap.Column, raw []byte, rows uint64, s *numeric.Scratch) (*Pages, error) {

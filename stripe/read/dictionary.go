@@ -17,45 +17,88 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // StoredDictionary is a VALUE_DICTIONARY buffer that is not read yet.
 type StoredDictionary struct {
-	Reader      storage.Reader
-	Start, Size int64  // in bytes
-	ValueType   byte   // basic type of the schema
-	Fixed       uint32 // size of the values, 0 if it varies
-	Positions   uint64 // of the node: there are no more entries, but for one of null
+	reader      storage.Reader
+	start, size int64 // in bytes
+	node        Node
+	positions   uint64 // of the node: there are no more entries, but for one of null
+}
+
+// OpenDictionary finds a VALUE_DICTIONARY buffer of a node of so many positions; it reads
+// nothing of it. One of more than Options.MaxDictionaryBytes is an error.
+func OpenDictionary(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedBuffer, positions uint64, o Options) (*StoredDictionary, error) {
+	o.setDefaults()
+	r, err := src.Artifact(ctx, node.ID, b.GetBuffer())
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &StoredDictionary{reader: r, node: node, positions: positions}
+	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	if s.start, s.size = start, end-start; s.size > o.MaxDictionaryBytes {
+		return nil, s.wrap(fault.Limitf("value dictionary of %d bytes", s.size))
+	}
+	return s, nil
+}
+
+// wrap adds the buffer and its artifact to an error.
+func (s *StoredDictionary) wrap(err error) error {
+	return fault.Of(fault.InBuffer(err, shardpb.BufferKind_VALUE_DICTIONARY.String(), s.start), s.reader.Name())
 }
 
 // Read reads and checks the dictionary. Its start is looked at before the rest is read, and
 // memory grows with the bytes that arrive. raw are the bytes that were read, also with an
 // error of what they are.
 func (s *StoredDictionary) Read(ctx context.Context) (raw []byte, d *dictionary.Dictionary, err error) {
-	raw, err = storage.ReadRange(ctx, s.Reader, s.Start, min(s.Size, dictionary.StartLen))
+	raw, err = storage.ReadRange(ctx, s.reader, s.start, min(s.size, dictionary.StartLen))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, s.wrap(err)
 	}
-	start, err := dictionary.ParseStart(raw, s.Size, s.ValueType, s.Fixed)
-	if err == nil && uint64(start.Entries) > s.Positions+1 {
-		err = fault.Corruptf("value dictionary of %d entries for %d positions", start.Entries, s.Positions)
-	}
+	needed, err := s.checkStart(raw)
 	if err != nil {
-		return raw, nil, err
+		return raw, nil, s.wrap(err)
 	}
-	if raw, err = storage.ReadRange(ctx, s.Reader, s.Start, start.Size); err != nil {
-		return nil, nil, err
+	if raw, err = storage.ReadRange(ctx, s.reader, s.start, needed); err != nil {
+		return nil, nil, s.wrap(err)
 	}
-	d, err = dictionary.Parse(raw, s.ValueType, s.Fixed)
-	return raw, d, err
+	d, err = dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize)
+	return raw, d, s.wrap(err)
+}
+
+// parse is Read of bytes that were read before, all of the buffer.
+func (s *StoredDictionary) parse(raw []byte) (*dictionary.Dictionary, error) {
+	if _, err := s.checkStart(raw[:min(len(raw), dictionary.StartLen)]); err != nil {
+		return nil, s.wrap(err)
+	}
+	d, err := dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize)
+	return d, s.wrap(err)
+}
+
+// checkStart checks the first bytes, and says how many the dictionary needs.
+func (s *StoredDictionary) checkStart(b []byte) (size int64, err error) {
+	start, err := dictionary.ParseStart(b, s.size, byte(s.node.Type), s.node.FixedSize)
+	if err == nil && uint64(start.Entries) > s.positions+1 {
+		err = fault.Corruptf("value dictionary of %d entries for %d positions", start.Entries, s.positions)
+	}
+	return start.Size, err
 }
 
 // valueDictionary is the value dictionary of a node, read when it is first
 // needed. It is safe for concurrent use.
 type valueDictionary struct {
-	at StoredDictionary
+	at *StoredDictionary
 
 	mu    sync.Mutex
 	raw   []byte // its bytes until it is parsed, nil if they have to be read
@@ -69,28 +112,13 @@ func (n *openNode) dictionary(ctx context.Context) (*valueDictionary, error) {
 	if b == nil {
 		return nil, fault.Corruptf("a dictionary size, but no value dictionary")
 	}
-	r, err := n.src.Artifact(ctx, n.col.ID, b.GetBuffer())
+	node := Node{n.col.ID, n.col.Stored.Type, n.col.Stored.FixedSize}
+	at, err := OpenDictionary(ctx, n.src, node, b, n.field.GetPositionCount(), n.options)
 	if err != nil {
 		return nil, err
 	}
-	size, err := r.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	start, end, err := blocks.RangeOf(b.GetBuffer(), size)
-	if err != nil {
-		return nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", -1), r.Name())
-	}
-	if end-start > n.options.MaxDictionaryBytes {
-		return nil, fault.Limitf("value dictionary of %d bytes", end-start)
-	}
-	d := &valueDictionary{at: StoredDictionary{
-		Reader: r, Start: start, Size: end - start, ValueType: byte(n.col.Stored.Type), Fixed: n.col.Stored.FixedSize,
-		Positions: n.field.GetPositionCount(),
-	}}
-	d.raw = slices.Clone(n.options.Prefetched.Bytes(r, start, end-start))
-	n.size += 4 * (end - start) // its values, and a table of them
-	return d, nil
+	n.size += 4 * at.size // its values, and a table of them
+	return &valueDictionary{at: at, raw: slices.Clone(n.options.Prefetched.Bytes(at.reader, at.start, at.size))}, nil
 }
 
 // load reads and checks the dictionary once; a failure is tried again next time.
@@ -103,12 +131,12 @@ func (d *valueDictionary) load(ctx context.Context) (*dictionary.Dictionary, *ve
 	var dict *dictionary.Dictionary
 	var err error
 	if d.raw != nil {
-		dict, err = dictionary.Parse(d.raw, d.at.ValueType, d.at.Fixed)
+		dict, err = d.at.parse(d.raw)
 	} else {
 		_, dict, err = d.at.Read(ctx)
 	}
 	if err != nil {
-		return nil, nil, fault.Of(fault.InBuffer(err, "VALUE_DICTIONARY", d.at.Start), d.at.Reader.Name())
+		return nil, nil, err
 	}
 	v := vector.Values{Data: dict.Data(), Fixed: dict.Fixed(), N: dict.Len()}
 	if dict.Fixed() == 0 {

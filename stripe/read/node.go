@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/encoding/blockmap"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -148,7 +147,7 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 	if err != nil {
 		return nil, err
 	}
-	br.MaxBytes = n.maxBlock(kind)
+	br.MaxBytes = maxBlock(n.col.Stored.Type, n.col.Stored.FixedSize, n.field, kind, n.options.MaxBlockBytes)
 	n.size += br.MapSize()
 	n.opener.blocks += int64(br.Map.Len())
 	if br.Map.Values() != want {
@@ -158,16 +157,16 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 }
 
 // maxBlock gives the most bytes of the blocks of a buffer. Byte strings of any length
-// may need as much memory as the options allow to decoded blocks.
-func (n *openNode) maxBlock(kind shardpb.BufferKind) func(values int) int64 {
+// may need as much memory as maxBlockBytes allow to decoded blocks.
+func maxBlock(t schema.BasicType, fixed uint32, field *shardpb.FieldDescriptor, kind shardpb.BufferKind, maxBlockBytes int64) func(values int) int64 {
 	const frame, perValue = 4 << 10, 16 // twice the widest number
-	size, codes := int64(n.col.Stored.FixedSize), n.field.DictionarySize != nil
-	switch n.col.Stored.Type {
+	size, codes := int64(fixed), field.DictionarySize != nil
+	switch t {
 	case schema.String, schema.Binary, schema.Guid, schema.FixedSizeBinary:
 		if kind == shardpb.BufferKind_DATA && !codes && size == 0 {
 			most := int64(largeBlock)
-			if n.options.MaxBlockBytes > 0 {
-				most = 2*min(n.options.MaxBlockBytes, largeBlock) + frame
+			if maxBlockBytes > 0 {
+				most = 2*min(maxBlockBytes, largeBlock) + frame
 			}
 			return func(values int) int64 { return most + perValue*int64(values) }
 		}
@@ -232,17 +231,30 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 	return out, nil
 }
 
-// OpenBlocks gives the artifact that a buffer of a node lies in, and its block map.
-func OpenBlocks(ctx context.Context, src stripe.Source, node schema.Node, b *shardpb.EncodedBuffer) (storage.Reader, *blockmap.Map, error) {
-	d, err := src.Descriptor(ctx, node.ID())
+// OpenBlocks opens a buffer of blocks of a node, for those who look at its bytes. Blocks
+// that claim to be larger than [OpenColumn] allows them to be are not read.
+func OpenBlocks(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
+	d, err := src.Descriptor(ctx, node.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	br, err := blocks.Open(ctx, src, node.ID(), b, stripe.BufferValues(node.Type(), b.GetKind(), d.GetField()), nil)
+	field := d.GetField()
+	if field == nil {
+		field = &shardpb.FieldDescriptor{}
+	}
+	br, err := blocks.Open(ctx, src, node.ID, b, stripe.BufferValues(node.Type, b.GetKind(), field), o.Prefetched)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return br.Artifact(), br.Map, nil
+	br.MaxBytes = maxBlock(node.Type, node.FixedSize, field, b.GetKind(), o.MaxBlockBytes)
+	return br, nil
+}
+
+// Node is a node of the schema whose buffers are read as bytes.
+type Node struct {
+	ID        uint32
+	Type      schema.BasicType
+	FixedSize uint32
 }
 
 // checkNulls refuses nulls in a column that has none.

@@ -147,6 +147,10 @@ func (k blockKind) describe(tree []byte, n int) describe.Node {
 	return bytestring.Describe(tree, n, k.fixed)
 }
 
+func nodeOf(n schema.Node) read.Node {
+	return read.Node{ID: n.ID(), Type: n.Type(), FixedSize: n.FixedSize()}
+}
+
 // blockVisitor reads the blocks of a buffer one after the other.
 type blockVisitor struct {
 	checksums bool
@@ -158,21 +162,18 @@ type blockVisitor struct {
 // description is nil if the block is damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
-	r, m, err := read.OpenBlocks(ctx, st, n, b)
+	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
 	if err != nil {
 		return err
 	}
-	start := int64(b.GetBuffer().GetRange().GetStart())
-	for i := range m.Len() {
-		first, count, offset, size := m.Block(i)
-		bi := blockInfo{Index: i, First: first, Values: count, Offset: start + offset, Bytes: size}
-		if cap(v.buf) < size {
-			v.buf = make([]byte, size)
-		}
-		raw := v.buf[:size]
-		if err := r.ReadAt(ctx, raw, bi.Offset); err != nil {
+	for i := range r.Map.Len() {
+		raw, at, err := r.ReadBlock(ctx, i, v.buf)
+		if err != nil {
 			return err
 		}
+		v.buf = raw
+		first, count, _, size := r.Map.Block(i)
+		bi := blockInfo{Index: i, First: first, Values: count, Offset: at, Bytes: size}
 		blk, tree := v.block(raw, &bi)
 		if err := each(bi, raw, blk, tree); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/command/terminal"
-	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/stripe/read"
@@ -215,20 +214,9 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, po
 			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
 				continue
 			}
-			r, err := st.Artifact(ctx, n.ID(), b.GetBuffer())
+			stored, err := read.OpenDictionary(ctx, st, nodeOf(n), b, positions, read.Options{})
 			if err != nil {
 				return nil, err
-			}
-			size, err := r.Size(ctx)
-			if err != nil {
-				return nil, err
-			}
-			start, length, err := container.Range(b.GetBuffer().GetRange().GetStart(), b.GetBuffer().GetRange().GetEnd(), size)
-			if err != nil {
-				return nil, err
-			}
-			stored := read.StoredDictionary{
-				Reader: r, Start: start, Size: length, ValueType: byte(n.Type()), Fixed: uint32(n.FixedSize()), Positions: positions,
 			}
 			_, d, err := stored.Read(ctx)
 			return d, err

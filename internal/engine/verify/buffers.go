@@ -7,8 +7,6 @@ import (
 	"fmt"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/encoding/blockmap"
-	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -78,6 +76,7 @@ type bufferCheck struct {
 	*columnCheck
 	path   string
 	stored *shardpb.EncodedBuffer
+	node   read.Node
 	r      storage.Reader // of the artifact that holds it
 	start  int64          // where it begins there
 }
@@ -93,7 +92,10 @@ func (b *bufferCheck) in(err error, offset int64) error {
 // buffer checks one buffer as bytes.
 func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
 	c.v.count(func(r *Report) { r.Buffers++ })
-	b := &bufferCheck{columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart())}
+	b := &bufferCheck{
+		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
+		node: read.Node{ID: col.ID, Type: col.Stored.Type, FixedSize: col.Stored.FixedSize},
+	}
 	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
 		b.r = nil
 		return false, c.v.found(b.in(err, -1))
@@ -109,12 +111,10 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks of a buffer without any", n), b.start))
 	}
 	switch {
-	case stripe.IsSingleBlock(stored):
-		return b.singleBlock(ctx)
 	case stripe.HasBlocks(stored):
 		return b.blocks(ctx)
 	case stored.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
-		return b.dictionary(ctx, col, field)
+		return b.dictionary(ctx, field)
 	case stored.Kind == shardpb.BufferKind_RANGE_INDEX:
 		return true, nil // with the values
 	}
@@ -137,68 +137,29 @@ func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor
 
 // blocks checks block map and checksums.
 func (b *bufferCheck) blocks(ctx context.Context) (bool, error) {
-	raw, mapStart := b.stored.InlineBlockMap, int64(b.stored.Buffer.GetRange().GetEnd())
-	if b.stored.BlockMap != nil {
-		var err error
-		mapStart = int64(b.stored.BlockMap.GetRange().GetStart())
-		if raw, err = readRange(ctx, b.r, b.stored.BlockMap); err != nil {
-			return false, b.v.found(b.in(fault.In(err, "block map", -1), -1))
-		}
-	}
-	blocks, err := blockmap.Parse(raw, mapStart-b.start)
-	if err == nil && b.stored.BlockCount != nil && *b.stored.BlockCount != uint64(blocks.Len()) {
-		err = fault.Corruptf("block map has %d blocks, the descriptor says %d", blocks.Len(), *b.stored.BlockCount)
-	}
+	r, err := read.OpenBlocks(ctx, b.stripe, b.node, b.stored, b.v.limits())
 	if err != nil {
-		return false, b.v.found(b.in(fault.In(err, "block map", mapStart), -1))
+		return false, b.v.found(b.in(err, -1))
 	}
 	ok := true
-	var entries []blockmap.Entry
 	var buf []byte
-	for i := 0; i < blocks.Len(); i += len(entries) {
-		entries = blocks.Append(entries[:0], i, min(i+256, blocks.Len()))
-		for k, e := range entries {
-			buf = resize(buf, e.Size)
-			if err := b.r.ReadAt(ctx, buf, b.start+e.Offset); err != nil {
-				return false, b.v.found(b.in(fault.InBlock(err, i+k, b.start+e.Offset), -1))
-			}
-			good, err := b.block(ctx, i+k, buf, b.start+e.Offset)
-			if err != nil {
-				return false, err
-			}
-			ok = ok && good
+	for i := range r.Map.Len() {
+		raw, at, err := r.ReadBlock(ctx, i, buf)
+		if err != nil {
+			return false, b.v.found(b.in(err, -1))
 		}
+		good, err := b.block(ctx, i, raw, at)
+		if err != nil {
+			return false, err
+		}
+		buf, ok = raw, ok && good
 	}
 	return ok, nil
 }
 
-// singleBlock checks a buffer without block map.
-func (b *bufferCheck) singleBlock(ctx context.Context) (bool, error) {
-	raw, err := readRange(ctx, b.r, b.stored.Buffer)
-	if err != nil {
-		return false, b.v.found(b.in(err, -1))
-	}
-	return b.block(ctx, 0, raw, b.start)
-}
-
-// readRange reads what ref refers to in r, of which the file may have less.
-func readRange(ctx context.Context, r storage.Reader, ref *commonpb.DataRef) ([]byte, error) {
-	size, err := r.Size(ctx)
-	if err != nil {
-		return nil, err
-	}
-	start, n, err := container.Range(ref.GetRange().GetStart(), ref.GetRange().GetEnd(), size)
-	if err != nil {
-		return nil, fault.Of(err, r.Name())
-	}
-	return storage.ReadRange(ctx, r, start, n)
-}
-
-func resize(b []byte, n int) []byte {
-	if cap(b) < n {
-		return make([]byte, n)
-	}
-	return b[:n]
+// limits are the options of readers.
+func (v *verifier) limits() read.Options {
+	return read.Options{MaxBlockBytes: v.o.MaxBlockBytes, MaxDictionaryBytes: v.o.MaxDictionaryBytes}
 }
 
 // block checks the bytes of a block.
@@ -221,17 +182,10 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 }
 
 // dictionary checks a value dictionary with the order of its ids.
-func (b *bufferCheck) dictionary(ctx context.Context, col *arrowmap.Column, field *shardpb.FieldDescriptor) (bool, error) {
-	size, err := b.r.Size(ctx)
+func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescriptor) (bool, error) {
+	stored, err := read.OpenDictionary(ctx, b.stripe, b.node, b.stored, field.GetPositionCount(), b.v.limits())
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
-	}
-	start, n, err := container.Range(b.stored.GetBuffer().GetRange().GetStart(), b.stored.GetBuffer().GetRange().GetEnd(), size)
-	if err != nil {
-		return false, b.v.found(b.in(err, -1))
-	}
-	stored := read.StoredDictionary{
-		Reader: b.r, Start: start, Size: n, ValueType: byte(col.Stored.Type), Fixed: col.Stored.FixedSize, Positions: field.GetPositionCount(),
 	}
 	raw, d, err := stored.Read(ctx)
 	if raw == nil {

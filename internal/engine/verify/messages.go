@@ -7,6 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
 )
 
 // messages checks the frame of every message that can be found.
@@ -15,8 +16,8 @@ func (v *verifier) messages(ctx context.Context) error {
 		if err != nil {
 			return v.foundAt(ctx, err)
 		}
-		frame := make([]byte, m.Range.End-m.Range.Start)
-		if err := m.Artifact.ReadAt(ctx, frame, m.Range.Start); err != nil {
+		frame, err := storage.ReadRange(ctx, m.Artifact, m.Range.Start, m.Range.End-m.Range.Start)
+		if err != nil {
 			return v.found(m.In(err))
 		}
 		v.count(func(r *Report) { r.Messages++ })

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/decimal"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/pageindex"
 )
 
 // rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none, and sets
@@ -28,7 +29,7 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		in := func(err error, offset int64) error {
 			return c.in(fault.Of(fault.InBuffer(err, b.Kind.String(), offset), r.Name()), n.path)
 		}
-		raw, err := readRange(ctx, r, b.Buffer)
+		var raw []byte
 		n.unusable = func(err error) {
 			f := Finding{Err: in(err, start)}
 			if errors.Is(err, fault.ErrChecksum) {
@@ -37,6 +38,10 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 				}
 			}
 			_ = c.v.problem(f)
+		}
+		raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
+		if err == nil && raw == nil {
+			n.unusable(fault.Corruptf("more bytes than the index of %d positions can have", n.stored.GetPositionCount()))
 		}
 		return raw, in(err, -1)
 	}

@@ -34,9 +34,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	if err != nil {
 		return c.v.found(err)
 	}
-	reader, err := read.OpenColumn(ctx, c.stripe, *col, read.Options{
-		MaxBlockBytes: c.v.o.MaxBlockBytes, MaxDictionaryBytes: c.v.o.MaxDictionaryBytes,
-	})
+	reader, err := read.OpenColumn(ctx, c.stripe, *col, c.v.limits())
 	if err != nil {
 		return c.v.found(fault.InStripe(err, c.stripe.Index()))
 	}
