@@ -32,7 +32,7 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 	fields := from.Fields()
 	for _, f := range o.Schema {
 		at := from.FieldIndices(f.Name)
-		if len(at) == 0 && !droppedByProjection(f.Name, o.Columns) {
+		if len(at) == 0 && o.Columns == nil { // else it is not asked for
 			src.Close()
 			return nil, fmt.Errorf("column %q of the schema is not in %s", f.Name, name)
 		}
@@ -42,18 +42,6 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 	}
 	meta := from.Metadata()
 	return &castSource{Source: src, name: name, mem: o.WithDefaults().Allocator, schema: arrow.NewSchema(fields, &meta)}, nil
-}
-
-func droppedByProjection(name string, columns []string) bool {
-	if columns == nil {
-		return false
-	}
-	for _, c := range columns {
-		if c == name {
-			return false
-		}
-	}
-	return true
 }
 
 // Schema implements [Source].

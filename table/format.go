@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
 )
 
 // Format is one way to keep a table in bytes, together with its own options.
@@ -24,9 +26,9 @@ type Format struct {
 	Sniff func(head []byte) bool
 
 	// Reader and Writer do the work of [Format.Open] and [Format.Create]. Either
-	// may be nil. Reader may rely on Columns without duplicates. It honours Schema
-	// only if Casts is set, and Filter only if Filters is set: for other formats
-	// Open does.
+	// may be nil. Reader honours Columns, by [Project] unless the format has a
+	// projection of its own. It honours Schema only if Casts is set, and Filter only
+	// if Filters is set: for other formats Open does.
 	Reader func(ctx context.Context, in Input, o ReadOptions) (Source, error)
 	Writer func(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error)
 
@@ -40,22 +42,22 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 	if f.Reader == nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read", f.Title), in.Close())
 	}
-	o.Columns = distinct(o.Columns)
 	asked := o
-	if !f.Filters && !o.Filter.IsZero() {
-		o.Columns = withFilterColumns(o.Columns, o.Filter)
-	}
+	o.Columns = f.readColumns(o)
 	src, err := f.Reader(ctx, in, o)
-	if err == nil && !f.Casts && len(o.Schema) > 0 {
+	if err == nil && f.castsLate(o) {
 		src, err = newCastSource(src, in.Name, o)
+	}
+	if err == nil && (f.castsLate(o) || f.filtersLate(o)) {
+		if !f.filtersLate(o) {
+			asked.Filter = filter.Expr{}
+		}
+		src, err = newSelectSource(src, in.Name, asked)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !f.Filters && !asked.Filter.IsZero() {
-		src, err = newFilterSource(src, in.Name, asked)
-	}
-	return src, err
+	return src, nil
 }
 
 // Create makes a sink for rows of a schema.

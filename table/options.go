@@ -16,8 +16,13 @@ type ReadOptions struct {
 	Notice    func(string)     // takes notices for people; default: none are given
 	Warning   func(string)     // takes those that tell that data may be misread; default: Notice
 
-	// Columns are the top-level columns to read, in this order, by the names of
-	// [Project]; nil means all. A name that stands twice counts where it stands first.
+	// Columns are paths of columns, or of parts of nested ones: "price", "address.city",
+	// "orders.id" of the structs in a list, "prices.value" of a map. The result has the
+	// top-level columns in the order in which they are named first, each once, with the
+	// named parts. Of several columns a the first is "a", the second "a#2"; the first
+	// column without a name is "#1". Filters and shards use the same names. A path that
+	// names nothing is an error. Nil means all columns; an empty list none, and batches
+	// have only a number of rows.
 	Columns []string
 	// Filter leaves only the rows that meet a condition. It may look at columns
 	// that are not among Columns.

@@ -1,79 +1,48 @@
 package table
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/text"
 )
 
-// Project finds columns by name, for implementations of sources: their schema,
-// and where they are in the given one. Of several columns a the first is "a", the
-// second "a#2"; the first column without a name is "#1". Filters and shards use the
-// same names. A dot in a name may have a backslash before it. All columns are asked for with nil.
-func Project(s *arrow.Schema, columns []string) (*arrow.Schema, []int, error) {
-	keep := []int{}
-	if columns == nil {
-		for i := range s.NumFields() {
-			keep = append(keep, i)
-		}
-		return s, keep, nil
-	}
-	names := arrowmap.UniqueNames(s.Fields())
-	place := make(map[string]int, len(names))
-	for i, name := range names {
-		place[name] = i
-	}
-	fields := make([]arrow.Field, len(columns))
-	for k, name := range columns {
-		i, ok := place[name]
-		if path := schema.SplitPath(name); !ok && len(path) == 1 {
-			i, ok = place[path[0]] // a\.b
-		}
-		if !ok {
-			return nil, nil, fmt.Errorf("no column named %q%s", name, text.Suggest(name, slices.Values(names)))
-		}
-		keep = append(keep, i)
-		fields[k] = s.Field(i)
-	}
-	meta := s.Metadata()
-	return arrow.NewSchema(fields, &meta), keep, nil
+// Projection is what [ReadOptions.Columns] leaves of a schema: some columns, and of nested
+// ones some parts.
+type Projection = projection.Projection
+
+// Project finds the paths of [ReadOptions.Columns] in a schema, for implementations of
+// sources. Nil gives all columns.
+func Project(s *arrow.Schema, paths []string) (*Projection, error) {
+	return projection.New(s, paths)
 }
 
-// distinct drops the names that stood before.
-func distinct(names []string) []string {
-	if names == nil {
-		return nil
+// readColumns are the paths that a reader is asked for, so that Open can cast and filter
+// what it gives. They are nil, which means all columns,
+//
+//   - if a path has a number in a name: a#2 is found only beside the first a
+//   - if a part of a column is asked for, and casts want columns whole.
+func (f Format) readColumns(o ReadOptions) []string {
+	if o.Columns == nil || !f.castsLate(o) && !f.filtersLate(o) {
+		return o.Columns
 	}
-	out := make([]string, 0, len(names))
-	seen := make(map[string]bool, len(names))
-	for _, name := range names {
-		if !seen[name] {
-			out = append(out, name)
+	paths := slices.Clone(o.Columns)
+	if f.filtersLate(o) {
+		paths = append(paths, o.Filter.Columns()...)
+	}
+	for _, path := range paths {
+		if strings.Contains(path, "#") || f.castsLate(o) && len(schema.SplitPath(path)) > 1 {
+			return nil
 		}
-		seen[name] = true
 	}
-	return out
+	return paths
 }
 
-// withFilterColumns adds the top-level columns that a filter looks at. It gives all
-// columns if one has a number in its name, as a#2 is only found beside the first a.
-func withFilterColumns(columns []string, e filter.Expr) []string {
-	if columns == nil {
-		return nil
-	}
-	all := slices.Clone(columns)
-	for _, path := range e.Columns() {
-		all = append(all, schema.SplitPath(path)[0])
-	}
-	if slices.ContainsFunc(all, func(name string) bool { return strings.Contains(name, "#") }) {
-		return nil
-	}
-	return distinct(all)
-}
+// castsLate tells whether Open gives columns the types of a schema.
+func (f Format) castsLate(o ReadOptions) bool { return !f.Casts && len(o.Schema) > 0 }
+
+// filtersLate tells whether Open evaluates the filter.
+func (f Format) filtersLate(o ReadOptions) bool { return !f.Filters && !o.Filter.IsZero() }

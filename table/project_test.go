@@ -54,6 +54,35 @@ func TestColumnsOfOneName(t *testing.T) {
 			require.Equal(t, c.want, values, "%s where %s of %s", c.columns, c.where, f.Name)
 		}
 		_, err := tabletest.Read(t, f, tabletest.Input(in), table.ReadOptions{Columns: []string{"a#3"}})
-		require.ErrorContains(t, err, `no column named "a#3"`)
+		require.ErrorContains(t, err, `no field "a#3"`)
 	}
+}
+
+// TestParts asks for a part of a column, also beside a filter on another part of it and
+// with a schema for the whole column.
+func TestParts(t *testing.T) {
+	everyFormat(t, places, func(t *testing.T, f table.Format, in string) {
+		if f.Name == "csv" {
+			return // structs are text there
+		}
+		for condition, want := range map[string]string{
+			"":             `{"at":{"lat":59.9}}` + "\n" + `{"at":{"lat":-1.5}}` + "\n" + `{"at":null}` + "\n",
+			"id > 1":       `{"at":{"lat":-1.5}}` + "\n" + `{"at":null}` + "\n",
+			"at.lat > 0":   `{"at":{"lat":59.9}}` + "\n",
+			"at.where > 0": "",
+		} {
+			e, err := filter.Parse(condition)
+			require.NoError(t, err)
+			for _, fields := range [][]arrow.Field{nil, tabletest.Fields(t, "at: struct<lat: float64, where: int8>")} {
+				o := table.ReadOptions{Columns: []string{"at.lat"}, Filter: e, Schema: fields}
+				got, err := tabletest.Read(t, f, tabletest.Input(in), o)
+				if fields == nil && condition == "at.where > 0" {
+					require.ErrorContains(t, err, "at.where")
+					continue
+				}
+				require.NoError(t, err)
+				require.Equal(t, want, tabletest.Write(t, jsonLines, got), condition)
+			}
+		}
+	})
 }

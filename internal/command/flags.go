@@ -123,7 +123,7 @@ func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
 	complete(cmd, "dynamics", "json", "text", "raw")
 	complete(cmd, "decimals", "text", "raw", "decimal128(38,16)", "decimal256(76,34)")
 	if withColumns {
-		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, in this order; paths in shards")
+		f.StringSliceVar(&r.columns, "columns", nil, "only these columns, by path, in this order")
 	}
 }
 

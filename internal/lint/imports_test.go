@@ -36,6 +36,7 @@ var rows = [][]string{
 	{"stripe"},
 	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange"},
 	{"encoding"},
+	{"internal/arrow/projection"},
 	{"internal/format/schema", "internal/format/arrowmap"},
 	{"internal/format/container", "internal/format/reflist", "internal/format/recovery"},
 	{"storage"},

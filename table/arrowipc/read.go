@@ -85,8 +85,7 @@ type fileSource struct {
 	in     table.Input
 	o      table.ReadOptions
 	r      *ipc.FileReader
-	schema *arrow.Schema
-	keep   []int
+	wanted *table.Projection
 	next   int
 	count  int // of batches
 	rows   int64
@@ -117,7 +116,7 @@ func openFile(in table.Input, rest io.Reader, o table.ReadOptions) (table.Source
 		return err
 	})
 	if err == nil {
-		s.schema, s.keep, err = table.Project(s.r.Schema(), o.Columns)
+		s.wanted, err = table.Project(s.r.Schema(), o.Columns)
 	}
 	if err != nil {
 		s.temp.Close()
@@ -149,21 +148,20 @@ func plainly(err error) error {
 
 // checked gives the asked columns of a batch that was read, after checking that
 // its buffers hold what they must: the reader does not.
-func checked(batch arrow.RecordBatch, schema *arrow.Schema, keep []int, from, to int64) (out arrow.RecordBatch, err error) {
+func checked(batch arrow.RecordBatch, wanted *table.Projection) (out arrow.RecordBatch, err error) {
 	err = guard(func() error {
-		columns := make([]arrow.Array, schema.NumFields())
+		columns := make([]arrow.Array, wanted.NumColumns())
 		for k := range columns {
-			columns[k] = mended(batch.Column(keep[k]))
+			name := batch.ColumnName(wanted.Index(k))
+			columns[k] = mended(batch.Column(wanted.Index(k)))
 			if err := array.ValidateFull(columns[k]); err != nil {
-				return fmt.Errorf("invalid data in column %q: %w", schema.Field(k).Name, err)
+				return fmt.Errorf("invalid data in column %q: %w", name, err)
 			}
 			if int64(columns[k].Len()) != batch.NumRows() {
-				return fmt.Errorf("column %q has %d rows, its batch has %d", schema.Field(k).Name, columns[k].Len(), batch.NumRows())
+				return fmt.Errorf("column %q has %d rows, its batch has %d", name, columns[k].Len(), batch.NumRows())
 			}
 		}
-		all := array.NewRecordBatch(schema, columns, batch.NumRows())
-		defer all.Release()
-		out = all.NewSlice(from, to)
+		out = wanted.Batch(columns, batch.NumRows())
 		return nil
 	})
 	return out, err
@@ -195,7 +193,7 @@ func mendedData(d arrow.ArrayData) arrow.ArrayData {
 }
 
 // Schema implements [table.Source].
-func (s *fileSource) Schema() *arrow.Schema { return s.schema }
+func (s *fileSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [table.Source]. A file does not record it; batches tell as they come.
 func (s *fileSource) Rows() (int64, bool) {
@@ -221,7 +219,7 @@ func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		}
 		s.next++
 		s.rows += batch.NumRows()
-		out, err := checked(batch, s.schema, s.keep, 0, batch.NumRows())
+		out, err := checked(batch, s.wanted)
 		batch.Release()
 		if err != nil {
 			return nil, fmt.Errorf("batch %d: %w in %s", s.next-1, err, s.in.Name)
@@ -244,8 +242,7 @@ func (s *fileSource) Close() error {
 type streamSource struct {
 	in     table.Input
 	r      *ipc.Reader
-	schema *arrow.Schema
-	keep   []int
+	wanted *table.Projection
 	batch  int
 }
 
@@ -263,7 +260,7 @@ func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source,
 		return err
 	})
 	if err == nil {
-		s.schema, s.keep, err = table.Project(s.r.Schema(), o.Columns)
+		s.wanted, err = table.Project(s.r.Schema(), o.Columns)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", plainly(err), in.Name)
@@ -272,7 +269,7 @@ func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source,
 }
 
 // Schema implements [table.Source].
-func (s *streamSource) Schema() *arrow.Schema { return s.schema }
+func (s *streamSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [table.Source].
 func (s *streamSource) Rows() (int64, bool) { return 0, false }
@@ -291,7 +288,7 @@ func (s *streamSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 			return nil, io.EOF
 		}
 		s.batch++
-		out, err := checked(s.r.RecordBatch(), s.schema, s.keep, 0, s.r.RecordBatch().NumRows())
+		out, err := checked(s.r.RecordBatch(), s.wanted)
 		if err != nil {
 			return nil, fmt.Errorf("batch %d: %w in %s", s.batch-1, err, s.in.Name)
 		}

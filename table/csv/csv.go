@@ -75,6 +75,7 @@ type source struct {
 	scan    *scanner
 	names   []string
 	columns []column // by position in the file
+	wanted  *table.Projection
 }
 
 // column appends the cells of one column; set is nil if it is not asked for.
@@ -350,15 +351,19 @@ func listNames(names []string) string {
 }
 
 func (s *source) build(fields []arrow.Field, modes []text.Mode) error {
-	out, keep, err := table.Project(arrow.NewSchema(fields, nil), s.Options.Columns)
-	if err != nil {
+	var err error
+	if s.wanted, err = table.Project(arrow.NewSchema(fields, nil), s.Options.Columns); err != nil {
 		return s.Wrap(err)
 	}
-	s.Out = out
-	s.Builder = array.NewRecordBuilder(s.Options.Allocator, s.Out)
+	s.Out = s.wanted.Schema()
+	whole := make([]arrow.Field, s.wanted.NumColumns())
+	for k := range whole {
+		whole[k] = fields[s.wanted.Index(k)]
+	}
+	s.Builder = array.NewRecordBuilder(s.Options.Allocator, arrow.NewSchema(whole, nil))
 	s.columns = make([]column, len(fields))
-	for k, i := range keep {
-		b := s.Builder.Field(k)
+	for k := range whole {
+		b, i := s.Builder.Field(k), s.wanted.Index(k)
 		set, err := values.NewCellSetter(b, modes[i])
 		if err != nil {
 			return fmt.Errorf("column %q: %w", fields[i].Name, err)
@@ -402,10 +407,12 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Out.Fields()) == 0 {
+	if s.wanted.NumColumns() == 0 {
 		return array.NewRecordBatch(s.Out, nil, n), nil
 	}
-	return s.Builder.NewRecordBatch(), nil
+	whole := s.Builder.NewRecordBatch()
+	defer whole.Release()
+	return s.wanted.Batch(whole.Columns(), n), nil
 }
 
 func (s *source) add(cells []cell) error {

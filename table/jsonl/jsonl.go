@@ -82,7 +82,7 @@ type source struct {
 	scan    jsontext.Scanner
 	members *values.Members   // records are objects
 	value   values.JSONSetter // or they are not
-	keep    []int             // columns to give, of those that are read; nil: all
+	wanted  *table.Projection // of the columns that are read
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, lines bool) (table.Source, error) {
@@ -187,12 +187,10 @@ func (s *source) bind(seen *shape) error {
 
 func (s *source) build(fields []arrow.Field, modes []text.Mode, objects bool) (err error) {
 	all := arrow.NewSchema(fields, nil)
-	s.Out = all
-	if s.Options.Columns != nil {
-		if s.Out, s.keep, err = table.Project(all, s.Options.Columns); err != nil {
-			return s.Wrap(err)
-		}
+	if s.wanted, err = table.Project(all, s.Options.Columns); err != nil {
+		return s.Wrap(err)
 	}
+	s.Out = s.wanted.Schema()
 	s.Builder = array.NewRecordBuilder(s.Options.Allocator, all)
 	if objects {
 		s.members, err = values.NewMembers(fields, s.Builder.Field, func(i int) text.Mode { return modes[i] })
@@ -228,15 +226,8 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		return array.NewRecordBatch(s.Out, nil, n), nil
 	}
 	batch := s.Builder.NewRecordBatch()
-	if s.keep == nil {
-		return batch, nil
-	}
 	defer batch.Release()
-	kept := make([]arrow.Array, len(s.keep))
-	for k, i := range s.keep {
-		kept[k] = batch.Column(i)
-	}
-	return array.NewRecordBatch(s.Out, kept, n), nil
+	return s.wanted.Of(batch), nil
 }
 
 func (s *source) add(rec []byte) error {

@@ -46,6 +46,7 @@ type source struct {
 	o       table.ReadOptions
 	w       records.Window
 	schema  *arrow.Schema
+	wanted  *table.Projection
 	text    *array.StringBuilder // one of the two
 	bytes   *array.BinaryBuilder
 	rows    int64
@@ -79,6 +80,9 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 		s.text = array.NewStringBuilder(ro.Allocator)
 	}
 	s.schema = arrow.NewSchema([]arrow.Field{field}, nil)
+	if s.wanted, err = table.Project(s.schema, ro.Columns); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), s.Close())
+	}
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(bytes.TrimSuffix(sample, []byte{'\r'}), '\r') >= 0 {
 		ro.Warning(in.Name + ` is one line with carriage returns in it, which do not end lines here (tr '\r' '\n' makes lines of them)`)
 	}
@@ -89,7 +93,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 }
 
 // Schema implements [table.Source].
-func (s *source) Schema() *arrow.Schema { return s.schema }
+func (s *source) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) { return s.guessed, s.in.Size >= 0 }
@@ -131,7 +135,9 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		column = s.text.NewArray()
 	}
 	defer column.Release()
-	return array.NewRecordBatch(s.schema, []arrow.Array{column}, int64(n)), nil
+	whole := array.NewRecordBatch(s.schema, []arrow.Array{column}, int64(n))
+	defer whole.Release()
+	return s.wanted.Of(whole), nil
 }
 
 // line takes the next line, without its end.

@@ -24,7 +24,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -66,12 +65,10 @@ type source struct {
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
 	stored *arrow.Schema // nil if there is none
-	schema *arrow.Schema
-	shapes []arrow.Field // of all columns, before the stored types are restored
-	fields []int         // of the asked columns, in the file; nil: all
-	leaves []int         // of the asked columns
-	order  []int         // where the asked columns are in what pqarrow gives; nil: as they come
-	group  int           // the next row group
+	wanted *table.Projection
+	leaves []int        // of the asked columns
+	reads  []readColumn // how each asked column is read
+	group  int          // the next row group
 	rows   pqarrow.RecordReader
 }
 
@@ -179,55 +176,6 @@ func (s *source) checkGroups(size int64) error {
 	return nil
 }
 
-// project finds the leaves of the asked columns.
-func (s *source) project() error {
-	all, err := s.arrow.Schema()
-	if err != nil {
-		return err
-	}
-	s.shapes = all.Fields()
-	for i, root := 0, s.file.MetaData().Schema.Root(); i < len(s.shapes) && len(s.shapes) == root.NumFields(); i++ {
-		s.shapes[i].Type = shapedType(root.Field(i), s.shapes[i].Type)
-	}
-	read := all.Metadata()
-	all = restoredSchema(arrow.NewSchema(s.shapes, &read), s.stored)
-	if s.o.Columns == nil {
-		s.schema = all
-		return nil
-	}
-	place := map[int]int{} // field → position among the kept ones, which come in the file's order
-	out, wanted, err := table.Project(all, s.o.Columns)
-	if err != nil {
-		return err
-	}
-	for i, f := range s.arrow.Manifest.Fields {
-		for _, w := range wanted {
-			if w == i {
-				place[i] = len(place)
-				s.leaves = appendLeaves(s.leaves, f)
-				break
-			}
-		}
-	}
-	s.fields = wanted
-	s.order = make([]int, len(wanted))
-	for k, w := range wanted {
-		s.order[k] = place[w]
-	}
-	s.schema = out
-	return nil
-}
-
-func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
-	if f.IsLeaf() {
-		return append(leaves, f.ColIndex)
-	}
-	for _, c := range f.Children {
-		leaves = appendLeaves(leaves, c)
-	}
-	return leaves
-}
-
 // guard turns a panic of the reader into an error.
 func guard(f func() error) (err error) {
 	defer func() {
@@ -256,7 +204,7 @@ func (e plainError) Error() string { return e.text }
 func (e plainError) Unwrap() error { return e.err }
 
 // Schema implements [table.Source].
-func (s *source) Schema() *arrow.Schema { return s.schema }
+func (s *source) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) {
@@ -307,8 +255,8 @@ func (s *source) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 	if rows == 0 {
 		return nil, nil
 	}
-	if s.schema.NumFields() == 0 {
-		return array.NewRecordBatch(s.schema, nil, rows), nil
+	if s.wanted.NumColumns() == 0 {
+		return s.wanted.Batch(nil, rows), nil
 	}
 	err := guard(func() (err error) {
 		s.rows, err = s.arrow.GetRecordReader(ctx, s.leaves, []int{g})
@@ -319,40 +267,6 @@ func (s *source) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, s.wrap(fmt.Errorf("row group %d: %w", g, err))
 	}
 	return nil, nil
-}
-
-// take checks a batch, and gives its columns the asked order and types.
-func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
-	columns := make([]arrow.Array, s.schema.NumFields())
-	for k := range columns {
-		i := k
-		if s.order != nil {
-			i = s.order[k]
-		}
-		c, f := from.Column(i), s.schema.Field(k)
-		if err := array.ValidateFull(c); err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.Name, err)
-		}
-		if c.Len() != int(from.NumRows()) {
-			return nil, fmt.Errorf("column %q has %d rows, others have %d", f.Name, c.Len(), from.NumRows())
-		}
-		at := k
-		if s.fields != nil {
-			at = s.fields[k]
-		}
-		c = shaped(c, s.shapes[at].Type)
-		defer c.Release()
-		if !restorable(c.DataType(), f.Type) {
-			return nil, fmt.Errorf("column %q came as %s, not as %s", f.Name, c.DataType(), f.Type)
-		}
-		restored, err := restore(s.o.Allocator, c, f.Type)
-		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", f.Name, err)
-		}
-		defer restored.Release()
-		columns[k] = restored
-	}
-	return array.NewRecordBatch(s.schema, columns, from.NumRows()), nil
 }
 
 func (s *source) closeGroup() {

@@ -273,7 +273,7 @@ func TestProjection(t *testing.T) {
 	require.True(t, array.ChunkedEqual(rows.Column(3).Data(), got.Column(0).Data()))
 	require.True(t, array.ChunkedEqual(rows.Column(0).Data(), got.Column(1).Data()))
 	_, err = readAll(t, input("x", b), table.ReadOptions{Columns: []string{"nope"}})
-	require.ErrorContains(t, err, `no column named "nope"`)
+	require.ErrorContains(t, err, `no field "nope"`)
 }
 
 // TestCompressions writes each of them and reads it back, columns one by one and at the same time.

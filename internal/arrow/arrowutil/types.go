@@ -20,7 +20,9 @@ func WithChildren(dt arrow.DataType, kids []arrow.DataType) arrow.DataType {
 	case *arrow.FixedSizeListType:
 		return arrow.FixedSizeListOfField(dt.Len(), field(dt.ElemField(), 0))
 	case *arrow.MapType:
-		return arrow.MapOfFields(field(dt.KeyField(), 0), field(dt.ItemField(), 1))
+		m := arrow.MapOfFields(field(dt.KeyField(), 0), field(dt.ItemField(), 1))
+		m.KeysSorted = dt.KeysSorted
+		return m
 	case *arrow.StructType:
 		fields := dt.Fields()
 		for i := range fields {

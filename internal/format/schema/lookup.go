@@ -175,28 +175,34 @@ func (n Node) step(nodes []Node, name string) (out []Node, ok bool, err error) {
 // hint suggests a field for an unknown part of a path below a node, or at the top level for
 // nil.
 func (s *Schema) hint(n *Node, name string) string {
+	meant := suggest.Name(name, func(yield func(string) bool) { s.eachName(n, yield) })
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf(": is %s meant?", Escape(meant))
+}
+
+// eachName yields the names that a path may go on with from a node, or from the top for nil.
+func (s *Schema) eachName(n *Node, yield func(string) bool) {
 	count, at := s.NumFields(), s.Field
 	for n != nil && (n.basic == List || n.basic == FixedSizeList) {
 		item, err := n.Child(0)
-		if err != nil {
-			return ""
+		if err != nil || !yield("item") {
+			return
 		}
 		n = &item
 	}
 	if n != nil {
 		count, at = n.NumChildren(), n.Child
-	}
-	meant := suggest.Name(name, func(yield func(string) bool) {
-		for i := range count {
-			if c, err := at(i); err != nil || !yield(c.Name()) {
-				return
-			}
+		if n.basic == Map && (!yield("key") || !yield("value")) {
+			return
 		}
-	})
-	if meant == "" {
-		return ""
 	}
-	return fmt.Sprintf(": is %s meant?", Escape(meant))
+	for i := range count {
+		if c, err := at(i); err != nil || !yield(c.Name()) {
+			return
+		}
+	}
 }
 
 // Path is the node at a path (see [JoinPath]). If there is no such node, it is the top-level

@@ -80,7 +80,9 @@ func TestPaths(t *testing.T) {
 		_, err := s.Path(path)
 		require.ErrorIs(t, err, schema.ErrNoField, path)
 	}
-	for path, meant := range map[string]string{"ID": "id", "orders.prcie": "price", "orders.item.Price": "price"} {
+	for path, meant := range map[string]string{
+		"ID": "id", "orders.prcie": "price", "orders.item.Price": "price", "tags.kye": "key", "orders.itme.id": "item",
+	} {
 		_, err := s.Path(path)
 		require.ErrorContains(t, err, ": is "+meant+" meant?", path)
 	}

@@ -1,0 +1,124 @@
+package projection
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// fields are sibling fields with the names that paths have for them.
+type fields struct {
+	list  []arrow.Field
+	names []string // arrowmap.UniqueNames
+	place map[string]int
+}
+
+func newFields(list []arrow.Field) *fields {
+	f := &fields{list: list, names: arrowmap.UniqueNames(list), place: make(map[string]int, len(list))}
+	for i, name := range f.names {
+		f.place[name] = i
+	}
+	return f
+}
+
+// resolver follows paths through a schema.
+type resolver struct {
+	top     *fields
+	structs map[*arrow.StructType]*fields // those that were met
+}
+
+func newResolver(top []arrow.Field) *resolver {
+	return &resolver{newFields(top), map[*arrow.StructType]*fields{}}
+}
+
+func (r *resolver) fieldsOf(t *arrow.StructType) *fields {
+	f := r.structs[t]
+	if f == nil {
+		f = newFields(t.Fields())
+		r.structs[t] = f
+	}
+	return f
+}
+
+// find gives the steps of a path: the position of the top-level column, then of children
+// as [Part] counts them. A column whose name is the whole path, dots and all, is found if
+// the path leads nowhere.
+func (r *resolver) find(path string) ([]int, error) {
+	names := schema.SplitPath(path)
+	i, ok := r.top.place[names[0]]
+	if !ok {
+		return r.whole(path, text.Suggest(names[0], slices.Values(r.top.names)))
+	}
+	steps, t := []int{i}, r.top.list[i].Type
+	for _, name := range names[1:] {
+		below, child, ok := r.step(t, name)
+		if !ok {
+			return r.whole(path, text.Suggest(name, slices.Values(r.namesIn(t))))
+		}
+		steps, t = append(steps, below...), child
+	}
+	return steps, nil
+}
+
+func (r *resolver) whole(path, hint string) ([]int, error) {
+	if i, ok := r.top.place[path]; ok {
+		return []int{i}, nil
+	}
+	return nil, fmt.Errorf("%w %q%s", schema.ErrNoField, path, hint)
+}
+
+// step follows one name from a type: to a field of a struct, to the keys or values of a
+// map, to the items of a list or, by any other name, to what they have of that name.
+func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow.DataType, ok bool) {
+	switch t := unwrapped(t).(type) {
+	case *arrow.StructType:
+		if i, ok := r.fieldsOf(t).place[name]; ok {
+			return []int{i}, t.Field(i).Type, true
+		}
+	case *arrow.MapType:
+		switch name {
+		case "key", "keys":
+			return []int{0}, t.KeyType(), true
+		case "value", "values":
+			return []int{1}, t.ItemType(), true
+		}
+	case arrow.ListLikeType:
+		if name == "item" {
+			return []int{0}, t.Elem(), true
+		}
+		steps, child, ok = r.step(t.Elem(), name)
+		return append([]int{0}, steps...), child, ok
+	}
+	return nil, nil, false
+}
+
+// namesIn are the names that a path may go on with.
+func (r *resolver) namesIn(t arrow.DataType) []string {
+	switch t := unwrapped(t).(type) {
+	case *arrow.StructType:
+		return r.fieldsOf(t).names
+	case *arrow.MapType:
+		return []string{"key", "value"}
+	case arrow.ListLikeType:
+		return append([]string{"item"}, r.namesIn(t.Elem())...)
+	}
+	return nil
+}
+
+// unwrapped is the type inside of extension types, dictionaries and run ends.
+func unwrapped(t arrow.DataType) arrow.DataType {
+	switch w := t.(type) {
+	case arrow.ExtensionType:
+		return unwrapped(w.StorageType())
+	case *arrow.DictionaryType:
+		return unwrapped(w.ValueType)
+	case *arrow.RunEndEncodedType:
+		return unwrapped(w.Encoded())
+	}
+	return t
+}

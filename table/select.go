@@ -1,0 +1,96 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+)
+
+// selectSource gives the asked columns of the rows that meet a filter, for a source that
+// does not evaluate filters or reads more columns.
+type selectSource struct {
+	Source
+	name       string // of the input
+	mem        memory.Allocator
+	bound      *predicate.Bound // nil for all rows
+	projection *Projection
+}
+
+// newSelectSource wraps a source that has the asked columns and those of the
+// filter. It closes the source if it fails.
+func newSelectSource(src Source, name string, o ReadOptions) (_ Source, err error) {
+	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator}
+	if !o.Filter.IsZero() {
+		s.bound, err = predicate.Bind(o.Filter.Node(), src.Schema())
+	}
+	if err == nil {
+		s.projection, err = Project(src.Schema(), o.Columns)
+	}
+	if err != nil {
+		src.Close()
+		return nil, fmt.Errorf("%w in %s", err, name)
+	}
+	return s, nil
+}
+
+// Schema implements [Source].
+func (s *selectSource) Schema() *arrow.Schema { return s.projection.Schema() }
+
+// Rows implements [Source]. The number of rows that meet the filter is not known.
+func (s *selectSource) Rows() (int64, bool) {
+	if s.bound != nil {
+		return 0, false
+	}
+	return s.Source.Rows()
+}
+
+// Next implements [Source].
+func (s *selectSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for {
+		batch, err := s.Source.Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out, err := s.choose(batch)
+		batch.Release()
+		if err != nil {
+			return nil, fmt.Errorf("%w in %s", err, s.name)
+		}
+		if out != nil {
+			return out, nil
+		}
+	}
+}
+
+// choose gives the asked columns of the rows that meet the filter; nil for no rows.
+func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error) {
+	if s.bound == nil {
+		return s.projection.Of(batch), nil
+	}
+	rows, err := s.bound.Select(batch)
+	if err != nil || rows.Empty() {
+		return nil, err
+	}
+	asked := s.projection.Of(batch)
+	n := int64(rows.Len())
+	if n == batch.NumRows() {
+		return asked, nil
+	}
+	defer asked.Release()
+	columns := make([]arrow.Array, asked.NumCols())
+	indices := slices.Collect(rows.Rows())
+	for k, c := range asked.Columns() {
+		if columns[k], err = arrowutil.Take(s.mem, c, indices); err != nil {
+			return nil, err
+		}
+		defer columns[k].Release()
+	}
+	return array.NewRecordBatch(asked.Schema(), columns, n), nil
+}
