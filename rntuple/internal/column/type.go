@@ -136,12 +136,15 @@ func (t Type) String() string {
 	return types[t].name
 }
 
+// Unknown marks the codes of other formats that have no meaning in 1.0.
+const Unknown Type = 0x8000
+
 // FromV02 translates a type's code of format 0.2.0.0. A code without meaning there becomes an unknown type.
 func FromV02(code uint16) Type {
 	if int(code) < len(v02) && code > 0 {
 		return v02[code]
 	}
-	return 0x8000 | Type(code)
+	return Unknown | Type(code)
 }
 
 // v02 has the types of format 0.2.0.0 by their code; 0 has no meaning.

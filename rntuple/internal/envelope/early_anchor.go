@@ -26,9 +26,7 @@ func (a *Anchor) parseEarly(b []byte, end int64) error {
 	case 6:
 		a.Format = V02
 		return a.parse(b, end, end+checksumSize, AnchorSize)
-	case 0:
-		a.Format = Early
-	case 3:
+	case 0, 3:
 		a.Format = RC1
 	default:
 		return fault.Unsupportedf("class version %d of %s, of a pre-release of ROOT", a.ClassVersion, EarlyAnchorClass)

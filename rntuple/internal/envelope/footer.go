@@ -94,11 +94,7 @@ func (w *wire) extension(s *Schema) {
 // maybe one of user metadata behind, which is left out.
 func (w *wire) groups(f *Footer) {
 	if w.format == V02 {
-		list, n := w.openList(0, recordHead)
-		if n > 0 {
-			w.fail(fault.Unsupportedf("column groups of sharded clusters"))
-		}
-		w.close(list)
+		w.emptyList("column groups")
 	}
 	list(w, "cluster group", &f.Groups, 0, len(f.Groups), minGroup, (*ClusterGroup).wire)
 }

@@ -15,10 +15,9 @@ type Format uint8
 
 // The formats that are known.
 const (
-	V1    Format = iota // 1.0.x, by ROOT 6.34 and later
-	V02                 // 0.2.0.0, by ROOT 6.30 to 6.33 and development versions of 6.34
-	RC1                 // the first release candidate, by ROOT 6.28 and development versions of 6.29: listed only
-	Early               // by ROOT 6.20 to 6.26: listed only
+	V1  Format = iota // 1.0.x, by ROOT 6.34 and later
+	V02               // 0.2.0.0, by ROOT 6.30 to 6.33 and development versions of 6.34
+	RC1               // by ROOT 6.20 to 6.29: listed only
 )
 
 // String names the format and the releases of ROOT that write it.
@@ -27,12 +26,10 @@ func (f Format) String() string {
 	case V1:
 		return "1.0"
 	case V02:
-		return "0.2.0.0 (ROOT 6.30 to 6.34 development)"
-	case RC1:
-		return "release candidate 1 (ROOT 6.28 and 6.29)"
+		return "0.2.0.0 (ROOT 6.30 to 6.33)"
 	}
-	return "before the first release candidate (ROOT 6.20 to 6.26)"
+	return "of a pre-release (ROOT 6.20 to 6.29)"
 }
 
-// ListedOnly tells that of the format only schema and counts can be read, with [ParseListing].
+// ListedOnly tells that at most schema and counts can be read, with [ParseListing].
 func (f Format) ListedOnly() bool { return f >= RC1 }

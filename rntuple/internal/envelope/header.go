@@ -18,7 +18,7 @@ func ParseHeader(env []byte, format Format) (*Schema, error) {
 
 func parseHeader(env []byte, format Format) (*Schema, error) {
 	if format.ListedOnly() {
-		return nil, fault.Unsupportedf("the header is of a format %v", format)
+		return nil, fault.Unsupportedf("format %v", format)
 	}
 	w, err := open(env, KindHeader, format)
 	if err != nil {
@@ -97,14 +97,14 @@ func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, descr
 //	4 strings: name, type, alias of the type, description
 //	u64 array size, u32 source, u32 type checksum, each if its flag is set
 //
-// In 0.2.0.0 the strings come last.
+// Before 1.0, the strings come last.
 func (f *Field) wire(w *wire) {
 	w.u32(&f.Version)
 	w.u32(&f.TypeVersion)
 	w.u32(&f.Parent)
 	w.u16((*uint16)(&f.Role))
 	w.u16(&f.Flags)
-	if w.format == V02 {
+	if w.format != V1 {
 		f.options(w)
 	}
 	w.str(&f.Name)
@@ -134,15 +134,15 @@ func (f *Field) options(w *wire) {
 //	u16 type, u16 bits, u32 field, u16 flags, u16 representation
 //	i64 first element, f64 minimum and f64 maximum, each if its flag is set
 //
-// In 0.2.0.0 types have other codes, and flags are u32.
+// Before 1.0, types have other codes, and flags are u32.
 func (c *Column) wire(w *wire) {
 	w.u16((*uint16)(&c.Type))
 	w.u16(&c.Bits)
 	w.u32(&c.Field)
 	w.u16(&c.Flags)
 	w.u16(&c.Representation)
-	if w.format == V02 {
-		c.Type = column.FromV02(uint16(c.Type))
+	if w.format != V1 {
+		c.Type = w.earlyType(uint16(c.Type))
 		c.Flags = c.Flags & v02Deferred / v02Deferred * ColumnDeferred
 	}
 	if c.Flags&ColumnDeferred != 0 {
@@ -154,18 +154,26 @@ func (c *Column) wire(w *wire) {
 	}
 }
 
-// v02Deferred is the flag of a deferred column in 0.2.0.0; those below it were about sorted values.
+// v02Deferred is the flag of a deferred column before 1.0; those below it were about sorted values.
 const v02Deferred = 0x08
+
+// earlyType translates a type of a format before 1.0. Those of pre-releases have codes of their own, which are not known.
+func (w *wire) earlyType(code uint16) column.Type {
+	if w.format == V02 {
+		return column.FromV02(code)
+	}
+	return column.Unknown | column.Type(code)
+}
 
 func (a *Alias) wire(w *wire) {
 	w.u32(&a.Column)
 	w.u32(&a.Field)
 }
 
-// wire describes extra information: u32 content, u32 type version, string type, string data. In 0.2.0.0 there were two
-// versions and the content after them; no file is known to have any.
+// wire describes extra information: u32 content, u32 type version, string type, string data. Before 1.0, it
+// was laid out differently; no file is known to have any.
 func (e *ExtraType) wire(w *wire) {
-	if w.format == V02 {
+	if w.format != V1 {
 		return
 	}
 	w.u32(&e.Content)

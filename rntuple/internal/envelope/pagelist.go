@@ -108,10 +108,10 @@ func (w *wire) summaries(clusters *[]Cluster) {
 }
 
 // wire describes a cluster: u64 first entry, and a u64 with the number of entries in the lower 56 bits and flags in
-// the upper 8. In 0.2.0.0 flags had 4 bits.
+// the upper 8. Before 1.0, flags had 4 bits.
 func (c *Cluster) wire(w *wire) {
 	shift := 56
-	if w.format == V02 {
+	if w.format != V1 {
 		shift = 60
 	}
 	if w.writing && c.Entries>>shift != 0 {

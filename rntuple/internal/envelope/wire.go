@@ -122,6 +122,8 @@ func (w *wire) str(v *string) {
 //
 //	record   i64 size, of all with these 8 bytes    ┃ content
 //	list     i64 −size, with these 12 bytes, u32 n  ┃ n items, and what belongs to the whole list
+//
+// Before 0.2.0.0, sizes have 32 bits.
 type frame struct {
 	start int // where its size stands
 	end   int // end of the frame around it
@@ -129,8 +131,9 @@ type frame struct {
 }
 
 const (
-	recordHead = 8
-	listHead   = 12
+	recordHead  = 8
+	listHead    = 12
+	shorterSize = 4 // by which the size of a frame is shorter before 0.2.0.0
 )
 
 // open begins a record frame.
@@ -165,6 +168,9 @@ func (w *wire) openList(n, itemSize int) (frame, int) {
 	}
 	w.narrow(-size, listHead, f)
 	w.u32(&count)
+	if w.format == RC1 {
+		itemSize -= shorterSize
+	}
 	if w.err == nil && int64(count)*int64(itemSize) > int64(w.end-w.pos) {
 		w.fail(fault.Corruptf("list of %d items in %d bytes", count, w.end-w.pos))
 	}
@@ -175,6 +181,11 @@ func (w *wire) openList(n, itemSize int) (frame, int) {
 }
 
 func (w *wire) frameSize() (size int64) {
+	if w.format == RC1 {
+		var short uint32
+		w.u32(&short)
+		return int64(int32(short))
+	}
 	w.i64(&size)
 	return size
 }
@@ -183,6 +194,9 @@ func (w *wire) frameSize() (size int64) {
 func (w *wire) narrow(size, head int64, f frame) {
 	if w.err != nil {
 		return
+	}
+	if w.format == RC1 {
+		head -= shorterSize
 	}
 	if size < head || size > int64(w.end-f.start) {
 		w.pos = f.start

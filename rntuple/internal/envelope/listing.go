@@ -1,0 +1,104 @@
+package envelope
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// ParseListing reads header and footer of the first release candidate, by ROOT 6.26 to 6.29, as far as an ntuple can be listed: the
+// schema, and the numbers of clusters and entries, which make up the one cluster group of the footer. Types of columns are
+// not known. What ROOT 6.20 to 6.25 wrote is an error that says so.
+func ParseListing(header, footer []byte) (*Schema, *Footer, error) {
+	s, clusters, err := parseListing(header, footer)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &Footer{Groups: []ClusterGroup{{Clusters: uint32(len(clusters))}}}
+	for _, c := range clusters {
+		f.Groups[0].Entries += c.Entries
+	}
+	return s, f, fault.In(f.check(), KindFooter.String(), -1)
+}
+
+func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
+	s := &Schema{Format: RC1}
+	w, err := openEarly(header)
+	if err == nil {
+		w.skip(4) // number of the release candidate
+		w.names(s)
+		w.description(s, Counts{}, Counts{})
+		s.Header, err = s.counts(), w.err
+	}
+	if err != nil {
+		return nil, nil, fault.In(err, KindHeader.String(), -1)
+	}
+	var clusters []Cluster
+	if w, err = openEarly(footer); err == nil {
+		s.Checksum = uint64(crcOf(header))
+		w.earlyFooter(s, &clusters)
+		err = w.err
+	}
+	if err == nil {
+		err = s.check()
+	}
+	return s, clusters, fault.In(err, KindFooter.String(), -1)
+}
+
+// openEarly checks the frame of an envelope of the first release candidate and gives a reader of what follows the feature flags.
+//
+//	u16  version, 1
+//	u16  version that is needed, 1
+//	…    feature flags, content
+//	u32  CRC-32 of all before
+func openEarly(env []byte) (*wire, error) {
+	if len(env) < earlyEnvelope {
+		return nil, fault.In(fault.Corruptf("envelope of %d bytes", len(env)), "", 0)
+	}
+	switch binary.LittleEndian.Uint32(env) {
+	case 0x0001_0001:
+	case 0:
+		return nil, fault.Unsupportedf("RNTuple of a pre-release of ROOT, 6.20 to 6.25")
+	default:
+		return nil, fault.Unsupportedf("RNTuple of a pre-release of ROOT, with envelopes of version %d", binary.LittleEndian.Uint16(env))
+	}
+	if crcOf(env) != crc32.ChecksumIEEE(env[:len(env)-4]) {
+		return nil, fault.In(fault.Checksumf("CRC-32 differs"), "", int64(len(env)-4))
+	}
+	w := newReader(env, RC1)
+	w.pos, w.end = 4, len(env)-4
+	w.featureFlags()
+	return w, nil
+}
+
+func crcOf(env []byte) uint32 { return binary.LittleEndian.Uint32(env[len(env)-4:]) }
+
+// skip moves on by n bytes.
+func (w *wire) skip(n int) { w.take(n) }
+
+// earlyFooter reads the checksum of the header, the extension of the schema, a list of column groups, and the one of
+// clusters. Lists of groups and of metadata follow. In most files the extension is a list of links.
+func (w *wire) earlyFooter(s *Schema, clusters *[]Cluster) {
+	found := uint32(0)
+	w.u32(&found)
+	if w.err == nil && found != uint32(s.Checksum) {
+		w.fail(fault.Checksumf("made for a header with checksum %08x, not %08x", found, s.Checksum))
+	}
+	if size := *w; size.frameSize() < 0 {
+		w.emptyList("extensions of the schema")
+	} else {
+		w.extension(s)
+	}
+	w.emptyList("column groups")
+	w.summaries(clusters)
+}
+
+// emptyList reads a list that must have no items.
+func (w *wire) emptyList(of string) {
+	frame, n := w.openList(0, recordHead)
+	if n > 0 {
+		w.fail(fault.Unsupportedf("%d %s in a format %v", n, of, w.format))
+	}
+	w.close(frame)
+}
