@@ -22,20 +22,20 @@ import (
 //
 // Example, 247 bytes and a Max Key Size of 128: 120 bytes and one offset, then 127 bytes.
 
-// chunks is the number of chunks of a blob of size bytes, and an error if the offsets of
-// the others do not fit in the first one. A maxKey of 0 means that blobs are not split.
-func chunks(size, maxKey uint64) (uint64, error) {
+// chunks is the number of chunks of a blob of size bytes, 0 if the offsets of the others do
+// not fit in the first one. A maxKey of 0 means that blobs are not split.
+func chunks(size, maxKey uint64) uint64 {
 	if maxKey == 0 || size <= maxKey {
-		return 1, nil
+		return 1
 	}
 	n := (size-1)/maxKey + 1
 	if maxKey/8 <= n {
-		return 0, fault.Corruptf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, maxKey)
+		return 0
 	}
 	if room := (maxKey - size%maxKey) % maxKey; 8*(n-1) > room {
 		n++
 	}
-	return n, nil
+	return n
 }
 
 // BlobRanges are the ranges of bytes that a blob of size bytes from offset on consists
@@ -49,20 +49,23 @@ func (f *File) BlobRanges(ctx context.Context, offset, size, maxKey uint64) ([]s
 func place(offset uint64) int64 { return max(int64(offset), -1) }
 
 func (f *File) blobRanges(ctx context.Context, offset, size, maxKey uint64) ([]storage.ByteRange, error) {
-	if err := f.checkBlob(offset, size); err != nil {
-		return nil, err
-	}
-	n, err := chunks(size, maxKey)
-	if err != nil {
-		return nil, err
-	}
-	if n == 1 {
+	n := chunks(size, maxKey)
+	switch n {
+	case 0:
+		return nil, fault.Corruptf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, maxKey)
+	case 1:
+		if err := f.checkBlob(offset, size); err != nil {
+			return nil, err
+		}
 		return []storage.ByteRange{{Reader: f.r, Offset: int64(offset), Size: int64(size)}}, nil
 	}
-	table := 8 * (n - 1)
 	if err := f.checkBlob(offset, maxKey); err != nil {
 		return nil, err
 	}
+	if size > uint64(f.header.End) {
+		return nil, fault.Corruptf("a blob of %d bytes in a file of %d", size, f.header.End)
+	}
+	table := 8 * (n - 1)
 	offsets, err := f.read(ctx, int64(offset+maxKey-table), int64(table))
 	if err != nil {
 		return nil, err

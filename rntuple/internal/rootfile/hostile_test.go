@@ -157,13 +157,9 @@ func BenchmarkOpen(b *testing.B) {
 func TestChunks(t *testing.T) {
 	for maxKey := uint64(0); maxKey < 200; maxKey++ {
 		for size := uint64(0); size < 3000; size++ {
-			n, err := chunks(size, maxKey)
-			if err != nil {
-				require.Greater(t, size, maxKey)
-				continue
-			}
-			if n == 1 {
-				require.True(t, maxKey == 0 || size <= maxKey)
+			n := chunks(size, maxKey)
+			if n <= 1 {
+				require.Equal(t, n == 1, maxKey == 0 || size <= maxKey)
 				continue
 			}
 			require.GreaterOrEqual(t, maxKey, 8*n)

@@ -1,0 +1,496 @@
+package rootfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are those of [NewWriter] and [Append]. The zero value is the default, except that a
+// new file should have a name.
+type Options struct {
+	// Name and Title are stored in a new file. ROOT stores the name of the file; less than
+	// 255 bytes each.
+	Name, Title string
+	// Version is the version of ROOT that a new file claims to be written by; 0 means 63600,
+	// which is 6.36.00.
+	Version int32
+	// Compression is the setting in the header of a new file, and that of streamer infos. It
+	// says nothing about blobs.
+	Compression compress.Settings
+	// Time is stored as the time at which things were made, as its clock shows it. The zero
+	// value means the first second of 1995, so that equal input gives equal files.
+	Time time.Time
+	// UUID is stored in a new file, as one of version 1. If it is zero, so is the version,
+	// as in the files of ROOT's own writer of RNTuples.
+	UUID [16]byte
+	// MaxKeySize is the most bytes of a blob in one piece, 0 for no limit. No reader but
+	// ROOT and this package knows split blobs. A blob must then be one page or envelope.
+	MaxKeySize uint64
+	// Budget is where memory for blobs comes from, and TempDir a folder for those that do
+	// not fit, as in [storage.NewSpool].
+	Budget  *storage.Budget
+	TempDir string
+}
+
+// errEnded is the error of a writer after Finish or Close.
+var errEnded = errors.New("writer has ended")
+
+const (
+	defaultVersion = 63600
+	begin          = 100 // of the first record
+	keyVersion     = 1004
+)
+
+// Writer makes a ROOT file. Blobs are spooled and the file is written at the end, in
+// one go: its first bytes say where the last ones lie, and what it is written to cannot go back.
+//
+//	file       header, key TFile, root directory │ blobs │ directories, objects, key lists, streamer info, free list
+//	                                             └ spool ┘
+//
+// A writer belongs to one goroutine. It ends with Close, also after Finish.
+type Writer struct {
+	out      io.Writer
+	o        Options
+	time     Datime
+	name     string
+	title    string
+	bigFile  int64 // offsets above it are of 64 bits
+	header   Header
+	old      *File // that is appended to, or nil
+	base     int64 // where the first blob begins: the end of what is taken from old
+	freed    []Segment
+	spool    *storage.Spool
+	root     *folder
+	folders  []*folder // the root first, each behind the one that it lies in
+	objects  []object
+	info     Key // of the streamer info, if it is to be written
+	infoData []byte
+	tail     bytes.Buffer // what follows the blobs
+	patches  []patch      // of what is taken from old
+}
+
+// A folder is a directory while the file is written.
+type folder struct {
+	Directory
+	name  string
+	isNew bool
+	up    *folder  // nil for the root
+	names []string // of objects and directories to be added
+}
+
+// changed tells whether the folder's key list is to be written.
+func (f *folder) changed() bool { return f.isNew || f.up == nil || len(f.names) > 0 }
+
+// An object is to be written.
+type object struct {
+	in      *folder
+	key     Key
+	payload []byte
+}
+
+// NewWriter makes a new file, which Finish writes to out.
+func NewWriter(out io.Writer, o Options) (*Writer, error) {
+	w, err := newWriter(out, o)
+	if err != nil {
+		return nil, err
+	}
+	w.name, w.title = o.Name, o.Title
+	if len(o.Name) >= 255 || len(o.Title) >= 255 {
+		return nil, fmt.Errorf("name or title of a ROOT file has 255 bytes or more")
+	}
+	if o.Version == 0 {
+		o.Version = defaultVersion
+	}
+	w.header = Header{Version: o.Version, Begin: begin, Units: 4, Compression: uint32(o.Compression), UUID: o.UUID, UUIDVersion: w.uuidVersion()}
+	key := w.fileKey()
+	w.header.NameSize = key.HeaderSize + key.ObjectSize - directorySize
+	w.base = begin + key.Size
+	w.root = &folder{Directory: Directory{Offset: begin + w.header.NameSize, Created: w.time, Seek: begin, NameSize: w.header.NameSize}, isNew: true}
+	w.folders = []*folder{w.root}
+	w.setInfo(Key{Version: keyVersion}, nil)
+	return w, nil
+}
+
+func newWriter(out io.Writer, o Options) (*Writer, error) {
+	if err := o.Compression.Check(); err != nil {
+		return nil, err
+	}
+	w := &Writer{out: out, o: o, bigFile: bigFile, spool: storage.NewSpool(o.Budget, o.TempDir)}
+	w.time = NewDatime(time.Date(1995, 1, 1, 0, 0, 0, 0, time.UTC))
+	if !o.Time.IsZero() {
+		w.time = NewDatime(o.Time)
+	}
+	return w, nil
+}
+
+func (w *Writer) uuidVersion() uint16 {
+	if w.o.UUID == [16]byte{} {
+		return 0
+	}
+	return 1
+}
+
+// fileKey is the key of the first record.
+func (w *Writer) fileKey() Key {
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: begin, Class: "TFile", Name: w.name, Title: w.title}
+	return k.sized(int64(1 + len(w.name) + 1 + len(w.title) + directorySize))
+}
+
+// sized is a key of a record with n bytes of payload that is not packed.
+func (k Key) sized(n int64) Key {
+	k.HeaderSize = k.headerSize()
+	k.Size, k.ObjectSize = k.HeaderSize+n, n
+	return k
+}
+
+// Blob adds a blob, in parts, and gives its offset in the file. objectSize is what the
+// key says about the size of the unpacked pages, for those who list keys. The parts may be
+// changed afterwards.
+func (w *Writer) Blob(objectSize int64, parts ...[]byte) (offset uint64, err error) {
+	if w.out == nil {
+		return 0, errEnded
+	}
+	size := uint64(0)
+	for _, p := range parts {
+		size += uint64(len(p))
+	}
+	n := chunks(size, w.o.MaxKeySize)
+	switch {
+	case n == 0:
+		return 0, fmt.Errorf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, w.o.MaxKeySize)
+	case n > 1:
+		return w.splitBlob(bytes.Join(parts, nil), n)
+	}
+	return w.blobKey(objectSize, parts...)
+}
+
+// blobKey adds a record with a blob, or with a chunk of one.
+func (w *Writer) blobKey(objectSize int64, parts ...[]byte) (offset uint64, err error) {
+	size := int64(0)
+	for _, p := range parts {
+		size += int64(len(p))
+	}
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: w.base + w.spool.Size(), Directory: w.header.Begin, Class: classBlob}.sized(size)
+	if k.Size > math.MaxInt32 || objectSize > math.MaxUint32 {
+		return 0, fmt.Errorf("a blob of %d bytes, %d unpacked, is too large for a key", size, objectSize)
+	}
+	k.ObjectSize = objectSize
+	if _, err := w.spool.Write(k.append(nil)); err != nil {
+		return 0, err
+	}
+	for _, p := range parts {
+		if _, err := w.spool.Write(p); err != nil {
+			return 0, err
+		}
+	}
+	return uint64(k.Payload()), nil
+}
+
+// splitBlob adds the n chunks of a blob, the first one last.
+func (w *Writer) splitBlob(b []byte, n uint64) (offset uint64, err error) {
+	most := int(w.o.MaxKeySize)
+	first := most - 8*int(n-1)
+	var offsets []byte
+	for rest := b[first:]; len(rest) > 0; {
+		part := rest[:min(most, len(rest))]
+		rest = rest[len(part):]
+		at, err := w.blobKey(int64(len(part)), part)
+		if err != nil {
+			return 0, err
+		}
+		offsets = binary.LittleEndian.AppendUint64(offsets, at)
+	}
+	return w.blobKey(int64(most), b[:first], offsets)
+}
+
+// Object adds an object under a path, "dir/sub/name", with the directories that are missing.
+// The payload is stored as it is; it must not be changed before Finish. The error wraps
+// fs.ErrExist if there is an object of that name.
+func (w *Writer) Object(path, class, title string, payload []byte) error {
+	if w.out == nil {
+		return errEnded
+	}
+	names := strings.Split(path, "/")
+	in := w.root
+	for _, name := range names[:len(names)-1] {
+		sub, err := w.folder(in, name)
+		if err != nil {
+			return err
+		}
+		in = sub
+	}
+	name := names[len(names)-1]
+	if err := in.checkName(name); err != nil {
+		return err
+	}
+	if len(class) >= 255 || len(title) >= 255 {
+		return fmt.Errorf("class or title of %q has 255 bytes or more", path)
+	}
+	in.names = append(in.names, name)
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Class: class, Name: name, Title: title}.sized(int64(len(payload)))
+	if k.Size > math.MaxInt32 {
+		return fmt.Errorf("object %q of %d bytes is too large", path, len(payload))
+	}
+	w.objects = append(w.objects, object{in, k, payload})
+	return nil
+}
+
+// folder finds a directory by its name, or makes it.
+func (w *Writer) folder(in *folder, name string) (*folder, error) {
+	for _, f := range w.folders {
+		if f.up == in && f.name == name {
+			return f, nil
+		}
+	}
+	if err := in.checkName(name); err != nil {
+		return nil, err
+	}
+	in.names = append(in.names, name)
+	f := &folder{Directory: Directory{Path: in.join(name), Created: w.time}, name: name, isNew: true, up: in}
+	w.folders = append(w.folders, f)
+	return f, nil
+}
+
+// checkName tells whether a name can be added.
+func (f *folder) checkName(name string) error {
+	taken := func(k Key) bool { return k.Name == name }
+	switch {
+	case name == "" || len(name) >= 255:
+		return fmt.Errorf("an object's name has %d bytes; 1 to 254 are allowed", len(name))
+	case slices.Contains(f.names, name) || slices.ContainsFunc(f.Keys, taken):
+		return fmt.Errorf("object %q: %w", f.join(name), fs.ErrExist)
+	}
+	return nil
+}
+
+// Finish writes the file. Nothing can be added any more.
+func (w *Writer) Finish(ctx context.Context) error {
+	if w.out == nil {
+		return errEnded
+	}
+	out := ctxWriter{ctx, w.out}
+	w.out = nil
+	if err := w.releaseLists(ctx); err != nil {
+		return err
+	}
+	if err := w.appendTail(ctx, w.place()); err != nil {
+		return err
+	}
+	if err := w.writeHead(ctx, out); err != nil {
+		return err
+	}
+	if _, err := w.spool.WriteTo(out); err != nil {
+		return err
+	}
+	_, err := out.Write(w.tail.Bytes())
+	return err
+}
+
+// Close gives back memory and temporary files.
+func (w *Writer) Close() error {
+	w.out = nil
+	return w.spool.Close()
+}
+
+// ctxWriter stops writing when its context ends.
+type ctxWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (c ctxWriter) Write(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.w.Write(p)
+}
+
+// place decides where all records behind the blobs lie, up to the key lists, and gives the
+// end of these.
+func (w *Writer) place() int64 {
+	at := w.base + w.spool.Size()
+	put := func(k *Key, in *folder) {
+		k.Offset, k.Directory = at, in.Seek
+		at += k.Size
+		in.Keys = append(in.Keys, *k)
+	}
+	for _, f := range w.folders[1:] {
+		if !f.isNew {
+			continue
+		}
+		k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Class: classDirectory, Name: f.name, Title: f.name}.sized(directorySize)
+		put(&k, f.up)
+		f.Seek, f.Offset, f.NameSize, f.Parent = k.Offset, k.Payload(), k.HeaderSize, f.up.Seek
+	}
+	for i := range w.objects {
+		put(&w.objects[i].key, w.objects[i].in)
+	}
+	for _, f := range w.folders {
+		if !f.changed() {
+			continue
+		}
+		k := w.listKey(f)
+		f.SeekKeys, f.KeysSize, f.Modified = at, k.Size, w.time
+		f.Wide = f.Wide || max(f.Seek, f.SeekKeys, f.Parent) > w.bigFile
+		at += k.Size
+	}
+	return at
+}
+
+// listKey is the key of a key list, without its offset.
+func (w *Writer) listKey(f *folder) Key {
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Directory: f.Seek, Class: classDirectory, Name: f.name, Title: f.name}
+	if f == w.root {
+		k.Class, k.Name, k.Title = "", w.name, w.title
+	}
+	n := int64(4)
+	for _, key := range f.Keys {
+		n += key.headerSize()
+	}
+	return k.sized(n)
+}
+
+// appendTail makes the records that place has placed, and those behind them, and fills in the header.
+func (w *Writer) appendTail(ctx context.Context, at int64) error {
+	for _, f := range w.folders[1:] {
+		if f.isNew {
+			i := slices.IndexFunc(f.up.Keys, func(k Key) bool { return k.Offset == f.Seek })
+			w.tail.Write(f.up.Keys[i].append(nil))
+			w.tail.Write(w.directoryRecord(f))
+		}
+	}
+	for _, o := range w.objects {
+		w.tail.Write(o.key.append(nil))
+		w.tail.Write(o.payload)
+	}
+	for _, f := range w.folders {
+		if !f.changed() {
+			continue
+		}
+		k := w.listKey(f)
+		k.Offset = f.SeekKeys
+		b := binary.BigEndian.AppendUint32(k.append(nil), uint32(len(f.Keys)))
+		for _, key := range f.Keys {
+			b = key.append(b)
+		}
+		w.tail.Write(b)
+	}
+	at, err := w.appendInfo(at)
+	if err != nil {
+		return err
+	}
+	return w.appendFreeList(ctx, at)
+}
+
+// directoryRecord is the payload of a new directory.
+func (w *Writer) directoryRecord(f *folder) []byte {
+	b := appendUUID(f.append(nil), w.uuidVersion(), w.o.UUID)
+	return append(b, make([]byte, directorySize-len(b))...)
+}
+
+// setInfo makes a streamer info to be written under a key, with what info has already.
+func (w *Writer) setInfo(k Key, info []byte) error {
+	k = Key{Version: k.Version, Time: w.time, Cycle: 1, Class: "TList", Name: "StreamerInfo", Title: "Doubly linked list"}
+	k.HeaderSize = k.headerSize()
+	if info == nil {
+		w.infoData = newStreamerInfo(k.HeaderSize, spellingLinux, infoVersion)
+	} else {
+		var err error
+		if w.infoData, err = extendStreamerInfo(info, k.HeaderSize); err != nil {
+			return err
+		}
+	}
+	w.info = k
+	return nil
+}
+
+// appendInfo makes the record of the streamer info.
+func (w *Writer) appendInfo(at int64) (end int64, err error) {
+	if w.infoData == nil {
+		return at, nil
+	}
+	e, err := compress.NewEncoder(w.o.Compression)
+	if err != nil {
+		return at, err
+	}
+	packed, err := e.Append(nil, w.infoData)
+	if err != nil {
+		return at, err
+	}
+	k := w.info.sized(int64(len(packed)))
+	k.ObjectSize, k.Offset, k.Directory = int64(len(w.infoData)), at, w.root.Seek
+	if at > math.MaxInt32 && k.Version <= wideVersion {
+		return at, fmt.Errorf("the file has a streamer info that cannot lie beyond 2 GiB: ROOT must write it anew first")
+	}
+	w.tail.Write(k.append(nil))
+	w.tail.Write(packed)
+	w.header.SeekInfo, w.header.InfoSize = at, k.Size
+	return at + k.Size, nil
+}
+
+// appendFreeList makes the last record, and with it the size of the file known.
+func (w *Writer) appendFreeList(ctx context.Context, at int64) error {
+	segments, err := w.freeSegments(ctx)
+	if err != nil {
+		return err
+	}
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: at, Directory: w.root.Seek, Name: w.name, Title: w.title}
+	var b []byte
+	for _, s := range segments {
+		b = appendSegment(b, s, s.End > w.bigFile)
+	}
+	const narrow, wide = 10, 18
+	end := at + k.sized(int64(len(b)+narrow)).Size
+	big := end > w.bigFile
+	if big {
+		end += wide - narrow
+	}
+	last := w.bigFile
+	for last <= end {
+		last += w.bigFile / 2
+	}
+	b = appendSegment(b, Segment{end, last + 1}, big)
+	k = k.sized(int64(len(b)))
+	w.tail.Write(k.append(nil))
+	w.tail.Write(b)
+	h := &w.header
+	h.SeekFree, h.FreeSize, h.FreeCount, h.End = at, k.Size, len(segments)+1, end
+	if big {
+		h.Wide, h.Units = true, 8
+	}
+	return nil
+}
+
+func appendSegment(b []byte, s Segment, wide bool) []byte {
+	version, seek := uint16(1), appendSeek32
+	if wide {
+		version, seek = 1+wideVersion, appendSeek64
+	}
+	return seek(seek(binary.BigEndian.AppendUint16(b, version), s.Begin), s.End-1)
+}
+
+// writeHead writes what lies in front of the blobs.
+func (w *Writer) writeHead(ctx context.Context, out io.Writer) error {
+	if w.old != nil {
+		return w.copyOld(ctx, out)
+	}
+	b := w.header.append(nil)
+	b = append(b, make([]byte, begin-len(b))...)
+	b = w.fileKey().append(b)
+	b = appendText(appendText(b, w.name), w.title)
+	b = append(b, w.directoryRecord(w.root)...)
+	_, err := out.Write(b)
+	return err
+}
