@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// check refuses options that would measure nothing, or something else than meant. args
-// are what follows the options.
+// check refuses options that measure nothing or contradict each other. args are the arguments
+// after the options.
 func (c config) check(args []string) error {
 	switch {
 	case len(args) > 0:

@@ -10,15 +10,15 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// A ratio that changed by less than this did not change.
+// A ratio that changes by less than this counts as unchanged.
 const (
 	sizeNoise = 0.001
 	timeNoise = 0.05
 )
 
-// printComparison lists the ratios that differ between two runs by more than
-// noise: their medians differ, and their spreads do not touch. It gives how many it
-// has compared.
+// printComparison lists the ratios that differ between two runs by more than noise: their
+// medians differ, and their spreads do not overlap. It returns the number of ratios that it
+// compared.
 func printComparison(w io.Writer, before, after []*measure.Result) int {
 	t := newTable(table.Row{"changed", "figure", "before", "after", "after/before"})
 	figures, better, worse := 0, 0, 0

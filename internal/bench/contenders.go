@@ -15,8 +15,8 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// baseName is the contender that all others are divided by. lateName reads the
-// same with much more code around it (see late).
+// baseName is the contender that all others are compared with. lateName reads the same file
+// with late materialization by hand (see late).
 const (
 	baseName = "parquet zstd"
 	lateName = "parquet zstd by hand"
@@ -36,7 +36,7 @@ func contenders() []suite.Contender {
 	return out
 }
 
-// find gives the contender of a name.
+// find is the contender with a name.
 func find(name string) (suite.Contender, error) {
 	for _, k := range contenders() {
 		if k.Name() == name {
@@ -46,11 +46,11 @@ func find(name string) (suite.Contender, error) {
 	return nil, errors.New("unknown contender " + name)
 }
 
-// shardFile is a shard.
+// shardFile is a contender that writes and reads shards.
 type shardFile struct{ suite.Shard }
 
-// Can leaves the operations of which there are many to the default profile, and
-// wide and very long data, too: those are about metadata and memory.
+// Can leaves most operations, and wide and very long data, to the default profile: wide data is
+// about metadata, and long data about memory.
 func (k shardFile) Can(d *suite.Dataset, op string) bool {
 	if k.Options.Profile == encoding.Balanced {
 		return true
@@ -59,7 +59,7 @@ func (k shardFile) Can(d *suite.Dataset, op string) bool {
 		measure.OpWrite, measure.OpScan, measure.OpProject, measure.OpOpen, measure.OpPeakWrite, measure.OpPeakScan}, op)
 }
 
-// chosen are the base and those contenders that were asked for.
+// chosen are the base and the requested contenders.
 func (c config) chosen() []suite.Contender {
 	return slices.DeleteFunc(contenders(), func(k suite.Contender) bool {
 		return k.Name() != baseName && !slices.ContainsFunc(strings.Split(c.only, ","), func(part string) bool {
@@ -68,7 +68,7 @@ func (c config) chosen() []suite.Contender {
 	})
 }
 
-// wants reports whether an operation was asked for: all are by default.
+// wants reports whether an operation was requested. By default all are.
 func (c config) wants(op string) bool {
 	return c.ops == "" || slices.ContainsFunc(strings.Split(c.ops, ","), func(o string) bool {
 		return op == o || (o+" " == measure.OpFilter || o+" " == measure.OpCount) && strings.HasPrefix(op, o)

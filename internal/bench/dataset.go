@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
-// projections are the columns that a question about the data set reads.
+// projections are the columns of a typical query of each data set.
 var projections = map[string][]string{
 	"flights":   {"delay", "origin"},
 	"lineitem":  {"l_shipdate", "l_extendedprice", "l_discount"},
@@ -33,7 +33,7 @@ var projections = map[string][]string{
 	"nested":    {"items", "id"},
 }
 
-// named is a data set without its values.
+// named is a data set without values.
 func named(name string) *suite.Dataset {
 	d := &suite.Dataset{Name: name, Project: projections[name], Questions: questions[name], Wide: strings.HasPrefix(name, "wide")}
 	if name == "flights100m" {
@@ -42,8 +42,8 @@ func named(name string) *suite.Dataset {
 	return d
 }
 
-// load gives a data set whose values lie in a mapped file: one of the folder of
-// data, or one of its own in dir.
+// load returns a data set with its values in a mapped file: a file of the data folder, or a new
+// one in dir.
 func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, error) {
 	d, file := named(name), name+".arrow"
 	if d.Times > 1 {

@@ -1,16 +1,15 @@
-// Command bench compares shards with Parquet and other formats on whole data
-// sets: size, write, scan, projection, opening, taking rows, filters, two
-// threads and peak memory, in the same process and run. Every figure is the median of several
-// interleaved rounds, given as a ratio to arrow-go's Parquet with zstd (smaller
-// is better), because machines are noisy and an absolute time means nothing.
-// What everybody answers is compared once. Behind the tables stands what the
-// project has to reach.
+// Command bench compares shards with Parquet and other formats on whole data sets: size, write,
+// scan, projection, opening, taking rows, filters, two threads and peak memory, in the same
+// process and run. Every figure is the median of several interleaved rounds, given as a ratio
+// to arrow-go's Parquet with zstd (smaller is better), because machines are noisy and an
+// absolute time means nothing. The results of all contenders are compared once. After the
+// tables come the limits of the project.
 //
 //	go run ./internal/bench                        flights, a cut of the corpus logs, wide and nested data made here
 //	go run ./internal/bench -data DIR -sets all    also lineitem, lineitemi, logs: Arrow IPC files in DIR
 //	go run ./internal/bench -memory                only peak anonymous memory of writing and scanning, in processes of their own
-//	go run ./internal/bench -memory -sets flights100m    the same of 102 million rows
-//	go run ./internal/bench -compare old.json new.json    what changed between two runs with -json
+//	go run ./internal/bench -memory -sets flights100m    the same for 102 million rows
+//	go run ./internal/bench -compare old.json new.json    changes between two runs with -json
 //	go run ./internal/bench -show a.json b.json           the tables of earlier runs
 package main
 
@@ -132,12 +131,12 @@ func run(ctx context.Context, c config) (err error) {
 		results = append(results, r)
 		printResult(os.Stdout, r)
 		if c.jsonFile != "" {
-			if err := measure.Save(c.jsonFile, results); err != nil { // what is measured so far
+			if err := measure.Save(c.jsonFile, results); err != nil { // the results so far
 				return err
 			}
 		}
 	}
-	if c.rows == 0 { // what is to be reached is about whole data sets
+	if c.rows == 0 { // limits apply to whole data sets
 		printTargets(os.Stdout, results)
 	}
 	return nil
@@ -146,9 +145,9 @@ func run(ctx context.Context, c config) (err error) {
 // childArg makes this program do one operation and report its peak memory.
 const childArg = "-child"
 
-// measureSet measures every operation of every contender at a data set.
+// measureSet measures every operation of every contender on a data set.
 func measureSet(ctx context.Context, c config, name, dir string) (*measure.Result, error) {
-	dir, err := os.MkdirTemp(dir, "set") // which goes before the next one
+	dir, err := os.MkdirTemp(dir, "set") // removed before the next set
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +189,7 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
-// showFiles prints the tables of several runs, as one run would.
+// showFiles prints the tables of several runs as one.
 func showFiles(w io.Writer, paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("-show takes files written with -json")

@@ -19,18 +19,18 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
-// parquetFile is Parquet through arrow-go: what the others are compared with.
+// parquetFile is Parquet through arrow-go, the base of all comparisons.
 type parquetFile struct {
 	title string
 	codec compress.Compression
-	late  bool // answers questions as late does
+	late  bool // filters by late materialization
 }
 
 // Name implements [suite.Contender].
 func (k parquetFile) Name() string { return k.title }
 
-// Can leaves takes to the base, and filters to it and to late: the codec makes no
-// other kind of reader.
+// Can leaves takes to the base, and filters to the base and to late, because the codec of a
+// file does not change how it is read.
 func (k parquetFile) Can(d *suite.Dataset, op string) bool {
 	if k.late {
 		return d.Name != "nested" && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
@@ -45,7 +45,7 @@ func (k parquetFile) Can(d *suite.Dataset, op string) bool {
 // Write implements [suite.Contender].
 func (k parquetFile) Write(_ context.Context, path string, s *arrow.Schema, next suite.Source, _ int) error {
 	return suite.Create(path, func(f *os.File) error {
-		// The file writer closes what it writes to if that can be closed.
+		// The file writer closes its output if it has a Close method.
 		w, err := pqarrow.NewFileWriter(s, struct{ io.Writer }{f}, parquet.NewWriterProperties(
 			parquet.WithCompression(k.codec), parquet.WithDictionaryDefault(true), parquet.WithPageIndexEnabled(true),
 			parquet.WithMaxRowGroupLength(1<<20)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
@@ -132,7 +132,7 @@ func leaves(r *file.Reader, columns []string) []int {
 	return numbers
 }
 
-// answer gives the rows of a decoded batch that a query asks for to out.
+// answer passes the rows of a decoded batch that match a query to out.
 func answer(ctx context.Context, b arrow.RecordBatch, q suite.Query, take *taker, out *suite.Outcome) error {
 	defer b.Release()
 	if q.Take == nil && q.Where == "" {
@@ -160,7 +160,7 @@ func answer(ctx context.Context, b arrow.RecordBatch, q suite.Query, take *taker
 	return ctx.Err()
 }
 
-// maskOf turns what to keep into an Arrow array.
+// maskOf converts a mask to an Arrow array.
 func maskOf(keep []bool) (mask arrow.Array, kept int64) {
 	b := array.NewBooleanBuilder(memory.DefaultAllocator)
 	defer b.Release()
@@ -173,13 +173,13 @@ func maskOf(keep []bool) (mask arrow.Array, kept int64) {
 	return b.NewArray(), kept
 }
 
-// taker walks through rows in ascending order beside the batches of a scan.
+// taker walks through ascending row numbers along with the batches of a scan.
 type taker struct {
 	rows []int64
 	at   int64
 }
 
-// next tells which of the next n rows are asked for.
+// next is the mask of the requested rows among the next n.
 func (t *taker) next(n int64) []bool {
 	keep := make([]bool, n)
 	for len(t.rows) > 0 && t.rows[0] < t.at+n {

@@ -24,7 +24,7 @@ type parquetGo struct{}
 // Name implements [suite.Contender].
 func (k parquetGo) Name() string { return "parquet-go zstd" }
 
-// Can leaves out what would have to be built on top of pages, and nested columns.
+// Can excludes nested columns, and operations that would need code on top of pages.
 func (k parquetGo) Can(d *suite.Dataset, op string) bool {
 	for _, f := range d.Schema.Fields() {
 		if _, err := pgoNode(f.Type); err != nil {
@@ -84,7 +84,7 @@ func (k parquetGo) Write(_ context.Context, path string, s *arrow.Schema, next s
 	}
 	return suite.Create(path, func(f *os.File) error {
 		w := pgo.NewWriter(f, schema, pgo.Compression(&zstd.Codec{Level: zstd.DefaultLevel}))
-		places := make([]int, s.NumFields()) // of the columns in the file, which are sorted
+		places := make([]int, s.NumFields()) // positions of the columns in the file, which sorts them
 		for i, field := range s.Fields() {
 			leaf, _ := schema.Lookup(field.Name)
 			places[i] = leaf.ColumnIndex
@@ -208,7 +208,7 @@ func pgoColumns(r *pgo.File, names []string) ([]int, error) {
 	return out, nil
 }
 
-// pageBuffer is where the values of a page go.
+// pageBuffer receives the values of a page.
 type pageBuffer struct {
 	int32s  []int32
 	int64s  []int64

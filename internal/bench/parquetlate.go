@@ -17,13 +17,13 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
-// lateShare is how many rows there are at least for one that is read alone: with
-// more of them it is faster to decode all columns whole.
+// lateShare is the least number of rows per matching row for late materialization. With more
+// matches it is faster to decode whole columns.
 const lateShare = 64
 
-// late answers a question as a patient user of arrow-go would by hand: it decodes
-// the columns of the conditions, and of the others only the rows that are left,
-// skipping over what lies between. ok is false if too many rows are left for that.
+// late filters as a patient user of arrow-go would by hand: it decodes the columns of the
+// conditions, and of the others only the matching rows, skipping the rows between. ok is false
+// if too many rows match.
 func late(ctx context.Context, fr *pqarrow.FileReader, s *arrow.Schema, groups []int, q suite.Query, out *suite.Outcome) (ok bool, err error) {
 	keep, err := survivors(ctx, fr, groups, byHand[q.Where])
 	if err != nil {
@@ -67,7 +67,7 @@ func late(ctx context.Context, fr *pqarrow.FileReader, s *arrow.Schema, groups [
 	return true, ctx.Err()
 }
 
-// survivors tells of every row of the row groups whether it satisfies the conditions.
+// survivors is a mask of the rows of the row groups that satisfy the conditions.
 func survivors(ctx context.Context, fr *pqarrow.FileReader, groups []int, where conds) ([]bool, error) {
 	rr, err := fr.GetRecordReader(ctx, leaves(fr.ParquetReader(), where.columns()), groups)
 	if err != nil {
@@ -105,7 +105,7 @@ func pick(chunk file.ColumnChunkReader, to array.Builder, rows []span) error {
 		return pickRows(chunk.(*file.ByteArrayColumnChunkReader), rows, b, func(v parquet.ByteArray) { b.Append(string(v)) })
 	case *array.Decimal128Builder:
 		return pickRows(chunk.(*file.FixedLenByteArrayColumnChunkReader), rows, b, func(v parquet.FixedLenByteArray) {
-			b.Append(decimal128.FromI64(bigEndian(v))) // all values in question are small
+			b.Append(decimal128.FromI64(bigEndian(v))) // all values of the conditions are small
 		})
 	}
 	return fmt.Errorf("no values of %v are picked out of Parquet", to.Type())

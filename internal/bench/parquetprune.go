@@ -14,12 +14,12 @@ import (
 // are read.
 type span struct{ from, to int64 }
 
-// seekGap is how many rows are decoded in vain rather than sought over: seeking
-// makes every column decompress a page and its dictionary again.
+// seekGap is the largest gap of rows that is decoded rather than skipped: a seek makes every
+// column decompress a page and its dictionary again.
 const seekGap = suite.BatchRows
 
-// prune does by hand what arrow-go's reader does not: it drops row groups by
-// their statistics and rows by the page index.
+// prune drops row groups by their statistics, and rows by the page index, which arrow-go's
+// reader does not do.
 func prune(r *file.Reader, where conds) (groups []int, spans []span, err error) {
 	at := int64(0)
 	for g := range r.NumRowGroups() {
@@ -73,7 +73,7 @@ func groupExcluded(r *file.Reader, group int, where conds) (bool, error) {
 	return false, nil
 }
 
-// keptRows are the rows of a row group that no page bounds exclude.
+// keptRows are the rows of a row group that no bounds of a page exclude.
 func keptRows(r *file.Reader, group int, rows int64, where conds) ([]span, error) {
 	kept := []span{{0, rows}}
 	if len(where) == 0 {
@@ -113,7 +113,7 @@ func keptRows(r *file.Reader, group int, rows int64, where conds) ([]span, error
 	return kept, nil
 }
 
-// intersect gives what two ascending lists of spans share.
+// intersect is the intersection of two ascending lists of spans.
 func intersect(a, b []span) []span {
 	var out []span
 	for i, j := 0, 0; i < len(a) && j < len(b); {

@@ -34,7 +34,7 @@ type peer struct {
 	cmd        *exec.Cmd
 }
 
-// peerQuestion is what a peer is asked for, peerAnswer what it says.
+// peerQuestion is a request to a peer, peerAnswer its response.
 type peerQuestion struct {
 	Op      string   `json:"op"`
 	Path    string   `json:"path"`
@@ -56,7 +56,7 @@ type peerAnswer struct {
 //go:embed peers/peers.py
 var peerScript []byte
 
-// startPeers starts those peers whose packages are installed, and says which are not.
+// startPeers starts the peers whose packages are installed, and reports the others.
 func startPeers(ctx context.Context, python, dir string) ([]*peer, error) {
 	script := filepath.Join(dir, "peers.py")
 	if err := os.WriteFile(script, peerScript, 0o600); err != nil {
@@ -107,7 +107,7 @@ func startPeer(ctx context.Context, python, script, name string) (*peer, error) 
 // stop ends the process.
 func (p *peer) stop() {
 	p.in.Close()
-	p.cmd.Wait() // how it ends does not matter
+	p.cmd.Wait() // the exit status does not matter
 }
 
 func (p *peer) listen() (a peerAnswer, err error) {
@@ -120,7 +120,7 @@ func (p *peer) listen() (a peerAnswer, err error) {
 	return a, err
 }
 
-// ask has one operation done.
+// ask makes the peer do one operation.
 func (p *peer) ask(q peerQuestion) (peerAnswer, error) {
 	b, err := json.Marshal(q)
 	if err != nil {
@@ -166,7 +166,7 @@ func peerQuery(path string, q suite.Query) peerQuestion {
 	return peerQuestion{Op: "scan", Path: path, Columns: q.Columns}
 }
 
-// Time does an operation and gives the CPU seconds that the peer says it took.
+// Time does an operation and returns the CPU time in seconds that the peer measured.
 func (p *peer) Time(d *suite.Dataset, op, path string) (float64, error) {
 	q := peerQuestion{Op: measure.OpWrite, Path: path, Input: p.input}
 	if op != measure.OpWrite {

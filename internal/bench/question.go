@@ -9,20 +9,20 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 )
 
-// cond is what a row must satisfy in one column, all of it that is set.
+// cond is a condition on one column. All fields that are set must hold.
 type cond struct {
 	column   string
 	ranged   bool
 	from, to int64  // the first and last integer, day or unscaled decimal
 	equals   string // the only string
-	contains string // a part of the string
+	contains string // a substring
 }
 
 type conds []cond
 
 const needle = "blk_7123456789012345678"
 
-// The texts of questions.
+// The filters of the queries, as text.
 const (
 	orderKey       = "l_orderkey = 3000034"
 	shipMonth      = "l_shipdate >= '1994-01-01' and l_shipdate < '1994-02-01' and l_quantity < 5"
@@ -33,7 +33,7 @@ const (
 	someOrders     = "id between 500000 and 504999"
 )
 
-// questions are those about each data set.
+// questions are the queries of each data set.
 var questions = map[string][]suite.Question{
 	"flights":   {{Name: "SFO", Where: fromSFO, Count: true}, {Name: "delay", Where: delayed, Count: true}},
 	"lineitem":  {{Name: "orderkey", Where: orderKey, Count: true}, {Name: "month", Where: shipMonth, Count: true}},
@@ -45,7 +45,7 @@ var questions = map[string][]suite.Question{
 
 var monthByHand = conds{{column: "l_shipdate", ranged: true, from: 8766, to: 8796}, {column: "l_quantity", ranged: true, from: 0, to: 499}}
 
-// byHand are the same for contenders without filters.
+// byHand are the same conditions for contenders without filters.
 var byHand = map[string]conds{
 	orderKey:       {{column: "l_orderkey", ranged: true, from: 3000034, to: 3000034}},
 	shipMonth:      monthByHand,
@@ -56,7 +56,7 @@ var byHand = map[string]conds{
 	someOrders:     {{column: "id", ranged: true, from: 500_000, to: 504_999}},
 }
 
-// columns are the columns that the conditions look at.
+// columns are the columns of the conditions.
 func (cs conds) columns() []string {
 	var names []string
 	for _, c := range cs {
@@ -65,7 +65,7 @@ func (cs conds) columns() []string {
 	return names
 }
 
-// rows tells which rows of a batch satisfy all conditions.
+// rows is the mask of the rows of a batch that satisfy all conditions.
 func (cs conds) rows(b arrow.RecordBatch) []bool {
 	keep := make([]bool, b.NumRows())
 	for i := range keep {
@@ -77,7 +77,7 @@ func (cs conds) rows(b arrow.RecordBatch) []bool {
 	return keep
 }
 
-// keep clears what does not satisfy the condition.
+// keep clears the rows that do not satisfy the condition.
 func (c cond) keep(col arrow.Array, keep []bool) {
 	switch a := col.(type) {
 	case *array.Int64:
@@ -90,7 +90,7 @@ func (c cond) keep(col arrow.Array, keep []bool) {
 		}
 	case *array.Decimal128:
 		for i := range keep {
-			v := int64(a.Value(i).LowBits()) // all values in question are small
+			v := int64(a.Value(i).LowBits()) // all values of the conditions are small
 			keep[i] = keep[i] && v >= c.from && v <= c.to
 		}
 	case array.StringLike:

@@ -47,13 +47,13 @@ func newTable(header table.Row) table.Writer {
 	return t
 }
 
-// printTargets writes what was to be reached beside what was measured.
+// printTargets writes the limits beside the figures.
 func printTargets(w io.Writer, results []*measure.Result) {
 	printGoals(w, "Floors of the format", floors, results, []edition.Edition{edition.Reference, edition.E2026})
 	printGoals(w, "Targets of the scan engine", targets, results, []edition.Edition{edition.E2026, edition.Reference})
 }
 
-// goalSets are the data sets that goals are about, in the order of the columns.
+// goalSets are the data sets of the goals, in the order of the columns.
 var goalSets = []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "flights100m"}
 
 func printGoals(w io.Writer, title string, goals []goal, results []*measure.Result, editions []edition.Edition) {
@@ -102,7 +102,7 @@ func (g goal) limit(set string, e edition.Edition) float64 {
 	return g.limits[set][1]
 }
 
-// cell shows the figure with its limit, and marks it if it does not keep that.
+// cell shows the figure with its limit, and marks it if it exceeds the limit.
 func (g goal) cell(results []*measure.Result, set string, e edition.Edition) (cell string, met, known bool) {
 	if _, concerned := g.limits[set]; !concerned {
 		return "", true, false

@@ -2,16 +2,16 @@ package main
 
 import "github.com/amudai/amudai-go/internal/bench/measure"
 
-// limits are what a figure may be at most (at least, for shares) on each data
-// set: in edition reference, and in edition 2026. 0 is no limit.
+// limits are the maximum figures (for shares, the minimum) on each data set: in edition
+// reference, and in edition 2026. 0 is no limit.
 type limits map[string][2]float64
 
-// goal is one line of what the project has to reach.
+// goal is one line of the limits.
 type goal struct {
 	name    string
 	profile string
-	op      string // of peaks the limit is in MiB
-	versus  string // the contender that is divided by, "" for the base
+	op      string // for peaks the limit is in MiB
+	versus  string // the contender to compare with, "" for the base
 	atLeast bool
 	limits  limits
 }
@@ -26,7 +26,7 @@ const (
 	minimalSize = "MinimalSize"
 )
 
-// floors are those that the format had to reach.
+// floors are the limits of the format.
 var floors = []goal{
 	{name: "size, Balanced", profile: balanced, op: measure.OpSize, limits: limits{
 		"flights": {1.15, 1.0}, "lineitemi": {1.1, 1.05}, "lineitem": {1.15, 1.05}, "logs": both(1.8), "wide": both(1.3)}},
@@ -45,7 +45,7 @@ var floors = []goal{
 	{name: "peak MiB, scan", profile: balanced, op: measure.OpPeakScan, limits: limits{"lineitem": both(96)}},
 }
 
-// targets are those of the scan engine.
+// targets are the limits of the scan engine.
 var targets = []goal{
 	{name: "full scan", profile: balanced, op: measure.OpScan, limits: limits{
 		"flights": only26(0.10), "lineitem": only26(0.13), "lineitemi": only26(0.12), "logs": only26(0.20)}},
@@ -87,5 +87,5 @@ var targets = []goal{
 		"lineitem": only26(64), "flights100m": only26(64)}},
 }
 
-// faster says that another contender takes longer.
+// faster is the goal to take less time than another contender.
 var faster = limits{"flights": only26(1), "lineitem": only26(1), "lineitemi": only26(1), "logs": only26(1)}

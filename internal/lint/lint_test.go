@@ -1,5 +1,5 @@
-// Package lint holds the rules of this repository that no tool checks: what may import what, where a panic is
-// allowed, which words must not stay in a file.
+// Package lint checks the rules of this repository that no tool checks: imports between
+// packages, where a panic is allowed, which words must not stay in a file.
 package lint
 
 import (
@@ -105,8 +105,8 @@ func TestNoPanics(t *testing.T) {
 	})
 }
 
-// mayPanic lists the files in which a panic tells of a mistake in this repository or in the calling program, never of
-// one in the input.
+// mayPanic lists the files in which a panic means a mistake in this repository or in the
+// calling program, never one in the input.
 var mayPanic = map[string]string{
 	"internal/format/container/container.go":        "a writer makes a message of 4 GiB",
 	"internal/format/decimal/column.go":             "a caller did not check the scale",
@@ -127,7 +127,8 @@ func TestMayPanicIsCurrent(t *testing.T) {
 	}
 }
 
-// Spelled so that this file does not contain what it looks for. Prose may say that something else lacks a part.
+// Spelled so that this file does not contain the words itself. Prose may say that something
+// else lacks a part.
 var (
 	unfinished       = regexp.MustCompile(`(?i)\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b`)
 	unfinishedInCode = regexp.MustCompile(`(?i)\b(un` + `implemented|not ` + `implemented|stu` + `bs?)\b`)
@@ -237,7 +238,7 @@ func undocumented(declaration ast.Decl) []*ast.Ident {
 	return nil
 }
 
-// selfEvident are methods whose interface in the standard library says what they do.
+// selfEvident are methods that an interface of the standard library documents.
 var selfEvident = []string{"String", "Error", "Unwrap", "Is", "Len", "Less", "Swap", "MarshalJSON", "UnmarshalJSON"}
 
 // exportedReceiver reports whether a function is not a method, or a method of an exported type.

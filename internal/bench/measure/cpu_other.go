@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// CPU is the time since the start in seconds, where CPU time is not to be had.
+// CPU is the time since the start in seconds, on systems without CPU time.
 func CPU() float64 { return time.Since(start).Seconds() }

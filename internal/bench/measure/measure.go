@@ -1,5 +1,5 @@
-// Package measure times things on machines that do other work, too: CPU time
-// instead of the clock, medians instead of means, ratios of neighbours in time
+// Package measure measures on machines that do other work, too. It uses CPU time instead of the
+// clock, medians instead of means, and ratios of measurements next to each other in time
 // instead of absolute figures.
 package measure
 
@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// enough is how long a measurement should take; what is quicker is repeated,
-// but no more often than mostRuns.
+// enough is the time that a measurement should take. A faster function is repeated, at most
+// mostRuns times.
 const (
 	enough   = 0.1
 	mostRuns = 20
@@ -20,7 +20,7 @@ const (
 // the mean of several runs if one is short.
 func Time(f func() error) (float64, error) { return repeat(CPU, f) }
 
-// Clock is the same by the clock, which counts what other programs do meanwhile.
+// Clock is the same by the clock, which includes the work of other programs.
 func Clock(f func() error) (float64, error) {
 	began := time.Now()
 	return repeat(func() float64 { return time.Since(began).Seconds() }, f)
@@ -47,9 +47,8 @@ func Median(values []float64) float64 {
 	return slices.Sorted(slices.Values(values))[len(values)/2]
 }
 
-// Ratios divides values by those of a base round by round, so that a machine
-// that becomes slower or faster meanwhile does not count. Rounds that only one
-// of them has are compared with the base's median.
+// Ratios divides values by those of a base round by round, so that changes in the speed of the
+// machine cancel out. A round that the base lacks is compared with the base's median.
 func Ratios(values, base []float64) []float64 {
 	out := make([]float64, 0, len(values))
 	for i, v := range values {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Peak calls f and gives the most MiB of anonymous resident memory that this
-// process had meanwhile; where the system does not tell them, what the Go runtime holds.
+// Peak calls f and returns the peak of anonymous resident memory of this process in MiB. On
+// systems that do not report it, it is the memory of the Go runtime.
 func Peak(f func() error) (mib float64, err error) {
 	done, most := make(chan struct{}), make(chan float64)
 	go func() {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Result holds the figures of a table: one row a contender, the base first. It is
-// what `go run ./internal/bench -compare` reads.
+// Result holds the figures of a table: one row for each contender, the base first. `go run
+// ./internal/bench -compare` reads it.
 type Result struct {
 	Set  string     `json:"set"`
 	Rows int64      `json:"rows"`
@@ -15,14 +15,14 @@ type Result struct {
 	Runs []*Figures `json:"runs"`
 }
 
-// Figures are those of one contender.
+// Figures are the figures of one contender.
 type Figures struct {
 	Name   string               `json:"name"`
 	Size   int64                `json:"size"`   // bytes of the file
 	Values map[string][]float64 `json:"values"` // of every operation, one a round: seconds, or MiB ([IsPeak])
 }
 
-// Median is that of an operation.
+// Median is the median of an operation.
 func (f *Figures) Median(op string) float64 { return Median(f.Values[op]) }
 
 // Save writes results to a file.
@@ -34,7 +34,7 @@ func Save[R any](path string, results []R) error {
 	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
-// Load reads what Save wrote.
+// Load reads a file of Save.
 func Load[R any](path string) ([]R, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

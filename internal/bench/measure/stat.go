@@ -11,7 +11,7 @@ type Stat struct {
 	Known               bool
 }
 
-// StatOf is that of values, unknown if there are none.
+// StatOf is the Stat of values, unknown if there are none.
 func StatOf(values []float64) Stat {
 	if len(values) == 0 {
 		return Stat{}
@@ -37,7 +37,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// Of finds the figures of a contender, nil if it took no part.
+// Of finds the figures of a contender, nil if the contender was not measured.
 func (r *Result) Of(name string) *Figures {
 	for _, f := range r.Runs {
 		if f.Name == name {
@@ -47,8 +47,7 @@ func (r *Result) Of(name string) *Figures {
 	return nil
 }
 
-// Stat is the figure of a contender: a ratio to that of another one, but for shares,
-// which stand for themselves.
+// Stat is the figure of a contender as a ratio to that of another one. Shares are not divided.
 func (r *Result) Stat(name, op, versus string) Stat {
 	f, base := r.Of(name), r.Of(versus)
 	switch {
@@ -64,7 +63,8 @@ func (r *Result) Stat(name, op, versus string) Stat {
 	return StatOf(Ratios(f.Values[op], base.Values[op]))
 }
 
-// share is how much of the work of two single threads two threads together do.
+// share is the throughput of one operation with two threads, relative to two operations with
+// one thread each.
 func share(f *Figures, sideBySide, together string) Stat {
 	ratios := Ratios(f.Values[sideBySide], f.Values[together])
 	for i := range ratios {
@@ -73,8 +73,8 @@ func share(f *Figures, sideBySide, together string) Stat {
 	return StatOf(ratios)
 }
 
-// Cell is a figure as a cell of a table: of the base, and of all if they are MiB, in
-// its own unit, of others as a ratio.
+// Cell is a figure as a cell of a table: in its unit for the base and for MiB, as a ratio
+// otherwise.
 func (r *Result) Cell(name, op string) string {
 	f, s, base := r.Of(name), r.Stat(name, op, r.Runs[0].Name), name == r.Runs[0].Name
 	switch {

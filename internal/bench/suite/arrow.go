@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// ArrowFile is an Arrow IPC file with compressed buffers. It cannot read less
-// than a whole batch, so that only scans are worth measuring.
+// ArrowFile is an Arrow IPC file with compressed buffers. It reads whole batches only, so that
+// only scans are measured.
 type ArrowFile struct {
 	Title string
 	Codec ipc.Option

@@ -8,8 +8,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// checksum is a hash of every column of a result: of its values in their order,
-// however they are cut into batches.
+// checksum is a hash of every column of a result. It depends on the values and their order, but
+// not on batches.
 type checksum struct {
 	columns []uint64
 }
@@ -54,7 +54,7 @@ func hashColumn(h uint64, col arrow.Array) uint64 {
 	return h
 }
 
-// slotHash is how to hash one slot of an array, which may be null.
+// slotHash hashes one slot of an array, which may be null.
 func slotHash(col arrow.Array) func(i int) uint64 {
 	value := valueHash(col)
 	if col.NullN() == 0 {
@@ -68,7 +68,7 @@ func slotHash(col arrow.Array) func(i int) uint64 {
 	}
 }
 
-// valueHash is how to hash one value of an array.
+// valueHash hashes one value of an array.
 func valueHash(col arrow.Array) func(i int) uint64 {
 	switch a := col.(type) {
 	case *array.String:

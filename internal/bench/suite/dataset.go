@@ -11,8 +11,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 )
 
-// Dataset is a table in memory, but not in Go's heap: the garbage collector has as
-// much to do as in a program that holds nothing but what it writes or reads.
+// Dataset is a table in memory outside of Go's heap, so that the garbage collector works as in
+// a program that holds only the data that it writes or reads.
 type Dataset struct {
 	Name      string
 	Schema    *arrow.Schema
@@ -20,8 +20,8 @@ type Dataset struct {
 	Rows      int64
 	Project   []string // columns of the projection that is measured
 	Questions []Question
-	Wide      bool // nobody scans 50,000 columns
-	Times     int  // if above 1, the batches many times over: only peaks are measured
+	Wide      bool // very many columns: scans are not measured
+	Times     int  // if above 1, the batches are repeated, and only peaks are measured
 	path      string
 }
 
@@ -29,13 +29,12 @@ type Dataset struct {
 type Question struct {
 	Name  string
 	Where string // the text of a filter
-	Count bool   // is the number of rows measured, too
-	Rows  int64  // that meet it, 0 if it is not known
+	Count bool   // measure counting, too
+	Rows  int64  // number of matches, 0 if it is not known
 }
 
-// Map makes the data set that of an Arrow IPC file. The file stays mapped, and is
-// what other processes read. Only data with dictionaries come into Go's heap: arrow-go
-// does not map those.
+// Map replaces the data set by that of an Arrow IPC file. The file stays mapped, and other
+// processes read it. Data with dictionaries is in Go's heap, because arrow-go does not map it.
 func (d *Dataset) Map(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,7 +93,7 @@ func (d *Dataset) Save(path string) error {
 	})
 }
 
-// Cut leaves the first rows.
+// Cut keeps only the first rows.
 func (d *Dataset) Cut(rows int64) {
 	if rows >= d.Rows {
 		return
@@ -123,7 +122,7 @@ func (d *Dataset) Input(dir string) (string, error) {
 	return path, err
 }
 
-// takeRows is how many rows are looked up.
+// takeRows is the number of rows of a take.
 const takeRows = 1000
 
 // randomRows are different rows of the data set, the same in every run.

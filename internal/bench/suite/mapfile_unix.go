@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile is the bytes of a file, in the page cache and not in memory of ours.
+// mapFile is the bytes of a file, in the page cache, outside of the memory of this process.
 func mapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {

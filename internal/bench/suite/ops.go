@@ -13,7 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// Operations lists what can be measured on a data set, in the order of the table. It does not depend on the machine.
+// Operations lists the operations for a data set, in the order of the table. It does not depend
+// on the machine.
 func (d *Dataset) Operations() []string {
 	switch {
 	case d.Times > 1:
@@ -32,7 +33,7 @@ func (d *Dataset) Operations() []string {
 		measure.OpPeakWrite, measure.OpPeakScan)
 }
 
-// Query is what an operation reads.
+// Query is the query of an operation.
 func (d *Dataset) Query(op string) (Query, error) {
 	q := Query{Threads: 1}
 	switch op {
@@ -70,8 +71,8 @@ func (d *Dataset) run(ctx context.Context, op string, k Contender, path string) 
 		timed = measure.Clock
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	}
-	if op != measure.OpWrite { // which takes its time, and has been done before
-		// What ran before has left memory behind in a state of its own; once is paid for that.
+	if op != measure.OpWrite { // which takes long, and has been done before
+		// Run once without measuring, because the operation before left memory in an arbitrary state.
 		if err := do(); err != nil {
 			return 0, err
 		}
@@ -82,7 +83,7 @@ func (d *Dataset) run(ctx context.Context, op string, k Contender, path string) 
 	return timed(do)
 }
 
-// operation is what is done once.
+// operation does an operation once.
 func (d *Dataset) operation(ctx context.Context, op string, k Contender, path string) func() error {
 	switch op {
 	case measure.OpWrite:
@@ -122,7 +123,7 @@ func (d *Dataset) write(ctx context.Context, k Contender, path string, threads i
 	}, threads)
 }
 
-// read does a reading operation and checks the number of rows as far as it is known.
+// read does a reading operation and checks the number of rows, if it is known.
 func (d *Dataset) read(ctx context.Context, op string, k Contender, path string, sum *checksum) (int64, error) {
 	q, err := d.Query(op)
 	if err != nil {

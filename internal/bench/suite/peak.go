@@ -17,18 +17,18 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// task is what a child does.
+// task is the work of a child process.
 type task struct {
 	Contender, Op, Path string
 	Input               string // Arrow IPC file to write from
-	Times               int    // how often to write it, the dates of each time later than those before
+	Times               int    // number of repetitions, each with later dates
 }
 
-// answer is what a child reports.
+// answer is the report of a child process.
 type answer struct{ MiB float64 }
 
-// peak does an operation in a process of its own, and gives the most MiB of
-// anonymous memory that it had. What it writes it reads from a file on disk.
+// peak does an operation in a separate process, and returns the peak of its anonymous memory in
+// MiB. Data to write is read from a file on disk.
 func (r *runner) peak(ctx context.Context, op string, i int) (float64, error) {
 	arg, err := json.Marshal(task{r.list[i].Name(), op, r.paths[i], r.input, max(1, r.Times)})
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *runner) peak(ctx context.Context, op string, i int) (float64, error) {
 	return a.MiB, err
 }
 
-// Child does what a process of its own was started for, and reports it.
+// Child does the task of a child process, and reports the result.
 func Child(ctx context.Context, arg string, find func(name string) (Contender, error), w io.Writer) error {
 	var t task
 	if err := json.Unmarshal([]byte(arg), &t); err != nil {
@@ -117,7 +117,7 @@ const period = 182 * 24 * 3600 * 1_000_000
 func later(b arrow.RecordBatch, times int) arrow.RecordBatch {
 	for _, col := range b.Columns() {
 		if t, ok := col.(*array.Timestamp); ok && times > 0 {
-			values := t.TimestampValues() // nobody else has the batch: it was just read
+			values := t.TimestampValues() // the batch was just read and is not shared
 			for i := range values {
 				values[i] += arrow.Timestamp(times) * period
 			}

@@ -13,14 +13,14 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// Options are those of [Run].
+// Options are the options of [Run].
 type Options struct {
-	Dir     string               // for the files, which go again
-	Rounds  int                  // to take the median of
+	Dir     string               // folder for the files, which are removed
+	Rounds  int                  // number of rounds
 	Cores   int                  // of processes that measure peaks
 	CPUs    int                  // of the machine, 0 for those that this process may use; with 1, no operation of two threads
 	Wants   func(op string) bool // which operations to measure; nil for all
-	Compare bool                 // all must answer the same as the first
+	Compare bool                 // the results of all contenders must be equal
 	Report  func(contender, op string, value float64)
 	// Child are the arguments with which this program calls [Child]; one more follows.
 	Child []string
@@ -38,18 +38,18 @@ type runner struct {
 	result *measure.Result
 }
 
-// slowWrite is what a write takes if the median of two is steady enough.
+// slowWrite is the time of a write from which the median of two is steady enough.
 const slowWrite = 4
 
-// Run measures every operation of every contender that can write the data set. One
-// contender follows the other in each operation, so that all see the same machine.
+// Run measures every operation of every contender that can write the data set. The contenders
+// take turns in each operation, so that all have the same conditions.
 func Run(ctx context.Context, d *Dataset, list []Contender, o Options) (*measure.Result, error) {
 	r := runner{Dataset: d, Options: o, result: &measure.Result{Set: d.Name, Rows: d.Rows * int64(max(1, d.Times))}}
 	for _, op := range d.Operations() {
 		if measure.TwoThreads(op) && o.processors() < 2 {
 			continue
 		}
-		// What is scanned in a process of its own has been written in one.
+		// Files for peaks of scans were written by separate processes.
 		if o.Wants == nil || o.Wants(op) || op == measure.OpPeakWrite && o.Wants(measure.OpPeakScan) {
 			r.result.Ops = append(r.result.Ops, op)
 		}
@@ -86,8 +86,8 @@ func removeAll(paths ...string) {
 	}
 }
 
-// prepare writes the files, which is the first round of writing, and compares
-// what the contenders answer. Who measures a peak of writing writes a file, too.
+// prepare writes the files, which is the first round of writing, and compares the results of
+// the contenders. A measurement of a write peak writes a file, too.
 func (r *runner) prepare(ctx context.Context) (err error) {
 	if slices.ContainsFunc(r.result.Ops, measure.IsPeak) {
 		if r.input, err = r.Input(r.Dir); err != nil {
@@ -128,8 +128,8 @@ func sizeOf(path string) (n int64, err error) {
 	return n, err
 }
 
-// compare asks all contenders for the same and compares it with what the first,
-// the base, answers.
+// compare runs the same queries on all contenders and compares the results with those of the
+// first, the base.
 func (r *runner) compare(ctx context.Context, op string) error {
 	var want *checksum
 	var rows int64
@@ -145,7 +145,7 @@ func (r *runner) compare(ctx context.Context, op string) error {
 		if want == nil {
 			want, rows = sum, n
 		}
-		// A contender that brings no Arrow arrays, or all columns where some were asked for, has only its rows compared.
+		// For a contender without Arrow arrays or projections, only the number of rows is compared.
 		if n != rows || len(sum.columns) == len(want.columns) && !sum.equal(want) {
 			return fmt.Errorf("%s: %s: the answer is not that of %s (%d rows, %d)", k.Name(), op, r.list[0].Name(), n, rows)
 		}

@@ -1,7 +1,6 @@
-// Package suite measures what shards and other formats take for the same data:
-// every operation of every contender in turn, round by round, and their memory in
-// processes of their own. Package bench and the command "amudai bench" bring
-// data and contenders.
+// Package suite compares shards with other formats on the same data: every operation of every
+// contender in turn, round by round, and their memory in separate processes. Package bench and
+// the command "amudai bench" provide data and contenders.
 package suite
 
 import (
@@ -28,7 +27,7 @@ type Timer interface {
 	Time(d *Dataset, op, path string) (float64, error)
 }
 
-// Source gives one batch after the other, nil at the end.
+// Source returns one batch after the other, and nil at the end.
 type Source func() (arrow.RecordBatch, error)
 
 // Each calls f with every batch.
@@ -44,7 +43,7 @@ func (next Source) Each(f func(arrow.RecordBatch) error) error {
 	}
 }
 
-// Query is what to read.
+// Query selects columns and rows to read.
 type Query struct {
 	Columns []string // nil for all
 	Where   string   // the text of a filter, "" for all rows
@@ -54,10 +53,10 @@ type Query struct {
 	Reuse   bool // batches may share memory with those before
 }
 
-// Outcome takes the rows that a query brings.
+// Outcome receives the rows of a query.
 type Outcome struct {
 	Rows int64
-	sum  *checksum // nil if nobody compares
+	sum  *checksum // nil unless results are compared
 }
 
 // Batch takes a batch.

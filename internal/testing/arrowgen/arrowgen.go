@@ -21,8 +21,8 @@ type Gen struct {
 	Rand  *rand.Rand
 	Nulls float64 // share of null slots
 	Mem   memory.Allocator
-	// Wide also makes values that not every stored form holds: timestamps beyond
-	// the year 9999, decimals of more than 34 digits.
+	// Wide adds values that some stored forms cannot hold: timestamps beyond the year 9999,
+	// decimals of more than 34 digits.
 	Wide bool
 }
 
@@ -54,8 +54,7 @@ func (g *Gen) Array(dt arrow.DataType, n int) arrow.Array {
 	return b.NewArray()
 }
 
-// pattern is how values follow each other: each value is drawn from a number
-// of variants, in runs.
+// pattern is the sequence of values: each is drawn from a number of variants, in runs.
 type pattern struct {
 	variants uint64
 	run      int
@@ -325,8 +324,7 @@ func (g *Gen) instant(u arrow.TimeUnit, x uint64) int64 {
 	return s*1e9 + int64(x%1_000_000_000)
 }
 
-// dictionary makes a dictionary with values that nothing refers to, and
-// repeated and null ones.
+// dictionary makes a dictionary with unused, repeated and null values.
 func (g *Gen) dictionary(dt *arrow.DictionaryType, n int) arrow.Array {
 	values := g.Array(dt.ValueType, 1+g.Rand.IntN(100))
 	defer values.Release()

@@ -5,8 +5,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/extensions"
 )
 
-// Types lists every Arrow type that a shard can hold, at least once in each of
-// its forms. Unions are not among them.
+// Types lists every Arrow type that a shard can hold, with all variants of its parameters.
+// Unions are not among them.
 func Types() []arrow.DataType {
 	out := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean,
@@ -77,7 +77,7 @@ func wrapped() []arrow.DataType {
 	)
 }
 
-// Type is a random type, of up to so many levels around one of Types.
+// Type is a random type: one of Types inside up to the given number of levels.
 func (g *Gen) Type(levels int) arrow.DataType {
 	if levels == 0 || g.Rand.IntN(4) == 0 {
 		leaves := Types()

@@ -44,7 +44,7 @@ func (o Op) String() string {
 	return [...]string{"open", "create", "read", "write", "sync", "rename", "close", "remove"}[o]
 }
 
-// Err is what a failed step returns, wrapped.
+// Err is the error of a failed step, which wraps it.
 var Err = errors.New("injected fault")
 
 // Faults is a plan of failures and a count of steps. It may be used by many
@@ -64,7 +64,7 @@ func New() *Faults { return &Faults{} }
 // FailAt makes the k-th step of a kind fail, counted from 1 and from now.
 func (f *Faults) FailAt(op Op, k int) { f.fail(op, k, 1) }
 
-// FailFrom makes the k-th step of a kind and all after it fail, as a full disk does.
+// FailFrom makes the k-th step of a kind and all later ones fail, as a full disk does.
 func (f *Faults) FailFrom(op Op, k int) { f.fail(op, k, 1<<30) }
 
 // FailEvery makes every k-th step of a kind fail.

@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
-// Facts are facts about an array, true but not always the best ones: some are
-// left out, bounds are wider than they need be, strings are cut.
+// Facts are true facts about an array, but not always the tightest: some are missing, bounds
+// are wider than necessary, strings are cut.
 func Facts(arr arrow.Array, r *rand.Rand) predicate.Facts {
 	plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
 	if err != nil {
@@ -47,7 +47,7 @@ func Facts(arr arrow.Array, r *rand.Rand) predicate.Facts {
 	return f
 }
 
-// mayHold is a filter that is wrong about some values that are not there.
+// mayHold is a Bloom filter with some false positives.
 func mayHold(arr arrow.Array, r *rand.Rand) func([]byte) bool {
 	if r.IntN(3) == 0 {
 		return nil

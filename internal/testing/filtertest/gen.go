@@ -23,15 +23,15 @@ type Gen struct {
 	columns []column
 }
 
-// New makes a generator. The batch is not needed any more afterwards.
+// New makes a generator. It does not keep the batch.
 func New(seed uint64, batch arrow.RecordBatch) *Gen {
 	return &Gen{Rand: rand.New(rand.NewPCG(seed, 2)), columns: columnsOf(batch)}
 }
 
-// Oracle tells what a condition is for a row of the batch.
+// Oracle is the truth of a condition for a row of the batch.
 type Oracle func(row int) Truth
 
-// Rows are the rows for which a condition is true, of so many.
+// Rows are the rows among the first n for which a condition is true.
 func (o Oracle) Rows(n int) []int64 {
 	out := []int64{}
 	for row := range n {
@@ -42,7 +42,7 @@ func (o Oracle) Rows(n int) []int64 {
 	return out
 }
 
-// Condition makes a condition, and what it means.
+// Condition makes a condition and its oracle.
 func (g *Gen) Condition() (filter.Expr, Oracle) { return g.condition(3) }
 
 func (g *Gen) condition(depth int) (filter.Expr, Oracle) {
@@ -137,7 +137,7 @@ func holds(o, order int, comparable bool) Truth {
 	return truth([]bool{order == 0, order != 0, order < 0, order <= 0, order > 0, order >= 0}[o])
 }
 
-// comparison makes a literal, and what comparing a column with it means.
+// comparison makes a comparison of a column with a literal, and its oracle.
 func (g *Gen) comparison(c *column, o int) (filter.Expr, Oracle) {
 	lit, v := g.literal(c)
 	if v == nil {
@@ -247,7 +247,7 @@ func (g *Gen) float(c *column, v any) (filter.Expr, any) {
 	return filter.Lit(float32(f)), f
 }
 
-// number makes a number or time that is a value, or beside one.
+// number makes a number or time that is a value of the column, or adjacent to one.
 func (g *Gen) number(c *column, n *big.Rat) (filter.Expr, any) {
 	n = new(big.Rat).Set(n)
 	switch g.Rand.IntN(5) {
@@ -300,7 +300,7 @@ func floor(r *big.Rat) *big.Int {
 	return new(big.Int).Div(r.Num(), r.Denom())
 }
 
-// text asks for a part of a value.
+// text makes a condition on a part of a value.
 func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 	col := filter.Col(c.path)
 	s, _ := g.sample(c).(string)
@@ -363,8 +363,8 @@ func (c *column) pattern(expression string) Oracle {
 	return c.texts(regexp.MustCompile(expression).MatchString)
 }
 
-// like replaces characters of a text by wildcards, and gives the same as a
-// regular expression.
+// like replaces characters of a text by wildcards, and also returns the pattern as a regular
+// expression.
 func (g *Gen) like(s string) (pattern, meaning string) {
 	for _, r := range s {
 		switch g.Rand.IntN(8) {

@@ -1,6 +1,6 @@
-// Package filtertest is a second opinion on package filter: random conditions
-// over random data, with what they mean worked out value by value, in numbers of
-// any size, by code that shares nothing with what it checks.
+// Package filtertest checks package filter with random conditions on random data. It evaluates
+// them value by value, in numbers of any size, with code that is independent of the code under
+// test.
 package filtertest
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// column is a column of a batch, or a field inside of structs, as Go values: nil
-// for null, a bool, a float64, a *big.Rat for other numbers and for times in
-// nanoseconds, a string for bytes, and something else for what has no order.
+// column is a column of a batch, or a field inside of structs, as Go values: nil for null, a
+// bool, a float64, a *big.Rat for other numbers and for times in nanoseconds, a string for
+// bytes, and other for values without an order.
 type column struct {
 	path   string
 	dt     arrow.DataType // without dictionaries, runs and extensions
@@ -25,7 +25,7 @@ type column struct {
 	values []any
 }
 
-// other stands for a value that is only asked whether it is null.
+// other stands for a value that is only compared with null.
 type other struct{}
 
 // columnsOf lists all columns, and the fields of structs whose names are not
@@ -38,8 +38,8 @@ func columnsOf(batch arrow.RecordBatch) []column {
 	return out
 }
 
-// nested is an array as a column, and its fields. missing tells where a struct
-// around it is null.
+// nested is an array as a column, and its fields. missing marks the rows for which an enclosing
+// struct is null.
 func nested(path string, arr arrow.Array, missing []bool) []column {
 	c := column{path: path, values: make([]any, arr.Len())}
 	c.dt, c.kind = kindOf(arr.DataType())
@@ -70,7 +70,7 @@ func nested(path string, arr arrow.Array, missing []bool) []column {
 	return out
 }
 
-// kindOf says how values of a type compare.
+// kindOf is the kind of comparison for the values of a type.
 func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 	switch t := dt.(type) {
 	case *arrow.DictionaryType:
@@ -110,7 +110,7 @@ func kindOf(dt arrow.DataType) (plain arrow.DataType, kind string) {
 	return dt, "other"
 }
 
-// value is a value as Go has it.
+// value is a value as a Go value.
 func value(arr arrow.Array, i int) any {
 	switch a := arr.(type) {
 	case *array.Null:
@@ -260,7 +260,7 @@ func compareFloat(a float64, b any) (int, bool) {
 	}
 }
 
-// Truth is what a condition is for a row.
+// Truth is the value of a condition for a row.
 type Truth int8
 
 // The three truths of SQL.

@@ -1,5 +1,5 @@
-// Package golden lists the shards that the reference made, with what is
-// recorded about them: for tests of several packages.
+// Package golden lists the shards that the reference wrote, with their recorded metadata. It is
+// for tests of several packages.
 package golden
 
 import (
@@ -20,8 +20,7 @@ type Shard struct {
 	Profile       string `json:"profile"`
 	WriteError    string `json:"write_error"`
 	ReferenceRead string `json:"reference_read"`
-	// ChangedFloats are columns that hold, on disk, another NaN or zero than was
-	// handed to the writer.
+	// ChangedFloats are columns for which the reference stored another NaN or zero than its input.
 	ChangedFloats []string `json:"float_columns_changed_by_the_writer"`
 }
 

@@ -1,7 +1,6 @@
-// Package goldenwalk walks the shards that the reference implementation wrote: for
-// each node of each stripe, the values handed to the reference and what it
-// stored. It is for tests, and depends only on container and the generated
-// messages, not on our own readers.
+// Package goldenwalk walks the shards that the reference implementation wrote: for each node of
+// each stripe, it gives the input of the reference and the stored bytes. It is for tests, and
+// depends only on package container and the generated messages, not on the readers under test.
 package goldenwalk
 
 import (
@@ -27,7 +26,7 @@ import (
 // Node is one node of the schema in one stripe.
 type Node struct {
 	File     string // of the shard, below golden/amudai
-	Profile  string // that the reference wrote it with
+	Profile  string // profile of the writer
 	Stripe   int
 	ID       uint32
 	Path     string
@@ -64,7 +63,7 @@ func (s *Shard) Read(ref *commonpb.DataRef) []byte {
 	return b[start:end]
 }
 
-// Payload reads what a frame holds.
+// Payload reads the payload of a frame.
 func (s *Shard) Payload(ref *commonpb.DataRef) []byte {
 	payload, err := container.ParseFrame(s.Read(ref))
 	require.NoError(s.t, err)

@@ -1,5 +1,4 @@
-// Package leaktest tells tests what stays behind: goroutines, memory and bytes
-// of an allocator.
+// Package leaktest finds leaks in tests: goroutines, memory, and bytes of an allocator.
 package leaktest
 
 import (
@@ -12,21 +11,21 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
-// Allocated is the number of bytes that the program has allocated so far, freed
-// ones included: an upper bound of what it needs at a time.
+// Allocated is the number of bytes that the program has allocated so far, freed ones included:
+// an upper bound of its peak.
 func Allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// Goroutines notes how many goroutines there are; the function that it gives
-// fails the test if there are more of them, a moment after they have ended.
+// Goroutines notes the number of goroutines. The function that it returns fails the test if
+// there are more, after a grace period for those that are ending.
 func Goroutines(t testing.TB) (check func()) {
 	before := runtime.NumGoroutine()
 	return func() {
 		t.Helper()
-		// A goroutine that has told its waiter that it is done may still be there.
+		// A goroutine that has signalled its end may still exist.
 		for range 2000 {
 			if runtime.NumGoroutine() <= before {
 				return
@@ -38,7 +37,7 @@ func Goroutines(t testing.TB) (check func()) {
 	}
 }
 
-// Allocator counts what is allocated and not freed, and the most of it.
+// Allocator counts the bytes that are allocated and not freed, and their peak.
 type Allocator struct {
 	mem       memory.Allocator
 	now, most atomic.Int64
@@ -78,5 +77,5 @@ func (a *Allocator) add(n int) {
 // InUse is the number of bytes that are allocated now.
 func (a *Allocator) InUse() int64 { return a.now.Load() }
 
-// Most is the greatest number of bytes that were allocated at a time.
+// Most is the peak of InUse.
 func (a *Allocator) Most() int64 { return a.most.Load() }

@@ -1,5 +1,5 @@
-// Package microbench is what the benchmarks of kernels have in common: they say
-// how many bytes they put out, per second and compared with copying memory.
+// Package microbench has the common code of benchmarks of kernels. They report the bytes of
+// output per second, and relative to copying memory.
 package microbench
 
 import (
@@ -8,15 +8,14 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 )
 
-// hot is the size of what is copied to compare with: it stays in the cache, as
-// the blocks do that kernels work on.
+// hot is the size of the memory that is copied for comparison. It fits into the cache, as the
+// blocks of kernels do.
 const hot = 1 << 20
 
-// Output sets how many bytes one iteration of a benchmark puts out, and starts
-// it: it stands before the loop. Beside the speed by the clock the result has
-// that of CPU time, which other programs do not slow down ("MB/cpu-s"), and what
-// share it is of the speed of copying 1 MiB that is hot in the cache, on this
-// machine at this time ("%copy").
+// Output sets the number of output bytes of one iteration, and starts the benchmark. Call it
+// before the loop. Beside the speed by the clock, the result has the speed by CPU time, which
+// other programs do not slow down ("MB/cpu-s"), and its ratio to copying 1 MiB that is in the
+// cache, on this machine at this time ("%copy").
 //
 //	func BenchmarkUnpack(b *testing.B) {
 //		…
@@ -42,8 +41,8 @@ func Output(b *testing.B, bytes int) {
 	before = measure.CPU()
 }
 
-// copySpeed is the bytes per second of CPU time that copy writes: the best of
-// some tries, because others throw what is hot out of the cache.
+// copySpeed is the bytes per second of CPU time that copy writes: the best of some tries,
+// because other programs evict data from the cache.
 func copySpeed() float64 {
 	src, dst := make([]byte, hot), make([]byte, hot)
 	for i := range src {

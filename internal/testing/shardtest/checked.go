@@ -1,6 +1,6 @@
-// Package shardtest takes shards apart for tests: it finds what each checksum
-// covers, mends checksums after damage, puts shards together again from changed
-// parts, and watches what reading one leaves behind.
+// Package shardtest takes shards apart for tests. It finds the bytes of each checksum, corrects
+// checksums after damage, builds shards from changed parts, and finds readers that were not
+// closed.
 package shardtest
 
 import (
@@ -18,10 +18,10 @@ import (
 
 var le = binary.LittleEndian
 
-// Check says what protects a range of bytes.
+// Check is the kind of protection of a range of bytes.
 type Check string
 
-// What protects bytes.
+// The kinds of protection.
 const (
 	Message     Check = "checksum of the message"
 	FrameLength Check = "length of the message"
@@ -36,8 +36,8 @@ const (
 	Length      Check = "length of the directory"
 )
 
-// Region is a range of bytes of a root artifact under one check. Sum is where
-// its checksum is stored, -1 if it has none.
+// Region is a range of bytes of a root artifact under one check. Sum is the offset of its
+// checksum, or -1 if it has none.
 type Region struct {
 	Element    string
 	Check      Check
@@ -45,17 +45,16 @@ type Region struct {
 	Sum        int
 }
 
-// Regions lists what readers find in a root artifact, as far as it can be
-// followed from its end. Bytes of other artifacts are not looked at.
+// Regions lists the regions of a root artifact that can be reached from its end. It ignores
+// other artifacts.
 func Regions(b []byte) []Region {
 	w := walker{b: b}
 	w.root()
 	return w.regions
 }
 
-// Mend sets every checksum that can be reached to what its bytes give, the
-// outermost first, and the marks at both ends to what they must be. Readers then
-// get behind the checksums, to whatever else is wrong.
+// Mend corrects every reachable checksum, the outermost first, and the marks at both ends, so
+// that readers get past the checksums to other damage.
 func Mend(b []byte) {
 	if len(b) < container.MinRootSize {
 		return
@@ -165,7 +164,7 @@ func (w *walker) root() {
 	}
 }
 
-// fieldList visits a field list and what it refers to.
+// fieldList visits a field list and the messages that it refers to.
 func (w *walker) fieldList(ref *commonpb.DataRef, element string, visit func(*commonpb.DataRef)) {
 	var list commonpb.DataRefArray
 	payload := w.frame(ref, element)

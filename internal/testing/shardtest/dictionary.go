@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// SetDictionary gives a field of byte strings a value dictionary: buffers as a
-// writer makes them for these values, nil for null. Statistics stay what they are.
+// SetDictionary gives a field of byte strings a value dictionary: the buffers of a writer for
+// these values, nil for null. Statistics stay unchanged.
 func (f *Field) SetDictionary(typ schema.BasicType, fixed int, values [][]byte) {
 	d := dictionary.NewBuilder(byte(typ), fixed)
 	codes := make([]uint32, len(values))
@@ -32,7 +32,7 @@ func (f *Field) SetDictionary(typ schema.BasicType, fixed int, values [][]byte) 
 	f.Buffers[0].Desc.BlockCount = &one
 }
 
-// Numbers is a block of numbers, none null, as they are, with a checksum.
+// Numbers is a Plain block of non-null numbers, with a checksum.
 func Numbers[T numeric.Value](values []T) []byte {
 	e := numeric.NewEncoder[T](encoding.Options{Profile: encoding.ProfilePlain})
 	return Tree(e.AppendTree(nil, values, bitmap.All(len(values))))

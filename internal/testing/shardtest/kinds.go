@@ -21,8 +21,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Created is the creation time of the shards of this package, so that their
-// bytes are always the same.
+// Created is the fixed creation time of the shards of this package, so that their bytes are
+// always the same.
 var Created = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // Kind is a small shard: its root, and the stripe files of one with two levels
@@ -34,7 +34,7 @@ type Kind struct {
 	Rows  int64
 }
 
-// Location is where Files has the root of a [Kind].
+// Location is the location of the root of a [Kind] in Files.
 const Location = "mem://x/root.amudai.shard"
 
 // Kinds makes small shards of every kind: all types, nested ones, several
@@ -160,7 +160,7 @@ func texts(rows int) arrow.RecordBatch {
 	})
 }
 
-// nothing has no column, and so no data.
+// nothing is a table without columns.
 func nothing(rows int) arrow.RecordBatch {
 	return array.NewRecordBatch(arrow.NewSchema(nil, nil), nil, int64(rows))
 }

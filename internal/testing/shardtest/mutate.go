@@ -12,8 +12,8 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// Choices turns bytes into decisions: those of a fuzzer, or random ones. After
-// the last byte all decisions are 0.
+// Choices turns bytes, of a fuzzer or random ones, into decisions. After the last byte all
+// decisions are 0.
 type Choices []byte
 
 func (c *Choices) byte() byte {
@@ -44,7 +44,7 @@ func (c *Choices) take(n int) []byte {
 	return slices.Clone(b)
 }
 
-// number is one that decoders may stumble over, or one near v.
+// number is a number near v, or an extreme one.
 func (c *Choices) number(v uint64) uint64 {
 	switch k := c.byte(); k % 8 {
 	case 0:
@@ -65,8 +65,8 @@ func (c *Choices) number(v uint64) uint64 {
 	return v + 1<<(c.byte()%64)
 }
 
-// Mutate changes parts of a shard as the choices say. other gives a further
-// shard, whose pieces may be moved into this one.
+// Mutate changes parts of a shard as the choices say. other returns another shard, whose parts
+// may be moved into this one.
 func Mutate(c *Choices, p *Parts, other func(i int) *Parts) {
 	for range 8 {
 		if len(*c) == 0 {
@@ -145,8 +145,7 @@ func (m mutation) edit(b []byte) []byte {
 	return b
 }
 
-// buffer changes blocks, block maps, dictionaries and what the descriptor says of
-// a buffer.
+// buffer changes blocks, block maps, dictionaries and the descriptor of a buffer.
 func (m mutation) buffer() {
 	b := m.pickBuffer(m.p)
 	if b == nil {
@@ -209,7 +208,7 @@ func (m mutation) ranges(b *Buffer) {
 	}
 }
 
-// field changes what a stripe says of a schema node.
+// field changes the descriptor of a schema node in a stripe.
 func (m mutation) field() {
 	f := m.pickField(m.p)
 	if f == nil || f.Raw != nil {
@@ -336,7 +335,7 @@ func (p *Parts) count() {
 	p.Directory.StripeCount = uint64(len(p.Stripes))
 }
 
-// move puts pieces where they do not belong.
+// move puts parts in wrong places.
 func (m mutation) move() {
 	from := m.p
 	if m.c.byte()%2 == 0 {

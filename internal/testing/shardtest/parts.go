@@ -15,8 +15,8 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// Parts are the messages and buffers of a shard in a single file, to be changed
-// and joined again. References in the messages are set by Join.
+// Parts are the messages and buffers of a shard in a single file, for changes. Join builds a
+// shard of them, and sets the references in the messages.
 type Parts struct {
 	Directory  *shardpb.ShardDirectory
 	Schema     []byte
@@ -36,7 +36,7 @@ type Stripe struct {
 type Field struct {
 	Desc    *shardpb.StripeFieldDescriptor
 	Buffers []*Buffer
-	Raw     []byte // stands for the whole message, if not nil
+	Raw     []byte // replaces the whole message, if not nil
 	// Edit changes the message once that of the buffers are in it, if not nil.
 	Edit func(*shardpb.StripeFieldDescriptor)
 }
@@ -46,7 +46,7 @@ type Buffer struct {
 	Desc   *shardpb.EncodedBuffer
 	Blocks []BlockPart
 	Raw    []byte // of a buffer without a block map: its bytes
-	Map    []byte // stands for the block map of Blocks, if not nil
+	Map    []byte // replaces the block map of Blocks, if not nil
 	Single bool   // Blocks is one, without a block map
 	// Edit changes the buffer's message once its references are set, if not nil.
 	Edit func(*shardpb.EncodedBuffer)
@@ -59,9 +59,8 @@ type BlockPart struct {
 	Bytes []byte
 }
 
-// Split takes a sound shard in a single file apart. What a shard of edition 2026
-// leaves out, block maps of single blocks and descriptors of a shard of one
-// stripe, is put in.
+// Split takes a sound shard in a single file apart. It adds the parts that edition 2026 omits:
+// block maps of single blocks, and the descriptors of a shard of one stripe.
 func Split(b []byte) (*Parts, error) {
 	start, end, err := container.DirectoryRange(b, int64(len(b)))
 	if err != nil {
@@ -98,7 +97,7 @@ func Split(b []byte) (*Parts, error) {
 	return p, s.err
 }
 
-// splitter reads parts of a shard; the first error stays.
+// splitter reads parts of a shard, and keeps the first error.
 type splitter struct {
 	b   []byte
 	err error
@@ -208,9 +207,9 @@ func (f *Field) Buffer(kind shardpb.BufferKind) *Buffer {
 	return nil
 }
 
-// Join makes a shard of the parts: buffers, messages and references as a writer
-// lays them out, with block maps and checksums of what the parts are now. The
-// counts in the directories and descriptors stay as the parts have them.
+// Join makes a shard of the parts: buffers, messages and references as a writer lays them out,
+// with block maps and checksums of the current parts. It does not change the counts in
+// directories and descriptors.
 func (p *Parts) Join() []byte {
 	j := joiner{out: bytes.Clone(container.Mark[:])}
 	d := proto.CloneOf(p.Directory)

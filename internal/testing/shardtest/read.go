@@ -35,8 +35,8 @@ func Release(batches []arrow.RecordBatch) {
 	}
 }
 
-// Same reports whether two lists of batches have the same columns and values, cut
-// at the same rows.
+// Same reports whether two lists of batches have the same columns and values, with batches of
+// the same lengths.
 func Same(a, b []arrow.RecordBatch) bool {
 	if len(a) != len(b) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Store is a store that knows whether all its readers were closed.
+// Store is a store that counts the readers that are not closed.
 type Store struct {
 	storage.Store
 	open atomic.Int64

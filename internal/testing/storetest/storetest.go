@@ -1,4 +1,4 @@
-// Package storetest holds what every store must do. It is for tests.
+// Package storetest has the tests of all stores.
 package storetest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Read reads an artifact of 500,000 bytes, digits in turn.
+// Read tests reading of an artifact of 500,000 bytes, which are the digits in turn.
 func Read(t *testing.T, s storage.Store, location string) {
 	ctx := context.Background()
 	r, err := s.Open(ctx, location)

@@ -1,14 +1,15 @@
-// Package sweep tells tests how much to do. "make test" is for people and ends within minutes: sweeps over every bit, cut,
-// fault, golden and seed do a selection there. "make sweep", which CI runs too, sets AMUDAI_SWEEP and does them whole.
+// Package sweep controls the extent of tests that sweep over every bit, cut, fault, golden file
+// or seed. "make test" runs a selection of each sweep, so that it ends within minutes. "make
+// sweep", which CI runs too, sets AMUDAI_SWEEP and runs all cases.
 package sweep
 
 import "os"
 
-// All reports whether sweeps are to be done whole.
+// All reports whether sweeps run all cases.
 func All() bool { return os.Getenv("AMUDAI_SWEEP") != "" }
 
-// Step is the distance between two cases of a sweep: 1 if it is done whole, else n. A prime n meets all residues of the
-// sizes that occur in files, which are powers of two.
+// Step is the distance between two cases of a sweep: 1 with AMUDAI_SWEEP, else n. Use a prime
+// n, which covers all residues modulo the sizes in files, which are powers of two.
 func Step(n int) int {
 	if All() {
 		return 1
@@ -16,7 +17,7 @@ func Step(n int) int {
 	return n
 }
 
-// Count is the number of random cases: all of them if the sweep is done whole, else some.
+// Count is the number of random cases: all with AMUDAI_SWEEP, else some.
 func Count(some, all int) int {
 	if All() {
 		return all

@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// Output is a table.Output in memory that knows whether it was published.
+// Output is a table.Output in memory that records whether it was published.
 type Output struct {
 	bytes.Buffer
 	Published, Aborted bool
@@ -31,7 +31,7 @@ func (o *Output) Publish(context.Context) error { o.Published = true; return nil
 // Abort implements table.Output.
 func (o *Output) Abort() error { o.Aborted = true; return nil }
 
-// TricklingReader gives N bytes at a time, so that records lie across reads.
+// TricklingReader returns N bytes at a time, so that records span reads.
 type TricklingReader struct {
 	B []byte
 	N int
@@ -79,7 +79,7 @@ func Read(t testing.TB, f table.Format, in table.Input, o table.ReadOptions) (ar
 	}
 }
 
-// MustRead is [Read] of a text that is right.
+// MustRead is [Read] of a valid text.
 func MustRead(t testing.TB, f table.Format, s string, o table.ReadOptions) arrow.Table {
 	t.Helper()
 	got, err := Read(t, f, Input(s), o)
@@ -113,13 +113,13 @@ func Corpus(t testing.TB, name string) string {
 	return string(b)
 }
 
-// Notices collects what a source tells.
+// Notices collects the notices of a source.
 type Notices []string
 
 // Add takes a notice.
 func (n *Notices) Add(s string) { *n = append(*n, s) }
 
-// Fields are those of a schema as text.
+// Fields are the fields of a schema as text.
 func Fields(t testing.TB, s string) []arrow.Field {
 	t.Helper()
 	f, err := text.ParseSchema(s)

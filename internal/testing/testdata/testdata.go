@@ -1,10 +1,9 @@
 // Package testdata finds the data that tests share: shards made by the
 // reference with their expected contents, real tables, hostile files.
 //
-// The folder is not part of the repository. It is named by AMUDAI_SHARED, by
-// default ../shared next to the repository. Where it is missing, a selection of
-// its shards in testdata/golden serves the tests that compare with the
-// reference.
+// The folder is not part of the repository. AMUDAI_SHARED names it; the default is ../shared,
+// next to the repository. Without it, tests that compare with the reference use a selection of
+// its shards in testdata/golden.
 package testdata
 
 import (
@@ -40,8 +39,8 @@ func shared(t testing.TB) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// Goldens is the folder of what the reference wrote: golden/amudai in the shared
-// folder or, without that one, the selection in the repository.
+// Goldens is the folder of the reference's shards: golden/amudai in the shared folder or,
+// without that one, the selection in the repository.
 func Goldens(t testing.TB) string {
 	t.Helper()
 	if dir, ok := shared(t); ok {
@@ -61,8 +60,7 @@ func Selection(t testing.TB) string {
 	return filepath.Join(root(t), "testdata", "golden")
 }
 
-// AllGoldens reports whether Goldens is the whole set, of which tests know how much
-// it holds.
+// AllGoldens reports whether Goldens is the whole set, for tests that check its size.
 func AllGoldens(t testing.TB) bool {
 	t.Helper()
 	_, ok := shared(t)
