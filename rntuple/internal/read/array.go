@@ -1,0 +1,501 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/fields"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// A builder makes arrays of the elements of one read.
+type builder struct {
+	ctx   context.Context
+	open  *openField // columns of the cluster
+	mem   memory.Allocator
+	limit int64 // bytes of an array
+	have  storage.Prefetched
+}
+
+// maxArrayBytes bounds arrays for which the engine names no limit.
+const maxArrayBytes = 1 << 33
+
+// openField is a field in a cluster, with its columns open.
+type openField struct {
+	*fields.Field
+	columns  []*clusterColumn // of the representation that the cluster has
+	children []*openField
+}
+
+// openField opens the columns of a field in a cluster. entries is how many values the
+// field has, or -1 if that depends on values of fields around it.
+func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (*openField, error) {
+	out := &openField{Field: f}
+	if len(f.Columns) > 0 {
+		ids := f.Columns[0]
+		live := 0
+		for _, r := range f.Columns {
+			if c.Has(r[0]) {
+				ids = r
+				live++
+			}
+		}
+		if live > 1 {
+			return nil, fault.Corruptf("%d representations at once", live)
+		}
+		if live == 0 && int64(ids[0]) < int64(len(c.Columns)) {
+			return nil, fault.Corruptf("no representation: column %d is suppressed", ids[0])
+		}
+		for i, id := range ids {
+			kind, n := column.KindOffset64, entries
+			if f.Layout == fields.Value {
+				kind = f.Kind
+			}
+			if i > 0 { // characters, bytes
+				kind, n = t.schema.Columns[id].Type.Native(), -1
+			}
+			col, err := t.openColumn(c, id, kind, n)
+			if err != nil {
+				return nil, err
+			}
+			out.columns = append(out.columns, col)
+		}
+	}
+	n := entries
+	switch {
+	case f.Layout == fields.FixedList && entries >= 0:
+		if n = entries * f.N; entries > math.MaxInt64/f.N {
+			return nil, fault.Limitf("%d arrays of %d items", entries, f.N)
+		}
+	case f.Layout != fields.Struct:
+		n = -1
+	}
+	out.children = make([]*openField, len(f.Children))
+	for i, kid := range f.Children {
+		if kid.Layout == fields.Tag {
+			out.children[i] = &openField{Field: kid}
+			continue
+		}
+		var err error
+		if out.children[i], err = t.openField(c, kid, n); err != nil {
+			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
+		}
+	}
+	return out, nil
+}
+
+// data gives the elements of runs of the field as an array of its physical type.
+func (b *builder) data(f *openField, rs runs) (*array.Data, error) {
+	n := rs.len()
+	if n > math.MaxInt32 {
+		return nil, fault.ErrBatchTooLarge
+	}
+	switch f.Layout {
+	case fields.Value:
+		return b.values(f, rs, n)
+	case fields.Cardinality:
+		return b.cardinalities(f, rs, n)
+	case fields.Text, fields.Bytes:
+		return b.bytes(f, rs, n)
+	case fields.List, fields.Map:
+		return b.list(f, rs, n)
+	case fields.Optional:
+		return b.optional(f, rs, n)
+	case fields.Struct:
+		return b.structs(f, rs, n)
+	case fields.FixedList:
+		return b.fixedLists(f, rs, n)
+	case fields.Variant:
+		return b.variant(f, rs, n)
+	}
+	return nil, fault.Unsupportedf("layout %d", f.Layout)
+}
+
+// buffer gives memory for n bytes of arbitrary content.
+func (b *builder) buffer(n int64) (*memory.Buffer, error) {
+	if n < 0 || n > b.limit {
+		return nil, fault.ErrBatchTooLarge
+	}
+	return arrowutil.NewBuffer(b.mem, int(n)), nil
+}
+
+// newData takes over the caller's references to buffers and children.
+func newData(dt arrow.DataType, n int64, nulls int, buffers []*memory.Buffer, children ...arrow.ArrayData) *array.Data {
+	d := array.NewData(dt, int(n), buffers, children, nulls, 0)
+	for _, buf := range buffers {
+		if buf != nil {
+			buf.Release()
+		}
+	}
+	release(children)
+	return d
+}
+
+func release(all []arrow.ArrayData) {
+	for _, d := range all {
+		if d != nil {
+			d.Release()
+		}
+	}
+}
+
+func (b *builder) values(f *openField, rs runs, n int64) (*array.Data, error) {
+	buf, err := b.buffer(sizeOf(f.Kind, n))
+	if err != nil {
+		return nil, err
+	}
+	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.have); err != nil {
+		buf.Release()
+		return nil, err
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+}
+
+func sizeOf(k column.Kind, n int64) int64 {
+	if k == column.KindBool {
+		return (n + 7) / 8
+	}
+	return n * int64(k.Size(1))
+}
+
+// collections are where the items of collections lie.
+type collections struct {
+	ends  []int64 // in the result, of each collection
+	items runs    // in the column of the items
+}
+
+// collections reads an index column for runs. items is the number of items that the
+// cluster has, or -1 if nothing tells.
+func (b *builder) collections(c *clusterColumn, rs runs) (out collections, err error) {
+	n := rs.len()
+	if n > b.limit/8 {
+		return out, fault.ErrBatchTooLarge
+	}
+	// In front of each run, the end of the collection before it is where it begins.
+	wide := make(runs, 0, len(rs))
+	for _, r := range rs {
+		if !r.absent() && r.from > 0 {
+			r = run{r.from - 1, r.n + 1}
+		}
+		wide = append(wide, r)
+	}
+	ends := make([]int64, wide.len())
+	if err := c.values(b.ctx, arrowutil.Bytes(ends), wide, b.have); err != nil {
+		return out, err
+	}
+	total, at, to := int64(0), 0, 0
+	for i, r := range rs {
+		if r.absent() {
+			for range r.n {
+				ends[to] = total
+				to++
+			}
+			at += int(r.n)
+			continue
+		}
+		begin := int64(0)
+		if wide[i].n > r.n {
+			begin = ends[at]
+			at++
+		}
+		last := begin
+		for k := range r.n {
+			end := ends[at]
+			if end < last {
+				return out, fault.In(fault.Corruptf("collection %d ends at item %d, the one before it at %d", r.from+k, end, last), c.name(), -1)
+			}
+			ends[to] = total + (end - begin)
+			last = end
+			at, to = at+1, to+1
+		}
+		if begin < 0 {
+			return out, fault.In(fault.Corruptf("collection %d ends at item %d", r.from-1, begin), c.name(), -1)
+		}
+		total += last - begin
+		out.items = out.items.add(begin, last-begin)
+	}
+	out.ends = ends[:to]
+	return out, nil
+}
+
+// offsets is the offset buffer of an array of a type, from the ends of its values.
+func (b *builder) offsets(dt arrow.DataType, ends []int64) (*memory.Buffer, error) {
+	switch dt.ID() {
+	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
+		return offsets[int64](b, ends, math.MaxInt64)
+	}
+	return offsets[int32](b, ends, math.MaxInt32)
+}
+
+func offsets[T int32 | int64](b *builder, ends []int64, most int64) (*memory.Buffer, error) {
+	if n := len(ends); n > 0 && ends[n-1] > most {
+		return nil, fault.ErrBatchTooLarge
+	}
+	width := int64(len(arrowutil.Bytes([]T{0})))
+	buf, err := b.buffer(width * int64(len(ends)+1))
+	if err != nil {
+		return nil, err
+	}
+	out := arrowutil.As[T](buf.Bytes())
+	out[0] = 0
+	for i, end := range ends {
+		out[i+1] = T(end)
+	}
+	return buf, nil
+}
+
+func (b *builder) cardinalities(f *openField, rs runs, n int64) (*array.Data, error) {
+	c, err := b.collections(f.columns[0], rs)
+	if err != nil {
+		return nil, err
+	}
+	buf, err := b.buffer(sizeOf(f.Kind, n))
+	if err != nil {
+		return nil, err
+	}
+	last := int64(0)
+	for i, end := range c.ends {
+		count := end - last
+		last = end
+		if f.Kind == column.KindUint64 {
+			arrowutil.As[uint64](buf.Bytes())[i] = uint64(count)
+			continue
+		}
+		if count > math.MaxUint32 {
+			buf.Release()
+			return nil, fault.Corruptf("collection of %d items, whose size is to be a uint32", count)
+		}
+		arrowutil.As[uint32](buf.Bytes())[i] = uint32(count)
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+}
+
+func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
+	c, err := b.collections(f.columns[0], rs)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := b.offsets(f.Physical, c.ends)
+	if err != nil {
+		return nil, err
+	}
+	content, err := b.buffer(c.items.len())
+	if err == nil {
+		if err = f.columns[1].values(b.ctx, content.Bytes(), c.items, b.have); err == nil && f.isText() {
+			err = checkText(content.Bytes(), c.ends)
+		}
+		if err != nil {
+			content.Release()
+		}
+	}
+	if err != nil {
+		offsets.Release()
+		return nil, err
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets, content}), nil
+}
+
+func (f *openField) isText() bool {
+	return f.Physical.ID() == arrow.STRING || f.Physical.ID() == arrow.LARGE_STRING
+}
+
+// checkText tells whether all values are UTF-8. C++ strings may hold any bytes.
+func checkText(b []byte, ends []int64) error {
+	valid := utf8.Valid(b)
+	from := int64(0)
+	for i, end := range ends {
+		if from < int64(len(b)) && from < end && !utf8.RuneStart(b[from]) || !valid && !utf8.Valid(b[from:end]) {
+			return fault.Unsupportedf("value %d is no UTF-8: read strings as binary", i)
+		}
+		from = end
+	}
+	return nil
+}
+
+func (b *builder) list(f *openField, rs runs, n int64) (*array.Data, error) {
+	c, err := b.collections(f.columns[0], rs)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := b.offsets(f.Physical, c.ends)
+	if err != nil {
+		return nil, err
+	}
+	items, err := b.data(f.children[0], c.items)
+	if err != nil {
+		offsets.Release()
+		return nil, err
+	}
+	if f.Layout == fields.Map { // its entries have the names of Arrow
+		entries := array.NewData(f.Physical.(*arrow.MapType).ValueType(), items.Len(), items.Buffers(), items.Children(), 0, items.Offset())
+		items.Release()
+		items = entries
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil, offsets}, items), nil
+}
+
+// optional reads the items that are there, and leaves the others absent.
+func (b *builder) optional(f *openField, rs runs, n int64) (*array.Data, error) {
+	c, err := b.collections(f.columns[0], rs)
+	if err != nil {
+		return nil, err
+	}
+	valid, err := b.buffer((n + 7) / 8)
+	if err != nil {
+		return nil, err
+	}
+	clear(valid.Bytes())
+	next := itemsOf(c.items)
+	items, last, present := make(runs, 0, 16), int64(0), int64(0)
+	for i, end := range c.ends {
+		switch end - last {
+		case 0:
+			items = items.add(absent, 1)
+		case 1:
+			items = items.add(next(), 1)
+			bitmap.SetRange(valid.Bytes(), i, 1)
+			present++
+		default:
+			valid.Release()
+			return nil, fault.Corruptf("optional value %d of %d items", i, end-last)
+		}
+		last = end
+	}
+	return b.masked(f.children[0], items, f.Physical, valid, n, n-present)
+}
+
+// masked reads a field, and makes it null where valid has no bit, which it takes over.
+func (b *builder) masked(f *openField, rs runs, dt arrow.DataType, valid *memory.Buffer, n, nulls int64) (*array.Data, error) {
+	items, err := b.data(f, rs)
+	if err != nil {
+		valid.Release()
+		return nil, err
+	}
+	defer items.Release()
+	if nulls == 0 {
+		valid.Release()
+		valid = nil
+	} else {
+		defer valid.Release()
+	}
+	buffers := append([]*memory.Buffer{valid}, items.Buffers()[1:]...)
+	return array.NewData(dt, int(n), buffers, items.Children(), int(nulls), 0), nil
+}
+
+// itemsOf gives the items of runs one after the other.
+func itemsOf(rs runs) func() int64 {
+	i, k := 0, int64(0)
+	return func() int64 {
+		for k == rs[i].n {
+			i, k = i+1, 0
+		}
+		k++
+		return rs[i].from + k - 1
+	}
+}
+
+func (b *builder) structs(f *openField, rs runs, n int64) (*array.Data, error) {
+	children := make([]arrow.ArrayData, len(f.children))
+	for i, kid := range f.children {
+		d, err := b.data(kid, rs)
+		if err != nil {
+			release(children[:i])
+			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
+		}
+		children[i] = d
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, children...), nil
+}
+
+func (b *builder) fixedLists(f *openField, rs runs, n int64) (*array.Data, error) {
+	if n > math.MaxInt32/f.N {
+		return nil, fault.ErrBatchTooLarge
+	}
+	items, err := b.data(f.children[0], rs.times(f.N))
+	if err != nil {
+		return nil, err
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, items), nil
+}
+
+// switches reads the column of a variant, and checks its tags.
+func (b *builder) switches(f *openField, rs runs) (switches, error) {
+	if n := rs.len(); n > b.limit/5 {
+		return switches{}, fault.ErrBatchTooLarge
+	}
+	s, err := f.columns[0].switches(b.ctx, rs, b.have)
+	if err != nil {
+		return s, err
+	}
+	for i, tag := range s.tags {
+		if int64(tag) > f.N || tag < 0 {
+			return s, fault.Corruptf("value %d is alternative %d of a variant, of %d", i, tag, f.N)
+		}
+	}
+	return s, nil
+}
+
+// variant is a struct of a tag and alternatives.
+func (b *builder) variant(f *openField, rs runs, n int64) (*array.Data, error) {
+	s, err := b.switches(f, rs)
+	if err != nil {
+		return nil, err
+	}
+	children := make([]arrow.ArrayData, len(f.children))
+	for i, kid := range f.children {
+		d, err := b.alternative(kid, s, n)
+		if err != nil {
+			release(children[:i])
+			return nil, fault.In(err, fmt.Sprintf("field %q", kid.Arrow.Name), -1)
+		}
+		children[i] = d
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil}, children...), nil
+}
+
+// alternative is a child of a struct that stands for variants: the tags, or the values of one alternative.
+func (b *builder) alternative(kid *openField, s switches, n int64) (*array.Data, error) {
+	if kid.Layout == fields.Tag {
+		buf, err := b.buffer(n)
+		if err != nil {
+			return nil, err
+		}
+		copy(arrowutil.As[int8](buf.Bytes()), s.tags)
+		return newData(kid.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+	}
+	var items runs
+	for i, tag := range s.tags {
+		if int(tag) == kid.Tag {
+			items = items.add(int64(s.places[i]), 1)
+		} else {
+			items = items.add(absent, 1)
+		}
+	}
+	if kid.Layout == fields.Optional {
+		return b.data(kid, items)
+	}
+	valid, err := b.buffer((n + 7) / 8)
+	if err != nil {
+		return nil, err
+	}
+	clear(valid.Bytes())
+	present := int64(0)
+	for i, tag := range s.tags {
+		if int(tag) == kid.Tag {
+			bitmap.SetRange(valid.Bytes(), i, 1)
+			present++
+		}
+	}
+	return b.masked(kid, items, kid.Physical, valid, n, n-present)
+}

@@ -1,0 +1,226 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// clusterColumn is a column in a cluster.
+type clusterColumn struct {
+	pages  *pages
+	id     uint32
+	codec  column.Codec // not of a Switch
+	bits   uint16
+	list   []envelope.Page
+	starts []int64 // first element of each page, and the number of elements
+	shared bool    // some pages are stored once for several places
+}
+
+// openColumn lays out the pages of a column. elements is how many it has by what is
+// around it, or -1 if that is not known before its values are read.
+func (t *Table) openColumn(c *envelope.Cluster, id uint32, kind column.Kind, elements int64) (*clusterColumn, error) {
+	desc := &t.schema.Columns[id]
+	out := &clusterColumn{pages: &t.pages, id: id, bits: desc.Bits, list: c.Pages(id)}
+	if desc.Type != column.Switch {
+		var err error
+		if out.codec, err = column.NewCodec(desc.Type, desc.Bits, desc.Min, desc.Max, kind); err != nil {
+			return nil, fault.In(err, out.name(), -1)
+		}
+	}
+	have := int64(0)
+	for _, p := range out.list {
+		have += int64(p.Elements)
+	}
+	first := int64(0)
+	if elements >= 0 && have != elements {
+		missing := int64(len(c.Columns)) <= int64(id)
+		deferred := desc.Flags&envelope.ColumnDeferred != 0
+		if !missing && !deferred || have > elements {
+			return nil, fault.In(fault.Corruptf("%d elements where %d are due", have, elements), out.name(), -1)
+		}
+		first = elements - have
+	}
+	out.starts = make([]int64, len(out.list)+1)
+	out.starts[0] = first
+	seen := make(map[uint64]bool, len(out.list))
+	for i, p := range out.list {
+		out.starts[i+1] = out.starts[i] + int64(p.Elements)
+		out.shared = out.shared || seen[p.Offset]
+		seen[p.Offset] = true
+	}
+	return out, nil
+}
+
+func (c *clusterColumn) name() string { return fmt.Sprintf("column %d", c.id) }
+
+// len is the number of elements in the cluster.
+func (c *clusterColumn) len() int64 { return c.starts[len(c.list)] }
+
+// within tells whether runs lie in the column.
+func (c *clusterColumn) within(rs runs) error {
+	for _, r := range rs {
+		if !r.absent() && r.from+r.n > c.len() {
+			return fault.In(fault.Corruptf("element %d is asked for, of %d", r.from+r.n-1, c.len()), c.name(), -1)
+		}
+	}
+	return nil
+}
+
+// pagesOf calls f with each page that runs need, once for each run.
+func (c *clusterColumn) pagesOf(rs runs, f func(page int, from, to int64)) {
+	for _, r := range rs {
+		if r.absent() {
+			continue
+		}
+		end := r.from + r.n
+		for i := max(sort.Search(len(c.list), func(i int) bool { return c.starts[i+1] > r.from }), 0); i < len(c.list) && c.starts[i] < end; i++ {
+			if c.starts[i] < c.starts[i+1] {
+				f(i, max(r.from, c.starts[i]), min(end, c.starts[i+1]))
+			}
+		}
+	}
+}
+
+// appendRanges appends the bytes of the pages that runs need.
+func (c *clusterColumn) appendRanges(dst []storage.ByteRange, rs runs) []storage.ByteRange {
+	last := -1
+	c.pagesOf(rs, func(page int, _, _ int64) {
+		if page != last {
+			dst = c.pages.appendRange(dst, c.list[page])
+		}
+		last = page
+	})
+	return dst
+}
+
+// prefetch reads the pages that runs need and nobody has read.
+func (c *clusterColumn) prefetch(ctx context.Context, rs runs, have storage.Prefetched) (storage.Prefetched, error) {
+	missing := have.Missing(c.appendRanges(nil, rs))
+	if len(missing) < 2 {
+		return have, nil
+	}
+	more, err := storage.Prefetch(ctx, missing, storage.DefaultCoalesce(c.pages.file.Reader().Capabilities().Latency))
+	return append(have[:len(have):len(have)], more...), err
+}
+
+// values decodes the elements of runs into dst, which has room for them.
+func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, have storage.Prefetched) error {
+	return c.read(ctx, rs, have, func(page int, at, from, to int64, have storage.Prefetched) error {
+		n := c.list[page].Elements
+		if !c.shared && from == c.starts[page] && to == c.starts[page+1] {
+			return c.pages.with(ctx, c.list[page], c.bits, have, func(b []byte) error { return c.codec.Decode(dst, int(at), b, int(n)) })
+		}
+		whole, err := c.decoded(ctx, page, have)
+		if err != nil {
+			return err
+		}
+		copyValues(dst, at, whole, from-c.starts[page], to-from, c.codec.Kind())
+		return nil
+	}, func(at, n int64) { clearValues(dst, at, n, c.codec.Kind()) })
+}
+
+// read calls part for each part of a page that runs need, and zero for elements that are
+// absent or not stored; at is the place of the first element in the result.
+func (c *clusterColumn) read(ctx context.Context, rs runs, have storage.Prefetched,
+	part func(page int, at, from, to int64, have storage.Prefetched) error, zero func(at, n int64),
+) error {
+	if err := c.within(rs); err != nil {
+		return err
+	}
+	have, err := c.prefetch(ctx, rs, have)
+	if err != nil {
+		return err
+	}
+	at := int64(0)
+	for i, r := range rs {
+		if before := min(r.n, max(c.starts[0]-r.from, 0)); r.absent() {
+			zero(at, r.n)
+		} else if before > 0 {
+			zero(at, before)
+		}
+		c.pagesOf(rs[i:i+1], func(page int, from, to int64) {
+			if err == nil {
+				if err = part(page, at+from-r.from, from, to, have); err != nil {
+					err = fault.In(place(err, page, c.list[page]), c.name(), -1)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at += r.n
+	}
+	return nil
+}
+
+// decoded gives all values of a page, which stay the cache's.
+func (c *clusterColumn) decoded(ctx context.Context, page int, have storage.Prefetched) ([]byte, error) {
+	p := c.list[page]
+	v, err := c.cached(page, c.codec.Kind(), func() (v any, size int64, err error) {
+		var values []byte
+		err = c.pages.with(ctx, p, c.bits, have, func(b []byte) error {
+			values = make([]byte, c.codec.Kind().Size(int(p.Elements)))
+			return c.codec.Decode(values, 0, b, int(p.Elements))
+		})
+		return values, int64(len(values)), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]byte), nil
+}
+
+// cached is the content of a page as make gives it, or as it was given before.
+func (c *clusterColumn) cached(page int, kind column.Kind, make func() (v any, size int64, err error)) (any, error) {
+	p := c.list[page]
+	key := pageKey{offset: p.Offset, column: c.id, kind: kind, n: p.Elements}
+	if v, ok := c.pages.decoded.Get(key); ok {
+		return v, nil
+	}
+	v, size, err := make()
+	if err == nil {
+		c.pages.decoded.Put(key, v, size)
+	}
+	return v, err
+}
+
+// switches are the values of a variant's column.
+type switches struct {
+	tags   []int8
+	places []int32
+}
+
+// switches decodes the elements of runs of a Switch column.
+func (c *clusterColumn) switches(ctx context.Context, rs runs, have storage.Prefetched) (switches, error) {
+	n := rs.len()
+	out := switches{make([]int8, n), make([]int32, n)}
+	err := c.read(ctx, rs, have, func(page int, at, from, to int64, have storage.Prefetched) error {
+		p := c.list[page]
+		v, err := c.cached(page, 0, func() (any, int64, error) {
+			s := switches{}
+			err := c.pages.with(ctx, p, c.bits, have, func(b []byte) error {
+				s = switches{make([]int8, p.Elements), make([]int32, p.Elements)}
+				return column.DecodeSwitch(s.tags, s.places, b)
+			})
+			return s, int64(5 * p.Elements), err
+		})
+		if err != nil {
+			return err
+		}
+		s := v.(switches)
+		from, to = from-c.starts[page], to-c.starts[page]
+		copy(out.tags[at:], s.tags[from:to])
+		copy(out.places[at:], s.places[from:to])
+		return nil
+	}, func(at, n int64) { clear(out.tags[at : at+n]); clear(out.places[at : at+n]) })
+	return out, err
+}

@@ -1,0 +1,228 @@
+package read
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/fields"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are those of [Open]. The zero value is the default.
+type Options struct {
+	Fields     fields.Options
+	Trusted    bool  // checksums of pages are not compared
+	CacheBytes int64 // of decoded pages that batches share; default 64 MiB
+}
+
+const defaultCacheBytes = 64 << 20
+
+// Table is an RNTuple as a [scan.Table]. It may be used by many goroutines at once.
+type Table struct {
+	file   *rootfile.File
+	path   string // of the ntuple in the file
+	anchor envelope.Anchor
+	schema *envelope.Schema
+	footer *envelope.Footer
+	tree   *fields.Tree
+	arrow  *arrow.Schema
+	pages  pages
+
+	loading  sync.Mutex
+	clusters []envelope.Cluster // nil until Load
+	loaded   atomic.Bool
+}
+
+// Open reads the anchor, the header and the footer of an ntuple of a file.
+func Open(ctx context.Context, file *rootfile.File, path string, o Options) (*Table, error) {
+	object, err := file.FindNTuple(path)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := file.Payload(ctx, object.Key)
+	if err != nil {
+		return nil, err
+	}
+	anchor, err := envelope.ParseAnchor(payload, object.Key.Class)
+	if err != nil {
+		return nil, fault.Of(err, file.Name())
+	}
+	return openAnchor(ctx, file, object.Path, anchor, o)
+}
+
+func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (*Table, error) {
+	t := &Table{file: file, path: path, anchor: anchor}
+	if err := t.open(ctx); err != nil {
+		return nil, fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", path), -1), file.Name())
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	t.tree = fields.New(t.schema, o.Fields)
+	t.arrow = t.arrowSchema()
+	t.pages = pages{file: file, maxKey: anchor.MaxKeySize, trusted: o.Trusted, decoded: lru.New[pageKey, any](o.CacheBytes)}
+	return t, nil
+}
+
+func (t *Table) open(ctx context.Context) error {
+	if err := t.anchor.Check(t.file.Size()); err != nil {
+		return err
+	}
+	both, err := t.envelopes(ctx, []envelope.Link{t.anchor.Header, t.anchor.Footer})
+	if err != nil {
+		return err
+	}
+	if t.schema, err = envelope.ParseHeader(both[0], t.anchor.Format); err != nil {
+		return err
+	}
+	if t.footer, err = envelope.ParseFooter(both[1], t.schema); err != nil {
+		return err
+	}
+	return nil
+}
+
+// envelopes reads and unpacks envelopes, in few requests.
+func (t *Table) envelopes(ctx context.Context, links []envelope.Link) ([][]byte, error) {
+	parts := make([][]storage.ByteRange, len(links))
+	var all []storage.ByteRange
+	for i, l := range links {
+		if err := l.Check(t.file.Size()); err != nil {
+			return nil, err
+		}
+		var err error
+		if parts[i], err = t.file.BlobRanges(ctx, l.Offset, l.Size, t.anchor.MaxKeySize); err != nil {
+			return nil, err
+		}
+		all = append(all, parts[i]...)
+	}
+	have, err := storage.Prefetch(ctx, all, storage.DefaultCoalesce(t.Latency()))
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(links))
+	var d compress.Decoder
+	for i, l := range links {
+		var packed []byte
+		for k, r := range parts[i] {
+			b := have.Bytes(r.Reader, r.Offset, r.Size)
+			if k == 0 && len(parts[i]) == 1 {
+				packed = b
+			} else {
+				packed = append(packed, b...)
+			}
+		}
+		if out[i], err = d.DecodeGrow(packed, l.Length); err != nil {
+			return nil, fault.In(err, "envelope", int64(l.Offset))
+		}
+	}
+	return out, nil
+}
+
+// Load reads the page lists, unless that is done. Only then the table has stripes.
+func (t *Table) Load(ctx context.Context) error {
+	if t.loaded.Load() {
+		return nil
+	}
+	t.loading.Lock()
+	defer t.loading.Unlock()
+	if t.loaded.Load() {
+		return nil
+	}
+	if err := t.load(ctx); err != nil {
+		return fault.Of(fault.In(err, fmt.Sprintf("ntuple %q", t.path), -1), t.file.Name())
+	}
+	t.loaded.Store(true)
+	return nil
+}
+
+func (t *Table) load(ctx context.Context) error {
+	links := make([]envelope.Link, len(t.footer.Groups))
+	for i, g := range t.footer.Groups {
+		links[i] = g.PageList
+	}
+	lists, err := t.envelopes(ctx, links)
+	if err != nil {
+		return err
+	}
+	var clusters []envelope.Cluster
+	for i, g := range t.footer.Groups {
+		of, err := envelope.ParsePageList(lists[i], t.schema, g)
+		if err != nil {
+			return fault.In(err, fmt.Sprintf("cluster group %d", i), int64(g.PageList.Offset))
+		}
+		clusters = append(clusters, of...)
+	}
+	t.clusters = clusters
+	return nil
+}
+
+// arrowSchema has the name, description and writer of the ntuple as metadata.
+func (t *Table) arrowSchema() *arrow.Schema {
+	all := make([]arrow.Field, len(t.tree.Fields))
+	for i, f := range t.tree.Fields {
+		all[i] = f.Arrow
+	}
+	var keys, values []string
+	for _, kv := range [][2]string{{KeyName, t.schema.Name}, {KeyDescription, t.schema.Description}, {KeyWriter, t.schema.Writer}} {
+		if kv[1] != "" {
+			keys, values = append(keys, kv[0]), append(values, kv[1])
+		}
+	}
+	meta := arrow.NewMetadata(keys, values)
+	return arrow.NewSchema(all, &meta)
+}
+
+// Metadata keys of the Arrow schema. A key is absent where its value is empty.
+const (
+	KeyName        = "rntuple.name"
+	KeyDescription = "rntuple.description"
+	KeyWriter      = "rntuple.writer"
+)
+
+// ArrowSchema is the schema of all fields that can be read.
+func (t *Table) ArrowSchema() *arrow.Schema { return t.arrow }
+
+// Skipped are the top-level fields that cannot be read.
+func (t *Table) Skipped() []fields.Skipped { return t.tree.Skipped }
+
+// Anchor is where reading began.
+func (t *Table) Anchor() envelope.Anchor { return t.anchor }
+
+// Schema is the header, with what the footer adds to it.
+func (t *Table) Schema() *envelope.Schema { return t.schema }
+
+// Footer is what the footer says beside the schema.
+func (t *Table) Footer() *envelope.Footer { return t.footer }
+
+// Path is the place of the ntuple in the directories of the file, without a leading slash.
+func (t *Table) Path() string { return t.path }
+
+// Clusters are those of the ntuple, after Load.
+func (t *Table) Clusters() []envelope.Cluster { return t.clusters }
+
+// Count makes a reader that counts its requests, for [Table.Requests].
+func Count(r storage.Reader) storage.Reader { return &counted{Reader: r} }
+
+type counted struct {
+	storage.Reader
+	n, bytes, took atomic.Int64
+}
+
+func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
+	begin := time.Now()
+	err := c.Reader.ReadAt(ctx, p, off)
+	c.n.Add(1)
+	c.bytes.Add(int64(len(p)))
+	c.took.Add(int64(time.Since(begin)))
+	return err
+}
