@@ -50,6 +50,15 @@ func benchmarkValues(t testing.TB, typ Type, bits uint16, k Kind) (Codec, []byte
 }
 
 func BenchmarkDecode(b *testing.B) {
+	for _, tier := range tiers() {
+		b.Run(tier, func(b *testing.B) {
+			use(tier)
+			benchmarkDecode(b)
+		})
+	}
+}
+
+func benchmarkDecode(b *testing.B) {
 	for _, bm := range benchmarks {
 		b.Run(bm.name, func(b *testing.B) {
 			native := bm.kind
@@ -73,6 +82,15 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkAppend(b *testing.B) {
+	for _, tier := range tiers() {
+		b.Run(tier, func(b *testing.B) {
+			use(tier)
+			benchmarkAppend(b)
+		})
+	}
+}
+
+func benchmarkAppend(b *testing.B) {
 	for _, bm := range benchmarks {
 		if !Writable(bm.typ, bm.kind) {
 			continue

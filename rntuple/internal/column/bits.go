@@ -1,10 +1,6 @@
 package column
 
-import (
-	"math"
-
-	"github.com/amudai/amudai-go/internal/base/bitmap"
-)
+import "math"
 
 // Elements of a number of bits that is none of whole bytes lie side by side, the least significant bit first.
 
@@ -43,12 +39,21 @@ func unpackWords(out []uint32, page []byte, from, bits int) {
 	}
 }
 
-// packBits stores words of 32 bits, as elements of so many bits from one on. The page is zero there.
+// packBits stores words of 32 bits, as elements of so many bits from one on, which begins at a byte.
 func packBits(page, in []byte, from, bits int) {
-	bit := from * bits
+	page = page[from*bits/8:]
+	word, fill := uint64(0), 0
 	for ; len(in) >= 4; in = in[4:] {
-		bitmap.PutWord(page, bit, uint64(le.Uint32(in)), bits)
-		bit += bits
+		word |= uint64(le.Uint32(in)) & (1<<bits - 1) << fill
+		fill += bits
+		if fill >= 32 {
+			le.PutUint32(page, uint32(word))
+			page, word, fill = page[4:], word>>32, fill-32
+		}
+	}
+	for i := 0; fill > 0; i++ {
+		page[i] = byte(word)
+		word, fill = word>>8, fill-8
 	}
 }
 

@@ -120,11 +120,8 @@ func (d *decoder) native(out []byte, count int) {
 		for done := 0; done < count; done += blockLen { // a block is still in the cache when it is transformed
 			k := min(count-done, blockLen)
 			block := out[done*width : (done+k)*width]
-			unsplit(block, d.page, d.n, from+done, width)
-			switch row.transform {
-			case zigzag:
-				unzigzag(block, width)
-			case delta:
+			unsplit(block, d.page, d.n, from+done, width, row.transform == zigzag)
+			if row.transform == delta {
 				d.sum = undelta(block, width, d.sum)
 			}
 		}
@@ -153,9 +150,6 @@ func (c *Codec) Append(dst, src []byte, at, n int) ([]byte, error) {
 		return dst, nil
 	}
 	e := encoder{Codec: c, page: page, n: n}
-	if c.bits%8 != 0 || c.typ == Real32Quant {
-		clear(page) // bits are added to it
-	}
 	for from := 0; from < n; from += blockLen {
 		count := min(n-from, blockLen)
 		var block scratch

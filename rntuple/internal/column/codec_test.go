@@ -67,10 +67,19 @@ func slowPage(t Type, src []byte, n int) []byte {
 	return page
 }
 
-var lengths = []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 511, 512, 513, 1024, 1031, 3000}
+var lengths = []int{0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 511, 512, 513, 1024, 1031, 3000}
 
 // TestWholeBytes holds the pages of columns of whole bytes against the slow encoder, in both directions.
 func TestWholeBytes(t *testing.T) {
+	for _, tier := range tiers() {
+		t.Run(tier, func(t *testing.T) {
+			use(tier)
+			wholeBytes(t)
+		})
+	}
+}
+
+func wholeBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for typ := range typeCount {
 		k := typ.Native()

@@ -41,21 +41,33 @@ func (c *Codec) convert(dst []byte, at int, block *scratch, count, first int) er
 
 // widen gives values as numbers of 64 bits, and tells whether they have a sign.
 func widen(wide []uint64, b []byte, k Kind) (signed bool) {
-	for i := range wide {
-		switch k {
-		case KindBool, KindUint8, KindByte:
+	switch k {
+	case KindBool, KindUint8, KindByte:
+		for i := range wide {
 			wide[i] = uint64(b[i])
-		case KindChar, KindInt8:
+		}
+	case KindChar, KindInt8:
+		for i := range wide {
 			wide[i] = uint64(int8(b[i]))
-		case KindInt16:
+		}
+	case KindInt16:
+		for i := range wide {
 			wide[i] = uint64(int16(le.Uint16(b[2*i:])))
-		case KindUint16:
+		}
+	case KindUint16:
+		for i := range wide {
 			wide[i] = uint64(le.Uint16(b[2*i:]))
-		case KindInt32:
+		}
+	case KindInt32:
+		for i := range wide {
 			wide[i] = uint64(int32(le.Uint32(b[4*i:])))
-		case KindUint32:
+		}
+	case KindUint32:
+		for i := range wide {
 			wide[i] = uint64(le.Uint32(b[4*i:]))
-		default:
+		}
+	default:
+		for i := range wide {
 			wide[i] = le.Uint64(b[8*i:])
 		}
 	}
@@ -104,8 +116,21 @@ func (k Kind) bounds(signed bool) (low, span uint64) {
 }
 
 func (c *Codec) convertReals(dst []byte, at int, block *scratch, count, first int) error {
+	native := c.typ.Native()
+	switch {
+	case native == KindFloat16 && c.kind == KindFloat32:
+		for i, out := 0, dst[4*at:]; i < count; i++ {
+			le.PutUint32(out[4*i:], fromHalf(le.Uint16(block[2*i:])))
+		}
+		return nil
+	case native == KindFloat32 && c.kind == KindFloat64:
+		for i, out := 0, dst[8*at:]; i < count; i++ {
+			le.PutUint64(out[8*i:], math.Float64bits(float64(math.Float32frombits(le.Uint32(block[4*i:])))))
+		}
+		return nil
+	}
 	for i := range count {
-		v := realAt(block[:], i, c.typ.Native())
+		v := realAt(block[:], i, native)
 		if c.kind == KindFloat64 {
 			le.PutUint64(dst[8*(at+i):], math.Float64bits(v))
 			continue

@@ -33,10 +33,11 @@ func swapFours(x, y uint64) (uint64, uint64) {
 
 var le = binary.LittleEndian
 
-// unsplit gathers the elements from the one numbered from on, out of a page of n, until out is full.
-func unsplit(out, page []byte, n, from, width int) {
-	count := len(out) / width
-	done := 0
+// unsplit gathers the elements from the one numbered from on, out of a page of n, until out is full, and undoes their
+// zigzag encoding if they have one.
+func unsplit(out, page []byte, n, from, width int, zigzag bool) {
+	done := unsplitFast(out, page, n, from, width, zigzag)
+	out, from = out[done*width:], from+done
 	switch width {
 	case 2:
 		done = unsplit2(out, page[from:n], page[n+from:2*n])
@@ -45,10 +46,13 @@ func unsplit(out, page []byte, n, from, width int) {
 	case 8:
 		done = unsplit8(out, page, n, from)
 	}
-	for i := done; i < count; i++ {
+	for i := done; i < len(out)/width; i++ {
 		for j := range width {
 			out[i*width+j] = page[j*n+from+i]
 		}
+	}
+	if zigzag {
+		unzigzag(out, width)
 	}
 }
 
@@ -113,8 +117,8 @@ func unsplit8(out, page []byte, n, from int) (done int) {
 
 // split spreads elements over the planes of a page of n: they become those from the one numbered from on.
 func split(page, in []byte, n, from, width int) {
-	count := len(in) / width
-	done := 0
+	done := splitFast(page, in, n, from, width)
+	in, from = in[done*width:], from+done
 	switch width {
 	case 2:
 		done = split2(page[from:n], page[n+from:2*n], in)
@@ -123,7 +127,7 @@ func split(page, in []byte, n, from, width int) {
 	case 8:
 		done = split8(page, in, n, from)
 	}
-	for i := done; i < count; i++ {
+	for i := done; i < len(in)/width; i++ {
 		for j := range width {
 			page[j*n+from+i] = in[i*width+j]
 		}

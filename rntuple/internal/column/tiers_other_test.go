@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package column
+
+func tiers() []string { return []string{"go"} }
+
+func use(string) {}
