@@ -107,6 +107,11 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	if c.v.o.MetadataOnly {
 		return true, nil
 	}
+	if at := stored.GetBuffer().GetRange(); at.GetStart() < at.GetEnd() {
+		if err := c.v.budget.spend(ctx, b.r, int64(at.GetEnd()-at.GetStart())); err != nil {
+			return false, c.v.enough(b.in(err, -1))
+		}
+	}
 	if n := stored.GetBlockCount(); n > 0 && !stripe.HasBlocks(stored) {
 		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks of a buffer without any", n), b.start))
 	}

@@ -12,9 +12,13 @@ import (
 
 // messages checks the frame of every message that can be found.
 func (v *verifier) messages(ctx context.Context) error {
+	spent := newBudget(v.file)
 	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
 		if err != nil {
 			return v.foundAt(ctx, err)
+		}
+		if err := spent.spend(ctx, m.Artifact, m.Range.End-m.Range.Start); err != nil {
+			return v.enough(m.In(err))
 		}
 		frame, err := storage.ReadRange(ctx, m.Artifact, m.Range.Start, m.Range.End-m.Range.Start)
 		if err != nil {

@@ -99,12 +99,18 @@ func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverO
 	if err != nil {
 		return nil, err
 	}
+	all := &verifier{}
+	all.setSchema(s)
+	if err := checkSize(f, len(all.ids)); err != nil {
+		return nil, err
+	}
+	spent := newBudget(f)
 	for i := range f.NumStripes() {
 		v, err := newVerifier(Options{Open: o.Open, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes, Parallelism: o.Parallelism})
 		if err != nil {
 			return nil, err
 		}
-		v.file = f
+		v.file, v.budget = f, spent
 		v.setSchema(s)
 		if err := v.stripe(ctx, f.Stripe(i)); err != nil && !errors.Is(err, errEnough) {
 			return nil, err

@@ -123,7 +123,7 @@ func Verify(ctx context.Context, location string, o Options) (*Report, error) {
 		return v.report(), nil
 	}
 	defer f.Close()
-	v.file = f
+	v.file, v.budget = f, newBudget(f)
 	if err := v.run(ctx); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
@@ -149,6 +149,7 @@ type verifier struct {
 	paths  map[uint32]string // of nodes
 	ours   bool              // of an edition that the reference does not read
 	flips  flipSearch
+	budget *budget
 
 	mu   sync.Mutex
 	rep  Report
@@ -196,6 +197,15 @@ func (v *verifier) found(err error) error {
 	return err
 }
 
+// enough ends the verification because of a limit.
+func (v *verifier) enough(err error) error {
+	if errors.Is(err, fault.ErrLimit) {
+		v.unchecked(err)
+		return errEnough
+	}
+	return v.found(err)
+}
+
 // unchecked notes that something could not be checked.
 func (v *verifier) unchecked(err error) {
 	v.note(fmt.Errorf("not checked: %w", err))
@@ -235,14 +245,19 @@ func offsetOf(err error) int64 {
 }
 
 func (v *verifier) run(ctx context.Context) error {
+	s, err := v.file.Schema(ctx)
+	if err == nil {
+		v.setSchema(s)
+	}
+	if err := checkSize(v.file, len(v.ids)); err != nil {
+		return v.enough(err)
+	}
 	if err := v.messages(ctx); err != nil {
 		return err
 	}
-	s, err := v.file.Schema(ctx)
 	if err != nil {
 		return v.found(err)
 	}
-	v.setSchema(s)
 	if err := v.found(fault.In(s.Check(), "schema", -1)); err != nil {
 		return err
 	}
@@ -281,6 +296,7 @@ func (v *verifier) stripes(ctx context.Context) error {
 // stripe checks the columns of a stripe.
 func (v *verifier) stripe(ctx context.Context, s *shardfile.Stripe) error {
 	fields := v.schema.NumFields()
+	v.budget.nextStripe()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(v.o.Parallelism)
 	for i := range fields {
