@@ -4,7 +4,7 @@
 // A [Source] yields batches until io.EOF; a [Sink] takes them and makes its
 // output visible only when it is closed. A [Format] opens the one and creates the
 // other. Formats are packages of their own, and a program links only those that
-// it imports: csv, jsonl, lines, arrowipc and parquet below this package. Each
+// it imports: amudai, csv, jsonl, lines, arrowipc and parquet below this package. Each
 // registers itself, so that [ByName], [ByPath] and [Sniff] find it.
 //
 // # Values never change silently
@@ -79,6 +79,10 @@ type Input struct {
 	At     io.ReaderAt // random access to the same bytes; nil for a pipe
 	Size   int64       // bytes, or -1 if not known
 	Closer io.Closer   // may be nil
+
+	// Location is where a store has these bytes ([storage.ForLocation]), for formats of
+	// several files; "" for bytes that come from elsewhere, or are made from stored ones.
+	Location string
 }
 
 // Close closes the input.

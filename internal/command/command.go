@@ -273,6 +273,7 @@ func (a *app) printError(err error) {
 
 // errorLine is an error as one line, with its hint.
 func errorLine(err error) string {
+	err = typeHint(err)
 	message := err.Error()
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
@@ -140,12 +141,22 @@ func checkOutput(location string, force bool) error {
 }
 
 func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
-	if c.format.Name == shardName {
-		return c.createShard(ctx, c.output, c.schema, c.shard)
-	}
 	f := c.format
-	if f.Name == parquetName {
+	switch f.Name {
+	case parquetName:
 		f = parquet.New(parquet.Options{Level: c.write.level, RowGroupRows: c.write.rowGroupRows})
+	case shardName:
+		if c.output != "-" {
+			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)
+			if err != nil {
+				return nil, creating(c.output, err)
+			}
+			return sink, nil
+		}
+		if c.shard.Layout != shard.SingleFile {
+			return nil, usagef("--layout single", "a shard of several files cannot go to stdout")
+		}
+		f = amudai.New(amudai.Options{Write: c.shard})
 	}
 	return c.app.createSink(ctx, c.output, f, c.schema, c.write.force, table.WriteOptions{Notice: c.read.Notice})
 }
@@ -249,8 +260,8 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 			if src, _, err = c.open(ctx, i, again); err != nil {
 				return err
 			}
-			if s, ok := sink.(*shardSink); ok {
-				if err := s.w.CutStripe(ctx); err != nil {
+			if s, ok := sink.(*amudai.Sink); ok {
+				if err := s.CutStripe(ctx); err != nil {
 					return errors.Join(err, src.Close())
 				}
 			}

@@ -14,9 +14,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	_ "github.com/amudai/amudai-go/storage/http" // locations that begin with http:// and https://
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/arrowipc"
 	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/jsonl"
@@ -24,8 +26,7 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// shardName names the format of shards among the others. It is opened by its
-// location, not as a stream of bytes.
+// Names of formats that have flags.
 const (
 	shardName   = "shard"
 	parquetName = "parquet"
@@ -37,7 +38,7 @@ var formats = formatsFor(csv.Options{}, table.TextOptions{})
 // formatsFor lists every format that convert knows, with options for text.
 func formatsFor(o csv.Options, sample table.TextOptions) table.Formats {
 	return table.Formats{
-		{Name: shardName, Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"}, Sniff: isShard, Filters: true},
+		amudai.New(amudai.Options{}),
 		parquet.New(parquet.Options{}),
 		csv.New(o), csv.NewTSV(o),
 		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
@@ -45,8 +46,6 @@ func formatsFor(o csv.Options, sample table.TextOptions) table.Formats {
 		lines.New(lines.Options{Text: sample}),
 	}
 }
-
-func isShard(head []byte) bool { return strings.HasPrefix(string(head), "amud") }
 
 // formatHelp lists names and extensions for help texts.
 func formatHelp() string {
@@ -100,7 +99,7 @@ func (a *app) input(ctx context.Context, location string) (table.Input, error) {
 	}
 	in := table.Input{Name: location, Reader: f, Size: -1, Closer: f}
 	if info.Mode().IsRegular() {
-		in.At, in.Size = f, info.Size()
+		in.At, in.Size, in.Location = f, info.Size(), location
 	}
 	return in, nil
 }
@@ -129,7 +128,7 @@ func decompress(in *table.Input, location string) (string, error) {
 	if err != nil {
 		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
 	}
-	in.Reader, in.At, in.Size = r, nil, -1
+	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
 	return location, nil
 }
 
@@ -188,7 +187,7 @@ func remoteInput(ctx context.Context, location string) (table.Input, error) {
 	}
 	at := readerAt{ctx, r, size}
 	return table.Input{
-		Name: location, At: at, Size: size, Closer: r,
+		Name: location, At: at, Size: size, Closer: r, Location: location,
 		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
 	}, nil
 }
@@ -260,26 +259,21 @@ func (a *app) openSource(ctx context.Context, location, format string, o table.R
 // openAs opens an input in a format.
 func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, location string, o table.ReadOptions) (table.Source, error) {
 	o.Filter = a.shards.Filter
-	if f.Name == shardName {
-		f.Reader = func(ctx context.Context, in table.Input, o table.ReadOptions) (table.Source, error) {
-			return a.openShardSource(ctx, in, location, o)
-		}
-	}
-	if !o.Filter.IsZero() && !f.Filters {
+	if !o.Filter.IsZero() {
 		o.BatchRows = 0 // rows to look at, which few may meet
 	}
-	src, err := f.Open(ctx, in, o)
-	if err != nil && f.Name != shardName {
-		err = wrongFormat(err, location, f)
+	if f.Name == shardName {
+		f = amudai.New(amudai.Options{Open: shard.OpenOptions{Types: a.types}, Scan: a.shards})
 	}
+	src, err := f.Open(ctx, in, o)
 	if err != nil {
-		return nil, err
+		return nil, columnHint(wrongFormat(err, location, f.Name))
 	}
 	return src, nil
 }
 
 // wrongFormat adds what a file looks like to an error about its content.
-func wrongFormat(err error, location string, f table.Format) error {
+func wrongFormat(err error, location, format string) error {
 	if location == "-" || isURL(location) {
 		return err
 	}
@@ -287,21 +281,28 @@ func wrongFormat(err error, location string, f table.Format) error {
 	if ferr != nil {
 		return err
 	}
-	if len(head) == 0 && f.Name == shardName {
-		return fmt.Errorf("%s is empty", location)
-	}
 	looks, known := formats.Sniff(head)
-	if f.Name == shardName && !known {
-		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
+	if format == shardName {
+		return notShard(err, location, head, looks, known)
 	}
-	if !known || looks.Name == f.Name || f.Name != shardName && (looks.Name == "jsonl" || looks.Name == "json") || looks.Name == "arrows" && f.Name == "arrow" {
+	if !known || looks.Name == format || looks.Name == "jsonl" || looks.Name == "json" || looks.Name == "arrows" && format == "arrow" {
 		return err
 	}
-	if f.Name == shardName {
+	return withHint(err, "it looks like %s: --from %s", looks.Title, looks.Name)
+}
+
+// notShard says what a file is that cannot be opened as a shard.
+func notShard(err error, location string, head []byte, looks table.Format, known bool) error {
+	switch {
+	case len(head) == 0:
+		return fmt.Errorf("%s is empty", location)
+	case !known:
+		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
+	case looks.Name != shardName:
 		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, looks.Title)
 		return withHint(err, "amudai convert %s OUT.amudai.shard makes one", location)
 	}
-	return withHint(err, "it looks like %s: --from %s", looks.Title, looks.Name)
+	return err
 }
 
 func firstBytes(location string) ([]byte, error) {

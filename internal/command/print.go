@@ -138,11 +138,14 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 // textLayouts are the names of those of shard.StringLayout.
 var textLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
 
+// isPrinted tells whether cat writes a format. Shards are left to convert.
+func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != shardName }
+
 // catFormats are the formats of cat and head.
 func catFormats() []string {
 	names := []string{tableFormat}
 	for _, f := range formats {
-		if f.Writer != nil {
+		if isPrinted(f) {
 			names = append(names, f.Name)
 		}
 	}
@@ -156,7 +159,7 @@ func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabl
 			return &tableSink{app: a, schema: s}, nil
 		}, nil
 	}
-	i := slices.IndexFunc(formats, func(f table.Format) bool { return f.Name == format && f.Writer != nil })
+	i := slices.IndexFunc(formats, func(f table.Format) bool { return f.Name == format && isPrinted(f) })
 	if i < 0 {
 		return nil, usagef("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
 	}

@@ -1,0 +1,170 @@
+// Package amudai makes Amudai shards a table format beside csv, parquet and the others,
+// behind the interfaces of package table. Package shard does the work.
+//
+// A shard is read here and there: one that comes through a pipe is kept in a temporary file
+// meanwhile. A shard of several files is found only by its location ([table.Input]).
+package amudai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+)
+
+func init() { table.Register(New(Options{})) }
+
+// Options are those of shards. The zero value is the default.
+type Options struct {
+	Open  shard.OpenOptions   // when reading
+	Scan  shard.ScanOptions   // when reading; Columns, Filter, BatchRows and Allocator are those of table.ReadOptions
+	Write shard.WriterOptions // when writing; Store must be nil and Layout SingleFile
+}
+
+// New is the format with some options. What its Writer makes is a *[Sink].
+func New(o Options) table.Format {
+	return table.Format{
+		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
+		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("amud")) },
+		Filters: true,
+		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+			return open(ctx, in, ro, o)
+		},
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+			w, err := shard.NewWriter(ctx, out, schema, o.Write)
+			if err != nil {
+				return nil, err
+			}
+			return &Sink{w: w, out: out}, nil
+		},
+	}
+}
+
+// source reads the rows of a shard.
+type source struct {
+	in    table.Input
+	temp  *table.Spooled
+	shard *shard.Shard
+	rows  array.RecordReader // nil until it is open
+	all   bool               // rows are all of the shard
+}
+
+// open opens an input. The context is that of all reading.
+func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+	s := &source{in: in}
+	if err := s.open(ctx, ro, o); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err error) {
+	switch {
+	case s.in.Location != "":
+		s.shard, err = shard.Open(ctx, s.in.Location, o.Open)
+	case s.in.At != nil && s.in.Size >= 0:
+		s.shard, err = shard.OpenReaderAt(ctx, s.in.At, s.in.Size, o.Open)
+	default:
+		if s.temp, err = table.Spool(s.in.Reader, ro.TempDir); err == nil {
+			s.shard, err = shard.OpenReaderAt(ctx, s.temp, s.temp.Size(), o.Open)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	so := o.Scan
+	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
+	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
+	s.rows, err = s.shard.Reader(ctx, so)
+	return err
+}
+
+// Schema implements [table.Source].
+func (s *source) Schema() *arrow.Schema { return s.rows.Schema() }
+
+// Rows implements [table.Source].
+func (s *source) Rows() (int64, bool) { return s.shard.NumRows(), s.all }
+
+// Next implements [table.Source].
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !s.rows.Next() {
+		if err := s.rows.Err(); err != nil {
+			return nil, err
+		}
+		return nil, io.EOF
+	}
+	batch := s.rows.RecordBatch()
+	batch.Retain() // the reader's own reference ends with the next step
+	return batch, nil
+}
+
+// Close implements [table.Source].
+func (s *source) Close() error {
+	if s.rows != nil {
+		s.rows.Release()
+	}
+	var err error
+	if s.shard != nil {
+		err = s.shard.Close()
+	}
+	return errors.Join(err, s.temp.Close(), s.in.Close())
+}
+
+// Sink writes a shard. It is used by one goroutine.
+type Sink struct {
+	w     *shard.Writer
+	out   table.Output // nil if the writer publishes by itself
+	ended bool
+}
+
+// Create makes the sink of a shard at a location, of either layout.
+func Create(ctx context.Context, location string, schema *arrow.Schema, o shard.WriterOptions) (*Sink, error) {
+	w, err := shard.Create(ctx, location, schema, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Sink{w: w}, nil
+}
+
+// CutStripe ends the stripe, so that the next rows begin another one.
+func (s *Sink) CutStripe(ctx context.Context) error { return s.w.CutStripe(ctx) }
+
+// Write implements [table.Sink].
+func (s *Sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	return s.w.Write(ctx, batch)
+}
+
+// Close implements [table.Sink].
+func (s *Sink) Close(ctx context.Context) error {
+	s.ended = true
+	err := s.w.Close(ctx)
+	switch {
+	case s.out == nil:
+		return err
+	case err == nil:
+		return s.out.Publish(ctx)
+	}
+	return errors.Join(err, s.out.Abort())
+}
+
+// Abort implements [table.Sink].
+func (s *Sink) Abort() error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	err := s.w.Abort()
+	if s.out != nil {
+		err = errors.Join(err, s.out.Abort())
+	}
+	return err
+}

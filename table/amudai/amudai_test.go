@@ -1,0 +1,108 @@
+package amudai_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/amudai"
+	"github.com/amudai/amudai-go/table/csv"
+)
+
+// TestRoundTrip writes a table of all types and reads it from memory and through a pipe.
+func TestRoundTrip(t *testing.T) {
+	f, err := table.Registered().ByName("shard")
+	require.NoError(t, err)
+	rows := tabletest.Table(arrowtest.Batch(t, arrowtest.Columns()))
+	in := tabletest.Write(t, f, rows)
+	sniffed, ok := table.Registered().Sniff([]byte(in[:16]))
+	require.True(t, ok)
+	require.Equal(t, "shard", sniffed.Name)
+	arrowtest.RequireSameTable(t, rows, tabletest.MustRead(t, f, in, table.ReadOptions{}))
+
+	dir := t.TempDir()
+	pipe := table.Input{Name: "stdin", Reader: strings.NewReader(in), Size: -1}
+	got, err := tabletest.Read(t, f, pipe, table.ReadOptions{TempDir: dir, Columns: []string{"utf8", "int8"}})
+	require.NoError(t, err)
+	require.EqualValues(t, 2, got.NumCols())
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestLocation reads a shard of several files, which bytes alone do not lead to, with a
+// filter and in batches of a few rows.
+func TestLocation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.amudai.shard")
+	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s\n1,a\n2,b\n3,c\n", table.ReadOptions{})
+	sink, err := amudai.Create(t.Context(), path, rows.Schema(), shard.WriterOptions{Layout: shard.TwoLevel})
+	require.NoError(t, err)
+	for b := range batches(t, "n,s\n1,a\n2,b\n", "n,s\n3,c\n") {
+		require.NoError(t, sink.Write(t.Context(), b))
+		require.NoError(t, sink.CutStripe(t.Context()))
+	}
+	require.NoError(t, sink.Close(t.Context()))
+	require.NoError(t, sink.Abort())
+
+	f := amudai.New(amudai.Options{})
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, err = tabletest.Read(t, f, tabletest.Input(string(raw)), table.ReadOptions{})
+	require.Error(t, err)
+	in := tabletest.Input(string(raw))
+	in.Location = path
+	e, err := filter.Parse("n > 1")
+	require.NoError(t, err)
+	got, err := tabletest.Read(t, f, in, table.ReadOptions{Filter: e, Columns: []string{"s"}, BatchRows: 1})
+	require.NoError(t, err)
+	require.Equal(t, "s\nb\nc\n", tabletest.Write(t, csv.New(csv.Options{}), got))
+	require.Len(t, got.Column(0).Data().Chunks(), 2)
+}
+
+// batches gives the rows of some texts, a batch each.
+func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) bool) {
+	return func(yield func(arrow.RecordBatch) bool) {
+		for _, text := range texts {
+			src, err := csv.New(csv.Options{}).Open(t.Context(), tabletest.Input(text), table.ReadOptions{})
+			require.NoError(t, err)
+			b, err := src.Next(t.Context())
+			require.NoError(t, err)
+			more := yield(b)
+			b.Release()
+			require.NoError(t, src.Close())
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// TestAborted leaves an output that nobody published.
+func TestAborted(t *testing.T) {
+	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n\n1\n", table.ReadOptions{})
+	var out tabletest.Output
+	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	require.NoError(t, err)
+	require.NoError(t, sink.Abort())
+	require.True(t, out.Aborted)
+	require.False(t, out.Published)
+	_, err = amudai.New(amudai.Options{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
+	require.ErrorContains(t, err, "SingleFile")
+}
+
+// Formats are found by name or first bytes among those that a program imports.
+func Example() {
+	f, _ := table.Registered().ByPath("flights.amudai.shard")
+	fmt.Println(f.Name, f.Title)
+	// Output: shard Amudai shard
+}
