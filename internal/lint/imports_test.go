@@ -31,6 +31,7 @@ var rows = [][]string{
 	{"internal/format/shardwriter"},
 	{"internal/format/shardfile"},
 	{"stripe/read", "stripe/write", "stripe/pageindex"},
+	{"stripe/valuedict"},
 	{"stripe/blocks"},
 	{"stripe/internal"},
 	{"stripe"},

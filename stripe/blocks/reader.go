@@ -11,6 +11,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/internal/rules"
@@ -47,6 +48,13 @@ type Scratch struct {
 	raw     []byte
 	entries []blockmap.Entry
 	parts   []Part
+}
+
+// Node is a node of the schema whose buffers are read.
+type Node struct {
+	ID        uint32
+	Type      schema.BasicType
+	FixedSize uint32 // bytes of every value, 0 if it varies
 }
 
 // RangeOf is the range of bytes that ref names. It must lie inside an artifact of

@@ -66,7 +66,7 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 	if err != nil {
 		return nil, err
 	}
-	_, table, err := r.dict.load(ctx)
+	_, table, err := r.dict.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.S
 
 // readViews reads rows as views into the value dictionary.
 func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.Set, dt arrow.DataType) (arrow.Array, error) {
-	views, data, err := r.views(ctx, dt)
+	views, data, err := r.dict.Views(ctx, r.dt, dt)
 	if err != nil {
 		return nil, err
 	}
@@ -101,27 +101,10 @@ func (r *codesReader[O]) readViews(ctx context.Context, w *worker, rows rowset.S
 	return arrowutil.Make(dt, int(rows.Len()), []*memory.Buffer{valid, values, data}, nil, out.Nulls), nil
 }
 
-// views are the views of all entries of the value dictionary, and what they point into.
-func (r *codesReader[O]) views(ctx context.Context, dt arrow.DataType) (*vector.Table, *memory.Buffer, error) {
-	entries, err := r.entries(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	data := entries.Data().Buffers()[2]
-	if t := r.viewTable.Load(); t != nil {
-		return t, data, nil
-	}
-	arr := arrowutil.ToViews(memory.DefaultAllocator, entries, dt)
-	defer arr.Release()
-	t := vector.NewTable(vector.Values{Data: arr.Data().Buffers()[1].Bytes(), Fixed: arrow.ViewHeaderSizeBytes, N: arr.Len()})
-	r.viewTable.Store(t)
-	return t, data, nil
-}
-
 // widths makes a column of values of a width in bytes out of codes; put writes those of a
 // few rows.
 func (r *codesReader[O]) widths(ctx context.Context, w *worker, rows rowset.Set, width int, put func(dst []byte, codes []uint32) error) (*build.Fixed, error) {
-	dict, _, err := r.dict.load(ctx)
+	dict, _, err := r.dict.Load(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -2,19 +2,15 @@ package read
 
 import (
 	"context"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding/numeric"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/stripe/blocks"
-	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
 // coded is a reader of values that are stored as numbers of entries of a dictionary.
@@ -67,40 +63,8 @@ func (c *Column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte) 
 	return c.selected(rows, func(w *worker) ([]byte, error) { return k.selectCodes(ctx, w, rows, keep) })
 }
 
-// entries makes the array when it is first asked for. It stays the reader's.
 func (r *codesReader[O]) entries(ctx context.Context) (arrow.Array, error) {
-	if made := r.entryArray.Load(); made != nil {
-		return *made, nil
-	}
-	dict, _, err := r.dict.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	n := dict.Len()
-	var valid *memory.Buffer
-	nulls := 0
-	if id, ok := dict.NullID(); ok && int(id) < n {
-		bits := make([]byte, (n+7)/8)
-		for i := range bits {
-			bits[i] = 0xff
-		}
-		bits[id/8] &^= 1 << (id % 8)
-		valid, nulls = memory.NewBufferBytes(bits), 1
-	}
-	buffers := []*memory.Buffer{valid, memory.NewBufferBytes(dict.Data())}
-	if r.fixed == 0 {
-		if int64(len(dict.Data())) > build.MaxOffset[O]() {
-			return nil, fault.ErrBatchTooLarge
-		}
-		ends := make([]O, n+1)
-		for i, o := range dict.Offsets() {
-			ends[i] = O(o)
-		}
-		buffers = slices.Insert(buffers, 1, memory.NewBufferBytes(arrowutil.Bytes(ends)))
-	}
-	made := arrowutil.Make(r.dt, n, buffers, nil, nulls)
-	r.entryArray.Store(&made)
-	return made, nil
+	return r.dict.Entries(ctx, r.dt)
 }
 
 func (r *codesReader[O]) selectCodes(ctx context.Context, w *worker, rows rowset.Set, keep []byte) ([]byte, error) {

@@ -233,7 +233,7 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 
 // OpenBlocks opens a buffer of blocks of a node, for those who look at its bytes. Blocks
 // that claim to be larger than [OpenColumn] allows them to be are not read.
-func OpenBlocks(ctx context.Context, src stripe.Source, node Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
+func OpenBlocks(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
 	d, err := src.Descriptor(ctx, node.ID)
 	if err != nil {
 		return nil, err
@@ -248,13 +248,6 @@ func OpenBlocks(ctx context.Context, src stripe.Source, node Node, b *shardpb.En
 	}
 	br.MaxBytes = maxBlock(node.Type, node.FixedSize, field, b.GetKind(), o.MaxBlockBytes)
 	return br, nil
-}
-
-// Node is a node of the schema whose buffers are read as bytes.
-type Node struct {
-	ID        uint32
-	Type      schema.BasicType
-	FixedSize uint32
 }
 
 // checkNulls refuses nulls in a column that has none.

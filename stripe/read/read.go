@@ -38,9 +38,6 @@ func (o *Options) setDefaults() {
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
 	}
-	if o.MaxDictionaryBytes == 0 {
-		o.MaxDictionaryBytes = 1 << 30
-	}
 	if o.MaxArrayBytes == 0 {
 		o.MaxArrayBytes = 1 << 30
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
@@ -147,8 +148,8 @@ func (k blockKind) describe(tree []byte, n int) describe.Node {
 	return bytestring.Describe(tree, n, k.fixed)
 }
 
-func nodeOf(n schema.Node) read.Node {
-	return read.Node{ID: n.ID(), Type: n.Type(), FixedSize: n.FixedSize()}
+func nodeOf(n schema.Node) blocks.Node {
+	return blocks.Node{ID: n.ID(), Type: n.Type(), FixedSize: n.FixedSize()}
 }
 
 // blockVisitor reads the blocks of a buffer one after the other.

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/valuedict"
 )
 
 // distinct is the number of distinct values of a column, nulls apart; its fields are those
@@ -214,7 +214,7 @@ func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, po
 			if b.GetKind() != shardpb.BufferKind_VALUE_DICTIONARY {
 				continue
 			}
-			stored, err := read.OpenDictionary(ctx, st, nodeOf(n), b, positions, read.Options{})
+			stored, err := valuedict.Open(ctx, st, nodeOf(n), b, positions, 0)
 			if err != nil {
 				return nil, err
 			}

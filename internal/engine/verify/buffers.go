@@ -15,7 +15,9 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
+	"github.com/amudai/amudai-go/stripe/blocks"
 	"github.com/amudai/amudai-go/stripe/read"
+	"github.com/amudai/amudai-go/stripe/valuedict"
 )
 
 // columnCheck checks one column of a stripe.
@@ -76,7 +78,7 @@ type bufferCheck struct {
 	*columnCheck
 	path   string
 	stored *shardpb.EncodedBuffer
-	node   read.Node
+	node   blocks.Node
 	r      storage.Reader // of the artifact that holds it
 	start  int64          // where it begins there
 }
@@ -94,7 +96,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	c.v.count(func(r *Report) { r.Buffers++ })
 	b := &bufferCheck{
 		columnCheck: c, path: path, stored: stored, start: int64(stored.GetBuffer().GetRange().GetStart()),
-		node: read.Node{ID: col.ID, Type: col.Stored.Type, FixedSize: col.Stored.FixedSize},
+		node: blocks.Node{ID: col.ID, Type: col.Stored.Type, FixedSize: col.Stored.FixedSize},
 	}
 	if b.r, err = c.stripe.Artifact(ctx, col.ID, stored.Buffer); err != nil {
 		b.r = nil
@@ -188,7 +190,7 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 
 // dictionary checks a value dictionary with the order of its ids.
 func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescriptor) (bool, error) {
-	stored, err := read.OpenDictionary(ctx, b.stripe, b.node, b.stored, field.GetPositionCount(), b.v.limits())
+	stored, err := valuedict.Open(ctx, b.stripe, b.node, b.stored, field.GetPositionCount(), b.v.limits().MaxDictionaryBytes)
 	if err != nil {
 		return false, b.v.found(b.in(err, -1))
 	}
