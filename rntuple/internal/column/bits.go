@@ -17,11 +17,23 @@ func bitsAt(src []byte, bit int) uint64 {
 	return le.Uint64(word[:]) >> (bit % 8)
 }
 
-// unpackBits makes a byte of 0 or 1 of each bit from one on.
+// unpackBits makes a byte of 0 or 1 of each bit from one on, which begins a byte.
 func unpackBits(out, page []byte, from int) {
-	for i := range out {
-		out[i] = page[(from+i)/8] >> ((from + i) % 8) & 1
+	page = page[from/8:]
+	for ; len(out) >= 8; out, page = out[8:], page[1:] {
+		le.PutUint64(out, spreadBits(page[0]))
 	}
+	for i := range out {
+		out[i] = page[0] >> i & 1
+	}
+}
+
+// spreadBits makes a byte of each bit: by fours, by pairs, and one by one.
+func spreadBits(b byte) uint64 {
+	w := uint64(b)
+	w = (w | w<<28) & 0x0000000F0000000F
+	w = (w | w<<14) & 0x0003000300030003
+	return (w | w<<7) & 0x0101010101010101
 }
 
 // unpackWords gives out 32-bit words, one for each element of so many bits.
@@ -30,7 +42,7 @@ func unpackWords(out []uint32, page []byte, from, bits int) {
 	bit := from * bits
 	i := 0
 	for ; i < len(out) && bit/8+8 <= len(page); i++ {
-		out[i] = uint32(le.Uint64(page[bit/8:]) >> (bit % 8) & mask)
+		out[i] = uint32(le.Uint64(page[uint(bit)/8:]) >> (uint(bit) % 8) & mask)
 		bit += bits
 	}
 	for ; i < len(out); i++ {

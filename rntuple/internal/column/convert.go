@@ -14,6 +14,9 @@ func (c *Codec) convert(dst []byte, at int, block *scratch, count, first int) er
 	if c.typ.Real() {
 		return c.convertReals(dst, at, block, count, first)
 	}
+	if c.typ.Index() && offsets(dst[c.kind.Size(at):], block[:count*kinds[native].width], native, c.kind) {
+		return nil
+	}
 	var wide [blockLen]uint64
 	signed := widen(wide[:count], block[:], native)
 	if c.kind == KindBool {
@@ -37,6 +40,41 @@ func (c *Codec) convert(dst []byte, at int, block *scratch, count, first int) er
 	}
 	narrow(dst[at*kinds[c.kind].width:], wide[:count], kinds[c.kind].width)
 	return nil
+}
+
+// offsets stores the elements of an index column as offsets. It fails if one does not fit.
+func offsets(out, in []byte, native, k Kind) bool {
+	all := uint64(0)
+	switch {
+	case native == KindUint64 && k == KindOffset32:
+		for ; len(in) >= 16; in, out = in[16:], out[8:] {
+			a, b := le.Uint64(in), le.Uint64(in[8:])
+			all |= a | b
+			le.PutUint64(out, a|b<<32)
+		}
+		if len(in) > 0 {
+			v := le.Uint64(in)
+			all |= v
+			le.PutUint32(out, uint32(v))
+		}
+		return all <= math.MaxInt32
+	case native == KindUint64:
+		for i := 0; i+8 <= len(in); i += 8 {
+			all |= le.Uint64(in[i:])
+		}
+		copy(out, in)
+		return all <= math.MaxInt64
+	case k == KindOffset32:
+		for i := 0; i+4 <= len(in); i += 4 {
+			all |= uint64(le.Uint32(in[i:]))
+		}
+		copy(out, in)
+		return all <= math.MaxInt32
+	}
+	for i := 0; i+4 <= len(in); i += 4 {
+		le.PutUint64(out[2*i:], uint64(le.Uint32(in[i:])))
+	}
+	return true
 }
 
 // widen gives values as numbers of 64 bits, and tells whether they have a sign.

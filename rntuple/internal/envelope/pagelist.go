@@ -202,6 +202,9 @@ func (w *wire) column(c *Cluster, p *ColumnPages) {
 
 func (w *wire) page(p *Page) {
 	count := int32(p.Elements)
+	if w.writing && (count < 0 || count == 0 && p.Checksum) {
+		w.fail(fault.Limitf("page of %d elements", p.Elements))
+	}
 	if p.Checksum {
 		count = -count
 	}
