@@ -14,6 +14,12 @@ const (
 )
 
 // Error is a mistake in an expression, with its position in the text.
+//
+//	type Error struct {
+//		Text    string // text given to Parse, or "" for an expression built in Go
+//		Pos     int    // byte offset in Text, or -1 if it is not known
+//		Message string // the mistake, and often its correction
+//	}
 type Error = ast.Error
 
 // Parse parses the text of an expression; the package documentation has the grammar. Blank text is

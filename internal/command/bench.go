@@ -51,7 +51,7 @@ looking up 1,000 random rows (opening included), finding and counting the rows o
 default one that few rows answer), and peak memory. Times are CPU time on one core; those of two threads
 are by the clock. The contenders take turns; what counts is the median of --rounds, as a ratio to Parquet
 with zstd, smaller is better, with the least and the greatest of the rounds in brackets.
---json FILE writes all rounds to a file, which "go run ./bench -compare OLD NEW" compares with another one.`,
+--json FILE writes all rounds to a file, which "go run ./internal/bench -compare OLD NEW" compares with another one.`,
 		Example: `  amudai bench flights.parquet --project origin,delay --where "origin = 'SFO'"
   amudai bench trips.csv --edition 2026 --profile high-compression`,
 		Args: wants(1, 1, "one table"),
