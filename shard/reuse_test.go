@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -48,7 +48,7 @@ func TestTakesParseOnce(t *testing.T) {
 	take(3)
 	p, err := s.table.Project(ctx, nil)
 	require.NoError(t, err)
-	kept := func() scan.ColumnReader {
+	kept := func() enginetable.ColumnReader {
 		c, err := s.table.Stripe(0).Open(ctx, &p.Columns[1], false, func() (storage.Prefetched, error) {
 			return nil, errors.New("the column was not kept")
 		})

@@ -10,7 +10,8 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	enginetable "github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -211,13 +212,13 @@ const (
 // StringLayout is the Arrow type of strings in the result of a scan or Take. It applies to columns,
 // and parts of nested ones, of the types string, large_string and string_view, and to dictionaries
 // of these.
-type StringLayout = scan.StringLayout
+type StringLayout = enginetable.StringLayout
 
 // The layouts of strings. The zero value is the default.
 const (
-	StringsAsRecorded = scan.StringsAsRecorded // the type of the column
-	StringsPlain      = scan.StringsPlain      // string
-	StringsLarge      = scan.StringsLarge      // large_string
-	StringsView       = scan.StringsView       // string_view
-	StringsDictionary = scan.StringsDictionary // dictionary<int32, string>: fast for columns with a value dictionary, slow for others
+	StringsAsRecorded = enginetable.StringsAsRecorded // the type of the column
+	StringsPlain      = enginetable.StringsPlain      // string
+	StringsLarge      = enginetable.StringsLarge      // large_string
+	StringsView       = enginetable.StringsView       // string_view
+	StringsDictionary = enginetable.StringsDictionary // dictionary<int32, string>: fast for columns with a value dictionary, slow for others
 )

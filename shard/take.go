@@ -1,12 +1,12 @@
 package shard
 
 import (
+	"github.com/amudai/amudai-go/internal/engine/take"
+
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-
-	"github.com/amudai/amudai-go/internal/engine/scan"
 )
 
 // TakeOptions are the options of [Shard.Take]. The zero value takes all columns.
@@ -37,5 +37,5 @@ type TakeOptions struct {
 //
 // Several goroutines may take rows of one shard at the same time.
 func (s *Shard) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.RecordBatch, error) {
-	return scan.Take(ctx, s.table, rows, scan.TakeOptions(o))
+	return take.Rows(ctx, s.table, rows, take.Options(o))
 }

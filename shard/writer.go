@@ -17,7 +17,7 @@ import (
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -109,10 +109,10 @@ type WriterOptions struct {
 
 func (o *WriterOptions) setDefaults() error {
 	if err := cmp.Or(
-		scan.SetDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
-		scan.SetDefault("WriterOptions.StripeBytes", &o.StripeBytes, DefaultStripeBytes),
-		scan.SetDefault("WriterOptions.MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes),
-		scan.SetDefault("WriterOptions.Parallelism", &o.Parallelism, 0), // the stripe's
+		option.SetDefault("WriterOptions.StripeRows", &o.StripeRows, DefaultStripeRows),
+		option.SetDefault("WriterOptions.StripeBytes", &o.StripeBytes, DefaultStripeBytes),
+		option.SetDefault("WriterOptions.MemoryBytes", &o.MemoryBytes, DefaultMemoryBytes),
+		option.SetDefault("WriterOptions.Parallelism", &o.Parallelism, 0), // the stripe's
 	); err != nil {
 		return err
 	}

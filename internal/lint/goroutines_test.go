@@ -10,7 +10,6 @@ import (
 var mayNotRecover = map[string]string{
 	"internal/engine/scan/read_ahead.go fetch": "readWindow.fetch recovers, in windowList.read",
 	"internal/engine/scan/scanner.go start":    "work calls filterRows and decode, which recover into the error of the job",
-	"internal/engine/scan/take.go each":        "try recovers",
 	"stripe/write/pool.go newWorkerPool":       "tasks recover into the error of their buffer (pipeline.try, pipeline.append)",
 	"stripe/write/writer.go each":              "try recovers into the error of the column",
 	"internal/command/convert.go readAhead":    "nextBatch recovers",

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // minBatchRows is the fewest rows that a scan chooses for its batches: with fewer, the cost
@@ -33,7 +34,7 @@ func (sc *scanner) chooseBatchRows() error {
 	if bytes, known := st.RawRowBytes(); known && bytes <= most/DefaultBatchRows {
 		return nil
 	}
-	columns := sc.columns[:min(len(sc.columns), groupSize)]
+	columns := sc.columns[:min(len(sc.columns), table.GroupSize)]
 	if err := sc.prefetchStripes(sc.ctx, st.Index()); err != nil {
 		return fault.InStripe(err, st.Index())
 	}

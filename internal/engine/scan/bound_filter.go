@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // boundFilter is the filter of a scan, and the columns of the table that it looks at.
@@ -36,13 +37,13 @@ func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
 // filterColumn is a column of a filter: one of the table, or one inside of structs.
 type filterColumn struct {
-	top      Column    // the column of the table, with the nodes on the path only
-	path     []*Column // from top to the column itself
-	index    []int     // of the fields inside of the structs of top
-	physical bool      // physical arrays are as good to evaluate
+	top      table.Column    // the column of the table, with the nodes on the path only
+	path     []*table.Column // from top to the column itself
+	index    []int           // of the fields inside of the structs of top
+	physical bool            // physical arrays are as good to evaluate
 }
 
-func (c *filterColumn) leaf() *Column { return c.path[len(c.path)-1] }
+func (c *filterColumn) leaf() *table.Column { return c.path[len(c.path)-1] }
 
 // looksAt tells whether the filter looks at a column of the table, or inside of it.
 func (f *boundFilter) looksAt(id uint32) bool {
@@ -50,7 +51,7 @@ func (f *boundFilter) looksAt(id uint32) bool {
 }
 
 // bind binds a filter to a table; nil for none.
-func bind(ctx context.Context, t Table, e filter.Expr) (*boundFilter, error) {
+func bind(ctx context.Context, t table.Table, e filter.Expr) (*boundFilter, error) {
 	if e.IsZero() {
 		return nil, nil
 	}
@@ -76,7 +77,7 @@ func bind(ctx context.Context, t Table, e filter.Expr) (*boundFilter, error) {
 	return f, nil
 }
 
-func newFilterColumn(t Table, top Column, index []int) filterColumn {
+func newFilterColumn(t table.Table, top table.Column, index []int) filterColumn {
 	c := filterColumn{top: onlyPath(top, index), index: make([]int, len(index))}
 	node := &c.top
 	c.path = append(c.path, node)
@@ -99,12 +100,12 @@ func (f *boundFilter) addLeaves(n *predicate.Node) {
 }
 
 // onlyPath is a column with the fields only that lead to one inside of structs.
-func onlyPath(c Column, index []int) Column {
+func onlyPath(c table.Column, index []int) table.Column {
 	if len(index) == 0 {
 		return c
 	}
 	child := onlyPath(c.Children[index[0]], index[1:])
-	c.Children, c.Wraps = []Column{child}, nil
+	c.Children, c.Wraps = []table.Column{child}, nil
 	c.Plain = arrow.StructOf(child.Arrow)
 	c.Arrow.Type = c.Plain
 	return c
@@ -120,7 +121,7 @@ type tableVerdict struct {
 
 // tableVerdict asks the statistics of the whole table. What they exclude needs no look at
 // any stripe; a single stripe tells more than they do.
-func (f *boundFilter) tableVerdict(ctx context.Context, t Table) (predicate.Verdict, error) {
+func (f *boundFilter) tableVerdict(ctx context.Context, t table.Table) (predicate.Verdict, error) {
 	if t.NumStripes() < 2 {
 		return predicate.Some, nil
 	}

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // Explanation is how a scan finds its rows, and what it took if it was run.
@@ -62,7 +63,7 @@ type RunExplanation struct {
 
 // runStats count what a scan does.
 type runStats struct {
-	reads                 Counters
+	reads                 table.Counters
 	evaluated             atomic.Int64
 	prune, filter, decode stopwatch
 
@@ -83,7 +84,7 @@ type openedColumn struct {
 }
 
 // open notes that a column was opened, maybe a part of it.
-func (s *runStats) open(stripe int, id uint32, c ColumnReader) {
+func (s *runStats) open(stripe int, id uint32, c table.ColumnReader) {
 	if s == nil {
 		return
 	}
@@ -97,7 +98,7 @@ func (s *runStats) open(stripe int, id uint32, c ColumnReader) {
 }
 
 // Explain tells which rows a scan would look at, and why not at others.
-func Explain(ctx context.Context, t Table, o Options) (*Explanation, error) {
+func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error) {
 	sc, err := newScanner(ctx, t, o)
 	if err != nil {
 		return nil, err
@@ -135,7 +136,7 @@ func Explain(ctx context.Context, t Table, o Options) (*Explanation, error) {
 }
 
 // Analyze is [Explain], and runs the scan.
-func Analyze(ctx context.Context, t Table, o Options) (*Explanation, error) {
+func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error) {
 	before := t.Requests()
 	start := time.Now()
 	r, err := newRebatcher(ctx, t, o)
@@ -189,7 +190,7 @@ func (s *runStats) put(r *RunExplanation) {
 }
 
 // counters are what reads of columns add to, nil if the scan is not analyzed.
-func (s *runStats) counters() Counters {
+func (s *runStats) counters() table.Counters {
 	if s == nil {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package scan
 
 import (
+	"github.com/amudai/amudai-go/internal/engine/table"
+
 	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -10,7 +12,7 @@ import (
 type Scanner struct{ sc *scanner }
 
 // NewScanner begins a scan.
-func NewScanner(ctx context.Context, t Table, o Options) (Scanner, error) {
+func NewScanner(ctx context.Context, t table.Table, o Options) (Scanner, error) {
 	sc, err := newScanner(ctx, t, o)
 	return Scanner{sc}, err
 }

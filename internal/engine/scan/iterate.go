@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // Batch is some rows of a scan, and which they are.
@@ -26,7 +27,7 @@ type Batch struct {
 func (b Batch) RowRanges() []rowset.Range { return slices.Collect(b.rows.Ranges()) }
 
 // Scan gives the rows of a table as batches, each valid until the next step.
-func Scan(ctx context.Context, t Table, o Options) iter.Seq2[Batch, error] {
+func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		each(ctx, t, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
 			if err != nil {
@@ -38,7 +39,7 @@ func Scan(ctx context.Context, t Table, o Options) iter.Seq2[Batch, error] {
 }
 
 // each calls yield for each batch, its rows and the job that made it, until it gives false.
-func each(ctx context.Context, t Table, o Options, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
+func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
 	r, err := newRebatcher(ctx, t, o)
 	if err != nil {
 		yield(nil, rowset.Set{}, nil, err)
@@ -63,7 +64,7 @@ func each(ctx context.Context, t Table, o Options, yield func(*job, rowset.Set, 
 }
 
 // Count is the number of rows that a filter is true for.
-func Count(ctx context.Context, t Table, e filter.Expr) (int64, error) {
+func Count(ctx context.Context, t table.Table, e filter.Expr) (int64, error) {
 	if e.IsZero() {
 		_, err := t.Project(ctx, []string{}) // refuses what a scan refuses
 		return t.NumRows(), err
@@ -79,7 +80,7 @@ func Count(ctx context.Context, t Table, e filter.Expr) (int64, error) {
 }
 
 // NewReader gives the rows of a scan as an [array.RecordReader].
-func NewReader(ctx context.Context, t Table, o Options) (array.RecordReader, error) {
+func NewReader(ctx context.Context, t table.Table, o Options) (array.RecordReader, error) {
 	batches, err := newRebatcher(ctx, t, o)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package scan
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -33,18 +34,10 @@ func (j *job) bytes() (n int64) {
 }
 
 func (j *job) release() {
-	releaseAll(j.arrays)
+	arrowutil.ReleaseAll(j.arrays)
 	j.arrays = nil
 	for _, p := range j.parts {
 		p.release()
 	}
 	j.parts = nil
-}
-
-func releaseAll(arrays []arrow.Array) {
-	for _, a := range arrays {
-		if a != nil {
-			a.Release()
-		}
-	}
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -27,7 +29,7 @@ type Options struct {
 	Columns     []string
 	BatchRows   int
 	Filter      filter.Expr
-	Strings     StringLayout
+	Strings     table.StringLayout
 	Limit       int64
 	AsReady     bool
 	Disable     source.Kinds
@@ -41,14 +43,14 @@ type Options struct {
 	MemoryLimit int64
 }
 
-func (o *Options) setDefaults(t Table) error {
+func (o *Options) setDefaults(t table.Table) error {
 	if err := cmp.Or(
-		SetDefault("ScanOptions.BatchRows", &o.BatchRows, DefaultBatchRows),
-		SetDefault("ScanOptions.Limit", &o.Limit, math.MaxInt64),
-		SetDefault("ScanOptions.FetchBytes", &o.FetchBytes, storage.RemoteRequestBytes),
-		SetDefault("ScanOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
-		SetDefault("ScanOptions.MemoryLimit", &o.MemoryLimit, DefaultMemory),
-		o.Strings.check("ScanOptions.Strings"),
+		option.SetDefault("ScanOptions.BatchRows", &o.BatchRows, DefaultBatchRows),
+		option.SetDefault("ScanOptions.Limit", &o.Limit, math.MaxInt64),
+		option.SetDefault("ScanOptions.FetchBytes", &o.FetchBytes, storage.RemoteRequestBytes),
+		option.SetDefault("ScanOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		option.SetDefault("ScanOptions.MemoryLimit", &o.MemoryLimit, DefaultMemory),
+		o.Strings.Check("ScanOptions.Strings"),
 	); err != nil {
 		return err
 	}
@@ -66,48 +68,4 @@ func (o *Options) setDefaults(t Table) error {
 		o.Allocator = memory.DefaultAllocator
 	}
 	return nil
-}
-
-// TakeOptions are those of a take, as shard.TakeOptions documents them. Both have the same
-// fields.
-type TakeOptions struct {
-	Columns              []string
-	Strings              StringLayout
-	FetchGap, FetchBytes int64
-	Parallelism          int
-	Allocator            memory.Allocator
-	MemoryLimit          int64
-}
-
-func (o *TakeOptions) setDefaults() error {
-	if o.Allocator == nil {
-		o.Allocator = memory.DefaultAllocator
-	}
-	return cmp.Or(
-		SetDefault("TakeOptions.FetchBytes", &o.FetchBytes, storage.RemoteRequestBytes),
-		SetDefault("TakeOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
-		SetDefault("TakeOptions.MemoryLimit", &o.MemoryLimit, 0), // the reader's
-		o.Strings.check("TakeOptions.Strings"),
-	)
-}
-
-// SetDefault gives an option its default if it is 0, and refuses negative ones.
-func SetDefault[T int | int64](name string, option *T, byDefault T) error {
-	if *option < 0 {
-		return fmt.Errorf("%s is negative: %d", name, *option)
-	}
-	if *option == 0 {
-		*option = byDefault
-	}
-	return nil
-}
-
-// coalesce are the options for reading a table. A gap of 0 is chosen by how fast the table
-// answers.
-func coalesce(t Table, gap, bytes int64) storage.CoalesceOptions {
-	o := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: storage.RemoteRequests}
-	if o.Gap == 0 && t.Latency() == storage.LatencyHigh {
-		o.Gap = storage.RemoteGap
-	}
-	return o
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // task is the rows of one batch: rows from up to to of a stripe, counted in it.
@@ -16,7 +17,7 @@ type task struct {
 
 // plan gives the tasks of a scan, in order, one after the other.
 type plan struct {
-	table   Table
+	table   table.Table
 	rows    []rowset.Range // left to do; the first one is being cut
 	stripes []bool         // nil: all
 	batch   int64
@@ -28,7 +29,7 @@ type plan struct {
 }
 
 // newPlan plans a scan. With windows, the bytes of several tasks are read together.
-func newPlan(t Table, o *Options, windows bool) *plan {
+func newPlan(t table.Table, o *Options, windows bool) *plan {
 	p := &plan{table: t, batch: int64(o.BatchRows), most: math.MaxInt64}
 	if o.Filter.IsZero() {
 		p.most = o.Limit
@@ -120,11 +121,11 @@ func (p *plan) seek(row int64) {
 			return
 		}
 	}
-	p.stripe = stripeOf(p.table, row)
+	p.stripe = table.StripeOf(p.table, row)
 }
 
 // wanted are the rows of a stripe that a scan may come to.
-func (o *Options) wanted(st Stripe, most int64) rowset.Set {
+func (o *Options) wanted(st table.Stripe, most int64) rowset.Set {
 	if o.Stripes != nil && !slices.Contains(o.Stripes, st.Index()) {
 		return rowset.Set{}
 	}

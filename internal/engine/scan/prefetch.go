@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -51,14 +52,14 @@ func (sc *scanner) wanted(stripe int) rowset.Set {
 
 // prefetchToOpen reads what opening columns takes, and all of them if all rows are wanted,
 // and are little.
-func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []Column, parts Parts) (f storage.Prefetched, err error) {
+func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column, parts table.Parts) (f storage.Prefetched, err error) {
 	sc := s.scan
 	if !sc.windows() {
 		return nil, nil
 	}
 	var ranges []storage.ByteRange
 	if sc.filter == nil && sc.o.Limit == math.MaxInt64 && sc.wanted(s.index).Len() == s.stripe.Rows() {
-		if ranges, err = s.stripe.RangesToOpen(ctx, columns, AllValues, math.MaxInt64); err != nil {
+		if ranges, err = s.stripe.RangesToOpen(ctx, columns, table.AllValues, math.MaxInt64); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +81,7 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	case sc.filter != nil:
 		return sc.fetchFiltered(j)
 	}
-	return j.stripe.windows.result.fetch(j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (ColumnReader, error) {
+	return j.stripe.windows.result.fetch(j, len(sc.columns), sc.wanted(j.stripe.index), func(i int) (table.ColumnReader, error) {
 		return j.stripe.column(sc.ctx, i, false)
 	})
 }
@@ -90,7 +91,7 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 // follow, and are read with them.
 func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
-	var others []ColumnReader // that the filter does not look at
+	var others []table.ColumnReader // that the filter does not look at
 	var some, all []storage.ByteRange
 	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
 	for i := range sc.columns {
@@ -115,7 +116,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 			return nil, err
 		}
 		wanted := sc.wanted(j.stripe.index).And(looks.maybe)
-		f, err := j.stripe.windows.result.fetch(j, len(others), wanted, func(i int) (ColumnReader, error) { return others[i], nil })
+		f, err := j.stripe.windows.result.fetch(j, len(others), wanted, func(i int) (table.ColumnReader, error) { return others[i], nil })
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (storage.Prefetched, err
 		return nil, nil
 	}
 	wanted := sc.wanted(j.stripe.index).And(unknown)
-	return j.stripe.windows.filter.fetch(j, len(f.columns), wanted, func(i int) (ColumnReader, error) {
+	return j.stripe.windows.filter.fetch(j, len(f.columns), wanted, func(i int) (table.ColumnReader, error) {
 		return f.reader(sc.ctx, i)
 	})
 }

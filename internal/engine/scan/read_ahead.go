@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -90,12 +91,12 @@ func (w *readWindows) charge(q *readWindow, size int64) {
 // fetch reads the bytes of columns for the rows of a job, and for those of the jobs that
 // follow, unless that was done for an earlier one. open opens column i of n; wanted are the
 // rows of the stripe that the scan may come to.
-func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (ColumnReader, error)) (storage.Prefetched, error) {
+func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (table.ColumnReader, error)) (storage.Prefetched, error) {
 	if n == 0 || j.rows.Empty() {
 		return nil, nil
 	}
 	sc := l.all.scan
-	columns := make([]ColumnReader, n)
+	columns := make([]table.ColumnReader, n)
 	for i := range columns {
 		var err error
 		if columns[i], err = open(i); err != nil {
@@ -115,7 +116,7 @@ func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (C
 
 // windowRows is the rows of a window: those of as many batches as have the bytes that are to
 // be read at a time.
-func (l *windowList) windowRows(rows int64, columns []ColumnReader) int64 {
+func (l *windowList) windowRows(rows int64, columns []table.ColumnReader) int64 {
 	sc := l.all.scan
 	var all []storage.ByteRange
 	for _, c := range columns {
@@ -127,7 +128,7 @@ func (l *windowList) windowRows(rows int64, columns []ColumnReader) int64 {
 }
 
 // window is the one of a number. One to read ahead is nil if there is no room for it.
-func (l *windowList) window(number int64, columns []ColumnReader, wanted rowset.Set, ahead bool) *readWindow {
+func (l *windowList) window(number int64, columns []table.ColumnReader, wanted rowset.Set, ahead bool) *readWindow {
 	rows := rowset.Range{From: number * l.rows, To: (number + 1) * l.rows}
 	l.all.mu.Lock()
 	defer l.all.mu.Unlock()
@@ -147,7 +148,7 @@ func (l *windowList) window(number int64, columns []ColumnReader, wanted rowset.
 }
 
 // read reads a window, but for what was read to open its columns.
-func (l *windowList) read(q *readWindow, columns []ColumnReader, rows rowset.Set) (f storage.Prefetched, err error) {
+func (l *windowList) read(q *readWindow, columns []table.ColumnReader, rows rowset.Set) (f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	have, err := l.opened()
 	if err != nil {

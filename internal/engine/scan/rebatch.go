@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
 // rebatcher gives the batches of a scan. Small ones are slices of larger ones that were
@@ -31,7 +32,7 @@ func SetDecodedTogether(rows int) (reset func()) {
 	return func() { decodedTogether = before }
 }
 
-func newRebatcher(ctx context.Context, t Table, o Options) (*rebatcher, error) {
+func newRebatcher(ctx context.Context, t table.Table, o Options) (*rebatcher, error) {
 	rows := int64(o.BatchRows)
 	if k := together(t, &o) / max(rows, 1); rows > 0 && k > 1 {
 		o.BatchRows *= int(k)
@@ -45,7 +46,7 @@ func newRebatcher(ctx context.Context, t Table, o Options) (*rebatcher, error) {
 
 // together is how many rows to decode at a time: as many as blocks have, as far as they
 // probably take a quarter of the memory. Values may be stored in fewer bytes than they have.
-func together(t Table, o *Options) int64 {
+func together(t table.Table, o *Options) int64 {
 	limit := o.MemoryLimit
 	if limit == 0 {
 		limit = DefaultMemory

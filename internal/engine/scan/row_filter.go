@@ -6,8 +6,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -15,8 +17,8 @@ import (
 // are decoded one after the other, each for the rows that are left.
 type rowFilter struct {
 	*stripeFilter
-	options ReadOptions
-	result  []Column // what the scan gives
+	options table.ReadOptions
+	result  []table.Column // what the scan gives
 	stats   *runStats
 	arrays  []decodedColumn // by column of the filter
 	bits    []byte
@@ -43,7 +45,7 @@ func (r *rowFilter) release() {
 
 func (r *rowFilter) drop(i int) {
 	a := &r.arrays[i]
-	releaseAll([]arrow.Array{a.array, a.physical})
+	arrowutil.ReleaseAll([]arrow.Array{a.array, a.physical})
 	*a = decodedColumn{}
 }
 
@@ -111,7 +113,7 @@ func (r *rowFilter) evaluate(ctx context.Context, n *predicate.Node, set rowset.
 		if err != nil {
 			return found, err
 		}
-		return reader.(DictionaryReader).SelectCodes(ctx, set, c.Keep, &r.options)
+		return reader.(table.DictionaryReader).SelectCodes(ctx, set, c.Keep, &r.options)
 	}
 	columns := make([]arrow.Array, len(r.columns))
 	if r.numbers(n, set) {
@@ -142,7 +144,7 @@ func (r *rowFilter) findNumbers(ctx context.Context, n *predicate.Node, set rows
 	if err != nil {
 		return found, false, err
 	}
-	finder, ok := reader.(NumberFinder)
+	finder, ok := reader.(table.NumberFinder)
 	if !ok {
 		return found, false, nil
 	}
@@ -154,7 +156,7 @@ func (r *rowFilter) findInBlocks(ctx context.Context, n *predicate.Node, set row
 	if err != nil {
 		return found, false, err
 	}
-	finder, ok := reader.(BlockFinder)
+	finder, ok := reader.(table.BlockFinder)
 	if !ok {
 		return found, false, nil
 	}
@@ -231,7 +233,7 @@ func (r *rowFilter) numbers(n *predicate.Node, set rowset.Set) bool {
 }
 
 func (r *rowFilter) inResult(id uint32) bool {
-	return slices.ContainsFunc(r.result, func(c Column) bool { return c.ID == id })
+	return slices.ContainsFunc(r.result, func(c table.Column) bool { return c.ID == id })
 }
 
 // decode decodes a column of the filter for the rows of a set.
@@ -270,14 +272,14 @@ func (r *rowFilter) decode(ctx context.Context, i int, set rowset.Set) error {
 
 // same tells whether a column of the filter has the arrays that a column of the result is
 // made of.
-func (r *rowFilter) same(i int, col *Column) bool {
+func (r *rowFilter) same(i int, col *table.Column) bool {
 	top := &r.columns[i].top
 	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
 }
 
 // onlyEntry gives the only entry of its dictionary that a column has in rows that the filter
 // is true for, nil if there may be others.
-func (r *rowFilter) onlyEntry(col *Column) *onlyEntry {
+func (r *rowFilter) onlyEntry(col *table.Column) *onlyEntry {
 	for k := range r.only {
 		if r.same(r.only[k].column, col) {
 			return &r.only[k]
@@ -288,7 +290,7 @@ func (r *rowFilter) onlyEntry(col *Column) *onlyEntry {
 
 // decoded gives what was decoded for the filter of a column, nil if that has not all the
 // rows or another type.
-func (r *rowFilter) decoded(col *Column, rows rowset.Set) *decodedColumn {
+func (r *rowFilter) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
 	for i := range r.arrays {
 		a := &r.arrays[i]
 		if a.physical != nil && r.same(i, col) && a.rows.Has(rows) {

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -22,11 +23,11 @@ import (
 // or with workers. Beside the queue and what it locks, nothing of it changes after the first
 // step, but for what belongs to the caller's goroutine.
 type scanner struct {
-	table      Table
+	table      table.Table
 	o          Options
 	ctx        context.Context
 	cancel     context.CancelFunc
-	columns    []Column
+	columns    []table.Column
 	schema     *arrow.Schema
 	filter     *boundFilter // nil if all rows are wanted
 	most       int64        // rows that the plan gives at most
@@ -45,7 +46,7 @@ type scanner struct {
 	left    int64  // rows that the result may still have
 }
 
-func newScanner(ctx context.Context, t Table, o Options) (*scanner, error) {
+func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error) {
 	chooses := o.BatchRows == 0
 	if err := o.setDefaults(t); err != nil {
 		return nil, err
@@ -58,9 +59,9 @@ func newScanner(ctx context.Context, t Table, o Options) (*scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	p = o.Strings.apply(p)
+	p = o.Strings.Apply(p)
 	sc := &scanner{table: t, o: o, columns: p.Columns, schema: p.Schema, filter: filter, left: o.Limit, chooses: chooses}
-	sc.coalesce = coalesce(t, o.FetchGap, o.FetchBytes)
+	sc.coalesce = table.Coalesce(t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
 	if o.Reuse {
@@ -218,8 +219,8 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 
 // readOptions are those for the rows of a job. An array of a single row, which cannot be
 // split any further, has no limit.
-func (sc *scanner) readOptions(j *job) ReadOptions {
-	o := ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: sc.o.MemoryLimit, Counters: sc.stats.counters()}
+func (sc *scanner) readOptions(j *job) table.ReadOptions {
+	o := table.ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: sc.o.MemoryLimit, Counters: sc.stats.counters()}
 	if j.rows.Len() == 1 {
 		o.MaxArrayBytes = 0
 	}
@@ -232,7 +233,7 @@ func (sc *scanner) place(err error, st *stripeScan) error {
 	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
 		return err
 	}
-	var row *RowError
+	var row *table.RowError
 	if errors.As(err, &row) {
 		err = row.Err
 	}

@@ -10,7 +10,8 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -19,7 +20,7 @@ import (
 // and the columns to look at for the rest.
 type stripeFilter struct {
 	bound   *boundFilter
-	stripe  Stripe
+	stripe  table.Stripe
 	columns []stripeColumn
 	bytes   func() (storage.Prefetched, error) // reads once what opening the columns takes
 
@@ -38,11 +39,11 @@ type stripeColumn struct {
 	*filterColumn
 	direct bool // no struct on the way is null: the column alone tells
 	mu     sync.Mutex
-	opened ColumnReader
+	opened table.ColumnReader
 }
 
 // toOpen is the column to open.
-func (c *stripeColumn) toOpen() *Column {
+func (c *stripeColumn) toOpen() *table.Column {
 	if c.direct {
 		return c.leaf()
 	}
@@ -66,11 +67,11 @@ func newStripeFilter(ctx context.Context, st *stripeScan) (*stripeFilter, error)
 	}
 	f.rank(bound.expr.Root())
 	f.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
-		columns := make([]Column, len(f.columns))
+		columns := make([]table.Column, len(f.columns))
 		for i := range columns {
 			columns[i] = *f.columns[i].toOpen()
 		}
-		return st.prefetchToOpen(ctx, columns, ToFilter)
+		return st.prefetchToOpen(ctx, columns, table.ToFilter)
 	})
 	disable := st.scan.o.Disable
 	if disable&source.Statistics == 0 {
@@ -103,7 +104,7 @@ func (f *stripeFilter) decide(v predicate.Verdict) {
 
 // load reads the metadata of the filter's columns, and gives them to sources.
 func (f *stripeFilter) load(ctx context.Context) (*source.Stripe, error) {
-	tops := make([]Column, len(f.columns))
+	tops := make([]table.Column, len(f.columns))
 	for i := range f.columns {
 		tops[i] = f.columns[i].top
 	}
@@ -134,7 +135,7 @@ func (f *stripeFilter) entries(ctx context.Context, i int) (arrow.Array, error) 
 	if err != nil {
 		return nil, err
 	}
-	d, ok := r.(DictionaryReader)
+	d, ok := r.(table.DictionaryReader)
 	if !ok {
 		return nil, nil
 	}
@@ -152,7 +153,7 @@ func (f *stripeFilter) pages(ctx context.Context, i int) (*source.Pages, error) 
 
 // reader opens a column of the filter, so that its arrays are those to evaluate if it is
 // direct.
-func (f *stripeFilter) reader(ctx context.Context, i int) (ColumnReader, error) {
+func (f *stripeFilter) reader(ctx context.Context, i int) (table.ColumnReader, error) {
 	c := &f.columns[i]
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -13,7 +14,7 @@ import (
 type stripeScan struct {
 	scan    *scanner
 	index   int
-	stripe  Stripe
+	stripe  table.Stripe
 	groups  []func() (storage.Prefetched, error) // each reads once what opening its columns takes
 	slots   []columnSlot
 	filter  func() (*stripeFilter, error) // made once
@@ -23,18 +24,14 @@ type stripeScan struct {
 // columnSlot is a column that is opened at most once at a time.
 type columnSlot struct {
 	mu     sync.Mutex
-	column ColumnReader
+	column table.ColumnReader
 }
-
-// groupSize is how many columns' metadata is read at a time. It is so small that they are
-// still in the cache when they are used.
-const groupSize = 512
 
 func newStripeScan(sc *scanner, index int) *stripeScan {
 	n := len(sc.columns)
 	s := &stripeScan{
 		scan: sc, index: index, stripe: sc.table.Stripe(index),
-		groups: make([]func() (storage.Prefetched, error), (n+groupSize-1)/groupSize),
+		groups: make([]func() (storage.Prefetched, error), (n+table.GroupSize-1)/table.GroupSize),
 		slots:  make([]columnSlot, n),
 	}
 	for g := range s.groups {
@@ -59,7 +56,7 @@ func newStripeScan(sc *scanner, index int) *stripeScan {
 }
 
 // column opens column i of the result. last says that nobody will ask for it again.
-func (s *stripeScan) column(ctx context.Context, i int, last bool) (ColumnReader, error) {
+func (s *stripeScan) column(ctx context.Context, i int, last bool) (table.ColumnReader, error) {
 	slot := &s.slots[i]
 	slot.mu.Lock()
 	defer slot.mu.Unlock()
@@ -67,7 +64,7 @@ func (s *stripeScan) column(ctx context.Context, i int, last bool) (ColumnReader
 	if c == nil {
 		var err error
 		keep := s.scan.filter != nil // it may be read for a few rows only, now and by other scans
-		if c, err = s.stripe.Open(ctx, &s.scan.columns[i], keep, s.groups[i/groupSize]); err != nil {
+		if c, err = s.stripe.Open(ctx, &s.scan.columns[i], keep, s.groups[i/table.GroupSize]); err != nil {
 			return nil, err
 		}
 		slot.column = c
@@ -82,14 +79,14 @@ func (s *stripeScan) column(ctx context.Context, i int, last bool) (ColumnReader
 // prefetchGroup reads the metadata of a group of columns, and what opening them takes. What
 // is wrong with one of them is found when it is opened.
 func (s *stripeScan) prefetchGroup(ctx context.Context, group int) (storage.Prefetched, error) {
-	columns := s.scan.columns[group*groupSize : min((group+1)*groupSize, len(s.scan.columns))]
+	columns := s.scan.columns[group*table.GroupSize : min((group+1)*table.GroupSize, len(s.scan.columns))]
 	if err := s.scan.prefetchStripes(ctx, s.index); err != nil {
 		return nil, err
 	}
 	if err := s.stripe.PrefetchMetadata(ctx, columns); err != nil {
 		return nil, err
 	}
-	return s.prefetchToOpen(ctx, columns, ToOpen)
+	return s.prefetchToOpen(ctx, columns, table.ToOpen)
 }
 
 // opened is what was read to open the columns of the result.

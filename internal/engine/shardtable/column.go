@@ -10,20 +10,20 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe"
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// column is a column of a stripe as a [scan.ColumnReader].
+// column is a column of a stripe as a [table.ColumnReader].
 type column struct {
 	c    *read.Column
 	flat bool // values are rows
 }
 
-func (c column) with(o *scan.ReadOptions) *read.Column {
+func (c column) with(o *table.ReadOptions) *read.Column {
 	options := read.Options{Allocator: o.Allocator, MaxArrayBytes: o.MaxArrayBytes, Prefetched: o.Prefetched}
 	if n, ok := o.Counters.(*counters); ok {
 		options.Counters = &n.Counters
@@ -36,17 +36,17 @@ func (c column) with(o *scan.ReadOptions) *read.Column {
 func (c column) place(err error) error {
 	var value *stripe.ValueError
 	if c.flat && errors.As(err, &value) {
-		return &scan.RowError{Row: value.Row, Err: err}
+		return &table.RowError{Row: value.Row, Err: err}
 	}
 	return err
 }
 
-func (c column) Read(ctx context.Context, rows rowset.Set, o *scan.ReadOptions) (arrow.Array, error) {
+func (c column) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	arr, err := c.with(o).ReadRows(ctx, rows)
 	return arr, c.place(err)
 }
 
-func (c column) ReadPhysical(ctx context.Context, rows rowset.Set, o *scan.ReadOptions) (arrow.Array, error) {
+func (c column) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	arr, err := c.with(o).ReadPhysical(ctx, rows)
 	return arr, c.place(err)
 }
@@ -59,15 +59,15 @@ func (c column) Blocks() int64 { return c.c.Blocks() }
 
 func (c column) Entries(ctx context.Context) (arrow.Array, error) { return c.c.Entries(ctx) }
 
-func (c column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *scan.ReadOptions) (rowset.Set, error) {
+func (c column) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (rowset.Set, error) {
 	return c.with(o).SelectCodes(ctx, rows, keep)
 }
 
-func (c column) Repeat(ctx context.Context, entry int, n int64, o *scan.ReadOptions) (arrow.Array, error) {
+func (c column) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOptions) (arrow.Array, error) {
 	return c.with(o).Repeat(ctx, entry, n)
 }
 
-func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *scan.ReadOptions) (rowset.Set, bool, error) {
+func (c column) FindNumbers(ctx context.Context, rows rowset.Set, test predicate.Test, o *table.ReadOptions) (rowset.Set, bool, error) {
 	var wanted read.Numbers
 	switch t := test.(type) {
 	case valueset.Ints:
@@ -92,7 +92,7 @@ func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T]
 	return out
 }
 
-func (c column) FindInBlocks(ctx context.Context, rows rowset.Set, holds scan.Holds, required [][]byte, o *scan.ReadOptions) (rowset.Set, bool, error) {
+func (c column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.Holds, required [][]byte, o *table.ReadOptions) (rowset.Set, bool, error) {
 	return c.with(o).SelectBlocks(ctx, rows, holds, required...)
 }
 
@@ -107,7 +107,7 @@ type columnKey struct {
 
 var columnSeed = maphash.MakeSeed()
 
-func keyOf(index int, c *scan.Column) columnKey {
+func keyOf(index int, c *table.Column) columnKey {
 	ids := appendIDs(nil, c)
 	var h maphash.Hash
 	h.SetSeed(columnSeed)
@@ -119,7 +119,7 @@ func keyOf(index int, c *scan.Column) columnKey {
 }
 
 // appendIDs appends the schema ids of a column's nodes.
-func appendIDs(ids []uint32, c *scan.Column) []uint32 {
+func appendIDs(ids []uint32, c *table.Column) []uint32 {
 	ids = append(ids, c.ID)
 	for i := range c.Children {
 		ids = appendIDs(ids, &c.Children[i])
@@ -128,7 +128,7 @@ func appendIDs(ids []uint32, c *scan.Column) []uint32 {
 }
 
 // writeLayout adds what types of Arrow arrays tell a column from others of its nodes.
-func writeLayout(h *maphash.Hash, c *scan.Column) {
+func writeLayout(h *maphash.Hash, c *table.Column) {
 	h.WriteByte(byte(c.Plain.ID()))
 	if len(c.Wraps) > 0 {
 		h.WriteString(c.Arrow.Type.String())
@@ -138,13 +138,13 @@ func writeLayout(h *maphash.Hash, c *scan.Column) {
 	}
 }
 
-func (t *Table) isOpen(index int, c *scan.Column) bool {
+func (t *Table) isOpen(index int, c *table.Column) bool {
 	_, ok := t.columns.Get(keyOf(index, c))
 	return ok
 }
 
-// Open implements [scan.Stripe].
-func (s tableStripe) Open(ctx context.Context, col *scan.Column, keep bool, prefetched func() (storage.Prefetched, error)) (scan.ColumnReader, error) {
+// Open implements [table.Stripe].
+func (s tableStripe) Open(ctx context.Context, col *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	t := s.table
 	key := keyOf(s.Index(), col)
 	flat := len(col.Children) == 0

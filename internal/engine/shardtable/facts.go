@@ -8,7 +8,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
@@ -17,7 +17,7 @@ import (
 
 // factsOf is what descriptors say about a column: those of the nodes that lead to
 // it, the column's own last. A nil one is of a field that is not there: all null.
-func factsOf(col *scan.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
+func factsOf(col *table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
 	for _, d := range nodes {
 		nulls, known := NullsOf(d)
@@ -77,7 +77,7 @@ func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 
 // limitOf is a bound in the form that it has in Arrow arrays of the column, none if
 // it has none.
-func limitOf(col *scan.Column, v *commonpb.AnyValue) predicate.Limit {
+func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 	if isText(col) {
 		b, ok := textOf(v)
 		if !ok {
@@ -101,7 +101,7 @@ func limitOf(col *scan.Column, v *commonpb.AnyValue) predicate.Limit {
 }
 
 // isText tells whether Arrow values of a column are the stored byte strings.
-func isText(col *scan.Column) bool {
+func isText(col *table.Column) bool {
 	switch col.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		return col.Rule == arrowmap.Same || col.Rule == arrowmap.Text
@@ -173,7 +173,7 @@ func signedLimits(arr arrow.Array) func(i int) predicate.Limit {
 }
 
 // bloomOf opens the Bloom filter of a column, nil if there is none.
-func bloomOf(col *scan.Column, d *shardpb.FieldDescriptor) func() func(value []byte) bool {
+func bloomOf(col *table.Column, d *shardpb.FieldDescriptor) func() func(value []byte) bool {
 	b := d.GetMembershipFilters().GetSbbf()
 	if b == nil || !isText(col) {
 		return nil

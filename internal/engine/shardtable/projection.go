@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -19,7 +19,7 @@ import (
 // not work out Arrow types again and again.
 type projections struct {
 	mu     sync.Mutex
-	byName map[string]*scan.Projection
+	byName map[string]*table.Projection
 }
 
 const (
@@ -39,27 +39,27 @@ func projectionKey(paths []string) string {
 	return string(key)
 }
 
-func (p *projections) get(key string) *scan.Projection {
+func (p *projections) get(key string) *table.Projection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.byName[key]
 }
 
-func (p *projections) put(key string, pr *scan.Projection) {
+func (p *projections) put(key string, pr *table.Projection) {
 	if len(pr.Columns) > maxKept {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.byName == nil || len(p.byName) >= maxProjections {
-		p.byName = map[string]*scan.Projection{}
+		p.byName = map[string]*table.Projection{}
 	}
 	p.byName[key] = pr
 }
 
 // Project gives the columns at paths, all for nil. It refuses shards of which it
 // would show too much.
-func (t *Table) Project(ctx context.Context, paths []string) (*scan.Projection, error) {
+func (t *Table) Project(ctx context.Context, paths []string) (*table.Projection, error) {
 	if n := t.file.Directory().DeletedRecordCount; n > 0 {
 		return nil, fault.Of(fault.Unsupportedf("%d records are marked as deleted", n), t.file.Location())
 	}
@@ -80,13 +80,13 @@ func (t *Table) Project(ctx context.Context, paths []string) (*scan.Projection, 
 	for i := range columns {
 		fields[i] = columns[i].Arrow
 	}
-	p := &scan.Projection{Columns: columns, Schema: arrow.NewSchema(fields, meta)}
+	p := &table.Projection{Columns: columns, Schema: arrow.NewSchema(fields, meta)}
 	t.projections.put(key, p)
 	return p, nil
 }
 
-// ProjectTops implements [scan.Table].
-func (t *Table) ProjectTops(ctx context.Context, paths []string) (*scan.Projection, error) {
+// ProjectTops implements [table.Table].
+func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
 	tops := []string{}
 	for _, path := range paths {
 		name := schema.SplitPath(path)[0]
@@ -98,7 +98,7 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*scan.Projecti
 		}
 	}
 	p, err := t.Project(ctx, tops)
-	if err != nil || !slices.ContainsFunc(p.Columns, func(c scan.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
+	if err != nil || !slices.ContainsFunc(p.Columns, func(c table.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
 		return p, err
 	}
 	return t.Project(ctx, nil) // names are unique among all columns only

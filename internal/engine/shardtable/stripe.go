@@ -7,22 +7,22 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/scan"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/pageindex"
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// tableStripe is a stripe as a [scan.Stripe].
+// tableStripe is a stripe as a [table.Stripe].
 type tableStripe struct {
 	*shardfile.Stripe
 	table *Table
 }
 
-// PrefetchMetadata implements [scan.Stripe]: it reads descriptors.
-func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []scan.Column) error {
+// PrefetchMetadata implements [table.Stripe]: it reads descriptors.
+func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []table.Column) error {
 	var ids []uint32
 	for i := range columns {
 		if !s.table.isOpen(s.Index(), &columns[i]) {
@@ -35,8 +35,8 @@ func (s tableStripe) PrefetchMetadata(ctx context.Context, columns []scan.Column
 	return s.Prefetch(ctx, ids)
 }
 
-// Metadata implements [scan.Stripe].
-func (s tableStripe) Metadata(ctx context.Context, path []*scan.Column) (source.Metadata, error) {
+// Metadata implements [table.Stripe].
+func (s tableStripe) Metadata(ctx context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Direct: true}
 	nodes := make([]*shardpb.FieldDescriptor, len(path))
 	for k, n := range path {
@@ -57,7 +57,7 @@ func (s tableStripe) Metadata(ctx context.Context, path []*scan.Column) (source.
 	return m, nil
 }
 
-// RawRowBytes implements [scan.Stripe].
+// RawRowBytes implements [table.Stripe].
 func (s tableStripe) RawRowBytes() (bytes int64, known bool) {
 	d := s.Directory()
 	if d.RawDataSize == nil || s.Rows() == 0 {
@@ -66,8 +66,8 @@ func (s tableStripe) RawRowBytes() (bytes int64, known bool) {
 	return int64(min(*d.RawDataSize, math.MaxInt64)) / s.Rows(), true
 }
 
-// ValueBytes implements [scan.Stripe].
-func (s tableStripe) ValueBytes(ctx context.Context, c *scan.Column) int64 {
+// ValueBytes implements [table.Stripe].
+func (s tableStripe) ValueBytes(ctx context.Context, c *table.Column) int64 {
 	raw := uint64(0)
 	for _, id := range appendIDs(nil, c) {
 		d, err := s.Descriptor(ctx, id)
@@ -79,12 +79,12 @@ func (s tableStripe) ValueBytes(ctx context.Context, c *scan.Column) int64 {
 	return int64(min(raw/uint64(max(s.Rows(), 1)), math.MaxInt32))
 }
 
-var partsOf = [...]read.Parts{scan.ToOpen: read.ToOpen, scan.ToFilter: read.ToFilter, scan.AllValues: read.Whole}
+var partsOf = [...]read.Parts{table.ToOpen: read.ToOpen, table.ToFilter: read.ToFilter, table.AllValues: read.Whole}
 
-// RangesToOpen implements [scan.Stripe].
-func (s tableStripe) RangesToOpen(ctx context.Context, columns []scan.Column, parts scan.Parts, limit int64) (ranges []storage.ByteRange, err error) {
+// RangesToOpen implements [table.Stripe].
+func (s tableStripe) RangesToOpen(ctx context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
 	for i := range columns {
-		if parts != scan.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
+		if parts != table.AllValues && s.table.isOpen(s.Index(), &columns[i]) {
 			continue
 		}
 		ranges, err = read.RangesToOpen(ctx, ranges, s.Stripe, columns[i], partsOf[parts], limit)
@@ -95,8 +95,8 @@ func (s tableStripe) RangesToOpen(ctx context.Context, columns []scan.Column, pa
 	return ranges, nil
 }
 
-// Pages implements [scan.Stripe].
-func (s tableStripe) Pages(ctx context.Context, c *scan.Column, have storage.Prefetched) (*source.Pages, error) {
+// Pages implements [table.Stripe].
+func (s tableStripe) Pages(ctx context.Context, c *table.Column, have storage.Prefetched) (*source.Pages, error) {
 	p, err := pageindex.Open(ctx, s.Stripe, *c, have)
 	if p == nil || err != nil {
 		return nil, err

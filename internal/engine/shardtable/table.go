@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -32,7 +32,7 @@ type Options struct {
 // defaultCacheBytes is that of Options.CacheBytes.
 const defaultCacheBytes = 32 << 20
 
-// Table is a shard as a [scan.Table].
+// Table is a shard as a [table.Table].
 type Table struct {
 	file   *shardfile.File
 	schema *schema.Schema
@@ -53,26 +53,26 @@ func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes)}
 }
 
-// NumRows implements [scan.Table].
+// NumRows implements [table.Table].
 func (t *Table) NumRows() int64 { return t.file.Rows() }
 
-// NumStripes implements [scan.Table].
+// NumStripes implements [table.Table].
 func (t *Table) NumStripes() int { return t.file.NumStripes() }
 
-// Stripe implements [scan.Table].
-func (t *Table) Stripe(i int) scan.Stripe { return tableStripe{t.file.Stripe(i), t} }
+// Stripe implements [table.Table].
+func (t *Table) Stripe(i int) table.Stripe { return tableStripe{t.file.Stripe(i), t} }
 
-// StoredBytes implements [scan.Table].
+// StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.file.Size() }
 
-// NumNodes implements [scan.Table].
+// NumNodes implements [table.Table].
 func (t *Table) NumNodes() int { return int(t.schema.IDCount()) }
 
-// Latency implements [scan.Table].
+// Latency implements [table.Table].
 func (t *Table) Latency() storage.Latency { return t.file.Root().Capabilities().Latency }
 
-// Facts implements [scan.Table].
-func (t *Table) Facts(ctx context.Context, path []*scan.Column) (predicate.Facts, error) {
+// Facts implements [table.Table].
+func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Facts, error) {
 	nodes := make([]*shardpb.FieldDescriptor, len(path))
 	for k, n := range path {
 		d, err := t.file.FieldDescriptor(ctx, n.ID)
@@ -95,18 +95,18 @@ func ofAllStripes(d *shardpb.FieldDescriptor, rows int64) *shardpb.FieldDescript
 	return out
 }
 
-// PhysicalType implements [scan.Table].
-func (t *Table) PhysicalType(c *scan.Column) (dt arrow.DataType, same bool) {
+// PhysicalType implements [table.Table].
+func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
 	physical, dressed := stripe.Physical(*c)
 	return physical.Plain, !dressed
 }
 
-// Logical implements [scan.Table].
-func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *scan.Column) (arrow.Array, error) {
+// Logical implements [table.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Column) (arrow.Array, error) {
 	return stripe.Logical(mem, physical, *c)
 }
 
-// PrefetchStripes implements [scan.Table]: it reads field lists.
+// PrefetchStripes implements [table.Table]: it reads field lists.
 func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
 	if err := t.file.ReadFieldLists(ctx, stripes); err != nil && !fault.Is(err) {
 		return err
@@ -114,19 +114,19 @@ func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
 	return nil
 }
 
-// NewCounters implements [scan.Table].
-func (t *Table) NewCounters() scan.Counters { return &counters{} }
+// NewCounters implements [table.Table].
+func (t *Table) NewCounters() table.Counters { return &counters{} }
 
-// Requests implements [scan.Table].
-func (t *Table) Requests() scan.Requests {
+// Requests implements [table.Table].
+func (t *Table) Requests() table.Requests {
 	r := t.file.Reads()
-	return scan.Requests{N: r.Requests, Bytes: r.Bytes, Took: r.Took}
+	return table.Requests{N: r.Requests, Bytes: r.Bytes, Took: r.Took}
 }
 
 type counters struct{ blocks.Counters }
 
-func (c *counters) Counts() scan.Counts {
-	return scan.Counts{
+func (c *counters) Counts() table.Counts {
+	return table.Counts{
 		Blocks: c.Blocks.Load(), Distinct: c.Distinct(), BlockBytes: c.Bytes.Load(),
 		Whole: c.Whole.Load(), Values: c.Values.Load(),
 	}

@@ -1,4 +1,4 @@
-package scan
+package table
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
-// StringLayout is how a scan or Take lays out texts: columns, and parts of nested ones, of the
-// types string, large_string and string_view, and dictionaries of these.
+// StringLayout is the layout of texts in the result of a scan or a take. Texts are columns, and parts of nested columns, of
+// the types string, large_string and string_view, and dictionaries of these.
 type StringLayout uint8
 
 // The layouts. The zero value is the default.
@@ -38,15 +38,16 @@ func (s StringLayout) String() string {
 	return fmt.Sprintf("StringLayout(%d)", uint8(s))
 }
 
-func (s StringLayout) check(option string) error {
+// Check refuses unknown layouts; option is the name of the option for the error.
+func (s StringLayout) Check(option string) error {
 	if s > StringsDictionary {
 		return fmt.Errorf("%s is unknown: %v", option, s)
 	}
 	return nil
 }
 
-// apply is a projection with texts laid out like this.
-func (s StringLayout) apply(p *Projection) *Projection {
+// Apply is a projection with its texts in the layout.
+func (s StringLayout) Apply(p *Projection) *Projection {
 	if s == StringsAsRecorded {
 		return p
 	}
@@ -61,8 +62,7 @@ func (s StringLayout) apply(p *Projection) *Projection {
 	return out
 }
 
-// column is a column with its texts, and those inside of it, laid out like this;
-// changed tells whether there are any.
+// column is a column with its texts in the layout. changed tells whether its type has changed.
 func (s StringLayout) column(c Column) (out Column, changed bool) {
 	switch c.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
@@ -87,8 +87,7 @@ func (s StringLayout) column(c Column) (out Column, changed bool) {
 	return out, true
 }
 
-// text is a column of texts laid out like this, unless it is more than these and a
-// dictionary.
+// text is a column of texts in the layout. Texts inside of runs or extensions stay as they are.
 func (s StringLayout) text(c Column) (out Column, changed bool) {
 	if len(c.Wraps) > 1 || len(c.Wraps) == 1 && c.Wraps[0].ID() != arrow.DICTIONARY {
 		return c, false

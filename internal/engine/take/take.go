@@ -1,42 +1,71 @@
-package scan
+// Package take reads single rows of a table.
+package take
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Take gives rows of a table, in the order given, a row as often as it is named.
-func Take(ctx context.Context, table Table, rows []int64, o TakeOptions) (arrow.RecordBatch, error) {
+// Options are the options of [Rows], as shard.TakeOptions documents them. Both have the same fields.
+type Options struct {
+	Columns              []string
+	Strings              table.StringLayout
+	FetchGap, FetchBytes int64
+	Parallelism          int
+	Allocator            memory.Allocator
+	MemoryLimit          int64
+}
+
+func (o *Options) setDefaults() error {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	return cmp.Or(
+		option.SetDefault("TakeOptions.FetchBytes", &o.FetchBytes, storage.RemoteRequestBytes),
+		option.SetDefault("TakeOptions.Parallelism", &o.Parallelism, runtime.GOMAXPROCS(0)),
+		option.SetDefault("TakeOptions.MemoryLimit", &o.MemoryLimit, 0), // the reader's
+		o.Strings.Check("TakeOptions.Strings"),
+	)
+}
+
+// Rows reads rows of a table in the given order. A row is repeated as often as it is named. The caller releases the batch.
+func Rows(ctx context.Context, from table.Table, rows []int64, o Options) (batch arrow.RecordBatch, err error) {
+	defer fault.Recover(&err)
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	p, err := table.Project(ctx, o.Columns)
+	p, err := from.Project(ctx, o.Columns)
 	if err != nil {
 		return nil, err
 	}
-	p = o.Strings.apply(p)
-	t := &take{table: table, o: o, columns: p.Columns, coalesce: coalesce(table, o.FetchGap, o.FetchBytes)}
+	p = o.Strings.Apply(p)
+	t := &take{table: from, o: o, columns: p.Columns, coalesce: table.Coalesce(from, o.FetchGap, o.FetchBytes)}
 	if err := t.sort(rows); err != nil {
 		return nil, err
 	}
 	t.physical = make([][]arrow.Array, len(p.Columns))
 	arrays := make([]arrow.Array, len(p.Columns))
 	defer func() {
-		releaseAll(arrays)
+		arrowutil.ReleaseAll(arrays)
 		for _, parts := range t.physical {
-			releaseAll(parts)
+			arrowutil.ReleaseAll(parts)
 		}
 	}()
 	for i, part := range t.parts {
@@ -56,27 +85,27 @@ func Take(ctx context.Context, table Table, rows []int64, o TakeOptions) (arrow.
 	return array.NewRecordBatch(p.Schema, arrays, int64(len(rows))), nil
 }
 
-// take is a take on its way: the rows of each stripe, and their places in the result.
+// take is a take under way.
 type take struct {
-	table    Table
-	o        TakeOptions
+	table    table.Table
+	o        Options
 	coalesce storage.CoalesceOptions
-	columns  []Column
-	parts    []takePart
-	physical [][]arrow.Array // by column: the rows of the parts so far, as the physical type
-	indices  []int64         // of the rows among those of the parts; nil if they are the same
+	columns  []table.Column
+	parts    []stripeRows
+	physical [][]arrow.Array // by column: the rows of each part so far, of the physical type
+	indices  []int64         // by row of the result: its index in all parts; nil if the orders are the same
 }
 
-type takePart struct {
-	stripe Stripe
+// stripeRows are the rows of a take in one stripe.
+type stripeRows struct {
+	stripe table.Stripe
 	rows   rowset.Set // counted in the stripe
 }
 
-// windows tells whether bytes of several columns are read together.
+// windows tells whether the bytes of several columns are read together.
 func (t *take) windows() bool { return t.coalesce.Gap > 0 }
 
-// prefetchStripes reads what it takes to look for columns in the stripes of some parts
-// together, when the first of them is next.
+// prefetchStripes reads the metadata of several stripes together, when the first of them is next.
 func (t *take) prefetchStripes(ctx context.Context, next int) error {
 	if !t.windows() || next%t.coalesce.Requests != 0 {
 		return nil
@@ -88,7 +117,7 @@ func (t *take) prefetchStripes(ctx context.Context, next int) error {
 	return t.table.PrefetchStripes(ctx, stripes)
 }
 
-// sort finds the stripes of the rows.
+// sort divides the rows by stripe.
 func (t *take) sort(rows []int64) error {
 	for _, r := range rows {
 		if r < 0 || r >= t.table.NumRows() {
@@ -108,9 +137,9 @@ func (t *take) sort(rows []int64) error {
 	}
 	set := rowset.FromRows(sorted)
 	for !set.Empty() {
-		st := t.table.Stripe(stripeOf(t.table, set.Bounds().From))
+		st := t.table.Stripe(table.StripeOf(t.table, set.Bounds().From))
 		end := st.Position() + st.Rows()
-		t.parts = append(t.parts, takePart{st, set.Clip(st.Position(), end).Shift(-st.Position())})
+		t.parts = append(t.parts, stripeRows{st, set.Clip(st.Position(), end).Shift(-st.Position())})
 		set = set.Clip(end, math.MaxInt64)
 	}
 	return nil
@@ -126,25 +155,25 @@ func ascending(rows []int64) bool {
 }
 
 // read reads the rows of a part.
-func (t *take) read(ctx context.Context, part takePart) error {
-	for from := 0; from < len(t.columns); from += groupSize {
-		if err := t.readGroup(ctx, part, from, min(from+groupSize, len(t.columns))); err != nil {
+func (t *take) read(ctx context.Context, part stripeRows) (err error) {
+	defer fault.Recover(&err)
+	for from := 0; from < len(t.columns); from += table.GroupSize {
+		if err := t.readGroup(ctx, part, from, min(from+table.GroupSize, len(t.columns))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readGroup reads some columns of a part. What opening them takes is read in few requests;
-// and so are the blocks of one column after the other, up to a number of bytes, if requests
-// are slow.
-func (t *take) readGroup(ctx context.Context, part takePart, from, to int) error {
+// readGroup reads some columns of a part. If requests are slow, the bytes for opening all of them are read together, and
+// then the blocks of several columns at a time.
+func (t *take) readGroup(ctx context.Context, part stripeRows, from, to int) error {
 	if err := part.stripe.PrefetchMetadata(ctx, t.columns[from:to]); err != nil {
 		return err
 	}
 	var opened storage.Prefetched
 	if t.windows() {
-		ranges, err := part.stripe.RangesToOpen(ctx, t.columns[from:to], ToOpen, t.coalesce.Limit)
+		ranges, err := part.stripe.RangesToOpen(ctx, t.columns[from:to], table.ToOpen, t.coalesce.Limit)
 		if err != nil {
 			return err
 		}
@@ -152,7 +181,7 @@ func (t *take) readGroup(ctx context.Context, part takePart, from, to int) error
 			return err
 		}
 	}
-	open := make([]ColumnReader, to-from)
+	open := make([]table.ColumnReader, to-from)
 	if err := t.each(ctx, from, to, func(ctx context.Context, i int) (err error) {
 		open[i-from], err = part.stripe.Open(ctx, &t.columns[i], true, func() (storage.Prefetched, error) { return opened, nil })
 		if err != nil || t.windows() {
@@ -177,8 +206,8 @@ func (t *take) readGroup(ctx context.Context, part takePart, from, to int) error
 	return nil
 }
 
-// fetch reads the bytes of the first columns, as many as fit into one read window.
-func (t *take) fetch(ctx context.Context, part takePart, columns []ColumnReader, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
+// fetch reads the bytes of the first columns: of as many as fit into one request, at least one.
+func (t *take) fetch(ctx context.Context, part stripeRows, columns []table.ColumnReader, opened storage.Prefetched) (n int, f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var ranges []storage.ByteRange
 	size := int64(0)
@@ -195,8 +224,8 @@ func (t *take) fetch(ctx context.Context, part takePart, columns []ColumnReader,
 }
 
 // readColumn reads the rows of a part of column i.
-func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnReader, have storage.Prefetched) error {
-	o := ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit, Prefetched: have}
+func (t *take) readColumn(ctx context.Context, part stripeRows, i int, c table.ColumnReader, have storage.Prefetched) error {
+	o := table.ReadOptions{Allocator: t.o.Allocator, MaxArrayBytes: t.o.MemoryLimit, Prefetched: have}
 	arr, err := c.ReadPhysical(ctx, part.rows, &o)
 	if err == nil {
 		t.physical[i] = append(t.physical[i], arr)
@@ -204,16 +233,11 @@ func (t *take) readColumn(ctx context.Context, part takePart, i int, c ColumnRea
 	return err
 }
 
-// each calls f for all columns from one up to another, for some at a time. A panic of f is
-// an error.
+// each calls f for all columns from one up to another, several at a time.
 func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Context, i int) error) error {
-	try := func(ctx context.Context, i int) (err error) {
-		defer fault.Recover(&err)
-		return f(ctx, i)
-	}
 	if t.o.Parallelism == 1 || to-from <= 1 {
 		for i := from; i < to; i++ {
-			if err := try(ctx, i); err != nil {
+			if err := f(ctx, i); err != nil {
 				return err
 			}
 		}
@@ -222,7 +246,10 @@ func (t *take) each(ctx context.Context, from, to int, f func(ctx context.Contex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(t.o.Parallelism)
 	for i := from; i < to; i++ {
-		g.Go(func() error { return try(ctx, i) })
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			return f(ctx, i)
+		})
 	}
 	return g.Wait()
 }
@@ -247,11 +274,15 @@ func (t *take) column(i int) (arrow.Array, error) {
 	return arr, fault.InColumn(err, schema.Escape(col.Arrow.Name))
 }
 
-// joined are the rows of all parts of column i, in ascending order, as the physical type.
+// joined is the rows of all parts of column i, in ascending order and of the physical type.
 func (t *take) joined(i int) (arrow.Array, error) {
 	if len(t.physical[i]) == 0 {
 		dt, _ := t.table.PhysicalType(&t.columns[i])
 		return arrowutil.Nulls(t.o.Allocator, dt, 0), nil
 	}
-	return concatenate(t.o.Allocator, t.physical[i])
+	arr, err := arrowutil.Concatenate(t.o.Allocator, t.physical[i])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", fault.ErrBatchTooLarge, err)
+	}
+	return arr, nil
 }

@@ -1,4 +1,6 @@
-package scan
+// Package table is what the engine reads: a [Table] of stripes, and a [ColumnReader] for each of their columns. It has the
+// interfaces only. Package shardtable implements them for shards; packages scan and take use them.
+package table
 
 import (
 	"context"
@@ -9,7 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -188,8 +190,8 @@ func (e *RowError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// stripeOf is the stripe that holds a row: the last that begins at it or before.
-func stripeOf(t Table, row int64) int {
+// StripeOf is the index of the stripe that holds a row.
+func StripeOf(t Table, row int64) int {
 	lo, hi := 0, t.NumStripes()-1
 	for lo < hi {
 		mid := (lo + hi + 1) / 2
@@ -201,3 +203,17 @@ func stripeOf(t Table, row int64) int {
 	}
 	return lo
 }
+
+// Coalesce are the options for reading the bytes of a table. A gap of 0 is replaced by one that suits the latency of the
+// table; it stays 0 if requests are fast.
+func Coalesce(t Table, gap, bytes int64) storage.CoalesceOptions {
+	o := storage.CoalesceOptions{Gap: gap, Limit: bytes, Requests: storage.RemoteRequests}
+	if o.Gap == 0 && t.Latency() == storage.LatencyHigh {
+		o.Gap = storage.RemoteGap
+	}
+	return o
+}
+
+// GroupSize is the number of columns whose metadata is read at a time. It is so small that the metadata is still in a cache
+// of the table when it is used.
+const GroupSize = 512
