@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/take"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -391,7 +392,7 @@ func checkRows(t *testing.T, table *Table, want map[string]any, from int64) {
 	if len(rows) == 0 {
 		return
 	}
-	batch, err := scan.Take(ctx, table, rows, scan.TakeOptions{})
+	batch, err := take.Rows(ctx, table, rows, take.Options{})
 	require.NoError(t, err)
 	defer batch.Release()
 	seen := 0

@@ -27,7 +27,7 @@ type Options struct {
 
 const defaultCacheBytes = 64 << 20
 
-// Table is an RNTuple as a [scan.Table]. It may be used by many goroutines at once.
+// Table is an RNTuple as a [table.Table]. It may be used by many goroutines at once.
 type Table struct {
 	file   *rootfile.File
 	path   string // of the ntuple in the file

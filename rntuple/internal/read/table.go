@@ -15,47 +15,47 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan"
-	"github.com/amudai/amudai-go/internal/engine/scan/source"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// NumRows implements [scan.Table].
+// NumRows implements [table.Table].
 func (t *Table) NumRows() int64 { return int64(t.footer.Entries()) }
 
-// NumStripes implements [scan.Table].
+// NumStripes implements [table.Table].
 func (t *Table) NumStripes() int { return len(t.clusters) }
 
-// Stripe implements [scan.Table].
-func (t *Table) Stripe(i int) scan.Stripe { return cluster{t, i} }
+// Stripe implements [table.Table].
+func (t *Table) Stripe(i int) table.Stripe { return cluster{t, i} }
 
-// StoredBytes implements [scan.Table].
+// StoredBytes implements [table.Table].
 func (t *Table) StoredBytes() int64 { return t.file.Size() }
 
-// NumNodes implements [scan.Table].
+// NumNodes implements [table.Table].
 func (t *Table) NumNodes() int { return len(t.tree.Nodes) }
 
-// Latency implements [scan.Table].
+// Latency implements [table.Table].
 func (t *Table) Latency() storage.Latency { return t.file.Reader().Capabilities().Latency }
 
-// Project implements [scan.Table].
-func (t *Table) Project(_ context.Context, paths []string) (*scan.Projection, error) {
+// Project implements [table.Table].
+func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
 	p, err := projection.New(t.arrow, paths)
 	if err != nil {
 		return nil, err
 	}
-	out := &scan.Projection{Schema: p.Schema(), Columns: make([]scan.Column, p.NumColumns())}
+	out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
 	for k := range out.Columns {
 		out.Columns[k] = columnOf(t.tree.Fields[p.Index(k)].Prune(p.Part(k)))
 	}
 	return out, nil
 }
 
-// ProjectTops implements [scan.Table].
-func (t *Table) ProjectTops(ctx context.Context, paths []string) (*scan.Projection, error) {
+// ProjectTops implements [table.Table].
+func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
 	names := arrowmap.UniqueNames(t.arrow.Fields())
 	tops := []string{}
 	for _, path := range paths {
@@ -70,12 +70,12 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*scan.Projecti
 	return t.Project(ctx, tops)
 }
 
-// Facts implements [scan.Table]: an ntuple has no statistics.
-func (t *Table) Facts(_ context.Context, path []*scan.Column) (predicate.Facts, error) {
+// Facts implements [table.Table]: an ntuple has no statistics.
+func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts, error) {
 	return factsOf(path), nil
 }
 
-func factsOf(path []*scan.Column) predicate.Facts {
+func factsOf(path []*table.Column) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
 	for _, c := range path {
 		f.NoNulls = f.NoNulls && !c.Arrow.Nullable
@@ -83,47 +83,47 @@ func factsOf(path []*scan.Column) predicate.Facts {
 	return f
 }
 
-// PhysicalType implements [scan.Table].
-func (t *Table) PhysicalType(c *scan.Column) (dt arrow.DataType, same bool) {
+// PhysicalType implements [table.Table].
+func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
 	f := t.fieldOf(c)
 	return f.Physical, arrow.TypeEqual(f.Physical, f.Arrow.Type)
 }
 
-// Logical implements [scan.Table].
-func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *scan.Column) (arrow.Array, error) {
+// Logical implements [table.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Column) (arrow.Array, error) {
 	return logical(mem, physical, t.fieldOf(c))
 }
 
-// PrefetchStripes implements [scan.Table]: Load has read all page lists.
+// PrefetchStripes implements [table.Table]: Load has read all page lists.
 func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
 
-// NewCounters implements [scan.Table].
-func (t *Table) NewCounters() scan.Counters { return noCounters{} }
+// NewCounters implements [table.Table].
+func (t *Table) NewCounters() table.Counters { return noCounters{} }
 
 type noCounters struct{}
 
-func (noCounters) Counts() scan.Counts { return scan.Counts{} }
+func (noCounters) Counts() table.Counts { return table.Counts{} }
 
-// Requests implements [scan.Table].
-func (t *Table) Requests() scan.Requests {
+// Requests implements [table.Table].
+func (t *Table) Requests() table.Requests {
 	c, ok := t.file.Reader().(*counted)
 	if !ok {
-		return scan.Requests{}
+		return table.Requests{}
 	}
-	return scan.Requests{N: c.n.Load(), Bytes: c.bytes.Load(), Took: time.Duration(c.took.Load())}
+	return table.Requests{N: c.n.Load(), Bytes: c.bytes.Load(), Took: time.Duration(c.took.Load())}
 }
 
 // columnOf is a field as the engine knows it. Its ID is the node. Children are those of the
 // Arrow type; an optional field has those of its item.
-func columnOf(f *fields.Field) scan.Column {
-	c := scan.Column{Arrow: f.Arrow, Plain: f.Arrow.Type, ID: f.Node}
+func columnOf(f *fields.Field) table.Column {
+	c := table.Column{Arrow: f.Arrow, Plain: f.Arrow.Type, ID: f.Node}
 	for f.Layout == fields.Optional {
 		f = f.Children[0]
 	}
 	if f.IsUnion() {
 		return c
 	}
-	c.Children = make([]scan.Column, len(f.Children))
+	c.Children = make([]table.Column, len(f.Children))
 	for i, kid := range f.Children {
 		c.Children[i] = columnOf(kid)
 	}
@@ -132,11 +132,11 @@ func columnOf(f *fields.Field) scan.Column {
 
 // fieldOf is the field that a column stands for, with those of its children that the
 // column has.
-func (t *Table) fieldOf(c *scan.Column) *fields.Field {
+func (t *Table) fieldOf(c *table.Column) *fields.Field {
 	return t.withChildren(t.tree.Nodes[c.ID], c.Children)
 }
 
-func (t *Table) withChildren(f *fields.Field, columns []scan.Column) *fields.Field {
+func (t *Table) withChildren(f *fields.Field, columns []table.Column) *fields.Field {
 	switch {
 	case f.Layout == fields.Optional:
 		return f.With([]*fields.Field{t.withChildren(f.Children[0], columns)})
@@ -150,7 +150,7 @@ func (t *Table) withChildren(f *fields.Field, columns []scan.Column) *fields.Fie
 	return f.With(children)
 }
 
-// cluster is a [scan.Stripe].
+// cluster is a [table.Stripe].
 type cluster struct {
 	table *Table
 	index int
@@ -160,11 +160,11 @@ func (c cluster) Index() int      { return c.index }
 func (c cluster) Position() int64 { return int64(c.table.clusters[c.index].FirstEntry) }
 func (c cluster) Rows() int64     { return int64(c.table.clusters[c.index].Entries) }
 
-// PrefetchMetadata implements [scan.Stripe]: Load has read it all.
-func (c cluster) PrefetchMetadata(context.Context, []scan.Column) error { return nil }
+// PrefetchMetadata implements [table.Stripe]: Load has read it all.
+func (c cluster) PrefetchMetadata(context.Context, []table.Column) error { return nil }
 
-// Metadata implements [scan.Stripe].
-func (c cluster) Metadata(_ context.Context, path []*scan.Column) (source.Metadata, error) {
+// Metadata implements [table.Stripe].
+func (c cluster) Metadata(_ context.Context, path []*table.Column) (source.Metadata, error) {
 	m := source.Metadata{Facts: factsOf(path), Direct: true}
 	for _, p := range path[:len(path)-1] {
 		m.Direct = m.Direct && !p.Arrow.Nullable
@@ -172,11 +172,11 @@ func (c cluster) Metadata(_ context.Context, path []*scan.Column) (source.Metada
 	return m, nil
 }
 
-// RawRowBytes implements [scan.Stripe].
+// RawRowBytes implements [table.Stripe].
 func (c cluster) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
-// ValueBytes implements [scan.Stripe]: the elements of the cluster's pages.
-func (c cluster) ValueBytes(_ context.Context, col *scan.Column) int64 {
+// ValueBytes implements [table.Stripe]: the elements of the cluster's pages.
+func (c cluster) ValueBytes(_ context.Context, col *table.Column) int64 {
 	cl := &c.table.clusters[c.index]
 	total := uint64(0)
 	var add func(f *fields.Field)
@@ -196,9 +196,9 @@ func (c cluster) ValueBytes(_ context.Context, col *scan.Column) int64 {
 	return int64(min(total/max(cl.Entries, 1), math.MaxInt32))
 }
 
-// RangesToOpen implements [scan.Stripe]: opening a column reads nothing.
-func (c cluster) RangesToOpen(_ context.Context, columns []scan.Column, parts scan.Parts, limit int64) (ranges []storage.ByteRange, err error) {
-	if parts != scan.AllValues {
+// RangesToOpen implements [table.Stripe]: opening a column reads nothing.
+func (c cluster) RangesToOpen(_ context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
+	if parts != table.AllValues {
 		return nil, nil
 	}
 	for i := range columns {
@@ -224,8 +224,8 @@ func (c cluster) appendRanges(dst []storage.ByteRange, f *fields.Field, limit in
 	return dst
 }
 
-// Open implements [scan.Stripe].
-func (c cluster) Open(_ context.Context, col *scan.Column, _ bool, _ func() (storage.Prefetched, error)) (scan.ColumnReader, error) {
+// Open implements [table.Stripe].
+func (c cluster) Open(_ context.Context, col *table.Column, _ bool, _ func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	cl := &c.table.clusters[c.index]
 	f, err := c.table.openField(cl, c.table.fieldOf(col), int64(cl.Entries))
 	if err != nil {
@@ -234,24 +234,24 @@ func (c cluster) Open(_ context.Context, col *scan.Column, _ bool, _ func() (sto
 	return &columnReader{c, f, col}, nil
 }
 
-func (c cluster) place(err error, col *scan.Column) error {
+func (c cluster) place(err error, col *table.Column) error {
 	return fault.Of(fault.In(fault.In(err, fmt.Sprintf("field %q", col.Arrow.Name), -1), fmt.Sprintf("cluster %d", c.index), -1), c.table.file.Name())
 }
 
-// Pages implements [scan.Stripe]: there are no range indexes.
-func (c cluster) Pages(context.Context, *scan.Column, storage.Prefetched) (*source.Pages, error) {
+// Pages implements [table.Stripe]: there are no range indexes.
+func (c cluster) Pages(context.Context, *table.Column, storage.Prefetched) (*source.Pages, error) {
 	return nil, nil
 }
 
-// columnReader is a top-level field in a cluster, as a [scan.ColumnReader].
+// columnReader is a top-level field in a cluster, as a [table.ColumnReader].
 type columnReader struct {
 	cluster cluster
 	field   *openField
-	column  *scan.Column
+	column  *table.Column
 }
 
-// Read implements [scan.ColumnReader].
-func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *scan.ReadOptions) (arrow.Array, error) {
+// Read implements [table.ColumnReader].
+func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	physical, err := r.ReadPhysical(ctx, rows, o)
 	if err != nil {
 		return nil, err
@@ -260,8 +260,8 @@ func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *scan.ReadOp
 	return logical(o.Allocator, physical, r.field.Field)
 }
 
-// ReadPhysical implements [scan.ColumnReader].
-func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *scan.ReadOptions) (arrow.Array, error) {
+// ReadPhysical implements [table.ColumnReader].
+func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
 	b := builder{ctx: ctx, mem: o.Allocator, limit: o.MaxArrayBytes, have: o.Prefetched}
 	if b.limit == 0 {
 		b.limit = maxArrayBytes
@@ -281,7 +281,7 @@ func runsOf(rows rowset.Set) (rs runs) {
 	return rs
 }
 
-// AppendRanges implements [scan.ColumnReader]. Where the items of collections lie is not known
+// AppendRanges implements [table.ColumnReader]. Where the items of collections lie is not known
 // before their index columns are read: their pages are those in the same part of the cluster.
 func (r *columnReader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
 	return r.field.appendRanges(dst, runsOf(rows), r.cluster.Rows())
@@ -298,7 +298,7 @@ func (f *openField) appendRanges(dst []storage.ByteRange, rs runs, n int64) []st
 	return dst
 }
 
-// Blocks implements [scan.ColumnReader].
+// Blocks implements [table.ColumnReader].
 func (r *columnReader) Blocks() int64 { return r.field.blocks() }
 
 func (f *openField) blocks() (n int64) {
