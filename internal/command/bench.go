@@ -11,11 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/command/compare"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
@@ -24,8 +25,7 @@ import (
 )
 
 const (
-	benchProject = 2      // columns of a projection unless they are named
-	benchName    = "rows" // of the question, as operations name it
+	benchProject = 2 // columns of a projection unless they are named
 	benchChild   = "bench-peak"
 )
 
@@ -74,7 +74,7 @@ func (a *app) benchPeak() *cobra.Command {
 	return &cobra.Command{
 		Use: benchChild + " TASK", Hidden: true, Args: wants(1, 1, "one task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return suite.Child(cmd.Context(), args[0], a.benchContender, a.Stdout)
+			return suite.Child(cmd.Context(), args[0], compare.Contender, a.Stdout)
 		},
 	}
 }
@@ -201,7 +201,11 @@ func (c *comparison) prepare() error {
 			c.data.Project = append(c.data.Project, f.Name)
 		}
 	}
-	q, err := questionOf(c.data, c.where)
+	q, err := compare.QuestionOf(c.data, c.where)
+	var wrong *filter.Error
+	if errors.As(err, &wrong) {
+		err = usagef("amudai schema lists the columns", "--where: %w", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -215,15 +219,7 @@ func (c *comparison) prepare() error {
 
 // contenders are the formats to compare, the base first.
 func (c *comparison) contenders() []suite.Contender {
-	return append(c.rivals(), suite.Shard{Options: c.options})
-}
-
-// rivals are the contenders that are no shards.
-func (a *app) rivals() []suite.Contender {
-	return []suite.Contender{
-		parquetTable{a, "parquet zstd", "zstd"}, parquetTable{a, "parquet snappy", "snappy"},
-		suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
-	}
+	return append(compare.Rivals(), suite.Shard{Options: c.options})
 }
 
 // show prints the table: a line for each operation, the base in its own unit.
@@ -268,7 +264,7 @@ func (c *comparison) show(r *measure.Result) error {
 func (c *comparison) label(op string) string {
 	what := map[string]string{
 		measure.OpReuse: "scan, memory reused", measure.OpProjectReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + terminal.Plural(len(c.data.Project), "column"),
-		measure.OpFilter + benchName: "filter", measure.OpCount + benchName: "count",
+		measure.OpFilter + compare.QuestionName: "filter", measure.OpCount + compare.QuestionName: "count",
 	}[op]
 	if op == measure.OpTake {
 		q, _ := c.data.Query(op) // it is known: it was measured

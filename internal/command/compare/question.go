@@ -1,4 +1,4 @@
-package command
+package compare
 
 import (
 	"cmp"
@@ -24,19 +24,23 @@ const (
 	questionSample  = 500 // values of a batch to see what a column holds
 )
 
-// questionOf is the question of a text, or one that fits the data; its text is empty if no
-// column can be asked about.
-func questionOf(d *suite.Dataset, text string) (suite.Question, error) {
+// QuestionName is the name of the question, as operations have it.
+const QuestionName = "rows"
+
+// QuestionOf is the question of a text, or one that fits the data; its text is empty if no
+// column can be asked about. The error is a [*filter.Error] if the text does not fit the
+// columns.
+func QuestionOf(d *suite.Dataset, text string) (suite.Question, error) {
 	if text == "" {
 		text = chooseQuestion(d)
 	}
-	q := suite.Question{Name: benchName, Where: text, Count: true}
+	q := suite.Question{Name: QuestionName, Where: text, Count: true}
 	if text == "" {
 		return q, nil
 	}
 	bound, err := predicate.BindText(text, d.Schema)
 	if err != nil {
-		return q, usagef("amudai schema lists the columns", "--where: %w", err)
+		return q, err
 	}
 	q.Rows, err = rowsOf(bound, d.Batches)
 	return q, err

@@ -1,4 +1,4 @@
-package command
+package compare
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestQuestionsFitTheData(t *testing.T) {
 			}
 			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: c.of}}, nil)
 			d := &suite.Dataset{Schema: s, Batches: []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{b.NewArray()}, rows)}}
-			q, err := questionOf(d, "")
+			q, err := QuestionOf(d, "")
 			require.NoError(t, err)
 			require.Equal(t, want, q.Where+": "+terminal.Plural(q.Rows, "row"))
 		})
@@ -58,12 +58,12 @@ func TestQuestionsOfNulls(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
 	nulls := array.MakeArrayOfNull(memory.DefaultAllocator, arrow.BinaryTypes.String, 10)
 	d := &suite.Dataset{Schema: s, Batches: []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{nulls}, 10)}}
-	q, err := questionOf(d, "")
+	q, err := QuestionOf(d, "")
 	require.NoError(t, err)
 	require.Empty(t, q.Where, "nobody has a value to ask for")
-	q, err = questionOf(d, "c is null")
+	q, err = QuestionOf(d, "c is null")
 	require.NoError(t, err)
 	require.EqualValues(t, 10, q.Rows)
-	_, err = questionOf(d, "d = 1")
+	_, err = QuestionOf(d, "d = 1")
 	require.ErrorContains(t, err, "there is no column d")
 }

@@ -1,14 +1,18 @@
-package command
+// Package compare holds shards of a table against Parquet and Arrow: the contenders, the
+// question that they are asked, and the demo.
+package compare
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -18,15 +22,24 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// benchContender finds a contender by its name.
-func (a *app) benchContender(name string) (suite.Contender, error) {
-	list := a.rivals()
+// Rivals are the contenders that are no shards, the base first.
+func Rivals() []suite.Contender {
+	return []suite.Contender{
+		parquetFile{"parquet zstd", "zstd"}, parquetFile{"parquet snappy", "snappy"},
+		suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
+	}
+}
+
+// Contender finds a contender by its name, among the rivals and shards of all editions and
+// profiles.
+func Contender(name string) (suite.Contender, error) {
+	list := Rivals()
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
 		for p := encoding.Profile(0); p <= encoding.MinimalSize; p++ {
 			list = append(list, suite.Shard{Options: shard.WriterOptions{Edition: e, Profile: p}})
@@ -40,26 +53,31 @@ func (a *app) benchContender(name string) (suite.Contender, error) {
 	return nil, fmt.Errorf("unknown contender %q", name)
 }
 
-// parquetTable is Parquet as convert writes and reads it.
-type parquetTable struct {
-	*app
-	title, compression string
-}
+// parquetFile is Parquet as the command convert writes and reads it.
+type parquetFile struct{ title, compression string }
 
 // Name implements [suite.Contender].
-func (k parquetTable) Name() string { return k.title }
+func (k parquetFile) Name() string { return k.title }
 
 // Can implements [suite.Contender]: the base, which others are compared with, does all.
-func (k parquetTable) Can(_ *suite.Dataset, op string) bool {
+func (k parquetFile) Can(_ *suite.Dataset, op string) bool {
 	return k.compression == "zstd" || op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen ||
 		measure.IsPeak(op)
 }
 
 // Write implements [suite.Contender].
-func (k parquetTable) Write(ctx context.Context, path string, s *arrow.Schema, next suite.Source, _ int) error {
-	sink, err := k.createSink(ctx, path, parquet.New(parquet.Options{Compression: k.compression}), s, true, table.WriteOptions{})
+func (k parquetFile) Write(ctx context.Context, path string, s *arrow.Schema, next suite.Source, _ int) error {
+	store, err := storage.ForLocation(path)
 	if err != nil {
 		return err
+	}
+	out, err := store.Create(ctx, path, storage.CreateOptions{Overwrite: true})
+	if err != nil {
+		return err
+	}
+	sink, err := parquet.New(parquet.Options{Compression: k.compression}).Create(ctx, out, s, table.WriteOptions{})
+	if err != nil {
+		return errors.Join(err, out.Abort())
 	}
 	defer sink.Abort()
 	if err := next.Each(func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
@@ -70,18 +88,23 @@ func (k parquetTable) Write(ctx context.Context, path string, s *arrow.Schema, n
 
 // Read implements [suite.Contender]. arrow-go reads whole columns: rows are
 // picked out of them by hand, as seeking takes it longer.
-func (k parquetTable) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) (err error) {
-	where, err := condition(q.Where)
+func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) (err error) {
+	where, err := filter.Parse(q.Where)
 	if err != nil {
 		return err
 	}
 	if q.Count {
-		q.Columns = topLevel(where)
+		q.Columns = where.Columns()
 	}
-	in, _, err := k.openInput(ctx, path, "parquet")
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
+	info, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	in := table.Input{Name: path, Reader: file, At: file, Size: info.Size(), Closer: file}
 	f := parquet.New(parquet.Options{Parallel: q.Threads > 1})
 	src, err := f.Open(ctx, in, table.ReadOptions{Columns: q.Columns, BatchRows: suite.BatchRows})
 	if err != nil {
@@ -108,15 +131,6 @@ func (k parquetTable) Read(ctx context.Context, path string, q suite.Query, out 
 		out.Batch(b)
 		b.Release()
 	}
-}
-
-// topLevel are the columns of a table that a condition looks at, or into.
-func topLevel(where filter.Expr) []string {
-	var names []string
-	for _, path := range where.Columns() {
-		names = append(names, schema.SplitPath(path)[0])
-	}
-	return names
 }
 
 // picker leaves some rows of each batch.
