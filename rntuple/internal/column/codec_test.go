@@ -361,6 +361,39 @@ func TestCheckOffsets(t *testing.T) {
 		require.ErrorIs(t, CheckOffsets(bad, KindOffset32, 5), fault.ErrCorrupt)
 	}
 	require.ErrorIs(t, CheckOffsets(le.AppendUint64(nil, 1<<63), KindOffset64, 5), fault.ErrCorrupt)
+	extremes := le.AppendUint64(le.AppendUint64(nil, math.MaxInt64), 1<<63)
+	require.ErrorIs(t, CheckOffsets(extremes, KindOffset64, math.MaxInt64), fault.ErrCorrupt)
+}
+
+func TestCardinalities(t *testing.T) {
+	var ends []byte
+	for _, v := range []uint64{3, 3, 10, 1 << 33} {
+		ends = le.AppendUint64(ends, v)
+	}
+	got := make([]byte, 32)
+	require.NoError(t, Cardinalities(got, KindUint64, ends, KindOffset64, 1))
+	for i, want := range []uint64{2, 0, 7, 1<<33 - 10} {
+		require.Equal(t, want, le.Uint64(got[8*i:]))
+	}
+	require.NoError(t, Cardinalities(got, KindUint32, ends[:24], KindOffset64, 1))
+	require.Equal(t, uint32(7), le.Uint32(got[8:]))
+	require.ErrorIs(t, Cardinalities(got, KindUint32, ends, KindOffset64, 1), fault.ErrUnsupported)
+}
+
+func TestNames(t *testing.T) {
+	for k := Kind(0); k <= kindCount; k++ {
+		want := k
+		if k == kindCount || k == KindFloat16 || k == KindOffset32 || k == KindOffset64 {
+			want = 0
+		}
+		require.Equal(t, want, KindOf(k.String()), k)
+	}
+	for code := range uint16(0x20) {
+		typ := FromV02(code)
+		require.Equal(t, code >= 1 && code <= 0x1C, typ.Known())
+	}
+	require.Equal(t, "SplitInt16", FromV02(0x1C).String())
+	require.Equal(t, "Real32Quant", Type(0x1D).String())
 }
 
 func TestSizesAreChecked(t *testing.T) {

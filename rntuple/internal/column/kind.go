@@ -54,6 +54,16 @@ func (k Kind) String() string {
 	return kinds[k].name
 }
 
+// KindOf gives the kind of values of a C++ type, or 0 if it is no fundamental one by its normalized name.
+func KindOf(typeName string) Kind {
+	for k := KindBool; k <= KindFloat64; k++ {
+		if kinds[k].name == typeName && k != KindFloat16 {
+			return k
+		}
+	}
+	return 0
+}
+
 // Size is the length in bytes of a buffer of n values.
 func (k Kind) Size(n int) int {
 	if k == KindBool {

@@ -35,23 +35,3 @@ func AppendSwitch(dst []byte, alternatives []int8, places []int32) []byte {
 	}
 	return dst
 }
-
-// CheckOffsets tells whether the end offsets of a cluster's collections, little-endian int32 or int64 by k, do not
-// decrease from 0 on and end at or before the number of items.
-func CheckOffsets(ends []byte, k Kind, items int64) error {
-	last := int64(0)
-	width := kinds[k].width
-	for i := range len(ends) / width {
-		end := int64(0)
-		if k == KindOffset32 {
-			end = int64(int32(le.Uint32(ends[4*i:])))
-		} else {
-			end = int64(le.Uint64(ends[8*i:]))
-		}
-		if end < last || end > items {
-			return fault.Corruptf("collection %d ends at item %d, the one before at %d, of %d", i, end, last, items)
-		}
-		last = end
-	}
-	return nil
-}

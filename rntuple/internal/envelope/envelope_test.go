@@ -166,6 +166,37 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHostileCorpus changes bits of the small envelopes of the corpus, of all formats.
+func TestHostileCorpus(t *testing.T) {
+	corpus(t, func(t *testing.T, file []byte, want expected) {
+		for _, n := range want.Ntuples {
+			o := open(t, file, n)
+			for kind, env := range append([][]byte{o.header, o.footer}, o.lists...) {
+				if max(len(env), len(o.header)) > 4096 {
+					continue
+				}
+				for bit := 64; bit < 8*len(env); bit += sweep.Step(31) {
+					changed := slices.Clone(env)
+					changed[bit/8] ^= 1 << (bit % 8)
+					changed = mend(changed)
+					var err error
+					switch kind {
+					case 0:
+						_, err = envelope.ParseHeader(changed, o.schema.Format)
+					case 1:
+						s, err2 := envelope.ParseHeader(o.header, o.schema.Format)
+						require.NoError(t, err2)
+						_, err = envelope.ParseFooter(changed, s)
+					default:
+						_, err = envelope.ParsePageList(changed, o.schema, o.foot.Groups[kind-2])
+					}
+					checkKind(t, err)
+				}
+			}
+		}
+	})
+}
+
 // TestDepth: fields are nested no deeper than code may recurse, and parents form no circles.
 func TestDepth(t *testing.T) {
 	chain := func(n int) error {

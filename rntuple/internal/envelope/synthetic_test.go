@@ -140,15 +140,6 @@ func syntheticValues(t *testing.T, name string) map[string][]any {
 	return all[name].Expect.Values
 }
 
-// kinds are those of C++ types.
-var kinds = map[string]column.Kind{}
-
-func init() {
-	for k := column.KindBool; k <= column.KindFloat64; k++ {
-		kinds[k.String()] = k
-	}
-}
-
 // TestValues reads the plain fields of the files that have all column types and all conversions.
 func TestValues(t *testing.T) {
 	for _, name := range []string{"column_zoo.root", "type_conversions.root", "split_real16.root"} {
@@ -160,8 +151,8 @@ func TestValues(t *testing.T) {
 			checked := 0
 			for _, f := range o.schema.Top() {
 				field := &o.schema.Fields[f]
-				kind, ok := kinds[field.TypeName]
-				if !ok {
+				kind := column.KindOf(field.TypeName)
+				if kind == 0 {
 					continue
 				}
 				checked++
