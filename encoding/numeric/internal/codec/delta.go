@@ -58,8 +58,28 @@ func deltaAscends(tree []byte, n int, s *trees.Scratch) bool {
 	return ok && err == nil && p.W <= 30 && p.Base <= 1<<30 && int64(n) <= 1<<31
 }
 
-// prefixSum turns differences into values, in place, and returns the last.
+// prefixSum turns differences into values, in place, and returns the last. It handles 8 at a time, as extendZero does.
 func prefixSum[U word.Uint](dst []U, sum U) U {
+	for len(dst) >= 8 {
+		d := (*[8]U)(dst)
+		sum += d[0]
+		d[0] = sum
+		sum += d[1]
+		d[1] = sum
+		sum += d[2]
+		d[2] = sum
+		sum += d[3]
+		d[3] = sum
+		sum += d[4]
+		d[4] = sum
+		sum += d[5]
+		d[5] = sum
+		sum += d[6]
+		d[6] = sum
+		sum += d[7]
+		d[7] = sum
+		dst = dst[8:]
+	}
 	for i, d := range dst {
 		sum += d
 		dst[i] = sum

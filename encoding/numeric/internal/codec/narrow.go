@@ -48,7 +48,15 @@ func narrowType(size int) (word.Type, bool) {
 	return 0, false
 }
 
+// extendZero handles 8 values at a time: the speed of shorter loops depends on where the linker puts them.
 func extendZero[U, X word.Uint](dst []U, src []X) {
+	src = src[:len(dst)]
+	for len(src) >= 8 && len(dst) >= 8 {
+		d, s := (*[8]U)(dst), (*[8]X)(src)
+		d[0], d[1], d[2], d[3] = U(s[0]), U(s[1]), U(s[2]), U(s[3])
+		d[4], d[5], d[6], d[7] = U(s[4]), U(s[5]), U(s[6]), U(s[7])
+		dst, src = dst[8:], src[8:]
+	}
 	src = src[:len(dst)]
 	for i, v := range src {
 		dst[i] = U(v)

@@ -72,6 +72,15 @@ func extendSign[U, X word.Uint](dst []U, src []X) {
 	sign := X(1) << (word.BitsOf[X]() - 1)
 	wide := U(sign)
 	src = src[:len(dst)]
+	for len(src) >= 8 && len(dst) >= 8 {
+		d, s := (*[8]U)(dst), (*[8]X)(src)
+		d[0], d[1] = U(s[0]^sign)-wide, U(s[1]^sign)-wide
+		d[2], d[3] = U(s[2]^sign)-wide, U(s[3]^sign)-wide
+		d[4], d[5] = U(s[4]^sign)-wide, U(s[5]^sign)-wide
+		d[6], d[7] = U(s[6]^sign)-wide, U(s[7]^sign)-wide
+		dst, src = dst[8:], src[8:]
+	}
+	src = src[:len(dst)]
 	for i, v := range src {
 		dst[i] = U(v^sign) - wide
 	}
