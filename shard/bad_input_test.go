@@ -18,8 +18,8 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// memoryBound is what opening, scanning and verifying a small file may allocate,
-// whatever it says, everything that is freed in between included.
+// memoryBound bounds the allocations, freed ones included, of opening, scanning and verifying
+// any small file.
 const memoryBound = 96 << 20
 
 // refuse opens, scans and verifies a shard, and checks that nothing is left of
@@ -66,7 +66,7 @@ func isFault(err error) bool {
 	return false
 }
 
-// TestForeign opens what is no shard at all.
+// TestForeign opens files that are not shards.
 func TestForeign(t *testing.T) {
 	mark := string(container.Mark[:])
 	long := strings.Repeat("x", 5000)

@@ -70,7 +70,7 @@ func sameBatches(a, b []arrow.RecordBatch) bool {
 	return true
 }
 
-// census is what flips and cuts of one shard led to.
+// census counts the effects of flips and cuts of one shard.
 type census struct{ failed, same, other int }
 
 func (c *census) try(b []byte, want []arrow.RecordBatch) error {

@@ -186,7 +186,7 @@ func TestCountReads(t *testing.T) {
 		require.NoError(t, err)
 		return s.file.Reads().Bytes - before
 	}
-	// What the shard's statistics tell needs no look at a stripe: they came with its end.
+	// The shard's statistics need no read of a stripe: they came with the tail.
 	require.Zero(t, bytes("c0 < 0"))
 	require.Zero(t, bytes("c0 < 50000"))
 	require.Zero(t, bytes("c0 is null or c0 > 50000 and payload contains 'x'"))

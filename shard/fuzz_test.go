@@ -125,7 +125,7 @@ func readHostile(t testing.TB, b []byte) {
 			check(err)
 		}
 		require.NoError(t, s.Close())
-		if s.NumRows() > 100_000 { // what is claimed is not there, or is constant
+		if s.NumRows() > 100_000 { // the claimed rows are missing or constant
 			return
 		}
 	}

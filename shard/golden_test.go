@@ -71,7 +71,7 @@ func compareGolden(t *testing.T, g golden.Shard) (values int) {
 			require.True(t, ok, "column %s", f.Name)
 			step := 1
 			if s.NumRows() > 1000 {
-				step = sweep.Step(7) // all blocks are decoded, to compare single values is what takes long
+				step = sweep.Step(7) // all blocks are decoded; the comparison of single values takes long
 			}
 			for i := 0; i < col.Len(); i += step {
 				got, exp := cell(col, f, i), w.at(row+i)

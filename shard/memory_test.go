@@ -50,7 +50,7 @@ func TestMemoryOfStripes(t *testing.T) {
 			runtime.KeepAlive(s)
 			return (after - before) / stripes
 		}
-		kept() // what is made once
+		kept() // one-time allocations
 		n := kept()
 		t.Logf("%s: %d bytes a stripe", c.name, n)
 		require.LessOrEqual(t, n, c.most, c.name)

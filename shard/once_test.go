@@ -64,7 +64,7 @@ func hasFieldList(s *Shard, r rowset.Range) bool {
 	return false
 }
 
-// openNoted opens a shard of a file, and notes what is read of it from then on.
+// openNoted opens a shard of a file, and records later reads.
 func openNoted(t *testing.T, location string) (*Shard, *noted) {
 	store := &noted{Store: storage.Local{}}
 	s, err := Open(context.Background(), location, OpenOptions{Store: store})

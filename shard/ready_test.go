@@ -125,7 +125,7 @@ func TestCancelLate(t *testing.T) {
 	}
 }
 
-// TestLimit reads no more than what a limit asks for.
+// TestLimit reads no more than a limit needs.
 func TestLimit(t *testing.T) {
 	data := flightsLike(5000)
 	s := openTable(t, data, WriterOptions{StripeRows: 1000})

@@ -354,7 +354,7 @@ func TestOneRequestScan(t *testing.T) {
 	require.Equal(t, 1, faults.Count(faultstore.Read))
 }
 
-// Columns are those asked for, whatever was asked for before.
+// Columns are those of the options, regardless of earlier scans.
 func TestNamesWithZeros(t *testing.T) {
 	data := numbered(1, 3)
 	fields := data.schema.Fields()
@@ -392,7 +392,7 @@ func TestSmallBatches(t *testing.T) {
 			case parallelism > 1: // a worker that is late may open a column once more
 			case DefaultBatchRows%size == 0:
 				require.Empty(t, again)
-			default: // a block may lie across the end of what is decoded together
+			default: // a block may cross the end of a decoded batch
 				require.LessOrEqual(t, len(again), 2*rows/60_000*len(o.Columns))
 			}
 			o.Filter = where(t, "delay >= 500")

@@ -49,7 +49,7 @@ func TestStream(t *testing.T) {
 	require.ErrorContains(t, err, "Layout")
 }
 
-// Who does not import storage/http is told so.
+// The error without an import of storage/http names the import.
 func TestOpenNamesMissingImport(t *testing.T) {
 	_, err := shard.Open(t.Context(), "https://example.invalid/x", shard.OpenOptions{})
 	require.ErrorContains(t, err, "github.com/amudai/amudai-go/storage/http")

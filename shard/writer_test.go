@@ -166,7 +166,7 @@ func TestWriteRefuses(t *testing.T) {
 	renamed := data
 	renamed.schema = arrow.NewSchema([]arrow.Field{{Name: "z", Type: data.schema.Field(0).Type}, data.schema.Field(1)}, nil)
 	require.ErrorContains(t, w.Write(ctx, renamed.batch(0, 10)), `"z"`)
-	require.NoError(t, w.Write(ctx, data.batch(0, 10))) // what was refused as a whole does no harm
+	require.NoError(t, w.Write(ctx, data.batch(0, 10))) // a refused batch does no harm
 	require.NoError(t, w.Close(ctx))
 
 	// A value that does not fit ends the shard, and says where it is.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Regenerates all generated code: gen/ from proto/ and fbs/, then what "go generate" directives make.
-# With -check it changes nothing, and fails if a committed file is not what the generators yield.
+# Regenerates all generated code: gen/ from proto/ and fbs/, then the output of "go generate" directives.
+# With -check it changes nothing, and fails if a committed file differs from the output of the generators.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

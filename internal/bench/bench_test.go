@@ -42,7 +42,7 @@ func TestPeaks(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestVeryLongDataAreForMemory repeats flights; who takes part streams them.
+// TestVeryLongDataAreForMemory repeats flights; contenders stream them.
 func TestVeryLongDataAreForMemory(t *testing.T) {
 	d := named("flights100m")
 	require.Equal(t, []string{measure.OpPeakWrite, measure.OpPeakScan}, d.Operations())

@@ -52,8 +52,8 @@ var testHelpers = []string{"internal/testing", "internal/lint"}
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }
 
-// Packages that some row must not use although they are below it, or outside the module. A name stands for the
-// package and those below it. What a package reaches through others of this module counts too.
+// Packages that some row must not use although they are below it, or outside the module. A name
+// stands for the package and those below it. Indirect imports within this module count, too.
 var forbidden = []struct {
 	row    string
 	use    []string

@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// TestInstantRange reads the first and the last second that 64 bits hold, and
-// refuses what lies beyond instead of giving another time.
+// TestInstantRange reads the first and the last second that 64 bits hold, and refuses times
+// beyond instead of giving another time.
 func TestInstantRange(t *testing.T) {
 	for s, want := range map[string]int64{
 		"+292277026596-12-04T15:30:07":       math.MaxInt64,

@@ -33,8 +33,8 @@ type kernel struct {
 	broadcast instruction // from, to
 }
 
-// AVX2 does not shift bytes: it shifts pairs of them, and a mask takes off what comes
-// from the neighbour.
+// AVX2 does not shift bytes: it shifts pairs of them, and a mask removes the bits of the
+// neighbour.
 var kernels = []kernel{
 	{8, VPSRLW, VPSLLW, VPADDB, VPSUBB, VPBROADCASTB},
 	{16, VPSRLW, VPSLLW, VPADDW, VPSUBW, VPBROADCASTW},

@@ -23,7 +23,7 @@ func eachTier(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// room is what lies around results, to see that nothing is written there.
+// room is the margin around results, which must not be written.
 const room = 40
 
 // within gives n values in the middle of others that must not change.

@@ -58,7 +58,7 @@ func numbers(rows int64) *Dataset {
 		Questions: []Question{{Name: "small", Where: "n < 5", Count: true}}}
 }
 
-// spy is a contender that notes what is done with it.
+// spy is a contender that records its calls.
 type spy struct {
 	mu    sync.Mutex
 	calls []string
@@ -179,7 +179,7 @@ func TestPeaksAlone(t *testing.T) {
 	require.Len(t, r.Runs[0].Values[measure.OpPeakScan], 1)
 }
 
-// TestAChildThatFailsIsAnError also for who is interrupted.
+// TestAChildThatFailsIsAnError covers interruption, too.
 func TestAChildThatFailsIsAnError(t *testing.T) {
 	o := Options{Dir: t.TempDir(), Rounds: 1, Cores: 1, Child: []string{childArg}, Wants: measure.IsPeak}
 	_, err := Run(t.Context(), numbers(10), []Contender{&spy{}}, o)

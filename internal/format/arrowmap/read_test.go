@@ -162,7 +162,7 @@ func TestRangeChoosesUnit(t *testing.T) {
 	require.Equal(t, "timestamp[ns]", col.Arrow.Type.String())
 }
 
-// Every stored form that the default mapping offers is written back as what it was.
+// Every stored form that the default mapping offers is written back as the same form.
 func TestRawFormsComeBack(t *testing.T) {
 	want := plainNodes()
 	s := parsedSchema(t, want)
@@ -349,7 +349,8 @@ func TestForms(t *testing.T) {
 	require.Equal(t, []string{"Int64 signed", "DateTime", "List{Int32 signed}", "Int64 signed", "Int64 signed"}, got)
 }
 
-// Columns that the default mapping gives back cost nothing; equal others share what is kept.
+// Columns that the default mapping gives back cost nothing; other equal ones share their
+// annotation.
 func TestAnnotationsAreSmall(t *testing.T) {
 	size := func(dt arrow.DataType) int {
 		fields := make([]arrow.Field, 1000)
@@ -410,7 +411,7 @@ func TestGoldenDefaultTypes(t *testing.T) {
 var timeType = regexp.MustCompile(`timestamp\[[^\]]*\]|date32|date64`)
 var decimalTypes = regexp.MustCompile(`decimal(256)?\([^)]*\)`)
 
-// loose is a type without what the format does not keep.
+// loose is a type without the properties that the format does not keep.
 func loose(dt arrow.DataType) string {
 	text := timeType.ReplaceAllString(decimalTypes.ReplaceAllString(dt.String(), "fixed_size_binary[16]"), "uint64")
 	return strings.NewReplacer("large_", "", "string_view", "utf8", "_view", "", "extension<arrow.uuid>", "fixed_size_binary[16]", ", nullable", "", " nullable", "", "items_nullable", "", "items_non_nullable", "").Replace(text)

@@ -94,7 +94,7 @@ func TestBrokenNodes(t *testing.T) {
 	}
 }
 
-// Long texts that many nodes share cost what they are worth once, or are refused.
+// Long texts that many nodes share cost as much as one copy, or are refused.
 func TestSharedTextsAreBounded(t *testing.T) {
 	fb := flatbuffers.NewBuilder(0)
 	long := fb.CreateString(strings.Repeat("n", 60_000))

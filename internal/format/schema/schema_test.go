@@ -116,7 +116,7 @@ func TestLookupVector(t *testing.T) {
 	require.Equal(t, []uint32{4, 5, 1, 3, 0, 2}, entries)
 }
 
-// What we build is what flatc's code reads, required fields included.
+// The code of flatc reads the messages of Build, required fields included.
 func TestGeneratedCodeReadsIt(t *testing.T) {
 	fields := sample()
 	b, err := schema.Build(fields)

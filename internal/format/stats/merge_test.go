@@ -125,7 +125,7 @@ func TestMergeNumbers(t *testing.T) {
 	require.Nil(t, got.ConstantValue)
 	require.NotNil(t, Merge(part(7), part(7)).ConstantValue)
 
-	// What is missing, or of another kind, is dropped.
+	// Statistics that are missing, or of another kind, are dropped.
 	b := part(1)
 	b.NullCount, b.RangeStats = nil, nil
 	got = Merge(part(1), b)

@@ -249,7 +249,7 @@ func TestDecimal(t *testing.T) {
 	})
 }
 
-// Scaled integers give what the decimals made of them give.
+// Scaled integers have the same statistics as their decimals.
 func TestDecimalScaled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ints := rapid.SliceOfN(rapid.Int64Range(-3, 3), 0, 400).Draw(t, "ints")
@@ -343,7 +343,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// bench runs what looks at some bytes.
+// bench runs a function over some bytes.
 func bench(b *testing.B, bytes int, f func()) {
 	microbench.Output(b, bytes)
 	for b.Loop() {

@@ -1,5 +1,5 @@
-// Package docs holds the tests of the documents in docs/: that their examples are what the code writes and reads, that
-// their tables say what the code says, and that their links lead somewhere.
+// Package docs tests the documents in docs/: their examples against the code that writes and
+// reads them, their tables against the code, and their links.
 //
 // Examples and some tables are made by these tests. After a change of the format:
 //

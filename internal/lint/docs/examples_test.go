@@ -49,7 +49,7 @@ var examples = map[string]func(t *testing.T, words []string, arg string) string{
 	"shard":      shardExample,
 }
 
-// Every example in the format's description is what the code writes, and the code reads it back.
+// The code writes every example in the format's description, and reads it back.
 func TestExamples(t *testing.T) {
 	n := replace(t, "docs/format.md", exampleMark, func(t *testing.T, groups []string) string {
 		words := strings.Fields(groups[2])

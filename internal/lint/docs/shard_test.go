@@ -117,7 +117,8 @@ func sections(ctx context.Context, t *testing.T, f *shardfile.File, data []byte)
 	return out
 }
 
-// gap lists what nothing refers to: zeros, the first copy of the schema, the recovery record.
+// gap lists the bytes without a reference: zeros, the first copy of the schema, the recovery
+// record.
 func gap(d *dump, end int) {
 	for d.at < end {
 		if d.data[d.at] == 0 || end-d.at < container.FrameExtra {

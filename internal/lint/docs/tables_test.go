@@ -162,7 +162,7 @@ func TestEncodingTables(t *testing.T) {
 	}
 }
 
-// checkEncoding checks what both tables have, and gives the code.
+// checkEncoding checks the columns of both tables, and returns the code.
 func checkEncoding(t *testing.T, row []string, folder string) encoding.Code {
 	n, err := strconv.ParseUint(row[0], 0, 16)
 	require.NoError(t, err)
@@ -258,7 +258,7 @@ func jsonType() arrow.DataType {
 	return t
 }
 
-// The table of Arrow types that are stored in another form is what the mapping does.
+// The table of Arrow types that are stored in another form agrees with the mapping.
 func TestArrowForms(t *testing.T) {
 	n := replace(t, "docs/format.md", tableMark, func(t *testing.T, groups []string) string {
 		require.Equal(t, "arrow forms", groups[2])

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// What Line promises is what Values does, value by value.
+// Line agrees with Values, value by value.
 func TestLineAgainstValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := rapid.SampledFrom(allUnits).Draw(t, "unit")
