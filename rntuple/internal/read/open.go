@@ -3,6 +3,7 @@ package read
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
@@ -225,4 +227,45 @@ func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
 	c.bytes.Add(int64(len(p)))
 	c.took.Add(int64(time.Since(begin)))
 	return err
+}
+
+// OpenAttributes opens a linked attribute set.
+func (t *Table) OpenAttributes(ctx context.Context, name string, o Options) (*Table, error) {
+	for _, a := range t.footer.Attributes {
+		if a.Name != name {
+			continue
+		}
+		anchor, err := t.attributeAnchor(ctx, a)
+		if err != nil {
+			return nil, fault.Of(fault.In(err, fmt.Sprintf("attribute set %q", name), int64(a.Anchor.Offset)), t.file.Name())
+		}
+		return openAnchor(ctx, t.file, t.path+":"+name, anchor, o)
+	}
+	return nil, fmt.Errorf("%s has no attribute set %q", t.file.Name(), name)
+}
+
+func (t *Table) attributeAnchor(ctx context.Context, a envelope.AttributeSet) (envelope.Anchor, error) {
+	blobs, err := t.envelopes(ctx, []envelope.Link{{Length: uint64(a.Length), Locator: a.Anchor}})
+	if err != nil {
+		return envelope.Anchor{}, err
+	}
+	return envelope.ParseAnchor(blobs[0], envelope.AnchorClass)
+}
+
+// BatchRows is how many entries of some columns make a batch of about a quarter of limit bytes: a power
+// of two up to the engine's default.
+func (t *Table) BatchRows(ctx context.Context, columns []string, limit int64) (int, error) {
+	p, err := t.Project(ctx, columns)
+	if err != nil || len(t.clusters) == 0 {
+		return 0, err
+	}
+	if limit <= 0 {
+		limit = scan.DefaultMemory
+	}
+	bytes := int64(1)
+	for i := range p.Columns {
+		bytes += t.Stripe(0).ValueBytes(ctx, &p.Columns[i])
+	}
+	rows := min(max(limit/4/bytes, 1024), scan.DefaultBatchRows)
+	return 1 << (bits.Len64(uint64(rows)) - 1), nil
 }
