@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
@@ -228,5 +227,3 @@ func (n *NTuple) OpenAttributes(ctx context.Context, name string) (*NTuple, erro
 	}
 	return &NTuple{file: n.file, table: t, o: n.o}, nil
 }
-
-var _ scan.Table = (*read.Table)(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
+	"github.com/amudai/amudai-go/internal/engine/take"
 )
 
 // EntryRange is the entries from From up to, but not including, To. Entries are numbered from 0.
@@ -133,7 +134,7 @@ func (n *NTuple) Take(ctx context.Context, entries []int64, o TakeOptions) (arro
 	if err := n.table.Load(ctx); err != nil {
 		return nil, err
 	}
-	return scan.Take(ctx, n.table, entries, scan.TakeOptions{
+	return take.Rows(ctx, n.table, entries, take.Options{
 		Columns: o.Columns, Parallelism: o.Parallelism, Allocator: o.Allocator, MemoryLimit: o.MemoryLimit,
 	})
 }
