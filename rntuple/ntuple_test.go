@@ -207,8 +207,8 @@ func TestProjection(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "list<item: struct<Muon_eta: float32>>", b.Schema().Field(0).Type.String())
 	}
-	for _, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"_collection0.Muon_et"}}) {
-		require.ErrorContains(t, err, "Muon_eta")
+	for _, err := range n.Scan(t.Context(), ScanOptions{Columns: []string{"_collection0.Muon_charg"}}) {
+		require.ErrorContains(t, err, "Muon_charge")
 	}
 }
 
