@@ -84,7 +84,7 @@ func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err 
 	if err != nil {
 		return err
 	}
-	most, err := parseSize(f.memory)
+	most, err := terminal.ParseSize(f.memory)
 	if err != nil {
 		return usagef("", "--memory: %w", err)
 	}

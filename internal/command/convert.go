@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
@@ -120,24 +119,7 @@ func (c *converter) check() error {
 	if slices.Contains(c.inputs[1:], "-") {
 		return usagef("", "stdin can only be the first input")
 	}
-	return checkOutput(c.output, c.write.force)
-}
-
-// checkOutput tells early what creating an output would tell later.
-func checkOutput(location string, force bool) error {
-	if location == "-" || isURL(location) {
-		return nil
-	}
-	if info, err := os.Stat(location); err == nil && info.IsDir() {
-		return withHint(fmt.Errorf("%s is a folder", location), "name a file in it")
-	}
-	if _, err := os.Lstat(location); err == nil && !force {
-		return creating(location, fs.ErrExist)
-	}
-	if _, err := os.Stat(filepath.Dir(location)); err != nil {
-		return creating(location, err)
-	}
-	return nil
+	return files.CheckOutput(c.output, c.write.force)
 }
 
 func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
@@ -149,7 +131,7 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 		if c.output != "-" {
 			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)
 			if err != nil {
-				return nil, creating(c.output, err)
+				return nil, files.CreateError(c.output, err)
 			}
 			return sink, nil
 		}

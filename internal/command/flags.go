@@ -1,10 +1,8 @@
 package command
 
 import (
-	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/text"
@@ -191,7 +191,7 @@ func (r *readFlags) options(a *app) (table.ReadOptions, error) {
 		return o, usagef("", "--sample %d is negative", r.sampleRows)
 	}
 	if r.sampleBytes != "" {
-		if sample.SampleBytes, err = parseSize(r.sampleBytes); err != nil {
+		if sample.SampleBytes, err = terminal.ParseSize(r.sampleBytes); err != nil {
 			return o, usagef("", "--sample-bytes: %w", err)
 		}
 	}
@@ -201,7 +201,7 @@ func (r *readFlags) options(a *app) (table.ReadOptions, error) {
 	if name, ok := strings.CutPrefix(fields, "@"); ok {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			return o, missing(name, err)
+			return o, files.Missing(name, err)
 		}
 		fields = string(b)
 	}
@@ -221,19 +221,6 @@ func delimiterOf(s string) (byte, error) {
 		return s[0], nil
 	}
 	return 0, usagef("--delimiter ';' or --delimiter tab", "--delimiter %q is not one ASCII character", s)
-}
-
-// parseSize reads a number of bytes: 4096, 64KiB, 8 MB.
-func parseSize(s string) (int64, error) {
-	number := strings.TrimRight(strings.TrimSpace(s), "KMGTiBkmgtb ")
-	unit := strings.ToLower(strings.TrimSpace(strings.TrimSpace(s)[len(number):]))
-	factor, ok := map[string]int64{"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30,
-		"kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40}[unit]
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !ok || n < 0 || n*float64(factor) > 1<<60 {
-		return 0, fmt.Errorf("%q is not a size such as 512KiB or 64MiB", s)
-	}
-	return int64(n * float64(factor)), nil
 }
 
 // writeFlags are those that say how the output is written.
@@ -297,10 +284,10 @@ func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
 	if w.stripeRows <= 0 {
 		return o, usagef("", "--stripe-rows %d: use a number above 0", w.stripeRows)
 	}
-	if o.StripeBytes, err = parseSize(w.stripeBytes); err != nil || o.StripeBytes == 0 {
+	if o.StripeBytes, err = terminal.ParseSize(w.stripeBytes); err != nil || o.StripeBytes == 0 {
 		return o, usagef("", "--stripe-bytes: %q is not a size such as 512MiB", w.stripeBytes)
 	}
-	if o.MemoryBytes, err = parseSize(w.memory); err != nil || o.MemoryBytes == 0 {
+	if o.MemoryBytes, err = terminal.ParseSize(w.memory); err != nil || o.MemoryBytes == 0 {
 		return o, usagef("", "--memory: %q is not a size such as 64MiB", w.memory)
 	}
 	if w.created != "" {

@@ -1,22 +1,16 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/storage"
-	_ "github.com/amudai/amudai-go/storage/http" // locations that begin with http:// and https://
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/arrowipc"
@@ -56,162 +50,18 @@ func formatHelp() string {
 	return b.String()
 }
 
-// isURL tells URLs from paths; a Windows drive is no scheme.
-func isURL(location string) bool {
-	scheme, _, ok := strings.Cut(location, "://")
-	return ok && len(scheme) > 1
-}
-
 // openInput opens a location for reading: "-" is stdin. The name of the format
 // is given, or found by the extension, or by the first bytes.
 func (a *app) openInput(ctx context.Context, location, format string) (table.Input, table.Format, error) {
-	in, err := a.input(ctx, location)
-	if err == nil {
-		location, err = decompress(&in, location)
-	}
+	in, name, err := files.Open(ctx, location, a.Stdin)
 	if err != nil {
 		return in, table.Format{}, err
 	}
-	f, err := a.chooseFormat(&in, location, format)
+	f, err := a.chooseFormat(&in, name, format)
 	if err != nil {
 		err = errors.Join(err, in.Close())
 	}
 	return in, f, err
-}
-
-func (a *app) input(ctx context.Context, location string) (table.Input, error) {
-	switch {
-	case location == "-":
-		return table.Input{Name: "stdin", Reader: a.Stdin, Size: -1}, nil
-	case isURL(location):
-		return remoteInput(ctx, location)
-	}
-	f, err := os.Open(location)
-	if err != nil {
-		return table.Input{}, missing(location, err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return table.Input{}, errors.Join(err, f.Close())
-	}
-	if info.IsDir() {
-		return table.Input{}, errors.Join(fmt.Errorf("%s is a folder", location), f.Close())
-	}
-	in := table.Input{Name: location, Reader: f, Size: -1, Closer: f}
-	if info.Mode().IsRegular() {
-		in.At, in.Size, in.Location = f, info.Size(), location
-	}
-	return in, nil
-}
-
-// decompress reads through gzip or zstd if the name says so, and gives the name
-// without that.
-func decompress(in *table.Input, location string) (string, error) {
-	name := strings.ToLower(location)
-	var r io.Reader
-	var err error
-	switch {
-	case strings.HasSuffix(name, ".gz"):
-		r, err = gzip.NewReader(in.Reader)
-		location = location[:len(location)-len(".gz")]
-	case strings.HasSuffix(name, ".zst"):
-		var d *zstd.Decoder
-		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-		if err == nil {
-			r = d
-			in.Closer = closers{closeFunc(d.Close), in.Closer}
-		}
-		location = location[:len(location)-len(".zst")]
-	default:
-		return location, nil
-	}
-	if err != nil {
-		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
-	}
-	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
-	return location, nil
-}
-
-// closers closes several things in turn.
-type closers []io.Closer
-
-// Close implements io.Closer.
-func (cs closers) Close() error {
-	var all error
-	for _, c := range cs {
-		if c != nil {
-			all = errors.Join(all, c.Close())
-		}
-	}
-	return all
-}
-
-type closeFunc func()
-
-// Close implements io.Closer.
-func (f closeFunc) Close() error { f(); return nil }
-
-// missing says in plain words that there is no such file.
-func missing(location string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return plainError{location + " does not exist", err}
-	}
-	if errors.Is(err, fs.ErrPermission) {
-		return plainError{location + ": permission denied", err}
-	}
-	return err
-}
-
-// plainError has a text of its own for an error.
-type plainError struct {
-	text string
-	err  error
-}
-
-func (e plainError) Error() string { return e.text }
-func (e plainError) Unwrap() error { return e.err }
-
-// remoteInput reads an artifact of a store through ranges.
-func remoteInput(ctx context.Context, location string) (table.Input, error) {
-	store, err := storage.ForLocation(location)
-	if err != nil {
-		return table.Input{}, err
-	}
-	r, err := store.Open(ctx, location)
-	if err != nil {
-		return table.Input{}, missing(location, err)
-	}
-	size, err := r.Size(ctx)
-	if err != nil {
-		return table.Input{}, errors.Join(missing(location, err), r.Close())
-	}
-	at := readerAt{ctx, r, size}
-	return table.Input{
-		Name: location, At: at, Size: size, Closer: r, Location: location,
-		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
-	}, nil
-}
-
-// readerAt is a storage.Reader as an io.ReaderAt.
-type readerAt struct {
-	ctx  context.Context
-	r    storage.Reader
-	size int64
-}
-
-// ReadAt implements io.ReaderAt.
-func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
-	if off >= r.size {
-		return 0, io.EOF
-	}
-	n := int(min(int64(len(p)), r.size-off))
-	if err := r.r.ReadAt(r.ctx, p[:n], off); err != nil {
-		return 0, err
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 // chooseFormat finds the format of an input; it may look at its first bytes,
@@ -274,10 +124,10 @@ func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, locati
 
 // wrongFormat adds what a file looks like to an error about its content.
 func wrongFormat(err error, location, format string) error {
-	if location == "-" || isURL(location) {
+	if location == "-" || files.IsURL(location) {
 		return err
 	}
-	head, ferr := firstBytes(location)
+	head, ferr := files.Head(location)
 	if ferr != nil {
 		return err
 	}
@@ -305,26 +155,6 @@ func notShard(err error, location string, head []byte, looks table.Format, known
 	return err
 }
 
-func firstBytes(location string) ([]byte, error) {
-	f, err := os.Open(location)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	head := make([]byte, 64)
-	n, err := io.ReadFull(f, head)
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		err = nil
-	}
-	return head[:n], err
-}
-
-// stdoutOutput is stdout as an output: what was written cannot be taken back.
-type stdoutOutput struct{ io.Writer }
-
-func (stdoutOutput) Publish(context.Context) error { return nil }
-func (stdoutOutput) Abort() error                  { return nil }
-
 // outputFormat finds the format to write a location in.
 func outputFormat(location, name string) (table.Format, error) {
 	if name != "" {
@@ -341,38 +171,9 @@ func outputFormat(location, name string) (table.Format, error) {
 	return f, nil
 }
 
-// createOutput makes an output that appears under its name only when it is complete.
-func (a *app) createOutput(ctx context.Context, location string, force bool) (table.Output, error) {
-	if location == "-" {
-		return stdoutOutput{a.Stdout}, nil
-	}
-	store, err := storage.ForLocation(location)
-	if err != nil {
-		return nil, err
-	}
-	w, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: force})
-	if err != nil {
-		return nil, creating(location, err)
-	}
-	return w, nil
-}
-
-// creating explains why an output cannot be created.
-func creating(location string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return withHint(plainError{location + " exists already", err}, "--force replaces it")
-	case errors.Is(err, fs.ErrNotExist):
-		return plainError{"the folder of " + location + " does not exist", err}
-	case errors.Is(err, fs.ErrPermission):
-		return plainError{location + ": permission denied", err}
-	}
-	return err
-}
-
 // createSink makes the sink of a format other than shards.
 func (a *app) createSink(ctx context.Context, location string, f table.Format, schema *arrow.Schema, force bool, o table.WriteOptions) (table.Sink, error) {
-	out, err := a.createOutput(ctx, location, force)
+	out, err := files.Create(ctx, location, force, a.Stdout)
 	if err != nil {
 		return nil, err
 	}

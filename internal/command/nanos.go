@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -85,7 +86,7 @@ func (c *converter) rereadable() bool {
 		if location == "-" {
 			return false
 		}
-		if isURL(location) {
+		if files.IsURL(location) {
 			continue
 		}
 		if info, err := os.Stat(location); err != nil || !info.Mode().IsRegular() {

@@ -1,0 +1,207 @@
+// Package files opens inputs and creates outputs of the command by location: paths, URLs,
+// and "-" for stdin and stdout. Its errors are for people.
+package files
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/storage"
+	_ "github.com/amudai/amudai-go/storage/http" // locations that begin with http:// and https://
+	"github.com/amudai/amudai-go/table"
+)
+
+// IsURL tells URLs from paths; a Windows drive is no scheme.
+func IsURL(location string) bool {
+	scheme, _, ok := strings.Cut(location, "://")
+	return ok && len(scheme) > 1
+}
+
+// Open opens a location for reading, through gzip or zstd if its name says so. Name is the
+// location without that, which tells the format.
+func Open(ctx context.Context, location string, stdin io.Reader) (in table.Input, name string, err error) {
+	in, err = open(ctx, location, stdin)
+	if err == nil {
+		name, err = decompress(&in, location)
+	}
+	return in, name, err
+}
+
+func open(ctx context.Context, location string, stdin io.Reader) (table.Input, error) {
+	switch {
+	case location == "-":
+		return table.Input{Name: "stdin", Reader: stdin, Size: -1}, nil
+	case IsURL(location):
+		return remoteInput(ctx, location)
+	}
+	f, err := os.Open(location)
+	if err != nil {
+		return table.Input{}, Missing(location, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return table.Input{}, errors.Join(err, f.Close())
+	}
+	if info.IsDir() {
+		return table.Input{}, errors.Join(fmt.Errorf("%s is a folder", location), f.Close())
+	}
+	in := table.Input{Name: location, Reader: f, Size: -1, Closer: f}
+	if info.Mode().IsRegular() {
+		in.At, in.Size, in.Location = f, info.Size(), location
+	}
+	return in, nil
+}
+
+// decompress reads through gzip or zstd if the name says so, and gives the name
+// without that.
+func decompress(in *table.Input, location string) (string, error) {
+	name := strings.ToLower(location)
+	var r io.Reader
+	var err error
+	switch {
+	case strings.HasSuffix(name, ".gz"):
+		r, err = gzip.NewReader(in.Reader)
+		location = location[:len(location)-len(".gz")]
+	case strings.HasSuffix(name, ".zst"):
+		var d *zstd.Decoder
+		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err == nil {
+			r = d
+			in.Closer = closers{closeFunc(d.Close), in.Closer}
+		}
+		location = location[:len(location)-len(".zst")]
+	default:
+		return location, nil
+	}
+	if err != nil {
+		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+	}
+	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
+	return location, nil
+}
+
+// closers closes several things in turn.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (cs closers) Close() error {
+	var all error
+	for _, c := range cs {
+		if c != nil {
+			all = errors.Join(all, c.Close())
+		}
+	}
+	return all
+}
+
+type closeFunc func()
+
+// Close implements io.Closer.
+func (f closeFunc) Close() error { f(); return nil }
+
+// Missing says in plain words that there is no such file, if that is what err is about.
+func Missing(location string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return plainError{text: location + " does not exist", err: err}
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return plainError{text: location + ": permission denied", err: err}
+	}
+	return err
+}
+
+// plainError has a text of its own for an error, and a hint.
+type plainError struct {
+	text string
+	err  error
+	hint string
+}
+
+func (e plainError) Error() string { return e.text }
+func (e plainError) Unwrap() error { return e.err }
+func (e plainError) Hint() string  { return e.hint }
+
+// remoteInput reads an artifact of a store through ranges.
+func remoteInput(ctx context.Context, location string) (table.Input, error) {
+	store, err := storage.ForLocation(location)
+	if err != nil {
+		return table.Input{}, err
+	}
+	r, err := store.Open(ctx, location)
+	if err != nil {
+		return table.Input{}, Missing(location, err)
+	}
+	size, err := r.Size(ctx)
+	if err != nil {
+		return table.Input{}, errors.Join(Missing(location, err), r.Close())
+	}
+	at := readerAt{ctx, r, size}
+	return table.Input{
+		Name: location, At: at, Size: size, Closer: r, Location: location,
+		Reader: bufio.NewReaderSize(io.NewSectionReader(at, 0, size), 1<<20),
+	}, nil
+}
+
+// readerAt is a storage.Reader as an io.ReaderAt.
+type readerAt struct {
+	ctx  context.Context
+	r    storage.Reader
+	size int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
+	if off >= r.size {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), r.size-off))
+	if err := r.r.ReadAt(r.ctx, p[:n], off); err != nil {
+		return 0, err
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Head gives the first bytes of a file.
+func Head(location string) ([]byte, error) {
+	f, err := os.Open(location)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, 64)
+	n, err := io.ReadFull(f, head)
+	if err == io.ErrUnexpectedEOF || err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// CheckShard tells in plain words why a location cannot be opened as a shard.
+func CheckShard(location string) error {
+	switch {
+	case location == "-":
+		return plainError{text: "a shard is read here and there, which standard input does not allow", hint: "save it to a file first"}
+	case IsURL(location):
+		return nil
+	}
+	info, err := os.Stat(location)
+	if err != nil {
+		return Missing(location, err)
+	}
+	if info.IsDir() {
+		return errors.New(location + " is a folder")
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
+)
+
+// stdoutOutput is stdout as an output: what was written cannot be taken back.
+type stdoutOutput struct{ io.Writer }
+
+func (stdoutOutput) Publish(context.Context) error { return nil }
+func (stdoutOutput) Abort() error                  { return nil }
+
+// Create makes an output that appears under its name only when it is complete; "-" is stdout,
+// where it appears as it is written. An existing one is replaced only by force.
+func Create(ctx context.Context, location string, force bool, stdout io.Writer) (table.Output, error) {
+	if location == "-" {
+		return stdoutOutput{stdout}, nil
+	}
+	store, err := storage.ForLocation(location)
+	if err != nil {
+		return nil, err
+	}
+	w, err := store.Create(ctx, location, storage.CreateOptions{Overwrite: force})
+	if err != nil {
+		return nil, CreateError(location, err)
+	}
+	return w, nil
+}
+
+// CreateError says in plain words why an output cannot be created.
+func CreateError(location string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return plainError{location + " exists already", err, "--force replaces it"}
+	case errors.Is(err, fs.ErrNotExist):
+		return plainError{text: "the folder of " + location + " does not exist", err: err}
+	case errors.Is(err, fs.ErrPermission):
+		return plainError{text: location + ": permission denied", err: err}
+	}
+	return err
+}
+
+// CheckOutput tells early what Create would tell later.
+func CheckOutput(location string, force bool) error {
+	if location == "-" || IsURL(location) {
+		return nil
+	}
+	if info, err := os.Stat(location); err == nil && info.IsDir() {
+		return plainError{text: location + " is a folder", hint: "name a file in it"}
+	}
+	if _, err := os.Lstat(location); err == nil && !force {
+		return CreateError(location, fs.ErrExist)
+	}
+	if _, err := os.Stat(filepath.Dir(location)); err != nil {
+		return CreateError(location, err)
+	}
+	return nil
+}
