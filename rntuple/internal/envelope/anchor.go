@@ -100,9 +100,24 @@ func (a *Anchor) checkVersion() error {
 	case a.Format == V02 && a.Version == (Version{0, 2, 0, 0}):
 		return nil
 	case a.Version.Epoch == 0:
-		return fault.Unsupportedf("RNTuple format %v (class version %d), of a pre-release of ROOT", a.Version, a.ClassVersion)
+		return fault.Unsupportedf("RNTuple format %v, of a pre-release (class version %d, %s)", a.Version, a.ClassVersion, a.Releases())
 	}
 	return fault.Unsupportedf("RNTuple format %v: epoch %d is not known", a.Version, a.Version.Epoch)
+}
+
+// Releases names the releases of ROOT whose anchors look like this one.
+func (a Anchor) Releases() string {
+	switch {
+	case a.Format == V1:
+		return "ROOT 6.34 and later"
+	case a.ClassVersion == 6:
+		return "development versions of ROOT 6.34"
+	case a.ClassVersion == 4:
+		return "ROOT 6.30 to 6.33"
+	case a.ClassVersion == 3:
+		return "ROOT 6.28 and 6.29"
+	}
+	return "ROOT 6.20 to 6.26"
 }
 
 // AppendAnchor appends an anchor of format 1.0 with its checksum.

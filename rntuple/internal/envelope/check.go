@@ -11,8 +11,9 @@ import (
 // maxDepth bounds how deep fields are nested, so that code which walks the tree may recurse.
 const maxDepth = 256
 
-// check tells whether references within the schema lead somewhere, and makes its indexes.
-func (s *Schema) check() error {
+// Check tells whether references within the schema lead somewhere, and makes its indexes: until then, a schema that was made by
+// hand has no children, columns of fields, or fields at the top. A parsed one is checked.
+func (s *Schema) Check() error {
 	if err := s.checkFields(); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (a *Anchor) parseEarly(b []byte, end int64) error {
 	case 0, 3:
 		a.Format = RC1
 	default:
-		return fault.Unsupportedf("class version %d of %s, of a pre-release of ROOT", a.ClassVersion, EarlyAnchorClass)
+		return fault.Unsupportedf("class version %d of %s, of a development version between ROOT 6.26 and 6.34", a.ClassVersion, EarlyAnchorClass)
 	}
 	if end != int64(len(b)) || end != earlyAnchorSize {
 		return fault.Corruptf("byte count says that the anchor has %d bytes, it has %d", end, len(b))

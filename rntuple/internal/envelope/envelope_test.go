@@ -1,8 +1,10 @@
 package envelope_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 )
@@ -239,6 +242,51 @@ func TestChildrenFirst(t *testing.T) {
 	require.Equal(t, "a.c.d", s.Path(1))
 }
 
+// TestUnknownLocator: a locator of another type is passed over, and an error only for the reader of its page.
+func TestUnknownLocator(t *testing.T) {
+	m := example(t)
+	large, other := []byte{0xEC, 0xFF, 0xFF, 0xFE}, []byte{0xEC, 0xFF, 0xFF, 0xFD}
+	require.Positive(t, bytes.Count(m.list, large))
+	m.list = mend(bytes.Replace(m.list, large, other, 1))
+	_, _, clusters, err := parse(m)
+	require.NoError(t, err)
+	require.NoError(t, clusters[0].Pages(0)[0].Check(1<<40))
+	err = clusters[0].Pages(0)[1].Check(1 << 40)
+	require.ErrorIs(t, err, fault.ErrUnsupported)
+	require.ErrorContains(t, err, "locator of type 2")
+	require.NoError(t, clusters[0].Pages(2)[1].Check(1<<40))
+	require.ErrorIs(t, clusters[0].Pages(2)[1].Check(1<<30), fault.ErrCorrupt)
+}
+
+// TestMadeByHand: a schema that was made by hand can be asked once it is checked.
+func TestMadeByHand(t *testing.T) {
+	m := example(t)
+	require.NoError(t, m.schema.Check())
+	s, _, _, err := parse(m)
+	require.NoError(t, err)
+	require.Equal(t, s.Top(), m.schema.Top())
+	require.Equal(t, s.ColumnsOf(8), m.schema.ColumnsOf(8))
+
+	for name, change := range map[string]func(s *envelope.Schema){
+		"column without field":  func(s *envelope.Schema) { s.Columns[3].Field = 10 },
+		"bits":                  func(s *envelope.Schema) { s.Columns[0].Bits = 31 },
+		"no range":              func(s *envelope.Schema) { s.Columns[3].Flags = 0 },
+		"empty range":           func(s *envelope.Schema) { s.Columns[3].Max = -1 },
+		"infinite range":        func(s *envelope.Schema) { s.Columns[3].Max = math.Inf(1) },
+		"representation":        func(s *envelope.Schema) { s.Columns[1].Representation = 2 },
+		"alias of no column":    func(s *envelope.Schema) { s.Aliases[0].Column = 9 },
+		"alias of no field":     func(s *envelope.Schema) { s.Aliases[0].Field = 10 },
+		"uneven representation": func(s *envelope.Schema) { s.Columns[7].Representation = 1; s.Columns[5].Field = 8 },
+	} {
+		s := example(t).schema
+		change(s)
+		require.ErrorIs(t, s.Check(), fault.ErrCorrupt, name)
+	}
+	s = example(t).schema
+	s.Columns[0].Type, s.Columns[0].Bits = 0x99, 77
+	require.NoError(t, s.Check())
+}
+
 func TestRefusedToWrite(t *testing.T) {
 	s := &envelope.Schema{}
 	for name, p := range map[string]envelope.Page{
@@ -304,8 +352,8 @@ func FuzzAnchor(f *testing.F) {
 
 func BenchmarkHeader(b *testing.B) {
 	env := wide(b, 10_000)
-	b.SetBytes(int64(len(env)))
 	b.ReportAllocs()
+	microbench.Output(b, len(env))
 	for b.Loop() {
 		if _, err := envelope.ParseHeader(env, envelope.V1); err != nil {
 			b.Fatal(err)
@@ -323,8 +371,8 @@ func BenchmarkPageList(b *testing.B) {
 	}
 	env, err := envelope.AppendPageList(nil, s, c)
 	require.NoError(b, err)
-	b.SetBytes(int64(len(env)))
 	b.ReportAllocs()
+	microbench.Output(b, len(env))
 	for b.Loop() {
 		if _, err := envelope.ParsePageList(env, s, envelope.ClusterGroup{Entries: 1000, Clusters: 1}); err != nil {
 			b.Fatal(err)

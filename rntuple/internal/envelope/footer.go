@@ -61,7 +61,7 @@ func parseFooter(env []byte, s *Schema) (*Footer, error) {
 		return nil, w.err
 	}
 	if s.counts() != s.Header {
-		if err := s.check(); err != nil {
+		if err := s.Check(); err != nil {
 			return nil, err
 		}
 	}

@@ -32,7 +32,7 @@ func parseHeader(env []byte, format Format) (*Schema, error) {
 		return nil, w.err
 	}
 	s.Header = s.counts()
-	return s, s.check()
+	return s, s.Check()
 }
 
 // AppendHeader appends the header of a schema in format 1.0 and sets its checksum: fields and columns up to s.Header.

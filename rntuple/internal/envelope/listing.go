@@ -41,7 +41,7 @@ func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
 		err = w.err
 	}
 	if err == nil {
-		err = s.check()
+		err = s.Check()
 	}
 	return s, clusters, fault.In(err, KindFooter.String(), -1)
 }

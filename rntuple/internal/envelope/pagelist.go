@@ -36,7 +36,9 @@ const Suppressed = math.MinInt64
 type Page struct {
 	Locator
 	Elements uint32
-	Checksum bool // an XXH3 of the stored bytes, u64, follows them; the locator's size is without it
+	// Checksum tells that an XXH3 of the stored bytes, a little-endian u64, follows them; the locator's size is without it. In
+	// 0.2.0.0 it was one of the uncompressed bytes; no file is known to have it.
+	Checksum bool
 }
 
 // Pages gives the pages of a column, which there are none of if the cluster lacks the column.
