@@ -28,6 +28,7 @@ type Table struct {
 
 	starts []int  // without slots: where the value of a code begins in data
 	data   []byte // with step bytes behind it
+	copied []byte // memory for data that has no bytes behind it
 }
 
 const (
@@ -43,8 +44,8 @@ func NewTable(v Values) *Table {
 	return t
 }
 
-// Reset makes code k+first stand for value k, and lower codes for nothing. spare
-// is how many bytes of slots are worth their making however few values fill.
+// Reset makes code k+first stand for value k, and lower codes for nothing. It reuses the table's memory, and
+// may keep v.Data. Up to spare bytes of slots are made however sparsely values fill them.
 func (t *Table) Reset(v Values, first, spare int) {
 	n := v.N + first
 	lengths := scratch.Slice(&t.lengths, n)
@@ -102,7 +103,7 @@ func (t *Table) fillStarts(v Values, first int) {
 		at += int(n)
 	}
 	if t.data = v.Data; cap(v.Data)-len(v.Data) < step {
-		t.data = append(make([]byte, 0, len(v.Data)+step), v.Data...)
+		t.data = append(scratch.Slice(&t.copied, len(v.Data)+step)[:0], v.Data...)
 	}
 }
 

@@ -86,3 +86,15 @@ func checkGather(t *testing.T, table *Table, v Values, first, count int, rnd *ra
 		}
 	}
 }
+
+// A table takes no memory once it has enough, whatever lies behind the values.
+func TestResetAllocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short, as with the race detector, which allocates")
+	}
+	v := makeValues(100, func(int) []byte { return make([]byte, 200) })
+	v.Data = v.Data[:len(v.Data):len(v.Data)]
+	var table Table
+	table.Reset(v, 1, 0)
+	require.Zero(t, testing.AllocsPerRun(10, func() { table.Reset(v, 1, 0) }))
+}
