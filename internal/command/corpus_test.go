@@ -24,7 +24,7 @@ import (
 
 // unreadable are the good files of the corpus that arrow-go does not read as Arrow.
 var unreadable = map[string]bool{
-	"datapage_v2_empty_datapage.snappy.parquet": true, "incorrect_map_schema.parquet": true, "int96_from_spark.parquet": true,
+	"datapage_v2_empty_datapage.snappy.parquet": true, "incorrect_map_schema.parquet": true,
 	"large_string_map.brotli.parquet": true, "unknown-logical-type.parquet": true,
 }
 

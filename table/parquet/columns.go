@@ -29,9 +29,13 @@ func (s *source) project() error {
 	if err != nil {
 		return err
 	}
+	by := shaper{}
+	for leaf, unit := range s.units {
+		by[s.file.MetaData().Schema.Column(leaf).SchemaNode()] = unit
+	}
 	shapes, given := all.Fields(), all.Fields()
 	for i, root := 0, s.file.MetaData().Schema.Root(); i < len(shapes) && len(shapes) == root.NumFields(); i++ {
-		shapes[i].Type = shapedType(root.Field(i), shapes[i].Type)
+		shapes[i].Type = by.typeOf(root.Field(i), shapes[i].Type)
 	}
 	read := all.Metadata()
 	all = restoredSchema(arrow.NewSchema(shapes, &read), s.stored)
@@ -39,6 +43,7 @@ func (s *source) project() error {
 		return err
 	}
 	s.reads = make([]readColumn, s.wanted.NumColumns())
+	s.leaves = nil
 	columns := make([]int, len(s.reads)) // in the order of the file
 	for k := range s.reads {
 		columns[k] = s.wanted.Index(k)
@@ -146,7 +151,10 @@ func (s *source) column(from arrow.RecordBatch, r readColumn, name string) (arro
 	if c.Len() != int(from.NumRows()) {
 		return nil, fmt.Errorf("column %q has %d rows, others have %d", name, c.Len(), from.NumRows())
 	}
-	c = shaped(c, r.shape)
+	c, err := shaped(s.o.Allocator, c, r.shape)
+	if err != nil {
+		return nil, fmt.Errorf("column %q: %w", name, err)
+	}
 	defer c.Release()
 	if !restorable(c.DataType(), r.restored) {
 		return nil, fmt.Errorf("column %q came as %s, not as %s", name, c.DataType(), r.restored)

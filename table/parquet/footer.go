@@ -6,14 +6,21 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
+	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/thrift/lib/go/thrift"
 )
 
 // Numbers of fields in the Thrift structures of Parquet.
 const (
 	fieldSchema      = 2  // of FileMetaData: a list of SchemaElement
+	fieldRowGroups   = 4  // of FileMetaData: a list of RowGroup
+	fieldColumns     = 1  // of RowGroup: a list of ColumnChunk
+	fieldMetaData    = 3  // of ColumnChunk: ColumnMetaData
+	fieldType        = 1  // of SchemaElement and ColumnMetaData
+	fieldTypeLength  = 2  // of SchemaElement
 	fieldLogicalType = 10 // of SchemaElement: a union
 	lastLogicalType  = 18 // the last member of the union that arrow-go knows: GEOGRAPHY
 	maxFooterDepth   = 64
@@ -26,9 +33,9 @@ func isUnknownLogicalType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "invalid logical type")
 }
 
-// withoutUnknownTypes gives the bytes of a file whose schema has no logical types
-// from the future, and their number.
-func withoutUnknownTypes(at io.ReaderAt, size int64) (io.ReaderAt, int64, error) {
+// withFooter gives the bytes of a file with another footer, and their number. It has no
+// logical types from the future, and what else the copier changes.
+func withFooter(at io.ReaderAt, size int64, c footerCopier) (io.ReaderAt, int64, error) {
 	var tail [8]byte
 	if _, err := at.ReadAt(tail[:], size-8); err != nil {
 		return nil, 0, err
@@ -41,7 +48,7 @@ func withoutUnknownTypes(at io.ReaderAt, size int64) (io.ReaderAt, int64, error)
 	if _, err := at.ReadAt(footer, size-8-n); err != nil {
 		return nil, 0, err
 	}
-	footer, err := copyFooter(footer)
+	footer, err := c.copy(footer)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -74,12 +81,12 @@ func (o *otherEnd) ReadAt(p []byte, off int64) (int, error) {
 	return n + got, err
 }
 
-// copyFooter copies a footer without the logical types that are not known.
-func copyFooter(footer []byte) ([]byte, error) {
+// copy copies a footer.
+func (c footerCopier) copy(footer []byte) ([]byte, error) {
 	conf := &thrift.TConfiguration{MaxMessageSize: int32(min(len(footer)+1, 1<<30))}
 	from, to := thrift.NewTMemoryBuffer(), thrift.NewTMemoryBuffer()
 	from.Buffer = bytes.NewBuffer(footer)
-	c := footerCopier{ctx: context.Background(), in: thrift.NewTCompactProtocolConf(from, conf), out: thrift.NewTCompactProtocolConf(to, nil)}
+	c.ctx, c.in, c.out = context.Background(), thrift.NewTCompactProtocolConf(from, conf), thrift.NewTCompactProtocolConf(to, nil)
 	err := c.structure(nil)
 	return to.Bytes(), err
 }
@@ -88,6 +95,7 @@ type footerCopier struct {
 	ctx     context.Context
 	in, out thrift.TProtocol
 	depth   int
+	int96   bool // INT96 becomes a fixed-length byte array of 12 bytes, which is encoded alike
 }
 
 // structure copies a structure; path are the numbers of the fields that lead to it.
@@ -98,6 +106,7 @@ func (c footerCopier) structure(path []int16) error {
 	if err := c.out.WriteStructBegin(c.ctx, ""); err != nil {
 		return err
 	}
+	length := false // whether a length was put in
 	for {
 		_, kind, id, err := c.in.ReadFieldBegin(c.ctx)
 		if err != nil {
@@ -106,10 +115,22 @@ func (c footerCopier) structure(path []int16) error {
 		if kind == thrift.STOP {
 			break
 		}
+		if c.int96 && kind == thrift.I32 && isType(path, id) {
+			if length, err = c.physicalType(id, len(path) == 1); err != nil {
+				return err
+			}
+			continue
+		}
+		if length && len(path) == 1 && id == fieldTypeLength && kind == thrift.I32 { // there is one already
+			if _, err := c.in.ReadI32(c.ctx); err != nil {
+				return err
+			}
+			continue
+		}
 		copier := c
 		buffer := thrift.NewTMemoryBuffer()
-		isType := len(path) == 1 && path[0] == fieldSchema && id == fieldLogicalType && kind == thrift.STRUCT
-		if isType { // whether it stays is only known behind it
+		isLogical := len(path) == 1 && path[0] == fieldSchema && id == fieldLogicalType && kind == thrift.STRUCT
+		if isLogical { // whether it stays is only known behind it
 			if known, err := c.knownType(); err != nil {
 				return err
 			} else if known == nil {
@@ -121,7 +142,7 @@ func (c footerCopier) structure(path []int16) error {
 		if err := c.out.WriteFieldBegin(c.ctx, "", kind, id); err != nil {
 			return err
 		}
-		if isType {
+		if isLogical {
 			copier.in = thrift.NewTCompactProtocolConf(buffer, nil)
 		}
 		if err := copier.value(kind, append(path[:len(path):len(path)], id)); err != nil {
@@ -129,6 +150,29 @@ func (c footerCopier) structure(path []int16) error {
 		}
 	}
 	return errors.Join(c.out.WriteFieldStop(c.ctx), c.in.ReadStructEnd(c.ctx), c.out.WriteStructEnd(c.ctx))
+}
+
+// isType tells whether a field is the physical type of a SchemaElement, or of the
+// ColumnMetaData of a chunk.
+func isType(path []int16, id int16) bool {
+	return id == fieldType && (slices.Equal(path, []int16{fieldSchema}) || slices.Equal(path, []int16{fieldRowGroups, fieldColumns, fieldMetaData}))
+}
+
+// physicalType copies a type. An INT96 changes, with a length behind it if it is in the
+// schema; changed tells so.
+func (c footerCopier) physicalType(id int16, inSchema bool) (changed bool, err error) {
+	v, err := c.in.ReadI32(c.ctx)
+	if err != nil {
+		return false, err
+	}
+	if changed = v == int32(pq.Types.Int96); changed {
+		v = int32(pq.Types.FixedLenByteArray)
+	}
+	err = errors.Join(c.out.WriteFieldBegin(c.ctx, "", thrift.I32, id), c.out.WriteI32(c.ctx, v))
+	if changed && inSchema {
+		err = errors.Join(err, c.out.WriteFieldBegin(c.ctx, "", thrift.I32, fieldTypeLength), c.out.WriteI32(c.ctx, int96Size))
+	}
+	return changed, err
 }
 
 // knownType reads a logical type into a buffer; nil if it is not known.

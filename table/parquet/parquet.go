@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -48,8 +49,8 @@ func New(o Options) table.Format {
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
-		Reader: func(_ context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
-			return open(in, ro, o)
+		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+			return open(ctx, in, ro, o)
 		},
 		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
 			return create(out, schema, wo, o)
@@ -64,7 +65,8 @@ type source struct {
 	temp   *table.Spooled
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
-	stored *arrow.Schema // nil if there is none
+	stored *arrow.Schema          // nil if there is none
+	units  map[int]arrow.TimeUnit // of leaves that are INT96 and are read as 12 bytes
 	wanted *table.Projection
 	leaves []int        // of the asked columns
 	reads  []readColumn // how each asked column is read
@@ -75,16 +77,16 @@ type source struct {
 // streamBuffer is what is read of a column chunk at a time.
 const streamBuffer = 1 << 20
 
-func open(in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
+func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
 	s := &source{in: in, o: ro.WithDefaults(), pq: o}
-	if err := s.open(); err != nil {
+	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, s.wrap(err)
 	}
 	return s, nil
 }
 
-func (s *source) open() error {
+func (s *source) open(ctx context.Context) error {
 	at, size := s.in.At, s.in.Size
 	if at == nil || size < 0 {
 		var err error
@@ -97,34 +99,55 @@ func (s *source) open() error {
 		return err
 	}
 	return guard(func() error {
-		props := pq.NewReaderProperties(s.o.Allocator)
-		props.BufferedStreamEnabled = true
-		props.BufferSize = streamBuffer
-		props.MaxCompressedPageSize = size // no page is larger than its file
-		openFile := func() (err error) {
-			s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props))
-			return err
-		}
-		err := guard(openFile)
+		err := guard(func() error { return s.openFile(at, size) })
 		if isUnknownLogicalType(err) {
-			if at, size, err = withoutUnknownTypes(at, size); err == nil {
-				err = openFile()
+			if at, size, err = withFooter(at, size, footerCopier{}); err == nil {
+				err = s.openFile(at, size)
 			}
 		}
 		if err != nil {
 			return err
 		}
-		s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
-		// Parallel is off unless asked for: a panic in pqarrow's goroutines could not be caught.
-		arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows), Parallel: s.pq.Parallel}
-		if s.arrow, err = pqarrow.NewFileReader(s.file, arrowProps, s.o.Allocator); err != nil {
+		units, err := s.int96Units(ctx)
+		if err != nil || units == nil {
 			return err
 		}
-		if err := s.checkGroups(size); err != nil {
+		if at, size, err = withFooter(at, size, footerCopier{int96: true}); err != nil {
 			return err
 		}
-		return s.project()
+		before := s.file
+		defer before.Close()
+		s.units = map[int]arrow.TimeUnit{}
+		for leaf := range before.MetaData().Schema.NumColumns() {
+			if isInt96(before.MetaData().Schema, leaf) {
+				s.units[leaf] = arrow.Nanosecond
+			}
+		}
+		maps.Copy(s.units, units)
+		return s.openFile(at, size)
 	})
+}
+
+// openFile reads the footer and finds the columns.
+func (s *source) openFile(at io.ReaderAt, size int64) error {
+	props := pq.NewReaderProperties(s.o.Allocator)
+	props.BufferedStreamEnabled = true
+	props.BufferSize = streamBuffer
+	props.MaxCompressedPageSize = size // no page is larger than its file
+	var err error
+	if s.file, err = file.NewParquetReader(io.NewSectionReader(at, 0, size), file.WithReadProps(props)); err != nil {
+		return err
+	}
+	s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
+	// Parallel is off unless asked for: a panic in pqarrow's goroutines could not be caught.
+	arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows), Parallel: s.pq.Parallel}
+	if s.arrow, err = pqarrow.NewFileReader(s.file, arrowProps, s.o.Allocator); err != nil {
+		return err
+	}
+	if err := s.checkGroups(size); err != nil {
+		return err
+	}
+	return s.project()
 }
 
 // checkMagic looks at both ends of the file, to say what is wrong in plain words.

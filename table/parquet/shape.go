@@ -3,14 +3,18 @@ package parquet
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// shapedType is the type that a column has by the rules of Parquet, where
+// shaper knows the INT96 leaves that are read as 12 bytes, and the units of their times.
+type shaper map[schema.Node]arrow.TimeUnit
+
+// typeOf is the type that a column has by the rules of Parquet, where
 // pqarrow reads another one, type t:
 //
-//   - INT96 is a time without a zone; pqarrow says UTC.
+//   - INT96 is a time without a zone; pqarrow says UTC. See int96.go.
 //
 //   - Old writers nest lists in two levels, which pqarrow takes for lists of
 //     structs with one field:
@@ -18,38 +22,42 @@ import (
 //     required group a (LIST) {            list<list<int32>>
 //     repeated group array (LIST) {
 //     repeated int32 array; } }
-func shapedType(n schema.Node, t arrow.DataType) arrow.DataType {
+func (s shaper) typeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 	if leaf, ok := n.(*schema.PrimitiveNode); ok {
-		return shapedLeaf(leaf, t)
+		return s.leaf(leaf, t)
 	}
 	group := n.(*schema.GroupNode)
 	switch t := t.(type) {
 	case *arrow.StructType:
-		return shapedStruct(group, t)
+		return s.structOf(group, t)
 	case *arrow.MapType:
 		entries, ok := group.Field(0).(*schema.GroupNode)
 		if !ok || entries.NumFields() != 2 {
 			return t
 		}
 		key, item := t.KeyField(), t.ItemField()
-		key.Type, item.Type = shapedType(entries.Field(0), key.Type), shapedType(entries.Field(1), item.Type)
+		key.Type, item.Type = s.typeOf(entries.Field(0), key.Type), s.typeOf(entries.Field(1), item.Type)
 		m := arrow.MapOfFields(key, item)
 		m.KeysSorted = t.KeysSorted
 		return m
 	case *arrow.ListType:
 		elem := t.ElemField()
-		elem.Type = shapedElem(group, elem.Type)
+		elem.Type = s.elem(group, elem.Type)
 		return arrow.ListOfField(elem)
 	}
 	return t
 }
 
-func shapedLeaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
+func (s shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.ListType: // a repeated leaf
 		elem := t.ElemField()
-		elem.Type = shapedLeaf(n, elem.Type)
+		elem.Type = s.leaf(n, elem.Type)
 		return arrow.ListOfField(elem)
+	case *arrow.FixedSizeBinaryType:
+		if unit, ok := s[n]; ok {
+			return &arrow.TimestampType{Unit: unit}
+		}
 	case *arrow.TimestampType:
 		if n.PhysicalType() == pq.Types.Int96 {
 			return &arrow.TimestampType{Unit: t.Unit}
@@ -58,37 +66,37 @@ func shapedLeaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-func shapedStruct(n *schema.GroupNode, t *arrow.StructType) arrow.DataType {
+func (s shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataType {
 	if n.NumFields() != t.NumFields() {
 		return t
 	}
 	fields := t.Fields()
 	for i := range fields {
-		fields[i].Type = shapedType(n.Field(i), fields[i].Type)
+		fields[i].Type = s.typeOf(n.Field(i), fields[i].Type)
 	}
 	return arrow.StructOf(fields...)
 }
 
 // shapedElem is the type of the elements of the list that a group is.
-func shapedElem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
+func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	st, isStruct := t.(*arrow.StructType)
 	if n.RepetitionType() == pq.Repetitions.Repeated { // each of which is the group itself
 		if isStruct {
-			return shapedStruct(n, st)
+			return s.structOf(n, st)
 		}
 		return t
 	}
 	switch repeated := n.Field(0).(type) {
 	case *schema.PrimitiveNode:
-		return shapedLeaf(repeated, t)
+		return s.leaf(repeated, t)
 	case *schema.GroupNode:
 		if repeated.NumFields() == 1 && repeated.Name() != "array" && repeated.Name() != n.Name()+"_tuple" {
-			return shapedType(repeated.Field(0), t)
+			return s.typeOf(repeated.Field(0), t)
 		}
 		if !isStruct {
 			return t
 		}
-		shaped := shapedStruct(repeated, st)
+		shaped := s.structOf(repeated, st)
 		if repeated.ConvertedType() == schema.ConvertedTypes.List && repeated.NumFields() == 1 &&
 			repeated.Field(0).RepetitionType() == pq.Repetitions.Repeated {
 			return shaped.(*arrow.StructType).Field(0).Type
@@ -98,44 +106,53 @@ func shapedElem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// shaped gives an array that pqarrow read the type that [shapedType] says. The
+// shaped gives an array that pqarrow read the type that [shaper.typeOf] says. The
 // caller releases it.
-func shaped(a arrow.Array, t arrow.DataType) arrow.Array {
+func shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), t) {
 		a.Retain()
-		return a
+		return a, nil
 	}
 	if s, ok := a.(*array.Struct); ok {
 		if st, ok := t.(*arrow.StructType); ok {
-			return shapedFields(s, st)
+			return shapedFields(mem, s, st)
 		}
-		return shaped(s.Field(0), t)
+		return shaped(mem, s.Field(0), t)
 	}
 	var child arrow.Array
+	var err error
 	switch a := a.(type) {
 	case *array.Map:
-		child = shaped(a.ListValues(), t.(*arrow.MapType).Elem())
+		child, err = shaped(mem, a.ListValues(), t.(*arrow.MapType).Elem())
 	case *array.List:
-		child = shaped(a.ListValues(), t.(*arrow.ListType).Elem())
+		child, err = shaped(mem, a.ListValues(), t.(*arrow.ListType).Elem())
+	case *array.FixedSizeBinary:
+		return int96Times(mem, a, t.(*arrow.TimestampType))
 	default:
-		return relabel(a, t)
+		return relabel(a, t), nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	defer child.Release()
-	return withItems(a, t, child)
+	return withItems(a, t, child), nil
 }
 
-func shapedFields(s *array.Struct, t *arrow.StructType) arrow.Array {
+func shapedFields(mem memory.Allocator, s *array.Struct, t *arrow.StructType) (arrow.Array, error) {
 	kids := make([]arrow.ArrayData, s.NumField())
 	for i := range kids {
 		d := s.Data().Children()[i]
 		child := array.MakeFromData(d)
-		changed := shaped(child, t.Field(i).Type)
+		changed, err := shaped(mem, child, t.Field(i).Type)
 		child.Release()
+		if err != nil {
+			return nil, err
+		}
 		defer changed.Release()
 		kids[i] = changed.Data()
 	}
 	d := s.Data()
 	data := array.NewData(t, d.Len(), d.Buffers(), kids, d.NullN(), d.Offset())
 	defer data.Release()
-	return array.MakeFromData(data)
+	return array.MakeFromData(data), nil
 }

@@ -1,0 +1,159 @@
+package parquet
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// An INT96 is a time without a zone, of nanoseconds that reach further than the 64 bits of
+// Arrow's do:
+//
+//	i64 nanoseconds of the day | i32 Julian day
+//
+// Columns are read as nanoseconds if all values fit. Spark has microseconds, up to the year
+// 294247; what it wrote is read as such. Other columns have the finest unit that all
+// values fit, which takes a pass over them.
+const (
+	epochDay  = 2_440_588 // the Julian day of 1970-01-01
+	dayNanos  = 86_400_000_000_000
+	int96Size = 12
+	sparkKey  = "org.apache.spark.version"
+)
+
+// unitNanos are the nanoseconds of the units that a column may have.
+var unitNanos = map[arrow.TimeUnit]int64{arrow.Nanosecond: 1, arrow.Microsecond: 1e3, arrow.Millisecond: 1e6}
+
+// int96Time is a value in a unit. ok is false if it does not fit, or has digits that the
+// unit lacks.
+func int96Time(v []byte, unit arrow.TimeUnit) (t int64, ok bool) {
+	nanos, days := int64(binary.LittleEndian.Uint64(v)), int64(int32(binary.LittleEndian.Uint32(v[8:])))-epochDay
+	per := unitNanos[unit]
+	if nanos < 0 && unit == arrow.Microsecond {
+		return sparkTime(days, nanos)
+	}
+	if nanos < 0 || nanos >= dayNanos || nanos%per != 0 {
+		return 0, false
+	}
+	if days < 0 { // towards zero, so that the first time of a unit does not overflow on the way
+		days, nanos = days+1, nanos-dayNanos
+	}
+	t = days * (dayNanos / per)
+	if t/(dayNanos/per) != days {
+		return 0, false
+	}
+	sum := t + nanos/per
+	return sum, sum < t == (nanos < 0)
+}
+
+// sparkTime is a time in microseconds as Spark makes it, from the year 290301 on: it counts
+// from the first Julian day, in 64 bits that overflow.
+func sparkTime(days, nanos int64) (t int64, ok bool) {
+	const day = dayNanos / 1000
+	t = days*day + nanos/1000
+	julian := t + epochDay*day
+	return t, julian/day == days+epochDay && julian%day*1000 == nanos
+}
+
+// isInt96 tells which leaves of a file are INT96.
+func isInt96(s *schema.Schema, leaf int) bool { return s.Column(leaf).PhysicalType() == pq.Types.Int96 }
+
+// int96Units finds the units of the INT96 leaves among those that are read.
+func (s *source) int96Units(ctx context.Context) (units map[int]arrow.TimeUnit, err error) {
+	leaves := s.leaves
+	if s.o.Columns == nil {
+		leaves = make([]int, s.file.MetaData().Schema.NumColumns())
+		for i := range leaves {
+			leaves[i] = i
+		}
+	}
+	for _, leaf := range leaves {
+		if !isInt96(s.file.MetaData().Schema, leaf) {
+			continue
+		}
+		unit := arrow.Microsecond
+		if s.file.MetaData().KeyValueMetadata().FindValue(sparkKey) == nil {
+			if unit, err = s.int96Unit(ctx, leaf); err != nil {
+				return nil, err
+			}
+		}
+		if unit != arrow.Nanosecond {
+			if units == nil {
+				units = map[int]arrow.TimeUnit{}
+			}
+			units[leaf] = unit
+		}
+	}
+	return units, nil
+}
+
+// int96Unit is the finest unit that holds all values of a leaf.
+func (s *source) int96Unit(ctx context.Context, leaf int) (arrow.TimeUnit, error) {
+	units := []arrow.TimeUnit{arrow.Nanosecond, arrow.Microsecond, arrow.Millisecond}
+	fits := [3]bool{true, true, true}
+	values := make([]pq.Int96, 4096)
+	levels := make([]int16, 2*len(values))
+	for g := range s.file.NumRowGroups() {
+		column, err := s.file.RowGroup(g).Column(leaf)
+		if err != nil {
+			return 0, err
+		}
+		chunk, ok := column.(*file.Int96ColumnChunkReader)
+		if !ok {
+			return 0, fmt.Errorf("row group %d: column chunk %d is not INT96", g, leaf)
+		}
+		for chunk.HasNext() {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+			total, n, err := chunk.ReadBatch(int64(len(values)), values, levels[:len(values)], levels[len(values):])
+			if err != nil {
+				return 0, fmt.Errorf("row group %d: %w", g, err)
+			}
+			if total == 0 {
+				break
+			}
+			for i := range values[:n] {
+				for k, unit := range units {
+					if fits[k] {
+						_, fits[k] = int96Time(values[i][:], unit)
+					}
+				}
+			}
+		}
+		if err := chunk.Err(); err != nil {
+			return 0, fmt.Errorf("row group %d: %w", g, err)
+		}
+	}
+	for k, unit := range units {
+		if fits[k] {
+			return unit, nil
+		}
+	}
+	return arrow.Nanosecond, nil // which reading refuses, and says why
+}
+
+// int96Times turns INT96 values that were read as 12 bytes into times.
+func int96Times(mem memory.Allocator, a *array.FixedSizeBinary, t *arrow.TimestampType) (arrow.Array, error) {
+	out := arrowutil.NewZeroBuffer(mem, 8*a.Len())
+	for i, times := 0, arrowutil.As[int64](out.Bytes()); i < a.Len(); i++ {
+		if a.IsNull(i) {
+			continue
+		}
+		var ok bool
+		if times[i], ok = int96Time(a.Value(i), t.Unit); !ok {
+			out.Release()
+			return nil, fmt.Errorf("INT96 time % x (row %d of the batch) is none in %v", a.Value(i), i, t.Unit)
+		}
+	}
+	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(mem, a), out}, nil, a.NullN()), nil
+}
