@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"encoding/hex"
 	"hash/crc32"
+	"io"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -282,6 +287,44 @@ func FuzzDecode(f *testing.F) {
 
 var sinkErr error
 
+// libraries unpack what a chunk stores as their documentation says, to compare with.
+var libraries = map[Algorithm]func(dst, src []byte) error{
+	Zlib: func() func(dst, src []byte) error {
+		var z io.ReadCloser
+		return func(dst, src []byte) (err error) {
+			if z == nil {
+				z, err = zlib.NewReader(bytes.NewReader(src))
+			} else {
+				err = z.(zlib.Resetter).Reset(bytes.NewReader(src), nil)
+			}
+			if err == nil {
+				_, err = io.ReadFull(z, dst)
+			}
+			return err
+		}
+	}(),
+	LZMA: func(dst, src []byte) error {
+		z, err := xz.NewReader(bytes.NewReader(src))
+		if err == nil {
+			_, err = io.ReadFull(z, dst)
+		}
+		return err
+	},
+	LZ4: func(dst, src []byte) error {
+		_, err := lz4.UncompressBlock(src[8:], dst)
+		return err
+	},
+	Zstd: func() func(dst, src []byte) error {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		return func(dst, src []byte) error {
+			if err == nil {
+				_, err = z.DecodeAll(src, dst[:0])
+			}
+			return err
+		}
+	}(),
+}
+
 func BenchmarkDecode(b *testing.B) {
 	content := text(1 << 20)
 	for _, s := range []Settings{101, 207, 404, 505} {
@@ -292,6 +335,17 @@ func BenchmarkDecode(b *testing.B) {
 			microbench.Output(b, len(content))
 			for b.Loop() {
 				sinkErr = d.Decode(got, block)
+			}
+			require.NoError(b, sinkErr)
+		})
+		b.Run(s.Algorithm().String()+"/library", func(b *testing.B) {
+			c, _, err := NextChunk(encode(b, s, content))
+			require.NoError(b, err)
+			decode := libraries[s.Algorithm()]
+			got := make([]byte, len(content))
+			microbench.Output(b, len(content))
+			for b.Loop() {
+				sinkErr = decode(got, c.Stored)
 			}
 			require.NoError(b, sinkErr)
 		})

@@ -24,7 +24,7 @@ const Default Settings = 505
 //
 //	101  zlib 1 … 9    levels as in zlib
 //	207  LZMA 1 … 9    all levels are the same here
-//	404  LZ4 1 … 9     up to 3 fast, then ever longer searches
+//	404  LZ4 1 … 9     up to 5 fast, then ever longer searches
 //	505  zstd 1 … 22   up to 2 fastest, 5 default, 9 better, then best
 type Settings uint32
 
@@ -130,7 +130,7 @@ func (e *Encoder) packZstd(dst, src []byte) ([]byte, error) {
 func (e *Encoder) packLZ4(dst, src []byte) ([]byte, error) {
 	at := len(dst)
 	dst = append(dst, make([]byte, lz4Checksum)...)
-	if level := min(e.settings.level(), 9); level < 4 {
+	if level := min(e.settings.level(), 9); level < 6 {
 		if e.fast == nil {
 			e.fast = &lz4.Encoder{}
 		}
