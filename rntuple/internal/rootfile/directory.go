@@ -79,8 +79,12 @@ func (d Directory) append(b []byte) []byte {
 	return seek(seek(seek(b, d.Seek), d.Parent), d.SeekKeys)
 }
 
-// maxDepth bounds how deep directories lie in each other.
-const maxDepth = 64
+// maxDepth bounds how deep directories lie in each other, and maxPath the bytes of their
+// paths: each key in a directory needs one when it is named.
+const (
+	maxDepth = 64
+	maxPath  = 4 << 10
+)
 
 // readDirectories reads all directories, those of a level together.
 func (f *File) readDirectories(ctx context.Context) error {
@@ -112,6 +116,9 @@ func (f *File) readDirectories(ctx context.Context) error {
 				}
 				if seen[k.Payload()] {
 					return d.fail(fault.Corruptf("directory %q is listed twice", k.Name))
+				}
+				if len(d.Path)+len(k.Name) >= maxPath {
+					return d.fail(fault.Limitf("a directory in it has a path of more than %d bytes", maxPath))
 				}
 				seen[k.Payload()] = true
 				next = append(next, Directory{Path: d.join(k.Name), Offset: k.Payload()})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,7 +84,7 @@ func TestEveryCut(t *testing.T) {
 		for n := 0; n < len(b); n += sweep.Step(7) {
 			require.Error(t, checkLook(t, b[:n]), "%s cut to %d", name, n)
 		}
-		require.Equal(t, openBytes(t, b).Objects(), openBytes(t, append(bytes.Clone(b), 1, 2, 3)).Objects(), "bytes behind the end")
+		require.Equal(t, openBytes(t, b).Directories(), openBytes(t, append(bytes.Clone(b), 1, 2, 3)).Directories(), "bytes behind the end")
 	}
 }
 
@@ -122,6 +123,32 @@ func TestFewReads(t *testing.T) {
 			require.LessOrEqual(t, faults.Count(faultstore.Read), most, name)
 		}
 	}
+}
+
+// Directories that hold themselves, or lie too deep in each other, are refused.
+func TestDirectoriesWithoutEnd(t *testing.T) {
+	loop := func(to Directory) []byte {
+		record := Directory{SeekKeys: to.SeekKeys, KeysSize: to.KeysSize}
+		b, _ := write(t, Options{}, func(w *Writer) {
+			require.NoError(t, w.Object("loop", classDirectory, "", append(record.append(nil), make([]byte, directorySize-narrowSize)...)))
+		})
+		return b
+	}
+	root := openBytes(t, loop(Directory{})).Directories()[0]
+	_, err := Open(t.Context(), storage.FromBytes("x", loop(root)))
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, "listed twice")
+
+	deep := func(name string, depth int) error {
+		b, _ := write(t, Options{}, func(w *Writer) {
+			require.NoError(t, w.Object(strings.Repeat(name+"/", depth)+"n", ClassNTuple, "", nil))
+		})
+		_, err := Open(t.Context(), storage.FromBytes("x", b))
+		return err
+	}
+	require.NoError(t, deep("a", maxDepth))
+	require.ErrorIs(t, deep("a", maxDepth+1), fault.ErrLimit)
+	require.ErrorIs(t, deep(strings.Repeat("a", 200), 30), fault.ErrLimit)
 }
 
 func TestCancelled(t *testing.T) {

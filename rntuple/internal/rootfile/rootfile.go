@@ -26,6 +26,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -147,17 +149,21 @@ func (f *File) readAll(ctx context.Context, ranges []storage.ByteRange) ([][]byt
 	return all, nil
 }
 
-// Object is a key of a directory.
+// Object is a key in its directory.
 type Object struct {
-	Path    string // names of the directories and of the key, joined by slashes
-	Key     Key
-	Current bool // no other key of that name has a higher cycle
+	Directory *Directory // must not be changed
+	Key       Key
+	Current   bool // no other key of that name has a higher cycle
 }
+
+// Path is the names of the directories and of the key, joined by slashes.
+func (o Object) Path() string { return o.Directory.join(o.Key.Name) }
 
 // Objects are the keys of all directories, the directories among them.
 func (f *File) Objects() []Object {
 	var all []Object
-	for _, d := range f.directories {
+	for i := range f.directories {
+		d := &f.directories[i]
 		newest := map[string]int{}
 		for i, k := range d.Keys {
 			if at, ok := newest[k.Name]; !ok || k.Cycle > d.Keys[at].Cycle {
@@ -165,7 +171,7 @@ func (f *File) Objects() []Object {
 			}
 		}
 		for i, k := range d.Keys {
-			all = append(all, Object{d.join(k.Name), k, newest[k.Name] == i})
+			all = append(all, Object{d, k, newest[k.Name] == i})
 		}
 	}
 	return all
@@ -173,13 +179,7 @@ func (f *File) Objects() []Object {
 
 // NTuples are the current anchors of RNTuples, of those written before format 1.0 too.
 func (f *File) NTuples() []Object {
-	var all []Object
-	for _, o := range f.Objects() {
-		if o.Current && isNTuple(o.Key.Class) {
-			all = append(all, o)
-		}
-	}
-	return all
+	return slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || !isNTuple(o.Key.Class) })
 }
 
 func isNTuple(class string) bool { return class == ClassNTuple || class == ClassExperimental }
@@ -189,51 +189,43 @@ func isNTuple(class string) bool { return class == ClassNTuple || class == Class
 func (f *File) FindNTuple(path string) (Object, error) {
 	path = strings.TrimPrefix(path, "/")
 	found := f.NTuples()
-	switch {
-	case len(found) == 0:
-		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple among %s", f.contents()), f.Name())
-	case path == "" && len(found) == 1:
+	if path == "" && len(found) == 1 {
 		return found[0], nil
 	}
-	var names []string
+	if len(found) == 0 {
+		others := slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || o.Key.isDirectory() })
+		text := some(others, func(o Object) string { return fmt.Sprintf("%q (%s)", o.Path(), o.Key.Class) })
+		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple among %s", text), f.Name())
+	}
+	names := some(found, func(o Object) string { return strconv.Quote(o.Path()) })
+	if path == "" {
+		return Object{}, fmt.Errorf("%s has %d RNTuples, name one: %s", f.Name(), len(found), names)
+	}
 	for _, o := range f.Objects() {
-		if !isNTuple(o.Key.Class) {
-			continue
-		}
-		if o.Current {
-			names = append(names, o.Path)
-		}
-		if o.Current && o.Path == path || fmt.Sprintf("%s;%d", o.Path, o.Key.Cycle) == path {
+		if isNTuple(o.Key.Class) && (o.Current && o.Path() == path || fmt.Sprintf("%s;%d", o.Path(), o.Key.Cycle) == path) {
 			return o, nil
 		}
 	}
-	if path == "" {
-		return Object{}, fmt.Errorf("%s has %d RNTuples, name one: %s", f.Name(), len(names), some(names))
-	}
-	return Object{}, fmt.Errorf("%s has no RNTuple %q, but %s", f.Name(), path, some(names))
+	return Object{}, fmt.Errorf("%s has no RNTuple %q, but %s", f.Name(), path, names)
 }
 
-// contents says what the file holds in place of an RNTuple.
-func (f *File) contents() string {
-	var names []string
-	for _, o := range f.Objects() {
-		if o.Current && !o.Key.isDirectory() {
-			names = append(names, fmt.Sprintf("%s (%s)", o.Path, o.Key.Class))
-		}
-	}
-	if len(names) == 0 {
-		return "no objects"
-	}
-	return some(names)
-}
-
-// some joins names, if they are few.
-func some(names []string) string {
+// some lists the first of all objects.
+func some(all []Object, text func(Object) string) string {
 	const most = 10
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	var b strings.Builder
+	for i, o := range all[:min(most, len(all))] {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(text(o))
 	}
-	return strings.Join(names, ", ")
+	switch {
+	case len(all) == 0:
+		return "no objects"
+	case len(all) > most:
+		fmt.Fprintf(&b, " and %d more", len(all)-most)
+	}
+	return b.String()
 }
 
 // Payload reads the object of a key, unpacked. The bytes must not be changed.

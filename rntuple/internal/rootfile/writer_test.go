@@ -167,7 +167,9 @@ func TestWriteWide(t *testing.T) {
 	require.True(t, f.Header().Wide)
 	require.EqualValues(t, 8, f.Header().Units)
 	require.True(t, f.Directories()[0].Wide)
-	require.Equal(t, openBytes(t, narrow).Objects(), f.Objects())
+	for i, o := range openBytes(t, narrow).Objects() {
+		require.Equal(t, o.Key, f.Objects()[i].Key)
+	}
 	require.Equal(t, len(narrow)+8, len(wide)) // the free list
 
 	// So they are in a file that grows beyond.
@@ -183,6 +185,58 @@ func TestWriteWide(t *testing.T) {
 	checkHas(t, f, someObjects, offsets, 0)
 	checkHas(t, f, sample{objects: map[string][]byte{"dir/more": []byte("more")}}, nil, 0)
 	checkLayout(t, out.Bytes())
+}
+
+// A hole is a reader of bytes with zeros in between.
+type hole struct {
+	storage.Reader
+	head, tail []byte
+	size       int64
+}
+
+func (h hole) ReadAt(_ context.Context, p []byte, off int64) error {
+	if err := storage.CheckRange(off, int64(len(p)), h.size); err != nil {
+		return err
+	}
+	clear(p)
+	if off < int64(len(h.head)) {
+		copy(p, h.head[off:])
+	}
+	if at := off - (h.size - int64(len(h.tail))); at >= 0 {
+		copy(p, h.tail[at:])
+	} else if -at < int64(len(p)) {
+		copy(p[-at:], h.tail)
+	}
+	return nil
+}
+
+func (h hole) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
+	b := make([]byte, n)
+	return b, h.size, h.ReadAt(ctx, b, h.size-int64(n))
+}
+
+func (h hole) Size(context.Context) (int64, error) { return h.size, nil }
+
+// Files of all sizes around the limits of 2 and 4 GB can be read.
+func TestHugeFile(t *testing.T) {
+	for _, size := range []int64{1_999_990_000, 2_000_000_000, 1<<31 - 1000, 1 << 31, 1<<32 - 1000, 1 << 32, 1 << 45} {
+		var skipped int64
+		b, offsets := write(t, Options{Name: "huge.root"}, func(w *Writer) { w.base, skipped = size, size-w.base })
+		n := size - skipped // bytes in front of the blobs
+		f, err := Open(t.Context(), hole{storage.FromBytes("huge.root", nil), b[:n], b[n:], int64(len(b)) + skipped})
+		require.NoError(t, err)
+		checkHas(t, f, someObjects, offsets, 0)
+		h := f.Header()
+		require.Equal(t, h.End > bigFile, h.Wide)
+		require.Equal(t, f.size, h.End)
+		free, err := f.Free(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, h.End, free[0].Begin)
+		require.Greater(t, free[0].End, free[0].Begin)
+		_, info, err := f.StreamerInfo(t.Context())
+		require.NoError(t, err)
+		require.True(t, describesNTuples(info))
+	}
 }
 
 // A file that ROOT wrote comes out as it is, up to the streamer info: that is packed by
@@ -325,7 +379,7 @@ func appended(t testing.TB, f *File, o Options) ([]byte, sample, []uint64) {
 		s.objects[path] = []byte(path)
 	}
 	for _, o := range f.Objects() {
-		require.ErrorIs(t, w.Object(o.Path, ClassNTuple, "", nil), fs.ErrExist)
+		require.ErrorIs(t, w.Object(o.Path(), ClassNTuple, "", nil), fs.ErrExist)
 	}
 	require.NoError(t, w.Finish(t.Context()))
 	require.NoError(t, w.Close())
