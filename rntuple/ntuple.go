@@ -139,7 +139,7 @@ func List(ctx context.Context, location string, o Options) (list []Info, err err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for _, object := range f.NTuples() {
-		info := Info{Path: object.Path}
+		info := Info{Path: object.Path()}
 		payload, err := f.Payload(ctx, object.Key)
 		var anchor envelope.Anchor
 		if err == nil {

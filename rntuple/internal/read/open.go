@@ -59,7 +59,7 @@ func Open(ctx context.Context, file *rootfile.File, path string, o Options) (*Ta
 	if err != nil {
 		return nil, fault.Of(err, file.Name())
 	}
-	return openAnchor(ctx, file, object.Path, anchor, o)
+	return openAnchor(ctx, file, object.Path(), anchor, o)
 }
 
 func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor envelope.Anchor, o Options) (*Table, error) {
