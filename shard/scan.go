@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/engine/source"
@@ -164,7 +165,7 @@ type StripeExplanation = scan.StripeExplanation
 //		Ranges int     // number of row ranges of the rows left
 //		Note   string  // remark on the source
 //	}
-type StepExplanation = scan.StepExplanation
+type StepExplanation = rowfilter.Step
 
 // RunExplanation is the work of a scan that was run. Times are sums over all goroutines, except
 // for Elapsed.

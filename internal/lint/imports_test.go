@@ -21,6 +21,7 @@ var rows = [][]string{
 	{"table"},
 	{"shard"},
 	{"internal/engine/verify", "internal/engine/shardtable", "internal/engine/scan", "internal/engine/take"},
+	{"internal/engine/rowfilter"},
 	{"internal/engine/table"},
 	{"internal/engine/source"},
 	{"index"},

@@ -12,18 +12,16 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// hasDecoded tells whether the rows of a column need not be read: filtering them has shown
-// what they are.
+// hasDecoded tells whether the rows of a column are known from filtering, and need not be read.
 func (j *job) hasDecoded(col *table.Column) bool {
-	return len(j.parts) > 0 && (j.parts[0].onlyEntry(col) != nil || j.allPartsHave(col))
+	return len(j.parts) > 0 && (j.parts[0].HasConstant(col) || j.allPartsHave(col))
 }
 
 func (j *job) allPartsHave(col *table.Column) bool {
-	return !slices.ContainsFunc(j.parts, func(p filteredRows) bool { return p.decoded(col, p.rows) == nil })
+	return !slices.ContainsFunc(j.parts, func(p filteredRows) bool { return !p.HasDecoded(col, p.rows) })
 }
 
-// decoded gives the rows of a column by what filtering them has shown, nil if that is not
-// enough.
+// decoded is the rows of a column as far as filtering has decoded them, nil if it has not decoded all.
 func (sc *scanner) decoded(j *job, col *table.Column) (arrow.Array, error) {
 	if len(j.parts) == 0 {
 		return nil, nil
@@ -37,13 +35,9 @@ func (sc *scanner) decoded(j *job, col *table.Column) (arrow.Array, error) {
 }
 
 func (j *job) decodedPhysical(ctx context.Context, col *table.Column) (arrow.Array, error) {
-	first := j.parts[0].rowFilter
-	if only := first.onlyEntry(col); only != nil {
-		r, err := first.reader(ctx, only.column)
-		if err != nil {
-			return nil, err
-		}
-		return r.(table.DictionaryReader).Repeat(ctx, only.entry, j.rows.Len(), &first.options)
+	first := j.parts[0].Rows
+	if first.HasConstant(col) {
+		return first.Constant(ctx, col, j.rows.Len())
 	}
 	if !j.allPartsHave(col) {
 		return nil, nil
@@ -52,29 +46,19 @@ func (j *job) decodedPhysical(ctx context.Context, col *table.Column) (arrow.Arr
 	defer func() { arrowutil.ReleaseAll(arrays) }()
 	size := int64(0)
 	for _, p := range j.parts {
-		arr, err := p.array(col)
+		arr, err := p.Decoded(col, p.rows)
 		if err != nil {
 			return nil, err
 		}
 		arrays = append(arrays, arr)
 		size += int64(arr.Data().SizeInBytes())
 	}
-	if limit := first.options.MaxArrayBytes; len(arrays) > 1 && limit > 0 && size > limit {
+	if limit := first.Options.MaxArrayBytes; len(arrays) > 1 && limit > 0 && size > limit {
 		return nil, fault.ErrBatchTooLarge
 	}
-	arr, err := arrowutil.Concatenate(first.options.Allocator, arrays)
+	arr, err := arrowutil.Concatenate(first.Options.Allocator, arrays)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", fault.ErrBatchTooLarge, err)
 	}
 	return arr, nil
-}
-
-// array gives the rows that are left of a column that was decoded to filter them.
-func (p *filteredRows) array(col *table.Column) (arrow.Array, error) {
-	a := p.decoded(col, p.rows)
-	if a.rows.Equal(p.rows) {
-		a.physical.Retain()
-		return a.physical, nil
-	}
-	return arrowutil.Take(p.options.Allocator, a.physical, p.rows.Indices(a.rows))
 }

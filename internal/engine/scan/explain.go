@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
@@ -31,16 +31,7 @@ type StripeExplanation struct {
 	Stripe int
 	Rows   int64
 	// Steps are the sources that were asked, in order, and what each left.
-	Steps []StepExplanation
-}
-
-// StepExplanation is what is left of a stripe after a source.
-type StepExplanation struct {
-	Source source.Kinds
-	Left   int64  // rows that may meet the filter
-	Sure   int64  // those among them that do
-	Ranges int    // that the rows that are left make
-	Note   string // what the source is
+	Steps []rowfilter.Step
 }
 
 // RunExplanation is what a scan did.
@@ -119,7 +110,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 		x.Asked += t.to - t.from
 	}
 	if sc.filter != nil {
-		x.Looks = sc.filter.expr.Columns()
+		x.Looks = sc.filter.Paths()
 	}
 	for _, i := range order {
 		st := StripeExplanation{Stripe: i, Rows: t.Stripe(i).Rows()}
@@ -128,7 +119,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 			if err != nil {
 				return nil, fault.InStripe(err, i)
 			}
-			st.Steps = f.steps
+			st.Steps = f.Steps
 		}
 		x.Stripes = append(x.Stripes, st)
 	}
@@ -197,13 +188,19 @@ func (s *runStats) counters() table.Counters {
 	return s.reads
 }
 
-// trace notes what a source has left.
-func (f *stripeFilter) trace(kind source.Kinds, note string) {
-	ranges := 0
-	for range f.maybe.Ranges() {
-		ranges++
+// evaluations is the counter of the rows whose values a filter looks at, nil if the scan is not analyzed.
+func (s *runStats) evaluations() *atomic.Int64 {
+	if s == nil {
+		return nil
 	}
-	f.steps = append(f.steps, StepExplanation{kind, f.maybe.Len(), f.sure.Len(), ranges, note})
+	return &s.evaluated
+}
+
+// openFilter counts the columns that a filter has opened in a stripe.
+func (s *runStats) openFilter(stripe int, f *rowfilter.Stripe) {
+	if s != nil {
+		f.EachOpened(func(id uint32, c table.ColumnReader) { s.open(stripe, id, c) })
+	}
 }
 
 // String prints the explanation.

@@ -4,30 +4,28 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Few rows are worth little work for each column: a task of a filtered scan is the rows of
-// some batches, which are filtered one after the other and make one batch as long as few
-// are left of them. Rows that are not filtered then become a job that follows.
+// Decoding a column has a cost for each batch, which few rows are not worth. A task of a filtered scan is therefore the rows
+// of several batches. They are filtered one after the other, and make one batch as long as few rows are left. Rows that are
+// not yet filtered then become another job.
 //
 //	task     |1...|2...|3...|4...|     at most BatchRows rows each
 //	left       20   31    9   40       one batch of 100
 //	left     5000                      one batch; 2, 3, 4 are another job
 
-// enoughRows is the share of a batch's rows that makes a batch without those of others: with
-// more, what a column takes for a batch no longer matters.
+// enoughRows is the share of the rows of a batch from which on a batch is not joined with the next: BatchRows/enoughRows.
 const enoughRows = 64
 
-// filteredRows are those that filtering some rows of a job has left, and what was decoded
-// for that.
+// filteredRows are the rows that filtering has left of some rows of a job, and the columns decoded for it.
 type filteredRows struct {
-	*rowFilter
+	*rowfilter.Rows
 	rows rowset.Set
 }
 
-// filterRows finds the rows of a job that the filter is true for. What it decodes for that
-// is kept for the result.
+// filterRows finds the rows of a job that the filter is true for. The columns that it decodes are kept for the result.
 func (sc *scanner) filterRows(j *job) (err error) {
 	defer fault.Recover(&err)
 	f, err := j.stripe.filter()
@@ -37,7 +35,7 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	if sc.stats != nil {
 		defer sc.stats.filter.since(time.Now())
 	}
-	defer f.countOpened(sc.stats)
+	defer sc.stats.openFilter(j.stripe.index, f)
 	if j.looked, err = sc.fetchFilter(j, f); err != nil {
 		return fault.InStripe(err, j.stripe.index)
 	}
@@ -52,7 +50,7 @@ func (sc *scanner) filterRows(j *job) (err error) {
 		n := rows.Len() + part.rows.Len()
 		switch {
 		case part.rows.Empty():
-			part.release()
+			part.Release()
 		case n > batch:
 			sc.follow(j, part.rows, true).parts = []filteredRows{part}
 		default:
@@ -74,21 +72,23 @@ func (sc *scanner) filterRows(j *job) (err error) {
 	return nil
 }
 
-// filterPart leaves those rows of a part that the filter is true for.
-func (sc *scanner) filterPart(j *job, f *stripeFilter, part *filteredRows) (err error) {
+// filterPart reduces a part to the rows that the filter is true for.
+func (sc *scanner) filterPart(j *job, f *rowfilter.Stripe, part *filteredRows) (err error) {
 	if err := sc.ctx.Err(); err != nil {
 		return err
 	}
-	r := newRowFilter(f, sc, j)
-	if part.rows, err = r.apply(sc.ctx, part.rows); err != nil {
-		r.release()
+	o := sc.readOptions(j)
+	o.Prefetched = j.looked
+	r := f.Rows(sc.columns, o, sc.stats.evaluations())
+	if part.rows, err = r.Apply(sc.ctx, part.rows); err != nil {
+		r.Release()
 		return err
 	}
-	part.rowFilter = r
+	part.Rows = r
 	return nil
 }
 
-// follow makes a job of rows of another one that comes next.
+// follow makes a job of rows of j that comes after j.
 func (sc *scanner) follow(j *job, rows rowset.Set, filtered bool) *job {
 	next := sc.newJob(j.task, j.stripe, rows, filtered)
 	next.looked, next.last = j.looked, false

@@ -37,7 +37,7 @@ func (j *job) release() {
 	arrowutil.ReleaseAll(j.arrays)
 	j.arrays = nil
 	for _, p := range j.parts {
-		p.release()
+		p.Release()
 	}
 	j.parts = nil
 }

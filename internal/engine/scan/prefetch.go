@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -104,7 +105,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 			return nil, err
 		}
 		some = c.AppendRanges(some, j.rows)
-		if !sc.filter.looksAt(col.ID) {
+		if !sc.filter.LooksAt(col.ID) {
 			others = append(others, c)
 			all = c.AppendRanges(all, rows)
 		}
@@ -115,7 +116,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 		if err != nil {
 			return nil, err
 		}
-		wanted := sc.wanted(j.stripe.index).And(looks.maybe)
+		wanted := sc.wanted(j.stripe.index).And(looks.Maybe)
 		f, err := j.stripe.windows.result.fetch(j, len(others), wanted, func(i int) (table.ColumnReader, error) { return others[i], nil })
 		if err != nil {
 			return nil, err
@@ -130,16 +131,16 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 
 // fetchFilter reads the bytes of the filter's columns for a job ahead, and for those that
 // follow.
-func (sc *scanner) fetchFilter(j *job, f *stripeFilter) (storage.Prefetched, error) {
+func (sc *scanner) fetchFilter(j *job, f *rowfilter.Stripe) (storage.Prefetched, error) {
 	if !sc.windows() {
 		return nil, nil
 	}
-	unknown := f.unknown()
+	unknown := f.Unknown()
 	if j.rows.And(unknown).Empty() {
 		return nil, nil
 	}
 	wanted := sc.wanted(j.stripe.index).And(unknown)
-	return j.stripe.windows.filter.fetch(j, len(f.columns), wanted, func(i int) (table.ColumnReader, error) {
-		return f.reader(sc.ctx, i)
+	return j.stripe.windows.filter.fetch(j, f.NumColumns(), wanted, func(i int) (table.ColumnReader, error) {
+		return f.Column(sc.ctx, i)
 	})
 }

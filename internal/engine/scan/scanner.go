@@ -14,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
@@ -29,8 +30,8 @@ type scanner struct {
 	cancel     context.CancelFunc
 	columns    []table.Column
 	schema     *arrow.Schema
-	filter     *boundFilter // nil if all rows are wanted
-	most       int64        // rows that the plan gives at most
+	filter     *rowfilter.Filter // nil if all rows are wanted
+	most       int64             // rows that the plan gives at most
 	coalesce   storage.CoalesceOptions
 	prefetcher stripePrefetcher
 	recycler   *arrowutil.Recycler // nil unless memory is used again
@@ -55,7 +56,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	if err != nil {
 		return nil, err
 	}
-	filter, err := bind(ctx, t, o.Filter)
+	filter, err := rowfilter.Bind(ctx, t, o.Filter)
 	if err != nil {
 		return nil, err
 	}

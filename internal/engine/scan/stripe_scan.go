@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/amudai/amudai-go/internal/engine/rowfilter"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -17,7 +18,7 @@ type stripeScan struct {
 	stripe  table.Stripe
 	groups  []func() (storage.Prefetched, error) // each reads once what opening its columns takes
 	slots   []columnSlot
-	filter  func() (*stripeFilter, error) // made once
+	filter  func() (*rowfilter.Stripe, error) // made once
 	windows readWindows
 }
 
@@ -37,11 +38,17 @@ func newStripeScan(sc *scanner, index int) *stripeScan {
 	for g := range s.groups {
 		s.groups[g] = sync.OnceValues(func() (storage.Prefetched, error) { return s.prefetchGroup(sc.ctx, g) })
 	}
-	s.filter = sync.OnceValues(func() (*stripeFilter, error) {
+	s.filter = sync.OnceValues(func() (*rowfilter.Stripe, error) {
 		if sc.stats != nil {
 			defer sc.stats.prune.since(time.Now())
 		}
-		return newStripeFilter(sc.ctx, s)
+		return sc.filter.Stripe(sc.ctx, s.stripe, rowfilter.Options{
+			Disable:          sc.o.Disable,
+			PrefetchMetadata: func(ctx context.Context) error { return sc.prefetchStripes(ctx, index) },
+			PrefetchToOpen: func(ctx context.Context, columns []table.Column) (storage.Prefetched, error) {
+				return s.prefetchToOpen(ctx, columns, table.ToFilter)
+			},
+		})
 	})
 	s.windows.init(sc)
 	s.windows.result.opened = s.opened
@@ -50,7 +57,7 @@ func newStripeScan(sc *scanner, index int) *stripeScan {
 		if err != nil {
 			return nil, err
 		}
-		return f.bytes()
+		return f.Prefetched()
 	}
 	return s
 }

@@ -1,4 +1,13 @@
-package scan
+// Package rowfilter finds the rows of a table that a filter is true for. It goes by stripes:
+//
+//	Filter   a filter bound to the columns of a table
+//	Stripe   the filter in one stripe: the sources (package source) divide its rows into those for which each condition is
+//	         true, those for which it is false, and those whose values must be read
+//	Rows     the search among some rows of the stripe: columns of the filter are decoded one after the other, each for
+//	         the rows that are left, or searched in their encoded form
+//
+// Columns that were decoded for the filter need not be decoded again for the result ([Rows.Decoded]).
+package rowfilter
 
 import (
 	"context"
@@ -14,16 +23,16 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// boundFilter is the filter of a scan, and the columns of the table that it looks at.
-type boundFilter struct {
+// Filter is a filter bound to a table. It may be used by many goroutines.
+type Filter struct {
+	of      table.Table
 	expr    *predicate.Bound
 	columns []filterColumn
 	hits    map[*predicate.Node]*hitRate // by leaf
-	table   tableVerdict
+	whole   tableVerdict
 }
 
-// hitRate is how many rows a leaf was asked about in a scan so far, and how many it has
-// found.
+// hitRate counts the rows that a leaf was evaluated for so far, and those for which it was true.
 type hitRate struct{ asked, found atomic.Int64 }
 
 func (r *hitRate) add(asked, found rowset.Set) {
@@ -31,8 +40,8 @@ func (r *hitRate) add(asked, found rowset.Set) {
 	r.found.Add(found.Len())
 }
 
-// low tells that a leaf finds so few rows that others of its column are best not decoded; as
-// long as nothing is known it probably does.
+// low tells whether a leaf is true for so few rows that the others of its column should not be decoded. Before the first
+// evaluation it probably is.
 func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
 // filterColumn is a column of a filter: one of the table, or one inside of structs.
@@ -40,18 +49,21 @@ type filterColumn struct {
 	top      table.Column    // the column of the table, with the nodes on the path only
 	path     []*table.Column // from top to the column itself
 	index    []int           // of the fields inside of the structs of top
-	physical bool            // physical arrays are as good to evaluate
+	physical bool            // physical arrays have the values that the filter needs
 }
 
 func (c *filterColumn) leaf() *table.Column { return c.path[len(c.path)-1] }
 
-// looksAt tells whether the filter looks at a column of the table, or inside of it.
-func (f *boundFilter) looksAt(id uint32) bool {
+// Paths are the paths of the columns that the filter looks at.
+func (f *Filter) Paths() []string { return f.expr.Columns() }
+
+// LooksAt tells whether the filter looks at a column of the table, or inside of it.
+func (f *Filter) LooksAt(id uint32) bool {
 	return slices.ContainsFunc(f.columns, func(c filterColumn) bool { return c.top.ID == id })
 }
 
-// bind binds a filter to a table; nil for none.
-func bind(ctx context.Context, t table.Table, e filter.Expr) (*boundFilter, error) {
+// Bind binds a filter to a table. It is nil if there is no condition.
+func Bind(ctx context.Context, t table.Table, e filter.Expr) (*Filter, error) {
 	if e.IsZero() {
 		return nil, nil
 	}
@@ -68,7 +80,7 @@ func bind(ctx context.Context, t table.Table, e filter.Expr) (*boundFilter, erro
 			return nil, err
 		}
 	}
-	f := &boundFilter{expr: bound, hits: map[*predicate.Node]*hitRate{}}
+	f := &Filter{of: t, expr: bound, hits: map[*predicate.Node]*hitRate{}}
 	for i := range bound.Columns() {
 		index := bound.Column(i).Index
 		f.columns = append(f.columns, newFilterColumn(t, p.Columns[index[0]], index[1:]))
@@ -90,7 +102,7 @@ func newFilterColumn(t table.Table, top table.Column, index []int) filterColumn 
 	return c
 }
 
-func (f *boundFilter) addLeaves(n *predicate.Node) {
+func (f *Filter) addLeaves(n *predicate.Node) {
 	if len(n.Nodes) == 0 {
 		f.hits[n] = &hitRate{}
 	}
@@ -99,7 +111,7 @@ func (f *boundFilter) addLeaves(n *predicate.Node) {
 	}
 }
 
-// onlyPath is a column with the fields only that lead to one inside of structs.
+// onlyPath is a column with only those fields that lead to a field inside of structs.
 func onlyPath(c table.Column, index []int) table.Column {
 	if len(index) == 0 {
 		return c
@@ -111,21 +123,20 @@ func onlyPath(c table.Column, index []int) table.Column {
 	return c
 }
 
-// tableVerdict is what the statistics of a whole table say about a filter. They are asked
-// once a scan, before those of the first stripe.
+// tableVerdict is the verdict of the statistics of a whole table. They are asked once, before those of the first stripe.
 type tableVerdict struct {
 	mu      sync.Mutex
 	known   bool
 	verdict predicate.Verdict
 }
 
-// tableVerdict asks the statistics of the whole table. What they exclude needs no look at
-// any stripe; a single stripe tells more than they do.
-func (f *boundFilter) tableVerdict(ctx context.Context, t table.Table) (predicate.Verdict, error) {
-	if t.NumStripes() < 2 {
+// tableVerdict asks the statistics of the whole table. If these exclude all rows, no stripe needs a look. The statistics of
+// a single stripe tell more than those of its table.
+func (f *Filter) tableVerdict(ctx context.Context) (predicate.Verdict, error) {
+	if f.of.NumStripes() < 2 {
 		return predicate.Some, nil
 	}
-	v := &f.table
+	v := &f.whole
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.known {
@@ -134,7 +145,7 @@ func (f *boundFilter) tableVerdict(ctx context.Context, t table.Table) (predicat
 	facts := make([]predicate.Facts, len(f.columns))
 	for i := range f.columns {
 		var err error
-		if facts[i], err = t.Facts(ctx, f.columns[i].path); err != nil {
+		if facts[i], err = f.of.Facts(ctx, f.columns[i].path); err != nil {
 			return predicate.Some, err
 		}
 	}

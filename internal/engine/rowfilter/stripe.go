@@ -1,4 +1,4 @@
-package scan
+package rowfilter
 
 import (
 	"cmp"
@@ -16,28 +16,45 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// stripeFilter is a filter in one stripe: what its sources know of rows for each condition,
-// and the columns to look at for the rest.
-type stripeFilter struct {
-	bound   *boundFilter
+// Stripe is a filter in one stripe: the rows that sources have decided, and the columns to read for the others. It may be
+// used by many goroutines.
+type Stripe struct {
+	Maybe rowset.Set // rows that the filter may be true for
+	Sure  rowset.Set // those among them that it is true for
+	Steps []Step     // the sources that were asked, in order
+
+	bound   *Filter
 	stripe  table.Stripe
 	columns []stripeColumn
-	bytes   func() (storage.Prefetched, error) // reads once what opening the columns takes
+	bytes   func() (storage.Prefetched, error) // reads the bytes for opening the columns, once
 
-	known map[*predicate.Node]*source.Answer    // by node, what is known of all rows
-	order map[*predicate.Node][]*predicate.Node // of and and or: what costs least first
+	known map[*predicate.Node]*source.Answer    // by node
+	order map[*predicate.Node][]*predicate.Node // the nodes of an and or an or, the cheapest first
 	codes *source.Dictionary                    // nil if it was not asked
 	only  []onlyEntry
+}
 
-	maybe rowset.Set // rows that the filter may be true for
-	sure  rowset.Set // those among them that it is true for
-	steps []StepExplanation
+// Step is the effect of one source on the rows of a stripe.
+type Step struct {
+	Source source.Kinds
+	Left   int64  // rows that the filter may be true for
+	Sure   int64  // those among them that it is true for
+	Ranges int    // of the rows that are left
+	Note   string // about the source
+}
+
+// Options are the options of [Filter.Stripe].
+type Options struct {
+	Disable source.Kinds // sources that are not asked
+	// PrefetchMetadata is called before the metadata of columns is read, PrefetchToOpen once before columns are opened.
+	PrefetchMetadata func(ctx context.Context) error
+	PrefetchToOpen   func(ctx context.Context, columns []table.Column) (storage.Prefetched, error)
 }
 
 // stripeColumn is a column of a filter in a stripe. It is opened at most once.
 type stripeColumn struct {
 	*filterColumn
-	direct bool // no struct on the way is null: the column alone tells
+	direct bool // no struct on the path is null, so that the column alone has the values
 	mu     sync.Mutex
 	opened table.ColumnReader
 }
@@ -50,60 +67,57 @@ func (c *stripeColumn) toOpen() *table.Column {
 	return &c.top
 }
 
-// onlyEntry is the one entry of a dictionary that a column of the filter has in all rows
-// for which that is true.
+// onlyEntry is the one dictionary entry that a column has in all rows that the filter is true for.
 type onlyEntry struct{ column, entry int }
 
-// newStripeFilter asks the sources one after the other, until nothing is left to look for.
-func newStripeFilter(ctx context.Context, st *stripeScan) (*stripeFilter, error) {
-	bound := st.scan.filter
-	f := &stripeFilter{
-		bound: bound, stripe: st.stripe, columns: make([]stripeColumn, len(bound.columns)),
+// Stripe asks the sources of a stripe one after the other, until all rows are decided.
+func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
+	s := &Stripe{
+		bound: f, stripe: st, columns: make([]stripeColumn, len(f.columns)),
 		known: map[*predicate.Node]*source.Answer{}, order: map[*predicate.Node][]*predicate.Node{},
-		maybe: rowset.All(st.stripe.Rows()),
+		Maybe: rowset.All(st.Rows()),
 	}
-	for i := range f.columns {
-		f.columns[i].filterColumn = &bound.columns[i]
+	for i := range s.columns {
+		s.columns[i].filterColumn = &f.columns[i]
 	}
-	f.rank(bound.expr.Root())
-	f.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
-		columns := make([]table.Column, len(f.columns))
+	s.rank(f.expr.Root())
+	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
+		columns := make([]table.Column, len(s.columns))
 		for i := range columns {
-			columns[i] = *f.columns[i].toOpen()
+			columns[i] = *s.columns[i].toOpen()
 		}
-		return st.prefetchToOpen(ctx, columns, table.ToFilter)
+		return o.PrefetchToOpen(ctx, columns)
 	})
-	disable := st.scan.o.Disable
-	if disable&source.Statistics == 0 {
-		v, err := bound.tableVerdict(ctx, st.scan.table)
+	if o.Disable&source.Statistics == 0 {
+		v, err := f.tableVerdict(ctx)
 		if err != nil || v != predicate.Some {
-			f.decide(v)
-			f.trace(source.Statistics, "of the shard")
-			return f, err
+			s.decide(v)
+			s.trace(source.Statistics, "of the shard")
+			return s, err
 		}
 	}
-	if err := st.scan.prefetchStripes(ctx, st.index); err != nil {
+	if err := o.PrefetchMetadata(ctx); err != nil {
 		return nil, err
 	}
-	columns, err := f.load(ctx)
+	columns, err := s.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f, f.ask(ctx, source.All(columns, disable))
+	return s, s.ask(ctx, source.All(columns, o.Disable))
 }
 
-// decide takes a verdict on all rows.
-func (f *stripeFilter) decide(v predicate.Verdict) {
+// decide applies a verdict on all rows.
+func (f *Stripe) decide(v predicate.Verdict) {
 	switch v {
 	case predicate.None:
-		f.maybe, f.sure = rowset.Set{}, rowset.Set{}
+		f.Maybe, f.Sure = rowset.Set{}, rowset.Set{}
 	case predicate.All:
-		f.sure = f.maybe
+		f.Sure = f.Maybe
 	}
 }
 
-// load reads the metadata of the filter's columns, and gives them to sources.
-func (f *stripeFilter) load(ctx context.Context) (*source.Stripe, error) {
+// load reads the metadata of the filter's columns, in the form for sources.
+func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 	tops := make([]table.Column, len(f.columns))
 	for i := range f.columns {
 		tops[i] = f.columns[i].top
@@ -130,8 +144,8 @@ func (f *stripeFilter) load(ctx context.Context) (*source.Stripe, error) {
 }
 
 // entries reads the dictionary of a column.
-func (f *stripeFilter) entries(ctx context.Context, i int) (arrow.Array, error) {
-	r, err := f.reader(ctx, i)
+func (f *Stripe) entries(ctx context.Context, i int) (arrow.Array, error) {
+	r, err := f.Column(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +157,7 @@ func (f *stripeFilter) entries(ctx context.Context, i int) (arrow.Array, error) 
 }
 
 // pages reads the range index of a column.
-func (f *stripeFilter) pages(ctx context.Context, i int) (*source.Pages, error) {
+func (f *Stripe) pages(ctx context.Context, i int) (*source.Pages, error) {
 	have, err := f.bytes()
 	if err != nil {
 		return nil, err
@@ -151,9 +165,14 @@ func (f *stripeFilter) pages(ctx context.Context, i int) (*source.Pages, error) 
 	return f.stripe.Pages(ctx, f.columns[i].leaf(), have)
 }
 
-// reader opens a column of the filter, so that its arrays are those to evaluate if it is
-// direct.
-func (f *stripeFilter) reader(ctx context.Context, i int) (table.ColumnReader, error) {
+// NumColumns is the number of columns that the filter looks at.
+func (f *Stripe) NumColumns() int { return len(f.columns) }
+
+// Prefetched is the bytes that were read for opening the columns.
+func (f *Stripe) Prefetched() (storage.Prefetched, error) { return f.bytes() }
+
+// Column opens column i of the filter: the column itself if it is direct, else the column of the table that holds it.
+func (f *Stripe) Column(ctx context.Context, i int) (table.ColumnReader, error) {
 	c := &f.columns[i]
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +187,7 @@ func (f *stripeFilter) reader(ctx context.Context, i int) (table.ColumnReader, e
 }
 
 // ask asks sources, until no row is unknown.
-func (f *stripeFilter) ask(ctx context.Context, sources []source.Source) error {
+func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 	root := f.bound.expr.Root()
 	f.learn(root)
 	for _, src := range sources {
@@ -176,12 +195,12 @@ func (f *stripeFilter) ask(ctx context.Context, sources []source.Source) error {
 			return err
 		}
 		f.learn(root)
-		f.maybe, f.sure = f.known[root].Maybe, f.known[root].True
+		f.Maybe, f.Sure = f.known[root].Maybe, f.known[root].True
 		if d, ok := src.(*source.Dictionary); ok {
 			f.codes = d
 			f.findOnly(root)
 		}
-		decided := f.unknown().Empty()
+		decided := f.Unknown().Empty()
 		if note := src.Note(); note != "" || decided {
 			f.trace(src.Kind(), note)
 		}
@@ -192,8 +211,8 @@ func (f *stripeFilter) ask(ctx context.Context, sources []source.Source) error {
 	return nil
 }
 
-// askNode asks a source about the leaves of a node, for rows that matter to the filter.
-func (f *stripeFilter) askNode(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
+// askNode asks a source about the leaves of a node, for the rows that the result depends on.
+func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	if among.Empty() {
 		return nil
 	}
@@ -217,9 +236,8 @@ func (f *stripeFilter) askNode(ctx context.Context, src source.Source, n *predic
 	return f.askLeaf(ctx, src, n, among)
 }
 
-// askLeaf asks a source about the rows that are unknown for a condition, unless looking at
-// the values of a column costs less than the answer.
-func (f *stripeFilter) askLeaf(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
+// askLeaf asks a source about the rows that are not decided for a condition, unless a look at the values costs less.
+func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	cost, ok := src.Cost(n)
 	if !ok || src.Kind() != source.Statistics && cost > max(f.stripe.Rows()/2, 1) {
 		return nil
@@ -245,7 +263,7 @@ func (f *stripeFilter) askLeaf(ctx context.Context, src source.Source, n *predic
 }
 
 // learn combines what is known of the leaves of a node.
-func (f *stripeFilter) learn(n *predicate.Node) {
+func (f *Stripe) learn(n *predicate.Node) {
 	known := f.known[n]
 	if known == nil {
 		known = &source.Answer{Maybe: rowset.All(f.stripe.Rows())}
@@ -273,8 +291,8 @@ func (f *stripeFilter) learn(n *predicate.Node) {
 	}
 }
 
-// findOnly looks at what must be true of all rows: a leaf, or those of an and.
-func (f *stripeFilter) findOnly(n *predicate.Node) {
+// findOnly finds the conditions that must be true in all rows, and allow a single dictionary entry.
+func (f *Stripe) findOnly(n *predicate.Node) {
 	if c := f.codes.Codes(n); c != nil && len(f.columns[n.Column].path) == 1 {
 		if entry, ok := c.Only(); ok {
 			f.only = append(f.only, onlyEntry{n.Column, entry})
@@ -287,31 +305,37 @@ func (f *stripeFilter) findOnly(n *predicate.Node) {
 	}
 }
 
-// unknown are the rows whose values tell.
-func (f *stripeFilter) unknown() rowset.Set {
-	if f.sure.Empty() {
-		return f.maybe
+// Unknown are the rows whose values must be looked at.
+func (f *Stripe) Unknown() rowset.Set {
+	if f.Sure.Empty() {
+		return f.Maybe
 	}
-	return f.maybe.And(f.sure.Not(f.stripe.Rows()))
+	return f.Maybe.And(f.Sure.Not(f.stripe.Rows()))
 }
 
-// countOpened counts the columns of the filter that were opened.
-func (f *stripeFilter) countOpened(stats *runStats) {
-	if stats == nil {
-		return
-	}
+// EachOpened calls yield with the schema id and the reader of each column of the filter that is open.
+func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 	for i := range f.columns {
 		c := &f.columns[i]
 		c.mu.Lock()
 		if c.opened != nil {
-			stats.open(f.stripe.Index(), c.top.ID, c.opened)
+			yield(c.top.ID, c.opened)
 		}
 		c.mu.Unlock()
 	}
 }
 
-// rank finds in which order to evaluate the nodes of an and or or.
-func (f *stripeFilter) rank(n *predicate.Node) int {
+// trace records what a source has left.
+func (f *Stripe) trace(kind source.Kinds, note string) {
+	ranges := 0
+	for range f.Maybe.Ranges() {
+		ranges++
+	}
+	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), ranges, note})
+}
+
+// rank finds the order in which the nodes of an and or an or are evaluated.
+func (f *Stripe) rank(n *predicate.Node) int {
 	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
 		return leafRank(n)
 	}
@@ -327,7 +351,7 @@ func (f *stripeFilter) rank(n *predicate.Node) int {
 	return most
 }
 
-// leafRank is how much a leaf costs, compared with others.
+// leafRank is the cost of evaluating a leaf, relative to others.
 func leafRank(n *predicate.Node) int {
 	switch n.Test.(type) {
 	case predicate.Nulls, valueset.Bools, valueset.Ints, valueset.Uints, valueset.Floats:

@@ -1,0 +1,327 @@
+package rowfilter
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
+)
+
+// Rows is a search for the rows that a filter is true for, among some rows of a stripe. It belongs to one goroutine at a
+// time. It ends with Release.
+type Rows struct {
+	*Stripe
+	Options table.ReadOptions // of all reads
+
+	result    []table.Column  // columns of the result
+	evaluated *atomic.Int64   // rows whose values were looked at; nil for no count
+	arrays    []decodedColumn // by column of the filter
+	bits      []byte
+}
+
+// decodedColumn is the array that a column was last decoded to, and its rows.
+type decodedColumn struct {
+	rows     rowset.Set
+	array    arrow.Array // with the values that the filter needs
+	physical arrow.Array // nil if it was not read
+}
+
+// Rows begins a search. result are the columns that the caller will read for the rows found. The rows whose values are
+// looked at are added to evaluated, if it is not nil.
+func (f *Stripe) Rows(result []table.Column, o table.ReadOptions, evaluated *atomic.Int64) *Rows {
+	return &Rows{Stripe: f, Options: o, result: result, evaluated: evaluated, arrays: make([]decodedColumn, len(f.columns))}
+}
+
+// Release releases the decoded columns.
+func (r *Rows) Release() {
+	for i := range r.arrays {
+		r.drop(i)
+	}
+}
+
+func (r *Rows) drop(i int) {
+	a := &r.arrays[i]
+	arrowutil.ReleaseAll([]arrow.Array{a.array, a.physical})
+	*a = decodedColumn{}
+}
+
+// Apply is the rows of a set that the filter is true for.
+func (r *Rows) Apply(ctx context.Context, set rowset.Set) (rowset.Set, error) {
+	set = set.And(r.Maybe)
+	sure := set.And(r.Sure)
+	if !sure.Empty() {
+		set = set.And(sure.Not(r.stripe.Rows()))
+	}
+	if r.evaluated != nil {
+		r.evaluated.Add(set.Len())
+	}
+	found, err := r.node(ctx, r.bound.expr.Root(), set)
+	return found.Or(sure), err
+}
+
+func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
+	if set.Empty() {
+		return set, nil
+	}
+	if known := r.known[n]; known != nil {
+		switch {
+		case known.Maybe.Empty():
+			return rowset.Set{}, nil
+		case known.True.Len() == r.stripe.Rows():
+			return set, nil
+		}
+	}
+	switch n.Kind {
+	case predicate.NodeAnd:
+		for _, k := range r.order[n] {
+			var err error
+			if set, err = r.node(ctx, k, set); err != nil {
+				return set, err
+			}
+		}
+		return set, nil
+	case predicate.NodeOr:
+		var found rowset.Set
+		for _, k := range r.order[n] {
+			more, err := r.node(ctx, k, set)
+			if err != nil {
+				return more, err
+			}
+			found = found.Or(more)
+			set = set.And(more.Not(r.stripe.Rows()))
+		}
+		return found, nil
+	}
+	return r.leaf(ctx, n, set)
+}
+
+func (r *Rows) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (rowset.Set, error) {
+	found, err := r.evaluate(ctx, n, set)
+	r.bound.hits[n].add(set, found)
+	return found, err
+}
+
+// evaluate finds the rows of a leaf in the first of these ways that is possible: by dictionary codes, by numbers in their
+// encoded form, block by block, or with all values decoded.
+func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, err error) {
+	if c := r.codes.Codes(n); c != nil {
+		reader, err := r.Column(ctx, n.Column)
+		if err != nil {
+			return found, err
+		}
+		return reader.(table.DictionaryReader).SelectCodes(ctx, set, c.Keep, &r.Options)
+	}
+	columns := make([]arrow.Array, len(r.columns))
+	if r.numbers(n, set) {
+		if found, ok, err := r.findNumbers(ctx, n, set); ok || err != nil {
+			return found, err
+		}
+	}
+	if r.blockwise(n, set) {
+		if found, ok, err := r.findInBlocks(ctx, n, set, columns); ok || err != nil {
+			return found, err
+		}
+	}
+	for _, i := range n.Columns() {
+		if err := r.decode(ctx, i, set); err != nil {
+			return found, err
+		}
+		columns[i] = r.arrays[i].array
+	}
+	r.bits, err = n.Eval(r.bits, columns, int(set.Len()))
+	if err != nil {
+		return found, err
+	}
+	return set.Select(r.bits), nil
+}
+
+func (r *Rows) findNumbers(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, ok bool, err error) {
+	reader, err := r.Column(ctx, n.Column)
+	if err != nil {
+		return found, false, err
+	}
+	finder, ok := reader.(table.NumberFinder)
+	if !ok {
+		return found, false, nil
+	}
+	return finder.FindNumbers(ctx, set, n.Test, &r.Options)
+}
+
+func (r *Rows) findInBlocks(ctx context.Context, n *predicate.Node, set rowset.Set, columns []arrow.Array) (found rowset.Set, ok bool, err error) {
+	reader, err := r.Column(ctx, n.Column)
+	if err != nil {
+		return found, false, err
+	}
+	finder, ok := reader.(table.BlockFinder)
+	if !ok {
+		return found, false, nil
+	}
+	holds := func(dst []byte, values arrow.Array) ([]byte, error) {
+		columns[n.Column] = values
+		return n.Eval(dst, columns, values.Len())
+	}
+	return finder.FindInBlocks(ctx, set, holds, required(n.Test), &r.Options)
+}
+
+// blockwise tells whether a leaf is best evaluated block by block, without keeping the decoded values: where it is probably
+// true for few rows or none.
+func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
+	if !r.toDecode(n, set) {
+		return false
+	}
+	switch t := n.Test.(type) {
+	case *predicate.Text:
+		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
+	case valueset.Bytes:
+		_, ok := t.Constants()
+		return ok
+	}
+	return false
+}
+
+// required are byte strings that every value contains that meets a test.
+func required(t predicate.Test) [][]byte {
+	switch t := t.(type) {
+	case *predicate.Text:
+		if !t.Not {
+			return append(slices.Clip(t.Parts), t.Prefix)
+		}
+	case valueset.Bytes:
+		if len(t) == 1 {
+			if prefix, ok := t[0].Prefix(); ok {
+				return [][]byte{prefix}
+			}
+			if value, ok := t[0].Constant(); ok {
+				return [][]byte{value}
+			}
+		}
+	}
+	return nil
+}
+
+// toDecode tells whether a leaf asks about a plain column that is not decoded for the rows of a set.
+func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
+	if n.Kind != predicate.NodeLeaf {
+		return false
+	}
+	c, a := &r.columns[n.Column], &r.arrays[n.Column]
+	return c.physical && c.direct && len(c.path) == 1 && (a.array == nil || !a.rows.Equal(set))
+}
+
+// numbers tells whether the numbers that a leaf asks for are best found in encoded blocks: where most of their rows are
+// asked for, and the result needs no values of the column, or probably few.
+func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
+	if !r.toDecode(n, set) || 2*set.Len() < set.Bounds().Len() {
+		return false
+	}
+	switch t := n.Test.(type) {
+	case valueset.Ints, valueset.Decimals, valueset.Uints:
+	case valueset.Floats:
+		if t.NaN {
+			return false
+		}
+	default:
+		return false
+	}
+	return r.bound.hits[n].low() || !r.inResult(r.columns[n.Column].top.ID)
+}
+
+func (r *Rows) inResult(id uint32) bool {
+	return slices.ContainsFunc(r.result, func(c table.Column) bool { return c.ID == id })
+}
+
+// decode decodes a column of the filter for the rows of a set.
+func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
+	if a := &r.arrays[i]; a.array != nil && a.rows.Equal(set) {
+		return nil
+	}
+	r.drop(i)
+	reader, err := r.Column(ctx, i)
+	if err != nil {
+		return err
+	}
+	c := &r.columns[i]
+	read := reader.Read
+	if c.physical {
+		read = reader.ReadPhysical
+	}
+	a := decodedColumn{rows: set}
+	if a.array, err = read(ctx, set, &r.Options); err != nil {
+		return err
+	}
+	if !c.direct {
+		whole := a.array
+		a.array, err = predicate.Child(whole, c.index)
+		whole.Release()
+		if err != nil {
+			return err
+		}
+	} else if c.physical && len(c.path) == 1 {
+		a.physical = a.array
+		a.physical.Retain()
+	}
+	r.arrays[i] = a
+	return nil
+}
+
+// same tells whether the arrays of a column of the filter can be used for a column of the result.
+func (r *Rows) same(i int, col *table.Column) bool {
+	top := &r.columns[i].top
+	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
+}
+
+// onlyEntry is the only dictionary entry that a column has in rows that the filter is true for, or nil.
+func (r *Rows) onlyEntry(col *table.Column) *onlyEntry {
+	for k := range r.only {
+		if r.same(r.only[k].column, col) {
+			return &r.only[k]
+		}
+	}
+	return nil
+}
+
+// decoded is the array that a column was decoded to for the filter, nil if it lacks some of the rows, or has another type.
+func (r *Rows) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
+	for i := range r.arrays {
+		a := &r.arrays[i]
+		if a.physical != nil && r.same(i, col) && a.rows.Has(rows) {
+			return a
+		}
+	}
+	return nil
+}
+
+// HasConstant tells whether a column has one and the same dictionary entry in all rows that the filter is true for.
+func (r *Rows) HasConstant(col *table.Column) bool { return r.onlyEntry(col) != nil }
+
+// Constant is n times the entry of a column with [Rows.HasConstant], of the physical type.
+func (r *Rows) Constant(ctx context.Context, col *table.Column, n int64) (arrow.Array, error) {
+	only := r.onlyEntry(col)
+	reader, err := r.Column(ctx, only.column)
+	if err != nil {
+		return nil, err
+	}
+	return reader.(table.DictionaryReader).Repeat(ctx, only.entry, n, &r.Options)
+}
+
+// HasDecoded tells whether a column was decoded for the filter, for all of some rows.
+func (r *Rows) HasDecoded(col *table.Column, rows rowset.Set) bool {
+	return r.decoded(col, rows) != nil
+}
+
+// Decoded is rows of a column with [Rows.HasDecoded], of the physical type. The caller releases the array.
+func (r *Rows) Decoded(col *table.Column, rows rowset.Set) (arrow.Array, error) {
+	a := r.decoded(col, rows)
+	if a.rows.Equal(rows) {
+		a.physical.Retain()
+		return a.physical, nil
+	}
+	return arrowutil.Take(r.Options.Allocator, a.physical, rows.Indices(a.rows))
+}
