@@ -5,8 +5,8 @@ import "math"
 // Elements of a number of bits that is none of whole bytes lie side by side, the least significant bit first.
 
 // bitsAt gives the bits from one on: at least 57, or all that there are.
-func bitsAt(src []byte, bit int) uint64 {
-	at := bit / 8
+func bitsAt(src []byte, bit uint64) uint64 {
+	at := int(bit / 8)
 	if at+8 <= len(src) {
 		return le.Uint64(src[at:]) >> (bit % 8)
 	}
@@ -36,24 +36,27 @@ func spreadBits(b byte) uint64 {
 	return (w | w<<7) & 0x0101010101010101
 }
 
-// unpackWords gives out 32-bit words, one for each element of so many bits.
+// unpackWords gives out 32-bit words, one for each element of so many bits. It loads 8 bytes for each as long as the page has them.
 func unpackWords(out []uint32, page []byte, from, bits int) {
 	mask := uint64(1)<<bits - 1
-	bit := from * bits
-	i := 0
-	for ; i < len(out) && bit/8+8 <= len(page); i++ {
-		out[i] = uint32(le.Uint64(page[uint(bit)/8:]) >> (uint(bit) % 8) & mask)
-		bit += bits
+	bit := uint64(from) * uint64(bits)
+	loads := 0
+	if room := 8*int64(len(page)-8) - int64(bit); room >= 0 {
+		loads = int(min(room/int64(bits)+1, int64(len(out))))
 	}
-	for ; i < len(out); i++ {
+	for i := range out[:loads] {
+		out[i] = uint32(le.Uint64(page[bit/8:]) >> (bit % 8) & mask)
+		bit += uint64(bits)
+	}
+	for i := loads; i < len(out); i++ {
 		out[i] = uint32(bitsAt(page, bit) & mask)
-		bit += bits
+		bit += uint64(bits)
 	}
 }
 
 // packBits stores words of 32 bits, as elements of so many bits from one on, which begins at a byte.
 func packBits(page, in []byte, from, bits int) {
-	page = page[from*bits/8:]
+	page = page[uint64(from)*uint64(bits)/8:]
 	word, fill := uint64(0), 0
 	for ; len(in) >= 4; in = in[4:] {
 		word |= uint64(le.Uint32(in)) & (1<<bits - 1) << fill
@@ -75,8 +78,9 @@ func unpackTruncated(out, page []byte, from, bits int) {
 	for len(out) > 0 {
 		k := min(len(out)/4, blockLen)
 		unpackWords(words[:k], page, from, bits)
+		shift := uint(32-bits) & 31
 		for i, w := range words[:k] {
-			le.PutUint32(out[4*i:], w<<(32-bits))
+			le.PutUint32(out[4*i:], w<<shift)
 		}
 		out, from = out[4*k:], from+k
 	}

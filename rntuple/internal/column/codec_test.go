@@ -349,37 +349,6 @@ func TestSwitch(t *testing.T) {
 	require.ErrorIs(t, DecodeSwitch(gotTags, gotPlaces, page), fault.ErrUnsupported)
 }
 
-func TestCheckOffsets(t *testing.T) {
-	ends := func(v ...int32) (b []byte) {
-		for _, v := range v {
-			b = le.AppendUint32(b, uint32(v))
-		}
-		return b
-	}
-	require.NoError(t, CheckOffsets(ends(0, 0, 3, 5), KindOffset32, 5))
-	for _, bad := range [][]byte{ends(0, 3, 2), ends(6), ends(-1)} {
-		require.ErrorIs(t, CheckOffsets(bad, KindOffset32, 5), fault.ErrCorrupt)
-	}
-	require.ErrorIs(t, CheckOffsets(le.AppendUint64(nil, 1<<63), KindOffset64, 5), fault.ErrCorrupt)
-	extremes := le.AppendUint64(le.AppendUint64(nil, math.MaxInt64), 1<<63)
-	require.ErrorIs(t, CheckOffsets(extremes, KindOffset64, math.MaxInt64), fault.ErrCorrupt)
-}
-
-func TestCardinalities(t *testing.T) {
-	var ends []byte
-	for _, v := range []uint64{3, 3, 10, 1 << 33} {
-		ends = le.AppendUint64(ends, v)
-	}
-	got := make([]byte, 32)
-	require.NoError(t, Cardinalities(got, KindUint64, ends, KindOffset64, 1))
-	for i, want := range []uint64{2, 0, 7, 1<<33 - 10} {
-		require.Equal(t, want, le.Uint64(got[8*i:]))
-	}
-	require.NoError(t, Cardinalities(got, KindUint32, ends[:24], KindOffset64, 1))
-	require.Equal(t, uint32(7), le.Uint32(got[8:]))
-	require.ErrorIs(t, Cardinalities(got, KindUint32, ends, KindOffset64, 1), fault.ErrUnsupported)
-}
-
 func TestNames(t *testing.T) {
 	for k := Kind(0); k <= kindCount; k++ {
 		want := k

@@ -230,8 +230,8 @@ func (b *builder) value(name string, out *Field) error {
 	if out.perRepresentation() != 1 {
 		return fmt.Errorf("plain field of %d columns", out.perRepresentation())
 	}
-	kind, known := kinds[name]
-	if !known {
+	kind := column.KindOf(name)
+	if kind == 0 {
 		if kind = b.s.Columns[out.Columns[0][0]].Type.Native(); kind == column.KindFloat16 {
 			kind = column.KindFloat32
 		}
@@ -247,15 +247,6 @@ func (b *builder) value(name string, out *Field) error {
 	}
 	out.Layout, out.Kind, out.Arrow.Type = Value, kind, dt
 	return nil
-}
-
-var kinds = map[string]column.Kind{
-	"bool": column.KindBool, "std::byte": column.KindByte, "char": column.KindChar,
-	"std::int8_t": column.KindInt8, "std::uint8_t": column.KindUint8,
-	"std::int16_t": column.KindInt16, "std::uint16_t": column.KindUint16,
-	"std::int32_t": column.KindInt32, "std::uint32_t": column.KindUint32,
-	"std::int64_t": column.KindInt64, "std::uint64_t": column.KindUint64,
-	"float": column.KindFloat32, "double": column.KindFloat64,
 }
 
 var arrowTypes = map[column.Kind]arrow.DataType{
