@@ -3,14 +3,12 @@ package shard
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/internal/engine/shardtable"
-	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
@@ -193,21 +191,5 @@ func (s *Shard) UnknownFeatures(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unknown []string
-	for _, q := range p.Standard {
-		text, _ := q.Value.(string)
-		switch q.Name {
-		case shardfile.PropertyEdition:
-			if _, err := edition.Parse(text); err != nil {
-				unknown = append(unknown, "edition "+text)
-			}
-		case shardfile.PropertyFeatures:
-			for _, name := range strings.Split(text, ",") {
-				if name != "" && !edition.Known(name) {
-					unknown = append(unknown, name)
-				}
-			}
-		}
-	}
-	return unknown, nil
+	return shardfile.UnknownFeatures(p.Standard), nil
 }

@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/shard"
 )
 
 // lookers are the commands that look into shards.
@@ -42,14 +43,17 @@ func (a *app) schema() *cobra.Command {
 
 // printStored prints the schema tree of a shard.
 func (a *app) printStored(ctx context.Context, location string) error {
-	return a.withShard(ctx, location, func(s *shard.Shard) error { return inspect.StoredTypes(ctx, a.out, s) })
+	return a.withFile(ctx, location, func(f *shardfile.File) error { return inspect.StoredTypes(ctx, a.out, f) })
 }
 
-// withShard calls f with an open shard.
-func (a *app) withShard(ctx context.Context, location string, f func(*shard.Shard) error) (err error) {
-	s, err := openShard(ctx, location, a.types)
-	if err != nil {
+// withFile calls f with the open file of a shard.
+func (a *app) withFile(ctx context.Context, location string, f func(*shardfile.File) error) (err error) {
+	if err := files.CheckShard(location); err != nil {
 		return err
+	}
+	s, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
+	if err != nil {
+		return wrongFormat(files.Missing(location, err), location, shardName)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return f(s)
@@ -68,13 +72,13 @@ the buffers of each column with their encodings; with -vvv every block with its 
   amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withShard(cmd.Context(), args[0], func(s *shard.Shard) error {
+			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
 				for _, i := range o.Stripes {
-					if i < 0 || i >= s.NumStripes() {
-						return usagef("", "--stripe %d: the shard has %s", i, terminal.Plural(s.NumStripes(), "stripe"))
+					if i < 0 || i >= f.NumStripes() {
+						return usagef("", "--stripe %d: the shard has %s", i, terminal.Plural(f.NumStripes(), "stripe"))
 					}
 				}
-				return columnHint(inspect.Shard(cmd.Context(), a.out, s, o))
+				return columnHint(inspect.Shard(cmd.Context(), a.out, f, o))
 			})
 		},
 	}
@@ -97,8 +101,8 @@ values from its dictionaries where these hold all values; ≈ marks estimates. a
 statistics against the data.`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withShard(cmd.Context(), args[0], func(s *shard.Shard) error {
-				return columnHint(inspect.Stats(cmd.Context(), a.out, s, o))
+			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
+				return columnHint(inspect.Stats(cmd.Context(), a.out, f, o))
 			})
 		},
 	}

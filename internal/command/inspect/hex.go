@@ -41,7 +41,7 @@ func (in *inspector) hex(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range in.shard.NumStripes() {
+	for i := range in.file.NumStripes() {
 		if len(in.flags.Stripes) > 0 && !slices.Contains(in.flags.Stripes, i) {
 			continue
 		}

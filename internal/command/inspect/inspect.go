@@ -4,7 +4,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/shard"
 )
 
 // shardInfo describes a shard; its fields are those of --json.
@@ -82,8 +80,8 @@ type Options struct {
 }
 
 // Shard shows how a shard is built.
-func Shard(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options) error {
-	return inspect(ctx, out, s, o, func(in *inspector) error {
+func Shard(ctx context.Context, out terminal.Screen, f *shardfile.File, o Options) error {
+	return inspect(ctx, out, f, o, func(in *inspector) error {
 		if o.Hex {
 			return in.hex(ctx)
 		}
@@ -100,22 +98,15 @@ func Shard(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options) 
 
 // inspector reads a shard and prints its description.
 type inspector struct {
-	out   terminal.Screen
-	shard *shard.Shard
-	flags Options
-
-	file   *shardfile.File // the same, one level below
+	out    terminal.Screen
+	file   *shardfile.File
+	flags  Options
 	schema *schema.Schema
 }
 
 // inspect calls show with an inspector of a shard.
-func inspect(ctx context.Context, out terminal.Screen, s *shard.Shard, o Options, show func(*inspector) error) (err error) {
-	f, err := shardfile.Open(ctx, s.Location(), shardfile.OpenOptions{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	in := inspector{out: out, shard: s, flags: o, file: f}
+func inspect(ctx context.Context, out terminal.Screen, f *shardfile.File, o Options, show func(*inspector) error) (err error) {
+	in := inspector{out: out, flags: o, file: f}
 	if in.schema, err = f.Schema(ctx); err != nil {
 		return err
 	}
@@ -146,10 +137,10 @@ func (in *inspector) findColumns() error {
 }
 
 func (in *inspector) collect(ctx context.Context) (*shardInfo, error) {
-	s := in.shard
+	s := in.file
 	d := in.file.Directory()
 	info := &shardInfo{
-		Location: s.Location(), Rows: s.NumRows(), Deleted: d.GetDeletedRecordCount(), RawBytes: d.GetRawDataSize(),
+		Location: s.Location(), Rows: s.Rows(), Deleted: d.GetDeletedRecordCount(), RawBytes: d.GetRawDataSize(),
 		Columns: in.schema.NumFields(), Nodes: in.schema.IDCount(), Stripes: s.NumStripes(), Layout: "single file",
 	}
 	if err := in.files(ctx, info); err != nil {
@@ -199,7 +190,7 @@ func (in *inspector) files(ctx context.Context, info *shardInfo) error {
 
 // artifactSize opens another artifact of the shard by its reference.
 func (in *inspector) artifactSize(ctx context.Context, url string) (int64, error) {
-	if in.shard.NumStripes() == 0 {
+	if in.file.NumStripes() == 0 {
 		return 0, nil
 	}
 	r, err := in.file.Stripe(0).Artifact(ctx, 0, &commonpb.DataRef{Url: url, Range: &commonpb.UInt64Range{}})
@@ -210,26 +201,25 @@ func (in *inspector) artifactSize(ctx context.Context, url string) (int64, error
 }
 
 func (in *inspector) properties(ctx context.Context, info *shardInfo) error {
-	p, err := in.shard.Properties(ctx)
+	p, err := in.file.Properties(ctx)
 	if err != nil {
 		return err
 	}
-	if !p.CreatedMin.IsZero() {
-		info.Created = p.CreatedMin.UTC().Format(time.RFC3339Nano)
-		if !p.CreatedMax.Equal(p.CreatedMin) {
-			info.Created += " to " + p.CreatedMax.UTC().Format(time.RFC3339Nano)
+	if first := p.CreationMin.GetTicks(); first != 0 {
+		info.Created = shardfile.Time(first).UTC().Format(time.RFC3339Nano)
+		if last := p.CreationMax.GetTicks(); last != first && last != 0 {
+			info.Created += " to " + shardfile.Time(last).UTC().Format(time.RFC3339Nano)
 		}
 	}
-	all := append(slices.Clone(p.Standard), p.Custom...)
+	standard := shardfile.PropertiesFromProto(p.StandardProperties)
+	all := append(slices.Clone(standard), shardfile.PropertiesFromProto(p.CustomProperties)...)
 	if len(all) > 0 {
 		info.Properties = map[string]any{}
 		for _, x := range all {
 			info.Properties[x.Name] = plainValue(x.Value)
 		}
 	}
-	if info.Unknown, err = in.shard.UnknownFeatures(ctx); err != nil {
-		return err
-	}
+	info.Unknown = shardfile.UnknownFeatures(standard)
 	indexes, err := in.file.Indexes(ctx)
 	if err != nil {
 		return err

@@ -8,12 +8,12 @@ import (
 
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
 // StoredTypes prints the schema tree of a shard with the types that it stores.
-func StoredTypes(ctx context.Context, out terminal.Screen, s *shard.Shard) error {
-	return inspect(ctx, out, s, Options{}, (*inspector).storedTypes)
+func StoredTypes(ctx context.Context, out terminal.Screen, f *shardfile.File) error {
+	return inspect(ctx, out, f, Options{}, (*inspector).storedTypes)
 }
 
 func (in *inspector) storedTypes() error {

@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/shard"
 )
 
 // columnStats sums up one schema node over all stripes; the fields are those of --json.
@@ -44,8 +44,8 @@ type StatsOptions struct {
 }
 
 // Stats shows statistics and sizes of the columns of a shard.
-func Stats(ctx context.Context, out terminal.Screen, s *shard.Shard, o StatsOptions) error {
-	return inspect(ctx, out, s, Options{Verbose: 2, Columns: o.Columns}, func(in *inspector) error {
+func Stats(ctx context.Context, out terminal.Screen, f *shardfile.File, o StatsOptions) error {
+	return inspect(ctx, out, f, Options{Verbose: 2, Columns: o.Columns}, func(in *inspector) error {
 		info, err := in.collect(ctx)
 		if err != nil {
 			return err

@@ -3,9 +3,11 @@ package shardfile
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Names of the standard properties of a shard that this library sets.
@@ -170,4 +172,25 @@ func ValueFromProto(v *commonpb.AnyValue) any {
 		return PropertiesFromProto(k.StructValue.GetFields())
 	}
 	return v
+}
+
+// UnknownFeatures lists the features among the standard properties of a shard that this
+// version does not know, and the shard's edition if that is unknown.
+func UnknownFeatures(standard []Property) (unknown []string) {
+	for _, q := range standard {
+		text, _ := q.Value.(string)
+		switch q.Name {
+		case PropertyEdition:
+			if _, err := edition.Parse(text); err != nil {
+				unknown = append(unknown, "edition "+text)
+			}
+		case PropertyFeatures:
+			for _, name := range strings.Split(text, ",") {
+				if name != "" && !edition.Known(name) {
+					unknown = append(unknown, name)
+				}
+			}
+		}
+	}
+	return unknown
 }
