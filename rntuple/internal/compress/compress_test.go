@@ -177,6 +177,38 @@ func TestXZDictionaryIsAClaim(t *testing.T) {
 	require.Less(t, leaktest.Allocated()-before, uint64(1<<20))
 }
 
+// Chunks of a few bytes cannot make the decoder take megabytes each.
+func TestLZMAChunksAreCheap(t *testing.T) {
+	one := []byte{0xe0, 0, 30, 0, 6, 0x5d, 0, 0, 0x6e, 0x16, 0x47, 0xa0, 0} // 31 zeros, lc = 3, lp = 0, pb = 2
+	for _, c := range []struct {
+		properties byte
+		n          int
+		ok         bool
+	}{
+		{0x5d, 1, true},
+		{0x5d, 1000, false},          // each with new properties
+		{(4*5+4)*9 + 8, 1, false},    // lc + lp = 12: 6 MiB
+		{(4*5+4)*9 + 8, 1000, false}, // 6 GiB
+		{(4*5+4)*9 + 0, 1, true},     // lc + lp = 4
+		{(4*5+4)*9 + 1, 1000, false}, // lc + lp = 5
+		{(4*5 + 4) * 10, 1, false},   // no properties at all
+		{(4*5+4)*9 + 0, 1000, false}, // allowed, but not each time
+		{(2*5+0)*9 + 3, 2, false},    // twice in 62 bytes
+	} {
+		one[5] = c.properties
+		stream := append(bytes.Repeat(one, c.n), 0)
+		before := leaktest.Allocated()
+		n, err := decodeLZMA2(make([]byte, 31*c.n), stream)
+		require.Less(t, leaktest.Allocated()-before, uint64(1<<20))
+		if c.ok {
+			require.NoError(t, err)
+			require.Equal(t, len(stream), n)
+		} else {
+			require.ErrorIs(t, err, fault.ErrCorrupt, "%v", c)
+		}
+	}
+}
+
 // Raw deflate is what ROOT wrote before zlib.
 func TestDeflate(t *testing.T) {
 	var d Decoder

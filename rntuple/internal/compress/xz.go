@@ -88,20 +88,63 @@ func parseXZBlockHeader(b []byte) (size int, err error) {
 	return size, nil
 }
 
-// decodeLZMA2 fills dst from src and gives the number of bytes read.
+// decodeLZMA2 fills dst from the LZMA2 chunks at the start of src, and gives their bytes.
 func decodeLZMA2(dst, src []byte) (n int, err error) {
-	r := bytes.NewReader(src)
-	z, err := lzma.Reader2Config{DictCap: max(len(dst), lzma.MinDictCap)}.NewReader2(r)
+	n, err = checkLZMA2(src, len(dst))
+	if err != nil {
+		return 0, err
+	}
+	z, err := lzma.Reader2Config{DictCap: max(len(dst), lzma.MinDictCap)}.NewReader2(bytes.NewReader(src[:n]))
 	if err != nil {
 		return 0, fault.Corruptf("lzma: %w", err)
 	}
 	if n, err := io.ReadFull(z, dst); err != nil {
 		return 0, short("lzma", n, len(dst), err)
 	}
-	if err := ended("lzma", z); err != nil {
-		return 0, err
+	return n, ended("lzma", z)
+}
+
+// checkLZMA2 walks over LZMA2 chunks that must give want bytes, and gives the bytes of all.
+//
+//	u8 0                                                the end
+//	u8 1 or 2, u16 size - 1, bytes                      as they are
+//	u8 0x80 … 0xff, u16 size - 1, u16 stored - 1,       the lowest 5 bits are those of the size
+//	   [u8 properties], bytes                           above its 16; 0x40: properties follow
+//
+// Properties cost the decoder memory, from 24 KiB for the most that the format allows
+// (lc + lp = 4) to 6 MiB for the most that a byte can say, and as much time. Encoders set
+// them once.
+func checkLZMA2(src []byte, want int) (n int, err error) {
+	be := binary.BigEndian
+	for size, resets := 0, 0; ; {
+		if n >= len(src) {
+			return 0, fault.Corruptf("lzma: no end")
+		}
+		var head [6]byte
+		copy(head[:], src[n:])
+		control, header, stored := head[0], len(head), 0
+		switch {
+		case size > want || control == 0 && size < want:
+			return 0, fault.Corruptf("lzma: %d bytes of content, not the %d expected", size, want)
+		case control == 0:
+			return n + 1, nil
+		case control < 0x80:
+			header, stored = 3, int(be.Uint16(head[1:]))+1
+			size += stored
+		default:
+			size += int(control&0x1f)<<16 + int(be.Uint16(head[1:])) + 1
+			stored = int(be.Uint16(head[3:])) + 1
+			if control&0x40 == 0 {
+				header = 5
+				break
+			}
+			resets++
+			if p := int(head[5]); p >= 9*5*5 || p%9+p/9%5 > 4 || resets > 1+want>>16 {
+				return 0, fault.Corruptf("lzma: properties %d, set %d times", p, resets)
+			}
+		}
+		n += header + stored
 	}
-	return len(src) - r.Len(), nil
 }
 
 // xzCheck is a function that computes a kind of check, and the size of its result.
