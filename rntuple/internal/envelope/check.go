@@ -61,10 +61,22 @@ func (s *Schema) checkFields() error {
 	depth := make([]uint16, len(s.Fields)) // 0: not known yet
 	for i := range s.Fields {
 		if !s.measure(uint32(i), depth) {
-			return s.fieldError(i, "its parents form a circle, or are more than %d", maxDepth)
+			return s.depthError(i)
 		}
 	}
 	return nil
+}
+
+// depthError says why a field has too many parents.
+func (s *Schema) depthError(field int) error {
+	at := uint32(field)
+	for range s.Fields {
+		at = s.Fields[at].Parent
+	}
+	if s.Fields[at].Parent != at {
+		return s.fieldError(field, "its parents form a circle")
+	}
+	return fault.In(fault.Limitf("nested deeper than %d fields", maxDepth), fmt.Sprintf("field %d %q", field, s.Fields[field].Name), -1)
 }
 
 // measure sets the depths of a field and of those above it. It fails where the chain of parents is too long.

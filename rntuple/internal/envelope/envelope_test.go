@@ -214,8 +214,8 @@ func TestDepth(t *testing.T) {
 		return err
 	}
 	require.NoError(t, chain(256))
-	require.ErrorIs(t, chain(257), fault.ErrCorrupt)
-	require.ErrorIs(t, chain(100_000), fault.ErrCorrupt)
+	require.ErrorIs(t, chain(257), fault.ErrLimit)
+	require.ErrorIs(t, chain(100_000), fault.ErrLimit)
 
 	for name, fields := range map[string][]envelope.Field{
 		"circle":               {{Parent: 1}, {Parent: 2}, {Parent: 0}},

@@ -15,11 +15,18 @@ func ParseListing(header, footer []byte) (*Schema, *Footer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &Footer{Groups: []ClusterGroup{{Clusters: uint32(len(clusters))}}}
+	g := ClusterGroup{Clusters: uint32(len(clusters))}
 	for _, c := range clusters {
-		f.Groups[0].Entries += c.Entries
+		g.Entries = max(g.Entries, c.FirstEntry+c.Entries)
 	}
-	return s, f, fault.In(f.check(), KindFooter.String(), -1)
+	f := &Footer{Groups: []ClusterGroup{g}}
+	if err = checkClusters(clusters, g); err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return nil, nil, fault.In(err, KindFooter.String(), -1)
+	}
+	return s, f, nil
 }
 
 func parseListing(header, footer []byte) (*Schema, []Cluster, error) {
