@@ -211,7 +211,7 @@ func (b *Builder) permute(perm []uint32) {
 	}
 }
 
-// Size is the length of what [Builder.Append] appends.
+// Size is the number of bytes that [Builder.Append] appends.
 func (b *Builder) Size() int {
 	n := headerLen + sectionLen(b.DataLen()) + sectionLen(4*b.Distinct())
 	if b.fixed == 0 {

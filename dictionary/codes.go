@@ -3,18 +3,18 @@ package dictionary
 // Codes keeps the ids of values in the order of the rows, each in as few bytes
 // as the largest id so far needs. The zero value is empty.
 type Codes struct {
-	// Pieces of pieceLen ids: first those of one byte, then of two, then of four.
+	// Pieces of chunkLen ids: first those of one byte, then of two, then of four.
 	narrow [][]uint8
 	middle [][]uint16
 	wide   [][]uint32
-	open   []uint32 // the last piece, as it grows
+	open   []uint32 // the last chunk, as it grows
 	n      int
 	most   uint32
 }
 
-// pieceLen is a compromise between many columns, which have an open piece each,
-// and many pieces.
-const pieceLen = 4096
+// chunkLen is a compromise between many columns, which have an open chunk each,
+// and many chunks.
+const chunkLen = 4096
 
 // Len is the number of ids.
 func (c *Codes) Len() int { return c.n }
@@ -23,10 +23,10 @@ func (c *Codes) Len() int { return c.n }
 func (c *Codes) Append(ids []uint32) {
 	c.n += len(ids)
 	for len(ids) > 0 {
-		n := min(len(ids), pieceLen-len(c.open))
-		if n == pieceLen {
+		n := min(len(ids), chunkLen-len(c.open))
+		if n == chunkLen {
 			c.seal(ids[:n])
-		} else if c.open = append(c.open, ids[:n]...); len(c.open) == pieceLen {
+		} else if c.open = append(c.open, ids[:n]...); len(c.open) == chunkLen {
 			c.seal(c.open)
 			c.open = c.open[:0]
 		}
@@ -34,36 +34,36 @@ func (c *Codes) Append(ids []uint32) {
 	}
 }
 
-// seal keeps a whole piece.
-func (c *Codes) seal(piece []uint32) {
-	for _, id := range piece {
+// seal keeps a whole chunk.
+func (c *Codes) seal(chunk []uint32) {
+	for _, id := range chunk {
 		c.most = max(c.most, id)
 	}
 	switch {
 	case c.most < 1<<8:
-		c.narrow = append(c.narrow, convert[uint8](make([]uint8, pieceLen), piece))
+		c.narrow = append(c.narrow, convert[uint8](make([]uint8, chunkLen), chunk))
 	case c.most < 1<<16:
-		c.middle = append(c.middle, convert[uint16](make([]uint16, pieceLen), piece))
+		c.middle = append(c.middle, convert[uint16](make([]uint16, chunkLen), chunk))
 	default:
-		c.wide = append(c.wide, convert[uint32](make([]uint32, pieceLen), piece))
+		c.wide = append(c.wide, convert[uint32](make([]uint32, chunkLen), chunk))
 	}
 }
 
-// Each calls f with all ids, a piece at a time; a piece is valid until f returns.
+// Each calls f with all ids, a chunk at a time; a chunk is valid until f returns.
 func (c *Codes) Each(f func(ids []uint32) error) error {
-	buf := make([]uint32, min(c.n, pieceLen))
-	for _, piece := range c.narrow {
-		if err := f(convert(buf, piece)); err != nil {
+	buf := make([]uint32, min(c.n, chunkLen))
+	for _, chunk := range c.narrow {
+		if err := f(convert(buf, chunk)); err != nil {
 			return err
 		}
 	}
-	for _, piece := range c.middle {
-		if err := f(convert(buf, piece)); err != nil {
+	for _, chunk := range c.middle {
+		if err := f(convert(buf, chunk)); err != nil {
 			return err
 		}
 	}
-	for _, piece := range c.wide {
-		if err := f(convert(buf, piece)); err != nil {
+	for _, chunk := range c.wide {
+		if err := f(convert(buf, chunk)); err != nil {
 			return err
 		}
 	}

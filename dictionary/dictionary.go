@@ -27,7 +27,7 @@
 // The entries "b", "a", null make 448 bytes: values at 128..208 with the payload
 // 62 61, offsets at 208..320 with 0, 1, 2, 2, and sorted ids at 320..416 with 1, 0.
 //
-// The 64 zeros behind a payload are what lets readers copy 16 bytes at a time
+// The 64 zeros behind a payload let readers copy 16 bytes at a time
 // without looking where the values end.
 package dictionary
 
@@ -108,7 +108,7 @@ func parseHeader(b []byte) (h header, err error) {
 // StartLen is how many bytes of a buffer [ParseStart] looks at.
 const StartLen = headerLen + 8
 
-// Start is what the first bytes of a VALUE_DICTIONARY buffer tell of the rest.
+// Start is the sizes that the first bytes of a VALUE_DICTIONARY buffer tell.
 type Start struct {
 	Entries uint32 // the null entry included
 	Size    int64  // bytes that Parse needs, from the start of the buffer
@@ -185,7 +185,7 @@ func sectionLen(n int) int {
 // beginSection appends the payload length; the payload, n bytes, follows.
 func beginSection(dst []byte, n int) []byte { return le.AppendUint64(dst, uint64(n)) }
 
-// endSection appends what follows the n bytes of payload at the end of dst.
+// endSection appends the end of a section whose n bytes of payload end dst.
 func endSection(dst []byte, n int) []byte {
 	sum := block.Checksum(dst[len(dst)-n:])
 	dst = append(dst, make([]byte, sectionLen(n)-8-n-4)...)

@@ -24,7 +24,7 @@ type Dictionary struct {
 }
 
 // Parse checks header, values and offsets of the VALUE_DICTIONARY buffer b and
-// returns a view. wantType and fixed are what the schema says of the field; a
+// returns a view. wantType and fixed are those of the field in the schema; a
 // dictionary of other values is an error. The sorted ids are checked when they
 // are first asked for: scans never do.
 func Parse(b []byte, wantType byte, fixed uint32) (*Dictionary, error) {

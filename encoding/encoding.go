@@ -1,4 +1,4 @@
-// Package encoding holds what the families of block encodings share: their
+// Package encoding holds the common parts of the families of block encodings: their
 // codes, the profiles a writer chooses by, and the options of an encoder.
 //
 // Below it, one folder per job: [block] frames, [blockmap] finds, [numeric] and
@@ -37,7 +37,7 @@ const (
 	Zstd            Code = 16 // Zstandard frames
 	LZ4             Code = 17 // one LZ4 block
 	ZigZag          Code = 18 // signed values as unsigned ones, small ones small
-	Sparse          Code = 19 // positions and values of what is not zero
+	Sparse          Code = 19 // positions and values of non-zero slots
 
 	DecimalTree   Code = 0x8001 // decimals as integers of one exponent, with exceptions
 	CommonDivisor Code = 0x8002 // integers as multiples of a divisor
@@ -107,7 +107,7 @@ func ParseProfile(name string) (Profile, error) {
 // reference, with checksums.
 type Options struct {
 	Profile     Profile     // how bytes and time weigh
-	Features    edition.Set // what the shard may use beyond the reference
+	Features    edition.Set // features beyond the reference that the shard may use
 	NoChecksums bool        // leave out the checksum at the end of each block
 	NoPresence  bool        // the buffer keeps its nulls elsewhere: blocks have no presence section
 }

@@ -1,4 +1,4 @@
-// Package stripe holds what writers and readers of a stripe share. A stripe is a
+// Package stripe holds the common parts of writers and readers of a stripe. A stripe is a
 // tree of nodes of the same shape as the schema. Package write turns Arrow arrays
 // into the encoded buffers of each node, package read turns those back into arrays;
 // each has a file per kind of node. Which node has which buffers: docs/format.md §5.
@@ -51,7 +51,7 @@ func (f *Finished) Release() {
 	}
 }
 
-// Source gives the readers of columns what they read: the stripe's descriptors and the
+// Source gives the readers of columns their input: the stripe's descriptors and the
 // artifacts that they refer to. It must be safe for concurrent use.
 type Source interface {
 	// Rows is the number of records of the stripe.
@@ -66,7 +66,7 @@ type Source interface {
 // as, or to the Arrow type that it is read as.
 type ValueError struct {
 	Row int64 // from 0, in the array that was written, or in the stripe
-	Err error // what is wrong with the value
+	Err error // the reason
 }
 
 // Error names the row.

@@ -29,7 +29,7 @@ type Block struct {
 	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary or GroupedFSST
 	lengths []uint32 // GroupedFSST, unless fixed: n
 	codes   []uint32 // BlockDictionary, Template: n
-	dict    Values   // BlockDictionary: what code 1, 2, ... stand for
+	dict    Values   // BlockDictionary: the values of code 1, 2, ...
 	decimals
 	digits digits      // Template
 	tokens []byte      // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
@@ -45,7 +45,7 @@ type Block struct {
 // Parse checks the block that blk holds, whole, of n values, each of fixed bytes
 // or, if fixed is 0, of any length. After it Decode can only fail because
 // compressed bytes do not unpack. Memory is taken from s once sizes have been
-// compared with what the block holds and with the limit of o. Errors wrap one
+// compared with the bytes of the block and with the limit of o. Errors wrap one
 // of the kinds of package fault.
 func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error) {
 	f, err := block.Parse(blk, o.Checksums)
@@ -150,7 +150,7 @@ func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 // DecodeRange is [Decode] for the slots from up to (not including) to: dst is
 // RangeLen bytes long. A compressed block is unpacked as a whole into the
 // Scratch first, once for any number of ranges, or those groups of it that hold the
-// slots; a few ranges of FSST are decoded alone, what lies between them is passed over.
+// slots; a few ranges of FSST are decoded alone, and the codes between them passed over.
 func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	if from < 0 || to < from || to > b.n {
 		return misuse("slots %d to %d of a block of %d", from, to, b.n)

@@ -27,7 +27,7 @@ type Values = vector.Values
 // DefaultMaxDecoded is the limit on a decoded block that options have by default.
 const DefaultMaxDecoded = 1 << 30
 
-// BlockOptions say how a buffer frames its blocks, and what they may ask for.
+// BlockOptions say how a buffer frames its blocks, and how much memory they may take.
 type BlockOptions struct {
 	Checksums  bool  // each block ends with a checksum
 	MaxDecoded int64 // most bytes that the values and offsets of a block may take; 0 means DefaultMaxDecoded

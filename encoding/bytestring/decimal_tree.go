@@ -56,7 +56,7 @@ type decimals struct {
 // Exceptions are decimals that have no integer. Positions ascend.
 type Exceptions struct {
 	Positions []uint32          // in the block, from 0
-	Values    []decimal.Decimal // what stands there
+	Values    []decimal.Decimal // the values at these positions
 }
 
 // Integers gives a block of decimals as integers: value i is integers[i] ×
@@ -257,7 +257,7 @@ func chooseExponent(exponents []int16) (exponent int, form byte) {
 	return int(most), exactForm
 }
 
-// scale turns coefficients into integers for one exponent; what does not come
+// scale turns coefficients into integers for one exponent; a value that does not come
 // back bit for bit becomes an exception.
 func scale(w *encode.Workspace, src []decimal.Decimal, exponent int, form byte) {
 	known := w.Exceptions

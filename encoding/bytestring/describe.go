@@ -10,9 +10,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Describe says what the bytes of a tree of n values are, each of fixed bytes or,
+// Describe names the bytes of a tree of n values, each of fixed bytes or,
 // with fixed 0, of any length, without decoding the values. Of a bad tree it
-// describes what can be read, and puts the error into the node it was found in.
+// describes the readable part, and puts the error into the node it was found in.
 func Describe(tree []byte, n, fixed int) describe.Node {
 	d := describer{node: describe.Node{Type: "bytes", Len: n, Size: len(tree)}, tree: tree, n: n, fixed: fixed}
 	if fixed > 0 {
@@ -110,7 +110,7 @@ func shift(n *describe.Node, by int) {
 	}
 }
 
-// offsets adds what follows compressed values.
+// offsets adds the offsets behind compressed values.
 func (d *describer) offsets(at int, nested bool) {
 	n := d.n + 1
 	if d.fixed > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
-// readOffsets reads what follows compressed values: n+1 raw u64, or a tree of
+// readOffsets reads the offsets behind compressed values: n+1 raw u64, or a tree of
 // them if nested, or nothing if values have a fixed size. It returns the size of
 // all values.
 func (b *Block) readOffsets(raw []byte, nested bool) (uint64, error) {
@@ -71,7 +71,7 @@ func readNumbers(dst []uint32, raw []byte, nested bool, s *numeric.Scratch) erro
 	return nil
 }
 
-// moveOffsets sets dst to as many offsets, each by so much higher; what that gives fits.
+// moveOffsets sets dst to offsets plus by; the sums fit O.
 func moveOffsets[O int32 | int64](dst []O, offsets []uint64, by O) {
 	if narrow, ok := any(dst).([]int32); ok {
 		simd.Narrow(narrow, offsets, uint64(by), 1)

@@ -46,7 +46,7 @@ func parsePlain(b *Block, tree []byte, _ int64) (uint64, error) {
 // offsetWidth is how many bytes an offset has.
 const offsetWidth = 8
 
-// checkWidth compares the width of offsets, or lengths, with what it should be for
+// checkWidth compares the width of offsets, or lengths, with the expected one for
 // values without a fixed size.
 func (b *Block) checkWidth(width, want byte) error {
 	if b.fixed > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Cursor reads parts of what a stream stands for. What lies before them is passed
+// Cursor reads parts of the text of a stream. The text before them is passed
 // over by the lengths of its symbols, which takes about half as long as decoding
 // it; what lies behind them is not looked at. The zero value is at the start of an
 // empty stream.

@@ -15,7 +15,7 @@ const (
 	sampleChunk = 512
 	generations = 6
 
-	// Ids of what is counted: codes of symbols, then single bytes.
+	// Ids that are counted: codes of symbols, then single bytes.
 	firstByte = 256
 	numIDs    = 512
 )

@@ -36,7 +36,7 @@ const (
 	containerCountLen = 4
 )
 
-// roaringHeader is what comes before the containers.
+// roaringHeader is the header before the containers.
 type roaringHeader struct {
 	count        int
 	runs         []byte // a bit for each container, nil without runs

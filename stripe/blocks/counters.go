@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Counters count what was read. Several goroutines may add to them.
+// Counters count blocks and bytes that were read. Several goroutines may add to them.
 type Counters struct {
 	Blocks atomic.Int64 // blocks read
 	Bytes  atomic.Int64 // bytes of these blocks

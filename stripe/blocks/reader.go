@@ -33,7 +33,7 @@ type Reader struct {
 	name     string // kind of the buffer, for errors
 }
 
-// Artifact is what the buffer lies in.
+// Artifact is the artifact that the buffer lies in.
 func (r *Reader) Artifact() storage.Reader { return r.artifact }
 
 // MapSize is the number of bytes of the block map.

@@ -117,7 +117,7 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 	return c.Array(r.dt, int(n)), nil
 }
 
-// expected is what to reserve for a value: as much as the longest takes, if that
+// expected is the bytes to reserve for a value: as much as the longest takes, if that
 // is not much more than they have on average, for then nothing need be summed up.
 func (r *codesReader[O]) expected(table *vector.Table) int {
 	if longest := table.Longest(); longest <= 2*r.mean+8 {

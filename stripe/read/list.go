@@ -124,7 +124,7 @@ func offsetsOf(rows rowset.Set) rowset.Set {
 // begins and ends among them. ends lies in the memory of bounds.
 func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
 	var ranges []rowset.Range
-	ends, total := bounds[:1], uint64(0) // what is written has been read
+	ends, total := bounds[:1], uint64(0) // an element is read before it is overwritten
 	for r := range rows.Ranges() {
 		k := int(r.To - r.From)
 		first, of := bounds[0], bounds[1:k+1]

@@ -36,7 +36,7 @@ type opener struct {
 	blocks  int64
 }
 
-// readerSize is about what a reader of a node takes in memory, and maybe a decoded
+// readerSize is about the memory that a reader of a node takes, and maybe a decoded
 // block of it.
 const readerSize = 64 << 10
 
@@ -110,8 +110,8 @@ type openNode struct {
 	buffers []*shardpb.EncodedBuffer
 }
 
-// only refuses what would change the meaning of the values if it were passed
-// over: buffers other than those of the given kinds and indexes.
+// only refuses buffers other than those of the given kinds and indexes: passing over
+// them could change the meaning of the values.
 func (n *openNode) only(kinds ...shardpb.BufferKind) error {
 	for _, b := range n.buffers {
 		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
@@ -231,7 +231,7 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 	return out, nil
 }
 
-// OpenBlocks opens a buffer of blocks of a node, for those who look at its bytes. Blocks
+// OpenBlocks opens a buffer of blocks of a node, for callers that need its bytes. Blocks
 // that claim to be larger than [OpenColumn] allows them to be are not read.
 func OpenBlocks(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
 	d, err := src.Descriptor(ctx, node.ID)

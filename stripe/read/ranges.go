@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// Need appends the pieces that reading rows takes, as far as that is known
-// beforehand: not the items of lists, which only offsets tell, nor a value
+// ByteRanges appends the byte ranges that reading rows takes, as far as they are known
+// beforehand: not those of the items of lists, which only offsets tell, nor of a value
 // dictionary.
 func (c *Column) ByteRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
 	w := getWorker(&c.options)
@@ -20,7 +20,7 @@ func (c *Column) ByteRanges(dst []storage.ByteRange, rows rowset.Set) []storage.
 	return dst
 }
 
-// DataSize is how many bytes the blocks of the column take that Need tells of.
+// DataSize is the bytes of all ranges of [Column.ByteRanges].
 func (c *Column) DataSize() int64 {
 	if c.rows == 0 {
 		return 0
@@ -28,7 +28,7 @@ func (c *Column) DataSize() int64 {
 	return storage.TotalSize(c.ByteRanges(nil, rowset.All(c.rows)))
 }
 
-// Parts says what of a column's buffers to read ahead of opening it.
+// Parts says which parts of a column's buffers to read before it is opened.
 type Parts uint8
 
 // The parts.
@@ -38,7 +38,7 @@ const (
 	Whole                 // all but range indexes
 )
 
-// RangesToOpen appends the pieces of at most limit bytes that [OpenColumn] and the first
+// RangesToOpen appends the byte ranges of at most limit bytes that [OpenColumn] and the first
 // reads of a column take beside descriptors, as far as these can be read.
 func RangesToOpen(ctx context.Context, dst []storage.ByteRange, src stripe.Source, col arrowmap.Column, parts Parts, limit int64) ([]storage.ByteRange, error) {
 	d, err := src.Descriptor(ctx, col.ID)

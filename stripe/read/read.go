@@ -43,19 +43,19 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Bytes that the file does not hold are limited by what makes sense: a few bytes
+// Bytes that the file does not hold have limits of their own: a few bytes
 // of a constant, a run or a bomb could ask for any memory.
 const (
 	// maxFree bounds an array of constants or nulls that take no bytes at all.
 	maxFree = 256 << 20
-	// smallBlock is what any block may decode to, and expansion how many times
+	// smallBlock is the size that any block may decode to, and expansion how many times
 	// its size a larger one, unless Options.MaxBlockBytes says otherwise.
 	smallBlock = 64 << 20
 	expansion  = 256
 	largeBlock = 1 << 30
 )
 
-// blockBytes is what a block of size bytes may decode to.
+// blockBytes is the size that a block of size bytes may decode to.
 func (o *Options) blockBytes(size int) int64 {
 	if o.MaxBlockBytes > 0 {
 		return o.MaxBlockBytes
@@ -81,7 +81,7 @@ func (o *Options) checkFree(n, size int64) error {
 	return nil
 }
 
-// nullBytes is what a null of type dt takes in an array, in buffers of its own
+// nullBytes is the bytes that a null of type dt takes in an array, in buffers of its own
 // and of its children.
 func nullBytes(dt arrow.DataType) int64 {
 	const most = 1 << 40

@@ -109,7 +109,7 @@ func timesOf[T uint64 | int64](between func(low, high int64, unit convert.Unit) 
 	}
 }
 
-// sameNumbers cuts intervals to what T holds.
+// sameNumbers cuts intervals to the range of T.
 func sameNumbers[T numeric.Value](n *Numbers) (out []numeric.Interval[T]) {
 	t := numeric.Of[T]()
 	bits := 8 * t.Size()

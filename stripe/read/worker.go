@@ -22,7 +22,7 @@ type worker struct {
 	// Of conditions.
 	found    []uint64 // a bit per row of a block, as words
 	marked   []byte   // the same, as bytes
-	held     []byte   // what the caller's condition returned
+	held     []byte   // the result of the caller's condition
 	selected []byte   // a bit per row that the caller asks about
 }
 
@@ -35,7 +35,7 @@ func getWorker(o *Options) *worker {
 	return w
 }
 
-// put gives the worker to other reads. It must not keep alive what the options hold.
+// put gives the worker to other reads. It drops the options, which may hold much memory.
 func (w *worker) put() {
 	w.options, w.Prefetched, w.Counters = nil, nil, nil
 	workers.Put(w)

@@ -46,7 +46,7 @@ func (b *bufferWriter) addSegment(c *nodeContext, p *segment) error {
 }
 
 // mostInline is the largest block map that is put into a descriptor, some 700 blocks:
-// descriptors are read also by those who ask for statistics only.
+// descriptors are also read for statistics alone.
 const mostInline = 4 << 10
 
 // finish closes the buffer; desc gets the number of blocks, and the block map unless that
@@ -83,7 +83,7 @@ func (b *bufferWriter) appendMap(m []byte, out *stripe.Buffer) error {
 	return err
 }
 
-// release drops what was collected.
+// release drops the collected blocks.
 func (b *bufferWriter) release() {
 	if b.spool != nil {
 		b.spool.Close()

@@ -189,7 +189,7 @@ func checkUTF8(v bytestring.Values) error {
 	return nil
 }
 
-// giveUp writes what came so far, and from now on everything, without dictionary.
+// giveUp writes the values so far, and all later ones, without a dictionary.
 func (w *bytesWriter) giveUp() error {
 	w.addDictionaryStats()
 	err := w.moveToBlocks()
@@ -274,7 +274,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 	o := w.ctx.encoding
 	o.NoPresence = true
 	codes := newPrimitiveBlocks[uint32](w.ctx, nodePart{w.id, true}, o)
-	defer codes.pipeline.release(w.ctx) // what an error left
+	defer codes.pipeline.release(w.ctx) // after an error
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {
 		if codes.values == nil {

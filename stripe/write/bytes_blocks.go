@@ -18,7 +18,7 @@ type bytesBlocks struct {
 	staged   *byteStage // nil if there is nothing
 	fixed    int
 	at       int64 // values in blocks, or given to be cut
-	count    int   // values since the last multiple of what is staged
+	count    int   // values since the last multiple of the stage's size
 	bytes    int   // bytes of the current segment so far
 }
 
@@ -92,7 +92,7 @@ func (p *bytesBlocks) stage(v bytestring.Values, valid bitmap.Bits) {
 	p.staged.add(v, valid)
 }
 
-// cutStaged cuts what is staged.
+// cutStaged cuts blocks out of the staged values.
 func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
 	s := p.staged
 	if s == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/numeric"
 )
 
-// History is what the encoders of the stripes so far found out about the columns,
+// History is the memory that the encoders of earlier stripes have of the columns,
 // so that the next stripe need not begin anew. The stripes that share one come
 // one after the other; their bytes depend on those before.
 type History struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // nodeWriter writes one schema node and those below it. It is used by one
-// goroutine at a time, which holds a place of the crew.
+// goroutine at a time, which holds a slot of the worker pool.
 type nodeWriter interface {
 	// write appends every slot of arr.
 	write(arr arrow.Array) error
@@ -28,7 +28,7 @@ type nodeWriter interface {
 	release()
 }
 
-// nodeContext is what all node writers of a stripe share.
+// nodeContext is shared by all node writers of a stripe.
 type nodeContext struct {
 	encoding encoding.Options
 	budget   *storage.Budget

@@ -104,7 +104,7 @@ func (p *pipeline[E]) add(c *nodeContext, atOnce bool, work func(e E, out *segme
 	return p.err
 }
 
-// encode writes a segment and collects what is ready.
+// encode writes a segment and collects the results that are ready.
 func (p *pipeline[E]) encode(c *nodeContext, number int, e E, work func(e E, out *segment) error) {
 	s := getSegment()
 	s.err = p.try(e, s, work)
@@ -159,7 +159,7 @@ func (p *pipeline[E]) finish(c *nodeContext, desc *shardpb.EncodedBuffer) (strip
 	return p.out.finish(c, desc)
 }
 
-// release drops what was collected, once no segment is worked on.
+// release drops the collected results, once no segment is being encoded.
 func (p *pipeline[E]) release(c *nodeContext) {
 	p.drain(c)
 	p.out.release()

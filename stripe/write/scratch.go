@@ -43,7 +43,7 @@ func getStage[T numeric.Value](n int) []T {
 	return arrowutil.As[T](arrowutil.Bytes(*p))[:0]
 }
 
-// putStage gives back what getStage returned.
+// putStage gives back the result of getStage.
 func putStage[T numeric.Value](stage []T) {
 	if b := arrowutil.Bytes(stage[:cap(stage)]); len(b) == 8*mostStaged {
 		words := arrowutil.As[uint64](b)

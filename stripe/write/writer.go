@@ -152,7 +152,7 @@ func (w *Writer) Finish(ctx context.Context) (*stripe.Finished, error) {
 	return out, nil
 }
 
-// Close drops what is staged and ends the goroutines of the writer. After Finish it
+// Close drops staged values and ends the goroutines of the writer. After Finish it
 // does nothing.
 func (w *Writer) Close() {
 	w.pool.acquire()

@@ -33,7 +33,7 @@ type Table struct {
 
 const (
 	maxSlot  = 64
-	step     = 32        // what gatherLong copies at a time
+	step     = 32        // bytes that gatherLong copies at a time
 	manySlot = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
 )
 
@@ -186,7 +186,7 @@ func Gather[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []
 
 var errRoom = errors.New("vector: no room for the values of codes")
 
-// slot is what is copied at a time.
+// slot is a value with the zeros behind it: it is copied whole.
 type slot interface {
 	[1]byte | [2]byte | [4]byte | [8]byte | [16]byte | [32]byte | [64]byte
 }

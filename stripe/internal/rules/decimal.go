@@ -96,7 +96,7 @@ func int128s[T int32 | int64](dst []decimal.Int128, src []T) []decimal.Int128 {
 	return dst
 }
 
-// fromInt128 skips what lies under nulls and does not convert.
+// fromInt128 skips values under nulls, which need not convert.
 func fromInt128(dst []decimal.Decimal, src []decimal.Int128, valid bitmap.Bits, exponent int) error {
 	for i := 0; i < len(src); i++ {
 		i += decimal.FromInt128(dst[i:], src[i:], exponent)

@@ -12,7 +12,7 @@ type method struct {
 	level zstd.EncoderLevel
 }
 
-// policy is what a profile stands for.
+// policy is the bounds and weights of a profile.
 type policy struct {
 	values, bytes int      // the most that a block holds
 	byteCost      int64    // the cost of a stored byte, in picoseconds of decoding
@@ -35,7 +35,7 @@ const (
 	exploreMost  = 512
 )
 
-// plan is what trials on earlier blocks have shown.
+// plan is the result of trials on earlier blocks.
 type plan struct {
 	method  method // without a row before the first block
 	other   method // the best that is not limited, for blocks of too many distinct values

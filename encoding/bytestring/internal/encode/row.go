@@ -28,7 +28,7 @@ type Row struct {
 	Suits func(w *Workspace, in *Input, l *Learned) bool
 	// Append appends a tree; ok is false if the encoding does not take the values.
 	Append func(w *Workspace, dst []byte, in *Input, r Request) (out []byte, ok bool, err error)
-	// Burden is what writing at a level costs beyond other levels, in the units of costs.
+	// Burden is the extra cost of writing at a level, in the units of costs.
 	Burden func(level zstd.EncoderLevel, cost int64) int64
 	// Cost, and FixedCost for values of a fixed size, were measured on one core (BenchmarkDecode). They are constants, so
 	// that choices are the same everywhere.
@@ -59,7 +59,7 @@ func Once(profiles ...encoding.Profile) (t Trials) {
 // value.
 type DecodeCost struct{ PerByte, PerStored, PerValue int64 }
 
-// Learned is what a column keeps from block to block for its encodings.
+// Learned is the memory that a column keeps from block to block for its encodings.
 type Learned struct {
 	Symbols *fsst.Table // nil before they are trained
 }
@@ -112,8 +112,8 @@ type Table struct {
 	policies [encoding.MinimalSize + 1]policy
 }
 
-// NewTable makes a table of rows, which are tried in this order. The first takes any values; what others make of them is
-// never longer.
+// NewTable makes a table of rows, which are tried in this order. The first takes any values; trees of others
+// are never longer.
 func NewTable(rows ...*Row) *Table {
 	t := &Table{plain: rows[0], rows: rows, policies: policies}
 	for _, r := range rows {
