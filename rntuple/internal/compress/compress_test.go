@@ -286,7 +286,9 @@ func TestDamage(t *testing.T) {
 		for bit := 0; bit < 8*len(block); bit += sweep.Step(7) {
 			b := bytes.Clone(block)
 			b[bit/8] ^= 1 << (bit % 8)
+			before := leaktest.Allocated()
 			err := d.Decode(got, b)
+			require.Less(t, leaktest.Allocated()-before, uint64(1<<20), "%d bit %d", s, bit)
 			if err == nil && s.Algorithm() != Zstd {
 				require.Equal(t, content, got, "%d bit %d", s, bit)
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,11 +138,9 @@ func compareKeys(t *testing.T, f *File, want expected) {
 		for _, k := range d.Keys {
 			got[path] = append(got[path], []any{k.Name, k.Class, float64(k.Cycle), k.Title})
 			require.Equal(t, k.headerSize(), k.HeaderSize)
-			if !strings.HasPrefix(k.Class, "TTree") { // may be packed in a way of its own
-				payload, err := f.Payload(t.Context(), k)
-				require.NoError(t, err)
-				require.EqualValues(t, k.ObjectSize, len(payload))
-			}
+			payload, err := f.Payload(t.Context(), k)
+			require.NoError(t, err)
+			require.EqualValues(t, k.ObjectSize, len(payload))
 		}
 	}
 	require.Equal(t, want.RootFile.Keys, got)
@@ -311,6 +310,21 @@ func TestCycles(t *testing.T) {
 
 // Files of other kinds are refused by name.
 func TestRefused(t *testing.T) {
+	trees := func(n int) error {
+		var out bytes.Buffer
+		w, err := NewWriter(&out, Options{})
+		require.NoError(t, err)
+		for i := range n {
+			require.NoError(t, w.Object(fmt.Sprintf("dir/tree%d", i), "TTree", "", nil))
+		}
+		require.NoError(t, w.Finish(t.Context()))
+		_, err = openBytes(t, out.Bytes()).FindNTuple("dir/tree0")
+		require.ErrorIs(t, err, fault.ErrUnsupported)
+		return err
+	}
+	require.ErrorContains(t, trees(0), "no RNTuple: the file has no objects (in a.root)")
+	require.ErrorContains(t, trees(2), `no RNTuple, but "dir/tree0" (TTree), "dir/tree1" (TTree) (in a.root)`)
+	require.ErrorContains(t, trees(12), `"dir/tree9" (TTree) and 2 more (in a.root)`)
 	for content, text := range map[string]string{
 		"":                     "no ROOT file",
 		"PAR1":                 "no ROOT file",

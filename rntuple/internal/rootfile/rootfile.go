@@ -194,8 +194,11 @@ func (f *File) FindNTuple(path string) (Object, error) {
 	}
 	if len(found) == 0 {
 		others := slices.DeleteFunc(f.Objects(), func(o Object) bool { return !o.Current || o.Key.isDirectory() })
+		if len(others) == 0 {
+			return Object{}, fault.Of(fault.Unsupportedf("no RNTuple: the file has no objects"), f.Name())
+		}
 		text := some(others, func(o Object) string { return fmt.Sprintf("%q (%s)", o.Path(), o.Key.Class) })
-		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple among %s", text), f.Name())
+		return Object{}, fault.Of(fault.Unsupportedf("no RNTuple, but %s", text), f.Name())
 	}
 	names := some(found, func(o Object) string { return strconv.Quote(o.Path()) })
 	if path == "" {
@@ -219,10 +222,7 @@ func some(all []Object, text func(Object) string) string {
 		}
 		b.WriteString(text(o))
 	}
-	switch {
-	case len(all) == 0:
-		return "no objects"
-	case len(all) > most:
+	if len(all) > most {
 		fmt.Fprintf(&b, " and %d more", len(all)-most)
 	}
 	return b.String()
