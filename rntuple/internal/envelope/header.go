@@ -76,9 +76,9 @@ func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, descr
 	f, n := w.openList(to-from, itemSize)
 	if !w.writing {
 		from, to = len(*items), len(*items)+n
-		all := make([]T, to)
-		copy(all, *items)
-		*items = all
+		if n > 0 {
+			*items = append(make([]T, 0, to), *items...)[:to]
+		}
 	}
 	for i := from; i < to && w.err == nil; i++ {
 		record := w.open()
