@@ -7,12 +7,11 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// minBatchRows is the fewest rows that a scan chooses for its batches: with fewer, the cost
-// of a batch begins to matter.
+// minBatchRows is the fewest rows that a scan chooses for its batches. The cost of a batch matters if it has fewer.
 const minBatchRows = 1024
 
-// longValue is the size of values that count. Blocks of shorter values have so many rows that
-// each would be decoded for several batches.
+// longValue is the size in bytes from which on values make batches shorter. A block of shorter values has so many rows that
+// it would be decoded again for several batches.
 const longValue = 128
 
 // chooseBatchRows makes batches of long values shorter, unless the options name a number of

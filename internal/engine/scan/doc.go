@@ -1,11 +1,8 @@
-// Package scan is the engine that reads rows of a table: scans with filters and
-// projections, takes of single rows, counts, and explanations of all of these. It knows no
-// file format. What it reads is a [Table] of stripes with columns, each read by a
-// [ColumnReader]; package shardtable makes one of a shard.
+// Package scan reads the rows of a table in batches, with filters and projections. It also counts rows, and explains how a
+// scan finds its rows. It knows no file format: package table has the interfaces of what it reads.
 //
-// A scan cuts the rows it is asked for into tasks of one batch each, or of several batches
-// if a filter is to leave few rows. Tasks become jobs of a queue, and a pool of workers
-// takes the rows of a job to filter, or some of its columns to decode:
+// A scan cuts its rows into tasks of one batch each, or of several batches if there is a filter. Each task becomes a job in
+// a queue. A worker of the pool filters the rows of a job, or decodes some of its columns:
 //
 //	plan ── tasks ──▶ queue                                       ──▶ batches, in order or as ready
 //	                  job 4          job 5          job 6
@@ -16,10 +13,8 @@
 //	                        │              └ read windows: bytes of several batches, read ahead
 //	                        └ budget: bytes of batches and read windows
 //
-// Filter rows: the sources of a stripe (package source) say for each condition which rows it
-// is true for, and which rows have to be looked at. Columns of the filter are then decoded
-// one after the other, each for the rows that are left, or searched in their encoded form.
-// The other columns are decoded for the rows that remain.
+// Package rowfilter finds the rows that the filter is true for. The columns of the result are then decoded for these rows
+// only.
 //
 // The types that lock:
 //

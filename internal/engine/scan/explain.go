@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// Explanation is how a scan finds its rows, and what it took if it was run.
+// Explanation describes how a scan finds its rows, and the cost of a run.
 type Explanation struct {
 	Columns []string // of the result
 	Filter  string   // "" for none
@@ -26,15 +26,15 @@ type Explanation struct {
 	Run     *RunExplanation // nil if the scan was not run
 }
 
-// StripeExplanation is what is known of a stripe without a look at its values.
+// StripeExplanation describes the rows of a stripe that are left without a look at its values.
 type StripeExplanation struct {
 	Stripe int
 	Rows   int64
-	// Steps are the sources that were asked, in order, and what each left.
+	// Steps are the sources that were asked, in order, with the rows that each has left.
 	Steps []rowfilter.Step
 }
 
-// RunExplanation is what a scan did.
+// RunExplanation is the cost of a run.
 type RunExplanation struct {
 	Rows, Batches   int64 // of the result
 	Evaluated       int64 // rows whose values the filter looked at
@@ -45,14 +45,14 @@ type RunExplanation struct {
 	WholeBlocks     int64 // those of which all values were wanted
 	Values          int64 // that were wanted of the blocks
 	BlocksOfColumns int64 // of all columns that were opened, those of the filter too
-	// Prune is the time of asking statistics, Bloom filters, dictionaries and indexes, Filter
-	// that of evaluating the condition on rows, Decode that of decoding the result, and Read
-	// that of the requests, within the others. Times of all goroutines are added up.
+	// Prune is the time for statistics, Bloom filters, dictionaries and indexes, Filter for evaluating the condition on
+	// rows, and Decode for decoding the result. Read is the time of requests, which the others include. Times of all
+	// goroutines are added up.
 	Prune, Filter, Decode, Read time.Duration
 	Elapsed                     time.Duration
 }
 
-// runStats count what a scan does.
+// runStats counts the work of a scan.
 type runStats struct {
 	reads                 table.Counters
 	evaluated             atomic.Int64
@@ -74,7 +74,7 @@ type openedColumn struct {
 	id     uint32
 }
 
-// open notes that a column was opened, maybe a part of it.
+// open records that a column, or a part of it, was opened.
 func (s *runStats) open(stripe int, id uint32, c table.ColumnReader) {
 	if s == nil {
 		return
@@ -88,7 +88,7 @@ func (s *runStats) open(stripe int, id uint32, c table.ColumnReader) {
 	s.columns[k] = max(s.columns[k], c.Blocks())
 }
 
-// Explain tells which rows a scan would look at, and why not at others.
+// Explain describes which rows a scan would look at, and why it would skip others.
 func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error) {
 	sc, err := newScanner(ctx, t, o)
 	if err != nil {
@@ -126,7 +126,7 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 	return x, nil
 }
 
-// Analyze is [Explain], and runs the scan.
+// Analyze runs a scan, and describes it with its cost.
 func Analyze(ctx context.Context, t table.Table, o Options) (*Explanation, error) {
 	before := t.Requests()
 	start := time.Now()
@@ -180,7 +180,7 @@ func (s *runStats) put(r *RunExplanation) {
 	r.Prune, r.Filter, r.Decode = s.prune.total(), s.filter.total(), s.decode.total()
 }
 
-// counters are what reads of columns add to, nil if the scan is not analyzed.
+// counters are the counters of column reads, nil if the scan is not analyzed.
 func (s *runStats) counters() table.Counters {
 	if s == nil {
 		return nil

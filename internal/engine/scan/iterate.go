@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// Batch is some rows of a scan, and which they are.
+// Batch is a batch of rows of a scan, with their positions.
 type Batch struct {
 	arrow.RecordBatch
 	Stripe int // of all its rows
@@ -26,7 +26,7 @@ type Batch struct {
 // RowRanges are the rows of the batch, counted in the table: ascending ranges with as many rows as the batch has.
 func (b Batch) RowRanges() []rowset.Range { return slices.Collect(b.rows.Ranges()) }
 
-// Scan gives the rows of a table as batches, each valid until the next step.
+// Scan iterates over the rows of a table in batches. A batch is valid until the next step.
 func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		each(ctx, t, o, func(j *job, rows rowset.Set, batch arrow.RecordBatch, err error) bool {
@@ -38,7 +38,7 @@ func Scan(ctx context.Context, t table.Table, o Options) iter.Seq2[Batch, error]
 	}
 }
 
-// each calls yield for each batch, its rows and the job that made it, until it gives false.
+// each calls yield with each batch, its rows and the job that made it, until yield returns false.
 func each(ctx context.Context, t table.Table, o Options, yield func(*job, rowset.Set, arrow.RecordBatch, error) bool) {
 	r, err := newRebatcher(ctx, t, o)
 	if err != nil {
@@ -79,7 +79,7 @@ func Count(ctx context.Context, t table.Table, e filter.Expr) (int64, error) {
 	return n, nil
 }
 
-// NewReader gives the rows of a scan as an [array.RecordReader].
+// NewReader is [Scan] as an [array.RecordReader].
 func NewReader(ctx context.Context, t table.Table, o Options) (array.RecordReader, error) {
 	batches, err := newRebatcher(ctx, t, o)
 	if err != nil {

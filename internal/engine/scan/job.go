@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// job is one batch on its way.
+// job is a batch in the making.
 type job struct {
 	task
 	stripe    *stripeScan

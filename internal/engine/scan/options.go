@@ -16,15 +16,14 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// DefaultBatchRows is the number of rows of a batch: a power of two, so that batches begin
-// where blocks do, and enough that what a batch costs does not matter.
+// DefaultBatchRows is the default number of rows of a batch. It is a power of two, so that batches begin at blocks, and so
+// large that the cost of a batch does not matter.
 const DefaultBatchRows = 65536
 
-// DefaultMemory bounds what a scan decodes ahead.
+// DefaultMemory is the default bound in bytes of the batches that are decoded in advance.
 const DefaultMemory = 64 << 20
 
-// Options are those of a scan, as shard.ScanOptions documents them. Both have the same
-// fields.
+// Options are the options of a scan, as shard.ScanOptions documents them. Both have the same fields.
 type Options struct {
 	Columns     []string
 	BatchRows   int

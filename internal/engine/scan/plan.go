@@ -8,14 +8,14 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// task is the rows of one batch: rows from up to to of a stripe, counted in it.
+// task is the rows from from up to to of a stripe, counted in the stripe.
 type task struct {
 	stripe   int
 	from, to int64
-	last     bool // the scan will not come back to the stripe soon
+	last     bool // no task of the stripe follows directly
 }
 
-// plan gives the tasks of a scan, in order, one after the other.
+// plan cuts the rows of a scan into tasks, one after the other.
 type plan struct {
 	table   table.Table
 	rows    []rowset.Range // left to do; the first one is being cut
@@ -28,7 +28,7 @@ type plan struct {
 	ended   bool  // there is none
 }
 
-// newPlan plans a scan. With windows, the bytes of several tasks are read together.
+// newPlan plans a scan. With windows, tasks are single batches: the bytes of several of them are read together.
 func newPlan(t table.Table, o *Options, windows bool) *plan {
 	p := &plan{table: t, batch: int64(o.BatchRows), most: math.MaxInt64}
 	if o.Filter.IsZero() {
@@ -53,8 +53,8 @@ func newPlan(t table.Table, o *Options, windows bool) *plan {
 	return p
 }
 
-// batchesPerTask is how many batches' rows make one task if there is a filter: as many as
-// leave enough tasks for all workers.
+// batchesPerTask is the number of batches whose rows make one task of a filtered scan. It leaves enough tasks for all
+// workers.
 func (p *plan) batchesPerTask(o *Options) int64 {
 	const most, tasks = 16, 8 // batches of a task, tasks of a worker
 	if o.Parallelism == 1 {
@@ -63,7 +63,7 @@ func (p *plan) batchesPerTask(o *Options) int64 {
 	return min(max(p.count()/p.batch/int64(tasks*o.Parallelism), 1), most)
 }
 
-// next gives the next task; ok is false after the last one.
+// next is the next task; ok is false after the last one.
 func (p *plan) next() (t task, ok bool) {
 	t, ok = p.ahead, !p.ended
 	if ok {
@@ -72,7 +72,7 @@ func (p *plan) next() (t task, ok bool) {
 	return t, ok
 }
 
-// advance finds the task that follows.
+// advance cuts the task after the next.
 func (p *plan) advance() {
 	var ok bool
 	p.ahead, ok = p.cut()
@@ -105,7 +105,7 @@ func (p *plan) cut() (t task, ok bool) {
 	return task{}, false
 }
 
-// count is how many rows are left to plan, or more if stripes are left out.
+// count is the number of rows left to plan. It includes those of stripes that are left out.
 func (p *plan) count() (n int64) {
 	for _, r := range p.rows {
 		n += r.Len()
@@ -124,7 +124,7 @@ func (p *plan) seek(row int64) {
 	p.stripe = table.StripeOf(p.table, row)
 }
 
-// wanted are the rows of a stripe that a scan may come to.
+// wanted are the rows of a stripe that a scan may read.
 func (o *Options) wanted(st table.Stripe, most int64) rowset.Set {
 	if o.Stripes != nil && !slices.Contains(o.Stripes, st.Index()) {
 		return rowset.Set{}

@@ -13,18 +13,16 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Of a table whose requests are slow, the bytes of all columns are read together: first
-// what opening the columns takes (or all of a stripe, if that is little), then the blocks,
-// for the rows of several batches.
+// If the requests of a table are slow, the bytes of all columns are read together: first those for opening the columns, or
+// a whole small stripe, then the blocks for the rows of several batches.
 
-// stripePrefetcher is how far a scan has read what it takes to look for columns in stripes.
+// stripePrefetcher reads the metadata that finding columns in stripes takes, for several stripes at a time.
 type stripePrefetcher struct {
 	mu sync.Mutex
-	to int // stripes before this one are read, or not wanted
+	to int // the stripes before this one have been read, or are not wanted
 }
 
-// prefetchStripes reads what it takes to look for columns in a stripe, and in those that the
-// scan comes to next.
+// prefetchStripes reads the metadata that finding columns takes, of a stripe and of those that the scan reads next.
 func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 	p := &sc.prefetcher
 	p.mu.Lock()
@@ -35,7 +33,7 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 	stripes := []int{index}
 	end := sc.table.NumStripes()
 	if sc.o.Limit < math.MaxInt64 {
-		end = index + 1 // it may have enough
+		end = index + 1 // this stripe may have enough rows
 	}
 	for index++; index < end && len(stripes) < sc.coalesce.Requests; index++ {
 		if !sc.wanted(index).Empty() {
@@ -46,13 +44,12 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 	return sc.table.PrefetchStripes(ctx, stripes)
 }
 
-// wanted are the rows of a stripe that the scan may come to.
+// wanted are the rows of a stripe that the scan may read.
 func (sc *scanner) wanted(stripe int) rowset.Set {
 	return sc.o.wanted(sc.table.Stripe(stripe), sc.most)
 }
 
-// prefetchToOpen reads what opening columns takes, and all of them if all rows are wanted,
-// and are little.
+// prefetchToOpen reads the bytes for opening columns. If all rows are wanted and take few bytes, it reads those as well.
 func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column, parts table.Parts) (f storage.Prefetched, err error) {
 	sc := s.scan
 	if !sc.windows() {
@@ -74,7 +71,7 @@ func (s *stripeScan) prefetchToOpen(ctx context.Context, columns []table.Column,
 	return f, err
 }
 
-// fetchColumns reads the bytes of the result's columns for a job ahead.
+// fetchColumns reads the bytes of the result's columns for a job and those that follow.
 func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	switch {
 	case !sc.windows():
@@ -87,9 +84,8 @@ func (sc *scanner) fetchColumns(j *job) (storage.Prefetched, error) {
 	})
 }
 
-// fetchFiltered reads the bytes of the result's columns for the rows that a filter has left
-// of a job. If these take about as much as all its rows, so will those of the jobs that
-// follow, and are read with them.
+// fetchFiltered reads the bytes of the result's columns for the rows of a job that a filter has left. If these take about as
+// many bytes as all rows, so will those of the following jobs, which are then read together with them.
 func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var others []table.ColumnReader // that the filter does not look at
@@ -129,8 +125,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	return slices.Concat(have, f), err
 }
 
-// fetchFilter reads the bytes of the filter's columns for a job ahead, and for those that
-// follow.
+// fetchFilter reads the bytes of the filter's columns for a job and those that follow.
 func (sc *scanner) fetchFilter(j *job, f *rowfilter.Stripe) (storage.Prefetched, error) {
 	if !sc.windows() {
 		return nil, nil

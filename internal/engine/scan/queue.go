@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// queue holds the jobs of a scan that are under way, in the order of the plan, and says
-// which work is next. A job joins when no other has work left, unless the queue is full or
-// the budget is used up. The error of a job comes out when it is the job's turn.
+// queue holds the unfinished jobs of a scan, in the order of the plan, and assigns work to workers. A new job joins when no
+// other has work left, unless the queue is full or the budget is used up. The error of a job is returned when it is the
+// turn of the job.
 type queue struct {
 	ctx     context.Context
 	budget  *budget
@@ -33,7 +33,7 @@ type queue struct {
 	ended   bool
 }
 
-// queued is a job in the queue, and how far it is.
+// queued is a job in the queue with its progress.
 type queued struct {
 	*job
 	stage   stage
@@ -43,7 +43,7 @@ type queued struct {
 	err     error
 }
 
-// stage is what is to be done with a job next.
+// stage is the progress of a job.
 type stage uint8
 
 const (
@@ -55,8 +55,7 @@ const (
 // done tells whether a job has its batch, or its error.
 func (j *queued) done() bool { return j.stage == toDecode && j.pending == 0 }
 
-// work is what a worker does at a time: it filters the rows of a job, or decodes the
-// columns from one up to another.
+// work is the unit of work of a worker: to filter the rows of a job, or to decode its columns from from up to to.
 type work struct {
 	*queued
 	filter   bool
@@ -72,7 +71,7 @@ func newQueued(j *job, columns int) *queued {
 	return q
 }
 
-// take waits for the job that is to leave next, and removes it; io.EOF after the last one.
+// take waits for the job that leaves next, and removes it. It returns io.EOF after the last one.
 func (q *queue) take() (*job, error) {
 	stop := context.AfterFunc(q.ctx, func() {
 		q.mu.Lock()
@@ -101,7 +100,7 @@ func (q *queue) take() (*job, error) {
 	}
 }
 
-// ready is the place of the job that may leave, -1 if there is none.
+// ready is the index of a job that may leave, or -1.
 func (q *queue) ready() int {
 	for i, j := range q.jobs {
 		if j.done() {
@@ -114,8 +113,7 @@ func (q *queue) ready() int {
 	return -1
 }
 
-// newJob makes a job of the next task that its caller keeps out of the queue, nil after the
-// last one.
+// newJob makes a job of the next task, without adding it to the queue. It is nil after the last task.
 func (q *queue) newJob() *job {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +135,7 @@ func (q *queue) nextJob() *job {
 	return q.make(t, q.current)
 }
 
-// claim waits for the next work. ok is false when there will be none.
+// claim waits for work. ok is false when there will be no more.
 func (q *queue) claim() (w work, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -164,8 +162,7 @@ func (q *queue) claim() (w work, ok bool) {
 	}
 }
 
-// find finds work on the jobs in the queue. waiting tells that there may be more, once the
-// rows of a job are filtered.
+// find finds work on the jobs in the queue. waiting tells that there may be more work once the rows of a job are filtered.
 func (q *queue) find() (w work, waiting bool) {
 	for _, j := range q.jobs {
 		switch {
@@ -183,8 +180,8 @@ func (q *queue) find() (w work, waiting bool) {
 	return work{}, waiting
 }
 
-// share is how many columns of a job a worker takes: all if jobs may leave in any order, as
-// long as there are other jobs, so that bytes that are late keep but one worker.
+// share is the number of columns of a job that a worker takes. If jobs may leave in any order, and there are other jobs, it
+// takes all: bytes that are late then delay only one worker.
 func (q *queue) share() int {
 	if q.asReady && !q.planned && !q.plan.ended {
 		return q.columns
@@ -206,7 +203,7 @@ func (q *queue) room() bool {
 	return len(q.jobs) < q.window && q.budget.allows(pending*q.average+q.coming)
 }
 
-// finish notes that work was done, or has failed.
+// finish records that work is done, or has failed.
 func (q *queue) finish(w work, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -223,8 +220,8 @@ func (q *queue) finish(w work, err error) {
 	}
 }
 
-// filtered notes that the rows of a job are filtered, or could not be. Jobs of rows that it
-// leaves out follow it.
+// filtered records that the rows of a job are filtered, or that this failed. The jobs of the rows that it has left out are
+// queued behind it.
 func (q *queue) filtered(j *queued) {
 	j.stage = toDecode
 	if j.err != nil || j.rows.Empty() {
@@ -238,7 +235,7 @@ func (q *queue) filtered(j *queued) {
 	q.changed.Broadcast()
 }
 
-// decoded notes that a job is done.
+// decoded records that a job is done.
 func (q *queue) decoded(j *queued) {
 	j.size = j.bytes()
 	q.budget.batches.Add(j.size)
@@ -247,7 +244,7 @@ func (q *queue) decoded(j *queued) {
 	q.changed.Broadcast()
 }
 
-// drop drops what was read ahead for a job that was kept out of the queue.
+// drop drops the bytes that were read ahead for a job outside of the queue.
 func (q *queue) drop(j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -259,8 +256,7 @@ func (q *queue) dropRead(j *job) {
 	q.dropWindows(j.stripe)
 }
 
-// dropWindows drops what was read ahead of a stripe, but for what its jobs need and those
-// that come next may.
+// dropWindows drops the bytes that were read ahead of a stripe, except those that its jobs, and the next ones, may need.
 func (q *queue) dropWindows(st *stripeScan) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	if st == q.current {
@@ -274,7 +270,7 @@ func (q *queue) dropWindows(st *stripeScan) {
 	st.windows.keep(first, last)
 }
 
-// close ends the queue, for those that wait for work too, and drops the current stripe.
+// close ends the queue, also for workers that wait for work.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// readWindows are the bytes of a stripe that a scan has read ahead: those it took to open
-// columns, and windows of those of the filter's columns and of the result's.
+// readWindows are the bytes of a stripe that a scan has read ahead: those for opening columns, and read windows of the
+// columns of the filter and of the result.
 //
 //	bytes of the stripe     |a......|b...|c............|
 //	rows of a window           ###     ##      ####        gaps between are read too if small
@@ -28,7 +28,7 @@ type readWindows struct {
 // windowList are the windows of some columns.
 type windowList struct {
 	all    *readWindows
-	opened func() (storage.Prefetched, error) // what was read to open the columns
+	opened func() (storage.Prefetched, error) // bytes that were read to open the columns
 
 	sized sync.Once
 	rows  int64 // of a window
@@ -57,8 +57,8 @@ func (w *readWindows) addOpened(n int64) {
 	w.scan.budget.ahead.Add(n)
 }
 
-// keep drops the windows but for those that jobs need which begin at rows from first to
-// last, and the one that follows. All are dropped if there is no such job.
+// keep drops all windows except those for jobs that begin at rows from first to last, and the window that follows. It drops
+// all if there is no such job.
 func (w *readWindows) keep(first, last int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *readWindows) keep(first, last int64) {
 	}
 }
 
-// charge notes how many bytes a window has.
+// charge counts the bytes of a window in the budget.
 func (w *readWindows) charge(q *readWindow, size int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,9 +88,8 @@ func (w *readWindows) charge(q *readWindow, size int64) {
 	}
 }
 
-// fetch reads the bytes of columns for the rows of a job, and for those of the jobs that
-// follow, unless that was done for an earlier one. open opens column i of n; wanted are the
-// rows of the stripe that the scan may come to.
+// fetch reads the bytes of n columns for the rows of a job and of those that follow, unless an earlier job has read them.
+// open opens column i. wanted are the rows of the stripe that the scan may read.
 func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (table.ColumnReader, error)) (storage.Prefetched, error) {
 	if n == 0 || j.rows.Empty() {
 		return nil, nil
@@ -114,8 +113,7 @@ func (l *windowList) fetch(j *job, n int, wanted rowset.Set, open func(i int) (t
 	return now.fetch()
 }
 
-// windowRows is the rows of a window: those of as many batches as have the bytes that are to
-// be read at a time.
+// windowRows is the number of rows of a window: those of as many batches as fit into one read.
 func (l *windowList) windowRows(rows int64, columns []table.ColumnReader) int64 {
 	sc := l.all.scan
 	var all []storage.ByteRange
@@ -127,7 +125,7 @@ func (l *windowList) windowRows(rows int64, columns []table.ColumnReader) int64 
 	return batch * max(sc.coalesce.Limit/perBatch, 1)
 }
 
-// window is the one of a number. One to read ahead is nil if there is no room for it.
+// window is the window with a number. With ahead, it is nil if the budget has no room for it.
 func (l *windowList) window(number int64, columns []table.ColumnReader, wanted rowset.Set, ahead bool) *readWindow {
 	rows := rowset.Range{From: number * l.rows, To: (number + 1) * l.rows}
 	l.all.mu.Lock()
@@ -147,7 +145,7 @@ func (l *windowList) window(number int64, columns []table.ColumnReader, wanted r
 	return q
 }
 
-// read reads a window, but for what was read to open its columns.
+// read reads the bytes of a window, except those that were read to open its columns.
 func (l *windowList) read(q *readWindow, columns []table.ColumnReader, rows rowset.Set) (f storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	have, err := l.opened()

@@ -9,9 +9,8 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// rebatcher gives the batches of a scan. Small ones are slices of larger ones that were
-// decoded at once: blocks have up to 64 Ki values, and each small batch would read its
-// blocks anew.
+// rebatcher cuts small batches out of larger ones that were decoded at once. Blocks have up to 64 Ki values, and each small
+// batch would otherwise read and decode its blocks again.
 type rebatcher struct {
 	*scanner
 	rows int64 // most of a batch
@@ -44,8 +43,8 @@ func newRebatcher(ctx context.Context, t table.Table, o Options) (*rebatcher, er
 	return &rebatcher{scanner: sc, rows: max(rows, 0)}, nil
 }
 
-// together is how many rows to decode at a time: as many as blocks have, as far as they
-// probably take a quarter of the memory. Values may be stored in fewer bytes than they have.
+// together is the number of rows to decode at a time: as many as blocks have, but no more than probably fit into a quarter of
+// the memory limit. Stored values take fewer bytes than decoded ones.
 func together(t table.Table, o *Options) int64 {
 	limit := o.MemoryLimit
 	if limit == 0 {
@@ -63,8 +62,8 @@ func together(t table.Table, o *Options) int64 {
 	return rows
 }
 
-// next gives the next batch, which the caller releases, its rows in the stripe, and the job
-// that made it; io.EOF after the last one.
+// next is the next batch, with its rows in the stripe and the job that made it. The caller releases the batch. The error is
+// io.EOF after the last one.
 func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, err error) {
 	if r.whole == nil {
 		j, batch, err = r.scanner.next()
@@ -89,7 +88,7 @@ func (r *rebatcher) next() (j *job, rows rowset.Set, batch arrow.RecordBatch, er
 	return j, rows, batch, nil
 }
 
-// drop releases what was not given.
+// drop releases the rest of a batch that was decoded.
 func (r *rebatcher) drop() {
 	if r.whole != nil {
 		r.whole.Release()

@@ -20,9 +20,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// scanner decodes the batches of a scan, one after the other in the goroutine of its caller,
-// or with workers. Beside the queue and what it locks, nothing of it changes after the first
-// step, but for what belongs to the caller's goroutine.
+// scanner decodes the batches of a scan, in the goroutine of its caller or in workers. After the first step, only the queue,
+// the types that lock (see the package comment), and the fields of the caller's goroutine change.
 type scanner struct {
 	table      table.Table
 	o          Options
@@ -100,8 +99,7 @@ func (sc *scanner) setQueue() {
 	}
 }
 
-// next gives the next batch, which the caller releases, and its job; io.EOF after the last
-// one.
+// next is the next batch, which the caller releases, and its job. The error is io.EOF after the last one.
 func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 	if err := sc.chooseBatchRows(); err != nil {
 		return nil, nil, err
@@ -121,7 +119,7 @@ func (sc *scanner) next() (j *job, batch arrow.RecordBatch, err error) {
 	return j, batch, err
 }
 
-// take gives the next job that is done.
+// take is the next job that is done.
 func (sc *scanner) take() (*job, error) {
 	if sc.o.Parallelism > 1 && (len(sc.columns) > 0 || sc.filter != nil) {
 		sc.start()
@@ -138,14 +136,14 @@ func (sc *scanner) take() (*job, error) {
 	return j, nil
 }
 
-// newJob is the job of some rows, filtered or yet to be.
+// newJob makes a job of rows that are filtered, or are yet to be.
 func (sc *scanner) newJob(t task, st *stripeScan, rows rowset.Set, filtered bool) *job {
 	j := &job{task: t, stripe: st, rows: rows, filtered: filtered, arrays: make([]arrow.Array, len(sc.columns))}
 	j.fetch = sync.OnceValues(func() (storage.Prefetched, error) { return sc.fetchColumns(j) })
 	return j
 }
 
-// start starts the workers, at the first step.
+// start starts the workers at the first step.
 func (sc *scanner) start() {
 	if sc.started {
 		return
@@ -218,8 +216,8 @@ func (sc *scanner) decode(j *job, i int) (err error) {
 	return sc.place(err, j.stripe)
 }
 
-// readOptions are those for the rows of a job. An array of a single row, which cannot be
-// split any further, has no limit.
+// readOptions are the options for reading the rows of a job. An array of a single row has no limit, because it cannot be
+// split.
 func (sc *scanner) readOptions(j *job) table.ReadOptions {
 	o := table.ReadOptions{Allocator: sc.o.Allocator, MaxArrayBytes: sc.o.MemoryLimit, Counters: sc.stats.counters()}
 	if j.rows.Len() == 1 {
@@ -228,8 +226,7 @@ func (sc *scanner) readOptions(j *job) table.ReadOptions {
 	return o
 }
 
-// place adds to an error the stripe, unless it names one, and the row that it is about, if
-// it is about one.
+// place adds the stripe to an error, and the row if the error is about one row.
 func (sc *scanner) place(err error, st *stripeScan) error {
 	if err == nil || sc.ctx.Err() != nil && errors.Is(err, sc.ctx.Err()) {
 		return err
@@ -245,8 +242,8 @@ func (sc *scanner) place(err error, st *stripeScan) error {
 	return err
 }
 
-// finish makes the batch of a job that is done. If it is too large, its halves come next.
-// Then, and if the filter leaves no row, there is neither batch nor error.
+// finish makes the batch of a job that is done. If the batch is too large, the halves of the job come next. In that case,
+// and if the filter leaves no row, there is neither batch nor error.
 func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	defer j.release()
 	n := j.rows.Len()
@@ -271,7 +268,7 @@ func (sc *scanner) finish(j *job) (arrow.RecordBatch, error) {
 	return nil, nil
 }
 
-// batch is that of a job of n rows, as far as the limit allows.
+// batch makes the batch of a job of n rows, cut at the limit of the scan.
 func (sc *scanner) batch(j *job, n int64) arrow.RecordBatch {
 	batch := array.NewRecordBatch(sc.schema, j.arrays, n)
 	if n > sc.left {

@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// stripeScan is a stripe during a scan. Its columns are opened when they are needed first;
-// what that takes is read for a group of them at a time.
+// stripeScan is a stripe during a scan. Columns are opened when they are first needed. The bytes for that are read for a
+// group of columns at a time.
 type stripeScan struct {
 	scan    *scanner
 	index   int
@@ -62,7 +62,7 @@ func newStripeScan(sc *scanner, index int) *stripeScan {
 	return s
 }
 
-// column opens column i of the result. last says that nobody will ask for it again.
+// column opens column i of the result. With last it is not kept for another call.
 func (s *stripeScan) column(ctx context.Context, i int, last bool) (table.ColumnReader, error) {
 	slot := &s.slots[i]
 	slot.mu.Lock()
@@ -83,8 +83,8 @@ func (s *stripeScan) column(ctx context.Context, i int, last bool) (table.Column
 	return c, nil
 }
 
-// prefetchGroup reads the metadata of a group of columns, and what opening them takes. What
-// is wrong with one of them is found when it is opened.
+// prefetchGroup reads the metadata of a group of columns, and the bytes for opening them. Errors about the content of one of
+// them are left to its opening.
 func (s *stripeScan) prefetchGroup(ctx context.Context, group int) (storage.Prefetched, error) {
 	columns := s.scan.columns[group*table.GroupSize : min((group+1)*table.GroupSize, len(s.scan.columns))]
 	if err := s.scan.prefetchStripes(ctx, s.index); err != nil {
@@ -96,7 +96,7 @@ func (s *stripeScan) prefetchGroup(ctx context.Context, group int) (storage.Pref
 	return s.prefetchToOpen(ctx, columns, table.ToOpen)
 }
 
-// opened is what was read to open the columns of the result.
+// opened is the bytes that were read to open the columns of the result.
 func (s *stripeScan) opened() (all storage.Prefetched, err error) {
 	for _, g := range s.groups {
 		f, err := g()

@@ -1,4 +1,3 @@
-// Package shardtable makes a shard a table that package scan can read: its schema becomes
-// columns of Arrow types, its descriptors what sources know, and package stripe reads the
-// columns.
+// Package shardtable implements the interfaces of package table for a shard. The schema becomes columns of Arrow types, and
+// descriptors become facts for sources. Package stripe/read reads the columns.
 package shardtable

@@ -1,17 +1,16 @@
-// Package source holds what is known of the rows of a stripe before any value is read: one
-// file per source of that knowledge.
+// Package source has the sources of knowledge about the rows of a stripe that need no values of these rows. Each source is a
+// file.
 //
 //	statistics     bounds and counts of the stripe        reads descriptors
 //	bloom          byte strings that the stripe lacks     nothing more
 //	dictionary     the values that rows may have          reads the dictionary
 //	range index    bounds of every 256 rows               reads the index
 //
-// A source is asked about one condition at a time, a leaf of a bound filter. Its answer
-// divides rows into three: those for which the condition is true, those for which it is
-// not, and those whose values must be read. Package scan combines answers over and and or;
-// negations are within the leaves.
+// A source is asked about one condition at a time, a leaf of a bound filter. Its answer divides rows into three: those for
+// which the condition is true, those for which it is not true, and those whose values must be read. Package rowfilter
+// combines the answers for the nodes of a filter.
 //
-// A new source is a file here, and a row in [All].
+// A new source is a file here, and an element of the list in [All].
 package source
 
 import (
