@@ -51,8 +51,49 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
 		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
 	}
+	if err := s.f.checkOwner(l, s.index); err != nil {
+		offset := int64(s.directory.FieldListRef.GetRange().GetStart())
+		return nil, fault.InStripe(fault.Of(fault.In(err, "field list", offset), l.at.Name()), s.index)
+	}
 	s.f.cache.Put(key, l, int64(l.Size()+len(l.window)+64))
 	return l, nil
+}
+
+// descriptorPlace is where a descriptor begins.
+type descriptorPlace struct {
+	url   string
+	start uint64
+}
+
+// checkOwner checks that no other stripe has the descriptors of a field list: a sound list
+// at the place of another one, where it came by accident, refers to those of its own stripe.
+func (f *File) checkOwner(l *fieldList, stripe int) error {
+	place, ok := l.first()
+	if !ok {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if owner, ok := f.owners[place]; ok && owner != stripe {
+		return fault.Corruptf("stripe %d has the same descriptors", owner)
+	}
+	f.owners[place] = stripe
+	return nil
+}
+
+// first is where the first descriptor of the list begins, false if it has none.
+func (l *fieldList) first() (descriptorPlace, bool) {
+	for i := range l.Len() {
+		url, start, end := l.At(i)
+		if start == end {
+			continue
+		}
+		if url == "" {
+			url = l.at.url
+		}
+		return descriptorPlace{url, start}, true
+	}
+	return descriptorPlace{}, false
 }
 
 // ReadFieldLists reads the field lists of stripes at the same time, and the header of

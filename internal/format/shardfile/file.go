@@ -56,7 +56,8 @@ type File struct {
 	reads          *reads
 
 	mu        sync.Mutex
-	artifacts map[string]*artifact // by URL
+	artifacts map[string]*artifact    // by URL
+	owners    map[descriptorPlace]int // stripes whose field lists were read
 	schema    *schema.Schema
 
 	properties *shardpb.ShardProperties // of an unfinished shard, from its last recovery record

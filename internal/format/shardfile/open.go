@@ -99,8 +99,8 @@ func openRoot(ctx context.Context, location string, o OpenOptions) (*File, error
 	root := &artifact{url: url, r: r, size: size, reads: &reads{}, tail: tail, tailOff: size - int64(len(tail))}
 	return &File{
 		o: o, root: root, reads: root.reads, location: location,
-		artifacts: map[string]*artifact{url: root},
-		cache:     lru.New[cacheKey, any](o.CacheBytes),
+		artifacts: map[string]*artifact{url: root}, owners: map[descriptorPlace]int{},
+		cache: lru.New[cacheKey, any](o.CacheBytes),
 	}, nil
 }
 

@@ -90,6 +90,26 @@ func TestMessageOfAnotherPlace(t *testing.T) {
 	require.NotZero(t, swapped)
 }
 
+// A field list at the place of that of a later stripe refers to descriptors that are sound, and in
+// front of it, but those of another stripe.
+func TestFieldListOfAnotherStripe(t *testing.T) {
+	data, messages := misplacedShard(t)
+	var lists []shardfile.Range
+	for _, m := range messages {
+		if m.Element == "field list" && m.Stripe >= 0 {
+			lists = append(lists, m.Range)
+		}
+	}
+	require.Len(t, lists, 2)
+	require.Equal(t, lists[0].End-lists[0].Start, lists[1].End-lists[1].Start)
+	copy(data[lists[1].Start:], data[lists[0].Start:lists[0].End])
+	store := storage.NewMemory()
+	require.NoError(t, store.Put("mem://x/shard", data))
+	_, err := readAll(context.Background(), store, "mem://x/shard")
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+	require.ErrorContains(t, err, "the same descriptors")
+}
+
 func refersToBytes(element string) bool {
 	return bytes.HasPrefix([]byte(element), []byte("stripe ")) && !bytes.HasSuffix([]byte(element), []byte("properties"))
 }
