@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// ReadOptions are those of every source. The zero value is the default. What
+// ReadOptions are the options that all sources have. The zero value is the default. What
 // only one format has is in the options of its package.
 type ReadOptions struct {
 	Allocator memory.Allocator // default memory.DefaultAllocator
@@ -52,7 +52,7 @@ func (o ReadOptions) WithDefaults() ReadOptions {
 	return o
 }
 
-// WriteOptions are those of every sink. The zero value is the default.
+// WriteOptions are the options that all sinks have. The zero value is the default.
 type WriteOptions struct {
 	Allocator memory.Allocator // default memory.DefaultAllocator
 	TempDir   string           // for formats that need a second pass; default os.TempDir

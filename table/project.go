@@ -20,11 +20,11 @@ func Project(s *arrow.Schema, paths []string) (*Projection, error) {
 	return projection.New(s, paths)
 }
 
-// readColumns are the paths that a reader is asked for, so that Open can cast and filter
-// what it gives. They are nil, which means all columns,
+// readColumns are the paths for the reader, which Open casts and filters afterwards. They
+// include the columns of the filter. There are two cases in which all columns are read:
 //
-//   - if a path has a number in a name: a#2 is found only beside the first a
-//   - if a part of a column is asked for, and casts want columns whole.
+//   - A path has a number in a name: a#2 exists only beside the first a.
+//   - A path names a part of a column, and there is a cast, which needs whole columns.
 func (f Format) readColumns(o ReadOptions) []string {
 	if o.Columns == nil || !f.castsLate(o) && !f.filtersLate(o) {
 		return o.Columns

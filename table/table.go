@@ -46,7 +46,7 @@ import (
 
 // Source yields the rows of one input. It is used by one goroutine.
 type Source interface {
-	// Schema is that of every batch.
+	// Schema is the schema of every batch.
 	Schema() *arrow.Schema
 	// Next returns the next batch, which the caller releases, or io.EOF.
 	// After any other error the source is only good for Close.
@@ -80,8 +80,8 @@ type Input struct {
 	Size   int64       // bytes, or -1 if not known
 	Closer io.Closer   // may be nil
 
-	// Location is where a store has these bytes ([storage.ForLocation]), for formats of
-	// several files; "" for bytes that come from elsewhere, or are made from stored ones.
+	// Location is the location of these bytes in a store, for formats of several files. It
+	// is empty for bytes that no store holds as they are, such as decompressed ones.
 	Location string
 }
 
@@ -93,7 +93,7 @@ func (in Input) Close() error {
 	return in.Closer.Close()
 }
 
-// Output is what a [Sink] writes: bytes that nobody sees until Publish.
+// Output takes the bytes of a [Sink] and hides them until Publish.
 // storage.Writer is one.
 type Output interface {
 	io.Writer

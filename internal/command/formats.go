@@ -110,7 +110,7 @@ func (a *app) openSource(ctx context.Context, location, format string, o table.R
 func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, location string, o table.ReadOptions) (table.Source, error) {
 	o.Filter = a.shards.Filter
 	if !o.Filter.IsZero() {
-		o.BatchRows = 0 // rows to look at, which few may meet
+		o.BatchRows = 0 // small batches would slow down a filter that few rows meet
 	}
 	if f.Name == shardName {
 		f = amudai.New(amudai.Options{Open: shard.OpenOptions{Types: a.types}, Scan: a.shards})

@@ -119,7 +119,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	return sink.Close(ctx)
 }
 
-// scanOptions are those of a shard.
+// scanOptions are the scan options for a shard.
 func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 	if o.Filter, err = condition(f.where); err != nil {
 		return o, err

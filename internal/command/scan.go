@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// scanFlags are those of scan.
+// scanFlags are the flags of scan.
 type scanFlags struct {
 	catFlags
 	explain, analyze, count bool

@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// openShard opens a shard, and says what else a file is.
+// openShard opens a shard. The error says what another file looks like.
 func openShard(ctx context.Context, location string, types arrowmap.ReadOptions) (*shard.Shard, error) {
 	if err := files.CheckShard(location); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func openShard(ctx context.Context, location string, types arrowmap.ReadOptions)
 	return s, nil
 }
 
-// typeHint names the flag that reads values which the default types cannot hold.
+// typeHint adds the flag that reads values beyond the default types.
 func typeHint(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "does not fit decimal"):

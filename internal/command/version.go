@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-// Version is that of this program.
+// Version is the version of this program.
 const Version = "0.1.0"
 
 func (a *app) version() *cobra.Command {

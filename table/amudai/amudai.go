@@ -1,8 +1,8 @@
 // Package amudai makes Amudai shards a table format beside csv, parquet and the others,
 // behind the interfaces of package table. Package shard does the work.
 //
-// A shard is read here and there: one that comes through a pipe is kept in a temporary file
-// meanwhile. A shard of several files is found only by its location ([table.Input]).
+// Reading needs random access: a shard from a pipe is copied to a temporary file first. A
+// shard of several files needs a location ([table.Input]).
 package amudai
 
 import (
@@ -20,14 +20,14 @@ import (
 
 func init() { table.Register(New(Options{})) }
 
-// Options are those of shards. The zero value is the default.
+// Options are the options of shards. The zero value is the default.
 type Options struct {
 	Open  shard.OpenOptions   // when reading
-	Scan  shard.ScanOptions   // when reading; Columns, Filter, BatchRows and Allocator are those of table.ReadOptions
+	Scan  shard.ScanOptions   // when reading; table.ReadOptions replaces Columns, Filter, BatchRows and Allocator
 	Write shard.WriterOptions // when writing; Store must be nil and Layout SingleFile
 }
 
-// New is the format with some options. What its Writer makes is a *[Sink].
+// New is the format with some options. Its sinks are of type *[Sink].
 func New(o Options) table.Format {
 	return table.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
@@ -55,7 +55,7 @@ type source struct {
 	all   bool               // rows are all of the shard
 }
 
-// open opens an input. The context is that of all reading.
+// open opens an input. Its context ends all reading.
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
 	s := &source{in: in}
 	if err := s.open(ctx, ro, o); err != nil {
@@ -103,7 +103,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		return nil, io.EOF
 	}
 	batch := s.rows.RecordBatch()
-	batch.Retain() // the reader's own reference ends with the next step
+	batch.Retain() // the reader releases its own reference at the next step
 	return batch, nil
 }
 

@@ -31,7 +31,7 @@ func init() {
 	table.Register(NewTSV(Options{}))
 }
 
-// Options are those of CSV alone. The zero value is the default.
+// Options are the options that only CSV has. The zero value is the default.
 type Options struct {
 	Text      table.TextOptions
 	Delimiter byte     // default ',', of TSV a tab

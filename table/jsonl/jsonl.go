@@ -34,7 +34,7 @@ func init() {
 	table.Register(NewArray(Options{}))
 }
 
-// Options are those of JSON alone. The zero value is the default.
+// Options are the options that only JSON has. The zero value is the default.
 type Options struct {
 	Text table.TextOptions
 }

@@ -23,7 +23,7 @@ import (
 
 func init() { table.Register(New(Options{})) }
 
-// Options are those of lines alone. The zero value is the default.
+// Options are the options that only lines of text have. The zero value is the default.
 type Options struct {
 	Text table.TextOptions
 }

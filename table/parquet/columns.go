@@ -18,7 +18,7 @@ type readColumn struct {
 	read     arrow.DataType // as pqarrow reads it
 	shape    arrow.DataType // by the rules of Parquet, before the stored type is restored
 	restored arrow.DataType
-	rest     *projection.Part // what is asked for of the column that is read
+	rest     *projection.Part // the asked part of the column as it is read
 }
 
 // project finds the asked columns and their leaves. Of a column that is asked for in part,

@@ -100,7 +100,7 @@ func TestInt96Units(t *testing.T) {
 		"first and last": {values: []pq.Int96{int96(-last-1, day-math.MaxInt64%day-1), int96(last, math.MaxInt64%day)}, unit: "ns",
 			first: "1677-09-21T00:12:43.145224192"},
 		"microseconds": {values: []pq.Int96{int96(0, 1000), int96(last+1, 0)}, unit: "us", first: "1970-01-01T00:00:00.000001"},
-		"milliseconds": {values: []pq.Int96{int96(0, 1e6), int96(1 << 30, 0)}, unit: "ms", first: "1970-01-01T00:00:00.001"},
+		"milliseconds": {values: []pq.Int96{int96(0, 1e6), int96(1<<30, 0)}, unit: "ms", first: "1970-01-01T00:00:00.001"},
 		"before":       {values: []pq.Int96{int96(-1, 1000), int96(-last-2, 0)}, unit: "us", first: "1969-12-31T00:00:00.000001"},
 		"no unit":      {values: []pq.Int96{int96(0, 1), int96(last+1, 0)}, err: "outside the Arrow nanosecond range"},
 		"no time":      {values: []pq.Int96{int96(0, day)}, err: "nanoseconds of day"},

@@ -34,7 +34,7 @@ import (
 
 func init() { table.Register(New(Options{})) }
 
-// Options are those of Parquet alone. The zero value is the default.
+// Options are the options that only Parquet has. The zero value is the default.
 type Options struct {
 	Parallel     bool   // when reading: columns are decoded at the same time; for files known to be good, as arrow-go may panic on others
 	RowGroupRows int64  // when writing: rows of a row group; default 1,048,576
@@ -74,7 +74,7 @@ type source struct {
 	rows   pqarrow.RecordReader
 }
 
-// streamBuffer is what is read of a column chunk at a time.
+// streamBuffer is how many bytes of a column chunk are read at a time.
 const streamBuffer = 1 << 20
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {

@@ -114,7 +114,7 @@ func TestMeanings(t *testing.T) {
 		"datapage_v2_empty_datapage.snappy.parquet": {nil, "value: float32\n", `{"value":null}`},
 		"unknown-logical-type.parquet": {nil, "column with known type: utf8\ncolumn with unknown type: binary\n",
 			`{"column with known type":"known string 1","column with unknown type":"dW5rbm93biBzdHJpbmcgMQ=="}`},
-		"alltypes_plain.parquet": {[]string{"timestamp_col", "id"}, "timestamp_col: timestamp[ns]\nid: int32\n", `{"timestamp_col":"2009-03-01T00:00:00","id":4}`},
+		"alltypes_plain.parquet":   {[]string{"timestamp_col", "id"}, "timestamp_col: timestamp[ns]\nid: int32\n", `{"timestamp_col":"2009-03-01T00:00:00","id":4}`},
 		"int96_from_spark.parquet": {nil, "a: timestamp[us]\n", `{"a":"2024-01-01T20:34:56.123456"}`},
 		"repeated_no_annotation.parquet": {[]string{"phoneNumbers"},
 			"phoneNumbers: struct<phone: list<struct<number: int64 not null, kind: utf8>> not null>\n", `{"phoneNumbers":null}`},

@@ -1,6 +1,6 @@
-// Package projection leaves of Arrow schemas and batches the columns, and the parts of
-// nested ones, that paths name. docs/filters.md has the rule for paths, which
-// arrowmap.Project follows for stored schemas.
+// Package projection reduces Arrow schemas and batches to the columns, and the parts of
+// nested columns, that paths name. docs/filters.md has the rule for paths. Package arrowmap
+// applies the same rule to stored schemas.
 package projection
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// Projection is what a list of paths leaves of a schema. It does not change, and may be
-// used by many goroutines.
+// Projection is a schema reduced by a list of paths. It is immutable and safe for
+// concurrent use.
 type Projection struct {
 	schema  *arrow.Schema
 	columns []column
@@ -70,7 +70,7 @@ func (p *Projection) NumColumns() int { return len(p.columns) }
 // made from.
 func (p *Projection) Index(k int) int { return p.columns[k].index }
 
-// Part is what column k of the result has of the column that it is made from.
+// Part is the part of the source column that column k of the result has.
 func (p *Projection) Part(k int) *Part { return p.columns[k].part }
 
 // Batch makes a batch of the result from the whole columns that it is made from, one for
@@ -107,7 +107,7 @@ type Part struct {
 // Whole tells whether nothing is left out.
 func (p *Part) Whole() bool { return p == nil || p.whole }
 
-// add wants what lies at the end of some steps down.
+// add includes the node at the end of some steps down.
 func (p *Part) add(steps []int) {
 	switch {
 	case p.whole:
@@ -137,7 +137,8 @@ func (p *Part) Children(n int) []int {
 	return slices.Clip(at)
 }
 
-// Child is what is wanted of child i. A map keeps the whole of what is not named.
+// Child is the wanted part of child i. It is nil, which means all, for a child of a map
+// that no path names.
 func (p *Part) Child(i int) *Part {
 	if p.Whole() {
 		return nil

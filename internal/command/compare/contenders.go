@@ -1,5 +1,5 @@
-// Package compare holds shards of a table against Parquet and Arrow: the contenders, the
-// question that they are asked, and the demo.
+// Package compare compares shards with Parquet and Arrow files of the same table. It has the
+// contenders, the filter that they evaluate, and the demo.
 package compare
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// Rivals are the contenders that are no shards, the base first.
+// Rivals are the contenders other than shards, the base of the ratios first.
 func Rivals() []suite.Contender {
 	return []suite.Contender{
 		parquetFile{"parquet zstd", "zstd"}, parquetFile{"parquet snappy", "snappy"},

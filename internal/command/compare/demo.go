@@ -78,7 +78,7 @@ type demo struct {
 	rows    int64
 }
 
-// demoEditions are those of the shards, in the order of the table.
+// demoEditions are the editions of the shards, in the order of the table.
 var demoEditions = []edition.Edition{edition.E2026, edition.Reference}
 
 func (d *demo) parquetPath() string { return filepath.Join(d.dir, "flights.parquet") }
