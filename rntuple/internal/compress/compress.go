@@ -101,7 +101,7 @@ func NextChunk(src []byte) (c Chunk, rest []byte, err error) {
 	if stored > len(src) {
 		return c, nil, fault.Corruptf("a %s chunk of %d bytes, of which %d are there", c.Algorithm, stored, len(src))
 	}
-	if most := c.Algorithm.mostFrom(stored); c.Size == 0 || c.Size > most {
+	if most := c.Algorithm.mostFrom(int64(stored)); c.Size == 0 || int64(c.Size) > most {
 		return c, nil, fault.Corruptf("a %s chunk of %d bytes claims %d bytes of content", c.Algorithm, stored, c.Size)
 	}
 	c.Stored = src[:stored]
@@ -109,7 +109,7 @@ func NextChunk(src []byte) (c Chunk, rest []byte, err error) {
 }
 
 // mostFrom is an upper bound of what n stored bytes unpack to.
-func (a Algorithm) mostFrom(n int) int {
+func (a Algorithm) mostFrom(n int64) int64 {
 	switch a {
 	case Zlib, Deflate:
 		return 1032 * n // 258 bytes from two bits

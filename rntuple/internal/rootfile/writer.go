@@ -39,7 +39,7 @@ type Options struct {
 	// ROOT and this package knows split blobs. A blob must then be one page or envelope.
 	MaxKeySize uint64
 	// Budget is where memory for blobs comes from, and TempDir a folder for those that do
-	// not fit, as in [storage.NewSpool].
+	// not fit, as in [storage.NewSpool]. Without a budget all stay in memory.
 	Budget  *storage.Budget
 	TempDir string
 }
