@@ -3,7 +3,7 @@ package dictionary
 // Codes keeps the ids of values in the order of the rows, each in as few bytes
 // as the largest id so far needs. The zero value is empty.
 type Codes struct {
-	// Pieces of chunkLen ids: first those of one byte, then of two, then of four.
+	// Chunks of chunkLen ids: first those of one byte, then of two, then of four.
 	narrow [][]uint8
 	middle [][]uint16
 	wide   [][]uint32
