@@ -27,11 +27,11 @@ type watchedWriter struct {
 	s *watchedStore
 }
 
-func (w watchedWriter) Write(p []byte) (int, error) {
+func (w watchedWriter) Write(ctx context.Context, p []byte) error {
 	if w.s.onWrite != nil {
 		w.s.onWrite()
 	}
-	return w.Writer.Write(p)
+	return w.Writer.Write(ctx, p)
 }
 
 // Close stops writing the last stripe when its context ends, in the middle of a buffer too.
@@ -70,7 +70,7 @@ func TestPanicBeside(t *testing.T) {
 	})
 	require.NotNil(t, w.stop)
 	require.ErrorContains(t, w.Close(t.Context()), "store failed")
-	require.NoError(t, w.Abort())
+	require.NoError(t, w.Abort(t.Context()))
 }
 
 // writeLong writes 6 MB of rows in one stripe, of which nothing is encoded to less. set

@@ -3,7 +3,7 @@
 // # Writing
 //
 //	w, err := shard.Create(ctx, "t.amudai.shard", schema, shard.WriterOptions{})
-//	defer w.Abort()                            // does nothing after Close
+//	defer w.Abort(ctx)                         // does nothing after Close
 //	err = w.Write(ctx, batch)                  // any number of times, any number of rows
 //	err = w.Close(ctx)                         // publishes the shard
 //

@@ -37,7 +37,7 @@ func Example_structs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer w.Abort()
+	defer w.Abort(ctx)
 	if err := w.Write(ctx, batch); err != nil {
 		log.Fatal(err)
 	}

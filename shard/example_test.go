@@ -37,7 +37,7 @@ func write(ctx context.Context, location string, o shard.WriterOptions) {
 		log.Fatal(err)
 	}
 	if err := w.Write(ctx, batch); err != nil {
-		log.Fatal(w.Abort(), err)
+		log.Fatal(w.Abort(ctx), err)
 	}
 	if err := w.Close(ctx); err != nil {
 		log.Fatal(err)
@@ -55,7 +55,7 @@ func ExampleCreate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer w.Abort() // does nothing after Close
+	defer w.Abort(ctx) // does nothing after Close
 	for range 2 {
 		if err := w.Write(ctx, batch); err != nil {
 			log.Fatal(err)

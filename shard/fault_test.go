@@ -25,7 +25,7 @@ func tryTable(location string, data table, o WriterOptions) error {
 	b := data.batch(0, data.rows)
 	defer b.Release()
 	if err := w.Write(ctx, b); err != nil {
-		return errors.Join(err, w.Abort())
+		return errors.Join(err, w.Abort(ctx))
 	}
 	return w.Close(ctx)
 }
@@ -98,7 +98,7 @@ func TestSpillFaults(t *testing.T) {
 				if err = w.Write(ctx, b); err == nil {
 					err = w.Close(ctx)
 				} else {
-					require.NoError(t, w.Abort())
+					require.NoError(t, w.Abort(ctx))
 				}
 				require.Zero(t, w.budget.Used())
 				entries, rerr := os.ReadDir(dir)

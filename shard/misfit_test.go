@@ -69,7 +69,7 @@ func TestPrecisionOnWrite(t *testing.T) {
 			require.ErrorContains(t, err, `column "d"`, "%s %d", dt, bad)
 			require.ErrorContains(t, err, "row 7 of the shard")
 			require.ErrorContains(t, err, "more than 4 digits")
-			require.NoError(t, w.Abort())
+			require.NoError(t, w.Abort(ctx))
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestVerifyFindsLies(t *testing.T) {
 			err = w.out.AppendStripe(ctx, f, shardwriter.StripeOptions{})
 			if name == "positions, expec" {
 				require.Error(t, err) // the writer counts, too
-				require.NoError(t, w.Abort())
+				require.NoError(t, w.Abort(ctx))
 				return
 			}
 			require.NoError(t, err)

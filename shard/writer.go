@@ -148,6 +148,7 @@ type Writer struct {
 	stripes    int           // number of finished stripes
 	raw        int64         // raw bytes of the current stripe
 	properties []Property    // properties of the current stripe
+	pending    []Property    // properties of the shard that out does not have yet
 	appending  chan error    // receives the result of the background append; nil if there is none
 	stop       func()        // cancels the background append
 	fields     map[uint32][]*commonpb.NameValuePair
@@ -204,10 +205,11 @@ func (w *Writer) Rows() int64 {
 // NumStripes is the number of finished stripes.
 func (w *Writer) NumStripes() int { return w.stripes }
 
-// Size is the number of bytes of the root file so far.
-func (w *Writer) Size() int64 {
-	_ = w.waitAppend(context.Background()) // an error comes with the next call that can return it
-	return w.out.Size()
+// Size is the number of bytes of the root file so far. It waits for the stripe that is appended in
+// the background.
+func (w *Writer) Size(ctx context.Context) (int64, error) {
+	err := w.waitAppend(ctx)
+	return w.out.Size(), err
 }
 
 // Write appends the rows of a batch, and ends stripes that become full. The batch may have any
@@ -356,19 +358,25 @@ func (w *Writer) finishInBackground(ctx context.Context) error {
 }
 
 // waitAppend waits for the stripe that is appended in the background. It cancels the append if ctx
-// ends.
+// ends. Then it hands the pending properties to out, which no other goroutine uses now.
 func (w *Writer) waitAppend(ctx context.Context) error {
-	if w.appending == nil {
-		return nil
+	if w.appending != nil {
+		defer context.AfterFunc(ctx, w.stop)()
+		err := <-w.appending
+		w.stop()
+		w.appending, w.stop = nil, nil
+		if err != nil {
+			w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+			return err
+		}
 	}
-	defer context.AfterFunc(ctx, w.stop)()
-	err := <-w.appending
-	w.stop()
-	w.appending, w.stop = nil, nil
-	if err != nil {
-		w.err = fmt.Errorf("%w (the shard writer can only be aborted)", err)
+	for _, p := range w.pending {
+		if err := w.out.SetProperty(p.Name, p.Value); err != nil {
+			return err
+		}
 	}
-	return err
+	w.pending = nil
+	return nil
 }
 
 // end ends the stripe once all earlier ones are appended. The caller must call add, which appends
@@ -416,10 +424,12 @@ func (w *Writer) CutStripe(ctx context.Context) error {
 // SetProperty sets a custom property of the shard, and replaces one of the same name. [Property]
 // lists the types of values.
 func (w *Writer) SetProperty(name string, value any) error {
-	if err := w.waitAppend(context.Background()); err != nil {
+	p := Property{Name: name, Value: value}
+	if _, err := shardfile.PropertiesToProto([]Property{p}); err != nil {
 		return err
 	}
-	return w.out.SetProperty(name, value)
+	w.pending = append(w.pending, p)
+	return nil
 }
 
 // SetStripeProperty adds a custom property to the current stripe, or to the next one if no row
@@ -455,14 +465,16 @@ func (w *Writer) SetFieldProperty(path, name string, value any) error {
 func (w *Writer) Close(ctx context.Context) error {
 	err := w.CutStripe(ctx)
 	if err != nil {
-		return errors.Join(err, w.Abort())
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	w.err = shardwriter.ErrEnded
 	return w.out.Close(ctx)
 }
 
-// Abort discards the shard. After Close, and after another Abort, it does nothing.
-func (w *Writer) Abort() error {
+// Abort discards the shard. It releases memory and temporary files even if ctx has ended; to clean
+// up in a store on a server, too, after a cancelled call, pass context.WithoutCancel(ctx). After
+// Close, and after another Abort, it does nothing.
+func (w *Writer) Abort(ctx context.Context) error {
 	if w.cur != nil {
 		w.cur.Close()
 		w.cur = nil
@@ -470,7 +482,7 @@ func (w *Writer) Abort() error {
 	if w.stop != nil {
 		w.stop()
 	}
-	_ = w.waitAppend(context.Background()) // its error has no more meaning
+	_ = w.waitAppend(ctx) // its error has no more meaning
 	w.err = shardwriter.ErrEnded
-	return w.out.Abort()
+	return w.out.Abort(ctx)
 }

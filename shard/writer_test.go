@@ -122,7 +122,7 @@ func TestCutStripeAndProperties(t *testing.T) {
 	}
 	require.NoError(t, w.Close(ctx))
 	require.ErrorIs(t, w.Write(ctx, data.batch(0, 1)), shardwriter.ErrEnded)
-	require.NoError(t, w.Abort())
+	require.NoError(t, w.Abort(ctx))
 
 	s, err := Open(ctx, "mem://x/s", OpenOptions{Store: store})
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestWriteRefuses(t *testing.T) {
 	required.schema = arrow.NewSchema([]arrow.Field{{Name: "c0", Type: data.schema.Field(0).Type}, {Name: "c1", Type: data.schema.Field(1).Type}}, nil)
 	w, err = Create(ctx, filepath.Join(dir, "u"), required.schema, WriterOptions{})
 	require.NoError(t, err)
-	defer w.Abort()
+	defer w.Abort(ctx)
 	if data.columns[1].NullN() > 0 {
 		require.ErrorContains(t, w.Write(ctx, required.batch(0, 10)), "not nullable")
 	}

@@ -11,21 +11,21 @@ import (
 	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
-// Budget is an amount of memory, in bytes, that many spools share. It may be
-// used by many goroutines at once. A nil budget has no limit.
+// Budget is a limit, in bytes, on the memory of all spools that share it. Its methods
+// may be called concurrently. A nil budget is unlimited.
 type Budget struct {
 	limit int64
 	used  atomic.Int64
 	fs    sys.FS
 
 	mu    sync.Mutex
-	files map[string]*spillFile // current file of each temporary folder
+	files map[string]*spillFile // the current file by folder
 }
 
-// NewBudget is a budget of limit bytes; 0 or less means no limit.
+// NewBudget returns a budget of limit bytes. One of 0 or less is unlimited.
 func NewBudget(limit int64) *Budget { return NewBudgetOn(sys.OS{}, limit) }
 
-// NewBudgetOn is a budget that spills to a file system that tests made.
+// NewBudgetOn returns a budget that spills to another file system, for tests.
 func NewBudgetOn(fs sys.FS, limit int64) *Budget {
 	if limit <= 0 {
 		limit = math.MaxInt64
@@ -33,7 +33,7 @@ func NewBudgetOn(fs sys.FS, limit int64) *Budget {
 	return &Budget{limit: limit, fs: fs, files: map[string]*spillFile{}}
 }
 
-// Limit is the number of bytes of the budget.
+// Limit is the size of the budget in bytes.
 func (b *Budget) Limit() int64 {
 	if b == nil {
 		return math.MaxInt64
@@ -41,7 +41,7 @@ func (b *Budget) Limit() int64 {
 	return b.limit
 }
 
-// Used is the number of bytes taken. It may exceed the limit, see [Budget.Take].
+// Used is the number of bytes taken. [Budget.Take] may bring it above the limit.
 func (b *Budget) Used() int64 {
 	if b == nil {
 		return 0
@@ -49,7 +49,7 @@ func (b *Budget) Used() int64 {
 	return b.used.Load()
 }
 
-// TryTake takes n bytes if they are left.
+// TryTake takes n bytes if that many are left, and reports whether it did.
 func (b *Budget) TryTake(n int64) bool {
 	if b == nil {
 		return true
@@ -65,8 +65,8 @@ func (b *Budget) TryTake(n int64) bool {
 	}
 }
 
-// Take takes n bytes even if they are not left: for memory that is needed to
-// get on at all.
+// Take takes n bytes even beyond the limit, for memory without which there is no
+// progress.
 func (b *Budget) Take(n int64) {
 	if b != nil {
 		b.used.Add(n)
@@ -80,23 +80,24 @@ func (b *Budget) Give(n int64) {
 	}
 }
 
-// rotateAt is the size from which spools that spill begin a new file. A file
-// lives as long as any spool with bytes in it, so one file for all would grow
-// for as long as the lives of spools overlap.
+// rotateAt is the size at which a spill file is full. A file exists until the last spool
+// with bytes in it is closed: a single file would grow as long as lifetimes of spools
+// overlap.
 const rotateAt = 256 << 20
 
-// A spillFile holds what spools of one budget moved out of memory. Spools share
-// it, so that 50,000 of them do not need 50,000 open files.
+// A spillFile holds bytes of several spools of one budget: 50,000 spools must not need
+// 50,000 open files.
 type spillFile struct {
 	f    sys.File
 	fs   sys.FS
-	path string // to remove at the end; "" if the name is gone already
+	path string // to remove; "" if the file has no name any more
 	end  int64
-	refs int // spools with bytes in it, and 1 while it is current
+	refs int // spools with bytes in it, plus 1 while it is current
 }
 
-// reserve gives n bytes of the current file of a folder. last is the file that
-// the spool used before; if the file is another one the spool now refers to it.
+// reserve returns the current file of a folder, and the offset in it of n bytes for the
+// caller. last is the previous file of the spool. If the files differ, the spool gets a
+// reference.
 func (b *Budget) reserve(dir string, n int64, last *spillFile) (*spillFile, int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +108,7 @@ func (b *Budget) reserve(dir string, n int64, last *spillFile) (*spillFile, int6
 			return nil, 0, err
 		}
 		if cur != nil {
-			b.drop(cur) // its spools keep it; an error shows when they end
+			b.drop(cur) // closed with its last spool
 		}
 		cur = f
 		b.files[dir] = f
@@ -129,15 +130,15 @@ func (b *Budget) create(dir string) (*spillFile, error) {
 		return nil, err
 	}
 	s := &spillFile{f: f, fs: b.fs, path: path, refs: 1}
-	// An open file without a name disappears with the process, however that
-	// ends. Windows refuses; there the name goes when the file is closed.
+	// A file without a name disappears with the process, even after a crash. Windows does
+	// not remove open files: there drop does.
 	if b.fs.Remove(path) == nil {
 		s.path = ""
 	}
 	return s, nil
 }
 
-// release takes back a spool's reference. The file goes with the last one.
+// release drops a reference of a spool. The last one removes the file.
 func (b *Budget) release(f *spillFile) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// A ByteRange is a range of bytes of an artifact.
+// A ByteRange is a range of bytes in an artifact.
 type ByteRange struct {
-	Reader Reader // compared by identity
+	Reader Reader // two ranges are of one artifact if their Readers are ==
 	Offset int64
-	Size   int64
+	Size   int64 // bytes
 }
 
-// TotalSize is the number of bytes of all ranges together.
+// TotalSize is the sum of the sizes of ranges.
 func TotalSize(ranges []ByteRange) (n int64) {
 	for _, r := range ranges {
 		n += r.Size
@@ -26,41 +26,39 @@ func TotalSize(ranges []ByteRange) (n int64) {
 	return n
 }
 
-// Defaults of [CoalesceOptions], by the latency of a reader.
+// Defaults of [CoalesceOptions] for each [Latency].
 const (
-	// LocalGap bytes cost about as much as a read of a local file. Ranges closer than
-	// this are joined on every store.
+	// LocalGap bytes take about as long as the system call for another read. Ranges
+	// with smaller gaps are joined on every store.
 	LocalGap = 4 << 10
-	// LocalRequestBytes: larger reads of a file are no faster.
+	// LocalRequestBytes is the size beyond which reads of a file get no faster.
 	LocalRequestBytes = 4 << 20
-	// RemoteGap bytes arrive in less time than an object store takes to answer
-	// (10 to 50 ms at 10 to 100 MB/s).
+	// RemoteGap bytes arrive sooner than the first byte of another request to an object
+	// store (10 to 50 ms, at 10 to 100 MB/s).
 	RemoteGap = 256 << 10
-	// RemoteRequestBytes make the wait for the first byte of a request small beside the
-	// time its bytes take.
+	// RemoteRequestBytes take much longer to arrive than the first byte of a request.
 	RemoteRequestBytes = 16 << 20
-	// RemoteRequests are sent at a time, with a single processor too: nearly all of
-	// their time is waiting.
+	// RemoteRequests is the number of concurrent requests. It does not depend on the
+	// number of processors, as requests mostly wait.
 	RemoteRequests = 8
 )
 
-// CoalesceOptions say how byte ranges are joined into requests.
+// CoalesceOptions control how byte ranges are joined into requests.
 //
 //	ranges      |aaa|   |bb|              |cccc|
-//	requests    |aaa|...|bb|              |cccc|     the first gap is small enough
+//	requests    |aaa|...|bb|              |cccc|     only the first gap is at most Gap
 type CoalesceOptions struct {
-	// Gap is the most unwanted bytes between two ranges that are read to save a
-	// request. Ranges not more than LocalGap apart are always joined.
+	// Gap is the largest number of unwanted bytes between two ranges of one request.
+	// Gaps of up to LocalGap are always allowed.
 	Gap int64
-	// Limit is about how many bytes a request reads. A request exceeds it only if a
-	// single range does, or for ranges not more than LocalGap apart: these may be parts
-	// of what is asked for in one piece later.
+	// Limit is the size in bytes from which a request gets no further ranges. Ranges with
+	// gaps of up to LocalGap are joined even beyond it: a later read may span them.
 	Limit int64
-	// Requests is the number of requests sent at a time; 0 means 1.
+	// Requests is the number of concurrent requests; 0 means 1.
 	Requests int
 }
 
-// DefaultCoalesce are the options that suit readers of a latency.
+// DefaultCoalesce returns the options for readers of a latency.
 func DefaultCoalesce(l Latency) CoalesceOptions {
 	if l == LatencyHigh {
 		return CoalesceOptions{Gap: RemoteGap, Limit: RemoteRequestBytes, Requests: RemoteRequests}
@@ -68,8 +66,8 @@ func DefaultCoalesce(l Latency) CoalesceOptions {
 	return CoalesceOptions{Gap: LocalGap, Limit: LocalRequestBytes, Requests: 1}
 }
 
-// Coalesce sorts ranges by reader and offset, and returns the requests that read them
-// all. Readers come in the order of their first range.
+// Coalesce returns the requests that together read all ranges. It sorts ranges by reader,
+// in the order of first appearance, and offset. Requests have the same order.
 func Coalesce(ranges []ByteRange, o CoalesceOptions) (requests []ByteRange) {
 	number := readerNumbers(ranges)
 	slices.SortFunc(ranges, func(a, b ByteRange) int {
@@ -86,7 +84,7 @@ func Coalesce(ranges []ByteRange, o CoalesceOptions) (requests []ByteRange) {
 	return requests
 }
 
-// joins tells whether next is read by the same request as the ranges in front of it.
+// joins reports whether next becomes part of the request for the ranges before it.
 func (o CoalesceOptions) joins(request, next ByteRange) bool {
 	gap := next.Offset - (request.Offset + request.Size)
 	switch {
@@ -108,23 +106,22 @@ func readerNumbers(ranges []ByteRange) map[Reader]int {
 	return number
 }
 
-// Prefetched holds bytes that were read ahead by one [Prefetch] or more. Append the
-// results of several to hold them together. It does not change, and may be used by
-// many goroutines.
+// Prefetched holds the bytes read by one or more calls of [Prefetch]: results of several
+// calls can be appended to each other. It is immutable and may be used concurrently.
 type Prefetched []*prefetch
 
-// prefetch is what one Prefetch read, by reader, then by offset.
+// prefetch is the result of one call of Prefetch, sorted by reader and offset.
 type prefetch []prefetchedRange
 
 type prefetchedRange struct {
-	number int // of the reader, in the order of the ranges
+	number int // of the reader (readerNumbers)
 	r      Reader
 	offset int64
 	bytes  []byte
 }
 
-// Prefetch reads ranges, in as few requests as o allows. It sorts ranges. If any
-// request fails, so does Prefetch, once no request is under way any more.
+// Prefetch reads ranges in as few requests as o allows, and sorts ranges as [Coalesce]
+// does. The first failed request cancels the others. Prefetch returns when all have ended.
 func Prefetch(ctx context.Context, ranges []ByteRange, o CoalesceOptions) (Prefetched, error) {
 	if len(ranges) == 0 {
 		return nil, nil
@@ -153,7 +150,7 @@ func Prefetch(ctx context.Context, ranges []ByteRange, o CoalesceOptions) (Prefe
 	return Prefetched{&read}, nil
 }
 
-// Missing returns ranges without those that p holds. It reuses the slice.
+// Missing returns the ranges that p does not hold. It filters ranges in place.
 func (p Prefetched) Missing(ranges []ByteRange) []ByteRange {
 	return slices.DeleteFunc(ranges, func(r ByteRange) bool { return p.Bytes(r.Reader, r.Offset, r.Size) != nil })
 }
@@ -168,8 +165,8 @@ func (p Prefetched) Size() (n int64) {
 	return n
 }
 
-// Bytes are the n bytes of r from offset on, nil if p does not hold all of them. They
-// must not be changed.
+// Bytes returns the n bytes of r from offset on, or nil if p does not hold all of them.
+// The caller must not change them.
 func (p Prefetched) Bytes(r Reader, offset, n int64) []byte {
 	for _, f := range p {
 		if b := f.bytes(r, offset, n); b != nil {
@@ -198,21 +195,22 @@ func (f prefetch) bytes(r Reader, offset, n int64) []byte {
 	return nil
 }
 
-// Read is [ReadRange] that takes the bytes from p if it holds them. The result belongs
-// to the caller.
+// Read returns a copy of the bytes in p, or the result of [ReadRange] if p does not hold
+// them. The bytes are the caller's.
 func (p Prefetched) Read(ctx context.Context, r Reader, offset, n int64) ([]byte, error) {
 	if b := p.Bytes(r, offset, n); b != nil {
-		return slices.Clone(b), nil // so that the bytes around it can be freed
+		return slices.Clone(b), nil // a subslice would keep the whole request in memory
 	}
 	return ReadRange(ctx, r, offset, n)
 }
 
-// trustedBytes is how much memory [ReadRange] takes before the first byte has arrived.
+// trustedBytes is the most memory that ReadRange allocates before any byte has arrived.
 const trustedBytes = 16 << 20
 
-// ReadRange reads n bytes of r from offset on into memory of its own. The size of an
-// artifact may be a claim of its server, and a reference in it a lie, so memory grows
-// with the bytes that arrive: 16 MiB, then as much again as there is already.
+// ReadRange returns the n bytes of r from offset on. The bytes are the caller's.
+//
+// Neither n nor the size claimed by a server is trusted. Memory grows with the bytes that
+// have arrived: the first read is of up to 16 MiB, and each further one at most doubles it.
 func ReadRange(ctx context.Context, r Reader, offset, n int64) ([]byte, error) {
 	return ReadInto(ctx, r, nil, offset, n)
 }

@@ -23,17 +23,17 @@ func (s *Memory) List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 				return
 			}
 			s.mu.Lock()
-			b, ok := s.data[location]
+			o, ok := s.objects[location]
 			s.mu.Unlock()
-			if ok && strings.HasPrefix(location, start) && !yield(Info{location, int64(len(b))}, nil) {
+			if ok && strings.HasPrefix(location, start) && !yield(Info{location, int64(len(o.bytes)), o.Version()}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// List implements [Store]. Locations are paths. It leaves out temporary files, and does
-// not follow links.
+// List implements [Store]. It yields the paths of regular files. Symbolic links and the
+// temporary files of unfinished artifacts are left out.
 func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		path, err := Path(prefix)
@@ -49,8 +49,8 @@ func (s Local) List(ctx context.Context, prefix string) iter.Seq2[Info, error] {
 	}
 }
 
-// list gives the files in dir, and in folders below, whose name in dir begins with
-// start. It tells whether to go on.
+// list yields the files in dir whose name begins with start, and all files in such
+// subfolders. It returns false once the iteration has ended.
 func (s Local) list(ctx context.Context, dir, start string, yield func(Info, error) bool) bool {
 	entries, err := s.sys().ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,13 +74,13 @@ func (s Local) list(ctx context.Context, dir, start string, yield func(Info, err
 		case e.Type().IsRegular():
 			info, err := e.Info()
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // removed meanwhile
+				continue // removed since ReadDir
 			}
 			if err != nil {
 				yield(Info{}, err)
 				return false
 			}
-			if !yield(Info{path, info.Size()}, nil) {
+			if !yield(Info{path, info.Size(), fileVersion(info)}, nil) {
 				return false
 			}
 		}
@@ -88,5 +88,5 @@ func (s Local) list(ctx context.Context, dir, start string, yield func(Info, err
 	return true
 }
 
-// isTemp tells whether createTemp may have made a name.
+// isTemp reports whether a file name has the form that createTemp gives.
 func isTemp(name string) bool { return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".tmp") }

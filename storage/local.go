@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -9,20 +8,26 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"time"
 
 	"github.com/amudai/amudai-go/internal/base/sys"
 )
 
-// Local is the store of local files. The zero value is ready.
+// Local is the store of local files. The zero value is ready to use.
 //
-// A file is written under a hidden temporary name in its final folder, made
-// durable (fsync) and then renamed, so that readers see all of it or nothing.
-// A process that is killed leaves the temporary file: .NAME.RANDOM.tmp.
+// A file is written under a hidden temporary name in its final folder, synced, and then
+// renamed, so that readers see the whole file or none. A process that is killed leaves
+// the temporary file behind: .NAME.RANDOM.tmp.
+//
+// The version of a file is its inode, size and modification time. Publish with
+// [CreateOptions.IfMatch] compares and renames under a lock (flock) on the folder, which
+// replacements and removals by other processes of this machine respect. Systems and file
+// systems without such locks, Windows among them, have no conditional replacement.
 type Local struct {
-	fs sys.FS // nil: the machine's
+	fs sys.FS // nil: that of the machine
 }
 
-// NewLocal is a local store on a file system that tests made.
+// NewLocal returns a store on another file system, for tests.
 func NewLocal(fs sys.FS) Local { return Local{fs} }
 
 func (s Local) sys() sys.FS {
@@ -45,24 +50,24 @@ func (s Local) Open(ctx context.Context, location string) (Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := f.Size()
+	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &localReader{f, path, size}, nil
+	return &localReader{f, path, info}, nil
 }
 
 type localReader struct {
 	f    sys.File
 	path string
-	size int64
+	info fs.FileInfo // at Open
 }
 
 func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := CheckRange(off, int64(len(p)), r.size); err != nil {
+	if err := CheckRange(off, int64(len(p)), r.info.Size()); err != nil {
 		return err
 	}
 	if n, err := r.f.ReadAt(p, off); n < len(p) {
@@ -72,15 +77,23 @@ func (r *localReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 }
 
 func (r *localReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
-	tail := make([]byte, min(int64(max(n, 0)), r.size))
-	err := r.ReadAt(ctx, tail, r.size-int64(len(tail)))
-	return tail, r.size, err
+	size := r.info.Size()
+	tail := make([]byte, min(int64(max(n, 0)), size))
+	err := r.ReadAt(ctx, tail, size-int64(len(tail)))
+	return tail, size, err
 }
 
-func (r *localReader) Size(context.Context) (int64, error) { return r.size, nil }
-func (r *localReader) Name() string                        { return r.path }
-func (r *localReader) Capabilities() Capabilities          { return Capabilities{Latency: LatencyLow} }
-func (r *localReader) Close() error                        { return r.f.Close() }
+func (r *localReader) Size(context.Context) (int64, error)      { return r.info.Size(), nil }
+func (r *localReader) Version(context.Context) (Version, error) { return fileVersion(r.info), nil }
+func (r *localReader) Name() string                             { return r.path }
+func (r *localReader) Capabilities() Capabilities               { return Capabilities{Latency: LatencyLow} }
+func (r *localReader) Close() error                             { return r.f.Close() }
+
+// fileVersion needs no access to the content. A replacement has another inode, and a
+// later modification time than the file that it replaces (see localWriter.replace).
+func fileVersion(info fs.FileInfo) Version {
+	return Version(fmt.Sprintf("%x-%x-%x", sys.Inode(info), info.Size(), info.ModTime().UnixNano()))
+}
 
 // Create implements [Store]. The folder must exist.
 func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
@@ -91,25 +104,40 @@ func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Wr
 	if err != nil {
 		return nil, err
 	}
-	if !o.Overwrite { // Publish checks again; this saves the work up to there.
-		taken, err := s.sys().Exists(path)
-		if err != nil {
-			return nil, err
-		}
-		if taken {
-			return nil, exists(path)
-		}
+	if err := s.checkCreate(ctx, path, o); err != nil {
+		return nil, err
 	}
 	tmp, f, err := createTemp(s.sys(), filepath.Dir(path), filepath.Base(path))
 	if err != nil {
 		return nil, err
 	}
-	return &localWriter{fs: s.sys(), f: f, buf: bufio.NewWriterSize(f, 128<<10), path: path, tmp: tmp, o: o}, nil
+	return &localWriter{fs: s.sys(), f: f, buffer: newBuffer(f), path: path, tmp: tmp, o: o}, nil
 }
 
-// createTemp makes a new file with a hidden name that nothing else uses.
+// checkCreate saves the work of writing an artifact that Publish would refuse.
+func (s Local) checkCreate(ctx context.Context, path string, o CreateOptions) error {
+	switch {
+	case o.IfMatch != "":
+		unlock, err := s.sys().Lock(ctx, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		_, err = matching(s.sys(), path, o.IfMatch)
+		return err
+	case o.Overwrite:
+		return nil
+	}
+	taken, err := s.sys().Exists(path)
+	if err == nil && taken {
+		err = exists(path)
+	}
+	return err
+}
+
+// createTemp creates a file under a hidden, unused name.
 func createTemp(fsys sys.FS, dir, base string) (string, sys.File, error) {
-	if len(base) > 200 { // names end at 255 bytes
+	if len(base) > 200 { // file systems limit names to 255 bytes
 		base = base[:200]
 	}
 	for try := 0; ; try++ {
@@ -125,58 +153,55 @@ func createTemp(fsys sys.FS, dir, base string) (string, sys.File, error) {
 }
 
 type localWriter struct {
-	fs   sys.FS
-	f    sys.File // nil after the end
-	buf  *bufio.Writer
-	path string
-	tmp  string
-	size int64
-	o    CreateOptions
+	fs     sys.FS
+	f      sys.File // nil after the end
+	buffer buffer
+	path   string
+	tmp    string
+	o      CreateOptions
 }
 
-func (w *localWriter) Write(p []byte) (int, error) {
-	if w.f == nil {
-		return 0, errEnded
-	}
-	n, err := w.buf.Write(p)
-	w.size += int64(n)
-	return n, err
-}
-
-// Flush hands what is buffered to the operating system, so that it survives the
-// end of the process.
-func (w *localWriter) Flush() error {
+func (w *localWriter) Write(ctx context.Context, p []byte) error {
 	if w.f == nil {
 		return errEnded
 	}
-	if err := w.buf.Flush(); err != nil {
+	return w.buffer.write(ctx, p)
+}
+
+func (w *localWriter) Flush(ctx context.Context) error {
+	if w.f == nil {
+		return errEnded
+	}
+	if err := w.buffer.flush(ctx); err != nil {
 		return err
 	}
 	w.f.StartWriteBack()
 	return nil
 }
 
-func (w *localWriter) Size() int64  { return w.size }
+func (w *localWriter) Size() int64  { return w.buffer.size }
 func (w *localWriter) Name() string { return w.path }
 
 func (w *localWriter) Publish(ctx context.Context) error {
 	if w.f == nil {
 		return errEnded
 	}
-	err := ctx.Err()
-	if err == nil {
-		err = w.buf.Flush()
-	}
+	err := w.buffer.flush(ctx)
 	if err == nil {
 		err = w.f.Sync()
 	}
-	if err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	err = w.f.Close()
-	w.f = nil
+	var written fs.FileInfo
 	if err == nil {
-		err = w.fs.Rename(w.tmp, w.path, w.o.Overwrite)
+		written, err = w.f.Stat()
+	}
+	err = errors.Join(err, w.f.Close())
+	w.f = nil
+	switch {
+	case err != nil:
+	case w.o.Overwrite || w.o.IfMatch != "":
+		err = w.replace(ctx, written.ModTime())
+	default:
+		err = w.fs.Rename(w.tmp, w.path, false)
 	}
 	if err != nil {
 		return errors.Join(err, w.removeTemp())
@@ -187,7 +212,54 @@ func (w *localWriter) Publish(ctx context.Context) error {
 	return nil
 }
 
-func (w *localWriter) Abort() error {
+// replace renames the temporary file over the artifact at the location, if there is one
+// and it matches.
+func (w *localWriter) replace(ctx context.Context, modified time.Time) error {
+	unlock, err := w.fs.Lock(ctx, filepath.Dir(w.path))
+	if w.o.IfMatch == "" {
+		unlock, err = optional(unlock, err)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	old, err := matching(w.fs, w.path, w.o.IfMatch)
+	if err != nil {
+		return err
+	}
+	// Clocks of file systems tick every few milliseconds, and inodes are reused. Times
+	// that increase with every replacement keep a version from coming back.
+	if old != nil && !modified.After(old.ModTime()) {
+		if err := w.fs.SetModTime(w.tmp, old.ModTime().Add(time.Microsecond)); err != nil {
+			return err
+		}
+	}
+	return w.fs.Rename(w.tmp, w.path, true)
+}
+
+// matching describes the file at path, nil if there is none. It fails if the file is not
+// version v; the empty version matches any state.
+func matching(fsys sys.FS, path string, v Version) (fs.FileInfo, error) {
+	info, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = nil, nil
+	}
+	if err == nil && v != "" && (info == nil || fileVersion(info) != v) {
+		err = changed(path)
+	}
+	return info, err
+}
+
+// optional turns a lock that cannot be had at all into none, for steps that were atomic
+// without it: they take it only for the sake of conditional ones.
+func optional(unlock func(), err error) (func(), error) {
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	return unlock, err
+}
+
+func (w *localWriter) Abort(context.Context) error {
 	if w.f == nil {
 		return nil
 	}
@@ -212,5 +284,10 @@ func (s Local) Remove(ctx context.Context, location string) error {
 	if err != nil {
 		return err
 	}
+	unlock, err := optional(s.sys().Lock(ctx, filepath.Dir(path)))
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	return s.sys().Remove(path)
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// schemeOf is the scheme of a URL in lower case, "" for a path. One letter is
-// a Windows drive.
+// schemeOf returns the scheme of a URL in lower case, "" for a path. A single letter is a
+// Windows drive.
 func schemeOf(location string) string {
 	scheme, _, ok := strings.Cut(location, "://")
 	if !ok || len(scheme) < 2 {
@@ -24,10 +24,9 @@ func schemeOf(location string) string {
 	return strings.ToLower(scheme)
 }
 
-// URL is the normal form of a location as an absolute URL, the form that
-// references between artifacts are resolved in. Paths become file:// URLs with
-// every byte that is special in URLs percent-encoded, so that [Path] gives the
-// same file back: spaces, percent signs and Windows drives included.
+// URL returns the normal form of a location: an absolute URL without credentials and
+// query. References between artifacts are resolved against it. A path becomes a file://
+// URL in which special bytes are percent-encoded, so that [Path] returns the same file.
 //
 //	/data/50% off/a.shard   file:///data/50%25%20off/a.shard
 //	C:\data\a.shard         file:///C:/data/a.shard
@@ -79,9 +78,9 @@ func fileURL(abs string, windows bool) string {
 	return "file://" + (&url.URL{Path: abs}).EscapedPath()
 }
 
-// Path is the file that a location on the local file system means: a path as
-// it is, or the decoded path of a file:// URL. URLs whose segments decode to
-// something else than a plain name (a separator, "..", a NUL byte) are refused.
+// Path returns the path of a location on the local file system: a path unchanged, a
+// file:// URL decoded. A URL segment that does not decode to a file name ("..", or one with
+// a separator or NUL byte) is an error.
 func Path(location string) (string, error) {
 	switch schemeOf(location) {
 	case "":
@@ -136,8 +135,8 @@ func filePath(location string, windows bool) (string, error) {
 	return "/" + path, nil
 }
 
-// isHostName tells whether a host is a plain name, which a path of Windows
-// cannot take for anything else.
+// isHostName reports whether a host has no characters with another meaning in Windows
+// paths.
 func isHostName(host string) bool {
 	for _, c := range []byte(host) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
@@ -148,8 +147,8 @@ func isHostName(host string) bool {
 	return strings.Trim(host, ".") != ""
 }
 
-// Redact is a location for messages: without user name, password and query, which may
-// hold credentials.
+// Redact returns a location for messages: without user name, password and query, as these
+// may be credentials.
 func Redact(location string) string {
 	if schemeOf(location) == "" {
 		return location

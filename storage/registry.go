@@ -10,18 +10,19 @@ var (
 	registry   = map[string]Store{"": Local{}, "file": Local{}, "mem": NewMemory()}
 )
 
-// Register makes s the store of all locations of a scheme, in lower case without
-// "://", over the one that was. Packages of stores do so when they are imported. To use
-// a store for some locations only, give it to those who open or create them.
+// Register makes s the store of all locations of a URL scheme, given in lower case
+// without "://". It replaces an earlier store of that scheme. Packages of stores call it
+// when they are imported. A store for particular shards is passed in the options of
+// their readers and writers instead. Register may be called concurrently.
 func Register(scheme string, s Store) {
 	registryMu.Lock()
 	defer registryMu.Unlock()
 	registry[scheme] = s
 }
 
-// ForLocation is the store that a location belongs to: a path or file:// URL on the
-// local file system, mem:// in a memory store that the whole process shares, and URLs
-// of the schemes that were registered.
+// ForLocation returns the store of a location by its scheme: [Local] for paths and
+// file:// URLs, a [Memory] shared by the whole process for mem:// URLs, and otherwise the
+// registered store. It may be called concurrently.
 func ForLocation(location string) (Store, error) {
 	scheme := schemeOf(location)
 	registryMu.RLock()

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -10,14 +9,16 @@ import (
 	"iter"
 )
 
-// FromReaderAt is a store with one artifact, the size bytes of r, which is open and
-// stays the caller's. r must not change, and may be read by several goroutines at once.
+// FromReaderAt returns a store of one artifact: the size bytes of r. The caller keeps r
+// open while the store is used. The bytes must not change, and r.ReadAt must allow
+// concurrent calls. The artifact has no version.
 func FromReaderAt(location string, r io.ReaderAt, size int64) Store {
 	return &single{location: location, r: r, size: size}
 }
 
-// ToWriter is a store that creates one artifact by writing it to w. There is nothing to
-// publish: bytes are in w as they are written, and stay there after Abort.
+// ToWriter returns a store that creates one artifact by writing to w. Bytes reach w
+// before Publish, and Abort does not take them back. If w is an [IOWriter], the store sets
+// its Context to that of each call. [CreateOptions.IfMatch] is not supported.
 func ToWriter(location string, w io.Writer) Store { return &single{location: location, w: w} }
 
 type single struct {
@@ -40,11 +41,14 @@ func (s *single) Open(ctx context.Context, location string) (Reader, error) {
 	return singleReader{s}, ctx.Err()
 }
 
-func (s *single) Create(ctx context.Context, location string, _ CreateOptions) (Writer, error) {
+func (s *single) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
 	if s.w == nil || !s.is(location) {
 		return nil, fmt.Errorf("cannot create %s: only %s can be %w", Redact(location), Redact(s.location), errors.ErrUnsupported)
 	}
-	return &singleWriter{location: s.location, buf: bufio.NewWriterSize(s.w, 128<<10)}, ctx.Err()
+	if o.IfMatch != "" {
+		return nil, noVersion(location)
+	}
+	return &singleWriter{location: s.location, w: s.w, buffer: newBuffer(s.w)}, ctx.Err()
 }
 
 func (s *single) Remove(_ context.Context, location string) error {
@@ -78,45 +82,45 @@ func (r singleReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, err
 	return tail, r.s.size, err
 }
 
-func (r singleReader) Size(context.Context) (int64, error) { return r.s.size, nil }
-func (r singleReader) Name() string                        { return Redact(r.s.location) }
-func (r singleReader) Capabilities() Capabilities          { return Capabilities{Latency: LatencyLow} }
-func (r singleReader) Close() error                        { return nil }
+func (r singleReader) Version(context.Context) (Version, error) { return "", noVersion(r.s.location) }
+func (r singleReader) Size(context.Context) (int64, error)      { return r.s.size, nil }
+func (r singleReader) Name() string                             { return Redact(r.s.location) }
+func (r singleReader) Capabilities() Capabilities               { return Capabilities{Latency: LatencyLow} }
+func (r singleReader) Close() error                             { return nil }
 
 type singleWriter struct {
 	location string
-	buf      *bufio.Writer
-	size     int64
-	ended    bool
+	w        io.Writer
+	buffer   buffer
 }
 
-func (w *singleWriter) Write(p []byte) (int, error) {
-	if w.ended {
-		return 0, errEnded
+func (w *singleWriter) Write(ctx context.Context, p []byte) error {
+	w.use(ctx)
+	return w.buffer.write(ctx, p)
+}
+
+func (w *singleWriter) Flush(ctx context.Context) error {
+	w.use(ctx)
+	return w.buffer.flush(ctx)
+}
+
+// use sets the context of the writes that follow.
+func (w *singleWriter) use(ctx context.Context) {
+	if to, ok := w.w.(*IOWriter); ok {
+		to.Context = ctx
 	}
-	n, err := w.buf.Write(p)
-	w.size += int64(n)
-	return n, err
 }
 
-// Flush hands what is buffered on.
-func (w *singleWriter) Flush() error { return w.buf.Flush() }
-
-func (w *singleWriter) Size() int64  { return w.size }
+func (w *singleWriter) Size() int64  { return w.buffer.size }
 func (w *singleWriter) Name() string { return Redact(w.location) }
 
 func (w *singleWriter) Publish(ctx context.Context) error {
-	if w.ended {
-		return errEnded
-	}
-	w.ended = true
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return w.buf.Flush()
+	err := w.Flush(ctx)
+	w.buffer.err = errEnded
+	return err
 }
 
-func (w *singleWriter) Abort() error {
-	w.ended = true
+func (w *singleWriter) Abort(context.Context) error {
+	w.buffer.err = errEnded
 	return nil
 }

@@ -7,40 +7,40 @@ import (
 	"sync"
 )
 
-// Spool collects bytes in memory within a [Budget], and in a temporary file
-// beyond it. It grows by appending and is read back at any offset; small spools
-// cost little more than their bytes.
+// Spool is an append-only byte buffer that can be read at any offset. Its bytes are in
+// memory as long as its [Budget] allows, else in a temporary file. A small spool takes
+// little more memory than its bytes.
 //
 //	one spool:   [chunk in memory][chunk in memory][bytes in a file][chunk in memory]
 //	               256 B            1 KiB            1.2 MiB          up to 256 KiB
 //
-// One goroutine writes. Once it has stopped, many may read.
+// One goroutine writes. Concurrent reads may follow its last write.
 type Spool struct {
 	budget  *Budget
 	dir     string
 	extents []extent
-	first   [1]extent // room for the only extent of a small spool
+	first   [1]extent // storage of extents in a small spool
 	size    int64
-	held    int64 // bytes of memory taken from the budget
+	held    int64 // bytes taken from the budget
 	files   []*spillFile
-	err     error // of a failed write; stays
+	err     error // the first of Write
 }
 
-// An extent is a run of the spool's bytes, in one place.
+// An extent is a range of the spool in one chunk or file.
 type extent struct {
 	start int64 // in the spool
 	n     int64
-	chunk *chunk     // in memory, or
-	file  *spillFile // in a file
-	off   int64
+	chunk *chunk     // in memory, or nil
+	file  *spillFile // if chunk is nil
+	off   int64      // in file
 }
 
-// minSpill is the least that a spool moves to a file at once. Over budget, a
-// spool may therefore still hold up to twice as much.
+// minSpill is the number of bytes in memory from which a spool spills. A spool therefore
+// holds up to twice as many bytes even if the budget is used up.
 const minSpill = 4 << 10
 
-// NewSpool is an empty spool. It spills to a file in dir ("" means the
-// system's temporary folder), which Close removes.
+// NewSpool returns an empty spool. Its temporary files are in the folder dir, by default
+// os.TempDir(). Close removes them. A nil budget is unlimited.
 func NewSpool(budget *Budget, dir string) *Spool {
 	if budget == nil {
 		budget = NewBudget(0)
@@ -50,13 +50,13 @@ func NewSpool(budget *Budget, dir string) *Spool {
 	return s
 }
 
-// Size is the number of bytes written.
+// Size is the number of bytes appended.
 func (s *Spool) Size() int64 { return s.size }
 
-// Held is the number of bytes of memory that the spool takes of its budget.
+// Held is the number of bytes that the spool takes from its budget.
 func (s *Spool) Held() int64 { return s.held }
 
-// Write appends. It fails only when a temporary file does; the spool can then
+// Write appends p. Only I/O on a temporary file can fail. After an error the spool can
 // only be closed.
 func (s *Spool) Write(p []byte) (int, error) {
 	if s.err != nil {
@@ -79,7 +79,7 @@ func (s *Spool) Write(p []byte) (int, error) {
 	return total, nil
 }
 
-// tail is the last chunk if it has room.
+// tail returns the last chunk if it has room, else nil.
 func (s *Spool) tail() *chunk {
 	if len(s.extents) == 0 {
 		return nil
@@ -91,8 +91,8 @@ func (s *Spool) tail() *chunk {
 	return last.chunk
 }
 
-// grow adds an empty chunk, for n bytes that are about to come. Chunks grow
-// with the spool, so that less than half of the memory is empty.
+// grow appends an empty chunk for the next n bytes. Chunks grow with the spool, so that
+// less than half of its memory is unused.
 func (s *Spool) grow(n int) (*chunk, error) {
 	class := classFor(max(int64(n), s.size/2))
 	if !s.budget.TryTake(int64(classSize(class))) {
@@ -102,7 +102,7 @@ func (s *Spool) grow(n int) (*chunk, error) {
 			}
 		}
 		if !s.budget.TryTake(int64(classSize(class))) {
-			class = min(class, classFor(minSpill)) // there must be room for something
+			class = min(class, classFor(minSpill)) // beyond the budget, to make progress
 			s.budget.Take(int64(classSize(class)))
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Spool) grow(n int) (*chunk, error) {
 	return c, nil
 }
 
-// spill moves all bytes in memory to the file.
+// spill moves all chunks to a file.
 func (s *Spool) spill() error {
 	var last *spillFile
 	if len(s.files) > 0 {
@@ -135,20 +135,20 @@ func (s *Spool) spill() error {
 		}
 	}
 	off = start
-	kept := s.extents[:0]
+	merged := s.extents[:0]
 	for _, e := range s.extents {
 		if e.chunk != nil {
-			s.forget(e.chunk)
+			s.release(e.chunk)
 			e.chunk, e.file, e.off = nil, f, off
 			off += e.n
 		}
-		if k := len(kept) - 1; k >= 0 && kept[k].file == e.file && kept[k].off+kept[k].n == e.off {
-			kept[k].n += e.n
+		if k := len(merged) - 1; k >= 0 && merged[k].file == e.file && merged[k].off+merged[k].n == e.off {
+			merged[k].n += e.n
 			continue
 		}
-		kept = append(kept, e)
+		merged = append(merged, e)
 	}
-	s.extents = kept
+	s.extents = merged
 	return nil
 }
 
@@ -162,7 +162,7 @@ func (s *Spool) inMemory() int64 {
 	return n
 }
 
-func (s *Spool) forget(c *chunk) {
+func (s *Spool) release(c *chunk) {
 	n := int64(len(c.buf))
 	s.held -= n
 	s.budget.Give(n)
@@ -193,7 +193,7 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// WriteTo implements io.WriterTo: it writes all bytes to w. The spool keeps them.
+// WriteTo implements io.WriterTo. The bytes stay in the spool.
 func (s *Spool) WriteTo(w io.Writer) (int64, error) {
 	total := int64(0)
 	for i := range s.extents {
@@ -227,11 +227,11 @@ func (s *Spool) writeExtent(w io.Writer, e *extent) (int64, error) {
 	return e.n, nil
 }
 
-// Close gives back memory and temporary files. A closed spool is empty.
+// Close releases memory and temporary files. The spool is then empty, and Write fails.
 func (s *Spool) Close() error {
 	for _, e := range s.extents {
 		if e.chunk != nil {
-			s.forget(e.chunk)
+			s.release(e.chunk)
 		}
 	}
 	var err error
@@ -245,8 +245,8 @@ func (s *Spool) Close() error {
 	return err
 }
 
-// A chunk is memory of a spool. Chunks come in sizes 256 B, 512 B … 256 KiB,
-// each with its pool.
+// A chunk is a piece of memory of a spool. There is a pool for each of the sizes 256 B,
+// 512 B … 256 KiB.
 type chunk struct {
 	buf   []byte
 	class int

@@ -1,17 +1,25 @@
-// Package storage reads and writes whole artifacts (files, objects) by
-// location, without knowing what is in them.
+// Package storage reads and writes whole artifacts (files, objects) by location. It
+// knows nothing of their content.
 //
-// A [Store] opens artifacts for reading ([Reader]: positioned reads, all or an
-// error) and creates them ([Writer]: append, then publish under the final
-// name, or abort and leave nothing). There are stores for local files, memory
-// here, and for others in packages of their own, which register their schemes
-// ([Register]). [Budget] and [Spool] hold what a writer has encoded but not yet
-// written.
+// A [Store] opens an artifact as a [Reader] of byte ranges, and creates one through a
+// [Writer]: append, then publish under the final name, or abort and leave nothing
+// behind. Stores of local files and of memory are part of this package. Stores of other
+// schemes are packages of their own and call [Register]; package storetest tests them.
+//
+// [Budget] and [Spool] hold encoded data that is not written yet, in memory and then in
+// temporary files. [Coalesce] and [Prefetch] join byte ranges into few requests.
+//
+// # Contexts
+//
+// Every call that may wait for a disk or a server takes a context, and returns its error
+// soon after it ends. Calls without one, Close among them, only use memory and handles
+// of this process.
 package storage
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -19,99 +27,120 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Reader reads one artifact. It may be used by many goroutines at once, until
-// Close.
+// Reader reads one artifact. Its methods may be called concurrently, but for Close.
 type Reader interface {
-	// ReadAt fills p with the bytes from off on. It never returns less than
-	// len(p) bytes without an error; bytes past the end are one that wraps
-	// fault.ErrCorrupt and io.ErrUnexpectedEOF.
+	// ReadAt fills p with the bytes from offset off on: all of p, or an error. The error
+	// for bytes past the end wraps fault.ErrCorrupt and io.ErrUnexpectedEOF.
 	ReadAt(ctx context.Context, p []byte, off int64) error
-	// ReadSuffix gives the last n bytes, or all if there are fewer, and the
-	// size of the artifact: one request on a remote store. The caller must not
-	// change tail.
+	// ReadSuffix returns the last n bytes, or the whole artifact if it is shorter, and the
+	// size of the artifact. A remote store needs one request. The caller must not change
+	// tail.
 	ReadSuffix(ctx context.Context, n int) (tail []byte, size int64, err error)
-	// Size is the number of bytes of the artifact.
+	// Size is the size of the artifact in bytes.
 	Size(ctx context.Context) (int64, error)
-	// Name is the location, for messages. It holds no credentials.
+	// Version identifies the bytes that this Reader returns, for
+	// [CreateOptions.IfMatch]. The error wraps errors.ErrUnsupported if the store has
+	// no versions.
+	Version(ctx context.Context) (Version, error)
+	// Name is the location, without credentials, for messages.
 	Name() string
-	// Capabilities say how the artifact is best read. They do not change.
+	// Capabilities is constant.
 	Capabilities() Capabilities
-	// Close releases what the reader holds.
+	// Close releases memory and handles of this process. It sends no requests, and is
+	// called once, after all other calls have returned.
 	Close() error
 }
 
-// Capabilities say how an artifact is best read.
+// Version is an opaque token for one state of an artifact, such as a strong entity tag
+// (RFC 9110 §8.8.3). Within one store, equal versions of a location mean equal bytes.
+type Version string
+
+// Capabilities are the properties of a [Reader] that decide how to use it best.
 type Capabilities struct {
 	Latency Latency
 }
 
-// Latency is a class of waiting times for the first byte of a request.
+// Latency is a class of delays before the first byte of a read.
 type Latency uint8
 
-// The classes.
+// The classes of latency.
 const (
 	LatencyLow  Latency = iota // microseconds: memory, local files
 	LatencyHigh                // milliseconds: HTTP, object stores
 )
 
-// Writer makes one artifact. Nothing is visible under its final name before
-// Publish. A writer belongs to one goroutine. It ends with Publish or Abort.
+// Writer creates one artifact. Readers see nothing of it before Publish. A Writer is
+// used by one goroutine, and ends with Publish or Abort. After a failed call, or a
+// cancelled one, only Abort is useful: Publish fails.
 type Writer interface {
-	// Write appends. After an error the artifact can only be aborted.
-	io.Writer
-	// Size is the number of bytes written so far.
+	// Write appends all of p, or fails. It does not keep p.
+	Write(ctx context.Context, p []byte) error
+	// Flush hands buffered bytes to the operating system, so that a crash of this
+	// process does not lose them. Stores that cannot do so return nil.
+	Flush(ctx context.Context) error
+	// Size is the number of bytes appended so far.
 	Size() int64
-	// Publish makes the bytes durable, then visible under the location given
-	// at Create, in one step: readers see the whole artifact or none. It fails
-	// with fs.ErrExist if the location is taken and must not be overwritten.
-	// After an error nothing is left behind, except that the artifact may
-	// stand under its final name if making that name durable failed.
+	// Publish makes the bytes durable, and then visible at the location in one atomic
+	// step. If the artifact there must not be replaced, the error wraps fs.ErrExist or
+	// [ErrChanged] (see [CreateOptions]). After an error nothing is left behind, with
+	// one exception: if only the new name could not be made durable, the artifact is
+	// complete and visible.
 	Publish(ctx context.Context) error
-	// Abort drops the artifact. After Publish, or a second time, it does nothing.
-	Abort() error
-	// Name is the location given at Create, for messages.
+	// Abort ends the writer and drops its bytes. Memory, handles and files of this
+	// machine are released even if ctx has ended; a request to a server is not sent then.
+	// To clean up after a cancelled call, pass context.WithoutCancel(ctx). After Publish
+	// or Abort it does nothing.
+	Abort(ctx context.Context) error
+	// Name is the location, without credentials, for messages. It is known before the
+	// first byte.
 	Name() string
 }
 
-// CreateOptions are those of [Store.Create]. The zero value is the default.
+// CreateOptions are the options of [Store.Create]. By default the location must be
+// free. The state at Publish decides; a check at Create only saves work.
 type CreateOptions struct {
-	// Overwrite allows that an existing artifact is replaced, by default false. What
-	// counts is the moment of Publish: of several writers without Overwrite one wins,
-	// the others get fs.ErrExist. An object store does that by a conditional put
-	// (If-None-Match: *), a file system by a rename that does not replace.
+	// Overwrite replaces the artifact at the location, if there is one. By default that
+	// is an error that wraps fs.ErrExist: of several writers one succeeds. Object stores
+	// send the condition If-None-Match: *.
 	Overwrite bool
+	// IfMatch, if not empty, replaces only this [Version] of the artifact. Any other
+	// state of the location, no artifact included, is an error that wraps [ErrChanged].
+	// Overwrite is then ignored. Object stores send the condition If-Match. A store that
+	// cannot replace conditionally fails with an error that wraps errors.ErrUnsupported.
+	IfMatch Version
 }
 
-// Store holds artifacts. It may be used by many goroutines at once.
+// Store holds artifacts. Its methods may be called concurrently.
 type Store interface {
-	// Open gives a reader of an artifact; fs.ErrNotExist if there is none. A
-	// remote store may leave that to the first read.
+	// Open returns a reader of an artifact. If there is none, the error wraps
+	// fs.ErrNotExist; a remote store may report that on the first read instead.
 	Open(ctx context.Context, location string) (Reader, error)
-	// Create gives a writer. It fails with fs.ErrExist if the location is
-	// taken and must not be overwritten.
+	// Create returns a writer of a new artifact. ctx is only that of the call.
 	Create(ctx context.Context, location string, o CreateOptions) (Writer, error)
-	// Remove deletes an artifact; fs.ErrNotExist if there is none.
+	// Remove deletes an artifact. If there is none, the error wraps fs.ErrNotExist.
 	Remove(ctx context.Context, location string) error
-	// List gives the artifacts whose location begins with prefix, those in folders
-	// below too, in no particular order; none if there is no such folder. After an
-	// error it ends. A store that cannot list gives errors.ErrUnsupported.
+	// List yields the artifacts whose location begins with prefix, those in subfolders
+	// included, in no particular order. A missing folder is empty. An error ends the
+	// sequence. A store that cannot list yields one that wraps errors.ErrUnsupported.
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 }
 
-// Info is what [Store.List] tells of an artifact.
+// Info describes an artifact found by [Store.List].
 type Info struct {
-	Location string // to open it by
-	Size     int64  // in bytes
+	Location string  // for Open
+	Size     int64   // bytes
+	Version  Version // empty if the store has no versions
 }
 
-// ErrChanged says that an artifact is no longer the one that reading began with.
-var ErrChanged = errors.New("the artifact changed while it was read")
+// ErrChanged says that an artifact is not the expected version: it was replaced or
+// removed, either between two reads or before a conditional Publish.
+var ErrChanged = errors.New("the artifact is no longer the version that was read")
 
-// errEnded is what a writer says after Publish or Abort.
+// errEnded is the error of a writer after Publish or Abort.
 var errEnded = errors.New("writer has ended")
 
-// CheckRange is the error of a [Reader] that is asked for n bytes from off on and has
-// size bytes, nil if they lie within it.
+// CheckRange returns an error if the n bytes from offset off on are not within an
+// artifact of size bytes. [Reader] documents the error.
 func CheckRange(off, n, size int64) error {
 	if off < 0 || n < 0 || off > size || n > size-off {
 		return fault.Corruptf("%d bytes from offset %d lie past the end at %d: %w", n, off, size, io.ErrUnexpectedEOF)
@@ -119,6 +148,32 @@ func CheckRange(off, n, size int64) error {
 	return nil
 }
 
+// IOWriter is an io.Writer that appends to Writer, for code that takes no context.
+type IOWriter struct {
+	// Context is that of the current call. Set it anew in each method that writes.
+	Context context.Context
+	// Writer is usually a [Writer].
+	Writer interface {
+		Write(ctx context.Context, p []byte) error
+	}
+}
+
+// Write implements io.Writer.
+func (w *IOWriter) Write(p []byte) (int, error) {
+	if err := w.Writer.Write(w.Context, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 func exists(location string) error {
-	return &fs.PathError{Op: "create", Path: location, Err: fs.ErrExist}
+	return &fs.PathError{Op: "create", Path: Redact(location), Err: fs.ErrExist}
+}
+
+func changed(location string) error {
+	return &fs.PathError{Op: "create", Path: Redact(location), Err: ErrChanged}
+}
+
+func noVersion(location string) error {
+	return fmt.Errorf("%s has no version: %w", Redact(location), errors.ErrUnsupported)
 }

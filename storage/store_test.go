@@ -3,149 +3,135 @@ package storage_test
 import (
 	"bytes"
 	"context"
-	"io"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/amudai/amudai-go/internal/testing/storetest"
+	"github.com/amudai/amudai-go/internal/base/sys"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/storage/storetest"
 )
 
-// Every store that can write must pass this.
-func TestStores(t *testing.T) {
-	stores := map[string]func(t *testing.T) (storage.Store, string){
-		"local path": func(t *testing.T) (storage.Store, string) {
-			return storage.Local{}, t.TempDir() + string(filepath.Separator)
-		},
-		"local url": func(t *testing.T) (storage.Store, string) {
-			dir := filepath.Join(t.TempDir(), "50% off a b#c?")
-			require.NoError(t, os.Mkdir(dir, 0o777))
-			u, err := storage.URL(dir)
-			require.NoError(t, err)
-			return storage.Local{}, u + "/"
-		},
-		"memory": func(t *testing.T) (storage.Store, string) { return storage.NewMemory(), "mem://box/" },
+func TestLocal(t *testing.T) {
+	dir := t.TempDir()
+	storetest.TestStore(t, storage.Local{}, dir+string(filepath.Separator))
+	requireEmpty(t, dir)
+}
+
+func TestLocalURL(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "50% off a b#c?")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	u, err := storage.URL(dir)
+	require.NoError(t, err)
+	for name, s := range map[string]storage.Store{"local": storage.Local{}, "no locks": storage.NewLocal(noLocks{}), "wrapped": faultstore.New().Wrap(storage.Local{})} {
+		t.Run(name, func(t *testing.T) { storetest.TestStore(t, s, u+"/") })
 	}
-	for name, open := range stores {
-		t.Run(name, func(t *testing.T) {
-			s, base := open(t)
-			testStore(t, s, base)
-		})
+	requireEmpty(t, dir)
+}
+
+func TestMemory(t *testing.T) { storetest.TestStore(t, storage.NewMemory(), "mem://box/") }
+
+func TestFromReaderAt(t *testing.T) {
+	content := bytes.Repeat([]byte("0123456789"), 1000)
+	storetest.TestReader(t, storage.FromReaderAt("mem://x/y", bytes.NewReader(content), int64(len(content))), "mem://x/y", content)
+}
+
+// requireEmpty requires that a folder has no files, hidden ones included.
+func requireEmpty(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
+// noLocks is a file system that cannot lock folders.
+type noLocks struct{ sys.OS }
+
+func (noLocks) Lock(context.Context, string) (func(), error) {
+	return nil, fmt.Errorf("no locks: %w", errors.ErrUnsupported)
+}
+
+func TestLocalWithoutLocks(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	_, err := storage.NewLocal(noLocks{}).Create(ctx, path, storage.CreateOptions{IfMatch: "1"})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+}
+
+// Versions of a file do not depend on a clock that ticks between two replacements.
+func TestLocalVersionsIncrease(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	future := time.Now().Add(time.Hour).Truncate(time.Second)
+	require.NoError(t, os.Chtimes(path, future, future))
+	for i := range 3 {
+		w, err := storage.Local{}.Create(ctx, path, storage.CreateOptions{Overwrite: true})
+		require.NoError(t, err)
+		require.NoError(t, w.Write(ctx, []byte("new")))
+		require.NoError(t, w.Publish(ctx))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.True(t, info.ModTime().After(future), "replacement %d", i)
+		future = info.ModTime()
 	}
 }
 
-func testStore(t *testing.T, s storage.Store, base string) {
-	ctx := context.Background()
-	put := func(name, content string, o storage.CreateOptions) error {
-		w, err := s.Create(ctx, base+name, o)
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(w, content)
+// Flush hands bytes to the system, also through a wrapper.
+func TestLocalFlush(t *testing.T) {
+	ctx := t.Context()
+	for _, s := range []storage.Store{storage.Local{}, faultstore.New().Wrap(storage.Local{})} {
+		dir := t.TempDir()
+		w, err := s.Create(ctx, filepath.Join(dir, "a"), storage.CreateOptions{})
 		require.NoError(t, err)
-		require.EqualValues(t, len(content), w.Size())
-		return w.Publish(ctx)
+		require.NoError(t, w.Write(ctx, []byte("flushed")))
+		require.NoError(t, w.Flush(ctx))
+		files, err := filepath.Glob(filepath.Join(dir, ".a.*.tmp"))
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		b, err := os.ReadFile(files[0])
+		require.NoError(t, err)
+		require.Equal(t, "flushed", string(b))
+		require.NoError(t, w.Abort(ctx))
+		requireEmpty(t, dir)
 	}
-	get := func(name string) string {
-		r, err := s.Open(ctx, base+name)
-		require.NoError(t, err)
-		defer r.Close()
-		size, err := r.Size(ctx)
-		require.NoError(t, err)
-		b := make([]byte, size)
-		require.NoError(t, r.ReadAt(ctx, b, 0))
-		return string(b)
-	}
+}
 
-	_, err := s.Open(ctx, base+"a")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, put("a", "first", storage.CreateOptions{}))
-	require.ErrorIs(t, put("a", "second", storage.CreateOptions{}), fs.ErrExist)
-	require.Equal(t, "first", get("a"))
-	require.NoError(t, put("a", "second", storage.CreateOptions{Overwrite: true}))
-	require.Equal(t, "second", get("a"))
+// endsAfter is a context that ends when it has been asked n times.
+type endsAfter struct {
+	context.Context
+	n int
+}
 
-	// Whoever publishes first wins.
-	w1, err := s.Create(ctx, base+"race", storage.CreateOptions{})
-	require.NoError(t, err)
-	w2, err := s.Create(ctx, base+"race", storage.CreateOptions{})
-	require.NoError(t, err)
-	_, err = io.WriteString(w1, "one")
-	require.NoError(t, err)
-	_, err = io.WriteString(w2, "two")
-	require.NoError(t, err)
-	require.NoError(t, w2.Publish(ctx))
-	require.ErrorIs(t, w1.Publish(ctx), fs.ErrExist)
-	require.NoError(t, w1.Abort())
-	require.Equal(t, "two", get("race"))
+func (c *endsAfter) Err() error {
+	if c.n--; c.n < 0 {
+		return context.Canceled
+	}
+	return nil
+}
 
-	// Enough for several writes to the system.
-	w, err := s.Create(ctx, base+"long", storage.CreateOptions{})
-	require.NoError(t, err)
-	_, err = w.Write(bytes.Repeat([]byte("0123456789"), 50_000))
-	require.NoError(t, err)
-	_, err = s.Open(ctx, base+"long")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, w.Publish(ctx))
-	require.Len(t, get("long"), 500_000)
-	_, err = w.Write([]byte("late"))
-	require.Error(t, err)
-
-	// Nothing is visible after Abort, or if the context has ended.
-	w, err = s.Create(ctx, base+"gone", storage.CreateOptions{})
-	require.NoError(t, err)
-	require.NoError(t, w.Abort())
-	require.NoError(t, w.Abort())
-	require.Error(t, w.Publish(ctx))
-	ended, cancel := context.WithCancel(ctx)
-	w, err = s.Create(ended, base+"gone", storage.CreateOptions{})
-	require.NoError(t, err)
-	cancel()
-	require.ErrorIs(t, w.Publish(ended), context.Canceled)
-	_, err = s.Open(ctx, base+"gone")
-	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = s.Open(ended, base+"a")
-	require.ErrorIs(t, err, context.Canceled)
-
-	storetest.Read(t, s, base+"long")
-	listed := map[string]int64{}
-	for info, err := range s.List(ctx, base+"l") {
+// A long write stops when its context ends.
+func TestWriteStops(t *testing.T) {
+	ctx := t.Context()
+	var out bytes.Buffer
+	path := filepath.Join(t.TempDir(), "a")
+	for location, s := range map[string]storage.Store{path: storage.Local{}, "mem://x": storage.ToWriter("mem://x", &out)} {
+		w, err := s.Create(ctx, location, storage.CreateOptions{})
 		require.NoError(t, err)
-		listed[path.Base(filepath.ToSlash(info.Location))] = info.Size
-		r, err := s.Open(ctx, info.Location)
-		require.NoError(t, err)
-		require.NoError(t, r.Close())
+		require.ErrorIs(t, w.Write(&endsAfter{ctx, 3}, make([]byte, 10<<20)), context.Canceled)
+		require.Less(t, w.Size(), int64(5<<20))
+		require.ErrorIs(t, w.Publish(ctx), context.Canceled, "after an error there is nothing to publish")
+		require.NoError(t, w.Abort(ctx))
 	}
-	require.Equal(t, map[string]int64{"long": 500_000}, listed)
-	for _, none := range []string{"x", "long/", "no/such/folder/"} {
-		for info, err := range s.List(ctx, base+none) {
-			t.Errorf("%v, %v for %q", info, err, none)
-		}
-	}
-	n := 0
-	for _, err := range s.List(ctx, base) {
-		require.NoError(t, err)
-		n++
-	}
-	require.Equal(t, 3, n) // a, race and long
-	for _, err := range s.List(ended, base) {
-		require.ErrorIs(t, err, context.Canceled)
-	}
-
-	require.NoError(t, s.Remove(ctx, base+"a"))
-	require.ErrorIs(t, s.Remove(ctx, base+"a"), fs.ErrNotExist)
-	if dir, err := storage.Path(base); err == nil {
-		left, err := filepath.Glob(filepath.Join(dir, "*"))
-		require.NoError(t, err)
-		hidden, err := filepath.Glob(filepath.Join(dir, ".*"))
-		require.NoError(t, err)
-		require.Len(t, append(left, hidden...), 2, "race and long")
-	}
+	requireEmpty(t, filepath.Dir(path))
 }
 
 func TestCreateInMissingOrReadOnlyFolder(t *testing.T) {

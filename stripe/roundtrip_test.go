@@ -49,6 +49,7 @@ func (a *artifact) ReadAt(_ context.Context, p []byte, off int64) error {
 }
 
 func (a *artifact) ReadSuffix(context.Context, int) ([]byte, int64, error) { panic("not used") }
+func (a *artifact) Version(context.Context) (storage.Version, error)       { panic("not used") }
 func (a *artifact) Capabilities() storage.Capabilities                     { return storage.Capabilities{} }
 func (a *artifact) Size(context.Context) (int64, error)                    { return int64(len(a.bytes)), nil }
 func (a *artifact) Name() string                                           { return "memory" }

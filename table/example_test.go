@@ -12,11 +12,16 @@ import (
 	"github.com/amudai/amudai-go/table/jsonl"
 )
 
-// stdout is an output that cannot be taken back.
-type stdout struct{ io.Writer }
+// stdout is an output that cannot take back bytes.
+type stdout struct{}
+
+func (stdout) Write(_ context.Context, p []byte) error {
+	_, err := os.Stdout.Write(p)
+	return err
+}
 
 func (stdout) Publish(context.Context) error { return nil }
-func (stdout) Abort() error                  { return nil }
+func (stdout) Abort(context.Context) error   { return nil }
 
 // Read CSV, whose types are inferred, and write it as JSON lines.
 func Example() {
@@ -32,7 +37,7 @@ func Example() {
 	for _, f := range src.Schema().Fields() {
 		fmt.Println(f.Name, f.Type)
 	}
-	sink, err := jsonl.New(jsonl.Options{}).Create(ctx, stdout{os.Stdout}, src.Schema(), table.WriteOptions{})
+	sink, err := jsonl.New(jsonl.Options{}).Create(ctx, stdout{}, src.Schema(), table.WriteOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,13 +48,13 @@ func Example() {
 			break
 		}
 		if err != nil {
-			fmt.Println(err, sink.Abort())
+			fmt.Println(err, sink.Abort(ctx))
 			return
 		}
 		err = sink.Write(ctx, batch)
 		batch.Release()
 		if err != nil {
-			fmt.Println(err, sink.Abort())
+			fmt.Println(err, sink.Abort(ctx))
 			return
 		}
 	}

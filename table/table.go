@@ -68,8 +68,9 @@ type Sink interface {
 	// Close finishes the output and publishes it under its name. After an
 	// error nothing is published.
 	Close(ctx context.Context) error
-	// Abort drops the output; nothing of it stays behind.
-	Abort() error
+	// Abort drops the output, and releases memory and temporary files even if ctx has
+	// ended. Otherwise ctx is that of Output.Abort.
+	Abort(ctx context.Context) error
 }
 
 // Input is what a [Source] reads. A source closes it.
@@ -93,10 +94,14 @@ func (in Input) Close() error {
 	return in.Closer.Close()
 }
 
-// Output takes the bytes of a [Sink] and hides them until Publish.
-// storage.Writer is one.
+// Output takes the bytes of a [Sink]. They stay invisible until Publish. A storage.Writer
+// is an Output. storage.IOWriter makes it an io.Writer for encoders that take no context.
 type Output interface {
-	io.Writer
-	Publish(ctx context.Context) error // makes the bytes visible, whole
-	Abort() error                      // drops them; after Publish it does nothing
+	// Write appends all of p, or fails. It does not keep p.
+	Write(ctx context.Context, p []byte) error
+	// Publish makes the bytes visible in one step.
+	Publish(ctx context.Context) error
+	// Abort drops the bytes. After Publish it does nothing. To clean up after a cancelled
+	// call, pass context.WithoutCancel(ctx).
+	Abort(ctx context.Context) error
 }

@@ -70,7 +70,7 @@ func TestNotText(t *testing.T) {
 			r := array.NewTableReader(rows, 0)
 			require.True(t, r.Next())
 			require.ErrorContains(t, sink.Write(t.Context(), r.RecordBatch()), `column "x" has a string that is not UTF-8`)
-			require.NoError(t, sink.Abort())
+			require.NoError(t, sink.Abort(t.Context()))
 			require.True(t, out.Aborted)
 			require.False(t, out.Published)
 		}

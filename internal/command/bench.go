@@ -148,7 +148,7 @@ func (c *comparison) load(ctx context.Context, location, path string, o table.Re
 	if err != nil {
 		return err
 	}
-	defer sink.Abort()
+	defer sink.Abort(context.WithoutCancel(ctx))
 	for rows := int64(0); (c.limit < 0 || rows < c.limit) && c.bytes <= most; {
 		b, err := src.Next(ctx)
 		if err == io.EOF {

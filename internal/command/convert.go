@@ -99,7 +99,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, sink.Abort())
+			err = errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 		}
 	}()
 	c.progress = terminal.StartRows(c.bars(c.write.quiet), c.total, c.known)

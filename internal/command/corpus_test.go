@@ -83,7 +83,7 @@ func throughShard(t *testing.T, table arrow.Table, e edition.Edition) (arrow.Tab
 	if err != nil {
 		return nil, err
 	}
-	defer w.Abort()
+	defer w.Abort(t.Context())
 	r := array.NewTableReader(table, 500)
 	defer r.Release()
 	for r.Next() {

@@ -179,7 +179,7 @@ func (a *app) createSink(ctx context.Context, location string, f table.Format, s
 	}
 	sink, err := f.Create(ctx, out, schema, o)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", f.Title, err), out.Abort())
+		return nil, errors.Join(fmt.Errorf("cannot write %s: %w", f.Title, err), out.Abort(context.WithoutCancel(ctx)))
 	}
 	return sink, nil
 }

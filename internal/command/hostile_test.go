@@ -36,7 +36,7 @@ func hostileShard(t *testing.T) string {
 	defer batch.Release()
 	w, err := shard.Create(t.Context(), path, s, shard.WriterOptions{})
 	require.NoError(t, err)
-	defer w.Abort()
+	defer w.Abort(t.Context())
 	require.NoError(t, w.Write(t.Context(), batch))
 	require.NoError(t, w.Close(t.Context()))
 	return path

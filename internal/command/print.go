@@ -114,7 +114,7 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 		return err
 	}
 	if err := copyRows(ctx, src, sink, f.limit); err != nil {
-		return errors.Join(err, sink.Abort())
+		return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 	}
 	return sink.Close(ctx)
 }
@@ -279,7 +279,7 @@ func (s *tableSink) Close(context.Context) error {
 }
 
 // Abort implements [table.Sink]: what was printed stays.
-func (s *tableSink) Abort() error { return nil }
+func (s *tableSink) Abort(context.Context) error { return nil }
 
 func (a *app) inferSchema() *cobra.Command {
 	var r readFlags

@@ -1,10 +1,10 @@
-// Package http reads artifacts at http:// and https:// locations. Importing it
-// registers its store with package storage:
+// Package http reads artifacts at http:// and https:// locations. Importing it registers
+// a [Store] with package storage:
 //
 //	import _ "github.com/amudai/amudai-go/storage/http"
 //
-// It is apart from package storage so that programs that read local files only do not
-// link net/http and TLS.
+// Programs that only read local files do not import it, and so do not link net/http and
+// TLS.
 package http
 
 import (
@@ -25,30 +25,30 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Options are those of an HTTP store. The zero value is the default.
+// Options are the options of [New]. The zero value is the default.
 type Options struct {
-	// Client sends the requests; by default one with a timeout of 30 seconds
-	// for the head of a response.
+	// Client sends the requests. The default client waits 30 seconds for the header of a
+	// response.
 	Client *nethttp.Client
-	// Header is added to every request, for example for authorization.
+	// Header is added to every request, for example for authorization. It must not change.
 	Header nethttp.Header
-	// Attempts is how often a request is sent at most before its error is
-	// returned, by default 4. Answers 408, 429 and 5xx and broken connections
-	// are tried again.
+	// Attempts is the largest number of times that a request is sent, by default 4.
+	// Broken connections and responses 408, 429 and 5xx are retried.
 	Attempts int
-	// Backoff is the wait before the second attempt, by default 100 ms; it
-	// doubles from attempt to attempt, up to 5 s, and is cut by chance to
-	// between half and all of it.
+	// Backoff is the delay before the second attempt, by default 100 ms. It doubles with
+	// each further attempt, up to 5 s. The actual delay is random, between half of it and
+	// all of it.
 	Backoff time.Duration
 }
 
-// Store is the read-only store of http:// and https:// locations, by range
-// requests (RFC 9110 §14). All reads of a [storage.Reader] see the same version of the
-// object: the entity tag of the first response is a condition of the others,
-// and another version is [storage.ErrChanged].
+// Store reads http:// and https:// locations by range requests (RFC 9110 §14). It cannot
+// write. A [storage.Reader] only returns bytes of the version of its first response: the
+// entity tag, or else the date, is a condition of all other requests. If the version has
+// changed, the error wraps [storage.ErrChanged]. Only objects with a strong entity tag
+// have a [storage.Version].
 type Store struct{ o Options }
 
-// New is an HTTP store.
+// New returns an HTTP store.
 func New(o Options) *Store {
 	if o.Client == nil {
 		transport := nethttp.DefaultTransport.(*nethttp.Transport).Clone()
@@ -65,8 +65,8 @@ func New(o Options) *Store {
 	return &Store{o}
 }
 
-// Open implements [storage.Store]. It sends nothing: the first read finds out whether
-// there is such an object.
+// Open implements [storage.Store]. It sends no request: a missing object is an error of the
+// first read.
 func (s *Store) Open(ctx context.Context, location string) (storage.Reader, error) {
 	u, err := url.Parse(location)
 	if err != nil {
@@ -79,17 +79,17 @@ func (s *Store) Open(ctx context.Context, location string) (storage.Reader, erro
 	return &httpReader{o: s.o, url: u.String(), name: storage.Redact(location), size: -1}, ctx.Err()
 }
 
-// Create implements [storage.Store]: it always fails.
+// Create implements [storage.Store]. It always fails, with errors.ErrUnsupported.
 func (s *Store) Create(_ context.Context, location string, _ storage.CreateOptions) (storage.Writer, error) {
-	return nil, fmt.Errorf("cannot write to %s: HTTP locations are read-only", storage.Redact(location))
+	return nil, fmt.Errorf("cannot write to %s: HTTP locations are read-only: %w", storage.Redact(location), errors.ErrUnsupported)
 }
 
-// Remove implements [storage.Store]: it always fails.
+// Remove implements [storage.Store]. It always fails, with errors.ErrUnsupported.
 func (s *Store) Remove(_ context.Context, location string) error {
-	return fmt.Errorf("cannot remove %s: HTTP locations are read-only", storage.Redact(location))
+	return fmt.Errorf("cannot remove %s: HTTP locations are read-only: %w", storage.Redact(location), errors.ErrUnsupported)
 }
 
-// List implements [storage.Store]: it always fails, as HTTP has no such request.
+// List implements [storage.Store]. It always fails, with errors.ErrUnsupported.
 func (s *Store) List(_ context.Context, prefix string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		yield(storage.Info{}, fmt.Errorf("cannot list %s: HTTP has no such request: %w", storage.Redact(prefix), errors.ErrUnsupported))
@@ -109,8 +109,8 @@ type httpReader struct {
 
 	mu        sync.Mutex
 	size      int64  // -1 until known
-	validator string // strong ETag or date of the version that is read
-	tag       string // ETag as sent, weak or strong
+	validator string // for If-Range: strong entity tag or date
+	tag       string // entity tag, strong or weak
 }
 
 func (r *httpReader) Name() string { return r.name }
@@ -124,7 +124,7 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	size := r.size
 	r.mu.Unlock()
 	if size < 0 {
-		size = 1<<63 - 1 // the server knows
+		size = 1<<63 - 1 // the server checks
 	}
 	if err := storage.CheckRange(off, int64(len(p)), size); err != nil {
 		return err
@@ -134,14 +134,14 @@ func (r *httpReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 		if err != nil {
 			return err
 		}
-		done += n // a server may send less than was asked for
+		done += n // a server may send less than requested
 	}
 	return nil
 }
 
 func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
 	var tail []byte
-	n = max(n, 1) // "the last 0 bytes" is not a valid range
+	n = max(n, 1) // a suffix of 0 bytes is not a valid range
 	err := r.retry(ctx, func() error {
 		resp, err := r.send(ctx, nethttp.MethodGet, "bytes=-"+strconv.Itoa(n))
 		if err != nil {
@@ -167,7 +167,7 @@ func (r *httpReader) ReadSuffix(ctx context.Context, n int) ([]byte, int64, erro
 	if !errors.Is(err, errNoSuffix) {
 		return tail, r.sizeKnown(), err
 	}
-	size, err := r.Size(ctx) // this server has no suffix ranges: two requests
+	size, err := r.Size(ctx) // without suffix ranges it takes two requests
 	if err != nil {
 		return nil, 0, err
 	}
@@ -207,7 +207,20 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 	return size, err
 }
 
-// fetch asks for one range and reads what is sent of it into p.
+// Version implements [storage.Reader].
+func (r *httpReader) Version(ctx context.Context) (storage.Version, error) {
+	if _, err := r.Size(ctx); err != nil {
+		return "", err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !strings.HasPrefix(r.tag, `"`) {
+		return "", fmt.Errorf("%s has no strong entity tag: %w", r.name, errors.ErrUnsupported)
+	}
+	return storage.Version(r.tag), nil
+}
+
+// fetch requests one range, and reads as much of it as the server sends into p.
 func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int64) (n int, err error) {
 	err = r.retry(ctx, func() error {
 		resp, err := r.send(ctx, nethttp.MethodGet, ranges)
@@ -231,7 +244,7 @@ func (r *httpReader) fetch(ctx context.Context, ranges string, p []byte, off int
 		}
 		n = int(min(want, int64(len(p))))
 		if got, err := io.ReadFull(resp.Body, p[:n]); err != nil {
-			if got > 0 { // the next attempt goes on from here
+			if got > 0 { // ReadAt requests the rest
 				n = got
 				return nil
 			}
@@ -252,7 +265,7 @@ func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.
 	for k, v := range r.o.Header {
 		req.Header[k] = v
 	}
-	req.Header.Set("Accept-Encoding", "identity") // ranges are of the bytes as they are
+	req.Header.Set("Accept-Encoding", "identity") // ranges of compressed bytes would be useless
 	if ranges != "" {
 		req.Header.Set("Range", ranges)
 		r.mu.Lock()
@@ -271,7 +284,7 @@ func (r *httpReader) send(ctx context.Context, method, ranges string) (*nethttp.
 	return resp, nil
 }
 
-// redact drops the URL from an error of the client, as it may hold credentials.
+// redact removes the URL from an error of the client, as it may hold credentials.
 func redact(err error, method, name string) error {
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -280,8 +293,8 @@ func redact(err error, method, name string) error {
 	return err
 }
 
-// check looks at the head of a response to a range request: it gives the
-// place and number of the bytes that follow.
+// check checks the header of a response to a range request. It returns the offset and
+// number of the bytes in the body.
 func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return 0, 0, fmt.Errorf("GET %s: server sends the object as %s", r.name, enc)
@@ -294,8 +307,7 @@ func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 		}
 		return start, n, r.sameVersion(resp, size)
 	case nethttp.StatusOK:
-		// All of the object: it is not the version asked for, or the server
-		// does not know ranges.
+		// The whole object: If-Range did not hold, or the server has no ranges.
 		if resp.ContentLength < 0 {
 			return 0, 0, fmt.Errorf("GET %s: server does not support range requests", r.name)
 		}
@@ -311,8 +323,8 @@ func (r *httpReader) check(resp *nethttp.Response) (start, n int64, err error) {
 	return 0, 0, r.status(resp)
 }
 
-// refused makes sense of a response that there is no such range. It gives the size of
-// the object; such a response need not name the version.
+// refused returns the size of the object, from a response that rejects a range. Such a
+// response need not have an entity tag.
 func (r *httpReader) refused(resp *nethttp.Response) (int64, error) {
 	text, found := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes */")
 	size, err := strconv.ParseInt(text, 10, 64)
@@ -334,10 +346,10 @@ func (r *httpReader) refused(resp *nethttp.Response) (int64, error) {
 	return size, nil
 }
 
-// parseContentRange takes "bytes 200-299/1000" apart.
+// parseContentRange parses "bytes 200-299/1000".
 func parseContentRange(s string) (start, n, size int64, ok bool) {
 	s, ok = strings.CutPrefix(s, "bytes ")
-	if strings.HasSuffix(s, "/0") { // the suffix of an empty object, as net/http writes it
+	if strings.HasSuffix(s, "/0") { // net/http, for a suffix of an empty object
 		return 0, 0, 0, ok
 	}
 	span, total, ok2 := strings.Cut(s, "/")
@@ -349,8 +361,8 @@ func parseContentRange(s string) (start, n, size int64, ok bool) {
 	return start, end - start + 1, size, ok
 }
 
-// sameVersion remembers the version of the first response, and compares it
-// with that of later ones.
+// sameVersion stores the version of the first response, and compares those of later
+// responses with it.
 func (r *httpReader) sameVersion(resp *nethttp.Response, size int64) error {
 	tag, date := resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	r.mu.Lock()
@@ -370,7 +382,7 @@ func (r *httpReader) sameVersion(resp *nethttp.Response, size int64) error {
 	return nil
 }
 
-// status is the error that a status code means.
+// status returns the error for the status code of a response.
 func (r *httpReader) status(resp *nethttp.Response) error {
 	err := fmt.Errorf("%s %s: %s", resp.Request.Method, r.name, resp.Status)
 	switch code := resp.StatusCode; {
@@ -386,12 +398,12 @@ func (r *httpReader) status(resp *nethttp.Response) error {
 	return err
 }
 
-// transient marks an error that may go away.
+// transient marks an error that a retry may avoid.
 type transient struct{ error }
 
 func (t transient) Unwrap() error { return t.error }
 
-// retry calls f until it gives no transient error, as often as the options say.
+// retry calls f until its error is not transient, up to Attempts times.
 func (r *httpReader) retry(ctx context.Context, f func() error) error {
 	wait := r.o.Backoff
 	for attempt := 1; ; attempt++ {

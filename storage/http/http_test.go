@@ -3,6 +3,7 @@ package http_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -16,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/testing/storetest"
 	"github.com/amudai/amudai-go/storage"
 	storehttp "github.com/amudai/amudai-go/storage/http"
+	"github.com/amudai/amudai-go/storage/storetest"
 )
 
 var digits = bytes.Repeat([]byte("0123456789"), 50_000)
@@ -42,7 +43,7 @@ func serveDigits(w http.ResponseWriter, r *http.Request) {
 
 func TestHTTPReads(t *testing.T) {
 	s, location, requests := serve(t, serveDigits)
-	storetest.Read(t, s, location)
+	storetest.TestReader(t, s, location, digits)
 
 	requests.Store(0)
 	r, err := s.Open(context.Background(), location)
@@ -56,7 +57,11 @@ func TestHTTPReads(t *testing.T) {
 
 	_, err = s.Create(context.Background(), location, storage.CreateOptions{})
 	require.ErrorContains(t, err, "read-only")
-	require.Error(t, s.Remove(context.Background(), location))
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorIs(t, s.Remove(context.Background(), location), errors.ErrUnsupported)
+	v, err := r.Version(context.Background())
+	require.NoError(t, err)
+	require.EqualValues(t, `"v1"`, v)
 	_, err = s.Open(context.Background(), "ftp://x/y")
 	require.Error(t, err)
 }
@@ -71,6 +76,27 @@ func TestHTTPReadPastTheEnd(t *testing.T) {
 	r, err = s.Open(context.Background(), location)
 	require.NoError(t, err)
 	require.ErrorIs(t, r.ReadAt(context.Background(), make([]byte, 10), 499_995), fault.ErrCorrupt)
+}
+
+// Only strong entity tags are versions: others do not promise equal bytes.
+func TestHTTPVersion(t *testing.T) {
+	for tag, ok := range map[string]bool{`"v1"`: true, `W/"v1"`: false, "": false} {
+		s, location, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if tag != "" {
+				w.Header().Set("ETag", tag)
+			}
+			http.ServeContent(w, r, "", time.Unix(1_000_000_000, 0), bytes.NewReader(digits))
+		})
+		r, err := s.Open(t.Context(), location)
+		require.NoError(t, err)
+		v, err := r.Version(t.Context())
+		if ok {
+			require.NoError(t, err)
+			require.EqualValues(t, tag, v)
+		} else {
+			require.ErrorIs(t, err, errors.ErrUnsupported)
+		}
+	}
 }
 
 func TestHTTPSize(t *testing.T) {
@@ -198,7 +224,7 @@ func TestHTTPServerWithoutSuffixRanges(t *testing.T) {
 			}
 			serveDigits(w, r)
 		})
-		storetest.Read(t, s, location)
+		storetest.TestReader(t, s, location, digits)
 	}
 }
 

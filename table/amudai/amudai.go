@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -37,7 +38,7 @@ func New(o Options) table.Format {
 			return open(ctx, in, ro, o)
 		},
 		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
-			w, err := shard.NewWriter(ctx, out, schema, o.Write)
+			w, err := shard.NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o.Write)
 			if err != nil {
 				return nil, err
 			}
@@ -153,18 +154,18 @@ func (s *Sink) Close(ctx context.Context) error {
 	case err == nil:
 		return s.out.Publish(ctx)
 	}
-	return errors.Join(err, s.out.Abort())
+	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
 }
 
 // Abort implements [table.Sink].
-func (s *Sink) Abort() error {
+func (s *Sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
-	err := s.w.Abort()
+	err := s.w.Abort(ctx)
 	if s.out != nil {
-		err = errors.Join(err, s.out.Abort())
+		err = errors.Join(err, s.out.Abort(ctx))
 	}
 	return err
 }

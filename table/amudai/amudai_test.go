@@ -52,7 +52,7 @@ func TestLocation(t *testing.T) {
 		require.NoError(t, sink.CutStripe(t.Context()))
 	}
 	require.NoError(t, sink.Close(t.Context()))
-	require.NoError(t, sink.Abort())
+	require.NoError(t, sink.Abort(t.Context()))
 
 	f := amudai.New(amudai.Options{})
 	raw, err := os.ReadFile(path)
@@ -93,7 +93,7 @@ func TestAborted(t *testing.T) {
 	var out tabletest.Output
 	sink, err := amudai.New(amudai.Options{}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
 	require.NoError(t, err)
-	require.NoError(t, sink.Abort())
+	require.NoError(t, sink.Abort(t.Context()))
 	require.True(t, out.Aborted)
 	require.False(t, out.Published)
 	_, err = amudai.New(amudai.Options{Write: shard.WriterOptions{Layout: shard.TwoLevel}}).Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})

@@ -103,7 +103,7 @@ func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
 	defer r.Release()
 	for r.Next() {
 		if err := sink.Write(t.Context(), r.RecordBatch()); err != nil {
-			return sink.Abort()
+			return sink.Abort(t.Context())
 		}
 	}
 	return sink.Close(t.Context())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -23,6 +24,7 @@ import (
 // with dictionaries that only grow, and to the file at the end, with the last ones.
 type sink struct {
 	out table.Output
+	to  *storage.IOWriter // out
 	w   interface {
 		Write(arrow.RecordBatch) error
 		Close() error
@@ -35,9 +37,9 @@ type sink struct {
 	ended  bool
 }
 
-func createFile(_ context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
-	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(onlyWriter{out}, ipc.WithSchema(schema)) }
-	s := newSink(out, schema, o)
+func createFile(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+	s := newSink(ctx, out, schema, o)
+	file := func() (*ipc.FileWriter, error) { return ipc.NewFileWriter(s.to, ipc.WithSchema(schema)) }
 	if !schemaHas(schema, arrow.DICTIONARY) {
 		w, err := file()
 		s.w = w
@@ -53,9 +55,9 @@ func createFile(_ context.Context, out table.Output, schema *arrow.Schema, o tab
 	return s, nil
 }
 
-func createStream(_ context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
-	s := newSink(out, schema, o)
-	s.w = ipc.NewWriter(onlyWriter{out}, ipc.WithSchema(schema))
+func createStream(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) (table.Sink, error) {
+	s := newSink(ctx, out, schema, o)
+	s.w = ipc.NewWriter(s.to, ipc.WithSchema(schema))
 	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
 		// The stream writer takes dictionaries of floats that are nearly the same
 		// for the same, but not if one is longer.
@@ -64,8 +66,8 @@ func createStream(_ context.Context, out table.Output, schema *arrow.Schema, o t
 	return s, nil
 }
 
-func newSink(out table.Output, schema *arrow.Schema, o table.WriteOptions) *sink {
-	s := &sink{out: out, schema: schema, mem: o.Allocator}
+func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, o table.WriteOptions) *sink {
+	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, schema: schema, mem: o.Allocator}
 	if s.mem == nil {
 		s.mem = memory.DefaultAllocator
 	}
@@ -81,11 +83,12 @@ func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 	return false
 }
 
-// onlyWriter hides what else an output can do from writers that look for it.
+// onlyWriter hides all other methods of a file from the IPC writer, which looks for them.
 type onlyWriter struct{ io.Writer }
 
 // Write implements [table.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -185,6 +188,7 @@ func hasType(t arrow.DataType, ids ...arrow.Type) bool {
 
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
+	s.to.Context = ctx
 	s.ended = true
 	defer s.merge.release()
 	err := guard(s.w.Close)
@@ -200,7 +204,7 @@ func (s *sink) Close(ctx context.Context) error {
 	if err == nil {
 		return s.out.Publish(ctx)
 	}
-	return errors.Join(err, s.out.Abort())
+	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
 }
 
 func (s *sink) dropTemp() error { return errors.Join(s.temp.Close(), os.Remove(s.temp.Name())) }
@@ -241,13 +245,13 @@ func (s *sink) rewrite(ctx context.Context) error {
 }
 
 // Abort implements [table.Sink].
-func (s *sink) Abort() error {
+func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
 	s.merge.release()
-	err := s.out.Abort()
+	err := s.out.Abort(ctx)
 	if s.temp != nil {
 		err = errors.Join(err, s.dropTemp())
 	}

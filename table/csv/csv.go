@@ -63,8 +63,8 @@ func format(name, title string, o Options, extensions ...string) table.Format {
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
-			return create(out, schema, o)
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+			return create(ctx, out, schema, o)
 		},
 	}
 }

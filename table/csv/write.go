@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
 )
@@ -15,15 +16,17 @@ import (
 // sink writes one batch after the other, a row at a time.
 type sink struct {
 	out   table.Output
-	w     *bufio.Writer
+	to    *storage.IOWriter // out
+	w     *bufio.Writer     // to
 	o     Options
 	names []string
 	buf   []byte
 	ended bool
 }
 
-func create(out table.Output, schema *arrow.Schema, o Options) (table.Sink, error) {
-	s := &sink{out: out, w: bufio.NewWriterSize(out, 256<<10), o: o}
+func create(ctx context.Context, out table.Output, schema *arrow.Schema, o Options) (table.Sink, error) {
+	to := &storage.IOWriter{Context: ctx, Writer: out}
+	s := &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10), o: o}
 	for _, f := range schema.Fields() {
 		s.names = append(s.names, f.Name)
 	}
@@ -67,6 +70,7 @@ func (s *sink) quote(dst []byte, start int) []byte {
 
 // Write implements [table.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	s.to.Context = ctx
 	columns := make([]values.Appender, batch.NumCols())
 	plain := make([]bool, batch.NumCols())
 	for i, c := range batch.Columns() {
@@ -115,15 +119,16 @@ func needsNoQuotes(t arrow.DataType) bool {
 
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
+	s.to.Context = ctx
 	s.ended = true
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
 // Abort implements [table.Sink].
-func (s *sink) Abort() error {
+func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
-	return s.out.Abort()
+	return s.out.Abort(ctx)
 }

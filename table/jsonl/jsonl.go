@@ -70,8 +70,8 @@ func format(o Options, lines bool, sep separators) table.Format {
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o, lines)
 		},
-		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
-			return newSink(out, schema, sep)
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+			return newSink(ctx, out, schema, sep)
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
 )
@@ -20,7 +21,8 @@ type separators struct{ first, between, after, last string }
 // sink writes one object a row, between the given pieces of text.
 type sink struct {
 	out    table.Output
-	w      *bufio.Writer
+	to     *storage.IOWriter // out
+	w      *bufio.Writer     // to
 	schema *arrow.Schema
 	sep    separators
 	rows   int64
@@ -28,7 +30,7 @@ type sink struct {
 	ended  bool
 }
 
-func newSink(out table.Output, schema *arrow.Schema, sep separators) (table.Sink, error) {
+func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, sep separators) (table.Sink, error) {
 	seen := map[string]bool{}
 	for _, f := range schema.Fields() {
 		if seen[f.Name] {
@@ -36,13 +38,15 @@ func newSink(out table.Output, schema *arrow.Schema, sep separators) (table.Sink
 		}
 		seen[f.Name] = true
 	}
-	s := &sink{out: out, w: bufio.NewWriterSize(out, 256<<10), schema: schema, sep: sep}
+	to := &storage.IOWriter{Context: ctx, Writer: out}
+	s := &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10), schema: schema, sep: sep}
 	_, err := s.w.WriteString(sep.first)
 	return s, err
 }
 
 // Write implements [table.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	s.to.Context = ctx
 	columns := make([]values.Appender, batch.NumCols())
 	names := make([][]byte, batch.NumCols())
 	for i, c := range batch.Columns() {
@@ -80,18 +84,19 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
+	s.to.Context = ctx
 	s.ended = true
 	if _, err := s.w.WriteString(s.sep.last); err != nil {
-		return errors.Join(err, s.out.Abort())
+		return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
 	}
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
 // Abort implements [table.Sink].
-func (s *sink) Abort() error {
+func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
-	return s.out.Abort()
+	return s.out.Abort(ctx)
 }

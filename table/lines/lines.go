@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/internal/records"
 )
@@ -169,21 +170,24 @@ func (s *source) Close() error {
 
 type sink struct {
 	out   table.Output
-	w     *bufio.Writer
+	to    *storage.IOWriter // out
+	w     *bufio.Writer     // to
 	buf   []byte
 	ended bool
 }
 
-func create(_ context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+func create(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
 	if schema.NumFields() != 1 {
 		return nil, fmt.Errorf("a table of %d columns cannot be written as lines of text; one column can", schema.NumFields())
 	}
-	return &sink{out: out, w: bufio.NewWriterSize(out, 256<<10)}, nil
+	to := &storage.IOWriter{Context: ctx, Writer: out}
+	return &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10)}, nil
 }
 
 // Write implements [table.Sink]. Values with line breaks, and nulls, are refused:
 // they would not come back.
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	s.to.Context = ctx
 	c := batch.Column(0)
 	write := values.Text(c)
 	if b, ok := c.(*array.Binary); ok {
@@ -209,15 +213,16 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
+	s.to.Context = ctx
 	s.ended = true
 	return records.FinishOutput(ctx, s.w, s.out)
 }
 
 // Abort implements [table.Sink].
-func (s *sink) Abort() error {
+func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
-	return s.out.Abort()
+	return s.out.Abort(ctx)
 }

@@ -52,8 +52,8 @@ func New(o Options) table.Format {
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Writer: func(_ context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
-			return create(out, schema, wo, o)
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
+			return create(ctx, out, schema, wo, o)
 		},
 	}
 }

@@ -35,10 +35,17 @@ var harmless = map[string]string{
 	"ARROW-GH-43605.parquet": "dictionary codes of width 0 are all 0, and the dictionary has one entry",
 }
 
-type buffer struct{ bytes.Buffer }
+type buffer struct{ b bytes.Buffer }
+
+func (b *buffer) Write(_ context.Context, p []byte) error {
+	b.b.Write(p)
+	return nil
+}
 
 func (*buffer) Publish(context.Context) error { return nil }
-func (b *buffer) Abort() error                { b.Reset(); return nil }
+func (b *buffer) Abort(context.Context) error { b.b.Reset(); return nil }
+func (b *buffer) Bytes() []byte               { return b.b.Bytes() }
+func (b *buffer) Len() int                    { return b.b.Len() }
 
 func input(name string, b []byte) table.Input {
 	return table.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
@@ -98,7 +105,7 @@ func writeNoting(t *testing.T, rows arrow.Table, o parquet.Options, batch int64,
 		require.NoError(t, sink.Write(t.Context(), r.RecordBatch()))
 	}
 	require.NoError(t, sink.Close(t.Context()))
-	require.NoError(t, sink.Abort())
+	require.NoError(t, sink.Abort(t.Context()))
 	return out.Bytes()
 }
 
@@ -402,7 +409,7 @@ func TestInexact(t *testing.T) {
 			sink, err := parquet.New(parquet.Options{}).Create(t.Context(), &out, batch.Schema(), table.WriteOptions{})
 			require.NoError(t, err)
 			require.ErrorContains(t, sink.Write(t.Context(), batch), `column "x"`)
-			require.NoError(t, sink.Abort())
+			require.NoError(t, sink.Abort(t.Context()))
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -13,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -28,6 +28,7 @@ var codecs = map[string]compress.Compression{"": compress.Codecs.Zstd, "zstd": c
 
 type sink struct {
 	out   table.Output
+	to    *storage.IOWriter // out
 	w     *pqarrow.FileWriter
 	plain *plainer
 	rows  int64 // of the open row group
@@ -35,7 +36,7 @@ type sink struct {
 	ended bool
 }
 
-func create(out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Options) (table.Sink, error) {
+func create(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Options) (table.Sink, error) {
 	if wo.Allocator == nil {
 		wo.Allocator = memory.DefaultAllocator
 	}
@@ -52,7 +53,7 @@ func create(out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Opt
 	if !ok {
 		return nil, fmt.Errorf("no compression %q of Parquet: there are zstd and snappy", o.Compression)
 	}
-	s := &sink{out: out, limit: o.RowGroupRows, plain: newPlainer(schema, wo)}
+	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: newPlainer(schema, wo)}
 	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
@@ -67,7 +68,7 @@ func create(out table.Output, schema *arrow.Schema, wo table.WriteOptions, o Opt
 	}
 	err = guard(func() (err error) {
 		arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(wo.Allocator))
-		s.w, err = pqarrow.NewFileWriter(s.plain.schema, onlyWriter{out}, props, arrowProps)
+		s.w, err = pqarrow.NewFileWriter(s.plain.schema, s.to, props, arrowProps)
 		return err
 	})
 	if err != nil {
@@ -102,11 +103,9 @@ func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Fiel
 	return paths
 }
 
-// onlyWriter keeps the Parquet writer from closing the output.
-type onlyWriter struct{ io.Writer }
-
 // Write implements [table.Sink].
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	s.to.Context = ctx
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -143,6 +142,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
+	s.to.Context = ctx
 	s.ended = true
 	err := guard(s.w.Close)
 	if err == nil {
@@ -151,14 +151,14 @@ func (s *sink) Close(ctx context.Context) error {
 	if err == nil {
 		return s.out.Publish(ctx)
 	}
-	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort())
+	return errors.Join(fmt.Errorf("writing Parquet: %w", err), s.out.Abort(context.WithoutCancel(ctx)))
 }
 
 // Abort implements [table.Sink].
-func (s *sink) Abort() error {
+func (s *sink) Abort(ctx context.Context) error {
 	if s.ended {
 		return nil
 	}
 	s.ended = true
-	return s.out.Abort()
+	return s.out.Abort(ctx)
 }

@@ -1,8 +1,9 @@
-// Package sys is the part of a file system that storage uses. Tests replace it to make any step
-// fail.
+// Package sys is the interface of storage to file systems. Tests replace it to make any
+// step fail.
 package sys
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // File is an open file.
@@ -17,9 +19,9 @@ type File interface {
 	io.Writer
 	io.ReaderAt
 	io.WriterAt
-	Size() (int64, error)
-	// StartWriteBack makes the system begin to write the file to the device, if it can, so that
-	// Sync has less to do.
+	Stat() (fs.FileInfo, error)
+	// StartWriteBack asks the system to begin writing dirty pages to the device, so that
+	// less is left for Sync. It does not wait.
 	StartWriteBack()
 	Sync() error
 	Close() error
@@ -29,15 +31,25 @@ type File interface {
 type FS interface {
 	// Open opens a regular file for reading.
 	Open(name string) (File, error)
-	// Create makes a file that must not exist yet, for reading and writing.
+	// Create creates a file for reading and writing. It fails with fs.ErrExist if the
+	// name is taken.
 	Create(name string) (File, error)
-	// Rename gives a file its new name. With replace false it fails with
-	// fs.ErrExist, in one step, if that name is taken.
+	// Rename renames a file. If the new name is taken, the file of that name is replaced,
+	// or without replace the error is fs.ErrExist. Either is one atomic step.
 	Rename(from, to string, replace bool) error
 	// Remove deletes a file.
 	Remove(name string) error
-	// Exists reports whether a name is taken.
+	// Exists reports whether a name is taken, by a dangling link too.
 	Exists(name string) (bool, error)
+	// Stat describes a file, or the file that a link leads to.
+	Stat(name string) (fs.FileInfo, error)
+	// SetModTime sets the modification time of a file.
+	SetModTime(name string, t time.Time) error
+	// Lock locks a folder against other calls of Lock, in any process of this machine,
+	// until unlock or the end of the process. It waits for the lock until ctx ends. The
+	// error wraps errors.ErrUnsupported if the system or the file system has no such
+	// locks.
+	Lock(ctx context.Context, dir string) (unlock func(), err error)
 	// ReadDir lists a folder, sorted by name.
 	ReadDir(name string) ([]fs.DirEntry, error)
 	// SyncDir makes the names in a folder durable.
@@ -48,14 +60,6 @@ type FS interface {
 type OS struct{}
 
 type osFile struct{ *os.File }
-
-func (f osFile) Size() (int64, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
-}
 
 // Open implements [FS].
 func (OS) Open(name string) (File, error) {
@@ -92,7 +96,7 @@ func (OS) Rename(from, to string, replace bool) error {
 	if err == nil || errors.Is(err, fs.ErrExist) || !unsupported(err) {
 		return wrapLink(err, from, to)
 	}
-	// A hard link fails on an existing name as well.
+	// Like renameNew, link fails if the name is taken.
 	err = os.Link(from, to)
 	if err == nil {
 		return os.Remove(from)
@@ -100,7 +104,7 @@ func (OS) Rename(from, to string, replace bool) error {
 	if errors.Is(err, fs.ErrExist) || !unsupported(err) {
 		return err
 	}
-	// No step of this file system does both: look, then rename.
+	// This file system has no such step. Check and rename are two.
 	if _, err := os.Lstat(to); err == nil {
 		return wrapLink(fs.ErrExist, from, to)
 	}
@@ -131,6 +135,12 @@ func (OS) Exists(name string) (bool, error) {
 	return err == nil, err
 }
 
+// Stat implements [FS].
+func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// SetModTime implements [FS].
+func (OS) SetModTime(name string, t time.Time) error { return os.Chtimes(name, time.Time{}, t) }
+
 // ReadDir implements [FS]. If name is no folder the error wraps fs.ErrNotExist, too.
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(name)
@@ -140,8 +150,8 @@ func (OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// SyncDir implements [FS]. Windows has no such call, and some file systems refuse it. Both make
-// names durable in other ways.
+// SyncDir implements [FS]. It does nothing on Windows and on file systems without such a
+// call: they make names durable by themselves.
 func (OS) SyncDir(name string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -77,9 +77,9 @@ func (k parquetFile) Write(ctx context.Context, path string, s *arrow.Schema, ne
 	}
 	sink, err := parquet.New(parquet.Options{Compression: k.compression}).Create(ctx, out, s, table.WriteOptions{})
 	if err != nil {
-		return errors.Join(err, out.Abort())
+		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
-	defer sink.Abort()
+	defer sink.Abort(context.WithoutCancel(ctx))
 	if err := next.Each(func(b arrow.RecordBatch) error { return sink.Write(ctx, b) }); err != nil {
 		return err
 	}

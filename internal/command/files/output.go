@@ -12,11 +12,16 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// stdoutOutput is stdout as an output: what was written cannot be taken back.
-type stdoutOutput struct{ io.Writer }
+// stdoutOutput is stdout as an output. It cannot take back bytes.
+type stdoutOutput struct{ w io.Writer }
+
+func (o stdoutOutput) Write(_ context.Context, p []byte) error {
+	_, err := o.w.Write(p)
+	return err
+}
 
 func (stdoutOutput) Publish(context.Context) error { return nil }
-func (stdoutOutput) Abort() error                  { return nil }
+func (stdoutOutput) Abort(context.Context) error   { return nil }
 
 // Create makes an output that appears under its name only when it is complete; "-" is stdout,
 // where it appears as it is written. An existing one is replaced only by force.

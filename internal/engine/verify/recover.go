@@ -148,7 +148,7 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 	}
 	for _, i := range good {
 		if err := w.CopyStripe(ctx, f.Stripe(i), shardwriter.StripeOptions{}); err != nil {
-			return errors.Join(err, w.Abort())
+			return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 		}
 	}
 	if err := w.Close(ctx); err != nil {

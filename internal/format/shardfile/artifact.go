@@ -118,6 +118,12 @@ func (a *artifact) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error)
 // Size implements storage.Reader.
 func (a *artifact) Size(context.Context) (int64, error) { return a.size, nil }
 
+// Version implements storage.Reader.
+func (a *artifact) Version(ctx context.Context) (storage.Version, error) {
+	v, err := a.r.Version(ctx)
+	return v, fault.Of(err, a.Name())
+}
+
 // Name implements storage.Reader.
 func (a *artifact) Name() string { return a.r.Name() }
 

@@ -28,7 +28,7 @@ func tryShard(t *testing.T, location string, o shardwriter.Options, stripes int)
 		err := w.AppendStripe(ctx, f, shardwriter.StripeOptions{Properties: []shardfile.Property{{Name: "number", Value: i}}})
 		f.Release()
 		if err != nil {
-			return errors.Join(err, w.Abort())
+			return errors.Join(err, w.Abort(ctx))
 		}
 	}
 	return w.Close(ctx)

@@ -76,7 +76,7 @@ func shareStripeFiles(t *testing.T, f *stripe.Finished, order []int, abortA, abo
 	end := func(abort bool) func(*steps) error {
 		return func(s *steps) error {
 			if abort {
-				return s.w.Abort()
+				return s.w.Abort(ctx)
 			}
 			return s.w.Close(ctx)
 		}

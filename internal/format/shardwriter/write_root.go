@@ -1,6 +1,7 @@
 package shardwriter
 
 import (
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -16,7 +17,7 @@ import (
 const smallSchema = 16 << 10
 
 // writeRoot writes the metadata of the whole shard. The directory is last.
-func (w *Writer) writeRoot() error {
+func (w *Writer) writeRoot(ctx context.Context) error {
 	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
 	for _, s := range w.stripes {
 		d.DeletedRecordCount += s.DeletedRecordCount
@@ -28,35 +29,35 @@ func (w *Writer) writeRoot() error {
 		}
 	}
 	var err error
-	if d.StripeListRef, err = w.writeMessage(&shardpb.StripeList{Stripes: w.stripes}); err != nil {
+	if d.StripeListRef, err = w.writeMessage(ctx, &shardpb.StripeList{Stripes: w.stripes}); err != nil {
 		return err
 	}
-	if d.UrlListRef, err = w.writeMessage(&shardpb.UrlList{Urls: w.urlList()}); err != nil {
+	if d.UrlListRef, err = w.writeMessage(ctx, &shardpb.UrlList{Urls: w.urlList()}); err != nil {
 		return err
 	}
-	if d.FieldListRef, err = w.writeFields(); err != nil {
+	if d.FieldListRef, err = w.writeFields(ctx); err != nil {
 		return err
 	}
 	properties, err := w.properties()
 	if err != nil {
 		return err
 	}
-	if d.PropertiesRef, err = w.writeMessage(properties); err != nil {
+	if d.PropertiesRef, err = w.writeMessage(ctx, properties); err != nil {
 		return err
 	}
 	where := w.schema
 	if len(w.message) <= smallSchema {
-		if where, err = w.writeFrame(w.message); err != nil {
+		if where, err = w.writeFrame(ctx, w.message); err != nil {
 			return err
 		}
 	}
 	d.SchemaRef = selfRef(where)
-	ref, err := w.writeMessage(d)
+	ref, err := w.writeMessage(ctx, d)
 	if err != nil {
 		return err
 	}
 	length := uint32(ref.Range.End - ref.Range.Start - container.FrameExtra)
-	err = w.write(binary.LittleEndian.AppendUint32(nil, length))
+	err = w.write(ctx, binary.LittleEndian.AppendUint32(nil, length))
 	w.directory = shardfile.Range{Start: int64(ref.Range.Start), End: w.out.Size()}
 	return err
 }
@@ -72,9 +73,9 @@ func (w *Writer) urlList() []string {
 
 // writeFields writes the descriptors of the whole shard and their list, which has an entry for every schema id. In editions
 // that the reference does not read, a shard of one stripe has no descriptors of its own: those of the stripe say the same.
-func (w *Writer) writeFields() (*commonpb.DataRef, error) {
+func (w *Writer) writeFields(ctx context.Context) (*commonpb.DataRef, error) {
 	if len(w.stripes) == 1 && w.o.Edition != edition.Reference {
-		r, err := w.writeFrame(nil)
+		r, err := w.writeFrame(ctx, nil)
 		return selfRef(r), err
 	}
 	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
@@ -88,13 +89,13 @@ func (w *Writer) writeFields() (*commonpb.DataRef, error) {
 				return nil, err
 			}
 		}
-		r, err := w.writeFrame(payload)
+		r, err := w.writeFrame(ctx, payload)
 		if err != nil {
 			return nil, err
 		}
 		starts[id], ends[id] = uint64(r.Start), uint64(r.End)
 	}
-	r, err := w.writeFrame(reflist.Append(nil, nil, starts, ends))
+	r, err := w.writeFrame(ctx, reflist.Append(nil, nil, starts, ends))
 	return selfRef(r), err
 }
 

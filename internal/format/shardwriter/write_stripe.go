@@ -120,7 +120,7 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 	}
 	w.features |= o.Features
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
-	if d.FieldListRef, err = w.writeDescriptors(nodes); err != nil {
+	if d.FieldListRef, err = w.writeDescriptors(ctx, nodes); err != nil {
 		return w.fail(err)
 	}
 	if len(o.Properties) > 0 {
@@ -128,21 +128,19 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 		if m.CustomProperties, err = shardfile.PropertiesToProto(o.Properties); err != nil {
 			return w.fail(err)
 		}
-		if d.PropertiesRef, err = w.writeMessage(m); err != nil {
+		if d.PropertiesRef, err = w.writeMessage(ctx, m); err != nil {
 			return w.fail(err)
 		}
 	}
 	d.ShardPosition = w.rows
 	w.stripes = append(w.stripes, d)
 	w.rows += d.TotalRecordCount
-	if err := w.writeRecovery(d); err != nil {
+	if err := w.writeRecovery(ctx, d); err != nil {
 		return w.fail(err)
 	}
 	// A complete stripe must survive the end of the process.
-	if f, ok := w.out.(interface{ Flush() error }); ok {
-		if err := f.Flush(); err != nil {
-			return w.fail(err)
-		}
+	if err := w.out.Flush(ctx); err != nil {
+		return w.fail(err)
 	}
 	return nil
 }
@@ -163,7 +161,7 @@ func setRefs(b part, url string) {
 // refer to that file.
 func (w *Writer) placeBuffers(ctx context.Context, nodes []node) (string, error) {
 	if w.o.Layout == SingleFile {
-		return "", w.writeBuffers(ctx, w.out, w.out.Size(), nodes)
+		return "", w.writeBuffers(ctx, &storage.IOWriter{Context: ctx, Writer: w.out}, w.out.Size(), nodes)
 	}
 	for _, n := range nodes {
 		for _, b := range n.buffers {
@@ -248,12 +246,12 @@ func (w *Writer) publishStripeFile(ctx context.Context, url string, sum uint64, 
 		return err
 	}
 	hash := xxh3.New()
-	err = w.writeFramed(ctx, io.MultiWriter(out, hash), nodes)
+	err = w.writeFramed(ctx, io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash), nodes)
 	if err == nil && hash.Sum64() != sum {
 		err = fmt.Errorf("%s: the stripe that is copied changed meanwhile", out.Name())
 	}
 	if err != nil {
-		return errors.Join(err, out.Abort())
+		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
 	return out.Publish(ctx)
 }
@@ -315,7 +313,7 @@ func (c *comparer) Write(p []byte) (int, error) {
 
 // writeDescriptors writes the descriptors of nodes, which are sorted by schema id, and their list. It also merges them into
 // those of the shard. Ids without a node have an empty entry.
-func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
+func (w *Writer) writeDescriptors(ctx context.Context, nodes []node) (*commonpb.DataRef, error) {
 	starts, ends := make([]uint64, w.ids), make([]uint64, w.ids)
 	native := &shardpb.NativeDataEncoding{}
 	encodings := &shardpb.StripeFieldDescriptor{Encodings: []*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Native{Native: native}}}}
@@ -333,7 +331,7 @@ func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 		if payload, err = marshal.MarshalAppend(protowire.AppendBytes(payload, field), encodings); err != nil {
 			return nil, err
 		}
-		r, err := w.writeFrame(payload)
+		r, err := w.writeFrame(ctx, payload)
 		if err != nil {
 			return nil, err
 		}
@@ -342,7 +340,7 @@ func (w *Writer) writeDescriptors(nodes []node) (*commonpb.DataRef, error) {
 			return nil, err
 		}
 	}
-	r, err := w.writeFrame(reflist.Append(nil, nil, starts, ends))
+	r, err := w.writeFrame(ctx, reflist.Append(nil, nil, starts, ends))
 	return selfRef(r), err
 }
 
@@ -378,7 +376,7 @@ func (w *Writer) merged(id uint32) (*shardpb.FieldDescriptor, error) {
 }
 
 // writeRecovery appends the recovery record of the stripe just written.
-func (w *Writer) writeRecovery(d *shardpb.StripeDirectory) error {
+func (w *Writer) writeRecovery(ctx context.Context, d *shardpb.StripeDirectory) error {
 	m, err := w.properties()
 	if err != nil {
 		return err
@@ -395,6 +393,6 @@ func (w *Writer) writeRecovery(d *shardpb.StripeDirectory) error {
 		Stripe: uint32(len(w.stripes) - 1), Position: w.out.Size(), SchemaStart: w.schema.Start, SchemaEnd: w.schema.End,
 		Directory: directory, Properties: properties,
 	}
-	_, err = w.writeFrame(r.Append(nil))
+	_, err = w.writeFrame(ctx, r.Append(nil))
 	return err
 }

@@ -107,27 +107,27 @@ func Create(ctx context.Context, location string, message []byte, o Options) (*W
 	if w.out, err = w.o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite}); err != nil {
 		return nil, err
 	}
-	if err := w.begin(); err != nil {
-		return nil, errors.Join(err, w.Abort())
+	if err := w.begin(ctx); err != nil {
+		return nil, errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	return w, nil
 }
 
 // Append begins a shard in an artifact that holds several. Its Close neither writes a footer nor publishes the artifact:
 // [Finish] does, after the last shard. Readers open the shard by its DirectoryRange.
-func Append(out storage.Writer, message []byte, o Options) (*Writer, error) {
+func Append(ctx context.Context, out storage.Writer, message []byte, o Options) (*Writer, error) {
 	w, err := newWriter(out.Name(), message, o)
 	if err != nil {
 		return nil, err
 	}
 	w.out, w.shared = out, true
-	return w, w.begin()
+	return w, w.begin(ctx)
 }
 
 // Finish writes the footer of an artifact with several shards and publishes it.
 func Finish(ctx context.Context, out storage.Writer) error {
-	if _, err := out.Write(container.Mark[:]); err != nil {
-		return errors.Join(err, out.Abort())
+	if err := out.Write(ctx, container.Mark[:]); err != nil {
+		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
 	return out.Publish(ctx)
 }
@@ -182,13 +182,13 @@ func newWriter(location string, message []byte, o Options) (*Writer, error) {
 }
 
 // begin writes the schema, and the header before the first shard of an artifact.
-func (w *Writer) begin() (err error) {
+func (w *Writer) begin(ctx context.Context) (err error) {
 	if w.out.Size() == 0 {
-		if _, err := w.out.Write(container.Mark[:]); err != nil {
+		if err := w.out.Write(ctx, container.Mark[:]); err != nil {
 			return err
 		}
 	}
-	w.schema, err = w.writeFrame(w.message)
+	w.schema, err = w.writeFrame(ctx, w.message)
 	return err
 }
 
@@ -229,16 +229,16 @@ func (w *Writer) Close(ctx context.Context) error {
 	}
 	err := w.err
 	if err == nil {
-		err = w.writeRoot()
+		err = w.writeRoot(ctx)
 	}
 	if err == nil && !w.shared {
-		_, err = w.out.Write(container.Mark[:])
+		err = w.out.Write(ctx, container.Mark[:])
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		return errors.Join(err, w.Abort())
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	w.ended = true
 	if w.shared {
@@ -247,8 +247,9 @@ func (w *Writer) Close(ctx context.Context) error {
 	return w.out.Publish(ctx)
 }
 
-// Abort removes the unfinished shard, except stripe files (see [TwoLevel]). After Close or Abort it does nothing.
-func (w *Writer) Abort() error {
+// Abort removes the unfinished shard, except stripe files (see [TwoLevel]). ctx is that of storage.Writer.Abort. After Close or
+// Abort it does nothing.
+func (w *Writer) Abort(ctx context.Context) error {
 	if w.ended {
 		return nil
 	}
@@ -256,31 +257,31 @@ func (w *Writer) Abort() error {
 	if w.shared {
 		return nil
 	}
-	return w.out.Abort()
+	return w.out.Abort(ctx)
 }
 
 // write appends bytes. After an error it only returns that error.
-func (w *Writer) write(b []byte) error {
+func (w *Writer) write(ctx context.Context, b []byte) error {
 	if w.err == nil {
-		_, w.err = w.out.Write(b)
+		w.err = w.out.Write(ctx, b)
 	}
 	return w.err
 }
 
 // writeFrame appends a framed message, and returns the range of the frame.
-func (w *Writer) writeFrame(payload []byte) (shardfile.Range, error) {
+func (w *Writer) writeFrame(ctx context.Context, payload []byte) (shardfile.Range, error) {
 	start := w.out.Size()
 	w.buf = container.AppendFrame(w.buf[:0], payload)
-	err := w.write(w.buf)
+	err := w.write(ctx, w.buf)
 	return shardfile.Range{Start: start, End: w.out.Size()}, err
 }
 
-func (w *Writer) writeMessage(m proto.Message) (*commonpb.DataRef, error) {
+func (w *Writer) writeMessage(ctx context.Context, m proto.Message) (*commonpb.DataRef, error) {
 	payload, err := marshal.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.writeFrame(payload)
+	r, err := w.writeFrame(ctx, payload)
 	return selfRef(r), err
 }
 

@@ -226,7 +226,7 @@ func TestStripeFilesAreShared(t *testing.T) {
 	f2 := testStripe(t, 10, "other")
 	defer f2.Release()
 	require.NoError(t, w.AppendStripe(ctx, f2, shardwriter.StripeOptions{}))
-	require.NoError(t, w.Abort())
+	require.NoError(t, w.Abort(ctx))
 	require.Len(t, readDir(t, dir), 4)
 
 	// A file of that name with other content is not touched.
@@ -238,7 +238,7 @@ func TestStripeFilesAreShared(t *testing.T) {
 	w, err = shardwriter.Create(ctx, filepath.Join(dir, "four"), testSchema(t), shardwriter.Options{Layout: shardwriter.TwoLevel})
 	require.NoError(t, err)
 	require.ErrorIs(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}), fs.ErrExist)
-	require.NoError(t, w.Abort())
+	require.NoError(t, w.Abort(ctx))
 	require.Len(t, readDir(t, dir), 4)
 }
 
@@ -249,7 +249,7 @@ func TestSeveralShardsInOneArtifact(t *testing.T) {
 	require.NoError(t, err)
 	var ranges []shardfile.Range
 	for k := range 3 {
-		w, err := shardwriter.Append(out, testSchema(t), shardwriter.Options{CreationTime: created})
+		w, err := shardwriter.Append(ctx, out, testSchema(t), shardwriter.Options{CreationTime: created})
 		require.NoError(t, err)
 		for i := range k + 1 {
 			f := testStripe(t, 10*i, fmt.Sprintf("stripe %d ", i))
@@ -289,7 +289,7 @@ func TestWriterRefuses(t *testing.T) {
 	require.ErrorContains(t, w.AppendStripe(ctx, f, shardwriter.StripeOptions{}), "2 nodes")
 	require.ErrorContains(t, w.Close(ctx), "2 nodes")
 	require.ErrorIs(t, w.Close(ctx), shardwriter.ErrEnded)
-	require.NoError(t, w.Abort())
+	require.NoError(t, w.Abort(ctx))
 	require.Empty(t, readDir(t, filepath.Dir(location)))
 
 	writeShard(t, location, shardwriter.Options{}, 2)

@@ -1,10 +1,10 @@
-// Package faultstore makes the k-th read, write, sync, rename or other step of
-// storage fail, and counts steps and bytes. It is for tests.
+// Package faultstore injects faults into storage, and counts operations and bytes. It is
+// for tests.
 //
 //	f := faultstore.New()
 //	store := f.Local() // or f.Wrap(any store)
 //	f.FailAt(faultstore.Sync, 2)
-//	… write a shard: the second fsync fails …
+//	… the second fsync of a shard's writer fails …
 package faultstore
 
 import (
@@ -14,16 +14,17 @@ import (
 	"io/fs"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/amudai/amudai-go/internal/base/sys"
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Op is a kind of step.
+// Op is a kind of operation.
 type Op uint8
 
-// The kinds of steps. Over a store that is not local, Publish counts as a Sync
-// and a Rename, and each positioned or suffix read as one Read.
+// The kinds of operations. In a store made by [Faults.Wrap], Publish is a Sync and a
+// Rename, Flush is a Write of no bytes, and ReadAt and ReadSuffix are a Read each.
 const (
 	Open   Op = iota // of an artifact or folder, for reading
 	Create           // of an artifact
@@ -36,38 +37,39 @@ const (
 	numOps
 )
 
-// Ops lists all kinds.
+// Ops lists all kinds of operations.
 var Ops = []Op{Open, Create, Read, Write, Sync, Rename, Close, Remove}
 
-// String is the name of the kind.
+// String returns the name of the kind.
 func (o Op) String() string {
 	return [...]string{"open", "create", "read", "write", "sync", "rename", "close", "remove"}[o]
 }
 
-// Err is the error of a failed step, which wraps it.
+// Err is wrapped by all injected errors.
 var Err = errors.New("injected fault")
 
-// Faults is a plan of failures and a count of steps. It may be used by many
-// goroutines at once.
+// Faults decides which operations fail, and counts all of them. Its methods may be
+// called concurrently.
 type Faults struct {
 	mu       sync.Mutex
-	from, to [numOps]int // steps of this kind in [from, to) fail; they count from 1
-	every    [numOps]int // if not 0, each step of this kind whose number is a multiple fails
+	from, to [numOps]int // operations with numbers from ≤ n < to fail; the first has number 1
+	every    [numOps]int // if not 0, operations whose number is a multiple of it fail
 	counts   [numOps]int
 	read     int64
 	written  int64
 }
 
-// New is a plan without failures.
+// New returns Faults that only count.
 func New() *Faults { return &Faults{} }
 
-// FailAt makes the k-th step of a kind fail, counted from 1 and from now.
+// FailAt lets the k-th operation of a kind from now on fail. The next one has k = 1.
 func (f *Faults) FailAt(op Op, k int) { f.fail(op, k, 1) }
 
-// FailFrom makes the k-th step of a kind and all later ones fail, as a full disk does.
+// FailFrom lets the k-th operation of a kind from now on and all later ones fail, as on
+// a full disk.
 func (f *Faults) FailFrom(op Op, k int) { f.fail(op, k, 1<<30) }
 
-// FailEvery makes every k-th step of a kind fail.
+// FailEvery lets every k-th operation of a kind fail.
 func (f *Faults) FailEvery(op Op, k int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -81,28 +83,28 @@ func (f *Faults) fail(op Op, k, n int) {
 	f.to[op] = f.from[op] + n
 }
 
-// Count is the number of steps of a kind so far, failed ones included.
+// Count is the number of operations of a kind so far, failed ones included.
 func (f *Faults) Count(op Op) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.counts[op]
 }
 
-// BytesRead is the number of bytes read so far.
+// BytesRead is the number of bytes of all successful reads so far.
 func (f *Faults) BytesRead() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.read
 }
 
-// BytesWritten is the number of bytes written so far.
+// BytesWritten is the number of bytes of all successful writes so far.
 func (f *Faults) BytesWritten() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.written
 }
 
-// Reset sets all counts to 0 and drops the failures.
+// Reset sets all counts to 0. No operations fail any more.
 func (f *Faults) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,10 +128,10 @@ func (f *Faults) step(op Op, bytes int) error {
 	return nil
 }
 
-// Local is a store of local files whose file system follows the plan.
+// Local returns a store of local files with faults in its file system.
 func (f *Faults) Local() storage.Store { return storage.NewLocal(fileSystem{f, sys.OS{}}) }
 
-// Budget is a budget of limit bytes whose temporary files follow the plan.
+// Budget returns a budget of limit bytes with faults in its temporary files.
 func (f *Faults) Budget(limit int64) *storage.Budget {
 	return storage.NewBudgetOn(fileSystem{f, sys.OS{}}, limit)
 }
@@ -176,6 +178,12 @@ func (s fileSystem) Remove(name string) error {
 
 func (s fileSystem) Exists(name string) (bool, error) { return s.fs.Exists(name) }
 
+func (s fileSystem) Stat(name string) (fs.FileInfo, error) { return s.fs.Stat(name) }
+
+func (s fileSystem) SetModTime(name string, t time.Time) error { return s.fs.SetModTime(name, t) }
+
+func (s fileSystem) Lock(ctx context.Context, dir string) (func(), error) { return s.fs.Lock(ctx, dir) }
+
 func (s fileSystem) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := s.f.step(Open, 0); err != nil {
 		return nil, err
@@ -202,7 +210,7 @@ func (f file) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-// Write leaves half of the bytes behind when it fails, as a full disk does.
+// Write writes half of the bytes before it fails, as on a full disk.
 func (f file) Write(p []byte) (int, error) {
 	if err := f.f.step(Write, len(p)); err != nil {
 		n, _ := f.File.Write(p[:len(p)/2])
@@ -230,7 +238,7 @@ func (f file) Close() error {
 	return errors.Join(f.f.step(Close, 0), f.File.Close())
 }
 
-// Wrap is a store over another one that follows the plan.
+// Wrap returns a store that adds faults to the operations of another one.
 func (f *Faults) Wrap(s storage.Store) storage.Store { return wrapped{f, s} }
 
 type wrapped struct {
@@ -303,17 +311,24 @@ type writer struct {
 	f *Faults
 }
 
-func (w writer) Write(p []byte) (int, error) {
+func (w writer) Write(ctx context.Context, p []byte) error {
 	if err := w.f.step(Write, len(p)); err != nil {
-		return 0, err
+		return err
 	}
-	return w.Writer.Write(p)
+	return w.Writer.Write(ctx, p)
+}
+
+func (w writer) Flush(ctx context.Context) error {
+	if err := w.f.step(Write, 0); err != nil {
+		return err
+	}
+	return w.Writer.Flush(ctx)
 }
 
 func (w writer) Publish(ctx context.Context) error {
 	for _, op := range []Op{Sync, Rename} {
 		if err := w.f.step(op, 0); err != nil {
-			return errors.Join(err, w.Abort())
+			return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 		}
 	}
 	return w.Writer.Publish(ctx)

@@ -3,6 +3,7 @@ package faultstore_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -20,16 +21,15 @@ func replaceFile(ctx context.Context, s storage.Store, location string, content 
 		return err
 	}
 	for part := range bytes.SplitSeq(content, []byte(" ")) {
-		if _, err := w.Write(part); err != nil {
-			w.Abort()
-			return err
+		if err := w.Write(ctx, part); err != nil {
+			return errors.Join(err, w.Abort(ctx))
 		}
 	}
 	return w.Publish(ctx)
 }
 
-// Whatever step fails, the file is the old one or the new one, and nothing
-// else stays in its folder.
+// TestLocalWriterUnderEveryFault requires that the folder has the old or the new file,
+// and nothing else, whichever operation fails.
 func TestLocalWriterUnderEveryFault(t *testing.T) {
 	ctx := context.Background()
 	content := bytes.Repeat([]byte("x "), 200_000)

@@ -21,15 +21,27 @@ import (
 
 // Output is a table.Output in memory that records whether it was published.
 type Output struct {
-	bytes.Buffer
+	buf                bytes.Buffer
 	Published, Aborted bool
+}
+
+// Bytes returns the bytes written.
+func (o *Output) Bytes() []byte { return o.buf.Bytes() }
+
+// String returns the bytes written.
+func (o *Output) String() string { return o.buf.String() }
+
+// Write implements table.Output.
+func (o *Output) Write(_ context.Context, p []byte) error {
+	o.buf.Write(p)
+	return nil
 }
 
 // Publish implements table.Output.
 func (o *Output) Publish(context.Context) error { o.Published = true; return nil }
 
 // Abort implements table.Output.
-func (o *Output) Abort() error { o.Aborted = true; return nil }
+func (o *Output) Abort(context.Context) error { o.Aborted = true; return nil }
 
 // TricklingReader returns N bytes at a time, so that records span reads.
 type TricklingReader struct {
@@ -99,7 +111,7 @@ func Write(t testing.TB, f table.Format, rows arrow.Table) string {
 		require.NoError(t, sink.Write(t.Context(), r.RecordBatch()))
 	}
 	require.NoError(t, sink.Close(t.Context()))
-	require.NoError(t, sink.Abort())
+	require.NoError(t, sink.Abort(t.Context()))
 	require.True(t, out.Published)
 	require.False(t, out.Aborted)
 	return out.String()

@@ -533,7 +533,7 @@ func appendTo(ctx context.Context, faults *faultstore.Faults, f *File, dir strin
 	if err != nil {
 		return err
 	}
-	w, err := Append(ctx, out, f, Options{Budget: faults.Budget(1), TempDir: dir})
+	w, err := Append(ctx, &storage.IOWriter{Context: ctx, Writer: out}, f, Options{Budget: faults.Budget(1), TempDir: dir})
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// FinishOutput flushes and publishes, or aborts.
+// FinishOutput flushes w and publishes out, or aborts after an error.
 func FinishOutput(ctx context.Context, w *bufio.Writer, out table.Output) error {
 	err := w.Flush()
 	if err == nil {
@@ -133,7 +133,7 @@ func FinishOutput(ctx context.Context, w *bufio.Writer, out table.Output) error 
 	if err == nil {
 		return out.Publish(ctx)
 	}
-	return errors.Join(err, out.Abort())
+	return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 }
 
 // ShellQuote quotes an argument where a shell needs it, for remedies.
