@@ -49,7 +49,7 @@ var rows = [][]string{
 }
 
 // testHelpers are packages that only tests import.
-var testHelpers = []string{"internal/testing", "internal/lint"}
+var testHelpers = []string{"internal/testing", "internal/lint", "storage/storetest"}
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }
 
