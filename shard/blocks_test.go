@@ -14,7 +14,6 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
-	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
@@ -72,12 +71,11 @@ func TestFilterAcrossBlocks(t *testing.T) {
 			require.NoError(t, err)
 			want := slices.Collect(set.Rows())
 			for range 2 {
-				reset := scan.SetDecodedTogether([]int{1, DefaultBatchRows}[r.IntN(2)])
 				requireRows(t, s, data, want, ScanOptions{
 					Filter: e, Disable: Sources(r.IntN(16)), Parallelism: 1 + r.IntN(3), AsReady: r.IntN(2) == 0,
 					BatchRows: []int{0, 0, 7000, 20_000}[r.IntN(4)], FetchGap: []int64{0, DefaultFetchGap}[r.IntN(2)],
+					MemoryLimit: []int64{0, limitAlone(7000, len(chosen))}[r.IntN(2)],
 				})
-				reset()
 			}
 			n, err := s.Count(ctx, e)
 			require.NoError(t, err)

@@ -9,13 +9,11 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan"
 )
 
 // Batches of a filtered scan join what few rows neighbours leave, are the same whatever
 // runs in parallel as long as tasks are, and never longer than asked for.
 func TestFewRowsMakeOneBatch(t *testing.T) {
-	defer scan.SetDecodedTogether(1)()
 	const rows = 40_000
 	s := openTable(t, numbered(rows, 7), WriterOptions{StripeRows: 20_000})
 	schema, err := s.ArrowSchema(t.Context())
@@ -38,6 +36,7 @@ func TestFewRowsMakeOneBatch(t *testing.T) {
 		for _, o := range []ScanOptions{{Parallelism: 1}, {Parallelism: 2}, {Parallelism: 3, AsReady: true}, {Parallelism: 1, Limit: 7}, {Parallelism: 2, Limit: 504}} {
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 			o.BatchRows, o.Filter, o.Allocator = 1000, where, mem
+			o.MemoryLimit = limitAlone(1000, 7)
 			o.Disable = Statistics | RangeIndexes
 			var got []int64
 			all := int64(0)

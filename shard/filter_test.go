@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
-	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
@@ -123,15 +122,13 @@ func TestFilterAgainstOracle(t *testing.T) {
 				Filter: e, Allocator: mem, Disable: Sources(rapid.IntRange(0, 15).Draw(t, "disabled")),
 				BatchRows:   rapid.SampledFrom([]int{0, 1000, 170}).Draw(t, "batch rows"),
 				Parallelism: rapid.IntRange(1, 3).Draw(t, "parallelism"),
-				MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000}).Draw(t, "limit"),
+				MemoryLimit: rapid.SampledFrom([]int64{0, 0, 2000, limitAlone(170, len(chosen)), 400_000}).Draw(t, "limit"),
 				FetchGap:    rapid.SampledFrom([]int64{0, 1, 5000}).Draw(t, "gap"),
 				FetchBytes:  rapid.SampledFrom([]int64{0, 1000}).Draw(t, "fetch"),
 				Limit:       rapid.SampledFrom([]int64{0, 0, 1, 500}).Draw(t, "most"),
 				AsReady:     rapid.Bool().Draw(t, "as ready"),
 			}
-			reset := scan.SetDecodedTogether(rapid.SampledFrom([]int{1, 400, DefaultBatchRows}).Draw(t, "decoded together"))
 			requireRows(t, s, data, rows, o)
-			reset()
 			require.Zero(t, mem.CurrentAlloc(), "bytes not released")
 			count, err := s.Count(context.Background(), e) // which makes no arrays of numbers
 			require.NoError(t, err)

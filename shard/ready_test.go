@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -129,9 +130,10 @@ func TestCancelLate(t *testing.T) {
 func TestLimit(t *testing.T) {
 	data := flightsLike(5000)
 	s := openTable(t, data, WriterOptions{StripeRows: 1000})
-	for _, parallelism := range []int{1, 3} {
-		for _, limit := range []int64{1, 999, 1000, 1001, 2500, 4999, 5000, 6000} {
-			o := ScanOptions{Limit: limit, Parallelism: parallelism, BatchRows: 300}
+	for _, o := range []ScanOptions{{Parallelism: 1}, {Parallelism: 3}, {Parallelism: 1, MemoryLimit: limitAlone(300, 4)}, {Parallelism: 3, MemoryLimit: limitAlone(300, 4)}} {
+		o.BatchRows = 300
+		for _, o.Limit = range []int64{1, 999, 1000, 1001, 2500, 4999, 5000, 6000} {
+			o.Rows, o.Filter = nil, filter.Expr{}
 			requireRows(t, s, data, between(0, 5000), o)
 			o.Rows = []RowRange{{From: 4000, To: 4500}, {From: 10, To: 2010}}
 			requireRows(t, s, data, append(between(4000, 4500), between(10, 2010)...), o)

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
@@ -61,6 +60,11 @@ func openTable(t testing.TB, data table, o WriterOptions) *Shard {
 	return s
 }
 
+// limitAlone is a ScanOptions.MemoryLimit with which a scan decodes every batch by itself: batches of a
+// number of rows, and of as many columns. With more memory a scan decodes up to DefaultBatchRows rows
+// at once and slices them.
+func limitAlone(batchRows, columns int) int64 { return int64(64 * batchRows * columns) }
+
 // scanned are the values of the first column.
 func scanned(t testing.TB, s *Shard, o ScanOptions) (values []int64, batches []int64) {
 	t.Helper()
@@ -87,6 +91,15 @@ func TestScanRows(t *testing.T) {
 	values, batches := scanned(t, s, ScanOptions{BatchRows: 200})
 	require.Equal(t, between(0, 1000), values)
 	require.Equal(t, []int64{200, 100, 200, 100, 200, 100, 100}, batches)
+
+	alone := ScanOptions{BatchRows: 200, MemoryLimit: limitAlone(200, 2)}
+	values, batches = scanned(t, s, alone)
+	require.Equal(t, between(0, 1000), values)
+	require.Equal(t, []int64{200, 100, 200, 100, 200, 100, 100}, batches)
+	for b, err := range s.Scan(t.Context(), alone) {
+		require.NoError(t, err)
+		require.Zero(t, b.Column(0).Data().Offset(), "a slice of a larger batch")
+	}
 
 	values, batches = scanned(t, s, ScanOptions{Rows: []RowRange{{From: 590, To: 610}, {From: 0, To: 0}, {From: 3, To: 5}, {From: 4, To: 6}}})
 	require.Equal(t, append(append(between(590, 610), 3, 4), 4, 5), values)
@@ -181,15 +194,18 @@ func TestLeaveEarly(t *testing.T) {
 	s := openTable(t, data, WriterOptions{StripeRows: 512})
 	check := leaktest.Goroutines(t)
 	for stop := range 22 {
-		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		for _, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100, Parallelism: 4, Allocator: mem}) {
-			require.NoError(t, err)
-			if stop--; stop < 0 {
-				break
+		for _, limit := range []int64{0, limitAlone(100, 7)} {
+			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+			batches := 0
+			for _, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100, Parallelism: 4, MemoryLimit: limit, Allocator: mem}) {
+				require.NoError(t, err)
+				if batches++; batches > stop {
+					break
+				}
 			}
+			mem.AssertSize(t, 0)
+			check()
 		}
-		mem.AssertSize(t, 0)
-		check()
 	}
 }
 
@@ -198,13 +214,14 @@ func TestLeaveEarly(t *testing.T) {
 func TestReuse(t *testing.T) {
 	data := numbered(100_000, 7)
 	s := openTable(t, data, WriterOptions{StripeRows: 40_000})
-	for _, parallelism := range []int{1, 3} {
+	for _, o := range []ScanOptions{{Parallelism: 1}, {Parallelism: 3}, {Parallelism: 1, MemoryLimit: limitAlone(10_000, 7)}, {Parallelism: 3, MemoryLimit: limitAlone(10_000, 7)}} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		requireScan(t, s, data, ScanOptions{BatchRows: 10_000, Parallelism: parallelism, Reuse: true, Allocator: mem})
+		o.BatchRows, o.Reuse, o.Allocator = 10_000, true, mem
+		requireScan(t, s, data, o)
 		mem.AssertSize(t, 0)
 		var kept []arrow.RecordBatch
 		buffers := map[*byte]int{}
-		for b, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 10_000, Parallelism: parallelism, Reuse: true, Allocator: mem}) {
+		for b, err := range s.Scan(context.Background(), o) {
 			require.NoError(t, err)
 			buffers[&b.Column(0).Data().Buffers()[1].Bytes()[0]]++
 			if len(kept) < 3 {
@@ -230,12 +247,13 @@ func TestReuse(t *testing.T) {
 func TestCancelScan(t *testing.T) {
 	data := numbered(2000, 7)
 	s := openTable(t, data, WriterOptions{})
-	for _, parallelism := range []int{1, 4} {
+	for _, o := range []ScanOptions{{Parallelism: 1}, {Parallelism: 4}, {Parallelism: 1, MemoryLimit: limitAlone(100, 7)}, {Parallelism: 4, MemoryLimit: limitAlone(100, 7)}} {
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		o.BatchRows, o.Allocator = 100, mem
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
 		var last error
-		for _, err := range s.Scan(ctx, ScanOptions{BatchRows: 100, Parallelism: parallelism, Allocator: mem}) {
+		for _, err := range s.Scan(ctx, o) {
 			if n++; n == 3 {
 				cancel()
 			}
@@ -251,23 +269,25 @@ func TestCancelScan(t *testing.T) {
 func TestRecordReader(t *testing.T) {
 	data := numbered(1000, 3)
 	s := openTable(t, data, WriterOptions{})
-	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-	r, err := s.Reader(context.Background(), ScanOptions{BatchRows: 300, Allocator: mem})
-	require.NoError(t, err)
-	r.Retain()
-	require.True(t, r.Next())
-	kept := r.RecordBatch()
-	kept.Retain()
-	require.True(t, r.Next())
-	r.Release()
-	require.True(t, r.Next())
-	r.Release()
-	require.False(t, r.Next())
-	require.NoError(t, r.Err())
-	require.EqualValues(t, 300, kept.NumRows())
-	require.EqualValues(t, 299, kept.Column(0).(*array.Int64).Value(299))
-	kept.Release()
-	mem.AssertSize(t, 0)
+	for _, limit := range []int64{0, limitAlone(300, 3)} {
+		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
+		r, err := s.Reader(context.Background(), ScanOptions{BatchRows: 300, MemoryLimit: limit, Allocator: mem})
+		require.NoError(t, err)
+		r.Retain()
+		require.True(t, r.Next())
+		kept := r.RecordBatch()
+		kept.Retain()
+		require.True(t, r.Next())
+		r.Release()
+		require.True(t, r.Next())
+		r.Release()
+		require.False(t, r.Next())
+		require.NoError(t, r.Err())
+		require.EqualValues(t, 300, kept.NumRows())
+		require.EqualValues(t, 299, kept.Column(0).(*array.Int64).Value(299))
+		kept.Release()
+		mem.AssertSize(t, 0)
+	}
 }
 
 // TestScanReadFaults makes the k-th read fail, for every k: the scan says so, and
@@ -276,12 +296,13 @@ func TestScanReadFaults(t *testing.T) {
 	data := numbered(1500, 4)
 	location := filepath.Join(t.TempDir(), "s")
 	writeTable(t, location, data, WriterOptions{StripeRows: 700}, 1000)
-	for _, parallelism := range []int{1, 3} {
+	for _, o := range []ScanOptions{{Parallelism: 1}, {Parallelism: 3}, {Parallelism: 1, MemoryLimit: limitAlone(512, 4)}, {Parallelism: 3, MemoryLimit: limitAlone(512, 4)}} {
 		for k := 1; ; k++ {
 			faults := faultstore.New()
 			faults.FailAt(faultstore.Read, k)
 			mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-			rows, err := countRows(faults.Local(), location, ScanOptions{Parallelism: parallelism, Allocator: mem, BatchRows: 512, FetchGap: int64(k%2) * 4096})
+			o.BatchRows, o.FetchGap, o.Allocator = 512, int64(k%2)*4096, mem
+			rows, err := countRows(faults.Local(), location, o)
 			mem.AssertSize(t, 0)
 			if faults.Count(faultstore.Read) < k {
 				require.NoError(t, err)
@@ -314,10 +335,15 @@ func TestConcurrentScans(t *testing.T) {
 	data := numbered(3000, 5)
 	s := openTable(t, data, WriterOptions{StripeRows: 1000})
 	done := make(chan error)
-	for k := range 4 {
+	const scans = 8
+	for k := range scans {
+		o := ScanOptions{BatchRows: 100 + k, Parallelism: 1 + k/2}
+		if k%2 == 1 {
+			o.MemoryLimit = limitAlone(o.BatchRows, 5)
+		}
 		go func() {
 			rows := 0
-			for b, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 100 + k, Parallelism: 1 + k}) {
+			for b, err := range s.Scan(context.Background(), o) {
 				if err != nil {
 					done <- err
 					return
@@ -331,7 +357,7 @@ func TestConcurrentScans(t *testing.T) {
 			done <- nil
 		}()
 	}
-	for range 4 {
+	for range scans {
 		select {
 		case err := <-done:
 			require.NoError(t, err)
@@ -413,17 +439,6 @@ func TestSmallBatches(t *testing.T) {
 			require.EqualValues(t, rows/2, next)
 			mem.AssertSize(t, 0)
 		}
-	}
-}
-
-// TestBatchesAlone runs tests of scans again, with nothing decoded together.
-func TestBatchesAlone(t *testing.T) {
-	defer scan.SetDecodedTogether(1)()
-	for name, test := range map[string]func(t *testing.T){
-		"rows": TestScanRows, "leave": TestLeaveEarly, "reuse": TestReuse, "cancel": TestCancelScan, "reader": TestRecordReader,
-		"faults": TestScanReadFaults, "concurrent": TestConcurrentScans, "limit": TestLimit, "filter": TestFilterRows,
-	} {
-		t.Run(name, test)
 	}
 }
 

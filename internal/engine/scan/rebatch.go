@@ -20,17 +20,6 @@ type rebatcher struct {
 	rest  rowset.Set // rows of it that are still to be given
 }
 
-// decodedTogether is how many rows are decoded at a time at most for smaller batches.
-var decodedTogether = DefaultBatchRows
-
-// SetDecodedTogether changes, for tests, how many rows are decoded at a time at most for
-// smaller batches, until reset is called.
-func SetDecodedTogether(rows int) (reset func()) {
-	before := decodedTogether
-	decodedTogether = rows
-	return func() { decodedTogether = before }
-}
-
 func newRebatcher(ctx context.Context, t table.Table, o Options) (*rebatcher, error) {
 	rows := int64(o.BatchRows)
 	if k := together(t, &o) / max(rows, 1); rows > 0 && k > 1 {
@@ -55,7 +44,7 @@ func together(t table.Table, o *Options) int64 {
 		columns = int64(t.NumNodes())
 	}
 	perRow := 4*t.StoredBytes()/max(t.NumRows(), 1) + 16*columns + 1
-	rows := min(int64(decodedTogether), limit/4/perRow)
+	rows := min(DefaultBatchRows, limit/4/perRow)
 	if o.Limit > 0 {
 		rows = min(rows, o.Limit)
 	}
