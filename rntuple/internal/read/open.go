@@ -3,7 +3,7 @@ package read
 import (
 	"context"
 	"fmt"
-	"math/bits"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -252,20 +252,32 @@ func (t *Table) attributeAnchor(ctx context.Context, a envelope.AttributeSet) (e
 	return envelope.ParseAnchor(blobs[0], envelope.AnchorClass)
 }
 
-// BatchRows is how many entries of some columns make a batch of about a quarter of limit bytes: a power
-// of two up to the engine's default.
+// BatchRows is how many entries of some columns make a batch: whole clusters, or equal parts of them
+// that take at most limit bytes, and not more than the engine's default. A column has few pages in a
+// cluster, and parts of a page are decoded again if the cache cannot keep it meanwhile.
 func (t *Table) BatchRows(ctx context.Context, columns []string, limit int64) (int, error) {
 	p, err := t.Project(ctx, columns)
-	if err != nil || len(t.clusters) == 0 {
+	if err != nil {
 		return 0, err
 	}
 	if limit <= 0 {
 		limit = scan.DefaultMemory
 	}
-	bytes := int64(1)
-	for i := range p.Columns {
-		bytes += t.Stripe(0).ValueBytes(ctx, &p.Columns[i])
+	most := 1
+	for i := range t.clusters {
+		s := t.Stripe(i)
+		bytes := int64(1)
+		for k := range p.Columns {
+			bytes += s.ValueBytes(ctx, &p.Columns[k])
+		}
+		parts := 1 + min(bytes, math.MaxInt64/max(s.Rows(), 1))*s.Rows()/limit
+		most = max(most, int(min((s.Rows()+parts-1)/parts, scan.DefaultBatchRows)))
+		if i == sampledClusters {
+			break
+		}
 	}
-	rows := min(max(limit/4/bytes, 1024), scan.DefaultBatchRows)
-	return 1 << (bits.Len64(uint64(rows)) - 1), nil
+	return most, nil
 }
+
+// sampledClusters stand for all.
+const sampledClusters = 4

@@ -139,13 +139,21 @@ func (t *Table) fieldOf(c *table.Column) *fields.Field {
 func (t *Table) withChildren(f *fields.Field, columns []table.Column) *fields.Field {
 	switch {
 	case f.Layout == fields.Optional:
-		return f.With([]*fields.Field{t.withChildren(f.Children[0], columns)})
+		item := t.withChildren(f.Children[0], columns)
+		if item == f.Children[0] {
+			return f
+		}
+		return f.With([]*fields.Field{item})
 	case f.IsUnion() || len(f.Children) == 0:
 		return f
 	}
-	children := make([]*fields.Field, len(columns))
+	children, whole := make([]*fields.Field, len(columns)), len(columns) == len(f.Children)
 	for i := range columns {
 		children[i] = t.fieldOf(&columns[i])
+		whole = whole && children[i] == f.Children[i]
+	}
+	if whole {
+		return f
 	}
 	return f.With(children)
 }
