@@ -57,7 +57,7 @@ func ExampleParse() {
 	e, _ := filter.Parse(`(delay<0) || NOT("US Gross" in (1,2))`)
 	fmt.Println(e)
 	// Output:
-	// filter: the end where a column or a value should be, at character 28
+	// filter: expected a column or a value, found the end, at character 28
 	// delay < 0 or "US Gross" not in (1, 2)
 }
 

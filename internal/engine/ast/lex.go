@@ -15,7 +15,7 @@ type tokenKind uint8
 
 const (
 	tokEnd     tokenKind = iota
-	tokName              // names of a path; word if it is a single one without quotes
+	tokName              // path; word is set if it is a single name without quotes
 	tokLiteral           // number, string, bytes
 	tokSymbol
 )
@@ -23,13 +23,13 @@ const (
 type token struct {
 	kind  tokenKind
 	pos   int
-	text  string // of a symbol, or of what else stood there
-	word  string // in lower case
+	text  string // text of a symbol, or source text of another token
+	word  string // the token in lower case
 	names []string
 	lit   Literal
 }
 
-// describe is the token for a message.
+// describe returns the token as text for an error message.
 func (t token) describe() string {
 	if t.kind == tokEnd {
 		return "the end"
@@ -37,7 +37,7 @@ func (t token) describe() string {
 	return fmt.Sprintf("%q", Shorten(t.text))
 }
 
-// lexer cuts a text into tokens.
+// lexer splits a text into tokens.
 type lexer struct {
 	text string
 	at   int
@@ -47,7 +47,7 @@ func (x *lexer) errorf(pos int, format string, args ...any) error {
 	return &Error{Text: x.text, Pos: pos, Message: fmt.Sprintf(format, args...)}
 }
 
-// symbols are tried in this order: the longer ones first.
+// symbols are tried in this order, longer ones before their prefixes.
 var symbols = []string{"!~*", "<=", ">=", "<>", "!=", "==", "!~", "~*", "&&", "||", "=", "<", ">", "~", "!", "(", ")", ",", "-", "+"}
 
 func (x *lexer) next() (token, error) {
@@ -92,10 +92,10 @@ func (x *lexer) symbol() error {
 		}
 	}
 	r, _ := utf8.DecodeRuneInString(x.text[x.at:])
-	return x.errorf(x.at, "%q does not belong here", r)
+	return x.errorf(x.at, "unexpected character %q", r)
 }
 
-// quoted reads what is in quotes, which stand twice where they are meant.
+// quoted reads text in quotes. Two quotes stand for one in the text.
 func (x *lexer) quoted(quote byte, what string) (string, error) {
 	start := x.at
 	var out strings.Builder
@@ -109,13 +109,13 @@ func (x *lexer) quoted(quote byte, what string) (string, error) {
 		}
 		out.WriteByte(c)
 	}
-	return "", x.errorf(start, "the %s does not end", what)
+	return "", x.errorf(start, "unterminated %s", what)
 }
 
-// escapes are what may follow a backslash in e'…', but for x and u.
+// escapes are the letters after a backslash in e'…', except x and u.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'b': '\b', 'f': '\f', '0': 0, '\\': '\\', '\'': '\'', '"': '"'}
 
-// escaped reads a string e'…' with escapes.
+// escaped reads a string of the form e'…'.
 func (x *lexer) escaped() (string, error) {
 	start := x.at
 	var out strings.Builder
@@ -136,13 +136,13 @@ func (x *lexer) escaped() (string, error) {
 			out.WriteByte(c)
 		}
 	}
-	return "", x.errorf(start, "the string does not end")
+	return "", x.errorf(start, "unterminated string")
 }
 
 func (x *lexer) escape(out *strings.Builder) error {
 	start := x.at - 1
 	if x.at == len(x.text) {
-		return x.errorf(start, "the string does not end")
+		return x.errorf(start, "unterminated string")
 	}
 	c := x.text[x.at]
 	x.at++
@@ -176,7 +176,7 @@ func (x *lexer) hex() (string, error) {
 	}
 	b, err := hex.DecodeString(digits)
 	if err != nil {
-		return "", x.errorf(start, "%s is not made of pairs of hexadecimal digits", Shorten(x.text[start:x.at]))
+		return "", x.errorf(start, "%s needs pairs of hexadecimal digits", Shorten(x.text[start:x.at]))
 	}
 	return string(b), nil
 }
@@ -206,7 +206,7 @@ func (x *lexer) number() (Literal, error) {
 	return l, nil
 }
 
-// radix reads 0x1f and 0b101.
+// radix reads a number such as 0x1f or 0b101.
 func (x *lexer) radix(start int, text string) (Literal, error) {
 	l, err := parseRadix(text)
 	if err != nil {
@@ -220,7 +220,7 @@ func (x *lexer) nameAhead() bool {
 	return r == '"' || r == '`' || r == '\\' || r == '_' || unicode.IsLetter(r)
 }
 
-// path reads names with dots between them.
+// path reads names separated by dots.
 func (x *lexer) path() (names []string, word string, err error) {
 	for {
 		start := x.at
@@ -242,7 +242,7 @@ func (x *lexer) path() (names []string, word string, err error) {
 		x.at++
 		r, _ := utf8.DecodeRuneInString(x.text[x.at:])
 		if !nameRune(r) && r != '"' && r != '`' && r != '\\' {
-			return nil, "", x.errorf(x.at, "a name belongs behind the dot")
+			return nil, "", x.errorf(x.at, "expected a name after the dot")
 		}
 	}
 	if len(names) > 1 {
@@ -251,8 +251,7 @@ func (x *lexer) path() (names []string, word string, err error) {
 	return names, word, nil
 }
 
-// plain reads a name without quotes; a backslash takes the meaning from a dot
-// or backslash.
+// plain reads a name without quotes. A backslash escapes a dot or a backslash.
 func (x *lexer) plain() string {
 	start := x.at
 	for x.at < len(x.text) {

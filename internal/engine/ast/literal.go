@@ -20,19 +20,19 @@ const (
 	LitNumber
 	LitString
 	LitBytes
-	LitBad // no literal at all: text says why
+	LitBad // not a literal: text has the reason
 )
 
-// Literal is a constant before it gets a type.
+// Literal is a constant that has no type yet.
 type Literal struct {
 	Kind LitKind
-	Text string // of a number its digits, of bytes the bytes
+	Text string // digits of a number, or contents of a string or byte string
 }
 
-// MaxExponent bounds numbers, so that they take little memory in full.
+// MaxExponent limits exponents, because arithmetic writes numbers out in full.
 const MaxExponent = 10_000
 
-// ParseNumber checks the text of a number, and that it is not absurdly large.
+// ParseNumber checks the text of a number and limits its size.
 func ParseNumber(text string) (Literal, error) {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(text), "e")
 	if scaled {
@@ -45,12 +45,12 @@ func ParseNumber(text string) (Literal, error) {
 	}
 	digits := strings.TrimLeft(mantissa, "+-")
 	if strings.Trim(digits, "0123456789.") != "" || strings.Trim(digits, ".") == "" || strings.Count(digits, ".") > 1 || len(mantissa) > len(digits)+1 {
-		return Literal{}, fmt.Errorf("%q is no number", Shorten(text))
+		return Literal{}, fmt.Errorf("%q is not a number", Shorten(text))
 	}
 	return Literal{LitNumber, strings.TrimPrefix(text, "+")}, nil
 }
 
-// Rat is a number that was checked.
+// Rat returns a number that was checked.
 func (l Literal) Rat() *big.Rat {
 	r, ok := new(big.Rat).SetString(l.Text)
 	if !ok {
@@ -59,7 +59,7 @@ func (l Literal) Rat() *big.Rat {
 	return r
 }
 
-// Whole tells whether a number was written without point and exponent.
+// Whole tells whether a number has neither a decimal point nor an exponent.
 func (l Literal) Whole() bool { return !strings.ContainsAny(l.Text, ".eE") }
 
 func (l Literal) append(b []byte) []byte {
@@ -76,7 +76,7 @@ func (l Literal) append(b []byte) []byte {
 	return append(b, l.Text...)
 }
 
-// appendString quotes a string: 'it”s', or e'\x00' if it is not all printable.
+// appendString quotes a string: 'it”s', or e'\x00' for one with unprintable characters.
 func appendString(b []byte, s string) []byte {
 	printable := utf8.ValidString(s)
 	for _, r := range s {
@@ -102,7 +102,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '\'')
 }
 
-// Shorten is a text for a message.
+// Shorten limits the length of a text in an error message.
 func Shorten(s string) string {
 	if len(s) <= 40 {
 		return s
@@ -110,5 +110,5 @@ func Shorten(s string) string {
 	return strings.ToValidUTF8(s[:40], "") + "…"
 }
 
-// Describe is a literal for a message.
+// Describe returns the literal as text for an error message.
 func (l Literal) Describe() string { return Shorten(string(l.append(nil))) }

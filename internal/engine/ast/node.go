@@ -1,5 +1,5 @@
-// Package ast holds conditions on rows as trees, before they are bound to a schema: their text form, parsed and printed,
-// and their literals. Package filter is its face for users, package predicate gives trees a meaning.
+// Package ast holds conditions on rows as trees that are not bound to a schema. It parses and prints their text,
+// and has their literals. Package filter is the public API of these trees, package predicate evaluates them.
 package ast
 
 import (
@@ -32,7 +32,7 @@ const (
 	OpBetween // a column and two literals
 	OpIsNull
 	OpIsNaN
-	OpEquals // all from here on: a column and a string
+	OpEquals // this and all later operations: a column and a string
 	OpStarts
 	OpEnds
 	OpContains
@@ -40,18 +40,18 @@ const (
 	OpMatches
 )
 
-// Node is one operation of an expression. It never changes once it is made, and may be shared.
+// Node is one operation of an expression. It is immutable and may be shared.
 type Node struct {
 	Op   Op
 	Fold bool   // case-insensitive
-	Text string // that it was read from, "" if there is none
-	Pos  int    // where it is in the text, -1 if there is none
+	Text string // the parsed text, "" for a node made in Go
+	Pos  int    // offset in Text, -1 for a node made in Go
 	Args []*Node
-	Path string // of a column, in its canonical form
+	Path string // canonical path of a column
 	Lit  Literal
 }
 
-// PathOf joins names to a path in its canonical form: what is special in a name is escaped.
+// PathOf joins names to a canonical path, with special characters escaped.
 func PathOf(names []string) string {
 	escaped := make([]string, len(names))
 	for i, name := range names {
@@ -60,17 +60,17 @@ func PathOf(names []string) string {
 	return strings.Join(escaped, ".")
 }
 
-// True is the condition that every row meets.
+// True is the condition that is true for every row.
 func True() *Node {
 	return &Node{Op: OpLiteral, Lit: Literal{Kind: LitBool, Text: "true"}, Pos: -1}
 }
 
-// New is an operation that was made in Go, not read from text.
+// New returns an operation that is made in Go instead of parsed.
 func New(o Op, args ...*Node) *Node { return &Node{Op: o, Pos: -1, Args: args} }
 
-// Join is the conjunction or disjunction of conditions. Operations of the same kind are flattened: their text needs no
-// parentheses, and must give the same expression again. Nil is no condition, and does not count in a conjunction; the
-// result is nil if nothing is left.
+// Join returns the conjunction or disjunction of conditions. Operations of the same kind are flattened, because
+// their text has no parentheses and must parse to the same expression. Nil means no condition: a conjunction
+// ignores it, and a conjunction of nothing else is nil.
 func Join(o Op, conditions []*Node) *Node {
 	var args []*Node
 	for _, n := range conditions {
@@ -93,7 +93,7 @@ func Join(o Op, conditions []*Node) *Node {
 	return New(o, args...)
 }
 
-// Columns lists the paths of all columns in the expression, each once, in the order of the text.
+// Columns returns the paths of the columns in the expression, each once, in the order of the text.
 func (n *Node) Columns() []string {
 	var paths []string
 	var visit func(n *Node)
@@ -111,7 +111,7 @@ func (n *Node) Columns() []string {
 	return paths
 }
 
-// String is the expression as text, which [Parse] turns into the same expression; "" for nil.
+// String returns the text of the expression, which [Parse] turns into the same expression. It is "" for nil.
 func (n *Node) String() string {
 	if n == nil {
 		return ""
@@ -119,13 +119,13 @@ func (n *Node) String() string {
 	return string(n.append(nil))
 }
 
-// Words are the operators that compare a column and something.
+// Words are the operators between a column and its operands.
 var Words = map[Op]string{
 	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=", OpIn: "in", OpBetween: "between", OpIsNull: "is null",
 	OpIsNaN: "is nan", OpEquals: "equals", OpStarts: "starts with", OpEnds: "ends with", OpContains: "contains", OpLike: "like", OpMatches: "matches",
 }
 
-// binds is how tightly an operation holds its operands together.
+// binds is the precedence of an operation.
 func (o Op) binds() int {
 	switch o {
 	case OpOr:
@@ -163,7 +163,7 @@ func (n *Node) append(b []byte) []byte {
 	return n.appendPredicate(b, "")
 }
 
-// appendWithin puts parentheses around what binds less tightly than its place wants.
+// appendWithin adds parentheses around an operation of lower precedence than its context.
 func (n *Node) appendWithin(b []byte, binds int) []byte {
 	if n.Op.binds() >= binds {
 		return n.append(b)
@@ -199,7 +199,7 @@ func (n *Node) appendPredicate(b []byte, not string) []byte {
 	return n.Args[1].appendWithin(b, 5)
 }
 
-// appendPath writes the names of a path, in quotes where they need them.
+// appendPath writes the names of a path, with quotes where needed.
 func appendPath(b []byte, path string) []byte {
 	for i, name := range schema.SplitPath(path) {
 		if i > 0 {
@@ -214,7 +214,7 @@ func appendPath(b []byte, path string) []byte {
 	return b
 }
 
-// plainName tells whether a name needs no quotes.
+// plainName tells whether a name can be written without quotes.
 func plainName(name string) bool {
 	for i, r := range name {
 		if !nameRune(r) || i == 0 && unicode.IsDigit(r) {
@@ -224,21 +224,21 @@ func plainName(name string) bool {
 	return name != "" && !reserved[strings.ToLower(name)]
 }
 
-// nameRune tells whether a character may be in a name without quotes.
+// nameRune tells whether a character may occur in a name without quotes.
 func nameRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// reserved are the Words that no unquoted name can be.
+// reserved are the words that need quotes as names.
 var reserved = map[string]bool{
 	"and": true, "or": true, "not": true, "in": true, "is": true, "between": true, "like": true, "ilike": true,
 	"null": true, "true": true, "false": true,
 }
 
-// Error tells what is wrong with an expression, and where.
+// Error describes an error in an expression.
 type Error struct {
-	Text    string // that Parse has read, "" if the part that is wrong was made in Go
-	Pos     int    // offset in bytes from the beginning of Text, -1 if not known
+	Text    string // the text given to Parse, "" for an error in a part made in Go
+	Pos     int    // offset in bytes from the beginning of Text, -1 if unknown
 	Message string
 }
 

@@ -12,8 +12,8 @@ const (
 	MaxDepth = 100     // nested parentheses and nots
 )
 
-// Parse reads an expression as text; the documentation of package filter has the grammar. Text of nothing but blanks is no
-// condition, which is nil. The error is an [*Error].
+// Parse parses an expression. The documentation of package filter has the grammar. The result is nil, for no
+// condition, if the text is blank. The error is an [*Error].
 func Parse(text string) (*Node, error) {
 	if len(text) > MaxText {
 		return nil, &Error{Pos: -1, Message: fmt.Sprintf("text of %d bytes, more than %d", len(text), MaxText)}
@@ -31,7 +31,7 @@ func Parse(text string) (*Node, error) {
 	}
 	if p.tok.kind != tokEnd {
 		if p.tok.text == "-" || p.tok.text == "+" {
-			return nil, p.errorf(p.tok.pos, "%s where and, or, or the end should be: there is no arithmetic, and dates stand in quotes: '2001-12-31'", p.tok.describe())
+			return nil, p.errorf(p.tok.pos, "expected and, or, or the end, found %s: there is no arithmetic, and dates need quotes: '2001-12-31'", p.tok.describe())
 		}
 		return nil, p.expected("and, or, or the end")
 	}
@@ -39,7 +39,7 @@ func Parse(text string) (*Node, error) {
 	return n, nil
 }
 
-// from notes the text that a tree was read from.
+// from records the text that a tree was parsed from.
 func (n *Node) from(text string) {
 	n.Text = text
 	for _, a := range n.Args {
@@ -59,10 +59,10 @@ func (p *parser) advance() (err error) {
 }
 
 func (p *parser) expected(what string) error {
-	return p.errorf(p.tok.pos, "%s where %s should be", p.tok.describe(), what)
+	return p.errorf(p.tok.pos, "expected %s, found %s", what, p.tok.describe())
 }
 
-// isWord tells whether the next token is one of the words or symbols.
+// isWord tells whether the next token is one of the given words or symbols.
 func (p *parser) isWord(words ...string) bool {
 	for _, w := range words {
 		if p.tok.kind == tokName && p.tok.word == w || p.tok.kind == tokSymbol && p.tok.text == w {
@@ -72,7 +72,7 @@ func (p *parser) isWord(words ...string) bool {
 	return false
 }
 
-// accept passes over one of the words.
+// accept skips the next token if it is one of the given words or symbols.
 func (p *parser) accept(words ...string) (bool, error) {
 	if !p.isWord(words...) {
 		return false, nil
@@ -87,7 +87,7 @@ func (p *parser) require(word string) error {
 	return p.advance()
 }
 
-// deeper counts what may nest.
+// deeper limits nesting.
 func (p *parser) deeper(parse func() (*Node, error)) (*Node, error) {
 	if p.depth++; p.depth > MaxDepth {
 		return nil, p.errorf(p.tok.pos, "parentheses and nots nest deeper than %d", MaxDepth)
@@ -101,7 +101,7 @@ func (p *parser) or() (*Node, error) { return p.list(OpOr, p.and, "or", "||") }
 
 func (p *parser) and() (*Node, error) { return p.list(OpAnd, p.not, "and", "&&") }
 
-// list reads operands with an operator between them.
+// list parses operands separated by an operator.
 func (p *parser) list(o Op, one func() (*Node, error), words ...string) (*Node, error) {
 	pos := p.tok.pos
 	first, err := one()
@@ -141,7 +141,7 @@ func (p *parser) not() (*Node, error) {
 
 func negated(n *Node, pos int) *Node { return &Node{Op: OpNot, Pos: pos, Args: []*Node{n}} }
 
-// condition is an operand, and what is said of it.
+// condition parses an operand and the predicate after it.
 func (p *parser) condition() (*Node, error) {
 	pos := p.tok.pos
 	if ok, err := p.accept("("); err != nil {
@@ -171,13 +171,13 @@ func (p *parser) condition() (*Node, error) {
 	return p.predicate(n, pos)
 }
 
-// functions are the operators with names, as functions of a column and a string.
+// functions are the operators in the form of functions of a column and a string.
 var functions = map[string]Op{
 	"equals": OpEquals, "starts_with": OpStarts, "startswith": OpStarts, "ends_with": OpEnds, "endswith": OpEnds,
 	"contains": OpContains, "like": OpLike, "matches": OpMatches,
 }
 
-// functionOf finds a function, whose case-insensitive form begins with an i.
+// functionOf finds a function. The names of case-insensitive ones begin with an i.
 func functionOf(name string) (o Op, fold, ok bool) {
 	if o, ok = functions[name]; ok {
 		return o, false, true
@@ -187,7 +187,7 @@ func functionOf(name string) (o Op, fold, ok bool) {
 	return o, fold, ok && fold
 }
 
-// call reads a function: nil if there is none.
+// call parses a function. It returns nil if there is none.
 func (p *parser) call() (*Node, error) {
 	name := p.tok
 	if rest := strings.TrimLeft(p.text[p.at:], " \t\r\n"); name.word == "" || !strings.HasPrefix(rest, "(") || reserved[name.word] && name.word != "like" && name.word != "ilike" {
@@ -202,7 +202,7 @@ func (p *parser) call() (*Node, error) {
 	default:
 		var ok bool
 		if n.Op, n.Fold, ok = functionOf(name.word); !ok {
-			return nil, p.errorf(name.pos, "there is no function %s", Shorten(name.text))
+			return nil, p.errorf(name.pos, "unknown function %s", Shorten(name.text))
 		}
 	}
 	if err := p.advance(); err != nil {
@@ -229,13 +229,13 @@ func (p *parser) call() (*Node, error) {
 	return n, p.require(")")
 }
 
-// typeNames may stand before a string, whose type is that of the column anyway.
+// typeNames may precede a string. They are ignored, because the column determines its type.
 var typeNames = map[string]bool{
 	"date": true, "time": true, "timestamp": true, "timestamptz": true, "datetime": true, "duration": true, "interval": true,
 	"decimal": true, "uuid": true,
 }
 
-// operand is a column or a literal.
+// operand parses a column or a literal.
 func (p *parser) operand() (*Node, error) {
 	t := p.tok
 	n := &Node{Op: OpLiteral, Pos: t.pos, Lit: t.lit}
@@ -283,7 +283,7 @@ var comparisons = map[string]Op{
 	"~": OpMatches, "~*": OpMatches, "!~": OpMatches, "!~*": OpMatches,
 }
 
-// predicate is what follows an operand; nothing need follow.
+// predicate parses the optional part after an operand.
 func (p *parser) predicate(a *Node, pos int) (*Node, error) {
 	if o, ok := comparisons[p.tok.text]; ok && p.tok.kind == tokSymbol {
 		symbol := p.tok.text
@@ -318,7 +318,7 @@ func (p *parser) predicate(a *Node, pos int) (*Node, error) {
 	return n, err
 }
 
-// word reads an operator that is a word, and what follows.
+// word parses an operator that is a word, and its operands.
 func (p *parser) word(n *Node, required bool) (*Node, error) {
 	word := p.tok.word
 	for _, two := range []string{"starts", "ends"} {
@@ -344,7 +344,7 @@ func (p *parser) word(n *Node, required bool) (*Node, error) {
 	return p.binary(n)
 }
 
-// binary reads the second operand, behind the operator.
+// binary parses the operand after a binary operator.
 func (p *parser) binary(n *Node) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -413,7 +413,7 @@ func (p *parser) between(n *Node) (*Node, error) {
 	return p.binary(n)
 }
 
-// parseRadix reads a whole number that begins with 0x or 0b.
+// parseRadix parses an integer that begins with 0x or 0b.
 func parseRadix(text string) (Literal, error) {
 	base := 16
 	if text[1]|0x20 == 'b' {
@@ -421,7 +421,7 @@ func parseRadix(text string) (Literal, error) {
 	}
 	v, ok := new(big.Int).SetString(text[2:], base)
 	if !ok || len(text) > 1000 || strings.ContainsAny(text[2:], "+-_") {
-		return Literal{}, fmt.Errorf("%s is no whole number", Shorten(text))
+		return Literal{}, fmt.Errorf("%s is not an integer", Shorten(text))
 	}
 	return Literal{LitNumber, v.String()}, nil
 }

@@ -174,7 +174,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 // column finds the column that an operand names.
 func (b *binder) column(n *ast.Node) (int, error) {
 	if n.Op != ast.OpColumn {
-		return 0, fail(n, "%s where a column should be", ast.Shorten(n.String()))
+		return 0, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
 	}
 	if i, ok := b.byPath[n.Path]; ok {
 		return i, nil
@@ -284,7 +284,7 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 		return draft{}, err
 	}
 	if right.Op != ast.OpLiteral {
-		return draft{}, fail(right, "%s where a value should be", ast.Shorten(right.String()))
+		return draft{}, fail(right, "expected a value, found %s", ast.Shorten(right.String()))
 	}
 	if right.Lit.Kind == ast.LitNull {
 		return draft{kind: NodeNever}, b.comparable(col, left)
@@ -329,7 +329,7 @@ func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 	null := false
 	for _, v := range n.Args[1:] {
 		if v.Op != ast.OpLiteral {
-			return draft{}, fail(v, "%s where a value should be", ast.Shorten(v.String()))
+			return draft{}, fail(v, "expected a value, found %s", ast.Shorten(v.String()))
 		}
 		if v.Lit.Kind == ast.LitNull {
 			null = true

@@ -18,7 +18,7 @@ func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
 	case !d.IsText():
 		return draft{}, fail(n, "%s is of type %s: %s is for strings and byte strings", n.Args[0].Path, d.Name, ast.Words[n.Op])
 	case lit.Op != ast.OpLiteral || lit.Lit.Kind != ast.LitString && lit.Lit.Kind != ast.LitBytes && lit.Lit.Kind != ast.LitNull:
-		return draft{}, fail(lit, "%s where a string should be", ast.Shorten(lit.String()))
+		return draft{}, fail(lit, "expected a string, found %s", ast.Shorten(lit.String()))
 	case lit.Lit.Kind == ast.LitNull:
 		return draft{kind: NodeNever}, nil
 	}

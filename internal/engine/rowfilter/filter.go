@@ -28,11 +28,11 @@ type Filter struct {
 	of      table.Table
 	expr    *predicate.Bound
 	columns []filterColumn
-	hits    map[*predicate.Node]*hitRate // by leaf
+	hits    map[*predicate.Node]*hitRate // selectivity by leaf
 	whole   tableVerdict
 }
 
-// hitRate counts the rows that a leaf was evaluated for so far, and those for which it was true.
+// hitRate counts the rows that a leaf was evaluated for, and those for which it was true.
 type hitRate struct{ asked, found atomic.Int64 }
 
 func (r *hitRate) add(asked, found rowset.Set) {
@@ -40,29 +40,29 @@ func (r *hitRate) add(asked, found rowset.Set) {
 	r.found.Add(found.Len())
 }
 
-// low tells whether a leaf is true for so few rows that the others of its column should not be decoded. Before the first
-// evaluation it probably is.
+// low tells whether a leaf is true for so few rows that decoding its whole column does not pay. It is true before
+// the first evaluation.
 func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
-// filterColumn is a column of a filter: one of the table, or one inside of structs.
+// filterColumn is a column of a filter: a top-level column, or a field within structs.
 type filterColumn struct {
-	top      table.Column    // the column of the table, with the nodes on the path only
+	top      table.Column    // the top-level column, with only the nodes on the path
 	path     []*table.Column // from top to the column itself
-	index    []int           // of the fields inside of the structs of top
-	physical bool            // physical arrays have the values that the filter needs
+	index    []int           // field indices within the structs of top
+	physical bool            // the filter needs the values of physical arrays
 }
 
 func (c *filterColumn) leaf() *table.Column { return c.path[len(c.path)-1] }
 
-// Paths are the paths of the columns that the filter looks at.
+// Paths are the paths of the columns of the filter.
 func (f *Filter) Paths() []string { return f.expr.Columns() }
 
-// LooksAt tells whether the filter looks at a column of the table, or inside of it.
+// LooksAt tells whether the filter uses a column of the table, or a part of it.
 func (f *Filter) LooksAt(id uint32) bool {
 	return slices.ContainsFunc(f.columns, func(c filterColumn) bool { return c.top.ID == id })
 }
 
-// Bind binds a filter to a table. It is nil if there is no condition.
+// Bind binds a filter to a table. It returns nil for no condition.
 func Bind(ctx context.Context, t table.Table, e filter.Expr) (*Filter, error) {
 	if e.IsZero() {
 		return nil, nil
@@ -111,7 +111,7 @@ func (f *Filter) addLeaves(n *predicate.Node) {
 	}
 }
 
-// onlyPath is a column with only those fields that lead to a field inside of structs.
+// onlyPath returns a column with only the fields on a path within its structs.
 func onlyPath(c table.Column, index []int) table.Column {
 	if len(index) == 0 {
 		return c
@@ -123,15 +123,15 @@ func onlyPath(c table.Column, index []int) table.Column {
 	return c
 }
 
-// tableVerdict is the verdict of the statistics of a whole table. They are asked once, before those of the first stripe.
+// tableVerdict is the verdict of the statistics of a whole table, asked once, before the first stripe.
 type tableVerdict struct {
 	mu      sync.Mutex
 	known   bool
 	verdict predicate.Verdict
 }
 
-// tableVerdict asks the statistics of the whole table. If these exclude all rows, no stripe needs a look. The statistics of
-// a single stripe tell more than those of its table.
+// tableVerdict asks the statistics of the whole table. If these exclude all rows, no stripe is opened. With a
+// single stripe, the statistics of the stripe are used instead, because they say more.
 func (f *Filter) tableVerdict(ctx context.Context) (predicate.Verdict, error) {
 	if f.of.NumStripes() < 2 {
 		return predicate.Some, nil

@@ -14,27 +14,27 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// Rows is a search for the rows that a filter is true for, among some rows of a stripe. It belongs to one goroutine at a
-// time. It ends with Release.
+// Rows searches some rows of a stripe for those that a filter is true for. It belongs to one goroutine at a time.
+// Release ends it.
 type Rows struct {
 	*Stripe
 	Options table.ReadOptions // of all reads
 
 	result    []table.Column  // columns of the result
-	evaluated *atomic.Int64   // rows whose values were looked at; nil for no count
-	arrays    []decodedColumn // by column of the filter
+	evaluated *atomic.Int64   // rows whose values were examined; nil for no count
+	arrays    []decodedColumn // indexed by column of the filter
 	bits      []byte
 }
 
-// decodedColumn is the array that a column was last decoded to, and its rows.
+// decodedColumn is the latest decoded array of a column, and its rows.
 type decodedColumn struct {
 	rows     rowset.Set
 	array    arrow.Array // with the values that the filter needs
-	physical arrow.Array // nil if it was not read
+	physical arrow.Array // nil if no physical array was read
 }
 
-// Rows begins a search. result are the columns that the caller will read for the rows found. The rows whose values are
-// looked at are added to evaluated, if it is not nil.
+// Rows begins a search. result are the columns that the caller will read for the rows found. The number of rows
+// whose values are examined is added to evaluated, if it is not nil.
 func (f *Stripe) Rows(result []table.Column, o table.ReadOptions, evaluated *atomic.Int64) *Rows {
 	return &Rows{Stripe: f, Options: o, result: result, evaluated: evaluated, arrays: make([]decodedColumn, len(f.columns))}
 }
@@ -52,7 +52,7 @@ func (r *Rows) drop(i int) {
 	*a = decodedColumn{}
 }
 
-// Apply is the rows of a set that the filter is true for.
+// Apply returns the rows of a set that the filter is true for.
 func (r *Rows) Apply(ctx context.Context, set rowset.Set) (rowset.Set, error) {
 	set = set.And(r.Maybe)
 	sure := set.And(r.Sure)
@@ -108,8 +108,8 @@ func (r *Rows) leaf(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 	return found, err
 }
 
-// evaluate finds the rows of a leaf in the first of these ways that is possible: by dictionary codes, by numbers in their
-// encoded form, block by block, or with all values decoded.
+// evaluate finds the rows of a leaf in the first possible way: by dictionary codes, by numbers in their encoded
+// form, block by block, or with all values decoded.
 func (r *Rows) evaluate(ctx context.Context, n *predicate.Node, set rowset.Set) (found rowset.Set, err error) {
 	if c := r.codes.Codes(n); c != nil {
 		reader, err := r.Column(ctx, n.Column)
@@ -170,8 +170,8 @@ func (r *Rows) findInBlocks(ctx context.Context, n *predicate.Node, set rowset.S
 	return finder.FindInBlocks(ctx, set, holds, required(n.Test), &r.Options)
 }
 
-// blockwise tells whether a leaf is best evaluated block by block, without keeping the decoded values: where it is probably
-// true for few rows or none.
+// blockwise tells whether to evaluate a leaf block by block without keeping the decoded values, which pays if it
+// is probably true for few rows.
 func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) {
 		return false
@@ -186,7 +186,7 @@ func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
 	return false
 }
 
-// required are byte strings that every value contains that meets a test.
+// required returns byte strings that every value contains for which a leaf is true.
 func required(t predicate.Test) [][]byte {
 	switch t := t.(type) {
 	case *predicate.Text:
@@ -206,7 +206,7 @@ func required(t predicate.Test) [][]byte {
 	return nil
 }
 
-// toDecode tells whether a leaf asks about a plain column that is not decoded for the rows of a set.
+// toDecode tells whether a leaf needs a plain column that is not decoded for the rows of a set.
 func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 	if n.Kind != predicate.NodeLeaf {
 		return false
@@ -215,8 +215,8 @@ func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 	return c.physical && c.direct && len(c.path) == 1 && (a.array == nil || !a.rows.Equal(set))
 }
 
-// numbers tells whether the numbers that a leaf asks for are best found in encoded blocks: where most of their rows are
-// asked for, and the result needs no values of the column, or probably few.
+// numbers tells whether to search the numbers of a leaf in encoded blocks. This pays for most of their rows, if
+// the result needs probably few values of the column.
 func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) || 2*set.Len() < set.Bounds().Len() {
 		return false
@@ -271,13 +271,13 @@ func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
-// same tells whether the arrays of a column of the filter can be used for a column of the result.
+// same tells whether the arrays of a column of the filter serve as a column of the result.
 func (r *Rows) same(i int, col *table.Column) bool {
 	top := &r.columns[i].top
 	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
 }
 
-// onlyEntry is the only dictionary entry that a column has in rows that the filter is true for, or nil.
+// onlyEntry returns the single dictionary entry of a column in rows that the filter is true for, or nil.
 func (r *Rows) onlyEntry(col *table.Column) *onlyEntry {
 	for k := range r.only {
 		if r.same(r.only[k].column, col) {
@@ -287,7 +287,8 @@ func (r *Rows) onlyEntry(col *table.Column) *onlyEntry {
 	return nil
 }
 
-// decoded is the array that a column was decoded to for the filter, nil if it lacks some of the rows, or has another type.
+// decoded returns the array of a column that was decoded for the filter. It returns nil if rows are missing or the
+// type differs.
 func (r *Rows) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
 	for i := range r.arrays {
 		a := &r.arrays[i]
@@ -298,10 +299,10 @@ func (r *Rows) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
 	return nil
 }
 
-// HasConstant tells whether a column has one and the same dictionary entry in all rows that the filter is true for.
+// HasConstant tells whether a column has the same dictionary entry in all rows that the filter is true for.
 func (r *Rows) HasConstant(col *table.Column) bool { return r.onlyEntry(col) != nil }
 
-// Constant is n times the entry of a column with [Rows.HasConstant], of the physical type.
+// Constant returns the entry of a column with [Rows.HasConstant], n times, as an array of the physical type.
 func (r *Rows) Constant(ctx context.Context, col *table.Column, n int64) (arrow.Array, error) {
 	only := r.onlyEntry(col)
 	reader, err := r.Column(ctx, only.column)
@@ -311,12 +312,13 @@ func (r *Rows) Constant(ctx context.Context, col *table.Column, n int64) (arrow.
 	return reader.(table.DictionaryReader).Repeat(ctx, only.entry, n, &r.Options)
 }
 
-// HasDecoded tells whether a column was decoded for the filter, for all of some rows.
+// HasDecoded tells whether a column was decoded for the filter, with all of some rows.
 func (r *Rows) HasDecoded(col *table.Column, rows rowset.Set) bool {
 	return r.decoded(col, rows) != nil
 }
 
-// Decoded is rows of a column with [Rows.HasDecoded], of the physical type. The caller releases the array.
+// Decoded returns rows of a column with [Rows.HasDecoded], as an array of the physical type. The caller releases
+// it.
 func (r *Rows) Decoded(col *table.Column, rows rowset.Set) (arrow.Array, error) {
 	a := r.decoded(col, rows)
 	if a.rows.Equal(rows) {

@@ -16,11 +16,11 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Stripe is a filter in one stripe: the rows that sources have decided, and the columns to read for the others. It may be
-// used by many goroutines.
+// Stripe is a filter in one stripe: the rows decided by sources, and the columns to read for the others. Several
+// goroutines may use it.
 type Stripe struct {
-	Maybe rowset.Set // rows that the filter may be true for
-	Sure  rowset.Set // those among them that it is true for
+	Maybe rowset.Set // rows for which the filter may be true
+	Sure  rowset.Set // rows of Maybe for which it is true
 	Steps []Step     // the sources that were asked, in order
 
 	bound   *Filter
@@ -29,7 +29,7 @@ type Stripe struct {
 	bytes   func() (storage.Prefetched, error) // reads the bytes for opening the columns, once
 
 	known map[*predicate.Node]*source.Answer    // by node
-	order map[*predicate.Node][]*predicate.Node // the nodes of an and or an or, the cheapest first
+	order map[*predicate.Node][]*predicate.Node // the children of each conjunction and disjunction, the cheapest first
 	codes *source.Dictionary                    // nil if it was not asked
 	only  []onlyEntry
 }
@@ -37,10 +37,10 @@ type Stripe struct {
 // Step is the effect of one source on the rows of a stripe.
 type Step struct {
 	Source source.Kinds
-	Left   int64  // rows that the filter may be true for
-	Sure   int64  // those among them that it is true for
-	Ranges int    // of the rows that are left
-	Note   string // about the source
+	Left   int64  // rows for which the filter may be true
+	Sure   int64  // rows among them for which it is true
+	Ranges int    // number of ranges of the rows left
+	Note   string // remark on the source
 }
 
 // Options are the options of [Filter.Stripe].
@@ -59,7 +59,7 @@ type stripeColumn struct {
 	opened table.ColumnReader
 }
 
-// toOpen is the column to open.
+// toOpen returns the column to open.
 func (c *stripeColumn) toOpen() *table.Column {
 	if c.direct {
 		return c.leaf()
@@ -67,7 +67,7 @@ func (c *stripeColumn) toOpen() *table.Column {
 	return &c.top
 }
 
-// onlyEntry is the one dictionary entry that a column has in all rows that the filter is true for.
+// onlyEntry is the single dictionary entry of a column in all rows that the filter is true for.
 type onlyEntry struct{ column, entry int }
 
 // Stripe asks the sources of a stripe one after the other, until all rows are decided.
@@ -106,7 +106,7 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 	return s, s.ask(ctx, source.All(columns, o.Disable))
 }
 
-// decide applies a verdict on all rows.
+// decide applies a verdict to all rows.
 func (f *Stripe) decide(v predicate.Verdict) {
 	switch v {
 	case predicate.None:
@@ -116,7 +116,7 @@ func (f *Stripe) decide(v predicate.Verdict) {
 	}
 }
 
-// load reads the metadata of the filter's columns, in the form for sources.
+// load reads the metadata of the filter's columns for the sources.
 func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 	tops := make([]table.Column, len(f.columns))
 	for i := range f.columns {
@@ -165,13 +165,14 @@ func (f *Stripe) pages(ctx context.Context, i int) (*source.Pages, error) {
 	return f.stripe.Pages(ctx, f.columns[i].leaf(), have)
 }
 
-// NumColumns is the number of columns that the filter looks at.
+// NumColumns is the number of columns of the filter.
 func (f *Stripe) NumColumns() int { return len(f.columns) }
 
-// Prefetched is the bytes that were read for opening the columns.
+// Prefetched returns the bytes that were read to open the columns.
 func (f *Stripe) Prefetched() (storage.Prefetched, error) { return f.bytes() }
 
-// Column opens column i of the filter: the column itself if it is direct, else the column of the table that holds it.
+// Column opens column i of the filter. If that column is not direct, it opens the top-level column that contains
+// it.
 func (f *Stripe) Column(ctx context.Context, i int) (table.ColumnReader, error) {
 	c := &f.columns[i]
 	c.mu.Lock()
@@ -186,7 +187,7 @@ func (f *Stripe) Column(ctx context.Context, i int) (table.ColumnReader, error) 
 	return r, err
 }
 
-// ask asks sources, until no row is unknown.
+// ask asks sources until all rows are decided.
 func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 	root := f.bound.expr.Root()
 	f.learn(root)
@@ -211,7 +212,7 @@ func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 	return nil
 }
 
-// askNode asks a source about the leaves of a node, for the rows that the result depends on.
+// askNode asks a source about the leaves of a node, for the rows that affect the result.
 func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	if among.Empty() {
 		return nil
@@ -236,7 +237,7 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 	return f.askLeaf(ctx, src, n, among)
 }
 
-// askLeaf asks a source about the rows that are not decided for a condition, unless a look at the values costs less.
+// askLeaf asks a source about the undecided rows of a condition, unless reading the values is cheaper.
 func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	cost, ok := src.Cost(n)
 	if !ok || src.Kind() != source.Statistics && cost > max(f.stripe.Rows()/2, 1) {
@@ -262,7 +263,7 @@ func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.No
 	return nil
 }
 
-// learn combines what is known of the leaves of a node.
+// learn combines the answers for the leaves of a node.
 func (f *Stripe) learn(n *predicate.Node) {
 	known := f.known[n]
 	if known == nil {
@@ -291,7 +292,7 @@ func (f *Stripe) learn(n *predicate.Node) {
 	}
 }
 
-// findOnly finds the conditions that must be true in all rows, and allow a single dictionary entry.
+// findOnly finds conditions that must be true in all rows and that allow a single dictionary entry.
 func (f *Stripe) findOnly(n *predicate.Node) {
 	if c := f.codes.Codes(n); c != nil && len(f.columns[n.Column].path) == 1 {
 		if entry, ok := c.Only(); ok {
@@ -305,7 +306,7 @@ func (f *Stripe) findOnly(n *predicate.Node) {
 	}
 }
 
-// Unknown are the rows whose values must be looked at.
+// Unknown returns the rows whose values must be examined.
 func (f *Stripe) Unknown() rowset.Set {
 	if f.Sure.Empty() {
 		return f.Maybe
@@ -313,7 +314,7 @@ func (f *Stripe) Unknown() rowset.Set {
 	return f.Maybe.And(f.Sure.Not(f.stripe.Rows()))
 }
 
-// EachOpened calls yield with the schema id and the reader of each column of the filter that is open.
+// EachOpened calls yield with the schema id and the reader of each open column of the filter.
 func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 	for i := range f.columns {
 		c := &f.columns[i]
@@ -325,7 +326,7 @@ func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 	}
 }
 
-// trace records what a source has left.
+// trace records the effect of a source.
 func (f *Stripe) trace(kind source.Kinds, note string) {
 	ranges := 0
 	for range f.Maybe.Ranges() {
@@ -334,7 +335,7 @@ func (f *Stripe) trace(kind source.Kinds, note string) {
 	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), ranges, note})
 }
 
-// rank finds the order in which the nodes of an and or an or are evaluated.
+// rank orders the children of conjunctions and disjunctions by cost.
 func (f *Stripe) rank(n *predicate.Node) int {
 	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
 		return leafRank(n)

@@ -7,9 +7,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// FromBits is the set of the rows base + i for the set ones among n bits of a
-// bitmap from bit off on, least significant bit first, as in Arrow. Bits that
-// the bitmap does not have count as clear.
+// FromBits returns the set of the rows base+i whose bit is 1, for the first n bits of a bitmap from bit off on.
+// Bits are in Arrow's order, the least significant first. Bits beyond the end of the bitmap count as 0.
 //
 // The loops are by hand, not those of bits-and-blooms/bitset: that one takes whole words, so Arrow's bytes would be
 // copied first, and finds edges and members one call at a time. BenchmarkBitset compares the two.
@@ -53,12 +52,12 @@ func members(out []uint32, view bitmap.Bits) []uint32 {
 	return out
 }
 
-// rangesOf fills out with the ranges of set bits, moved by base.
+// rangesOf fills out with the ranges of set bits, each shifted by base.
 func rangesOf(out []Range, view bitmap.Bits, base int64) []Range {
 	at := 0
 	for i, carry := 0, uint64(0); i < view.Len; i += 64 {
 		w := view.Word(i)
-		// Bits that differ from the one before: a range begins and ends in turn.
+		// Bits that differ from their predecessor: a range begins and ends in turn.
 		for e := w ^ (w<<1 | carry); e != 0; e &= e - 1 {
 			row := base + int64(i+bits.TrailingZeros64(e))
 			if at&1 == 0 {
@@ -76,8 +75,8 @@ func rangesOf(out []Range, view bitmap.Bits, base int64) []Range {
 	return out
 }
 
-// PutBits writes the membership of the rows from base up to base+n into n bits of a
-// bitmap from bit off on. The bitmap must have these bits.
+// PutBits writes whether each row from base up to base+n is a member into n bits of a bitmap from bit off on. The
+// bitmap must have these bits.
 func (s Set) PutBits(data []byte, off, n int, base int64) {
 	bitmap.ClearRange(data, off, n)
 	s = s.Clip(base, add(base, int64(n)))
@@ -87,7 +86,7 @@ func (s Set) PutBits(data []byte, off, n int, base int64) {
 	}
 }
 
-// add is a+b, or the end of what an int64 holds; b is not negative.
+// add returns a+b, at most the greatest int64. b is not negative.
 func add(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

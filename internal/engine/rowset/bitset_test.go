@@ -10,8 +10,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// fromBitset is FromBits by way of bits-and-blooms/bitset: words out of the bitmap, then counts, members or edges. It wins
-// where all bits are set or hardly any, and takes three times as long where runs are short: each edge is two calls.
+// fromBitset is FromBits with bits-and-blooms/bitset, which copies the words of the bitmap and then counts bits or
+// finds members or edges. It is faster where nearly all bits are equal, and takes three times as long for short
+// runs, because each edge takes two calls.
 func fromBitset(data []byte, off, n int, words []uint64, buf []uint) Set {
 	view := bitmap.Bits{Data: data, Off: off, Len: n}
 	for i := range words {
@@ -49,7 +50,7 @@ func fromBitset(data []byte, off, n int, words []uint64, buf []uint) Set {
 	return setOf(out)
 }
 
-// BenchmarkBitset is why rowset walks bits by hand. A case sets one bit in so many.
+// BenchmarkBitset compares FromBits with bits-and-blooms/bitset. A case sets one bit in so many.
 func BenchmarkBitset(b *testing.B) {
 	const n = 1 << 16
 	for _, one := range []int{1, 2, 8, 64, 1024} {

@@ -2,7 +2,7 @@ package rowset
 
 import "math"
 
-// Clip is the rows of the set from from up to (not including) to.
+// Clip returns the rows of the set from from up to, but not including, to.
 func (s Set) Clip(from, to int64) Set {
 	b := s.Bounds()
 	if from <= b.From && to >= b.To {
@@ -28,7 +28,7 @@ func (s Set) Clip(from, to int64) Set {
 	return s
 }
 
-// Split is the first n rows of the set, and the others.
+// Split returns the first n rows of the set, and the rest.
 func (s Set) Split(n int64) (first, rest Set) {
 	if n <= 0 {
 		return Set{}, s
@@ -40,7 +40,7 @@ func (s Set) Split(n int64) (first, rest Set) {
 	return s.Clip(math.MinInt64, at), s.Clip(at, math.MaxInt64)
 }
 
-// Shift is the set with by added to every row.
+// Shift returns the set with by added to every row.
 func (s Set) Shift(by int64) Set {
 	if by > 0 {
 		s = s.Clip(math.MinInt64, math.MaxInt64-by)
@@ -48,7 +48,7 @@ func (s Set) Shift(by int64) Set {
 		s = s.Clip(math.MinInt64-by, math.MaxInt64)
 	}
 	if s.n > 0 {
-		s.by += by // may wrap around: so do the sums with it
+		s.by += by // the sum may wrap around; sums with it then wrap back
 	}
 	return s
 }
@@ -66,7 +66,7 @@ func (s Set) Equal(o Set) bool {
 	return true
 }
 
-// Has tells whether all rows of another set are in the set.
+// Has tells whether the set contains all rows of another set.
 func (s Set) Has(o Set) bool {
 	i := 0
 	for r := range o.Ranges() {
@@ -76,12 +76,12 @@ func (s Set) Has(o Set) bool {
 			}
 			r.From = s.span(i).To
 		}
-		i-- // the next one may be in the same span
+		i-- // the next range may be in the same span
 	}
 	return true
 }
 
-// And is the rows that are in both sets.
+// And returns the rows that are in both sets.
 func (s Set) And(o Set) Set {
 	b := s.Bounds()
 	o = o.Clip(b.From, b.To)
@@ -108,7 +108,7 @@ func (s Set) And(o Set) Set {
 	return setOf(out)
 }
 
-// Or is the rows that are in any of the two sets.
+// Or returns the rows that are in either set.
 func (s Set) Or(o Set) Set {
 	if o.n == 0 {
 		return s
@@ -130,7 +130,7 @@ func (s Set) Or(o Set) Set {
 	return setOf(out)
 }
 
-// Not is the rows from 0 up to n that are not in the set.
+// Not returns the rows from 0 up to n that are not in the set.
 func (s Set) Not(n int64) Set {
 	s = s.Clip(0, n)
 	out := make([]Range, 0, s.spans()+1)

@@ -1,19 +1,16 @@
-// Package rowset holds sets of rows. They are what statistics, Bloom filters and
-// indexes give the planner of a scan, what conditions find, and what columns are
-// asked for.
+// Package rowset holds immutable sets of rows. The planner of a scan gets them from statistics, Bloom filters and
+// indexes. Filters return them, and columns read them.
 //
 //	rows  0 1 2 3 4 5 6 7 8 9
 //	set     x x x       x x      {1, 4}, {7, 9}
 //
-// A planner has few, long ranges; a condition may leave tens of thousands of rows
-// that lie alone, and every column is asked for them, block by block. So a set
-// holds ranges, or single rows of four bytes each where these take no more memory.
-// Nobody but this package sees which. It is a window on memory that never changes:
-// to cut it or to move its rows copies nothing.
+// A planner has few, long ranges. A filter may select tens of thousands of single rows, and every column reads
+// them, block by block. A set therefore holds either ranges, or single rows of four bytes each where these take no
+// more memory. The representation is private. A set is a view of memory that never changes, so that cutting or
+// shifting it copies nothing.
 //
-// A set is never changed once it is made: operations give new sets, which may
-// share memory with the old ones. Numbers at the end of what an int64 holds do
-// not overflow; rows that would lie beyond are left out.
+// Operations return new sets, which may share memory with their operands. Row numbers near the greatest int64 do
+// not overflow: rows beyond it are left out.
 package rowset
 
 import (
@@ -24,11 +21,10 @@ import (
 	"slices"
 )
 
-// Range is the rows from From up to (not including) To.
+// Range is the rows from From up to, but not including, To.
 type Range struct{ From, To int64 }
 
-// Len is the number of rows, 0 if To is not above From, and at most the greatest
-// int64.
+// Len is the number of rows: 0 if To is not greater than From, and at most the greatest int64.
 func (r Range) Len() int64 {
 	if r.From >= r.To {
 		return 0
@@ -36,25 +32,25 @@ func (r Range) Len() int64 {
 	return int64(min(uint64(r.To)-uint64(r.From), math.MaxInt64))
 }
 
-// Set is a set of rows, the zero value the empty one.
+// Set is an immutable set of rows. The zero value is the empty set.
 type Set struct {
-	n      int64    // how many rows, at most the greatest int64
-	by     int64    // to be added to the numbers below
-	window Range    // what of the ranges counts, a part at least of each
-	ranges []Range  // ascending, none is empty, overlaps the next or touches it
-	rows   []uint32 // ascending; a set has one of the two
+	n      int64    // number of rows, at most the greatest int64
+	by     int64    // added to the row numbers below
+	window Range    // the part of the ranges that counts; it cuts off no range completely
+	ranges []Range  // ascending; none is empty, overlaps the next one or is adjacent to it
+	rows   []uint32 // ascending; a set has either ranges or rows
 }
 
-// rowsOfRange is how many single rows take as much memory as a range.
+// rowsOfRange is the number of single rows that take as much memory as a range.
 const rowsOfRange = 4
 
-// compact tells whether rows, n in so many ranges and the last so far behind the
-// first, are best held one by one.
+// compact tells whether a set takes less memory as single rows. It has n rows in so many ranges, and the last row
+// is this far behind the first.
 func compact(n uint64, ranges int, reach uint64) bool {
 	return n <= rowsOfRange*uint64(ranges) && reach <= math.MaxUint32
 }
 
-// setOf is the rows of ranges that ascend and neither overlap nor touch.
+// setOf returns the rows of ascending ranges that neither overlap nor are adjacent.
 func setOf(ranges []Range) Set {
 	if len(ranges) == 0 {
 		return Set{}
@@ -75,10 +71,10 @@ func setOf(ranges []Range) Set {
 	return Set{n: s.n, by: b.From, rows: rows}
 }
 
-// spans is how many ranges, or single rows, the set holds.
+// spans is the number of ranges or single rows that the set holds.
 func (s *Set) spans() int { return len(s.ranges) + len(s.rows) }
 
-// span is one of them, as a range. Those of single rows may touch.
+// span returns range or single row i, as a range. Single rows may be adjacent.
 func (s *Set) span(i int) Range {
 	if s.rows != nil {
 		row := s.by + int64(s.rows[i])
@@ -88,7 +84,7 @@ func (s *Set) span(i int) Range {
 	return Range{s.by + max(r.From, s.window.From), s.by + min(r.To, s.window.To)}
 }
 
-// count is how many rows the ranges have, less than 2^64.
+// count is the number of rows of ranges, less than 2^64.
 func (s *Set) count() (n uint64) {
 	for i := range s.ranges {
 		r := s.span(i)
@@ -97,8 +93,8 @@ func (s *Set) count() (n uint64) {
 	return n
 }
 
-// after is the index of the first span from one on that ends behind a row. It is
-// found fast where it is near.
+// after returns the index of the first span, from a given one on, that ends behind a row. A near one is found
+// fast.
 func (s *Set) after(from int, row int64) int {
 	lo, hi := from, s.spans()
 	for step := 1; lo+step < hi; step *= 2 {
@@ -118,11 +114,10 @@ func (s *Set) after(from int, row int64) int {
 	return lo
 }
 
-// All is the rows from 0 up to n.
+// All returns the rows from 0 up to n.
 func All(n int64) Set { return Of(Range{0, n}) }
 
-// Of is the rows that lie in any of the ranges, which may come in any order,
-// overlap, and be empty.
+// Of returns the rows in any of the ranges, which may be unordered, overlapping or empty.
 func Of(ranges ...Range) Set {
 	out := make([]Range, 0, len(ranges))
 	for _, r := range ranges {
@@ -138,7 +133,7 @@ func Of(ranges ...Range) Set {
 	return setOf(joined)
 }
 
-// join adds a range that begins at or behind the beginning of the last one.
+// join adds a range that does not begin before the last one.
 func join(s []Range, r Range) []Range {
 	if last := len(s) - 1; last >= 0 && r.From <= s[last].To {
 		s[last].To = max(s[last].To, r.To)
@@ -147,8 +142,8 @@ func join(s []Range, r Range) []Range {
 	return append(s, r)
 }
 
-// FromRows is a set of single rows in ascending order; a row may be repeated.
-// The greatest int64 is no row.
+// FromRows returns a set of rows, which are given in ascending order and may be repeated. The greatest int64 is
+// not a valid row.
 func FromRows(rows []int64) Set {
 	n := 0
 	for i, row := range rows {
@@ -168,10 +163,10 @@ func FromRows(rows []int64) Set {
 // Len is the number of rows, at most the greatest int64.
 func (s Set) Len() int64 { return s.n }
 
-// Empty tells that the set has no row.
+// Empty tells whether the set has no rows.
 func (s Set) Empty() bool { return s.n == 0 }
 
-// Bounds is the range from the first row to the last, empty if there is none.
+// Bounds is the range from the first row to the last. It is empty for the empty set.
 func (s Set) Bounds() Range {
 	if s.spans() == 0 {
 		return Range{}
@@ -179,7 +174,7 @@ func (s Set) Bounds() Range {
 	return Range{s.span(0).From, s.span(s.spans() - 1).To}
 }
 
-// Contains tells whether a row is in the set.
+// Contains tells whether the set contains a row.
 func (s Set) Contains(row int64) bool {
 	i := s.after(0, row)
 	return i < s.spans() && s.span(i).From <= row
@@ -197,15 +192,14 @@ func (s Set) Row(i int64) int64 {
 	return s.span(k).From + i
 }
 
-// cursor walks through the ranges of a set.
+// cursor iterates over the ranges of a set.
 type cursor struct {
 	Range
 	set  *Set
-	next int // span
+	next int // index of the next span
 }
 
-// move goes to the next range, which reaches as far as one can. ok is false behind
-// the last one.
+// move goes to the next range, and joins adjacent spans. ok is false after the last one.
 func (c *cursor) move() (ok bool) {
 	n := c.set.spans()
 	if c.next == n {
@@ -222,8 +216,8 @@ func (c *cursor) move() (ok bool) {
 	return true
 }
 
-// Ranges yields the ranges of the set, in ascending order. None is empty, overlaps
-// the next or touches it.
+// Ranges yields the ranges of the set in ascending order. None is empty, overlaps the next one or is adjacent to
+// it.
 func (s Set) Ranges() iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		for c := (cursor{set: &s}); c.move() && yield(c.Range); {
@@ -231,7 +225,7 @@ func (s Set) Ranges() iter.Seq[Range] {
 	}
 }
 
-// Rows yields every row, in ascending order.
+// Rows yields the rows in ascending order.
 func (s Set) Rows() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i := range s.spans() {
@@ -245,5 +239,5 @@ func (s Set) Rows() iter.Seq[int64] {
 	}
 }
 
-// String lists the ranges.
+// String returns a list of the ranges.
 func (s Set) String() string { return fmt.Sprint(slices.Collect(s.Ranges())) }

@@ -14,10 +14,10 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// span is the rows that models know: from -span to span.
+// span limits the rows of models: from -span to span.
 const span = 200
 
-// model is a set of rows, one by one.
+// model is a set as a map of rows.
 type model map[int64]bool
 
 func modelOf(keep func(row int64) bool) model {
@@ -30,7 +30,7 @@ func modelOf(keep func(row int64) bool) model {
 	return m
 }
 
-// requireSame checks that a set is well-formed and has the rows of the model.
+// requireSame checks that a set is well-formed and has the rows of a model.
 func requireSame(t require.TestingT, want model, got Set) {
 	last := int64(math.MinInt64)
 	for r := range got.Ranges() {
@@ -78,7 +78,7 @@ func inAny(ranges []Range, row int64) bool {
 	return slices.ContainsFunc(ranges, func(r Range) bool { return r.From <= row && row < r.To })
 }
 
-// genSet is a set in either form, maybe a window on a larger one that was moved.
+// genSet returns a set of either representation, sometimes a shifted view of a larger one.
 func genSet(t *rapid.T) (model, Set) {
 	ranges := genRanges(t)
 	s := Of(slices.Clone(ranges)...)
@@ -94,7 +94,7 @@ func genSet(t *rapid.T) (model, Set) {
 	return m, s
 }
 
-// requireHas checks that a set has the rows of another one, and finds them.
+// requireHas checks that a set contains the rows of another one, with their indices.
 func requireHas(t require.TestingT, all, some Set) {
 	require.True(t, all.Has(some), "%v in %v", some, all)
 	rows := slices.Collect(all.Rows())
@@ -140,7 +140,7 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// Rows that lie alone, and those in ranges, that a set cannot hold in 32 bits.
+// Single rows, and rows in ranges, that do not fit into 32 bits.
 func TestFarApart(t *testing.T) {
 	ranges := []Range{{-1 << 50, -1<<50 + 1}, {3, 4}, {7, 9}, {1 << 40, 1<<40 + 1}}
 	s := Of(ranges...)
@@ -159,7 +159,7 @@ func TestBits(t *testing.T) {
 		values := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "values")
 		data := make([]byte, (off+n+7)/8)
 		for i := range data {
-			data[i] = 0xa5 // what surrounds the bits does not matter
+			data[i] = 0xa5 // surrounding bits must not matter
 		}
 		var want []int64
 		for i := range n {
@@ -181,7 +181,7 @@ func TestBits(t *testing.T) {
 	})
 }
 
-// Numbers that make no sense give no panic and no endless loop.
+// Extreme numbers cause neither panics nor endless loops.
 func TestAbsurd(t *testing.T) {
 	numbers := []int64{math.MinInt64, math.MinInt64 + 1, -1, 0, 1, 63, 64, math.MaxInt64 - 1, math.MaxInt64}
 	bitmap := []byte{0xff, 0xff, 0xff}
@@ -215,8 +215,7 @@ func TestAbsurd(t *testing.T) {
 	require.Zero(t, FromBits(make([]byte, 10), 0, 80, 0))
 }
 
-// Pick copies the values of rows, to the beginning of where they come from too;
-// Places are the rows as numbers of 32 bits.
+// Pick copies the values of rows, also to the beginning of its source. Positions are the rows as 32-bit numbers.
 func TestPick(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := rapid.SliceOfN(rapid.Int(), 100, 100).Draw(t, "values")

@@ -6,9 +6,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Select is the rows of the set whose bits are set: bit i of the bitmap, least
-// significant bit first, is that of the i-th row of the set. Bits that the bitmap
-// does not have count as clear.
+// Select returns the rows of the set whose bits are 1: bit i of the bitmap belongs to the i-th row of the set.
+// Bits are in Arrow's order, the least significant first. Bits beyond the end of the bitmap count as 0.
 //
 //	set {{10, 13}, {20, 22}}, bits 0 1 1 1 0   gives {{11, 13}, {20, 21}}
 func (s Set) Select(data []byte) Set {
@@ -37,7 +36,7 @@ func (s Set) Select(data []byte) Set {
 	return setOf(out)
 }
 
-// selectRows is Select of single rows.
+// selectRows is Select for a set of single rows.
 func (s Set) selectRows(view bitmap.Bits) Set {
 	view.Len = min(view.Len, len(s.rows))
 	var out []uint32
@@ -53,7 +52,7 @@ func (s Set) selectRows(view bitmap.Bits) Set {
 	return s
 }
 
-// next is the first i up to n whose bit at off+i differs from those of flip.
+// next returns the first i up to n whose bit at off+i differs from those of flip.
 func next(view bitmap.Bits, off, i, n int, flip uint64) int {
 	for i < n {
 		k := min(n-i, 64)
@@ -65,7 +64,7 @@ func next(view bitmap.Bits, off, i, n int, flip uint64) int {
 	return n
 }
 
-// Indices are the positions of the rows within another set, which must contain all of them.
+// Indices returns the positions of the rows within another set, which must contain all of them.
 //
 //	{{11, 13}, {20, 21}} among {{10, 13}, {20, 22}}   is 1, 2, 3
 func (s Set) Indices(among Set) []int64 {
@@ -101,7 +100,7 @@ func Pick[T any](dst, src []T, rows Set) {
 	}
 }
 
-// Positions fills dst, whose length is that of the set, with the rows. They must fit into 32 bits.
+// Positions fills dst with the rows, which must fit into 32 bits. The length of dst is that of the set.
 func (s Set) Positions(dst []uint32) {
 	if s.rows != nil {
 		dst = dst[:len(s.rows)]

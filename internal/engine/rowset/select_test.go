@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Select and Indices agree with doing it row by row.
+// Select and Indices agree with a loop over single rows.
 func TestSelect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var ranges []rowset.Range

@@ -31,8 +31,7 @@ func (c column) with(o *table.ReadOptions) *read.Column {
 	return c.c.With(options)
 }
 
-// place says which row an error is about. In nested columns errors count items, which are no
-// rows.
+// place adds the row to an error. In nested columns errors count items, not rows.
 func (c column) place(err error) error {
 	var value *stripe.ValueError
 	if c.flat && errors.As(err, &value) {
@@ -96,8 +95,7 @@ func (c column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.H
 	return c.with(o).SelectBlocks(ctx, rows, holds, required...)
 }
 
-// columnKey names a column of a stripe, with the nodes that are read of it and the layout of
-// their arrays.
+// columnKey identifies a column of a stripe, the schema nodes that are read of it, and the layout of its arrays.
 type columnKey struct {
 	stripe int
 	nodes  uint64 // hash of their schema ids and layouts
@@ -127,7 +125,7 @@ func appendIDs(ids []uint32, c *table.Column) []uint32 {
 	return ids
 }
 
-// writeLayout adds what types of Arrow arrays tell a column from others of its nodes.
+// writeLayout writes the parts of Arrow types that distinguish columns of the same nodes.
 func writeLayout(h *maphash.Hash, c *table.Column) {
 	h.WriteByte(byte(c.Plain.ID()))
 	if len(c.Wraps) > 0 {

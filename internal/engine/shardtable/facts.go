@@ -15,8 +15,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// factsOf is what descriptors say about a column: those of the nodes that lead to
-// it, the column's own last. A nil one is of a field that is not there: all null.
+// factsOf combines the descriptors of the nodes on a path, the column's own last. A nil descriptor means a missing
+// field, in which all rows are null.
 func factsOf(col *table.Column, nodes []*shardpb.FieldDescriptor) predicate.Facts {
 	f := predicate.Facts{NoNulls: true}
 	for _, d := range nodes {
@@ -60,7 +60,7 @@ func isNull(v *commonpb.AnyValue) bool {
 	return ok
 }
 
-// NullsOf is the number of nulls, if it is known.
+// NullsOf is the number of nulls. known is false if descriptors do not tell it.
 func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 	switch {
 	case d == nil:
@@ -75,8 +75,7 @@ func NullsOf(d *shardpb.FieldDescriptor) (n uint64, known bool) {
 	return 0, false
 }
 
-// limitOf is a bound in the form that it has in Arrow arrays of the column, none if
-// it has none.
+// limitOf converts a bound to the form of the column's Arrow arrays. It returns none if there is no such bound.
 func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 	if isText(col) {
 		b, ok := textOf(v)
@@ -100,7 +99,7 @@ func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 	return at(0)
 }
 
-// isText tells whether Arrow values of a column are the stored byte strings.
+// isText tells whether the Arrow values of a column are the stored byte strings.
 func isText(col *table.Column) bool {
 	switch col.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
@@ -109,8 +108,7 @@ func isText(col *table.Column) bool {
 	return false
 }
 
-// limitsOf gives the values of an array as bounds, none for nulls. It is nil if the
-// type has no bounds.
+// limitsOf returns the values of an array as bounds, none for a null. It returns nil if the type has no bounds.
 func limitsOf(arr arrow.Array) func(i int) predicate.Limit {
 	switch a := arr.(type) {
 	case *array.Boolean:
@@ -145,7 +143,7 @@ func limitsOf(arr arrow.Array) func(i int) predicate.Limit {
 
 func same(l predicate.Limit) predicate.Limit { return l }
 
-// limits are those of the values that are not null.
+// limits returns the bounds of the values that are not null.
 func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) predicate.Limit) func(i int) predicate.Limit {
 	return func(i int) predicate.Limit {
 		if arr.IsNull(i) {
@@ -155,7 +153,7 @@ func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) predicate
 	}
 }
 
-// signedLimits are those of integers, and of what is stored as integers.
+// signedLimits returns the bounds of integers, and of types stored as integers.
 func signedLimits(arr arrow.Array) func(i int) predicate.Limit {
 	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
 	case 1:
@@ -172,7 +170,7 @@ func signedLimits(arr arrow.Array) func(i int) predicate.Limit {
 	return limits(arr, func(i int) int64 { return v[i] }, predicate.IntLimit)
 }
 
-// bloomOf opens the Bloom filter of a column, nil if there is none.
+// bloomOf opens the Bloom filter of a column. It returns nil if there is none.
 func bloomOf(col *table.Column, d *shardpb.FieldDescriptor) func() func(value []byte) bool {
 	b := d.GetMembershipFilters().GetSbbf()
 	if b == nil || !isText(col) {

@@ -15,8 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// projections keeps those asked for last, so that small reads of an open shard do
-// not work out Arrow types again and again.
+// projections caches the latest projections, so that small reads of an open shard do not derive Arrow types again.
 type projections struct {
 	mu     sync.Mutex
 	byName map[string]*table.Projection
@@ -24,10 +23,10 @@ type projections struct {
 
 const (
 	maxProjections = 16
-	maxKept        = 1024 // columns of one that is kept
+	maxKept        = 1024 // columns of the largest projection that is cached
 )
 
-// projectionKey is different for different lists of paths, whatever is in them.
+// projectionKey is unique for each list of paths, whatever bytes these contain.
 func projectionKey(paths []string) string {
 	if paths == nil {
 		return "all"
@@ -57,8 +56,8 @@ func (p *projections) put(key string, pr *table.Projection) {
 	p.byName[key] = pr
 }
 
-// Project gives the columns at paths, all for nil. It refuses shards of which it
-// would show too much.
+// Project returns the columns at paths, or all columns if paths is nil. It fails for a shard with deleted records,
+// which a scan would show.
 func (t *Table) Project(ctx context.Context, paths []string) (*table.Projection, error) {
 	if n := t.file.Directory().DeletedRecordCount; n > 0 {
 		return nil, fault.Of(fault.Unsupportedf("%d records are marked as deleted", n), t.file.Location())
@@ -101,5 +100,5 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Project
 	if err != nil || !slices.ContainsFunc(p.Columns, func(c table.Column) bool { return c.Arrow.Name != c.Stored.Name }) {
 		return p, err
 	}
-	return t.Project(ctx, nil) // names are unique among all columns only
+	return t.Project(ctx, nil) // because names are unique only among all columns
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// ArrowSchema is the schema of a scan of all columns. It reads the whole stored
-// schema, and the statistics of the columns whose Arrow type depends on them
-// (see arrowmap.TicksAuto).
+// ArrowSchema is the schema of a scan of all columns. It reads the whole stored schema, and the statistics of
+// those columns whose Arrow type depends on them (see arrowmap.TicksAuto).
 func (t *Table) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	t.mu.Lock()
 	a := t.arrow
@@ -37,9 +36,8 @@ func (t *Table) ArrowSchema(ctx context.Context) (*arrow.Schema, error) {
 	return t.arrow, nil
 }
 
-// types are the options for the Arrow types, with the statistics to choose the unit of times
-// by. If reading statistics fails for a reason other than what the file says, *failed is that
-// error: the types may be other ones next time.
+// types returns the options for Arrow types, with statistics for the units of times. *failed is set if statistics
+// cannot be read now but may be readable later: the types may then differ next time.
 func (t *Table) types(ctx context.Context, failed *error) arrowmap.ReadOptions {
 	o := t.o.Types
 	if o.Range == nil {
@@ -65,7 +63,7 @@ func (t *Table) tickRange(ctx context.Context, id uint32) (r arrowmap.TickRange,
 	return arrowmap.TickRange{Min: lo, Max: hi}, ok && ok2, nil
 }
 
-// ticksOf is a bound of a DateTime or timespan column.
+// ticksOf converts a bound of a DateTime or timespan column to ticks.
 func ticksOf(v *commonpb.AnyValue) (uint64, bool) {
 	switch k := v.GetKind().(type) {
 	case *commonpb.AnyValue_U64Value:
@@ -76,8 +74,8 @@ func ticksOf(v *commonpb.AnyValue) (uint64, bool) {
 	return 0, false
 }
 
-// metadata is that of the Arrow schema kept with the shard, nil if there is none.
-// One that cannot be read is as good as none: no value depends on it.
+// metadata is the metadata of the stored Arrow schema, nil if there is none. An unreadable one is ignored, because
+// no value depends on it.
 func (t *Table) metadata(ctx context.Context) (*arrow.Metadata, error) {
 	if t.o.Types.IgnoreAnnotations {
 		return nil, nil

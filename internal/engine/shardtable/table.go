@@ -21,15 +21,15 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// Options are those of [New]. The zero value is the default.
+// Options are the options of [New]. The zero value selects the defaults.
 type Options struct {
 	Types              arrowmap.ReadOptions // chooses Arrow types of columns without annotations
-	CacheBytes         int64                // of open columns that are kept, by default 32 MiB
-	MaxBlockBytes      int64                // of read.Options
+	CacheBytes         int64                // size of the cache of open columns, by default 32 MiB
+	MaxBlockBytes      int64                // see read.Options
 	MaxDictionaryBytes int64
 }
 
-// defaultCacheBytes is that of Options.CacheBytes.
+// defaultCacheBytes is the default of Options.CacheBytes.
 const defaultCacheBytes = 32 << 20
 
 // Table is a shard as a [table.Table].
@@ -39,13 +39,13 @@ type Table struct {
 	o      Options
 
 	projections projections
-	columns     *lru.Cache[columnKey, *read.Column] // open ones
+	columns     *lru.Cache[columnKey, *read.Column] // open columns
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
 }
 
-// New makes a table of a shard that is open, and stays the caller's.
+// New returns the table of an open shard. The caller closes the shard.
 func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = defaultCacheBytes
@@ -84,9 +84,8 @@ func (t *Table) Facts(ctx context.Context, path []*table.Column) (predicate.Fact
 	return factsOf(path[len(path)-1], nodes), nil
 }
 
-// ofAllStripes is what the descriptor of a shard says about all of its rows. Stripes that
-// lack the column have nulls that it does not count, and other statistics may be those of
-// some stripes only.
+// ofAllStripes returns the facts of a shard's descriptor that hold for all of its rows. Rows of stripes that lack
+// the column are null without being counted. Statistics other than ranges may cover only some stripes.
 func ofAllStripes(d *shardpb.FieldDescriptor, rows int64) *shardpb.FieldDescriptor {
 	out := &shardpb.FieldDescriptor{PositionCount: d.GetPositionCount(), RangeStats: d.GetRangeStats()}
 	if d.GetPositionCount() == uint64(rows) {

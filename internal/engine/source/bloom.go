@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// bloom is the Bloom filters of the byte strings of a stripe.
+// bloom asks the Bloom filters of the byte strings of a stripe.
 type bloom struct {
 	stripe *Stripe
 	asked  bool

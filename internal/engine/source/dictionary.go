@@ -11,27 +11,27 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Dictionary is the value dictionaries of a stripe: a condition is evaluated once an
-// entry. It knows rows only where the condition is true for all entries or for none; in
-// between, [Dictionary.Codes] says which codes to look for.
+// Dictionary asks the value dictionaries of a stripe. A condition is evaluated once per entry. If it is true for
+// all entries or for none, it is decided for all rows. Otherwise [Dictionary.Codes] has the codes for which it is
+// true.
 type Dictionary struct {
 	stripe *Stripe
 	codes  map[*predicate.Node]*Codes
 	notes  []string
 }
 
-// Codes tells for each entry of a value dictionary whether a condition is true for it.
+// Codes has the entries of a value dictionary for which a condition is true.
 type Codes struct {
-	Keep    []byte // 1 if it is, 0 if not
+	Keep    []byte // 1 if the condition is true for the entry, else 0
 	verdict predicate.Verdict
 	kept    int
 }
 
-// Only is the one entry that the condition is true for; ok is false if there are several.
+// Only is the single entry for which the condition is true. ok is false if there are several or none.
 func (c *Codes) Only() (entry int, ok bool) { return bytes.IndexByte(c.Keep, 1), c.kept == 1 }
 
-// Codes are those for a condition, nil if the source was not asked about it, or its column
-// has no dictionary.
+// Codes returns the codes for a condition. It is nil if the source was not asked about the condition, or if the
+// column has no dictionary.
 func (d *Dictionary) Codes(leaf *predicate.Node) *Codes {
 	if d == nil {
 		return nil

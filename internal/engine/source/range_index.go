@@ -8,25 +8,25 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Pages are the least and the greatest values of every few rows of a column.
+// Pages are the minima and maxima of a column for every few rows.
 type Pages struct {
-	N        int   // pages
+	N        int   // number of pages
 	PageRows int64 // rows of a page; the last one may be shorter
-	// Low and High are the bounds of a page, none where no row of it has a value.
+	// Low and High are the bounds of each page; none for a page of nulls.
 	Low, High func(page int) predicate.Limit
-	// Invalid are the nulls and NaNs of each page; nil if there are none.
+	// Invalid counts the nulls and NaNs of each page. It is nil if there are none.
 	Invalid []uint16
 }
 
-// rangeIndex is the range indexes of a stripe.
+// rangeIndex asks the range indexes of a stripe.
 type rangeIndex struct {
 	stripe *Stripe
 	pages  []loadedPages // by column
 	facts  []predicate.Facts
 
 	pageRows int64
-	decided  bool  // some page
-	skipped  int64 // one in so many pages was looked at, and decided nothing
+	decided  bool  // a page has decided a condition
+	skipped  int64 // distance of the pages that were sampled without a decision; 0 if no index was skipped
 }
 
 type loadedPages struct {
@@ -36,15 +36,15 @@ type loadedPages struct {
 
 func (r *rangeIndex) Kind() Kinds { return RangeIndexes }
 
-// minPageRows is less than any page has: what an index costs is known before it is read.
+// minPageRows is a lower bound of the rows of a page, which gives a cost before the index is read.
 const minPageRows = 256
 
 func (r *rangeIndex) Cost(*predicate.Node) (int64, bool) {
 	return r.stripe.Rows / minPageRows, true
 }
 
-// sampledPages is about how many pages of a stripe are looked at first: where all of those
-// leave open whether a row is wanted, hardly any other does not.
+// sampledPages is the approximate number of pages that are evaluated first. If none of them decides a condition,
+// few others would.
 const sampledPages = 256
 
 func (r *rangeIndex) Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
@@ -81,12 +81,12 @@ func (r *rangeIndex) Note() string {
 	case r.decided:
 		return fmt.Sprintf("bounds of every %d rows", r.pageRows)
 	case r.skipped > 0:
-		return fmt.Sprintf("bounds of every %d rows, which decide nothing for one in %d", r.pageRows, r.skipped)
+		return fmt.Sprintf("bounds of every %d rows, skipped after a sample of one in %d decided nothing", r.pageRows, r.skipped)
 	}
 	return ""
 }
 
-// load reads the indexes of columns; some is false if none has one.
+// load reads the indexes of columns. some is false if no column has one.
 func (r *rangeIndex) load(ctx context.Context, columns []int) (some bool, err error) {
 	if r.pages == nil {
 		r.pages = make([]loadedPages, len(r.stripe.Columns))
@@ -107,12 +107,12 @@ func (r *rangeIndex) load(ctx context.Context, columns []int) (some bool, err er
 	return some, nil
 }
 
-// page is the rows of a page.
+// page returns the rows of a page.
 func (r *rangeIndex) page(k int64) rowset.Range {
 	return rowset.Range{From: k * r.pageRows, To: min((k+1)*r.pageRows, r.stripe.Rows)}
 }
 
-// pagesOf are the pages that have some of the rows, each once, in order.
+// pagesOf returns the pages that contain some of the rows, each once, in ascending order.
 func (r *rangeIndex) pagesOf(rows rowset.Set) func(yield func(page int64) bool) {
 	return func(yield func(int64) bool) {
 		next := int64(0)
@@ -127,8 +127,8 @@ func (r *rangeIndex) pagesOf(rows rowset.Set) func(yield func(page int64) bool) 
 	}
 }
 
-// decidesNothing tells that of the pages from first to end one in step excludes no row, nor
-// chooses one.
+// decidesNothing evaluates one in step of the pages from first to end. It returns true if no page excludes a row
+// or is certain to match.
 func (r *rangeIndex) decidesNothing(leaf *predicate.Node, columns []int, first, end, step int64) bool {
 	for k := first; k < end; k += step {
 		if r.verdict(leaf, columns, k) != predicate.Some {
@@ -138,7 +138,7 @@ func (r *rangeIndex) decidesNothing(leaf *predicate.Node, columns []int, first, 
 	return true
 }
 
-// verdict is what the bounds of a page say.
+// verdict evaluates a condition on the bounds of a page.
 func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) predicate.Verdict {
 	n := int(r.page(page).Len())
 	for _, i := range columns {
@@ -149,7 +149,7 @@ func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) pr
 	return leaf.Prune(r.facts)
 }
 
-// narrow makes the facts of page k of n rows out of those of the whole stripe.
+// narrow replaces the facts about the whole stripe by those about page k, which has n rows.
 func (p *Pages) narrow(page, whole *predicate.Facts, k, n int, direct bool) {
 	*page = *whole
 	if k >= p.N {

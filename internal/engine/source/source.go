@@ -1,5 +1,5 @@
-// Package source has the sources of knowledge about the rows of a stripe that need no values of these rows. Each source is a
-// file.
+// Package source has the sources of knowledge about the rows of a stripe that do not read the values of these
+// rows. Each source has a file.
 //
 //	statistics     bounds and counts of the stripe        reads descriptors
 //	bloom          byte strings that the stripe lacks     nothing more
@@ -26,7 +26,7 @@ import (
 // Kinds is a set of kinds of sources.
 type Kinds uint8
 
-// The kinds, in the order in which they are asked: by what they cost.
+// The kinds, in the order in which they are asked: the cheapest first.
 const (
 	Statistics Kinds = 1 << iota
 	BloomFilters
@@ -54,23 +54,22 @@ func (k Kinds) String() string {
 type Source interface {
 	// Kind is the one kind of the source.
 	Kind() Kinds
-	// Cost is about how many values an answer to a condition looks at; ok is false if the
-	// source knows nothing of the condition's columns.
+	// Cost estimates the values examined to answer a condition. ok is false if the source has no knowledge about
+	// the columns of the condition.
 	Cost(leaf *predicate.Node) (values int64, ok bool)
-	// Ask tells what the source knows of some rows for a condition.
+	// Ask returns the knowledge of the source about some rows for a condition.
 	Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error)
-	// Note describes the answers given, for Explain; "" if there were none.
+	// Note describes the answers for Explain. It is "" if there were none.
 	Note() string
 }
 
-// Answer divides rows that a source was asked about: the condition is true for those of
-// True, it may be true for those of Maybe, and it is true for no other. True is a part of
-// Maybe.
+// Answer divides the rows that a source was asked about. The condition is true for the rows of True. It may be
+// true for the rows of Maybe, which include True. It is not true for the others.
 type Answer struct {
 	Maybe, True rowset.Set
 }
 
-// answerOf is the answer of a verdict that holds for all rows asked about.
+// answerOf is the answer for rows that share a verdict.
 func answerOf(v predicate.Verdict, among rowset.Set) Answer {
 	switch v {
 	case predicate.None:
@@ -81,41 +80,39 @@ func answerOf(v predicate.Verdict, among rowset.Set) Answer {
 	return Answer{Maybe: among}
 }
 
-// Stripe is what sources look at: a stripe, and the columns of a filter in it.
+// Stripe is the input of sources: a stripe, and the columns of a filter in it.
 type Stripe struct {
 	Rows    int64
-	Columns []Column // by the filter's index of the column
-	// Facts are what sources have found out about all rows of the columns so far. Each
-	// source adds to them.
+	Columns []Column // indexed by the filter's column number
+	// Facts are the facts about all rows of the columns so far. Each source adds to them.
 	Facts []predicate.Facts
 }
 
 // Column is a column of a filter in a stripe.
 type Column struct {
-	Path string // as the filter names it
+	Path string // path in the filter
 	Metadata
-	// Entries reads the values of the column's dictionary, each once; nil if there is none
-	// after all. They are not released.
+	// Entries reads the values of the column's dictionary, each once. It returns nil if there is no dictionary.
+	// The caller must not release them.
 	Entries func(ctx context.Context) (arrow.Array, error)
-	// Pages reads the column's range index, nil if there is none.
+	// Pages reads the column's range index. It returns nil if there is none.
 	Pages func(ctx context.Context) (*Pages, error)
 }
 
-// Metadata is what the descriptors of a column in a stripe say.
+// Metadata is the knowledge of descriptors about a column in a stripe.
 type Metadata struct {
 	Facts predicate.Facts
-	// Direct says that no struct around the column is null, so that the column alone tells
-	// which values its rows have.
+	// Direct is true if no struct around the column is null, so that the values of the column are those of its
+	// rows.
 	Direct bool
-	// DictionaryEntries is how many entries the column's value dictionary has; 0 for none.
+	// DictionaryEntries is the number of entries of the column's value dictionary, 0 if there is none.
 	DictionaryEntries int64
-	// Bloom opens the column's Bloom filter: whether a byte string may be in the column.
-	// Both are nil if there is none.
+	// Bloom opens the column's Bloom filter, which tells whether a byte string may be in the column. Bloom and its
+	// result are nil if there is none.
 	Bloom func() func(value []byte) bool
 }
 
-// All are the sources of a stripe but for those of some kinds, in the order in which they
-// are to be asked.
+// All returns the sources of a stripe, without the disabled kinds, in the order in which they are asked.
 func All(s *Stripe, disable Kinds) []Source {
 	sources := []Source{
 		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &rangeIndex{stripe: s},
@@ -129,5 +126,5 @@ func All(s *Stripe, disable Kinds) []Source {
 	return kept
 }
 
-// notes joins what there is to say about several columns.
+// notes joins remarks about several columns.
 func notes(parts []string) string { return strings.Join(parts, ", ") }

@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// statistics are bounds and counts of a whole stripe, and constants.
+// statistics asks the bounds, counts and constants of a whole stripe.
 type statistics struct {
 	stripe *Stripe
 	loaded bool

@@ -8,17 +8,17 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 )
 
-// StringLayout is the layout of texts in the result of a scan or a take. Texts are columns, and parts of nested columns, of
-// the types string, large_string and string_view, and dictionaries of these.
+// StringLayout is the Arrow layout of strings in the result of a scan or a take. It applies to columns, and parts
+// of nested columns, of the types string, large_string and string_view, and to dictionaries of these types.
 type StringLayout uint8
 
 // The layouts. The zero value is the default.
 const (
-	StringsAsRecorded StringLayout = iota // by the type of the column
+	StringsAsRecorded StringLayout = iota // the type of the column
 	StringsPlain                          // string
 	StringsLarge                          // large_string
 	StringsView                           // string_view
-	StringsDictionary                     // dictionary<int32, string>: fast where they are stored like that, slow elsewhere
+	StringsDictionary                     // dictionary<int32, string>: fast for columns stored with a dictionary, slow for others
 )
 
 // String is the name of the layout.
@@ -38,15 +38,15 @@ func (s StringLayout) String() string {
 	return fmt.Sprintf("StringLayout(%d)", uint8(s))
 }
 
-// Check refuses unknown layouts; option is the name of the option for the error.
+// Check returns an error for an unknown layout. option is the name of the option in the error.
 func (s StringLayout) Check(option string) error {
 	if s > StringsDictionary {
-		return fmt.Errorf("%s is unknown: %v", option, s)
+		return fmt.Errorf("%s  is unknown: %v", option, s)
 	}
 	return nil
 }
 
-// Apply is a projection with its texts in the layout.
+// Apply returns a copy of a projection whose strings have the layout.
 func (s StringLayout) Apply(p *Projection) *Projection {
 	if s == StringsAsRecorded {
 		return p
@@ -62,7 +62,7 @@ func (s StringLayout) Apply(p *Projection) *Projection {
 	return out
 }
 
-// column is a column with its texts in the layout. changed tells whether its type has changed.
+// column returns a column whose strings have the layout. changed tells whether its type has changed.
 func (s StringLayout) column(c Column) (out Column, changed bool) {
 	switch c.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
@@ -87,7 +87,7 @@ func (s StringLayout) column(c Column) (out Column, changed bool) {
 	return out, true
 }
 
-// text is a column of texts in the layout. Texts inside of runs or extensions stay as they are.
+// text returns a column of strings in the layout. Strings within runs or extension types keep their type.
 func (s StringLayout) text(c Column) (out Column, changed bool) {
 	if len(c.Wraps) > 1 || len(c.Wraps) == 1 && c.Wraps[0].ID() != arrow.DICTIONARY {
 		return c, false

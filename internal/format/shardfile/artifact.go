@@ -12,10 +12,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// artifact is an open file or object of a shard. Its last bytes may be at hand
-// from the read that opened it; ranges in there cost no further request.
-//
-// It is the storage.Reader that is given to those who read buffers.
+// artifact is an open artifact of a shard, the storage.Reader of its buffers. Its last bytes may be in memory from
+// the read that opened it. Reads of these need no request.
 type artifact struct {
 	url     string
 	r       storage.Reader
@@ -25,12 +23,12 @@ type artifact struct {
 	tailOff int64
 
 	headerMu   sync.Mutex
-	headerErr  error // what is wrong with the header
+	headerErr  error // error of the header, nil if it is valid
 	headerRead bool
 }
 
-// ReadAt implements storage.Reader. A range past the end is corruption: it came
-// from a reference in the shard.
+// ReadAt implements storage.Reader. A range past the end is corruption, because it came from a reference in the
+// shard.
 func (a *artifact) ReadAt(ctx context.Context, p []byte, off int64) error {
 	if err := a.check(off, int64(len(p))); err != nil {
 		return err
@@ -50,17 +48,16 @@ func (a *artifact) fetch(ctx context.Context, p []byte, off int64) error {
 	return fault.Of(a.r.ReadAt(ctx, p, off), a.Name())
 }
 
-// reads counts what was read of a shard.
+// reads counts the reads of a shard.
 type reads struct{ requests, bytes, took atomic.Int64 }
 
 // Reads are requests to storage.
 type Reads struct {
 	Requests, Bytes int64
-	Took            time.Duration // the requests one after the other
+	Took            time.Duration // sum of the durations of requests
 }
 
-// Reads are those that reading the shard has taken since it was opened, without the
-// first.
+// Reads are the reads of the shard since it was opened, without the first one.
 func (f *File) Reads() Reads {
 	return Reads{f.reads.requests.Load(), f.reads.bytes.Load(), time.Duration(f.reads.took.Load())}
 }
@@ -73,7 +70,7 @@ func (a *artifact) check(off, n int64) error {
 	return nil
 }
 
-// held gives n bytes at off if they are in memory, else nil.
+// held returns n bytes at off if they are in memory, else nil.
 func (a *artifact) held(off, n int64) []byte {
 	if off < a.tailOff || n > int64(len(a.tail)) || off-a.tailOff > int64(len(a.tail))-n {
 		return nil
@@ -82,7 +79,7 @@ func (a *artifact) held(off, n int64) []byte {
 	return b[:n:n]
 }
 
-// read gives the bytes from start up to end, which the caller must not change.
+// read returns the bytes from start up to end, which the caller must not change.
 func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
 	if err := a.check(start, end-start); err != nil {
 		return nil, err
@@ -93,7 +90,7 @@ func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
 	return storage.ReadRange(ctx, a, start, end-start)
 }
 
-// checkHeader looks at the first bytes of the artifact, once.
+// checkHeader checks the first bytes of the artifact, once.
 func (a *artifact) checkHeader(ctx context.Context) error {
 	a.headerMu.Lock()
 	defer a.headerMu.Unlock()

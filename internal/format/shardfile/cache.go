@@ -1,7 +1,6 @@
 package shardfile
 
-// cacheKey names an element of the metadata that is kept parsed. Stripe -1 stands
-// for the shard itself.
+// cacheKey identifies an element of the cache of parsed metadata. Stripe -1 is the whole shard.
 type cacheKey struct {
 	kind   cacheKind
 	stripe int

@@ -16,23 +16,22 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// lookback is how much in front of a stripe's field list is read with it: the
-// stripe's last descriptors, and all of a stripe with few columns. Of what is read
-// only that is kept.
+// lookback is the number of bytes before a stripe's field list that are read with it. They hold the last
+// descriptors of the stripe, or all of a stripe with few columns. Other bytes among them are dropped.
 const lookback = 64 << 10
 
-// fieldList is a field list with what is needed to follow it.
+// fieldList is a field list, its place, and descriptors that were read with it.
 type fieldList struct {
 	*reflist.List
-	at    *artifact // that holds the list
-	start int64     // of its frame
-	// window is what was read in front of the list, from windowOff on.
+	at    *artifact // the artifact of the list
+	start int64     // offset of its frame
+	// window has the bytes before the list that were read with it. It begins at windowOff.
 	window    []byte
 	windowOff int64
 }
 
-// fieldList reads the stripe's field list. It may be shorter than the schema
-// (docs/format.md §2.6), never longer.
+// fieldList reads the stripe's field list. It may have fewer entries than the schema has nodes (docs/format.md
+// §2.6), but not more.
 func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, s.index, 0}
 	if l, ok := s.f.cache.Get(key); ok {
@@ -59,14 +58,14 @@ func (s *Stripe) fieldList(ctx context.Context) (*fieldList, error) {
 	return l, nil
 }
 
-// descriptorPlace is where a descriptor begins.
+// descriptorPlace is the beginning of a descriptor.
 type descriptorPlace struct {
 	url   string
 	start uint64
 }
 
-// checkOwner checks that no other stripe has the descriptors of a field list: a sound list
-// at the place of another one, where it came by accident, refers to those of its own stripe.
+// checkOwner checks that no other stripe has the descriptors of a field list. A valid list that a reference points
+// to by mistake has the descriptors of its own stripe.
 func (f *File) checkOwner(l *fieldList, stripe int) error {
 	place, ok := l.first()
 	if !ok {
@@ -81,7 +80,7 @@ func (f *File) checkOwner(l *fieldList, stripe int) error {
 	return nil
 }
 
-// first is where the first descriptor of the list begins, false if it has none.
+// first returns the beginning of the first descriptor of the list, false if it has none.
 func (l *fieldList) first() (descriptorPlace, bool) {
 	for i := range l.Len() {
 		url, start, end := l.At(i)
@@ -96,9 +95,8 @@ func (l *fieldList) first() (descriptorPlace, bool) {
 	return descriptorPlace{}, false
 }
 
-// ReadFieldLists reads the field lists of stripes at the same time, and the header of
-// the root if that has not been looked at, so that what follows need not wait for one
-// after the other. What is wrong with one that is not used yet may wait until it is.
+// ReadFieldLists reads the field lists of stripes at the same time, and the header of the root if it was not
+// checked yet, so that later reads wait for one request only. Errors in a list are reported when it is used.
 func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
 	var readers errgroup.Group
 	readers.Go(func() (err error) {
@@ -115,7 +113,7 @@ func (f *File) ReadFieldLists(ctx context.Context, stripes []int) error {
 	return readers.Wait()
 }
 
-// readFieldList reads the list and, in the same request, what stands before it.
+// readFieldList reads the list and, in the same request, the bytes before it.
 func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonpb.DataRef) (*fieldList, error) {
 	at, err := f.artifact(ctx, anchor, ref.GetUrl())
 	if err != nil {
@@ -133,7 +131,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 			err = l.parse(b, before, start)
 		}
 	}
-	if err == nil { // what else was read goes
+	if err == nil { // drop all bytes but those of descriptors
 		if first := l.firstDescriptor(); first > l.windowOff {
 			err = l.parse(slices.Clone(b[first-l.windowOff:]), first, start)
 		}
@@ -144,8 +142,8 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 	return l, nil
 }
 
-// parse makes the list of bytes from offset on, with its frame from start up to their
-// end. It keeps them.
+// parse parses a list that was read with the bytes before it. The bytes begin at offset, the frame of the list at
+// start. parse keeps the bytes.
 func (l *fieldList) parse(b []byte, offset, start int64) error {
 	l.window, l.windowOff = b[:start-offset], offset
 	payload, err := container.ParseFrame(b[start-offset:])
@@ -155,8 +153,7 @@ func (l *fieldList) parse(b []byte, offset, start int64) error {
 	return err
 }
 
-// firstDescriptor is where the first descriptor of the window begins, its end if it has
-// none.
+// firstDescriptor is the beginning of the first descriptor in the window, or the window's end if it has none.
 func (l *fieldList) firstDescriptor() int64 {
 	from := uint64(l.windowOff)
 	first := from + uint64(len(l.window))
@@ -168,7 +165,7 @@ func (l *fieldList) firstDescriptor() int64 {
 	return int64(first)
 }
 
-// held is a range of an artifact if it lies in the window, else nil.
+// held returns a range of an artifact if the window contains it, else nil.
 func (l *fieldList) held(a *artifact, start, end int64) []byte {
 	if a == l.at && start >= l.windowOff && end <= l.windowOff+int64(len(l.window)) {
 		return l.window[start-l.windowOff : end-l.windowOff]
@@ -176,7 +173,7 @@ func (l *fieldList) held(a *artifact, start, end int64) []byte {
 	return nil
 }
 
-// read gives bytes of an artifact, from the window if they lie there.
+// read returns bytes of an artifact, from the window if it contains them.
 func (l *fieldList) read(ctx context.Context, a *artifact, start, end int64) ([]byte, error) {
 	if b := l.held(a, start, end); b != nil {
 		return b, nil
@@ -194,8 +191,7 @@ func (s *Stripe) HasField(ctx context.Context, id uint32) (bool, error) {
 	return start != end, nil
 }
 
-// Descriptor implements stripe.Source: it reads the descriptor of a schema id, nil
-// if the stripe lacks the field.
+// Descriptor implements stripe.Source. It reads the descriptor of a schema id, nil if the stripe lacks the field.
 func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFieldDescriptor, error) {
 	key := cacheKey{cacheDescriptor, s.index, id}
 	if m, ok := s.f.cache.Get(key); ok {
@@ -235,13 +231,12 @@ func (s *Stripe) Descriptor(ctx context.Context, id uint32) (*shardpb.StripeFiel
 	return m, nil
 }
 
-// inField adds to an error that it is about the descriptor of a schema id.
+// inField adds the field of a descriptor to an error.
 func (s *Stripe) inField(err error, id uint32, offset int64, at *artifact) error {
 	return fault.InStripe(fault.Of(fault.In(err, fieldElement(id), offset), at.Name()), s.index)
 }
 
-// parseDescriptor parses the frame of the descriptor of a schema id, which begins at
-// start in its artifact.
+// parseDescriptor parses the frame of the descriptor of a schema id. The frame begins at start in its artifact.
 func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, start int64) (*shardpb.StripeFieldDescriptor, error) {
 	payload, err := container.ParseFrame(frame)
 	if err != nil {
@@ -257,8 +252,8 @@ func (s *Stripe) parseDescriptor(ctx context.Context, id uint32, frame []byte, s
 	return m, s.checkRows(ctx, id, m)
 }
 
-// checkRows compares the count of a top-level field with that of the stripe: a sound
-// descriptor of another stripe or of a nested field has another one, most likely.
+// checkRows compares the count of a top-level field with that of the stripe, which most likely differs in a
+// descriptor of another stripe or of a nested field.
 func (s *Stripe) checkRows(ctx context.Context, id uint32, m *shardpb.StripeFieldDescriptor) error {
 	top, err := s.f.isTopLevel(ctx, id)
 	if err == nil && top && m.Field.PositionCount != uint64(s.Rows()) {
@@ -267,7 +262,7 @@ func (s *Stripe) checkRows(ctx context.Context, id uint32, m *shardpb.StripeFiel
 	return err
 }
 
-// isTopLevel tells whether a schema id is that of a top-level field. Their ids ascend.
+// isTopLevel tells whether a schema id is that of a top-level field. The ids of top-level fields ascend.
 func (f *File) isTopLevel(ctx context.Context, id uint32) (bool, error) {
 	sch, err := f.Schema(ctx)
 	if err != nil {
@@ -285,12 +280,12 @@ func (f *File) isTopLevel(ctx context.Context, id uint32) (bool, error) {
 	return err == nil && node.ID() == id, err
 }
 
-// keepDescriptor caches a descriptor. In memory it takes several times its bytes.
+// keepDescriptor caches a descriptor. A parsed descriptor takes several times its encoded size.
 func (s *Stripe) keepDescriptor(id uint32, m *shardpb.StripeFieldDescriptor, n int) {
 	s.f.cache.Put(cacheKey{cacheDescriptor, s.index, id}, m, int64(6*n+512))
 }
 
-// descriptorArtifact is the artifact that holds the descriptor of a schema id.
+// descriptorArtifact opens the artifact that holds the descriptor of a schema id.
 func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, error) {
 	l, err := s.fieldList(ctx)
 	if err != nil {
@@ -303,8 +298,8 @@ func (s *Stripe) descriptorArtifact(ctx context.Context, id uint32) (*artifact, 
 	return s.f.artifact(ctx, l.at, url)
 }
 
-// checkDescriptor checks what can be said without looking at data or schema. The
-// descriptor begins at start in its artifact.
+// checkDescriptor checks a descriptor by itself, without data or schema. The descriptor begins at start in its
+// artifact.
 func checkDescriptor(m *shardpb.StripeFieldDescriptor, start int64) error {
 	d := m.Field
 	if d == nil {
@@ -323,20 +318,19 @@ func checkDescriptor(m *shardpb.StripeFieldDescriptor, start int64) error {
 	return nil
 }
 
-// checkOrder checks that a reference in a message that begins at start ends in front of
-// it, if both are in one artifact. Writers append: a message that refers to what comes
-// after it is one of another place.
+// checkOrder checks that a reference ends before the message that contains it, which begins at start, if both are
+// in one artifact. Writers append, so that a valid message never refers to later bytes.
 func checkOrder(url string, end uint64, start int64) error {
 	if url == "" && end > uint64(start) {
-		return fault.Corruptf("reference up to %d, behind the message at %d that makes it", end, start)
+		return fault.Corruptf("reference ends at %d, after the start of its own message at %d", end, start)
 	}
 	return nil
 }
 
-// checkBuffer checks the ranges of a buffer, whose descriptor begins at start.
+// checkBuffer checks the ranges of a buffer. Its descriptor begins at start.
 func checkBuffer(b *shardpb.EncodedBuffer, start int64) error {
 	r := b.GetBuffer().GetRange()
-	if b.Kind != shardpb.BufferKind_RANGE_INDEX { // a bad one is only not used
+	if b.Kind != shardpb.BufferKind_RANGE_INDEX { // readers ignore an invalid one
 		if err := checkOrder(b.GetBuffer().GetUrl(), r.GetEnd(), start); err != nil {
 			return err
 		}
@@ -356,14 +350,13 @@ func checkBuffer(b *shardpb.EncodedBuffer, start int64) error {
 	case m.GetStart() < r.GetStart() || m.GetEnd() > r.GetEnd() || m.GetStart() >= m.GetEnd():
 		return fault.Corruptf("block map from %d up to %d is not inside its buffer, %d up to %d", m.GetStart(), m.GetEnd(), r.GetStart(), r.GetEnd())
 	case (m.GetEnd()-m.GetStart())%8 != 0:
-		return fault.Corruptf("block map has %d bytes, no multiple of 8", m.GetEnd()-m.GetStart())
+		return fault.Corruptf("block map has %d bytes, not a multiple of 8", m.GetEnd()-m.GetStart())
 	}
 	return nil
 }
 
-// Prefetch reads the descriptors of several schema ids with as few requests as
-// possible, so that Descriptor finds them in memory as long as the cache holds
-// them. What is wrong with a descriptor is left for Descriptor to say.
+// Prefetch reads the descriptors of several schema ids with as few requests as possible. Descriptor then finds
+// them in the cache, unless they were evicted. Errors in a descriptor are reported by Descriptor.
 func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 	l, err := s.fieldList(ctx)
 	if err != nil {
@@ -405,19 +398,19 @@ func (s *Stripe) Prefetch(ctx context.Context, ids []uint32) error {
 	return nil
 }
 
-// descriptorRef is where a descriptor lies.
+// descriptorRef is the place of a descriptor.
 type descriptorRef struct {
 	id         uint32
 	at         *artifact
 	start, end int64
 }
 
-// FieldDescriptor reads the descriptor of a schema id for the whole shard, nil if
-// there is none. In a shard of one stripe, that of the stripe stands for it.
+// FieldDescriptor reads the descriptor of a schema id for the whole shard, nil if there is none. A shard of one
+// stripe without own descriptors has those of the stripe.
 //
-// Shards of the reference refer to these descriptors by the URL that they were
-// written under (docs/format.md §2.5). An absolute URL is therefore taken for the shard
-// itself, and the checksum decides.
+// Shards of the reference refer to these descriptors by the URL that the shard had when it was written
+// (docs/format.md §2.5). An absolute URL is therefore read as the shard itself, and the checksum tells whether the
+// bytes are those of the descriptor.
 func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
 	l, err := f.fieldList(ctx)
 	if err != nil {
@@ -427,7 +420,7 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 		return f.onlyField(ctx, id)
 	}
 	if uint64(id) >= uint64(l.Len()) {
-		return nil, fault.Of(fault.Corruptf("no schema id %d among %d", id, l.Len()), l.at.Name())
+		return nil, fault.Of(fault.Corruptf("schema id %d is not among %d", id, l.Len()), l.at.Name())
 	}
 	url, start, end := l.At(int(id))
 	if start == end {
@@ -448,8 +441,7 @@ func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDe
 	return m, fault.Of(fault.In(checkCounts(m), fieldElement(id), int64(start)), at.Name())
 }
 
-// onlyField is the descriptor of a shard that has none of its own, if it consists
-// of one stripe.
+// onlyField makes the descriptor of a shard that has none of its own, if it has a single stripe.
 func (f *File) onlyField(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
 	if len(f.stripes) != 1 {
 		return nil, nil
@@ -480,8 +472,7 @@ func checkCounts(m *shardpb.FieldDescriptor) error {
 	return nil
 }
 
-// fieldList reads the shard's field list, which has one entry for each schema id or
-// none at all.
+// fieldList reads the shard's field list. It has one entry for each schema id, or none at all.
 func (f *File) fieldList(ctx context.Context) (*fieldList, error) {
 	key := cacheKey{cacheFieldList, -1, 0}
 	if l, ok := f.cache.Get(key); ok {

@@ -63,7 +63,7 @@ type File struct {
 	properties *shardpb.ShardProperties // of an unfinished shard, from its last recovery record
 }
 
-// Location is the location that the shard was opened by.
+// Location is the location that the shard was opened with.
 func (f *File) Location() string { return f.location }
 
 // Size is the number of bytes of the root artifact.
@@ -164,7 +164,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// isAbsent tells whether ref says that there is no message (docs/format.md §2.5).
+// isAbsent tells whether ref means that there is no message (docs/format.md §2.5).
 func isAbsent(ref *commonpb.DataRef) bool {
 	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }
@@ -201,7 +201,7 @@ func (f *File) frame(ctx context.Context, anchor *artifact, ref *commonpb.DataRe
 	return b, at, nil
 }
 
-// checkFrame checks that a frame can lie from start up to end.
+// checkFrame checks that an artifact can contain a frame from start up to end.
 func (f *File) checkFrame(a *artifact, start, end uint64) (int64, int64, error) {
 	switch {
 	case start > end:
@@ -245,7 +245,7 @@ func (f *File) artifact(ctx context.Context, anchor *artifact, url string) (*art
 	return f.keep(&artifact{url: full, r: r, size: size, reads: f.reads, tailOff: size})
 }
 
-// keep adds an artifact to the open ones, unless another goroutine has opened it meanwhile.
+// keep adds an artifact to the open ones, unless another goroutine has opened it in the meantime.
 func (f *File) keep(a *artifact) (*artifact, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

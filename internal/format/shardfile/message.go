@@ -8,12 +8,11 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// maxNesting bounds how deep messages nest. What writers make needs 8 levels,
-// and a property value that is a list of lists a few more.
+// maxNesting limits the nesting of messages. Writers need 8 levels, and a few more for property values that are
+// lists of lists.
 const maxNesting = 64
 
-// decode fills m from the payload of a frame. Fields that are not known are
-// kept in m.
+// decode fills m from the payload of a frame. Unknown fields are kept in m.
 func decode(payload []byte, m proto.Message) error {
 	if err := checkAmplification(payload, m.ProtoReflect().Descriptor()); err != nil {
 		return err
@@ -25,29 +24,28 @@ func decode(payload []byte, m proto.Message) error {
 	return nil
 }
 
-// Two bytes of payload can become a message of some 100 bytes in memory.
-// Payloads below smallMessage are too short to do harm that way; in larger ones
-// the elements are counted before memory is taken for them.
+// Two bytes of payload can become a message of about 100 bytes in memory. A payload of up to smallMessage bytes
+// cannot take much memory. In a larger one elements are counted before memory is allocated for them.
 const (
-	smallMessage    = 64 << 10
-	elementSize     = 128 // bytes in memory of one message or string, about
-	freeAmplified   = 32 << 20
-	maxAmplifiction = 8
+	smallMessage     = 64 << 10
+	elementSize      = 128 // approximate bytes in memory of a message or string
+	freeAmplified    = 32 << 20
+	maxAmplification = 8
 )
 
 func checkAmplification(payload []byte, md protoreflect.MessageDescriptor) error {
 	if len(payload) <= smallMessage {
 		return nil
 	}
-	left := (freeAmplified + maxAmplifiction*len(payload)) / elementSize
+	left := (freeAmplified + maxAmplification*len(payload)) / elementSize
 	if !countElements(payload, md, &left, maxNesting) {
 		return fault.Limitf("%s of %d bytes has too many elements", md.Name(), len(payload))
 	}
 	return nil
 }
 
-// countElements takes the messages, strings and byte fields in b from left, and
-// tells whether there were enough. Syntax errors are left to the real decoder.
+// countElements subtracts the messages, strings and byte fields in b from left, and tells whether left was enough.
+// Syntax errors are left to the real decoder.
 func countElements(b []byte, md protoreflect.MessageDescriptor, left *int, depth int) bool {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)

@@ -12,26 +12,24 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Range is a range of bytes of an artifact, from Start up to End.
+// Range is the bytes of an artifact from Start up to, but not including, End.
 type Range struct{ Start, End int64 }
 
-// OpenOptions are those of [Open]. The zero value is the default.
+// OpenOptions are the options of [Open]. The zero value selects the defaults.
 type OpenOptions struct {
-	// Store holds the artifacts; by default the one that the location belongs to.
+	// Store holds the artifacts. The default is the store of the location.
 	Store storage.Store
-	// Policy says which artifacts outside the folder of the root a shard may
-	// refer to; by default none.
+	// Policy tells which artifacts outside the folder of the root a shard may refer to. The default is none.
 	Policy container.Policy
-	// Directory opens one of several shards in an artifact: the range that its
-	// writer gave ([Writer.DirectoryRange]). By default the shard whose
-	// directory is at the end.
+	// Directory selects one of several shards in an artifact, by the range that its writer returned
+	// ([Writer.DirectoryRange]). The default is the shard whose directory is at the end of the artifact.
 	Directory *Range
-	// SuffixBytes is how much of the artifact's end the first request reads, by
-	// default 64 KiB: a shard of that size is opened by one request.
+	// SuffixBytes is the number of bytes at the end of the artifact that the first request reads, by default 64
+	// KiB. A shard of that size is opened with one request.
 	SuffixBytes int
-	// CacheBytes bounds the parsed metadata that is kept, by default 32 MiB.
+	// CacheBytes limits the cache of parsed metadata, by default to 32 MiB.
 	CacheBytes int64
-	// MaxMessageBytes bounds one message of the metadata, by default 256 MiB.
+	// MaxMessageBytes limits the size of a message of the metadata, by default to 256 MiB.
 	MaxMessageBytes int64
 }
 
@@ -44,7 +42,7 @@ func (o *OpenOptions) setDefaults(location string) (err error) {
 	case o.MaxMessageBytes < 0:
 		return fmt.Errorf("OpenOptions.MaxMessageBytes is negative: %d", o.MaxMessageBytes)
 	case o.Directory != nil && (o.Directory.Start < 0 || o.Directory.End < o.Directory.Start):
-		return fmt.Errorf("OpenOptions.Directory is no range: %d to %d", o.Directory.Start, o.Directory.End)
+		return fmt.Errorf("OpenOptions.Directory is not a range: %d to %d", o.Directory.Start, o.Directory.End)
 	}
 	if o.SuffixBytes == 0 {
 		o.SuffixBytes = 64 << 10
@@ -62,11 +60,11 @@ func (o *OpenOptions) setDefaults(location string) (err error) {
 	return err
 }
 
-// Open reads the directory and the stripe list of a shard. That is one request
-// if the shard's metadata lies within the first read.
+// Open reads the directory and the stripe list of a shard. That takes one request if the shard's metadata is
+// within the first read.
 //
-// Errors about the bytes are *[fault.Error]. If there is no such artifact the
-// error wraps fs.ErrNotExist.
+// Errors about bytes of the shard are *[fault.Error]. If the artifact does not exist, the error wraps
+// fs.ErrNotExist.
 func Open(ctx context.Context, location string, o OpenOptions) (*File, error) {
 	if err := o.setDefaults(location); err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func openRoot(ctx context.Context, location string, o OpenOptions) (*File, error
 	}, nil
 }
 
-// load checks the ends of the root artifact and reads directory and stripes.
+// load checks header and footer of the root artifact, and reads directory and stripes.
 func (f *File) load(ctx context.Context) error {
 	if err := f.checkEnds(ctx); err != nil {
 		return fault.Of(err, f.root.Name())
@@ -115,8 +113,8 @@ func (f *File) load(ctx context.Context) error {
 	return f.loadStripes(ctx)
 }
 
-// checkEnds checks footer and header, and finds the directory. The header is
-// left for later if it needs a request of its own.
+// checkEnds checks footer and header, and finds the directory. The header is checked later if it needs a request
+// of its own.
 func (f *File) checkEnds(ctx context.Context) error {
 	a := f.root
 	tail, err := a.read(ctx, max(a.size-container.TailSize, 0), a.size)
@@ -137,7 +135,7 @@ func (f *File) checkEnds(ctx context.Context) error {
 	return nil
 }
 
-// lengthSize is the size of the directory's length behind its frame.
+// lengthSize is the size of the length field after the directory's frame.
 const lengthSize = 4
 
 // findDirectory finds the directory of one of several shards.
@@ -190,8 +188,8 @@ func checkDirectory(d *shardpb.ShardDirectory) error {
 	return nil
 }
 
-// loadStripes reads the stripe list and checks that it adds up: its length, the
-// counts, and the position of every stripe.
+// loadStripes reads the stripe list and checks its consistency: the number of stripes, their counts and their
+// positions.
 func (f *File) loadStripes(ctx context.Context) error {
 	var list shardpb.StripeList
 	at, err := f.message(ctx, f.root, f.directory.StripeListRef, "stripe list", &list)
@@ -212,7 +210,7 @@ func (f *File) loadStripes(ctx context.Context) error {
 // checkStripes checks the stripes of a list whose frame begins at offset at.
 func (f *File) checkStripes(stripes []*shardpb.StripeDirectory, at int64) error {
 	if uint64(len(stripes)) != f.directory.StripeCount {
-		return fault.Corruptf("%d stripes, the directory says %d", len(stripes), f.directory.StripeCount)
+		return fault.Corruptf("%d stripes, the directory has %d", len(stripes), f.directory.StripeCount)
 	}
 	var rows, deleted uint64
 	for i, d := range stripes {
@@ -236,7 +234,7 @@ func (f *File) checkStripes(stripes []*shardpb.StripeDirectory, at int64) error 
 		deleted += d.DeletedRecordCount
 	}
 	if rows != f.directory.TotalRecordCount || deleted != f.directory.DeletedRecordCount {
-		return fault.Corruptf("stripes have %d records, %d deleted; the directory says %d and %d",
+		return fault.Corruptf("stripes have %d records, %d deleted; the directory has %d and %d",
 			rows, deleted, f.directory.TotalRecordCount, f.directory.DeletedRecordCount)
 	}
 	return nil

@@ -10,40 +10,37 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-// Names of the standard properties of a shard that this library sets.
+// Names of the standard properties of a shard that this library writes.
 const (
-	// PropertyEdition is the edition that the shard was written in.
+	// PropertyEdition is the edition of the format that the shard was written with.
 	PropertyEdition = "amudai.edition"
-	// PropertyFeatures lists the features that are used beyond the reference,
-	// separated by commas.
+	// PropertyFeatures lists the features that the reference does not have, separated by commas.
 	PropertyFeatures = "amudai.features"
 	// PropertyWriter is the name and version of the program that wrote the shard.
 	PropertyWriter = "amudai.writer"
 )
 
-// DefaultWriter is the value of [PropertyWriter] unless another one is given.
+// DefaultWriter is the default value of [PropertyWriter].
 const DefaultWriter = "amudai-go 0.1.0"
 
-// Property is a name with a value, kept with a shard, a stripe or a field.
+// Property is a named value of a shard, a stripe or a field.
 //
-// Value is nil, bool, int64 (int and int32 are taken too), uint64, float64,
-// string, []byte, [time.Time] (stored as UTC in steps of 100 ns),
-// [time.Duration] (the same steps), [Decimal], []any, []Property (a struct), or
-// a *commonpb.AnyValue that none of these can hold.
+// Value is nil, bool, int64 (int and int32 are accepted), uint64, float64, string, []byte, [time.Time] (stored as
+// UTC in units of 100 ns), [time.Duration] (the same units), [Decimal], []any, []Property (a struct), or a
+// *commonpb.AnyValue for anything else.
 type Property struct {
-	Name  string // case matters; where two have the same, the first counts
+	Name  string // case-sensitive; the first of several with the same name counts
 	Value any    // see above
 }
 
 // Decimal is the 16 bytes of a decimal128 value (docs/format.md §5.5).
 type Decimal [16]byte
 
-// unixEpochTicks is 1970-01-01 in steps of 100 ns since 0001-01-01.
+// unixEpochTicks is 1970-01-01 in units of 100 ns since 0001-01-01.
 const unixEpochTicks = 621355968000000000
 
-// Ticks is a time as a DateTime: steps of 100 ns since 0001-01-01 UTC. What is
-// below a step is cut off. Times before that day are an error, and so are those
-// past the last tick.
+// Ticks converts a time to a DateTime: units of 100 ns since 0001-01-01 UTC. Fractions of a unit are cut off.
+// Times before that day or past the last tick are errors.
 func Ticks(t time.Time) (uint64, error) {
 	const perSecond = 10_000_000
 	s, rest := t.Unix(), uint64(t.Nanosecond()/100)
@@ -135,7 +132,7 @@ func PropertiesFromProto(list []*commonpb.NameValuePair) []Property {
 	return out
 }
 
-// ValueFromProto gives a value as [Property] describes it.
+// ValueFromProto converts a value to the types that [Property] lists.
 func ValueFromProto(v *commonpb.AnyValue) any {
 	switch k := v.GetKind().(type) {
 	case *commonpb.AnyValue_NullValue:
@@ -174,8 +171,8 @@ func ValueFromProto(v *commonpb.AnyValue) any {
 	return v
 }
 
-// UnknownFeatures lists the features among the standard properties of a shard that this
-// version does not know, and the shard's edition if that is unknown.
+// UnknownFeatures lists those features in the standard properties of a shard that this version does not know, and
+// the shard's edition if it is unknown.
 func UnknownFeatures(standard []Property) (unknown []string) {
 	for _, q := range standard {
 		text, _ := q.Value.(string)

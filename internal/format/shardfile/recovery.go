@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/recovery"
 )
 
-// record is a recovery record that was found, with its messages decoded.
+// record is a recovery record with its messages decoded.
 type record struct {
 	stripe     uint32
 	end        int64 // of its frame
@@ -43,31 +43,27 @@ func decodeRecord(b []byte, position int64) (*record, error) {
 	return r, decode(found.Properties, r.properties)
 }
 
-// Found is what [OpenUnfinished] found besides the stripes.
+// Found describes the recovery records that [OpenUnfinished] found.
 type Found struct {
-	// Records is the number of recovery records that check out.
+	// Records is the number of valid recovery records.
 	Records int
-	// Damaged is the number of places that look like a recovery record and do not
-	// check out.
+	// Damaged is the number of places with the magic of a recovery record but without a valid one.
 	Damaged int
-	// Missing lists the numbers of stripes, below the last one found, of which
-	// there is no record.
+	// Missing lists the stripes without a record, by number, up to the last one found.
 	Missing []int
 	// Foreign is the number of records of other shards in the same artifact.
 	Foreign int
-	// Left is the number of bytes behind the last record. Complete says that they
-	// begin with the list of the stripes, and that there was no stripe behind the
-	// last one found.
+	// Left is the number of bytes after the last record. Complete means that they begin with the stripe list, and
+	// that it has no stripe after the last one found.
 	Left     int64
 	Complete bool
 }
 
-// OpenUnfinished opens what is left of a shard whose end is missing or damaged:
-// the stripes of which a recovery record is found. The stripes are numbered
-// anew. They are not known to be complete; whoever uses them must check all of
-// their bytes. The shard has no descriptors of its own.
+// OpenUnfinished opens the remains of a shard whose end is missing or damaged: the stripes with a recovery record.
+// They are numbered anew, and may be incomplete, so that the caller must check all of their bytes. The shard has
+// no descriptors of its own.
 //
-// The error wraps fault.ErrCorrupt if there is no record.
+// The error wraps fault.ErrCorrupt if no record was found.
 func OpenUnfinished(ctx context.Context, location string, o OpenOptions) (*File, *Found, error) {
 	if err := o.setDefaults(location); err != nil {
 		return nil, nil, err
@@ -135,7 +131,7 @@ func (f *File) scan(ctx context.Context, found *Found) error {
 	return nil
 }
 
-// rootRef refers to bytes of the root artifact.
+// rootRef makes a reference to bytes of the root artifact.
 func rootRef(r Range) *commonpb.DataRef {
 	return &commonpb.DataRef{Range: &commonpb.UInt64Range{Start: uint64(r.Start), End: uint64(r.End)}}
 }
@@ -168,8 +164,8 @@ func (f *File) readRecord(ctx context.Context, at int64) (*record, error) {
 	return r, err
 }
 
-// left looks at what stands behind the last record. The stripe list comes first there if the
-// shard's writer had written all stripes.
+// left examines the bytes after the last record. The stripe list is first there if the writer had written all
+// stripes.
 func (f *File) left(ctx context.Context, last *record, found *Found) error {
 	found.Left = f.root.size - last.end
 	start := last.end
@@ -192,5 +188,5 @@ func (f *File) left(ctx context.Context, last *record, found *Found) error {
 	if err == nil && decode(payload, &list) == nil {
 		found.Complete = len(list.Stripes) == int(last.stripe)+1
 	}
-	return nil // something else, which nothing is known of
+	return nil // unknown bytes
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Stripe is one stripe of a [File]: a run of records whose columns are stored
-// together. It implements stripe.Source, and may be used by many goroutines at
-// once.
+// Stripe is a stripe of a [File]: consecutive records whose columns are stored together. It implements
+// stripe.Source, and may be used by many goroutines at once.
 type Stripe struct {
 	f         *File
 	index     int
@@ -53,8 +52,8 @@ func (s *Stripe) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) 
 	return m, fault.InStripe(err, s.index)
 }
 
-// Artifact implements stripe.Source: it opens the artifact that ref, found in the
-// descriptor of schema id id, points into, and checks that the range lies in it.
+// Artifact implements stripe.Source. It opens the artifact of ref, a reference in the descriptor of schema id id,
+// and checks that the artifact contains the range.
 func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef) (storage.Reader, error) {
 	holder, err := s.descriptorArtifact(ctx, id)
 	if err != nil {

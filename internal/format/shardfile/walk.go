@@ -15,9 +15,9 @@ import (
 // MessageRef is the place of a framed message of the metadata.
 type MessageRef struct {
 	Stripe   int                      // number of the stripe, or fault.None for messages of the whole shard
-	Element  string                   // what it is, such as "field 7"
-	Type     protoreflect.MessageType // nil for the schema, which is no protobuf
-	Artifact storage.Reader           // that holds it
+	Element  string                   // name of the element, such as "field 7"
+	Type     protoreflect.MessageType // nil for the schema, which is not protobuf
+	Artifact storage.Reader           // the artifact of the message
 	Range    Range                    // of the frame
 }
 
@@ -26,7 +26,7 @@ func (m MessageRef) String() string {
 	return (&fault.Error{Stripe: m.Stripe, Block: fault.None, Element: m.Element}).Place()
 }
 
-// In adds to err that it is about the message.
+// In adds the message to err.
 func (m MessageRef) In(err error) error {
 	offset := int64(-1)
 	if m.Artifact != nil {
@@ -38,10 +38,9 @@ func (m MessageRef) In(err error) error {
 	return err
 }
 
-// Messages calls visit for every message that the shard refers to, the directory
-// first. What is wrong with a reference itself, or with a list that is needed to
-// find others, is given as err. Nothing is known of the messages; visit reads
-// them. An error of visit ends the walk.
+// Messages calls visit for every message that the shard refers to, the directory first. err is an error of the
+// reference itself, or of a list that is needed to find other messages. visit reads the messages, which are not
+// checked yet. An error of visit ends the walk.
 func (f *File) Messages(ctx context.Context, visit func(m MessageRef, err error) error) error {
 	w := messageWalk{f, visit}
 	d := f.directory
@@ -110,8 +109,8 @@ func (w *messageWalk) stripe(ctx context.Context, s *Stripe) error {
 	return w.list(ctx, list, err, s.index)
 }
 
-// list visits the descriptors of a field list, or tells why it cannot be read. In the
-// list of the whole shard absolute URLs mean the shard itself (docs/format.md §2.5).
+// list visits the descriptors of a field list, or reports why it cannot be read. In the list of the whole shard,
+// absolute URLs mean the shard itself (docs/format.md §2.5).
 func (w *messageWalk) list(ctx context.Context, l *fieldList, err error, stripe int) error {
 	kind := typeOf[*shardpb.StripeFieldDescriptor]()
 	if stripe == fault.None {
@@ -142,7 +141,7 @@ func (w *messageWalk) list(ctx context.Context, l *fieldList, err error, stripe 
 	return nil
 }
 
-// ref visits the message m that ref, found in anchor, refers to.
+// ref visits message m of the reference ref, found in anchor.
 func (w *messageWalk) ref(ctx context.Context, anchor *artifact, ref *commonpb.DataRef, m MessageRef) error {
 	if isAbsent(ref) {
 		return nil
@@ -159,8 +158,7 @@ func (w *messageWalk) ref(ctx context.Context, anchor *artifact, ref *commonpb.D
 	return w.visit(m, nil)
 }
 
-// FieldURL is the url by which the shard's field list refers to the descriptor of
-// a schema id, as it is stored.
+// FieldURL is the stored url of the reference from the shard's field list to the descriptor of a schema id.
 func (f *File) FieldURL(ctx context.Context, id uint32) (string, error) {
 	l, err := f.fieldList(ctx)
 	if err != nil || uint64(id) >= uint64(l.Len()) {
