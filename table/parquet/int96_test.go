@@ -54,7 +54,8 @@ func int96File(t *testing.T, values []pq.Int96) []byte {
 	require.NoError(t, err)
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root)
-	g := w.AppendRowGroup()
+	g, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	next := func() file.ColumnChunkWriter {
 		c, err := g.NextColumn()
 		require.NoError(t, err)

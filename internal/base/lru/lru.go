@@ -52,6 +52,15 @@ func (c *Cache[K, V]) Put(key K, value V, size int64) {
 	}
 }
 
+// Remove drops the value of a key, if there is one.
+func (c *Cache[K, V]) Remove(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.byKey[key]; e != nil {
+		c.drop(e)
+	}
+}
+
 // Len is the number of values.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()

@@ -22,7 +22,6 @@ import (
 // A builder makes arrays of the elements of one read.
 type builder struct {
 	ctx   context.Context
-	open  *openField // columns of the cluster
 	mem   memory.Allocator
 	limit int64 // bytes of an array
 	have  storage.Prefetched
@@ -182,11 +181,14 @@ func (b *builder) collections(c *clusterColumn, rs runs) (out collections, err e
 	if n > b.limit/8 {
 		return out, fault.ErrBatchTooLarge
 	}
-	// In front of each run, the end of the collection before it is where it begins.
-	wide := make(runs, 0, len(rs))
-	for _, r := range rs {
-		if !r.absent() && r.from > 0 {
-			r = run{r.from - 1, r.n + 1}
+	// A run begins where the collection before it ends. If that is not known, it is read, too.
+	wide, begins := make(runs, 0, len(rs)), make([]int64, len(rs))
+	for i, r := range rs {
+		if !r.absent() {
+			var known bool
+			if begins[i], known = c.before(r.from); !known {
+				r = run{r.from - 1, r.n + 1}
+			}
 		}
 		wide = append(wide, r)
 	}
@@ -204,7 +206,7 @@ func (b *builder) collections(c *clusterColumn, rs runs) (out collections, err e
 			at += int(r.n)
 			continue
 		}
-		begin := int64(0)
+		begin := begins[i]
 		if wide[i].n > r.n {
 			begin = ends[at]
 			at++
@@ -338,7 +340,7 @@ func (b *builder) list(f *openField, rs runs, n int64) (*array.Data, error) {
 		return nil, err
 	}
 	if f.Layout == fields.Map { // its entries have the names of Arrow
-		entries := array.NewData(f.Physical.(*arrow.MapType).ValueType(), items.Len(), items.Buffers(), items.Children(), 0, items.Offset())
+		entries := array.NewData(f.Physical.(*arrow.MapType).Elem(), items.Len(), items.Buffers(), items.Children(), 0, items.Offset())
 		items.Release()
 		items = entries
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"sync/atomic"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -20,6 +22,10 @@ type clusterColumn struct {
 	list   []envelope.Page
 	starts []int64 // first element of each page, and the number of elements
 	shared bool    // some pages are stored once for several places
+
+	// lastEnd has the last element of each page of an index column, plus one, as far as it was
+	// decoded: the first collection of the next page begins there.
+	lastEnd []atomic.Int64
 }
 
 // openColumn lays out the pages of a column. elements is how many it has by what is
@@ -48,6 +54,9 @@ func (t *Table) openColumn(c *envelope.Cluster, id uint32, kind column.Kind, ele
 	}
 	out.starts = make([]int64, len(out.list)+1)
 	out.starts[0] = first
+	if desc.Type.Index() {
+		out.lastEnd = make([]atomic.Int64, len(out.list))
+	}
 	seen := make(map[uint64]bool, len(out.list))
 	for i, p := range out.list {
 		out.starts[i+1] = out.starts[i] + int64(p.Elements)
@@ -112,17 +121,46 @@ func (c *clusterColumn) prefetch(ctx context.Context, rs runs, have storage.Pref
 // values decodes the elements of runs into dst, which has room for them.
 func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, have storage.Prefetched) error {
 	return c.read(ctx, rs, have, func(page int, at, from, to int64, have storage.Prefetched) error {
-		n := c.list[page].Elements
-		if !c.shared && from == c.starts[page] && to == c.starts[page+1] {
-			return c.pages.with(ctx, c.list[page], c.bits, have, func(b []byte) error { return c.codec.Decode(dst, int(at), b, int(n)) })
-		}
-		whole, err := c.decoded(ctx, page, have)
-		if err != nil {
+		if err := c.part(ctx, dst, page, at, from, to, have); err != nil {
 			return err
 		}
-		copyValues(dst, at, whole, from-c.starts[page], to-from, c.codec.Kind())
+		if c.lastEnd != nil && to == c.starts[page+1] {
+			c.lastEnd[page].Store(arrowutil.As[int64](dst)[at+to-from-1] + 1)
+		}
 		return nil
 	}, func(at, n int64) { clearValues(dst, at, n, c.codec.Kind()) })
+}
+
+// part decodes the elements of a page from from up to to, to value at of dst on.
+func (c *clusterColumn) part(ctx context.Context, dst []byte, page int, at, from, to int64, have storage.Prefetched) error {
+	begin, end := c.starts[page], c.starts[page+1]
+	if !c.shared && from == begin && to == end {
+		return c.pages.with(ctx, c.list[page], c.bits, have, func(b []byte) error {
+			return c.codec.Decode(dst, int(at), b, int(end-begin))
+		})
+	}
+	whole, err := c.decoded(ctx, page, have)
+	if err != nil {
+		return err
+	}
+	copyValues(dst, at, whole, from-begin, to-from, c.codec.Kind())
+	if to == end && !c.shared { // a scan goes on with the next page
+		c.pages.decoded.Remove(c.key(page, c.codec.Kind()))
+	}
+	return nil
+}
+
+// before is the end of the collection before one, if it is known without a read.
+func (c *clusterColumn) before(element int64) (end int64, known bool) {
+	if element <= c.starts[0] {
+		return 0, true
+	}
+	page := sort.Search(len(c.list), func(i int) bool { return c.starts[i+1] >= element })
+	if page == len(c.list) || c.starts[page+1] != element {
+		return 0, false
+	}
+	v := c.lastEnd[page].Load()
+	return v - 1, v > 0
 }
 
 // read calls part for each part of a page that runs need, and zero for elements that are
@@ -181,8 +219,7 @@ func (c *clusterColumn) decoded(ctx context.Context, page int, have storage.Pref
 
 // cached is the content of a page as make gives it, or as it was given before.
 func (c *clusterColumn) cached(page int, kind column.Kind, make func() (v any, size int64, err error)) (any, error) {
-	p := c.list[page]
-	key := pageKey{offset: p.Offset, column: c.id, kind: kind, n: p.Elements}
+	key := c.key(page, kind)
 	if v, ok := c.pages.decoded.Get(key); ok {
 		return v, nil
 	}
@@ -191,6 +228,11 @@ func (c *clusterColumn) cached(page int, kind column.Kind, make func() (v any, s
 		c.pages.decoded.Put(key, v, size)
 	}
 	return v, err
+}
+
+func (c *clusterColumn) key(page int, kind column.Kind) pageKey {
+	p := c.list[page]
+	return pageKey{offset: p.Offset, column: c.id, kind: kind, n: p.Elements}
 }
 
 // switches are the values of a variant's column.
