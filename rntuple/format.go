@@ -2,6 +2,7 @@ package rntuple
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,21 +11,67 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
-func init() { table.Register(New(Options{VariantsAsStructs: true})) }
+func init() { table.Register(New(FormatOptions{Read: Options{VariantsAsStructs: true}})) }
+
+// FormatOptions are those of [New]. The zero value is the default.
+type FormatOptions struct {
+	Read  Options
+	Write WriterOptions // Store must be nil, and Append false
+}
 
 // New is the format of package table, with some options.
-func New(o Options) table.Format {
+func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "rntuple", Title: "RNTuple", Extensions: []string{extension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("root")) },
 		Filters: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
-			return openSource(ctx, in, ro.WithDefaults(), o)
+			return openSource(ctx, in, ro.WithDefaults(), o.Read)
+		},
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
+			o := o.Write
+			o.TempDir = cmp.Or(o.TempDir, wo.TempDir)
+			w, err := NewWriter(ctx, &storage.IOWriter{Context: ctx, Writer: out}, schema, o)
+			if err != nil {
+				return nil, err
+			}
+			return &sink{w: w, out: out}, nil
 		},
 	}
+}
+
+// sink is an ntuple as a [table.Sink].
+type sink struct {
+	w     *Writer
+	out   table.Output
+	ended bool
+}
+
+// Write implements [table.Sink].
+func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	return s.w.Write(ctx, batch)
+}
+
+// Close implements [table.Sink].
+func (s *sink) Close(ctx context.Context) error {
+	s.ended = true
+	if err := s.w.Close(ctx); err != nil {
+		return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
+	}
+	return s.out.Publish(ctx)
+}
+
+// Abort implements [table.Sink].
+func (s *sink) Abort(ctx context.Context) error {
+	if s.ended {
+		return nil
+	}
+	s.ended = true
+	return errors.Join(s.w.Abort(ctx), s.out.Abort(ctx))
 }
 
 // source is an ntuple as a [table.Source].

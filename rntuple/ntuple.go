@@ -35,6 +35,10 @@ type Options struct {
 	VariantsAsStructs bool
 	// NoProjected leaves out projected fields, which show the values of other fields again.
 	NoProjected bool
+	// NoArrowTypes reads fields that were written from Arrow types which RNTuple lacks, such as
+	// timestamps, as what they are stored as. By default descriptions that name the Arrow type
+	// give it back.
+	NoArrowTypes bool
 	// NoPageChecksums trusts pages without comparing their checksums.
 	NoPageChecksums bool
 	// CacheBytes bounds the decoded pages that are kept for the next batch, by default 64 MiB.
@@ -43,7 +47,7 @@ type Options struct {
 
 func (o *Options) read() read.Options {
 	return read.Options{
-		Fields:  fields.Options{Binary: o.Binary, LargeOffsets: o.LargeOffsets, VariantStructs: o.VariantsAsStructs, NoProjected: o.NoProjected},
+		Fields:  fields.Options{Binary: o.Binary, LargeOffsets: o.LargeOffsets, VariantStructs: o.VariantsAsStructs, NoProjected: o.NoProjected, NoArrowTypes: o.NoArrowTypes},
 		Trusted: o.NoPageChecksums, CacheBytes: o.CacheBytes,
 	}
 }

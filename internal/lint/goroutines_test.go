@@ -14,6 +14,7 @@ var mayNotRecover = map[string]string{
 	"stripe/write/writer.go each":              "try recovers into the error of the column",
 	"internal/command/convert.go readAhead":    "nextBatch recovers",
 	"storage/coalesce.go Prefetch":             "fetch recovers",
+	"rntuple/internal/write/parallel.go each":  "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":      "it reads a file of the system, no input",
 	"internal/bench/suite/ops.go sideBySide":   "a benchmark may end with its operation's panic",
 	"cmd/amudai/main.go main":                  "it waits for a signal",

@@ -80,6 +80,7 @@ var forbidden = []struct {
 	{"rntuple/internal/compress", []string{arrow, own("storage")}, "bytes in, bytes out"},
 	{"rntuple/internal/rootfile", []string{arrow}, "a ROOT file holds bytes"},
 	{"rntuple/internal/envelope", []string{arrow, own("storage"), "os", "net"}, "metadata: bytes in, bytes out"},
+	{"rntuple/internal/write", []string{own("internal/engine"), own("rntuple/internal/read")}, "writing knows no reader"},
 	{"rntuple/internal/column", []string{arrow, own("storage"), "os", "net"}, "pages: bytes in, bytes out"},
 	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches; table/amudai alone is excepted"},
 }

@@ -16,6 +16,7 @@
 //	optional, unique_ptr               the item's type, nullable
 //	variant                            dense_union with a null child for invalid variants, or a struct
 //	RNTupleCardinality                 uint32 or uint64
+//	an annotated field (annotation.go) the Arrow type that it was written from
 //
 // A top-level field that needs a column type, role or version of a newer format is
 // left out and listed in [Tree.Skipped].
@@ -48,6 +49,7 @@ const (
 	FixedList                     // a number of items
 	Variant                       // a switch column; the tag, then the alternatives, null but for the active one
 	Tag                           // in a Variant: the number of the active alternative, from 1, or 0
+	FixedBytes                    // a column of bytes, N of them a value
 )
 
 // Field is a node of the tree. It does not change once made.
@@ -56,7 +58,7 @@ type Field struct {
 	Layout Layout
 	Arrow  arrow.Field
 	Kind   column.Kind // of Value and Cardinality
-	N      int64       // items of a FixedList, alternatives of a Variant
+	N      int64       // items of a FixedList, alternatives of a Variant, bytes of FixedBytes
 	Tag    int         // number of an alternative of a Variant, from 1
 
 	// Physical is the type of arrays as they are read: that of Arrow, but variants are structs
@@ -92,6 +94,7 @@ type Options struct {
 	LargeOffsets   bool // texts, bytes and lists have 64-bit offsets
 	VariantStructs bool // variants are structs
 	NoProjected    bool // projected fields are left out
+	NoArrowTypes   bool // Arrow types in descriptions are not looked at
 }
 
 // Metadata keys of Arrow fields. A key is absent where its value is empty or 0.
@@ -146,7 +149,7 @@ func (b *builder) field(id uint32) (*Field, error) {
 	if f.Version != 0 {
 		return nil, fmt.Errorf("%s: field version %d is of a newer format", b.s.Path(id), f.Version)
 	}
-	out := &Field{Arrow: arrow.Field{Name: f.Name, Metadata: b.metadata(id)}}
+	out := &Field{Arrow: arrow.Field{Name: f.Name}}
 	var err error
 	if out.Columns, err = b.columns(id); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.s.Path(id), err)
@@ -161,6 +164,7 @@ func (b *builder) field(id uint32) (*Field, error) {
 	if err := b.lay(f, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.s.Path(id), err)
 	}
+	out.Arrow.Metadata = b.metadata(id, b.annotated(f, out))
 	out.retype()
 	return out, nil
 }
@@ -195,9 +199,8 @@ func (b *builder) plain(f *envelope.Field, out *Field) error {
 	switch {
 	case len(out.Children) == 1 && len(out.Columns) == 0:
 		inner := out.Children[0]
-		meta := out.Arrow
 		*out = *inner
-		out.Arrow.Name, out.Arrow.Metadata = meta.Name, meta.Metadata
+		out.Arrow.Name = f.Name
 		return nil
 	case len(out.Children) > 0:
 		return fmt.Errorf("plain field with %d subfields and %d columns", len(out.Children), out.perRepresentation())

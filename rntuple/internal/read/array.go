@@ -58,8 +58,17 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 		}
 		for i, id := range ids {
 			kind, n := column.KindOffset64, entries
-			if f.Layout == fields.Value {
+			switch f.Layout {
+			case fields.Value:
 				kind = f.Kind
+			case fields.FixedBytes:
+				kind = column.KindByte
+				if entries >= 0 {
+					var err error
+					if n, err = items(entries, f.N); err != nil {
+						return nil, err
+					}
+				}
 			}
 			if i > 0 { // characters, bytes
 				kind, n = t.schema.Columns[id].Type.Native(), -1
@@ -74,8 +83,9 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 	n := entries
 	switch {
 	case f.Layout == fields.FixedList && entries >= 0:
-		if n = entries * f.N; entries > math.MaxInt64/f.N {
-			return nil, fault.Limitf("%d arrays of %d items", entries, f.N)
+		var err error
+		if n, err = items(entries, f.N); err != nil {
+			return nil, err
 		}
 	case f.Layout != fields.Struct:
 		n = -1
@@ -94,6 +104,14 @@ func (t *Table) openField(c *envelope.Cluster, f *fields.Field, entries int64) (
 	return out, nil
 }
 
+// items is the number of items of arrays of n each.
+func items(arrays, n int64) (int64, error) {
+	if arrays > math.MaxInt64/n {
+		return 0, fault.Limitf("%d arrays of %d items", arrays, n)
+	}
+	return arrays * n, nil
+}
+
 // data gives the elements of runs of the field as an array of its physical type.
 func (b *builder) data(f *openField, rs runs) (*array.Data, error) {
 	n := rs.len()
@@ -103,6 +121,8 @@ func (b *builder) data(f *openField, rs runs) (*array.Data, error) {
 	switch f.Layout {
 	case fields.Value:
 		return b.values(f, rs, n)
+	case fields.FixedBytes:
+		return b.fixedBytes(f, rs, n)
 	case fields.Cardinality:
 		return b.cardinalities(f, rs, n)
 	case fields.Text, fields.Bytes:
@@ -155,6 +175,18 @@ func (b *builder) values(f *openField, rs runs, n int64) (*array.Data, error) {
 		return nil, err
 	}
 	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.have); err != nil {
+		buf.Release()
+		return nil, err
+	}
+	return newData(f.Physical, n, 0, []*memory.Buffer{nil, buf}), nil
+}
+
+func (b *builder) fixedBytes(f *openField, rs runs, n int64) (*array.Data, error) {
+	buf, err := b.buffer(n * f.N) // both fit 32 bits
+	if err != nil {
+		return nil, err
+	}
+	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs.times(f.N), b.have); err != nil {
 		buf.Release()
 		return nil, err
 	}

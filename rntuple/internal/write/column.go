@@ -1,0 +1,222 @@
+package write
+
+import (
+	"io"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// A col takes the elements of a column. They are staged until there is a page of them, then encoded and
+// spooled until the cluster ends. One goroutine at a time uses it.
+type col struct {
+	id     uint32
+	typ    column.Type
+	bits   uint16
+	kind   column.Kind // of staged elements; 0 for switches, which are staged as they are stored
+	codec  column.Codec
+	unit   int // bytes of a staged element, 0 for bits
+	first  int64
+	length int // elements of a page, a multiple of 64
+
+	buf    []byte // staged elements
+	n      int
+	pages  []page
+	spool  *storage.Spool
+	count  int64 // elements of the cluster, staged ones included
+	raw    int64 // bytes of the cluster's pages, unpacked
+	packed int64
+	digest *xxh3.Hasher // of the cluster's elements, if a projection shows them; a projection has this and no pages
+	shadow bool
+}
+
+// A page is encoded.
+type page struct {
+	checksum uint64 // of its stored bytes
+	offset   int64  // in the spool
+	size     int
+	raw      int
+	elements int
+}
+
+// An encoder has the memory to encode pages. One goroutine at a time uses it.
+type encoder struct {
+	page, packed []byte
+	z            *compress.Encoder
+}
+
+func newEncoder(s compress.Settings) (*encoder, error) {
+	z, err := compress.NewEncoder(s)
+	return &encoder{z: z}, err
+}
+
+func (c *col) size(n int) int {
+	if c.unit == 0 {
+		return (n + 7) / 8
+	}
+	return n * c.unit
+}
+
+// room encodes a full page, and gives the number of elements that can be staged. There is memory for them.
+func (c *col) room(e *encoder, n int) (int, error) {
+	if c.n == c.length {
+		if err := c.flush(e); err != nil {
+			return 0, err
+		}
+	}
+	n = min(n, c.length-c.n)
+	if need := c.size(c.n + n); need > len(c.buf) {
+		grown := arrowutil.Bytes(make([]uint64, (min(max(need, 2*len(c.buf)), c.size(c.length))+7)/8))
+		copy(grown, c.buf)
+		c.buf = grown
+	}
+	return n, nil
+}
+
+// staged counts n elements that were put behind the others.
+func (c *col) staged(n int) {
+	c.n += n
+	c.count += int64(n)
+}
+
+// values appends n elements out of a buffer, from one on.
+func (c *col) values(e *encoder, src []byte, from, n int) error {
+	for n > 0 {
+		if c.n == 0 && n >= c.length && c.unit != 0 { // whole pages need not be staged
+			b := src[from*c.unit : (from+c.length)*c.unit]
+			c.count += int64(c.length)
+			if err := c.encode(e, b, c.length); err != nil {
+				return err
+			}
+			from, n = from+c.length, n-c.length
+			continue
+		}
+		k, err := c.room(e, n)
+		if err != nil {
+			return err
+		}
+		if c.unit == 0 {
+			bitmap.Bits{Data: src, Off: from, Len: k}.CopyTo(c.buf, c.n)
+		} else {
+			copy(c.buf[c.n*c.unit:], src[from*c.unit:(from+k)*c.unit])
+		}
+		c.staged(k)
+		from, n = from+k, n-k
+	}
+	return nil
+}
+
+// ends appends the ends of n collections to an index column: next gives that of each.
+func (c *col) ends(e *encoder, n int, next func(i int) int64) error {
+	for from := 0; from < n; {
+		k, err := c.room(e, n-from)
+		if err != nil {
+			return err
+		}
+		out := arrowutil.As[int64](c.buf)[c.n : c.n+k]
+		for i := range out {
+			out[i] = next(from + i)
+		}
+		c.staged(k)
+		from += k
+	}
+	return nil
+}
+
+// offsets appends the ends of collections between Arrow offsets; the first begins at item base.
+func offsets[O int32 | int64](c *col, e *encoder, off []O, base int64) error {
+	shift := base - int64(off[0])
+	for off = off[1:]; len(off) > 0; {
+		k, err := c.room(e, len(off))
+		if err != nil {
+			return err
+		}
+		out := arrowutil.As[int64](c.buf)[c.n : c.n+k]
+		for i, o := range off[:k] {
+			out[i] = int64(o) + shift
+		}
+		c.staged(k)
+		off = off[k:]
+	}
+	return nil
+}
+
+// flush encodes the staged elements as a page.
+func (c *col) flush(e *encoder) error {
+	if c.n == 0 {
+		return nil
+	}
+	n := c.n
+	c.n = 0
+	return c.encode(e, c.buf[:c.size(n)], n)
+}
+
+func (c *col) encode(e *encoder, values []byte, n int) (err error) {
+	if c.digest != nil {
+		if c.unit == 0 && n%8 != 0 { // bits behind the last are arbitrary
+			values[len(values)-1] &= 1<<(n%8) - 1
+		}
+		_, _ = c.digest.Write(values)
+	}
+	if c.shadow {
+		return nil
+	}
+	content := values
+	if c.kind != 0 {
+		if e.page, err = c.codec.Append(e.page[:0], values, 0, n); err != nil {
+			return err
+		}
+		content = e.page
+	}
+	if e.packed, err = e.z.Append(e.packed[:0], content); err != nil {
+		return err
+	}
+	p := page{checksum: xxh3.Hash(e.packed), offset: c.spool.Size(), size: len(e.packed), raw: len(content), elements: n}
+	c.raw += int64(p.raw)
+	c.packed += int64(p.size)
+	c.pages = append(c.pages, p)
+	_, err = c.spool.Write(e.packed)
+	return err
+}
+
+// stored reads the bytes of a page back into dst.
+func (c *col) stored(p page, dst []byte) ([]byte, error) {
+	if cap(dst) < p.size {
+		dst = make([]byte, p.size)
+	}
+	dst = dst[:p.size]
+	if n, err := c.spool.ReadAt(dst, p.offset); n < p.size {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	return dst, nil
+}
+
+// watch keeps a digest of the elements.
+func (c *col) watch() {
+	if c.digest == nil {
+		c.digest = xxh3.New()
+	}
+}
+
+// open makes the spool of a cluster.
+func (c *col) open(budget *storage.Budget, dir string) { c.spool = storage.NewSpool(budget, dir) }
+
+// next begins another cluster.
+func (c *col) next(budget *storage.Budget, dir string) error {
+	err := c.spool.Close()
+	c.open(budget, dir)
+	c.first += c.count
+	c.pages, c.count, c.raw, c.packed = c.pages[:0], 0, 0, 0
+	if c.digest != nil {
+		c.digest.Reset()
+	}
+	return err
+}

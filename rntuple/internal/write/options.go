@@ -1,0 +1,75 @@
+package write
+
+import (
+	"fmt"
+
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/compress"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Options are those of [New]. All sizes must be set.
+type Options struct {
+	Name, Description string
+	Program           string // that writes
+	Compression       compress.Settings
+	PageBytes         int   // of an unpacked page
+	ClusterBytes      int64 // packed
+	ClusterRows       int64 // 0: ClusterBytes decides
+	NoChecksums       bool  // of pages
+	NoSharedPages     bool
+	NoNulls           bool // nullable fields are written as those that are not
+	MaxKeySize        uint64
+	Encodings         map[string]Encoding // of fields of numbers, by their paths
+	Projections       []Projection
+	Parallelism       int
+	Budget            *storage.Budget
+	TempDir           string
+
+	entries int64 // in front of the fields that are added
+	used    map[string]bool
+}
+
+// Encoding is how a column stores numbers.
+type Encoding struct {
+	Type     column.Type
+	Bits     uint16  // of Real32Trunc and Real32Quant
+	Min, Max float64 // of Real32Quant
+}
+
+// Projection is a field that shows another one.
+type Projection struct{ Name, Source string }
+
+// encoding is the usual one of numbers: bytes of equal place lie together if they are to be packed.
+func (o *Options) encoding(k column.Kind) Encoding {
+	if o.Compression.Algorithm() == compress.None {
+		return Encoding{Type: plain[k]}
+	}
+	if t, ok := split[k]; ok {
+		return Encoding{Type: t}
+	}
+	return Encoding{Type: plain[k]}
+}
+
+var plain = map[column.Kind]column.Type{
+	column.KindBool: column.Bit, column.KindByte: column.Byte, column.KindChar: column.Char,
+	column.KindInt8: column.Int8, column.KindUint8: column.UInt8, column.KindInt16: column.Int16, column.KindUint16: column.UInt16,
+	column.KindInt32: column.Int32, column.KindUint32: column.UInt32, column.KindInt64: column.Int64, column.KindUint64: column.UInt64,
+	column.KindFloat32: column.Real32, column.KindFloat64: column.Real64, column.KindOffset64: column.Index64,
+}
+
+var split = map[column.Kind]column.Type{
+	column.KindInt16: column.SplitInt16, column.KindUint16: column.SplitUInt16,
+	column.KindInt32: column.SplitInt32, column.KindUint32: column.SplitUInt32, column.KindInt64: column.SplitInt64, column.KindUint64: column.SplitUInt64,
+	column.KindFloat32: column.SplitReal32, column.KindFloat64: column.SplitReal64, column.KindOffset64: column.SplitIndex64,
+}
+
+// checkUsed tells whether all encodings belong to fields.
+func (o *Options) checkUsed() error {
+	for path := range o.Encodings {
+		if !o.used[path] {
+			return fmt.Errorf("an encoding is given for %q, which is no field of numbers", path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,596 @@
+package write
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/fields"
+)
+
+// A builder makes fields and columns of Arrow fields. Those of a top-level field stand together, each field
+// in front of those below it:
+//
+//	bool, integers, float, double   plain field, a column
+//	utf8                            std::string: index and characters
+//	binary                          std::vector<std::byte>
+//	list, map                       std::vector, std::map: index, and the item
+//	fixed_size_list                 std::array
+//	struct                          record without a type name
+//	union                           std::variant: switch, and the alternatives
+//	nullable fields                 std::optional: index, and the value
+//	other types                     what [fields.Storage] says, with an annotation
+//
+// A field that was read from an RNTuple gets its C++ type back, if the Arrow type still is the one that the C++
+// type is read as.
+type builder struct {
+	o    *Options
+	s    *envelope.Schema
+	cols []*col // by their IDs
+
+	ids         map[string]uint32 // fields by their paths
+	projected   *projected        // the field at the top that is being built, if it shows another one
+	projections []*projected
+}
+
+// place is where a field goes.
+type place struct {
+	parent int64 // -1 for the top
+	name   string
+	path   string // as in projections
+	want   string // C++ type that it should have, if its metadata has none
+	inside bool   // of a collection or a variant: columns are not deferred
+	repeat int64  // values for each of those of the field at the top
+}
+
+// below is the place of a child.
+func (p place) below(f *field, name, want string) place {
+	return place{parent: int64(f.id), name: name, path: p.path, want: want, inside: p.inside, repeat: p.repeat}
+}
+
+func (p place) within() place {
+	p.inside = true
+	return p
+}
+
+// add adds a field to the schema.
+func (b *builder) add(p place, role envelope.Role) *field {
+	id := uint32(len(b.s.Fields))
+	parent := id
+	if p.parent >= 0 {
+		parent = uint32(p.parent)
+	}
+	b.s.Fields = append(b.s.Fields, envelope.Field{Parent: parent, Role: role, Name: p.name})
+	return &field{id: id, path: p.path}
+}
+
+// column adds a column to a field.
+func (b *builder) column(f *field, p place, kind column.Kind, enc Encoding) (*col, error) {
+	c := &col{typ: enc.Type, bits: enc.Bits, kind: kind}
+	d := envelope.Column{Type: enc.Type, Field: f.id}
+	if low, high := enc.Type.Bits(); low == high {
+		c.bits = low
+	}
+	d.Bits = c.bits
+	if enc.Type == column.Real32Quant {
+		d.Flags, d.Min, d.Max = envelope.ColumnRange, enc.Min, enc.Max
+	}
+	if !p.inside && b.o.entries > 0 {
+		c.first = b.o.entries * p.repeat
+		d.Flags, d.FirstElement = d.Flags|envelope.ColumnDeferred, c.first
+	}
+	if kind == 0 {
+		c.unit = switchSize
+	} else {
+		c.unit = 0
+		if kind != column.KindBool {
+			c.unit = kind.Size(1)
+		}
+		if !column.Writable(enc.Type, kind) {
+			return nil, fault.Unsupportedf("values of type %v in a column of type %v", kind, enc.Type)
+		}
+		var err error
+		if c.codec, err = column.NewCodec(enc.Type, c.bits, enc.Min, enc.Max, kind); err != nil {
+			return nil, err
+		}
+	}
+	if b.projected != nil {
+		b.projected.shadows = append(b.projected.shadows, shadow{f.id, c, nil})
+		c.shadow = true
+		return c, nil
+	}
+	c.id = uint32(len(b.s.Columns))
+	b.s.Columns = append(b.s.Columns, d)
+	b.cols = append(b.cols, c)
+	return c, nil
+}
+
+// index adds the index column of a collection.
+func (b *builder) index(f *field, p place) (*col, error) {
+	return b.column(f, p, column.KindOffset64, b.o.encoding(column.KindOffset64))
+}
+
+// describe fills in what the metadata of an Arrow field says of a field, whose C++ type is known.
+func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeName string) error {
+	out.typeName = typeName
+	d := &b.s.Fields[out.id]
+	d.TypeName = typeName
+	var err error
+	if d.Description, err = fields.Annotate(metadata(f, fields.KeyDescription), dt); err != nil {
+		return err
+	}
+	if b.projected != nil {
+		b.projected.paths[out.id] = metadata(f, fields.KeyProjected)
+	}
+	if typeName != typeOf(f) {
+		return nil // of another type
+	}
+	d.TypeAlias = metadata(f, fields.KeyAlias)
+	d.TypeVersion, _ = number(f, fields.KeyTypeVersion, 10)
+	if sum, ok := number(f, fields.KeyChecksum, 16); ok {
+		d.Flags, d.TypeChecksum = d.Flags|envelope.FieldChecksum, sum
+	}
+	return nil
+}
+
+// field adds an Arrow field and all below it.
+func (b *builder) field(f arrow.Field, p place) (*field, error) {
+	if err := checkName(p.name); err != nil {
+		return nil, in(err, p.path)
+	}
+	if own := typeOf(f); own != "" {
+		p.want = own
+	}
+	if _, ok := b.ids[p.path]; !ok {
+		b.ids[p.path] = uint32(len(b.s.Fields)) // of a collection, not of its items, whose path is the same
+	}
+	out, err := b.value(f, p)
+	return out, in(err, p.path)
+}
+
+func (b *builder) value(f arrow.Field, p place) (*field, error) {
+	dt := plainType(f.Type)
+	head, args := template(p.want)
+	if _, union := dt.(arrow.UnionType); f.Nullable && !union && !b.o.NoNulls {
+		return b.optional(f, p, head, args)
+	}
+	switch dt := dt.(type) {
+	case *arrow.NullType:
+		return nil, fault.Unsupportedf("the Arrow type null: RNTuple has no such values")
+	case *arrow.StringType, *arrow.LargeStringType:
+		return b.text(f, p)
+	case *arrow.BinaryType, *arrow.LargeBinaryType:
+		return b.binary(f, p, head, args)
+	case *arrow.MapType:
+		return b.mapping(f, dt, p, head, args)
+	case *arrow.ListType:
+		return b.list(f, dt.ElemField(), p, head, args)
+	case *arrow.LargeListType:
+		return b.list(f, dt.ElemField(), p, head, args)
+	case *arrow.FixedSizeListType:
+		return b.fixedList(f, dt, p, head, args)
+	case *arrow.StructType:
+		if head == "std::variant" && len(dt.Fields()) > 1 && dt.Field(0).Name == "tag" && dt.Field(0).Type.ID() == arrow.UINT8 {
+			return b.variantStruct(f, dt, p, args)
+		}
+		return b.record(f, dt, p, head, args)
+	case arrow.UnionType:
+		return b.union(f, dt, p, args)
+	}
+	if _, bytes := fields.Storage(dt); bytes > 0 {
+		return b.fixedBytes(f, dt, p, bytes)
+	}
+	return b.number(f, dt, p, head, args)
+}
+
+// plainType is a type without dictionary, runs, views or extension.
+func plainType(dt arrow.DataType) arrow.DataType {
+	for {
+		switch t := dt.(type) {
+		case arrow.ExtensionType:
+			dt = t.StorageType()
+		case *arrow.DictionaryType:
+			dt = t.ValueType
+		case *arrow.RunEndEncodedType:
+			dt = t.Encoded()
+		case *arrow.StringViewType:
+			return arrow.BinaryTypes.String
+		case *arrow.BinaryViewType:
+			return arrow.BinaryTypes.Binary
+		case *arrow.ListViewType:
+			return arrow.ListOfField(t.ElemField())
+		case *arrow.LargeListViewType:
+			return arrow.ListOfField(t.ElemField())
+		default:
+			return dt
+		}
+	}
+}
+
+// optional is a collection of one item or none.
+func (b *builder) optional(f arrow.Field, p place, head string, args []string) (*field, error) {
+	out := b.add(p, envelope.RoleCollection)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	out.nullable = true
+	if head == "std::optional" || head == "std::unique_ptr" {
+		p.want = arg(args, 0)
+	} else {
+		head = "std::optional"
+	}
+	below := p.within().below(out, "_0", p.want)
+	item := arrow.Field{Name: "_0", Type: f.Type}
+	node := &optional{index: index}
+	if inner, ok := onlyField(f.Type, p.want); ok {
+		if node.item, err = b.field(inner, below); err == nil {
+			node.item = &field{node: only{node.item}, id: node.item.id, typeName: node.item.typeName, path: node.item.path}
+		}
+	} else {
+		node.item, err = b.field(item, below)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.node = node
+	f.Type = nil
+	return out, b.describe(out, f, nil, wanted(typeOf(f), head+"<"+node.item.typeName+">"))
+}
+
+// onlyField is the field of a struct that was made because an optional value is optional itself, or a union.
+func onlyField(dt arrow.DataType, want string) (arrow.Field, bool) {
+	s, ok := dt.(*arrow.StructType)
+	if !ok || len(s.Fields()) != 1 || want == "" {
+		return arrow.Field{}, false
+	}
+	f := s.Field(0)
+	_, union := f.Type.(arrow.UnionType)
+	return f, f.Name == "_0" && (f.Nullable || union) && typeOf(f) == want
+}
+
+// wanted is a name as it was spelled, if it names the type.
+func wanted(want, name string) string {
+	if same(want, name) {
+		return want
+	}
+	return name
+}
+
+func (b *builder) text(f arrow.Field, p place) (*field, error) {
+	out := b.add(p, envelope.RolePlain)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	content, err := b.column(out, p.within(), column.KindChar, Encoding{Type: column.Char})
+	out.node = &byteStrings{index, content}
+	if err != nil {
+		return nil, err
+	}
+	return out, b.describe(out, f, nil, "std::string")
+}
+
+func (b *builder) binary(f arrow.Field, p place, head string, args []string) (*field, error) {
+	if p.want == "std::string" {
+		return b.text(f, p) // read as binary, because C++ strings may hold any bytes
+	}
+	out := b.add(p, envelope.RoleCollection)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	item := b.add(p.within().below(out, "_0", ""), envelope.RolePlain)
+	b.s.Fields[item.id].TypeName = "std::byte"
+	content, err := b.column(item, p.within(), column.KindByte, Encoding{Type: column.Byte})
+	if err != nil {
+		return nil, err
+	}
+	out.node = &byteStrings{index, content}
+	name := "std::vector<std::byte>"
+	if vectors[head] && len(args) == 1 && args[0] == "std::byte" {
+		name = p.want
+	}
+	return out, b.describe(out, f, nil, name)
+}
+
+func (b *builder) list(f, item arrow.Field, p place, head string, args []string) (*field, error) {
+	out := b.add(p, envelope.RoleCollection)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	want := ""
+	switch {
+	case vectors[head]:
+		want = arg(args, 0)
+	case maps[head]:
+		want = "std::pair<" + arg(args, 0) + "," + arg(args, 1) + ">"
+	}
+	node := &list{index: index}
+	if node.item, err = b.field(item, p.within().below(out, "_0", want)); err != nil {
+		return nil, err
+	}
+	out.node = node
+	name := ""
+	if node.item.typeName != "" {
+		name = "std::vector<" + node.item.typeName + ">"
+	}
+	inner, pair := template(node.item.typeName)
+	switch {
+	case vectors[head] && len(args) == 1 && same(args[0], node.item.typeName) && node.item.typeName != "std::byte",
+		maps[head] && len(args) >= 2 && inner == "std::pair" && same(args[0], arg(pair, 0)) && same(args[1], arg(pair, 1)),
+		isUser(p.want) && !vectors[head]:
+		name = p.want
+	}
+	return out, b.describe(out, f, nil, name)
+}
+
+func (b *builder) mapping(f arrow.Field, dt *arrow.MapType, p place, head string, args []string) (*field, error) {
+	out := b.add(p, envelope.RoleCollection)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	if !maps[head] {
+		head, args = "std::map", nil
+	}
+	inside := p.within()
+	pair := b.add(inside.below(out, "_0", ""), envelope.RoleRecord)
+	node := &record{}
+	var names []string
+	for i, kid := range []arrow.Field{dt.KeyField(), dt.ItemField()} {
+		kid.Nullable = kid.Nullable && i == 1
+		at := inside.below(pair, "_"+strconv.Itoa(i), arg(args, i))
+		at.path = p.path + "." + kid.Name
+		k, err := b.field(kid, at)
+		if err != nil {
+			return nil, err
+		}
+		node.fields, names = append(node.fields, k), append(names, k.typeName)
+	}
+	both := strings.Join(names, ",")
+	pair.node, pair.typeName = node, "std::pair<"+both+">"
+	b.s.Fields[pair.id].TypeName = pair.typeName
+	out.node = &list{index: index, item: pair}
+	name := head + "<" + both + ">"
+	if len(args) > 2 && same(args[0], names[0]) && same(args[1], names[1]) {
+		name = p.want // with a comparison or an allocator
+	}
+	return out, b.describe(out, f, nil, wanted(p.want, name))
+}
+
+func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place, head string, args []string) (*field, error) {
+	if dt.Len() <= 0 {
+		return nil, fault.Unsupportedf("the Arrow type %v: RNTuple has no arrays without items", dt)
+	}
+	out := b.add(p, envelope.RolePlain)
+	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
+	b.s.Fields[out.id].ArraySize = uint64(dt.Len())
+	n := strconv.Itoa(int(dt.Len()))
+	item := dt.ElemField()
+	p.repeat *= int64(dt.Len())
+	if head == "std::bitset" && arg(args, 0) == n && item.Type.ID() == arrow.BOOL && (!item.Nullable || b.o.NoNulls) {
+		c, err := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
+		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c}, path: p.path}}
+		if err != nil {
+			return nil, err
+		}
+		return out, b.describe(out, f, nil, p.want)
+	}
+	want := ""
+	if head == "std::array" {
+		want = arg(args, 0)
+	}
+	kid, err := b.field(item, p.below(out, "_0", want))
+	if err != nil {
+		return nil, err
+	}
+	out.node = &fixedList{n: int(dt.Len()), item: kid}
+	return out, b.describe(out, f, nil, wanted(p.want, "std::array<"+kid.typeName+","+n+">"))
+}
+
+// fixedBytes is an array of bytes with an annotation.
+func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes int) (*field, error) {
+	out := b.add(p, envelope.RolePlain)
+	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
+	b.s.Fields[out.id].ArraySize = uint64(bytes)
+	p.repeat *= int64(bytes)
+	item := b.add(p.below(out, "_0", ""), envelope.RolePlain)
+	b.s.Fields[item.id].TypeName = "std::byte"
+	c, err := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})
+	if err != nil {
+		return nil, err
+	}
+	out.node = &fixedBytes{c, bytes}
+	return out, b.describe(out, f, dt, fmt.Sprintf("std::array<std::byte,%d>", bytes))
+}
+
+func (b *builder) record(f arrow.Field, dt *arrow.StructType, p place, head string, args []string) (*field, error) {
+	out := b.add(p, envelope.RoleRecord)
+	node := &record{}
+	tuple := (head == "std::pair" || head == "std::tuple") && len(args) == len(dt.Fields())
+	seen := map[string]bool{}
+	as := isUser(p.want) // of which kinds the wanted type may be
+	both := tuple
+	for i, kid := range dt.Fields() {
+		if seen[kid.Name] {
+			return nil, fault.Unsupportedf("two fields of the name %q", kid.Name)
+		}
+		seen[kid.Name] = true
+		want := ""
+		if tuple {
+			want = args[i]
+		}
+		at := p.below(out, kid.Name, want)
+		at.path = p.path + "." + kid.Name
+		k, err := b.field(kid, at)
+		if err != nil {
+			return nil, err
+		}
+		node.fields = append(node.fields, k)
+		both = both && kid.Name == "_"+strconv.Itoa(i) && same(want, k.typeName)
+	}
+	out.node = node
+	name := ""
+	if as || both {
+		name = p.want
+	}
+	return out, b.describe(out, f, nil, name)
+}
+
+// union is a variant. Fields of type null are variants without a value.
+func (b *builder) union(f arrow.Field, dt arrow.UnionType, p place, args []string) (*field, error) {
+	out, node, err := b.variant(p)
+	if err != nil {
+		return nil, err
+	}
+	for i := range node.tags {
+		node.tags[i] = -1
+	}
+	for i, kid := range dt.Fields() {
+		code := dt.TypeCodes()[i]
+		if code < 0 {
+			return nil, fault.Unsupportedf("type code %d", code)
+		}
+		if node.tags[code] = 0; kid.Type.ID() == arrow.NULL {
+			continue
+		}
+		if err := b.alternative(node, out, p, kid, i, args); err != nil {
+			return nil, err
+		}
+		node.tags[code] = int8(len(node.kids))
+	}
+	return out, b.variantType(f, out, node, p)
+}
+
+// variantStruct is a variant that was read as a struct of a tag and alternatives, null but for the active one.
+func (b *builder) variantStruct(f arrow.Field, dt *arrow.StructType, p place, args []string) (*field, error) {
+	out, node, err := b.variant(p)
+	if err != nil {
+		return nil, err
+	}
+	for i := range node.tags {
+		node.tags[i] = -1
+	}
+	node.tags[0] = 0
+	for i, kid := range dt.Fields()[1:] {
+		head, _ := template(typeOf(kid))
+		kid.Nullable = head == "std::optional" || head == "std::unique_ptr"
+		if err := b.alternative(node, out, p, kid, i+1, args); err != nil {
+			return nil, err
+		}
+		node.tags[i+1] = int8(i + 1)
+	}
+	return out, b.variantType(f, out, node, p)
+}
+
+func (b *builder) variant(p place) (*field, *variant, error) {
+	out := b.add(p, envelope.RoleVariant)
+	node := &variant{name: p.path}
+	var err error
+	node.c, err = b.column(out, p, 0, Encoding{Type: column.Switch})
+	out.node = node
+	return out, node, err
+}
+
+// maxAlternatives is the number of tags that readers of Arrow have type codes for.
+const maxAlternatives = 126
+
+func (b *builder) alternative(node *variant, out *field, p place, kid arrow.Field, child int, args []string) error {
+	i := len(node.kids)
+	if i == maxAlternatives {
+		return fault.Unsupportedf("a union of more than %d fields", maxAlternatives)
+	}
+	at := p.within().below(out, "_"+strconv.Itoa(i), arg(args, i))
+	at.path = p.path + "._" + strconv.Itoa(i)
+	k, err := b.field(kid, at)
+	node.kids, node.child, node.items = append(node.kids, k), append(node.child, child), append(node.items, 0)
+	return err
+}
+
+func (b *builder) variantType(f arrow.Field, out *field, node *variant, p place) error {
+	if len(node.kids) == 0 {
+		return fault.Unsupportedf("a union of nothing but nulls")
+	}
+	names := make([]string, len(node.kids))
+	for i, k := range node.kids {
+		names[i] = k.typeName
+	}
+	return b.describe(out, f, nil, wanted(p.want, "std::variant<"+strings.Join(names, ",")+">"))
+}
+
+// numbers are the C++ types of Arrow's numbers.
+var numbers = map[arrow.Type]column.Kind{
+	arrow.BOOL: column.KindBool,
+	arrow.INT8: column.KindInt8, arrow.UINT8: column.KindUint8, arrow.INT16: column.KindInt16, arrow.UINT16: column.KindUint16,
+	arrow.INT32: column.KindInt32, arrow.UINT32: column.KindUint32, arrow.INT64: column.KindInt64, arrow.UINT64: column.KindUint64,
+	arrow.FLOAT32: column.KindFloat32, arrow.FLOAT64: column.KindFloat64,
+}
+
+// number is a plain field with a column, or an atomic or enumeration of one.
+func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string, args []string) (*field, error) {
+	kind := numbers[dt.ID()]
+	if kind == 0 {
+		kind, _ = fields.Storage(dt)
+	}
+	if kind == 0 {
+		return nil, fault.Unsupportedf("the Arrow type %v", dt)
+	}
+	name := kind.String()
+	switch {
+	case head == cardinality && b.projected != nil && (kind == column.KindUint32 || kind == column.KindUint64):
+		out := b.add(p, envelope.RolePlain)
+		index, err := b.index(out, p)
+		out.node = &counts{index: index, wide: kind == column.KindUint64}
+		if err != nil {
+			return nil, err
+		}
+		return out, b.describe(out, f, nil, p.want)
+	case kind == column.KindInt8 && p.want == column.KindChar.String():
+		kind, name = column.KindChar, p.want
+	case kind == column.KindUint8 && p.want == column.KindByte.String():
+		kind, name = column.KindByte, p.want
+	case head == "std::atomic" && len(args) == 1, isUser(head) && enumerable(kind, dt) && head != cardinality:
+		out := b.add(p, envelope.RolePlain)
+		inner, err := b.number(arrow.Field{Name: "_0", Type: f.Type}, dt, p.below(out, "_0", arg(args, 0)), arg(args, 0), nil)
+		if err != nil {
+			return nil, err
+		}
+		out.node = inner.node
+		if name = p.want; len(args) == 1 {
+			name = wanted(p.want, head+"<"+inner.typeName+">")
+		}
+		return out, b.describe(out, f, nil, name)
+	}
+	out := b.add(p, envelope.RolePlain)
+	enc := b.o.encoding(kind)
+	if dt.ID() == arrow.FLOAT16 {
+		kind, enc = column.KindFloat16, Encoding{Type: column.Real16}
+	} else if chosen, ok := b.o.Encodings[p.path]; ok {
+		b.o.used[p.path] = true
+		if chosen.Type != column.Real32 {
+			enc = chosen
+		} else {
+			enc = b.o.encoding(column.KindFloat32)
+		}
+	}
+	c, err := b.column(out, p, kind, enc)
+	if err != nil {
+		return nil, err
+	}
+	out.node = &values{c}
+	return out, b.describe(out, f, dt, name)
+}
+
+const cardinality = "ROOT::RNTupleCardinality"
+
+// enumerable tells whether numbers may be an enumeration.
+func enumerable(k column.Kind, dt arrow.DataType) bool {
+	return numbers[dt.ID()] == k && k != column.KindBool && k < column.KindFloat16
+}

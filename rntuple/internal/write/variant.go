@@ -1,0 +1,113 @@
+package write
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+)
+
+// variant is a union, or the struct of a tag and alternatives that stands for one.
+type variant struct {
+	c     *col
+	tags  [128]int8 // number of the alternative, from 1, by type code; 0 for none, -1 for codes that the union lacks
+	kids  []*field  // alternatives
+	child []int     // of the array, by alternative
+	items []int32   // of the cluster, by alternative
+	name  string
+}
+
+func (n *variant) reset() {
+	clear(n.items)
+	for _, k := range n.kids {
+		k.reset()
+	}
+}
+
+func (n *variant) append(e *encoder, arr arrow.Array, rows spans) error {
+	switch a := arr.(type) {
+	case *array.Struct:
+		tags := a.Field(0).(*array.Uint8)
+		return n.put(e, rows, func(i int) (byte, int) { return tags.Value(i), i }, a.Field)
+	case *array.SparseUnion:
+		if err := n.check(arr); err != nil {
+			return err
+		}
+		return n.put(e, rows, func(i int) (byte, int) { return byte(a.TypeCode(i)), i }, a.Field)
+	case *array.DenseUnion:
+		if err := n.check(arr); err != nil {
+			return err
+		}
+		return n.put(e, rows, func(i int) (byte, int) { return byte(a.TypeCode(i)), int(a.ValueOffset(i)) }, a.Field)
+	}
+	return in(fault.Unsupportedf("an array of type %v as a variant", arr.DataType()), n.name)
+}
+
+// check tells whether a union has its buffers and children.
+func (n *variant) check(arr arrow.Array) error {
+	d := arr.Data()
+	sizes := []int{1}
+	if d.DataType().ID() == arrow.DENSE_UNION {
+		sizes = append(sizes, 4)
+	}
+	bad := len(d.Buffers()) <= len(sizes) || len(d.Children()) != len(d.DataType().(arrow.UnionType).Fields())
+	for i, size := range sizes {
+		bad = bad || d.Buffers()[i+1] == nil || d.Buffers()[i+1].Len() < size*(d.Offset()+d.Len())
+	}
+	if bad {
+		return in(arrowutil.ErrMalformed, n.name)
+	}
+	return nil
+}
+
+// put appends the values that at gives the type codes and the places of.
+func (n *variant) put(e *encoder, rows spans, at func(row int) (code byte, place int), child func(i int) arrow.Array) error {
+	places := make([]spans, len(n.kids))
+	for _, r := range rows {
+		for from := r.from; from < r.to; {
+			k, err := n.c.room(e, r.to-from)
+			if err != nil {
+				return err
+			}
+			out := n.c.buf[:n.c.n*switchSize]
+			for row := from; row < from+k; row++ {
+				code, place := at(row)
+				if code >= 128 || n.tags[code] < 0 {
+					return in(fault.Unsupportedf("type code %d, which the union lacks", int8(code)), n.name)
+				}
+				tag, item := n.tags[code], int32(0)
+				if tag > 0 {
+					if place < 0 || place >= child(n.child[tag-1]).Len() {
+						return in(arrowutil.ErrMalformed, n.name)
+					}
+					item = n.items[tag-1]
+					n.items[tag-1]++
+					places[tag-1] = places[tag-1].add(place, place+1)
+				}
+				out = column.AppendSwitch(out, []int8{tag}, []int32{item})
+			}
+			n.c.staged(k)
+			from += k
+		}
+	}
+	for i, kid := range n.kids {
+		if len(places[i]) == 0 {
+			continue
+		}
+		values, all := child(n.child[i]), places[i].around()
+		used := array.NewSlice(values, int64(all.from), int64(all.to))
+		err := arrowutil.Check(used) // checks of the whole batch leave out unions
+		used.Release()
+		if err == nil {
+			err = kid.put(e, values, places[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const switchSize = 12
