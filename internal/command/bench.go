@@ -46,12 +46,12 @@ func (a *app) bench() *cobra.Command {
 		Use:   "bench FILE",
 		Short: "Compare a shard of a table with Parquet and Arrow",
 		Long: `bench writes a table of any format as Parquet (zstd and snappy), as Arrow IPC (zstd) and as a shard into
-a temporary folder, and compares size, writing, scanning, reading some columns, opening and reading one,
-looking up 1,000 random rows (opening included), finding and counting the rows of a question (--where, by
-default one that few rows answer), and peak memory. Times are CPU time on one core; those of two threads
-are by the clock. The contenders take turns; what counts is the median of --rounds, as a ratio to Parquet
-with zstd, smaller is better, with the least and the greatest of the rounds in brackets.
---json FILE writes all rounds to a file, which "go run ./internal/bench -compare OLD NEW" compares with another one.`,
+a temporary folder. It compares size, writing, scanning, reading some columns, opening and reading one,
+looking up 1,000 random rows (opening included), finding and counting the rows that match a condition (--where,
+by default one that few rows match), and peak memory. Times are CPU time on one core; those of two threads are
+wall-clock time. The formats take turns in each round. Results are medians over --rounds, as ratios to Parquet with
+zstd (smaller is better), with the minimum and maximum of the rounds in brackets.
+--json FILE writes all rounds to a file, for "go run ./internal/bench -compare OLD NEW".`,
 		Example: `  amudai bench flights.parquet --project origin,delay --where "origin = 'SFO'"
   amudai bench trips.csv --edition 2026 --profile high-compression`,
 		Args: wants(1, 1, "one table"),
@@ -60,11 +60,11 @@ with zstd, smaller is better, with the least and the greatest of the rounds in b
 	f.read.register(cmd, true)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.columns, "project", nil, "columns of the projection (default: the first two)")
-	flags.StringVar(&f.where, "where", "", "the question: a condition, such as \"origin = 'SFO' and delay > 300\"")
-	flags.IntVar(&f.rounds, "rounds", 5, "rounds to take the median of")
-	flags.Int64VarP(&f.limit, "limit", "n", -1, "rows to use at most")
-	flags.StringVar(&f.memory, "memory", "2GiB", "Arrow data to use at most, which lie in a temporary file; the rest is left out")
-	flags.StringVar(&f.json, "json", "", "write the figures to this file, too")
+	flags.StringVar(&f.where, "where", "", "the condition of filter and count, such as \"origin = 'SFO' and delay > 300\"")
+	flags.IntVar(&f.rounds, "rounds", 5, "number of rounds")
+	flags.Int64VarP(&f.limit, "limit", "n", -1, "maximum number of rows to use")
+	flags.StringVar(&f.memory, "memory", "2GiB", "maximum Arrow data to use, in a temporary file; further rows are left out")
+	flags.StringVar(&f.json, "json", "", "also write the results to this file")
 	f.write.registerCoding(cmd)
 	return cmd
 }
@@ -179,7 +179,7 @@ func (c *comparison) load(ctx context.Context, location, path string, o table.Re
 		return err
 	}
 	if c.bytes > most {
-		c.noticef("only the first %s are used, --memory allows no more", terminal.Plural(c.data.Rows, "row"))
+		c.noticef("only the first %s are used, because of --memory", terminal.Plural(c.data.Rows, "row"))
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (c *comparison) prepare() error {
 		return err
 	}
 	if q.Where == "" {
-		c.notice("no column is one to ask a question about; --where asks one")
+		c.notice("no column is suitable for a condition; --where gives one")
 		return nil
 	}
 	c.data.Questions = []suite.Question{q}
@@ -245,14 +245,14 @@ func (c *comparison) show(r *measure.Result) error {
 		}
 		t.Row(line...)
 	}
-	c.out.Printf("%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, of two threads by the clock; %s\n\n", terminal.Plural(r.Rows, "row"),
+	c.out.Printf("%s, %s, %s of Arrow data; edition %s, profile %s; CPU time on one core, wall-clock time of two threads; %s\n\n", terminal.Plural(r.Rows, "row"),
 		terminal.Plural(c.data.Schema.NumFields(), "column"), terminal.Size(c.bytes), c.options.Edition, c.options.Profile, terminal.Plural(c.rounds, "round"))
 	if _, err := c.out.Table(t, ""); err != nil {
 		return err
 	}
 	c.out.Printf("\n%s\nproject reads %s.\n", measure.HandNote, strings.Join(c.data.Project, ", "))
 	for _, q := range c.data.Questions {
-		c.out.Printf("filter and count ask for %s: %s.\n", q.Where, terminal.Plural(q.Rows, "row"))
+		c.out.Printf("filter and count use the condition %s: %s.\n", q.Where, terminal.Plural(q.Rows, "row"))
 	}
 	if c.json == "" {
 		return nil

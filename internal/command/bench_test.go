@@ -46,7 +46,7 @@ func TestBench(t *testing.T) {
 	for _, want := range []string{
 		"1,000 rows, 3 columns", "edition 2026, profile Balanced", "size", "write", "scan", "project 2 columns", "take", "take 500 rows *", "filter *", "count *",
 		"write peak", "scan peak", "parquet zstd", "parquet snappy", "arrow ipc zstd", "amudai 2026 Balanced", "Marked *: arrow-go's Parquet has no such operation",
-		"project reads id, name.", "filter and count ask for id = 9: 1 row.",
+		"project reads id, name.", "filter and count use the condition id = 9: 1 row.",
 	} {
 		require.Contains(t, out, want)
 	}
@@ -78,7 +78,7 @@ func TestBenchWritesFigures(t *testing.T) {
 func TestBenchAsksAQuestion(t *testing.T) {
 	in, temp := benchTable(t)
 	out := ok(t, "bench", in, "--rounds", "1", "--where", "name is null and price > 2")
-	require.Contains(t, out, "filter and count ask for name is null and price > 2: 499 rows.")
+	require.Contains(t, out, "filter and count use the condition name is null and price > 2: 499 rows.")
 	require.Contains(t, ok(t, "bench", in, "--rounds", "1", "--where", "id > 100"), "0 rows.", "nobody answers, and all agree")
 	for text, want := range map[string]string{
 		"nothing = 1": "there is no column nothing",
@@ -99,7 +99,7 @@ func TestBenchWithoutAQuestion(t *testing.T) {
 	require.NoError(t, os.WriteFile(in, []byte(strings.Repeat(`{"l":[1,2]}`+"\n", 100)), 0o644))
 	r := run(t, "bench", in, "--rounds", "1")
 	require.Equal(t, command.ExitOK, r.code, r.errout)
-	require.Contains(t, r.errout, "--where asks one")
+	require.Contains(t, r.errout, "--where gives one")
 	require.NotContains(t, r.out, "filter")
 }
 

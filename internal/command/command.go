@@ -116,7 +116,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "amudai",
 		Short: "Read, write and check Amudai shards",
-		Long: `amudai converts tables to Amudai shards and back, and shows what is in them.
+		Long: `amudai converts tables to Amudai shards and back, and shows their contents.
 
 Files are recognised by their extension or first bytes; "-" is stdin or stdout. Inputs may
 also be http(s) URLs.`,
@@ -132,7 +132,7 @@ also be http(s) URLs.`,
 		}
 		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
-	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Looking into shards:"})
+	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"})
 	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
@@ -279,7 +279,7 @@ func errorLine(err error) string {
 	if errors.As(err, &h) && h.Hint() != "" {
 		message += " (hint: " + h.Hint() + ")"
 	} else if inShard(err) {
-		message += " (hint: amudai verify says what is damaged, amudai recover saves what is not)"
+		message += " (hint: amudai verify lists the damage, amudai recover saves the undamaged stripes)"
 	}
 	return terminal.OneLine(message)
 }

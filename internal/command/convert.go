@@ -206,7 +206,7 @@ func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table
 func (c *converter) checkInput(s *arrow.Schema, location string) error {
 	fields := c.schema.Fields()
 	if s.NumFields() != len(fields) {
-		return fmt.Errorf("%s has %s, %s has %d: inputs must have the same columns", location, terminal.Plural(s.NumFields(), "column"), c.inputs[0], len(fields))
+		return fmt.Errorf("%s has %s, but %s has %d: inputs must have the same columns", location, terminal.Plural(s.NumFields(), "column"), c.inputs[0], len(fields))
 	}
 	changed := false
 	for i, f := range fields {

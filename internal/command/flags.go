@@ -78,7 +78,7 @@ func checkFlags(flags *pflag.FlagSet, ofInputs bool, what string, formats ...tab
 		for i, name := range takers {
 			titles[i] = formatTitle(name)
 		}
-		err = usagef("leave it out", "--%s is for %s; the format of %s is %s", f.Name, strings.Join(titles, ", "), what, formats[0].Title)
+		err = usagef("leave it out", "--%s is only for %s; the format of %s is %s", f.Name, strings.Join(titles, ", "), what, formats[0].Title)
 	})
 	return err
 }
@@ -100,13 +100,13 @@ func isInputFlag(name string) bool {
 func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
 	r.flags = cmd.Flags()
 	f := cmd.Flags()
-	f.StringVar(&r.from, "from", "", "format of the input, if its name does not tell")
-	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; others are the input's, of CSV and JSON inferred`)
-	f.IntVar(&r.sampleRows, "sample", 0, "rows that types are inferred from (default 10000)")
-	f.StringVar(&r.sampleBytes, "sample-bytes", "", "bytes of that sample at most (default 8MiB)")
+	f.StringVar(&r.from, "from", "", "format of the input (default: by its name, else by its first bytes)")
+	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; other columns have the input's type, inferred for CSV and JSON`)
+	f.IntVar(&r.sampleRows, "sample", 0, "rows to infer types from (default 10000)")
+	f.StringVar(&r.sampleBytes, "sample-bytes", "", "maximum bytes of this sample (default 8MiB)")
 	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
 	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
-	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, beside nothing (can be repeated)")
+	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, in addition to an empty field (can be repeated)")
 	complete(cmd, "from", formats.Names()...)
 	r.registerShard(cmd, withColumns)
 }
@@ -116,7 +116,7 @@ func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
 	r.flags = cmd.Flags()
 	f := cmd.Flags()
 	f.StringVar(&r.decimals, "decimals", "", "shard of another writer: decimals as text, raw, decimal128(p,s) or decimal256(p,s) (default decimal128(38,16))")
-	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto goes by their range")
+	f.StringVar(&r.ticks, "ticks", "auto", "shard of another writer: times as ns, us or raw ticks; auto chooses by their range")
 	f.StringVar(&r.dynamics, "dynamics", "json", "shard of another writer: dynamic values as json, text or raw bytes")
 	f.BoolVar(&r.defaultTypes, "default-types", false, "shard: ignore the Arrow types recorded in it")
 	complete(cmd, "ticks", "auto", "ns", "us", "raw")
@@ -233,15 +233,15 @@ type writeFlags struct {
 
 func (w *writeFlags) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&w.to, "to", "", "format of the output, if its name does not tell")
+	f.StringVar(&w.to, "to", "", "format of the output (default: by its name)")
 	f.BoolVarP(&w.force, "force", "f", false, "replace an existing output")
-	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress, no summary, and no notes but warnings that data may be misread")
+	f.BoolVarP(&w.quiet, "quiet", "q", false, "no progress, no summary, and no notes except warnings that data may be misread")
 	w.registerCoding(cmd)
 	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
-	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: raw bytes of a stripe at most")
-	f.StringVar(&w.nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto looks at the file first")
-	f.StringVar(&w.created, "created", "", "shard: creation time to record, as 2006-01-02T15:04:05Z (default: now); fixes the bytes")
+	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
+	f.StringVar(&w.nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file")
+	f.StringVar(&w.created, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes")
 	f.StringVar(&w.memory, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
 	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
@@ -255,7 +255,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 func (w *writeFlags) registerCoding(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
-	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (what every reader knows) or 2026")
+	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (readable by all implementations) or 2026")
 	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
 	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
 }

@@ -150,7 +150,7 @@ func notShard(err error, location string, head []byte, looks table.Format, known
 		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
 	case looks.Name != shardName:
 		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, looks.Title)
-		return withHint(err, "amudai convert %s OUT.amudai.shard makes one", location)
+		return withHint(err, "amudai convert %s OUT.amudai.shard makes a shard of it", location)
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func outputFormat(location, name string) (table.Format, error) {
 		return byName(formats, name)
 	}
 	if location == "-" {
-		return table.Format{}, usagef("--to jsonl, for example", "the output is stdout: say in which format")
+		return table.Format{}, usagef("--to jsonl, for example", "output to stdout needs a format")
 	}
 	f, ok := formats.ByPath(location)
 	if !ok {

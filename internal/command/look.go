@@ -37,7 +37,7 @@ func (a *app) schema() *cobra.Command {
 		},
 	}
 	r.register(cmd, false)
-	cmd.Flags().BoolVar(&stored, "stored", false, "the types as a shard stores them")
+	cmd.Flags().BoolVar(&stored, "stored", false, "print the stored types of a shard")
 	return cmd
 }
 
@@ -64,7 +64,7 @@ func (a *app) inspect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect SHARD",
 		Short: "Show how a shard is built",
-		Long: `inspect shows what a shard consists of: an overview; with -v its stripes and columns; with -vv
+		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns; with -vv
 the buffers of each column with their encodings; with -vvv every block with its encoding tree.
 --hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
 --column limit it to parts.`,
@@ -86,7 +86,7 @@ the buffers of each column with their encodings; with -vvv every block with its 
 	cmd.Flags().BoolVar(&o.Hex, "hex", false, "dump the bytes with their meaning")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
 	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes, from 0")
-	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns and what is inside them, by path")
+	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns with their nested columns, by path")
 	return cmd
 }
 
@@ -106,9 +106,9 @@ statistics against the data.`,
 			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&o.Columns, "columns", nil, "only these columns and what is inside them, by path")
+	cmd.Flags().StringSliceVar(&o.Columns, "columns", nil, "only these columns with their nested columns, by path")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.Details, "details", false, "all statistics, one a line")
+	cmd.Flags().BoolVar(&o.Details, "details", false, "all statistics, one per line")
 	return cmd
 }
 

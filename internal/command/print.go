@@ -36,10 +36,10 @@ func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
 
 // registerOutput adds the flags that do not depend on the format of the input.
 func (f *catFlags) registerOutput(cmd *cobra.Command, limit int64, byDefault string) {
-	cmd.Flags().StringVar(&f.where, "where", "", "only rows that meet a condition, such as \"origin = 'SFO' and delay > 300\"")
-	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of texts, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as recorded")
+	cmd.Flags().StringVar(&f.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
+	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of strings, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as recorded")
 	complete(cmd, "strings", textLayouts...)
-	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "rows to print at most")
+	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "maximum number of rows")
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
 	complete(cmd, "format", catFormats()...)
 }
@@ -66,7 +66,7 @@ func (a *app) head() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "head FILE",
 		Short: "Print the first rows of a table",
-		Long:  `head prints the first ten rows, or as many as --limit says, of a table in any format.`,
+		Long:  `head prints the first ten rows, or --limit rows, of a table in any format.`,
 		Args:  wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runCat(cmd.Context(), args[0], f, tableFormat)
@@ -285,9 +285,9 @@ func (a *app) inferSchema() *cobra.Command {
 	var r readFlags
 	cmd := &cobra.Command{
 		Use:   "infer-schema FILE",
-		Short: "Print the types that CSV or JSON would be read with",
-		Long: `infer-schema prints a line "name: type" for each column, as convert would read it. Save it, edit
-it, and give it to convert with --schema @FILE.`,
+		Short: "Print the types inferred for CSV or JSON",
+		Long: `infer-schema prints a line "name: type" for each column, with the type that convert would infer. Save the output,
+edit it, and pass it to convert with --schema @FILE.`,
 		Example: `  amudai infer-schema zipcodes.csv > zipcodes.schema
   amudai convert --schema @zipcodes.schema zipcodes.csv zipcodes.amudai.shard`,
 		Args: wants(1, 1, "one table"),

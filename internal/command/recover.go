@@ -20,12 +20,12 @@ func (a *app) recover() *cobra.Command {
 	var f recoverFlags
 	cmd := &cobra.Command{
 		Use:   "recover DAMAGED OUT",
-		Short: "Save what is complete in an unfinished or damaged shard",
-		Long: `recover writes a new shard with every complete stripe of a damaged one that still checks out. It also
-takes the temporary file of a writer that was killed (.NAME.RANDOM.tmp). Exit code 1 means that
-stripes were lost, or bytes left over that probably are of one; what was saved is in OUT then, if
-anything was.`,
-		Args: wants(2, 2, "the damaged shard, and where the new one goes"),
+		Short: "Save the complete stripes of an unfinished or damaged shard",
+		Long: `recover writes a new shard with every complete and undamaged stripe of a damaged one. It also
+accepts the temporary file of a writer that was killed (.NAME.RANDOM.tmp). Exit code 1 means that
+stripes were lost, or that bytes remain which probably belong to one. OUT then has the stripes that
+were saved, if there are any.`,
+		Args: wants(2, 2, "the damaged shard, then the output"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runRecover(cmd.Context(), args[0], args[1], f)
 		},
@@ -50,7 +50,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 	}
 	report, err := shard.Recover(ctx, in, out, shard.RecoverOptions{Layout: layout, Overwrite: f.force, Parallelism: f.parallel})
 	if report == nil {
-		return withHint(files.Missing(in, err), "there is nothing to save in it")
+		return withHint(files.Missing(in, err), "nothing in it can be saved")
 	}
 	if f.json {
 		if jerr := inspect.RecoverJSON(a.Stdout, out, report, err); jerr != nil {
@@ -60,7 +60,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 		inspect.RecoverText(a.out, out, report, err == nil)
 	}
 	if err != nil {
-		return withHint(files.CreateError(out, err), "there is nothing to save in it")
+		return withHint(files.CreateError(out, err), "nothing in it can be saved")
 	}
 	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 || report.Left > 0 && !report.Complete {
 		return errProblems

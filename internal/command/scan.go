@@ -23,11 +23,11 @@ func (a *app) scan() *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
 		Use:   "scan SHARD",
-		Short: "Print the rows of a shard that meet a condition, or how they are found",
-		Long: `scan prints the rows that --where asks for, as cat does; with --count only how many they are.
---explain prints instead which rows would be looked at: what statistics, Bloom filters, value dictionaries and
-range indexes leave of each stripe. --analyze does the same and runs the scan: blocks and bytes read, requests, time.
-Both tell of counting if there is --count, too.`,
+		Short: "Print the rows of a shard that match a condition, or explain how they are found",
+		Long: `scan prints the rows that match --where, as cat does; with --count only their number.
+--explain prints instead the rows that would be examined: those that statistics, Bloom filters, value dictionaries
+and range indexes leave of each stripe. --analyze also runs the scan, and prints blocks and bytes read, requests and
+times. With --count, both describe a count.`,
 		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
 		Args: wants(1, 1, "one shard"),
@@ -40,9 +40,9 @@ Both tell of counting if there is --count, too.`,
 	}
 	f.read.registerShard(cmd, true)
 	f.registerOutput(cmd, -1, "table on a terminal, else csv")
-	cmd.Flags().BoolVar(&f.explain, "explain", false, "print how the rows would be found")
-	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "find them, and print what that took")
-	cmd.Flags().BoolVar(&f.count, "count", false, "print how many they are")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "explain how the rows would be found")
+	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "run the scan, and print its reads and times")
+	cmd.Flags().BoolVar(&f.count, "count", false, "print the number of rows")
 	return cmd
 }
 

@@ -25,9 +25,9 @@ func openShard(ctx context.Context, location string, types arrowmap.ReadOptions)
 func typeHint(err error) error {
 	switch text := err.Error(); {
 	case strings.Contains(text, "does not fit decimal"):
-		return withHint(err, "--decimals text reads every decimal")
+		return withHint(err, "--decimals text can read all decimals")
 	case strings.Contains(text, "cannot be held as"):
-		return withHint(err, "--ticks raw reads every time")
+		return withHint(err, "--ticks raw can read all times")
 	}
 	return err
 }

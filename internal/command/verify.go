@@ -21,12 +21,12 @@ func (a *app) verify() *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify SHARD...",
-		Short: "Check shards against themselves",
+		Short: "Check the consistency of shards",
 		Long: `verify checks every checksum, reference, count, statistic, dictionary order, filter and index of a
-shard against its data, and says what it checked. Exit code 1 means that problems were found;
-each is one line with its place and offset. Notes are peculiarities that make no value wrong. A shard
-that cannot be opened is an error, after which the others are checked. Standard input cannot be
-verified: save it to a file first.`,
+shard against its data, and prints a summary of the checks. Exit code 1 means that problems were
+found; each is one line with its place and offset. Notes are peculiarities that affect no value. If a
+shard cannot be opened, that is an error, and the others are still checked. Standard input cannot
+be verified: save it to a file first.`,
 		Args: wants(1, -1, "one or more shards"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false
@@ -50,14 +50,14 @@ verified: save it to a file first.`,
 	cmd.Flags().BoolVar(&f.metadata, "metadata", false, "only the metadata, without reading the data")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print problems only")
-	cmd.Flags().IntVar(&f.most, "max", 100, "problems after which to stop")
+	cmd.Flags().IntVar(&f.most, "max", 100, "number of problems to stop after")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "columns checked at a time (default: one per CPU)")
 	return cmd
 }
 
 func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok bool, err error) {
 	if f.most <= 0 || f.parallel < 0 {
-		return false, usagef("", "--max and --parallel are numbers above 0")
+		return false, usagef("", "--max and --parallel need a number above 0")
 	}
 	if err := files.CheckShard(location); err != nil {
 		return false, err

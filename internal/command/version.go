@@ -15,7 +15,7 @@ const Version = "0.1.0"
 
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version and what it was built from",
+		Use: "version", Short: "Print the version, with toolchain and revision",
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error { return a.out.Printf("%s\n", versionText()) },
 	}

@@ -192,7 +192,7 @@ func Head(location string) ([]byte, error) {
 func CheckShard(location string) error {
 	switch {
 	case location == "-":
-		return plainError{text: "a shard is read here and there, which standard input does not allow", hint: "save it to a file first"}
+		return plainError{text: "a shard needs random access, so that it cannot be read from standard input", hint: "save it to a file first"}
 	case IsURL(location):
 		return nil
 	}

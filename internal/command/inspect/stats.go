@@ -40,7 +40,7 @@ type columnStats struct {
 type StatsOptions struct {
 	Columns []string // by path, with their children; empty: all
 	JSON    bool
-	Details bool // all statistics, one a line
+	Details bool // all statistics, one per line
 }
 
 // Stats shows statistics and sizes of the columns of a shard.

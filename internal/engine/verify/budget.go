@@ -9,21 +9,21 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// budget bounds the work of a verification by the bytes that there are. In what writers
-// make no two references share bytes, except for stripe files of equal content. A small
-// file could otherwise refer to the same long list or buffer many times over.
+// budget limits the work of a verification to the bytes of the artifacts. Otherwise a small file could refer to
+// the same long list or buffer many times. Writers never make references that share bytes, except for stripe files
+// of equal content.
 type budget struct {
 	root storage.Reader
 
 	mu    sync.Mutex
-	bytes map[storage.Reader]int64 // referred to so far, by artifact
+	bytes map[storage.Reader]int64 // bytes referred to so far, by artifact
 }
 
 func newBudget(f *shardfile.File) *budget {
 	return &budget{root: f.Root(), bytes: map[storage.Reader]int64{}}
 }
 
-// nextStripe forgets what other artifacts than the root were asked for.
+// nextStripe resets the counts of all artifacts except the root.
 func (b *budget) nextStripe() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,8 +34,7 @@ func (b *budget) nextStripe() {
 	}
 }
 
-// spend takes n bytes of an artifact for something that is to be checked. References may
-// cover it twice.
+// spend subtracts n bytes of an artifact that are to be checked. References may cover each byte twice.
 func (b *budget) spend(ctx context.Context, r storage.Reader, n int64) error {
 	size, err := r.Size(ctx)
 	if err != nil {
@@ -44,17 +43,17 @@ func (b *budget) spend(ctx context.Context, r storage.Reader, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bytes[r] += n; b.bytes[r] > 2*size {
-		return fault.Of(fault.Limitf("references share the same bytes many times over: the rest is not looked at"), r.Name())
+		return fault.Of(fault.Limitf("too many references share the same bytes: the rest was not checked"), r.Name())
 	}
 	return nil
 }
 
-// checkSize checks that a root has the bytes for as many columns and stripes as it claims: an
-// entry of a field list for each node of each stripe, or nearly so.
+// checkSize checks that a root has enough bytes for its number of columns and stripes: about an entry of a field
+// list for each node of each stripe.
 func checkSize(f *shardfile.File, nodes int) error {
 	const (
 		entry = 16      // bytes
-		free  = 1 << 16 // entries that cost little even if they are shared
+		free  = 1 << 16 // entries that are allowed without bytes of their own, because they cost little
 	)
 	lists := int64(0) // in the root
 	for i := range f.NumStripes() {

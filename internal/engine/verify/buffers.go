@@ -26,13 +26,13 @@ type columnCheck struct {
 	stripe *shardfile.Stripe
 }
 
-// in adds to err that it is about the node at path.
+// in adds the column and path of a node to err.
 func (c *columnCheck) in(err error, path string) error {
 	return fault.InStripe(fault.InColumn(err, path), c.stripe.Index())
 }
 
-// buffers checks the descriptors and buffers of a node and those below it. ok says
-// that their values can be looked at.
+// buffers checks the descriptors and buffers of a node and of the nodes below it. ok tells whether their values
+// can be checked.
 func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path string) (ok bool, err error) {
 	d, err := c.stripe.Descriptor(ctx, col.ID)
 	if err != nil {
@@ -79,11 +79,11 @@ type bufferCheck struct {
 	path   string
 	stored *shardpb.EncodedBuffer
 	node   blocks.Node
-	r      storage.Reader // of the artifact that holds it
-	start  int64          // where it begins there
+	r      storage.Reader // the artifact of the buffer
+	start  int64          // offset of the buffer in it
 }
 
-// in adds to err that it is about the buffer, which is at offset.
+// in adds the buffer and an offset to err.
 func (b *bufferCheck) in(err error, offset int64) error {
 	if err = fault.InBuffer(err, b.stored.Kind.String(), offset); b.r != nil {
 		err = fault.Of(err, b.r.Name())
@@ -91,7 +91,7 @@ func (b *bufferCheck) in(err error, offset int64) error {
 	return b.columnCheck.in(err, b.path)
 }
 
-// buffer checks one buffer as bytes.
+// buffer checks the bytes of a buffer.
 func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path string, stored *shardpb.EncodedBuffer, field *shardpb.FieldDescriptor) (ok bool, err error) {
 	c.v.count(func(r *Report) { r.Buffers++ })
 	b := &bufferCheck{
@@ -115,7 +115,7 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 		}
 	}
 	if n := stored.GetBlockCount(); n > 0 && !stripe.HasBlocks(stored) {
-		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks of a buffer without any", n), b.start))
+		return false, c.v.found(b.in(fault.Corruptf("the descriptor counts %d blocks in a buffer without blocks", n), b.start))
 	}
 	switch {
 	case stripe.HasBlocks(stored):
@@ -123,14 +123,13 @@ func (c *columnCheck) buffer(ctx context.Context, col *arrowmap.Column, path str
 	case stored.Kind == shardpb.BufferKind_VALUE_DICTIONARY:
 		return b.dictionary(ctx, field)
 	case stored.Kind == shardpb.BufferKind_RANGE_INDEX:
-		return true, nil // with the values
+		return true, nil // checked with the values
 	}
 	c.v.unchecked(b.in(errors.New("a buffer without block map"), -1))
 	return true, nil
 }
 
-// flags notes what the descriptor says of the blocks and is not so. Readers go by the
-// types alone.
+// flags notes false statements of the descriptor about blocks. Readers ignore them and use the types.
 func (b *bufferCheck) flags(col *arrowmap.Column, field *shardpb.FieldDescriptor) {
 	values := b.stored.Kind == shardpb.BufferKind_DATA && field.DictionarySize == nil && len(col.Children) == 0 && col.Stored.Type != schema.Boolean
 	texts := values && (field.GetStringStats() != nil || field.GetBinaryStats() != nil || field.GetDecimalStats() != nil)
@@ -164,7 +163,7 @@ func (b *bufferCheck) blocks(ctx context.Context) (bool, error) {
 	return ok, nil
 }
 
-// limits are the options of readers.
+// limits returns the limits for readers.
 func (v *verifier) limits() read.Options {
 	return read.Options{MaxBlockBytes: v.o.MaxBlockBytes, MaxDictionaryBytes: v.o.MaxDictionaryBytes}
 }
@@ -174,7 +173,7 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 	b.v.count(func(r *Report) { r.Blocks++ })
 	_, err := block.Parse(raw, b.stored.BlockChecksums)
 	if n := len(raw) - 4; err == nil && !b.stored.BlockChecksums && n >= 0 && container.Checksum(raw[:n]) == binary.LittleEndian.Uint32(raw[n:]) {
-		err = fault.Corruptf("block has a checksum, the descriptor says that there are none")
+		err = fault.Corruptf("block has a checksum, but the descriptor says that blocks have none")
 	}
 	if err == nil {
 		return true, nil
@@ -188,7 +187,7 @@ func (b *bufferCheck) block(ctx context.Context, ordinal int, raw []byte, offset
 	return false, b.v.problem(f)
 }
 
-// dictionary checks a value dictionary with the order of its ids.
+// dictionary checks a value dictionary, and the order of its ids.
 func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescriptor) (bool, error) {
 	stored, err := valuedict.Open(ctx, b.stripe, b.node, b.stored, field.GetPositionCount(), b.v.limits().MaxDictionaryBytes)
 	if err != nil {
@@ -200,7 +199,7 @@ func (b *bufferCheck) dictionary(ctx context.Context, field *shardpb.FieldDescri
 	}
 	b.v.count(func(r *Report) { r.Dictionaries++ })
 	if err == nil && field.DictionarySize != nil && *field.DictionarySize != uint64(d.Len()) {
-		err = fault.Corruptf("dictionary has %d entries, the descriptor says %d", d.Len(), *field.DictionarySize)
+		err = fault.Corruptf("dictionary has %d entries, the descriptor has %d", d.Len(), *field.DictionarySize)
 	}
 	if err == nil {
 		_, err = d.SortedIDs()

@@ -23,14 +23,14 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// claiming is a store whose artifact "huge" claims to have 2^50 bytes. It begins with head;
-// zeros follow, up to the end or until the server ends the connection.
+// claiming is a store whose artifact "huge" claims a size of 2^50 bytes. It has head, then zeros up to the end, or
+// until the server closes the connection.
 type claiming struct {
 	storage.Store
 	root  []byte
 	head  []byte
 	stops bool
-	most  atomic.Int64 // bytes asked for at a time
+	most  atomic.Int64 // largest number of bytes of a read
 }
 
 var errStopped = errors.New("connection closed")
@@ -66,8 +66,7 @@ func (r *claimingReader) ReadAt(_ context.Context, p []byte, off int64) error {
 	return nil
 }
 
-// claimedShard has a column of numbers with a range index, and one of strings with a
-// value dictionary.
+// claimedShard has a column of numbers with a range index, and a column of strings with a value dictionary.
 func claimedShard(t *testing.T) *shardtest.Parts {
 	const rows = 1000
 	numbers, texts := array.NewInt64Builder(memory.DefaultAllocator), array.NewStringBuilder(memory.DefaultAllocator)
@@ -85,14 +84,14 @@ func claimedShard(t *testing.T) *shardtest.Parts {
 	return p
 }
 
-// hugeDictionary is the start of a dictionary with right lengths and checksum of the header,
-// whose values take n bytes.
+// hugeDictionary is the start of a dictionary whose values claim n bytes. Its lengths and the checksum of its
+// header are valid.
 func hugeDictionary(n uint64) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 136)
 	b[0] = byte(schema.String)
 	le.PutUint32(b[1:], 7)
-	const header, extra = 128, 8 + 64 + 4 // around the bytes of a section
+	const header, extra = 128, 8 + 64 + 4 // added to the bytes of a section
 	end := header + (n+extra+15)&^15
 	le.PutUint64(b[14:], header)
 	le.PutUint64(b[22:], end)
@@ -105,15 +104,15 @@ func hugeDictionary(n uint64) []byte {
 	return b
 }
 
-// What references claim to be there is not taken memory for before it arrives, nor if more
-// than the positions can need.
+// Memory is allocated neither for claimed bytes before they arrive, nor for more bytes than the positions can
+// need.
 func TestVerifyClaimedSizes(t *testing.T) {
 	const claim = 900 << 20
 	for name, c := range map[string]struct {
 		field int
 		kind  shardpb.BufferKind
 		lie   func(b *shardpb.EncodedBuffer)
-		stops bool // a sparse file may have the bytes
+		stops bool // the server stops; else a sparse file may have the bytes
 	}{
 		"range index": {field: 0, kind: shardpb.BufferKind_RANGE_INDEX},
 		"dictionary":  {field: 1, kind: shardpb.BufferKind_VALUE_DICTIONARY, stops: true},
@@ -169,7 +168,7 @@ func TestVerifyClaimedSizes(t *testing.T) {
 	}
 }
 
-// Limits of the options hold for what is only verified, too.
+// The limits of the options also apply to parts that are only verified.
 func TestVerifyLimits(t *testing.T) {
 	b := claimedShard(t).Join()
 	o := shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(b)}}

@@ -17,13 +17,13 @@ import (
 	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
-// differences reports what a comparison found; in adds to an error where.
+// differences reports the results of a comparison. in adds the place to an error.
 func (v *verifier) differences(c comparison, in func(error) error) error {
 	for _, text := range c.notes {
 		v.note(in(errors.New(text)))
 	}
 	for _, name := range c.unknown {
-		v.unchecked(in(fmt.Errorf("%s: %s do not tell", name, c.what)))
+		v.unchecked(in(fmt.Errorf("%s: not known from %s", name, c.what)))
 	}
 	for _, text := range c.problems {
 		if err := v.problem(Finding{Err: in(fault.Corruptf("%s", text))}); err != nil {
@@ -33,29 +33,28 @@ func (v *verifier) differences(c comparison, in func(error) error) error {
 	return nil
 }
 
-// comparison compares a stored descriptor with what it should say. What a
-// descriptor does not say is no difference. Every statement of a descriptor is in
-// the table of TestEveryLieIsFound; a new one belongs there, too.
+// comparison compares a stored descriptor with the expected one. Absent statements are no difference.
+// TestEveryLieIsFound has a table of all statements of descriptors; a new one belongs there, too.
 type comparison struct {
 	got, want *shardpb.FieldDescriptor
-	what      string // that want is made of
+	what      string // the origin of want: "the values" or "the stripes"
 
 	problems, notes []string
-	unknown         []string // statements that want says nothing of
+	unknown         []string // statements that want does not have
 }
 
 func (c *comparison) differ(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// number compares a count, nil if it is not known.
+// number compares a count. nil means unknown.
 func (c *comparison) number(name string, got, want *uint64) {
 	switch {
 	case got == nil:
 	case want == nil:
 		c.unknown = append(c.unknown, name)
 	case *got != *want:
-		c.differ("%s is %d, of %s %d", name, *got, c.what, *want)
+		c.differ("%s is %d, but %s have %d", name, *got, c.what, *want)
 	}
 }
 
@@ -70,8 +69,8 @@ func (c *comparison) all() {
 	c.specific()
 }
 
-// bounds compares least and greatest value. A bound that is inclusive is a value, one
-// that is not is outside of all values.
+// bounds compares minimum and maximum. An inclusive bound is one of the values. An exclusive bound is outside the
+// range of the values.
 func (c *comparison) bounds() {
 	got, want := c.got.RangeStats, c.want.RangeStats
 	switch {
@@ -84,7 +83,7 @@ func (c *comparison) bounds() {
 	}
 }
 
-// bound compares one bound; outside is the order of what is beyond it.
+// bound compares one bound. outside is the order of values beyond it.
 func (c *comparison) bound(name string, outside int, got, want *commonpb.AnyValue, gotInclusive, wantInclusive bool) {
 	switch {
 	case got == nil:
@@ -102,40 +101,38 @@ func (c *comparison) bound(name string, outside int, got, want *commonpb.AnyValu
 		return
 	}
 	kind := map[bool]string{true: "", false: " (exclusive)"}
-	c.differ("%s is %s%s, of %s %s%s", name, show(got), kind[gotInclusive], c.what, show(want), kind[wantInclusive])
+	c.differ("%s is %s%s, but %s have %s%s", name, show(got), kind[gotInclusive], c.what, show(want), kind[wantInclusive])
 }
 
-// constant checks that all values are the constant. Shards of the reference have
-// constants although some values are NaN, or differ in sign or scale only
-// (docs/format.md §10.2): its counts tell.
+// constant checks that all values equal the constant. The reference also makes constants of values that differ in
+// sign or scale or include NaN (docs/format.md §10.2). Its counts tell such cases apart.
 func (c *comparison) constant() {
 	got, want := c.got.ConstantValue, c.want.ConstantValue
 	if got == nil || c.got.PositionCount == 0 {
 		return
 	}
 	if c.losesNaN() {
-		c.notes = append(c.notes, "the constant stands for values that are not all alike: the reference loses NaN there")
+		c.notes = append(c.notes, "the constant replaces values that are not all equal: the reference loses NaN here")
 		return
 	}
 	switch {
 	case want != nil && sameConstant(got, want):
 	case want != nil:
-		c.differ("constant_value is %s, of %s %s", show(got), c.what, show(want))
+		c.differ("constant_value is %s, but %s have %s", show(got), c.what, show(want))
 	case c.signOfZero():
-		c.notes = append(c.notes, "the constant 0 stands for 0 and -0: the reference loses the sign of zero there")
+		c.notes = append(c.notes, "the constant 0 replaces 0 and -0: the reference loses the sign of zero here")
 	default:
-		c.differ("constant_value is %s, but %s are not all alike", show(got), c.what)
+		c.differ("constant_value is %s, but %s are not all equal", show(got), c.what)
 	}
 }
 
-// losesNaN tells whether there were NaNs, by the counts, among the values that have
-// become a constant.
+// losesNaN tells, by the counts, whether values that were replaced by a constant include NaNs.
 func (c *comparison) losesNaN() bool {
 	return c.got.ConstantValue != nil && (c.got.GetFloatingStats().GetNanCount() > c.want.GetFloatingStats().GetNanCount() ||
 		c.got.GetDecimalStats().GetNanCount() > c.want.GetDecimalStats().GetNanCount())
 }
 
-// signOfZero tells whether the constant is a zero, and all values are zeros.
+// signOfZero tells whether the constant and all values are zeros.
 func (c *comparison) signOfZero() bool {
 	d, ok := c.got.ConstantValue.GetKind().(*commonpb.AnyValue_DoubleValue)
 	if !ok || d.DoubleValue != 0 || c.want.NullCount == nil || *c.want.NullCount > 0 || c.want.GetFloatingStats().GetNanCount() > 0 {
@@ -169,7 +166,7 @@ func textOf(v *commonpb.AnyValue) (string, bool) {
 	return "", false
 }
 
-// show is a value in a message.
+// show formats a value for a message.
 func show(v *commonpb.AnyValue) string {
 	switch k := v.GetKind().(type) {
 	case nil:
@@ -200,7 +197,7 @@ func show(v *commonpb.AnyValue) string {
 	return "of another type"
 }
 
-// cardinality compares sketches, and counts with what their sketch estimates.
+// cardinality compares sketches, and compares counts with the estimates of their sketches.
 func (c *comparison) cardinality() {
 	got, want := c.got.GetCardinality(), c.want.GetCardinality().GetHllSketch()
 	if got == nil {
@@ -208,7 +205,7 @@ func (c *comparison) cardinality() {
 	}
 	s := got.HllSketch
 	if got.Count != nil && (!got.IsEstimate || s == nil && got.GetCount() != c.want.GetCardinality().GetCount()) {
-		c.unknown = append(c.unknown, "cardinality") // an exact count, or an estimate made in another way
+		c.unknown = append(c.unknown, "cardinality") // an exact count, or an estimate of another method
 	}
 	if s == nil {
 		return
@@ -225,11 +222,11 @@ func (c *comparison) cardinality() {
 	case want == nil || s.HashAlgorithm != want.HashAlgorithm || s.HashSeed != want.HashSeed || s.BitsPerIndex != want.BitsPerIndex:
 		c.unknown = append(c.unknown, "sketch")
 	case !bytes.Equal(s.Counters, want.Counters):
-		c.differ("the sketch is not that of %s", c.what)
+		c.differ("the sketch differs from that of %s", c.what)
 	}
 }
 
-// filter compares what a filter says of itself. Its bits are asked value by value.
+// filter compares the header of a filter. Its bits are checked value by value.
 func (c *comparison) filter() {
 	got, want := c.got.GetMembershipFilters().GetSbbf(), c.want.GetMembershipFilters().GetSbbf()
 	switch {
@@ -245,7 +242,7 @@ func (c *comparison) filter() {
 	}
 }
 
-// specific compares what only some types have: lengths, signs, truth.
+// specific compares the statistics of single types: lengths, signs, booleans.
 func (c *comparison) specific() {
 	got, want := c.got.TypeSpecific, c.want.TypeSpecific
 	switch {
@@ -253,7 +250,7 @@ func (c *comparison) specific() {
 	case want == nil:
 		c.unknown = append(c.unknown, "statistics of the type")
 	case reflect.TypeOf(got) != reflect.TypeOf(want):
-		c.differ("statistics are of another type than %s", c.what)
+		c.differ("statistics have another type than %s", c.what)
 	default:
 		c.lengths()
 		c.signs()
@@ -281,15 +278,15 @@ func (c *comparison) lengths() {
 
 func (c *comparison) signs() {
 	if s, w := c.got.GetBooleanStats(), c.want.GetBooleanStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("boolean_stats are %v, of %s %v", s, c.what, w)
+		c.differ("boolean_stats are %v, but %s have %v", s, c.what, w)
 	}
 	if c.losesNaN() {
 		return // see constant
 	}
 	if s, w := c.got.GetFloatingStats(), c.want.GetFloatingStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("floating_stats are %v, of %s %v", s, c.what, w)
+		c.differ("floating_stats are %v, but %s have %v", s, c.what, w)
 	}
 	if s, w := c.got.GetDecimalStats(), c.want.GetDecimalStats(); s != nil && w != nil && !proto.Equal(s, w) {
-		c.differ("decimal_stats are %v, of %s %v", s, c.what, w)
+		c.differ("decimal_stats are %v, but %s have %v", s, c.what, w)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// constants is a shard whose columns are constants, of which values need no bytes.
+// constants is a shard whose columns are constants, so that values take no bytes.
 func constants(t *testing.T, rows int) *shardtest.Parts {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "int", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true},
@@ -43,8 +43,7 @@ func constants(t *testing.T, rows int) *shardtest.Parts {
 	return p
 }
 
-// TestManyRowsWithoutBytes: a few kilobytes that claim 10^14 rows are checked at once, and
-// no less than others.
+// TestManyRowsWithoutBytes: a shard of a few kilobytes with 10^14 rows is checked quickly and completely.
 func TestManyRowsWithoutBytes(t *testing.T) {
 	const times, rows = 1_000_000_000_007, 100
 	p := constants(t, rows)
@@ -93,8 +92,8 @@ func TestManyRowsWithoutBytes(t *testing.T) {
 	require.NotEmpty(t, r.Problems)
 }
 
-// TestConstantZeros: where the stripes of a shard of the reference are 0.0 and -0.0, the shard
-// says 0.0. That is worth a note; a constant that no stripe has is a problem.
+// TestConstantZeros: if the stripes of a shard of the reference are 0.0 and -0.0, the shard has 0.0. That is a
+// note. A constant that no stripe has is a problem.
 func TestConstantZeros(t *testing.T) {
 	double := func(v float64) *commonpb.AnyValue {
 		return &commonpb.AnyValue{Kind: &commonpb.AnyValue_DoubleValue{DoubleValue: v}}
@@ -129,7 +128,7 @@ func TestConstantZeros(t *testing.T) {
 	}
 }
 
-// TestCancelled: work that is cancelled ends, and is no report.
+// TestCancelled: cancelled work ends without a report.
 func TestCancelled(t *testing.T) {
 	p := constants(t, 10)
 	root := p.Join()

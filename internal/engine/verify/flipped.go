@@ -16,32 +16,32 @@ import (
 	"github.com/amudai/amudai-go/internal/format/container"
 )
 
-// FlippedBit is a single bit that explains a checksum mismatch: with it flipped
-// back the bytes match their checksum.
+// FlippedBit is a single bit that explains a checksum mismatch: if it is flipped back, the bytes match their
+// checksum.
 type FlippedBit struct {
 	Artifact string // location of the file or object
-	Offset   int64  // of the byte
+	Offset   int64  // offset of the byte
 	Bit      int    // 0 is the least significant
 }
 
 // String names the byte and the bit.
 func (f FlippedBit) String() string {
-	return fmt.Sprintf("flipping bit %d of the byte at offset %d mends it", f.Bit, f.Offset)
+	return fmt.Sprintf("flipping bit %d of the byte at offset %d repairs it", f.Bit, f.Offset)
 }
 
 const (
-	// maxFlip is the largest region in which a flipped bit is searched.
+	// maxFlip is the size of the largest region that is searched for a flipped bit.
 	maxFlip = 128 << 10
-	// maxFlipWork bounds the bytes hashed for all searches of a verification, to
-	// seconds: those of one of the largest regions, or of many small ones.
+	// maxFlipWork limits the bytes hashed by all searches of a verification, which takes some seconds: one search
+	// of a largest region, or many of small ones.
 	maxFlipWork = 128 << 30
 )
 
-// flipSearch looks for flipped bits, within its share of work.
+// flipSearch searches for flipped bits within a limit of work.
 type flipSearch struct{ work atomic.Int64 }
 
-// frame explains a message that does not match its checksum: region is its frame,
-// whole. at is the index of the byte.
+// frame explains a frame whose payload does not match its checksum. region is the whole frame. at is the index of
+// the byte.
 //
 //	u32 length | payload | u32 checksum
 func (s *flipSearch) frame(ctx context.Context, region []byte) (at, bit int, ok bool) {
@@ -61,7 +61,7 @@ func (s *flipSearch) frame(ctx context.Context, region []byte) (at, bit int, ok 
 	return at + 4, bit, ok
 }
 
-// checked explains bytes that end with their checksum.
+// checked explains bytes that are followed by their checksum.
 func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, ok bool) {
 	n := len(region) - 4
 	if n < 0 {
@@ -76,7 +76,7 @@ func (s *flipSearch) checked(ctx context.Context, region []byte) (at, bit int, o
 	if n > maxFlip {
 		return 0, 0, false
 	}
-	if s.work.Add(work) > maxFlipWork { // smaller regions may still fit
+	if s.work.Add(work) > maxFlipWork { // a smaller region may still be searched
 		s.work.Add(-work)
 		return 0, 0, false
 	}
@@ -95,7 +95,7 @@ func (s *flipSearch) dictionary(ctx context.Context, b []byte) (at, bit int, ok 
 			continue
 		}
 		at, bit, ok = s.checked(ctx, append(bytes, sum...))
-		if at >= n { // in the checksum, which need not follow at once
+		if at >= n { // in the checksum, which may follow after a gap
 			return p.Sum + at - n, bit, ok
 		}
 		return p.Start + at, bit, ok
@@ -116,7 +116,7 @@ func (s *flipSearch) rangeIndex(ctx context.Context, b []byte) (at, bit int, ok 
 	return 0, 0, false
 }
 
-// flip tries every bit, on all cores.
+// flip tries every bit, in parallel.
 func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 	var found atomic.Int64
 	found.Store(-1)
@@ -142,7 +142,7 @@ func flip(ctx context.Context, b []byte, sum uint32) (at, bit int, ok bool) {
 			return nil
 		})
 	}
-	_ = g.Wait() // a search that fails finds nothing
+	_ = g.Wait() // a failed search finds nothing
 	f := found.Load()
 	return int(f / 8), int(f % 8), f >= 0
 }

@@ -22,11 +22,10 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// noStatement are the parts of messages that say nothing about data. All others are
-// statements, which a change makes a lie.
+// noStatement are the fields of messages that make no statement about data. All other fields are statements.
 var noStatement = []string{
-	"target_fpp",                  // what the writer aimed at
-	"hash_algorithm", "hash_seed", // of another hash nothing is known: the report says that it was not checked
+	"target_fpp",                  // the target of the writer
+	"hash_algorithm", "hash_seed", // other hashes are unknown and reported as not checked
 	"field_list_ref", "properties_ref", // Join sets references
 	"buffer", "block_map", "schema_ref", //
 	"stripe_list_ref", "url_list_ref", //
@@ -35,11 +34,11 @@ var noStatement = []string{
 	"standard_properties", "custom_properties", "indexes",
 }
 
-// message is one message of a shard that makes statements.
+// message is a message of a shard that makes statements.
 type message struct {
 	name string
 	of   func(p *shardtest.Parts) proto.Message
-	put  func(p *shardtest.Parts, m proto.Message) // after the change, if it must be put back
+	put  func(p *shardtest.Parts, m proto.Message) // stores the changed message, if needed
 }
 
 func messages(p *shardtest.Parts) []message {
@@ -75,13 +74,13 @@ func messages(p *shardtest.Parts) []message {
 	return out
 }
 
-// statement is one scalar of a message, and how it is changed.
+// statement is a scalar of a message, with a way to change it.
 type statement struct {
 	path   string
 	change func()
 }
 
-// statements are all that a message says.
+// statements returns all statements of a message.
 func statements(m protoreflect.Message, path string) []statement {
 	var out []statement
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
@@ -132,8 +131,8 @@ func lies(fd protoreflect.FieldDescriptor, v protoreflect.Value) []protoreflect.
 	return nil
 }
 
-// TestEveryLieIsFound changes every number, text and flag of a shard's descriptors and
-// directories, one at a time, and mends the checksums: Verify finds each.
+// TestEveryLieIsFound changes every number, string and boolean of a shard's descriptors and directories, one at a
+// time, with valid checksums. Verify must find each change.
 func TestEveryLieIsFound(t *testing.T) {
 	var all shard.Report
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
@@ -173,7 +172,7 @@ func everyLie(t *testing.T, root []byte) *shard.Report {
 			}
 			r, same := verifyParts(t, p)
 			if same == string(root) {
-				continue // Join counts that by itself
+				continue // Join recomputes it
 			}
 			tried++
 			if len(r.Problems) == 0 && !onlyNoted(all[k].path, r) && !trueAnyway(all[k].path) {
@@ -190,8 +189,8 @@ func everyLie(t *testing.T, root []byte) *shard.Report {
 	return sound
 }
 
-// onlyNoted tells whether there is a note about a statement that no reader goes by, or whose
-// truth cannot be told.
+// onlyNoted tells whether a false statement is only noted, because no reader uses it or because it cannot be
+// checked.
 func onlyNoted(path string, r *shard.Report) bool {
 	for _, name := range []string{"is_estimate", "embedded_presence", "embedded_offsets"} {
 		if strings.Contains(path, name) {
@@ -201,8 +200,8 @@ func onlyNoted(path string, r *shard.Report) bool {
 	return false
 }
 
-// trueAnyway tells whether a bound that is exclusive, that of column 4, has been moved away from
-// the values.
+// trueAnyway tells whether a changed statement is still true: an exclusive bound, that of column 4, that was moved
+// away from the values.
 func trueAnyway(path string) bool {
 	return strings.Contains(path, "field 4.range_stats.min_value.string_value#1") || strings.Contains(path, "field 4.range_stats.max_value.string_value#0")
 }
@@ -215,7 +214,7 @@ func verifyParts(t *testing.T, p *shardtest.Parts) (*shard.Report, string) {
 	return r, string(root)
 }
 
-// statedShard has columns of all kinds that statistics are kept of, in two stripes.
+// statedShard has columns of all types with statistics, in two stripes.
 func statedShard(t *testing.T, e edition.Edition) []byte {
 	null := func(name string, dt arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: dt, Nullable: true}

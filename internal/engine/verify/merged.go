@@ -13,13 +13,13 @@ import (
 	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
-// merger makes the descriptors of the shard from those of its stripes.
+// merger merges the descriptors of stripes into those of the shard.
 type merger struct {
 	v      *verifier
 	fields map[uint32]*shardpb.FieldDescriptor
 }
 
-// add takes the descriptors of a stripe, and checks the stripe's raw size.
+// add adds the descriptors of a stripe, and checks the raw size of the stripe.
 func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 	raw, known, broken := uint64(0), false, false
 	for _, id := range m.v.ids {
@@ -43,12 +43,12 @@ func (m *merger) add(ctx context.Context, s *shardfile.Stripe) error {
 		m.fields[id] = stats.Merge(m.fields[id], d.Field)
 	}
 	if d := s.Directory(); known && !broken && d.RawDataSize != nil && *d.RawDataSize != raw {
-		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, that of its fields %d", *d.RawDataSize, raw), s.Index()))
+		return m.v.found(fault.InStripe(fault.Corruptf("raw_data_size is %d, but its fields have %d", *d.RawDataSize, raw), s.Index()))
 	}
 	return nil
 }
 
-// compare compares the shard's descriptors.
+// compare compares the descriptors of the shard.
 func (m *merger) compare(ctx context.Context) error {
 	absolute := 0
 	for _, id := range m.v.ids {
@@ -83,7 +83,7 @@ func (m *merger) compare(ctx context.Context) error {
 		}
 	}
 	if absolute > 0 {
-		m.v.note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote where the shard was at the time, and cannot find these descriptors elsewhere", absolute), "field list", -1))
+		m.v.note(fault.In(fmt.Errorf("%d absolute urls: the reference wrote the location of the shard, and cannot find these descriptors after a move", absolute), "field list", -1))
 	}
 	return nil
 }

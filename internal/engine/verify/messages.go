@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// messages checks the frame of every message that can be found.
+// messages checks the frames of all reachable messages.
 func (v *verifier) messages(ctx context.Context) error {
 	spent := newBudget(v.file)
 	return v.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
@@ -36,8 +36,7 @@ func (v *verifier) messages(ctx context.Context) error {
 	})
 }
 
-// foundAt is found for an error that may come from a message which is checked, or
-// explained, elsewhere.
+// foundAt is found for an error that may come from a message that is checked or explained elsewhere.
 func (v *verifier) foundAt(ctx context.Context, err error) error {
 	var e *fault.Error
 	if errors.Is(err, fault.ErrChecksum) && errors.As(err, &e) && e.Offset >= 0 && e.Artifact == v.file.Root().Name() {

@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// explainOpen looks for a flipped bit when a shard cannot even be opened: in the
-// footer, the length behind the directory, the directory or the stripe list.
+// explainOpen searches for a flipped bit if a shard cannot be opened: in the footer, the length of the directory,
+// the directory or the stripe list.
 func (v *verifier) explainOpen(ctx context.Context, location string, err error) Finding {
 	finding := Finding{Err: err}
 	r, rerr := openReader(ctx, location, v.o.Open)
@@ -36,8 +36,7 @@ func (v *verifier) explainOpen(ctx context.Context, location string, err error) 
 	return finding
 }
 
-// explainMarks compares header and footer with what they are in shards of this
-// version.
+// explainMarks compares header and footer with those of this version.
 func explainMarks(ctx context.Context, r storage.Reader) *FlippedBit {
 	size, err := r.Size(ctx)
 	if err != nil || size < container.MinRootSize {
@@ -57,8 +56,7 @@ func explainMarks(ctx context.Context, r storage.Reader) *FlippedBit {
 	return nil
 }
 
-// explainTrailer looks for a bit in the length behind the directory with which
-// there is a directory.
+// explainTrailer searches for a bit in the length of the directory that makes the directory valid.
 func explainTrailer(ctx context.Context, r storage.Reader) *FlippedBit {
 	size, err := r.Size(ctx)
 	if err != nil || size < container.MinRootSize {
@@ -87,8 +85,7 @@ func explainTrailer(ctx context.Context, r storage.Reader) *FlippedBit {
 	return nil
 }
 
-// explainFrameAt looks for a flipped bit in the frame at offset: in its length, or
-// else behind it.
+// explainFrameAt searches for a flipped bit in the frame at offset: first in its length, then after it.
 func (v *verifier) explainFrameAt(ctx context.Context, r storage.Reader, offset int64) *FlippedBit {
 	size, err := r.Size(ctx)
 	var length [4]byte

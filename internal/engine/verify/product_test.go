@@ -36,8 +36,7 @@ func numbersBatch(columns, rows int) arrow.RecordBatch {
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, int64(rows))
 }
 
-// withStripes is a shard of one stripe, told by its directory to be one of n stripes that
-// have the same field list.
+// withStripes returns a shard of one stripe whose directory lists n stripes with the same field list.
 func withStripes(t *testing.T, b []byte, n int) []byte {
 	start, end, err := container.DirectoryRange(b, int64(len(b)))
 	require.NoError(t, err)
@@ -66,8 +65,7 @@ func withStripes(t *testing.T, b []byte, n int) []byte {
 	return container.AppendTail(out, payload)
 }
 
-// requireBoundedWork verifies and recovers a shard whose parts are shared, without reading
-// much more than its bytes.
+// requireBoundedWork verifies and recovers a shard whose parts are shared, and limits the bytes read.
 func requireBoundedWork(t *testing.T, b []byte) {
 	faults := faultstore.New()
 	open := shard.OpenOptions{Store: faults.Wrap(shardtest.OneFile(b))}
@@ -84,13 +82,13 @@ func requireBoundedWork(t *testing.T, b []byte) {
 	require.LessOrEqual(t, faults.BytesRead(), int64(12*len(b)))
 }
 
-// Many stripes that share a long field list take no work for each of their columns.
+// Many stripes that share a long field list do not cause work for each of their columns.
 func TestSharedFieldList(t *testing.T) {
 	b := shardtest.NewKind(t, "wide", numbersBatch(1000, 1), shard.WriterOptions{}).Root
 	requireBoundedWork(t, withStripes(t, b, 2000))
 }
 
-// Nor do many that share a long buffer.
+// Nor do many stripes that share a long buffer.
 func TestSharedBuffer(t *testing.T) {
 	p, err := shardtest.Split(shardtest.NewKind(t, "long", numbersBatch(1, 20_000), shard.WriterOptions{}).Root)
 	require.NoError(t, err)

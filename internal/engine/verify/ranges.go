@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/pageindex"
 )
 
-// rangeIndex reads the RANGE_INDEX buffer of a node, nil if it has none, and sets
-// n.unusable.
+// rangeIndex reads the RANGE_INDEX buffer of a node. It returns nil if there is none, and calls n.unusable for an
+// invalid one.
 func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.StripeFieldDescriptor) ([]byte, error) {
 	for _, b := range stripe.NativeEncoding(d).GetBuffers() {
 		if b.Kind != shardpb.BufferKind_RANGE_INDEX {
@@ -41,22 +41,21 @@ func (c *columnCheck) rangeIndex(ctx context.Context, n *nodeCheck, d *shardpb.S
 		}
 		raw, err = pageindex.Read(ctx, c.stripe, n.col.ID, b, n.stored.GetPositionCount(), nil)
 		if err == nil && raw == nil {
-			n.unusable(fault.Corruptf("more bytes than the index of %d positions can have", n.stored.GetPositionCount()))
+			n.unusable(fault.Corruptf("larger than any index of %d positions", n.stored.GetPositionCount()))
 		}
 		return raw, in(err, -1)
 	}
 	return nil, nil
 }
 
-// ranges compares the values of a node with its range index, 256 at a time. A nil
-// one takes everything.
+// ranges compares the values of a node with its range index, 256 at a time. A nil *ranges accepts all values.
 type ranges[T any] struct {
 	n       *nodeCheck
 	index   *numrange.Index[T]
 	compare func(a, b T) int
 	invalid func(v T) bool // for NaN
 
-	block, at   int // where the next value belongs
+	block, at   int // place of the next value
 	nulls       int // invalid values of the block so far
 	some        bool
 	least, most T
@@ -127,15 +126,15 @@ func (r *ranges[T]) add(values []T, valid bitmap.Bits) error {
 	return nil
 }
 
-// close compares a block that is complete.
+// close compares a complete block.
 func (r *ranges[T]) close() error {
 	lo, hi, invalid, _ := r.index.Block(r.block)
 	var err error
 	switch {
 	case invalid != r.nulls:
-		err = fault.Corruptf("block %d has %d nulls and NaNs, the index says %d", r.block, r.nulls, invalid)
+		err = fault.Corruptf("block %d has %d nulls and NaNs, the index has %d", r.block, r.nulls, invalid)
 	case r.some && (r.compare(lo, r.least) != 0 || r.compare(hi, r.most) != 0):
-		err = fault.Corruptf("block %d reaches from %v to %v, the index says from %v to %v", r.block, r.least, r.most, lo, hi)
+		err = fault.Corruptf("block %d has values from %v to %v, the index from %v to %v", r.block, r.least, r.most, lo, hi)
 	}
 	r.block, r.at, r.nulls, r.some = r.block+1, 0, 0, false
 	return fault.InColumn(fault.InBuffer(err, shardpb.BufferKind_RANGE_INDEX.String(), -1), r.n.path)

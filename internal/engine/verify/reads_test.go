@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// readers are what looks at a shard. Each gives what it saw.
+// readers are the functions that read a shard. Each returns its result.
 var readers = map[string]func(open shard.OpenOptions) (any, error){
 	"verify": func(open shard.OpenOptions) (any, error) {
 		return shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: open, Parallelism: 1})
@@ -56,9 +56,8 @@ func opened(look func(context.Context, *shard.Shard) (any, error)) func(shard.Op
 	}
 }
 
-// TestReadFaults makes the k-th read fail, once, with all that follow, or with all multiples of k. A
-// reader then fails with that error, or it sees what it sees of the sound shard: a check that
-// fails to read has not passed.
+// TestReadFaults makes the k-th read fail: once, with all later reads, or with all multiples of k. A reader then
+// fails with that error, or has the result of the undamaged shard: a check whose read failed has not passed.
 func TestReadFaults(t *testing.T) {
 	for i, batch := range shardtest.Batches(30) {
 		if i != 1 && i%4 != 0 {
@@ -86,13 +85,13 @@ func readFaults(t *testing.T, k shardtest.Kind, read func(shard.OpenOptions) (an
 		for n := 1; ; n++ {
 			faults := faultstore.New()
 			fail(faults, n)
-			// Little is read ahead and nothing kept, so that all is really read.
+			// A small read-ahead and no cache, so that all bytes are read.
 			got, err := read(shard.OpenOptions{Store: faults.Wrap(shardtest.Files(k.Files)), SuffixBytes: 1, CacheBytes: 1})
 			if err != nil {
 				require.ErrorIs(t, err, faultstore.Err, "read %d", n)
 				continue
 			}
-			require.Equal(t, want, got, "read %d failed, and nobody noticed", n)
+			require.Equal(t, want, got, "the failure of read %d was not reported", n)
 			if faults.Count(faultstore.Read) < n {
 				require.Greater(t, n, 1)
 				break

@@ -11,9 +11,9 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// RecoverOptions are those of [Recover]. The zero value is the default.
+// RecoverOptions are the options of [Recover]. The zero value selects the defaults.
 type RecoverOptions struct {
-	// Open says how the damaged shard is opened.
+	// Open has the options for opening the damaged shard.
 	Open shardfile.OpenOptions
 	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
@@ -21,48 +21,46 @@ type RecoverOptions struct {
 	Store     storage.Store
 	Layout    shardwriter.Layout
 	Overwrite bool
-	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	// Parallelism is the number of columns checked at a time, by default GOMAXPROCS.
 	Parallelism int
 }
 
-// RecoverReport says what [Recover] saved.
+// RecoverReport is the result of [Recover].
 type RecoverReport struct {
-	// Unfinished says that the shard's end is missing or damaged, and that its
-	// stripes were found by their recovery records.
+	// Unfinished means that the end of the shard is missing or damaged, and that its stripes were found by their
+	// recovery records.
 	Unfinished bool
-	// OpenErr is what is wrong with the end, nil if nothing is.
+	// OpenErr is the error at the end of the shard, nil if there is none.
 	OpenErr error
-	// Found are the stripes found, Saved those of them that are in the new shard,
-	// Rows its rows. Lost says for each other stripe why it is not.
+	// Found is the number of stripes found. Saved are those in the new shard, Rows is its number of rows. Lost has
+	// the reasons for all others.
 	Found, Saved int
 	Rows         int64
 	Lost         []LostStripe
-	// Missing are numbers of stripes that were written, but of which nothing was
-	// found. The last ones of a shard that was cut cannot be known.
+	// Missing are the numbers of stripes that were written but not found. Stripes after the last one found are not
+	// known.
 	Missing []int
-	// Damaged is the number of recovery records that do not check out.
+	// Damaged is the number of damaged recovery records.
 	Damaged int
-	// Left is the number of bytes behind the last stripe found in an unfinished
-	// shard. With Complete they are only what ends a shard, which the new shard
-	// has of its own. Else they probably are of a stripe that is not complete,
-	// and perhaps of more behind it: rows are lost, how many cannot be known.
+	// Left is the number of bytes after the last stripe found in an unfinished shard. Complete means that they are
+	// only the end of a shard. Otherwise they probably belong to an incomplete stripe, and maybe to later ones: an
+	// unknown number of rows is lost.
 	Left     int64
 	Complete bool
 }
 
-// LostStripe is a stripe that was found but not saved.
+// LostStripe is a stripe that was found but could not be saved.
 type LostStripe struct {
-	Stripe   int       // number among those found, from 0
-	Rows     int64     // that are lost with it
-	Problems []Finding // why
+	Stripe   int       // number among the stripes found, from 0
+	Rows     int64     // rows lost with the stripe
+	Problems []Finding // reasons
 }
 
-// Recover saves every complete stripe of an unfinished or damaged shard at in that
-// still checks out into a new shard at out. The temporary file of a writer that
-// was killed can be given as in. Bytes of columns are copied as they are, after
-// everything in them was checked as [Verify] does.
+// Recover copies every complete and undamaged stripe of an unfinished or damaged shard at in to a new shard at
+// out. in may be the temporary file of a writer that was killed. Bytes of columns are copied unchanged, after all
+// checks of [Verify].
 //
-// The error wraps [fault.ErrCorrupt] if no stripe can be saved; then out is not made.
+// If no stripe can be saved, out is not created, and the error wraps [fault.ErrCorrupt].
 func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverReport, error) {
 	report := &RecoverReport{}
 	f, err := shardfile.Open(ctx, in, o.Open)
@@ -90,7 +88,7 @@ func Recover(ctx context.Context, in, out string, o RecoverOptions) (*RecoverRep
 	return report, report.save(ctx, f, good, out, o)
 }
 
-// check verifies every stripe by itself, and gives the good ones.
+// check verifies every stripe by itself, and returns the good ones.
 func (r *RecoverReport) check(ctx context.Context, f *shardfile.File, o RecoverOptions) (good []int, err error) {
 	s, err := f.Schema(ctx)
 	if err == nil {

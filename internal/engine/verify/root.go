@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// root checks what belongs to the whole shard: header, url list, properties, sums.
+// root checks the parts of the whole shard: header, url list, properties, totals.
 func (v *verifier) root(ctx context.Context) error {
 	head := make([]byte, container.MarkSize)
 	if err := v.file.Root().ReadAt(ctx, head, 0); err != nil {
@@ -44,12 +44,12 @@ func (v *verifier) rawSize() error {
 		sum, known = sum+d.GetRawDataSize(), known && d.RawDataSize != nil
 	}
 	if d := v.file.Directory(); known && d.RawDataSize != nil && *d.RawDataSize != sum {
-		return fault.In(fault.Corruptf("raw_data_size is %d, that of the stripes %d", *d.RawDataSize, sum), "directory", -1)
+		return fault.In(fault.Corruptf("raw_data_size is %d, but the stripes have %d", *d.RawDataSize, sum), "directory", -1)
 	}
 	return nil
 }
 
-// properties notes an edition or features that this version does not know.
+// properties notes an unknown edition or unknown features.
 func (v *verifier) properties(ctx context.Context) error {
 	p, err := v.file.Properties(ctx)
 	if err != nil {
@@ -78,8 +78,7 @@ func (v *verifier) properties(ctx context.Context) error {
 	return nil
 }
 
-// marks notes a header or footer of another artifact that is not what it should
-// be: readers never look at them.
+// marks notes an invalid header or footer of another artifact. Readers do not check them.
 func (v *verifier) marks(ctx context.Context, url string) error {
 	r, err := v.file.Artifact(ctx, url)
 	if err != nil {
@@ -101,8 +100,7 @@ func (v *verifier) marks(ctx context.Context, url string) error {
 	return nil
 }
 
-// urls checks that the url list names all artifacts that hold buffers. An artifact
-// that is missing is found with the buffers.
+// urls checks that the url list names all artifacts with buffers. Missing artifacts are found with the buffers.
 func (v *verifier) urls(ctx context.Context) error {
 	list, err := v.file.URLs(ctx)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/stats"
 )
 
-// finish compares what the values of the node are like with its descriptor, and
-// goes on to the nodes below.
+// finish compares the values of the node with its descriptor, and continues with the nodes below.
 func (n *nodeCheck) finish() error {
 	if n.stored != nil {
 		want := n.want()
@@ -43,7 +42,7 @@ func (n *nodeCheck) finish() error {
 	return nil
 }
 
-// want is the descriptor that the values of the node deserve.
+// want is the descriptor that fits the values of the node.
 func (n *nodeCheck) want() *shardpb.FieldDescriptor {
 	d := &shardpb.FieldDescriptor{}
 	n.stats.Fill(d)
@@ -57,11 +56,11 @@ func (n *nodeCheck) want() *shardpb.FieldDescriptor {
 	return d
 }
 
-// short tells that the items of a fixed-size list end early, which they do where
-// the reference fills columns up with nulls (docs/format.md §5.4).
+// short tells whether the items of a fixed-size list end early, as they do where the reference fills columns with
+// nulls (docs/format.md §5.4).
 func (n *nodeCheck) short(parent *nodeCheck) string {
 	if parent.col.Stored.Type != schema.FixedSizeList || n.stored == nil || int64(n.stored.PositionCount) >= n.count {
 		return ""
 	}
-	return fmt.Sprintf("%d items for lists that need %d: the reference writes that for lists that it adds itself", n.stored.PositionCount, n.count)
+	return fmt.Sprintf("%d items for lists that need %d: the reference does so for lists that it adds itself", n.stored.PositionCount, n.count)
 }

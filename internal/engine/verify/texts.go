@@ -9,8 +9,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// textRange is the least and the greatest of strings or byte strings, in byte order and
-// whole: stored bounds may be cut.
+// textRange is the minimum and the maximum of strings or byte strings, in byte order. They are complete, unlike
+// stored bounds.
 type textRange struct {
 	isString    bool
 	some        bool

@@ -24,11 +24,10 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// batchRows is how many rows are decoded at a time.
+// batchRows is the number of rows that are decoded at a time.
 const batchRows = 65536
 
-// values decodes a column and compares it with everything that the shard says
-// about its values.
+// values decodes a column and compares it with all statements of the shard about its values.
 func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	root, err := c.node(ctx, col, schema.Escape(col.Stored.Name))
 	if err != nil {
@@ -40,7 +39,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	}
 	rows := c.stripe.Rows()
 	if rest, alike := rows%batchRows, rows-rows%batchRows; alike > 0 && !root.hasBuffers() {
-		// All rows are alike, and take no bytes: there may be any number of them.
+		// All rows are equal and take no bytes, so that their number is unlimited.
 		if err = c.add(ctx, root, reader, 0, batchRows); err == nil {
 			root.repeat(alike / batchRows)
 			err = c.add(ctx, root, reader, alike, alike+rest)
@@ -54,7 +53,7 @@ func (c *columnCheck) values(ctx context.Context, col *arrowmap.Column) error {
 	return root.finish()
 }
 
-// add decodes rows and hands them to root.
+// add decodes rows and adds them to root.
 func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Column, from, to int64) error {
 	for from < to {
 		n := min(batchRows, to-from)
@@ -75,29 +74,29 @@ func (c *columnCheck) add(ctx context.Context, root *nodeCheck, reader *read.Col
 	return nil
 }
 
-// nodeCheck collects what the values of a schema node are like.
+// nodeCheck collects statistics of the values of a schema node.
 type nodeCheck struct {
 	c        *columnCheck
 	path     string
 	col      *arrowmap.Column
 	stored   *shardpb.FieldDescriptor // nil if the stripe lacks the node
 	stats    stats.Collector
-	leaf     func(arr arrow.Array, valid bitmap.Bits) error // takes values; nil for containers
-	unusable func(err error)                                // reports an index that readers do not use; its values are not damaged
-	texts    *textRange                                     // of a column of strings or bytes, else nil
+	leaf     func(arr arrow.Array, valid bitmap.Bits) error // adds values; nil for containers
+	unusable func(err error)                                // reports an index that readers ignore; its values are not damaged
+	texts    *textRange                                     // for a column of strings or bytes, else nil
 	children []*nodeCheck
 	count    int64
-	buffers  int                        // number of the node
-	repeated *shardpb.FieldDescriptor   // that the values before those of stats deserve, if any
-	filters  *shardpb.MembershipFilters // with it: Merge drops them
+	buffers  int                        // number of buffers of the node
+	repeated *shardpb.FieldDescriptor   // the descriptor of the values before those of stats, if any
+	filters  *shardpb.MembershipFilters // the filters of repeated, which Merge drops
 }
 
-// hasBuffers tells whether the node, or one below it, has bytes.
+// hasBuffers tells whether the node or a node below it has bytes.
 func (n *nodeCheck) hasBuffers() bool {
 	return n.buffers > 0 || slices.ContainsFunc(n.children, (*nodeCheck).hasBuffers)
 }
 
-// repeat makes what was added count times as much, in log(times) steps.
+// repeat multiplies the count of all added values, in log(times) steps.
 func (n *nodeCheck) repeat(times int64) {
 	power := n.want()
 	n.c.v.count(func(r *Report) { r.Values += n.count * (times - 1) })
@@ -137,7 +136,7 @@ func (c *columnCheck) node(ctx context.Context, col *arrowmap.Column, path strin
 	return n, nil
 }
 
-// collect chooses what to collect, by type.
+// collect chooses the statistics by type.
 func (n *nodeCheck) collect(index []byte) {
 	switch t := n.col.Stored.Type; t {
 	case schema.Boolean:
@@ -217,7 +216,7 @@ func (n *nodeCheck) collectDecimal(index []byte) {
 	}
 }
 
-// maxFilterValues is up to how many values the size of a filter is checked.
+// maxFilterValues is the number of values up to which the size of a filter is checked.
 const maxFilterValues = 1 << 20
 
 func (n *nodeCheck) collectBytes() {
@@ -249,7 +248,7 @@ func (n *nodeCheck) collectBytes() {
 	}
 }
 
-// bytesOf views an array of strings or bytes with 64-bit offsets, or of a fixed size.
+// bytesOf returns strings or bytes as an array with 64-bit offsets or of a fixed size, without a copy.
 func bytesOf(arr arrow.Array) bytestring.Values {
 	d := arr.Data()
 	v := bytestring.Values{N: d.Len()}
@@ -267,7 +266,7 @@ func bytesOf(arr arrow.Array) bytestring.Values {
 	return v
 }
 
-// add takes the next values of the node.
+// add adds the next values of the node.
 func (n *nodeCheck) add(arr arrow.Array) error {
 	if e, ok := arr.(array.ExtensionArray); ok {
 		arr = e.Storage()

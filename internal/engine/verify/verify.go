@@ -1,5 +1,4 @@
-// Package verify checks a shard against itself, and saves what is complete in a
-// damaged one.
+// Package verify checks the consistency of a shard, and recovers the complete stripes of a damaged one.
 //
 //	messages ─ frames and checksums of all metadata        messages.go
 //	root     ─ header, urls, properties, sums               root.go
@@ -8,9 +7,8 @@
 //	           what descriptors and indexes say             stats.go
 //	shard    ─ its descriptors, compared with the stripes'  stats.go
 //
-// A check that fails to read has not passed: the verification ends with the error
-// of the read. All else that is wrong is a finding of the report, and for a
-// checksum that does not match, the bit that explains it is searched (flipped.go).
+// If a check cannot read its bytes, the verification ends with the error of the read. All other errors are
+// findings of the report. For a checksum mismatch, the bit that explains it is searched (flipped.go).
 package verify
 
 import (
@@ -32,17 +30,17 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// Options are those of [Verify].
+// Options are the options of [Verify].
 type Options struct {
-	// Open says how the artifacts are opened.
+	// Open has the options for opening the artifacts.
 	Open shardfile.OpenOptions
 	// MaxBlockBytes and MaxDictionaryBytes are limits as in [read.Options].
 	MaxBlockBytes, MaxDictionaryBytes int64
 	// MetadataOnly leaves out buffers and values.
 	MetadataOnly bool
-	// MaxFindings ends the verification after that many problems, by default 100.
+	// MaxFindings is the number of problems to stop after, by default 100.
 	MaxFindings int
-	// Parallelism is how many columns are checked at a time, by default GOMAXPROCS.
+	// Parallelism is the number of columns checked at a time, by default GOMAXPROCS.
 	Parallelism int
 	// Progress is called after each column of a stripe, by one goroutine at a time.
 	Progress func(done, total int)
@@ -64,13 +62,13 @@ func (o *Options) setDefaults() error {
 	return nil
 }
 
-// Finding is something that [Verify] has to say.
+// Finding is a result of [Verify].
 type Finding struct {
-	Err error       // names artifact, element and offset as far as they are known
-	Bit *FlippedBit // explains a checksum mismatch, if a single bit does
+	Err error       // names artifact, element and offset if they are known
+	Bit *FlippedBit // explains a checksum mismatch; nil if no single bit does
 }
 
-// String is the finding in one line.
+// String returns the finding as one line.
 func (f Finding) String() string {
 	if f.Bit != nil {
 		return fmt.Sprintf("%v; %v", f.Err, f.Bit)
@@ -78,21 +76,20 @@ func (f Finding) String() string {
 	return f.Err.Error()
 }
 
-// Report is what [Verify] checked and found.
+// Report is the result of [Verify].
 type Report struct {
-	// Problems are damages and contradictions. A shard without any is sound.
+	// Problems are damage and contradictions. A sound shard has none.
 	Problems []Finding
-	// Notes are peculiarities that do not make any value wrong: known defects of
-	// the reference's writer, or what could not be checked because this version
-	// does not know it.
+	// Notes are findings that affect no value: known defects of the reference's writer, or parts that could not be
+	// checked because this version does not know them.
 	Notes []Finding
-	// Unchecked is the number of those notes that are about what could not be checked.
+	// Unchecked is the number of notes about parts that could not be checked.
 	Unchecked int
-	// Truncated says that there are more problems than Options.MaxFindings.
+	// Truncated means that there are more problems than Options.MaxFindings.
 	Truncated bool
 
-	// What was checked: columns are top-level ones, counted once; messages, buffers
-	// and blocks are those of all stripes.
+	// Numbers of checked elements. Columns are top-level columns, counted once. Messages, buffers and blocks are
+	// counted in all stripes.
 	Stripes, Columns             int
 	Messages, Buffers, Blocks    int
 	Values                       int64 // at all levels of nesting, nulls included
@@ -101,14 +98,12 @@ type Report struct {
 	Statistics                   int // descriptors compared with the data
 }
 
-// OK tells whether there is no problem.
+// OK tells whether there are no problems.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
-// Verify checks a shard against itself: every checksum and reference, counts,
-// block maps, statistics, constants, dictionaries with their order, filters,
-// sketches and range indexes against the values. What it finds is in the report;
-// the error says that it could not be made: there is no such shard, reading
-// failed, or ctx ended.
+// Verify checks the consistency of a shard: every checksum and reference, and counts, block maps, statistics,
+// constants, dictionaries with their order, filters, sketches and range indexes against the values. The report has
+// all findings. An error means that there is no report: the shard does not exist, a read failed, or ctx ended.
 func Verify(ctx context.Context, location string, o Options) (*Report, error) {
 	v, err := newVerifier(o)
 	if err != nil {
@@ -137,23 +132,23 @@ func newVerifier(o Options) (*verifier, error) {
 	return &verifier{o: o, seen: map[place]bool{}}, nil
 }
 
-// errEnough ends a verification that has found enough.
+// errEnough ends a verification that has enough findings.
 var errEnough = errors.New("enough problems")
 
-// verifier is a verification under way.
+// verifier is a verification in progress.
 type verifier struct {
 	o      Options
 	file   *shardfile.File
 	schema *schema.Schema
-	ids    []uint32          // of all nodes, in pre-order
+	ids    []uint32          // of all nodes, in depth-first order
 	paths  map[uint32]string // of nodes
-	ours   bool              // of an edition that the reference does not read
+	ours   bool              // the edition is unknown to the reference
 	flips  flipSearch
 	budget *budget
 
 	mu   sync.Mutex
 	rep  Report
-	seen map[place]bool // of problems, so that none is reported twice
+	seen map[place]bool // places with problems, so that none is reported twice
 	done int
 }
 
@@ -162,7 +157,7 @@ type place struct {
 	offset   int64
 }
 
-// problem adds a finding; its error is errEnough if there are enough.
+// problem adds a finding. Its error is errEnough if there are enough.
 func (v *verifier) problem(f Finding) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -182,8 +177,8 @@ func (v *verifier) problem(f Finding) error {
 	return nil
 }
 
-// found sorts an error: reading that failed ends the verification, what this
-// version does not know is a note, everything else a problem.
+// found classifies an error: a failed read ends the verification, an unknown feature is a note, any other error is
+// a problem.
 func (v *verifier) found(err error) error {
 	switch {
 	case err == nil:
@@ -191,7 +186,7 @@ func (v *verifier) found(err error) error {
 	case errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrLimit):
 		v.unchecked(err)
 		return nil
-	case fault.Is(err) || errors.Is(err, fs.ErrNotExist): // what the shard refers to is not there
+	case fault.Is(err) || errors.Is(err, fs.ErrNotExist): // a referenced artifact is missing
 		return v.problem(Finding{Err: err})
 	}
 	return err
@@ -206,7 +201,7 @@ func (v *verifier) enough(err error) error {
 	return v.found(err)
 }
 
-// unchecked notes that something could not be checked.
+// unchecked notes a part that could not be checked.
 func (v *verifier) unchecked(err error) {
 	v.note(fmt.Errorf("not checked: %w", err))
 	v.count(func(r *Report) { r.Unchecked++ })
@@ -225,7 +220,7 @@ func (v *verifier) count(f func(r *Report)) {
 	f(&v.rep)
 }
 
-// report is the report, in an order that does not depend on who was faster.
+// report returns the report, in an order that does not depend on the order of work.
 func (v *verifier) report() *Report {
 	r := v.rep
 	for _, list := range [][]Finding{r.Problems, r.Notes} {
@@ -272,7 +267,7 @@ func (v *verifier) run(ctx context.Context) error {
 func (v *verifier) setSchema(s *schema.Schema) {
 	v.schema = s
 	v.paths = map[uint32]string{}
-	_ = s.Walk(func(path string, n schema.Node) error { // what is wrong, Check finds
+	_ = s.Walk(func(path string, n schema.Node) error { // Check reports the errors
 		v.ids = append(v.ids, n.ID())
 		v.paths[n.ID()] = path
 		return nil
@@ -327,13 +322,13 @@ func (v *verifier) progress(total int) {
 	}
 }
 
-// storedTypes read values as they are stored.
+// storedTypes reads values without conversion.
 var storedTypes = arrowmap.ReadOptions{
 	IgnoreAnnotations: true, Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw,
 	TimeSpans: arrowmap.TicksRaw, Dynamics: arrowmap.DynamicsRaw,
 }
 
-// column checks a top-level field in one stripe, and everything below it.
+// column checks a top-level field in one stripe, and all fields below it.
 func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error {
 	n, err := v.schema.Field(i)
 	if err != nil {
@@ -354,8 +349,7 @@ func (v *verifier) column(ctx context.Context, s *shardfile.Stripe, i int) error
 	return c.values(ctx, &col)
 }
 
-// positions checks that a column has a position for each row, which reading its
-// values would show, too.
+// positions checks that a column has one position for each row. Reading its values would also find that.
 func (c *columnCheck) positions(ctx context.Context, col *arrowmap.Column) error {
 	d, err := c.stripe.Descriptor(ctx, col.ID)
 	if err != nil || d == nil || d.Field.PositionCount == uint64(c.stripe.Rows()) {
