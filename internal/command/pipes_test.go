@@ -341,7 +341,7 @@ func TestDamaged(t *testing.T) {
 	require.Contains(t, r.out, "bad.amudai.shard: 1 problem; checked 3 stripes")
 	r = run(t, "cat", "bad.amudai.shard")
 	require.Equal(t, command.ExitFailure, r.code)
-	require.Contains(t, r.errout, "amudai recover saves what is not")
+	require.Contains(t, r.errout, "amudai recover saves the undamaged stripes")
 	r = run(t, "recover", "bad.amudai.shard", "saved.amudai.shard")
 	require.Equal(t, command.ExitFailure, r.code, r.errout)
 	require.Contains(t, r.out, "lost: stripe 1 with 1,000 rows")
