@@ -69,7 +69,7 @@ zstd (smaller is better), with the minimum and maximum of the rounds in brackets
 	return cmd
 }
 
-// benchPeak is what bench starts to measure memory in a process that does nothing else.
+// benchPeak is the hidden command that bench runs to measure memory in a separate process.
 func (a *app) benchPeak() *cobra.Command {
 	return &cobra.Command{
 		Use: benchChild + " TASK", Hidden: true, Args: wants(1, 1, "one task"),
@@ -126,7 +126,7 @@ func (a *app) benchProgress() func(contender, op string, value float64) {
 	return func(contender, op string, _ float64) { a.errs.Printf("\r\x1b[K%s: %s\r", op, contender) }
 }
 
-// comparison is a table and how it fares in several formats.
+// comparison is a table with its results in several formats.
 type comparison struct {
 	*app
 	benchFlags
@@ -135,8 +135,8 @@ type comparison struct {
 	bytes   int64
 }
 
-// load brings rows into an Arrow file, until there are enough. In Go's heap they
-// would keep the garbage collector from running, and so flatter everybody.
+// load copies rows into an Arrow file, up to the limits. Rows in Go's heap would make the garbage collector run
+// less often, and all formats look faster.
 func (c *comparison) load(ctx context.Context, location, path string, o table.ReadOptions, most int64) (err error) {
 	o.BatchRows = suite.BatchRows
 	src, err := c.openSource(ctx, location, c.read.from, o)
@@ -184,7 +184,7 @@ func (c *comparison) load(ctx context.Context, location, path string, o table.Re
 	return nil
 }
 
-// prepare chooses the columns and the question.
+// prepare chooses the columns and the condition.
 func (c *comparison) prepare() error {
 	if c.data.Rows == 0 {
 		return errors.New("the table has no rows")
@@ -217,12 +217,12 @@ func (c *comparison) prepare() error {
 	return nil
 }
 
-// contenders are the formats to compare, the base first.
+// contenders are the formats to compare, the baseline first.
 func (c *comparison) contenders() []suite.Contender {
 	return append(compare.Rivals(), suite.Shard{Options: c.options})
 }
 
-// show prints the table: a line for each operation, the base in its own unit.
+// show prints the table: a line per operation, with the baseline in its own unit.
 func (c *comparison) show(r *measure.Result) error {
 	if c.Progress {
 		c.errs.Printf("\r\x1b[K")
@@ -260,7 +260,7 @@ func (c *comparison) show(r *measure.Result) error {
 	return measure.Save(c.json, []*measure.Result{r})
 }
 
-// label is an operation for people.
+// label is the name of an operation for people.
 func (c *comparison) label(op string) string {
 	what := map[string]string{
 		measure.OpReuse: "scan, memory reused", measure.OpProjectReuse: "project, memory reused", measure.OpOpen: "open, 1 column", measure.OpProject: "project " + terminal.Plural(len(c.data.Project), "column"),

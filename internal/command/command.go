@@ -1,5 +1,5 @@
 // Package command is the command amudai: flags, progress and tables on the
-// terminal. What it does with data is in the packages below; main only calls
+// terminal. The packages below it process the data; main only calls
 // [Main].
 //
 // Data goes to stdout, everything for people (notices, progress, errors) to
@@ -46,7 +46,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// Env is the world as a command sees it.
+// Env is the environment of a command.
 type Env struct {
 	Args   []string // without the name of the program
 	Stdin  io.Reader
@@ -54,11 +54,10 @@ type Env struct {
 	Stderr io.Writer
 	Getenv func(string) string // nil: no variable is set
 
-	// Program is how this program is called, for commands to try; "" is amudai.
+	// Program is the name of this program in proposed commands, amudai by default.
 	Program string
 
-	// Width is the width of stdout if that is a terminal, else 0; Progress says
-	// whether stderr is one.
+	// Width is the width of stdout if it is a terminal, else 0. Progress tells whether stderr is a terminal.
 	Width    int
 	Progress bool
 }
@@ -90,8 +89,8 @@ type app struct {
 	formats    table.Formats        // of inputs, with the options of the flags
 }
 
-// Main runs the command and returns its exit code. When ctx is cancelled, the
-// command stops soon and leaves nothing half-written behind.
+// Main runs the command and returns its exit code. When ctx is cancelled, the command stops soon and leaves no
+// partial output behind.
 func Main(ctx context.Context, env Env) int {
 	a := &app{Env: env, formats: formats}
 	if a.Getenv == nil {
@@ -148,8 +147,8 @@ also be http(s) URLs.`,
 	return root
 }
 
-// refuseUnknown makes usage errors of arguments that Cobra's own commands answer
-// with help. Those keep the output that is set now.
+// refuseUnknown makes unknown arguments of Cobra's own commands usage errors, instead of a reason to print help.
+// These commands keep their current output.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd("completion") // else it exists only once somebody asks for it
@@ -169,7 +168,7 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
-// wants checks the number of arguments; most below 0 means any number.
+// wants checks the number of arguments. A negative most means any number.
 func wants(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
@@ -179,7 +178,7 @@ func wants(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// noArgs takes no arguments.
+// noArgs accepts no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.HasSubCommands() {
 		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q%s", args[0], text.Suggest(args[0], commandNames(cmd)))
@@ -187,7 +186,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return wants(0, 0, "no arguments")(cmd, args)
 }
 
-// commandNames are the commands below cmd that help lists.
+// commandNames are the listed commands below cmd.
 func commandNames(cmd *cobra.Command) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, c := range cmd.Commands() {
@@ -219,7 +218,7 @@ func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 func (e usageError) Hint() string  { return e.hint }
 
-// usagef is a usage error with a hint.
+// usagef returns a usage error with a hint.
 func usagef(hint, format string, args ...any) error {
 	return usageError{err: fmt.Errorf(format, args...), hint: hint}
 }
@@ -242,10 +241,10 @@ func withHint(err error, format string, args ...any) error {
 	return hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// errProblems is the outcome of a check that has already printed its findings.
+// errProblems is the error of a check that has already printed its findings.
 var errProblems = errors.New("problems found")
 
-// report prints an error and gives the exit code.
+// report prints an error and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	var ue usageError
 	switch {
@@ -284,8 +283,7 @@ func errorLine(err error) string {
 	return terminal.OneLine(message)
 }
 
-// inShard tells whether an error is about bytes of a shard that are damaged. Other
-// formats have no elements.
+// inShard tells whether an error is about damaged bytes of a shard. Errors of other formats have no elements.
 func inShard(err error) bool {
 	var e *fault.Error
 	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Place() != ""

@@ -56,7 +56,7 @@ The output appears under its name only when it is complete.`,
 	return cmd
 }
 
-// converter is one run of convert.
+// converter is one run of the command convert.
 type converter struct {
 	*app
 	read   table.ReadOptions
@@ -114,7 +114,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 	return err
 }
 
-// check refuses what cannot work before anything is read.
+// check reports errors that are known before anything is read.
 func (c *converter) check() error {
 	if slices.Contains(c.inputs[1:], "-") {
 		return usagef("", "stdin can only be the first input")
@@ -143,8 +143,7 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 	return c.app.createSink(ctx, c.output, f, c.schema, c.write.force, table.WriteOptions{Notice: c.read.Notice})
 }
 
-// look opens every input for its schema, checks that they go together, and
-// leaves the first one open.
+// look opens every input for its schema, checks that the schemas are compatible, and leaves the first input open.
 func (c *converter) look(ctx context.Context) error {
 	c.known = true
 	var formats []table.Format
@@ -185,8 +184,7 @@ func (c *converter) closeFirst() error {
 	return src.Close()
 }
 
-// open opens input i. Where types are inferred, later inputs take those of the
-// first.
+// open opens input i. Inferred types of later inputs are those of the first.
 func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table.Source, table.Format, error) {
 	in, f, err := c.openInput(ctx, c.inputs[i], c.from)
 	if err != nil {
@@ -201,8 +199,8 @@ func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table
 	return src, f, err
 }
 
-// checkInput checks that an input has the columns of the first one, and makes
-// columns nullable that are so in any input.
+// checkInput checks that an input has the columns of the first one, and makes columns nullable that are nullable
+// in any input.
 func (c *converter) checkInput(s *arrow.Schema, location string) error {
 	fields := c.schema.Fields()
 	if s.NumFields() != len(fields) {
@@ -230,7 +228,7 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 	return nil
 }
 
-// copyAll moves the rows of all inputs.
+// copyAll copies the rows of all inputs.
 func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 	for i := range c.inputs {
 		src := c.first
@@ -255,7 +253,7 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 	return nil
 }
 
-// copy moves the rows of one source, reading ahead by one batch.
+// copy copies the rows of a source, and reads one batch ahead.
 func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
@@ -304,7 +302,7 @@ func (c *converter) writeBatch(ctx context.Context, sink table.Sink, b arrow.Rec
 	return sink.Write(ctx, same)
 }
 
-// readBatch is what readAhead hands over.
+// readBatch is a batch, or an error, of readAhead.
 type readBatch struct {
 	batch arrow.RecordBatch
 	err   error
@@ -318,8 +316,8 @@ func (b readBatch) release() {
 	}
 }
 
-// readAhead reads the source in a goroutine, which ends after an error (io.EOF
-// too) or when ctx is cancelled, and closes the channel then.
+// readAhead reads the source in a goroutine. After an error, including io.EOF, or when ctx is cancelled, the
+// goroutine closes the channel and ends.
 func readAhead(ctx context.Context, src table.Source) <-chan readBatch {
 	out := make(chan readBatch)
 	go func() {
@@ -340,7 +338,7 @@ func readAhead(ctx context.Context, src table.Source) <-chan readBatch {
 	return out
 }
 
-// nextBatch keeps a panic inside the goroutine from ending the process.
+// nextBatch turns a panic into an error, so that it does not end the process.
 func nextBatch(ctx context.Context, src table.Source) (b readBatch) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -352,7 +350,7 @@ func nextBatch(ctx context.Context, src table.Source) (b readBatch) {
 	return b
 }
 
-// summary says what was done, to people only.
+// summary prints the result for people.
 func (c *converter) summary() {
 	if !c.Progress || c.write.quiet {
 		return

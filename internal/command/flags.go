@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/table/csv"
 )
 
-// readFlags are those that say how inputs are read.
+// readFlags are the flags about reading inputs.
 type readFlags struct {
 	from, schema, delimiter, sampleBytes string
 	columns, nulls                       []string
@@ -31,8 +31,7 @@ type readFlags struct {
 	flags                                *pflag.FlagSet
 }
 
-// flagFormats are the formats that a flag is for; a flag that is not here is for
-// all. convert checks those of the output, too.
+// flagFormats are the formats of flags that are not for all formats. convert also checks the flags of its output.
 var flagFormats = map[string][]string{
 	"sample":        {"csv", "tsv", "jsonl", "json"},
 	"sample-bytes":  {"csv", "tsv", "jsonl", "json", "lines"},
@@ -58,8 +57,8 @@ var flagFormats = map[string][]string{
 	"row-group-rows": {parquetName},
 }
 
-// checkFlags refuses flags that none of some formats takes. Flags of inputs are
-// those that readFlags registers.
+// checkFlags returns an error for flags that do not apply to any of some formats. Flags of inputs are those that
+// readFlags registers.
 func checkFlags(flags *pflag.FlagSet, ofInputs bool, what string, formats ...table.Format) (err error) {
 	if flags == nil { // not those of a command
 		return nil
@@ -88,7 +87,7 @@ func formatTitle(name string) string {
 	return f.Title
 }
 
-// isInputFlag tells the flags about inputs from those about the output.
+// isInputFlag tells whether a flag is about inputs.
 func isInputFlag(name string) bool {
 	switch name {
 	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings":
@@ -111,7 +110,7 @@ func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
 	r.registerShard(cmd, withColumns)
 }
 
-// registerShard adds the flags for shards alone.
+// registerShard adds the flags that are only for shards.
 func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
 	r.flags = cmd.Flags()
 	f := cmd.Flags()
@@ -127,13 +126,13 @@ func (r *readFlags) registerShard(cmd *cobra.Command, withColumns bool) {
 	}
 }
 
-// complete names the values of a flag for shell completion.
+// complete registers the values of a flag for shell completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	// It fails only for a flag that is not there, and for one that is completed twice.
+	// It fails only for an unknown flag, or if it is called twice for a flag.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// types checks the flags about the Arrow types of shards.
+// types parses the flags about the Arrow types of shards.
 func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
 	o.IgnoreAnnotations = r.defaultTypes
 	if o.DateTimes, err = pick("--ticks", r.ticks, []string{"auto", "ns", "us", "raw"},
@@ -165,7 +164,7 @@ func (r *readFlags) types() (o arrowmap.ReadOptions, err error) {
 	return o, nil
 }
 
-// pick gives the value that a name stands for.
+// pick returns the value of a name.
 func pick[T any](flag, name string, names []string, values ...T) (T, error) {
 	i := slices.Index(names, name)
 	if i < 0 {
@@ -175,7 +174,7 @@ func pick[T any](flag, name string, names []string, values ...T) (T, error) {
 	return values[i], nil
 }
 
-// options checks the flags.
+// options parses the flags.
 func (r *readFlags) options(a *app) (table.ReadOptions, error) {
 	o := table.ReadOptions{Columns: r.columns, Notice: a.notice, Warning: a.notice}
 	sample := table.TextOptions{SampleRows: r.sampleRows}
@@ -223,7 +222,7 @@ func delimiterOf(s string) (byte, error) {
 	return 0, usagef("--delimiter ';' or --delimiter tab", "--delimiter %q is not one ASCII character", s)
 }
 
-// writeFlags are those that say how the output is written.
+// writeFlags are the flags about writing the output.
 type writeFlags struct {
 	to, profile, edition, layout, stripeBytes, nanos, memory, created string
 	stripeRows, rowGroupRows                                          int64
@@ -251,7 +250,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	complete(cmd, "nanos", "auto", "ticks", "int64")
 }
 
-// registerCoding adds the flags that say how values become bytes.
+// registerCoding adds the flags about encoding.
 func (w *writeFlags) registerCoding(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
@@ -260,7 +259,7 @@ func (w *writeFlags) registerCoding(cmd *cobra.Command) {
 	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
 }
 
-// coding checks the flags of registerCoding.
+// coding parses the flags of registerCoding.
 func (w *writeFlags) coding() (o shard.WriterOptions, err error) {
 	o.Program = "amudai " + Version
 	if o.Profile, err = profileOf(w.profile); err != nil {
@@ -272,7 +271,7 @@ func (w *writeFlags) coding() (o shard.WriterOptions, err error) {
 	return o, nil
 }
 
-// shardOptions checks the flags for shards.
+// shardOptions parses the flags for shards.
 func (w *writeFlags) shardOptions() (o shard.WriterOptions, err error) {
 	if o, err = w.coding(); err != nil {
 		return o, err
@@ -311,7 +310,7 @@ func layoutOf(name string) (shard.Layout, error) {
 	return 0, usagef("", "--layout %q: use single or two-level", name)
 }
 
-// profileOf reads the name of a profile in any case, with or without dashes.
+// profileOf parses the name of a profile, without regard to case and dashes.
 func profileOf(name string) (encoding.Profile, error) {
 	plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 	for p := encoding.Profile(0); p <= encoding.MinimalSize; p++ {

@@ -50,8 +50,8 @@ func formatHelp() string {
 	return b.String()
 }
 
-// openInput opens a location for reading: "-" is stdin. The name of the format
-// is given, or found by the extension, or by the first bytes.
+// openInput opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first
+// bytes determine it.
 func (a *app) openInput(ctx context.Context, location, format string) (table.Input, table.Format, error) {
 	in, name, err := files.Open(ctx, location, a.Stdin)
 	if err != nil {
@@ -64,8 +64,7 @@ func (a *app) openInput(ctx context.Context, location, format string) (table.Inp
 	return in, f, err
 }
 
-// chooseFormat finds the format of an input; it may look at its first bytes,
-// which stay to be read.
+// chooseFormat finds the format of an input. It may read the first bytes, which are not consumed.
 func (a *app) chooseFormat(in *table.Input, location, name string) (table.Format, error) {
 	if name != "" {
 		return byName(a.formats, name)
@@ -122,7 +121,7 @@ func (a *app) openAs(ctx context.Context, in table.Input, f table.Format, locati
 	return src, nil
 }
 
-// wrongFormat adds what a file looks like to an error about its content.
+// wrongFormat adds the likely format of a file to an error about its content.
 func wrongFormat(err error, location, format string) error {
 	if location == "-" || files.IsURL(location) {
 		return err
@@ -141,7 +140,7 @@ func wrongFormat(err error, location, format string) error {
 	return withHint(err, "it looks like %s: --from %s", looks.Title, looks.Name)
 }
 
-// notShard says what a file is that cannot be opened as a shard.
+// notShard describes a file that cannot be opened as a shard.
 func notShard(err error, location string, head []byte, looks table.Format, known bool) error {
 	switch {
 	case len(head) == 0:
@@ -155,7 +154,7 @@ func notShard(err error, location string, head []byte, looks table.Format, known
 	return err
 }
 
-// outputFormat finds the format to write a location in.
+// outputFormat finds the format of an output.
 func outputFormat(location, name string) (table.Format, error) {
 	if name != "" {
 		return byName(formats, name)
@@ -171,7 +170,7 @@ func outputFormat(location, name string) (table.Format, error) {
 	return f, nil
 }
 
-// createSink makes the sink of a format other than shards.
+// createSink makes a sink of a format other than shards.
 func (a *app) createSink(ctx context.Context, location string, f table.Format, schema *arrow.Schema, force bool, o table.WriteOptions) (table.Sink, error) {
 	out, err := files.Create(ctx, location, force, a.Stdout)
 	if err != nil {

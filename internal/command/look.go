@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// lookers are the commands that look into shards.
+// lookers are the commands that inspect shards.
 func (a *app) lookers() []*cobra.Command {
 	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.verify(), a.recover()}
 }
@@ -112,7 +112,7 @@ statistics against the data.`,
 	return cmd
 }
 
-// columnHint tells where the names of columns are to be seen, if one does not exist.
+// columnHint adds a hint to the error about an unknown column.
 func columnHint(err error) error {
 	if errors.Is(err, schema.ErrNoField) {
 		return withHint(err, "amudai schema lists the columns")
@@ -120,7 +120,7 @@ func columnHint(err error) error {
 	return err
 }
 
-// bars is where progress bars go, nil if they are not wanted.
+// bars is the output for progress bars, nil for none.
 func (a *app) bars(quiet bool) io.Writer {
 	if quiet || !a.Progress {
 		return nil

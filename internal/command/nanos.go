@@ -17,10 +17,9 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// chooseNanos decides how nanosecond timestamps and durations are stored. Ticks
-// of 100 ns are what other readers understand as times, but they hold only
-// multiples of 100; so a file's columns are looked at first. What comes through
-// a pipe cannot be looked at, and is stored as integers, which hold everything.
+// chooseNanos chooses the stored type of nanosecond timestamps and durations. Other readers understand ticks of
+// 100 ns as times, but ticks hold only multiples of 100 ns. The columns of a file are therefore read first. A pipe
+// can be read only once, so that its times are stored as integers, which hold all values.
 func (c *converter) chooseNanos(ctx context.Context) error {
 	columns := nanoColumns(c.schema)
 	if len(columns) == 0 {
@@ -64,7 +63,7 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 	return nil
 }
 
-// nanoColumns are the names of the columns with nanoseconds in them.
+// nanoColumns are the names of columns that contain nanoseconds.
 func nanoColumns(s *arrow.Schema) (names []string) {
 	for _, f := range s.Fields() {
 		if hasNanos(f.Type) && !slices.Contains(names, f.Name) {
@@ -149,12 +148,11 @@ func (c *converter) lookNanos(ctx context.Context, i int, columns []string, look
 	}
 }
 
-// nanosLook collects the paths of nanosecond values, and of those that have
-// some that are no multiples of 100.
+// nanosLook collects the paths of nanosecond values, and of those with values that are not multiples of 100.
 type nanosLook struct{ all, odd map[string]bool }
 
-// walk looks at an array and those inside it. Values under nulls of an outer
-// level count too: the cost of a rare mistake is an integer column.
+// walk examines an array and its children. Values under nulls of an outer level count too: the cost of a rare
+// mistake is an integer column.
 func (l *nanosLook) walk(col arrowmap.Column, arr arrow.Array, path string) {
 	switch a := arr.(type) {
 	case *array.Dictionary:

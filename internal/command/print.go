@@ -16,8 +16,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// tableFormat is the format of cat and head for people; the others are those
-// of convert.
+// tableFormat is a format of cat and head for people. The other formats are those of convert.
 const tableFormat = "table"
 
 type catFlags struct {
@@ -76,8 +75,7 @@ func (a *app) head() *cobra.Command {
 	return cmd
 }
 
-// runCat prints rows; byDefault is the format unless one is asked for, "" for
-// the one that suits stdout.
+// runCat prints rows. byDefault is the default format; "" chooses one that suits stdout.
 func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault string) (err error) {
 	format := f.format
 	if format == "" {
@@ -135,10 +133,10 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 	return o, nil
 }
 
-// textLayouts are the names of those of shard.StringLayout.
+// textLayouts are the names of the values of shard.StringLayout.
 var textLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
 
-// isPrinted tells whether cat writes a format. Shards are left to convert.
+// isPrinted tells whether cat can write a format. Only convert writes shards.
 func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != shardName }
 
 // catFormats are the formats of cat and head.
@@ -152,7 +150,7 @@ func catFormats() []string {
 	return names
 }
 
-// catSink gives the way to make the sink of a format on stdout.
+// catSink returns a function that makes a sink of a format on stdout.
 func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (table.Sink, error), error) {
 	if format == tableFormat {
 		return func(_ context.Context, s *arrow.Schema) (table.Sink, error) {
@@ -168,7 +166,7 @@ func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabl
 	}, nil
 }
 
-// copyRows moves limit rows, or all if it is negative.
+// copyRows copies limit rows, or all rows if limit is negative.
 func copyRows(ctx context.Context, src table.Source, sink table.Sink, limit int64) error {
 	for left := limit; left != 0; {
 		b, err := src.Next(ctx)
@@ -278,7 +276,7 @@ func (s *tableSink) Close(context.Context) error {
 	return s.flush()
 }
 
-// Abort implements [table.Sink]: what was printed stays.
+// Abort implements [table.Sink]. Printed rows stay.
 func (s *tableSink) Abort(context.Context) error { return nil }
 
 func (a *app) inferSchema() *cobra.Command {

@@ -32,7 +32,7 @@ type columnStats struct {
 	depth    int
 	name     string
 	min, max string
-	varies   bool // it is not constant in every stripe
+	varies   bool // not constant in every stripe
 	values   distinctSet
 }
 
