@@ -1,10 +1,13 @@
 # The tasks of this repository. "make help" lists them.
 #
 # Settings: PKG (packages, default all); BENCHFLAGS for bench ("go run ./internal/bench -help" lists them); BENCH (pattern) and
-# BENCHTIME for microbench; FUZZTIME (for each target) for fuzz.
+# BENCHTIME for microbench; FUZZTIME (for each target) for fuzz; PYTHON, NODE and NODE_MODULES (a folder with jsroot and
+# @oneidentity/zstd-js) for interop.
 
 GO        ?= go
 PYTHON    ?= python3
+NODE      ?= node
+NODE_MODULES ?= node_modules
 PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -15,7 +18,7 @@ TOOL      := $(GO) tool -modfile=tools/go.mod
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help build test sweep race purego bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test sweep race purego interop bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +41,9 @@ race: ## run the short tests of packages that share data between goroutines, wit
 
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert
+
+interop: ## hold RNTuples written here to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./internal/bench $(BENCHFLAGS)
