@@ -22,9 +22,8 @@ import (
 // any small file.
 const memoryBound = 96 << 20
 
-// refuse opens, scans and verifies a shard, and checks that nothing is left of
-// it: no memory, goroutine or reader. It gives the report, the number of bytes
-// that were allocated, and the error of the scan.
+// refuse opens, scans and verifies a shard, and checks that no memory, goroutine or reader is left behind. It
+// returns the report, the number of bytes allocated, and the error of the scan.
 func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, err error) {
 	t.Helper()
 	check := leaktest.Goroutines(t)
@@ -173,7 +172,7 @@ func deepSchema(depth, times int) []byte {
 	return b.FinishedBytes()
 }
 
-// deepProperty is a custom property whose value is a list in a list.
+// deepProperty returns a custom property whose value is a list in a list, and so on.
 func deepProperty(depth int) []byte {
 	wrap := func(num protowire.Number, b []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, num, protowire.BytesType), b)

@@ -104,8 +104,8 @@ func TestBatchesOfLongTexts(t *testing.T) {
 	}
 }
 
-// TestBatchesOfOrdinaryTables gives batches of the default length: of numbers, and of lines
-// as logs have them. A number of rows that is asked for stays.
+// TestBatchesOfOrdinaryTables: tables of numbers, and of lines of a log, have batches of the default length. A
+// number of rows in the options is not changed.
 func TestBatchesOfOrdinaryTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		data arrow.RecordBatch

@@ -20,8 +20,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// spread is data whose rows repeat those of another table: shuffled, in runs, and sorted by
-// their number, so that columns get blocks of any length in every encoding.
+// spread returns data whose rows repeat those of another table: shuffled, in runs, and sorted by row number. Its
+// columns get blocks of any length in every encoding.
 func spread(t require.TestingT, r *rand.Rand, from table, rows int) table {
 	out := table{schema: from.schema, rows: rows}
 	for _, c := range from.columns {
@@ -43,8 +43,8 @@ func spread(t require.TestingT, r *rand.Rand, from table, rows int) table {
 	return out
 }
 
-// TestFilterAcrossBlocks: scans of columns of several blocks, short ones and those of 64 Ki
-// values, in every profile, give the rows that the filter finds in the table itself.
+// TestFilterAcrossBlocks scans columns of several blocks, short ones and those of 64 Ki values, in every profile.
+// The rows must be those that the filter selects in the table itself.
 func TestFilterAcrossBlocks(t *testing.T) {
 	ctx := context.Background()
 	types := arrowgen.Types()

@@ -89,8 +89,7 @@ func (c *census) try(b []byte, want []arrow.RecordBatch) error {
 	return nil
 }
 
-// smallShards are shards of every kind: what a few rows of each type make, under
-// profiles that lead to different encodings.
+// smallShards returns shards with a few rows of each type, with profiles that lead to different encodings.
 func smallShards(t *testing.T) map[string][]byte {
 	out := map[string][]byte{}
 	for _, group := range smallGroups() {
@@ -142,10 +141,9 @@ func smallGroups() [][]arrow.DataType {
 	}
 }
 
-// TestFlipAndCut flips bits of small shards and cuts them: reading all data gives
-// an error or the same data, never other data. AMUDAI_CENSUS=all flips every bit; a
-// sweep flips one bit of every byte, another one in every shard; else it is that of
-// every third byte.
+// TestFlipAndCut flips bits of small shards and cuts them. Reading all data must give an error or the same data,
+// never other data. AMUDAI_CENSUS=all flips every bit. A sweep flips one bit of every byte, a different one in
+// each shard. Other runs do so for every third byte.
 func TestFlipAndCut(t *testing.T) {
 	all := os.Getenv("AMUDAI_CENSUS") == "all"
 	step := sweep.Step(3)

@@ -11,8 +11,8 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Batches of a filtered scan join what few rows neighbours leave, are the same whatever
-// runs in parallel as long as tasks are, and never longer than asked for.
+// Batches of a filtered scan combine the few matches of neighbouring batches. They do not depend on parallelism as
+// long as tasks are the same, and are never longer than BatchRows.
 func TestFewRowsMakeOneBatch(t *testing.T) {
 	const rows = 40_000
 	s := openTable(t, numbered(rows, 7), WriterOptions{StripeRows: 20_000})

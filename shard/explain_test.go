@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// TestExplain checks what each source says about a filter that it can decide, and
-// that a run agrees.
+// TestExplain checks the answer of each source to a filter that it can decide, and compares the explanation with a
+// run.
 func TestExplain(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(100_000), WriterOptions{StripeRows: 40_000})
@@ -156,7 +156,7 @@ func TestSampledPages(t *testing.T) {
 	}
 }
 
-// TestCount counts with and without statistics that tell.
+// TestCount counts with statistics that decide the condition, and without.
 func TestCount(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(5000), WriterOptions{StripeRows: 2000})
@@ -175,8 +175,8 @@ func TestCount(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestCountReads counts the bytes that counting takes: none where statistics tell, and
-// only columns of the filter.
+// TestCountReads counts the bytes that Count reads: none if statistics decide the condition, else only columns of
+// the filter.
 func TestCountReads(t *testing.T) {
 	ctx := context.Background()
 	s := openTable(t, flightsLike(50_000), WriterOptions{StripeRows: 20_000})

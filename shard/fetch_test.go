@@ -84,8 +84,7 @@ func TestPointRequests(t *testing.T) {
 	require.LessOrEqual(t, faults.Count(faultstore.Read), 2+stripes+2+len(data.columns))
 }
 
-// together is a store whose first reads, but for that of the end, wait until a number
-// of them are under way.
+// together is a store whose first reads, except for those of the end, wait until a number of them are in progress.
 type together struct {
 	storage.Store
 	wait  int
@@ -120,8 +119,8 @@ func (r *togetherReader) ReadAt(ctx context.Context, p []byte, off int64) error 
 	}
 }
 
-// TestFieldListsTogether: the field lists of all stripes that a scan or a take comes to,
-// and the header, are asked for at the same time, by one processor too.
+// TestFieldListsTogether: the field lists of all stripes of a scan or a take, and the header, are read at the same
+// time, even on one processor.
 func TestFieldListsTogether(t *testing.T) {
 	data := numbered(200_000, 3)
 	location := filepath.Join(t.TempDir(), "s")

@@ -62,8 +62,8 @@ func requireRows(t require.TestingT, s *Shard, data table, rows []int64, o ScanO
 	require.True(t, slices.Equal(want, found), "%d rows where %v without %b, expected %d", len(found), o.Filter, o.Disable, len(want))
 }
 
-// clustered is data whose values come in long stretches, so that statistics and
-// indexes have something to say, and a column of each type with few values.
+// clustered returns data in long runs of similar values, which statistics and indexes can decide, and with a
+// column of few distinct values of each type.
 func clustered(g *arrowgen.Gen, r *rand.Rand, types []arrow.DataType, rows int) table {
 	data := randomTable(g, types, rows)
 	for i, c := range data.columns {
@@ -86,9 +86,8 @@ func clustered(g *arrowgen.Gen, r *rand.Rand, types []arrow.DataType, rows int) 
 	return data
 }
 
-// TestFilterAgainstOracle: a scan with a filter gives the rows that a second opinion
-// says meet it, whatever is switched off, and however stripes, batches and columns
-// are cut and read.
+// TestFilterAgainstOracle compares the rows of filtered scans with those of an independent evaluation, for any
+// disabled sources and any sizes of stripes, batches and reads.
 func TestFilterAgainstOracle(t *testing.T) {
 	types := arrowgen.Types()
 	dir := t.TempDir()

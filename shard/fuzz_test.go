@@ -136,8 +136,7 @@ func readHostile(t testing.TB, b []byte) {
 	}
 }
 
-// edit changes some bytes: each 4 bytes of edits are an offset and what is done
-// there.
+// edit changes some bytes: each 4 bytes of edits are an offset and the change at this offset.
 func edit(b, edits []byte) {
 	for ; len(edits) >= 4; edits = edits[4:] {
 		at := int(binary.LittleEndian.Uint16(edits)) % len(b)

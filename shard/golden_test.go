@@ -27,8 +27,7 @@ var rawTypes = arrowmap.ReadOptions{
 	Decimals: arrowmap.DecimalsRaw, DateTimes: arrowmap.TicksRaw, TimeSpans: arrowmap.TicksRaw, Dynamics: arrowmap.DynamicsRaw,
 }
 
-// TestGoldenContents reads every value of every golden and compares it with what
-// was handed to the reference's writer.
+// TestGoldenContents reads every value of every golden and compares it with the input of the reference's writer.
 func TestGoldenContents(t *testing.T) {
 	values := 0
 	shards := golden.Shards(t)

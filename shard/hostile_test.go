@@ -91,8 +91,8 @@ func small(store storage.Store) shard.OpenOptions {
 	return shard.OpenOptions{Store: store, MaxMessageBytes: 1 << 20, MaxBlockBytes: 1 << 20, MaxDictionaryBytes: 1 << 20, CacheBytes: 1 << 20}
 }
 
-// hostileBound is what reading a mutant may allocate, freed memory included: each
-// of its columns may reach the limits several times.
+// hostileBound is the number of bytes that reading a mutant may allocate, freed memory included: each of its
+// columns may reach the limits several times.
 const hostileBound = 768 << 20
 
 // survive opens, scans, verifies and recovers bytes that may be anything: no

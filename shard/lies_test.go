@@ -456,9 +456,9 @@ func runs(n uint32) []byte {
 	return binary.LittleEndian.AppendUint32(tree, n)
 }
 
-// TestLies opens, scans and verifies shards that lie, with checksums that are
-// right: an error that says where, or what the lie has no influence on; never
-// more memory than a small multiple of the file and a fixed amount.
+// TestLies opens, scans and verifies shards with false statements and valid checksums. The result is an error with
+// its place, or values that the statement does not affect. Memory is limited to a small multiple of the file and a
+// fixed amount.
 func TestLies(t *testing.T) {
 	report, used, err := refuse(t, liesShard(t).Join())
 	require.NoError(t, err)

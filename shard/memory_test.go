@@ -9,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMemoryOfStripes bounds what a shard keeps of each of its stripes once it has been
-// read: some kilobytes for the descriptors of four columns, and not what came with them in
-// the same request.
+// TestMemoryOfStripes limits the memory that a shard keeps for each stripe after a read: some kilobytes for the
+// descriptors of four columns, without other bytes of the same request.
 func TestMemoryOfStripes(t *testing.T) {
 	const stripes, rows = 300, 64
 	location := filepath.Join(t.TempDir(), "s")

@@ -47,8 +47,8 @@ func decimals(dt arrow.DataType, values ...int64) table {
 	return table{schema: arrow.NewSchema([]arrow.Field{{Name: "d", Type: dt, Nullable: true}}, nil), columns: []arrow.Array{column}, rows: len(values)}
 }
 
-// A number with more digits than its type declares is refused, with its column
-// and row; what lies under nulls is not looked at.
+// A number with more digits than its type allows is an error with its column and row. Values under nulls are not
+// checked.
 func TestPrecisionOnWrite(t *testing.T) {
 	ctx := context.Background()
 	for _, dt := range []arrow.DataType{
@@ -120,8 +120,8 @@ func TestPrecisionOnRead(t *testing.T) {
 	}
 }
 
-// A time that the Arrow type asked for cannot hold is an error with its row in
-// the shard, wherever the scan began; so is a constant.
+// A time that does not fit the requested Arrow type is an error with its row in the shard, wherever the scan
+// began. This also holds for a constant.
 func TestRowsOfTimesThatDoNotFit(t *testing.T) {
 	ctx := context.Background()
 	dt := &arrow.TimestampType{Unit: arrow.Second}

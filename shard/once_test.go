@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// noted is a store that notes which bytes are asked for.
+// noted is a store that records the ranges of reads.
 type noted struct {
 	storage.Store
 	mu    sync.Mutex
@@ -37,8 +37,8 @@ func (r notedReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	return r.Reader.ReadAt(ctx, p, off)
 }
 
-// again are the requests for nothing but bytes that earlier ones have asked for. What came
-// along with the field list of a stripe does not count.
+// again returns the requests for bytes that earlier requests have read. Bytes read together with the field list of
+// a stripe do not count.
 func (s *noted) again(f *Shard) (out []rowset.Range) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +74,8 @@ func openNoted(t *testing.T, location string) (*Shard, *noted) {
 	return s, store
 }
 
-// TestNoRequestTwice scans and takes as over a network: nothing is asked for twice,
-// neither metadata nor what a filter and the result both need, nor what batches share.
+// TestNoRequestTwice scans and takes as over a network. No byte is read twice: neither metadata, nor columns of
+// both the filter and the result, nor blocks that batches share.
 func TestNoRequestTwice(t *testing.T) {
 	ctx := context.Background()
 	data := flightsLike(400_000)
@@ -109,8 +109,8 @@ func TestNoRequestTwice(t *testing.T) {
 	}
 }
 
-// TestSureRowsAreNotRead: rows that statistics are sure of are counted without a request,
-// over a network too, and what is read for others is theirs.
+// TestSureRowsAreNotRead: rows that statistics decide are counted without a request, even over a network. Reads
+// for other rows do not extend to them.
 func TestSureRowsAreNotRead(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "s")
 	writeTable(t, location, flightsLike(400_000), WriterOptions{StripeRows: 150_000}, 100_000)
@@ -126,7 +126,7 @@ func TestSureRowsAreNotRead(t *testing.T) {
 		_, reads := count(text)
 		require.Empty(t, reads, text)
 	}
-	rows, reads := count("c0 < 150000") // a stripe whole: descriptors tell
+	rows, reads := count("c0 < 150000") // a whole stripe, decided by descriptors
 	require.EqualValues(t, 150_000, rows)
 	require.LessOrEqual(t, len(reads), 3)
 	_, all := count("c0 < 150000 or c0 = 150100")

@@ -14,8 +14,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
-// TestQuestions asks shards of real data what DuckDB was asked, with all that they
-// know of their rows and with nothing.
+// TestQuestions evaluates conditions on shards of real data, with all sources and with none, and compares the
+// results with those of DuckDB.
 func TestQuestions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: writes whole data sets")

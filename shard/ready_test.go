@@ -147,8 +147,8 @@ func TestLimit(t *testing.T) {
 	require.EqualValues(t, 10*len(data.columns), x.Run.Values)
 }
 
-// TestColumnsTogether scans a single batch, of which two columns are read at the same
-// time: bytes come only once both have been asked for.
+// TestColumnsTogether scans a single batch of which two columns are read at the same time: neither read ends
+// before both have begun.
 func TestColumnsTogether(t *testing.T) {
 	for _, asReady := range []bool{false, true} {
 		s, late, data := openLate(t)

@@ -17,8 +17,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// TestRecoverCut cuts a shard at many lengths: every stripe before the cut whose
-// record is there comes back.
+// TestRecoverCut cuts a shard at many lengths. Every stripe whose record is before the cut is recovered.
 func TestRecoverCut(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(1000, 6)
@@ -97,8 +96,8 @@ func TestRecoverDamage(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// TestKill kills a process while it writes a shard: there is none afterwards, and
-// what was complete can be recovered from the temporary file.
+// TestKill kills a process while it writes a shard. No shard appears, and the complete stripes can be recovered
+// from the temporary file.
 func TestKill(t *testing.T) {
 	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
 		writeForever(t, dir)

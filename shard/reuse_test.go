@@ -21,8 +21,8 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// TestTakesParseOnce takes single rows of a column with a dictionary of megabytes: what the
-// first take has parsed serves all others.
+// TestTakesParseOnce takes single rows of a column with a dictionary of megabytes, which only the first take
+// parses.
 func TestTakesParseOnce(t *testing.T) {
 	const rows, different = 200_000, 8_000
 	ctx := context.Background()

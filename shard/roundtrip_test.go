@@ -61,7 +61,7 @@ func writeTable(t require.TestingT, location string, data table, o WriterOptions
 	require.NoError(t, w.Close(ctx))
 }
 
-// requireScan scans and compares with the table; it gives the batches' sizes.
+// requireScan compares a scan with the table, and returns the sizes of the batches.
 func requireScan(t require.TestingT, s *Shard, data table, o ScanOptions) (sizes []int64) {
 	row := 0
 	for batch, err := range s.Scan(context.Background(), o) {

@@ -22,7 +22,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// numbered is a table whose first column counts rows.
+// numbered returns a table whose first column has the row numbers.
 func numbered(rows, columns int) table {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	for i := range rows {
@@ -60,12 +60,12 @@ func openTable(t testing.TB, data table, o WriterOptions) *Shard {
 	return s
 }
 
-// limitAlone is a ScanOptions.MemoryLimit with which a scan decodes every batch by itself: batches of a
-// number of rows, and of as many columns. With more memory a scan decodes up to DefaultBatchRows rows
-// at once and slices them.
+// limitAlone is a ScanOptions.MemoryLimit that makes a scan decode every batch by itself, for batches of batchRows
+// rows of a table with this number of columns. With more memory a scan decodes several batches at once and slices
+// them: as many as fit into a quarter of the limit, at 16 bytes or more per value.
 func limitAlone(batchRows, columns int) int64 { return int64(64 * batchRows * columns) }
 
-// scanned are the values of the first column.
+// scanned returns the values of the first column and the sizes of batches.
 func scanned(t testing.TB, s *Shard, o ScanOptions) (values []int64, batches []int64) {
 	t.Helper()
 	for b, err := range s.Scan(context.Background(), o) {
@@ -209,8 +209,8 @@ func TestLeaveEarly(t *testing.T) {
 	}
 }
 
-// TestReuse scans with memory that is used again: the values are the same, those
-// of batches that somebody retains do not change, and nothing stays behind.
+// TestReuse scans with reuse of memory. The values are the same, retained batches do not change, and no memory is
+// left behind.
 func TestReuse(t *testing.T) {
 	data := numbered(100_000, 7)
 	s := openTable(t, data, WriterOptions{StripeRows: 40_000})
@@ -290,8 +290,8 @@ func TestRecordReader(t *testing.T) {
 	}
 }
 
-// TestScanReadFaults makes the k-th read fail, for every k: the scan says so, and
-// gives the batches before it.
+// TestScanReadFaults makes the k-th read fail, for every k. The scan returns the batches before it, then the
+// error.
 func TestScanReadFaults(t *testing.T) {
 	data := numbered(1500, 4)
 	location := filepath.Join(t.TempDir(), "s")
@@ -399,8 +399,8 @@ func TestNamesWithZeros(t *testing.T) {
 	require.ErrorIs(t, err, schema.ErrNoField)
 }
 
-// TestSmallBatches: batches are cut from what was decoded at once. Blocks are read once
-// for that, and the rows of each are those that it says.
+// TestSmallBatches: small batches are slices of larger ones, so that each block is read once. RowRanges has the
+// rows of each batch.
 func TestSmallBatches(t *testing.T) {
 	const rows = 150_000
 	data := flightsLike(rows)

@@ -37,10 +37,10 @@ var misplace = []struct {
 	}},
 }
 
-// TestMisplacedSectors puts sectors of 512 and of 4,096 bytes where others belong, as disks and
-// controllers do: reading all data gives an error or the same data. Where a sector holds a whole
-// buffer, and another one the same buffer of another stripe, no checksum can tell; then Verify finds
-// it by the statistics. AMUDAI_CENSUS=all tries up to 20,000 pairs of sectors of each shard.
+// TestMisplacedSectors swaps sectors of 512 and of 4,096 bytes, as faulty disks and controllers do. Reading all
+// data must give an error or the same data. If a sector holds a whole buffer, and another one the same buffer of
+// another stripe, checksums cannot detect the swap, and Verify must find it by the statistics. AMUDAI_CENSUS=all
+// tries up to 20,000 pairs of sectors of each shard.
 func TestMisplacedSectors(t *testing.T) {
 	pairs := sweep.Count(60, 400)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {

@@ -65,9 +65,8 @@ func TestVerifyIndexes(t *testing.T) {
 	t.Logf("%d shards with %d values", len(files), values)
 }
 
-// TestVerifyNamesTheBit flips one bit of every byte of small shards: what readers
-// stumble over Verify reports, and names the bit if the checksum of a message or
-// block covers it.
+// TestVerifyNamesTheBit flips one bit of every byte of small shards. Verify must report all damage that affects
+// readers, and name the bit if the checksum of a message or block covers it.
 func TestVerifyNamesTheBit(t *testing.T) {
 	ctx := context.Background()
 	for name, b := range smallShards(t) {
@@ -177,8 +176,8 @@ func find(f *stripe.Finished, is func(*shardpb.FieldDescriptor) bool) *shardpb.F
 	return nil
 }
 
-// TestVerifyStripeFiles: a header of a stripe file that nobody reads is worth a
-// note, a missing stripe file a problem.
+// TestVerifyStripeFiles: a damaged header of a stripe file is a note, because readers ignore it. A missing stripe
+// file is a problem.
 func TestVerifyStripeFiles(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

@@ -198,8 +198,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// TestOneStripe: what edition 2026 leaves out of a shard of one stripe, its own
-// descriptors and block maps, changes nothing of what is read.
+// TestOneStripe: edition 2026 omits descriptors and block maps of a shard of one stripe. Readers must see no
+// difference.
 func TestOneStripe(t *testing.T) {
 	ctx := context.Background()
 	data := randomTable(arrowgen.New(7), []arrow.DataType{

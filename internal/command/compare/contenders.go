@@ -28,7 +28,7 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// Rivals are the contenders other than shards, the base of the ratios first.
+// Rivals are the contenders other than shards. The first is the baseline of the ratios.
 func Rivals() []suite.Contender {
 	return []suite.Contender{
 		parquetFile{"parquet zstd", "zstd"}, parquetFile{"parquet snappy", "snappy"},
@@ -36,8 +36,7 @@ func Rivals() []suite.Contender {
 	}
 }
 
-// Contender finds a contender by its name, among the rivals and shards of all editions and
-// profiles.
+// Contender returns a contender by its name: a rival, or a shard of any edition and profile.
 func Contender(name string) (suite.Contender, error) {
 	list := Rivals()
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
@@ -53,13 +52,13 @@ func Contender(name string) (suite.Contender, error) {
 	return nil, fmt.Errorf("unknown contender %q", name)
 }
 
-// parquetFile is Parquet as the command convert writes and reads it.
+// parquetFile is Parquet as written and read by the command convert.
 type parquetFile struct{ title, compression string }
 
 // Name implements [suite.Contender].
 func (k parquetFile) Name() string { return k.title }
 
-// Can implements [suite.Contender]: the base, which others are compared with, does all.
+// Can implements [suite.Contender]. The baseline does all operations.
 func (k parquetFile) Can(_ *suite.Dataset, op string) bool {
 	return k.compression == "zstd" || op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen ||
 		measure.IsPeak(op)
@@ -86,8 +85,8 @@ func (k parquetFile) Write(ctx context.Context, path string, s *arrow.Schema, ne
 	return sink.Close(ctx)
 }
 
-// Read implements [suite.Contender]. arrow-go reads whole columns: rows are
-// picked out of them by hand, as seeking takes it longer.
+// Read implements [suite.Contender]. Single rows are picked out of whole columns, because seeking in arrow-go's
+// reader takes longer.
 func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) (err error) {
 	where, err := filter.Parse(q.Where)
 	if err != nil {
@@ -133,15 +132,14 @@ func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *
 	}
 }
 
-// picker leaves some rows of each batch.
+// picker selects some rows of each batch.
 type picker struct {
 	where *predicate.Bound
 	take  []int64 // numbers of rows in ascending order
 	first int64   // of the next batch
 }
 
-// pick gives the rows that are asked for, of which only the number may matter. It
-// releases the batch.
+// pick returns the selected rows, or only their number if values are not needed. It releases the batch.
 func (p *picker) pick(b arrow.RecordBatch, count bool) (arrow.RecordBatch, error) {
 	if p.where == nil && p.take == nil {
 		return b, nil

@@ -27,22 +27,22 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// demoTable is a cut of flights-3m.parquet of vega-datasets (see NOTICE), as
-// "amudai cat --limit 100000 --format parquet" writes it.
+// demoTable is a part of flights-3m.parquet of vega-datasets (see NOTICE), as written by "amudai cat --limit
+// 100000 --format parquet".
 //
 //go:embed demo/flights.parquet
 var demoTable []byte
 
 const (
-	demoRow   = 77_777           // the row that is looked up
-	demoRows  = 1_000            // how many are looked up together
+	demoRow   = 77_777           // the row of a single look-up
+	demoRows  = 1_000            // number of rows looked up together
 	demoWhere = "origin = 'SFO'" // the condition of the filter
-	demoRuns  = 5                // of which the median counts
+	demoRuns  = 5                // number of runs; the result is their median
 )
 
-// Demo writes a table as Parquet and as shards of both editions, reads them in the ways that
-// people read tables, and prints sizes and times side by side. It keeps the files in the
-// folder keep, if any. Program is how the command is called, for the lines that it proposes.
+// Demo writes a table as Parquet and as shards of both editions, reads them in common ways, and prints sizes and
+// times side by side. It keeps the files in the folder keep, if it is not "". program is the name of the command
+// in proposed lines.
 func Demo(ctx context.Context, out terminal.Screen, program, keep string) (err error) {
 	if err := out.Printf("Writing 100,000 US flights as Parquet and as Amudai shards, and reading them back: a few seconds.\n\n"); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (d *demo) release() {
 	}
 }
 
-// run fills the table, a line after the other.
+// run fills the table line by line.
 func (d *demo) run(ctx context.Context) error {
 	t := terminal.NewTable().Text("").Numbers(d.parquet.title)
 	for _, e := range demoEditions {
@@ -132,7 +132,7 @@ func (d *demo) run(ctx context.Context) error {
 	for _, row := range []struct {
 		name    string
 		query   suite.Query
-		parquet func(context.Context) error // what arrow-go has for it; nil: read and pick by hand
+		parquet func(context.Context) error // the way of arrow-go; nil: rows are picked after a read
 	}{
 		{"scan all columns", suite.Query{}, nil},
 		{"scan origin, delay", suite.Query{Columns: []string{"origin", "delay"}}, nil},
@@ -233,7 +233,7 @@ func (d *demo) read(ctx context.Context, t *terminal.Table, name string, q suite
 	return nil
 }
 
-// addRatios adds a row to the table: the first figure, then each other one with its ratio to the first.
+// addRatios adds a row to the table: the first number, then each other number with its ratio to the first.
 func addRatios[T int64 | time.Duration](t *terminal.Table, name string, figures []T, text func(T) string) {
 	row := []any{name, text(figures[0])}
 	for _, f := range figures[1:] {
@@ -242,7 +242,7 @@ func addRatios[T int64 | time.Duration](t *terminal.Table, name string, figures 
 	t.Row(row...)
 }
 
-// medians runs the functions in turn, so that all see the same machine.
+// medians runs the functions alternately, so that the state of the machine affects all of them.
 func medians(ctx context.Context, run []func(context.Context) error) ([]time.Duration, error) {
 	times := make([][]time.Duration, len(run))
 	for range demoRuns {
@@ -262,7 +262,7 @@ func medians(ctx context.Context, run []func(context.Context) error) ([]time.Dur
 	return out, nil
 }
 
-// next tells what to try.
+// next proposes commands to try.
 func (d *demo) next(keep string) error {
 	lines := []string{}
 	if keep == "" {
@@ -284,8 +284,7 @@ func (d *demo) next(keep string) error {
 	return nil
 }
 
-// lookUpParquet opens the file and reads one row, by skipping pages as far as
-// arrow-go can.
+// lookUpParquet opens the file and reads one row. It skips pages as far as arrow-go can.
 func (d *demo) lookUpParquet(ctx context.Context) error {
 	pf, err := file.OpenParquetFile(d.parquetPath(), false)
 	if err != nil {
@@ -310,7 +309,7 @@ func (d *demo) lookUpParquet(ctx context.Context) error {
 	return nil
 }
 
-// compare reads a shard once more and compares every value.
+// compare reads a shard again and compares every value.
 func (d *demo) compare(ctx context.Context, path string) error {
 	s, err := shard.Open(ctx, path, shard.OpenOptions{})
 	if err != nil {

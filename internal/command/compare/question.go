@@ -15,21 +15,20 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Without --where, the question is one that about a hundredth of the rows answer, found by
-// trying two about each of the first columns on some of the batches.
+// Without --where, the condition is one that about a hundredth of the rows match. It is found by trying two
+// conditions on each of the first columns, on some of the batches.
 const (
 	questionShare   = 0.01
 	questionColumns = 32
 	questionBatches = 4
-	questionSample  = 500 // values of a batch to see what a column holds
+	questionSample  = 500 // values of a batch to examine
 )
 
-// QuestionName is the name of the question, as operations have it.
+// QuestionName is the name of the condition in the names of operations.
 const QuestionName = "rows"
 
-// QuestionOf is the question of a text, or one that fits the data; its text is empty if no
-// column can be asked about. The error is a [*filter.Error] if the text does not fit the
-// columns.
+// QuestionOf parses a condition, or chooses one that suits the data. Its text is empty if no column is suitable.
+// The error is a [*filter.Error] if the text does not fit the columns.
 func QuestionOf(d *suite.Dataset, text string) (suite.Question, error) {
 	if text == "" {
 		text = chooseQuestion(d)
@@ -46,7 +45,7 @@ func QuestionOf(d *suite.Dataset, text string) (suite.Question, error) {
 	return q, err
 }
 
-// rowsOf is how many rows meet a condition.
+// rowsOf counts the rows that match a condition.
 func rowsOf(bound *predicate.Bound, batches []arrow.RecordBatch) (n int64, err error) {
 	for _, b := range batches {
 		set, err := bound.Select(b)
@@ -58,8 +57,7 @@ func rowsOf(bound *predicate.Bound, batches []arrow.RecordBatch) (n int64, err e
 	return n, nil
 }
 
-// chooseQuestion tries conditions and gives the one whose share of rows is nearest to
-// questionShare.
+// chooseQuestion tries conditions and returns the one whose share of rows is nearest to questionShare.
 func chooseQuestion(d *suite.Dataset) string {
 	var batches []arrow.RecordBatch
 	rows := int64(0)
@@ -72,7 +70,7 @@ func chooseQuestion(d *suite.Dataset) string {
 		for _, e := range candidates(f, sampleOf(batches, i)) {
 			bound, err := predicate.Bind(e.Node(), d.Schema)
 			if err != nil {
-				continue // values that have no literal, or two columns of that name
+				continue // values without a literal, or two columns of that name
 			}
 			n, err := rowsOf(bound, batches)
 			if err != nil || n == 0 {
@@ -86,7 +84,7 @@ func chooseQuestion(d *suite.Dataset) string {
 	return best
 }
 
-// sampleOf are the texts of some values of a column.
+// sampleOf returns some values of a column as text.
 func sampleOf(batches []arrow.RecordBatch, column int) (texts []string) {
 	for _, b := range batches {
 		c := b.Column(column)
@@ -99,8 +97,8 @@ func sampleOf(batches []arrow.RecordBatch, column int) (texts []string) {
 	return texts
 }
 
-// candidates are conditions on a column that holds some values: above most of them, and
-// equal to the one that occurs about as often as the question's rows should.
+// candidates returns conditions on a column: greater than most of its values, and equal to the value whose
+// frequency is nearest to questionShare.
 func candidates(f arrow.Field, values []string) []filter.Expr {
 	lit, order := literalOf(f.Type)
 	if lit == nil || len(values) == 0 {
@@ -123,8 +121,8 @@ func candidates(f arrow.Field, values []string) []filter.Expr {
 	return []filter.Expr{filter.Gt(column, lit(above)), filter.Eq(column, lit(best))}
 }
 
-// literalOf is how texts of values of a type become literals, and their order; nil for
-// types that are not asked about.
+// literalOf returns functions that turn texts of values of a type into literals and order them, or nil for types
+// without conditions.
 func literalOf(t arrow.DataType) (lit func(string) filter.Expr, order func(a, b string) int) {
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		t = d.ValueType
@@ -139,7 +137,7 @@ func literalOf(t arrow.DataType) (lit func(string) filter.Expr, order func(a, b 
 }
 
 func numberOf(s string) float64 {
-	v, _ := strconv.ParseFloat(s, 64) // what is none sorts as 0
+	v, _ := strconv.ParseFloat(s, 64) // a text that is not a number sorts as 0
 	return v
 }
 

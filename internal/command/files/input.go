@@ -20,14 +20,14 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// IsURL tells URLs from paths; a Windows drive is no scheme.
+// IsURL distinguishes URLs from paths. The drive of a Windows path is not a scheme.
 func IsURL(location string) bool {
 	scheme, _, ok := strings.Cut(location, "://")
 	return ok && len(scheme) > 1
 }
 
-// Open opens a location for reading, through gzip or zstd if its name says so. Name is the
-// location without that, which tells the format.
+// Open opens a location for reading. It decompresses gzip or zstd by the extension. Name is the location without
+// this extension, for finding the format.
 func Open(ctx context.Context, location string, stdin io.Reader) (in table.Input, name string, err error) {
 	in, err = open(ctx, location, stdin)
 	if err == nil {
@@ -61,8 +61,7 @@ func open(ctx context.Context, location string, stdin io.Reader) (table.Input, e
 	return in, nil
 }
 
-// decompress reads through gzip or zstd if the name says so, and gives the name
-// without that.
+// decompress decompresses gzip or zstd by the extension, and returns the name without it.
 func decompress(in *table.Input, location string) (string, error) {
 	name := strings.ToLower(location)
 	var r io.Reader
@@ -89,7 +88,7 @@ func decompress(in *table.Input, location string) (string, error) {
 	return location, nil
 }
 
-// closers closes several things in turn.
+// closers closes several closers in order.
 type closers []io.Closer
 
 // Close implements io.Closer.
@@ -108,7 +107,7 @@ type closeFunc func()
 // Close implements io.Closer.
 func (f closeFunc) Close() error { f(); return nil }
 
-// Missing says in plain words that there is no such file, if that is what err is about.
+// Missing returns a plain error if err means that the file does not exist.
 func Missing(location string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return plainError{text: location + " does not exist", err: err}
@@ -119,7 +118,7 @@ func Missing(location string, err error) error {
 	return err
 }
 
-// plainError has a text of its own for an error, and a hint.
+// plainError is an error with a plain text and a hint.
 type plainError struct {
 	text string
 	err  error
@@ -130,7 +129,7 @@ func (e plainError) Error() string { return e.text }
 func (e plainError) Unwrap() error { return e.err }
 func (e plainError) Hint() string  { return e.hint }
 
-// remoteInput reads an artifact of a store through ranges.
+// remoteInput reads an artifact of a store by ranges.
 func remoteInput(ctx context.Context, location string) (table.Input, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
@@ -173,7 +172,7 @@ func (r readerAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// Head gives the first bytes of a file.
+// Head returns the first bytes of a file.
 func Head(location string) ([]byte, error) {
 	f, err := os.Open(location)
 	if err != nil {
@@ -188,7 +187,7 @@ func Head(location string) ([]byte, error) {
 	return head[:n], err
 }
 
-// CheckShard tells in plain words why a location cannot be opened as a shard.
+// CheckShard explains why a location cannot be opened as a shard.
 func CheckShard(location string) error {
 	switch {
 	case location == "-":

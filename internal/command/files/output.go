@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// stdoutOutput is stdout as an output. It cannot take back bytes.
+// stdoutOutput writes to stdout. Written bytes cannot be taken back.
 type stdoutOutput struct{ w io.Writer }
 
 func (o stdoutOutput) Write(_ context.Context, p []byte) error {
@@ -23,8 +23,8 @@ func (o stdoutOutput) Write(_ context.Context, p []byte) error {
 func (stdoutOutput) Publish(context.Context) error { return nil }
 func (stdoutOutput) Abort(context.Context) error   { return nil }
 
-// Create makes an output that appears under its name only when it is complete; "-" is stdout,
-// where it appears as it is written. An existing one is replaced only by force.
+// Create creates an output that appears under its name only when it is complete. "-" is stdout, which shows bytes
+// as they are written. Only force replaces an existing output.
 func Create(ctx context.Context, location string, force bool, stdout io.Writer) (table.Output, error) {
 	if location == "-" {
 		return stdoutOutput{stdout}, nil
@@ -40,7 +40,7 @@ func Create(ctx context.Context, location string, force bool, stdout io.Writer) 
 	return w, nil
 }
 
-// CreateError says in plain words why an output cannot be created.
+// CreateError returns a plain error if an output cannot be created.
 func CreateError(location string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -53,7 +53,7 @@ func CreateError(location string, err error) error {
 	return err
 }
 
-// CheckOutput tells early what Create would tell later.
+// CheckOutput reports errors of Create early.
 func CheckOutput(location string, force bool) error {
 	if location == "-" || IsURL(location) {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// bufferInfo is one encoded buffer.
+// bufferInfo describes an encoded buffer.
 type bufferInfo struct {
 	Kind      string          `json:"kind"`
 	File      string          `json:"file"`
@@ -32,7 +32,7 @@ type bufferInfo struct {
 	Error     string          `json:"error,omitempty"`
 }
 
-// encodingShare is the part of a buffer that one encoding takes.
+// encodingShare is the share of a buffer that uses one encoding.
 type encodingShare struct {
 	Encoding string `json:"encoding"`
 	Blocks   int    `json:"blocks"`
@@ -51,8 +51,8 @@ type blockInfo struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// buffer describes a buffer to the depth of the options. Damage inside it is part of the
-// description, not an error.
+// buffer describes a buffer at the level of detail of the options. Damage inside it is part of the description,
+// not an error.
 func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) (bufferInfo, error) {
 	r := b.GetBuffer().GetRange()
 	info := bufferInfo{
@@ -105,7 +105,7 @@ type blockKind struct {
 	fixed   int
 }
 
-// kindOf is the content of the blocks of a buffer (docs/format.md §5.1).
+// kindOf returns the content of the blocks of a buffer (docs/format.md §5.1).
 func kindOf(n schema.Node, e *shardpb.NativeDataEncoding, kind shardpb.BufferKind) blockKind {
 	switch kind {
 	case shardpb.BufferKind_PRESENCE:
@@ -152,15 +152,15 @@ func nodeOf(n schema.Node) blocks.Node {
 	return blocks.Node{ID: n.ID(), Type: n.Type(), FixedSize: n.FixedSize()}
 }
 
-// blockVisitor reads the blocks of a buffer one after the other.
+// blockVisitor reads the blocks of a buffer in order.
 type blockVisitor struct {
 	checksums bool
 	kind      blockKind
 	buf       []byte
 }
 
-// visit calls back for each block with its bytes, parts and description; the
-// description is nil if the block is damaged.
+// visit calls back for each block with its bytes, parts and description. The description is nil if the block is
+// damaged.
 func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
 	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
@@ -183,7 +183,7 @@ func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema
 	return nil
 }
 
-// block describes one block into bi.
+// block describes a block in bi.
 func (v *blockVisitor) block(raw []byte, bi *blockInfo) (block.Block, *describe.Node) {
 	blk, err := block.Parse(raw, v.checksums)
 	if err != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/amudai/amudai-go/stripe/valuedict"
 )
 
-// distinct is the number of distinct values of a column, nulls apart; its fields are those
-// of --json.
+// distinct is the number of distinct values of a column without nulls. Its fields are those of --json.
 type distinct struct {
 	Distinct *uint64 `json:"distinct,omitempty"`
 	Estimate bool    `json:"distinct_is_estimate,omitempty"`
 }
 
-// text is the number for people; ≈ marks an estimate.
+// text formats the number for people. ≈ marks an estimate.
 func (d distinct) text() string {
 	switch {
 	case d.Distinct == nil:
@@ -33,8 +32,8 @@ func (d distinct) text() string {
 	return terminal.Count(*d.Distinct)
 }
 
-// distinctOf is what a descriptor tells of distinct values: its count, within the limits
-// that its other statistics prove. Where these leave one number, that is exact.
+// distinctOf returns the number of distinct values in a descriptor, within the limits that its other statistics
+// prove. If these allow a single number, it is exact.
 func distinctOf(f *shardpb.FieldDescriptor) distinct {
 	least, most, ok := distinctLimits(f)
 	c := f.GetCardinality()
@@ -51,8 +50,8 @@ func distinctOf(f *shardpb.FieldDescriptor) distinct {
 	return distinct{Distinct: &n, Estimate: c.GetIsEstimate() || n != c.GetCount()}
 }
 
-// distinctLimits are the least and the most distinct values that a descriptor allows; it is
-// not ok if the most is not known.
+// distinctLimits returns the minimum and maximum number of distinct values that a descriptor allows. ok is false
+// if the maximum is unknown.
 func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
 	if c := f.GetConstantValue(); c != nil && f.GetDictionarySize() == 0 {
 		if _, null := c.GetKind().(*commonpb.AnyValue_NullValue); null || f.GetPositionCount() == 0 {
@@ -89,8 +88,8 @@ func distinctLimits(f *shardpb.FieldDescriptor) (least, most uint64, ok bool) {
 	return min(least, most), most, true
 }
 
-// integersBetween counts the integers from lo to hi, if these are integers and the count
-// has 64 bits.
+// integersBetween counts the integers from lo to hi. ok is false if these are not integers or if the count exceeds
+// 64 bits.
 func integersBetween(lo, hi *commonpb.AnyValue) (uint64, bool) {
 	var n uint64
 	switch from := lo.GetKind().(type) {
@@ -112,15 +111,15 @@ func integersBetween(lo, hi *commonpb.AnyValue) (uint64, bool) {
 	return n + 1, n+1 != 0
 }
 
-// maxExactBytes bounds the values that are compared to count those of several stripes.
+// maxExactBytes limits the values that are compared to count distinct values over several stripes.
 const maxExactBytes = 256 << 20
 
-// distinctSet counts the distinct values of a column, as long as each stripe has all of them
-// in a dictionary, or but one. The zero set is empty.
+// distinctSet counts the distinct values of a column, if each stripe has them all in a dictionary, or has a single
+// one. The zero set is empty.
 type distinctSet struct {
 	unknown      bool
 	dictionaries []*dictionary.Dictionary
-	constants    map[string]struct{} // of columns that may have dictionaries, the bytes of these
+	constants    map[string]struct{} // values of columns that may have dictionaries
 	bytes        int
 }
 
@@ -137,7 +136,7 @@ func (s *distinctSet) add(ctx context.Context, st *shardfile.Stripe, n schema.No
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil || d == nil || len(d.Data()) > maxExactBytes { // verify tells what is damaged
+	if err != nil || d == nil || len(d.Data()) > maxExactBytes { // verify reports the damage
 		s.unknown = true
 		return nil
 	}
@@ -179,7 +178,7 @@ func (s *distinctSet) merge(from *distinctSet) {
 	maps.Copy(s.constants, from.constants)
 }
 
-// count is the exact count, if there is one.
+// count returns the exact count. ok is false if there is none.
 func (s *distinctSet) count() (distinct, bool) {
 	if s.unknown || len(s.dictionaries)+len(s.constants) == 0 {
 		return distinct{}, false
@@ -207,7 +206,7 @@ func (s *distinctSet) count() (distinct, bool) {
 	return distinct{Distinct: &n}, true
 }
 
-// readDictionary reads the value dictionary of a column in one stripe; it is nil if there is none.
+// readDictionary reads the value dictionary of a column in a stripe. It returns nil if there is none.
 func readDictionary(ctx context.Context, st *shardfile.Stripe, n schema.Node, positions uint64, encodings []*shardpb.DataEncoding) (*dictionary.Dictionary, error) {
 	for _, e := range encodings {
 		for _, b := range e.GetNative().GetBuffers() {

@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// region is a run of bytes of one artifact with a meaning.
+// region is a range of bytes of an artifact with a meaning.
 type region struct {
 	artifact storage.Reader
 	start    int64
@@ -30,8 +30,8 @@ type region struct {
 	dump     func(ctx context.Context) error // prints the content; nil: plain hexadecimal
 }
 
-// hex dumps the bytes of the shard in the order that they have in each
-// artifact. --column and --stripe limit it to buffers of those.
+// hex dumps the bytes of the shard, in the order of each artifact. --column and --stripe limit the dump to their
+// buffers.
 func (in *inspector) hex(ctx context.Context) error {
 	var regions []region
 	partial := len(in.flags.Columns) > 0 || len(in.flags.Stripes) > 0
@@ -87,7 +87,7 @@ func (in *inspector) region(ctx context.Context, r region) error {
 	return err
 }
 
-// marks are header and footer of the root.
+// marks returns the header and footer of the root.
 func (in *inspector) marks(regions *[]region) {
 	root, size := in.file.Root(), in.file.Size()
 	*regions = append(*regions,
@@ -95,7 +95,7 @@ func (in *inspector) marks(regions *[]region) {
 		region{artifact: root, start: size - container.TailSize, end: size, title: "length of the directory, footer"})
 }
 
-// messages are the framed messages of the metadata.
+// messages returns the framed messages of the metadata.
 func (in *inspector) messages(ctx context.Context, regions *[]region) error {
 	seen := map[string]bool{}
 	return in.file.Messages(ctx, func(m shardfile.MessageRef, err error) error {
@@ -115,7 +115,7 @@ func (in *inspector) messages(ctx context.Context, regions *[]region) error {
 	})
 }
 
-// message prints a message as its bytes and, if its kind is known, as text.
+// message prints the bytes of a message and, if its type is known, its text form.
 func (in *inspector) message(ctx context.Context, m shardfile.MessageRef) error {
 	raw := make([]byte, m.Range.End-m.Range.Start)
 	if err := m.Artifact.ReadAt(ctx, raw, m.Range.Start); err != nil {
@@ -152,7 +152,7 @@ func clipLine(s string) string {
 	return s
 }
 
-// bufferRegions are the buffers of one stripe.
+// bufferRegions returns the buffers of a stripe.
 func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, regions *[]region) error {
 	return walkSchema(in.schema, func(n schema.Node, path string, _ int) error {
 		if !in.wanted(path) {
@@ -208,8 +208,7 @@ func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n sche
 	return in.plainHex(ctx, r, int64(m.GetStart()), int64(m.GetEnd()), "  ")
 }
 
-// blockHex prints header and presence of a block, then its tree with offsets
-// that count from the start of the values.
+// blockHex prints header and presence of a block, then its tree with offsets from the start of the values.
 func (in *inspector) blockHex(raw []byte, bi blockInfo, blk block.Block, tree *describe.Node) error {
 	in.hexLines(raw[:block.HeaderLen], bi.Offset, "  ")
 	if len(blk.Presence) > 0 {
@@ -227,7 +226,7 @@ func (in *inspector) blockHex(raw []byte, bi blockInfo, blk block.Block, tree *d
 	return nil
 }
 
-// maxHex is the number of bytes that are dumped of a region without structure.
+// maxHex is the number of bytes that are dumped of a region without a known structure.
 const maxHex = 4096
 
 // plainHex dumps bytes of an artifact.
@@ -243,7 +242,7 @@ func (in *inspector) plainHex(ctx context.Context, r storage.Reader, start, end 
 	return nil
 }
 
-// hexLines prints 16 bytes a line, with the characters that they are.
+// hexLines prints 16 bytes per line, in hexadecimal and as characters.
 func (in *inspector) hexLines(b []byte, at int64, indent string) {
 	for i := 0; i < len(b); i += 16 {
 		line := b[i:min(i+16, len(b))]

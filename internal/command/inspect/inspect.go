@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// shardInfo describes a shard; its fields are those of --json.
+// shardInfo describes a shard. Its fields are those of --json.
 type shardInfo struct {
 	Location   string         `json:"location"`
 	Bytes      int64          `json:"bytes"` // of all files
@@ -49,12 +49,12 @@ type stripeInfo struct {
 	Columns  []columnInfo `json:"columns"`
 }
 
-// columnInfo is one schema node in one stripe.
+// columnInfo describes a schema node in a stripe.
 type columnInfo struct {
 	ID        uint32  `json:"id"`
 	Path      string  `json:"path"`
 	Type      string  `json:"type"`
-	Missing   bool    `json:"missing,omitempty"` // the stripe lacks it: all null
+	Missing   bool    `json:"missing,omitempty"` // the stripe lacks the column: all rows are null
 	Positions uint64  `json:"positions"`
 	Nulls     *uint64 `json:"nulls,omitempty"`
 	Constant  any     `json:"constant,omitempty"`
@@ -70,7 +70,7 @@ type columnInfo struct {
 	values     distinctSet // of this stripe
 }
 
-// Options select parts of a shard, and how deep to look.
+// Options select parts of a shard, and the level of detail.
 type Options struct {
 	Verbose int // 0: an overview, 1: stripes and columns, 2: buffers, 3: blocks
 	Hex     bool
@@ -79,7 +79,7 @@ type Options struct {
 	Columns []string // by path, with their children; empty: all
 }
 
-// Shard shows how a shard is built.
+// Shard prints the structure of a shard.
 func Shard(ctx context.Context, out terminal.Screen, f *shardfile.File, o Options) error {
 	return inspect(ctx, out, f, o, func(in *inspector) error {
 		if o.Hex {
@@ -116,8 +116,7 @@ func inspect(ctx context.Context, out terminal.Screen, f *shardfile.File, o Opti
 	return show(&in)
 }
 
-// findColumns replaces the paths of columns by those of the nodes that they lead to: paths
-// may skip the items of lists.
+// findColumns replaces the paths of columns by those of their nodes. Paths may omit the items of lists.
 func (in *inspector) findColumns() error {
 	ids := map[uint32]bool{}
 	for _, c := range in.flags.Columns {
@@ -249,7 +248,7 @@ func (in *inspector) stripe(ctx context.Context, st *shardfile.Stripe) (stripeIn
 	return info, err
 }
 
-// wanted tells whether a path is one that was asked for, or inside one.
+// wanted tells whether a path is one of the selected paths, or below one.
 func (in *inspector) wanted(path string) bool {
 	for _, c := range in.flags.Columns {
 		if path == c || strings.HasPrefix(path, c+".") {

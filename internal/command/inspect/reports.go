@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// Verdict prints the outcome of a verification with the numbers of what was checked.
+// Verdict prints the outcome of a verification with the numbers of checked elements.
 func Verdict(out terminal.Screen, location string, r *shard.Report, metadataOnly bool) error {
 	var parts []string
 	add := func(n int, one string) {
@@ -59,7 +59,7 @@ func Verdict(out terminal.Screen, location string, r *shard.Report, metadataOnly
 type findingJSON struct {
 	Text     string `json:"text"`
 	Artifact string `json:"artifact,omitempty"`
-	Element  string `json:"element,omitempty"` // the whole place, of which the next four are parts
+	Element  string `json:"element,omitempty"` // the complete place; the next four fields are its parts
 	Stripe   *int   `json:"stripe,omitempty"`
 	Column   string `json:"column,omitempty"`
 	Buffer   string `json:"buffer,omitempty"`
@@ -103,10 +103,10 @@ func findings(list []shard.Finding) []findingJSON {
 	return out
 }
 
-// problemLines is how many problems of a lost stripe are listed.
+// problemLines is the maximum number of problems listed for a lost stripe.
 const problemLines = 3
 
-// RecoverText lists the stripes found, lost and, if the new shard at path is done, saved.
+// RecoverText lists the stripes found and lost, and those saved if the new shard at path is complete.
 func RecoverText(out terminal.Screen, path string, r *shard.RecoverReport, done bool) {
 	if r.OpenErr != nil {
 		out.Printf("the end of the shard is damaged: %s\n", terminal.OneLine(r.OpenErr.Error()))
@@ -140,7 +140,7 @@ func RecoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 	}
 }
 
-// RecoverJSON prints the report of a recovery to path, which ended with err, for programs.
+// RecoverJSON prints the report of a recovery to path, which returned err, for programs.
 func RecoverJSON(out io.Writer, path string, r *shard.RecoverReport, err error) error {
 	lost := []map[string]any{}
 	for _, l := range r.Lost {

@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
-// StoredTypes prints the schema tree of a shard with the types that it stores.
+// StoredTypes prints the schema tree of a shard with its stored types.
 func StoredTypes(ctx context.Context, out terminal.Screen, f *shardfile.File) error {
 	return inspect(ctx, out, f, Options{}, (*inspector).storedTypes)
 }
@@ -30,7 +30,7 @@ func (in *inspector) storedTypes() error {
 	return err
 }
 
-// displayName is the name of a node; items of lists have none.
+// displayName is the displayed name of a node. Items of lists have none.
 func displayName(n schema.Node) string {
 	if n.Name() == "" {
 		return "(item)"

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// columnStats sums up one schema node over all stripes; the fields are those of --json.
+// columnStats summarizes a schema node over all stripes. Its fields are those of --json.
 type columnStats struct {
 	ID        uint32  `json:"id"`
 	Path      string  `json:"path"`
@@ -95,8 +95,7 @@ func (in *inspector) statistics(ctx context.Context, info *shardInfo) ([]*column
 	return list, nil
 }
 
-// arrowType is the Arrow type of a node without the types of its children, or the
-// stored type if no Arrow type corresponds to it.
+// arrowType is the Arrow type of a node without its children, or the stored type if there is no Arrow type.
 func arrowType(c *columnInfo) string {
 	col, err := arrowmap.ColumnOf(c.node, arrowmap.ReadOptions{})
 	if err != nil {
@@ -126,7 +125,7 @@ func (s *columnStats) describe(f *shardpb.FieldDescriptor, n schema.Node) {
 	s.Details = detailsOf(f)
 }
 
-// detailsOf are the statistics that only some types have.
+// detailsOf returns the statistics of single types.
 func detailsOf(f *shardpb.FieldDescriptor) map[string]any {
 	d := map[string]any{}
 	optional := func(name string, v *uint64) {
@@ -165,7 +164,7 @@ func detailsOf(f *shardpb.FieldDescriptor) map[string]any {
 	return d
 }
 
-// merge adds the encodings of one stripe. Buffers without blocks are named by their kind.
+// merge adds the encodings of a stripe. Buffers without blocks have the name of their kind.
 func (s *columnStats) merge(c *columnInfo) {
 	s.varies = s.varies || !c.isConstant
 	for _, b := range c.Buffers {
@@ -195,7 +194,7 @@ func (s *columnStats) addEncoding(e encodingShare) {
 	s.Encodings[i].Bytes += e.Bytes
 }
 
-// statsText is one line for each column.
+// statsText prints one line for each column.
 func (in *inspector) statsText(info *shardInfo, list []*columnStats) error {
 	t := terminal.NewTable().Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes", "bits/value").
 		Text("encodings").Numbers("share").Text("of the file").Optional("of the file", "bits/value")
@@ -229,7 +228,7 @@ func (s *columnStats) bits() string {
 	return text
 }
 
-// encodingsText names the encodings that matter.
+// encodingsText lists the main encodings.
 func (s *columnStats) encodingsText() string {
 	if !s.varies && s.Positions > 0 {
 
@@ -248,7 +247,7 @@ func (s *columnStats) encodingsText() string {
 	return strings.Join(names, ", ")
 }
 
-// detailText is every statistic, one a line.
+// detailText prints every statistic, one per line.
 func (in *inspector) detailText(list []*columnStats) error {
 	for _, s := range list {
 		in.out.Printf("%s %s\n", in.out.Paint(terminal.Bold, s.Path), s.Type)

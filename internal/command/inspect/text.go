@@ -81,7 +81,7 @@ func (in *inspector) stripeText(info *shardInfo, st *stripeInfo) error {
 	return nil
 }
 
-// columnTable is one line for each schema node.
+// columnTable prints one line for each schema node.
 func (in *inspector) columnTable(info *shardInfo, st *stripeInfo) error {
 	t := terminal.NewTable().Numbers("id").Text("column", "type").Numbers("nulls", "distinct").Text("min", "max").Numbers("bytes", "share").Optional("share")
 	t.Narrowest = narrowest
@@ -97,7 +97,7 @@ func (in *inspector) columnTable(info *shardInfo, st *stripeInfo) error {
 // narrowest is the width to which names, types and values are cut on a narrow screen.
 const narrowest = 10
 
-// table prints a table. If columns did not fit on the screen, hint tells how to see them.
+// table prints a table. If columns did not fit on the screen, it prints hint.
 func (in *inspector) table(t *terminal.Table, indent, hint string) error {
 	hidden, err := in.out.Table(t, indent)
 	if err == nil && hidden > 0 {
@@ -189,7 +189,7 @@ func (in *inspector) bufferText(info *shardInfo, indent string, b *bufferInfo) e
 	return in.table(t, indent+"  ", "--json shows all")
 }
 
-// bitsText is bits per value.
+// bitsText formats bits per value.
 func bitsText(bytes, values int64) string {
 	if values == 0 {
 		return "–"

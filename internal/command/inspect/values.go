@@ -20,12 +20,12 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// anyValue is a value of the metadata as JSON can hold it.
+// anyValue converts a value of the metadata to a JSON value.
 func anyValue(v *commonpb.AnyValue) any {
 	return plainValue(shardfile.ValueFromProto(v))
 }
 
-// plainValue turns the values that JSON has no form for into text.
+// plainValue converts values that JSON cannot represent to text.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case time.Time:
@@ -59,7 +59,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// bytesText shows bytes: as text if they are one, else in hexadecimal.
+// bytesText formats bytes as text if they are valid UTF-8, else in hexadecimal.
 func bytesText(b []byte) string {
 	if utf8.Valid(b) && terminal.Printable(string(b)) == string(b) {
 		return string(b)
@@ -67,8 +67,8 @@ func bytesText(b []byte) string {
 	return "0x" + hex.EncodeToString(b)
 }
 
-// storedValue is a value of a column's statistics as its type shows it: the metadata hold
-// times, dates, decimals and identifiers as the numbers and bytes that are stored.
+// storedValue formats a value of a column's statistics by its type, because the metadata has times, dates,
+// decimals and identifiers in their stored form, as numbers and bytes.
 func storedValue(v *commonpb.AnyValue, n schema.Node) any {
 	if s, ok := arrowText(v, n); ok {
 		return s
@@ -76,7 +76,7 @@ func storedValue(v *commonpb.AnyValue, n schema.Node) any {
 	label, _ := n.Label()
 	switch k := v.GetKind().(type) {
 	case *commonpb.AnyValue_U64Value:
-		if n.Type() == schema.DateTime { // beyond what the Arrow type holds
+		if n.Type() == schema.DateTime { // out of the range of the Arrow type
 			return shardfile.Time(k.U64Value).Format("2006-01-02T15:04:05.9999999")
 		}
 	case *commonpb.AnyValue_BytesValue:
@@ -93,7 +93,7 @@ func storedValue(v *commonpb.AnyValue, n schema.Node) any {
 // decimalLabel is an extended type (docs/format.md §4.4).
 const decimalLabel = "KustoDecimal"
 
-// arrowText is a date, time or duration as amudai cat prints it.
+// arrowText formats a date, time or duration as amudai cat does.
 func arrowText(v *commonpb.AnyValue, n schema.Node) (string, bool) {
 	if _, null := v.GetKind().(*commonpb.AnyValue_NullValue); null || n.NumChildren() > 0 {
 		return "", false
@@ -118,7 +118,7 @@ func arrowText(v *commonpb.AnyValue, n schema.Node) (string, bool) {
 	return string(values.Text(arr)(nil, 0)), true
 }
 
-// valueText is a value of a column's statistics for people, in one line.
+// valueText formats a value of a column's statistics as one line.
 func valueText(v *commonpb.AnyValue, n schema.Node) string {
 	if v == nil || v.GetKind() == nil {
 		return "–"

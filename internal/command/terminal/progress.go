@@ -7,7 +7,7 @@ import (
 	"github.com/cheggaaa/pb/v3"
 )
 
-// Progress counts rows or other steps, and shows a bar if it was asked to.
+// Progress counts rows or other steps. It can show a bar.
 type Progress struct {
 	bar   *pb.ProgressBar
 	out   io.Writer
@@ -21,7 +21,7 @@ const (
 	barSteps   pb.ProgressBarTemplate = `{{counters . }} columns {{bar . }} {{percent . }} {{rtime . "%s left" "%s" "…"}}`
 )
 
-// StartRows begins to count rows, of a total if that is known. It shows a bar on w unless w is nil.
+// StartRows begins to count rows. total may be unknown. It shows a bar on w unless w is nil.
 func StartRows(w io.Writer, total int64, known bool) *Progress {
 	if known {
 		return start(w, barKnown, total)
@@ -41,7 +41,7 @@ func start(w io.Writer, template pb.ProgressBarTemplate, total int64) *Progress 
 	return p
 }
 
-// Add counts rows; total is the newest estimate of all, if it is known.
+// Add counts rows. total is the latest estimate, if known.
 func (p *Progress) Add(rows, total int64, known bool) {
 	p.rows += rows
 	if p.bar != nil {
@@ -52,7 +52,7 @@ func (p *Progress) Add(rows, total int64, known bool) {
 	}
 }
 
-// Set says that done steps of total are through.
+// Set sets the number of finished steps.
 func (p *Progress) Set(done, total int) {
 	if p.bar != nil {
 		p.bar.SetTotal(int64(total))

@@ -8,12 +8,12 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Table is a table for people: a header, a line below it, columns two spaces apart.
+// Table is a table for people: a header, a line below it, and columns two spaces apart.
 type Table struct {
-	// Narrowest is the width to which texts are cut before columns are left out, where the
-	// screen is too narrow. 0: columns are left out first.
+	// Narrowest is the minimum width to which texts are cut before columns are left out, on a narrow screen. With
+	// 0, columns are left out first.
 	Narrowest int
-	// Widest is the width beyond which cells are cut on a screen; 0 is no limit.
+	// Widest is the width beyond which cells are cut on a screen. 0 means no limit.
 	Widest int
 
 	columns []column
@@ -28,7 +28,7 @@ type column struct {
 	most     int // width beyond which cells are cut; 0: no limit
 }
 
-// NewTable makes a table of columns with plain titles.
+// NewTable returns a table of columns with plain titles.
 func NewTable() *Table { return &Table{} }
 
 // Text adds columns that are aligned to the left.
@@ -45,7 +45,7 @@ func (t *Table) add(c column, titles []string) *Table {
 	return t
 }
 
-// Optional marks columns by title as those that a narrow screen does without.
+// Optional marks columns, by title, that are left out on a narrow screen.
 func (t *Table) Optional(titles ...string) *Table {
 	for i := range t.columns {
 		t.columns[i].optional = t.columns[i].optional || slices.Contains(titles, t.columns[i].title)
@@ -53,8 +53,7 @@ func (t *Table) Optional(titles ...string) *Table {
 	return t
 }
 
-// Row adds a row. Cells are made printable unless they are [Styled]; those beyond the
-// columns are dropped.
+// Row adds a row. Cells are made printable unless they are [Styled]. Surplus cells are dropped.
 func (t *Table) Row(cells ...any) {
 	row := make([]string, len(t.columns))
 	for i := range min(len(cells), len(row)) {
@@ -70,8 +69,8 @@ func (t *Table) Row(cells ...any) {
 // Len is the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
 
-// fit brings the table to a width: optional columns are left out first, then texts are cut,
-// then the last columns are left out. It returns how many that are.
+// fit reduces the table to a width: first optional columns are left out, then texts are cut, then the last columns
+// are left out. It returns the number of columns left out.
 func (t *Table) fit(width int) (hidden int) {
 	widths := make([]int, len(t.columns))
 	for i := range t.columns {
@@ -123,8 +122,7 @@ func (t *Table) fit(width int) (hidden int) {
 	return hidden
 }
 
-// Table prints a table as wide as the screen at most. It returns how many columns were left
-// out for that.
+// Table prints a table that fits the screen. It returns the number of columns left out.
 func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
 	if s.Width > 0 {
 		hidden = t.fit(max(s.Width-text.StringWidthWithoutEscSequences(indent), 20))
@@ -174,8 +172,7 @@ func (s Screen) render(t *Table) string {
 	return trimLines(w.Render())
 }
 
-// trimLines drops what pads the last column: spaces, and the end of the line
-// below the header.
+// trimLines drops the padding of the last column: spaces, and the end of the line below the header.
 func trimLines(s string) string {
 	lines := strings.Split(s, "\n")
 	width := 0

@@ -18,7 +18,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Screen is an output for people: a terminal, or a pipe in its place.
+// Screen is an output for people: a terminal, or a pipe instead of one.
 type Screen struct {
 	Out   io.Writer
 	Width int // in columns; 0: not a terminal, nothing is cut
@@ -128,7 +128,7 @@ func Clip(s string, most int) string {
 	return text.Trim(s, most-1) + "…"
 }
 
-// JSON prints a value as indented JSON. Characters that are not printable are escaped.
+// JSON prints a value as indented JSON. Unprintable characters are escaped.
 func JSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -138,7 +138,7 @@ func JSON(w io.Writer, v any) error {
 		return err
 	}
 	out := make([]byte, 0, b.Len())
-	for _, r := range b.String() { // other characters can only be inside a string
+	for _, r := range b.String() { // other characters occur only within strings
 		switch {
 		case unicode.IsPrint(r) || r == '\n':
 			out = utf8.AppendRune(out, r)

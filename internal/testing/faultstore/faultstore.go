@@ -52,8 +52,8 @@ var Err = errors.New("injected fault")
 // called concurrently.
 type Faults struct {
 	mu       sync.Mutex
-	from, to [numOps]int // operations with numbers from ≤ n < to fail; the first has number 1
-	every    [numOps]int // if not 0, operations whose number is a multiple of it fail
+	from, to [numOps]int // operations n with from ≤ n < to fail; the first operation is 1
+	every    [numOps]int // if not 0, operations with multiples of this number fail
 	counts   [numOps]int
 	read     int64
 	written  int64

@@ -128,8 +128,7 @@ func (g *Gen) leaf(c *column) (filter.Expr, Oracle) {
 	return g.text(c)
 }
 
-// holds reports whether an outcome of a comparison is what an operator wants:
-// = <> < <= > >=.
+// holds tells whether an operator is true for the outcome of a comparison. The operators are = <> < <= > >=.
 func holds(o, order int, comparable bool) Truth {
 	if !comparable {
 		return truth(o == 1)

@@ -41,11 +41,11 @@ var selected = []string{
 	"real/weather.amudai.shard",
 }
 
-// maxSelection is what testdata/golden may take.
+// maxSelection is the maximum size of testdata/golden in bytes.
 const maxSelection = 1_000_000
 
-// TestSelection checks that testdata/golden is small, and that everything in it
-// is what the whole set has. With -rewrite it makes it.
+// TestSelection checks that testdata/golden is small, and that its files equal those of the whole set. With
+// -rewrite it writes testdata/golden.
 func TestSelection(t *testing.T) {
 	dir := testdata.Selection(t)
 	if testdata.AllGoldens(t) {

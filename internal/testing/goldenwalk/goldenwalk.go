@@ -1,6 +1,6 @@
-// Package goldenwalk walks the shards that the reference implementation wrote: for each node of
-// each stripe, it gives the input of the reference and the stored bytes. It is for tests, and
-// depends only on package container and the generated messages, not on the readers under test.
+// Package goldenwalk iterates over the shards of the reference implementation. For each node of each stripe, it
+// has the input of the reference and the stored bytes. It is for tests, and depends only on package container and
+// the generated messages, not on the readers under test.
 package goldenwalk
 
 import (
@@ -46,10 +46,10 @@ type Shard struct {
 	t         testing.TB
 }
 
-// Read gives the bytes of a reference in a message of the root or of a descriptor.
+// Read returns the bytes of a reference in a message of the root or of a descriptor.
 func (n *Node) Read(ref *commonpb.DataRef) []byte { return n.shard.Read(ref) }
 
-// Read gives the bytes of a reference. Absolute urls mean the root.
+// Read returns the bytes of a reference. Absolute urls mean the root.
 func (s *Shard) Read(ref *commonpb.DataRef) []byte {
 	b := s.root
 	if url := ref.GetUrl(); url != "" && !strings.Contains(url, "://") {
@@ -75,13 +75,13 @@ func (s *Shard) Message(ref *commonpb.DataRef, m proto.Message) {
 	require.NoError(s.t, proto.Unmarshal(s.Payload(ref), m))
 }
 
-// Schema gives the bytes of the schema of a golden shard.
+// Schema returns the bytes of the schema of a golden shard.
 func Schema(t testing.TB, file string) []byte {
 	s := open(t, file)
 	return s.Payload(s.Directory.SchemaRef)
 }
 
-// fieldList gives the descriptors of a field list by schema id, nil where there is none.
+// fieldList returns the descriptors of a field list by schema id, nil where there is none.
 func fieldList[M proto.Message](s *Shard, ref *commonpb.DataRef, make func() M) []M {
 	var list commonpb.DataRefArray
 	s.Message(ref, &list)
@@ -97,12 +97,12 @@ func fieldList[M proto.Message](s *Shard, ref *commonpb.DataRef, make func() M) 
 	return out
 }
 
-// Fields gives the shard-level descriptors by schema id.
+// Fields returns the shard-level descriptors by schema id.
 func (s *Shard) Fields() []*shardpb.FieldDescriptor {
 	return fieldList(s, s.Directory.FieldListRef, func() *shardpb.FieldDescriptor { return &shardpb.FieldDescriptor{} })
 }
 
-// Stripes gives the descriptors of each stripe by schema id.
+// Stripes returns the descriptors of each stripe by schema id.
 func (s *Shard) Stripes() [][]*shardpb.StripeFieldDescriptor {
 	var list shardpb.StripeList
 	s.Message(s.Directory.StripeListRef, &list)

@@ -84,7 +84,7 @@ func (w *walker) add(element string, check Check, start, end, sum int) {
 	}
 }
 
-// frame visits a message and gives its payload, nil if there is none.
+// frame visits a message and returns its payload, nil if there is none.
 func (w *walker) frame(ref *commonpb.DataRef, element string) []byte {
 	if ref == nil {
 		return nil

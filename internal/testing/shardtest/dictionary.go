@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// SetDictionary gives a field of byte strings a value dictionary: the buffers of a writer for
-// these values, nil for null. Statistics stay unchanged.
+// SetDictionary adds a value dictionary to a field of byte strings: the buffers that a writer makes of these
+// values, nil for null. Statistics stay unchanged.
 func (f *Field) SetDictionary(typ schema.BasicType, fixed int, values [][]byte) {
 	d := dictionary.NewBuilder(byte(typ), fixed)
 	codes := make([]uint32, len(values))

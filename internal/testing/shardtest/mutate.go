@@ -65,8 +65,7 @@ func (c *Choices) number(v uint64) uint64 {
 	return v + 1<<(c.byte()%64)
 }
 
-// Mutate changes parts of a shard as the choices say. other returns another shard, whose parts
-// may be moved into this one.
+// Mutate changes parts of a shard by choices. other returns another shard, whose parts may be moved into this one.
 func Mutate(c *Choices, p *Parts, other func(i int) *Parts) {
 	for range 8 {
 		if len(*c) == 0 {

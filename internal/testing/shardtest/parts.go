@@ -197,7 +197,7 @@ func (s *splitter) buffer(d *shardpb.EncodedBuffer, field *shardpb.FieldDescript
 	return out
 }
 
-// Buffer gives the buffer of a kind, nil if there is none.
+// Buffer returns the buffer of a kind, nil if there is none.
 func (f *Field) Buffer(kind shardpb.BufferKind) *Buffer {
 	for _, b := range f.Buffers {
 		if b.Desc.Kind == kind {
