@@ -164,7 +164,7 @@ func where(t testing.TB, text string) filter.Expr {
 	return e
 }
 
-// A filter looks at the fields that it names, and no others, unless one is not there.
+// A filter reads only the struct fields that it names, unless a name does not exist.
 func TestFilterFields(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(100, 300)

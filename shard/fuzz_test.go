@@ -69,7 +69,7 @@ func (l *layout) addBuffer(t testing.TB, b []byte, e *shardpb.EncodedBuffer) {
 	}
 }
 
-// mend sets every checksum to that of the bytes, where they still make sense.
+// mend corrects every checksum whose range is still valid.
 func (l *layout) mend(b []byte) {
 	for _, r := range l.dictionaries {
 		mendDictionary(b[r.Start:r.End])
@@ -179,7 +179,7 @@ func TestHostileShards(t *testing.T) {
 	}
 }
 
-// FuzzShard changes a small shard, mends its checksums and reads it.
+// FuzzShard changes a small shard, corrects its checksums and reads it.
 func FuzzShard(f *testing.F) {
 	var shards [][]byte
 	var layouts []layout

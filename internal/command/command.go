@@ -151,7 +151,7 @@ also be http(s) URLs.`,
 // These commands keep their current output.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd("completion") // else it exists only once somebody asks for it
+	root.InitDefaultCompletionCmd("completion") // otherwise Cobra adds it only when it is used
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata with what the commands print")
 
-// result is what a command did.
+// result is the outcome of a command.
 type result struct {
 	code        int
 	out, errout string

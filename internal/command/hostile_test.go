@@ -91,7 +91,7 @@ func TestOnePrinter(t *testing.T) {
 	}
 }
 
-// TestWidth prints what is wider than the screen.
+// TestWidth prints a table that is wider than the screen.
 func TestWidth(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.csv", []byte("a_very_long_name_of_a_column,b\n"+strings.Repeat("some text that is long,2020-01-01T00:00:00\nother text that is long,2021-01-01T01:00:00\n", 10)), 0o644))

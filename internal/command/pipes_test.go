@@ -191,7 +191,8 @@ func TestCancelledBefore(t *testing.T) {
 	require.NoFileExists(t, "b.jsonl")
 }
 
-// TestTerminal checks what only a terminal gets: colours unless NO_COLOR, widths, a table by default.
+// TestTerminal checks output that only a terminal gets: colours unless NO_COLOR is set, widths, a table by
+// default.
 func TestTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.csv", []byte("name,long text,third\nx,"+strings.Repeat("y", 100)+",z\n\x1b[31mred,1,2\n"), 0o644))

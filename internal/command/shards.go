@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// openShard opens a shard. The error says what another file looks like.
+// openShard opens a shard. For another kind of file, the error names its likely format.
 func openShard(ctx context.Context, location string, types arrowmap.ReadOptions) (*shard.Shard, error) {
 	if err := files.CheckShard(location); err != nil {
 		return nil, err

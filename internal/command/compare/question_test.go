@@ -13,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 )
 
-// TestQuestionsFitTheData asks of all kinds of columns for what about one row of a hundred
-// has, and of none that has no literals.
+// TestQuestionsFitTheData chooses conditions for columns of all types: about one row of a hundred matches. Columns
+// without literals have no condition.
 func TestQuestionsFitTheData(t *testing.T) {
 	const rows = 400
 	date := arrow.Date32(19000)

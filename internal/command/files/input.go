@@ -107,7 +107,7 @@ type closeFunc func()
 // Close implements io.Closer.
 func (f closeFunc) Close() error { f(); return nil }
 
-// Missing returns a plain error if err means that the file does not exist.
+// Missing returns a plain error if err means that the file does not exist or must not be read.
 func Missing(location string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return plainError{text: location + " does not exist", err: err}

@@ -119,7 +119,7 @@ const maxExactBytes = 256 << 20
 type distinctSet struct {
 	unknown      bool
 	dictionaries []*dictionary.Dictionary
-	constants    map[string]struct{} // values of columns that may have dictionaries
+	constants    map[string]struct{} // encoded constants of columns that may have dictionaries
 	bytes        int
 }
 

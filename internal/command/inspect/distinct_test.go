@@ -10,7 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// TestDistinctOf holds estimates against what other statistics prove.
+// TestDistinctOf compares estimates with the limits that other statistics prove.
 func TestDistinctOf(t *testing.T) {
 	i64 := func(v int64) *commonpb.AnyValue {
 		return &commonpb.AnyValue{Kind: &commonpb.AnyValue_I64Value{I64Value: v}}

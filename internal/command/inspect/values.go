@@ -59,7 +59,7 @@ func plainValue(v any) any {
 	return v
 }
 
-// bytesText formats bytes as text if they are valid UTF-8, else in hexadecimal.
+// bytesText formats bytes as text if they are printable UTF-8, else in hexadecimal.
 func bytesText(b []byte) string {
 	if utf8.Valid(b) && terminal.Printable(string(b)) == string(b) {
 		return string(b)

@@ -12,8 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/golden"
 )
 
-// TestGoldenMetadata reads the metadata of every golden and compares all of it
-// with what was recorded.
+// TestGoldenMetadata compares the metadata of every golden with the recorded metadata.
 func TestGoldenMetadata(t *testing.T) {
 	stats := golden.AllStats(t)
 	descriptors := 0
@@ -151,7 +150,7 @@ func TestWideOpen(t *testing.T) {
 	}
 }
 
-// TestFieldListWindow checks that a field list keeps nothing of what was read with it but descriptors.
+// TestFieldListWindow checks that a field list keeps only descriptors of the bytes that were read with it.
 func TestFieldListWindow(t *testing.T) {
 	ctx := context.Background()
 	for _, g := range golden.Shards(t) {

@@ -40,7 +40,7 @@ func TestDeepValue(t *testing.T) {
 	require.ErrorIs(t, decode(value, &commonpb.AnyValue{}), fault.ErrCorrupt)
 }
 
-// TestUnknownFieldsAreKept: what a newer writer adds survives a round trip.
+// TestUnknownFieldsAreKept: unknown fields, of a newer writer, survive a round trip.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	b := protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7)
 	var m shardpb.StripeDirectory

@@ -128,8 +128,7 @@ func (g *Gen) append(b array.Builder, p *pattern, i int) {
 	}
 }
 
-// float64 makes decimals of few digits as well as arbitrary bits: NaNs with
-// payloads, infinities, -0.0, subnormals.
+// float64 makes decimals of few digits and arbitrary bits: NaNs with payloads, infinities, -0.0, subnormals.
 func (g *Gen) float64(v, x uint64) float64 {
 	switch v % 7 {
 	case 0:
@@ -305,8 +304,8 @@ func (g *Gen) digits(dt arrow.DataType, v uint64) string {
 	return s
 }
 
-// instant is a time between the years 1700 and 2200, and for units other than
-// nanoseconds between 1 and 9999.
+// instant is a time between the years 1700 and 2200 in nanoseconds, and between the years 1 and 9999 in other
+// units.
 func (g *Gen) instant(u arrow.TimeUnit, x uint64) int64 {
 	const century = 100 * 365 * 86_400
 	s := int64(x%(5*century)) - 2*century

@@ -5,8 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/extensions"
 )
 
-// Types lists every Arrow type that a shard can hold, with all variants of its parameters.
-// Unions are not among them.
+// Types lists every Arrow type that a shard can hold except unions, with all variants of its parameters.
 func Types() []arrow.DataType {
 	out := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean,
@@ -77,7 +76,7 @@ func wrapped() []arrow.DataType {
 	)
 }
 
-// Type is a random type: one of Types inside up to the given number of levels.
+// Type returns a random type with up to the given number of levels around one of Types.
 func (g *Gen) Type(levels int) arrow.DataType {
 	if levels == 0 || g.Rand.IntN(4) == 0 {
 		leaves := Types()

@@ -25,8 +25,7 @@ type Column struct {
 // Rows is the number of rows of every column of [Columns].
 const Rows = 4
 
-// Columns lists a column of four values, one of them null, for every type that
-// arrow-go has, unions aside.
+// Columns lists a column of four values, one of them null, for every type of arrow-go except unions.
 func Columns() []Column {
 	json, _ := extensions.NewJSONType(arrow.BinaryTypes.String)
 	i32, i64, str := arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String
@@ -115,8 +114,8 @@ func Batch(t testing.TB, cols []Column) arrow.RecordBatch {
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, Rows)
 }
 
-// RequireSame compares two columns value by value and bit by bit, whatever their
-// chunks, dictionaries, runs and views.
+// RequireSame compares two columns value by value and bit by bit, regardless of chunks, dictionaries, runs and
+// views.
 func RequireSame(t testing.TB, name string, want, got *arrow.Chunked) {
 	t.Helper()
 	require.Truef(t, arrow.TypeEqual(want.DataType(), got.DataType()), "column %s is %s, not %s", name, got.DataType(), want.DataType())

@@ -61,7 +61,7 @@ func mayHold(arr arrow.Array, r *rand.Rand) func([]byte) bool {
 	return func(v []byte) bool { return there[string(v)] || len(v)%7 == 3 }
 }
 
-// limits are bounds of the values of a plain array, in the form they have in it.
+// limits returns the bounds of the values of a plain array, in the form of this array.
 func limits(arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	switch arr.DataType().ID() {
 	case arrow.BOOL:
@@ -109,7 +109,7 @@ func limits(arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	return lo, hi
 }
 
-// bounds finds the least and the greatest value that is not null.
+// bounds returns the minimum and maximum of the values that are not null.
 func bounds[T any](arr arrow.Array, at func(int) T, compare func(a, b T) int, limit func(T) predicate.Limit) (lo, hi predicate.Limit) {
 	var least, greatest T
 	found := false
@@ -159,8 +159,7 @@ func floats(arr arrow.Array, at func(int) float64) (lo, hi predicate.Limit) {
 	}, predicate.FloatLimit)
 }
 
-// texts cuts bounds, as statistics do: the least to a prefix, the greatest to
-// something above.
+// texts cuts bounds, as statistics do: the minimum to a prefix, the maximum to a prefix that is increased.
 func texts(arr arrow.Array, r *rand.Rand) (lo, hi predicate.Limit) {
 	length := []int{1, 4, 1000}[r.IntN(3)]
 	at := func(i int) string { return value(arr, i).(string) }

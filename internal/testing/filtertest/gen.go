@@ -15,9 +15,8 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// Gen makes random conditions on the columns of a batch. Literals are mostly
-// values of the columns, or near them, so that some rows meet the conditions. It
-// is not safe for concurrent use.
+// Gen makes random conditions on the columns of a batch. Literals are mostly values of the columns, or near them,
+// so that some rows match. It is not safe for concurrent use.
 type Gen struct {
 	Rand    *rand.Rand
 	columns []column
@@ -70,7 +69,7 @@ func (g *Gen) condition(depth int) (filter.Expr, Oracle) {
 	}
 }
 
-// all is true if all are, false if any is false, and else unknown.
+// all is true if all conditions are, false if any is false, else unknown.
 func all(oracles []Oracle, row int) Truth {
 	out := True
 	for _, o := range oracles {

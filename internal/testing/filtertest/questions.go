@@ -20,8 +20,7 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// Question is a condition on a real data set, with the rows that meet it as
-// DuckDB found them (testdata/answers.py).
+// Question is a condition on a real data set, with the matching rows that DuckDB found (testdata/answers.py).
 type Question struct {
 	Dataset string  `json:"dataset"`
 	Filter  string  `json:"filter"`
@@ -49,7 +48,7 @@ func read(t testing.TB) (d document) {
 // Questions are all questions.
 func Questions(t testing.TB) []Question { return read(t).Questions }
 
-// Check fails the test if rows, in ascending order, are not the answer.
+// Check fails the test if rows, in ascending order, differ from the answer.
 func (q Question) Check(t testing.TB, rows []int64) {
 	t.Helper()
 	require.Len(t, rows, q.Rows, q.Filter)
@@ -72,8 +71,7 @@ func Datasets(t testing.TB) []string {
 	return names
 }
 
-// Open opens a data set for reading, until the test ends. It skips the test if
-// the shared data is not there.
+// Open opens a data set for reading until the test ends. It skips the test if there is no shared data.
 func Open(t testing.TB, dataset string) table.Source {
 	d, ok := read(t).Datasets[dataset]
 	require.True(t, ok, dataset)

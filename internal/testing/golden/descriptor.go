@@ -11,8 +11,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// Descriptor is a field descriptor in the form that stats.jsonl.gz has, to be
-// compared with a recorded one.
+// Descriptor is a field descriptor in the form of stats.jsonl.gz, for comparison with a recorded one.
 func Descriptor(d *shardpb.FieldDescriptor) map[string]any {
 	m := map[string]any{"position_count": float64(d.GetPositionCount())}
 	if d.NullCount != nil {
@@ -109,7 +108,7 @@ func optional(v *uint64) any {
 	return float64(*v)
 }
 
-// Value is a value in the form that stats.jsonl.gz has.
+// Value is a value in the form of stats.jsonl.gz.
 func Value(v *commonpb.AnyValue) any {
 	if v == nil {
 		return nil
@@ -135,7 +134,7 @@ func Value(v *commonpb.AnyValue) any {
 	return fmt.Sprintf("%T", v.Kind)
 }
 
-// Properties are name and value, sorted by name.
+// Properties are names and values, sorted by name.
 func Properties(list []*commonpb.NameValuePair) [][2]any {
 	out := [][2]any{}
 	for _, p := range list {
@@ -145,7 +144,7 @@ func Properties(list []*commonpb.NameValuePair) [][2]any {
 	return out
 }
 
-// WithoutText drops the text of doubles, of which the bits are recorded too.
+// WithoutText drops the text of doubles, whose bits are recorded too.
 func WithoutText(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -24,7 +24,7 @@ type Shard struct {
 	ChangedFloats []string `json:"float_columns_changed_by_the_writer"`
 }
 
-// Path is the shard as a plain file, unpacked if it is stored compressed.
+// Path is the path of the shard as a plain file, decompressed if needed.
 func (s Shard) Path(t testing.TB) string { return testdata.UnpackGolden(t, s.File) }
 
 // Shards lists the shards of the manifest that exist.
@@ -85,7 +85,7 @@ type Buffer struct {
 	Blocks *float64 `json:"blocks"`
 }
 
-// AllStats reads stats.jsonl.gz, by file.
+// AllStats reads stats.jsonl.gz. The keys are files.
 func AllStats(t testing.TB) map[string]Stats {
 	t.Helper()
 	out := map[string]Stats{}

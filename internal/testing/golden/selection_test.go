@@ -22,9 +22,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "make testdata/golden anew from the whole set")
 
-// selected are the shards of testdata/golden: of each kind of type, layout,
-// profile and structure the smallest that still has values, nulls and several
-// encodings.
+// selected are the shards of testdata/golden: for each kind of type, layout, profile and structure the
+// smallest with values, nulls and several encodings.
 var selected = []string{
 	"types/ints-r1.amudai.shard", "types/floats-r257.amudai.shard", "types/strings-r257.amudai.shard",
 	"types/binaries-r1.amudai.shard", "types/times-r255.amudai.shard", "types/decimals-r255.amudai.shard",
@@ -78,7 +77,7 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// writeSelection writes the files, those that get much smaller compressed.
+// writeSelection writes the files, and compresses those that become much smaller.
 func writeSelection(t *testing.T, dir string, want map[string][]byte) {
 	for _, name := range files(t, dir) {
 		if name != "README.md" {
@@ -127,8 +126,8 @@ func compareSelection(t *testing.T, dir string, want map[string][]byte) {
 	require.Equal(t, []string{"README.md"}, have)
 }
 
-// selection is the content of the files, unpacked, by the name they have in the
-// whole set; those that tests expect to be packed end in .gz.
+// selection returns the decompressed content of the files, by their names in the whole set. Files that tests
+// expect to be compressed end in .gz.
 func selection(t *testing.T) map[string][]byte {
 	out := map[string][]byte{}
 	var manifest map[string]any
@@ -167,7 +166,7 @@ func selection(t *testing.T) map[string][]byte {
 	return out
 }
 
-// stripeFiles are the files beside a two-level root.
+// stripeFiles returns the stripe files of a two-level root.
 func stripeFiles(t *testing.T, file string) (names []string) {
 	found, err := filepath.Glob(filepath.Join(testdata.Goldens(t), path.Dir(file), "*.amudai.stripe"))
 	require.NoError(t, err)
@@ -189,12 +188,11 @@ func linesOf(t *testing.T, name string, keep func(line []byte) bool) (out []byte
 	return out
 }
 
-// parameters are the numbers of a tree: ALP[e=14,f=12] and ALP[e=3,f=1] are of one kind.
+// parameters matches the numbers of a tree: ALP[e=14,f=12] and ALP[e=3,f=1] are of one kind.
 var parameters = regexp.MustCompile(`\[[^]]*\]`)
 
-// selectVectors takes of each kind of tree, and of each root encoding, type and
-// presence kind, with and without checksum, the block that takes the least, with
-// its input.
+// selectVectors returns the smallest block, with its input, for each kind of tree, and for each root encoding,
+// type and presence kind, with and without checksum.
 func selectVectors(t *testing.T) (blocks, inputs []byte) {
 	size := map[string]int{}
 	linesOf(t, "vectors/inputs.jsonl.gz", func(line []byte) bool {

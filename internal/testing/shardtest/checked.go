@@ -53,8 +53,8 @@ func Regions(b []byte) []Region {
 	return w.regions
 }
 
-// Mend corrects every reachable checksum, the outermost first, and the marks at both ends, so
-// that readers get past the checksums to other damage.
+// Mend corrects every reachable checksum, the outermost first, and the marks at both ends, so that readers reach
+// other damage.
 func Mend(b []byte) {
 	if len(b) < container.MinRootSize {
 		return
@@ -65,7 +65,7 @@ func Mend(b []byte) {
 	w.root()
 }
 
-// maxRegions bounds the work on hostile input.
+// maxRegions limits the work on hostile input.
 const maxRegions = 20_000
 
 type walker struct {

@@ -37,9 +37,8 @@ type Kind struct {
 // Location is the location of the root of a [Kind] in Files.
 const Location = "mem://x/root.amudai.shard"
 
-// Kinds makes small shards of every kind: all types, nested ones, several
-// stripes, both layouts and editions, profiles that lead to different encodings.
-// rows scales them.
+// Kinds makes small shards of every kind: all types, nested ones, several stripes, both layouts and editions,
+// profiles that lead to different encodings. rows scales the number of rows.
 func Kinds(t testing.TB, rows int) []Kind {
 	t.Helper()
 	var out []Kind
@@ -81,8 +80,8 @@ func NewKind(t testing.TB, name string, batch arrow.RecordBatch, o shard.WriterO
 	return k
 }
 
-// Batches makes tables of which [Kinds] are written: several columns each, that
-// together have every type, and values for which each encoding pays.
+// Batches makes the tables of [Kinds]: several columns each, which together have every type, and values that suit
+// each encoding.
 func Batches(rows int) []arrow.RecordBatch {
 	out := []arrow.RecordBatch{numbers(rows), texts(rows), nothing(rows)}
 	var group []arrow.Field
@@ -104,7 +103,7 @@ func Batches(rows int) []arrow.RecordBatch {
 	return out
 }
 
-// numbers has columns for which the numeric encodings pay.
+// numbers has columns that suit the numeric encodings.
 func numbers(rows int) arrow.RecordBatch {
 	ints := func(f func(i int64) int64) arrow.Array {
 		b := array.NewInt64Builder(memory.DefaultAllocator)
@@ -136,7 +135,7 @@ func numbers(rows int) arrow.RecordBatch {
 	})
 }
 
-// texts has columns for which the encodings of byte strings pay.
+// texts has columns that suit the encodings of byte strings.
 func texts(rows int) arrow.RecordBatch {
 	column := func(f func(i int) string) arrow.Array {
 		b := array.NewStringBuilder(memory.DefaultAllocator)

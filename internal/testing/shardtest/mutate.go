@@ -25,7 +25,7 @@ func (c *Choices) byte() byte {
 	return b
 }
 
-// below is a number from 0 up to (not including) n, 0 if there is none.
+// below returns a number from 0 up to, but not including, n. It returns 0 if n is 0.
 func (c *Choices) below(n int) int {
 	if n <= 1 {
 		return 0
@@ -179,7 +179,7 @@ func (m mutation) buffer() {
 	}
 }
 
-// mapOf is the block map that Join would make.
+// mapOf returns the block map that Join would make.
 func mapOf(b *Buffer) []byte {
 	var m blockmap.Builder
 	for _, p := range b.Blocks {

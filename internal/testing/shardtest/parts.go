@@ -37,7 +37,7 @@ type Field struct {
 	Desc    *shardpb.StripeFieldDescriptor
 	Buffers []*Buffer
 	Raw     []byte // replaces the whole message, if not nil
-	// Edit changes the message once that of the buffers are in it, if not nil.
+	// Edit, if not nil, changes the message after those of the buffers were added.
 	Edit func(*shardpb.StripeFieldDescriptor)
 }
 
@@ -48,7 +48,7 @@ type Buffer struct {
 	Raw    []byte // of a buffer without a block map: its bytes
 	Map    []byte // replaces the block map of Blocks, if not nil
 	Single bool   // Blocks is one, without a block map
-	// Edit changes the buffer's message once its references are set, if not nil.
+	// Edit, if not nil, changes the buffer's message after its references were set.
 	Edit func(*shardpb.EncodedBuffer)
 }
 
@@ -59,8 +59,8 @@ type BlockPart struct {
 	Bytes []byte
 }
 
-// Split takes a sound shard in a single file apart. It adds the parts that edition 2026 omits:
-// block maps of single blocks, and the descriptors of a shard of one stripe.
+// Split splits a valid shard in a single file. It adds the parts that edition 2026 omits: block maps of single
+// blocks, and the descriptors of a shard of one stripe.
 func Split(b []byte) (*Parts, error) {
 	start, end, err := container.DirectoryRange(b, int64(len(b)))
 	if err != nil {

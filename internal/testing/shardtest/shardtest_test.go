@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// TestSplitAndJoin takes shards apart, puts them together again, and reads the
-// same; and Mend changes nothing in a sound shard, and heals a damaged one.
+// TestSplitAndJoin splits shards and joins the parts to shards of the same content. Mend changes nothing in a
+// valid shard, and repairs a damaged one.
 func TestSplitAndJoin(t *testing.T) {
 	for _, k := range shardtest.Kinds(t, 60) {
 		want := contents(t, shardtest.Files(k.Files))

@@ -144,8 +144,8 @@ func Table(batches ...arrow.RecordBatch) arrow.Table {
 	return array.NewTableFromRecords(batches[0].Schema(), batches)
 }
 
-// RoundTripTypes writes a column of every type as text, alone and beside another,
-// and reads it with its schema.
+// RoundTripTypes writes a column of every type as text, alone and beside another column, and reads it with its
+// schema.
 func RoundTripTypes(t *testing.T, f table.Format) {
 	for _, c := range arrowtest.Columns() {
 		switch c.Name {

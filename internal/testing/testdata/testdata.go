@@ -17,9 +17,8 @@ import (
 	"testing"
 )
 
-// Shared is the folder of shared test data. Without it the test is skipped
-// with a message that says so, or fails when CI is set: a skipped golden test
-// must not look like a passed one there.
+// Shared is the folder of shared test data. Without it the test is skipped with a message. If CI is set it fails
+// instead, because a skipped golden test must not look like a passed one there.
 func Shared(t testing.TB) string {
 	t.Helper()
 	dir, ok := shared(t)
@@ -39,8 +38,8 @@ func shared(t testing.TB) (dir string, ok bool) {
 	return dir, err == nil
 }
 
-// Goldens is the folder of the reference's shards: golden/amudai in the shared folder or,
-// without that one, the selection in the repository.
+// Goldens is the folder of the reference's shards: golden/amudai in the shared folder or, without that folder, the
+// selection in the repository.
 func Goldens(t testing.TB) string {
 	t.Helper()
 	if dir, ok := shared(t); ok {
@@ -54,7 +53,7 @@ func Goldens(t testing.TB) string {
 
 var notice sync.Once
 
-// Selection is the folder of the goldens that the repository holds.
+// Selection is the folder of the goldens in the repository.
 func Selection(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(root(t), "testdata", "golden")
@@ -67,8 +66,8 @@ func AllGoldens(t testing.TB) bool {
 	return ok
 }
 
-// ReadGolden is the content of a golden, unpacked if it is stored as name.gz
-// or if name itself ends in .gz.
+// ReadGolden returns the content of a golden, decompressed if it is stored as name.gz or if name itself ends in
+// .gz.
 func ReadGolden(t testing.TB, name string) []byte {
 	t.Helper()
 	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
@@ -86,8 +85,8 @@ func ReadGolden(t testing.TB, name string) []byte {
 	return Gunzip(t, raw)
 }
 
-// UnpackGolden is the path of a golden as a plain file: the file itself, or a
-// temporary copy that is removed with the test if it is stored compressed.
+// UnpackGolden returns the path of a golden as a plain file: the file itself, or a temporary copy if it is stored
+// compressed.
 func UnpackGolden(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Goldens(t), filepath.FromSlash(name))
@@ -115,7 +114,7 @@ func Gunzip(t testing.TB, packed []byte) []byte {
 	return out
 }
 
-// root is the folder of go.mod, above the folder that the test runs in.
+// root is the folder of go.mod, at or above the folder of the test.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
