@@ -11,6 +11,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/rntuple/internal/inspect"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
@@ -40,6 +43,29 @@ func New(o FormatOptions) table.Format {
 				return nil, err
 			}
 			return &sink{w: w, out: out}, nil
+		},
+		Tables: func(ctx context.Context, in table.Input) (list []table.Entry, err error) {
+			err = withFile(ctx, in, "", func(f *rootfile.File) error {
+				for _, i := range listFile(ctx, f) {
+					list = append(list, table.Entry{Path: i.Path, Err: i.Err})
+				}
+				return ctx.Err()
+			})
+			return list, err
+		},
+		Verify: func(ctx context.Context, in table.Input, vo table.VerifyOptions) (r *table.Report, err error) {
+			err = withFile(ctx, in, vo.TempDir, func(f *rootfile.File) error {
+				r, err = verify.File(ctx, f, in.Table, vo)
+				return err
+			})
+			return r, err
+		},
+		Inspect: func(ctx context.Context, in table.Input, io table.InspectOptions) (out *table.Outline, err error) {
+			err = withFile(ctx, in, io.TempDir, func(f *rootfile.File) error {
+				out, err = inspect.File(ctx, f, in.Table, io)
+				return err
+			})
+			return out, err
 		},
 	}
 }
@@ -74,13 +100,53 @@ func (s *sink) Abort(ctx context.Context) error {
 	return errors.Join(s.w.Abort(ctx), s.out.Abort(ctx))
 }
 
+// input is the bytes of a [table.Input] in a store: its own if the input has a location, so that reads
+// over a network are joined as the store likes it.
+type input struct {
+	location string
+	store    storage.Store
+	temp     *table.Spooled // nil unless the input is a pipe
+}
+
+func openInput(in table.Input, tempDir string) (input, error) {
+	if in.Location != "" {
+		store, err := storage.ForLocation(in.Location)
+		return input{in.Location, store, nil}, err
+	}
+	if in.At != nil && in.Size >= 0 {
+		return input{in.Name, storage.FromReaderAt(in.Name, in.At, in.Size), nil}, nil
+	}
+	temp, err := table.Spool(in.Reader, tempDir)
+	if err != nil {
+		return input{}, err
+	}
+	return input{in.Name, storage.FromReaderAt(in.Name, temp, temp.Size()), temp}, nil
+}
+
+// withFile calls do with the file of an input.
+func withFile(ctx context.Context, in table.Input, tempDir string, do func(*rootfile.File) error) error {
+	from, err := openInput(in, tempDir)
+	if err != nil {
+		return err
+	}
+	f, r, err := openFile(ctx, from.location, from.store)
+	if err == nil {
+		err = errors.Join(do(f), r.Close())
+	}
+	return errors.Join(err, from.temp.Close())
+}
+
 // source is an ntuple as a [table.Source].
 type source struct {
 	in       table.Input
-	temp     *table.Spooled
+	from     input
 	ntuple   *NTuple
 	rows     array.RecordReader
 	filtered bool
+
+	clusters []EntryRange
+	next     int64 // entries of all batches so far
+	cluster  int   // of the last batch
 }
 
 func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
@@ -92,16 +158,19 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Opt
 }
 
 func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
-	at, size := s.in.At, s.in.Size
-	if at == nil || size < 0 {
-		var err error
-		if s.temp, err = table.Spool(s.in.Reader, ro.TempDir); err != nil {
-			return err
-		}
-		at, size = s.temp, s.temp.Size()
-	}
 	var err error
-	if s.ntuple, err = OpenReaderAt(ctx, s.in.Name, at, size, o); err != nil {
+	if s.from, err = openInput(s.in, ro.TempDir); err != nil {
+		return err
+	}
+	file, reader, err := openFile(ctx, s.from.location, s.from.store)
+	if err != nil {
+		return err
+	}
+	o.Path = cmp.Or(s.in.Table, o.Path)
+	if s.ntuple, err = fromFile(ctx, file, reader, o); err != nil {
+		return err
+	}
+	if s.clusters, err = s.ntuple.Clusters(ctx); err != nil {
 		return err
 	}
 	for _, f := range s.ntuple.Skipped() {
@@ -131,7 +200,19 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	batch := s.rows.RecordBatch()
 	batch.Retain() // the reader's own reference ends with the next step
+	for s.cluster < len(s.clusters) && s.next >= s.clusters[s.cluster].To {
+		s.cluster++
+	}
+	s.next += batch.NumRows()
 	return batch, nil
+}
+
+// Group implements [table.Grouped]: it is the number of the cluster.
+func (s *source) Group() int {
+	if s.filtered {
+		return -1
+	}
+	return s.cluster
 }
 
 // Close implements [table.Source].
@@ -143,8 +224,5 @@ func (s *source) Close() error {
 	if s.ntuple != nil {
 		errs = append(errs, s.ntuple.Close())
 	}
-	if s.temp != nil {
-		errs = append(errs, s.temp.Close())
-	}
-	return errors.Join(append(errs, s.in.Close())...)
+	return errors.Join(append(errs, s.from.temp.Close(), s.in.Close())...)
 }

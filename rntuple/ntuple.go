@@ -9,7 +9,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
@@ -66,13 +65,24 @@ type NTuple struct {
 // The error wraps [io/fs.ErrNotExist] if there is no such file. Files of other kinds, and formats that
 // are not supported, are errors that name them.
 func Open(ctx context.Context, location string, o Options) (*NTuple, error) {
-	location, path := SplitLocation(location)
-	o.Path = cmp.Or(path, o.Path)
-	f, r, err := openFile(ctx, location, o.Store)
+	f, r, path, err := openLocation(ctx, location, o.Store)
 	if err != nil {
 		return nil, err
 	}
+	o.Path = cmp.Or(path, o.Path)
 	return fromFile(ctx, f, r, o)
+}
+
+// openLocation opens a file that may be followed by the path of an ntuple. A file of the whole name wins.
+func openLocation(ctx context.Context, location string, store storage.Store) (*rootfile.File, storage.Reader, string, error) {
+	file, path := SplitLocation(location)
+	if file != location {
+		if f, r, err := openFile(ctx, location, store); err == nil {
+			return f, r, "", nil
+		}
+	}
+	f, r, err := openFile(ctx, file, store)
+	return f, r, path, err
 }
 
 // OpenReaderAt is [Open] for the size bytes of r, which stays the caller's, and must neither change
@@ -136,24 +146,26 @@ type Info struct {
 
 // List lists the ntuples of a file, in all directories. Of those that cannot be read it says why.
 func List(ctx context.Context, location string, o Options) (list []Info, err error) {
-	location, _ = SplitLocation(location)
-	f, r, err := openFile(ctx, location, o.Store)
+	f, r, _, err := openLocation(ctx, location, o.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	return listFile(ctx, f), ctx.Err()
+}
+
+func listFile(ctx context.Context, f *rootfile.File) (list []Info) {
 	for _, object := range f.NTuples() {
 		info := Info{Path: object.Path()}
-		payload, err := f.Payload(ctx, object.Key)
-		var anchor envelope.Anchor
-		if err == nil {
-			anchor, err = envelope.ParseAnchor(payload, object.Key.Class)
-			info.Format = anchor.Version.String()
+		l, err := read.List(ctx, f, object)
+		if err != nil {
+			info.Err = err
+		} else {
+			info.Format, info.Err = l.Format, l.Err
 		}
-		info.Err = err
 		list = append(list, info)
 	}
-	return list, ctx.Err()
+	return list
 }
 
 // Close closes the file. All scans must have ended before. Batches stay valid.

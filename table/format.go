@@ -34,6 +34,23 @@ type Format struct {
 
 	Casts   bool
 	Filters bool
+
+	// Tables lists the tables of an input, of which Input.Table chooses one. It is nil for
+	// formats of one table.
+	Tables func(ctx context.Context, in Input) ([]Entry, error)
+
+	// Verify checks an input for damage and contradictions. A damaged file is a report with
+	// problems; an error means that the verification is incomplete. Inspect describes how an
+	// input is built. Input.Table restricts both to a table. Either may be nil. The input stays
+	// the caller's.
+	Verify  func(ctx context.Context, in Input, o VerifyOptions) (*Report, error)
+	Inspect func(ctx context.Context, in Input, o InspectOptions) (*Outline, error)
+}
+
+// Entry is a table of an input that may hold several.
+type Entry struct {
+	Path string // to choose it by, in Input.Table
+	Err  error  // why it cannot be read, nil if it can
 }
 
 // Open opens an input for reading. The input is closed by the source, or by Open
@@ -118,6 +135,27 @@ func (fs Formats) ByPath(location string) (Format, bool) {
 		return Format{}, false
 	}
 	return fs[best], true
+}
+
+// SplitTable splits a location of the form "file.root:dir/name" into that of the file and the path of
+// a table in it. That is only looked for behind the extension of a format whose files hold several
+// tables; else the path is empty. A file whose name is the whole location may exist all the same.
+func (fs Formats) SplitTable(location string) (file, table string) {
+	best, end := -1, 0
+	for _, f := range fs {
+		if f.Tables == nil {
+			continue
+		}
+		for _, e := range f.Extensions {
+			if i := strings.LastIndex(strings.ToLower(location), e+":"); i > best {
+				best, end = i, i+len(e)
+			}
+		}
+	}
+	if best < 0 {
+		return location, ""
+	}
+	return location[:end], strings.TrimPrefix(location[end+1:], "/")
 }
 
 // Sniff gives the format of bytes that start with head, if these tell.

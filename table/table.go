@@ -59,6 +59,22 @@ type Source interface {
 	Close() error
 }
 
+// Grouped is a [Source] that knows which rows are stored together, such as the clusters of an
+// RNTuple. A copy may keep that.
+type Grouped interface {
+	Source
+	// Group is the number of the group that the rows of the last batch are of, or -1 if that
+	// is not known. No batch has rows of several groups.
+	Group() int
+}
+
+// StripeCutter is a [Sink] that stores rows in groups, too.
+type StripeCutter interface {
+	Sink
+	// CutStripe ends the group, so that the next rows begin another one.
+	CutStripe(ctx context.Context) error
+}
+
 // Sink takes rows. It is used by one goroutine. Exactly one of Close and Abort
 // ends it; Abort after either does nothing.
 type Sink interface {
@@ -84,6 +100,10 @@ type Input struct {
 	// Location is the location of these bytes in a store, for formats of several files. It
 	// is empty for bytes that no store holds as they are, such as decompressed ones.
 	Location string
+
+	// Table is the path of a table in these bytes, for formats that hold several. It may be
+	// empty if there is only one.
+	Table string
 }
 
 // Close closes the input.

@@ -277,16 +277,26 @@ func errorLine(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
 		message += " (hint: " + h.Hint() + ")"
-	} else if inShard(err) {
-		message += " (hint: amudai verify lists the damage, amudai recover saves the undamaged stripes)"
+	} else if hint := damageHint(err); hint != "" {
+		message += " (hint: " + hint + ")"
 	}
 	return terminal.OneLine(message)
 }
 
-// inShard tells whether an error is about damaged bytes of a shard. Errors of other formats have no elements.
-func inShard(err error) bool {
+// damageHint tells what to do about damaged bytes of a file that can be verified.
+func damageHint(err error) string {
 	var e *fault.Error
-	return (errors.Is(err, fault.ErrChecksum) || errors.Is(err, fault.ErrCorrupt)) && errors.As(err, &e) && e.Place() != ""
+	if !errors.Is(err, fault.ErrChecksum) && !errors.Is(err, fault.ErrCorrupt) || !errors.As(err, &e) || e.Place() == "" {
+		return ""
+	}
+	f, known := formats.ByPath(e.Artifact)
+	switch {
+	case known && f.Verify != nil:
+		return "amudai verify lists the damage"
+	case known && f.Name != shardName:
+		return ""
+	}
+	return "amudai verify lists the damage, amudai recover saves the undamaged stripes"
 }
 
 // notice prints a message that is not an error.

@@ -240,10 +240,8 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 			if src, _, err = c.open(ctx, i, again); err != nil {
 				return err
 			}
-			if s, ok := sink.(*amudai.Sink); ok {
-				if err := s.CutStripe(ctx); err != nil {
-					return errors.Join(err, src.Close())
-				}
+			if err := cutStripe(ctx, sink); err != nil {
+				return errors.Join(err, src.Close())
 			}
 		}
 		if err := errors.Join(c.copy(ctx, src, sink), src.Close()); err != nil {
@@ -253,7 +251,15 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 	return nil
 }
 
-// copy copies the rows of a source, and reads one batch ahead.
+// cutStripe ends a stripe of a sink that has some.
+func cutStripe(ctx context.Context, sink table.Sink) error {
+	if s, ok := sink.(table.StripeCutter); ok {
+		return s.CutStripe(ctx)
+	}
+	return nil
+}
+
+// copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes.
 func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
@@ -263,6 +269,7 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink)
 			b.release()
 		}
 	}()
+	group := -1
 	for b := range batches {
 		if b.err == io.EOF {
 			return nil
@@ -270,6 +277,13 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink)
 		if b.err != nil {
 			return b.err
 		}
+		if b.group != group && group >= 0 {
+			if err := cutStripe(ctx, sink); err != nil {
+				b.release()
+				return err
+			}
+		}
+		group = b.group
 		n := b.batch.NumRows()
 		err := c.writeBatch(ctx, sink, b.batch)
 		b.release()
@@ -308,6 +322,7 @@ type readBatch struct {
 	err   error
 	total int64
 	known bool
+	group int // of rows that the source stores together, or -1
 }
 
 func (b readBatch) release() {
@@ -347,6 +362,10 @@ func nextBatch(ctx context.Context, src table.Source) (b readBatch) {
 	}()
 	b.batch, b.err = src.Next(ctx)
 	b.total, b.known = src.Rows()
+	b.group = -1
+	if g, ok := src.(table.Grouped); ok {
+		b.group = g.Group()
+	}
 	return b
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
@@ -37,6 +38,7 @@ func formatsFor(o csv.Options, sample table.TextOptions) table.Formats {
 		csv.New(o), csv.NewTSV(o),
 		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
 		arrowipc.Format, arrowipc.Stream,
+		rntuple.New(rntuple.FormatOptions{Read: rntuple.Options{VariantsAsStructs: true}}),
 		lines.New(lines.Options{Text: sample}),
 	}
 }
@@ -53,7 +55,7 @@ func formatHelp() string {
 // openInput opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first
 // bytes determine it.
 func (a *app) openInput(ctx context.Context, location, format string) (table.Input, table.Format, error) {
-	in, name, err := files.Open(ctx, location, a.Stdin)
+	in, name, err := files.Open(ctx, location, a.Stdin, a.formats)
 	if err != nil {
 		return in, table.Format{}, err
 	}
@@ -83,6 +85,27 @@ func (a *app) chooseFormat(in *table.Input, location, name string) (table.Format
 		return f, usagef("--from csv, or one of "+strings.Join(formats.Names(), ", "), "cannot tell the format of %s", in.Name)
 	}
 	return f, nil
+}
+
+// describes opens a location if its format has some capability. Otherwise, and if the location cannot be
+// opened, ok is false: it is to be treated as a shard.
+func (a *app) describes(ctx context.Context, location string, has func(table.Format) bool) (in table.Input, f table.Format, ok bool) {
+	if location == "-" {
+		return in, f, false
+	}
+	file, _ := a.formats.SplitTable(location)
+	if f, known := a.formats.ByPath(file); known && !has(f) {
+		return in, f, false
+	}
+	in, f, err := a.openInput(ctx, location, "")
+	if err != nil {
+		return in, f, false
+	}
+	if !has(f) {
+		in.Close()
+		return in, f, false
+	}
+	return in, f, true
 }
 
 func byName(fs table.Formats, name string) (table.Format, error) {

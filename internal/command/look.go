@@ -3,8 +3,11 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
@@ -13,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/table"
 )
 
 // lookers are the commands that inspect shards.
@@ -27,7 +31,8 @@ func (a *app) schema() *cobra.Command {
 		Use:   "schema FILE",
 		Short: "Print the columns and their types",
 		Long: `schema prints a line "name: type" for each column of a shard or any other table, with Arrow types.
---stored prints the types that a shard stores instead, as a tree with schema ids.`,
+--stored prints the types that a shard stores instead, as a tree with schema ids, and those of C++ that an
+RNTuple has.`,
 		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if stored {
@@ -37,12 +42,30 @@ func (a *app) schema() *cobra.Command {
 		},
 	}
 	r.register(cmd, false)
-	cmd.Flags().BoolVar(&stored, "stored", false, "print the stored types of a shard")
+	cmd.Flags().BoolVar(&stored, "stored", false, "print the stored types")
 	return cmd
 }
 
-// printStored prints the schema tree of a shard.
+// printStored prints the schema tree of a shard, or the list of fields of another format that has one.
 func (a *app) printStored(ctx context.Context, location string) error {
+	if in, f, ok := a.describes(ctx, location, canInspect); ok {
+		out, err := f.Inspect(ctx, in, table.InspectOptions{Detail: 1})
+		if err = errors.Join(err, in.Close()); err != nil {
+			return err
+		}
+		for _, l := range out.Lists {
+			if !strings.HasSuffix(l.Name, "fields") {
+				continue
+			}
+			if len(out.Lists) > 1 && l.Name != "fields" {
+				a.out.Printf("%s\n", a.out.Paint(terminal.Bold, terminal.Printable(l.Name)))
+			}
+			if err := inspect.List(a.out, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return a.withFile(ctx, location, func(f *shardfile.File) error { return inspect.StoredTypes(ctx, a.out, f) })
 }
 
@@ -59,19 +82,37 @@ func (a *app) withFile(ctx context.Context, location string, f func(*shardfile.F
 	return f(s)
 }
 
+func canInspect(f table.Format) bool { return f.Inspect != nil }
+
+// outline prints what the format of an input tells about it, and closes the input.
+func (a *app) outline(ctx context.Context, in table.Input, f table.Format, json bool, o table.InspectOptions) error {
+	out, err := f.Inspect(ctx, in, o)
+	if err == nil && json {
+		err = inspect.OutlineJSON(a.out, in.Name, out)
+	} else if err == nil {
+		err = inspect.Outline(ctx, a.out, out)
+	}
+	return columnHint(errors.Join(err, in.Close()))
+}
+
 func (a *app) inspect() *cobra.Command {
 	var o inspect.Options
 	cmd := &cobra.Command{
-		Use:   "inspect SHARD",
-		Short: "Show how a shard is built",
+		Use:   "inspect FILE",
+		Short: "Show how a shard or a ROOT file is built",
 		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns; with -vv
 the buffers of each column with their encodings; with -vvv every block with its encoding tree.
 --hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
---column limit it to parts.`,
+--column limit it to parts. Of a ROOT file it shows the objects and the RNTuples in it; -v adds fields and
+clusters, -vv the columns of each cluster, -vvv their pages.`,
 		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
-  amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]`,
-		Args: wants(1, 1, "one shard"),
+  amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]
+  amudai inspect -v muons.root:Events`,
+		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if in, f, ok := a.describes(cmd.Context(), args[0], canInspect); ok {
+				return a.outline(cmd.Context(), in, f, o.JSON, table.InspectOptions{Detail: o.Verbose, Columns: o.Columns, Groups: o.Stripes, Hex: o.Hex})
+			}
 			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
 				for _, i := range o.Stripes {
 					if i < 0 || i >= f.NumStripes() {
@@ -85,7 +126,7 @@ the buffers of each column with their encodings; with -vvv every block with its 
 	cmd.Flags().CountVarP(&o.Verbose, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")
 	cmd.Flags().BoolVar(&o.Hex, "hex", false, "dump the bytes with their meaning")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
-	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes, from 0")
+	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes or clusters, from 0")
 	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns with their nested columns, by path")
 	return cmd
 }
@@ -93,14 +134,17 @@ the buffers of each column with their encodings; with -vvv every block with its 
 func (a *app) stats() *cobra.Command {
 	var o inspect.StatsOptions
 	cmd := &cobra.Command{
-		Use:   "stats SHARD",
+		Use:   "stats FILE",
 		Short: "Show statistics and sizes of the columns",
 		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
 encodings, and its share of the file. Counts and ranges come from the shard's statistics, distinct
 values from its dictionaries where these hold all values; ≈ marks estimates. amudai verify checks
-statistics against the data.`,
-		Args: wants(1, 1, "one shard"),
+statistics against the data. An RNTuple has no statistics: its fields are shown with their sizes.`,
+		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if in, f, ok := a.describes(cmd.Context(), args[0], canInspect); ok {
+				return a.outline(cmd.Context(), in, f, o.JSON, table.InspectOptions{Columns: o.Columns, Stats: true})
+			}
 			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
 				return columnHint(inspect.Stats(cmd.Context(), a.out, f, o))
 			})
@@ -138,5 +182,20 @@ func (a *app) printSchema(ctx context.Context, location string, r readFlags) err
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.out.Printf("%s", terminal.Lines(text.Schema(src.Schema()))), src.Close())
+	var b strings.Builder
+	for _, f := range src.Schema().Fields() {
+		fmt.Fprintf(&b, "%s%s\n", text.Field(f), typeComment(f))
+	}
+	return errors.Join(a.out.Printf("%s", terminal.Lines(b.String())), src.Close())
+}
+
+// typeComment is the type that a column has in a file of another type system, which readers keep as
+// metadata of the column, under a key such as "rntuple.type".
+func typeComment(f arrow.Field) string {
+	for i, key := range f.Metadata.Keys() {
+		if strings.HasSuffix(key, ".type") {
+			return "  # " + terminal.OneLine(f.Metadata.Values()[i])
+		}
+	}
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 type verifyFlags struct {
@@ -20,14 +21,17 @@ type verifyFlags struct {
 func (a *app) verify() *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
-		Use:   "verify SHARD...",
-		Short: "Check the consistency of shards",
+		Use:   "verify FILE...",
+		Short: "Check the consistency of shards and ROOT files",
 		Long: `verify checks every checksum, reference, count, statistic, dictionary order, filter and index of a
 shard against its data, and prints a summary of the checks. Exit code 1 means that problems were
 found; each is one line with its place and offset. Notes are peculiarities that affect no value. If a
 shard cannot be opened, that is an error, and the others are still checked. Standard input cannot
-be verified: save it to a file first.`,
-		Args: wants(1, -1, "one or more shards"),
+be verified: save it to a file first.
+
+Of the RNTuples in a ROOT file it checks every checksum, count, reference and overlap, and decodes
+every page.`,
+		Args: wants(1, -1, "one or more files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false
 			for _, location := range args {
@@ -59,6 +63,10 @@ func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok
 	if f.most <= 0 || f.parallel < 0 {
 		return false, usagef("", "--max and --parallel need a number above 0")
 	}
+	if in, format, ok := a.describes(ctx, location, func(f table.Format) bool { return f.Verify != nil }); ok {
+		sound, err := a.verifyTable(ctx, in, format, f)
+		return sound, errors.Join(err, in.Close())
+	}
 	if err := files.CheckShard(location); err != nil {
 		return false, err
 	}
@@ -74,14 +82,41 @@ func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok
 	if f.json {
 		return report.OK(), inspect.VerifyJSON(a.Stdout, location, report)
 	}
-	for _, x := range report.Problems {
-		a.out.Printf("%s %s\n", a.out.Paint(terminal.Red, "problem:"), terminal.OneLine(x.String()))
-	}
+	a.findings(report.Problems, report.Notes, f.quiet)
 	if f.quiet {
 		return report.OK(), nil
 	}
-	for _, x := range report.Notes {
-		a.out.Printf("%s %s\n", a.out.Paint(terminal.Dim, "note:"), terminal.OneLine(x.String()))
-	}
 	return report.OK(), inspect.Verdict(a.out, location, report, f.metadata)
+}
+
+// findings prints problems, and notes unless it is to be quiet.
+func (a *app) findings(problems, notes []shard.Finding, quiet bool) {
+	for _, x := range problems {
+		a.out.Printf("%s %s\n", a.out.Paint(terminal.Red, "problem:"), terminal.OneLine(x.String()))
+	}
+	for _, x := range notes {
+		if !quiet {
+			a.out.Printf("%s %s\n", a.out.Paint(terminal.Dim, "note:"), terminal.OneLine(x.String()))
+		}
+	}
+}
+
+// verifyTable checks an input of another format than shards.
+func (a *app) verifyTable(ctx context.Context, in table.Input, format table.Format, f verifyFlags) (ok bool, err error) {
+	p := terminal.StartColumns(a.bars(f.quiet || f.json))
+	report, err := format.Verify(ctx, in, table.VerifyOptions{
+		MetadataOnly: f.metadata, MaxFindings: f.most, Parallelism: f.parallel,
+		Progress: func(done, total int) { p.Set(done, total) },
+	})
+	if err = errors.Join(err, p.End()); err != nil {
+		return false, err
+	}
+	if f.json {
+		return report.OK(), inspect.TableReportJSON(a.Stdout, in.Name, report)
+	}
+	a.findings(inspect.Findings(report.Problems), inspect.Findings(report.Notes), f.quiet)
+	if f.quiet {
+		return report.OK(), nil
+	}
+	return report.OK(), inspect.TableVerdict(a.out, in.Name, report, f.metadata)
 }

@@ -376,6 +376,27 @@ func testTable(t *testing.T, rows arrow.Table, notice bool) {
 	arrowtest.RequireSameTable(t, rows, got)
 }
 
+// TestEmptyStruct writes structs without fields, which Parquet does not have, and reads them back.
+func TestEmptyStruct(t *testing.T) {
+	empty := arrow.StructOf()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "e", Type: empty, Nullable: true}, {Name: "l", Type: arrow.ListOf(empty), Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Int8},
+	}, nil))
+	defer b.Release()
+	for i := range 5 {
+		b.Field(0).(*array.StructBuilder).Append(i != 2)
+		l := b.Field(1).(*array.ListBuilder)
+		l.Append(true)
+		for range i {
+			l.ValueBuilder().(*array.StructBuilder).Append(true)
+		}
+		b.Field(2).(*array.Int8Builder).Append(int8(i))
+	}
+	batch := b.NewRecordBatch()
+	defer batch.Release()
+	testTable(t, array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(1, 4)}), false)
+}
+
 // TestUnion writes unions as JSON text, and says so.
 func TestUnion(t *testing.T) {
 	u := arrow.DenseUnionOf([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}, []arrow.UnionTypeCode{5, 7})

@@ -61,6 +61,9 @@ func plainType(t arrow.DataType) arrow.DataType {
 		m.KeysSorted = t.KeysSorted
 		return m
 	case *arrow.StructType:
+		if t.NumFields() == 0 {
+			return filledStruct
+		}
 		fields := make([]arrow.Field, t.NumFields())
 		for i, f := range t.Fields() {
 			fields[i] = plainField(f)
@@ -83,6 +86,9 @@ func plainType(t arrow.DataType) arrow.DataType {
 	}
 	return plainScalar(t)
 }
+
+// filledStruct stands for a struct without fields, which Parquet does not have: its only field is always null.
+var filledStruct = arrow.StructOf(arrow.Field{Name: "empty", Type: arrow.FixedWidthTypes.Boolean, Nullable: true})
 
 func plainScalar(t arrow.DataType) arrow.DataType {
 	switch t.ID() {
@@ -231,6 +237,11 @@ func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, erro
 		}
 		defer plain.Release()
 		kids[i] = plain.Data()
+	}
+	if len(kids) == 0 {
+		empty := array.MakeArrayOfNull(p.mem, filledStruct.Field(0).Type, a.Len())
+		defer empty.Release()
+		kids = append(kids, empty.Data())
 	}
 	valid := validity(p.mem, a)
 	data := array.NewData(t, a.Len(), []*memory.Buffer{valid}, kids, a.NullN(), 0)

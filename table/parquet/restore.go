@@ -52,6 +52,9 @@ func restorable(from, to arrow.DataType) bool {
 }
 
 func restorableStruct(from arrow.DataType, to *arrow.StructType) bool {
+	if to.NumFields() == 0 {
+		return arrow.TypeEqual(from, filledStruct)
+	}
 	f, ok := from.(*arrow.StructType)
 	if !ok || f.NumFields() != to.NumFields() {
 		return false
@@ -271,7 +274,7 @@ func restoreDecimal(mem memory.Allocator, a *array.Decimal128, t arrow.DecimalTy
 // restoreChildren restores the fields of a struct.
 func restoreChildren(mem memory.Allocator, a arrow.Array, t *arrow.StructType) (arrow.Array, error) {
 	s := a.(*array.Struct)
-	kids := make([]arrow.ArrayData, s.NumField())
+	kids := make([]arrow.ArrayData, t.NumFields())
 	for i := range kids {
 		child, err := restore(mem, s.Field(i), t.Field(i).Type)
 		if err != nil {

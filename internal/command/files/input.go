@@ -27,9 +27,15 @@ func IsURL(location string) bool {
 }
 
 // Open opens a location for reading. It decompresses gzip or zstd by the extension. Name is the location without
-// this extension, for finding the format.
-func Open(ctx context.Context, location string, stdin io.Reader) (in table.Input, name string, err error) {
+// this extension, for finding the format. If no file has the location as its name, the location may end in the
+// path of a table in a file of one of the formats.
+func Open(ctx context.Context, location string, stdin io.Reader, formats table.Formats) (in table.Input, name string, err error) {
 	in, err = open(ctx, location, stdin)
+	if file, path := formats.SplitTable(location); err != nil && file != location {
+		if in, err = open(ctx, file, stdin); err == nil {
+			in.Table, location = path, file
+		}
+	}
 	if err == nil {
 		name, err = decompress(&in, location)
 	}

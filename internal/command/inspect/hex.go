@@ -242,8 +242,10 @@ func (in *inspector) plainHex(ctx context.Context, r storage.Reader, start, end 
 	return nil
 }
 
+func (in *inspector) hexLines(b []byte, at int64, indent string) { hexLines(in.out, b, at, indent) }
+
 // hexLines prints 16 bytes per line, in hexadecimal and as characters.
-func (in *inspector) hexLines(b []byte, at int64, indent string) {
+func hexLines(out terminal.Screen, b []byte, at int64, indent string) (err error) {
 	for i := 0; i < len(b); i += 16 {
 		line := b[i:min(i+16, len(b))]
 		chars := make([]byte, len(line))
@@ -252,6 +254,7 @@ func (in *inspector) hexLines(b []byte, at int64, indent string) {
 				chars[k] = '.'
 			}
 		}
-		in.out.Printf("%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), string(chars))
+		err = out.Printf("%08x  %s%-47s  %s\n", at+int64(i), indent, fmt.Sprintf("% x", line), string(chars))
 	}
+	return err
 }

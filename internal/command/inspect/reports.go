@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // Verdict prints the outcome of a verification with the numbers of checked elements.
@@ -36,12 +37,25 @@ func Verdict(out terminal.Screen, location string, r *shard.Report, metadataOnly
 	add(r.Filters, "filter")
 	add(r.Sketches, "sketch")
 	add(r.Statistics, "descriptor")
+	return verdict(out, location, len(r.Problems), r.Truncated, metadataOnly, parts, r.Unchecked)
+}
+
+// TableVerdict prints the outcome of the verification of a format other than shards.
+func TableVerdict(out terminal.Screen, location string, r *table.Report, metadataOnly bool) error {
+	var parts []string
+	for _, c := range r.Checked {
+		parts = append(parts, terminal.Plural(c.N, c.Name))
+	}
+	return verdict(out, location, len(r.Problems), r.Truncated, metadataOnly, parts, r.Unchecked)
+}
+
+func verdict(out terminal.Screen, location string, problems int, truncated, metadataOnly bool, parts []string, unchecked int) error {
 	outcome := out.Paint(terminal.Green, "sound")
 	switch {
-	case r.Truncated:
-		outcome = out.Paint(terminal.Red, "more than "+terminal.Plural(len(r.Problems), "problem"))
-	case !r.OK():
-		outcome = out.Paint(terminal.Red, terminal.Plural(len(r.Problems), "problem"))
+	case truncated:
+		outcome = out.Paint(terminal.Red, "more than "+terminal.Plural(problems, "problem"))
+	case problems > 0:
+		outcome = out.Paint(terminal.Red, terminal.Plural(problems, "problem"))
 	case metadataOnly:
 		outcome = out.Paint(terminal.Green, "metadata sound")
 	}
@@ -49,10 +63,31 @@ func Verdict(out terminal.Screen, location string, r *shard.Report, metadataOnly
 	if len(parts) > 0 {
 		checked = "checked " + strings.Join(parts, ", ")
 	}
-	if r.Unchecked > 0 {
-		checked += "; " + terminal.Count(r.Unchecked) + " could not be checked, see the notes"
+	if unchecked > 0 {
+		checked += "; " + terminal.Count(unchecked) + " could not be checked, see the notes"
 	}
 	return out.Printf("%s: %s; %s\n", location, outcome, checked)
+}
+
+// Findings are the errors of a report of any format.
+func Findings(errs []error) []shard.Finding {
+	list := make([]shard.Finding, len(errs))
+	for i, err := range errs {
+		list[i].Err = err
+	}
+	return list
+}
+
+// TableReportJSON prints the report of the verification of a format other than shards for programs.
+func TableReportJSON(out io.Writer, location string, r *table.Report) error {
+	checked := map[string]any{}
+	for _, c := range r.Checked {
+		checked[strings.ReplaceAll(c.Name, " ", "_")] = c.N
+	}
+	return terminal.JSON(out, map[string]any{
+		"location": location, "sound": r.OK(), "truncated": r.Truncated,
+		"problems": findings(Findings(r.Problems)), "notes": findings(Findings(r.Notes)), "checked": checked, "unchecked": r.Unchecked,
+	})
 }
 
 // findingJSON is a finding for programs.

@@ -77,6 +77,9 @@ func openAnchor(ctx context.Context, file *rootfile.File, path string, anchor en
 }
 
 func (t *Table) open(ctx context.Context) error {
+	if a := t.anchor; a.Format.ListedOnly() {
+		return fault.Unsupportedf("RNTuple of a pre-release (class version %d, %s): its schema may be listed, its values cannot be read", a.ClassVersion, a.Releases())
+	}
 	if err := t.anchor.Check(t.file.Size()); err != nil {
 		return err
 	}

@@ -232,10 +232,7 @@ func some(all []Object, text func(Object) string) string {
 func (f *File) Payload(ctx context.Context, k Key) ([]byte, error) {
 	raw, err := f.read(ctx, k.Offset, k.Size)
 	if err == nil {
-		var own Key
-		if own, err = parseKey(raw); err == nil && own != k {
-			err = fault.Corruptf("the record of the object and the key list differ")
-		}
+		err = k.same(raw)
 	}
 	if err == nil {
 		raw, err = k.unpack(raw)
@@ -244,6 +241,24 @@ func (f *File) Payload(ctx context.Context, k Key) ([]byte, error) {
 		return nil, fault.Of(fault.In(err, fmt.Sprintf("object %q", k.Name), k.Offset), f.Name())
 	}
 	return raw, nil
+}
+
+// CheckKey tells whether the record of an object begins with the key that its directory lists.
+func (f *File) CheckKey(ctx context.Context, k Key) error {
+	raw, err := f.read(ctx, k.Offset, min(k.HeaderSize, k.Size))
+	if err == nil {
+		err = fault.In(k.same(raw), fmt.Sprintf("object %q", k.Name), k.Offset)
+	}
+	return fault.Of(err, f.Name())
+}
+
+// same tells whether a record begins with the key.
+func (k Key) same(record []byte) error {
+	own, err := parseKey(record)
+	if err == nil && own != k {
+		err = fault.Corruptf("the record of the object and the key list differ")
+	}
+	return err
 }
 
 // unpack gives the payload in a record: packed if it is shorter than the object.

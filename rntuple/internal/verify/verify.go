@@ -1,0 +1,361 @@
+// Package verify checks a ROOT file and the RNTuples in it: checksums, counts, references, overlaps, and
+// whether all values can be decoded.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/read"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/table"
+)
+
+// errEnough ends a verification with as many problems as were asked for.
+var errEnough = errors.New("enough problems")
+
+// checker is one verification. Its counts and findings may be added to by many goroutines.
+type checker struct {
+	file *rootfile.File
+	o    table.VerifyOptions
+	path string // of the only ntuple to check, or empty
+
+	spans spans
+
+	lock   sync.Mutex
+	report table.Report
+
+	objects, ntuples, envelopes, clusters, fields int64
+	pages, unprotected, entries                   atomic.Int64
+}
+
+// File checks a file, or of its ntuples only the one at path. Damage makes problems in the report. The
+// error is one of reading.
+func File(ctx context.Context, f *rootfile.File, path string, o table.VerifyOptions) (*table.Report, error) {
+	if o.MaxFindings <= 0 {
+		o.MaxFindings = table.DefaultMaxFindings
+	}
+	if o.Parallelism <= 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	c := &checker{file: f, o: o, path: path}
+	err := c.all(ctx)
+	if errors.Is(err, errEnough) {
+		c.report.Truncated, err = true, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.count()
+	return &c.report, nil
+}
+
+func (c *checker) all(ctx context.Context) error {
+	if err := c.container(ctx); err != nil {
+		return err
+	}
+	targets := c.file.NTuples()
+	if c.path != "" {
+		one, err := c.file.FindNTuple(c.path)
+		if err != nil {
+			return err
+		}
+		targets = []rootfile.Object{one}
+	}
+	for _, object := range targets {
+		path := object.Path()
+		if !object.Current {
+			path = c.path
+		}
+		if err := c.ntuple(ctx, path); err != nil {
+			return err
+		}
+	}
+	return c.overlaps()
+}
+
+func (c *checker) count() {
+	for _, n := range []table.Count{
+		{Name: "object", N: c.objects}, {Name: "RNTuple", N: c.ntuples}, {Name: "envelope", N: c.envelopes}, {Name: "cluster", N: c.clusters},
+		{Name: "field", N: c.fields}, {Name: "page", N: c.pages.Load()}, {Name: "field entry", N: c.entries.Load()},
+	} {
+		if n.N > 0 {
+			c.report.Checked = append(c.report.Checked, n)
+		}
+	}
+}
+
+// found sorts an error by kind: damage is a problem, what is not supported a note. Other errors, those of
+// reading, are returned, and so is errEnough.
+func (c *checker) found(err error) error {
+	if err == nil || !fault.Is(err) && !errors.Is(err, read.ErrTooLarge) {
+		return err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if errors.Is(err, fault.ErrUnsupported) || errors.Is(err, fault.ErrLimit) || errors.Is(err, read.ErrTooLarge) {
+		c.report.Notes = append(c.report.Notes, err)
+		c.report.Unchecked++
+		return nil
+	}
+	return c.problem(err)
+}
+
+// failed is found for an ntuple that cannot be read at all: that is a problem, even if a newer version
+// may read it.
+func (c *checker) failed(err error) error {
+	if !fault.Is(err) {
+		return err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.problem(err)
+}
+
+// problem must be called with the lock.
+func (c *checker) problem(err error) error {
+	c.report.Problems = append(c.report.Problems, err)
+	if len(c.report.Problems) >= c.o.MaxFindings {
+		return errEnough
+	}
+	return nil
+}
+
+func (c *checker) note(format string, args ...any) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.report.Notes = append(c.report.Notes, fault.Of(fmt.Errorf(format, args...), c.file.Name()))
+}
+
+// container checks the records that lead to objects, and the objects of other classes.
+func (c *checker) container(ctx context.Context) error {
+	f, h := c.file, c.file.Header()
+	headerSize := int64(63)
+	if h.Wide {
+		headerSize = 75
+	}
+	c.spans.add(0, headerSize, "file header")
+	if rest := f.Size() - h.End; rest > 0 {
+		c.note("%d bytes behind the end that the file header names", rest)
+	}
+	k, _, err := f.StreamerInfo(ctx)
+	if err := c.found(err); err != nil {
+		return err
+	}
+	if k.Size > 0 {
+		c.spans.add(k.Offset, k.Size, "streamer info")
+	}
+	segments, err := f.Free(ctx)
+	if err := c.found(err); err != nil {
+		return err
+	}
+	for i, s := range segments {
+		if s.Begin < h.End && i < len(segments) {
+			c.spans.add(s.Begin, min(s.End, h.End)-s.Begin, "free space")
+		}
+	}
+	if h.SeekFree > 0 {
+		c.spans.add(h.SeekFree, h.FreeSize, "free list")
+	}
+	for i := range f.Directories() {
+		d := &f.Directories()[i]
+		if d.SeekKeys > 0 {
+			c.spans.add(d.SeekKeys, d.KeysSize, fmt.Sprintf("key list of directory %q", d.Path))
+		}
+	}
+	for _, o := range f.Objects() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.objects++
+		c.spans.add(o.Key.Offset, o.Key.Size, fmt.Sprintf("object %q", o.Path()))
+		if err := c.found(f.CheckKey(ctx, o.Key)); err != nil {
+			return err
+		}
+	}
+	c.note("the file header, the keys, the directories and the streamer info have no checksums: they are compared with each other")
+	return nil
+}
+
+// ntuple checks one ntuple, and the attribute sets that it links.
+func (c *checker) ntuple(ctx context.Context, path string) error {
+	t, err := read.Open(ctx, c.file, path, read.Options{})
+	if err != nil {
+		return c.failed(err)
+	}
+	return c.table(ctx, t, true)
+}
+
+func (c *checker) table(ctx context.Context, t *read.Table, linked bool) error {
+	c.ntuples++
+	c.addEnvelopes(t)
+	if err := t.Load(ctx); err != nil {
+		return c.failed(err)
+	}
+	c.clusters += int64(t.NumStripes())
+	c.fields += int64(len(t.Fields()))
+	for _, s := range t.Skipped() {
+		if err := c.found(fault.Of(fault.In(fault.Unsupportedf("%s", s.Reason), fmt.Sprintf("ntuple %q/field %q", t.Path(), s.Name), -1), c.file.Name())); err != nil {
+			return err
+		}
+	}
+	c.addPages(t)
+	if !c.o.MetadataOnly {
+		if err := c.values(ctx, t); err != nil {
+			return err
+		}
+	}
+	if !linked {
+		return nil
+	}
+	for _, a := range t.Footer().Attributes {
+		set, err := t.OpenAttributes(ctx, a.Name, read.Options{})
+		if err != nil {
+			if err = c.failed(err); err != nil {
+				return err
+			}
+			continue
+		}
+		c.spans.add(int64(a.Anchor.Offset), int64(a.Anchor.Size), fmt.Sprintf("anchor of attribute set %q", a.Name))
+		if err := c.table(ctx, set, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) addEnvelopes(t *read.Table) {
+	a := t.Anchor()
+	add := func(l envelope.Link, name string) {
+		c.envelopes++
+		if maxKey := a.MaxKeySize; maxKey == 0 || l.Size <= maxKey { // others are in several keys
+			c.spans.add(int64(l.Offset), int64(l.Size), fmt.Sprintf("%s of ntuple %q", name, t.Path()))
+		}
+	}
+	add(a.Header, "header")
+	add(a.Footer, "footer")
+	for i, g := range t.Footer().Groups {
+		add(g.PageList, fmt.Sprintf("page list %d", i))
+	}
+}
+
+// addPages adds the bytes of pages, those of several places once.
+func (c *checker) addPages(t *read.Table) {
+	seen := map[read.PageRange]bool{}
+	bare := 0
+	for i := range t.Clusters() {
+		cluster := &t.Clusters()[i]
+		for id := range cluster.Columns {
+			for _, p := range cluster.Pages(uint32(id)) {
+				key := read.PageRange{Page: p}
+				key.Elements = 0 // the same bytes may be pages of columns of different widths
+				if seen[key] {
+					continue
+				}
+				seen[key] = true
+				if !p.Checksum {
+					bare++
+				}
+				if maxKey := t.Anchor().MaxKeySize; p.Check(c.file.Size()) == nil && (maxKey == 0 || key.Stored() <= maxKey) {
+					c.spans.add(int64(p.Offset), int64(key.Stored()), fmt.Sprintf("page of column %d in cluster %d of ntuple %q", id, i, t.Path()))
+				}
+			}
+		}
+	}
+	if bare > 0 {
+		c.note("%d of %d pages of ntuple %q have no checksum: damage of their values may go unnoticed", bare, len(seen), t.Path())
+	}
+}
+
+// values reads every page, then decodes every field, cluster by cluster.
+func (c *checker) values(ctx context.Context, t *read.Table) error {
+	type task struct{ cluster, column, field int }
+	var tasks []task
+	for i := range t.Clusters() {
+		for id := range t.Clusters()[i].Columns {
+			tasks = append(tasks, task{i, id, -1})
+		}
+		for field := range t.Fields() {
+			tasks = append(tasks, task{i, -1, field})
+		}
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var pages pageSet
+	var next, done atomic.Int64
+	var wait sync.WaitGroup
+	for range min(c.o.Parallelism, len(tasks)) {
+		wait.Go(func() {
+			var err error
+			defer func() {
+				if err != nil {
+					stop(err)
+				}
+			}()
+			defer fault.RecoverInternal(&err)
+			for err == nil && ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(tasks) {
+					return
+				}
+				if k := tasks[i]; k.column >= 0 {
+					err = c.column(ctx, t, k.cluster, uint32(k.column), &pages)
+				} else {
+					err = c.field(ctx, t, k.cluster, k.field)
+				}
+				c.progress(int(done.Add(1)), len(tasks))
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+func (c *checker) progress(done, total int) {
+	if c.o.Progress != nil {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		c.o.Progress(done, total)
+	}
+}
+
+func (c *checker) column(ctx context.Context, t *read.Table, cluster int, id uint32, pages *pageSet) error {
+	n, err := t.CheckPages(ctx, cluster, id, pages.add, c.found)
+	c.pages.Add(n)
+	return err
+}
+
+func (c *checker) field(ctx context.Context, t *read.Table, cluster, field int) error {
+	n, err := t.CheckField(ctx, cluster, field)
+	c.entries.Add(n)
+	if errors.Is(err, fault.ErrChecksum) {
+		return nil // the page is a problem already
+	}
+	return c.found(err)
+}
+
+// pageSet is the pages that were checked.
+type pageSet struct {
+	lock sync.Mutex
+	seen map[read.PageRange]bool
+}
+
+// add tells whether a page is new.
+func (s *pageSet) add(p read.PageRange) bool {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if s.seen[p] {
+		return false
+	}
+	if s.seen == nil {
+		s.seen = map[read.PageRange]bool{}
+	}
+	s.seen[p] = true
+	return true
+}
