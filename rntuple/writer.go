@@ -194,10 +194,22 @@ var errEnded = errors.New("the ntuple writer has ended")
 // Create begins an ntuple in a file at location. The folder must exist. The caller must end the writer with
 // Close or Abort.
 //
-// The error wraps [errors.ErrUnsupported] and names the field if an Arrow type or a name cannot be stored. It wraps
-// [io/fs.ErrExist] if there is a file already and the options allow neither Overwrite nor Append, or if the file has
-// an object of that name. Docs of the types that are stored: docs/rntuple.md.
+// An Arrow type or a name that cannot be stored is an error with the path of the field. The error wraps
+// [io/fs.ErrExist] if there is a file already and the options allow neither Overwrite nor Append; Close returns such
+// an error if the file that is appended to has an object of that name.
 func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptions) (*Writer, error) {
+	w, err := prepare(location, s, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.create(ctx, location); err != nil {
+		return nil, errors.Join(err, w.release(context.WithoutCancel(ctx)))
+	}
+	return w, nil
+}
+
+// prepare makes a writer that is not open yet.
+func prepare(location string, s *arrow.Schema, o WriterOptions) (*Writer, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
@@ -208,11 +220,7 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 			return nil, err
 		}
 	}
-	w := &Writer{o: o, fields: s.Fields(), schema: s, checked: s, budget: storage.NewBudget(o.MemoryBytes)}
-	if err := w.create(ctx, location); err != nil {
-		return nil, errors.Join(err, w.release(context.WithoutCancel(ctx)))
-	}
-	return w, nil
+	return &Writer{o: o, fields: s.Fields(), schema: s, checked: s, budget: storage.NewBudget(o.MemoryBytes)}, nil
 }
 
 // NewWriter begins an ntuple in a file that is written to out when the writer is closed. [Writer.Close] does not

@@ -131,20 +131,30 @@ func storable(dt arrow.DataType) (arrow.DataType, bool) {
 		}
 		return arrow.MapOf(k, v), true
 	case *arrow.FixedSizeListType:
-		f, ok := field(dt.ElemField(), 0)
-		return arrow.FixedSizeListOfField(dt.Len(), f), ok
+		if f, ok := field(dt.ElemField(), 0); ok {
+			return arrow.FixedSizeListOfField(dt.Len(), f), true
+		}
+		return nil, false
 	case *arrow.ListViewType:
-		f, ok := field(dt.ElemField(), 0)
-		return arrow.ListViewOfField(f), ok
+		if f, ok := field(dt.ElemField(), 0); ok {
+			return arrow.ListViewOfField(f), true
+		}
+		return nil, false
 	case *arrow.LargeListViewType:
-		f, ok := field(dt.ElemField(), 0)
-		return arrow.LargeListViewOfField(f), ok
+		if f, ok := field(dt.ElemField(), 0); ok {
+			return arrow.LargeListViewOfField(f), true
+		}
+		return nil, false
 	case *arrow.LargeListType:
-		f, ok := field(dt.ElemField(), 0)
-		return arrow.LargeListOfField(f), ok
+		if f, ok := field(dt.ElemField(), 0); ok {
+			return arrow.LargeListOfField(f), true
+		}
+		return nil, false
 	case *arrow.ListType:
-		f, ok := field(dt.ElemField(), 0)
-		return arrow.ListOfField(f), ok
+		if f, ok := field(dt.ElemField(), 0); ok {
+			return arrow.ListOfField(f), true
+		}
+		return nil, false
 	}
 	return dt, true
 }

@@ -143,7 +143,7 @@ func (a Anchor) Check(fileSize int64) error {
 		kind Kind
 		link Link
 	}{{KindHeader, a.Header}, {KindFooter, a.Footer}} {
-		if err := e.link.Check(fileSize); err != nil {
+		if err := e.link.Check(fileSize, a.MaxKeySize); err != nil {
 			return fault.In(fault.In(err, e.kind.String(), -1), "anchor", -1)
 		}
 	}
@@ -155,8 +155,8 @@ func (a Anchor) Check(fileSize int64) error {
 
 // Check tells whether the envelope can lie in a file of that size, and can have its length: compression makes no
 // chunk of less than 10 bytes out of 16 MiB.
-func (l Link) Check(fileSize int64) error {
-	if err := l.Locator.Check(fileSize); err != nil {
+func (l Link) Check(fileSize int64, maxKey uint64) error {
+	if err := l.Locator.Check(fileSize, maxKey); err != nil {
 		return err
 	}
 	const chunk, smallest = 1<<24 - 1, 10

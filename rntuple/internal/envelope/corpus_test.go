@@ -150,7 +150,7 @@ func open(t testing.TB, file []byte, want ntuple) opened {
 	o.foot, err = envelope.ParseFooter(o.footer, o.schema)
 	require.NoError(t, err)
 	for _, g := range o.foot.Groups {
-		require.NoError(t, g.PageList.Check(int64(len(file))))
+		require.NoError(t, g.PageList.Check(int64(len(file)), 0))
 		list := unpack(t, file, g.PageList)
 		clusters, err := envelope.ParsePageList(list, o.schema, g)
 		require.NoError(t, err)

@@ -42,7 +42,7 @@ func checkElements(t *testing.T, file []byte, want ntuple, o opened) {
 
 // readPage gives the uncompressed bytes of a page.
 func readPage(t testing.TB, file []byte, s *envelope.Schema, id uint32, p envelope.Page) []byte {
-	require.NoError(t, p.Check(int64(len(file))))
+	require.NoError(t, p.Check(int64(len(file)), 0))
 	if p.Checksum {
 		require.Equal(t, binary.LittleEndian.Uint64(file[p.End():]), xxh3.Hash(file[p.Offset:p.End()]))
 	}

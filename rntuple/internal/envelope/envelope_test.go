@@ -250,12 +250,12 @@ func TestUnknownLocator(t *testing.T) {
 	m.list = mend(bytes.Replace(m.list, large, other, 1))
 	_, _, clusters, err := parse(m)
 	require.NoError(t, err)
-	require.NoError(t, clusters[0].Pages(0)[0].Check(1<<40))
-	err = clusters[0].Pages(0)[1].Check(1 << 40)
+	require.NoError(t, clusters[0].Pages(0)[0].Check(1<<40, 0))
+	err = clusters[0].Pages(0)[1].Check(1<<40, 0)
 	require.ErrorIs(t, err, fault.ErrUnsupported)
 	require.ErrorContains(t, err, "locator of type 2")
-	require.NoError(t, clusters[0].Pages(2)[1].Check(1<<40))
-	require.ErrorIs(t, clusters[0].Pages(2)[1].Check(1<<30), fault.ErrCorrupt)
+	require.NoError(t, clusters[0].Pages(2)[1].Check(1<<40, 0))
+	require.ErrorIs(t, clusters[0].Pages(2)[1].Check(1<<30, 0), fault.ErrCorrupt)
 }
 
 // TestMadeByHand: a schema that was made by hand can be asked once it is checked.

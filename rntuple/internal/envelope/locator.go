@@ -20,12 +20,17 @@ type Locator struct {
 	Reserved     uint8
 }
 
-// Check tells whether the bytes can be in a file of that size.
-func (l Locator) Check(fileSize int64) error {
+// Check tells whether the bytes can be in a file of that size. If there are more than the anchor's maximum size of a
+// key, at the offset are only so many of them.
+func (l Locator) Check(fileSize int64, maxKey uint64) error {
 	if l.Type > LocatorLarge {
 		return fault.Unsupportedf("locator of type %d", l.Type)
 	}
-	if l.Size > uint64(fileSize) || l.Offset > uint64(fileSize)-l.Size {
+	first := l.Size
+	if maxKey > 0 {
+		first = min(first, maxKey)
+	}
+	if l.Size > uint64(fileSize) || l.Offset > uint64(fileSize)-first {
 		return fault.Corruptf("%d bytes at %d lie behind the end of the file, %d", l.Size, l.Offset, fileSize)
 	}
 	return nil

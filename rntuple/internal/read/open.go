@@ -101,7 +101,7 @@ func (t *Table) envelopes(ctx context.Context, links []envelope.Link) ([][]byte,
 	parts := make([][]storage.ByteRange, len(links))
 	var all []storage.ByteRange
 	for i, l := range links {
-		if err := l.Check(t.file.Size()); err != nil {
+		if err := l.Check(t.file.Size(), t.anchor.MaxKeySize); err != nil {
 			return nil, err
 		}
 		var err error

@@ -68,7 +68,7 @@ func (s *pages) split(p envelope.Page) bool { return s.maxKey > 0 && stored(p) >
 
 // check tells whether a page can be in the file, and its content of so many bytes in the page.
 func (s *pages) check(p envelope.Page, raw uint64) error {
-	if err := p.Check(s.file.Size()); err != nil {
+	if err := p.Check(s.file.Size(), s.maxKey); err != nil {
 		return err
 	}
 	if p.Size > raw {
@@ -79,7 +79,7 @@ func (s *pages) check(p envelope.Page, raw uint64) error {
 
 // appendRange appends the bytes of a page, if they are in one piece.
 func (s *pages) appendRange(dst []storage.ByteRange, p envelope.Page) []storage.ByteRange {
-	if s.split(p) || p.Check(s.file.Size()) != nil || p.Elements == 0 {
+	if s.split(p) || p.Check(s.file.Size(), s.maxKey) != nil || p.Elements == 0 {
 		return dst
 	}
 	return append(dst, storage.ByteRange{Reader: s.file.Reader(), Offset: int64(p.Offset), Size: int64(stored(p))})
