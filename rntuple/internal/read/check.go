@@ -76,7 +76,7 @@ func (t *Table) checkPage(ctx context.Context, p envelope.Page, desc *envelope.C
 	if desc.Type.Known() {
 		return t.pages.with(ctx, p, desc.Bits, have, func([]byte) error { return nil })
 	}
-	if err := p.Check(t.file.Size()); err != nil {
+	if err := p.Check(t.file.Size(), t.anchor.MaxKeySize); err != nil {
 		return err
 	}
 	_, err := t.pages.bytes(ctx, p, have)
