@@ -262,7 +262,7 @@ func (c *checker) addPages(t *read.Table) {
 				if !p.Checksum {
 					bare++
 				}
-				if maxKey := t.Anchor().MaxKeySize; p.Check(c.file.Size()) == nil && (maxKey == 0 || key.Stored() <= maxKey) {
+				if maxKey := t.Anchor().MaxKeySize; p.Check(c.file.Size(), maxKey) == nil && (maxKey == 0 || key.Stored() <= maxKey) {
 					c.spans.add(int64(p.Offset), int64(key.Stored()), fmt.Sprintf("page of column %d in cluster %d of ntuple %q", id, i, t.Path()))
 				}
 			}
