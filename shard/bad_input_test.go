@@ -18,8 +18,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// memoryBound bounds the allocations, freed ones included, of opening, scanning and verifying
-// any small file.
+// memoryBound is the limit of allocations, freed ones included, of opening, scanning and verifying any small file.
 const memoryBound = 96 << 20
 
 // refuse opens, scans and verifies a shard, and checks that no memory, goroutine or reader is left behind. It
@@ -46,7 +45,7 @@ func refuse(t *testing.T, root []byte) (report *shard.Report, allocated uint64, 
 	return report, allocated, err
 }
 
-// claims is the number of rows that a shard says it has.
+// claims is the number of rows in the directory of a shard.
 func claims(root []byte) int64 {
 	s, err := shard.Open(context.Background(), shardtest.Location, shard.OpenOptions{Store: shardtest.OneFile(root)})
 	if err != nil {
@@ -88,7 +87,7 @@ func TestForeign(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "only a directory's length" {
-				// A frame of nothing, with its checksum.
+				// An empty frame with its checksum.
 				c.text = mark + string(container.AppendTail(nil, nil))
 			}
 			report, used, err := refuse(t, []byte(c.text))
@@ -184,8 +183,8 @@ func deepProperty(depth int) []byte {
 	return wrap(4, append(wrap(1, []byte("deep")), wrap(2, value)...)) // ShardProperties.custom_properties
 }
 
-// TestEndlessWork verifies 2^62 rows that take no bytes. The work is bounded by the
-// bytes that are there, so it ends without being cancelled.
+// TestEndlessWork verifies 2^62 rows that take no bytes. The work is limited by the bytes of the file, so that it
+// ends without being cancelled.
 func TestEndlessWork(t *testing.T) {
 	p := liesShard(t)
 	for _, l := range lies {
@@ -204,7 +203,7 @@ func TestEndlessWork(t *testing.T) {
 	check()
 }
 
-// single leaves out the block map of the one block that a lie makes.
+// single adds a change, and omits the block map of the single block that it makes.
 func single(do func(p *shardtest.Parts)) func(p *shardtest.Parts) {
 	return func(p *shardtest.Parts) {
 		do(p)

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// peakAllocator counts the bytes that are in use, and the most that were.
+// peakAllocator counts the bytes in use, and their peak.
 type peakAllocator struct {
 	memory.Allocator
 	mu         sync.Mutex
@@ -59,7 +59,7 @@ func openLongTexts(t *testing.T, data arrow.RecordBatch) *Shard {
 	return s
 }
 
-// longTexts is a column of n texts of some size each, and one of their numbers.
+// longTexts returns a column of n strings of the given size, and a column of their numbers.
 func longTexts(n, size int) arrow.RecordBatch {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "row", Type: arrow.PrimitiveTypes.Int64},
@@ -78,7 +78,7 @@ func longTexts(n, size int) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-// TestBatchesOfLongTexts bounds the memory of a scan of texts of 2 KB with default options.
+// TestBatchesOfLongTexts limits the memory of a scan of strings of 2 KB with default options.
 func TestBatchesOfLongTexts(t *testing.T) {
 	const rows, limit = 20_000, 8 << 20 // 40 MB of texts
 	s := openLongTexts(t, longTexts(rows, 2000))

@@ -34,7 +34,7 @@ func (w watchedWriter) Write(ctx context.Context, p []byte) error {
 	return w.Writer.Write(ctx, p)
 }
 
-// Close stops writing the last stripe when its context ends, in the middle of a buffer too.
+// Close stops writing the last stripe when its context ends, even in the middle of a buffer.
 func TestCloseIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -45,7 +45,7 @@ func TestCloseIsCancelled(t *testing.T) {
 	require.LessOrEqual(t, writes, 2)
 }
 
-// It stops a stripe that is written beside, too.
+// It also stops a stripe that is written concurrently.
 func TestCloseStopsStripeBeside(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -62,7 +62,7 @@ func TestCloseStopsStripeBeside(t *testing.T) {
 	require.LessOrEqual(t, writes, 2)
 }
 
-// A panic while a stripe is written beside is an error of Close: no caller could recover it.
+// A panic while a stripe is written concurrently is an error of Close, because no caller could recover it.
 func TestPanicBeside(t *testing.T) {
 	w, _ := writeLong(t, func(o *WriterOptions, s *watchedStore) {
 		o.StripeRows = 400_000
@@ -73,8 +73,7 @@ func TestPanicBeside(t *testing.T) {
 	require.NoError(t, w.Abort(t.Context()))
 }
 
-// writeLong writes 6 MB of rows in one stripe, of which nothing is encoded to less. set
-// is called once the shard is created.
+// writeLong writes 6 MB of incompressible rows in one stripe. It calls set once the shard is created.
 func writeLong(t *testing.T, set func(*WriterOptions, *watchedStore)) (*Writer, *watchedStore) {
 	data := incompressible(rand.New(rand.NewPCG(1, 2)), 400_000)
 	store := &watchedStore{Store: storage.NewMemory()}

@@ -201,8 +201,8 @@ func incompressible(rng *rand.Rand, rows int) table {
 	return data
 }
 
-// TestFlipLarge flips random bits of a shard of some 20 MB, one at a time: an error
-// or the same data. AMUDAI_CENSUS=all flips 10,000 of them.
+// TestFlipLarge flips random bits of a shard of about 20 MB, one at a time. The result is an error or the same
+// data. AMUDAI_CENSUS=all flips 10,000 bits.
 func TestFlipLarge(t *testing.T) {
 	flips := sweep.Count(100, 500)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {

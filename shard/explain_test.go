@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 	require.Equal(t, x.Run.Blocks, x.Run.BlocksOfColumns)
 	require.Contains(t, x.String(), " read, 0 skipped of the ")
 
-	// Blocks of the filter's columns count, whether the result has them or not.
+	// Blocks of the filter's columns count, even if these are not in the result.
 	x, err = s.Analyze(ctx, ScanOptions{Filter: where(t, "c0 between 42310 and 42320"), Columns: []string{}})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, x.Run.Blocks)
@@ -87,8 +87,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainConstants: columns of one value, or of none, and those that a shard lacks
-// values of, are decided without a look at their data.
+// TestExplainConstants: columns of one value or of none, and missing columns, are decided without reading their
+// data.
 func TestExplainConstants(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(3000, 1)
@@ -123,8 +123,7 @@ func TestExplainConstants(t *testing.T) {
 	}
 }
 
-// TestSampledPages checks that a range index of many pages is left alone only where it
-// decides nothing.
+// TestSampledPages checks that a range index of many pages is skipped only if it decides nothing.
 func TestSampledPages(t *testing.T) {
 	const rows = 300_000
 	ctx := context.Background()
@@ -186,7 +185,7 @@ func TestCountReads(t *testing.T) {
 		require.NoError(t, err)
 		return s.file.Reads().Bytes - before
 	}
-	// The shard's statistics need no read of a stripe: they came with the tail.
+	// The shard's statistics were read with the tail, so that no stripe is read.
 	require.Zero(t, bytes("c0 < 0"))
 	require.Zero(t, bytes("c0 < 50000"))
 	require.Zero(t, bytes("c0 is null or c0 > 50000 and payload contains 'x'"))

@@ -30,8 +30,8 @@ func tryTable(location string, data table, o WriterOptions) error {
 	return w.Close(ctx)
 }
 
-// TestWriteFaults makes the k-th step of each kind fail while a shard replaces
-// another one: afterwards it is the old one or the new one, whole.
+// TestWriteFaults makes the k-th step of each kind fail while a shard replaces another one. The result is the
+// complete old shard or the complete new one.
 func TestWriteFaults(t *testing.T) {
 	old, data := numbered(10, 2), numbered(3000, 3)
 	for _, layout := range []Layout{SingleFile, TwoLevel} {
@@ -62,7 +62,7 @@ func TestWriteFaults(t *testing.T) {
 	}
 }
 
-// TestBadPlaces writes where that is not possible.
+// TestBadPlaces writes to places where that is impossible.
 func TestBadPlaces(t *testing.T) {
 	dir := t.TempDir()
 	data := numbered(100_000, 4)
@@ -75,8 +75,8 @@ func TestBadPlaces(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-// TestSpillFaults makes the k-th step with temporary files fail, while most of a
-// stripe does not fit into memory: an error, and nothing is left.
+// TestSpillFaults makes the k-th step with temporary files fail, while most of a stripe exceeds the memory. The
+// result is an error, and no file is left behind.
 func TestSpillFaults(t *testing.T) {
 	ctx := context.Background()
 	text := arrow.BinaryTypes.String

@@ -14,8 +14,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// TestFetchRequests counts the requests of scans as they are over a network: a
-// handful for a few columns, none twice.
+// TestFetchRequests counts the requests of scans over a network: a few for a few columns, and none twice.
 func TestFetchRequests(t *testing.T) {
 	data := numbered(300_000, 6)
 	location := filepath.Join(t.TempDir(), "s")
@@ -48,13 +47,13 @@ func TestFetchRequests(t *testing.T) {
 	}
 }
 
-// fetchOptions are those of scans that read like over a network.
+// fetchOptions returns options for scans that read as over a network.
 func fetchOptions(o ScanOptions) ScanOptions {
 	o.FetchGap = DefaultFetchGap
 	return o
 }
 
-// TestFetchFilter reads little for a filter that keeps little.
+// TestFetchFilter reads few bytes for a filter with few matches.
 func TestFetchFilter(t *testing.T) {
 	data := flightsLike(200_000)
 	location := filepath.Join(t.TempDir(), "s")
@@ -68,9 +67,9 @@ func TestFetchFilter(t *testing.T) {
 	require.Less(t, faults.BytesRead(), s.file.Size()/2)
 }
 
-// TestPointRequests looks for one row in a shard of edition 2026, over a network: beside
-// the end, the header and the field lists that takes a range index, the value dictionary of
-// origin, and one block of each column; block maps come with the descriptors.
+// TestPointRequests searches for one row in a shard of edition 2026, over a network. In addition to the end, the
+// header and the field lists, it reads a range index, the value dictionary of origin, and one block of each
+// column. Block maps are read with the descriptors.
 func TestPointRequests(t *testing.T) {
 	const stripes = 3
 	data := flightsLike(stripes * 100_000)

@@ -24,7 +24,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// requireRows scans and compares with rows of a table.
+// requireRows compares a scan with rows of a table.
 func requireRows(t require.TestingT, s *Shard, data table, rows []int64, o ScanOptions) {
 	var found []int64
 	for batch, err := range s.Scan(context.Background(), o) {
@@ -136,7 +136,7 @@ func TestFilterAgainstOracle(t *testing.T) {
 	})
 }
 
-// flightsLike is a table with a sorted column, a few texts, and others.
+// flightsLike returns a table with a sorted column, strings with few distinct values, and others.
 func flightsLike(rows int) table {
 	g := arrowgen.New(7)
 	g.Nulls = 0
@@ -180,8 +180,7 @@ func TestFilterFields(t *testing.T) {
 	require.ErrorContains(t, err, "there is no column")
 }
 
-// TestFilterColumns: the filter may look at columns that are not in the result, and
-// other way round; and at parts of structs.
+// TestFilterColumns: a filter may use columns that are not in the result, and parts of structs.
 func TestFilterColumns(t *testing.T) {
 	data := flightsLike(5000)
 	s := openTable(t, data, WriterOptions{StripeRows: 2000})
@@ -205,7 +204,7 @@ func TestFilterColumns(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestFilterRows: ranges and stripes of rows hold for filters too.
+// TestFilterRows: ranges and stripes also limit filtered scans.
 func TestFilterRows(t *testing.T) {
 	data := flightsLike(5000)
 	s := openTable(t, data, WriterOptions{StripeRows: 2000})

@@ -20,8 +20,7 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// layout is where the checksums of a shard are, so that they can be mended after
-// its bytes were changed.
+// layout has the places of the checksums of a shard, so that they can be corrected after a change of its bytes.
 type layout struct {
 	frames, blocks, dictionaries []shardfile.Range
 }
@@ -99,9 +98,8 @@ func mendDictionary(d []byte) {
 	binary.LittleEndian.PutUint32(d[124:], container.Checksum(d[:124]))
 }
 
-// readHostile opens, scans and verifies bytes that may be anything. Memory is
-// bounded by limits, errors are of the known kinds, and none of them is a panic
-// that was caught.
+// readHostile opens, scans and verifies arbitrary bytes. Memory is limited, errors are of the known kinds, and
+// none of them is a recovered panic.
 func readHostile(t testing.TB, b []byte) {
 	ctx := context.Background()
 	check := func(err error) {
@@ -155,7 +153,7 @@ func edit(b, edits []byte) {
 	}
 }
 
-// TestHostileShards reads shards with random changes behind right checksums.
+// TestHostileShards reads shards with random changes and valid checksums.
 func TestHostileShards(t *testing.T) {
 	rounds := 200
 	for name, b := range smallShards(t) {

@@ -137,8 +137,8 @@ func readIPC(t testing.TB, path string) map[string]column {
 	return columns
 }
 
-// cell is a value in a form that does not depend on how Arrow lays it out: times
-// as ticks, decimals as normalised text, floats as bits.
+// cell converts a value to a form that does not depend on its Arrow layout: times as ticks, decimals as normalised
+// text, floats as bits.
 func cell(a arrow.Array, f arrow.Field, i int) any {
 	if a.IsNull(i) {
 		return nil
@@ -203,7 +203,7 @@ func isDecimal(f arrow.Field) bool {
 	return name == "KustoDecimal"
 }
 
-// instant is a time as DateTime ticks, nil if it is out of their range.
+// instant converts a time to DateTime ticks. It returns nil for a time out of their range.
 func instant(v int64, unit arrow.TimeUnit) any {
 	n := big.NewInt(v)
 	switch unit {
@@ -223,7 +223,7 @@ func instant(v int64, unit arrow.TimeUnit) any {
 	return n.String()
 }
 
-// decimalText is a decimal as a number: without trailing zeros.
+// decimalText is a decimal without trailing zeros.
 func decimalText(d decimal.Decimal) string {
 	s := d.String()
 	if f, ok := new(big.Rat).SetString(s); ok {

@@ -24,7 +24,7 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// seeds are small shards in a single file, taken apart anew for every use.
+// seeds are small shards in a single file, split anew for every use.
 type seeds [][]byte
 
 func newSeeds(t testing.TB) (all seeds) {
@@ -43,7 +43,7 @@ func newSeeds(t testing.TB) (all seeds) {
 	return all
 }
 
-// dictionarySeed has value dictionaries, which writers do not make of so few values.
+// dictionarySeed has value dictionaries, which writers do not make for so few values.
 func dictionarySeed(t testing.TB) []byte {
 	for _, batch := range shardtest.Batches(40) {
 		if batch.NumCols() < 7 || batch.ColumnName(0) != "empty" {
@@ -76,7 +76,7 @@ func (s seeds) parts(i int) *shardtest.Parts {
 	return p
 }
 
-// mutant is a seed changed as the choices say, with right checksums.
+// mutant returns a seed with the chosen changes and valid checksums.
 func (s seeds) mutant(which byte, choices []byte) []byte {
 	c := shardtest.Choices(bytes.Clone(choices))
 	p := s.parts(int(which))
@@ -86,7 +86,7 @@ func (s seeds) mutant(which byte, choices []byte) []byte {
 	return b
 }
 
-// small are limits under which no small file may cost much memory.
+// small has limits under which no small file takes much memory.
 func small(store storage.Store) shard.OpenOptions {
 	return shard.OpenOptions{Store: store, MaxMessageBytes: 1 << 20, MaxBlockBytes: 1 << 20, MaxDictionaryBytes: 1 << 20, CacheBytes: 1 << 20}
 }
@@ -95,9 +95,8 @@ func small(store storage.Store) shard.OpenOptions {
 // columns may reach the limits several times.
 const hostileBound = 768 << 20
 
-// survive opens, scans, verifies and recovers bytes that may be anything: no
-// panic, not even one that was caught, no other kind of error, nothing left, and
-// memory within bounds.
+// survive opens, scans, verifies and recovers arbitrary bytes. It allows no panic, not even a recovered one, no
+// unknown kind of error, no leaks, and a limited amount of memory.
 func survive(t testing.TB, b []byte) {
 	ctx := context.Background()
 	before := leaktest.Allocated()
@@ -148,8 +147,7 @@ func scanSome(ctx context.Context, o shard.OpenOptions, mem memory.Allocator) (r
 	return n, errors.Join(perr, aerr)
 }
 
-// requireKind checks that an error is about the bytes, or about a value that the
-// Arrow type cannot hold.
+// requireKind checks that an error is about the bytes, or about a value that does not fit the Arrow type.
 func requireKind(t testing.TB, err error) {
 	if err == nil {
 		return
@@ -164,9 +162,8 @@ func requireKind(t testing.TB, err error) {
 	}
 }
 
-// TestMutants reads shards of every kind with random changes of blocks, maps,
-// dictionaries, descriptors and schemas, behind right checksums. AMUDAI_MUTANTS
-// says how many.
+// TestMutants reads shards of every kind with random changes of blocks, maps, dictionaries, descriptors and
+// schemas, and valid checksums. AMUDAI_MUTANTS is the number of mutants.
 func TestMutants(t *testing.T) {
 	count, seed := 1500, uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("AMUDAI_MUTANTS")); err == nil {
@@ -192,7 +189,7 @@ func TestMutants(t *testing.T) {
 	t.Logf("%d mutants of %d shards, seed %d", count, len(all), seed)
 }
 
-// FuzzMutant is TestMutants with changes that a fuzzer chooses.
+// FuzzMutant is TestMutants with changes of a fuzzer.
 func FuzzMutant(f *testing.F) {
 	all := newSeeds(f)
 	for i := range all {

@@ -25,8 +25,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// Columns of the shard that the lies below are about, by their order; and the
-// schema ids of their items.
+// The columns of liesShard, in order, and the schema ids of their items.
 const (
 	colInt, colText, colCode, colList = 0, 1, 2, 3
 	colBool, colDecimal               = 5, 6
@@ -128,7 +127,7 @@ type lie struct {
 	says string
 }
 
-// errAny stands for any of the kinds of errors about bytes.
+// errAny stands for any kind of error about bytes.
 var errAny = errors.New("any")
 
 const data = shardpb.BufferKind_DATA
@@ -141,7 +140,7 @@ func buffer(p *shardtest.Parts, id int, kind shardpb.BufferKind) *shardtest.Buff
 	return p.Stripes[0].Fields[id].Buffer(kind)
 }
 
-// setRows makes everything outside of one column agree that there are n rows.
+// setRows sets the number of rows to n everywhere outside of one column.
 func setRows(p *shardtest.Parts, n uint64) {
 	p.Directory.TotalRecordCount = n
 	p.Stripes[0].Directory.TotalRecordCount = n
@@ -162,7 +161,7 @@ func code(c encoding.Code, rest ...[]byte) []byte {
 
 func u64(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
-// lies are changes of liesShard that readers must refuse, or survive.
+// lies are changes of liesShard that readers must reject or survive.
 var lies = []lie{
 	// Descriptors that disagree with each other or with the data.
 	{"more rows than values", func(p *shardtest.Parts) { setRows(p, liesRows+1) }, shard.ErrCorrupt, ""},
@@ -214,7 +213,7 @@ var lies = []lie{
 		p.Stripes[0].Fields = nil
 	}, nil, ""},
 
-	// Block maps that lie.
+	// False block maps.
 	{"a block of 2^31-1 numbers", func(p *shardtest.Parts) { blockOf(p, colInt, data, math.MaxInt32) }, errAny, ""},
 	{"a block of 2^31-1 numbers that agrees", bomb(colInt, schema.Field{Type: schema.Int64, Signed: true}, math.MaxInt32, code(encoding.SingleValue, u64(7))), errAny, ""},
 	{"a block of 2^31-1 bytes", bomb(colInt, schema.Field{Type: schema.Int8}, math.MaxInt32, code(encoding.SingleValue, []byte{7})), errAny, ""},
@@ -253,7 +252,7 @@ var lies = []lie{
 	{"a dictionary up to 2^63", edit(colCode, shardpb.BufferKind_VALUE_DICTIONARY, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End = 1 << 63 }), errAny, ""},
 	{"a range index up to 2^62", edit(colInt, shardpb.BufferKind_RANGE_INDEX, func(d *shardpb.EncodedBuffer) { d.Buffer.Range.End = 1 << 62 }), nil, ""},
 
-	// Values that lead elsewhere.
+	// Invalid references in values.
 	{"list offsets that descend", func(p *shardtest.Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i % 7) }) }, shard.ErrCorrupt, ""},
 	{"list offsets past the items", func(p *shardtest.Parts) { offsets(p, colList, func(i int) uint64 { return uint64(i) << 20 }) }, errAny, ""},
 	{"a list of 2^62 items", func(p *shardtest.Parts) { offsets(p, colList, lastOffset(1<<62)) }, errAny, ""},
@@ -342,13 +341,12 @@ func keep(p *shardtest.Parts, id int) {
 	p.Fields = p.Fields[id : id+1]
 }
 
-// blockOf makes the first block of a buffer say that it has n values.
+// blockOf sets the number of values of the first block of a buffer to n.
 func blockOf(p *shardtest.Parts, id int, kind shardpb.BufferKind, n int) {
 	buffer(p, id, kind).Blocks[0].N = n
 }
 
-// bomb makes a shard of one column of n values, in one block of a tree. All
-// counts agree.
+// bomb makes a shard of one column of n values, in one block of a tree. All counts are consistent.
 func bomb(id int, typ schema.Field, n int, tree []byte) func(p *shardtest.Parts) {
 	return func(p *shardtest.Parts) {
 		typ.Name = "c"
@@ -436,7 +434,7 @@ func zstdText(n int) []byte {
 	return append(append(tree, u64(0)...), u64(uint64(n))...)
 }
 
-// zstdLie is a block of one string of which frame and offsets say that it has n bytes.
+// zstdLie is a block of one string whose frame and offsets claim n bytes.
 func zstdLie(n uint64) []byte {
 	frame := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xe0}, u64(n)...)
 	frame = append(frame, 3, 0, 0) // an empty last block
@@ -489,8 +487,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// requirePlace checks that an error says where: in which artifact or column, and
-// at an offset that is in the file.
+// requirePlace checks the place of an error: an artifact or column, and an offset within the file.
 func requirePlace(t *testing.T, err error, root []byte) {
 	t.Helper()
 	var e *fault.Error

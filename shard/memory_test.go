@@ -56,7 +56,7 @@ func TestMemoryOfStripes(t *testing.T) {
 	}
 }
 
-// heapInUse is the size of all that can be reached. Two collections empty pools.
+// heapInUse is the size of all reachable memory. Two collections empty pools.
 func heapInUse() int64 {
 	runtime.GC()
 	runtime.GC()

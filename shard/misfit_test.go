@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-// decimals is a column of numbers, unscaled; -1 is null with 10^17 below it.
+// decimals returns a column of unscaled numbers. -1 is null, with 10^17 under it.
 func decimals(dt arrow.DataType, values ...int64) table {
 	b := array.NewBuilder(memory.DefaultAllocator, dt)
 	valid := make([]bool, len(values))
@@ -74,7 +74,7 @@ func TestPrecisionOnWrite(t *testing.T) {
 	}
 }
 
-// The same when a shard is read as decimals of fewer digits than its values have.
+// The same when a shard is read as decimals with fewer digits than its values.
 func TestPrecisionOnRead(t *testing.T) {
 	ctx := context.Background()
 	data := decimals(&arrow.Decimal128Type{Precision: 18, Scale: 2}, 0, 9999, -9999, -1, 100, 10000, 3)

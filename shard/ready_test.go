@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// lateStore keeps reads inside of a part of artifacts back until it is told to let them go.
+// lateStore blocks reads of a range of artifacts until they are released.
 type lateStore struct {
 	storage.Store
 	from, to int64
@@ -46,7 +46,7 @@ func (r lateReader) ReadAt(ctx context.Context, p []byte, off int64) error {
 	return r.Reader.ReadAt(ctx, p, off)
 }
 
-// openLate opens a shard of five stripes of which the second comes late.
+// openLate opens a shard of five stripes. Reads of the second one are late.
 func openLate(t *testing.T) (*Shard, *lateStore, table) {
 	data := flightsLike(5000)
 	mem := storage.NewMemory()
@@ -64,8 +64,8 @@ func openLate(t *testing.T) (*Shard, *lateStore, table) {
 	return s, late, data
 }
 
-// TestAsReady scans while a stripe is late: with AsReady the rows of all others come
-// first, else those before it.
+// TestAsReady scans while a stripe is late. With AsReady the rows of all other stripes come first, else only those
+// before it.
 func TestAsReady(t *testing.T) {
 	for _, o := range []ScanOptions{
 		{}, {FetchGap: 1000}, {Filter: where(t, "delay >= 10")}, {Filter: where(t, "delay >= 10"), FetchGap: 1000}, {Columns: []string{"delay"}, FetchGap: 1},
@@ -93,7 +93,7 @@ func TestAsReady(t *testing.T) {
 	}
 }
 
-// TestCancelLate cancels a scan that waits for bytes, and leaves one that does.
+// TestCancelLate cancels a scan that waits for bytes, and leaves another one early.
 func TestCancelLate(t *testing.T) {
 	for _, o := range []ScanOptions{{}, {AsReady: true}, {AsReady: true, FetchGap: 1000}, {Filter: where(t, "delay >= 10"), AsReady: true}, {Parallelism: 1}} {
 		if o.Parallelism == 0 {
@@ -126,7 +126,7 @@ func TestCancelLate(t *testing.T) {
 	}
 }
 
-// TestLimit reads no more than a limit needs.
+// TestLimit: a scan reads no more than its limit needs.
 func TestLimit(t *testing.T) {
 	data := flightsLike(5000)
 	s := openTable(t, data, WriterOptions{StripeRows: 1000})

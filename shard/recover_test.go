@@ -56,7 +56,7 @@ func TestRecoverCut(t *testing.T) {
 	}
 }
 
-// TestRecoverDamage damages one stripe of a finished shard; the others are saved.
+// TestRecoverDamage damages one stripe of a finished shard. The others are recovered.
 func TestRecoverDamage(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(1000, 3)
@@ -133,7 +133,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// writeForever writes stripes until the process is killed, and says how many.
+// writeForever writes stripes until the process is killed, and their number to a file.
 func writeForever(t *testing.T, dir string) {
 	ctx := context.Background()
 	data := numbered(100_000, 2)

@@ -56,7 +56,7 @@ func TestTakesParseOnce(t *testing.T) {
 		return c
 	}
 	first := kept()
-	// What is parsed again is so in every take; pools lose memory in some, under the race detector at random.
+	// The minimum over many takes: pools lose memory in some, under the race detector at random.
 	least := uint64(math.MaxUint64)
 	for i := range 50 {
 		var before, after runtime.MemStats
@@ -69,8 +69,8 @@ func TestTakesParseOnce(t *testing.T) {
 	require.True(t, first == kept(), "the column was opened again")
 }
 
-// TestSummaryReadsNoData: count, least, greatest and nulls of columns, nested ones too, and
-// about how many values are distinct, come from statistics: not a byte of data is read.
+// TestSummaryReadsNoData: count, minimum, maximum and nulls of columns, nested ones included, and the approximate
+// number of distinct values come from statistics, without reading data.
 func TestSummaryReadsNoData(t *testing.T) {
 	ctx := context.Background()
 	data := flightsLike(100_000)
@@ -105,7 +105,7 @@ func TestSummaryReadsNoData(t *testing.T) {
 	require.Equal(t, opened, faults.Count(faultstore.Read), "requests after the first")
 }
 
-// TestConcurrentUse does everything that reads with one open shard at the same time.
+// TestConcurrentUse uses all reading functions of one open shard at the same time.
 func TestConcurrentUse(t *testing.T) {
 	ctx := context.Background()
 	const rows = 6000

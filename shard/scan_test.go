@@ -38,7 +38,7 @@ func numbered(rows, columns int) table {
 	return t
 }
 
-// numberedFrom is data with the numbers of rows beginning at first.
+// numberedFrom returns data with row numbers from first on.
 func numberedFrom(first int, data table) table {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	for i := range data.rows {
@@ -76,7 +76,7 @@ func scanned(t testing.TB, s *Shard, o ScanOptions) (values []int64, batches []i
 	return values, batches
 }
 
-// between are the numbers from one up to (not including) another.
+// between returns the numbers from one up to, but not including, another.
 func between(from, to int) (out []int64) {
 	for i := from; i < to; i++ {
 		out = append(out, int64(i))
@@ -168,7 +168,7 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestSplitBatches scans with so little memory that batches have to be cut.
+// TestSplitBatches scans with so little memory that batches must be split.
 func TestSplitBatches(t *testing.T) {
 	g := arrowgen.New(3)
 	g.Nulls = 0
@@ -188,7 +188,7 @@ func TestSplitBatches(t *testing.T) {
 	}
 }
 
-// TestLeaveEarly stops scans at every batch and checks that nothing stays behind.
+// TestLeaveEarly stops scans at every batch and checks that no goroutine or memory is left behind.
 func TestLeaveEarly(t *testing.T) {
 	data := numbered(2000, 7)
 	s := openTable(t, data, WriterOptions{StripeRows: 512})
@@ -442,8 +442,8 @@ func TestSmallBatches(t *testing.T) {
 	}
 }
 
-// TestColumnsOfOneName: a column that is named twice comes once, at its first place. A second
-// column of a name, and one without a name, have unique names, in filters too.
+// TestColumnsOfOneName: a column that is requested twice comes once, at its first place. A second column of a
+// name, and a column without a name, get unique names, in filters too.
 func TestColumnsOfOneName(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(100, 1)

@@ -11,8 +11,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// The schema is the right one or an error, whichever read of it fails or is cancelled. A
-// failure is forgotten.
+// The schema is correct or an error, whichever read of it fails or is cancelled. Failures are not cached.
 func TestArrowSchemaWithFailingReads(t *testing.T) {
 	ctx := t.Context()
 	cancelled, cancel := context.WithCancel(ctx)

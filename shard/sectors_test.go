@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// misplace puts sector i of b at the place of sector j, in one of several ways.
+// misplace writes sector i of b to the place of sector j, in one of several ways.
 var misplace = []struct {
 	name string
 	do   func(b []byte, size, i, j int)
@@ -37,10 +37,10 @@ var misplace = []struct {
 	}},
 }
 
-// TestMisplacedSectors swaps sectors of 512 and of 4,096 bytes, as faulty disks and controllers do. Reading all
-// data must give an error or the same data. If a sector holds a whole buffer, and another one the same buffer of
-// another stripe, checksums cannot detect the swap, and Verify must find it by the statistics. AMUDAI_CENSUS=all
-// tries up to 20,000 pairs of sectors of each shard.
+// TestMisplacedSectors writes sectors of 512 and of 4,096 bytes to wrong places, as faulty disks and controllers
+// do. Reading all data must give an error or the same data. If a sector holds a whole buffer, and is replaced by
+// the same buffer of another stripe, checksums cannot detect that, and Verify must find it by the statistics.
+// AMUDAI_CENSUS=all tries up to 20,000 pairs of sectors of each shard.
 func TestMisplacedSectors(t *testing.T) {
 	pairs := sweep.Count(60, 400)
 	if os.Getenv("AMUDAI_CENSUS") == "all" {
@@ -92,7 +92,7 @@ func misplaceSectors(t *testing.T, b []byte, size, n, pairs int) {
 	}
 }
 
-// stripesAlike is a shard of many stripes that are laid out alike, with other values in each.
+// stripesAlike is a shard of many stripes with the same layout and different values.
 func stripesAlike(t *testing.T, e edition.Edition) []byte {
 	return smallShardOf(t, []arrow.DataType{
 		arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,

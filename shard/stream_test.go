@@ -11,8 +11,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// A shard written to a stream has the same bytes as one written to a store, and every truncation of
-// it is refused.
+// A shard written to a stream has the same bytes as one written to a store. Every truncation of it is an error.
 func TestStream(t *testing.T) {
 	ctx := t.Context()
 	batch := prices()
@@ -37,7 +36,7 @@ func TestStream(t *testing.T) {
 		_, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()[:n]), int64(n), shard.OpenOptions{})
 		require.Error(t, err)
 	}
-	// A size that is not that of the bytes.
+	// A wrong size.
 	_, err = shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()+1), shard.OpenOptions{})
 	require.Error(t, err)
 
@@ -49,7 +48,7 @@ func TestStream(t *testing.T) {
 	require.ErrorContains(t, err, "Layout")
 }
 
-// The error without an import of storage/http names the import.
+// Without an import of storage/http, the error names the import.
 func TestOpenNamesMissingImport(t *testing.T) {
 	_, err := shard.Open(t.Context(), "https://example.invalid/x", shard.OpenOptions{})
 	require.ErrorContains(t, err, "github.com/amudai/amudai-go/storage/http")

@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-// TestStrings scans texts in every layout: the values and nulls are the same.
+// TestStrings scans strings in every layout. The values and nulls are the same.
 func TestStrings(t *testing.T) {
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
 	wants := map[StringLayout]arrow.DataType{

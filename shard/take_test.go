@@ -20,7 +20,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// requireTake takes rows and compares them with the table's.
+// requireTake compares taken rows with those of the table.
 func requireTake(t require.TestingT, s *Shard, data table, rows []int64, o TakeOptions) {
 	got, err := s.Take(context.Background(), rows, o)
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func requireTake(t require.TestingT, s *Shard, data table, rows []int64, o TakeO
 	}
 }
 
-// TestTake takes rows in any order, some often, of every type.
+// TestTake takes rows of every type in any order, some of them repeatedly.
 func TestTake(t *testing.T) {
 	for i, dt := range arrowgen.Types() {
 		if testing.Short() && i%4 != 0 {
@@ -110,8 +110,7 @@ func TestTakeRefuses(t *testing.T) {
 	require.EqualValues(t, 3, got.NumRows())
 }
 
-// TestTakeTwice counts reads: a second take of an open shard reads the blocks with
-// its rows, one a column, and nothing else.
+// TestTakeTwice counts reads. A second take of an open shard reads only the blocks of its rows, one per column.
 func TestTakeTwice(t *testing.T) {
 	data := numbered(200_000, 4)
 	location := filepath.Join(t.TempDir(), "s")
@@ -159,8 +158,7 @@ func takeOnce(faults *faultstore.Faults, location string, o TakeOptions) error {
 	return err
 }
 
-// TestConcurrentTakes takes from one open shard in several goroutines, with a cache
-// that holds few columns.
+// TestConcurrentTakes takes from one open shard in several goroutines, with a cache of few columns.
 func TestConcurrentTakes(t *testing.T) {
 	data := numbered(3000, 5)
 	for _, cache := range []int64{0, 150_000} {

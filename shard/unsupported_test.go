@@ -11,9 +11,8 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// What the specification has and this version does not read is refused by the
-// name of its column, and all other columns can be read. Verify says that it
-// could not check the column, and finds nothing wrong with it.
+// Features of the specification that this version does not support are errors with the name of the column, and all
+// other columns can be read. Verify reports that it could not check the column, and no problem.
 func TestUnsupportedColumns(t *testing.T) {
 	ctx := context.Background()
 	edit := func(do func(d *shardpb.StripeFieldDescriptor)) func(*shardtest.Parts) {

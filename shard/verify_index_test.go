@@ -10,8 +10,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not
-// read: Verify names them.
+// TestVerifyNamesTheBitOfIndexes flips bits of range indexes, which scans do not read. Verify names the bits.
 func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
 	root := liesShard(t).Join()
 	shardtest.Mend(root)

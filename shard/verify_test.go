@@ -49,8 +49,8 @@ func TestVerifyGoldens(t *testing.T) {
 	t.Logf("%+v", all)
 }
 
-// TestVerifyIndexes does the same for the shards that the reference's indexes are
-// made of, of which nothing else is recorded.
+// TestVerifyIndexes does the same for the shards that contain the reference's indexes, which have no other
+// recorded metadata.
 func TestVerifyIndexes(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testdata.Shared(t), "golden", "amudai", "indexes", "*", "*.shard"))
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestVerifyNamesTheBit(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsLies changes statements about the data, with right checksums.
+// TestVerifyFindsLies changes statements about the data, with valid checksums.
 func TestVerifyFindsLies(t *testing.T) {
 	ctx := context.Background()
 	data := numbered(1000, 6)
@@ -166,7 +166,7 @@ func schemaString(f *shardpb.FieldDescriptor) bool { return f.GetStringStats() !
 func schemaFloat(f *shardpb.FieldDescriptor) bool  { return f.GetFloatingStats() != nil }
 func schemaList(f *shardpb.FieldDescriptor) bool   { return f.GetListStats() != nil }
 
-// find is the first descriptor of a kind.
+// find returns the first descriptor of a kind.
 func find(f *stripe.Finished, is func(*shardpb.FieldDescriptor) bool) *shardpb.FieldDescriptor {
 	for _, n := range f.Nodes {
 		if is(n.Field) {

@@ -45,7 +45,7 @@ func TestWriterOptionsAreChecked(t *testing.T) {
 	require.ErrorContains(t, err, "MaxBlockBytes")
 }
 
-// TestSameBytes writes the same rows with other batches and parallelism.
+// TestSameBytes writes the same rows with different batches and parallelism.
 func TestSameBytes(t *testing.T) {
 	data := numbered(5000, 6)
 	var before []byte
@@ -169,7 +169,7 @@ func TestWriteRefuses(t *testing.T) {
 	require.NoError(t, w.Write(ctx, data.batch(0, 10))) // a refused batch does no harm
 	require.NoError(t, w.Close(ctx))
 
-	// A value that does not fit ends the shard, and says where it is.
+	// A value that does not fit ends the shard with an error that has its place.
 	ts := &arrow.TimestampType{Unit: arrow.Nanosecond}
 	b := array.NewTimestampBuilder(memory.DefaultAllocator, ts)
 	for i := range 20 {
