@@ -31,13 +31,20 @@ var projections = map[string][]string{
 	"wide10k":   {"col_05000"},
 	"wide":      {"col_25000"},
 	"nested":    {"items", "id"},
+	"nano":      {"Jet_f0", "Jet_f1", "Muon_f3", "s_f0", "s_f1"},
 }
+
+// repeated are the data sets that repeat the values of another one.
+var repeated = map[string]string{"flights100m": "flights", "nano1g": "nano"}
 
 // named is a data set without values.
 func named(name string) *suite.Dataset {
 	d := &suite.Dataset{Name: name, Project: projections[name], Questions: questions[name], Wide: strings.HasPrefix(name, "wide")}
-	if name == "flights100m" {
+	switch name {
+	case "flights100m":
 		d.Times = 34
+	case "nano1g":
+		d.Times = 8
 	}
 	return d
 }
@@ -46,8 +53,8 @@ func named(name string) *suite.Dataset {
 // one in dir.
 func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, error) {
 	d, file := named(name), name+".arrow"
-	if d.Times > 1 {
-		file = "flights.arrow"
+	if of, ok := repeated[name]; ok {
+		file = of + ".arrow"
 	}
 	path := filepath.Join(c.data, file)
 	_, err := os.Stat(path)
@@ -90,6 +97,9 @@ func makeData(ctx context.Context, d *suite.Dataset, shared string) error {
 		return nil
 	case "nested":
 		makeNested(d, 400_000)
+		return nil
+	case "nano", "nano1g":
+		makeNano(d, 40_960)
 		return nil
 	}
 	return fmt.Errorf("no data: name the folder that holds %s.arrow with -data", d.Name)

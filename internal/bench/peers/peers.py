@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what is not written in Go: pyarrow, DuckDB, Vortex, Lance.
+"""Measures contenders that are not written in Go: pyarrow, DuckDB, Vortex, Lance, uproot.
 
 go run ./bench -peers python3 starts this program once for each of them, and asks it for one operation after the other,
 between those of the other contenders. A question is a line of JSON on stdin, the answer one on stdout: the CPU seconds of
@@ -126,7 +126,30 @@ class Lance:
         return self.lance.dataset(path).take(rows).num_rows
 
 
-PEERS = {"pyarrow parquet zstd": PyArrow, "duckdb file": DuckDB, "vortex": Vortex, "lance": Lance}
+class Uproot:
+    """RNTuples. An extension of 8,192 rows is a cluster."""
+
+    def __init__(self):
+        import awkward
+        import uproot
+        self.awkward, self.uproot = awkward, uproot
+
+    def write(self, table, path):
+        with self.uproot.recreate(path, compression=self.uproot.ZSTD(5)) as f:
+            ntuple = None
+            for batch in table.to_batches(max_chunksize=8192):
+                columns = {name: self.awkward.from_arrow(batch.column(name)) for name in batch.schema.names}
+                if ntuple is None:
+                    ntuple = f.mkrntuple("ntuple", columns)
+                else:
+                    ntuple.extend(columns)
+
+    def read(self, path, columns):
+        with self.uproot.open(path) as f:
+            return len(f["ntuple"].arrays(columns))
+
+
+PEERS = {"pyarrow parquet zstd": PyArrow, "duckdb file": DuckDB, "vortex": Vortex, "lance": Lance, "uproot": Uproot}
 
 
 def remove(path):

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/rntuple"
+)
+
+// ntupleFile is an RNTuple with zstd, as package rntuple writes and reads it.
+type ntupleFile struct{}
+
+// Name implements [suite.Contender].
+func (ntupleFile) Name() string { return "rntuple" }
+
+// Can implements [suite.Contender].
+func (ntupleFile) Can(d *suite.Dataset, op string) bool {
+	return d.Name == "nano" || d.Name == "nano1g" || d.Name == "wide10k" && (op == measure.OpWrite || op == measure.OpOpen)
+}
+
+// Write implements [suite.Contender].
+func (ntupleFile) Write(ctx context.Context, path string, s *arrow.Schema, next suite.Source, threads int) error {
+	w, err := rntuple.Create(ctx, path, s, rntuple.WriterOptions{Overwrite: true, Parallelism: threads})
+	if err != nil {
+		return err
+	}
+	defer w.Abort(context.WithoutCancel(ctx))
+	if err := next.Each(func(b arrow.RecordBatch) error { return w.Write(ctx, b) }); err != nil {
+		return err
+	}
+	return w.Close(ctx)
+}
+
+// Read implements [suite.Contender].
+func (ntupleFile) Read(ctx context.Context, path string, q suite.Query, out *suite.Outcome) error {
+	n, err := rntuple.Open(ctx, path, rntuple.Options{})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if q.Take != nil {
+		b, err := n.Take(ctx, q.Take, rntuple.TakeOptions{Columns: q.Columns, Parallelism: q.Threads})
+		if err != nil {
+			return err
+		}
+		out.Batch(b)
+		b.Release()
+		return nil
+	}
+	o := rntuple.ScanOptions{Columns: q.Columns, Parallelism: q.Threads, Reuse: q.Reuse}
+	if q.Where != "" {
+		if o.Filter, err = filter.Parse(q.Where); err != nil {
+			return err
+		}
+	}
+	if q.Count {
+		out.Rows, err = n.Count(ctx, o.Filter)
+		return err
+	}
+	for b, err := range n.Scan(ctx, o) {
+		if err != nil {
+			return err
+		}
+		out.Batch(b)
+	}
+	return nil
+}
