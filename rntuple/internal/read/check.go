@@ -132,10 +132,15 @@ func (t *Table) CheckField(ctx context.Context, cluster, field int) (entries int
 // firstStored is the first of n values of a field that some page holds a part of, or n.
 func (f *openField) firstStored(n int64) int64 {
 	first := n
+	if f.Layout == fields.FixedBytes {
+		first = n * f.N
+	}
 	if len(f.columns) > 0 && len(f.columns[0].list) > 0 {
 		first = min(first, f.columns[0].starts[0])
 	}
 	switch f.Layout {
+	case fields.FixedBytes:
+		first = min(first/f.N, n)
 	case fields.Struct:
 		for _, kid := range f.children {
 			first = min(first, kid.firstStored(n))
