@@ -50,7 +50,7 @@ func BenchmarkWrite(b *testing.B) {
 	for _, c := range batch.Columns() {
 		arrowBytes += int64(c.Data().SizeInBytes())
 	}
-	for _, compression := range []int{NoCompression, 505, 404, 101} {
+	for _, compression := range []int{NoCompression, 501, 505, 404, 101} {
 		for _, parallelism := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%d/%d", compression, parallelism), func(b *testing.B) {
 				b.SetBytes(arrowBytes)

@@ -31,6 +31,7 @@ type col struct {
 	count  int64 // elements of the cluster, staged ones included
 	raw    int64 // bytes of the cluster's pages, unpacked
 	packed int64
+	fast   bool         // pages become no larger by fast compression
 	digest *xxh3.Hasher // of the cluster's elements, if a projection shows them; a projection has this and no pages
 	shadow bool
 }
@@ -46,13 +47,44 @@ type page struct {
 
 // An encoder has the memory to encode pages. One goroutine at a time uses it.
 type encoder struct {
-	page, packed []byte
-	z            *compress.Encoder
+	page, packed, other []byte
+	z                   *compress.Encoder
+	fast                *compress.Encoder // of the same algorithm, or nil
 }
 
-func newEncoder(s compress.Settings) (*encoder, error) {
-	z, err := compress.NewEncoder(s)
-	return &encoder{z: z}, err
+// fastZstd is the fastest level of Zstandard. Numbers whose bytes of equal place lie together often become no
+// larger by it, because they have few repeats to search for.
+const fastZstd compress.Settings = 501
+
+func newEncoder(s compress.Settings) (e *encoder, err error) {
+	e = &encoder{}
+	if e.z, err = compress.NewEncoder(s); err == nil && s.Algorithm() == compress.Zstd && s > fastZstd {
+		e.fast, err = compress.NewEncoder(fastZstd)
+	}
+	return e, err
+}
+
+// trialPages is the number of pages of a column after which both levels are tried again.
+const trialPages = 16
+
+// pack packs a page. From time to time both encoders do, and the pages that follow are packed by the fast one, unless
+// its page was larger by more than a hundredth.
+func (c *col) pack(e *encoder, content []byte) (packed []byte, err error) {
+	trial := e.fast != nil && len(c.pages)%trialPages == 0
+	if c.fast && !trial {
+		e.packed, err = e.fast.Append(e.packed[:0], content)
+		return e.packed, err
+	}
+	if e.packed, err = e.z.Append(e.packed[:0], content); err != nil || !trial {
+		return e.packed, err
+	}
+	if e.other, err = e.fast.Append(e.other[:0], content); err != nil {
+		return nil, err
+	}
+	if c.fast = len(e.other) <= len(e.packed)+len(e.packed)/100; c.fast {
+		return e.other, nil
+	}
+	return e.packed, nil
 }
 
 func (c *col) size(n int) int {
@@ -173,14 +205,15 @@ func (c *col) encode(e *encoder, values []byte, n int) (err error) {
 		}
 		content = e.page
 	}
-	if e.packed, err = e.z.Append(e.packed[:0], content); err != nil {
+	packed, err := c.pack(e, content)
+	if err != nil {
 		return err
 	}
-	p := page{checksum: xxh3.Hash(e.packed), offset: c.spool.Size(), size: len(e.packed), raw: len(content), elements: n}
+	p := page{checksum: xxh3.Hash(packed), offset: c.spool.Size(), size: len(packed), raw: len(content), elements: n}
 	c.raw += int64(p.raw)
 	c.packed += int64(p.size)
 	c.pages = append(c.pages, p)
-	_, err = c.spool.Write(e.packed)
+	_, err = c.spool.Write(packed)
 	return err
 }
 

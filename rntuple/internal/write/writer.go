@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -253,7 +254,7 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 	all := make([][]envelope.Page, len(w.cols))
 	type twin struct{ page, of *envelope.Page }
 	var twins []twin
-	var buf, other []byte
+	var other []byte
 	for i, c := range w.cols {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -262,8 +263,8 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 		for k, p := range c.pages {
 			out := &all[i][k]
 			out.Elements, out.Checksum, out.Size = uint32(p.elements), !w.o.NoChecksums, uint64(p.size)
-			var err error
-			if buf, err = c.stored(p, buf); err != nil {
+			b, err := w.readPage(c, p)
+			if err != nil {
 				return nil, err
 			}
 			key := content{p.checksum, p.size, p.raw}
@@ -271,15 +272,13 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 				if other, err = same.c.stored(same.p, other); err != nil {
 					return nil, err
 				}
-				if bytes.Equal(buf, other) {
+				if bytes.Equal(b, other) {
 					twins = append(twins, twin{out, same.at})
 					continue
 				}
 			}
 			known[key] = stored{c, p, out}
-			if err := w.addPage(out, p, buf); err != nil {
-				return nil, err
-			}
+			w.addPage(out, p)
 		}
 	}
 	if err := w.flushBlob(); err != nil {
@@ -291,25 +290,33 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 	return all, nil
 }
 
-// addPage adds a page to the next blob.
-func (w *Writer) addPage(out *envelope.Page, p page, b []byte) error {
+// readPage reads a page behind those of the next blob.
+func (w *Writer) readPage(c *col, p page) ([]byte, error) {
 	most := uint64(blobBytes)
 	if w.o.MaxKeySize > 0 {
 		most = min(most, w.o.MaxKeySize)
 	}
-	if len(w.group) > 0 && uint64(len(w.group)+len(b)+8) > most {
+	if len(w.group) > 0 && uint64(len(w.group)+p.size+checksumBytes) > most {
 		if err := w.flushBlob(); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	n := len(w.group)
+	w.group = slices.Grow(w.group, p.size+checksumBytes)
+	return c.stored(p, w.group[n:n:cap(w.group)])
+}
+
+const checksumBytes = 8
+
+// addPage adds the page that was read to the next blob.
+func (w *Writer) addPage(out *envelope.Page, p page) {
 	out.Offset = uint64(len(w.group))
 	w.pending = append(w.pending, out)
-	w.group = append(w.group, b...)
+	w.group = w.group[:len(w.group)+p.size]
 	if !w.o.NoChecksums {
 		w.group = binary.LittleEndian.AppendUint64(w.group, p.checksum)
 	}
 	w.unpack += int64(p.raw)
-	return nil
 }
 
 func (w *Writer) flushBlob() error {
