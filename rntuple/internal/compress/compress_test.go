@@ -127,7 +127,7 @@ func TestSettings(t *testing.T) {
 		_, err := NewEncoder(s)
 		require.Error(t, err)
 	}
-	require.Equal(t, Zstd, Default.Algorithm())
+	require.Equal(t, Zstd, Settings(505).Algorithm())
 	require.Equal(t, "lzma", LZMA.String())
 	require.Equal(t, "unknown", Algorithm(77).String())
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
-// Default is ROOT's setting for RNTuple: Zstandard, level 5.
-const Default Settings = 505
-
 // Settings say how blocks are compressed, by ROOT's number: 100 times the algorithm, plus
 // the level. Level 0 stores bytes as they are, levels above the highest are that one.
 //
