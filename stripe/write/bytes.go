@@ -100,7 +100,7 @@ func (w *bytesWriter) add(v bytestring.Values, valid bitmap.Bits, endOfSegment b
 	return nil
 }
 
-// load is arr's values, in borrowed memory where they must be moved: the data
+// load is arr's values, in scratch memory where they must be moved: the data
 // starts at its first value, and null slots are empty.
 func (w *bytesWriter) load(mem *chunkScratch, arr arrow.Array, valid bitmap.Bits) (bytestring.Values, error) {
 	v := bytestring.Values{N: arr.Len(), Fixed: w.fixed}
@@ -143,7 +143,7 @@ func widen[O int32 | int64](dst []int64, src []O) []int64 {
 	return dst
 }
 
-// dropUnderNulls makes null slots empty, in borrowed memory if one is not.
+// dropUnderNulls makes null slots empty, in scratch memory if one is not.
 func dropUnderNulls(mem *chunkScratch, v bytestring.Values, valid bitmap.Bits) bytestring.Values {
 	clean := true
 	for i := range v.N {

@@ -96,8 +96,8 @@ func ofAllStripes(d *shardpb.FieldDescriptor, rows int64) *shardpb.FieldDescript
 
 // PhysicalType implements [table.Table].
 func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
-	physical, dressed := stripe.Physical(*c)
-	return physical.Plain, !dressed
+	physical, changed := stripe.Physical(*c)
+	return physical.Plain, !changed
 }
 
 // Logical implements [table.Table].
