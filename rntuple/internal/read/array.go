@@ -169,7 +169,34 @@ func release(all []arrow.ArrayData) {
 	}
 }
 
+// within tells whether the columns of a field have the elements of runs, so that no memory is taken for
+// elements that an index column makes up.
+func (f *openField) within(rs runs) error {
+	if len(f.columns) > 0 {
+		return f.columns[0].within(rs)
+	}
+	switch f.Layout {
+	case fields.Struct:
+		for _, kid := range f.children {
+			if err := kid.within(rs); err != nil {
+				return err
+			}
+		}
+	case fields.FixedList:
+		for _, r := range rs {
+			if r.from+r.n > math.MaxInt64/f.N {
+				return fault.Corruptf("array %d is asked for, of %d items each", r.from+r.n-1, f.N)
+			}
+		}
+		return f.children[0].within(rs.times(f.N))
+	}
+	return nil
+}
+
 func (b *builder) values(f *openField, rs runs, n int64) (*array.Data, error) {
+	if err := f.within(rs); err != nil {
+		return nil, err
+	}
 	buf, err := b.buffer(sizeOf(f.Kind, n))
 	if err != nil {
 		return nil, err
@@ -320,6 +347,9 @@ func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.columns[1].within(c.items); err != nil {
+		return nil, err
+	}
 	offsets, err := b.offsets(f.Physical, c.ends)
 	if err != nil {
 		return nil, err
@@ -360,6 +390,9 @@ func checkText(b []byte, ends []int64) error {
 func (b *builder) list(f *openField, rs runs, n int64) (*array.Data, error) {
 	c, err := b.collections(f.columns[0], rs)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.children[0].within(c.items); err != nil {
 		return nil, err
 	}
 	offsets, err := b.offsets(f.Physical, c.ends)

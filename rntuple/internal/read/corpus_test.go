@@ -39,14 +39,16 @@ func corpus(t testing.TB) string { return filepath.Join(testdata.Shared(t), "cor
 // expected is what a file of the corpus has, by ntuple.
 type expected struct {
 	File    string
-	NTuples []struct {
-		Path    string
-		Class   string
-		Entries int64             `json:"n_entries"`
-		Digests map[string]digest `json:"field_digests"`
-		Values  any
-		Kind    string `json:"values_kind"`
-	}
+	NTuples []expectedNTuple
+}
+
+type expectedNTuple struct {
+	Path    string
+	Class   string
+	Entries int64             `json:"n_entries"`
+	Digests map[string]digest `json:"field_digests"`
+	Values  any
+	Kind    string `json:"values_kind"`
 }
 
 type digest struct {
@@ -90,17 +92,21 @@ func TestCorpus(t *testing.T) {
 				if n.Values == nil && n.Kind == "" {
 					continue // of a format that can only be listed
 				}
-				f := openFile(t, filepath.Join(dir, e.File))
-				table, err := Open(ctx, f, strings.TrimPrefix(n.Path, "/"), Options{})
-				require.NoError(t, err)
-				require.NoError(t, table.Load(ctx))
-				require.Equal(t, n.Entries, table.NumRows())
-				require.Empty(t, table.Skipped())
-				checkValues(t, table, n.Kind, n.Values)
-				checkDigests(t, table, n.Digests)
+				checkNTuple(t, filepath.Join(dir, e.File), n)
 			}
 		})
 	}
+}
+
+func checkNTuple(t *testing.T, file string, n expectedNTuple) {
+	f := openFile(t, file)
+	table, err := Open(ctx, f, strings.TrimPrefix(n.Path, "/"), Options{})
+	require.NoError(t, err)
+	require.NoError(t, table.Load(ctx))
+	require.Equal(t, n.Entries, table.NumRows())
+	require.Empty(t, table.Skipped())
+	checkValues(t, table, n.Kind, n.Values)
+	checkDigests(t, table, n.Digests)
 }
 
 func checkDigests(t *testing.T, table *Table, want map[string]digest) {
@@ -413,21 +419,33 @@ func checkRows(t *testing.T, table *Table, want map[string]any, from int64) {
 	require.Equal(t, len(want), seen)
 }
 
-// Files made by hand are read or refused as they should be.
-func TestSynthetic(t *testing.T) {
-	dir := filepath.Join(corpus(t), "synthetic")
+// selection is the files of the corpus that are in the repository: those made by hand and those that
+// uproot wrote.
+const selection = "../../testdata/corpus"
+
+// The files in the repository are read or refused as expected.json says.
+func TestSelection(t *testing.T) {
 	var all map[string]struct {
-		What   string
-		Expect struct {
+		What    string
+		NTuples []expectedNTuple
+		Expect  struct {
 			Values  map[string]any
 			Error   string
 			Ignored []string `json:"ignored_fields"`
 		}
 	}
-	readExpected(t, filepath.Join(dir, "expected.json"), &all)
+	readExpected(t, filepath.Join(selection, "expected.json"), &all)
 	for name, e := range all {
 		t.Run(name, func(t *testing.T) {
-			f := openFile(t, filepath.Join(dir, name))
+			t.Parallel()
+			file := filepath.Join(selection, name)
+			if e.NTuples != nil {
+				for _, n := range e.NTuples {
+					checkNTuple(t, file, n)
+				}
+				return
+			}
+			f := openFile(t, file)
 			table, err := Open(ctx, f, "", Options{})
 			if err == nil {
 				err = table.Load(ctx)
@@ -451,4 +469,7 @@ func TestSynthetic(t *testing.T) {
 			checkRows(t, table, e.Expect.Values, 0)
 		})
 	}
+	names, err := filepath.Glob(filepath.Join(selection, "*.root"))
+	require.NoError(t, err)
+	require.Len(t, all, len(names))
 }

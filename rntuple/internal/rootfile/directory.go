@@ -1,6 +1,7 @@
 package rootfile
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -43,6 +44,7 @@ type Directory struct {
 	Seek     int64 // offset of the directory's own key
 	Parent   int64 // offset of the key of the directory above, 0 for the root
 	SeekKeys int64 // offset of the key list's record, 0 if there is none
+	Rest     int64 // bytes of the key list behind its last key, without zeros at the end
 }
 
 func (d Directory) join(name string) string {
@@ -209,5 +211,6 @@ func (f *File) parseKeyList(d *Directory, record []byte) error {
 		}
 		d.Keys = append(d.Keys, k)
 	}
+	d.Rest = int64(len(bytes.TrimRight(payload[c.pos:], "\x00")))
 	return c.err
 }

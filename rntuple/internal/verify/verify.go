@@ -12,6 +12,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
+	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/rntuple/internal/read"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/table"
@@ -19,6 +20,9 @@ import (
 
 // errEnough ends a verification with as many problems as were asked for.
 var errEnough = errors.New("enough problems")
+
+// options read strings as bytes: nothing says that they are UTF-8.
+var options = read.Options{Fields: fields.Options{Binary: true}}
 
 // checker is one verification. Its counts and findings may be added to by many goroutines.
 type checker struct {
@@ -107,8 +111,8 @@ func (c *checker) found(err error) error {
 	return c.problem(err)
 }
 
-// failed is found for an ntuple that cannot be read at all: that is a problem, even if a newer version
-// may read it.
+// failed is found for what cannot be read at all, such as an ntuple or a page: that is a problem, even if
+// a newer version may read it.
 func (c *checker) failed(err error) error {
 	if !fault.Is(err) {
 		return err
@@ -168,6 +172,12 @@ func (c *checker) container(ctx context.Context) error {
 		if d.SeekKeys > 0 {
 			c.spans.add(d.SeekKeys, d.KeysSize, fmt.Sprintf("key list of directory %q", d.Path))
 		}
+		if d.Rest > 0 {
+			err := fault.In(fault.Corruptf("%d bytes behind the last of %d keys", d.Rest, len(d.Keys)), fmt.Sprintf("key list of directory %q", d.Path), d.SeekKeys)
+			if err := c.found(fault.Of(err, f.Name())); err != nil {
+				return err
+			}
+		}
 	}
 	for _, o := range f.Objects() {
 		if err := ctx.Err(); err != nil {
@@ -185,7 +195,7 @@ func (c *checker) container(ctx context.Context) error {
 
 // ntuple checks one ntuple, and the attribute sets that it links.
 func (c *checker) ntuple(ctx context.Context, path string) error {
-	t, err := read.Open(ctx, c.file, path, read.Options{})
+	t, err := read.Open(ctx, c.file, path, options)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -215,7 +225,7 @@ func (c *checker) table(ctx context.Context, t *read.Table, linked bool) error {
 		return nil
 	}
 	for _, a := range t.Footer().Attributes {
-		set, err := t.OpenAttributes(ctx, a.Name, read.Options{})
+		set, err := t.OpenAttributes(ctx, a.Name, options)
 		if err != nil {
 			if err = c.failed(err); err != nil {
 				return err
@@ -326,7 +336,7 @@ func (c *checker) progress(done, total int) {
 }
 
 func (c *checker) column(ctx context.Context, t *read.Table, cluster int, id uint32, pages *pageSet) error {
-	n, err := t.CheckPages(ctx, cluster, id, pages.add, c.found)
+	n, err := t.CheckPages(ctx, cluster, id, pages.add, c.failed)
 	c.pages.Add(n)
 	return err
 }
@@ -336,6 +346,9 @@ func (c *checker) field(ctx context.Context, t *read.Table, cluster, field int) 
 	c.entries.Add(n)
 	if errors.Is(err, fault.ErrChecksum) {
 		return nil // the page is a problem already
+	}
+	if errors.Is(err, fault.ErrUnsupported) {
+		return c.failed(err)
 	}
 	return c.found(err)
 }
