@@ -14,6 +14,10 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/verify"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
 )
 
 // written writes batches to memory.
@@ -27,7 +31,18 @@ func written(t testing.TB, s *arrow.Schema, o WriterOptions, batches ...arrow.Re
 	}
 	require.NoError(t, w.Close(t.Context()))
 	require.NoError(t, w.Abort(t.Context()))
+	requireSound(t, out.Bytes())
 	return out.Bytes()
+}
+
+// requireSound verifies a file.
+func requireSound(t testing.TB, b []byte) {
+	t.Helper()
+	f, err := rootfile.Open(t.Context(), storage.FromBytes("x.root", b))
+	require.NoError(t, err)
+	r, err := verify.File(t.Context(), f, "", table.VerifyOptions{})
+	require.NoError(t, err)
+	require.Empty(t, r.Problems)
 }
 
 func openBytes(t testing.TB, b []byte, o Options) *NTuple {
