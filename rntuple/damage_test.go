@@ -13,6 +13,9 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/rntuple/internal/inspect"
+	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
+	"github.com/amudai/amudai-go/rntuple/internal/verify"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -209,4 +212,12 @@ func TestTrailingBytes(t *testing.T) {
 			require.Empty(t, report.Problems)
 		})
 	}
+}
+
+func verifyFile(ctx context.Context, f *rootfile.File) (*table.Report, error) {
+	return verify.File(ctx, f, "", table.VerifyOptions{})
+}
+
+func inspectFile(ctx context.Context, f *rootfile.File, o table.InspectOptions) (*table.Outline, error) {
+	return inspect.File(ctx, f, "", o)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
@@ -107,8 +108,7 @@ func (o *outline) ntuple(ctx context.Context, object rootfile.Object) error {
 	l, err := read.List(ctx, o.file, object)
 	if err != nil {
 		o.fact("RNTuple", object.Path())
-		o.fact("not readable", err.Error())
-		return ctx.Err()
+		return o.unreadable(err)
 	}
 	if o.o.Stats {
 		if l.Err != nil {
@@ -156,11 +156,19 @@ func (o *outline) ntuple(ctx context.Context, object rootfile.Object) error {
 	return o.parts(ctx, l.Table)
 }
 
+// unreadable notes why bytes cannot be parsed. Other errors, those of reading them, are returned.
+func (o *outline) unreadable(err error) error {
+	if !fault.Is(err) {
+		return err
+	}
+	o.fact("not readable", err.Error())
+	return nil
+}
+
 // parts lists clusters, columns and pages.
 func (o *outline) parts(ctx context.Context, t *read.Table) error {
 	if err := t.Load(ctx); err != nil {
-		o.fact("not readable", err.Error())
-		return ctx.Err()
+		return o.unreadable(err)
 	}
 	clusters := o.list("clusters", "cluster", "first entry", "entries", "columns", "pages", "bytes")
 	for i := range t.Clusters() {

@@ -106,7 +106,7 @@ func (noCounters) Counts() table.Counts { return table.Counts{} }
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {
-	c, ok := t.file.Reader().(*counted)
+	c, ok := t.file.Source().(*counted)
 	if !ok {
 		return table.Requests{}
 	}

@@ -57,7 +57,7 @@ func (f *File) blobRanges(ctx context.Context, offset, size, maxKey uint64) ([]s
 		if err := f.checkBlob(offset, size); err != nil {
 			return nil, err
 		}
-		return []storage.ByteRange{{Reader: f.r, Offset: int64(offset), Size: int64(size)}}, nil
+		return []storage.ByteRange{{Reader: f.edges, Offset: int64(offset), Size: int64(size)}}, nil
 	}
 	if err := f.checkBlob(offset, maxKey); err != nil {
 		return nil, err
@@ -71,14 +71,14 @@ func (f *File) blobRanges(ctx context.Context, offset, size, maxKey uint64) ([]s
 		return nil, err
 	}
 	ranges := make([]storage.ByteRange, 0, n)
-	ranges = append(ranges, storage.ByteRange{Reader: f.r, Offset: int64(offset), Size: int64(maxKey - table)})
+	ranges = append(ranges, storage.ByteRange{Reader: f.edges, Offset: int64(offset), Size: int64(maxKey - table)})
 	size -= maxKey - table
 	for ; len(offsets) > 0; offsets = offsets[8:] {
 		at, part := binary.LittleEndian.Uint64(offsets), min(size, maxKey)
 		if err := f.checkBlob(at, part); err != nil {
 			return nil, err
 		}
-		ranges = append(ranges, storage.ByteRange{Reader: f.r, Offset: int64(at), Size: int64(part)})
+		ranges = append(ranges, storage.ByteRange{Reader: f.edges, Offset: int64(at), Size: int64(part)})
 		size -= part
 	}
 	return ranges, nil

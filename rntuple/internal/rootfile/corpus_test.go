@@ -227,7 +227,7 @@ func TestSynthetic(t *testing.T) {
 		if strings.Contains(path, "chunked") {
 			ranges, err := f.BlobRanges(t.Context(), u(14), u(22), u(62))
 			require.NoError(t, err)
-			require.Equal(t, []storage.ByteRange{{Reader: f.r, Offset: 439, Size: 120}, {Reader: f.r, Offset: 270, Size: 127}}, ranges)
+			require.Equal(t, []storage.ByteRange{{Reader: f.Reader(), Offset: 439, Size: 120}, {Reader: f.Reader(), Offset: 270, Size: 127}}, ranges)
 		}
 	}
 }

@@ -59,6 +59,7 @@ type File struct {
 	head, tail  []byte
 	header      Header
 	directories []Directory
+	edges       *edges
 }
 
 // Open reads header, directories and key lists: small files in one request, others in
@@ -66,6 +67,7 @@ type File struct {
 // The reader stays the caller's.
 func Open(ctx context.Context, r storage.Reader) (*File, error) {
 	f := &File{r: r}
+	f.edges = &edges{r, f}
 	err := f.open(ctx)
 	if err != nil {
 		return nil, fault.Of(err, r.Name())
@@ -90,8 +92,28 @@ func (f *File) open(ctx context.Context) (err error) {
 	return f.readDirectories(ctx)
 }
 
-// Reader is the reader of the file's bytes.
-func (f *File) Reader() storage.Reader { return f.r }
+// Reader reads the file's bytes. Those at the start and the end, which Open has read, are not read again.
+func (f *File) Reader() storage.Reader { return f.edges }
+
+// Source is the reader that the file was opened with.
+func (f *File) Source() storage.Reader { return f.r }
+
+// edges is a reader that has the start and the end of a file.
+type edges struct {
+	storage.Reader
+	file *File
+}
+
+// ReadAt implements [storage.Reader].
+func (e *edges) ReadAt(ctx context.Context, p []byte, off int64) error {
+	if n := int64(len(p)); storage.CheckRange(off, n, e.file.size) == nil {
+		if b := e.file.cached(off, n); b != nil {
+			copy(p, b)
+			return ctx.Err()
+		}
+	}
+	return e.Reader.ReadAt(ctx, p, off)
+}
 
 // Name is the location of the file, for messages.
 func (f *File) Name() string { return f.r.Name() }
