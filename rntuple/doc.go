@@ -1,4 +1,4 @@
-// Package rntuple reads RNTuples, the columnar tables of ROOT files in high-energy physics, into
+// Package rntuple reads and writes RNTuples, the columnar tables of ROOT files in high-energy physics, as
 // Arrow record batches. It needs no ROOT installation.
 //
 // [Open] opens an ntuple of a file. [NTuple.Scan] reads its entries with a projection and a filter,
@@ -8,6 +8,36 @@
 //
 // Formats 1.0 (ROOT 6.34 and later) and 0.2 (ROOT 6.30 to 6.33) are read. Checksums of metadata are
 // always compared, those of pages unless [Options] say otherwise.
+//
+// # Writing
+//
+// [Create] and [NewWriter] write format 1.0.0.1, as ROOT 6.36 does. Arrow types become C++ types:
+//
+//	bool, int8 … uint64, float32, float64  bool, std::int8_t … std::uint64_t, float, double
+//	utf8                                   std::string
+//	binary                                 std::vector<std::byte>
+//	list, fixed_size_list, map             std::vector, std::array, std::map
+//	struct                                 a record without a type; a union is a std::variant
+//	nullable fields                        std::optional, unless WriterOptions.NoNulls is set
+//	dictionaries, runs, views, extensions  the type of their values
+//	float16                                float, in a column of halves
+//	date32, time32, decimal32, months      std::int32_t
+//	date64, time64, timestamp, duration    std::int64_t, like decimal64
+//	other decimals and intervals           std::array<std::byte,N> of the bytes in Arrow, lowest first
+//	fixed_size_binary                      std::array<std::byte,N>
+//
+// What is not a type of RNTuple is named at the end of the description of its field, and read back:
+//
+//	"time of the trigger [arrow: timestamp[us, UTC]]"
+//
+// A schema that was read from an ntuple makes an equal one: C++ types, aliases, descriptions, versions and
+// projected fields are in its metadata. Only what ROOT's streamers made becomes a vector of bytes. Type
+// codes and names of the fields of unions are not kept, and the type null is refused.
+//
+// Other programs do not read all that the format has. uproot 5.7 reads all of it but blobs in several
+// pieces ([WriterOptions].MaxKeySize), and values of variants behind the first cluster. JSROOT 7.11 reads
+// no std::optional, no records without a C++ type, no fields of [Writer.Extend], no ntuple without entries, and
+// only the first cluster of collections in collections.
 //
 // The package is a format of package table, too: importing it registers ".root".
 package rntuple

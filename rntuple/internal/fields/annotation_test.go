@@ -1,0 +1,68 @@
+package fields
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+)
+
+// Every type that RNTuple lacks is found in the description again, and the text in front of it is as it was.
+func TestAnnotations(t *testing.T) {
+	count := 0
+	for _, dt := range arrowgen.Types() {
+		if kind, bytes := Storage(dt); kind == 0 && bytes == 0 {
+			continue
+		}
+		count++
+		for _, text := range []string{"", "a comment", "[arrow: date32]", "a [arrow: none]", " "} {
+			d, err := Annotate(text, dt)
+			require.NoError(t, err)
+			rest, found, got := cutAnnotation(d)
+			require.True(t, found)
+			require.Equal(t, text, rest)
+			require.True(t, arrow.TypeEqual(dt, got), "%v %v", dt, got)
+		}
+	}
+	require.Greater(t, count, 30)
+
+	// Other types need no annotation, unless the description looks like one.
+	for text, want := range map[string]string{
+		"": "", "a": "a", "[arrow: no type]": "[arrow: no type]", "x[arrow: date32]": "x[arrow: date32]",
+		"x [arrow: date32]": "x [arrow: date32] [arrow: none]", "[arrow: none]": "[arrow: none] [arrow: none]",
+	} {
+		d, err := Annotate(text, arrow.PrimitiveTypes.Int32)
+		require.NoError(t, err)
+		require.Equal(t, want, d)
+		rest, _, dt := cutAnnotation(d)
+		require.Equal(t, text, rest)
+		require.Nil(t, dt)
+	}
+
+	_, err := Annotate("", &arrow.TimestampType{Unit: arrow.Second, TimeZone: "a [arrow: date32"})
+	require.ErrorContains(t, err, "timestamp")
+}
+
+// No text makes the parser fail otherwise than by finding nothing.
+func FuzzAnnotation(f *testing.F) {
+	for _, dt := range arrowgen.Types() {
+		if d, err := Annotate("text", dt); err == nil {
+			f.Add(d)
+		}
+	}
+	f.Add("[arrow: decimal128(, )]")
+	f.Add("[arrow: time32[")
+	f.Fuzz(func(t *testing.T, text string) {
+		rest, found, dt := cutAnnotation(text)
+		require.True(t, strings.HasPrefix(text, rest))
+		if found && dt != nil {
+			again, err := Annotate(rest, dt)
+			require.NoError(t, err)
+			_, _, back := cutAnnotation(again)
+			require.True(t, arrow.TypeEqual(dt, back))
+		}
+	})
+}
