@@ -1,6 +1,7 @@
 package rntuple
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -70,6 +71,11 @@ func samples() []sample {
 		{"clusters", WriterOptions{ClusterRows: 64, PageBytes: 512}, batch(plain[:25], 500, 0), false},
 		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false},
 		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true},
+		{"encodings", WriterOptions{PageBytes: 300, Encodings: map[string]Encoding{
+			"f10": Real16(), "f11": Real32(), "f15": Truncated(19), "f18.x": Quantized(13, -10, 10), "f20": Quantized(20, -10, 10),
+		}}, batch(plain[:21], 400, 0), false},
+		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false},
+		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false},
 		{"empty", WriterOptions{}, batch(plain, 0, 0), false},
 	}
 }
@@ -161,7 +167,7 @@ func appendRandom(b array.Builder, r *rand.Rand, null bool) {
 
 // write writes a sample to a file, and gives what a reader should find, by field.
 func (s sample) write(t *testing.T, dir string) (path string, want map[string][]any) {
-	path = filepath.Join(dir, s.name+".root")
+	path = filepath.Join(dir, filepath.Base(s.name)+".root")
 	all := s.batch.Schema().Fields()
 	now := all
 	if s.extend {
@@ -281,13 +287,17 @@ func testInterop(t *testing.T, known func(s sample, i int, f arrow.Field) string
 	dir := t.TempDir()
 	for _, s := range samples() {
 		path, want := s.write(t, dir)
-		c := command(path, DefaultName)
+		c := command(path, cmp.Or(s.options.Name, DefaultName))
 		c.Stderr = os.Stderr
 		raw, err := c.Output()
 		require.NoError(t, err, s.name)
 		var got map[string]any
 		require.NoError(t, json.Unmarshal(raw, &got), s.name)
-		for i, f := range s.batch.Schema().Fields() {
+		fields := s.batch.Schema().Fields()
+		for _, p := range s.options.Projections {
+			fields = append(fields, arrow.Field{Name: p.Name, Type: arrow.PrimitiveTypes.Int8})
+		}
+		for i, f := range fields {
 			if known(s, i, f) != "" {
 				continue
 			}
@@ -334,6 +344,8 @@ func TestInteropJSROOT(t *testing.T) {
 func unknownToJSROOT(s sample, i int, f arrow.Field) string {
 	nested := strings.Count(f.Type.String(), "list<")+strings.Count(f.Type.String(), "utf8") > 1
 	switch {
+	case i >= s.batch.Schema().NumFields():
+		return "projected fields"
 	case s.batch.NumRows() == 0:
 		return "ntuples without clusters"
 	case nested && s.options.ClusterRows > 0:
