@@ -72,7 +72,7 @@ func samples() []sample {
 		{"optional", WriterOptions{ClusterRows: 150}, batch(optional, 400, 0.3), false},
 		{"extended", WriterOptions{}, batch(plain[:20], 400, 0), true},
 		{"encodings", WriterOptions{PageBytes: 300, Encodings: map[string]Encoding{
-			"f10": Real16(), "f11": Real32(), "f15": Truncated(19), "f18.x": Quantized(13, -10, 10), "f20": Quantized(20, -10, 10),
+			"f10": Real16(), "f11": Real32(), "f15": Truncated(19), "f18.x": Quantized(13, -10, 10),
 		}}, batch(plain[:21], 400, 0), false},
 		{"projections", WriterOptions{Projections: []Projection{{"p1", "f12"}, {"p2", "f15"}, {"p3", "f19.x"}, {"p4", "f18.tags"}}}, batch(plain[:21], 200, 0), false},
 		{"dir/sub/named", WriterOptions{Name: "dir/sub/named"}, batch(plain[:3], 20, 0), false},
