@@ -185,7 +185,8 @@ type Writer struct {
 	old     storage.Reader // of the file that is appended to, or nil
 	out     storage.Writer
 	stream  *storage.IOWriter // to out
-	budget  *storage.Budget
+	pages   *storage.Budget   // of the cluster
+	file    *storage.Budget   // of the finished part of the file
 	w       *write.Writer
 	err     error
 }
@@ -221,7 +222,15 @@ func prepare(location string, s *arrow.Schema, o WriterOptions) (*Writer, error)
 			return nil, err
 		}
 	}
-	return &Writer{o: o, fields: s.Fields(), schema: s, checked: s, budget: storage.NewBudget(o.MemoryBytes)}, nil
+	w := &Writer{o: o, fields: s.Fields(), schema: s, checked: s}
+	w.budgets(storage.NewBudget)
+	return w, nil
+}
+
+// budgets divides the memory. Pages wait for the end of their cluster only, so they get most of it.
+func (w *Writer) budgets(budget func(limit int64) *storage.Budget) {
+	file := w.o.MemoryBytes/8 + 1
+	w.pages, w.file = budget(w.o.MemoryBytes-file+1), budget(file)
 }
 
 // NewWriter begins an ntuple in a file that is written to out when the writer is closed. [Writer.Close] does not
@@ -250,7 +259,7 @@ func (w *Writer) create(ctx context.Context, location string) error {
 	w.stream = &storage.IOWriter{Context: ctx, Writer: w.out}
 	ro := rootfile.Options{
 		Name: fileName(location), Compression: compress.Settings(w.o.Compression), Time: w.o.Time, UUID: w.o.UUID,
-		MaxKeySize: uint64(w.o.MaxKeySize), Budget: w.budget, TempDir: w.o.TempDir,
+		MaxKeySize: uint64(w.o.MaxKeySize), Budget: w.file, TempDir: w.o.TempDir,
 	}
 	var container *rootfile.Writer
 	if file != nil {
@@ -306,7 +315,7 @@ func (w *Writer) options() write.Options {
 		Name: o.Name, Description: o.Description, Program: o.Program, Compression: compress.Settings(o.Compression),
 		PageBytes: o.PageBytes, ClusterBytes: o.ClusterBytes, ClusterRows: o.ClusterRows, MaxKeySize: uint64(o.MaxKeySize),
 		NoChecksums: o.NoPageChecksums, NoSharedPages: o.NoSharedPages, NoNulls: o.NoNulls,
-		Encodings: map[string]write.Encoding{}, Parallelism: o.Parallelism, Budget: w.budget, TempDir: o.TempDir,
+		Encodings: map[string]write.Encoding{}, Parallelism: o.Parallelism, Budget: w.pages, TempDir: o.TempDir,
 	}
 	for path, e := range o.Encodings {
 		out.Encodings[path] = e.e

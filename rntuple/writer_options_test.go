@@ -71,7 +71,7 @@ func TestWriteRandom(t *testing.T) {
 func TestWriteSplitBlobs(t *testing.T) {
 	b := mixed(3000)
 	for _, size := range []int64{512, 1000, 1 << 20} {
-		n := openBytes(t, written(t, b.Schema(), WriterOptions{MaxKeySize: size}, b), Options{})
+		n := openBytes(t, written(t, b.Schema(), WriterOptions{MaxKeySize: size, PageBytes: 16_000}, b), Options{})
 		requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
 	}
 }
@@ -303,14 +303,14 @@ func TestMalformedArrays(t *testing.T) {
 }
 
 // try writes a batch, and aborts at the first error.
-func try(location string, b arrow.RecordBatch, o WriterOptions, budget func(limit int64) (o *faultstore.Faults)) error {
+func try(location string, b arrow.RecordBatch, o WriterOptions, spill *faultstore.Faults) error {
 	ctx := context.Background()
 	w, err := prepare(location, b.Schema(), o)
 	if err != nil {
 		return err
 	}
-	if budget != nil {
-		w.budget = budget(o.MemoryBytes).Budget(o.MemoryBytes)
+	if spill != nil {
+		w.budgets(spill.Budget)
 	}
 	if err := w.create(ctx, location); err != nil {
 		return errors.Join(err, w.release(ctx))
@@ -368,7 +368,7 @@ func TestSpillFaults(t *testing.T) {
 			faults := faultstore.New()
 			faults.FailAt(op, k)
 			o := WriterOptions{MemoryBytes: 20_000, TempDir: dir, ClusterRows: 1000, PageBytes: 4000, Parallelism: 2}
-			err := try(filepath.Join(dir, "s.root"), data, o, func(int64) *faultstore.Faults { return faults })
+			err := try(filepath.Join(dir, "s.root"), data, o, faults)
 			if faults.Count(op) < k {
 				require.NoError(t, err)
 				break
