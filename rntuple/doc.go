@@ -36,8 +36,11 @@
 //
 // Other programs do not read all that the format has. uproot 5.7 reads all of it but blobs in several
 // pieces ([WriterOptions].MaxKeySize), and values of variants behind the first cluster. JSROOT 7.11 reads
-// no std::optional, no records without a C++ type, no projected fields, no fields of [Writer.Extend], no ntuple without entries, and
-// only the first cluster of collections in collections.
+// no std::optional, no records without a C++ type, no projected fields, no fields of [Writer.Extend], no
+// ntuple without entries, and only the first cluster of collections in collections.
+//
+// A record without a C++ type leaves a hole in the names of the types around it, such as std::optional<> and
+// std::array<,2>. uproot writes them so, too; ROOT knows no such types.
 //
 // The package is a format of package table, too: importing it registers ".root".
 package rntuple

@@ -170,10 +170,12 @@ func TestEncodings(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), batch)) // staged
 	require.ErrorContains(t, w.Close(t.Context()), "element")
-	for path, e := range map[string]Encoding{"none": Real16(), "cut": Truncated(99), "half": Quantized(3, 1, math.NaN())} {
-		_, err := NewWriter(t.Context(), &out, s, WriterOptions{Encodings: map[string]Encoding{path: e}})
-		require.ErrorContains(t, err, "")
-		require.Error(t, err, path)
+	for _, wrong := range []map[string]Encoding{
+		{"none": Real16()}, {"steps.item": Real16()}, {"cut": Truncated(99)}, {"cut": Truncated(9)}, {"half": Quantized(3, 1, math.NaN())},
+		{"half": Quantized(3, 0, 0.1)}, {"half": Quantized(3, 0, 1e-40)}, {"single": Quantized(3, 1, 1)}, {"single": Quantized(3, 0, math.Inf(1))},
+	} {
+		_, err := NewWriter(t.Context(), &out, s, WriterOptions{Encodings: wrong})
+		require.Error(t, err, "%v", wrong)
 	}
 }
 

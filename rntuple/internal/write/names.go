@@ -64,7 +64,8 @@ func same(a, b string) bool {
 
 // isUser tells whether a name may be one of a class or an enumeration of the user.
 func isUser(name string) bool {
-	return name != "" && !strings.HasPrefix(name, "std::") && !fundamental[name]
+	first, _, _ := strings.Cut(name, " ")
+	return first != "" && !strings.HasPrefix(first, "std::") && !fundamental[first]
 }
 
 var fundamental = map[string]bool{

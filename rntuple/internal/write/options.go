@@ -2,7 +2,9 @@ package write
 
 import (
 	"fmt"
+	"math"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/compress"
 	"github.com/amudai/amudai-go/storage"
@@ -35,6 +37,26 @@ type Encoding struct {
 	Type     column.Type
 	Bits     uint16  // of Real32Trunc and Real32Quant
 	Min, Max float64 // of Real32Quant
+}
+
+// checkRange tells whether the limits of a range are numbers of the field's type, and neither infinite nor tiny.
+func (e Encoding) checkRange(k column.Kind) error {
+	if e.Type != column.Real32Quant {
+		return nil
+	}
+	for _, v := range []float64{e.Min, e.Max} {
+		least := 0x1p-1022
+		if k == column.KindFloat32 {
+			least = 0x1p-126
+			if v != float64(float32(v)) {
+				return fault.Unsupportedf("a range that ends at %v, which is no float", v)
+			}
+		}
+		if v != 0 && math.Abs(v) < least || math.IsInf(v, 0) || v != v {
+			return fault.Unsupportedf("a range that ends at %v", v)
+		}
+	}
+	return nil
 }
 
 // Projection is a field that shows another one.

@@ -2,6 +2,7 @@ package write
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -374,7 +375,9 @@ func (b *builder) fixedList(f arrow.Field, dt *arrow.FixedSizeListType, p place,
 	b.s.Fields[out.id].ArraySize = uint64(dt.Len())
 	n := strconv.Itoa(int(dt.Len()))
 	item := dt.ElemField()
-	p.repeat *= int64(dt.Len())
+	if p.repeat *= int64(dt.Len()); p.repeat > math.MaxInt32 {
+		return nil, fault.Unsupportedf("arrays of %d items in an entry", p.repeat)
+	}
 	if head == "std::bitset" && arg(args, 0) == n && item.Type.ID() == arrow.BOOL && (!item.Nullable || b.o.NoNulls) {
 		c, err := b.column(out, p, column.KindBool, Encoding{Type: column.Bit})
 		out.node = &fixedList{n: int(dt.Len()), item: &field{node: &values{c}, path: p.path}}
@@ -400,7 +403,9 @@ func (b *builder) fixedBytes(f arrow.Field, dt arrow.DataType, p place, bytes in
 	out := b.add(p, envelope.RolePlain)
 	b.s.Fields[out.id].Flags = envelope.FieldRepetitive
 	b.s.Fields[out.id].ArraySize = uint64(bytes)
-	p.repeat *= int64(bytes)
+	if p.repeat *= int64(bytes); p.repeat > math.MaxInt32 {
+		return nil, fault.Unsupportedf("arrays of %d bytes in an entry", p.repeat)
+	}
 	item := b.add(p.below(out, "_0", ""), envelope.RolePlain)
 	b.s.Fields[item.id].TypeName = "std::byte"
 	c, err := b.column(item, p, column.KindByte, Encoding{Type: column.Byte})
@@ -574,10 +579,11 @@ func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string,
 		kind, enc = column.KindFloat16, Encoding{Type: column.Real16}
 	} else if chosen, ok := b.o.Encodings[p.path]; ok {
 		b.o.used[p.path] = true
-		if chosen.Type != column.Real32 {
-			enc = chosen
-		} else {
+		if enc = chosen; enc.Type == column.Real32 {
 			enc = b.o.encoding(column.KindFloat32)
+		}
+		if err := enc.checkRange(kind); err != nil {
+			return nil, err
 		}
 	}
 	c, err := b.column(out, p, kind, enc)

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"math"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
@@ -82,7 +84,9 @@ func (n *variant) put(e *encoder, rows spans, at func(row int) (code byte, place
 					if place < 0 || place >= child(n.child[tag-1]).Len() {
 						return in(arrowutil.ErrMalformed, n.name)
 					}
-					item = n.items[tag-1]
+					if item = n.items[tag-1]; item == math.MaxInt32 {
+						return in(fault.Limitf("a cluster with more than %d values of an alternative", math.MaxInt32), n.name)
+					}
 					n.items[tag-1]++
 					places[tag-1] = places[tag-1].add(place, place+1)
 				}
