@@ -3,14 +3,17 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // scanFlags are the flags of scan.
@@ -67,6 +70,12 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	if err != nil {
 		return err
 	}
+	if f.count && !f.explain && !f.analyze {
+		if in, format, ok := a.describes(ctx, location, canInspect); ok {
+			a.shards = o
+			return a.countRows(ctx, in, format, location)
+		}
+	}
 	s, err := openShard(ctx, location, a.types)
 	if err != nil {
 		return err
@@ -97,6 +106,33 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 		err = a.out.Printf("%s", explanation(x))
 	}
 	return err
+}
+
+// countRows prints how many rows of an input meet the filter, up to the limit.
+func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, location string) (err error) {
+	src, err := a.openAs(ctx, in, f, location, table.ReadOptions{Columns: []string{}, Notice: a.notice})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	n, known := src.Rows()
+	if !known || !a.shards.Filter.IsZero() {
+		n = 0
+		for err == nil {
+			var b arrow.RecordBatch
+			if b, err = src.Next(ctx); err == nil {
+				n += b.NumRows()
+				b.Release()
+			}
+		}
+		if err != io.EOF {
+			return err
+		}
+	}
+	if a.shards.Limit > 0 {
+		n = min(n, a.shards.Limit)
+	}
+	return a.out.Printf("%d\n", n)
 }
 
 // explanation is an explanation as lines that are safe to print: names of columns may have

@@ -100,6 +100,7 @@ func (w *wire) finish(kind Kind) ([]byte, error) {
 func (w *wire) featureFlags() {
 	for word := 0; w.err == nil; word++ {
 		var flags uint64
+		w.says(flagLabels)
 		w.u64(&flags)
 		for bit := range 63 {
 			if flags>>bit&1 != 0 && w.err == nil {
@@ -115,7 +116,11 @@ func (w *wire) featureFlags() {
 // headerChecksum is that of the header, which footer and page lists repeat.
 func (w *wire) headerChecksum(header uint64) {
 	found := header
+	w.says(checksumLabels)
 	w.u64(&found)
+	if w.trace != nil {
+		w.amend("XXH3 of the header %016x", found)
+	}
 	if w.err == nil && found != header {
 		w.fail(fault.Checksumf("made for a header with checksum %016x, not %016x", found, header))
 	}

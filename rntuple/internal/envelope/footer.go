@@ -83,6 +83,7 @@ func AppendFooter(dst []byte, s *Schema, f *Footer) ([]byte, error) {
 
 // extension is a record frame of what the schema has besides the header. It may be empty.
 func (w *wire) extension(s *Schema) {
+	w.next("schema extension", -1)
 	frame := w.open()
 	if w.writing || w.left() > 0 {
 		w.description(s, s.Header, s.counts())
@@ -100,6 +101,7 @@ func (w *wire) groups(f *Footer) {
 }
 
 func (g *ClusterGroup) wire(w *wire) {
+	w.says(groupLabels)
 	w.u64(&g.FirstEntry)
 	w.u64(&g.Entries)
 	w.u32(&g.Clusters)
@@ -114,6 +116,7 @@ func (w *wire) attributes(f *Footer) {
 }
 
 func (a *AttributeSet) wire(w *wire) {
+	w.says(setLabels)
 	w.u16(&a.Major)
 	w.u16(&a.Minor)
 	w.u32(&a.Length)

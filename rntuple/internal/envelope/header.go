@@ -49,6 +49,7 @@ func AppendHeader(dst []byte, s *Schema) ([]byte, error) {
 }
 
 func (w *wire) names(s *Schema) {
+	w.says(headerLabels)
 	w.str(&s.Name)
 	w.str(&s.Description)
 	w.str(&s.Writer)
@@ -73,6 +74,7 @@ func (w *wire) description(s *Schema, from, to Counts) {
 
 // list is a list of record frames, which are items from to to of a slice. Read items are appended to it.
 func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, describe func(*T, *wire)) {
+	w.next(name, -1)
 	f, n := w.openList(to-from, itemSize)
 	if !w.writing {
 		from, to = len(*items), len(*items)+n
@@ -81,6 +83,7 @@ func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, descr
 		}
 	}
 	for i := from; i < to && w.err == nil; i++ {
+		w.next(name, i)
 		record := w.open()
 		describe(&(*items)[i], w)
 		w.close(record)
@@ -99,6 +102,7 @@ func list[T any](w *wire, name string, items *[]T, from, to, itemSize int, descr
 //
 // Before 1.0, the strings come last.
 func (f *Field) wire(w *wire) {
+	w.says(fieldLabels)
 	w.u32(&f.Version)
 	w.u32(&f.TypeVersion)
 	w.u32(&f.Parent)
@@ -136,6 +140,7 @@ func (f *Field) options(w *wire) {
 //
 // Before 1.0, types have other codes, and flags are u32.
 func (c *Column) wire(w *wire) {
+	w.says(columnLabels)
 	w.u16((*uint16)(&c.Type))
 	w.u16(&c.Bits)
 	w.u32(&c.Field)
@@ -166,6 +171,7 @@ func (w *wire) earlyType(code uint16) column.Type {
 }
 
 func (a *Alias) wire(w *wire) {
+	w.says(aliasLabels)
 	w.u32(&a.Column)
 	w.u32(&a.Field)
 }
@@ -176,6 +182,7 @@ func (e *ExtraType) wire(w *wire) {
 	if w.format != V1 {
 		return
 	}
+	w.says(extraLabels)
 	w.u32(&e.Content)
 	w.u32(&e.TypeVersion)
 	w.str(&e.TypeName)

@@ -120,6 +120,7 @@ func (c *Cluster) wire(w *wire) {
 		w.fail(fault.Limitf("cluster of %d entries", c.Entries))
 	}
 	word := uint64(c.Flags)<<shift | c.Entries
+	w.says(clusterLabels)
 	w.u64(&c.FirstEntry)
 	w.u64(&word)
 	c.Flags, c.Entries = uint8(word>>shift), word&(1<<shift-1)
@@ -141,6 +142,7 @@ func (w *wire) locations(clusters []Cluster, columns int) {
 		w.fail(fault.Corruptf("pages of %d clusters, not %d", n, len(clusters)))
 	}
 	for i := 0; i < len(clusters) && w.err == nil; i++ {
+		w.next("cluster", i)
 		w.columns(&clusters[i], columns)
 		if w.err != nil {
 			w.in(fmt.Sprintf("cluster %d", i))
@@ -160,6 +162,7 @@ func (w *wire) columns(c *Cluster, columns int) {
 		c.pages = make([]Page, 0, w.countPages(n))
 	}
 	for i := 0; i < n && w.err == nil; i++ {
+		w.next("column", i)
 		w.column(c, &c.Columns[i])
 		if w.err != nil {
 			w.in(fmt.Sprintf("column %d", i))
@@ -171,6 +174,7 @@ func (w *wire) columns(c *Cluster, columns int) {
 // countPages adds up the pages of n columns, without moving on. It counts none that the bytes have no room for.
 func (w *wire) countPages(n int) (pages int) {
 	ahead := *w
+	ahead.trace = nil
 	for range n {
 		frame, n := ahead.openList(0, minPage)
 		ahead.close(frame)
@@ -191,6 +195,7 @@ func (w *wire) column(c *Cluster, p *ColumnPages) {
 			w.in(fmt.Sprintf("page %d", i-p.from))
 		}
 	}
+	w.says(tailLabels)
 	w.i64(&p.FirstElement)
 	switch {
 	case w.err != nil:
@@ -211,6 +216,7 @@ func (w *wire) page(p *Page) {
 		count = -count
 	}
 	word := uint32(count)
+	w.says(pageLabels)
 	w.u32(&word)
 	count = int32(word)
 	p.Checksum = count < 0
@@ -218,6 +224,9 @@ func (w *wire) page(p *Page) {
 		count = -count
 	}
 	p.Elements = uint32(count)
+	if w.trace != nil {
+		w.amend("page: %d elements, checksum %t", p.Elements, p.Checksum)
+	}
 	if w.err == nil && count < 0 {
 		w.fail(fault.Corruptf("page of 2^31 elements"))
 	}

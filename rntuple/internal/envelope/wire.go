@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -21,6 +22,7 @@ type wire struct {
 	writing bool
 	format  Format
 	err     error
+	trace   *tracer // lists what is read; nil for most readers
 }
 
 func newReader(buf []byte, format Format) *wire {
@@ -61,6 +63,9 @@ func (w *wire) u16(v *uint16) {
 		w.buf = binary.LittleEndian.AppendUint16(w.buf, *v)
 	} else if b := w.take(2); b != nil {
 		*v = binary.LittleEndian.Uint16(b)
+		if w.trace != nil {
+			w.note(2, *v)
+		}
 	}
 }
 
@@ -69,6 +74,9 @@ func (w *wire) u32(v *uint32) {
 		w.buf = binary.LittleEndian.AppendUint32(w.buf, *v)
 	} else if b := w.take(4); b != nil {
 		*v = binary.LittleEndian.Uint32(b)
+		if w.trace != nil {
+			w.note(4, *v)
+		}
 	}
 }
 
@@ -77,7 +85,18 @@ func (w *wire) u64(v *uint64) {
 		w.buf = binary.LittleEndian.AppendUint64(w.buf, *v)
 	} else if b := w.take(8); b != nil {
 		*v = binary.LittleEndian.Uint64(b)
+		if w.trace != nil {
+			w.note(8, *v)
+		}
 	}
+}
+
+// quiet32 is u32 for a number that is a part of something that is listed as a whole.
+func (w *wire) quiet32(v *uint32) {
+	t := w.trace
+	w.trace = nil
+	w.u32(v)
+	w.trace = t
 }
 
 func (w *wire) i64(v *int64) {
@@ -99,7 +118,7 @@ func (w *wire) str(v *string) {
 		w.fail(fault.Limitf("string of %d bytes", len(*v)))
 		return
 	}
-	w.u32(&n)
+	w.quiet32(&n)
 	if w.writing {
 		w.buf = append(w.buf, *v...)
 		return
@@ -116,6 +135,9 @@ func (w *wire) str(v *string) {
 	}
 	*v = w.text[w.pos : w.pos+int(n)]
 	w.pos += int(n)
+	if w.trace != nil {
+		w.note(4+int(n), *v)
+	}
 }
 
 // A frame is open between open and close.
@@ -145,6 +167,7 @@ func (w *wire) open() frame {
 		return f
 	}
 	w.narrow(w.frameSize(), recordHead, f)
+	w.noteFrame(f.start, recordHead, "record")
 	return f
 }
 
@@ -167,7 +190,7 @@ func (w *wire) openList(n, itemSize int) (frame, int) {
 		w.fail(fault.Corruptf("a record frame where a list is expected"))
 	}
 	w.narrow(-size, listHead, f)
-	w.u32(&count)
+	w.quiet32(&count)
 	if w.format == RC1 {
 		itemSize -= shorterSize
 	}
@@ -177,16 +200,23 @@ func (w *wire) openList(n, itemSize int) (frame, int) {
 	if w.err != nil {
 		return f, 0
 	}
+	if w.trace != nil {
+		w.noteFrame(f.start, listHead, fmt.Sprintf("list of %d", count))
+	}
 	return f, int(count)
 }
 
 func (w *wire) frameSize() (size int64) {
+	t := w.trace
+	w.trace = nil
 	if w.format == RC1 {
 		var short uint32
 		w.u32(&short)
-		return int64(int32(short))
+		size = int64(int32(short))
+	} else {
+		w.i64(&size)
 	}
-	w.i64(&size)
+	w.trace = t
 	return size
 }
 
@@ -218,6 +248,7 @@ func (w *wire) close(f frame) {
 	}
 	if w.err == nil {
 		w.pos, w.end = w.end, f.end
+		w.endFrame()
 	}
 }
 

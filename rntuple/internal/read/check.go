@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/storage"
@@ -151,4 +152,16 @@ func (f *openField) firstStored(n int64) int64 {
 		}
 	}
 	return first
+}
+
+// RawBytes is the number of bytes of the page's elements before they are compressed.
+func (p PageRange) RawBytes() uint64 { return column.PageSize(p.Elements, p.Bits) }
+
+// Envelope reads an envelope and unpacks it.
+func (t *Table) Envelope(ctx context.Context, l envelope.Link) ([]byte, error) {
+	all, err := t.envelopes(ctx, []envelope.Link{l})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }

@@ -1,0 +1,129 @@
+package command_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/command"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// rootFiles puts ROOT files of the repository into a folder, in which the test goes on.
+func rootFiles(t *testing.T, names ...string) {
+	t.Helper()
+	from, err := filepath.Abs(filepath.Join("..", "..", "rntuple", "testdata", "corpus"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	for _, name := range names {
+		b, err := os.ReadFile(filepath.Join(from, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(name, b, 0o600))
+	}
+}
+
+// Every command works on RNTuples.
+func TestRNTuple(t *testing.T) {
+	rootFiles(t, "uproot_subdir_two.root", "uproot_nested_zstd.root", "corrupt_page.root", "unknown_column_type.root")
+	for _, c := range []struct {
+		args string
+		want []string // parts of stdout
+		fail string   // part of stderr, of a command that fails
+	}{
+		{"inspect uproot_subdir_two.root", []string{"dir/sub/one: entries", "two: format", "TDirectory"}, ""},
+		{"inspect -vvv uproot_subdir_two.root:two", []string{"clusters", "pages", "Real64"}, ""},
+		{"inspect --json uproot_subdir_two.root", []string{`"name": "two: entries"`}, ""},
+		{"inspect --hex uproot_subdir_two.root:two", []string{`name "y"`, "page 0 of column 0", "key list"}, ""},
+		{"inspect --hex --column v uproot_nested_zstd.root", []string{"(v, Index64)", "(v._0, Int64)", "zstd, unpacks to"}, ""},
+		{"stats uproot_nested_zstd.root", []string{"std::variant<", "bits per element"}, ""},
+		{"stats --columns v uproot_nested_zstd.root", []string{"v._0"}, ""},
+		{"stats --columns nothing uproot_nested_zstd.root", nil, "amudai schema lists the columns"},
+		{"schema uproot_nested_zstd.root", []string{"opt: float64  # std::optional<double>"}, ""},
+		{"schema --stored uproot_nested_zstd.root", []string{"v._0", "std::int64_t", "Int64"}, ""},
+		{"head uproot_subdir_two.root", nil, `has 2 RNTuples, name one: "two", "dir/sub/one"`},
+		{"head uproot_subdir_two.root:dir/sub/one", []string{"x"}, ""},
+		{"head uproot_subdir_two.root:three", nil, `no RNTuple "three"`},
+		{"head missing.root:three", nil, "missing.root does not exist"},
+		{"cat uproot_nested_zstd.root --columns rec.a,s --where rec.a>40 --format csv", []string{"rec,s"}, ""},
+		{"scan --count uproot_nested_zstd.root --where rec.a>=0", []string{"50"}, ""},
+		{"verify uproot_nested_zstd.root uproot_subdir_two.root", []string{"sound; checked", "have no checksum", "2 RNTuples"}, ""},
+		{"verify --json uproot_subdir_two.root:two", []string{`"sound": true`, `"RNTuple": 1`}, ""},
+		{"verify corrupt_page.root", []string{"checksum mismatch", "2 problems"}, "-"},
+		{"verify --metadata corrupt_page.root", []string{"metadata sound"}, ""},
+		{"cat corrupt_page.root", nil, "amudai verify lists the damage)"},
+		{"cat unknown_column_type.root", []string{"n\n0\n1\n"}, ""},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			r := run(t, strings.Fields(c.args)...)
+			for _, want := range c.want {
+				require.Contains(t, r.out, want)
+			}
+			if c.fail == "" {
+				require.Equal(t, command.ExitOK, r.code, r.errout)
+				return
+			}
+			require.Equal(t, command.ExitFailure, r.code)
+			if c.fail != "-" {
+				require.Contains(t, r.errout, c.fail)
+			}
+		})
+	}
+	require.Contains(t, run(t, "cat", "unknown_column_type.root").errout, `field "x" is left out`)
+}
+
+// An RNTuple goes into every format and comes back from it with the same values.
+func TestRNTupleConvert(t *testing.T) {
+	rootFiles(t, "uproot_nested_zstd.root", "uproot_nested_3clusters_none.root", "column_zoo.root", "uproot_fixedarray.root")
+	for _, name := range []string{"uproot_nested_zstd", "uproot_nested_3clusters_none", "column_zoo", "uproot_fixedarray"} {
+		want := ok(t, "cat", "--format", "json", name+".root")
+		for _, e := range []string{".amudai.shard", ".parquet", ".arrow", ".arrows", ".copy.root"} {
+			ok(t, "convert", "-q", name+".root", name+e)
+			require.Equal(t, want, ok(t, "cat", "--format", "json", name+e), name+e)
+		}
+		for _, e := range []string{".csv", ".json", ".jsonl"} {
+			ok(t, "convert", "-q", name+".root", name+e)
+		}
+		ok(t, "verify", name+".amudai.shard")
+		ok(t, "verify", name+".copy.root")
+	}
+}
+
+// A shard of an RNTuple has its clusters as stripes, its C++ types and descriptions.
+func TestRNTupleShard(t *testing.T) {
+	rootFiles(t, "uproot_nested_3clusters_none.root")
+	ok(t, "convert", "-q", "uproot_nested_3clusters_none.root", "a.amudai.shard")
+	s, err := shard.Open(t.Context(), "a.amudai.shard", shard.OpenOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, 2, s.NumStripes(), "the cluster in the middle is empty")
+	a, err := s.ArrowSchema(t.Context())
+	require.NoError(t, err)
+	schemaMetadata := a.Metadata()
+	name, found := schemaMetadata.GetValue("rntuple.name")
+	require.True(t, found)
+	require.Equal(t, "ntuple", name)
+	f, found := a.FieldsByName("opt")
+	require.True(t, found)
+	cpp, found := f[0].Metadata.GetValue("rntuple.type")
+	require.True(t, found)
+	require.Equal(t, "std::optional<double>", cpp)
+	require.Equal(t, ok(t, "schema", "uproot_nested_3clusters_none.root"), ok(t, "schema", "a.amudai.shard"))
+}
+
+// RNTuples are read by URL, and a file whose name has a colon is a file.
+func TestRNTupleLocations(t *testing.T) {
+	rootFiles(t, "uproot_subdir_two.root", "plain.root")
+	server := httptest.NewServer(http.FileServer(http.Dir(".")))
+	defer server.Close()
+	for _, verb := range []string{"head", "inspect", "stats", "verify", "schema"} {
+		require.Equal(t, strings.ReplaceAll(ok(t, verb, "uproot_subdir_two.root:two"), "uproot_", server.URL+"/uproot_"),
+			strings.ReplaceAll(ok(t, verb, server.URL+"/uproot_subdir_two.root:two"), "\x00", ""), verb)
+	}
+	require.NoError(t, os.Rename("plain.root", "uproot_subdir_two.root:two"))
+	require.Contains(t, ok(t, "schema", "uproot_subdir_two.root:two"), "n: int32")
+}
