@@ -31,8 +31,8 @@
 //	"time of the trigger [arrow: timestamp[us, UTC]]"
 //
 // A schema that was read from an ntuple makes an equal one: C++ types, aliases, descriptions, versions and
-// projected fields are in its metadata. Only what ROOT's streamers made becomes a vector of bytes. Type
-// codes and names of the fields of unions are not kept, and the type null is refused.
+// projected fields are in its metadata, and so is the description of classes whose objects ROOT's streamers
+// made. Type codes and names of the fields of unions are not kept, and the type null is refused.
 //
 // Other programs do not read all that the format has. uproot 5.7 reads all of it but blobs in several
 // pieces ([WriterOptions].MaxKeySize), and values of variants behind the first cluster. JSROOT 7.11 reads

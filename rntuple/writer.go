@@ -3,6 +3,7 @@ package rntuple
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -105,6 +106,8 @@ type WriterOptions struct {
 	// Parallelism is the number of fields that are encoded at the same time, by default
 	// GOMAXPROCS. The bytes do not depend on it.
 	Parallelism int
+
+	streamerInfo string // of the ntuple that the schema was read from
 }
 
 // Encoding is a way to store numbers. Readers give them back as the type of the field.
@@ -173,6 +176,9 @@ func (o *WriterOptions) named(s *arrow.Schema) {
 	o.Name = strings.TrimPrefix(cmp.Or(o.Name, of(read.KeyName), DefaultName), "/")
 	o.Description = cmp.Or(o.Description, of(read.KeyDescription))
 	o.Program = cmp.Or(o.Program, "amudai-go")
+	if info, err := base64.StdEncoding.DecodeString(of(read.KeyStreamerInfo)); err == nil {
+		o.streamerInfo = string(info)
+	}
 }
 
 // Writer writes one ntuple, which is invisible until Close. A Writer belongs to one goroutine and ends with
@@ -315,7 +321,7 @@ func (w *Writer) options() write.Options {
 		Name: o.Name, Description: o.Description, Program: o.Program, Compression: compress.Settings(o.Compression),
 		PageBytes: o.PageBytes, ClusterBytes: o.ClusterBytes, ClusterRows: o.ClusterRows, MaxKeySize: uint64(o.MaxKeySize),
 		NoChecksums: o.NoPageChecksums, NoSharedPages: o.NoSharedPages, NoNulls: o.NoNulls,
-		Encodings: map[string]write.Encoding{}, Parallelism: o.Parallelism, Budget: w.pages, TempDir: o.TempDir,
+		StreamerInfo: o.streamerInfo, Encodings: map[string]write.Encoding{}, Parallelism: o.Parallelism, Budget: w.pages, TempDir: o.TempDir,
 	}
 	for path, e := range o.Encodings {
 		out.Encodings[path] = e.e

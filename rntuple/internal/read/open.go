@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"math"
 	"sync"
@@ -183,6 +184,12 @@ func (t *Table) arrowSchema() *arrow.Schema {
 			keys, values = append(keys, kv[0]), append(values, kv[1])
 		}
 	}
+	for _, e := range t.schema.Extra {
+		if e.Content == envelope.ExtraStreamerInfo && e.TypeName == "" {
+			keys, values = append(keys, KeyStreamerInfo), append(values, base64.StdEncoding.EncodeToString([]byte(e.Data)))
+			break
+		}
+	}
 	meta := arrow.NewMetadata(keys, values)
 	return arrow.NewSchema(all, &meta)
 }
@@ -192,6 +199,8 @@ const (
 	KeyName        = "rntuple.name"
 	KeyDescription = "rntuple.description"
 	KeyWriter      = "rntuple.writer"
+	// KeyStreamerInfo describes the classes of values that ROOT's streamers made: a TList, in base64.
+	KeyStreamerInfo = "rntuple.streamer_info"
 )
 
 // ArrowSchema is the schema of all fields that can be read.

@@ -24,9 +24,12 @@ type Options struct {
 	MaxKeySize        uint64
 	Encodings         map[string]Encoding // of fields of numbers, by their paths
 	Projections       []Projection
+	StreamerInfo      string // a TList of the classes of fields that ROOT's streamers made
 	Parallelism       int
 	Budget            *storage.Budget
 	TempDir           string
+
+	streamed bool // there are such fields
 
 	entries int64 // in front of the fields that are added
 	used    map[string]bool

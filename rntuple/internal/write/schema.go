@@ -281,6 +281,9 @@ func (b *builder) binary(f arrow.Field, p place, head string, args []string) (*f
 	if p.want == "std::string" {
 		return b.text(f, p) // read as binary, because C++ strings may hold any bytes
 	}
+	if isUser(p.want) && !vectors[head] {
+		return b.streamed(f, p)
+	}
 	out := b.add(p, envelope.RoleCollection)
 	index, err := b.index(out, p)
 	if err != nil {
@@ -298,6 +301,22 @@ func (b *builder) binary(f arrow.Field, p place, head string, args []string) (*f
 		name = p.want
 	}
 	return out, b.describe(out, f, nil, name)
+}
+
+// streamed is an object of a class as ROOT's streamer makes bytes of it.
+func (b *builder) streamed(f arrow.Field, p place) (*field, error) {
+	out := b.add(p, envelope.RoleStreamer)
+	index, err := b.index(out, p)
+	if err != nil {
+		return nil, err
+	}
+	content, err := b.column(out, p.within(), column.KindByte, Encoding{Type: column.Byte})
+	if err != nil {
+		return nil, err
+	}
+	out.node = &byteStrings{index, content}
+	b.o.streamed = true
+	return out, b.describe(out, f, nil, p.want)
 }
 
 func (b *builder) list(f, item arrow.Field, p place, head string, args []string) (*field, error) {

@@ -79,6 +79,9 @@ func New(out *rootfile.Writer, top []arrow.Field, o Options) (*Writer, error) {
 		return nil, err
 	}
 	w.s.Header = counted(w.s)
+	if w.o.streamed && o.StreamerInfo != "" { // goes into the footer, as ROOT's does, which is known at the end
+		w.s.Extra = append(w.s.Extra, envelope.ExtraType{Content: envelope.ExtraStreamerInfo, Data: o.StreamerInfo})
+	}
 	env, err := envelope.AppendHeader(nil, w.s)
 	if err != nil {
 		return nil, err
