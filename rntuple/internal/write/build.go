@@ -76,7 +76,7 @@ func (b *builder) all(top []arrow.Field, stored map[string]bool) (out *built, fa
 			return nil, false, fault.Unsupportedf("two fields of the name %q", p.Name)
 		}
 		names[p.Name] = true
-		if err := b.show(p); err != nil {
+		if err := b.project(p); err != nil {
 			return nil, false, err
 		}
 	}

@@ -217,8 +217,8 @@ func (c *col) encode(e *encoder, values []byte, n int) (err error) {
 	return err
 }
 
-// stored reads the bytes of a page back into dst.
-func (c *col) stored(p page, dst []byte) ([]byte, error) {
+// read reads the bytes of a page back into dst.
+func (c *col) read(p page, dst []byte) ([]byte, error) {
 	if cap(dst) < p.size {
 		dst = make([]byte, p.size)
 	}

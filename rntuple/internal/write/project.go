@@ -104,8 +104,8 @@ func (b *builder) sourceIDs() map[string]uint32 {
 	return ids
 }
 
-// show adds a field that shows another one, or a part of the items of a collection.
-func (b *builder) show(p Projection) error {
+// project adds a field that shows another one, or a part of the items of a collection.
+func (b *builder) project(p Projection) error {
 	if err := checkName(p.Name); err != nil {
 		return err
 	}
@@ -138,9 +138,9 @@ func (b *builder) show(p Projection) error {
 		if _, args := template(name); len(args) == 1 {
 			name = args[0]
 		}
-		parent, at = int64(b.showField(f, parent, id)), "_0"
+		parent, at = int64(b.projectField(f, parent, id)), "_0"
 	}
-	b.showAll(source, parent, at)
+	b.projectTree(source, parent, at)
 	return nil
 }
 
@@ -149,8 +149,8 @@ func isOptional(typeName string) bool {
 	return head == "std::optional" || head == "std::unique_ptr"
 }
 
-// showField adds a field with aliases of all columns of another one.
-func (b *builder) showField(f envelope.Field, parent int64, source uint32) uint32 {
+// projectField adds a field with aliases of all columns of another one.
+func (b *builder) projectField(f envelope.Field, parent int64, source uint32) uint32 {
 	id := uint32(len(b.s.Fields))
 	if f.Parent = id; parent >= 0 {
 		f.Parent = uint32(parent)
@@ -163,14 +163,14 @@ func (b *builder) showField(f envelope.Field, parent int64, source uint32) uint3
 	return id
 }
 
-// showAll adds a field that shows another one with all below it.
-func (b *builder) showAll(source uint32, parent int64, name string) {
+// projectTree adds a field that shows another one with all below it.
+func (b *builder) projectTree(source uint32, parent int64, name string) {
 	f := b.s.Fields[source]
 	f.Name = name
-	id := b.showField(f, parent, source)
+	id := b.projectField(f, parent, source)
 	for i := range int(id) {
 		if kid := b.s.Fields[i]; kid.Parent == source && uint32(i) != source {
-			b.showAll(uint32(i), int64(id), kid.Name)
+			b.projectTree(uint32(i), int64(id), kid.Name)
 		}
 	}
 }

@@ -36,12 +36,12 @@ type Writer struct {
 	encoders []*encoder
 	header   envelope.Link
 
-	first    int64 // entries of the finished clusters
-	rows     int64 // of the cluster
-	look     int64 // rows of the cluster after which its size is looked at
-	clusters []envelope.Cluster
-	pages    int // of clusters
-	groups   []envelope.ClusterGroup
+	first     int64 // entries of the finished clusters
+	rows      int64 // of the cluster
+	nextCheck int64 // rows of the cluster after which its size is looked at
+	clusters  []envelope.Cluster
+	pages     int // of clusters
+	groups    []envelope.ClusterGroup
 
 	group   []byte           // pages that become a blob
 	pending []*envelope.Page // with offsets in group
@@ -49,8 +49,8 @@ type Writer struct {
 }
 
 const (
-	firstLook = 256     // rows
-	blobBytes = 4 << 20 // pages next to each other are a blob of about so many bytes
+	firstCheck = 256     // rows
+	blobBytes  = 4 << 20 // pages next to each other are a blob of about so many bytes
 	// groupPages bounds the page lists that are held in memory.
 	groupPages = 1 << 20
 	// mostRaw is how many times as large as ClusterBytes a cluster may be before it is packed.
@@ -124,9 +124,9 @@ func (w *Writer) ready(c *col, pageBytes int) {
 
 // begin begins a cluster.
 func (w *Writer) begin() {
-	w.rows, w.look = 0, firstLook
+	w.rows, w.nextCheck = 0, firstCheck
 	if w.o.ClusterRows > 0 {
-		w.look = w.o.ClusterRows
+		w.nextCheck = w.o.ClusterRows
 	}
 }
 
@@ -146,7 +146,7 @@ func (w *Writer) Extend(ctx context.Context, top []arrow.Field) error {
 // Close is useful.
 func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) error {
 	for from := 0; from < rows; {
-		n := int(min(int64(rows-from), w.look-w.rows))
+		n := int(min(int64(rows-from), w.nextCheck-w.rows))
 		some := spans{{from, from + n}}
 		err := w.each(ctx, len(w.fields), func(e *encoder, i int) error { return w.fields[i].put(e, columns[i], some) })
 		if err != nil {
@@ -154,8 +154,8 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 		}
 		w.rows += int64(n)
 		from += n
-		if w.rows == w.look {
-			if err := w.lookAt(ctx); err != nil {
+		if w.rows == w.nextCheck {
+			if err := w.checkSize(ctx); err != nil {
 				return err
 			}
 		}
@@ -163,8 +163,8 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 	return nil
 }
 
-// lookAt ends the cluster if it is large enough, or says when to look again.
-func (w *Writer) lookAt(ctx context.Context) error {
+// checkSize ends the cluster if it is large enough, or says when to check again.
+func (w *Writer) checkSize(ctx context.Context) error {
 	if w.o.ClusterRows > 0 {
 		return w.cut(ctx)
 	}
@@ -183,7 +183,7 @@ func (w *Writer) lookAt(ctx context.Context) error {
 		return w.cut(ctx)
 	}
 	left := float64(w.o.ClusterBytes-size) * float64(w.rows) / float64(max(size, 1))
-	w.look += int64(max(min(left, float64(w.rows)), 1))
+	w.nextCheck += int64(max(min(left, float64(w.rows)), 1))
 	return nil
 }
 
@@ -255,8 +255,8 @@ type stored struct {
 func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 	known := map[content]stored{}
 	all := make([][]envelope.Page, len(w.cols))
-	type twin struct{ page, of *envelope.Page }
-	var twins []twin
+	type duplicate struct{ page, of *envelope.Page }
+	var duplicates []duplicate
 	var other []byte
 	for i, c := range w.cols {
 		if err := ctx.Err(); err != nil {
@@ -272,11 +272,11 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 			}
 			key := content{p.checksum, p.size, p.raw}
 			if same, ok := known[key]; ok && !w.o.NoSharedPages {
-				if other, err = same.c.stored(same.p, other); err != nil {
+				if other, err = same.c.read(same.p, other); err != nil {
 					return nil, err
 				}
 				if bytes.Equal(b, other) {
-					twins = append(twins, twin{out, same.at})
+					duplicates = append(duplicates, duplicate{out, same.at})
 					continue
 				}
 			}
@@ -287,7 +287,7 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 	if err := w.flushBlob(); err != nil {
 		return nil, err
 	}
-	for _, t := range twins {
+	for _, t := range duplicates {
 		t.page.Offset = t.of.Offset
 	}
 	return all, nil
@@ -306,7 +306,7 @@ func (w *Writer) readPage(c *col, p page) ([]byte, error) {
 	}
 	n := len(w.group)
 	w.group = slices.Grow(w.group, p.size+checksumBytes)
-	return c.stored(p, w.group[n:n:cap(w.group)])
+	return c.read(p, w.group[n:n:cap(w.group)])
 }
 
 const checksumBytes = 8
