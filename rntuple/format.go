@@ -82,6 +82,9 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return s.w.Write(ctx, batch)
 }
 
+// CutStripe implements [table.StripeCutter]: it ends the cluster.
+func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
+
 // Close implements [table.Sink].
 func (s *sink) Close(ctx context.Context) error {
 	s.ended = true

@@ -387,6 +387,15 @@ func (w *Writer) check(batch arrow.RecordBatch) error {
 	return nil
 }
 
+// CutCluster ends the cluster, unless it has no entries. The next entry begins another one.
+func (w *Writer) CutCluster(ctx context.Context) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	defer fault.RecoverInternal(&err)
+	return w.failed(w.w.Cut(ctx))
+}
+
 // Extend adds fields. Entries that were written have zeros there: empty collections and texts, and optional fields
 // without a value. Batches have these fields behind the others from now on. The cluster ends.
 func (w *Writer) Extend(ctx context.Context, more ...arrow.Field) (err error) {

@@ -65,13 +65,15 @@ type converter struct {
 	inputs []string
 	output string
 
-	format   table.Format // of the output
-	shard    shard.WriterOptions
-	schema   *arrow.Schema
-	total    int64 // rows of all inputs
-	known    bool  // total is something
-	first    table.Source
-	progress *terminal.Progress
+	format table.Format // of the output
+	shard  shard.WriterOptions
+	schema *arrow.Schema
+	total  int64 // rows of all inputs
+	known  bool  // total is something
+	first  table.Source
+
+	keepGroups []bool // by input: its groups of rows become stripes, because it is of another format
+	progress   *terminal.Progress
 }
 
 func (c *converter) run(ctx context.Context) (err error) {
@@ -153,6 +155,7 @@ func (c *converter) look(ctx context.Context) error {
 			return err
 		}
 		formats = append(formats, f)
+		c.keepGroups = append(c.keepGroups, f.Name != c.format.Name && !c.inputFlags.Changed("stripe-rows") && !c.inputFlags.Changed("stripe-bytes"))
 		n, ok := src.Rows()
 		c.total, c.known = c.total+n, c.known && ok
 		if i == 0 {
@@ -244,7 +247,7 @@ func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 				return errors.Join(err, src.Close())
 			}
 		}
-		if err := errors.Join(c.copy(ctx, src, sink), src.Close()); err != nil {
+		if err := errors.Join(c.copy(ctx, src, sink, c.keepGroups[i]), src.Close()); err != nil {
 			return err
 		}
 	}
@@ -259,8 +262,9 @@ func cutStripe(ctx context.Context, sink table.Sink) error {
 	return nil
 }
 
-// copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes.
-func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink) error {
+// copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes if they are to be
+// kept.
+func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink, keepGroups bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
 	defer func() {
@@ -277,7 +281,7 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink)
 		if b.err != nil {
 			return b.err
 		}
-		if b.group != group && group >= 0 {
+		if keepGroups && b.group != group && group >= 0 {
 			if err := cutStripe(ctx, sink); err != nil {
 				b.release()
 				return err

@@ -127,3 +127,17 @@ func TestRNTupleLocations(t *testing.T) {
 	require.NoError(t, os.Rename("plain.root", "uproot_subdir_two.root:two"))
 	require.Contains(t, ok(t, "schema", "uproot_subdir_two.root:two"), "n: int32")
 }
+
+// Clusters become stripes, and stripes clusters. A copy in the same format has those of the options.
+func TestRNTupleClusters(t *testing.T) {
+	rootFiles(t, "uproot_nested_3clusters_none.root")
+	ok(t, "convert", "-q", "uproot_nested_3clusters_none.root", "a.amudai.shard")
+	ok(t, "convert", "-q", "a.amudai.shard", "b.root")
+	require.Regexp(t, `clusters +2\n`, ok(t, "inspect", "b.root"))
+	ok(t, "convert", "-q", "a.amudai.shard", "b.amudai.shard")
+	require.Contains(t, ok(t, "inspect", "b.amudai.shard"), "in 1 stripe")
+	ok(t, "convert", "-q", "--stripe-rows", "1000", "uproot_nested_3clusters_none.root", "c.amudai.shard")
+	require.Contains(t, ok(t, "inspect", "c.amudai.shard"), "in 1 stripe")
+	require.Equal(t, ok(t, "cat", "--format", "json", "uproot_nested_3clusters_none.root"), ok(t, "cat", "--format", "json", "b.root"))
+	require.Equal(t, ok(t, "schema", "uproot_nested_3clusters_none.root"), ok(t, "schema", "b.root"))
+}

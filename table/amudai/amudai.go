@@ -49,11 +49,13 @@ func New(o Options) table.Format {
 
 // source reads the rows of a shard.
 type source struct {
-	in    table.Input
-	temp  *table.Spooled
-	shard *shard.Shard
-	rows  array.RecordReader // nil until it is open
-	all   bool               // rows are all of the shard
+	in     table.Input
+	temp   *table.Spooled
+	shard  *shard.Shard
+	rows   array.RecordReader // nil until it is open
+	all    bool               // rows are all of the shard
+	next   int64              // rows of all batches so far, if all
+	stripe int                // of the last batch, if all
 }
 
 // open opens an input. Its context ends all reading.
@@ -105,7 +107,19 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 	batch := s.rows.RecordBatch()
 	batch.Retain() // the reader releases its own reference at the next step
+	for s.all && s.stripe+1 < s.shard.NumStripes() && s.next >= s.shard.StripeRows(s.stripe).To {
+		s.stripe++
+	}
+	s.next += batch.NumRows()
 	return batch, nil
+}
+
+// Group implements [table.Grouped]: it is the number of the stripe.
+func (s *source) Group() int {
+	if !s.all {
+		return -1
+	}
+	return s.stripe
 }
 
 // Close implements [table.Source].

@@ -136,7 +136,7 @@ func (w *Writer) Rows() int64 { return w.first + w.rows }
 // Extend adds fields at the top. Entries that were written have zeros there: empty collections, and no optional
 // values. The cluster ends.
 func (w *Writer) Extend(ctx context.Context, top []arrow.Field) error {
-	if err := w.cut(ctx); err != nil {
+	if err := w.Cut(ctx); err != nil {
 		return err
 	}
 	return w.add(top)
@@ -166,7 +166,7 @@ func (w *Writer) Write(ctx context.Context, columns []arrow.Array, rows int) err
 // checkSize ends the cluster if it is large enough, or says when to check again.
 func (w *Writer) checkSize(ctx context.Context) error {
 	if w.o.ClusterRows > 0 {
-		return w.cut(ctx)
+		return w.Cut(ctx)
 	}
 	size, raw := int64(0), int64(0)
 	for _, c := range w.cols {
@@ -180,15 +180,15 @@ func (w *Writer) checkSize(ctx context.Context) error {
 	}
 	size = max(size, raw/mostRaw)
 	if size >= w.o.ClusterBytes {
-		return w.cut(ctx)
+		return w.Cut(ctx)
 	}
 	left := float64(w.o.ClusterBytes-size) * float64(w.rows) / float64(max(size, 1))
 	w.nextCheck += int64(max(min(left, float64(w.rows)), 1))
 	return nil
 }
 
-// cut ends the cluster.
-func (w *Writer) cut(ctx context.Context) error {
+// Cut ends the cluster, unless it has no entries.
+func (w *Writer) Cut(ctx context.Context) error {
 	if w.rows == 0 {
 		return nil
 	}
@@ -367,7 +367,7 @@ func (w *Writer) endGroup() error {
 
 // Finish writes what is left, the footer and the anchor, and ends the file.
 func (w *Writer) Finish(ctx context.Context) error {
-	if err := w.cut(ctx); err != nil {
+	if err := w.Cut(ctx); err != nil {
 		return err
 	}
 	if err := w.endGroup(); err != nil {
