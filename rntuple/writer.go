@@ -253,7 +253,8 @@ func NewWriter(ctx context.Context, out io.Writer, s *arrow.Schema, o WriterOpti
 	return Create(ctx, location, s, o)
 }
 
-func (w *Writer) create(ctx context.Context, location string) error {
+func (w *Writer) create(ctx context.Context, location string) (err error) {
+	defer fault.RecoverInternal(&err)
 	file, version, err := w.openOld(ctx, location)
 	if err != nil {
 		return err

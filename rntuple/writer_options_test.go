@@ -67,6 +67,73 @@ func TestWriteRandom(t *testing.T) {
 	})
 }
 
+// cppTypes are names that metadata may have, rightly or not.
+var cppTypes = []string{
+	"float", "double", "char", "std::byte", "std::int8_t", "std::uint64_t", "std::string", "MyClass", "MyEnum<3>", " ", "<", "A<", "unsigned int",
+	"std::atomic<std::int32_t>", "std::atomic<std::atomic<bool>>", "std::optional<float>", "std::unique_ptr<std::optional<std::int64_t>>",
+	"std::vector<float>", "std::vector<std::byte>", "ROOT::VecOps::RVec<std::int64_t>", "std::set<std::string>", "Proxy<float>", "std::vector<>",
+	"std::map<std::string,float>", "std::unordered_map<std::int32_t,std::vector<std::string>>", "std::multimap<A,B>", "std::map<>",
+	"std::array<float,3>", "std::array<std::byte,16>", "std::bitset<2>", "std::bitset<3>", "std::pair<float,float>", "std::tuple<std::int64_t,std::string>",
+	"std::variant<float,std::string>", "ROOT::RNTupleCardinality<std::uint32_t>", "std::pair<>", "std::vector<std::pair<std::string,std::int64_t>>",
+}
+
+// withTypes gives the fields of a type metadata with types.
+func withTypes(r *rapid.T, dt arrow.DataType) arrow.DataType {
+	field := func(f arrow.Field) arrow.Field {
+		f.Type = withTypes(r, f.Type)
+		if rapid.Bool().Draw(r, "typed") {
+			f.Metadata = arrow.NewMetadata([]string{"rntuple.type", "rntuple.projected"}, []string{
+				rapid.SampledFrom(cppTypes).Draw(r, "type"), rapid.SampledFrom([]string{"", "", "a", "b", "a._0", "none"}).Draw(r, "projected"),
+			})
+		}
+		return f
+	}
+	switch t := dt.(type) {
+	case *arrow.StructType:
+		var all []arrow.Field
+		for _, f := range t.Fields() {
+			all = append(all, field(f))
+		}
+		return arrow.StructOf(all...)
+	case *arrow.ListType:
+		return arrow.ListOfField(field(t.ElemField()))
+	case *arrow.FixedSizeListType:
+		return arrow.FixedSizeListOfField(t.Len(), field(t.ElemField()))
+	}
+	return dt
+}
+
+// Metadata may say anything: either the values come back, or they are refused.
+func TestWriteWrongTypes(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		g := arrowgen.New(rapid.Uint64().Draw(r, "seed"))
+		if rapid.Bool().Draw(r, "no nulls") {
+			g.Nulls = 0
+		}
+		var all []arrow.Field
+		for i := range rapid.IntRange(1, 4).Draw(r, "fields") {
+			if dt, ok := storable(g.Type(2)); ok {
+				all = append(all, arrow.Field{Name: string(rune('a' + i)), Type: dt, Nullable: true})
+			}
+		}
+		s := withTypes(r, arrow.StructOf(all...)).(*arrow.StructType)
+		b := g.Batch(arrow.NewSchema(s.Fields(), nil), 50)
+		var out bytes.Buffer
+		w, err := NewWriter(t.Context(), &out, b.Schema(), WriterOptions{ClusterRows: 20})
+		if err != nil {
+			require.ErrorIs(t, err, fault.ErrUnsupported)
+			return
+		}
+		err = w.Write(t.Context(), b)
+		if err := errors.Join(err, w.Close(t.Context())); err != nil {
+			require.ErrorContains(t, err, "which it shows")
+			return
+		}
+		requireSound(t, out.Bytes())
+		requireSame(t, []arrow.RecordBatch{b}, openBytes(t, out.Bytes(), Options{Binary: true}), ScanOptions{})
+	})
+}
+
 // Blobs that are larger than keys may be are split, and found again.
 func TestWriteSplitBlobs(t *testing.T) {
 	b := mixed(3000)
