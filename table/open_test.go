@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -120,4 +121,24 @@ func TestCast(t *testing.T) {
 	_, err := tabletest.Read(t, arrowipc.Format, tabletest.Input(tabletest.Write(t, arrowipc.Format, tabletest.MustRead(t, jsonLines, places, table.ReadOptions{}))),
 		table.ReadOptions{Schema: []arrow.Field{{Name: "town", Type: arrow.BinaryTypes.String}}})
 	require.EqualError(t, err, `column "town" of the schema is not in in`)
+}
+
+// A path of a table follows the extension of a format whose files hold several.
+func TestSplitTable(t *testing.T) {
+	tables := func(context.Context, table.Input) ([]table.Entry, error) { return nil, nil }
+	formats := table.Formats{{Name: "many", Extensions: []string{".many"}, Tables: tables}, {Name: "one", Extensions: []string{".one"}}}
+	for location, want := range map[string][2]string{
+		"a.many":                       {"a.many", ""},
+		"a.many:x/y":                   {"a.many", "x/y"},
+		"A.MANY:/x":                    {"A.MANY", "x"},
+		"http://h:80/a.many:x":         {"http://h:80/a.many", "x"},
+		"a.many:b.many:x":              {"a.many:b.many", "x"},
+		"a.one:x":                      {"a.one:x", ""},
+		`C:\dir\a.many`:                {`C:\dir\a.many`, ""},
+		"a.many:":                      {"a.many", ""},
+		"http://h/a.manyfold?q=.many:": {"http://h/a.manyfold?q=.many", ""},
+	} {
+		file, path := formats.SplitTable(location)
+		require.Equal(t, want, [2]string{file, path}, location)
+	}
 }

@@ -36,7 +36,7 @@ type checker struct {
 	report table.Report
 
 	objects, ntuples, envelopes, clusters, fields int64
-	pages, unprotected, entries                   atomic.Int64
+	pages, entries                                atomic.Int64
 }
 
 // File checks a file, or of its ntuples only the one at path. Damage makes problems in the report. The
