@@ -143,7 +143,7 @@ func TestSampledPages(t *testing.T) {
 		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
 		require.Equal(t, RangeIndexes, last.Source, text)
 		require.LessOrEqual(t, last.Left, left, text)
-		require.Equal(t, text == "mixed = 17", strings.Contains(last.Note, "decide nothing"), text)
+		require.Equal(t, text == "mixed = 17", strings.Contains(last.Note, "decided nothing"), text)
 		n, err := s.Count(ctx, where(t, text))
 		require.NoError(t, err)
 		again := int64(0)
