@@ -33,8 +33,8 @@ const (
 	DefaultCompression = 501
 	// DefaultPageBytes is a page that fits the caches of a processor.
 	DefaultPageBytes = 256 << 10
-	// DefaultClusterBytes lets a reader hold a few clusters.
-	DefaultClusterBytes = 64 << 20
+	// DefaultClusterBytes lets a reader of 1,000 fields hold a whole cluster, and stay below 100 MiB.
+	DefaultClusterBytes = 16 << 20
 	// DefaultMemoryBytes holds the pages of small files. The rest goes to temporary files.
 	DefaultMemoryBytes = 64 << 20
 
