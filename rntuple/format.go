@@ -6,11 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/rntuple/internal/inspect"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
@@ -42,7 +41,7 @@ func New(o FormatOptions) table.Format {
 			if err != nil {
 				return nil, err
 			}
-			return &sink{w: w, out: out}, nil
+			return &sink{rowio.NewSink(w, out), w}, nil
 		},
 		Tables: func(ctx context.Context, in table.Input) (list []table.Entry, err error) {
 			err = withFile(ctx, in, "", func(f *rootfile.File) error {
@@ -72,36 +71,12 @@ func New(o FormatOptions) table.Format {
 
 // sink is an ntuple as a [table.Sink].
 type sink struct {
-	w     *Writer
-	out   table.Output
-	ended bool
-}
-
-// Write implements [table.Sink].
-func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
-	return s.w.Write(ctx, batch)
+	rowio.Sink
+	w *Writer
 }
 
 // CutStripe implements [table.StripeCutter]: it ends the cluster.
 func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
-
-// Close implements [table.Sink].
-func (s *sink) Close(ctx context.Context) error {
-	s.ended = true
-	if err := s.w.Close(ctx); err != nil {
-		return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
-	}
-	return s.out.Publish(ctx)
-}
-
-// Abort implements [table.Sink].
-func (s *sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	return errors.Join(s.w.Abort(ctx), s.out.Abort(ctx))
-}
 
 // input is the bytes of a [table.Input] in a store: its own if the input has a location, so that reads
 // over a network are joined as the store likes it.
@@ -141,15 +116,11 @@ func withFile(ctx context.Context, in table.Input, tempDir string, do func(*root
 
 // source is an ntuple as a [table.Source].
 type source struct {
+	rowio.Source
 	in       table.Input
 	from     input
 	ntuple   *NTuple
-	rows     array.RecordReader
 	filtered bool
-
-	clusters []EntryRange
-	next     int64 // entries of all batches so far
-	cluster  int   // of the last batch
 }
 
 func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
@@ -173,57 +144,36 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if s.ntuple, err = fromFile(ctx, file, reader, o); err != nil {
 		return err
 	}
-	if s.clusters, err = s.ntuple.Clusters(ctx); err != nil {
+	clusters, err := s.ntuple.Clusters(ctx)
+	if err != nil {
 		return err
 	}
 	for _, f := range s.ntuple.Skipped() {
 		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", s.in.Name, f.Field, f.Reason))
 	}
 	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
-	s.rows, err = s.ntuple.Reader(ctx, so)
-	return err
+	rows, err := s.ntuple.Reader(ctx, so)
+	if err != nil {
+		return err
+	}
+	var ends []int64
+	if !s.filtered {
+		ends = make([]int64, len(clusters))
+		for i, c := range clusters {
+			ends[i] = c.To
+		}
+	}
+	s.Source = rowio.NewSource(rows, ends)
+	return nil
 }
-
-// Schema implements [table.Source].
-func (s *source) Schema() *arrow.Schema { return s.rows.Schema() }
 
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) { return s.ntuple.NumEntries(), !s.filtered }
 
-// Next implements [table.Source].
-func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !s.rows.Next() {
-		if err := s.rows.Err(); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
-	}
-	batch := s.rows.RecordBatch()
-	batch.Retain() // the reader's own reference ends with the next step
-	for s.cluster < len(s.clusters) && s.next >= s.clusters[s.cluster].To {
-		s.cluster++
-	}
-	s.next += batch.NumRows()
-	return batch, nil
-}
-
-// Group implements [table.Grouped]: it is the number of the cluster.
-func (s *source) Group() int {
-	if s.filtered {
-		return -1
-	}
-	return s.cluster
-}
-
 // Close implements [table.Source].
 func (s *source) Close() error {
+	s.Release()
 	var errs []error
-	if s.rows != nil {
-		s.rows.Release()
-	}
 	if s.ntuple != nil {
 		errs = append(errs, s.ntuple.Close())
 	}

@@ -9,11 +9,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
@@ -42,20 +41,18 @@ func New(o Options) table.Format {
 			if err != nil {
 				return nil, err
 			}
-			return &Sink{w: w, out: out}, nil
+			return newSink(w, out), nil
 		},
 	}
 }
 
 // source reads the rows of a shard.
 type source struct {
-	in     table.Input
-	temp   *table.Spooled
-	shard  *shard.Shard
-	rows   array.RecordReader // nil until it is open
-	all    bool               // rows are all of the shard
-	next   int64              // rows of all batches so far, if all
-	stripe int                // of the last batch, if all
+	rowio.Source
+	in    table.Input
+	temp  *table.Spooled
+	shard *shard.Shard
+	all   bool // rows are all of the shard
 }
 
 // open opens an input. Its context ends all reading.
@@ -84,49 +81,27 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 	so := o.Scan
 	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
 	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
-	s.rows, err = s.shard.Reader(ctx, so)
-	return err
+	rows, err := s.shard.Reader(ctx, so)
+	if err != nil {
+		return err
+	}
+	var ends []int64
+	if s.all {
+		ends = make([]int64, s.shard.NumStripes())
+		for i := range ends {
+			ends[i] = s.shard.StripeRows(i).To
+		}
+	}
+	s.Source = rowio.NewSource(rows, ends)
+	return nil
 }
-
-// Schema implements [table.Source].
-func (s *source) Schema() *arrow.Schema { return s.rows.Schema() }
 
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) { return s.shard.NumRows(), s.all }
 
-// Next implements [table.Source].
-func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if !s.rows.Next() {
-		if err := s.rows.Err(); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
-	}
-	batch := s.rows.RecordBatch()
-	batch.Retain() // the reader releases its own reference at the next step
-	for s.all && s.stripe+1 < s.shard.NumStripes() && s.next >= s.shard.StripeRows(s.stripe).To {
-		s.stripe++
-	}
-	s.next += batch.NumRows()
-	return batch, nil
-}
-
-// Group implements [table.Grouped]: it is the number of the stripe.
-func (s *source) Group() int {
-	if !s.all {
-		return -1
-	}
-	return s.stripe
-}
-
 // Close implements [table.Source].
 func (s *source) Close() error {
-	if s.rows != nil {
-		s.rows.Release()
-	}
+	s.Release()
 	var err error
 	if s.shard != nil {
 		err = s.shard.Close()
@@ -136,10 +111,11 @@ func (s *source) Close() error {
 
 // Sink writes a shard. It is used by one goroutine.
 type Sink struct {
-	w     *shard.Writer
-	out   table.Output // nil if the writer publishes by itself
-	ended bool
+	rowio.Sink
+	w *shard.Writer
 }
+
+func newSink(w *shard.Writer, out rowio.Output) *Sink { return &Sink{rowio.NewSink(w, out), w} }
 
 // Create makes the sink of a shard at a location, of either layout.
 func Create(ctx context.Context, location string, schema *arrow.Schema, o shard.WriterOptions) (*Sink, error) {
@@ -147,39 +123,8 @@ func Create(ctx context.Context, location string, schema *arrow.Schema, o shard.
 	if err != nil {
 		return nil, err
 	}
-	return &Sink{w: w}, nil
+	return newSink(w, nil), nil
 }
 
 // CutStripe ends the stripe, so that the next rows begin another one.
 func (s *Sink) CutStripe(ctx context.Context) error { return s.w.CutStripe(ctx) }
-
-// Write implements [table.Sink].
-func (s *Sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
-	return s.w.Write(ctx, batch)
-}
-
-// Close implements [table.Sink].
-func (s *Sink) Close(ctx context.Context) error {
-	s.ended = true
-	err := s.w.Close(ctx)
-	switch {
-	case s.out == nil:
-		return err
-	case err == nil:
-		return s.out.Publish(ctx)
-	}
-	return errors.Join(err, s.out.Abort(context.WithoutCancel(ctx)))
-}
-
-// Abort implements [table.Sink].
-func (s *Sink) Abort(ctx context.Context) error {
-	if s.ended {
-		return nil
-	}
-	s.ended = true
-	err := s.w.Abort(ctx)
-	if s.out != nil {
-		err = errors.Join(err, s.out.Abort(ctx))
-	}
-	return err
-}
