@@ -61,6 +61,8 @@ func Parse(blk []byte, n, fixed int, o BlockOptions, s *Scratch) (*Block, error)
 		return nil, fault.Limitf("block of %d values of %d bytes: more than %d bytes", n, fixed, limit)
 	}
 	s.block = Block{s: s, n: n, fixed: fixed, presence: f.Presence}
+	s.own = nesting{room: limit}
+	s.shared, s.used = &s.own, 0
 	b := &s.block
 	if b.nulls, err = presence.Decode(f.Presence, n, nil, 0); err != nil {
 		return nil, fault.In(err, "presence", block.HeaderLen)

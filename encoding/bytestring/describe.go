@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -13,13 +14,20 @@ import (
 // Describe names the bytes of a tree of n values, each of fixed bytes or,
 // with fixed 0, of any length, without decoding the values. Of a bad tree it
 // describes the readable part, and puts the error into the node it was found in.
-func Describe(tree []byte, n, fixed int) describe.Node {
-	d := describer{node: describe.Node{Type: "bytes", Len: n, Size: len(tree)}, tree: tree, n: n, fixed: fixed}
+func Describe(tree []byte, n, fixed int) describe.Node { return describeTree(tree, n, fixed, 0) }
+
+// describeTree is Describe for a tree that is so many levels deep in another.
+func describeTree(tree []byte, n, fixed, level int) describe.Node {
+	d := describer{node: describe.Node{Type: "bytes", Len: n, Size: len(tree)}, tree: tree, n: n, fixed: fixed, level: level}
 	if fixed > 0 {
 		d.node.Type = "bytes[" + strconv.Itoa(fixed) + "]"
 	}
 	if len(tree) < 2 {
 		d.node.Err = fault.Corruptf("tree of %d bytes", len(tree))
+		return d.node
+	}
+	if level >= encode.MaxLevels {
+		d.node.Err = fault.Limitf("byte strings nested more than %d deep", encode.MaxLevels)
 		return d.node
 	}
 	d.node.Code = encoding.Code(binary.LittleEndian.Uint16(tree))
@@ -38,6 +46,7 @@ type describer struct {
 	node     describe.Node
 	tree     []byte
 	n, fixed int
+	level    int
 }
 
 // have checks that the tree reaches up to a place.

@@ -46,27 +46,31 @@ func putOf[O int32 | int64](r *row) put[O] {
 
 // rows are the encodings. A new one is a file and a line here. Encodings are tried in this order: FSST needs the result of
 // LZ4 or FlatLZ.
-var rows = [...]*row{
-	&plain,
-	&singleValue,
-	&decimalTree,
-	&dictionary,
-	&templates,
-	&flatLZ,
-	&lz4Block,
-	&fsstStream,
-	&groupedFSST,
-	&zstandard,
-}
+var rows []*row
 
 // table is how the rows are written.
-var table = func() *encode.Table {
+var table *encode.Table
+
+// Rows refer to the table, because trees nest.
+func init() {
+	rows = []*row{
+		&plain,
+		&singleValue,
+		&decimalTree,
+		&dictionary,
+		&templates,
+		&flatLZ,
+		&lz4Block,
+		&fsstStream,
+		&groupedFSST,
+		&zstandard,
+	}
 	var written []*encode.Row
 	for _, r := range rows {
 		written = append(written, &r.Row)
 	}
-	return encode.NewTable(written...)
-}()
+	table = encode.NewTable(written...)
+}
 
 // rowOf is the row of a code, nil if there is none.
 func rowOf(code encoding.Code) *row {

@@ -13,6 +13,11 @@ import (
 // largest block needed, and serves one goroutine at a time.
 type Scratch struct {
 	block       Block
+	shared      *nesting // of the block that this one is in, or its own
+	own         nesting
+	level       int        // 0 for the outermost tree of byte strings
+	children    []*Scratch // of nested trees
+	used        int        // of children, by the block
 	num         numeric.Scratch
 	offsets     []uint64
 	integers    []int64

@@ -170,7 +170,7 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 
 // allows tells whether the shard may hold an encoding, and no other is tried in its place.
 func (e *Encoder) allows(r *Row) bool {
-	if r.Needs&^e.o.Features != 0 {
+	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= MaxLevels {
 		return false
 	}
 	for _, m := range e.policy.methods {
@@ -183,7 +183,7 @@ func (e *Encoder) allows(r *Row) bool {
 
 // appendAs writes values by a method. ok is false if they do not suit it.
 func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool, err error) {
-	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Level: m.level})
+	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Level: m.level})
 }
 
 func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) ([]byte, error) {

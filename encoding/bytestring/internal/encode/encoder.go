@@ -14,19 +14,27 @@ type Encoder struct {
 	table   *Table
 	policy  *policy
 	numbers Numbers
+	texts   Texts
 	plan    plan
 	likely  method // the best for the first values
 }
 
 // New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
 func New(t *Table, o encoding.Options, fixed int) *Encoder {
-	return &Encoder{o: o, fixed: fixed, table: t, policy: t.policyOf(o.Profile), numbers: Numbers{Options: o}}
+	return newEncoder(t, o, fixed, 0)
+}
+
+// newEncoder makes an encoder of trees that are so many levels deep in another.
+func newEncoder(t *Table, o encoding.Options, fixed, level int) *Encoder {
+	return &Encoder{o: o, fixed: fixed, table: t, policy: t.policyOf(o.Profile), numbers: Numbers{Options: o},
+		texts: Texts{table: t, options: o, level: level}}
 }
 
 // Clone makes another encoder with the same memory of earlier blocks, for another goroutine.
 func (e *Encoder) Clone() *Encoder {
 	c := *e
 	c.numbers = c.numbers.clone()
+	c.texts = c.texts.clone()
 	return &c
 }
 

@@ -35,6 +35,7 @@ type Row struct {
 	Cost, FixedCost DecodeCost
 	Trained         bool // it is written with symbols that Suits has trained
 	Limited         bool // it does not take blocks of too many distinct values
+	Nests           bool // parts of its tree are trees of byte strings
 	Long            bool // its blocks are longer than others of the profile
 
 	// Parts are the forms that the parts of its tree have in [Table.AppendTreeAs] if none are given; nil for one raw part.
@@ -68,6 +69,7 @@ type Learned struct {
 type Request struct {
 	Learned
 	Numbers *Numbers
+	Texts   *Texts
 	Level   zstd.EncoderLevel
 	Forced  bool // whether or not it pays
 }

@@ -12,15 +12,23 @@ import (
 
 // AppendTreeAs appends the tree of v in a form given by name.
 func (t *Table) AppendTreeAs(dst []byte, v vector.Values, valid bitmap.Bits, text string) ([]byte, error) {
+	return t.appendTreeAs(dst, v, valid, text, 0)
+}
+
+// appendTreeAs is AppendTreeAs for a tree that is so many levels deep in another.
+func (t *Table) appendTreeAs(dst []byte, v vector.Values, valid bitmap.Bits, text string, level int) ([]byte, error) {
 	s, err := t.parseShape(text)
 	if err != nil {
 		return dst, fmt.Errorf("shape %q: %w", text, err)
+	}
+	if s.row.Nests && level+1 >= MaxLevels {
+		return dst, fmt.Errorf("shape %q: byte strings nested more than %d deep", text, MaxLevels)
 	}
 	if valid.Data == nil {
 		valid = bitmap.All(v.N)
 	}
 	in := Input{Values: v, Valid: valid, Nulls: valid.Nulls()}
-	r := Request{Numbers: &Numbers{shapes: s.parts}, Level: s.level, Forced: true}
+	r := Request{Numbers: &Numbers{shapes: s.parts}, Texts: &Texts{table: t, level: level, shapes: s.parts}, Level: s.level, Forced: true}
 	out, ok, err := s.row.Append(new(Workspace), dst, &in, r)
 	if err == nil && !ok {
 		err = fmt.Errorf("bytestring: %v does not take the values", s.row.Code)
