@@ -85,12 +85,13 @@ type ScanOptions struct {
 	// everything, and nothing is read or decoded ahead.
 	Parallelism int
 	// Allocator allocates the memory of batches, by default Arrow's Go allocator. With the
-	// default, arrays are cut from chunks of 4 MiB. A program that keeps a small part of each
-	// of many batches should copy it, because a retained array keeps its whole chunk.
+	// default, the scan uses memory of numbers, offsets and bits again after the release of
+	// their batch, and cuts texts from chunks of 4 MiB. A program that keeps a small part of
+	// each of many batches should copy it, because a retained array keeps its whole chunk.
 	Allocator memory.Allocator
-	// Reuse lets the scan use the memory of released batches again, which makes it about a
-	// third faster. Values that were taken from a batch without Retain, such as strings,
-	// then change with the next step: copy them.
+	// Reuse lets the scan use memory of texts again, too, which makes it up to a third
+	// faster. Strings that were taken from a batch without Retain then change with the next
+	// step: copy them.
 	Reuse bool
 	// MemoryLimit bounds the bytes that a scan holds beside the current batch: batches that
 	// are decoded ahead, and bytes that are read ahead. The default is DefaultScanBytes. One

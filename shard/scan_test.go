@@ -244,6 +244,49 @@ func TestReuse(t *testing.T) {
 	}
 }
 
+// TestStringsOutliveBatches takes strings and a retained batch out of a scan in default settings, which uses
+// memory of numbers again. Neither changes.
+func TestStringsOutliveBatches(t *testing.T) {
+	data := numbered(100_000, 7)
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	for i := range 100_000 {
+		texts.Append(fmt.Sprintf("text %d of %d", i*i, i))
+	}
+	data.columns = append(data.columns, texts.NewArray())
+	data.schema = arrow.NewSchema(append(data.schema.Fields(), arrow.Field{Name: "text", Type: arrow.BinaryTypes.String}), nil)
+	s := openTable(t, data, WriterOptions{})
+	for _, threads := range []int{1, 3} {
+		var strings []string
+		var retained []arrow.RecordBatch
+		buffers := map[*byte]int{}
+		for b, err := range s.Scan(context.Background(), ScanOptions{BatchRows: 10_000, Parallelism: threads}) {
+			require.NoError(t, err)
+			column := b.Column(len(data.columns) - 1).(*array.String)
+			for i := range column.Len() {
+				strings = append(strings, column.Value(i))
+			}
+			if buffers[&b.Column(0).Data().Buffers()[1].Bytes()[0]]++; len(retained) < 2 {
+				b.Retain()
+				retained = append(retained, b)
+			}
+		}
+		require.Less(t, len(buffers), 10, "no memory was used again")
+		for i, got := range strings {
+			require.Equal(t, fmt.Sprintf("text %d of %d", i*i, i), got)
+		}
+		row := int64(0)
+		for _, b := range retained {
+			for i, want := range data.columns {
+				part := array.NewSlice(want, row, row+b.NumRows())
+				require.Equal(t, -1, arrowutil.Difference(part, b.Column(i)))
+				part.Release()
+			}
+			row += b.NumRows()
+			b.Release()
+		}
+	}
+}
+
 func TestCancelScan(t *testing.T) {
 	data := numbered(2000, 7)
 	s := openTable(t, data, WriterOptions{})

@@ -60,7 +60,7 @@ func (r *booleanReader) read(ctx context.Context, w *worker, rows rowset.Set) (a
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewZeroBuffer(w.options.Allocator, int(rows.Len()+7)/8)
+	values := arrowutil.NewZeroBuffer(arrowutil.Reusable(w.options.Allocator), int(rows.Len()+7)/8)
 	if err := readBits(ctx, w, r.data, rows, values.Bytes()); err != nil {
 		build.Release(valid, values)
 		return nil, err
@@ -103,7 +103,7 @@ func (r *presenceReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 		return nil, 0, nil
 	}
 	n := int(rows.Len())
-	b := arrowutil.NewZeroBuffer(w.options.Allocator, (n+7)/8)
+	b := arrowutil.NewZeroBuffer(arrowutil.Reusable(w.options.Allocator), (n+7)/8)
 	if err := readBits(ctx, w, r.data, rows, b.Bytes()); err != nil {
 		b.Release()
 		return nil, 0, err

@@ -46,7 +46,7 @@ func (r *intervalReader) read(ctx context.Context, w *worker, rows rowset.Set) (
 	if err != nil {
 		return nil, err
 	}
-	values := arrowutil.NewBuffer(w.options.Allocator, n*rules.Width(r.dt))
+	values := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), n*rules.Width(r.dt))
 	if len(parts) == 2 {
 		dst, days, ms := arrowutil.As[arrow.DayTimeInterval](values.Bytes()), arrowutil.Values[int32](parts[0]), arrowutil.Values[int32](parts[1])
 		for i := range dst {

@@ -143,7 +143,7 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 // makeOffsets is the Arrow offsets buffer, starting at 0.
 func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
 	if r.dt.ID() == arrow.LARGE_LIST {
-		b := arrowutil.NewBuffer(w.options.Allocator, 8*len(ends))
+		b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 8*len(ends))
 		for i, dst := 0, arrowutil.As[int64](b.Bytes()); i < len(dst); i++ {
 			dst[i] = int64(ends[i])
 		}
@@ -152,7 +152,7 @@ func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, erro
 	if ends[len(ends)-1] > math.MaxInt32 {
 		return nil, fault.ErrBatchTooLarge
 	}
-	b := arrowutil.NewBuffer(w.options.Allocator, 4*len(ends))
+	b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 4*len(ends))
 	for i, dst := 0, arrowutil.As[int32](b.Bytes()); i < len(dst); i++ {
 		dst[i] = int32(ends[i])
 	}

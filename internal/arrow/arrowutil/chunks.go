@@ -11,6 +11,8 @@ import (
 // free pages to the system, and each costs microseconds when it is written again.
 type chunks struct {
 	goMemory
+	reusable *Recycler
+
 	mu   sync.Mutex
 	rest []byte // of the newest chunk
 }
@@ -26,12 +28,22 @@ const (
 	ownSteps = chunkSize / 8
 )
 
-// Chunks wraps the Go allocator so that buffers are cut from chunks of 4 MiB. The result is
-// safe for concurrent use. A buffer keeps its chunk alive. Chunks returns any other allocator
-// unchanged.
-func Chunks(mem memory.Allocator) memory.Allocator {
+// Chunks wraps the Go allocator so that buffers are cut from chunks of 4 MiB, and so that
+// [Reusable] memory comes from r. The result is safe for concurrent use. A buffer keeps its chunk
+// alive. Chunks returns any other allocator unchanged.
+func Chunks(mem memory.Allocator, r *Recycler) memory.Allocator {
 	if m, ok := mem.(*memory.GoAllocator); ok {
-		return &chunks{goMemory: goMemory{m}}
+		return &chunks{goMemory: goMemory{m}, reusable: r}
+	}
+	return mem
+}
+
+// Reusable is the allocator for buffers of numbers, offsets and bits. Callers copy these out of an
+// array, whereas a Go string refers to the array's memory and is easily kept beyond Release. It is
+// mem itself unless that is of [Chunks].
+func Reusable(mem memory.Allocator) memory.Allocator {
+	if c, ok := mem.(*chunks); ok {
+		return c.reusable
 	}
 	return mem
 }

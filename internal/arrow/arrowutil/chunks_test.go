@@ -12,7 +12,7 @@ import (
 // TestChunksGiveMemoryApart fills buffers of all kinds of sizes from several goroutines, as large
 // as their capacity allows, and finds that none of them changes another.
 func TestChunksGiveMemoryApart(t *testing.T) {
-	mem := Chunks(memory.NewGoAllocator())
+	mem := Chunks(memory.NewGoAllocator(), nil)
 	sizes := []int{1, 63, smallest, leastCut - 1, leastCut, leastCut + 1, 100_001, 1 << 20, mostCut - 63, mostCut, mostCut + 1, chunkSize, chunkSize + 5}
 	var all [4][]*memory.Buffer
 	var wait sync.WaitGroup
@@ -43,7 +43,7 @@ func TestChunksGiveMemoryApart(t *testing.T) {
 }
 
 func TestChunksGrowAndClear(t *testing.T) {
-	mem := Chunks(memory.NewGoAllocator())
+	mem := Chunks(memory.NewGoAllocator(), nil)
 	b := NewBuffer(mem, leastCut)
 	for i := range b.Bytes() {
 		b.Bytes()[i] = byte(i)
@@ -58,5 +58,17 @@ func TestChunksGrowAndClear(t *testing.T) {
 
 func TestChunksLeaveOtherAllocators(t *testing.T) {
 	checked := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	require.Equal(t, memory.Allocator(checked), Chunks(checked))
+	require.Equal(t, memory.Allocator(checked), Chunks(checked, nil))
+}
+
+func TestChunksReuseNumbersOnly(t *testing.T) {
+	mem := Chunks(memory.NewGoAllocator(), NewRecycler(memory.NewGoAllocator(), 1<<20))
+	again := func(mem memory.Allocator) bool {
+		b := NewBuffer(mem, 100_000)
+		first := unsafe.SliceData(b.Bytes())
+		b.Release()
+		return first == unsafe.SliceData(NewBuffer(mem, 100_000).Bytes())
+	}
+	require.True(t, again(Reusable(mem)))
+	require.False(t, again(mem))
 }

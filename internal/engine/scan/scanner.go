@@ -33,8 +33,8 @@ type scanner struct {
 	most       int64             // rows that the plan gives at most
 	coalesce   storage.CoalesceOptions
 	prefetcher stripePrefetcher
-	recycler   *arrowutil.Recycler // nil unless memory is used again
-	stats      *runStats           // nil unless the scan is analyzed
+	stats      *runStats // nil unless the scan is analyzed
+	recycler   *arrowutil.Recycler
 	budget     budget
 	queue      queue
 	workers    sync.WaitGroup
@@ -64,11 +64,11 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	sc.coalesce = table.Coalesce(t, o.FetchGap, o.FetchBytes)
 	sc.coalesce.Limit = min(sc.coalesce.Limit, o.MemoryLimit/4)
 	sc.budget.limit = o.MemoryLimit
+	sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
 	if o.Reuse {
-		sc.recycler = arrowutil.NewRecycler(o.Allocator, o.MemoryLimit)
 		sc.o.Allocator = sc.recycler
 	} else {
-		sc.o.Allocator = arrowutil.Chunks(o.Allocator)
+		sc.o.Allocator = arrowutil.Chunks(o.Allocator, sc.recycler)
 	}
 	sc.ctx, sc.cancel = context.WithCancel(ctx)
 	sc.setQueue()
@@ -289,7 +289,5 @@ func (sc *scanner) close() {
 		j.release()
 	}
 	sc.rest = nil
-	if sc.recycler != nil {
-		sc.recycler.Close()
-	}
+	sc.recycler.Close()
 }

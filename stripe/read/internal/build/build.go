@@ -19,7 +19,7 @@ func newValidity(alloc memory.Allocator, n int, nullable bool) Validity {
 	if !nullable {
 		return Validity{}
 	}
-	return Validity{buffer: arrowutil.NewZeroBuffer(alloc, (n+7)/8)}
+	return Validity{buffer: arrowutil.NewZeroBuffer(arrowutil.Reusable(alloc), (n+7)/8)}
 }
 
 // Bits is a bit for each value, nil if none can be null.
@@ -62,7 +62,7 @@ type Fixed struct {
 
 // NewFixed begins an array of n values of width bytes.
 func NewFixed(alloc memory.Allocator, n, width int, nullable bool) *Fixed {
-	return &Fixed{newValidity(alloc, n, nullable), width, arrowutil.NewBuffer(alloc, n*width)}
+	return &Fixed{newValidity(alloc, n, nullable), width, arrowutil.NewBuffer(arrowutil.Reusable(alloc), n*width)}
 }
 
 // Slots is the bytes of n values from value at on.

@@ -37,7 +37,7 @@ type Limit struct {
 func NewBytes[O int32 | int64](l Limit, n, fixed int, likely int64, nullable bool) (*Bytes[O], error) {
 	b, err := begin[O](l, n, fixed, likely, nullable)
 	if err == nil && fixed == 0 {
-		b.offsets = arrowutil.NewBuffer(l.Allocator, sizeOf[O]()*(n+1))
+		b.offsets = arrowutil.NewBuffer(arrowutil.Reusable(l.Allocator), sizeOf[O]()*(n+1))
 		all := arrowutil.As[O](b.offsets.Bytes())
 		all[0] = 0
 		b.ends = all[1:]
