@@ -63,7 +63,7 @@ func appendFlatLZ(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	binary.LittleEndian.PutUint32(header[2:], uint32(len(sequences)/flatlz.SequenceLen))
 	binary.LittleEndian.PutUint32(header[6:], uint32(len(literals)))
 	dst = append(append(append(dst, header[:]...), sequences...), literals...)
-	w.LZLen = len(sequences) + len(literals)
+	w.NoteLZ(len(sequences)+len(literals), len(in.Bytes()))
 	dst = encode.Pad(dst, start)
 	dst, err := w.AppendOffsets(dst, in.Values, start+10, start+11, r.Numbers)
 	return dst, err == nil, err

@@ -130,7 +130,7 @@ const (
 
 // trainFSST trains symbols if LZ4 or FlatLZ left enough of the bytes.
 func trainFSST(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
-	if len(in.Bytes()) < fsstFrom || 1024*w.LZLen < fsstAbove*len(in.Bytes()) {
+	if len(in.Bytes()) < fsstFrom || w.LZShare < fsstAbove {
 		return false
 	}
 	l.Symbols = w.Trainer.Train(in.Bytes()).Clone()

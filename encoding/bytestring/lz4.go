@@ -48,7 +48,7 @@ func appendLZ4(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Reque
 	dst = binary.LittleEndian.AppendUint32(beginCompressed(dst, encoding.LZ4), uint32(len(data)))
 	at := len(dst)
 	dst = w.LZ4.Append(dst, data)
-	w.LZLen = len(dst) - at
+	w.NoteLZ(len(dst)-at, len(data))
 	return endCompressed(w, dst, start, in.Values, r.Numbers)
 }
 

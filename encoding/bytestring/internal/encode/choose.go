@@ -55,6 +55,15 @@ func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
 	return int64(size)*(e.policy.byteCost+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
 }
 
+// methodCost is the cost of a tree of size bytes, and of writing it.
+func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
+	cost := e.cost(m.row, size, in)
+	if m.row.Burden != nil {
+		cost += m.row.Burden(m.level, cost)
+	}
+	return cost
+}
+
 // AppendTree appends the tree that costs least.
 func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	w := workspaces.Get().(*Workspace)
@@ -118,7 +127,8 @@ func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	return e.appendPlain(w, dst[:at], in)
 }
 
-// try tries all encodings of the profile, writes the best and remembers it.
+// try tries the methods of the profile in the order of their estimated costs, until the next one cannot win. It writes the
+// best and remembers it.
 func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	start := len(dst)
 	dst, err := e.appendPlain(w, dst, in)
@@ -130,8 +140,20 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	before := e.plan
 	plain := method{row: e.table.plain}
 	e.plan = plan{method: plain, other: plain, plain: int64(in.plainLen()), every: exploreEvery}
-	for _, m := range e.policy.methods {
-		if !e.allows(m.row) || m.row.Suits != nil && !m.row.Suits(w, in, &e.plan.learned) {
+	ranks, err := e.rank(w, in)
+	if err != nil {
+		return dst, err
+	}
+	limit := best // what the estimate of the next one must not exceed
+	for _, x := range ranks {
+		m := x.method
+		if !x.mayCost(limit) {
+			if !m.row.Limited && x.cost < other {
+				other, e.plan.other = x.cost, m
+			}
+			continue
+		}
+		if x.cost == 0 && !e.suits(w, in, m) {
 			continue
 		}
 		at := len(dst)
@@ -144,15 +166,13 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 			dst = dst[:at]
 			continue
 		}
-		cost := e.cost(m.row, size, in)
-		if m.row.Burden != nil {
-			cost += m.row.Burden(m.level, cost)
-		}
+		cost := e.methodCost(m, size, in)
 		if !m.row.Limited && cost < other {
 			other, e.plan.other = cost, m
 		}
 		if cost < best {
 			best, e.plan.method = cost, m
+			limit = max(cost, x.cost) // errors have a part that is common to all
 			copy(dst[start:], dst[at:])
 			at = start + size
 		}
@@ -166,6 +186,14 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	}
 	e.plan.stored = int64(len(dst) - start)
 	return dst, nil
+}
+
+// mayCost tells whether a method may cost less than best, for all that is known.
+func (x *estimate) mayCost(best int64) bool { return x.cost-x.cost/estimateError < best }
+
+// suits tells whether a trial of a method is worth its time.
+func (e *Encoder) suits(w *Workspace, in *Input, m method) bool {
+	return m.row.Suits == nil || m.row.Suits(w, in, &e.plan.learned)
 }
 
 // allows tells whether the shard may hold an encoding, and no other is tried in its place.

@@ -17,7 +17,7 @@ import (
 type Workspace struct {
 	LZ4          lz4.Encoder
 	FlatLZ       flatlz.Encoder
-	LZLen        int // the size of the last values by LZ4 or FlatLZ
+	LZShare      int // what LZ4 or FlatLZ left of the last values, in 1024ths
 	Trainer      fsst.Trainer
 	Distinct     distinct.Set
 	Templates    template.Encoder
@@ -33,6 +33,8 @@ type Workspace struct {
 
 	zstd    map[zstdKey]*zstd.Encoder
 	offsets []uint64
+	sample  sampleBuffer
+	trial   []byte
 }
 
 var workspaces = sync.Pool{New: func() any { return new(Workspace) }}
@@ -45,6 +47,9 @@ func (w *Workspace) AppendZstd(dst, data []byte, level zstd.EncoderLevel) ([]byt
 	}
 	return z.EncodeAll(data, dst), nil
 }
+
+// NoteLZ notes that LZ4 or FlatLZ made size bytes of so many.
+func (w *Workspace) NoteLZ(size, of int) { w.LZShare = 1024 * size / max(of, 1) }
 
 type zstdKey struct {
 	level  zstd.EncoderLevel
