@@ -58,9 +58,9 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 	}
 	path := filepath.Join(c.data, file)
 	_, err := os.Stat(path)
-	if c.data == "" || errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(dir, file)
-		if err = makeData(ctx, d, c.shared); err == nil {
+	if c.data == "" || strings.HasPrefix(name, zooPrefix) || errors.Is(err, fs.ErrNotExist) {
+		path = filepath.Join(dir, filepath.Base(file))
+		if err = makeData(ctx, d, c); err == nil {
 			err = d.Save(path)
 		}
 	}
@@ -82,12 +82,15 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 	return d, nil
 }
 
-func makeData(ctx context.Context, d *suite.Dataset, shared string) error {
+func makeData(ctx context.Context, d *suite.Dataset, c config) error {
+	if column, ok := strings.CutPrefix(d.Name, zooPrefix); ok {
+		return makeZoo(d, c, column)
+	}
 	switch d.Name {
 	case "flights", "flights100m":
-		return loadParquet(ctx, d, filepath.Join(shared, "corpus", "flights", "flights-3m.parquet"))
+		return loadParquet(ctx, d, filepath.Join(c.shared, "corpus", "flights", "flights-3m.parquet"))
 	case "logcut":
-		return loadLogs(d, filepath.Join(shared, "corpus", "logs"))
+		return loadLogs(d, filepath.Join(c.shared, "corpus", "logs"))
 	case "wide", "wide10k":
 		columns := 50_000
 		if d.Name == "wide10k" {

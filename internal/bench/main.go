@@ -28,6 +28,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/bench/zoo"
 )
 
 type config struct {
@@ -57,7 +58,7 @@ func main() {
 	var sets string
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
-	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all")
+	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
 	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t,write peak\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
@@ -70,7 +71,11 @@ func main() {
 	flag.BoolVar(&c.compare, "compare", false, "compare the figures of two files written with -json")
 	flag.BoolVar(&c.show, "show", false, "print the tables of files written with -json")
 	flag.StringVar(&c.peers, "peers", "", "Python to measure pyarrow, DuckDB, Vortex and Lance with, too, as far as they are installed")
+	dump := flag.String("dump", "", "write the columns of the zoo that are not held out to this folder, each of -rows values")
 	flag.Parse()
+	if *dump != "" {
+		exit(dumpZoo(c, *dump))
+	}
 	if c.show {
 		exit(showFiles(os.Stdout, flag.Args()))
 	}
@@ -178,6 +183,10 @@ func setNames(sets string) []string {
 		return []string{"flights", "logcut", "wide", "nested"}
 	case "all":
 		return []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "nested"}
+	case "zoo":
+		return zooSets(zoo.Columns())
+	case "zoo-tuned":
+		return zooSets(zoo.Tuned())
 	}
 	return strings.Split(sets, ",")
 }
