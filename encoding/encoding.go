@@ -49,6 +49,7 @@ const (
 	Template      Code = 0x8008 // texts as templates and the digits in them
 	GroupedFSST   Code = 0x8009 // FSST in groups of values
 	TightPack     Code = 0x800A // FFOR without chunks
+	RadixPack     Code = 0x800D // characters as digits of numbers in mixed radix
 )
 
 var names = map[Code]string{
@@ -57,7 +58,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST",
+	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", RadixPack: "RadixPack",
 }
 
 // Known tells whether the code is one of those above.

@@ -26,8 +26,8 @@ type Block struct {
 	dataLen  int
 
 	payload []byte   // value bytes: as they are, compressed, or of the single value
-	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary or GroupedFSST
-	lengths []uint32 // GroupedFSST, unless fixed: n
+	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary, GroupedFSST or RadixPack
+	lengths []uint32 // GroupedFSST and RadixPack, unless fixed: n
 	codes   []uint32 // BlockDictionary, Template: n
 	dict    Values   // BlockDictionary: the values of code 1, 2, ...
 	decimals
@@ -37,6 +37,7 @@ type Block struct {
 	cursor fsst.Cursor // FSST: where the last part ended
 	parts  int         // FSST: how many were read alone
 	groups groups      // GroupedFSST
+	passed passed      // RadixPack
 
 	have   struct{ from, to int } // the slots whose decompressed values are in the Scratch
 	wanted int                    // slots before it are, 0 if all may be

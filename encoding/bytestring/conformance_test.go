@@ -84,11 +84,11 @@ func TestConformance(t *testing.T) {
 
 func shapesFor(fixed int) []string {
 	if fixed > 0 {
-		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "GroupedFSST", "LZ4", "FlatLZ", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
+		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "GroupedFSST", "LZ4", "FlatLZ", "RadixPack", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
 	}
 	return []string{
 		"Plain", "SingleValue", "BlockDictionary(Plain,raw)", "BlockDictionary(RunLength(FLBitPack,FLBitPack),FFOR)",
 		"Template(FLBitPack,FFOR)", "Template[1](Plain,Plain)",
-		"FSST(raw)", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(FFOR,FFOR)", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
+		"FSST(raw)", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(FFOR,FFOR)", "RadixPack(raw)", "RadixPack(FFOR)", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
 	}
 }

@@ -229,6 +229,11 @@ func FuzzDecode(f *testing.F) {
 	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "GroupedFSST(FFOR,raw)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
+	for _, v := range []Values{text, makeValues(40, func(i int) []byte { return fmt.Appendf(nil, "AB-%03d-%c", i*i%1000, 'x'+i%3) })} {
+		if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "RadixPack(FFOR)"); err == nil {
+			f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(0))
+		}
+	}
 	for _, shape := range templateShapes {
 		if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), shape); err == nil {
 			f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))

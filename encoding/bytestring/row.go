@@ -61,6 +61,7 @@ func init() {
 		&templates,
 		&flatLZ,
 		&lz4Block,
+		&radixPack,
 		&fsstStream,
 		&groupedFSST,
 		&zstandard,

@@ -5,6 +5,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/radixpack"
 	"github.com/amudai/amudai-go/encoding/template"
 )
 
@@ -34,5 +35,7 @@ type Scratch struct {
 	keep        []byte
 	part        []byte
 	fsst        fsst.Decoder
+	layout      radixpack.Layout
+	radix       radixpack.Decoder
 	zstd        decompress.Zstd
 }

@@ -61,6 +61,7 @@ const (
 	SingleBlocks                  // buffers of one block without a block map
 	TightPack                     // bit packing without chunks
 	InlineMaps                    // block maps in descriptors
+	RadixPack                     // characters of small alphabets as digits
 	numFeatures
 )
 
@@ -89,6 +90,7 @@ var Table = [numFeatures]Row{
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
 	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
 	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
+	{RadixPack, "radix-pack", 0x800D, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
+	"github.com/amudai/amudai-go/encoding/radixpack"
 	"github.com/amudai/amudai-go/encoding/template"
 	"github.com/amudai/amudai-go/internal/base/distinct"
 )
@@ -19,6 +20,7 @@ type Workspace struct {
 	FlatLZ       flatlz.Encoder
 	LZShare      int // what LZ4 or FlatLZ left of the last values, in 1024ths
 	Trainer      fsst.Trainer
+	Radix        radixpack.Encoder
 	Distinct     distinct.Set
 	Templates    template.Encoder
 	Codes        []uint32

@@ -1,0 +1,194 @@
+package radixpack
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// Encoder finds layouts and packs characters. The zero value is ready.
+type Encoder struct {
+	Layout Layout
+
+	store   []byte // of the layout
+	ranks   [][256]uint16
+	seen    [MaxPeriod][4]uint64 // by position
+	costs   [MaxPeriod + 1]float32
+	choices [MaxPeriod + 1]byte
+}
+
+// Plan finds the best layout for values of so many bytes each, or with each = 0 of any lengths, which lie back to back in
+// data, and the bytes that it takes and packs them to. The layout is that of the Encoder until the next call.
+func (e *Encoder) Plan(data []byte, each int) (size int) {
+	all := setOf(data)
+	most := max(1, min(len(data), maxWidth))
+	e.uniform(all, most)
+	size = e.size(len(data))
+	if each > 1 && each <= MaxPeriod && len(data)%each == 0 {
+		if e.positions(data, each) && e.size(len(data)) < size-size/50 {
+			return e.size(len(data))
+		}
+		e.uniform(all, most)
+	}
+	return size
+}
+
+func (e *Encoder) size(chars int) int {
+	return e.Layout.len() + int(e.Layout.PackedLen(uint64(chars)))
+}
+
+type set = [4]uint64
+
+func count(s *set) int {
+	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3])
+}
+
+func setOf(data []byte) (s set) {
+	var seen [256]bool
+	for _, c := range data {
+		seen[c] = true
+	}
+	for c, is := range seen {
+		if is {
+			s[c/64] |= 1 << (c % 64)
+		}
+	}
+	if len(data) == 0 {
+		s[0] = 1
+	}
+	return s
+}
+
+// uniform makes the layout one of a single alphabet, and at most so many positions. Numbers should waste little of their bits, and come in many
+// characters at a time.
+func (e *Encoder) uniform(s set, most int) {
+	l := &e.Layout
+	e.begin()
+	e.alphabet(&s)
+	best, score := 1, float32(1e9)
+	l.Positions = l.Positions[:0]
+	for n := 1; n <= most; n++ {
+		l.Positions = append(l.Positions, 0)
+		_, width := l.kinds(0, n)
+		if width > maxWidth {
+			break
+		}
+		steps := countSteps(l, 0, n)
+		const overhead, stepBits = 2, 0.06 // steps that a group takes longer; bits that are as much worth as a step
+		if c := (float32(width) + stepBits*float32(steps+overhead)) / float32(n); c < score {
+			best, score = n, c
+		}
+	}
+	l.Positions = append(l.Positions[:0], make([]byte, best)...)
+	l.Groups = append(l.Groups[:0], byte(best-1))
+}
+
+func (e *Encoder) begin() {
+	e.store, e.Layout.Alphabets = slices.Grow(e.store[:0], 256*256), e.Layout.Alphabets[:0]
+	e.Layout.Positions = slices.Grow(e.Layout.Positions[:0], MaxPeriod)
+}
+
+// alphabet appends the alphabet of a set.
+func (e *Encoder) alphabet(s *set) {
+	from := len(e.store)
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			e.store = append(e.store, byte(64*i+bits.TrailingZeros64(w)))
+		}
+	}
+	e.Layout.Alphabets = append(e.Layout.Alphabets, e.store[from:len(e.store):len(e.store)])
+}
+
+// positions makes the layout one of an alphabet for each position of the values; false if they differ too much.
+func (e *Encoder) positions(data []byte, each int) bool {
+	seen := e.seen[:each]
+	clear(seen)
+	for ; len(data) > 0; data = data[each:] {
+		for i, c := range data[:each] {
+			seen[i][c>>6] |= 1 << (c & 63)
+		}
+	}
+	l := &e.Layout
+	e.begin()
+	l.Positions = l.Positions[:each]
+	for i := range seen {
+		k := slices.Index(seen[:i], seen[i])
+		if k >= 0 {
+			l.Positions[i] = l.Positions[k]
+			continue
+		}
+		if len(l.Alphabets) == 255 {
+			return false
+		}
+		l.Positions[i] = byte(len(l.Alphabets))
+		e.alphabet(&seen[i])
+	}
+	e.group()
+	return true
+}
+
+// group finds the groups that take the fewest bits.
+func (e *Encoder) group() {
+	l := &e.Layout
+	n := len(l.Positions)
+	for end := 1; end <= n; end++ {
+		e.costs[end] = 1e9
+		for from := end - 1; from >= 0; from-- {
+			_, width := l.kinds(from, end)
+			if width > maxWidth {
+				break
+			}
+			const groupBits = 0.1 // what is saved by a group less
+			if c := e.costs[from] + float32(width) + groupBits; c < e.costs[end] {
+				e.costs[end], e.choices[end] = c, byte(end-from-1)
+			}
+		}
+	}
+	l.Groups = l.Groups[:0]
+	for end := n; end > 0; end -= int(e.choices[end]) + 1 {
+		l.Groups = append(l.Groups, e.choices[end])
+	}
+	slices.Reverse(l.Groups)
+}
+
+// Append packs characters, which the layout has alphabets for.
+func (e *Encoder) Append(dst, chars []byte) []byte {
+	l := &e.Layout
+	at := len(dst)
+	size := int(l.PackedLen(uint64(len(chars))))
+	dst = slices.Grow(dst, size+8)[:at+size+8]
+	out := dst[at:]
+	clear(out)
+	e.rank()
+	bit := uint64(0)
+	for len(chars) > 0 {
+		from := 0
+		for _, n := range l.Groups {
+			end := from + int(n) + 1
+			_, width := l.kinds(from, end)
+			x := uint64(0)
+			for i := from; i < end; i++ {
+				a := l.Positions[i]
+				x *= uint64(len(l.Alphabets[a]))
+				if i < len(chars) {
+					x += uint64(e.ranks[a][chars[i]])
+				}
+			}
+			w := out[bit/8:]
+			le.PutUint64(w, le.Uint64(w)|x<<(bit%8))
+			bit += uint64(width)
+			from = end
+		}
+		chars = chars[min(len(l.Positions), len(chars)):]
+	}
+	return dst[:at+size]
+}
+
+func (e *Encoder) rank() {
+	l := &e.Layout
+	e.ranks = slices.Grow(e.ranks[:0], len(l.Alphabets))[:len(l.Alphabets)]
+	for i, a := range l.Alphabets {
+		for r, c := range a {
+			e.ranks[i][c] = uint16(r)
+		}
+	}
+}

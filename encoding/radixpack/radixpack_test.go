@@ -1,0 +1,126 @@
+package radixpack
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+)
+
+func random(rnd *rand.Rand, k, n int) []byte {
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = byte(rnd.IntN(k)*151 + 7) // 151 is odd: any k of them differ
+	}
+	return out
+}
+
+// Characters of an alphabet of any size take at most 2 % more than their entropy.
+func TestUniform(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var e Encoder
+	var d Decoder
+	worst := 0.0
+	for k := 1; k <= 256; k++ {
+		chars := random(rnd, k, 20_000)
+		size := e.Plan(chars, 0)
+		packed := e.Append(nil, chars)
+		require.Equal(t, size, len(packed)+len(e.Layout.Append(nil)))
+		used := len(e.Layout.Alphabets[0])
+		over := float64(len(packed)*8) / (20_000 * math.Log2(float64(used)))
+		if k > 1 {
+			if over > worst {
+				worst = over
+			}
+			require.Less(t, over, 1.021, "%d", k)
+		}
+		check(t, &e, &d, chars, packed, rnd)
+	}
+	t.Log(worst)
+}
+
+func check(t *testing.T, e *Encoder, d *Decoder, chars, packed []byte, rnd *rand.Rand) {
+	var l Layout
+	b := e.Layout.Append(nil)
+	n, err := l.ParseLayout(b, len(e.Layout.Alphabets), len(e.Layout.Positions), len(e.Layout.Groups))
+	require.NoError(t, err)
+	require.Len(t, b, n)
+	d.Reset(&l)
+	for _, slack := range []int{0, 1, 100} {
+		out := make([]byte, len(chars), len(chars)+slack)
+		require.NoError(t, d.Decode(out, packed, 0))
+		require.True(t, bytes.Equal(chars, out))
+	}
+	for range 20 {
+		from := rnd.IntN(len(chars))
+		to := from + rnd.IntN(min(len(chars)-from, 300))
+		out := make([]byte, to-from)
+		require.NoError(t, d.Decode(out, packed, from))
+		require.True(t, bytes.Equal(chars[from:to], out))
+	}
+}
+
+// Values of one length have alphabets by position.
+func TestPositions(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var e Encoder
+	var d Decoder
+	for range 300 {
+		each := 2 + rnd.IntN(MaxPeriod-2)
+		var kinds []int
+		for range each {
+			kinds = append(kinds, 1<<rnd.IntN(8)-rnd.IntN(2))
+		}
+		var chars []byte
+		for range 300 {
+			for i, k := range kinds {
+				chars = append(chars, byte(i+rnd.IntN(max(k, 1))))
+			}
+		}
+		e.Plan(chars, each)
+		check(t, &e, &d, chars, e.Append(nil, chars), rnd)
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []int{2, 10, 16, 26, 33, 36, 62, 64, 65, 90, 128} {
+		chars := random(rnd, k, 128<<10)
+		var e Encoder
+		e.Plan(chars, 0)
+		packed := e.Append(nil, chars)
+		b.Run(fmt.Sprintf("%d in %d", len(e.Layout.Positions), k), func(b *testing.B) {
+			var d Decoder
+			out := make([]byte, len(chars), len(chars)+Slack)
+			d.Reset(&e.Layout)
+			microbench.Output(b, len(chars))
+			for b.Loop() {
+				if err := d.Decode(out, packed, 0); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(packed)*8)/(float64(len(chars))*math.Log2(float64(k))), "entropy")
+		})
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []int{16, 36, 90} {
+		chars := random(rnd, k, 128<<10)
+		b.Run(fmt.Sprint(k), func(b *testing.B) {
+			var e Encoder
+			var out []byte
+			microbench.Output(b, len(chars))
+			for b.Loop() {
+				e.Plan(chars, 64)
+				out = e.Append(out[:0], chars)
+			}
+		})
+	}
+}
