@@ -113,7 +113,7 @@ func TestQuestionsAreFilters(t *testing.T) {
 func TestContendersAnswerAlike(t *testing.T) {
 	r := nestedRace(t)
 	require.EqualValues(t, 300, r.Rows)
-	require.Len(t, r.Runs, len(contenders())-3, "parquet-go has no nested columns here, RNTuples have their own set, and nobody has a question about them")
+	require.Len(t, r.Runs, len(contenders())-5, "parquet-go has no nested columns here, RNTuples have their own set, nobody has a question about them, and light compression is for texts")
 	for _, f := range r.Runs {
 		require.Positive(t, f.Size, f.Name)
 		require.Len(t, f.Values[measure.OpScan], 2, f.Name)
@@ -185,4 +185,17 @@ func TestGoalsNameWhatIsMeasured(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestZoo measures a column of texts, with questions about its values.
+func TestZoo(t *testing.T) {
+	c := config{rounds: 1, rows: 300, only: "2026 Balanced"}
+	r, err := measureSet(t.Context(), c, "zoo/uuid", t.TempDir())
+	require.NoError(t, err)
+	require.Equal(t, []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpViews, measure.OpTake, opEquals, opPrefix, opContains}, r.Ops)
+	var out bytes.Buffer
+	printZoo(&out, []*measure.Result{r})
+	require.Contains(t, out.String(), "| 300 values, tuned |")
+	require.Contains(t, out.String(), "size ≤ 1.05 Parquet")
+	require.NotContains(t, out.String(), "held out")
 }

@@ -33,6 +33,7 @@ func (c config) check(args []string) error {
 	for _, k := range contenders() {
 		names = append(names, k.Name())
 	}
+	names = append(names, peerNames...)
 	for _, part := range strings.Split(c.only, ",") {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
 			return fmt.Errorf("-contenders: no contender %q: there are %s", part, strings.Join(names, ", "))

@@ -30,7 +30,7 @@ func contenders() []suite.Contender {
 		ntupleFile{},
 	}
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
-		for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize} {
+		for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize, encoding.MinimalCompression} {
 			out = append(out, shardFile{suite.Shard{Options: shard.WriterOptions{Edition: e, Profile: p}}})
 		}
 	}
@@ -53,17 +53,25 @@ type shardFile struct{ suite.Shard }
 // Can leaves most operations, and wide and very long data, to the default profile: wide data is
 // about metadata, and long data about memory.
 func (k shardFile) Can(d *suite.Dataset, op string) bool {
-	if k.Options.Profile == encoding.Balanced {
+	if k.Options.Profile == encoding.Balanced || d.Text {
 		return true
 	}
-	return !d.Wide && d.Times <= 1 && slices.Contains([]string{
+	return k.Options.Profile != encoding.MinimalCompression && !d.Wide && d.Times <= 1 && slices.Contains([]string{
 		measure.OpWrite, measure.OpScan, measure.OpProject, measure.OpOpen, measure.OpPeakWrite, measure.OpPeakScan}, op)
 }
 
-// chosen are the base and the requested contenders.
-func (c config) chosen() []suite.Contender {
-	return slices.DeleteFunc(contenders(), func(k suite.Contender) bool {
-		return k.Name() != baseName && !slices.ContainsFunc(strings.Split(c.only, ","), func(part string) bool {
+// chosen are the base and the requested contenders, by default for texts and small tables only the newest edition, and Vortex.
+func (c config) chosen(d *suite.Dataset) []suite.Contender {
+	only := c.only
+	if only == "" && (d.Text || strings.HasPrefix(d.Name, smallPrefix)) {
+		only = "amudai 2026,vortex"
+	}
+	all := contenders()
+	for _, p := range c.started {
+		all = append(all, p)
+	}
+	return slices.DeleteFunc(all, func(k suite.Contender) bool {
+		return k.Name() != baseName && !slices.ContainsFunc(strings.Split(only, ","), func(part string) bool {
 			return strings.Contains(k.Name(), part)
 		})
 	})

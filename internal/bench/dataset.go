@@ -40,6 +40,7 @@ var repeated = map[string]string{"flights100m": "flights", "nano1g": "nano"}
 // named is a data set without values.
 func named(name string) *suite.Dataset {
 	d := &suite.Dataset{Name: name, Project: projections[name], Questions: questions[name], Wide: strings.HasPrefix(name, "wide")}
+	d.Text = strings.HasPrefix(name, zooPrefix)
 	switch name {
 	case "flights100m":
 		d.Times = 34
@@ -58,7 +59,7 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 	}
 	path := filepath.Join(c.data, file)
 	_, err := os.Stat(path)
-	if c.data == "" || strings.HasPrefix(name, zooPrefix) || errors.Is(err, fs.ErrNotExist) {
+	if c.data == "" || strings.Contains(name, "/") || errors.Is(err, fs.ErrNotExist) {
 		path = filepath.Join(dir, filepath.Base(file))
 		if err = makeData(ctx, d, c); err == nil {
 			err = d.Save(path)
@@ -76,6 +77,9 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 	if c.rows > 0 {
 		d.Cut(c.rows)
 	}
+	if d.Text {
+		d.Questions = textQuestions(d)
+	}
 	if len(d.Project) == 0 {
 		d.Project = []string{d.Schema.Field(0).Name}
 	}
@@ -85,6 +89,9 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 func makeData(ctx context.Context, d *suite.Dataset, c config) error {
 	if column, ok := strings.CutPrefix(d.Name, zooPrefix); ok {
 		return makeZoo(d, c, column)
+	}
+	if table, ok := strings.CutPrefix(d.Name, smallPrefix); ok {
+		return makeSmall(ctx, d, c, table)
 	}
 	switch d.Name {
 	case "flights", "flights100m":

@@ -58,7 +58,7 @@ func main() {
 	var sets string
 	flag.StringVar(&c.data, "data", os.Getenv("AMUDAI_BENCH_DATA"), "folder of Arrow IPC files of the larger data sets")
 	flag.StringVar(&c.shared, "shared", env("AMUDAI_SHARED", "../shared"), "folder of shared test data")
-	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
+	flag.StringVar(&sets, "sets", "default", "data sets, comma separated; default, all, small, zoo, zoo-tuned (its columns that are not held out), zoo/NAME")
 	flag.StringVar(&c.only, "contenders", "", "only contenders whose name contains one of these, comma separated, and the base")
 	flag.StringVar(&c.ops, "ops", "", "operations to measure, comma separated, all by default: \"write,scan,reuse,project,open,take,filter,count,scan 2t,write peak\"")
 	flag.IntVar(&c.rounds, "rounds", 3, "rounds to take the median of")
@@ -134,13 +134,16 @@ func run(ctx context.Context, c config) (err error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		results = append(results, r)
-		printResult(os.Stdout, r)
+		if !strings.HasPrefix(r.Set, zooPrefix) {
+			printResult(os.Stdout, r)
+		}
 		if c.jsonFile != "" {
 			if err := measure.Save(c.jsonFile, results); err != nil { // the results so far
 				return err
 			}
 		}
 	}
+	printZoo(os.Stdout, results)
 	if c.rows == 0 { // limits apply to whole data sets
 		printTargets(os.Stdout, results)
 	}
@@ -161,13 +164,12 @@ func measureSet(ctx context.Context, c config, name, dir string) (*measure.Resul
 	if err != nil {
 		return nil, err
 	}
-	list := c.chosen()
 	for _, p := range c.started {
 		if p.input, err = d.Input(dir); err != nil {
 			return nil, err
 		}
-		list = append(list, p)
 	}
+	list := c.chosen(d)
 	o := suite.Options{Dir: dir, Rounds: c.rounds, Cores: c.cores, Wants: c.wants, Compare: true, Child: []string{childArg}}
 	if c.verbose {
 		o.Report = func(contender, op string, value float64) {
@@ -185,6 +187,8 @@ func setNames(sets string) []string {
 		return []string{"flights", "lineitem", "lineitemi", "logs", "wide10k", "wide", "nested"}
 	case "zoo":
 		return zooSets(zoo.Columns())
+	case "small":
+		return smallSets
 	case "zoo-tuned":
 		return zooSets(zoo.Tuned())
 	}
@@ -212,8 +216,11 @@ func showFiles(w io.Writer, paths []string) error {
 		all = append(all, results...)
 	}
 	for _, r := range all {
-		printResult(w, r)
+		if !strings.HasPrefix(r.Set, zooPrefix) {
+			printResult(w, r)
+		}
 	}
+	printZoo(w, all)
 	printTargets(w, all)
 	return nil
 }

@@ -36,7 +36,7 @@ func (k parquetFile) Can(d *suite.Dataset, op string) bool {
 		return d.Name != "nested" && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
 	}
 	if k.title == baseName || d.Times > 1 {
-		return k.title == baseName
+		return k.title == baseName && op != measure.OpViews
 	}
 	return op == measure.OpWrite || op == measure.OpScan || op == measure.OpProject || op == measure.OpOpen ||
 		measure.IsPeak(op)

@@ -22,7 +22,7 @@ import (
 )
 
 // peerNames are the contenders of peers/peers.py.
-var peerNames = []string{"pyarrow parquet zstd", "duckdb file", "vortex", "lance", "uproot"}
+var peerNames = []string{"pyarrow parquet zstd", "duckdb file", "vortex", "vortex compact", "lance", "uproot"}
 
 // peer is a contender in another process, which measures itself.
 type peer struct {
@@ -138,6 +138,9 @@ func (p *peer) Name() string { return p.title }
 // Can implements [suite.Contender].
 func (p *peer) Can(d *suite.Dataset, op string) bool {
 	if (p.title == "uproot") != (d.Name == "nano") {
+		return false
+	}
+	if p.title == "vortex compact" && !d.Text {
 		return false
 	}
 	if p.title == "vortex" && (d.Name == "nested" || d.Wide) {

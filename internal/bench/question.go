@@ -16,6 +16,7 @@ type cond struct {
 	from, to int64  // the first and last integer, day or unscaled decimal
 	equals   string // the only string
 	contains string // a substring
+	prefix   string // the beginning of a string
 }
 
 type conds []cond
@@ -96,7 +97,8 @@ func (c cond) keep(col arrow.Array, keep []bool) {
 	case array.StringLike:
 		for i := range keep {
 			v := a.Value(i)
-			keep[i] = keep[i] && (c.contains != "" && strings.Contains(v, c.contains) || c.equals != "" && v == c.equals)
+			keep[i] = keep[i] && (c.contains != "" && strings.Contains(v, c.contains) || c.equals != "" && v == c.equals ||
+				c.prefix != "" && strings.HasPrefix(v, c.prefix))
 		}
 	}
 	if col.NullN() > 0 {

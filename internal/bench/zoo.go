@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -58,4 +59,51 @@ func dumpZoo(c config, dir string) error {
 		}
 	}
 	return nil
+}
+
+// textQuestions are a whole value, the beginning of one and a part of one, each of the rarest of some values. They are left
+// out if no value is long enough.
+func textQuestions(d *suite.Dataset) (list []suite.Question) {
+	values, name := d.Batches[len(d.Batches)/2].Column(0).(*array.String), d.Schema.Field(0).Name
+	add := func(title, pattern string, needle func(v []rune) []rune, with func(string) cond) {
+		if found := rarest(values, needle, with); found != "" {
+			where := fmt.Sprintf(pattern, name, found)
+			c := with(found)
+			c.column = name
+			byHand[where] = conds{c}
+			list = append(list, suite.Question{Name: title, Where: where})
+		}
+	}
+	add("=", "%s = '%s'", func(v []rune) []rune { return v }, func(s string) cond { return cond{equals: s} })
+	add("prefix", "%s like '%s%%'", func(v []rune) []rune { return v[:min(len(v)/2, 12)] }, func(s string) cond { return cond{prefix: s} })
+	add("contains", "%s like '%%%s%%'", func(v []rune) []rune { return v[len(v)/3:][:min(len(v)/2, 8)] }, func(s string) cond { return cond{contains: s} })
+	return list
+}
+
+// candidates is the number of values from which a needle is taken.
+const candidates = 64
+
+// rarest is the needle in the fewest values, "" if there is none.
+func rarest(values *array.String, needle func(v []rune) []rune, with func(string) cond) (found string) {
+	fewest := values.Len() + 1
+	for i := 0; i < values.Len(); i += 1 + values.Len()/candidates {
+		s := string(needle([]rune(values.Value(i))))
+		if values.IsNull(i) || len(s) < 3 || strings.ContainsAny(s, "'%_\\\n\t\"") {
+			continue
+		}
+		keep, n := make([]bool, values.Len()), 0
+		for k := range keep {
+			keep[k] = true
+		}
+		with(s).keep(values, keep)
+		for _, k := range keep {
+			if k {
+				n++
+			}
+		}
+		if n < fewest {
+			found, fewest = s, n
+		}
+	}
+	return found
 }

@@ -11,6 +11,7 @@ const (
 	OpWrite        = "write"
 	OpScan         = "scan"
 	OpReuse        = "reuse"   // scan that uses the memory of each batch again
+	OpViews        = "views"   // scan into Arrow's string_view
 	OpProject      = "project" // the columns of a typical query
 	OpProjectReuse = "project reuse"
 	OpOpen         = "open"    // open and read one column

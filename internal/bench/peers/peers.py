@@ -71,8 +71,11 @@ class Vortex:
         import vortex.expr
         self.pa, self.vortex = pyarrow, vortex
 
+    def options(self):
+        return self.vortex.io.VortexWriteOptions.default()
+
     def write(self, table, path):
-        self.vortex.io.write(table, path)
+        self.options().write(table, path)
 
     def read(self, path, columns):
         return sum(b.num_rows for b in self.vortex.open(path).to_arrow(columns))
@@ -88,8 +91,7 @@ class Vortex:
         from vortex.dataset import ensure_vortex_expression
         operators = {"=": operator.eq, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
         out = None
-        for part in where.split(" and "):
-            name, op, text = part.split(" ", 2)
+        for name, op, text in re.findall(r"(\w+) (\S+) ('[^']*'|\S+)(?: and |$)", where):
             text = text.strip("'")
             if op == "like":
                 expr = self.vortex.expr.like(self.vortex.expr.column(name), text)
@@ -105,6 +107,11 @@ class Vortex:
     def take(self, path, rows):
         indices = self.vortex.array(self.pa.array(rows, self.pa.uint64()))
         return sum(b.num_rows for b in self.vortex.open(path).to_arrow(indices=indices))
+
+
+class VortexCompact(Vortex):
+    def options(self):
+        return self.vortex.io.VortexWriteOptions.compact()
 
 
 class Lance:
@@ -149,7 +156,7 @@ class Uproot:
             return len(f["ntuple"].arrays(columns))
 
 
-PEERS = {"pyarrow parquet zstd": PyArrow, "duckdb file": DuckDB, "vortex": Vortex, "lance": Lance, "uproot": Uproot}
+PEERS = {"pyarrow parquet zstd": PyArrow, "duckdb file": DuckDB, "vortex": Vortex, "vortex compact": VortexCompact, "lance": Lance, "uproot": Uproot}
 
 
 def remove(path):

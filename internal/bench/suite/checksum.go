@@ -75,6 +75,8 @@ func valueHash(col arrow.Array) func(i int) uint64 {
 		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
 	case *array.LargeString:
 		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
+	case *array.StringView:
+		return func(i int) uint64 { return xxh3.HashString(a.Value(i)) }
 	case array.ListLike: // maps, too
 		element := slotHash(a.ListValues())
 		return func(i int) uint64 {

@@ -21,6 +21,7 @@ type Dataset struct {
 	Project   []string // columns of the projection that is measured
 	Questions []Question
 	Wide      bool // very many columns: scans are not measured
+	Text      bool // a column of texts: there is nothing to project
 	Times     int  // if above 1, the batches are repeated, and only peaks are measured
 	path      string
 }

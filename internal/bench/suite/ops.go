@@ -23,11 +23,17 @@ func (d *Dataset) Operations() []string {
 		return []string{measure.OpWrite, measure.OpOpen, measure.OpPeakWrite}
 	}
 	ops := []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpProject, measure.OpProjectReuse, measure.OpOpen, measure.OpTake}
+	if d.Text {
+		ops = []string{measure.OpWrite, measure.OpScan, measure.OpReuse, measure.OpViews, measure.OpTake}
+	}
 	for _, q := range d.Questions {
 		ops = append(ops, measure.OpFilter+q.Name)
 		if q.Count {
 			ops = append(ops, measure.OpCount+q.Name)
 		}
+	}
+	if d.Text {
+		return ops
 	}
 	return append(ops, measure.OpScanTwo, measure.OpScanShare, measure.OpWriteTwo, measure.OpWriteShare,
 		measure.OpPeakWrite, measure.OpPeakScan)
@@ -41,6 +47,9 @@ func (d *Dataset) Query(op string) (Query, error) {
 		return q, nil
 	case measure.OpReuse:
 		q.Reuse = true
+		return q, nil
+	case measure.OpViews:
+		q.Views = true
 		return q, nil
 	case measure.OpScanTwo:
 		q.Threads = 2

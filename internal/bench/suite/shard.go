@@ -52,6 +52,9 @@ func (k Shard) Read(ctx context.Context, path string, q Query, out *Outcome) err
 		return nil
 	}
 	o := shard.ScanOptions{Columns: q.Columns, BatchRows: BatchRows, Parallelism: q.Threads, Reuse: q.Reuse}
+	if q.Views {
+		o.Strings = shard.StringsView
+	}
 	if q.Where != "" {
 		if o.Filter, err = filter.Parse(q.Where); err != nil {
 			return err

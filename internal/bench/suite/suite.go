@@ -51,6 +51,7 @@ type Query struct {
 	Take    []int64  // rows in ascending order, nil for all
 	Threads int
 	Reuse   bool // batches may share memory with those before
+	Views   bool // strings as string_view
 }
 
 // Outcome receives the rows of a query.

@@ -10,10 +10,10 @@ import (
 )
 
 var identifiers = []Column{
-	{Name: "uuid", Group: "identifiers", open: each((*gen).appendUUID)},
+	{Name: "uuid", Group: "identifiers", Entropy: 122, open: each((*gen).appendUUID)},
 	{Name: "uuid7_braces", Group: "identifiers", HeldOut: true, open: openUUID7},
-	{Name: "sha256", Group: "identifiers", open: each(func(g *gen, b []byte) []byte { return fmt.Appendf(b, "%x", sha256.Sum256(g.bytes(8))) })},
-	{Name: "md5_upper", Group: "identifiers", HeldOut: true, open: each(func(g *gen, b []byte) []byte { return fmt.Appendf(b, "%X", md5.Sum(g.bytes(8))) })},
+	{Name: "sha256", Group: "identifiers", Entropy: 256, open: each(func(g *gen, b []byte) []byte { return fmt.Appendf(b, "%x", sha256.Sum256(g.bytes(32))) })},
+	{Name: "md5_upper", Group: "identifiers", HeldOut: true, Entropy: 128, open: each(func(g *gen, b []byte) []byte { return fmt.Appendf(b, "%X", md5.Sum(g.bytes(16))) })},
 	{Name: "trace_id", Group: "identifiers", open: openTraceID},
 	{Name: "mac", Group: "identifiers", open: openMAC},
 	{Name: "product_code", Group: "identifiers", open: openProduct},

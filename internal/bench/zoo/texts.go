@@ -3,22 +3,27 @@ package zoo
 import (
 	stdbase64 "encoding/base64"
 	"encoding/binary"
+	"math"
 	"strings"
 )
 
 var random = []Column{
-	{Name: "random_16", Group: "random", open: openRandom(hexLower, 20, 20)},
-	{Name: "random_64", Group: "random", open: openRandom(base64u, 22, 22)},
-	{Name: "random_90", Group: "random", open: openRandom(printable, 16, 32)},
-	{Name: "random_36", Group: "random", HeldOut: true, open: openRandom(upper+digits, 8, 12)},
-	{Name: "random_26", Group: "random", HeldOut: true, open: openRandom(lower, 6, 20)},
+	randomColumn("random_16", false, hexLower, 20, 20),
+	randomColumn("random_64", false, base64u, 22, 22),
+	randomColumn("random_90", false, printable, 16, 32),
+	randomColumn("random_36", true, upper+digits, 8, 12),
+	randomColumn("random_26", true, lower, 6, 20),
 	{Name: "base64", Group: "random", open: openBase64},
 }
 
 const printable = upper + lower + digits + "!#$%&()*+,-./:;<=>?@[]^_`{|}"
 
-func openRandom(alphabet string, from, to int) opener {
-	return each(func(g *gen, b []byte) []byte { return g.chars(b, alphabet, from+g.IntN(to-from+1)) })
+// randomColumn has values of from to to random characters.
+func randomColumn(name string, heldOut bool, alphabet string, from, to int) Column {
+	bits := math.Log2(float64(len(alphabet)))*float64(from+to)/2 + math.Log2(float64(to-from+1))
+	return Column{Name: name, Group: "random", HeldOut: heldOut, Entropy: bits, open: each(func(g *gen, b []byte) []byte {
+		return g.chars(b, alphabet, from+g.IntN(to-from+1))
+	})}
 }
 
 // openBase64 makes small messages, binary ones, in base64.

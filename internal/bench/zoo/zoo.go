@@ -28,6 +28,8 @@ type Column struct {
 	Name    string
 	Group   string // the nature of the texts
 	HeldOut bool   // not for tuning
+	// Entropy is the number of random bits of a value, if all others are known before; 0 for columns that are not random.
+	Entropy float64
 	open    opener
 }
 

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/jsonl"
+)
+
+// smallPrefix begins the names of data sets of a small table.
+const smallPrefix = "small/"
+
+// smallSets are whole tables of the corpus, and beginnings of larger ones.
+var smallSets = []string{"small/movies", "small/weather", "small/zipcodes", "small/flights1k", "small/flights20k", "small/flights50k", "small/logs1k", "small/logs16k"}
+
+// makeSmall reads a small table.
+func makeSmall(ctx context.Context, d *suite.Dataset, c config, name string) error {
+	corpus, rows := filepath.Join(c.shared, "corpus"), int64(1000)
+	switch name {
+	case "movies":
+		return loadText(ctx, d, jsonl.NewArray(jsonl.Options{}), filepath.Join(corpus, "tables", "movies.json"))
+	case "weather", "zipcodes":
+		return loadText(ctx, d, csv.New(csv.Options{}), filepath.Join(corpus, "tables", name+".csv"))
+	case "logs16k", "logs1k":
+		if err := loadLogs(d, filepath.Join(corpus, "logs")); err != nil {
+			return err
+		}
+		if name == "logs16k" {
+			rows = 16_000
+		}
+	case "flights1k", "flights20k", "flights50k":
+		if err := loadParquet(ctx, d, filepath.Join(corpus, "flights", "flights-3m.parquet")); err != nil {
+			return err
+		}
+		if name == "flights20k" {
+			rows = 20_000
+		} else if name == "flights50k" {
+			rows = 50_000
+		}
+	default:
+		return fmt.Errorf("there is no small table %q", name)
+	}
+	for _, b := range d.Batches {
+		d.Rows += b.NumRows()
+	}
+	d.Cut(rows)
+	return nil
+}
+
+// loadText reads a file of a text format, with the types that the command infers.
+func loadText(ctx context.Context, d *suite.Dataset, f table.Format, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	src, err := f.Open(ctx, table.Input{Name: path, Reader: file, Size: -1, Closer: file}, table.ReadOptions{BatchRows: suite.BatchRows})
+	if err != nil {
+		return err
+	}
+	d.Schema = src.Schema()
+	for {
+		b, err := src.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return src.Close()
+		}
+		if err != nil {
+			return errors.Join(err, src.Close())
+		}
+		b.Retain()
+		d.Batches = append(d.Batches, b)
+	}
+}
