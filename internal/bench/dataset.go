@@ -51,22 +51,21 @@ func named(name string) *suite.Dataset {
 }
 
 // load returns a data set with its values in a mapped file: a file of the data folder, or a new
-// one in dir.
+// one in dir. A column of the zoo is made anew if the file has too few values.
 func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, error) {
 	d, file := named(name), name+".arrow"
 	if of, ok := repeated[name]; ok {
 		file = of + ".arrow"
 	}
-	path := filepath.Join(c.data, file)
-	_, err := os.Stat(path)
-	if c.data == "" || strings.Contains(name, "/") || errors.Is(err, fs.ErrNotExist) {
-		path = filepath.Join(dir, filepath.Base(file))
-		if err = makeData(ctx, d, c); err == nil {
-			err = d.Save(path)
-		}
+	err := fs.ErrNotExist
+	if c.data != "" {
+		err = d.Map(filepath.Join(c.data, file))
 	}
-	if err == nil {
-		err = d.Map(path)
+	if errors.Is(err, fs.ErrNotExist) || d.Text && d.Rows < valuesOf(c) {
+		path := filepath.Join(dir, filepath.Base(file))
+		if err = makeData(ctx, d, c); err == nil {
+			err = errors.Join(d.Save(path), d.Map(path))
+		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; -shared names the folder of shared test data, -data one with %s", err, file)

@@ -25,13 +25,16 @@ func zooSets(columns []zoo.Column) (names []string) {
 	return names
 }
 
+// valuesOf is the number of values of a column of texts.
+func valuesOf(c config) int64 { return cmp.Or(c.rows, zoo.MaxValues) }
+
 // makeZoo makes a column of package zoo, of as many values as were asked for, or all that it has.
 func makeZoo(d *suite.Dataset, c config, name string) error {
 	column, ok := zoo.Find(name)
 	if !ok {
 		return fmt.Errorf("the zoo has no column %q", name)
 	}
-	values, err := column.Make(zoo.Sources{Corpus: filepath.Join(c.shared, "corpus")}, int(cmp.Or(c.rows, zoo.MaxValues)))
+	values, err := column.Make(zoo.Sources{Corpus: filepath.Join(c.shared, "corpus")}, int(valuesOf(c)))
 	if err != nil {
 		return err
 	}
