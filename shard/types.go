@@ -13,11 +13,11 @@ type Edition = edition.Edition
 
 // The editions.
 const (
-	EditionReference = edition.Reference // the features that the reference implementation reads; the default
-	Edition2026      = edition.E2026     // all of docs/format.md
+	Edition2026      = edition.E2026     // all of docs/format.md; the default
+	EditionReference = edition.Reference // the features that the reference implementation in Rust reads, too
 )
 
-// ParseEdition parses the name of an edition, "reference" or "2026".
+// ParseEdition parses the name of an edition, "2026" or "reference".
 func ParseEdition(name string) (Edition, error) { return edition.Parse(name) }
 
 // TimeEncoding is the stored form of timestamps, dates and durations (docs/arrow-types.md).

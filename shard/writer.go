@@ -74,8 +74,8 @@ type WriterOptions struct {
 	// CreationTime is recorded in the shard, by default the time of Create. With a fixed
 	// time, the same rows and options give the same bytes.
 	CreationTime time.Time
-	// Edition is the set of features that the shard may use. The default is EditionReference,
-	// which the reference implementation reads.
+	// Edition is the set of features that the shard may use. The default is Edition2026.
+	// EditionReference is for exchange with the reference implementation in Rust.
 	Edition Edition
 	// Profile balances size against the time to write and read. The default is
 	// encoding.Balanced.

@@ -134,7 +134,7 @@ func TestCutStripeAndProperties(t *testing.T) {
 	a, _ := p.Get("a")
 	require.Equal(t, int64(2), a)
 	e, _ := p.Get(shardfile.PropertyEdition)
-	require.Equal(t, "reference", e)
+	require.Equal(t, "2026", e, "the default")
 	unknown, err := s.UnknownFeatures(ctx)
 	require.NoError(t, err)
 	require.Empty(t, unknown)

@@ -254,9 +254,9 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 func (w *writeFlags) registerCoding(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&w.profile, "profile", "balanced", "shard: plain, minimal-compression, balanced, high-compression or minimal-size")
-	f.StringVar(&w.edition, "edition", edition.Reference.String(), "shard: reference (readable by all implementations) or 2026")
+	f.StringVar(&w.edition, "edition", edition.E2026.String(), "shard: 2026, or reference for exchange with the Rust implementation")
 	complete(cmd, "profile", "plain", "minimal-compression", "balanced", "high-compression", "minimal-size")
-	complete(cmd, "edition", edition.Reference.String(), edition.E2026.String())
+	complete(cmd, "edition", edition.E2026.String(), edition.Reference.String())
 }
 
 // coding parses the flags of registerCoding.

@@ -154,8 +154,8 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	return d.out.Printf(`
 Medians of %d runs by the clock, files opened each time; ratios are to Parquet as arrow-go writes and
-reads it, less is better. Edition 2026 has all encodings of this library (--edition 2026 writes it);
-edition reference is the default, which every reader of the format understands.
+reads it, less is better. Edition 2026 is the default; edition reference (--edition reference) is for
+exchange with the Rust implementation.
 * arrow-go does not have this: the program reads the columns and picks the rows.
 %s
 `, demoRuns, d.out.Paint(terminal.Green, "Both shards gave back the same values, all "+terminal.Count(d.rows)+" rows."))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/format/edition"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 )
 
 // text prints the description.
@@ -49,11 +51,20 @@ func (in *inspector) overview(info *shardInfo) {
 	for _, f := range info.Files[1:] {
 		in.fact("", "%s, %s", f.Name, terminal.Size(f.Bytes))
 	}
+	switch name := info.Properties[shardfile.PropertyEdition]; name {
+	case edition.E2026.String():
+		in.fact("edition", "%s: the Rust implementation cannot read it (--edition reference)", name)
+	case edition.Reference.String():
+		in.fact("edition", "%s: all implementations read it", name)
+	}
 	if info.Created != "" {
 		in.fact("created", "%s", info.Created)
 	}
 	for _, name := range slices.Sorted(maps.Keys(info.Properties)) {
 		v := info.Properties[name]
+		if name == shardfile.PropertyEdition {
+			continue
+		}
 		if text, ok := v.(string); ok && name == "ARROW:schema" {
 			v = fmt.Sprintf("%d characters", len(text))
 		}

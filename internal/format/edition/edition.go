@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Edition names a set of features.
+// Edition names a set of features. The zero value is the default.
 type Edition uint8
 
 const (
-	// Reference has only features that the reference implementation reads. The default.
-	Reference Edition = iota
-	// E2026 adds the features of the table below.
-	E2026
+	// E2026 has the features of the table below.
+	E2026 Edition = iota
+	// Reference has only features that the reference implementation reads.
+	Reference
 )
 
 // String is the name that options and shard properties use.
@@ -34,12 +34,12 @@ func (e Edition) String() string {
 
 // Parse is the inverse of [Edition.String].
 func Parse(name string) (Edition, error) {
-	for _, e := range []Edition{Reference, E2026} {
+	for _, e := range []Edition{E2026, Reference} {
 		if e.String() == name {
 			return e, nil
 		}
 	}
-	return 0, fmt.Errorf("unknown edition %q: use reference or 2026", name)
+	return 0, fmt.Errorf("unknown edition %q: use 2026 or reference", name)
 }
 
 // Feature is one row of the table.
@@ -116,7 +116,7 @@ type Set uint64
 func (e Edition) Features() Set {
 	var s Set
 	for _, row := range Table {
-		if row.Edition <= e {
+		if row.Edition == e {
 			s = s.With(row.Feature)
 		}
 	}

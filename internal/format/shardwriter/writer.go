@@ -59,7 +59,7 @@ type Options struct {
 	// CreationTime is recorded in the shard, by default the time of Create. Set it to get the same bytes for the same
 	// input. CreationMax is when the newest data was written, by default CreationTime.
 	CreationTime, CreationMax time.Time
-	// Edition is recorded in the shard, by default edition.Reference.
+	// Edition is recorded in the shard, by default edition.E2026.
 	Edition edition.Edition
 	// Standard are the shard's standard properties. By default these are Edition, the features that stripes use, and
 	// Program. A copy of another shard can take over those of the original.

@@ -16,6 +16,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/format/shardwriter"
@@ -114,7 +115,7 @@ func bufferData(t testing.TB, s *shardfile.Stripe, id uint32, k int) []byte {
 	d, err := s.Descriptor(ctx, id)
 	require.NoError(t, err)
 	b := d.Encodings[0].GetNative().Buffers[k]
-	require.Zero(t, b.Buffer.Range.Start%64)
+	require.Zero(t, b.Buffer.Range.Start%8)
 	require.Equal(t, b.Buffer.Range.End, b.BlockMap.Range.End)
 	r, err := s.Artifact(ctx, id, b.Buffer)
 	require.NoError(t, err)
@@ -134,34 +135,36 @@ func openShard(t testing.TB, location string, o shardfile.OpenOptions) *shardfil
 func TestWriteAndOpen(t *testing.T) {
 	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		for _, stripes := range []int{0, 1, 2, 5} {
-			t.Run(fmt.Sprintf("%v-%d", layout, stripes), func(t *testing.T) {
-				location := filepath.Join(t.TempDir(), "a.amudai.shard")
-				writeShard(t, location, shardwriter.Options{Layout: layout, Properties: []shardfile.Property{{Name: "k", Value: "v"}}}, stripes)
-				f := openShard(t, location, shardfile.OpenOptions{})
-				checkShard(t, f, stripes)
-				compareRoot(t, f, stripes)
-				files, err := filepath.Glob(filepath.Join(filepath.Dir(location), "*"))
-				require.NoError(t, err)
-				want := 1
-				if layout == shardwriter.TwoLevel {
-					want += max(stripes-1, 0) // the first stripe has no data
-				}
-				require.Len(t, files, want)
-				urls, err := f.URLs(context.Background())
-				require.NoError(t, err)
-				require.Len(t, urls, want-1)
-			})
+			for _, e := range []edition.Edition{edition.E2026, edition.Reference} {
+				t.Run(fmt.Sprintf("%v-%d-%v", layout, stripes, e), func(t *testing.T) {
+					location := filepath.Join(t.TempDir(), "a.amudai.shard")
+					writeShard(t, location, shardwriter.Options{Layout: layout, Edition: e, Properties: []shardfile.Property{{Name: "k", Value: "v"}}}, stripes)
+					f := openShard(t, location, shardfile.OpenOptions{})
+					checkShard(t, f, stripes)
+					compareRoot(t, f, stripes, e)
+					files, err := filepath.Glob(filepath.Join(filepath.Dir(location), "*"))
+					require.NoError(t, err)
+					want := 1
+					if layout == shardwriter.TwoLevel {
+						want += max(stripes-1, 0) // the first stripe has no data
+					}
+					require.Len(t, files, want)
+					urls, err := f.URLs(context.Background())
+					require.NoError(t, err)
+					require.Len(t, urls, want-1)
+				})
+			}
 		}
 	}
 }
 
-func compareRoot(t *testing.T, f *shardfile.File, stripes int) {
+func compareRoot(t *testing.T, f *shardfile.File, stripes int, e edition.Edition) {
 	ctx := context.Background()
 	p, err := f.Properties(ctx)
 	require.NoError(t, err)
 	require.Equal(t, created, shardfile.Time(p.CreationMin.Ticks))
 	require.Equal(t, []shardfile.Property{{Name: "k", Value: "v"}}, shardfile.PropertiesFromProto(p.CustomProperties))
-	require.Equal(t, []shardfile.Property{{Name: shardfile.PropertyEdition, Value: "reference"}, {Name: shardfile.PropertyWriter, Value: shardfile.DefaultWriter}}, shardfile.PropertiesFromProto(p.StandardProperties))
+	require.Equal(t, []shardfile.Property{{Name: shardfile.PropertyEdition, Value: e.String()}, {Name: shardfile.PropertyWriter, Value: shardfile.DefaultWriter}}, shardfile.PropertiesFromProto(p.StandardProperties))
 	for id := range uint32(3) {
 		d, err := f.FieldDescriptor(ctx, id)
 		require.NoError(t, err)
