@@ -55,10 +55,7 @@ func TestConformance(t *testing.T) {
 						require.Equal(t, want, decodeAll(t, blk, v.N, fixed, BlockOptions{Checksums: true}, &s), what)
 						got := root(treeOf(t, blk, v.N, fixed))
 						if want, ok := clearChoices[c.Name][p]; ok && fixed == 0 && p != encoding.ProfilePlain {
-							if want == encoding.LZ4 && ed == edition.E2026 {
-								want = encoding.FlatLZ
-							}
-							if want == encoding.Zstd && ed == edition.E2026 {
+							if (want == encoding.LZ4 || want == encoding.Zstd) && ed == edition.E2026 {
 								want = encoding.Template
 							}
 							require.Equal(t, want.String(), got, what)

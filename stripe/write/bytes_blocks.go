@@ -108,6 +108,10 @@ func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
 func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
 	lens, done := p.plan(p.pipeline.encoder(c), v, valid, final)
 	p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
+	if done == 0 && !final && c.encoding.Features != 0 { // in edition reference, the encoder loses its turn
+		in.put()
+		return nil
+	}
 	p.at += int64(done)
 	return p.pipeline.add(c, final, func(e *bytestring.Encoder, out *segment) error {
 		defer in.put()

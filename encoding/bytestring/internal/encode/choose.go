@@ -98,15 +98,14 @@ func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	return dst, nil
 }
 
-// explore tries all encodings and writes the best. Of a block that was planned to be
-// longer than the profile's, it tries a part.
+// explore tries all encodings and writes the best. In edition reference, of a block that is longer than the profile's, it
+// tries a part.
 func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	n := e.fit(in.Values, e.policy.bytes)
-	if n == in.N || n == 0 {
+	if n == in.N || n == 0 || e.o.Features != 0 {
 		return e.try(w, dst, in)
 	}
-	part := Input{Values: in.Slice(0, n), Valid: in.Valid.Slice(0, n)}
-	part.Nulls = part.Valid.Nulls()
+	part := in.slice(0, n)
 	at := len(dst)
 	dst, err := e.try(w, dst, &part)
 	if err != nil {
@@ -139,21 +138,28 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	other := best
 	before := e.plan
 	plain := method{row: e.table.plain}
-	e.plan = plan{method: plain, other: plain, plain: int64(in.plainLen()), every: exploreEvery}
-	ranks, err := e.rank(w, in)
-	if err != nil {
-		return dst, err
+	ranked := e.ranked
+	if e.ranked = (ranking{}); ranked.methods == nil {
+		if ranked, err = e.rank(w, in); err != nil {
+			return dst, err
+		}
 	}
-	limit := best // what the estimate of the next one must not exceed
-	for _, x := range ranks {
+	ranked.of(in)
+	e.plan = plan{method: plain, other: plain, plain: int64(in.plainLen()), every: exploreEvery, learned: ranked.learned}
+	limit := best // what the estimate of the next one must not exceed by more than a margin
+	margin := int64(estimateError)
+	if e.fit(in.Values, e.policy.bytes) < in.N {
+		margin = 1 << 62 // a trial of a long block costs too much
+	}
+	for _, x := range ranked.methods {
 		m := x.method
-		if !x.mayCost(limit) {
+		if !x.mayCost(limit, margin) {
 			if !m.row.Limited && x.cost < other {
 				other, e.plan.other = x.cost, m
 			}
 			continue
 		}
-		if x.cost == 0 && !e.suits(w, in, m) {
+		if x.cost == 0 && !m.suits(w, in, &e.plan.learned) {
 			continue
 		}
 		at := len(dst)
@@ -178,10 +184,11 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 		}
 		dst = dst[:at]
 	}
-	if !e.plan.method.row.Trained && !e.plan.other.row.Trained {
-		e.plan.learned.Symbols = nil
+	trained := e.plan.method.row.Trained || e.plan.other.row.Trained
+	if !trained {
+		e.plan.learned = Learned{}
 	}
-	if e.plan.method == before.method && e.plan.learned.Symbols == nil { // a table of symbols ages
+	if e.plan.method == before.method && !trained { // what was learned ages
 		e.plan.every = min(2*before.every, exploreMost)
 	}
 	e.plan.stored = int64(len(dst) - start)
@@ -189,11 +196,11 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 }
 
 // mayCost tells whether a method may cost less than best, for all that is known.
-func (x *estimate) mayCost(best int64) bool { return x.cost-x.cost/estimateError < best }
+func (x *estimate) mayCost(best, margin int64) bool { return x.cost-x.cost/margin < best }
 
-// suits tells whether a trial of a method is worth its time.
-func (e *Encoder) suits(w *Workspace, in *Input, m method) bool {
-	return m.row.Suits == nil || m.row.Suits(w, in, &e.plan.learned)
+// suits tells whether a trial is worth its time.
+func (m method) suits(w *Workspace, in *Input, l *Learned) bool {
+	return m.row.Suits == nil || m.row.Suits(w, in, l)
 }
 
 // allows tells whether the shard may hold an encoding, and no other is tried in its place.

@@ -1,10 +1,11 @@
 package encode
 
 import (
+	"slices"
+
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
-	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
 // Encoder writes the trees of one column. It serves one goroutine at a time.
@@ -16,7 +17,8 @@ type Encoder struct {
 	numbers Numbers
 	texts   Texts
 	plan    plan
-	likely  method // the best for the first values
+	likely  method  // the best for the first values
+	ranked  ranking // of the next block, if it is known
 }
 
 // New makes an encoder of values of fixed bytes or, if fixed is 0, of any length.
@@ -42,7 +44,7 @@ func (e *Encoder) Clone() *Encoder {
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
 	n := e.fit(v, e.policy.bytes)
 	if n < v.N && e.likely.row == nil && v.Fixed == 0 {
-		e.likely = e.look(v.Slice(0, e.fit(v, lookBytes)), valid)
+		e.likely = e.look(v.Slice(0, planLong(at, v)), valid)
 	}
 	if e.long() {
 		return planLong(at, v)
@@ -97,14 +99,10 @@ func planLong(at int64, v vector.Values) int {
 	return min(n, v.N)
 }
 
-// lookBytes is how many bytes of values decide about the length of the first block.
-const lookBytes = 512 << 10
-
-// look finds the best method for the first values, which decides about the length of the first block. It changes nothing
-// else.
+// look ranks methods by the first values, which decides about the length of the first block.
 func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	plain := method{row: e.table.plain}
-	if !e.o.Features.Has(edition.Template) || len(e.policy.methods) == 0 {
+	if !slices.ContainsFunc(e.policy.methods, func(m method) bool { return m.row.Long && e.allows(m.row) }) {
 		return plain
 	}
 	in := Input{Values: v, Valid: valid.Slice(0, v.N)}
@@ -114,11 +112,12 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	}
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
-	trial := New(e.table, e.o, 0)
-	if _, err := trial.explore(w, nil, &in); err != nil {
-		return plain // writing the block will fail with this error
+	ranked, err := e.rank(w, &in)
+	if err != nil || len(ranked.methods) == 0 || ranked.methods[0].cost == 0 {
+		return plain // without samples, or writing the block will fail with this error
 	}
-	return trial.plan.method
+	e.ranked = ranked
+	return ranked.methods[0].method
 }
 
 // fit is how many of v's values a block of at most so many bytes may hold.

@@ -24,7 +24,8 @@ type Row struct {
 	Certain bool
 	// Replaces is an encoding that is not tried where this one is.
 	Replaces encoding.Code
-	// Suits tells whether a trial is worth its time, and prepares it.
+	// Suits tells whether a trial is worth its time, and prepares it. It sees all values of a block; of most blocks, Append
+	// is then tried on a sample.
 	Suits func(w *Workspace, in *Input, l *Learned) bool
 	// Append appends a tree; ok is false if the encoding does not take the values.
 	Append func(w *Workspace, dst []byte, in *Input, r Request) (out []byte, ok bool, err error)
@@ -79,6 +80,13 @@ type Input struct {
 	vector.Values
 	Valid bitmap.Bits
 	Nulls int
+}
+
+// slice is the values from i up to (not including) j.
+func (in *Input) slice(i, j int) Input {
+	out := Input{Values: in.Slice(i, j), Valid: in.Valid.Slice(i, j)}
+	out.Nulls = out.Valid.Nulls()
+	return out
 }
 
 // plainLen is the length of the Plain tree.

@@ -30,14 +30,14 @@ type sample struct {
 	half, all Input
 }
 
-// takeSample is a sample of in; ok is false if that is too small for one.
-func takeSample(w *Workspace, in *Input) (s sample, ok bool) {
+// takeSample is a sample of in, nil if that is too small for one.
+func takeSample(b *sampleBuffer, in *Input) *sample {
 	size := len(in.Bytes())
-	most := min(max(size/sampleShare, sampleLeast/2), sampleMost)
 	if size <= sampleLeast || in.N < 2*sampleRuns {
-		return s, false
+		return nil
 	}
-	b := &w.sample
+	most := min(max(size/sampleShare, sampleLeast/2), sampleMost)
+	var s sample
 	b.reset(in.Fixed)
 	for i := range sampleRuns {
 		if i == sampleRuns/2 {
@@ -46,8 +46,10 @@ func takeSample(w *Workspace, in *Input) (s sample, ok bool) {
 		run := 2*i%sampleRuns + 2*i/sampleRuns
 		b.add(in, run*(in.N/sampleRuns), in.N/sampleRuns, most/sampleRuns)
 	}
-	s.all = b.input()
-	return s, 2*len(s.all.Bytes()) <= size
+	if s.all = b.input(); len(s.half.Bytes()) == len(s.all.Bytes()) || 2*len(s.all.Bytes()) > size {
+		return nil
+	}
+	return &s
 }
 
 // sampleBuffer is the memory of a sample.
@@ -91,57 +93,92 @@ func (b *sampleBuffer) input() Input {
 	return in
 }
 
-// rank estimates from a sample what the profile's methods cost for all values of in, and orders them by that. Those of which a
-// sample says nothing have no estimate, and come first; of small blocks none has. In edition reference, whose bytes stay
-// the same, no sample is taken.
-func (e *Encoder) rank(w *Workspace, in *Input) ([]estimate, error) {
-	var s sample
-	sampled := false
-	if e.o.Features != 0 {
-		s, sampled = takeSample(w, in)
+// ranking is the methods of a profile in the order of their estimated costs, and what was learned for them.
+type ranking struct {
+	methods []estimate // nil if there is no ranking
+	plain   int64      // bytes of the values as Plain
+	learned Learned
+}
+
+// of makes the costs those of values that are as long as in.
+func (r *ranking) of(in *Input) {
+	for i := range r.methods {
+		x := &r.methods[i]
+		x.cost = int64(float64(x.cost) * float64(in.plainLen()) / float64(r.plain))
 	}
-	ranks := make([]estimate, 0, len(e.policy.methods))
+}
+
+// rank estimates what the profile's methods cost for all values of in, and orders them by that. Those without an estimate
+// come first: all of small blocks, and those that depend on how many values are distinct, of which a sample says nothing.
+// In edition reference, whose bytes stay the same, nothing is estimated.
+//
+// If in is longer than a block of the profile, the methods that would not make it one block are estimated from what would
+// be the first.
+func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
+	r := ranking{methods: make([]estimate, 0, len(e.policy.methods)), plain: int64(in.plainLen())}
+	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
+	var long, short *sample
+	if e.o.Features != 0 {
+		short = takeSample(&w.samples[0], &first)
+		if long = short; first.N < in.N {
+			long = takeSample(&w.samples[1], in)
+		}
+	}
 	numbers, texts := Numbers{Options: e.o}, Texts{table: e.table, options: e.o, level: e.texts.level} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m.row) {
 			continue
 		}
-		if sampled && !m.row.Limited {
-			if !e.suits(w, in, m) {
-				continue
-			}
-			ok, err := e.estimate(w, &x, in, &s, Request{Learned: e.plan.learned, Numbers: &numbers, Texts: &texts, Level: m.level})
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
+		block, s := &first, short
+		if m.row.Long {
+			block, s = in, long
+		}
+		if m.row.Limited && s != nil {
+			if s = nil; first.N < in.N {
+				s = &sample{all: first}
 			}
 		}
-		ranks = append(ranks, x)
+		if s != nil {
+			if !m.suits(w, block, &r.learned) {
+				continue
+			}
+			q := Request{Learned: r.learned, Numbers: &numbers, Texts: &texts, Level: m.level}
+			size, err := m.extrapolate(w, block, s, q)
+			if err != nil {
+				return r, err
+			}
+			size = int(int64(size) * int64(len(in.Bytes())) / int64(max(len(block.Bytes()), 1)))
+			if size == 0 || size >= in.plainLen() {
+				continue
+			}
+			x.cost = e.methodCost(m, size, in)
+		}
+		r.methods = append(r.methods, x)
 	}
-	slices.SortStableFunc(ranks, func(a, b estimate) int { return cmp.Compare(a.cost, b.cost) })
-	return ranks, nil
+	slices.SortStableFunc(r.methods, func(a, b estimate) int { return cmp.Compare(a.cost, b.cost) })
+	return r, nil
 }
 
-// estimate sets the cost of x. What the second half of the sample adds to the first is what all further bytes are expected
-// to add: tables are not, and copies of earlier bytes become more. ok is false if the values do not suit.
-func (e *Encoder) estimate(w *Workspace, x *estimate, in *Input, s *sample, r Request) (ok bool, err error) {
+// extrapolate estimates the size of a block from a sample, 0 if the values do not suit. What the second half of the sample
+// adds to the first is what all further bytes are expected to add: tables are not, and copies of earlier bytes become more.
+func (m method) extrapolate(w *Workspace, block *Input, s *sample, r Request) (int, error) {
 	var size [2]int
 	for i, part := range [...]*Input{&s.half, &s.all} {
-		w.trial, ok, err = x.row.Append(w, w.trial[:0], part, r)
+		if part.N == 0 {
+			continue
+		}
+		var ok bool
+		var err error
+		w.trial, ok, err = m.row.Append(w, w.trial[:0], part, r)
 		if !ok || err != nil {
-			return false, err
+			return 0, err
 		}
 		size[i] = len(w.trial)
 	}
-	half, all := len(s.half.Bytes()), len(s.all.Bytes())
-	more := int64(size[1]-size[0]) * int64(len(in.Bytes())-all) / int64(all-half)
-	total := size[1] + int(more)
-	if total >= in.plainLen() {
-		return false, nil
+	half, all := 0, len(s.all.Bytes())
+	if s.half.N > 0 {
+		half = len(s.half.Bytes())
 	}
-	x.cost = e.methodCost(x.method, total, in)
-	return true, nil
+	return size[1] + int(int64(size[1]-size[0])*int64(len(block.Bytes())-all)/int64(max(all-half, 1))), nil
 }

@@ -35,7 +35,7 @@ type Workspace struct {
 
 	zstd    map[zstdKey]*zstd.Encoder
 	offsets []uint64
-	sample  sampleBuffer
+	samples [2]sampleBuffer
 	trial   []byte
 }
 
