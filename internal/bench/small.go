@@ -7,6 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/table"
@@ -64,7 +68,6 @@ func loadText(ctx context.Context, d *suite.Dataset, f table.Format, path string
 	if err != nil {
 		return err
 	}
-	d.Schema = src.Schema()
 	for {
 		b, err := src.Next(ctx)
 		if errors.Is(err, io.EOF) {
@@ -73,7 +76,19 @@ func loadText(ctx context.Context, d *suite.Dataset, f table.Format, path string
 		if err != nil {
 			return errors.Join(err, src.Close())
 		}
-		b.Retain()
-		d.Batches = append(d.Batches, b)
+		b = plain(b)
+		d.Schema, d.Batches = b.Schema(), append(d.Batches, b)
 	}
+}
+
+// plain is a batch with the storage of extension types, such as the texts of JSON values: Parquet returns these.
+func plain(b arrow.RecordBatch) arrow.RecordBatch {
+	fields, columns := b.Schema().Fields(), slices.Clone(b.Columns())
+	for i, col := range columns {
+		if e, ok := col.(array.ExtensionArray); ok {
+			columns[i] = e.Storage()
+			fields[i] = arrow.Field{Name: fields[i].Name, Type: columns[i].DataType(), Nullable: fields[i].Nullable}
+		}
+	}
+	return array.NewRecordBatch(arrow.NewSchema(fields, nil), columns, b.NumRows())
 }
