@@ -50,6 +50,7 @@ const (
 	GroupedFSST   Code = 0x8009 // FSST in groups of values
 	TightPack     Code = 0x800A // FFOR without chunks
 	RadixPack     Code = 0x800D // characters as digits of numbers in mixed radix
+	FrontCoding   Code = 0x800E // byte strings by what they share with the one before, and the rest
 )
 
 var names = map[Code]string{
@@ -58,7 +59,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", RadixPack: "RadixPack",
+	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", RadixPack: "RadixPack", FrontCoding: "FrontCoding",
 }
 
 // Known tells whether the code is one of those above.

@@ -31,13 +31,15 @@ type Block struct {
 	codes   []uint32 // BlockDictionary, Template: n
 	dict    Values   // BlockDictionary: the values of code 1, 2, ...
 	decimals
-	digits digits      // Template
-	tokens []byte      // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
-	ready  bool        // the Scratch has the symbols
-	cursor fsst.Cursor // FSST: where the last part ended
-	parts  int         // FSST: how many were read alone
-	groups groups      // GroupedFSST
-	passed passed      // RadixPack
+	digits   digits      // Template
+	tokens   []byte      // FSST: S symbols of 8 bytes and S lengths; FlatLZ: sequences
+	ready    bool        // the Scratch has the symbols
+	cursor   fsst.Cursor // FSST: where the last part ended
+	parts    int         // FSST: how many were read alone
+	groups   groups      // GroupedFSST
+	passed   passed      // RadixPack
+	front    front       // FrontCoding
+	prefixes []uint32    // FrontCoding: their lengths
 
 	have   struct{ from, to int } // the slots whose decompressed values are in the Scratch
 	wanted int                    // slots before it are, 0 if all may be

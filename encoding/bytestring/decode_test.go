@@ -234,7 +234,7 @@ func FuzzDecode(f *testing.F) {
 			f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(0))
 		}
 	}
-	for _, shape := range templateShapes {
+	for _, shape := range append(frontShapes, templateShapes...) {
 		if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), shape); err == nil {
 			f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 		}

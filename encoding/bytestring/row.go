@@ -62,6 +62,7 @@ func init() {
 		&flatLZ,
 		&lz4Block,
 		&radixPack,
+		&frontCoding,
 		&fsstStream,
 		&groupedFSST,
 		&zstandard,

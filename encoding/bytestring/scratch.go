@@ -36,6 +36,8 @@ type Scratch struct {
 	part        []byte
 	fsst        fsst.Decoder
 	layout      radixpack.Layout
+	ends        []int32
+	skipped     []int32
 	radix       radixpack.Decoder
 	zstd        decompress.Zstd
 }

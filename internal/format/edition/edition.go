@@ -62,6 +62,7 @@ const (
 	TightPack                     // bit packing without chunks
 	InlineMaps                    // block maps in descriptors
 	RadixPack                     // characters of small alphabets as digits
+	FrontCoding                   // byte strings by what they share with the one before
 	numFeatures
 )
 
@@ -91,6 +92,7 @@ var Table = [numFeatures]Row{
 	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
 	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
 	{RadixPack, "radix-pack", 0x800D, E2026, "0.1.0"},
+	{FrontCoding, "front-coding", 0x800E, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

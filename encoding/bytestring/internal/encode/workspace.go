@@ -5,6 +5,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
@@ -21,6 +22,7 @@ type Workspace struct {
 	LZShare      int // what LZ4 or FlatLZ left of the last values, in 1024ths
 	Trainer      fsst.Trainer
 	Radix        radixpack.Encoder
+	rests        vector.Values // of FrontCoding
 	Distinct     distinct.Set
 	Templates    template.Encoder
 	Codes        []uint32
@@ -82,4 +84,15 @@ func (w *Workspace) zstdEncoder(level zstd.EncoderLevel, size int) (*zstd.Encode
 	}
 	w.zstd[key] = z
 	return z, nil
+}
+
+// Rests is values without their first bytes. It is overwritten by the next call.
+func (w *Workspace) Rests(v vector.Values, prefixes []uint32) vector.Values {
+	r := &w.rests
+	r.Data, r.Offsets, r.N = r.Data[:0], append(r.Offsets[:0], 0), v.N
+	for i, n := range prefixes {
+		r.Data = append(r.Data, v.At(i)[n:]...)
+		r.Offsets = append(r.Offsets, int64(len(r.Data)))
+	}
+	return *r
 }

@@ -1,0 +1,112 @@
+package bytestring
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
+)
+
+var frontShapes = []string{"FrontCoding(Plain,Plain)", "FrontCoding(FFOR,GroupedFSST(FFOR,FFOR))", "FrontCoding(RunLength(Plain,Plain),FrontCoding(FLBitPack,RadixPack(FFOR)))"}
+
+func sortedPaths(n int) Values {
+	return makeValues(n, func(i int) []byte {
+		if i%10 == 3 {
+			return nil
+		}
+		return fmt.Appendf(nil, "/usr/share/doc/package-%03d/examples/%d/file_%d.txt", i/100, i/10, i)
+	})
+}
+
+// Sorted paths take a third of what copies of earlier bytes make of them.
+func TestFrontCodingPays(t *testing.T) {
+	v := sortedPaths(2000)
+	blk, err := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 0).AppendBlock(nil, v, bitmap.All(v.N))
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(treeOf(t, blk, v.N, 0), "FrontCoding"))
+	other, err := AppendTreeAs(nil, v, bitmap.All(v.N), "FlatLZ(Delta(FFOR))")
+	require.NoError(t, err)
+	require.Less(t, 2*len(blk), len(other))
+}
+
+// Whatever is cut off, and whatever bit is flipped, is an error or decodes to as much as announced.
+func TestFrontCodingDamage(t *testing.T) {
+	var s Scratch
+	v := sortedPaths(70)
+	for i, shape := range frontShapes {
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
+		require.NoError(t, err)
+		for n := range tree {
+			tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
+			if i == 0 {
+				_, err := Parse(frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
+				require.ErrorIs(t, err, fault.ErrCorrupt)
+			}
+		}
+		for bit := range 8 * len(tree) {
+			tree[bit/8] ^= 1 << (bit % 8)
+			tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
+			tree[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+}
+
+// A prefix of more than there is, one at a restart, and more bytes than may be are errors.
+func TestBadFrontCoding(t *testing.T) {
+	v := sortedPaths(70)
+	tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "FrontCoding(Plain,Plain)")
+	require.NoError(t, err)
+	var s Scratch
+	at := func(i int) *byte { return &tree[8+2+4*i] }
+	*at(64) = 1
+	_, err = Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+	require.ErrorContains(t, err, "at a restart")
+	*at(64) = 0
+	*at(5) = 200
+	b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+	require.NoError(t, err)
+	require.ErrorIs(t, Decode(b, make([]byte, b.DataLen()), make([]int64, v.N), 0), fault.ErrCorrupt)
+	require.ErrorIs(t, DecodeRange(b, 20, 21, make([]byte, b.RangeLen(20, 21)), make([]int64, 1), 0), fault.ErrCorrupt)
+	require.NoError(t, DecodeRange(b, 65, 66, make([]byte, b.RangeLen(65, 66)), make([]int64, 1), 0))
+	tree[8+2+4*5+3] = 0x7f
+	_, err = Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	_, err = Parse(frame(tree), v.N, 4, BlockOptions{}, &s)
+	require.ErrorIs(t, err, fault.ErrCorrupt)
+}
+
+// Neither writing nor reading a block takes memory once there is enough.
+func TestFrontCodingAllocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short, as with the race detector, which allocates")
+	}
+	v := sortedPaths(5000)
+	e := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 0)
+	var blk []byte
+	var err error
+	write := func() { blk, err = e.AppendBlock(blk[:0], v, bitmap.All(v.N)) }
+	write()
+	require.NoError(t, err)
+	var s Scratch
+	dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
+	decode := func() {
+		b, err := Parse(blk, v.N, 0, BlockOptions{Checksums: true}, &s)
+		if err == nil {
+			err = Decode(b, dst, ends, 0)
+		}
+		if err == nil {
+			err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode()
+	require.Zero(t, testing.AllocsPerRun(5, decode))
+}

@@ -1,0 +1,117 @@
+package frontcode
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+)
+
+// split is values as front coding has them.
+func split(values []string, restart int) (data []byte, prefixes []uint32, rests []byte, ends []int32) {
+	offsets := []int64{0}
+	for _, v := range values {
+		data = append(data, v...)
+		offsets = append(offsets, int64(len(data)))
+	}
+	prefixes = make([]uint32, len(values))
+	Prefixes(prefixes, data, offsets, restart)
+	for i, v := range values {
+		rests = append(rests, v[prefixes[i]:]...)
+		ends = append(ends, int32(len(rests)))
+	}
+	return data, prefixes, rests, ends
+}
+
+// Values of any lengths come back, whatever room there is, and from any restart on.
+func TestExpand(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.StringMatching(`(a{0,40}|(ab){0,30})[abc]{0,3}|`), 1, 40).Draw(t, "values")
+		if rapid.Bool().Draw(t, "sorted") {
+			slices.Sort(values)
+		}
+		restart := rapid.IntRange(1, 20).Draw(t, "restart")
+		data, prefixes, rests, ends := split(values, restart)
+		for i := range prefixes {
+			require.True(t, i%restart != 0 || prefixes[i] == 0)
+		}
+		slack := rapid.SampledFrom([]int{0, 1, 40, 100}).Draw(t, "slack")
+		memory := bytes.Repeat([]byte{0xa5}, len(data)+slack+8)
+		dst := memory[: len(data) : len(data)+slack]
+		offsets := make([]int64, len(values))
+		if rapid.Bool().Draw(t, "room behind rests") {
+			rests = append(slices.Clone(rests), make([]byte, Slack)...)[:len(rests)]
+		}
+		last, err := Expand(dst, offsets, 7, prefixes, rests, ends, nil, 0, restart)
+		require.NoError(t, err)
+		require.Equal(t, string(data), string(dst))
+		require.Equal(t, bytes.Repeat([]byte{0xa5}, 8), memory[len(data)+slack:])
+		at, want := 0, ""
+		for i, v := range values {
+			if i%restart == 0 {
+				want = ""
+			}
+			at += len(v)
+			require.EqualValues(t, at+7, offsets[i])
+			if v != "" {
+				want = v
+			}
+		}
+		require.Equal(t, want, string(last))
+	})
+}
+
+func TestBadPrefixes(t *testing.T) {
+	data, prefixes, rests, ends := split([]string{"abc", "abd", "", "abdf"}, 64)
+	require.Equal(t, []uint32{0, 2, 0, 3}, prefixes)
+	expand := func() error {
+		_, err := Expand(make([]byte, len(data)), make([]int32, 4), 0, prefixes, rests, ends, nil, 0, 64)
+		return err
+	}
+	require.NoError(t, expand())
+	for i := range prefixes {
+		for _, by := range []uint32{1, 4, 1 << 31, ^uint32(0)} {
+			prefixes[i] += by
+			require.ErrorIs(t, expand(), fault.ErrCorrupt)
+			prefixes[i] -= by
+		}
+	}
+}
+
+func paths(n int) (values []string) {
+	for i := range n {
+		values = append(values, fmt.Sprintf("/usr/share/doc/package-%03d/examples/%d/file_%d.txt", i/100, i/10, i))
+	}
+	return values
+}
+
+func BenchmarkExpand(b *testing.B) {
+	data, prefixes, rests, ends := split(paths(2000), 64)
+	dst, offsets := make([]byte, len(data), len(data)+Slack), make([]int32, 2000)
+	rests = append(rests, make([]byte, Slack)...)[:len(rests)]
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		if _, err := Expand(dst, offsets, 0, prefixes, rests, ends, nil, 0, 64); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2000, "ns/value")
+}
+
+func BenchmarkPrefixes(b *testing.B) {
+	data, prefixes, _, _ := split(paths(2000), 64)
+	offsets := []int64{0}
+	for _, v := range paths(2000) {
+		offsets = append(offsets, offsets[len(offsets)-1]+int64(len(v)))
+	}
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		Prefixes(prefixes, data, offsets, 64)
+	}
+}
