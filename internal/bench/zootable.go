@@ -15,6 +15,7 @@ import (
 const (
 	vortexName    = "vortex"
 	compactName   = "vortex compact"
+	light         = "MinimalCompression"
 	ours          = "amudai 2026 "
 	opEquals      = measure.OpFilter + "="
 	opPrefix      = measure.OpFilter + "prefix"
@@ -27,35 +28,35 @@ const (
 // textGoal limits a figure of a contender to a multiple of that of another one.
 type textGoal struct {
 	name, profile, op string
-	versus, base      string // contender, and its operation
+	versus            string // the other contender
 	limit             float64
 	share             float64 // of the columns that must reach it, 0 for all
 }
 
 // textGoals are the limits of long columns, shortGoals of those of fewer values.
 var textGoals = []textGoal{
-	{"size ≤ Vortex", balanced, measure.OpSize, vortexName, measure.OpSize, 1, 0},
-	{"size ≤ Parquet on 80 %", balanced, measure.OpSize, baseName, measure.OpSize, 1, mostOfColumns},
-	{"size ≤ 1.15 Parquet", balanced, measure.OpSize, baseName, measure.OpSize, 1.15, 0},
-	{"scan to views ≤ Vortex", balanced, measure.OpViews, vortexName, measure.OpScan, 1, 0},
-	{"scan ≤ 0.25 Parquet", balanced, measure.OpScan, baseName, measure.OpScan, 0.25, 0},
-	{"write ≤ 0.6 Parquet", balanced, measure.OpWrite, baseName, measure.OpWrite, 0.6, 0},
-	{"= ≤ 0.15 Parquet's scan", balanced, opEquals, baseName, measure.OpScan, 0.15, 0},
-	{"prefix ≤ 0.15 Parquet's scan", balanced, opPrefix, baseName, measure.OpScan, 0.15, 0},
-	{"contains ≤ 0.15 Parquet's scan", balanced, opContains, baseName, measure.OpScan, 0.15, 0},
-	{"size ≤ Vortex compact", high, measure.OpSize, compactName, measure.OpSize, 1, 0},
-	{"size ≤ 0.9 Parquet", high, measure.OpSize, baseName, measure.OpSize, 0.9, 0},
-	{"scan to views ≤ Vortex compact", high, measure.OpViews, compactName, measure.OpScan, 1, 0},
-	{"write ≤ 1.2 Parquet", high, measure.OpWrite, baseName, measure.OpWrite, 1.2, 0},
-	{"size ≤ 0.8 Parquet", minimalSize, measure.OpSize, baseName, measure.OpSize, 0.8, 0},
-	{"scan ≤ 0.6 Parquet", minimalSize, measure.OpScan, baseName, measure.OpScan, 0.6, 0},
-	{"write ≤ 3 Parquet", minimalSize, measure.OpWrite, baseName, measure.OpWrite, 3, 0},
+	{"size ≤ Vortex", balanced, measure.OpSize, vortexName, 1, 0},
+	{"size ≤ Parquet on 80 %", balanced, measure.OpSize, baseName, 1, mostOfColumns},
+	{"size ≤ 1.15 Parquet", balanced, measure.OpSize, baseName, 1.15, 0},
+	{"scan to views ≤ Vortex", balanced, measure.OpViews, vortexName, 1, 0},
+	{"scan ≤ 0.25 Parquet", balanced, measure.OpScan, baseName, 0.25, 0},
+	{"write ≤ 0.6 Parquet", balanced, measure.OpWrite, baseName, 0.6, 0},
+	{"= ≤ 0.15 Parquet's scan", balanced, opEquals, baseName, 0.15, 0},
+	{"prefix ≤ 0.15 Parquet's scan", balanced, opPrefix, baseName, 0.15, 0},
+	{"contains ≤ 0.15 Parquet's scan", balanced, opContains, baseName, 0.15, 0},
+	{"size ≤ Vortex compact", high, measure.OpSize, compactName, 1, 0},
+	{"size ≤ 0.9 Parquet", high, measure.OpSize, baseName, 0.9, 0},
+	{"scan to views ≤ Vortex compact", high, measure.OpViews, compactName, 1, 0},
+	{"write ≤ 1.2 Parquet", high, measure.OpWrite, baseName, 1.2, 0},
+	{"size ≤ 0.8 Parquet", minimalSize, measure.OpSize, baseName, 0.8, 0},
+	{"scan ≤ 0.6 Parquet", minimalSize, measure.OpScan, baseName, 0.6, 0},
+	{"write ≤ 3 Parquet", minimalSize, measure.OpWrite, baseName, 3, 0},
 }
 
 var shortGoals = []textGoal{
-	{"size ≤ 1.05 Parquet", balanced, measure.OpSize, baseName, measure.OpSize, 1.05, 0},
-	{"scan ≤ 0.4 Parquet", balanced, measure.OpScan, baseName, measure.OpScan, 0.4, 0},
-	{"write ≤ 0.8 Parquet", balanced, measure.OpWrite, baseName, measure.OpWrite, 0.8, 0},
+	{"size ≤ 1.05 Parquet", balanced, measure.OpSize, baseName, 1.05, 0},
+	{"scan ≤ 0.4 Parquet", balanced, measure.OpScan, baseName, 0.4, 0},
+	{"write ≤ 0.8 Parquet", balanced, measure.OpWrite, baseName, 0.8, 0},
 }
 
 // printZoo writes the figures of columns of texts as tables, and the limits that they miss: held-out columns apart.
@@ -102,27 +103,35 @@ func heldOut(list []*measure.Result, held bool) (out []*measure.Result) {
 	return out
 }
 
-// textColumn is a column of the table of texts: a figure as a ratio to one of the base.
-type textColumn struct{ title, contender, op, base string }
+// textColumn is a column of a table of texts: a figure as a ratio to one of the base.
+type textColumn struct{ title, contender, op string }
 
-func textColumns() []textColumn {
-	out := []textColumn{}
-	add := func(contender, short string, ops ...string) {
-		for _, op := range ops {
-			base := op
-			if strings.HasPrefix(op, measure.OpFilter) || op == measure.OpViews || op == measure.OpReuse || op == measure.OpTake {
-				base = measure.OpScan
-			}
-			out = append(out, textColumn{short + " " + strings.TrimPrefix(op, measure.OpFilter), contender, op, base})
-		}
+// textTables are the columns of the tables of texts: the default profile beside Vortex, and the other profiles.
+var textTables = [][]textColumn{
+	{
+		{"size", ours + balanced, measure.OpSize}, {"Vortex", vortexName, measure.OpSize},
+		{"write", ours + balanced, measure.OpWrite}, {"Vortex", vortexName, measure.OpWrite},
+		{"scan", ours + balanced, measure.OpScan}, {"reuse", ours + balanced, measure.OpReuse},
+		{"views", ours + balanced, measure.OpViews}, {"Vortex", vortexName, measure.OpScan},
+		{"take", ours + balanced, measure.OpTake}, {"Vortex", vortexName, measure.OpTake},
+		{"=", ours + balanced, opEquals}, {"prefix", ours + balanced, opPrefix},
+		{"contains", ours + balanced, opContains}, {"Vortex", vortexName, opContains},
+	},
+	{
+		{"High size", ours + high, measure.OpSize}, {"Vortex compact", compactName, measure.OpSize},
+		{"High write", ours + high, measure.OpWrite},
+		{"High views", ours + high, measure.OpViews}, {"Vortex compact scan", compactName, measure.OpScan},
+		{"Minimal size", ours + minimalSize, measure.OpSize}, {"write", ours + minimalSize, measure.OpWrite}, {"scan", ours + minimalSize, measure.OpScan},
+		{"Light size", ours + light, measure.OpSize}, {"write", ours + light, measure.OpWrite}, {"scan", ours + light, measure.OpScan},
+	},
+}
+
+// baseOf is the operation of the base that an operation is compared with: everything but writing with a whole scan.
+func baseOf(op string) string {
+	if op == measure.OpSize || op == measure.OpWrite {
+		return op
 	}
-	add(ours+balanced, "B", measure.OpSize, measure.OpWrite, measure.OpScan, measure.OpViews, measure.OpReuse, measure.OpTake, opEquals, opPrefix, opContains)
-	add(vortexName, "V", measure.OpSize, measure.OpWrite, measure.OpScan, opEquals, opContains)
-	add(ours+high, "H", measure.OpSize, measure.OpWrite, measure.OpScan, measure.OpViews)
-	add(compactName, "C", measure.OpSize, measure.OpWrite, measure.OpScan)
-	add(ours+minimalSize, "S", measure.OpSize, measure.OpWrite, measure.OpScan)
-	add(ours+"MinimalCompression", "M", measure.OpSize, measure.OpWrite, measure.OpScan)
-	return out
+	return measure.OpScan
 }
 
 // ratio is a figure of a contender over that of another one, 0 if one is not known.
@@ -142,22 +151,24 @@ func figure(f *measure.Figures, op string) float64 {
 }
 
 func printTexts(w io.Writer, title string, list []*measure.Result) {
-	columns := slices.DeleteFunc(textColumns(), func(c textColumn) bool {
-		return !slices.ContainsFunc(list, func(r *measure.Result) bool { return ratio(r, c.contender, c.op, baseName, c.base) > 0 })
-	})
-	header := table.Row{title, "bytes a value"}
-	for _, c := range columns {
-		header = append(header, c.title)
-	}
-	t := newTable(header)
-	for _, r := range list {
-		row := table.Row{strings.TrimPrefix(r.Set, zooPrefix), fmt.Sprintf("%.1f", float64(r.Runs[0].Size)/float64(r.Rows))}
+	for _, columns := range textTables {
+		columns = slices.DeleteFunc(slices.Clone(columns), func(c textColumn) bool {
+			return !slices.ContainsFunc(list, func(r *measure.Result) bool { return ratio(r, c.contender, c.op, baseName, baseOf(c.op)) > 0 })
+		})
+		header := table.Row{title, "bytes a value"}
 		for _, c := range columns {
-			row = append(row, shortRatio(ratio(r, c.contender, c.op, baseName, c.base)))
+			header = append(header, c.title)
 		}
-		t.AppendRow(row)
+		t := newTable(header)
+		for _, r := range list {
+			row := table.Row{strings.TrimPrefix(r.Set, zooPrefix), fmt.Sprintf("%.1f", float64(r.Runs[0].Size)/float64(r.Rows))}
+			for _, c := range columns {
+				row = append(row, shortRatio(ratio(r, c.contender, c.op, baseName, baseOf(c.op))))
+			}
+			t.AppendRow(row)
+		}
+		fmt.Fprintf(w, "\n%s\n", t.RenderMarkdown())
 	}
-	fmt.Fprintf(w, "\n%s\n", t.RenderMarkdown())
 }
 
 func shortRatio(v float64) string {
@@ -182,7 +193,7 @@ func printTextGoals(w io.Writer, title string, goals []textGoal, list []*measure
 	for _, g := range goals {
 		known, missed := 0, map[string]float64{}
 		for _, r := range list {
-			v := ratio(r, ours+g.profile, g.op, g.versus, g.base)
+			v := ratio(r, ours+g.profile, g.op, g.versus, baseOf(g.op))
 			if v > 0 {
 				known++
 			}
