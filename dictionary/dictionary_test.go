@@ -23,7 +23,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-const typeString = 8 // any number does here
+const typeString = 8 // any order
 
 // The example of docs/format.md §8.
 func TestExample(t *testing.T) {
@@ -53,7 +53,7 @@ func TestExample(t *testing.T) {
 	require.Equal(t, []uint32{1, 0}, ids)
 	require.Equal(t, []uint32{0, 1, 2, 2}, d.Offsets())
 
-	// The checksum that shard.md gives is that of basic type 10, String.
+	// With basic type 10, String, the header has this checksum.
 	s := NewBuilder(10, 0)
 	s.Add([]byte("b"))
 	s.Add([]byte("a"))
@@ -121,8 +121,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Every value dictionary in the shards of the reference parses, and the same
-// entries in the same order give the same bytes.
+// Every value dictionary in the shards of the reference can be parsed, and its entries in the same order are written
+// with the same bytes.
 func TestGolden(t *testing.T) {
 	root := testdata.Goldens(t)
 	found := 0
@@ -170,7 +170,7 @@ func compareGolden(t *testing.T, name string, raw []byte) {
 	require.Equal(t, raw[:len(out)], out, name)
 }
 
-// A flipped bit is refused, or changes nothing that is read.
+// A flipped bit gives an error, or affects nothing that is read.
 func TestDamage(t *testing.T) {
 	b := NewBuilder(typeString, 0)
 	for _, v := range []string{"pear", "apple", "", "fig"} {
@@ -327,7 +327,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// mend makes the checksums right where the structure allows, so that fuzzing gets behind them.
+// mend corrects the checksums of valid sections, so that fuzzing reaches the code behind the checks.
 func mend(raw []byte) {
 	if len(raw) < headerLen {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
-// selected evaluates a condition on a column x given as JSON.
+// selected returns the rows that a condition selects from a column x given as JSON.
 func selected(t *testing.T, dt arrow.DataType, values, condition string) []int64 {
 	t.Helper()
 	s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil)
@@ -30,7 +30,7 @@ func selected(t *testing.T, dt arrow.DataType, values, condition string) []int64
 	return out
 }
 
-// rows are the numbers of rows in a string of digits.
+// rows parses row numbers from a string of digits.
 func rows(digits string) []int64 {
 	out := []int64{}
 	for _, d := range digits {

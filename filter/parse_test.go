@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-// same reports whether two trees are equal but for positions.
+// same reports whether two trees are equal except for positions.
 func same(a, b *ast.Node) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -34,7 +34,7 @@ func same(a, b *ast.Node) bool {
 }
 
 func TestText(t *testing.T) {
-	for _, c := range []struct{ text, want string }{ // want "" is text itself
+	for _, c := range []struct{ text, want string }{ // want "": the text itself
 		{"origin = 'SFO' and delay > 300 and date >= '2001-01-05'", ""},
 		{"a = 1 or b = 2 and not c = 3", ""},
 		{"(a = 1 or b = 2) and not (c = 3 and d = 4)", ""},
@@ -188,7 +188,7 @@ func TestBindErrors(t *testing.T) {
 			require.Equal(t, c.pos, bad.Pos, "%s: %s", c.text, err)
 		}
 	}
-	// What was read from a text says where, in whatever it became a part.
+	// An error in a part of an expression names its position in the text.
 	part, err := Parse("s = 'x' and delay > 3")
 	require.NoError(t, err)
 	for _, e := range []Expr{part, And(IsNull(Col("b")), part), Not(And(part, part))} {
@@ -246,8 +246,8 @@ func TestConstructors(t *testing.T) {
 	}
 }
 
-// Any text is an error or an expression whose own text gives the same
-// expression; and any schema takes it or says why not.
+// Any text is an error, or an expression whose text parses to the same expression. Binding it to any schema succeeds
+// or returns an error.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"a = 1 and not (b in ('x', null) or c like '%y')", `"q".b between -1.5e3 and x'00'`, "a ~* e'\\x41'", "2001 < d", "a starts with '2001-01-05 10:00:00.5Z'", "'nan' = f", "a.b is not null"} {
 		f.Add(text)

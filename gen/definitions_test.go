@@ -1,6 +1,6 @@
-// Package gen holds nothing but generated code. Its tests prove the definitions that the code is made of, proto/ and
-// fbs/: every metadata message of every shard that the reference wrote is decoded by the definitions alone, and no part
-// of it may be unknown to them.
+// Package gen contains generated code only. Its tests check the definitions in proto/ and fbs/ that the code is
+// generated from: they decode every metadata message of every shard of the reference by the definitions alone, and no
+// part of a message may be unknown to them.
 package gen
 
 import (
@@ -21,7 +21,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// descriptorSet is what buf builds from proto/.
+// descriptorSet is compiled from proto/ by buf.
 //
 //go:embed amudai/amudai.binpb
 var descriptorSet []byte
@@ -46,7 +46,7 @@ func TestGeneratedTypesMatchTheDefinitions(t *testing.T) {
 	}
 }
 
-// Comments are part of the definitions: whoever generates another language's types reads them there.
+// Comments are part of the definitions: generated code of other languages contains them.
 func TestEverythingIsCommented(t *testing.T) {
 	_, files := definitions(t)
 	eachMessage(files, func(message protoreflect.MessageDescriptor) {
@@ -82,10 +82,10 @@ func eachMessage(files *protoregistry.Files, visit func(protoreflect.MessageDesc
 	})
 }
 
-// decoder decodes messages by the definitions alone and counts what it met.
+// decoder decodes messages by the definitions alone, and counts messages and fields.
 type decoder struct {
 	files    *protoregistry.Files
-	messages map[string]int // by the name of the message
+	messages map[string]int // by name of the message
 	fields   map[protoreflect.FullName]bool
 }
 
@@ -94,7 +94,7 @@ func newDecoder(t *testing.T) *decoder {
 	return &decoder{files, map[string]int{}, map[protoreflect.FullName]bool{}}
 }
 
-// decode proves one message and returns it in its generated type, for the way on.
+// decode checks a message and returns it as its generated type.
 func decode[M proto.Message](t *testing.T, d *decoder, payload []byte, message M) M {
 	t.Helper()
 	name := message.ProtoReflect().Descriptor().FullName()
@@ -105,8 +105,8 @@ func decode[M proto.Message](t *testing.T, d *decoder, payload []byte, message M
 	d.messages[string(name)]++
 	d.requireKnown(t, dynamic)
 
-	// Written again, the message must take as many bytes: a field that lacks explicit presence, or is not packed, would not.
-	// The order may differ, Go writes a oneof behind all other fields.
+	// Encoded again, the message must have the same size, unless a field lacks explicit presence or is not packed.
+	// The order may differ, because Go writes a oneof behind all other fields.
 	require.Equal(t, len(payload), proto.Size(dynamic), "%s", name)
 
 	require.NoError(t, proto.Unmarshal(payload, message))
@@ -140,7 +140,7 @@ func (d *decoder) requireKnownValue(t *testing.T, field protoreflect.FieldDescri
 	}
 }
 
-// unseen lists the defined fields that no message held.
+// unseen lists the defined fields that no message contained.
 func (d *decoder) unseen() []string {
 	var names []string
 	eachMessage(d.files, func(message protoreflect.MessageDescriptor) {

@@ -18,8 +18,8 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// The walk goes: footer, ShardDirectory, all that it refers to, for each stripe the field list and all that that refers
-// to. It knows the container only as far as it must, and nothing of the packages that it might prove wrong.
+// The walk reads the footer, the ShardDirectory and all messages it refers to, and for each stripe the field list and
+// all messages it refers to. It parses the container by itself, independently of the packages under test.
 func TestDefinitionsDecodeTheGoldens(t *testing.T) {
 	folder := testdata.Goldens(t)
 	w := &walk{protobuf: newDecoder(t), schemas: newSchemaDecoder(t)}
@@ -51,7 +51,7 @@ type walk struct {
 	schemas  *schemaDecoder
 }
 
-// artifact is a file of the shard that is being walked.
+// artifact is a file of the current shard.
 type artifact struct {
 	path string
 	data []byte
@@ -92,7 +92,7 @@ func (w *walk) shard(t *testing.T, path string) {
 	}
 }
 
-// fields walks a field list and the descriptors in it.
+// fields reads a field list and its descriptors.
 func (w *walk) fields(t *testing.T, root artifact, list *commonpb.DataRef, nodes int, descriptor func() proto.Message) {
 	t.Helper()
 	refs := follow(t, w, root, list, &commonpb.DataRefArray{})
@@ -101,7 +101,7 @@ func (w *walk) fields(t *testing.T, root artifact, list *commonpb.DataRef, nodes
 	require.Len(t, refs.Url, len(refs.Start))
 	for i, url := range refs.Url {
 		if strings.HasPrefix(url, "file://") {
-			url = "" // the reference writes where the root was first, see shard-level field lists in docs/format.md
+			url = "" // the reference writes the first location of the root, see docs/format.md §2.5
 		}
 		follow(t, w, root, &commonpb.DataRef{
 			Url:   url,
@@ -110,7 +110,7 @@ func (w *walk) fields(t *testing.T, root artifact, list *commonpb.DataRef, nodes
 	}
 }
 
-// follow decodes the message that ref names. Without one, the message stays empty.
+// follow decodes the message of a reference. Without a reference, the message stays empty.
 func follow[M proto.Message](t *testing.T, w *walk, root artifact, ref *commonpb.DataRef, message M) M {
 	t.Helper()
 	if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {

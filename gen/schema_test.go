@@ -16,12 +16,12 @@ import (
 	schemafb "github.com/amudai/amudai-go/gen/fbs/schema"
 )
 
-// schemaDecoder walks schema messages by the text of fbs/schema.fbs alone.
+// schemaDecoder reads schema messages by the text of fbs/schema.fbs alone.
 type schemaDecoder struct {
 	definitions map[string][]slot         // fields of a table, in the order of their slots
 	enums       map[string]map[uint8]bool // values of an enum
 	root        string
-	tables      map[string]int // how many of each were met
+	tables      map[string]int // numbers of occurrences
 	seen        map[string]bool
 }
 
@@ -65,7 +65,7 @@ func newSchemaDecoder(t *testing.T) *schemaDecoder {
 	return d
 }
 
-// decode proves one schema message and returns the number of type nodes in it.
+// decode checks one schema message and returns the number of its type nodes.
 func (d *schemaDecoder) decode(t *testing.T, message []byte) int {
 	t.Helper()
 	before := d.tables["DataType"]
@@ -117,7 +117,7 @@ func (d *schemaDecoder) value(t *testing.T, kind string, message []byte, at int)
 	}
 }
 
-// reference walks what a field or element refers to: a string, a vector or a table.
+// reference reads the target of a field or element: a string, a vector or a table.
 func (d *schemaDecoder) reference(t *testing.T, kind string, message []byte, at int) {
 	t.Helper()
 	element, isVector := strings.CutPrefix(strings.TrimSuffix(kind, "]"), "[")
@@ -139,7 +139,7 @@ func (d *schemaDecoder) reference(t *testing.T, kind string, message []byte, at 
 	}
 }
 
-// unseen lists the defined fields that no message held.
+// unseen lists the defined fields that no message contained.
 func (d *schemaDecoder) unseen() []string {
 	var names []string
 	for table, slots := range d.definitions {
@@ -153,7 +153,7 @@ func (d *schemaDecoder) unseen() []string {
 	return names
 }
 
-// What the generated builders write must be what the definition says, for every field of every table.
+// The generated builders write messages that agree with the definition, for every field of every table.
 func TestGeneratedSchemaMatchesTheDefinition(t *testing.T) {
 	d := newSchemaDecoder(t)
 	b := flatbuffers.NewBuilder(0)
@@ -175,7 +175,7 @@ func TestGeneratedSchemaMatchesTheDefinition(t *testing.T) {
 	require.Equal(t, schemafb.PropertyValueKindJsonString, property.Value(nil).Kind())
 }
 
-// buildSchema makes a schema in which every field of every table is set to something else than its default.
+// buildSchema makes a schema in which no field of any table has its default.
 func buildSchema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	name, child := b.CreateString("name"), buildNode(b, 0, 0, 0, 0)
 	schemafb.DataTypeStartChildrenVector(b, 1)
@@ -205,7 +205,7 @@ func buildSchema(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	return schemafb.SchemaEnd(b)
 }
 
-// buildNode makes a type node; parts that are 0 are left out, but for the required list of children.
+// buildNode makes a type node. Parts that are 0 are omitted, except for the required list of children.
 func buildNode(b *flatbuffers.Builder, children, aliases, extended, lookup flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	name := b.CreateString("name")
 	if children == 0 {
@@ -247,7 +247,7 @@ func buildExtendedType(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 
 func buildLookup(b *flatbuffers.Builder) flatbuffers.UOffsetT {
 	schemafb.HashLookupStartBucketsVector(b, 3)
-	for _, end := range []uint32{1, 1, 0} { // vectors are built from the back
+	for _, end := range []uint32{1, 1, 0} { // vectors are built back to front
 		b.PrependUint32(end)
 	}
 	buckets := b.EndVector(3)

@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// Whatever the ranges and options, Prefetched has the bytes of every range.
+// For any ranges and options, Prefetched has the bytes of every range.
 func TestPrefetch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := make([][]byte, 2)
@@ -88,7 +88,7 @@ type panicking struct{ storage.Reader }
 
 func (panicking) ReadAt(context.Context, []byte, int64) error { panic("reader failed") }
 
-// A panic in a goroutine of Prefetch is an error: no caller could recover it.
+// A panic in a goroutine of Prefetch is an error, because no caller could recover it.
 func TestPrefetchRecovers(t *testing.T) {
 	r := panicking{storage.FromBytes("x", make([]byte, 100))}
 	_, err := storage.Prefetch(context.Background(), []storage.ByteRange{{Reader: r, Offset: 0, Size: 1}, {Reader: r, Offset: 50, Size: 1}},
@@ -96,7 +96,7 @@ func TestPrefetchRecovers(t *testing.T) {
 	require.ErrorContains(t, err, "reader failed")
 }
 
-// What an artifact claims to have costs no memory before its bytes arrive.
+// The claimed size of an artifact costs no memory before its bytes arrive.
 func TestReadRangeOfClaimedSize(t *testing.T) {
 	ctx := context.Background()
 	var before, after runtime.MemStats
@@ -119,7 +119,7 @@ func TestReadRangeOfClaimedSize(t *testing.T) {
 	}
 }
 
-// A request that fails ends the others, and Prefetch waits for them.
+// A failed request ends the others, and Prefetch waits for them.
 func TestPrefetchFails(t *testing.T) {
 	r := &claimed{Reader: storage.FromBytes("x", nil), size: 1 << 40, has: 1 << 20}
 	var ranges []storage.ByteRange

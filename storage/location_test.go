@@ -47,7 +47,7 @@ func TestFilePathRefusesTricks(t *testing.T) {
 	require.Equal(t, "/a", got)
 }
 
-// Any path survives the way through a URL, which equals its own parse.
+// Any path is the same after a conversion to a URL and back.
 func TestPathsSurviveURLs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		segment := rapid.StringMatching(`[^/\x00]{1,12}`).Filter(func(s string) bool { return s != "." && s != ".." })
@@ -66,7 +66,7 @@ func TestPathsSurviveURLs(t *testing.T) {
 	})
 }
 
-// No URL means a file outside of the folders that its segments name.
+// No URL leads to a file outside of the folders of its segments.
 func FuzzPath(f *testing.F) {
 	f.Add("file:///a/%2e%2e/b")
 	f.Add("file:///C:/a")

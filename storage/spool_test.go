@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Spools that share a budget give back what was written, whatever spilled.
+// Spools that share a budget return the written bytes, in memory or in files.
 func TestSpools(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir, err := os.MkdirTemp("", "spool")
@@ -72,7 +72,7 @@ func TestSpools(t *testing.T) {
 	})
 }
 
-// Spools of one budget are written at the same time, and each is read by many.
+// Spools of one budget are written at the same time, and several goroutines read each.
 func TestSpoolsInParallel(t *testing.T) {
 	dir := t.TempDir()
 	budget := NewBudget(200_000)
@@ -113,7 +113,7 @@ func TestSpoolEOF(t *testing.T) {
 	require.Error(t, err)
 }
 
-// 50,000 columns of a hundred bytes must not take a buffer of 64 KiB each.
+// 50,000 columns of a hundred bytes do not take a buffer of 64 KiB each.
 func TestTinySpoolsAreCheap(t *testing.T) {
 	budget := NewBudget(1 << 30)
 	p := make([]byte, 100)

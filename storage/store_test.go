@@ -66,7 +66,7 @@ func TestLocalWithoutLocks(t *testing.T) {
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
-// Versions of a file do not depend on a clock that ticks between two replacements.
+// Versions of a file differ even if the clock does not advance between two replacements.
 func TestLocalVersionsIncrease(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "a")
@@ -85,7 +85,7 @@ func TestLocalVersionsIncrease(t *testing.T) {
 	}
 }
 
-// Flush hands bytes to the system, also through a wrapper.
+// Flush writes all bytes to the system, also through a wrapper.
 func TestLocalFlush(t *testing.T) {
 	ctx := t.Context()
 	for _, s := range []storage.Store{storage.Local{}, faultstore.New().Wrap(storage.Local{})} {
@@ -105,7 +105,7 @@ func TestLocalFlush(t *testing.T) {
 	}
 }
 
-// endsAfter is a context that ends when it has been asked n times.
+// endsAfter is a context that ends after n queries.
 type endsAfter struct {
 	context.Context
 	n int

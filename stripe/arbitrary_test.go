@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// filled allocates memory that is full of one byte.
+// filled allocates memory in which every byte has the same value.
 type filled struct {
 	memory.Allocator
 	b byte
@@ -37,8 +37,8 @@ func (f filled) Reallocate(size int, b []byte) []byte {
 	return out
 }
 
-// TestNoArbitraryBytes reads all types into memory of two fillings: what was
-// there before must show nowhere, not even below nulls.
+// TestNoArbitraryBytes reads all types into memory with two different initial values. The results do not depend on
+// them, even under nulls.
 func TestNoArbitraryBytes(t *testing.T) {
 	var fields []arrow.Field
 	for i, dt := range arrowgen.Types() {

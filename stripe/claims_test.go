@@ -32,7 +32,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// sparse is an artifact that goes on with zeros for as long as anybody asks.
+// sparse is an artifact that is followed by zeros up to a size of 2^50 bytes.
 type sparse struct{ *artifact }
 
 func (a sparse) Size(context.Context) (int64, error) { return 1 << 50, nil }
@@ -49,7 +49,7 @@ func (a sparse) Artifact(context.Context, uint32, *commonpb.DataRef) (storage.Re
 	return a, nil
 }
 
-// What a reference claims to hold takes no more memory than its values can need.
+// A reference to many bytes takes no more memory than its values can need.
 func TestClaimedSizesTakeNoMemory(t *testing.T) {
 	const claim = 1 << 32
 	ctx := context.Background()
@@ -93,7 +93,7 @@ func TestClaimedSizesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// A value dictionary, too, takes no more than what its start shows to be possible.
+// A value dictionary takes no more memory than its header allows.
 func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 	const claim = 900 << 20
 	ctx := context.Background()
@@ -117,7 +117,7 @@ func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 		"offsets":        func(b []byte) { le.PutUint64(b[38:], claim) },
 		"sorted ids":     func(b []byte) { le.PutUint64(b[54:], claim) },
 		"values, longer": func(b []byte) { le.PutUint64(b[22:], claim); le.PutUint64(b[128:], 2*claim) },
-		"entries": func(b []byte) { // as many as fit, and sections for them
+		"entries": func(b []byte) { // as many as fit, with sections of their size
 			const n = 60 << 20
 			le.PutUint32(b[1:], n)
 			for at, end := range map[int]uint64{22: 208, 30: 208, 38: 208 + 8*n + 96, 46: 208 + 8*n + 96, 54: 208 + 12*n + 176} {
@@ -150,7 +150,7 @@ func TestClaimedDictionariesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// readAll reads a column and its range index, or fails with one of the kinds of errors.
+// readAll reads a column and its range index. Errors must be of the known kinds.
 func readAll(ctx context.Context, t *testing.T, a sparse, col arrowmap.Column) {
 	_, err := pageindex.Open(ctx, a, col, nil)
 	if err == nil {
@@ -168,8 +168,7 @@ func readAll(ctx context.Context, t *testing.T, a sparse, col arrowmap.Column) {
 	}
 }
 
-// A stored value that the Arrow type cannot hold is an error of one of the kinds, and
-// says which row it is about.
+// A stored value that the Arrow type cannot hold is an error of a known kind that names the row.
 func TestMisfitsAreUnsupported(t *testing.T) {
 	ctx := context.Background()
 	seconds := arrow.NewSchema([]arrow.Field{{Name: "c", Type: &arrow.TimestampType{Unit: arrow.Second}}}, nil)

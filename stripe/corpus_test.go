@@ -17,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// Real rows come back under every profile.
+// Rows of real data come back in every profile.
 func TestFlights(t *testing.T) {
 	r, err := file.OpenParquetFile(filepath.Join(testdata.Shared(t), "corpus", "flights", "flights-3m.parquet"), false)
 	require.NoError(t, err)

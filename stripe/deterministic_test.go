@@ -22,9 +22,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// The same rows give the same bytes, however they are cut into batches and
-// however many columns are encoded at a time.
-func TestBytesDoNotDependOnCuts(t *testing.T) {
+// The same rows give the same bytes, for any sizes of batches and any number of columns encoded in parallel.
+func TestBytesDoNotDependOnBatches(t *testing.T) {
 	for _, c := range []struct {
 		rows  int64
 		types []arrow.DataType
@@ -35,7 +34,7 @@ func TestBytesDoNotDependOnCuts(t *testing.T) {
 			&arrow.FixedSizeBinaryType{ByteWidth: 7}, &arrow.Decimal128Type{Precision: 12, Scale: 2}, arrow.ListOf(arrow.BinaryTypes.Binary),
 			arrow.ListOf(arrow.PrimitiveTypes.Int64),
 		}, encoding.Options{}},
-		{500_000, []arrow.DataType{ // more pieces than lanes
+		{500_000, []arrow.DataType{ // more segments than encoders
 			arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, &arrow.Decimal128Type{Precision: 12, Scale: 2},
 		}, encoding.Options{Features: edition.E2026.Features()}},
 	} {
@@ -67,7 +66,7 @@ func TestBytesDoNotDependOnCuts(t *testing.T) {
 	}
 }
 
-// A writer that is closed early waits for what is worked on, and leaves nothing.
+// A writer that is closed early waits for its workers, and leaves no goroutine or memory behind.
 func TestCloseEarly(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "s", Type: arrow.BinaryTypes.String}}, nil)
 	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
@@ -89,8 +88,8 @@ func TestCloseEarly(t *testing.T) {
 	}
 }
 
-// A writer that has finished needs no Close, and bears one.
-func TestFinishLeavesNothingAtWork(t *testing.T) {
+// Close after Finish is optional and allowed.
+func TestCloseAfterFinish(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
 	require.NoError(t, err)
@@ -140,8 +139,8 @@ func TestCancel(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// Buffers that would change what the values mean are refused, not passed over.
-func TestUnknownFormsAreRefused(t *testing.T) {
+// Unknown buffers that would change the values are refused, not ignored.
+func TestUnknownBuffersAreRefused(t *testing.T) {
 	ctx := context.Background()
 	s := arrow.NewSchema([]arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	batch := arrowgen.New(1).Batch(s, 1000)
@@ -160,7 +159,7 @@ func TestUnknownFormsAreRefused(t *testing.T) {
 		n := native(d)
 		n.Buffers = append(n.Buffers, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_PRESENCE})
 	}), fault.ErrUnsupported)
-	// The first encoding that is known counts.
+	// The first supported encoding is read.
 	require.NoError(t, open(func(d *shardpb.StripeFieldDescriptor) {
 		d.Encodings = append([]*shardpb.DataEncoding{{Kind: &shardpb.DataEncoding_Parquet{}}}, d.Encodings...)
 	}))

@@ -15,8 +15,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// Repeating an entry gives what rows with its code have; selecting it gives those
-// rows.
+// Repeat of an entry equals the rows with its code, and SelectCodes returns these rows.
 func TestRepeatEntries(t *testing.T) {
 	ctx := context.Background()
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
@@ -60,7 +59,7 @@ func TestRepeatEntries(t *testing.T) {
 		same.Release()
 		read.Release()
 	}
-	for kept := range 1 << entries.Len() { // any set of entries, compared or looked up
+	for kept := range 1 << entries.Len() { // every set of entries
 		keep := make([]byte, entries.Len())
 		var want rowset.Set
 		for k := range keep {

@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// A stripe names the features that it uses, not those that it might.
-func TestFeaturesThatAreUsed(t *testing.T) {
+// A stripe lists the features that it uses, not those that it is allowed to use.
+func TestUsedFeatures(t *testing.T) {
 	price := &arrow.Decimal128Type{Precision: 12, Scale: 2}
 	s := arrow.NewSchema([]arrow.Field{{Name: "price", Type: price, Nullable: true}}, nil)
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {

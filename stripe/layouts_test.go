@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// checkColumn requires an array to come back, as it is and in parts.
+// checkColumn requires that an array comes back, whole and sliced.
 func checkColumn(t *testing.T, arr arrow.Array) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arr.DataType(), Nullable: true}}, nil)
 	batch := array.NewRecordBatch(s, []arrow.Array{arr}, int64(arr.Len()))
@@ -37,7 +37,7 @@ func TestMapWithSlicedEntries(t *testing.T) {
 	}
 }
 
-// Without a validity bitmap there are no nulls, also if nobody has counted them.
+// Without a validity bitmap there are no nulls, even if the null count is unknown.
 func TestUnknownNullCountWithoutBitmap(t *testing.T) {
 	unknown := func(arr arrow.Array) arrow.Array {
 		d := arr.Data()
@@ -53,7 +53,7 @@ func TestUnknownNullCountWithoutBitmap(t *testing.T) {
 	checkColumn(t, array.MakeFromData(array.NewDataWithDictionary(dt, 3, []*memory.Buffer{nil, offsets(0, 2, 1)}, -1, 0, text.Data().(*array.Data))))
 }
 
-// NaNs keep their bits wherever they stand: a value is its bits.
+// NaNs keep their bits in every position, because a value is its bits.
 func TestNaNsKeepTheirBits(t *testing.T) {
 	words := []uint64{0x7ff8000000000001, 0xfff8000000000000, 0x7ff0000000000000, 0x7ff8dead00000000, 0x8000000000000000, 0, 0x7ff8000000000001, 0xfff4000000000002}
 	floats := make([]float64, len(words))

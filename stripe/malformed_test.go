@@ -77,7 +77,7 @@ func TestMalformedArraysAreErrors(t *testing.T) {
 	}
 }
 
-// damage is a copy of an array with one change to its buffers, or to those of a child.
+// damage returns a copy of an array with one change to its buffers or to those of a child.
 func damage(r *rand.Rand, d arrow.ArrayData) arrow.ArrayData {
 	buffers := slices.Clone(d.Buffers())
 	children := slices.Clone(d.Children())
@@ -111,7 +111,7 @@ func damage(r *rand.Rand, d arrow.ArrayData) arrow.ArrayData {
 	return array.NewData(d.DataType(), n, buffers, children, d.NullN(), d.Offset())
 }
 
-// made is the array of some data, nil if Arrow itself refuses it.
+// made returns the array of some data, or nil if Arrow refuses the data.
 func made(d arrow.ArrayData) (arr arrow.Array) {
 	defer func() {
 		if recover() != nil {
@@ -121,8 +121,8 @@ func made(d arrow.ArrayData) (arr arrow.Array) {
 	return array.MakeFromData(d)
 }
 
-// Arrays of every type with damaged buffers are errors, or are written. None reaches
-// into memory that it does not have: the check finds it first.
+// Arrays of every type with damaged buffers are errors or are written. The checks prevent accesses beyond the
+// buffers.
 func TestDamagedArraysDoNotPanic(t *testing.T) {
 	times := 40
 	if testing.Short() {

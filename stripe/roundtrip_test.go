@@ -55,7 +55,7 @@ func (a *artifact) Size(context.Context) (int64, error)                    { ret
 func (a *artifact) Name() string                                           { return "memory" }
 func (a *artifact) Close() error                                           { return nil }
 
-// lay places the buffers of a finished stripe as a shard writer does.
+// lay places the buffers of a finished stripe in the order of a shard writer.
 func lay(t testing.TB, f *stripe.Finished) *artifact {
 	a := &artifact{rows: f.Rows, nodes: map[uint32]*shardpb.StripeFieldDescriptor{}}
 	for _, n := range f.Nodes {
@@ -102,7 +102,7 @@ func writeStripe(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o w
 	return lay(t, f), columns
 }
 
-// check writes batches and requires every column to come back, whole and cut.
+// check writes batches, and requires that every column comes back, whole and sliced.
 func check(t testing.TB, s *arrow.Schema, batches []arrow.RecordBatch, o write.Options) {
 	ctx := context.Background()
 	a, columns := writeStripe(t, s, batches, o)

@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// randomRows is a set of rows of n: every row with a chance, in runs of a length.
+// randomRows returns a random set of n rows, in runs of a given length.
 func randomRows(r *rand.Rand, n int64, chance float64, run int64) (set rowset.Set, rows []int64) {
 	var ranges []rowset.Range
 	for i := int64(0); i < n; {
@@ -29,12 +29,12 @@ func randomRows(r *rand.Rand, n int64, chance float64, run int64) (set rowset.Se
 		for ; i < end; i++ {
 			rows = append(rows, i)
 		}
-		i++ // ranges do not touch
+		i++ // adjacent runs are one range
 	}
 	return rowset.Of(ranges...), rows
 }
 
-// ReadRows gives what Read gives of these rows, for every type and density.
+// ReadRows agrees with the rows of Read, for every type and density.
 func TestReadRows(t *testing.T) {
 	ctx := context.Background()
 	for k, dt := range arrowgen.Types() {
@@ -42,7 +42,7 @@ func TestReadRows(t *testing.T) {
 			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
 			for seed := range uint64(3) {
 				if testing.Short() && seed != uint64(k%3) {
-					continue // the race detector needs no more
+					continue // enough for the race detector
 				}
 				g := arrowgen.New(seed)
 				g.Nulls = []float64{0.1, 0, 0.9}[seed]
@@ -84,7 +84,7 @@ func requireRows(t *testing.T, c *read.Column, all arrow.Array, r *rand.Rand, ch
 	require.Equal(t, -1, arrowutil.Difference(want, got), "rows %v", set)
 }
 
-// Rows that the column does not have are refused.
+// Rows beyond the column are refused.
 func TestReadNoRows(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	a, columns := writeStripe(t, s, []arrow.RecordBatch{arrowgen.New(1).Batch(s, 100)}, write.Options{})

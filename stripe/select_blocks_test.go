@@ -22,8 +22,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// eachNullable opens columns of 6,000 values of a type, with some, no and many nulls,
-// and gives their bare arrays, too.
+// eachNullable opens columns of 6,000 values of a type with some, no and many nulls. It also passes their physical
+// arrays.
 func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *read.Column, all arrow.Array, r *rand.Rand)) {
 	ctx := context.Background()
 	for i, e := range []edition.Edition{edition.Reference, edition.E2026, edition.E2026} {
@@ -32,8 +32,8 @@ func eachNullable(t *testing.T, dt arrow.DataType, seed uint64, f func(c *read.C
 		g.Nulls = []float64{0.1, 0, 0.9}[i]
 		a, columns := writeStripe(t, s, []arrow.RecordBatch{g.Batch(s, 3000), g.Batch(s, 3000)}, write.Options{Encoding: encoding.Options{Features: e.Features()}})
 		mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
-		bare, _ := stripe.Physical(columns[0])
-		c, err := read.OpenColumn(ctx, a, bare, read.Options{Allocator: mem})
+		physical, _ := stripe.Physical(columns[0])
+		c, err := read.OpenColumn(ctx, a, physical, read.Options{Allocator: mem})
 		require.NoError(t, err)
 		all, err := c.Read(ctx, 0, 6000)
 		require.NoError(t, err)
@@ -49,7 +49,7 @@ func requireSet(t *testing.T, want []int64, got rowset.Set, what ...any) {
 	require.Equal(t, want, slices.Collect(got.Rows()), what...)
 }
 
-// oddly holds for values whose text has an odd sum of bytes.
+// oddly is true for values whose text has an odd sum of bytes.
 func oddly(arr arrow.Array, i int) bool {
 	if arr.IsNull(i) {
 		return false
@@ -61,7 +61,7 @@ func oddly(arr arrow.Array, i int) bool {
 	return sum%2 == 1
 }
 
-// SelectBlocks gives the rows that the condition holds for once they are read.
+// SelectBlocks returns the rows for which the condition is true when they are read.
 func TestSelectBlocks(t *testing.T) {
 	ctx := context.Background()
 	for k, dt := range []arrow.DataType{
@@ -94,8 +94,8 @@ func TestSelectBlocks(t *testing.T) {
 	}
 }
 
-// Of texts with numbers in them only those are decoded that may contain what all
-// contain that the condition holds for.
+// If all matches of a condition contain some text, only strings that may contain this text are decoded, in strings
+// with numbers, too.
 func TestSelectBlocksContaining(t *testing.T) {
 	ctx := context.Background()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -118,8 +118,8 @@ func TestSelectBlocksContaining(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
 	a, columns := writeStripe(t, s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{arr}, int64(len(lines)))},
 		write.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
-	bare, _ := stripe.Physical(columns[0])
-	c, err := read.OpenColumn(ctx, a, bare, read.Options{})
+	physical, _ := stripe.Physical(columns[0])
+	c, err := read.OpenColumn(ctx, a, physical, read.Options{})
 	require.NoError(t, err)
 	for _, part := range []string{"task-0303", "3 ms", "77", "task-", " by 41", "nowhere", "0", ""} {
 		for _, chance := range []float64{1, 0.5, 0.01} {

@@ -16,7 +16,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// coefficient is a decimal times 10^scale.
+// coefficient returns a decimal times 10^scale.
 func coefficient(arr arrow.Array, i int) int64 {
 	switch a := arr.(type) {
 	case *array.Decimal32:
@@ -29,8 +29,8 @@ func coefficient(arr arrow.Array, i int) int64 {
 	return arr.(*array.Decimal256).Value(i).BigInt().Int64()
 }
 
-// SelectNumbers gives the rows of decimals that lie in intervals once they are read,
-// whether blocks hold integers or other forms, nulls among them or not.
+// SelectNumbers returns the rows of decimals within intervals, with and without nulls, for blocks of integers and of
+// other encodings.
 func TestSelectDecimals(t *testing.T) {
 	ctx := context.Background()
 	for k, dt := range []arrow.DataType{
@@ -58,7 +58,7 @@ func TestSelectDecimals(t *testing.T) {
 	}
 }
 
-// Decimals of more digits than 64 bits hold are left to others.
+// SelectNumbers refuses decimals of more digits than 64 bits hold.
 func TestSelectDecimalsRefuses(t *testing.T) {
 	ctx := context.Background()
 	for _, dt := range []arrow.DataType{&arrow.Decimal128Type{Precision: 19, Scale: 2}, &arrow.Decimal256Type{Precision: 30, Scale: 0}} {

@@ -14,14 +14,14 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// Every Arrow type comes back as itself, with the same values.
+// Every Arrow type comes back with the same type and values.
 func TestEveryType(t *testing.T) {
 	for _, dt := range arrowgen.Types() {
 		t.Run(dt.String(), func(t *testing.T) {
 			s := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil)
 			for seed := range uint64(6) {
 				if testing.Short() && seed != 1 {
-					continue // the race detector needs no more
+					continue // enough for the race detector
 				}
 				g := arrowgen.New(seed)
 				g.Nulls = []float64{0, 0.1, 0.9, 1, 0.003, 0.5}[seed]
@@ -35,7 +35,7 @@ func TestEveryType(t *testing.T) {
 	}
 }
 
-// The same holds under every profile and edition.
+// So it does in every profile and edition.
 func TestEveryOption(t *testing.T) {
 	var fields []arrow.Field
 	for i, dt := range arrowgen.Types() {
@@ -48,7 +48,7 @@ func TestEveryOption(t *testing.T) {
 	})
 }
 
-// Values under a null parent mean nothing, and may not even be convertible.
+// Values under a null parent have no meaning, and may be out of range.
 func TestGarbageUnderNullParents(t *testing.T) {
 	ts := &arrow.TimestampType{Unit: arrow.Second}
 	inner := arrow.StructOf(arrow.Field{Name: "t", Type: ts, Nullable: true}, arrow.Field{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true})

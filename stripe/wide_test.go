@@ -18,7 +18,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/write"
 )
 
-// wideBatch has so many columns of a few types.
+// wideBatch returns a batch of many columns of a few types.
 func wideBatch(columns, rows int) arrow.RecordBatch {
 	types := []arrow.DataType{
 		arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Float64,
@@ -38,8 +38,7 @@ func wideBatch(columns, rows int) arrow.RecordBatch {
 	return array.NewRecordBatch(arrow.NewSchema(fields, nil), arrays, int64(rows))
 }
 
-// Columns of wide stripes are cut into shorter blocks. They come back, and their bytes do
-// not depend on how they were written.
+// Columns of wide stripes have shorter blocks. They come back, and their bytes do not depend on the sizes of batches.
 func TestWide(t *testing.T) {
 	const rows = 9000
 	whole := wideBatch(1500, rows)

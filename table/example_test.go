@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/table/jsonl"
 )
 
-// stdout is an output that cannot take back bytes.
+// stdout is an output whose bytes cannot be taken back.
 type stdout struct{}
 
 func (stdout) Write(_ context.Context, p []byte) error {
@@ -23,7 +23,7 @@ func (stdout) Write(_ context.Context, p []byte) error {
 func (stdout) Publish(context.Context) error { return nil }
 func (stdout) Abort(context.Context) error   { return nil }
 
-// Read CSV, whose types are inferred, and write it as JSON lines.
+// CSV, whose types are inferred, is read and written as JSON lines.
 func Example() {
 	ctx := context.Background()
 	cities := "zip,city,founded\n00501,Holtsville,\n10001,New York,1624-05-20\n"

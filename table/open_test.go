@@ -19,8 +19,7 @@ const places = `{"id":1,"city":"Oslo","at":{"lat":59.9}}
 {"id":3,"city":"Lima","at":null}
 `
 
-// everyFormat gives a text of JSON lines in formats that do things for themselves
-// and in others.
+// everyFormat passes a text of JSON lines in formats that filter and project by themselves, and in others.
 func everyFormat(t *testing.T, src string, do func(t *testing.T, f table.Format, in string)) {
 	rows := tabletest.MustRead(t, jsonLines, src, table.ReadOptions{})
 	for _, f := range []table.Format{jsonLines, jsonArray, commas, arrowipc.Format, arrowipc.Stream} {
@@ -28,7 +27,7 @@ func everyFormat(t *testing.T, src string, do func(t *testing.T, f table.Format,
 	}
 }
 
-// TestColumnsTwice asks for columns twice: they come once, where they stood first.
+// TestColumnsTwice requests a column twice. It appears once, at its first position.
 func TestColumnsTwice(t *testing.T) {
 	everyFormat(t, places, func(t *testing.T, f table.Format, in string) {
 		got := tabletest.MustRead(t, f, in, table.ReadOptions{Columns: []string{"city", "id", "city"}})
@@ -41,8 +40,7 @@ func TestColumnsTwice(t *testing.T) {
 	})
 }
 
-// TestFilter filters what formats do not filter themselves, also by columns that
-// are not asked for.
+// TestFilter filters formats that cannot filter by themselves, also by columns that are not in the result.
 func TestFilter(t *testing.T) {
 	for condition, want := range map[string]string{
 		"id >= 2":                    `{"city":null}` + "\n" + `{"city":"Lima"}` + "\n",
@@ -66,8 +64,8 @@ func TestFilter(t *testing.T) {
 	require.ErrorContains(t, err, "in in")
 }
 
-// TestCast gives columns of typed formats other types: exactly, or with an error
-// that says where.
+// TestCast converts columns of typed formats to other types. A value that does not fit is an error that names its
+// place.
 func TestCast(t *testing.T) {
 	for _, c := range []struct{ from, to, value, want string }{
 		{"int64", "int8", "-128", "-128"},
@@ -123,7 +121,7 @@ func TestCast(t *testing.T) {
 	require.EqualError(t, err, `column "town" of the schema is not in in`)
 }
 
-// A path of a table follows the extension of a format whose files hold several.
+// A table path may follow a file name whose extension belongs to a format with several tables in a file.
 func TestSplitTable(t *testing.T) {
 	tables := func(context.Context, table.Input) ([]table.Entry, error) { return nil, nil }
 	formats := table.Formats{{Name: "many", Extensions: []string{".many"}, Tables: tables}, {Name: "one", Extensions: []string{".one"}}}

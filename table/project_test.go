@@ -15,8 +15,7 @@ import (
 	"github.com/amudai/amudai-go/table/arrowipc"
 )
 
-// TestColumnsOfOneName asks for columns whose name is not unique, and for one without a
-// name, as filters do.
+// TestColumnsOfOneName requests columns whose name is not unique, and one without a name, as filters do.
 func TestColumnsOfOneName(t *testing.T) {
 	number := func(name string) arrow.Field {
 		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
@@ -58,8 +57,8 @@ func TestColumnsOfOneName(t *testing.T) {
 	}
 }
 
-// TestParts asks for a part of a column, also beside a filter on another part of it and
-// with a schema for the whole column.
+// TestParts requests a part of a column, also with a filter on another part of it, and with a schema for the whole
+// column.
 func TestParts(t *testing.T) {
 	everyFormat(t, places, func(t *testing.T, f table.Format, in string) {
 		if f.Name == "csv" {

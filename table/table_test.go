@@ -30,7 +30,7 @@ var (
 	logs      = lines.New(lines.Options{})
 )
 
-// TestOnlyWritten are types that text formats write, but do not read as such.
+// TestOnlyWritten writes types that text formats cannot read back as such.
 func TestOnlyWritten(t *testing.T) {
 	for _, c := range arrowtest.Columns() {
 		if c.Name != "dictionary_int" && c.Name != "run_end_encoded" {
@@ -52,7 +52,7 @@ func TestOnlyWritten(t *testing.T) {
 	}
 }
 
-// TestNotText refuses strings that are not UTF-8, at any depth.
+// TestNotText refuses strings of invalid UTF-8, at any depth.
 func TestNotText(t *testing.T) {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	b.Append("a\xffb")
@@ -77,7 +77,7 @@ func TestNotText(t *testing.T) {
 	}
 }
 
-// TestFloats writes any float and reads the same bits (NaNs have no payload in text).
+// TestFloats writes random floats and reads the same bits (NaNs have no payload in text).
 func TestFloats(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		v := math.Float64frombits(rapid.Uint64().Draw(r, "bits"))
@@ -103,13 +103,13 @@ func TestFloats(t *testing.T) {
 	})
 }
 
-// TestTimes writes any time of any unit and reads it back.
+// TestTimes writes random times of all units and reads them back.
 func TestTimes(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		v := rapid.Int64().Draw(r, "v")
 		unit := rapid.SampledFrom([]string{"s", "ms", "us", "ns"}).Draw(r, "unit")
 		if unit == "s" {
-			v /= 1000 // years of 12 digits at most
+			v /= 1000 // years of at most 12 digits
 		}
 		src := "a:timestamp[" + unit + "],b:timestamp[" + unit + ", UTC],c:duration[" + unit + "]"
 		s := arrow.NewSchema(tabletest.Fields(t, src), nil)
@@ -160,7 +160,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestFailingReader passes read errors on.
+// TestFailingReader returns read errors.
 func TestFailingReader(t *testing.T) {
 	for _, f := range table.Registered() {
 		in := tabletest.Input("")

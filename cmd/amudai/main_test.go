@@ -13,14 +13,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("AMUDAI_RUN_MAIN") != "" { // TestClosedPipe started this process
+	if os.Getenv("AMUDAI_RUN_MAIN") != "" { // set in the process that TestClosedPipe starts
 		main()
 	}
 	os.Exit(m.Run())
 }
 
-// TestClosedPipe leaves stdout of a command that writes more than a pipe holds: it
-// ends well and leaves nothing in the folder of temporary files.
+// TestClosedPipe closes the stdout of a command that writes more than a pipe buffers. The command exits without an
+// error, and leaves no temporary file.
 func TestClosedPipe(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows: the reader of a pipe does not leave like that")
@@ -32,7 +32,7 @@ func TestClosedPipe(t *testing.T) {
 		temp := t.TempDir()
 		args := []string{"convert", in, "-", "--to", to}
 		if to == "shard" {
-			args = append(args, "--profile", "plain") // which fills the pipe
+			args = append(args, "--profile", "plain") // more than a pipe buffers
 		}
 		cmd := exec.Command(os.Args[0], args...)
 		cmd.Env = append(os.Environ(), "AMUDAI_RUN_MAIN=1", "TMPDIR="+temp)

@@ -63,7 +63,7 @@ func anyFloats32() *rapid.Generator[[]float32] {
 	return rapid.SliceOfN(rapid.OneOf(odd, tenths, rapid.Map(rapid.Uint32(), math.Float32frombits)), 0, 100)
 }
 
-// TestRoundTrip takes any values with any parameters, and with those found.
+// TestRoundTrip encodes random values with random parameters, and with those of Search.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		src := anyFloats64().Draw(t, "values")
@@ -128,7 +128,7 @@ func TestRefused(t *testing.T) {
 	require.NoError(t, DecodeRD([]float64{}, nil, []uint64{}, one, nil, nil))
 }
 
-// TestSearchTrailingZeros: large round numbers are multiples of a power of ten.
+// TestSearchTrailingZeros finds that large round numbers are multiples of a power of ten.
 func TestSearchTrailingZeros(t *testing.T) {
 	src := make([]float64, 500)
 	for i := range src {
@@ -143,7 +143,7 @@ func TestSearchTrailingZeros(t *testing.T) {
 	}
 }
 
-// TestSearchRefuses: neither noise nor roots are decimals.
+// TestSearchRefuses finds no parameters for noise and square roots.
 func TestSearchRefuses(t *testing.T) {
 	src := make([]float64, 3000)
 	for i := range src {
@@ -158,7 +158,7 @@ func TestSearchRefuses(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestChooseByBlock: data of two kinds give candidates for both.
+// TestChooseByBlock finds parameters for both parts of data of two kinds.
 func TestChooseByBlock(t *testing.T) {
 	src := append(prices(4000), roots(4000)...)
 	for i := range 4000 {
@@ -184,7 +184,7 @@ func TestNoAllocations(t *testing.T) {
 	}))
 }
 
-// FuzzRoundTrip takes any bits for values.
+// FuzzRoundTrip encodes arbitrary bits as floats.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\xf8?\x01\x00\x00\x00\x00\x00\xf0\x7f"), uint8(14), uint8(12))
 	f.Fuzz(func(t *testing.T, b []byte, e, factor uint8) {
@@ -202,7 +202,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// FuzzDecodeRD takes any parameters, codes and exceptions.
+// FuzzDecodeRD decodes arbitrary parameters, codes and exceptions.
 func FuzzDecodeRD(f *testing.F) {
 	f.Add(uint8(48), []byte{1, 0, 2, 0}, []byte{0, 1, 1}, []byte{1, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, right uint8, dict, codes, exceptions []byte) {
@@ -225,8 +225,8 @@ func FuzzDecodeRD(f *testing.F) {
 	})
 }
 
-// TestSearchNearBest compares with all parameters, on decimals of any number of
-// digits before and behind the point.
+// TestSearchNearBest compares the result of Search with the best of all parameters, for decimals with any number of
+// digits before and after the point.
 func TestSearchNearBest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for bits := 1; bits <= 24; bits++ {
@@ -244,7 +244,7 @@ func TestSearchNearBest(t *testing.T) {
 	}
 }
 
-// leastCost tries all parameters.
+// leastCost is the lowest cost over all parameters.
 func leastCost(sample []float64) int {
 	least := 64 * len(sample)
 	for e := range maxSearch + 1 {

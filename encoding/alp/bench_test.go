@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// prices are decimals with two digits behind the point.
+// prices returns decimals with two digits after the point.
 func prices(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
@@ -16,7 +16,7 @@ func prices(n int) []float64 {
 	return v
 }
 
-// tenths are decimals with one digit behind the point.
+// tenths returns decimals with one digit after the point.
 func tenths(n int) []float32 {
 	v := make([]float32, n)
 	for i := range v {
@@ -25,7 +25,7 @@ func tenths(n int) []float32 {
 	return v
 }
 
-// roots are no decimals.
+// roots returns floats that are not decimals.
 func roots(n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {

@@ -24,7 +24,7 @@ func TestChecksum(t *testing.T) {
 	require.Equal(t, uint32(0x59981402), Checksum([]byte("testdata")))
 }
 
-// The two blocks that the reference writes for 10, 20, 30 and 10, null, 30.
+// The reference writes these blocks for 10, 20, 30 and for 10, null, 30.
 func TestReferenceBytes(t *testing.T) {
 	for _, c := range []struct{ name, presence, values, want string }{
 		{"no nulls", "", "0100 0a000000 14000000 1e000000",
@@ -94,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// BenchmarkChecksum looks at the bytes of a block; GB/s are those of the block.
+// BenchmarkChecksum computes the checksum of a block. GB/s are those of its bytes.
 func BenchmarkChecksum(b *testing.B) {
 	for _, kib := range []int{4, 64} {
 		block := []byte(strings.Repeat("0123456789abcdef", kib*64))

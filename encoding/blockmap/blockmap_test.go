@@ -12,7 +12,7 @@ import (
 
 func pad16(n int64) int64 { return (n + 15) &^ 15 }
 
-// The two examples of docs/format.md §6.2.
+// A block map of one block, and the example of docs/format.md §6.2.
 func TestExamples(t *testing.T) {
 	var b Builder
 	b.Add(3, 32)
@@ -87,7 +87,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A flipped bit or a cut must be refused, or must not change what the map says.
+// A flipped bit or a cut gives an error or the same positions and sizes.
 func TestDamage(t *testing.T) {
 	for _, count := range []int{1, 5, 1030} {
 		var b Builder
@@ -179,7 +179,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// TestSingle compares with the map of one block.
+// TestSingle compares Single with the map of one block.
 func TestSingle(t *testing.T) {
 	m, err := Single(100, 24)
 	require.NoError(t, err)

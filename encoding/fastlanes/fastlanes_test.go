@@ -24,7 +24,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-// TestKnownBytes checks chunks whose bytes were computed by other means.
+// TestKnownBytes compares packed chunks with bytes that do not come from this package.
 func TestKnownBytes(t *testing.T) {
 	t.Run("uint8 in 3 bits", func(t *testing.T) {
 		b := packed(t, 3, func(i int) uint8 { return uint8(i % 8) })
@@ -61,7 +61,7 @@ func TestKnownBytes(t *testing.T) {
 	})
 }
 
-// packed packs f(0), f(1), ... and checks that they come back.
+// packed packs f(0), f(1), ... and checks that unpacking returns these values.
 func packed[W Word](t *testing.T, w int, f func(i int) W) []byte {
 	t.Helper()
 	var src, back [ChunkLen]W
@@ -75,8 +75,8 @@ func packed[W Word](t *testing.T, w int, f func(i int) W) []byte {
 	return b
 }
 
-// TestKernels checks every width against the formula of the layout, and that
-// nothing beyond the chunk is touched.
+// TestKernels compares every width with the formula of the layout, and checks that no memory beyond the chunk is
+// written.
 func TestKernels(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		t.Run("uint8", testKernels[uint8])
@@ -86,7 +86,7 @@ func TestKernels(t *testing.T) {
 	})
 }
 
-// eachTier runs a test with every set of kernels that this machine has.
+// eachTier runs a test with every set of kernels that this machine supports.
 func eachTier(t *testing.T, test func(t *testing.T)) {
 	all := tiers()
 	defer use(all[len(all)-1])
@@ -96,8 +96,7 @@ func eachTier(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// FuzzTiers unpacks arbitrary bytes, and packs what came out: all sets of kernels
-// must give the same.
+// FuzzTiers unpacks arbitrary bytes and packs the result. All sets of kernels must agree.
 func FuzzTiers(f *testing.F) {
 	f.Add([]byte("0123456789"), uint64(77), uint8(12))
 	f.Fuzz(func(t *testing.T, data []byte, base uint64, w uint8) {
@@ -127,7 +126,7 @@ func fuzzTiers[W Word](t *testing.T, data []byte, base W, w int) {
 	})
 }
 
-// TestSourceEnd packs and unpacks where memory that may be used ends.
+// TestSourceEnd packs and unpacks next to a page that may not be accessed.
 func TestSourceEnd(t *testing.T) {
 	eachTier(t, func(t *testing.T) {
 		testSourceEnd[uint8](t)
@@ -165,7 +164,7 @@ func testKernels[W Word](t *testing.T) {
 	})
 }
 
-// checkKernels takes random values from base to base+span.
+// checkKernels checks the kernels with random values from base to base+span.
 func checkKernels[W Word](t require.TestingT, w int, base, span W, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var src, got, want struct {
@@ -215,7 +214,7 @@ func BenchmarkPack(b *testing.B) {
 	eachKernel(b, benchmarkPack[uint8], benchmarkPack[uint16], benchmarkPack[uint32], benchmarkPack[uint64])
 }
 
-// eachKernel runs benchmarks with every set of kernels that this machine has.
+// eachKernel runs benchmarks with every set of kernels that this machine supports.
 func eachKernel(b *testing.B, bench8, bench16, bench32, bench64 func(*testing.B, int)) {
 	all := tiers()
 	defer use(all[len(all)-1])
@@ -251,7 +250,7 @@ func benchmarkPack[W Word](b *testing.B, w int) {
 	}
 }
 
-// Single values are those of whole chunks, and nothing else of dst is written.
+// A single value equals that of the whole chunk, and no other value of dst is written.
 func TestPick(t *testing.T) {
 	testPick[uint8](t)
 	testPick[uint16](t)
@@ -302,7 +301,7 @@ func BenchmarkPick(b *testing.B) {
 	benchPick[uint64](b)
 }
 
-// benchPick looks for one value in 50.
+// benchPick selects one value in 50.
 func benchPick[W Word](b *testing.B) {
 	const width, chunks = 7, 8
 	r := rand.New(rand.NewPCG(1, 2))

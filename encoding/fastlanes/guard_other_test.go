@@ -4,5 +4,5 @@ package fastlanes
 
 import "testing"
 
-// guardedPage is memory; this machine's system does not guard what is behind it.
+// guardedPage returns ordinary memory, because this system has no guard pages.
 func guardedPage(*testing.T) []byte { return make([]byte, 1<<16) }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardedPage is memory behind which nothing may be read.
+// guardedPage returns memory in front of a page that may not be accessed.
 func guardedPage(t *testing.T) []byte {
-	const size = 1 << 16 // a multiple of any page
+	const size = 1 << 16 // a multiple of all page sizes
 	mem, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, unix.Munmap(mem)) })

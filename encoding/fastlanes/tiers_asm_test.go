@@ -4,7 +4,7 @@ package fastlanes
 
 var haveFast = fast
 
-// tiers are the names of the sets of kernels that this machine has.
+// tiers are the names of the sets of kernels that this machine supports.
 func tiers() []string {
 	if haveFast {
 		return []string{"go", "asm"}
@@ -12,5 +12,5 @@ func tiers() []string {
 	return []string{"go"}
 }
 
-// use makes one of them the one that is used.
+// use selects a set of kernels.
 func use(tier string) { fast = tier == "asm" }

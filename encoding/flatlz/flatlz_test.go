@@ -14,9 +14,9 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// slowly is the definition of a stream, byte by byte; false for one that does not
-// stand for n bytes.
-func slowly(seqs, literals []byte, n int) (out []byte, ok bool) {
+// referenceDecode decodes a stream byte by byte, as its definition says. It returns false if the stream does not
+// decode to n bytes.
+func referenceDecode(seqs, literals []byte, n int) (out []byte, ok bool) {
 	if len(seqs)%SequenceLen != 0 {
 		return nil, false
 	}
@@ -40,9 +40,9 @@ func slowly(seqs, literals []byte, n int) (out []byte, ok bool) {
 	return out, len(out) == n && len(literals) == 0
 }
 
-// checkDecode decodes with some slack behind dst and literals, and compares.
+// checkDecode compares Decode with referenceDecode, with extra capacity behind dst and literals.
 func checkDecode(t require.TestingT, seqs, literals []byte, n int) (out []byte, ok bool) {
-	want, good := slowly(seqs, literals, n)
+	want, good := referenceDecode(seqs, literals, n)
 	for _, slack := range []int{0, 1, 64, 2000} {
 		const canary = 0xa5
 		memory := bytes.Repeat([]byte{canary}, 16+n+slack+16)
@@ -66,7 +66,7 @@ func checkDecode(t require.TestingT, seqs, literals []byte, n int) (out []byte, 
 	return want, good
 }
 
-// checkPrefix decodes the first n bytes of a stream, good or bad.
+// checkPrefix decodes the first n bytes of a valid or invalid stream.
 func checkPrefix(t require.TestingT, seqs, literals []byte, n, slack int, want []byte, good bool) {
 	const canary = 0xa5
 	memory := bytes.Repeat([]byte{canary}, 16+n+slack+16)
@@ -144,7 +144,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) { checkRoundTrip(t, &e, src) })
 }
 
-// FuzzDecode decodes any bytes, as many as they stand for, and one more.
+// FuzzDecode decodes arbitrary bytes to their number of bytes, and to one byte more.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0x10, 0x0c, 0x10, 0, 1, 0, 0x10, 0}, []byte("abcdefghijklmnop!"), uint16(29))
 	f.Add(bytes.Repeat([]byte{20, 40, 16, 0}, 50), make([]byte, 1000), uint16(3000))
@@ -158,7 +158,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// text is like lines of a log.
+// text returns text that resembles lines of a log.
 func text(n int) (src []byte) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for len(src) < n {

@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// corpus are the log files of the shared data, by name.
+// corpus returns the log files of the shared data by name.
 func corpus(t testing.TB) map[string][]byte {
 	files, err := filepath.Glob(filepath.Join(testdata.Shared(t), "corpus", "logs", "*.log"))
 	require.NoError(t, err)
@@ -24,7 +24,7 @@ func corpus(t testing.TB) map[string][]byte {
 	return logs
 }
 
-// TestCorpus checks how small real log lines get.
+// TestCorpus limits the compressed size of real log lines.
 func TestCorpus(t *testing.T) {
 	for name, src := range corpus(t) {
 		codes := roundTrip(t, Train(src), src)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// decoderOf reads a table back from its stored form.
+// decoderOf parses a symbol table from its stored bytes.
 func decoderOf(t require.TestingT, table *Table) *Decoder {
 	stored := table.Append(nil)
 	n := table.Len()
@@ -22,7 +22,7 @@ func decoderOf(t require.TestingT, table *Table) *Decoder {
 func roundTrip(t require.TestingT, table *Table, src []byte) []byte {
 	codes := table.Encode(nil, src)
 	d := decoderOf(t, table)
-	// With more or less room behind the end, and nothing written behind that.
+	// With different capacities behind the result, and nothing written there.
 	for _, room := range []int{0, 7, 100} {
 		canary := bytes.Repeat([]byte{0xa5}, 16)
 		memory := append(make([]byte, len(src)+room), canary...)
@@ -36,7 +36,7 @@ func roundTrip(t require.TestingT, table *Table, src []byte) []byte {
 	return codes
 }
 
-// TestKnown is the example of the format: one symbol, one escape.
+// TestKnown checks the example of the format: one symbol, one escape.
 func TestKnown(t *testing.T) {
 	var table Table
 	table.set([]symbol{{0x636261, 3}})
@@ -50,7 +50,7 @@ func TestNoSymbols(t *testing.T) {
 	require.Equal(t, []byte{0xff, 'h', 0xff, 'i'}, roundTrip(t, table, []byte("hi")))
 }
 
-// logLines are lines as machines write them.
+// logLines returns lines that resemble those of a log.
 func logLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -66,7 +66,7 @@ func TestLogLines(t *testing.T) {
 	require.Greater(t, float64(len(src))/float64(len(codes)), 2.0)
 }
 
-// TestRoundTrip trains on some bytes and encodes others.
+// TestRoundTrip trains a table on some bytes and encodes others.
 func TestRoundTrip(t *testing.T) {
 	word := rapid.SampledFrom([]string{"http://", "abc", "abcdefghij", "\x00\x00", "\xff", "de", "a", "0123"})
 	text := rapid.Map(rapid.SliceOfN(word, 0, 200), func(words []string) []byte {
@@ -135,7 +135,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzDecode gives a decoder any table and any stream.
+// FuzzDecode decodes arbitrary streams with arbitrary tables.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, []byte{0, 0, 255, 'X'}, uint16(7), uint8(0))
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0}, 40), uint16(120), uint8(200))
@@ -157,7 +157,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip encodes any bytes by a table of other bytes.
+// FuzzRoundTrip encodes arbitrary bytes with a table of other bytes.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(logLines(20), logLines(5))
 	f.Add([]byte("aaaaaaaaaaaaaaaaaaaaaaaaaaa"), []byte("\x00aaaaaaaaaaaaaaaa\x00"))
@@ -167,7 +167,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// A clone keeps its symbols when the trainer goes on.
+// A clone keeps its symbols when the trainer is used again.
 func TestClone(t *testing.T) {
 	var trainer Trainer
 	first := bytes.Repeat([]byte("abcabcabd"), 1000)
@@ -177,7 +177,7 @@ func TestClone(t *testing.T) {
 	require.Equal(t, want, table.Append(nil))
 }
 
-// TestCursor reads parts, in any order, of what a whole stream gives.
+// TestCursor decodes parts of a stream in random order, and compares them with the whole stream.
 func TestCursor(t *testing.T) {
 	src := append(logLines(200), "\xf1\xf2\xf3 rare bytes are escaped \xf4"...)
 	var trainer Trainer
@@ -212,7 +212,7 @@ func TestCursorRefuses(t *testing.T) {
 	}
 }
 
-// FuzzCursor reads parts of any stream: where all of it decodes, they are the same.
+// FuzzCursor decodes parts of arbitrary streams. If the whole stream is valid, the parts agree with it.
 func FuzzCursor(f *testing.F) {
 	f.Add([]byte("abc\x00\x00\x00\x00\x00"), []byte{3}, bytes.Repeat([]byte{0, 0, 255, 'X'}, 20), uint16(140), uint16(7), uint16(90))
 	f.Fuzz(func(t *testing.T, symbols, lengths, src []byte, n, from, to uint16) {

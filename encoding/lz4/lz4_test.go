@@ -42,8 +42,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The ends of blocks have rules of their own: try all short lengths, long runs,
-// far offsets and incompressible bytes.
+// The ends of blocks have special rules: all short lengths, long runs, far offsets and incompressible bytes.
 func TestSizes(t *testing.T) {
 	var e Encoder
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -79,7 +78,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// Text of a few thousand words of skewed frequency.
+// Text of a few thousand words with skewed frequencies.
 func text(n int) []byte {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var src []byte

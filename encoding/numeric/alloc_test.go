@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-// Decoding does not allocate once the scratch has grown to what a block needs.
+// Decoding does not allocate once the scratch memory has grown to the size that a block needs.
 func TestNoAllocation(t *testing.T) {
 	skipIfRace(t)
 	blocks, _ := vectors(t)
@@ -37,7 +37,7 @@ func TestNoAllocation(t *testing.T) {
 }
 
 func skipIfRace(t *testing.T) {
-	if raceOn {
+	if raceEnabled {
 		t.Skip("-race: the detector allocates")
 	}
 }
@@ -54,7 +54,7 @@ func allocations[T Value](t *testing.T, v vector, s *Scratch) float64 {
 	return testing.AllocsPerRun(3, decode)
 }
 
-// Nor does encoding, once an encoder knows its column.
+// Encoding does not allocate once an encoder has memory for a column.
 func TestEncodeNoAllocation(t *testing.T) {
 	skipIfRace(t)
 	for _, kind := range []string{"constant", "narrow", "ascending", "runs", "long runs", "few", "small", "sparse", "skewed"} {

@@ -10,8 +10,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Ascends is only said of trees whose values ascend and are less than 2^63, however they
-// were made, and of those that offsets usually are.
+// Ascends is true only of trees whose values ascend and are less than 2^63, and is true of the usual trees of
+// offsets.
 func TestAscends(t *testing.T) {
 	var s Scratch
 	r := rand.New(rand.NewPCG(3, 4))

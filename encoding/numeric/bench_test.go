@@ -11,10 +11,10 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// benchLen is the number of values of a block in benchmarks: that of most blocks.
+// benchLen is the number of values of most blocks.
 const benchLen = 8192
 
-// noise is a fixed sequence of numbers that look random.
+// noise is a fixed pseudorandom sequence.
 func noise(n int) []uint64 {
 	out := make([]uint64, n)
 	x := uint64(1)
@@ -27,7 +27,7 @@ func noise(n int) []uint64 {
 	return out
 }
 
-// benchValues are values that suit an encoding.
+// benchValues returns values that suit an encoding.
 func benchValues[T Value](kind string) []T {
 	out := make([]T, benchLen)
 	at := uint64(1000)
@@ -80,8 +80,8 @@ var benchShapes = []struct{ shape, kind string }{
 	{"BytePlanes(Zstd)", "skewed"}, {"PrefixBins(Plain,Plain)", "skewed"}, {"Narrow(raw)", "small"},
 }
 
-// benchDecode decodes a block again and again; GB/s are those of its values. The
-// first benchmark of each type is a copy of as many bytes: compare with that.
+// benchDecode decodes a block repeatedly. GB/s are those of its values. For comparison, the first benchmark of each
+// type copies as many bytes.
 func benchDecode[T Value](b *testing.B, shape string, values []T) {
 	size := len(values) * sizeOf[T]()
 	tree, err := AppendTreeAs(nil, values, bitmap.All(len(values)), shape)
@@ -121,7 +121,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode writes blocks as the profiles choose; GB/s are those of the values.
+// BenchmarkEncode encodes blocks with the choices of each profile. GB/s are those of the values.
 func BenchmarkEncode(b *testing.B) {
 	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.Balanced, encoding.HighCompression} {
 		for _, kind := range []string{"narrow", "ascending", "runs", "few", "small", "sparse", "skewed"} {
@@ -149,8 +149,8 @@ func BenchmarkEncode(b *testing.B) {
 	})
 }
 
-// BenchmarkSelect finds the values of a narrow interval; GB/s are those of the
-// values that are looked at, as if they had been decoded.
+// BenchmarkSelect finds the values within a narrow interval. GB/s are those of all values of the block, as if they
+// were decoded.
 func BenchmarkSelect(b *testing.B) {
 	for _, c := range benchShapes {
 		if p, err := parseShape(c.shape); err != nil || !suits(p, I64) {
@@ -172,7 +172,7 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// BenchmarkRows decodes every k-th of 8192 values; the time is that of one row.
+// BenchmarkRows decodes every k-th of 8192 values. The time is per row.
 func BenchmarkRows(b *testing.B) {
 	for _, c := range benchShapes {
 		if p, err := parseShape(c.shape); err != nil || !suits(p, I64) {

@@ -13,13 +13,13 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// pair is a type that values are changed to: wider than any, and not a number.
+// pair is the result type of a conversion: wider than any value, and not a number.
 type pair struct{ low, high uint64 }
 
-// toPair doubles a value, and keeps it.
+// toPair converts a value to itself and its double.
 type toPair[T Value] struct {
-	line bool // use Line
-	bad  T    // has no counterpart, unless 0
+	line bool // Line may be used
+	bad  T    // value without a result, unless 0
 }
 
 func (c toPair[T]) Values(dst []pair, src []T) bool {
@@ -40,7 +40,7 @@ func (c toPair[T]) Steps(dst []pair, q []T, a, b uint64) {
 	}
 }
 
-// wordOf is the bits of a value.
+// wordOf returns the bits of a value.
 func wordOf[T Value](v T) uint64 { return loadOneOf(word.Bytes([]T{v})) }
 
 func loadOneOf(b []byte) (w uint64) {
@@ -73,7 +73,7 @@ func testChange[T Value](t *testing.T) {
 				if code := trees.Peek(tree); code.String() == "BlockDictionary" || code.String() == "Sparse" {
 					for i := range got {
 						if !c.Valid.At(i) {
-							got[i] = pairs[i] // what a null becomes has no meaning
+							got[i] = pairs[i] // the result of a null is undefined
 						}
 					}
 				}
@@ -85,7 +85,7 @@ func testChange[T Value](t *testing.T) {
 	}
 }
 
-// Decoding and changing at once equals decoding first, whatever the tree.
+// Decoding with a conversion equals decoding first, for every tree.
 func TestDecodeAs(t *testing.T) {
 	testChange[int64](t)
 	if sweep.All() {
@@ -96,7 +96,7 @@ func TestDecodeAs(t *testing.T) {
 	testChange[float32](t)
 }
 
-// A value without a counterpart is an error, wherever the tree keeps it.
+// A value without a result is an error, wherever the tree stores it.
 func TestErrChange(t *testing.T) {
 	values := make([]int64, 2000)
 	for i := range values {

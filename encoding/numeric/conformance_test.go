@@ -36,8 +36,8 @@ func requireFile(t *testing.T, name, text string) {
 	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text)
 }
 
-// testConformance writes every case in every profile and every form, reads it
-// back, and returns what the profiles chose.
+// testConformance writes and reads every case in every profile and with every forced tree. It returns the trees that
+// the profiles chose.
 func testConformance[T Value](t *testing.T) (chosen []string) {
 	var s Scratch
 	for _, c := range conformance.Numbers[T]() {
@@ -86,8 +86,8 @@ func requireValid(t require.TestingT, want bitmap.Bits, got []byte, what string)
 	}
 }
 
-// Every case comes back, and the encodings are those of testdata/chosen: a change
-// of the encoder shows there what it does.
+// Every case comes back, and the chosen trees are those of testdata/chosen, so that a diff shows the effect of a
+// change of the encoder.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -98,7 +98,7 @@ func TestConformance(t *testing.T) {
 		{"f32", testConformance[float32]}, {"f64", testConformance[float64]},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if raceOn && c.name != "i32" {
+			if raceEnabled && c.name != "i32" {
 				t.Skip("-race: one type is enough")
 			}
 			if !sweep.All() && !*rewrite && !slices.Contains([]string{"i16", "i64", "u32", "f64"}, c.name) {
@@ -111,7 +111,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// dumps are the examples of which testdata/layout keeps annotated bytes.
+// dumps are the examples whose annotated bytes are in testdata/layout.
 var dumps = []struct {
 	name  string
 	shape string
@@ -156,7 +156,7 @@ func dumpOf[T Value](values ...T) func(shape string) string {
 	}
 }
 
-// The layout of each encoding, byte for byte.
+// The bytes of each encoding are those of testdata/layout.
 func TestLayouts(t *testing.T) {
 	for _, c := range dumps {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// shapes are forms of trees that are forced on values of all kinds.
+// shapes are the trees that are forced on values of all kinds.
 var shapes = []string{
 	"Plain", "SingleValue", "FLBitPack", "FFOR",
 	"FOR(FLBitPack)", "FOR(FFOR)", "FOR(Plain)", "FOR(RunLength(raw,FLBitPack))", "FOR(Sparse(raw,raw))", "FOR(SingleValue)",
@@ -36,8 +36,8 @@ var shapes = []string{
 	"ALPRD(FLBitPack,FLBitPack)", "RunLength(ALP(FFOR),raw)", "BlockDictionary(FLBitPack,ALP(Zstd))",
 }
 
-// ownShapes are forms that only edition 2026 has.
-var ownShapes = []string{
+// shapes2026 are trees that only edition 2026 has.
+var shapes2026 = []string{
 	"CommonDivisor(FLBitPack)", "CommonDivisor(Plain)", "CommonDivisor(BlockDictionary(FLBitPack,raw))", "CommonDivisor(PatchedPack(raw,raw))",
 	"Narrow(raw)", "Narrow(FLBitPack)", "Narrow(Zstd)", "PatchedPack(raw,raw)", "PatchedPack(Delta(FFOR),FFOR)", "PatchedPack(Zstd,FFOR)", "PatchedPack(Delta(Narrow(raw)),raw)",
 	"TightPack", "Delta(TightPack)", "PatchedPack(Delta(TightPack),TightPack)", "BlockDictionary(TightPack,TightPack)", "ALP(TightPack)",
@@ -46,13 +46,13 @@ var ownShapes = []string{
 	"Delta(PatchedPack(raw,raw))", "ALP(PatchedPack(raw,raw))", "RunLength(CommonDivisor(FLBitPack),Narrow(raw))",
 }
 
-var allShapes = slices.Concat(shapes, ownShapes)
+var allShapes = slices.Concat(shapes, shapes2026)
 
-// lengths are sizes at and around the borders of chunks and blocks.
+// lengths are around the limits of chunks and blocks.
 var lengths = []int{0, 1, 2, 3, 7, 63, 64, 65, 255, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 3000}
 
-// drawValues draws bit patterns of T of many shapes: constant, runs, sorted,
-// steps, few distinct, decimals, extremes, noise.
+// drawValues draws bit patterns of T of many kinds: constant, runs, sorted, steps, few distinct values, decimals,
+// extremes, noise.
 func drawValues[T Value](t *rapid.T) []T {
 	n := rapid.SampledFrom(lengths).Draw(t, "n")
 	kind := rapid.IntRange(0, 9).Draw(t, "kind")
@@ -105,7 +105,7 @@ func drawValues[T Value](t *rapid.T) []T {
 	return out
 }
 
-// fromBits is the T with the low bits of b.
+// fromBits returns the T with the low bits of b.
 func fromBits[T Value](b uint64) T {
 	var v [1]T
 	word.Load(v[:], block8(b))
@@ -129,7 +129,7 @@ func drawNulls(t *rapid.T, n int) bitmap.Bits {
 	return b
 }
 
-// requireSame checks that got holds the bits of want wherever there is a value.
+// requireSame checks that got has the bits of want at every position that is not null.
 func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, what string) {
 	w, g := word.Store(nil, want), word.Store(nil, got)
 	if valid.Data == nil && bytes.Equal(w, g) {
@@ -145,7 +145,7 @@ func requireSame[T Value](t require.TestingT, want, got []T, valid bitmap.Bits, 
 
 func testShapes[T Value](t *testing.T) {
 	t.Run(Of[T]().String(), func(t *testing.T) {
-		if raceOn && Of[T]() != I64 {
+		if raceEnabled && Of[T]() != I64 {
 			t.Skip("-race: one type is enough")
 		}
 		rapid.Check(t, func(t *rapid.T) {
@@ -185,8 +185,8 @@ func TestForcedShapes(t *testing.T) {
 	testShapes[float64](t)
 }
 
-// What the reference was asked to write, written from the same values: the same
-// tree, and where the reference leaves nothing to choice the same bytes.
+// The trees that were forced in the reference are the same here, for the same values. If an encoding leaves no
+// choice, the bytes are the same, too.
 func TestGoldenShapes(t *testing.T) {
 	blocks, inputs := vectors(t)
 	same, trees := 0, 0
@@ -256,7 +256,7 @@ func testEncoder[T Value](t *testing.T) {
 	for _, p := range []encoding.Profile{encoding.ProfilePlain, encoding.MinimalCompression, encoding.Balanced, encoding.HighCompression,
 		encoding.MinimalSize} {
 		t.Run(fmt.Sprintf("%v/%v", Of[T](), p), func(t *testing.T) {
-			if raceOn && Of[T]() != I64 {
+			if raceEnabled && Of[T]() != I64 {
 				t.Skip("-race: one type is enough")
 			}
 			rapid.Check(t, func(t *rapid.T) {

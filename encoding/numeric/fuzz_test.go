@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// fuzzBlocks seeds a fuzz target with blocks of the reference, without checksums.
+// fuzzBlocks adds blocks of the reference, without checksums, as seeds.
 func fuzzBlocks(f *testing.F, want ...Type) {
 	blocks, _ := vectors(f)
 	for i, v := range blocks {
@@ -33,11 +33,11 @@ func fuzzBlocks(f *testing.F, want ...Type) {
 	}
 }
 
-// fuzzOwn seeds a fuzz target with blocks of each form that only edition 2026 has.
+// fuzzOwn adds a block of each tree that only edition 2026 has.
 func fuzzOwn[T Value](f *testing.F, size uint8) {
 	values := benchValues[T]("small")[:300]
 	values[7] = 100
-	for _, shape := range ownShapes {
+	for _, shape := range shapes2026 {
 		p, err := parseShape(shape)
 		require.NoError(f, err)
 		if suits(p, Of[T]()) {
@@ -50,9 +50,8 @@ func fuzzOwn[T Value](f *testing.F, size uint8) {
 	}
 }
 
-// fuzzDecode decodes arbitrary bytes. The checksum is mended, so that the fuzzer
-// gets behind it; what is behind the destination must stay as it is, and decoding
-// twice must give the same.
+// fuzzDecode decodes arbitrary bytes with a corrected checksum. Memory behind the destination must not change, and
+// decoding twice must have the same result.
 func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	const canary = 3
 	blk = append(append([]byte{}, blk...), 0, 0, 0, 0)
@@ -90,8 +89,8 @@ func fuzzDecode[T Value](t *testing.T, blk []byte, n int) {
 	require.Equal(t, word.Store(nil, buf[:n]), word.Store(nil, again))
 }
 
-// fuzzParts reads rows of the block, changes and selects values: no panic, and the
-// same values where the whole block is good.
+// fuzzParts reads rows, converts and selects values. Nothing panics, and the values agree with those of a valid
+// block.
 func fuzzParts[T Value](t *testing.T, blk []byte, values []T, valid bitmap.Bits, good bool, s *Scratch) {
 	n := len(values)
 	low, high := T(0), T(100)

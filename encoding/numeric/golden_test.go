@@ -22,14 +22,14 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// vector is a block that the reference wrote, with what was handed to it.
+// vector is a block that the reference wrote, with its input.
 type vector struct {
 	ID, Input, Type, Requested, Tree string
 	N                                int
 	Checksum, Presence               bool
 	PresenceKind                     string `json:"presence_kind"`
 	Block                            []byte
-	Decoded                          []byte // what is stored, where the reference changed it
+	Decoded                          []byte // stored values, if the reference changed them
 }
 
 type vectorInput struct {
@@ -57,7 +57,7 @@ var golden struct {
 	inputs map[string]vectorInput
 }
 
-// vectors are the block vectors of numbers and their inputs.
+// vectors returns the blocks of numbers and their inputs.
 func vectors(t testing.TB) ([]vector, map[string]vectorInput) {
 	if golden.blocks == nil {
 		golden.inputs = map[string]vectorInput{}
@@ -85,7 +85,7 @@ func parseType(name string) (Type, bool) {
 	return 0, false
 }
 
-// decodeBytes decodes a block of a type known at run time to the bytes of its values.
+// decodeBytes decodes a block of a type known at run time, and returns the bytes of its values.
 func decodeBytes(t Type, n int, validity []byte, off int, blk []byte, o BlockOptions, s *Scratch) (values []byte, nulls int, err error) {
 	switch t {
 	case I8:
@@ -119,7 +119,7 @@ func decodeBytesOf[T Value](n int, validity []byte, off int, blk []byte, o Block
 var presenceNames = map[string]string{"none": "none", "bytes": "Plain", "all-null": "AllNulls",
 	"roaring-present": "Roaring", "roaring-nulls": "Roaring negated"}
 
-// Every block of numbers that the reference wrote decodes bit for bit.
+// Every block of numbers from the reference decodes bit for bit.
 func TestGoldenVectors(t *testing.T) {
 	blocks, inputs := vectors(t)
 	require.NotEmpty(t, blocks)
@@ -173,8 +173,7 @@ func counts(m map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Every cut of a golden block, without its checksum, is an error or the same
-// number of values, never a panic.
+// A cut golden block without checksum gives an error or the same number of values, never a panic.
 func TestGoldenCut(t *testing.T) {
 	blocks, _ := vectors(t)
 	var s Scratch

@@ -16,10 +16,10 @@ func parseShape(shape string) (*encode.Plan, error) { return codec.Table.ParseSh
 
 func suits(p *encode.Plan, t Type) bool { return codec.Table.Suits(p, t) }
 
-// sizeOf is the number of bytes of a value.
+// sizeOf returns the number of bytes of a value.
 func sizeOf[T Value]() int { return word.SizeOf[T]() }
 
-// TestMain draws fewer random cases than rapid does by itself, unless a sweep or -rapid.checks asks for more.
+// TestMain draws fewer random cases than rapid by default, unless a sweep or -rapid.checks asks for more.
 func TestMain(m *testing.M) {
 	const checks = "rapid.checks"
 	if err := flag.Set(checks, strconv.Itoa(sweep.Count(10, 100))); err != nil {

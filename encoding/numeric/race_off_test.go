@@ -2,5 +2,5 @@
 
 package numeric
 
-// raceOn tells that the race detector is on.
-const raceOn = false
+// raceEnabled reports whether the race detector is on.
+const raceEnabled = false

@@ -2,6 +2,5 @@
 
 package numeric
 
-// raceOn tells that the race detector is on: it makes everything ten times
-// slower, and lets pools forget what they hold.
-const raceOn = true
+// raceEnabled reports whether the race detector is on. It makes code ten times slower, and makes pools drop memory.
+const raceEnabled = true

@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// rowSets are sets of rows below n: none, all, single ones, pieces of chunks.
+// rowSets returns sets of rows below n: none, all, single ones, parts of chunks.
 func rowSets(n int) []rowset.Set {
 	sets := []rowset.Set{{}, rowset.All(int64(n))}
 	for _, step := range []int{1, 17, 700} {
@@ -30,7 +30,7 @@ func rowSets(n int) []rowset.Set {
 	return sets
 }
 
-// forcedBlock is a block of a shape, whose parts are as the shape says.
+// forcedBlock returns a block with a forced tree.
 func forcedBlock[T Value](t require.TestingT, values []T, valid bitmap.Bits, shape string) []byte {
 	p, err := parseShape(shape)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func requireRows[T Value](t require.TestingT, all []T, valid bitmap.Bits, blk []
 	require.Zero(t, nulls)
 }
 
-// Some rows of a block are those of all, whatever the tree.
+// Decoding some rows of a block agrees with decoding all, for every tree.
 func TestDecodeRows(t *testing.T) {
 	testRows[int64](t)
 	if sweep.All() {
@@ -92,7 +92,7 @@ func TestDecodeRows(t *testing.T) {
 	testRows[float64](t)
 }
 
-// Rows that are not there, or no room for them, are errors.
+// Missing rows, and a destination that is too small, are errors.
 func TestDecodeRowsMisuse(t *testing.T) {
 	var s Scratch
 	blk := forcedBlock(t, []int32{1, 2, 3}, bitmap.All(3), "Plain")
@@ -106,7 +106,7 @@ func TestDecodeRowsMisuse(t *testing.T) {
 	}
 }
 
-// Any rows of any block of any profile.
+// Random rows of random blocks of every profile.
 func TestDecodeAnyRows(t *testing.T) {
 	kinds := []string{"constant", "narrow", "ascending", "runs", "long runs", "few", "small", "sparse", "skewed"}
 	blocks := map[string][]byte{}

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
-// intervals are some around values that come and some around none.
+// intervals returns intervals that contain values and intervals that contain none.
 func intervals[T Value](values []T) [][]Interval[T] {
 	one := func(low, high T) []Interval[T] { return []Interval[T]{{low, high}} }
 	out := [][]Interval[T]{nil, one(1, 0), one(0, 0), one(0, 100), one(5, 5)}
@@ -74,7 +74,7 @@ func testSelect[T Value](t *testing.T) {
 	}
 }
 
-// The rows selected are those that decoding and comparing selects.
+// The selected rows are those that decoding and comparing selects.
 func TestSelectRanges(t *testing.T) {
 	testSelect[int64](t)
 	if sweep.All() {
@@ -89,7 +89,7 @@ func TestSelectRanges(t *testing.T) {
 	testSelect[float64](t)
 }
 
-// Zeros of either sign are equal, and NaN is in nothing.
+// Zeros of either sign are equal, and no interval contains NaN.
 func TestSelectFloats(t *testing.T) {
 	negative := math.Copysign(0, -1)
 	values := []float64{0, negative, 1, math.NaN(), -math.NaN(), math.Inf(1), math.Inf(-1), -1, math.Float64frombits(0xfff8000000000001)}
@@ -108,7 +108,7 @@ func TestSelectFloats(t *testing.T) {
 	}
 }
 
-// Packed values of any base, also such that wrap, against the comparison of values.
+// Selection on packed values of any base, including those that wrap, agrees with comparing values.
 func TestSelectPacked(t *testing.T) {
 	var s Scratch
 	rapid.Check(t, func(t *rapid.T) {

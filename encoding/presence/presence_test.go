@@ -31,8 +31,7 @@ func maskOf(present []bool) bitmap.Bits {
 	return b
 }
 
-// requireDecodes checks that section says exactly what present does, at a bit
-// offset, and touches nothing around it.
+// requireDecodes checks that section has the presence of present, at a bit offset, and that no other bits change.
 func requireDecodes(t require.TestingT, present []bool, section []byte, off int) {
 	n := len(present)
 	dst := bytes.Repeat([]byte{0xa5}, (off+n)/8+2)
@@ -62,7 +61,7 @@ func TestReferenceBytes(t *testing.T) {
 	want := unhex(t, "0301 3a300000 01000000 0000 0000 10000000 0500")
 	require.Equal(t, want, Append(nil, maskOf(present), 1, false))
 	requireDecodes(t, present, want, 3)
-	// A mask without nulls, which the reference can write.
+	// The reference can write a mask without nulls.
 	requireDecodes(t, []bool{true, true}, unhex(t, "0301 3a300000 00000000"), 0)
 	requireDecodes(t, []bool{true, true}, nil, 7)
 	requireDecodes(t, []bool{false, false, false}, []byte{1}, 7)
@@ -70,7 +69,7 @@ func TestReferenceBytes(t *testing.T) {
 	requireDecodes(t, nil, nil, 0)
 }
 
-// drawMask draws runs of a random shape, so that every kind of container comes up.
+// drawMask draws runs of random lengths, so that every kind of container occurs.
 func drawMask(t *rapid.T) []bool {
 	n := rapid.SampledFrom([]int{1, 2, 63, 64, 65, 100, 1024, 8192, 65535, 65536, 65537, 140000, 300000}).Draw(t, "n")
 	longest := rapid.SampledFrom([]int{1, 2, 10, 1000, 100000}).Draw(t, "longest")
@@ -104,7 +103,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The bitmaps of an independent library read the same, and it reads ours.
+// An independent library reads the same bitmaps, and its bitmaps are read here.
 func TestAgainstRoaringLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		present := drawMask(t)

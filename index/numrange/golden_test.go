@@ -16,8 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// Every range index that the reference wrote reads, and equals the one that we
-// build from the same values.
+// Every range index of the reference is read, and equals the one that is built here from the same values.
 func TestGoldenIndexes(t *testing.T) {
 	compared, parsed := 0, 0
 	goldenwalk.Walk(t, func(n *goldenwalk.Node) {
@@ -57,7 +56,7 @@ func TestGoldenIndexes(t *testing.T) {
 			_, err := numrange.Parse[uint64](buf, buf[2], n.Desc.Field.PositionCount, &numeric.Scratch{})
 			require.NoError(t, err)
 			return
-		default: // decimals: their values are converted in package stats' test
+		default: // decimals: a test of package stats converts their values
 			_, err := numrange.ParseDecimal(buf, n.Desc.Field.PositionCount, &numeric.Scratch{})
 			require.NoError(t, err)
 			return

@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// The worked example: Int32 values 10, 20, 30.
+// The example of docs/format.md §9: Int32 values 10, 20, 30.
 func TestExample(t *testing.T) {
 	x := NewBuilder[int32](4)
 	x.Add([]int32{10, 20, 30}, bitmap.All(3))
@@ -157,7 +157,7 @@ func TestDecimals(t *testing.T) {
 					continue
 				}
 				require.True(t, lo.Compare(v) <= 0 && v.Compare(hi) <= 0)
-				loSeen, hiSeen = loSeen || v == lo, hiSeen || v == hi // kept as they are
+				loSeen, hiSeen = loSeen || v == lo, hiSeen || v == hi // not converted
 			}
 			require.Equal(t, bad, invalid)
 			require.True(t, bad == size || loSeen && hiSeen)
@@ -165,7 +165,7 @@ func TestDecimals(t *testing.T) {
 	})
 }
 
-// Scaled integers give what the decimals made of them give.
+// Scaled integers have the same index as their decimals.
 func TestScaledDecimals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ints := rapid.SliceOfN(rapid.Int64Range(-9, 9), 0, 700).Draw(t, "ints")
@@ -181,8 +181,8 @@ func TestScaledDecimals(t *testing.T) {
 	})
 }
 
-// Every flipped bit and every cut makes the index unusable, or changes nothing:
-// what is left unchecked by the format is compared with what must be there.
+// A flipped bit or a cut makes the index invalid, or changes nothing: the test compares fields that the format does
+// not check.
 func TestDamage(t *testing.T) {
 	var s numeric.Scratch
 	x := NewBuilder[int64](5)
@@ -212,7 +212,7 @@ func TestDamage(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Positions come from a descriptor that may lie: memory stays bounded.
+// The number of positions comes from a descriptor that may be false. Memory stays bounded.
 func TestHugeSpan(t *testing.T) {
 	x := NewBuilder[int64](5)
 	x.Add([]int64{1}, bitmap.All(1))
@@ -261,7 +261,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 	decimal.FromInt64(decimals, values, -2)
 	b.Run("int64", func(b *testing.B) {
-		microbench.Output(b, 8*len(values)) // that are looked at
+		microbench.Output(b, 8*len(values)) // of the values
 		for b.Loop() {
 			NewBuilder[int64](5).Add(values, bitmap.All(len(values)))
 		}

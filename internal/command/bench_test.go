@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command"
 )
 
-// TestMain lets this program be the command in a process of its own, as bench starts itself.
+// TestMain lets this program be the command, because bench starts itself as a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "bench-peak" {
 		os.Exit(command.Main(context.Background(), command.OSEnv()))
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// benchTable is a CSV file of 1,000 rows, and an empty folder for temporary files.
+// benchTable writes a CSV file of 1,000 rows. It also returns an empty folder for temporary files.
 func benchTable(t *testing.T) (in, temp string) {
 	t.Helper()
 	temp = t.TempDir()
@@ -92,8 +92,8 @@ func TestBenchAsksAQuestion(t *testing.T) {
 	requireEmpty(t, temp)
 }
 
-// TestBenchWithoutAQuestion takes a table that has no column to ask about.
-func TestBenchWithoutAQuestion(t *testing.T) {
+// TestBenchWithoutCondition runs with a table without a column for a condition.
+func TestBenchWithoutCondition(t *testing.T) {
 	benchTable(t)
 	in := filepath.Join(t.TempDir(), "t.jsonl")
 	require.NoError(t, os.WriteFile(in, []byte(strings.Repeat(`{"l":[1,2]}`+"\n", 100)), 0o644))
@@ -103,8 +103,8 @@ func TestBenchWithoutAQuestion(t *testing.T) {
 	require.NotContains(t, r.out, "filter")
 }
 
-// TestBenchReadsWhatParquetHasNot takes a table of types that Parquet keeps as others.
-func TestBenchReadsWhatParquetHasNot(t *testing.T) {
+// TestBenchTypesThatParquetLacks runs with a table of types that Parquet lacks.
+func TestBenchTypesThatParquetLacks(t *testing.T) {
 	_, temp := benchTable(t)
 	dir := t.TempDir()
 	csv, arrow := filepath.Join(dir, "t.csv"), filepath.Join(dir, "t.arrow")
@@ -115,7 +115,7 @@ func TestBenchReadsWhatParquetHasNot(t *testing.T) {
 	requireEmpty(t, temp)
 }
 
-// stopper cancels as soon as something is written that has a text in it.
+// stopper cancels a context as soon as a given text is written.
 type stopper struct {
 	bytes.Buffer
 	text   string
@@ -130,8 +130,7 @@ func (s *stopper) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-// TestBenchInterrupted stops before anything, between operations in this process, and
-// before a process of its own.
+// TestBenchInterrupted interrupts bench at the start, between operations in this process, and before another process.
 func TestBenchInterrupted(t *testing.T) {
 	in, temp := benchTable(t)
 	for _, at := range []string{"", "write: arrow", "scan: parquet", "take: ", "write peak: parquet zstd"} {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata with what the commands print")
 
-// result is the outcome of a command.
+// result is the output of a command.
 type result struct {
 	code        int
 	out, errout string
@@ -108,7 +108,7 @@ func writeFiles(t *testing.T, files string) {
 	}
 }
 
-// runScript runs the commands and gives the script with their outputs.
+// runScript runs the commands of a script, and returns the script with their outputs.
 func runScript(t *testing.T, script string) string {
 	t.Helper()
 	var b strings.Builder
@@ -134,7 +134,7 @@ func runScript(t *testing.T, script string) string {
 		case "amudai":
 			e := command.Env{Args: args[1:]}
 			if strings.HasPrefix(text, "| ") {
-				e.Stdin = io.MultiReader(strings.NewReader(last)) // nothing but a reader
+				e.Stdin = io.MultiReader(strings.NewReader(last)) // as a reader only
 			}
 			r = runEnv(t, e)
 		default:
@@ -161,7 +161,7 @@ func runScript(t *testing.T, script string) string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// list is the names in the working directory, hidden ones too.
+// list returns the names in the working directory, hidden ones included.
 func list(t *testing.T) string {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -173,7 +173,7 @@ func list(t *testing.T) string {
 	return names
 }
 
-// words splits a command line at spaces, except inside single quotes.
+// words splits a command line at spaces outside of single quotes.
 func words(t *testing.T, line string) (out []string) {
 	t.Helper()
 	word, quoted, any := "", false, false

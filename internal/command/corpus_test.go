@@ -22,15 +22,15 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// unreadable are the good files of the corpus that arrow-go does not read as Arrow, and one
-// whose times are later than those of shards.
+// unreadable are the valid files of the corpus that arrow-go does not read, and one with times out of the range of
+// shards.
 var unreadable = map[string]bool{
 	"datapage_v2_empty_datapage.snappy.parquet": true, "incorrect_map_schema.parquet": true, "int96_from_spark.parquet": true,
 	"large_string_map.brotli.parquet": true, "unknown-logical-type.parquet": true,
 }
 
-// TestParquetCorpus brings every Parquet file of the corpus through a shard of
-// either edition: the same types and values come back.
+// TestParquetCorpus converts every Parquet file of the corpus to shards of both editions. Types and values come back
+// unchanged.
 func TestParquetCorpus(t *testing.T) {
 	through := 0
 	require.NoError(t, filepath.WalkDir(corpus(t, "parquet-testing/data"), func(path string, d fs.DirEntry, err error) error {
@@ -76,7 +76,7 @@ func readParquet(t *testing.T, path string) arrow.Table {
 	}
 }
 
-// throughShard writes a table to a shard of several stripes and reads it back.
+// throughShard writes a table to a shard of several stripes, and reads it.
 func throughShard(t *testing.T, table arrow.Table, e edition.Edition) (arrow.Table, error) {
 	store, location := storage.NewMemory(), "mem://x/"+e.String()
 	w, err := shard.Create(t.Context(), location, table.Schema(), shard.WriterOptions{Store: store, Edition: e, StripeRows: table.NumRows()/2 + 1})
@@ -119,8 +119,7 @@ func throughShard(t *testing.T, table arrow.Table, e edition.Edition) (arrow.Tab
 	return array.NewTableFromRecords(schema, batches), nil
 }
 
-// TestBadParquet converts the broken Parquet files of the corpus: an error, and
-// no shard.
+// TestBadParquet converts the broken Parquet files of the corpus. The result is an error, and no shard.
 func TestBadParquet(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus(t, "parquet-testing/bad_data"), "*.parquet"))
 	require.NoError(t, err)
@@ -128,7 +127,7 @@ func TestBadParquet(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, f := range files {
 		if filepath.Base(f) == "ARROW-GH-43605.parquet" {
-			continue // it has a meaning, see package parquet
+			continue // valid all the same, see package parquet
 		}
 		require.Equal(t, command.ExitFailure, run(t, "convert", f, "out.amudai.shard").code, f)
 		left, err := os.ReadDir(".")
@@ -137,8 +136,7 @@ func TestBadParquet(t *testing.T) {
 	}
 }
 
-// TestLogCorpus brings every log file of the corpus through a shard and back, byte
-// for byte.
+// TestLogCorpus converts every log file of the corpus to a shard and back. The bytes are the same.
 func TestLogCorpus(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus(t, "logs"), "*.log"))
 	require.NoError(t, err)

@@ -17,10 +17,10 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// hostileText colours, moves the cursor, ends lines, and turns the direction of reading.
+// hostileText changes the colour, moves the cursor, ends lines, and changes the direction of text.
 const hostileText = "x\x1b[31m\x1b]0;title\a\r\n\u202egnp.exe\u200b\u2066\u009b2J\x7f\xad\U000e0041"
 
-// hostileShard is a shard whose names and values are hostile.
+// hostileShard writes a shard with hostile names and values.
 func hostileShard(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "h.amudai.shard")
@@ -42,7 +42,7 @@ func hostileShard(t *testing.T) string {
 	return path
 }
 
-// TestHostileText prints a shard with hostile names and values in every way that is for people, and as JSON.
+// TestHostileText prints a shard with hostile names and values by all commands for terminals, and as JSON.
 func TestHostileText(t *testing.T) {
 	path := hostileShard(t)
 	name := strings.ToValidUTF8(hostileText, "")
@@ -74,8 +74,8 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// TestOnePrinter looks for text that is printed around package terminal, which makes it safe.
-func TestOnePrinter(t *testing.T) {
+// TestOnlyTerminalPrints finds code that prints text without package terminal, which escapes it.
+func TestOnlyTerminalPrints(t *testing.T) {
 	around := regexp.MustCompile(`(Fprint\w*|WriteString)\([^,]*(Stdout|Stderr|\.Out\b)`)
 	for _, pattern := range []string{"*.go", "inspect/*.go"} {
 		files, err := filepath.Glob(pattern)
@@ -91,7 +91,7 @@ func TestOnePrinter(t *testing.T) {
 	}
 }
 
-// TestWidth prints a table that is wider than the screen.
+// TestWidth prints a table wider than the terminal.
 func TestWidth(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("t.csv", []byte("a_very_long_name_of_a_column,b\n"+strings.Repeat("some text that is long,2020-01-01T00:00:00\nother text that is long,2021-01-01T01:00:00\n", 10)), 0o644))

@@ -13,8 +13,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// TestHTTPRequests counts the requests for real flights, in three stripes, on a web
-// server, and their bytes.
+// TestHTTPRequests counts the requests, and their bytes, for flights in three stripes on a web server.
 func TestHTTPRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: takes seconds")
@@ -59,7 +58,7 @@ func TestHTTPRequests(t *testing.T) {
 		name  string
 		run   func(s *shard.Shard) error
 		most  int64   // requests after the first
-		share float64 // of the file's bytes, the first request's among them
+		share float64 // part of the file, with the first request
 	}{
 		{"scan", scan(shard.ScanOptions{}), 6, 1.02},
 		{"five columns", scan(shard.ScanOptions{Columns: []string{"date", "delay", "distance", "origin", "destination"}, Parallelism: 1}), 6, 1.02},

@@ -27,13 +27,13 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// corpus is the path of a file of the shared corpus.
+// corpus returns the path of a file of the shared corpus.
 func corpus(t *testing.T, name string) string {
 	t.Helper()
 	return filepath.Join(testdata.Shared(t), "corpus", filepath.FromSlash(name))
 }
 
-// TestRoundTrips converts real tables to a shard and back through every format.
+// TestRoundTrips converts real tables to a shard, and to every format and back.
 func TestRoundTrips(t *testing.T) {
 	for _, c := range []struct{ in, format string }{
 		{"tables/zipcodes.csv", "csv"}, {"tables/weather.csv", "csv"}, {"tables/movies.json", "json"}, {"logs/Apache_2k.log", "lines"},
@@ -61,7 +61,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// TestFlights converts the big table in both layouts and all profiles, and compares with the original.
+// TestFlights converts flights with both layouts and all profiles, and compares the result with the original.
 func TestFlights(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: takes seconds")
@@ -104,7 +104,7 @@ func requireSameFiles(t *testing.T, a, b string) {
 	arrowtest.RequireSameTable(t, tables[0], tables[1])
 }
 
-// TestShardPipes writes a shard to stdout and reads it from stdin.
+// TestShardPipes writes a shard to stdout and reads one from stdin.
 func TestShardPipes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("TMPDIR", t.TempDir())
@@ -125,7 +125,7 @@ func TestShardPipes(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// endless gives rows for ever, and closes begun after a while.
+// endless returns rows without end, and closes begun after some of them.
 type endless struct {
 	begun chan struct{}
 	at, n int
@@ -143,7 +143,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestInterrupted stops converting in the middle: nothing stays behind.
+// TestInterrupted stops a conversion in the middle. No file is left behind.
 func TestInterrupted(t *testing.T) {
 	for _, out := range []string{"out.amudai.shard", "out.parquet", "out.csv", "out.arrow", "two.amudai.shard"} {
 		t.Run(out, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestCancelledBefore does nothing when it is interrupted at once.
+// TestCancelledBefore is interrupted before the start.
 func TestCancelledBefore(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.csv", []byte("n\n1\n"), 0o644))
@@ -191,8 +191,7 @@ func TestCancelledBefore(t *testing.T) {
 	require.NoFileExists(t, "b.jsonl")
 }
 
-// TestTerminal checks output that only a terminal gets: colours unless NO_COLOR is set, widths, a table by
-// default.
+// TestTerminal checks output that depends on a terminal: colours unless NO_COLOR is set, widths, a table by default.
 func TestTerminal(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.csv", []byte("name,long text,third\nx,"+strings.Repeat("y", 100)+",z\n\x1b[31mred,1,2\n"), 0o644))
@@ -244,7 +243,7 @@ func TestNanos(t *testing.T) {
 	require.Contains(t, r.errout, "nanoseconds from a stream (t) are stored as int64")
 }
 
-// TestInspect checks that every depth of inspect agrees with the shard.
+// TestInspect compares inspect at every depth with the shard.
 func TestInspect(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var rows strings.Builder
@@ -317,7 +316,7 @@ func TestInspect(t *testing.T) {
 	require.Contains(t, run(t, "inspect", "--column", "zz", "a.amudai.shard").errout, "lists the columns")
 }
 
-// TestDamaged verifies, reads and recovers a shard with a damaged stripe, and one that is cut.
+// TestDamaged verifies, reads and recovers a shard with a damaged stripe, and a truncated one.
 func TestDamaged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("a.csv", []byte("n,s\n"+strings.Repeat("1,a\n2,bcd\n3,ef\n", 1000)), 0o644))
@@ -368,7 +367,7 @@ func TestDamaged(t *testing.T) {
 	require.NoFileExists(t, "x.amudai.shard")
 }
 
-// TestDemo runs the demo, which checks its own values.
+// TestDemo runs the demo, which compares the values that it reads.
 func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -381,7 +380,7 @@ func TestDemo(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 	keep := filepath.Join(t.TempDir(), "kept")
-	// What is proposed works on the files that were kept.
+	// The commands that the demo proposes work on the files that it kept.
 	_, lines, found := strings.Cut(ok(t, "demo", "--keep", keep), "\nTry next:\n")
 	require.True(t, found)
 	require.Contains(t, lines, "  amudai scan "+keep)
@@ -396,7 +395,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// quoted are the words of a command line behind the name of the program, with quotes as in a shell.
+// quoted splits the arguments of a command line with quotes as in a shell.
 func quoted(line string) (args []string) {
 	for i, part := range strings.Split(strings.TrimPrefix(line, "  amudai "), "\"") {
 		if i%2 == 1 {
@@ -416,7 +415,7 @@ func TestVersion(t *testing.T) {
 	require.Contains(t, ok(t, "help", "convert"), "amudai convert IN... OUT")
 }
 
-// TestCompressed reads inputs that are compressed with gzip or zstd.
+// TestCompressed reads inputs compressed with gzip and zstd.
 func TestCompressed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const text = "n,s\n1,a\n2,b\n"
@@ -443,7 +442,7 @@ func TestCompressed(t *testing.T) {
 	require.Equal(t, command.ExitFailure, run(t, "cat", "cut.csv.gz").code)
 }
 
-// TestTypesOfOthers reads shards of the reference, which keep no Arrow types.
+// TestTypesOfOthers reads shards of the reference, which record no Arrow types.
 func TestTypesOfOthers(t *testing.T) {
 	decimals := testdata.UnpackGolden(t, "types/decimals-r255.amudai.shard")
 	r := run(t, "cat", decimals)
@@ -463,7 +462,7 @@ func TestTypesOfOthers(t *testing.T) {
 	}
 }
 
-// TestGoldens looks into every shard of the reference, in every way.
+// TestGoldens inspects every shard of the reference with all commands.
 func TestGoldens(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: takes seconds")
@@ -510,7 +509,7 @@ func TestHTTP(t *testing.T) {
 	require.Equal(t, command.ExitFailure, run(t, "convert", "a.csv", server.URL+"/b.csv").code)
 }
 
-// TestStatsCountsExactly counts the values of dictionaries and constants of several stripes.
+// TestStatsCountsExactly counts distinct values by the dictionaries and constants of several stripes.
 func TestStatsCountsExactly(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var rows strings.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/shard"
 )
 
-// rootFiles puts ROOT files of the repository into a folder, in which the test goes on.
+// rootFiles copies ROOT files of the repository to a folder, which becomes the working directory.
 func rootFiles(t *testing.T, names ...string) {
 	t.Helper()
 	from, err := filepath.Abs(filepath.Join("..", "..", "rntuple", "testdata", "corpus"))
@@ -76,7 +76,7 @@ func TestRNTuple(t *testing.T) {
 	require.Contains(t, run(t, "cat", "unknown_column_type.root").errout, `field "x" is left out`)
 }
 
-// An RNTuple goes into every format and comes back from it with the same values.
+// An RNTuple is converted to every format and back with the same values.
 func TestRNTupleConvert(t *testing.T) {
 	rootFiles(t, "uproot_nested_zstd.root", "uproot_nested_3clusters_none.root", "column_zoo.root", "uproot_fixedarray.root")
 	for _, name := range []string{"uproot_nested_zstd", "uproot_nested_3clusters_none", "column_zoo", "uproot_fixedarray"} {
@@ -93,7 +93,7 @@ func TestRNTupleConvert(t *testing.T) {
 	}
 }
 
-// A shard of an RNTuple has its clusters as stripes, its C++ types and descriptions.
+// A shard of an RNTuple has its clusters as stripes, and its C++ types and descriptions.
 func TestRNTupleShard(t *testing.T) {
 	rootFiles(t, "uproot_nested_3clusters_none.root")
 	ok(t, "convert", "-q", "uproot_nested_3clusters_none.root", "a.amudai.shard")
@@ -128,7 +128,8 @@ func TestRNTupleLocations(t *testing.T) {
 	require.Contains(t, ok(t, "schema", "uproot_subdir_two.root:two"), "n: int32")
 }
 
-// Clusters become stripes, and stripes clusters. A copy in the same format has those of the options.
+// Clusters become stripes, and stripes become clusters. A copy in the same format has the stripes or clusters of the
+// options.
 func TestRNTupleClusters(t *testing.T) {
 	rootFiles(t, "uproot_nested_3clusters_none.root")
 	ok(t, "convert", "-q", "uproot_nested_3clusters_none.root", "a.amudai.shard")

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAliasesAreDocumented demands that the comment of an alias of an internal struct names all
-// exported fields of the struct: go doc shows only the name of an internal type.
+// TestAliasesAreDocumented requires that the comment of an alias of an internal struct names all exported fields of
+// the struct: go doc shows only the name of an internal type.
 func TestAliasesAreDocumented(t *testing.T) {
 	for _, dir := range []string{"shard", "filter"} {
 		for _, file := range parseDir(t, filepath.Join("..", "..", dir)) {
@@ -34,7 +34,7 @@ func TestAliasesAreDocumented(t *testing.T) {
 	}
 }
 
-// internalFields are the exported fields of the internal struct of which s is an alias.
+// internalFields returns the exported fields of the internal struct of which s is an alias.
 func internalFields(t *testing.T, file *ast.File, s *ast.TypeSpec) (names []string) {
 	target, ok := s.Type.(*ast.SelectorExpr)
 	if !ok || !s.Assign.IsValid() {
@@ -68,7 +68,7 @@ func internalFields(t *testing.T, file *ast.File, s *ast.TypeSpec) (names []stri
 	return names
 }
 
-// parseDir parses the Go files of a folder, tests left out.
+// parseDir parses the Go files of a folder, except for tests.
 func parseDir(t *testing.T, dir string) (files []*ast.File) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hotLoops are functions that see every value of a scan, a filter or a write, by their
-// profiles. Their innermost loops must not check bounds: what they index was cut to
-// length before. Where the place to write depends on the data, as in findRuns, they have to.
+// hotLoops are functions that process every value of a scan, a filter or a write, according to profiles. Their
+// innermost loops must not check bounds: their slices have the required length beforehand. A function whose
+// destination index depends on the data, as in findRuns, is not listed.
 var hotLoops = map[string][]string{
 	"encoding/numeric":                 {"lookUp"},
 	"encoding/numeric/internal/codec":  {"prefixSum", "unZigZag", "extendZero", "extendSign", "addPlane", "densest"},
@@ -42,7 +42,7 @@ var hotLoops = map[string][]string{
 
 var boundsCheck = regexp.MustCompile(`^(\S+\.go):(\d+):\d+: Found Is(?:Slice)?InBounds$`)
 
-// TestHotLoopsCheckNoBounds asks the compiler, once for all packages.
+// TestHotLoopsCheckNoBounds runs the compiler once for all packages.
 func TestHotLoopsCheckNoBounds(t *testing.T) {
 	args := []string{"build", "-gcflags=-d=ssa/check_bce"}
 	for dir := range hotLoops {
@@ -54,7 +54,8 @@ func TestHotLoopsCheckNoBounds(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	checks := map[string]bool{}
 	for _, line := range strings.Split(string(out), "\n") {
-		// Generic functions are compiled, and reported, where they are used, but by the path of their file.
+		// Generic functions are compiled and reported in the packages that use them, but by the path of their own
+		// file.
 		if m := boundsCheck.FindStringSubmatch(strings.TrimPrefix(line, module+"/")); m != nil {
 			checks[path.Clean(m[1])+":"+m[2]] = true
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// mayNotRecover lists the functions that start goroutines without a deferred recovery in plain sight, with the reason.
+// mayNotRecover lists the functions that start goroutines without a deferred recovery in the same function, with the
+// reason.
 var mayNotRecover = map[string]string{
 	"internal/engine/scan/read_ahead.go fetch": "readWindow.fetch recovers, in windowList.read",
 	"internal/engine/scan/scanner.go start":    "work calls filterRows and decode, which recover into the error of the job",
@@ -20,8 +21,8 @@ var mayNotRecover = map[string]string{
 	"cmd/amudai/main.go main":                  "it waits for a signal",
 }
 
-// TestGoroutinesRecover holds every goroutine to a deferred fault.Recover or fault.RecoverInternal: no caller could
-// catch its panic, and the process would end.
+// TestGoroutinesRecover requires a deferred fault.Recover or fault.RecoverInternal in every goroutine. No caller
+// could recover its panic, and the process would end.
 func TestGoroutinesRecover(t *testing.T) {
 	met := map[string]bool{}
 	goFiles(t, func(f file, set *token.FileSet, syntax *ast.File) {

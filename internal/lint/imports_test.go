@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// rows are the layers of the module, the highest first. A package may import packages of its own row and of rows below
-// it. A name stands for the package and those below it in the tree; the longest name that fits a package decides.
+// rows are the layers of the module, the highest first. A package may import packages of its own row and of rows
+// below. A name stands for a package and those below it in the tree. The longest matching name counts.
 var rows = [][]string{
 	testHelpers,
 	{"cmd", "internal/command", "internal/bench"},
@@ -53,8 +53,8 @@ var testHelpers = []string{"internal/testing", "internal/lint", "storage/storete
 
 func forTests(pkg string) bool { return rowOf(pkg) == 0 }
 
-// Packages that some row must not use although they are below it, or outside the module. A name
-// stands for the package and those below it. Indirect imports within this module count, too.
+// Packages that some row must not import although they are below it, or outside of the module. A name stands for a
+// package and those below it. Indirect imports within this module count, too.
 var forbidden = []struct {
 	row    string
 	use    []string
@@ -93,7 +93,7 @@ const (
 
 func own(path string) string { return module + "/" + path }
 
-// importGraph maps each package of the module, by its path in it, to all that its non-test files import.
+// importGraph maps each package of the module, by its path in it, to the imports of its non-test files.
 func importGraph(t *testing.T) map[string][]string {
 	graph := map[string][]string{}
 	goFiles(t, func(f file, _ *token.FileSet, syntax *ast.File) {
@@ -110,12 +110,12 @@ func importGraph(t *testing.T) map[string][]string {
 	return graph
 }
 
-// within reports whether a package is the one named or lies below it.
+// within reports whether a package is the named one or below it.
 func within(pkg, name string) bool {
 	return pkg == name || strings.HasPrefix(pkg, name+"/")
 }
 
-// rowOf finds the row of a package of the module, or -1.
+// rowOf returns the row of a package of the module, or -1.
 func rowOf(pkg string) int {
 	row, longest := -1, 0
 	for i, names := range rows {
@@ -166,7 +166,7 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// reach maps all that a package imports, itself or through others of the module, to the package that imports it.
+// reach maps each direct and indirect import of a package to the package that imports it.
 func reach(graph map[string][]string, pkg string) map[string]string {
 	seen := map[string]string{}
 	var visit func(string)
@@ -184,7 +184,7 @@ func reach(graph map[string][]string, pkg string) map[string]string {
 	return seen
 }
 
-// TestLinkedByShard keeps what only some formats of tables need out of programs that use shards.
+// TestLinkedByShard keeps dependencies of single table formats out of programs that use shards.
 func TestLinkedByShard(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "./shard", "./table", "./table/csv", "./table/jsonl", "./table/lines", "./table/arrowipc")
 	list.Dir = root
@@ -201,7 +201,7 @@ func TestLinkedByShard(t *testing.T) {
 	}
 }
 
-// Modules that are here to be compared with, by the package that may import them: no user of the library gets them.
+// Modules for comparisons, by the package that may import them. No user of the library depends on them.
 var onlyFor = map[string]string{"github.com/parquet-go": "internal/bench"}
 
 func TestModulesForOnePackage(t *testing.T) {

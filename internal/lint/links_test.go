@@ -13,7 +13,7 @@ var (
 	notText    = regexp.MustCompile("(?s)```.*?```|`[^`]*`|<!--.*?-->")
 )
 
-// Links from one document to another, or to code, must lead somewhere.
+// Links from a document to another, or to code, have targets.
 func TestLinksResolve(t *testing.T) {
 	for _, f := range textFiles(t) {
 		if !strings.HasSuffix(f.path, ".md") {

@@ -24,7 +24,7 @@ const (
 	module = "github.com/amudai/amudai-go"
 )
 
-// A file of the repository, by its slash-separated path from the root.
+// file is a file of the repository, by its slash-separated path from the root.
 type file struct {
 	path      string
 	text      []byte
@@ -38,7 +38,7 @@ func (f file) isGo() bool  { return strings.HasSuffix(f.path, ".go") }
 // generatedMark is the line that generators write, see "go help generate".
 var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// textFiles are all hand-written and generated text files, in the order of their paths. Test data is none of our text.
+// textFiles are all hand-written and generated text files, in the order of their paths, without test data.
 func textFiles(t *testing.T) []file {
 	t.Helper()
 	extensions := []string{".go", ".s", ".md", ".proto", ".fbs", ".sh", ".yaml", ".yml", ".conf", ".mod"}
@@ -74,8 +74,7 @@ func textFiles(t *testing.T) []file {
 	return files
 }
 
-// goFiles are the hand-written Go files of the module, parsed. The tools module follows none of these rules but those
-// on text.
+// goFiles are the hand-written Go files of the module, parsed. For the tools module, only the rules of text hold.
 func goFiles(t *testing.T, visit func(f file, set *token.FileSet, syntax *ast.File)) {
 	t.Helper()
 	for _, f := range textFiles(t) {
@@ -105,8 +104,8 @@ func TestNoPanics(t *testing.T) {
 	})
 }
 
-// mayPanic lists the files in which a panic means a mistake in this repository or in the
-// calling program, never one in the input.
+// mayPanic lists the files in which a panic means a mistake in this repository or in the calling program, never in
+// the input.
 var mayPanic = map[string]string{
 	"internal/format/container/container.go":        "a writer makes a message of 4 GiB",
 	"internal/format/decimal/column.go":             "a caller did not check the scale",
@@ -127,8 +126,7 @@ func TestMayPanicIsCurrent(t *testing.T) {
 	}
 }
 
-// Spelled so that this file does not contain the words itself. Prose may say that something
-// else lacks a part.
+// The pattern is assembled, so that this file does not match it. Prose may use the words in other ways.
 var (
 	unfinished       = regexp.MustCompile(`(?i)\b(TO` + `DO|FIX` + `ME|X` + `XX|HA` + `CK)\b`)
 	unfinishedInCode = regexp.MustCompile(`(?i)\b(un` + `implemented|not ` + `implemented|stu` + `bs?)\b`)
@@ -149,7 +147,7 @@ func TestNothingUnfinished(t *testing.T) {
 	}
 }
 
-// Paths of the machine where something was written mean nothing on another one. Tests may name paths of no machine.
+// Paths of one machine mean nothing on another. Tests may name paths that exist on no machine.
 var machinePath = regexp.MustCompile(`(?:^|[^\w.])/(work|root|farm|home|tmp)/\w+`)
 
 func TestNoMachinePaths(t *testing.T) {
@@ -169,7 +167,7 @@ func eachMatch(f file, pattern *regexp.Regexp, report func(line int, match strin
 	}
 }
 
-// A file that is longer than this holds more than its name says.
+// A longer file has more than one subject.
 const maxLines = 900
 
 func TestFilesStaySmall(t *testing.T) {
@@ -180,7 +178,7 @@ func TestFilesStaySmall(t *testing.T) {
 	}
 }
 
-func TestEveryPackageSaysWhatItIs(t *testing.T) {
+func TestPackagesAreDocumented(t *testing.T) {
 	commented := map[string]bool{}
 	goFiles(t, func(f file, _ *token.FileSet, syntax *ast.File) {
 		if !f.test() {

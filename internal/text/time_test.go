@@ -10,8 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// TestInstantRange reads the first and the last second that 64 bits hold, and refuses times
-// beyond instead of giving another time.
+// TestInstantRange reads the first and the last second that 64 bits hold, and refuses times beyond.
 func TestInstantRange(t *testing.T) {
 	for s, want := range map[string]int64{
 		"+292277026596-12-04T15:30:07":       math.MaxInt64,
@@ -37,8 +36,7 @@ func TestInstantRange(t *testing.T) {
 	require.ErrorIs(t, err, text.ErrSyntax)
 }
 
-// TestWhatIsPrintedIsRead prints any time and duration of any unit, and reads it
-// strictly and leniently.
+// TestWhatIsPrintedIsRead prints random times and durations of all units, and reads them strictly and leniently.
 func TestWhatIsPrintedIsRead(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		v := rapid.OneOf(rapid.Int64(), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64, 0, -1})).Draw(r, "v")
@@ -70,8 +68,8 @@ func TestWhatIsPrintedIsRead(t *testing.T) {
 	})
 }
 
-// TestLenientTimes are times as people write them, in filters and where a schema
-// names the type; strictly they are none.
+// TestLenientTimes reads times as people write them, in filters and for types of --schema. Strict parsing refuses
+// them.
 func TestLenientTimes(t *testing.T) {
 	for s, want := range map[string]string{
 		"2001-1-5":                "2001-01-05T00:00:00",

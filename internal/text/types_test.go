@@ -48,8 +48,8 @@ func TestTypeText(t *testing.T) {
 	}
 }
 
-// TestHiddenCharacters quotes names with characters that move the cursor or turn
-// the direction of text, and reads them back.
+// TestHiddenCharacters quotes names with characters that move the cursor or change the direction of text, and reads
+// them back.
 func TestHiddenCharacters(t *testing.T) {
 	for name, want := range map[string]string{
 		"a\u202eb": `"a\u202eb": int64`, "\x1b[31m": `"\x1b[31m": int64`, "a\u2066": `"a\u2066": int64`, "a\xff": `"a\xff": int64`,

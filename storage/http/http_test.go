@@ -24,8 +24,7 @@ import (
 
 var digits = bytes.Repeat([]byte("0123456789"), 50_000)
 
-// serve is an HTTP store over handler that waits only briefly, and the count
-// of its requests.
+// serve returns an HTTP store with short pauses over handler, and the count of its requests.
 func serve(t *testing.T, handler http.HandlerFunc) (*storehttp.Store, string, *atomic.Int32) {
 	requests := new(atomic.Int32)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +65,7 @@ func TestHTTPReads(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Without a size from a suffix read, the first range read learns it.
+// If a suffix read does not return the size, the first range read does.
 func TestHTTPReadPastTheEnd(t *testing.T) {
 	s, location, _ := serve(t, serveDigits)
 	r, err := s.Open(context.Background(), location)
@@ -78,7 +77,7 @@ func TestHTTPReadPastTheEnd(t *testing.T) {
 	require.ErrorIs(t, r.ReadAt(context.Background(), make([]byte, 10), 499_995), fault.ErrCorrupt)
 }
 
-// Only strong entity tags are versions: others do not promise equal bytes.
+// Only strong entity tags are versions, because others do not promise equal bytes.
 func TestHTTPVersion(t *testing.T) {
 	for tag, ok := range map[string]bool{`"v1"`: true, `W/"v1"`: false, "": false} {
 		s, location, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +119,7 @@ func TestHTTPEmptyObject(t *testing.T) {
 	require.Zero(t, size)
 }
 
-// Broken answers are tried again, and bytes that came are not asked for twice.
+// Broken answers are requested again, but only from the first missing byte.
 func TestHTTPRetries(t *testing.T) {
 	var n atomic.Int32
 	s, location, requests := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -182,8 +181,8 @@ func TestHTTPStatus(t *testing.T) {
 	}
 }
 
-// An object that is replaced between two reads is an error, never mixed bytes,
-// whether it has a strong tag, a weak one, or only a date.
+// An object that is replaced between two reads is an error, never mixed bytes, whether it has a strong tag, a weak
+// tag, or a date.
 func TestHTTPChangedObject(t *testing.T) {
 	for _, tags := range [][2]string{{`"v1"`, `"v2"`}, {`W/"v1"`, `W/"v2"`}, {"", ""}} {
 		var version atomic.Int32
@@ -243,7 +242,7 @@ func TestHTTPServerWithoutRanges(t *testing.T) {
 	require.True(t, bytes.Equal(digits, tail))
 }
 
-// Nonsense from a server is an error.
+// An invalid answer of a server is an error.
 func TestHTTPBadAnswers(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter){
 		"no content range": func(w http.ResponseWriter) { w.WriteHeader(206) },
@@ -282,7 +281,7 @@ func TestHTTPCancel(t *testing.T) {
 	require.ErrorIs(t, r.ReadAt(ctx, make([]byte, 10), 5), context.Canceled)
 }
 
-// A server that refuses a range in the middle of reading is named by what it says.
+// If a server refuses a range of an open object, the error is status 416, or ErrChanged if the size differs.
 func TestHTTPRangeRefused(t *testing.T) {
 	for contentRange, want := range map[string]string{
 		"":                                     "416",

@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap/convert"
 )
 
-// Wanted numbers are cut to what stored values hold, in their unit.
+// Intervals are limited to the range of the stored type, in its unit.
 func TestStoredNumbers(t *testing.T) {
 	all := &Numbers{
 		Ints:   []numeric.Interval[int64]{{Low: math.MinInt64, High: -200}, {Low: 5, High: 5}, {Low: 100, High: math.MaxInt64}},

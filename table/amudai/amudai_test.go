@@ -40,8 +40,8 @@ func TestRoundTrip(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestLocation reads a shard of several files, which bytes alone do not lead to, with a
-// filter and in batches of a few rows.
+// TestLocation reads a shard of several files by its location, with a filter and in batches of a few rows. Its bytes
+// alone do not suffice.
 func TestLocation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.amudai.shard")
 	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n,s\n1,a\n2,b\n3,c\n", table.ReadOptions{})
@@ -69,7 +69,7 @@ func TestLocation(t *testing.T) {
 	require.Len(t, got.Column(0).Data().Chunks(), 2)
 }
 
-// batches gives the rows of some texts, a batch each.
+// batches yields the rows of each text as a batch.
 func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) bool) {
 	return func(yield func(arrow.RecordBatch) bool) {
 		for _, text := range texts {
@@ -87,7 +87,7 @@ func batches(t *testing.T, texts ...string) func(yield func(arrow.RecordBatch) b
 	}
 }
 
-// TestAborted leaves an output that nobody published.
+// TestAborted checks that an aborted output is not published.
 func TestAborted(t *testing.T) {
 	rows := tabletest.MustRead(t, csv.New(csv.Options{}), "n\n1\n", table.ReadOptions{})
 	var out tabletest.Output
@@ -100,7 +100,7 @@ func TestAborted(t *testing.T) {
 	require.ErrorContains(t, err, "SingleFile")
 }
 
-// Formats are found by name or first bytes among those that a program imports.
+// Formats are found by name or by first bytes, among those that a program imports.
 func Example() {
 	f, _ := table.Registered().ByPath("flights.amudai.shard")
 	fmt.Println(f.Name, f.Title)

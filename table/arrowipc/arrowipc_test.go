@@ -25,7 +25,7 @@ func TestArrowTypes(t *testing.T) {
 	rows := tabletest.Table(batch, batch.NewSlice(1, 4), batch.NewSlice(0, 0))
 	for _, f := range []table.Format{arrowipc.Format, arrowipc.Stream} {
 		src := tabletest.Write(t, f, rows)
-		for _, reader := range []table.Format{arrowipc.Format, arrowipc.Stream} { // either tells by the first bytes
+		for _, reader := range []table.Format{arrowipc.Format, arrowipc.Stream} { // both recognize the format by its first bytes
 			got := tabletest.MustRead(t, reader, src, table.ReadOptions{})
 			require.True(t, got.Schema().Equal(rows.Schema()))
 			arrowtest.RequireSameTable(t, rows, got)
@@ -60,7 +60,7 @@ func TestArrowDictionaries(t *testing.T) {
 	}
 }
 
-// TestArrowDamage flips bytes and cuts: an error or some table, never a panic.
+// TestArrowDamage flips bytes and truncates files. The result is an error or some table, never a panic.
 func TestArrowDamage(t *testing.T) {
 	var cols []arrowtest.Column
 	for _, c := range arrowtest.Columns() {
@@ -92,7 +92,7 @@ func TestArrowDamage(t *testing.T) {
 	}
 }
 
-// writeQuietly writes what a damaged file gave, which may be refused.
+// writeQuietly writes a table that was read from a damaged file. Errors are allowed.
 func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
 	var out tabletest.Output
 	sink, err := f.Create(t.Context(), &out, rows.Schema(), table.WriteOptions{})
@@ -109,8 +109,8 @@ func writeQuietly(t *testing.T, f table.Format, rows arrow.Table) error {
 	return sink.Close(t.Context())
 }
 
-// TestArrowDictionaryTypes writes dictionaries of values of all layouts, as Polars
-// makes them of categories and enums, in batches that differ.
+// TestArrowDictionaryTypes writes dictionaries of values in all layouts, as Polars uses for categories and enums, in
+// batches with different dictionaries.
 func TestArrowDictionaryTypes(t *testing.T) {
 	mem := memory.DefaultAllocator
 	for _, values := range []arrow.DataType{arrow.BinaryTypes.LargeString, arrow.BinaryTypes.StringView, arrow.BinaryTypes.Binary,

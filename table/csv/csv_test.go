@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/table/csv"
 )
 
-// TestCSVInference lists what the values of a column make of it.
+// TestCSVInference lists the type that is inferred from the values of a column.
 func TestCSVInference(t *testing.T) {
 	for _, c := range []struct{ values, want, notice string }{
 		{"1 -2 9223372036854775807", "int64", ""},
@@ -60,13 +60,13 @@ func TestCSVInference(t *testing.T) {
 			require.Len(t, said, 1, c.values)
 			require.Contains(t, said[0], c.notice)
 		}
-		if c.want == "utf8" { // text stays as it is
+		if c.want == "utf8" { // text is unchanged
 			require.Equal(t, src, tabletest.Write(t, csv.New(csv.Options{}), got))
 		}
 	}
 }
 
-// TestCSVNulls pins the rule of nulls and empty values.
+// TestCSVNulls checks the rules for nulls and empty values.
 func TestCSVNulls(t *testing.T) {
 	src := "t,n\n,\n\"\",\"\"\nNA,NA\n\"NA\",1\n"
 	got := tabletest.MustRead(t, csv.New(csv.Options{Nulls: []string{"NA"}}), src, table.ReadOptions{})
@@ -81,7 +81,7 @@ func TestCSVShapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		o    csv.Options
-		want string // as it is written again
+		want string // written again
 	}{
 		"crlf":           {"a,b\r\n1,\"x\r\ny\"\r\n", csv.Options{}, "a,b\n1,\"x\r\ny\"\n"},
 		"no last end":    {"a,b\n1,2", csv.Options{}, "a,b\n1,2\n"},
@@ -146,7 +146,7 @@ func TestCSVErrors(t *testing.T) {
 	}
 }
 
-// TestCSVFixed reads columns whose type the caller fixed.
+// TestCSVFixed reads columns whose types the caller sets.
 func TestCSVFixed(t *testing.T) {
 	src := "a,b,c\n007,+1.5,\"[1,null]\"\n"
 	got := tabletest.MustRead(t, csv.New(csv.Options{}), src, table.ReadOptions{Schema: tabletest.Fields(t, "a:int16, b:float32, c:list<int32>")})
@@ -161,7 +161,7 @@ func TestCSVTypes(t *testing.T) {
 	tabletest.RoundTripTypes(t, csv.New(csv.Options{}))
 }
 
-// TestCSVAgainstStandard compares with encoding/csv on what both understand.
+// TestCSVAgainstStandard compares with encoding/csv, for files that both understand.
 func TestCSVAgainstStandard(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		width := rapid.IntRange(2, 4).Draw(r, "width")
@@ -185,7 +185,7 @@ func TestCSVAgainstStandard(t *testing.T) {
 	})
 }
 
-// TestNeverSilent reads files that another reading would suit better, and says so.
+// TestNeverSilent reads files that are likely meant differently. A notice names the option.
 func TestNeverSilent(t *testing.T) {
 	for in, want := range map[string]string{
 		"a;b\n1;2\n":   `in has one column of fields separated by ';': --delimiter ';' takes them apart`,

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowReader gives a few bytes at a time.
+// slowReader returns at most 4 KiB at a time.
 type slowReader struct{ strings.Reader }
 
 func (r *slowReader) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(len(p), 4096)]) }
 
-// TestLinear counts the bytes that are searched for quotes and line ends: not
-// many times those of the input, in however small parts it comes.
+// TestLinear counts the bytes that are searched for quotes and line ends. They are at most a few times the bytes of
+// the input, however small the reads are.
 func TestLinear(t *testing.T) {
 	const n = 1 << 20
 	for name, record := range map[string]string{

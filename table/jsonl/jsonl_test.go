@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/table/jsonl"
 )
 
-// TestJSONInference lists what the values of a key make of it.
+// TestJSONInference lists the type that is inferred from the values of a key.
 func TestJSONInference(t *testing.T) {
 	for _, c := range []struct{ values, want, notice string }{
 		{`1|-2|null`, "int64", ""},
@@ -131,8 +131,8 @@ func TestJSONErrors(t *testing.T) {
 	require.EqualError(t, err, `column "b": missing, but declared not null (line 1 of in)`)
 }
 
-// TestMovies converts the dirty table of the corpus and back: titles that are
-// numbers, nulls, and numbers of two kinds keep their values and types.
+// TestMovies converts a table of the corpus with inconsistent values, and converts it back. Titles that are numbers,
+// nulls, and numbers of two kinds keep their values and types.
 func TestMovies(t *testing.T) {
 	src := tabletest.Corpus(t, "movies.json")
 	var said tabletest.Notices
@@ -150,7 +150,7 @@ func TestMovies(t *testing.T) {
 	}
 }
 
-// TestWeather and the zip codes: what CSV of real tables becomes, and that it comes back.
+// TestTables reads CSV of real tables. The types are as expected, and the text comes back.
 func TestTables(t *testing.T) {
 	var said tabletest.Notices
 	zips := tabletest.MustRead(t, csv.New(csv.Options{}), tabletest.Corpus(t, "zipcodes.csv"), table.ReadOptions{Notice: said.Add})
@@ -166,8 +166,7 @@ func TestTables(t *testing.T) {
 	require.Equal(t, tabletest.Write(t, csv.New(csv.Options{}), zips), tabletest.Write(t, csv.New(csv.Options{}), viaJSON))
 }
 
-// documents parses JSON with the standard library, keeping numbers as written
-// but for those that mean the same.
+// documents parses JSON with the standard library.
 func documents(t *testing.T, src string) (docs []map[string]any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(src), &docs))
@@ -178,8 +177,8 @@ func TestJSONTypes(t *testing.T) {
 	tabletest.RoundTripTypes(t, jsonl.New(jsonl.Options{}))
 }
 
-// TestJSONDocuments keeps any documents as JSON columns, and reads documents
-// with the types inferred from all of them.
+// TestJSONDocuments keeps arbitrary documents as JSON columns, and reads documents with the types inferred from all
+// of them.
 func TestJSONDocuments(t *testing.T) {
 	scalar := rapid.Custom(func(r *rapid.T) any {
 		switch rapid.IntRange(0, 4).Draw(r, "kind") {

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinear counts the bytes that are looked at for the end of a value: each
-// once, in however small parts the value comes.
+// TestLinear counts the bytes that are searched for the end of a value: each once, however small the reads are.
 func TestLinear(t *testing.T) {
 	const n = 1 << 20
 	for name, value := range map[string]string{
@@ -32,7 +31,7 @@ func TestLinear(t *testing.T) {
 				length, err = end.find([]byte(value[:at]))
 				require.NoError(t, err)
 			}
-			if name != "bare number" { // whose end is that of the input
+			if name != "bare number" { // it ends with the input
 				require.Equal(t, len(value), length)
 			}
 			require.LessOrEqual(t, end.looked, len(value)+len(value)/1024)
@@ -40,7 +39,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestEscapesAcrossReads finds the ends of strings whose escapes are cut by reads.
+// TestEscapesAcrossReads finds the ends of strings whose escapes are split between reads.
 func TestEscapesAcrossReads(t *testing.T) {
 	records := []string{`{"a":"x\\"}`, `{"a":"\""}`, `"\\\\\""`, `{"\\":"\\\"}"}`, `["\u0041\"]"]`}
 	s := newScanner(iotest.OneByteReader(strings.NewReader(strings.Join(records, "\n"))), 0, true)

@@ -15,8 +15,8 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// Write a batch as Parquet and read one of its columns back. Types that Parquet
-// has not, such as a duration, come back through the stored Arrow schema.
+// A batch is written as Parquet, and one of its columns is read. Types that Parquet lacks, such as a duration, come
+// back by the stored Arrow schema.
 func Example() {
 	ctx := context.Background()
 	fields := []arrow.Field{{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "ride", Type: arrow.FixedWidthTypes.Duration_s, Nullable: true}}
@@ -28,7 +28,7 @@ func Example() {
 	}
 	defer batch.Release()
 
-	var out buffer // an Output in memory; storage.Writer is one that becomes a file
+	var out buffer // an Output in memory; storage.Writer is one for files
 	sink, err := parquet.New(parquet.Options{}).Create(ctx, &out, schema, table.WriteOptions{})
 	if err == nil {
 		err = sink.Write(ctx, batch)

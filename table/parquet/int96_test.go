@@ -22,7 +22,7 @@ import (
 	"github.com/amudai/amudai-go/table/jsonl"
 )
 
-// TestInt96FromSpark reads all values that the corpus says the file has.
+// TestInt96FromSpark reads the values that the documentation of the corpus lists.
 func TestInt96FromSpark(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data", "int96_from_spark.parquet"))
 	require.NoError(t, err)
@@ -36,14 +36,14 @@ func TestInt96FromSpark(t *testing.T) {
 	}
 }
 
-// int96 is a time of so many nanoseconds of a day, counted from 1970-01-01.
+// int96 returns the time that is nanos after the midnight of a day, counted from 1970-01-01.
 func int96(days, nanos int64) (v pq.Int96) {
 	binary.LittleEndian.PutUint64(v[:], uint64(nanos))
 	binary.LittleEndian.PutUint32(v[8:], uint32(days+2_440_588))
 	return v
 }
 
-// int96File has the values in an INT96 column, and in pairs in a list inside of a struct.
+// int96File writes the values to an INT96 column, and as pairs to a list within a struct.
 func int96File(t *testing.T, values []pq.Int96) []byte {
 	leaf := schema.NewInt96Node("t", pq.Repetitions.Required, -1)
 	item := schema.NewInt96Node("items", pq.Repetitions.Repeated, -1)
@@ -87,7 +87,7 @@ func int96File(t *testing.T, values []pq.Int96) []byte {
 	return out.Bytes()
 }
 
-// TestInt96Units reads each column in the finest unit that holds all its values.
+// TestInt96Units reads each column in the finest unit that can hold all its values.
 func TestInt96Units(t *testing.T) {
 	const day = 86_400_000_000_000
 	const last = math.MaxInt64 / day // day of the last nanosecond

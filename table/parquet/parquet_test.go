@@ -24,13 +24,13 @@ import (
 	"github.com/amudai/amudai-go/table/parquet"
 )
 
-// unreadable are the good files of the corpus that pqarrow does not read, and why.
+// unreadable are the valid files of the corpus that pqarrow does not read, with the reason.
 var unreadable = map[string]string{
-	"incorrect_map_schema.parquet":    "MAP keys must be required", // the file breaks the rule; others overlook it
-	"large_string_map.brotli.parquet": "exceeds configured limit",  // a page of 1 GiB behind 4 KB of file
+	"incorrect_map_schema.parquet":    "MAP keys must be required", // the file violates this rule; other readers overlook it
+	"large_string_map.brotli.parquet": "exceeds configured limit",  // a page of 1 GiB in a file of 4 KB
 }
 
-// harmless are the bad files that have a meaning all the same.
+// harmless are the bad files that can be read all the same, with the reason.
 var harmless = map[string]string{
 	"ARROW-GH-43605.parquet": "dictionary codes of width 0 are all 0, and the dictionary has one entry",
 }
@@ -51,7 +51,7 @@ func input(name string, b []byte) table.Input {
 	return table.Input{Name: name, Reader: bytes.NewReader(b), At: bytes.NewReader(b), Size: int64(len(b))}
 }
 
-// readAll reads every batch, and checks the row count that the source told.
+// readAll reads every batch, and checks the row count of the source.
 func readAll(t *testing.T, in table.Input, o table.ReadOptions) (arrow.Table, error) {
 	t.Helper()
 	return readAs(t, parquet.New(parquet.Options{}), in, o)
@@ -93,7 +93,7 @@ func write(t *testing.T, rows arrow.Table, o parquet.Options, batch int64) []byt
 	return writeNoting(t, rows, o, batch, nil)
 }
 
-// writeNoting is write that hands notices on.
+// writeNoting is write with a function for notices.
 func writeNoting(t *testing.T, rows arrow.Table, o parquet.Options, batch int64, notice func(string)) []byte {
 	t.Helper()
 	var out buffer
@@ -109,8 +109,8 @@ func writeNoting(t *testing.T, rows arrow.Table, o parquet.Options, batch int64,
 	return out.Bytes()
 }
 
-// TestMeanings reads old and odd files as others do (pyarrow and DuckDB).
-func TestMeanings(t *testing.T) {
+// TestUnusualFiles reads old and unusual files as pyarrow and DuckDB do.
+func TestUnusualFiles(t *testing.T) {
 	dir := filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data")
 	for name, want := range map[string]struct {
 		columns []string
@@ -138,8 +138,8 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestUnknownTypeDamaged flips every bit of a footer that is rewritten: an error
-// or a table, and never a panic or lasting work.
+// TestUnknownTypeDamaged flips every bit of a footer that must be rewritten. The result is an error or a table, never
+// a panic or endless work.
 func TestUnknownTypeDamaged(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data", "unknown-logical-type.parquet"))
 	require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// TestDamage flips bytes and cuts a file: an error or some table, never a panic.
+// TestDamage flips bytes and truncates a file. The result is an error or some table, never a panic.
 func TestDamage(t *testing.T) {
 	rows := example(t, 500)
 	defer rows.Release()
@@ -283,7 +283,7 @@ func TestProjection(t *testing.T) {
 	require.ErrorContains(t, err, `no field "nope"`)
 }
 
-// TestCompressions writes each of them and reads it back, columns one by one and at the same time.
+// TestCompressions writes with each compression, and reads columns one by one and in parallel.
 func TestCompressions(t *testing.T) {
 	rows := example(t, 5000)
 	defer rows.Release()
@@ -348,8 +348,8 @@ func TestCancelled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestTypes writes a column of every Arrow type: all come back as they were,
-// through the stored Arrow schema, except unions, which become JSON text.
+// TestTypes writes a column of every Arrow type. By the stored Arrow schema all come back unchanged, except unions,
+// which become JSON text.
 func TestTypes(t *testing.T) {
 	for _, c := range arrowtest.Columns() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -376,7 +376,7 @@ func testTable(t *testing.T, rows arrow.Table, notice bool) {
 	arrowtest.RequireSameTable(t, rows, got)
 }
 
-// TestEmptyStruct writes structs without fields, which Parquet does not have, and reads them back.
+// TestEmptyStruct writes structs without fields, which Parquet lacks, and reads them back.
 func TestEmptyStruct(t *testing.T) {
 	empty := arrow.StructOf()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
@@ -397,7 +397,7 @@ func TestEmptyStruct(t *testing.T) {
 	testTable(t, array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch, batch.NewSlice(1, 4)}), false)
 }
 
-// TestUnion writes unions as JSON text, and says so.
+// TestUnion writes unions as JSON text, with a notice.
 func TestUnion(t *testing.T) {
 	u := arrow.DenseUnionOf([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "s", Type: arrow.BinaryTypes.String, Nullable: true}}, []arrow.UnionTypeCode{5, 7})
 	a, _, err := array.FromJSON(memory.DefaultAllocator, u, strings.NewReader(`[[5, 1], [7, "x"], [5, null]]`))
@@ -411,7 +411,7 @@ func TestUnion(t *testing.T) {
 	require.Equal(t, `["1" "\"x\"" "null"]`, got.Column(0).Data().Chunk(0).String())
 }
 
-// TestInexact refuses what Parquet cannot hold.
+// TestInexact refuses values that Parquet cannot hold.
 func TestInexact(t *testing.T) {
 	for name, c := range map[string]struct {
 		t    arrow.DataType
@@ -435,7 +435,7 @@ func TestInexact(t *testing.T) {
 	}
 }
 
-// TestStoredSchema ignores a stored Arrow schema that is damaged.
+// TestStoredSchema ignores a damaged stored Arrow schema.
 func TestStoredSchema(t *testing.T) {
 	rows := example(t, 10)
 	defer rows.Release()
@@ -452,7 +452,7 @@ func TestStoredSchema(t *testing.T) {
 	}
 }
 
-// TestColumnsOfOneName asks for the second column of a name, also beside a filter.
+// TestColumnsOfOneName requests the second column of a name, also together with a filter.
 func TestColumnsOfOneName(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "a", Type: arrow.PrimitiveTypes.Int64},

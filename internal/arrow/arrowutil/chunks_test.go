@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChunksGiveMemoryApart fills buffers of all kinds of sizes from several goroutines, as large
-// as their capacity allows, and finds that none of them changes another.
+// TestChunksGiveMemoryApart fills buffers of many sizes, up to their capacity, from several goroutines. No buffer
+// changes another one.
 func TestChunksGiveMemoryApart(t *testing.T) {
 	mem := Chunks(memory.NewGoAllocator(), nil)
 	sizes := []int{1, 63, smallest, leastCut - 1, leastCut, leastCut + 1, 100_001, 1 << 20, mostCut - 63, mostCut, mostCut + 1, chunkSize, chunkSize + 5}
@@ -52,7 +52,7 @@ func TestChunksGrowAndClear(t *testing.T) {
 	for i, v := range b.Bytes()[:leastCut] {
 		require.Equal(t, byte(i), v)
 	}
-	// The allocator itself clears, as Arrow's functions expect.
+	// The allocator clears memory, as Arrow's functions expect.
 	require.Equal(t, make([]byte, 2*leastCut), mem.Allocate(2*leastCut))
 }
 

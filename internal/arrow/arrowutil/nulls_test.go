@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 )
 
-// TestNulls makes nulls of every type, alone and inside others.
+// TestNulls makes null arrays of every type, alone and within other types.
 func TestNulls(t *testing.T) {
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)
 	defer mem.AssertSize(t, 0)

@@ -10,8 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is asked for, memory belongs to one owner at a time, and Arrow's own
-// view of it is cleared.
+// Memory of any size has one owner at a time. Memory from the methods of Arrow's allocator is cleared.
 func TestRecycler(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		checked := memory.NewCheckedAllocator(memory.DefaultAllocator)

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 )
 
-// stream is a stream of all types, file the same as a file.
+// stream returns a stream of all types, and file the same batches as a file.
 func stream(t testing.TB, o ...ipc.Option) []byte {
 	batch := arrowtest.Batch(t, arrowtest.Columns())
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func file(t testing.TB, o ...ipc.Option) []byte {
 	return b.Bytes()
 }
 
-// TestGood passes what arrow-go writes, compressed or not, byte for byte.
+// TestGood accepts output of arrow-go, compressed or not, and leaves it unchanged.
 func TestGood(t *testing.T) {
 	for _, o := range [][]ipc.Option{nil, {ipc.WithZstd()}, {ipc.WithLZ4()}} {
 		s := stream(t, o...)
@@ -51,7 +51,7 @@ func TestGood(t *testing.T) {
 	require.NoError(t, ipccheck.Schema(b.Bytes()))
 }
 
-// TestBad flips every bit of the first message and of a footer: a fault, or none.
+// TestBad flips every bit of the first message and of a footer. The result is an error of package fault, or none.
 func TestBad(t *testing.T) {
 	s, f := stream(t), file(t)
 	for i := range 8 * 4000 {

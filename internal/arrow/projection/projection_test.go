@@ -62,8 +62,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestNothing names nothing at every depth.
-func TestNothing(t *testing.T) {
+// TestMissingFields selects fields that do not exist, at every depth. The error suggests a similar name.
+func TestMissingFields(t *testing.T) {
 	s := example(t)
 	for path, want := range map[string]string{
 		"town":            `no field "town"`,
@@ -88,7 +88,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// pathsOf are all paths into fields, and some that name nothing.
+// pathsOf returns all paths to fields, and some paths of missing fields.
 func pathsOf(parent string, fields []arrow.Field) (paths []string) {
 	for i, name := range arrowmap.UniqueNames(fields) {
 		path := schema.JoinPath(parent, name)
@@ -144,8 +144,8 @@ func writeShard(t *testing.T, b arrow.RecordBatch) []byte {
 	return out.Bytes()
 }
 
-// TestOneRule projects random nested tables: every format gives what a shard of the same
-// table gives, by the same paths, as far as it has the types.
+// TestOneRule projects random nested tables. Every format returns the same columns for a path as a shard of the table
+// does, as far as the format has the types.
 func TestOneRule(t *testing.T) {
 	compared := map[string]int{}
 	for seed := range uint64(sweep.Count(60, 2000)) {
@@ -175,7 +175,7 @@ func TestOneRule(t *testing.T) {
 			}
 			in, ok := writeAs(t, f, batch, o)
 			if !ok {
-				continue // a type that the format does not have
+				continue // a type that the format lacks
 			}
 			for _, paths := range asked {
 				name := fmt.Sprintf("%s: %q of %s, seed %d", f.Name, paths, batch.Schema(), seed)
@@ -204,14 +204,14 @@ func TestOneRule(t *testing.T) {
 	}
 }
 
-// only is the only chunk of a column.
+// only returns the only chunk of a column.
 func only(t *testing.T, rows arrow.Table, column int) arrow.Array {
 	chunks := rows.Column(column).Data().Chunks()
 	require.Len(t, chunks, 1)
 	return chunks[0]
 }
 
-// writeAs writes a batch, if the format brings it back as it was.
+// writeAs writes a batch, if it comes back from the format unchanged.
 func writeAs(t *testing.T, f table.Format, b arrow.RecordBatch, o table.ReadOptions) (string, bool) {
 	var out tabletest.Output
 	sink, err := f.Create(t.Context(), &out, b.Schema(), table.WriteOptions{})

@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// Every operation must agree with a slice of bools, at any offset.
+// Every operation agrees with a slice of bools, at any offset.
 func TestAgainstBools(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Bool(), 0, 300).Draw(t, "bits")
@@ -59,8 +59,7 @@ func TestAgainstBools(t *testing.T) {
 	})
 }
 
-// Benchmark copies bits that begin at a bit of a byte, to a byte and to a bit of one, and
-// counts them.
+// Benchmark copies bits from an unaligned offset to aligned and unaligned ones, and counts them.
 func Benchmark(b *testing.B) {
 	const n = 1 << 16
 	bits := Bits{Data: make([]byte, n/8+1), Off: 3, Len: n}

@@ -100,7 +100,7 @@ func benchOf[T Value](b *testing.B, name string) {
 		v[i] = T(rand.Int64() >> 8)
 	}
 	b.Run(name, func(b *testing.B) {
-		microbench.Output(b, binary.Size(v)) // that are looked at
+		microbench.Output(b, binary.Size(v)) // of the values
 		for b.Loop() {
 			Of(v)
 		}

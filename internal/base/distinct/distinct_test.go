@@ -23,7 +23,7 @@ func TestAgainstMap(t *testing.T) {
 					order = append(order, string(value))
 					continue
 				}
-				// With bytes behind it, which must not matter.
+				// With other bytes behind the value, which have no effect.
 				value = append(append(make([]byte, 0, 40), value...), 1, 2, 3)[:len(value)]
 				id, added := s.Add(value)
 				want, known := ids[string(value)]
@@ -71,7 +71,7 @@ func BenchmarkAdd(b *testing.B) {
 					ends = append(ends, len(data))
 				}
 				var s Set
-				microbench.Output(b, len(data)) // that are looked at
+				microbench.Output(b, len(data)) // of the values
 				for b.Loop() {
 					for i, end := range ends[1:] {
 						s.Add(data[ends[i]:end])
@@ -82,7 +82,7 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// Strings that collide in one process do not in another.
+// Strings that collide in one process do not collide in another.
 func TestCollisionsCannotBeChosen(t *testing.T) {
 	defer func(old [2]uint64) { seeds = old }(seeds)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlace: each layer adds its part of the place, and both the fields and the text have all of them.
+// TestPlace checks that each layer adds its part of the place, to the fields and to the text.
 func TestPlace(t *testing.T) {
 	err := Corruptf("odd")
 	err = In(err, "RLE", 3)
@@ -20,7 +20,7 @@ func TestPlace(t *testing.T) {
 	err = InColumn(err, `v1\.2`)
 	inner := err
 	err = InStripe(err, 2)
-	err = InStripe(err, 3) // the innermost is right
+	err = InStripe(err, 3) // the innermost one counts
 	err = Of(Of(err, "a"), "b")
 	require.EqualError(t, err, `corrupt: odd (stripe 2/column "v1\.2.item"/DATA/block 7/values/RLE, offset 103, in a)`)
 	var e *Error

@@ -86,7 +86,7 @@ func TestVectorElements(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	_, err = v.Table(1)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
-	_, err = v.Table(0) // a string is no table
+	_, err = v.Table(0) // a string is not a table
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	require.False(t, Vector{}.Present())
 }

@@ -13,7 +13,7 @@ func TestTheLatestStay(t *testing.T) {
 	c.Put(2, "b", 4)
 	_, ok := c.Get(1)
 	require.True(t, ok)
-	c.Put(3, "c", 4) // 2 was not used for longest
+	c.Put(3, "c", 4) // 2 is the least recently used
 	_, ok = c.Get(2)
 	require.False(t, ok)
 	v, ok := c.Get(1)

@@ -10,8 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// testBetween compares keys near the ends of a range with every other bit of the
-// result set before.
+// testBetween compares keys near the ends of a range. Every other bit of the result is set beforehand.
 func testBetween[W Unsigned](t *rapid.T) {
 	n := rapid.OneOf(rapid.IntRange(0, 300), rapid.SampledFrom([]int{63, 64, 65, 128, 1024})).Draw(t, "n")
 	low := W(rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 3)).Draw(t, "low"))

@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// eachTier runs a test with every set of kernels that this machine has.
+// eachTier runs a test with every set of kernels that this machine supports.
 func eachTier(t *testing.T, test func(t *testing.T)) {
 	all := tiers()
 	defer use(all[len(all)-1])
@@ -23,10 +23,10 @@ func eachTier(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// room is the margin around results, which must not be written.
+// room is the size of the margin around results, which must not change.
 const room = 40
 
-// within gives n values in the middle of others that must not change.
+// within returns n values with margins that must not change.
 func within[T any](n int, canary T) (all, dst []T) {
 	all = make([]T, n+2*room)
 	for i := range all {
@@ -43,7 +43,7 @@ func requireAround[T any](t require.TestingT, all []T, canary T) {
 	}
 }
 
-// words draws values of few bits, so that they wrap and do not.
+// words draws values of few bits, which wrap or not.
 func words(t *rapid.T, n int, name string) []uint64 {
 	seed := rapid.Uint64().Draw(t, name)
 	shift := rapid.IntRange(0, 63).Draw(t, name+" shift")
@@ -62,7 +62,7 @@ func drawFactor(t *rapid.T) uint64 {
 	return rapid.OneOf(rapid.Just(uint64(1)), rapid.Just(uint64(100)), rapid.Uint64()).Draw(t, "b")
 }
 
-// kernels are the tests of all kernels, with values and lengths that are drawn.
+// kernels are the tests of all kernels, with random values and lengths.
 var kernels = map[string]func(t *rapid.T){
 	"widen": testWiden, "narrow": testNarrow, "count": testCount,
 	"repeat 32 bits": testRepeat[uint32], "repeat 64 bits": testRepeat[float64], "repeat 128 bits": testRepeat[[2]uint64],
@@ -78,7 +78,7 @@ func TestKernels(t *testing.T) {
 	})
 }
 
-// FuzzKernels lets the fuzzer draw, with every set of kernels.
+// FuzzKernels runs them with the fuzzer, with every set of kernels.
 func FuzzKernels(f *testing.F) {
 	all := tiers()
 	f.Cleanup(func() { use(all[len(all)-1]) })
@@ -125,8 +125,8 @@ func testCount(t *rapid.T) {
 	requireAround(t, all, 7)
 }
 
-// testRepeat checks what is written of runs, which may be more than dst holds, and
-// that few are left if it holds them.
+// testRepeat checks the values of runs, which may be more than dst has space for. If dst has space, few values are
+// left.
 func testRepeat[T comparable](t *rapid.T) {
 	lengths := rapid.SliceOfN(rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32Range(0, 60), rapid.Just(^uint32(0))), 0, 20).Draw(t, "lengths")
 	n := rapid.IntRange(0, 600).Draw(t, "n")
@@ -162,15 +162,14 @@ func valueOf[T any](v uint64) T {
 	return out.(T)
 }
 
-// Kernels write nearly all runs: what is left to the caller is what ends near the
-// end of the room.
+// Kernels write nearly all runs. They leave those near the end of the destination to the caller.
 func TestRepeatLeavesLittle(t *testing.T) {
 	lengths := make([]uint32, 100)
 	for i := range lengths {
 		lengths[i] = uint32(i % 40)
 	}
 	values := make([]uint64, len(lengths))
-	for _, tier := range tiers()[1:] { // all but Go, which leaves everything
+	for _, tier := range tiers()[1:] { // except plain Go, which leaves all runs
 		use(tier)
 		runs, n := Repeat(make([]uint64, 1000), values, lengths)
 		require.Positive(t, runs)

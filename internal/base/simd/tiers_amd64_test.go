@@ -4,7 +4,7 @@ package simd
 
 import "golang.org/x/sys/cpu"
 
-// tiers are the names of the sets of kernels that this machine has.
+// tiers are the names of the sets of kernels that this machine supports.
 func tiers() []string {
 	if cpu.X86.HasAVX2 {
 		return []string{"go", "avx2"}
@@ -12,5 +12,5 @@ func tiers() []string {
 	return []string{"go"}
 }
 
-// use makes one of them the one that is used.
+// use selects a set of kernels.
 func use(tier string) { avx2 = tier == "avx2" }

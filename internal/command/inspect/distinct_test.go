@@ -10,7 +10,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 )
 
-// TestDistinctOf compares estimates with the limits that other statistics prove.
+// TestDistinctOf compares estimates with limits that follow from other statistics.
 func TestDistinctOf(t *testing.T) {
 	i64 := func(v int64) *commonpb.AnyValue {
 		return &commonpb.AnyValue{Kind: &commonpb.AnyValue_I64Value{I64Value: v}}

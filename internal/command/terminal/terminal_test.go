@@ -47,7 +47,7 @@ func TestTableFits(t *testing.T) {
 		34: "name                  n  last",
 		28: "name                 n  last",
 		20: "name         n  last",
-		16: "name         n  last", // no screen is narrower than 20
+		16: "name         n  last", // a terminal has at least 20 columns
 	} {
 		var out bytes.Buffer
 		table := terminal.NewTable().Text("name").Numbers("n").Text("more", "last").Optional("more")

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFold holds the fast path for ASCII against folding character by character. Texts that differ only in case fold to
-// the same text.
+// TestFold compares the fast path for ASCII with folding character by character. Texts that differ only in case fold
+// to the same text.
 func TestFold(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if next := unicode.SimpleFold(r); next != r {

@@ -15,8 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// benchArray has rows values of a type, numbers below 1000, three-letter codes,
-// and lines of a log.
+// benchArray returns rows values of a type: numbers below 1000, three-letter codes, and lines of a log.
 func benchArray(dt arrow.DataType, rows int) arrow.Array {
 	r := rand.New(rand.NewPCG(1, 1))
 	b := array.NewBuilder(memory.DefaultAllocator, dt)

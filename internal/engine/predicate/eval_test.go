@@ -25,7 +25,7 @@ func bindX(t testing.TB, dt arrow.DataType, condition string) *predicate.Bound {
 	return b
 }
 
-// A bound expression takes strings however they are laid out.
+// A bound expression accepts strings in every layout.
 func TestLayouts(t *testing.T) {
 	mem := memory.DefaultAllocator
 	const rows = 200
@@ -78,8 +78,7 @@ func TestEvalErrors(t *testing.T) {
 	require.ErrorContains(t, err, "array of type int32 has no field 1")
 }
 
-// A bound expression may be used by many at once, and needs no memory that grows
-// with what it looks at.
+// Several goroutines may use a bound expression at the same time. Its memory does not grow with the number of rows.
 func TestConcurrentUse(t *testing.T) {
 	const rows = 1000
 	b := bindX(t, arrow.BinaryTypes.String, "x icontains 'V1' or (x > 'v7' and x not like '%9') or x ~ '[3-5]$'")
@@ -118,11 +117,11 @@ func TestAllocations(t *testing.T) {
 		_, err := b.Eval(dst, columns, rows)
 		require.NoError(t, err)
 		n := testing.AllocsPerRun(20, func() { _, _ = b.Eval(dst, columns, rows) })
-		require.LessOrEqual(t, n, 4.0, c.condition) // a few for an evaluation, none for a value
+		require.LessOrEqual(t, n, 4.0, c.condition) // a few for each evaluation, none for each value
 	}
 }
 
-// What planners see: leaves with tests in the terms of the column's type.
+// Planners see leaves whose tests have the type of the column.
 func TestLeaves(t *testing.T) {
 	decimal := &arrow.Decimal128Type{Precision: 20, Scale: 2}
 	bytes := func(lo, hi string) valueset.ByteRange { return valueset.ByteRange{Lo: []byte(lo), Hi: []byte(hi)} }

@@ -16,7 +16,7 @@ func ExampleBound_Prune() {
 		fmt.Println(err)
 		return
 	}
-	// What is known of some rows: the columns in the order of bound.Columns().
+	// Facts about some rows: the columns are in the order of bound.Columns().
 	delay := predicate.Facts{Min: predicate.IntLimit(-20), Max: predicate.IntLimit(200)}
 	origin := predicate.Facts{Min: predicate.BytesLimit([]byte("ABE")), Max: predicate.BytesLimit([]byte("MSY"))}
 	fmt.Println(bound.Prune([]predicate.Facts{delay, origin}))

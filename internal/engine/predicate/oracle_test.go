@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
-// randomBatch has some columns of any types, mostly cut out of longer arrays.
+// randomBatch returns columns of random types, most of them slices of longer arrays.
 func randomBatch(r *rand.Rand) arrow.RecordBatch {
 	types := arrowgen.Types()
 	fields := make([]arrow.Field, 1+r.IntN(4))
@@ -26,7 +26,7 @@ func randomBatch(r *rand.Rand) arrow.RecordBatch {
 		}
 	}
 	g := arrowgen.New(r.Uint64())
-	g.Wide = bits.UintSize == 64 // arrow-go makes large decimals of 64-bit words only
+	g.Wide = bits.UintSize == 64 // arrow-go cannot make wide decimals of 32-bit words
 	g.Nulls = []float64{0, 0.1, 0.9, 1}[r.IntN(4)]
 	n := []int{0, 1, 63, 64, 65, 300}[r.IntN(6)]
 	from, behind := r.IntN(70), r.IntN(20)
@@ -47,8 +47,7 @@ func selectedRows(t *testing.T, e filter.Expr, batch arrow.RecordBatch) []int64 
 	return out
 }
 
-// Conditions are true for the rows that a second opinion finds, as they are and
-// read back from their text.
+// Conditions, and conditions parsed from their text, are true for the rows of an independent evaluation.
 func TestEvalAgainstOracle(t *testing.T) {
 	met := 0
 	for seed := range uint64(400) {
@@ -68,5 +67,5 @@ func TestEvalAgainstOracle(t *testing.T) {
 			require.Equal(t, want, selectedRows(t, again, batch), "%s", e)
 		}
 	}
-	require.Greater(t, met, 50_000) // the conditions are not all never met
+	require.Greater(t, met, 50_000) // some conditions match rows
 }

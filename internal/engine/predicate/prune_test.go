@@ -12,8 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
-// Verdicts, of whole conditions and of their parts, are never against what
-// evaluation finds.
+// Verdicts of conditions and of their parts never contradict their evaluation.
 func TestPruneAgainstEval(t *testing.T) {
 	count := map[predicate.Verdict]int{}
 	for seed := range uint64(400) {
@@ -64,7 +63,7 @@ func TestPruneAgainstEval(t *testing.T) {
 	require.Greater(t, count[predicate.All], 1000, count)
 }
 
-// What is known decides as it should.
+// Facts give the expected verdicts.
 func TestPrune(t *testing.T) {
 	text := func(s string) predicate.Limit { return predicate.BytesLimit([]byte(s)) }
 	known := predicate.Facts{NoNulls: true, NoNaNs: true, Min: predicate.IntLimit(10), Max: predicate.IntLimit(20)}

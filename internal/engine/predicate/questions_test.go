@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/filtertest"
 )
 
-// Questions on real data are answered as another engine answers them.
+// Conditions on real data select the same rows as in another engine.
 func TestQuestions(t *testing.T) {
 	all := filtertest.Questions(t)
 	require.GreaterOrEqual(t, len(all), 25)

@@ -20,8 +20,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// openRows makes a shard of numbered rows, of numbers that repeat every thousand rows, and
-// of texts.
+// openRows writes and opens a shard of row numbers, of numbers that repeat every thousand rows, and of texts.
 func openRows(t *testing.T, rows, stripeRows int) *shardtable.Table {
 	ctx := context.Background()
 	schema := arrow.NewSchema([]arrow.Field{
@@ -54,8 +53,8 @@ func where(t *testing.T, text string) filter.Expr {
 	return e
 }
 
-// TestBudget scans with little memory, and holds what was read ahead and decoded against it
-// at every step.
+// TestBudget scans with little memory. At every step, the bytes that are read ahead and decoded stay within the
+// limit.
 func TestBudget(t *testing.T) {
 	table := openRows(t, 300_000, 120_000)
 	for _, o := range []scan.Options{{}, {AsReady: true}, {Filter: where(t, "delay < 900")}, {Filter: where(t, "row >= 150000"), AsReady: true}} {

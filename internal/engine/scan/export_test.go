@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// Scanner is a scan, step by step.
+// Scanner is a scan that advances step by step.
 type Scanner struct{ sc *scanner }
 
 // NewScanner begins a scan.
@@ -17,14 +17,14 @@ func NewScanner(ctx context.Context, t table.Table, o Options) (Scanner, error) 
 	return Scanner{sc}, err
 }
 
-// Next gives the next batch; io.EOF after the last one.
+// Next returns the next batch, and io.EOF after the last one.
 func (s Scanner) Next() (arrow.RecordBatch, error) {
 	_, b, err := s.sc.next()
 	return b, err
 }
 
-// Held is the bytes that the scan holds, those of them that were read ahead, and the number
-// of read windows that they are in.
+// Held returns the bytes that the scan holds, those of them that were read ahead, and the number of read windows with
+// such bytes.
 func (s Scanner) Held() (all, ahead int64, windows int) {
 	q := &s.sc.queue
 	q.mu.Lock()
@@ -35,7 +35,7 @@ func (s Scanner) Held() (all, ahead int64, windows int) {
 	return s.sc.budget.used(), s.sc.budget.ahead.Load(), len(w.result.windows) + len(w.filter.windows)
 }
 
-// Leave drops what was read ahead of the last stripe, as the next stripe would do.
+// Leave drops the read-ahead of the last stripe, as the next stripe would.
 func (s Scanner) Leave() {
 	q := &s.sc.queue
 	q.mu.Lock()
@@ -45,7 +45,7 @@ func (s Scanner) Leave() {
 	q.dropWindows(last)
 }
 
-// AheadAfter is the bytes that are still counted as read ahead.
+// AheadAfter returns the bytes that are still counted as read ahead.
 func (s Scanner) AheadAfter() int64 { return s.sc.budget.ahead.Load() }
 
 // Close ends the scan.

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSets holds unions, intersections and complements of sets against the membership of every value.
+// TestSets compares unions, intersections and complements of sets with the membership of every value.
 func TestSets(t *testing.T) {
 	d := DomainOf(arrow.PrimitiveTypes.Int8)
 	number := func(v int) point { return point{n: big.NewInt(int64(v))} }

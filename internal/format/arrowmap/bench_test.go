@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// BenchmarkManyColumns maps 50,000 columns both ways, and one of them.
+// BenchmarkManyColumns maps 50,000 columns in both directions, and one of them.
 func BenchmarkManyColumns(b *testing.B) {
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Timestamp_us}
 	fields := make([]arrow.Field, 50_000)

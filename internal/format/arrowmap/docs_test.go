@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the tables in docs/arrow-types.md")
 
-// The tables in docs/arrow-types.md are those that the code works by.
+// The tables in docs/arrow-types.md are those of the code.
 func TestDocumentedTables(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "arrow-types.md")
 	raw, err := os.ReadFile(path)
@@ -31,7 +31,7 @@ func TestDocumentedTables(t *testing.T) {
 	require.Equal(t, want, text, "run: go test ./arrowmap -run TestDocumentedTables -update")
 }
 
-// between puts table between the two marks of a name.
+// between replaces the table between the two marks of a name.
 func between(t *testing.T, text, name, table string) string {
 	begin, end := "<!-- "+name+" table: begin -->\n", "<!-- "+name+" table: end -->"
 	before, rest, ok := strings.Cut(text, begin)

@@ -22,7 +22,7 @@ func TestSchemaMetadata(t *testing.T) {
 		require.Equal(t, want.Keys(), got.Keys())
 		require.Equal(t, want.Values(), got.Values())
 
-		// Others read the whole schema.
+		// Other readers parse the whole schema.
 		raw, err := base64.StdEncoding.DecodeString(text)
 		require.NoError(t, err)
 		r, err := ipc.NewReader(bytes.NewReader(raw))

@@ -21,7 +21,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// plainNodes are fields as a writer without annotations makes them.
+// plainNodes are fields of a writer without annotations.
 func plainNodes() []schema.Field {
 	label := func(l string) *schema.Extended { return &schema.Extended{Label: l} }
 	item := []schema.Field{{Type: schema.String}}
@@ -125,7 +125,7 @@ func TestDefaultMapping(t *testing.T) {
 	require.ErrorContains(t, err, `column "u"`)
 }
 
-// Nanoseconds where the range statistics allow them, else microseconds.
+// DateTime is read in nanoseconds if the range statistics allow it, else in microseconds.
 func TestRangeChoosesUnit(t *testing.T) {
 	s := parsedSchema(t, plainNodes())
 	const most = math.MaxInt64 / 100
@@ -162,7 +162,7 @@ func TestRangeChoosesUnit(t *testing.T) {
 	require.Equal(t, "timestamp[ns]", col.Arrow.Type.String())
 }
 
-// Every stored form that the default mapping offers is written back as the same form.
+// Every Arrow type of the default mapping is written back as the same stored type.
 func TestRawFormsComeBack(t *testing.T) {
 	want := plainNodes()
 	s := parsedSchema(t, want)
@@ -171,7 +171,7 @@ func TestRawFormsComeBack(t *testing.T) {
 	nodes, _, err := FromArrow(arrowSchema, Options{Features: edition.E2026.Features()})
 	require.NoError(t, err)
 	for i := range want {
-		if want[i].Name == "geo" { // an unknown label comes back as metadata of the field
+		if want[i].Name == "geo" { // an unknown label becomes metadata of the field
 			continue
 		}
 		require.Equal(t, describeField(&want[i]), describeField(&nodes[i]))
@@ -190,7 +190,7 @@ func TestIgnoreAnnotations(t *testing.T) {
 	require.Equal(t, "x#2: int32", fieldText(columns[1].Arrow))
 }
 
-// An annotation that means nothing, or not this node, leaves the default mapping.
+// An annotation that is malformed, or does not fit the node, leaves the default mapping.
 func TestAnnotationThatDoesNotFit(t *testing.T) {
 	for _, text := range []string{
 		"int9", "date32[3]", "utf8", "list", "dictionary[utf8]/int32", "dictionary/int32", "dictionary[int8,sorted]/int32", "ree[int8]/int32",
@@ -209,8 +209,8 @@ func TestAnnotationThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// An extension type that is not registered, or does not take what is recorded,
-// comes back as its storage with the metadata that names it.
+// An extension type that is not registered, or rejects its metadata, comes back as its storage type with metadata
+// that name the extension.
 func TestUnknownExtension(t *testing.T) {
 	for text, want := range map[string]string{
 		"extension[no.such,a%2Cb]/date32;required;meta=k,v":   "x: date32 required k=v ARROW:extension:name=no.such ARROW:extension:metadata=a,b",
@@ -349,8 +349,7 @@ func TestForms(t *testing.T) {
 	require.Equal(t, []string{"Int64 signed", "DateTime", "List{Int32 signed}", "Int64 signed", "Int64 signed"}, got)
 }
 
-// Columns that the default mapping gives back cost nothing; other equal ones share their
-// annotation.
+// Columns that the default mapping restores cost no bytes. Other equal columns share an annotation.
 func TestAnnotationsAreSmall(t *testing.T) {
 	size := func(dt arrow.DataType) int {
 		fields := make([]arrow.Field, 1000)
@@ -375,9 +374,8 @@ type goldenShard struct {
 	Expected string `json:"expected"`
 }
 
-// With everything raw, the default mapping of the reference's shards gives the
-// Arrow types that their expected contents have, but for what those say more
-// exactly (offset widths, nullability).
+// With raw types, the default mapping of the reference's shards gives the Arrow types of their expected contents,
+// except for properties that these record more exactly (offset widths, nullability).
 func TestGoldenDefaultTypes(t *testing.T) {
 	var manifest struct {
 		Shards []goldenShard `json:"shards"`
@@ -411,7 +409,7 @@ func TestGoldenDefaultTypes(t *testing.T) {
 var timeType = regexp.MustCompile(`timestamp\[[^\]]*\]|date32|date64`)
 var decimalTypes = regexp.MustCompile(`decimal(256)?\([^)]*\)`)
 
-// loose is a type without the properties that the format does not keep.
+// loose returns a type without the properties that the format does not keep.
 func loose(dt arrow.DataType) string {
 	text := timeType.ReplaceAllString(decimalTypes.ReplaceAllString(dt.String(), "fixed_size_binary[16]"), "uint64")
 	return strings.NewReplacer("large_", "", "string_view", "utf8", "_view", "", "extension<arrow.uuid>", "fixed_size_binary[16]", ", nullable", "", " nullable", "", "items_nullable", "", "items_non_nullable", "").Replace(text)

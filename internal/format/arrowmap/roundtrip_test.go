@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// typeCase is an Arrow type, how it is stored in edition reference, and by which rule.
+// typeCase is an Arrow type, its stored type in edition reference, and the rule of the conversion.
 type typeCase struct {
 	name   string
 	arrow  arrow.DataType
@@ -35,7 +35,7 @@ func meta(kv ...string) arrow.Metadata {
 	return arrow.NewMetadata(keys, values)
 }
 
-// allTypes lists every type that arrow-go has but unions.
+// allTypes lists every type of arrow-go except unions.
 func allTypes() []typeCase {
 	cases := []typeCase{
 		{"null", arrow.Null, "Boolean", Null},
@@ -138,7 +138,7 @@ func allTypes() []typeCase {
 	return cases
 }
 
-// describeField is a stored field in short.
+// describeField returns a short text of a stored field.
 func describeField(f *schema.Field) string {
 	s := f.Type.String()
 	if f.Signed {
@@ -163,7 +163,7 @@ func describeField(f *schema.Field) string {
 	return s
 }
 
-// roundTrip maps fields to a schema message and back, and requires that they come back equal, as do the columns.
+// roundTrip maps fields to a schema message and back, and requires equal fields and columns.
 func roundTrip(t require.TestingT, fields []arrow.Field, o Options) ([]schema.Field, []Column) {
 	nodes, written, err := FromArrow(arrow.NewSchema(fields, nil), o)
 	require.NoError(t, err)
@@ -190,9 +190,8 @@ func requireSameField(t require.TestingT, want, got arrow.Field) {
 	requireSameType(t, want.Type, got.Type)
 }
 
-// requireSameType is stricter than arrow.TypeEqual, except inside maps: those
-// differ by how they were made in fields that cannot be seen, and TypeEqual
-// looks at those if a map is inside a large list.
+// requireSameType is stricter than arrow.TypeEqual, except within maps: equal map types may differ in hidden fields,
+// which TypeEqual compares if the map is within a large list.
 func requireSameType(t require.TestingT, want, got arrow.DataType) {
 	require.IsType(t, want, got)
 	switch w := want.(type) {

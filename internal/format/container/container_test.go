@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// The vectors of the specification's notes, computed with other software.
+// These checksums were computed with other software.
 func TestVectors(t *testing.T) {
 	require.Equal(t, "616d756400010000", hex.EncodeToString(container.Mark[:]))
 	require.EqualValues(t, 0x15d514c7, container.Checksum(nil))
@@ -39,7 +39,7 @@ func TestFrames(t *testing.T) {
 		}
 		require.Empty(t, rest)
 
-		// One flipped bit, or a cut, is never read as another payload.
+		// A flipped bit or a cut never gives another payload.
 		one := container.AppendFrame(nil, payloads[0])
 		bit := rapid.IntRange(0, 8*len(one)-1).Draw(t, "bit")
 		one[bit/8] ^= 1 << (bit % 8)
@@ -79,7 +79,7 @@ func TestTail(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "directory", string(payload))
 
-	// Of several shards in one file, each ends with its directory's length.
+	// In a file of several shards, each shard ends with the length of its directory.
 	start2, end2, err := container.DirectoryBefore(file[:len(file)-8], int64(len(file)-8))
 	require.NoError(t, err)
 	require.Equal(t, []int64{start, end}, []int64{start2, end2})
@@ -117,7 +117,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// The directory of every shard that the reference wrote is found.
+// The directory of every shard of the reference is found.
 func TestGoldenTails(t *testing.T) {
 	n := 0
 	for _, pattern := range []string{"types/*.shard*", "profiles/*.shard*", "stripes/*.shard*", "indexes/*/*.shard"} {

@@ -21,7 +21,7 @@ const (
 func TestResolve(t *testing.T) {
 	for ref, want := range map[string]string{
 		"":                               anchor,
-		"ab.stripe":                      "file:///data/set%20a/ab.stripe", // not beside the anchor
+		"ab.stripe":                      "file:///data/set%20a/ab.stripe", // not beside the artifact of the message
 		"sub/ab.stripe":                  "file:///data/set%20a/sub/ab.stripe",
 		"a b.stripe":                     "file:///data/set%20a/a%20b.stripe",
 		"a%20b.stripe":                   "file:///data/set%20a/a%20b.stripe",
@@ -62,7 +62,7 @@ func TestPolicy(t *testing.T) {
 	require.ErrorIs(t, err, no)
 }
 
-// Entries of the shard's field list that name the place of writing mean the root.
+// Absolute URLs in the shard's field list mean the root.
 func TestResolveSelf(t *testing.T) {
 	for ref, want := range map[string]string{
 		"": root, "file:///somewhere/else.shard": root, "file:///data/set%20a/old.shard": root, root: root, "x.shard": "file:///data/set%20a/x.shard",
@@ -88,8 +88,7 @@ func TestRelative(t *testing.T) {
 	require.Equal(t, "https://h/a/", container.Container("https://h/a/"))
 }
 
-// What resolves stays in the container, whatever the reference; and what the
-// writer made relative resolves to the target.
+// Every accepted reference stays within the container. A relative URL of the writer resolves to its target.
 func TestResolveStaysInside(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ref := rapid.StringMatching(`[a./%\\2eEfF:? \t-]{0,12}`).Draw(t, "ref")

@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// Made with decNumber.
+// These bytes were made with decNumber.
 func TestVectors(t *testing.T) {
 	for text, want := range map[string]string{
 		"0":                                    "00000000000000000000000000000822",
@@ -38,8 +38,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The tables against the definition of the other direction (IEEE 754-2008,
-// table 3.3), and the number of declets that are not canonical.
+// The tables agree with the definition of the other direction (IEEE 754-2008, table 3.3), and with the number of
+// declets that are not canonical.
 func TestDeclets(t *testing.T) {
 	for v := range uint16(1000) {
 		x, y, z := v/100, v/10%10, v%10
@@ -189,7 +189,7 @@ func testScales(t *rapid.T, d Decimal) {
 	}
 }
 
-// Within agrees with the length of the number's text.
+// Within agrees with the number of digits in the text.
 func TestWithin(t *testing.T) {
 	edges := []string{"0", "1", "9", "10", "999999999999999999", "1000000000000000000", "9223372036854775807", "9223372036854775808",
 		"9999999999999999999", "10000000000000000000", "18446744073709551616", strings.Repeat("9", 34), "1" + strings.Repeat("0", 34),
@@ -287,7 +287,7 @@ func TestBounds(t *testing.T) {
 		lo, hi, got := Bounds(v)
 		require.Equal(t, n, got)
 		if n > 0 {
-			require.Equal(t, [2]Decimal{wlo, whi}, [2]Decimal{lo, hi}) // the first of equal ones
+			require.Equal(t, [2]Decimal{wlo, whi}, [2]Decimal{lo, hi}) // the first of equal numbers
 		}
 	})
 }
@@ -377,7 +377,7 @@ func BenchmarkColumns(b *testing.B) {
 		exps := make([]int16, len(ints))
 		for _, c := range []struct {
 			name string
-			size int // of a result
+			size int // of the results
 			run  func()
 		}{
 			{"FromInt64", 16, func() { FromInt64(ds, ints, -2) }},
@@ -398,7 +398,7 @@ func BenchmarkColumns(b *testing.B) {
 
 func BenchmarkCompare(b *testing.B) {
 	_, ds := benchData(10_000_000)
-	microbench.Output(b, 16*len(ds)) // that are looked at
+	microbench.Output(b, 16*len(ds)) // of the values
 	for b.Loop() {
 		for i := 1; i < len(ds); i++ {
 			ds[i].Compare(ds[i-1])

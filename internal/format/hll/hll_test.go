@@ -37,7 +37,7 @@ func TestVectors(t *testing.T) {
 	require.InDelta(t, 147.84456-98.8447, bias(7, 147.84456), 0.001)
 }
 
-// The published table of p = 7, by its sums; all others by their shape.
+// The published table of p = 7 is compared by its sums, all others by their shape.
 func TestBiasTables(t *testing.T) {
 	for p := MinBits; p <= MaxBits; p++ {
 		table := parseBias(p)
@@ -58,7 +58,7 @@ func TestBiasTables(t *testing.T) {
 	require.Equal(t, table.bias[5], bias(7, table.raw[5]))
 }
 
-// The error stays within four times the standard error of the precision.
+// The error is within four times the standard error of the precision.
 func TestAccuracy(t *testing.T) {
 	for p := MinBits; p <= 16; p++ {
 		r := rand.New(rand.NewPCG(uint64(p), 1))

@@ -37,7 +37,7 @@ func TestEqualsProto(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, msg, Append([]byte{}, want.Url, want.Start, want.End))
 
-		// Unknown fields between the urls, and numbers that are not packed.
+		// Unknown fields between URLs, and numbers that are not packed.
 		if rapid.Bool().Draw(t, "loose") {
 			var loose []byte
 			for i := range n {

@@ -35,9 +35,8 @@ func goldens(t testing.TB) (lines []goldenLine) {
 	return lines
 }
 
-// The schema of every shard that the reference wrote has the recorded fields,
-// passes every check, finds each field by name, path and id, and is built again
-// from its own description.
+// The schema of every shard of the reference has the recorded fields, passes every check, finds each field by name,
+// path and id, and is built again from its description.
 func TestGoldenSchemas(t *testing.T) {
 	lines, nodes := goldens(t), 0
 	for _, l := range lines {
@@ -45,7 +44,7 @@ func TestGoldenSchemas(t *testing.T) {
 		require.NoError(t, err, l.File)
 		require.Equal(t, l.Nodes, s.IDCount())
 		if last := l.Schema[len(l.Schema)-1]; strings.HasSuffix(last, " more") {
-			l.Schema = l.Schema[:len(l.Schema)-1] // the record of a wide shard is cut short
+			l.Schema = l.Schema[:len(l.Schema)-1] // the recorded fields of a wide shard are incomplete
 		} else {
 			require.Len(t, l.Schema, s.NumFields())
 		}
@@ -85,7 +84,7 @@ func TestGoldenSchemas(t *testing.T) {
 	t.Logf("%d shards, %d nodes", len(lines), nodes)
 }
 
-// describe copies a whole schema.
+// describe returns the nodes of a schema.
 func describe(t testing.TB, s *schema.Schema) []schema.Field {
 	fields := make([]schema.Field, s.NumFields())
 	for i := range fields {

@@ -12,8 +12,8 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// oneNode is a schema of one field, whose DataType table add fills in.
-// The slots in taken are add's to fill, or to leave out.
+// oneNode builds a schema of one field. Function add sets the slots in taken of its DataType table, or leaves them
+// out.
 func oneNode(t *testing.T, taken map[int]bool, add func(*flatbuffers.Builder) func()) (schema.Node, error) {
 	fb := flatbuffers.NewBuilder(0)
 	name, none := fb.CreateString("x"), offsets(fb, nil)
@@ -40,7 +40,7 @@ func TestBrokenNodes(t *testing.T) {
 		what   string
 		taken  map[int]bool
 		add    build
-		kind   error // nil: the node is fine
+		kind   error // nil: the node is valid
 		assert func(schema.Node)
 	}{
 		{what: "fine", add: func(*flatbuffers.Builder) func() { return nil }, assert: func(n schema.Node) {

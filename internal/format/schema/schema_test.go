@@ -96,7 +96,7 @@ func TestPaths(t *testing.T) {
 	})
 }
 
-// The lookup of docs/format.md §4.3, as it lies in the message.
+// The lookup of docs/format.md §4.3 in the bytes of the message.
 func TestLookupVector(t *testing.T) {
 	var fields []schema.Field
 	for _, name := range []string{"id", "name", "score", "ts", "tags", "city"} {
@@ -116,7 +116,7 @@ func TestLookupVector(t *testing.T) {
 	require.Equal(t, []uint32{4, 5, 1, 3, 0, 2}, entries)
 }
 
-// The code of flatc reads the messages of Build, required fields included.
+// Code of flatc reads the messages of Build, required fields included.
 func TestGeneratedCodeReadsIt(t *testing.T) {
 	fields := sample()
 	b, err := schema.Build(fields)
@@ -191,7 +191,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// A schema of 50,000 fields: opening one looks at that one only.
+// Opening a schema of 50,000 fields reads one of them.
 func TestManyFields(t *testing.T) {
 	const n = 50_000
 	fields := make([]schema.Field, n)
@@ -213,7 +213,7 @@ func TestManyFields(t *testing.T) {
 	require.Less(t, allocs, 20.0)
 }
 
-// A broken or missing lookup costs time, never a field.
+// A damaged or missing lookup makes searches slower, and finds the same fields.
 func TestLookupFallback(t *testing.T) {
 	var fields []schema.Field
 	for i := range 40 {
@@ -249,8 +249,7 @@ func requireCount(t *testing.T, s *schema.Schema, name string, want int) {
 	require.Equal(t, want, n, name)
 }
 
-// Two fields of one name are counted, though we write no such schema: with a lookup and
-// without.
+// Fields with the same name, which writers refuse, are counted with a lookup and without.
 func TestCountFields(t *testing.T) {
 	b, err := schema.Build([]schema.Field{{Name: "one", Type: schema.Int8}, {Name: "two", Type: schema.Int8}, {Name: "six", Type: schema.Int8}})
 	require.NoError(t, err)
@@ -288,7 +287,7 @@ func TestIDsOutOfOrder(t *testing.T) {
 	require.False(t, ok)
 }
 
-// field writes a Boolean field, finish a schema, both with flatc's code.
+// field writes a Boolean field and finish a schema, both with code of flatc.
 func field(fb *flatbuffers.Builder, name string, id uint32, children ...flatbuffers.UOffsetT) flatbuffers.UOffsetT {
 	return topLevel(fb, node(fb, name, id, schema.Boolean, children...))
 }
@@ -327,7 +326,7 @@ func finish(fb *flatbuffers.Builder, fields []flatbuffers.UOffsetT, ids uint32) 
 	return fb.FinishedBytes()
 }
 
-// 2^60 ways to the same node: every walk ends soon, with an error.
+// With 2^60 paths to the same node, every walk soon ends with an error.
 func TestSharedTablesDoNotExplode(t *testing.T) {
 	for _, ids := range []uint32{1, 100, 140, 1<<32 - 1} {
 		fb := flatbuffers.NewBuilder(0)
@@ -336,7 +335,7 @@ func TestSharedTablesDoNotExplode(t *testing.T) {
 			dt = node(fb, "s", 0, schema.Struct, dt, dt)
 		}
 		s, err := schema.Parse(finish(fb, []flatbuffers.UOffsetT{topLevel(fb, dt)}, ids))
-		if ids == 1<<32-1 { // more than there are bytes
+		if ids == 1<<32-1 { // more than the number of bytes
 			require.ErrorIs(t, err, fault.ErrCorrupt)
 			continue
 		}
@@ -398,7 +397,7 @@ func TestParseRefuses(t *testing.T) {
 		return finish(fb, []flatbuffers.UOffsetT{field(fb, "a", 0)}, ids)
 	}
 	good := one(1)
-	for n := range len(good) - 3 { // the last bytes are the zero and the padding behind a string
+	for n := range len(good) - 3 { // the last bytes are the terminating zero and the padding of a string
 		s, err := schema.Parse(good[:n])
 		if err == nil {
 			err = walkAll(s)
@@ -411,7 +410,7 @@ func TestParseRefuses(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
-// walkAll uses every accessor on every node.
+// walkAll calls every accessor of every node.
 func walkAll(s *schema.Schema) error {
 	for i := range s.NumFields() {
 		if _, err := s.Field(i); err != nil {

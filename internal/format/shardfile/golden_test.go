@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/golden"
 )
 
-// TestGoldenMetadata compares the metadata of every golden with the recorded metadata.
+// TestGoldenMetadata compares the metadata of every golden shard with the recorded metadata.
 func TestGoldenMetadata(t *testing.T) {
 	stats := golden.AllStats(t)
 	descriptors := 0
@@ -97,9 +97,8 @@ func compareFields(t *testing.T, f *File, want golden.Stats) (n int) {
 	return n
 }
 
-// TestMovedShard opens copies under another name and in another folder: the
-// descriptors of the shard must be found although they are referred to by the
-// place where the reference wrote them.
+// TestMovedShard opens copies under another name and in another folder. The descriptors of the shard are found,
+// although the reference refers to them by the first location.
 func TestMovedShard(t *testing.T) {
 	stats := golden.AllStats(t)
 	for _, g := range golden.Shards(t) {

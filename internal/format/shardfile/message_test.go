@@ -13,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// TestTinyElements: a message of nothing but empty elements would take 60 times
-// its bytes; it is refused before it is parsed.
+// TestTinyElements refuses a message of empty elements before it is parsed, because its elements would take 60 times
+// its bytes.
 func TestTinyElements(t *testing.T) {
 	var b []byte
 	for range 4 << 20 {
@@ -30,7 +30,7 @@ func TestTinyElements(t *testing.T) {
 	require.Len(t, m.Stripes, 50_000)
 }
 
-// TestDeepValue: a property nested 10,000 deep is an error.
+// TestDeepValue checks that a property nested 10,000 deep is an error.
 func TestDeepValue(t *testing.T) {
 	var value []byte
 	for range 10_000 {
@@ -40,7 +40,7 @@ func TestDeepValue(t *testing.T) {
 	require.ErrorIs(t, decode(value, &commonpb.AnyValue{}), fault.ErrCorrupt)
 }
 
-// TestUnknownFieldsAreKept: unknown fields, of a newer writer, survive a round trip.
+// TestUnknownFieldsAreKept checks that unknown fields, as of a newer writer, survive a round trip.
 func TestUnknownFieldsAreKept(t *testing.T) {
 	b := protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7)
 	var m shardpb.StripeDirectory

@@ -28,7 +28,7 @@ func TestPropertyValues(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestTicks converts times at both ends of what a DateTime holds.
+// TestTicks converts times at both ends of the range of DateTime.
 func TestTicks(t *testing.T) {
 	for _, ticks := range []uint64{0, 1, unixEpochTicks, 1<<63 - 1, 1 << 63, 1<<64 - 1} {
 		got, err := Ticks(Time(ticks))

@@ -19,7 +19,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// readAll is all metadata that a reader gets to see, one after the other.
+// readAll returns all metadata of a shard.
 func readAll(ctx context.Context, store storage.Store, location string) ([]byte, error) {
 	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{Store: store})
 	if err != nil {
@@ -34,7 +34,7 @@ func readAll(ctx context.Context, store storage.Store, location string) ([]byte,
 		out, err = proto.MarshalOptions{Deterministic: true}.MarshalAppend(append(out, '|'), m)
 		return err
 	}
-	if err := f.ReadFieldLists(ctx, nil); err != nil { // which looks at the header
+	if err := f.ReadFieldLists(ctx, nil); err != nil { // reads the header
 		return nil, err
 	}
 	s, err := f.Schema(ctx)
@@ -79,8 +79,8 @@ func isFault(err error) bool {
 	return false
 }
 
-// TestFlipAndCutMetadata flips every bit of small shards, and cuts them at every
-// length: reading their metadata gives an error, or the same as before.
+// TestFlipAndCutMetadata flips every bit of small shards, and cuts them at every length. Reading their metadata gives
+// an error or the same result.
 func TestFlipAndCutMetadata(t *testing.T) {
 	ctx := context.Background()
 	var shards [][]byte

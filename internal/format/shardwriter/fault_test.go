@@ -34,9 +34,8 @@ func tryShard(t *testing.T, location string, o shardwriter.Options, stripes int)
 	return w.Close(ctx)
 }
 
-// TestFaults makes the k-th step of every kind fail while a shard is written, for
-// every k. Afterwards the old shard stands, the new one, or none, and nothing
-// else except what could not be removed.
+// TestFaults makes the k-th step of each kind fail while a shard is written, for every k. The result is the old
+// shard, the new one, or none, and no other file except those that could not be removed.
 func TestFaults(t *testing.T) {
 	for _, layout := range []shardwriter.Layout{shardwriter.SingleFile, shardwriter.TwoLevel} {
 		for _, replace := range []bool{false, true} {
@@ -53,7 +52,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// failOne makes step k fail; false if there is no such step.
+// failOne makes step k fail. It returns false if there is no such step.
 func failOne(t *testing.T, op faultstore.Op, k int, layout shardwriter.Layout, replace bool) bool {
 	dir := t.TempDir()
 	location := filepath.Join(dir, "x")
@@ -91,8 +90,7 @@ func failOne(t *testing.T, op faultstore.Op, k int, layout shardwriter.Layout, r
 	return true
 }
 
-// TestReadFaults makes the k-th read fail, for every k: reading reports it, and
-// works when it is tried again.
+// TestReadFaults makes the k-th read fail, for every k. Reading returns the error, and succeeds when it is repeated.
 func TestReadFaults(t *testing.T) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "x")

@@ -16,8 +16,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// misplacedShard is a shard of two stripes of the same number of rows, with all its
-// messages.
+// misplacedShard returns the bytes and all messages of a shard of two stripes with the same number of rows.
 func misplacedShard(t *testing.T) (data []byte, messages []shardfile.MessageRef) {
 	ctx := context.Background()
 	location := filepath.Join(t.TempDir(), "x")
@@ -39,8 +38,7 @@ func misplacedShard(t *testing.T) (data []byte, messages []shardfile.MessageRef)
 	return data, messages
 }
 
-// A valid message that is shorter than the reference to it, such as an older one in a
-// sector that was written to the wrong place, is damage.
+// A valid message that is shorter than its reference, such as an older one in a misplaced sector, is damage.
 func TestShorterMessage(t *testing.T) {
 	data, messages := misplacedShard(t)
 	store := storage.NewMemory()
@@ -60,8 +58,8 @@ func TestShorterMessage(t *testing.T) {
 	}
 }
 
-// A valid message of the same length, of another stripe or column, is found if it says
-// another number of rows, or refers to bytes behind it.
+// A valid message of the same length from another stripe or column is detected by its number of rows, or by
+// references to later bytes.
 func TestMessageOfAnotherPlace(t *testing.T) {
 	data, messages := misplacedShard(t)
 	store := storage.NewMemory()
@@ -90,8 +88,7 @@ func TestMessageOfAnotherPlace(t *testing.T) {
 	require.NotZero(t, swapped)
 }
 
-// A field list at the place of that of a later stripe refers to descriptors that are sound, and in
-// front of it, but those of another stripe.
+// A field list in place of that of a later stripe refers to valid descriptors before it, but of another stripe.
 func TestFieldListOfAnotherStripe(t *testing.T) {
 	data, messages := misplacedShard(t)
 	var lists []shardfile.Range

@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// TestOneRequest reads everything of a small shard with a single read.
+// TestOneRequest reads all data of a small shard with a single request.
 func TestOneRequest(t *testing.T) {
 	location := filepath.Join(t.TempDir(), "x")
 	writeShard(t, location, shardwriter.Options{}, 3)
@@ -33,8 +33,8 @@ func compareRootCounts(t *testing.T, f *shardfile.File) {
 	}
 }
 
-// TestFewRequests counts the reads for one column, and for all descriptors, of a
-// shard with 2,000 columns whose metadata is much larger than the first read.
+// TestFewRequests counts the requests for one column, and for all descriptors, of a shard with 2,000 columns whose
+// metadata are much larger than the first read.
 func TestFewRequests(t *testing.T) {
 	ctx := context.Background()
 	for _, g := range golden.Shards(t) {
@@ -46,7 +46,7 @@ func TestFewRequests(t *testing.T) {
 		f := openShard(t, path, shardfile.OpenOptions{Store: faults.Wrap(storage.Local{}), SuffixBytes: 4096})
 		_, err := f.Stripe(0).Descriptor(ctx, 1000)
 		require.NoError(t, err)
-		// End, stripe list, schema, field list, descriptor.
+		// The end, stripe list, schema, field list, descriptor.
 		require.LessOrEqual(t, faults.Count(faultstore.Read), 5)
 
 		faults.Reset()

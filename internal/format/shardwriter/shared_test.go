@@ -15,8 +15,7 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// steps are what one writer does, one call after the other, until one fails because its
-// root is there already.
+// steps are the calls of one writer in order. They end early if the root already exists.
 type steps struct {
 	w     *shardwriter.Writer
 	calls []func(*steps) error
@@ -31,9 +30,8 @@ func (s *steps) next(t *testing.T) {
 	s.calls = s.calls[1:]
 }
 
-// Two writers make the same stripe files, and a third one, which overwrites the root of
-// the first. In whatever order they create, publish and abort, all roots that were
-// published can be read.
+// Two writers make the same stripe files, and a third one overwrites the root of the first. In any order of creating,
+// publishing and aborting, all published roots can be read.
 func TestSharedStripeFiles(t *testing.T) {
 	f := testStripe(t, 10, "same")
 	defer f.Release()

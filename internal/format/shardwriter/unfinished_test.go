@@ -17,8 +17,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// unfinished writes stripes and gives the bytes of the artifact as a killed
-// process would leave it.
+// unfinished writes stripes, and returns the bytes of the artifact as a killed process would leave them.
 func unfinished(t *testing.T, dir string, stripes int, o shardwriter.Options) []byte {
 	t.Helper()
 	ctx := context.Background()
@@ -83,7 +82,7 @@ func TestUnfinishedWithDamage(t *testing.T) {
 	require.Equal(t, &shardfile.Found{Records: 3, Damaged: 1, Missing: []int{1}}, found)
 	require.EqualValues(t, 10*(0+2+3), f.Rows())
 
-	// A record is also in the data, somewhere else than where it says.
+	// The data contain a copy of a record, at another position than the record states.
 	f, found, err = openBytes(ctx, append(bytes.Clone(b), b[at-4:second]...))
 	require.NoError(t, err)
 	require.Equal(t, 4, found.Records)

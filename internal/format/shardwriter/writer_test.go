@@ -37,8 +37,7 @@ func testSchema(t testing.TB) []byte {
 	return b
 }
 
-// testStripe is a finished stripe whose buffers hold text. Node b has no buffer
-// if rows is 0.
+// testStripe returns a finished stripe whose buffers hold text. Node b has no buffer if rows is 0.
 func testStripe(t testing.TB, rows int, text string) *stripe.Finished {
 	t.Helper()
 	n := uint64(rows)
@@ -76,7 +75,7 @@ func writeShard(t testing.TB, location string, o shardwriter.Options, stripes in
 	require.NoError(t, w.Close(ctx))
 }
 
-// checkShard reads everything of a shard that writeShard made.
+// checkShard reads and checks a shard of writeShard.
 func checkShard(t testing.TB, f *shardfile.File, stripes int) {
 	t.Helper()
 	ctx := context.Background()
@@ -108,7 +107,7 @@ func checkShard(t testing.TB, f *shardfile.File, stripes int) {
 	require.EqualValues(t, rows, f.Rows())
 }
 
-// bufferData is the data part of a buffer.
+// bufferData returns the data part of a buffer.
 func bufferData(t testing.TB, s *shardfile.Stripe, id uint32, k int) []byte {
 	t.Helper()
 	ctx := context.Background()
@@ -219,8 +218,8 @@ func TestStripeFilesAreShared(t *testing.T) {
 	}
 	require.Len(t, readDir(t, dir), 3)
 
-	// Aborting a third one leaves the file that the others use, and the other one too:
-	// somebody may use it by now.
+	// Aborting a third writer leaves the file that the others use, and the other file, too: another writer may use it
+	// by now.
 	w, err := shardwriter.Create(ctx, filepath.Join(dir, "three"), testSchema(t), shardwriter.Options{Layout: shardwriter.TwoLevel})
 	require.NoError(t, err)
 	f := testStripe(t, 10, "same")
@@ -232,7 +231,7 @@ func TestStripeFilesAreShared(t *testing.T) {
 	require.NoError(t, w.Abort(ctx))
 	require.Len(t, readDir(t, dir), 4)
 
-	// A file of that name with other content is not touched.
+	// A file of this name with other content is not changed.
 	for name := range readDir(t, dir) {
 		if strings.HasSuffix(name, shardwriter.StripeSuffix) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("other content"), 0o666))

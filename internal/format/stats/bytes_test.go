@@ -47,7 +47,7 @@ func genStrings(t *rapid.T, fixed int) bytestring.Values {
 	return v
 }
 
-// Value by value, and as a dictionary knows them, the result is the same.
+// Values one by one, and values counted by a dictionary, have the same statistics.
 func TestBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fixed := rapid.SampledFrom([]int{0, 0, 16}).Draw(t, "fixed")
@@ -118,7 +118,7 @@ func TestBytes(t *testing.T) {
 	})
 }
 
-// All values lie within the bounds, which are short, valid, and exact where they can be.
+// All values are within the bounds, which are short, valid, and exact where possible.
 func TestBytesRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		isString := rapid.Bool().Draw(t, "string")

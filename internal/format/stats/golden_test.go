@@ -20,15 +20,13 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
 
-// differs lists the nodes for which the reference's statistics are not ours,
-// and why.
+// differs lists the nodes for which the reference's statistics differ from ours, with the reason.
 var differs = map[string]string{
 	"constant": "the reference makes a constant of values that are not the same bits: NaNs, 0 and -0, 1.0 and 1.00 among them",
 }
 
-// The statistics of every node of every golden, computed from the values that
-// were handed to the reference, equal those that it stored: bit for bit,
-// sketches and filters included.
+// The statistics of every node of every golden shard, computed from the input of the reference, equal the stored ones
+// bit for bit, including sketches and filters.
 func TestGoldenStatistics(t *testing.T) {
 	nodes, filters, sketches := 0, 0, 0
 	known := map[string]int{}
@@ -66,7 +64,7 @@ func TestGoldenStatistics(t *testing.T) {
 	}
 }
 
-// sameZeros makes bounds of 0 and -0 alike: the reference keeps the first it meets.
+// sameZeros makes bounds of 0 and -0 equal, because the reference keeps the first of them.
 func sameZeros(a, b *shardpb.RangeStats) {
 	if a == nil || b == nil {
 		return
@@ -86,13 +84,13 @@ func validity(a arrow.Array) bitmap.Bits {
 	return bitmap.Bits{Data: a.NullBitmapBytes(), Off: a.Data().Offset(), Len: a.Len()}
 }
 
-// parts feeds n positions in two parts, as a writer does with batches.
+// parts adds n positions in two parts, as a writer does with batches.
 func parts(n int, add func(from, to int)) {
 	add(0, n/3)
 	add(n/3, n)
 }
 
-// collect feeds a node's values to its collector, nil for types without.
+// collect adds the values of a node to its collector. It returns nil for types without statistics.
 func collect(t *testing.T, n *goldenwalk.Node) stats.Collector {
 	valid := validity(n.Values)
 	switch a := n.Values.(type) {
@@ -185,8 +183,7 @@ func valueBytes(t *testing.T, a arrow.Array, i int) []byte {
 	return nil
 }
 
-// ticks are 100 ns since 0001-01-01; a remainder is dropped, and what lies
-// before is null.
+// ticks are 100 ns since 0001-01-01. A remainder is dropped, and earlier times are null.
 func ticks(a arrow.Array, valid bitmap.Bits) []uint64 {
 	const epoch = 621355968000000000
 	out := make([]uint64, a.Len())
@@ -217,7 +214,7 @@ func ticks(a arrow.Array, valid bitmap.Bits) []uint64 {
 	return out
 }
 
-// decimals are the numbers in the form in which the reference stores them.
+// decimals converts numbers to the stored decimals of the reference.
 func decimals(t *testing.T, a arrow.Array) []decimal.Decimal {
 	out := make([]decimal.Decimal, a.Len())
 	for i := range out {
@@ -261,7 +258,7 @@ func reduced(t *testing.T, v *big.Int, scale int) decimal.Decimal {
 	return d.Reduce()
 }
 
-// Merging the stripes of each golden gives the descriptors of its shard.
+// Merging the stripes of each golden shard gives the descriptors of the shard.
 func TestGoldenMerge(t *testing.T) {
 	fields := 0
 	for _, s := range goldenwalk.Shards(t) {

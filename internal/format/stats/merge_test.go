@@ -70,7 +70,7 @@ func TestCompareValues(t *testing.T) {
 	require.True(t, sameValue(value("x"), value("x")))
 }
 
-// Merging the descriptors of parts gives that of all.
+// Merging the descriptors of parts gives that of the whole.
 func TestMergeOfParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var acc *shardpb.FieldDescriptor

@@ -18,7 +18,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// genValid is a validity of n positions at some bit offset, often with long runs.
+// genValid draws the validity of n positions at some bit offset, often with long runs.
 func genValid(t *rapid.T, n int) bitmap.Bits {
 	if rapid.IntRange(0, 3).Draw(t, "no nulls") == 0 {
 		return bitmap.All(n)
@@ -36,7 +36,7 @@ func genValid(t *rapid.T, n int) bitmap.Bits {
 	return bitmap.Bits{Data: data, Off: off, Len: n}
 }
 
-// inParts feeds n positions in parts of random length.
+// inParts adds n positions in parts of random lengths.
 func inParts(t *rapid.T, n int, add func(from, to int)) {
 	for from := 0; from < n; {
 		to := min(n, from+rapid.IntRange(1, 700).Draw(t, "part"))
@@ -149,7 +149,7 @@ func testFloat[F float32 | float64](t *testing.T) {
 			if lo != lo {
 				lo, hi, first = v, v, v
 			}
-			lo, hi = min(lo, v), max(hi, v) // -0 below 0 in Go too
+			lo, hi = min(lo, v), max(hi, v) // -0 is less than 0 for min and max, too
 			same = same && math.Float64bits(v) == math.Float64bits(first)
 		}
 		require.True(t, proto.Equal(want, f.GetFloatingStats()), "%v %v", want, f.GetFloatingStats())
@@ -266,7 +266,7 @@ func TestDecimalScaled(t *testing.T) {
 	})
 }
 
-// Equal numbers that are not the same bits are no constant.
+// Equal numbers with different bits are not constant.
 func TestNoConstantOfOtherBits(t *testing.T) {
 	one, _ := decimal.Parse("1.0")
 	two, _ := decimal.Parse("1.00")
@@ -343,7 +343,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// bench runs a function over some bytes.
+// bench runs a function on some bytes.
 func bench(b *testing.B, bytes int, f func()) {
 	microbench.Output(b, bytes)
 	for b.Loop() {

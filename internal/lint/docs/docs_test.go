@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the code says into the docum
 
 const root = "../../.."
 
-// read is the text of a file, by its path from the root of the repository.
+// read returns the text of a file, by its path from the root of the repository.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
@@ -38,8 +38,8 @@ var (
 	tableMark   = regexp.MustCompile(`(?s)(<!-- table: ([^\n]+?) -->\n\n)(.*?)(\n<!-- end -->\n)`)
 )
 
-// replace puts what produce gives between the first and the last group of every match of mark, or compares it with what is
-// there.
+// replace puts the text of produce between the first and the last group of every match of mark, or compares it with
+// the present text.
 func replace(t *testing.T, name string, mark *regexp.Regexp, produce func(t *testing.T, groups []string) string) (count int) {
 	text := read(t, name)
 	var out strings.Builder

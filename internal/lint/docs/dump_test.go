@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dump is a hexadecimal listing with the meaning of each run of bytes. Runs come in the order of the bytes; each begins
-// a line. Of long ones only the beginning is shown.
+// dump is a hexadecimal listing of byte ranges with their meanings. Ranges are in the order of the bytes, and each
+// begins a line. Long ranges are shortened.
 type dump struct {
 	b    strings.Builder
 	data []byte
@@ -37,21 +37,21 @@ func (d *dump) line(at int, b []byte, text string) {
 	d.b.WriteString(strings.TrimRight(fmt.Sprintf("%04x  %-47s  %s", at, fmt.Sprintf("% x", b), text), " ") + "\n")
 }
 
-// until lists the bytes up to an offset; none if that is where the listing is.
+// until lists the bytes up to an offset, if there are any.
 func (d *dump) until(at int, text string) {
 	if at > d.at {
 		d.field(at-d.at, "%s", text)
 	}
 }
 
-// title is a line without bytes.
+// title adds a line without bytes.
 func (d *dump) title(format string, args ...any) {
 	fmt.Fprintf(&d.b, "%04x  %s\n", d.at, fmt.Sprintf(format, args...))
 }
 
 func (d *dump) String() string { return d.b.String() }
 
-// trimLines takes the spaces off the ends of lines.
+// trimLines removes spaces from the ends of lines.
 func trimLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

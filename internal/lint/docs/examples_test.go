@@ -29,7 +29,8 @@ import (
 	"github.com/amudai/amudai-go/sbbf"
 )
 
-// examples makes the text of each kind of example. words are what stands in the mark before "|", arg what stands behind it.
+// examples makes the text of each kind of example. words are the words of the mark before "|", arg is the text behind
+// it.
 var examples = map[string]func(t *testing.T, words []string, arg string) string{
 	"numeric":    numericTree,
 	"bytes":      bytesTree,
@@ -49,7 +50,7 @@ var examples = map[string]func(t *testing.T, words []string, arg string) string{
 	"shard":      shardExample,
 }
 
-// The code writes every example in the format's description, and reads it back.
+// The code writes every example of the format's description, and reads it.
 func TestExamples(t *testing.T) {
 	n := replace(t, "docs/format.md", exampleMark, func(t *testing.T, groups []string) string {
 		words := strings.Fields(groups[2])
@@ -103,7 +104,7 @@ func numericTreeOf[T numeric.Value](t *testing.T, shape, arg string) string {
 	return dumpTree(t, tree, &node)
 }
 
-// image is the bytes of a number, so that NaNs can be compared.
+// image returns the bytes of a number, so that NaNs can be compared.
 func image[T numeric.Value](v T) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, v)
 	if err != nil {
@@ -118,7 +119,7 @@ func dumpTree(t *testing.T, tree []byte, node *describe.Node) string {
 	return out.String()
 }
 
-// numbers parses values between spaces; "null" is none, and "V*N" is V N times.
+// numbers parses values separated by spaces. "null" is a null, and "V*N" repeats V N times.
 func numbers[T numeric.Value](t *testing.T, arg string) (values []T, valid bitmap.Bits) {
 	var present []bool
 	for _, word := range strings.Fields(arg) {
@@ -162,7 +163,7 @@ func bits(present []bool) bitmap.Bits {
 	return b
 }
 
-// texts parses Go strings between spaces; null is none.
+// texts parses Go strings separated by spaces. null is a null.
 func texts(t *testing.T, arg string) (values [][]byte, valid bitmap.Bits) {
 	var present []bool
 	for arg = strings.TrimSpace(arg); arg != ""; arg = strings.TrimSpace(arg) {

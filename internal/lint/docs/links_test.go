@@ -19,7 +19,7 @@ var (
 	odd     = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// documents are the pages for people, by their paths from the root.
+// documents are the pages for readers, by their paths from the root.
 func documents(t *testing.T) []string {
 	var out []string
 	for _, pattern := range []string{"*.md", "docs/*.md"} {
@@ -35,7 +35,7 @@ func documents(t *testing.T) []string {
 	return out
 }
 
-// Links between the pages, and to files of the repository, lead somewhere.
+// Links between the pages, and to files of the repository, have targets.
 func TestLinks(t *testing.T) {
 	for _, page := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(comment.ReplaceAllString(fence.ReplaceAllString(read(t, page), ""), ""), -1) {
@@ -59,7 +59,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a page as they are written in links.
+// anchors returns the headings of a page as they are written in links.
 func anchors(t *testing.T, page string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(read(t, page), ""), -1) {
@@ -79,12 +79,12 @@ func TestIndexIsComplete(t *testing.T) {
 	}
 }
 
-// elsewhere is a citation of another document's sections.
+// elsewhere matches a citation of a section in another document.
 var elsewhere = regexp.MustCompile(`\b(shard|encodings|corrections)\.md §|\bspecification §`)
 
 var cited = regexp.MustCompile(`docs/format\.md §([0-9.]*[0-9])((?:,? (?:and )?§[0-9.]*[0-9])*)`)
 
-// Sections that comments cite are there.
+// Sections that comments cite exist.
 func TestCitations(t *testing.T) {
 	sections := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(read(t, "docs/format.md"), -1) {

@@ -26,7 +26,7 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// lookupOf reads the lookup of the top-level fields of a schema message.
+// lookupOf returns the lookup of the top-level fields of a schema message.
 func lookupOf(t *testing.T, buf []byte) (buckets, entries []uint32) {
 	root, err := flatread.Root(buf)
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ type section struct {
 	list       func(d *dump) // nil: as bytes
 }
 
-// shardExample is a whole shard: one column of three numbers.
+// shardExample lists a whole shard: one column of three numbers.
 func shardExample(t *testing.T, _ []string, _ string) string {
 	ctx := context.Background()
 	store := storage.NewMemory()
@@ -86,7 +86,7 @@ func shardExample(t *testing.T, _ []string, _ string) string {
 	return d.String()
 }
 
-// sections finds the parts of the root that something refers to.
+// sections returns the parts of the root that references point to.
 func sections(ctx context.Context, t *testing.T, f *shardfile.File, data []byte) []section {
 	out := []section{
 		{0, 8, "header", nil},
@@ -117,8 +117,7 @@ func sections(ctx context.Context, t *testing.T, f *shardfile.File, data []byte)
 	return out
 }
 
-// gap lists the bytes without a reference: zeros, the first copy of the schema, the recovery
-// record.
+// gap lists bytes without a reference: zeros, the first copy of the schema, the recovery record.
 func gap(d *dump, end int) {
 	for d.at < end {
 		if d.data[d.at] == 0 || end-d.at < container.FrameExtra {
@@ -168,7 +167,7 @@ func listFrame(d *dump, md protoreflect.MessageDescriptor) {
 	if md != nil {
 		listMessage(d, d.data[d.at:d.at+n], md, "")
 	} else {
-		for end := d.at + n; d.at < end; { // all of it
+		for end := d.at + n; d.at < end; { // without shortening
 			d.field(min(maxShown, end-d.at), "")
 		}
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// tableAfter is the cells of the table that follows a mark in a document, without its head. Backquotes are taken off.
+// tableAfter returns the cells of the table behind a mark in a document, without its header and without backquotes.
 func tableAfter(t *testing.T, text, mark string) (rows [][]string) {
 	t.Helper()
 	_, text, ok := strings.Cut(text, "<!-- "+mark+" -->\n")
@@ -100,7 +100,7 @@ var (
 	fbsField = regexp.MustCompile(`(?m)^  (\w+): ([^;]+);`)
 )
 
-// So do the tables of the schema.
+// The tables of the schema list every field of every table.
 func TestSchemaTables(t *testing.T) {
 	text := read(t, "docs/format.md")
 	tables := fbsTable.FindAllStringSubmatch(read(t, "fbs/schema.fbs"), -1)
@@ -117,7 +117,7 @@ func TestSchemaTables(t *testing.T) {
 	}
 }
 
-// numericTypes are the words for sets of types in the table of encodings.
+// numericTypes maps the words of the table of encodings to sets of types.
 var numericTypes = map[string][]numeric.Type{
 	"all":               {numeric.I8, numeric.I16, numeric.I32, numeric.I64, numeric.U8, numeric.U16, numeric.U32, numeric.U64, numeric.F32, numeric.F64},
 	"integers":          {numeric.I8, numeric.I16, numeric.I32, numeric.I64, numeric.U8, numeric.U16, numeric.U32, numeric.U64},
@@ -131,7 +131,7 @@ var numericTypes = map[string][]numeric.Type{
 	"16 bits and wider": {numeric.I16, numeric.I32, numeric.I64, numeric.U16, numeric.U32, numeric.U64, numeric.F32, numeric.F64},
 }
 
-// The table of encodings has every code, with the types that the decoders take, its edition and its file.
+// The table of encodings has every code, with the types that the decoders accept, its edition and its file.
 func TestEncodingTables(t *testing.T) {
 	text := read(t, "docs/format.md")
 	listed := map[encoding.Code]bool{}
@@ -182,7 +182,7 @@ func checkEncoding(t *testing.T, row []string, folder string) encoding.Code {
 	return code
 }
 
-// takesNumbers reports whether a decoder gets as far as to look at the header.
+// takesNumbers reports whether a decoder accepts a type: its error is then about the header.
 func takesNumbers(code encoding.Code, t numeric.Type) bool {
 	tree := binary.LittleEndian.AppendUint16(nil, uint16(code))
 	node := numeric.Describe(tree, t, 1)
@@ -199,7 +199,7 @@ func takesBytes(code encoding.Code, fixed int) bool {
 	return !strings.Contains(text, "of byte strings") && !strings.Contains(text, "decimals in values of")
 }
 
-// The table of features is the one that writers go by.
+// The table of features agrees with the features of the writer.
 func TestFeatureTable(t *testing.T) {
 	var want, got [][]string
 	for _, f := range edition.Table {
@@ -215,7 +215,7 @@ func TestFeatureTable(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// arrowForms are the Arrow types that are stored in another form.
+// arrowForms are the Arrow types that are stored as another type.
 var arrowForms = []arrow.DataType{
 	arrow.Null,
 	arrow.FixedWidthTypes.Float16,
@@ -258,8 +258,8 @@ func jsonType() arrow.DataType {
 	return t
 }
 
-// The table of Arrow types that are stored in another form agrees with the mapping.
-func TestArrowForms(t *testing.T) {
+// The table of Arrow types that are stored as another type agrees with the mapping.
+func TestArrowTypes(t *testing.T) {
 	n := replace(t, "docs/format.md", tableMark, func(t *testing.T, groups []string) string {
 		require.Equal(t, "arrow forms", groups[2])
 		var b strings.Builder
@@ -321,8 +321,8 @@ func storedAs(t *testing.T, dt arrow.DataType, e edition.Edition) string {
 	return strings.ReplaceAll(text, "[Arrow]", "")
 }
 
-// Every Arrow annotation in the examples is understood.
-func TestKeptExamples(t *testing.T) {
+// Every Arrow annotation in the examples is valid.
+func TestAnnotationExamples(t *testing.T) {
 	_, text, ok := strings.Cut(read(t, "docs/format.md"), "<!-- annotations: examples -->\n\n")
 	require.True(t, ok)
 	n := 0

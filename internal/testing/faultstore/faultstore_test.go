@@ -28,8 +28,8 @@ func replaceFile(ctx context.Context, s storage.Store, location string, content 
 	return w.Publish(ctx)
 }
 
-// TestLocalWriterUnderEveryFault requires that the folder has the old or the new file,
-// and nothing else, whichever operation fails.
+// TestLocalWriterUnderEveryFault requires that the folder has the old or the new file, and no other, whichever
+// operation fails.
 func TestLocalWriterUnderEveryFault(t *testing.T) {
 	ctx := context.Background()
 	content := bytes.Repeat([]byte("x "), 200_000)
@@ -88,7 +88,7 @@ func TestSpoolUnderEveryFault(t *testing.T) {
 			}
 			note(s.Close())
 			hit := f.Count(op) >= k
-			if hit && op != faultstore.Remove { // without early removal it goes at the end
+			if hit && op != faultstore.Remove { // without early removal, it is removed at the end
 				require.ErrorIs(t, first, faultstore.Err, "%s %d", op, k)
 			}
 			require.Zero(t, budget.Used())

@@ -24,7 +24,7 @@ func TestOutputReportsSpeeds(t *testing.T) {
 func BenchmarkCopyHot(b *testing.B) {
 	src, dst := make([]byte, hot), make([]byte, hot)
 	for i := range src {
-		src[i] = byte(i) // memory that was never written would be one page of zeros
+		src[i] = byte(i) // memory that was never written would share one page of zeros
 	}
 	Output(b, hot)
 	for b.Loop() {

@@ -11,8 +11,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
-// TestMapEntriesWithOffset prints maps whose entries begin in the middle of keys
-// and values, as the C data interface may bring them.
+// TestMapEntriesWithOffset prints maps whose entries begin in the middle of keys and values, as the C data interface
+// allows.
 func TestMapEntriesWithOffset(t *testing.T) {
 	b := array.NewMapBuilder(memory.DefaultAllocator, arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64, false)
 	for i, key := range []string{"x", "a", "b", "c"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
-// Numbers keep their value, and too many digits are found.
+// Numbers keep their values, and numbers with too many digits are detected.
 func TestWidening(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.IntRange(1, 22).Draw(t, "digits")

@@ -10,7 +10,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// Line agrees with Values, value by value.
+// Line agrees with Values for every value.
 func TestLineAgainstValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := rapid.SampledFrom(allUnits).Draw(t, "unit")
@@ -44,7 +44,7 @@ func testLine[D, S integer](t *rapid.T, c *Linear[D, S], base, step, most uint64
 	require.Equal(t, want, got)
 }
 
-// Dates as ticks are the case that Line is for.
+// Line exists for dates as ticks.
 func TestLineOfDays(t *testing.T) {
 	const day = 864_000_000_000
 	a, b, ok := NewFromTicks[int32](Day).Line(Epoch+3*day, day, 4095)
@@ -56,7 +56,7 @@ func TestLineOfDays(t *testing.T) {
 	require.False(t, ok, "too far")
 }
 
-// The ticks between two numbers are those that become numbers between them.
+// Ticks within an interval are those that convert to numbers within it.
 func TestBetween(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := rapid.SampledFrom(allUnits).Draw(t, "unit")

@@ -13,7 +13,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 )
 
-// big ticks of v units: the arithmetic that the loops must agree with.
+// exactTicks converts v units with exact arithmetic.
 func exactTicks(v *big.Int, u Unit, epoch int64) (*big.Int, bool) {
 	t := new(big.Int)
 	if u == Nanosecond {
@@ -28,7 +28,7 @@ func exactTicks(v *big.Int, u Unit, epoch int64) (*big.Int, bool) {
 	return t.Add(t, big.NewInt(epoch)), true
 }
 
-// edges are numbers around which ranges end.
+// edges are numbers around the ends of ranges.
 func edges() *rapid.Generator[int64] {
 	special := []int64{0, math.MinInt64, math.MaxInt64, minNano, maxNano}
 	for _, per := range []int64{1, 10, 100, 1e4, 1e7, 864e9} {
@@ -99,7 +99,7 @@ func TestSpansAgainstBig(t *testing.T) {
 			require.NoError(t, FromSpan(got, got, bitmap.All(1), u))
 			require.Equal(t, v, got[0])
 		}
-		// Back: v read as ticks.
+		// Back: v is read as ticks.
 		want, rest := new(big.Int), new(big.Int)
 		if u == Nanosecond {
 			want.Mul(big.NewInt(v), big.NewInt(100))
