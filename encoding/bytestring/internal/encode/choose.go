@@ -203,8 +203,16 @@ func (m method) suits(w *Workspace, in *Input, l *Learned) bool {
 	return m.row.Suits == nil || m.row.Suits(w, in, l)
 }
 
-// allows tells whether the shard may hold an encoding, and no other is tried in its place.
-func (e *Encoder) allows(r *Row) bool {
+// strongest is the level of compressors above which none is tried but in edition reference: the next one takes five times
+// as long, for a few percent.
+const strongest = zstd.SpeedBetterCompression
+
+// allows tells whether the shard may hold what a method writes, and no other is tried in its place.
+func (e *Encoder) allows(m method) bool {
+	r := m.row
+	if m.level > strongest && e.o.Features != 0 {
+		return false
+	}
 	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= MaxLevels {
 		return false
 	}

@@ -102,7 +102,7 @@ func planLong(at int64, v vector.Values) int {
 // look ranks methods by the first values, which decides about the length of the first block.
 func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	plain := method{row: e.table.plain}
-	if !slices.ContainsFunc(e.policy.methods, func(m method) bool { return m.row.Long && e.allows(m.row) }) {
+	if !slices.ContainsFunc(e.policy.methods, func(m method) bool { return m.row.Long && e.allows(m) }) {
 		return plain
 	}
 	in := Input{Values: v, Valid: valid.Slice(0, v.N)}

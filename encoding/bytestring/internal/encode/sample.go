@@ -127,7 +127,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 	numbers, texts := Numbers{Options: e.o}, Texts{table: e.table, options: e.o, level: e.texts.level} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
-		if !e.allows(m.row) {
+		if !e.allows(m) {
 			continue
 		}
 		block, s := &first, short
