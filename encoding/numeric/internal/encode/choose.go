@@ -49,8 +49,31 @@ func appendBest[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	return dst
 }
 
-// exploreWell explores with fast compressors, and then uses better ones if the profile has them.
+// exploreLen is how many values are enough for exploring where nearly all encodings are worth a trial.
+const exploreLen = 16 << 10
+
+// exploreWell explores a part of a long sequence, if nearly all encodings are worth a trial, and writes the whole as was
+// best for that. In edition reference, whose bytes stay the same, it always explores the whole.
 func exploreWell[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
+	n := len(in.Values)
+	if n < 2*exploreLen || e.Weights.Tier < TierHeavy || e.Weights.Features == 0 {
+		return exploreFast(e, dst, in)
+	}
+	part, at, decode := in, len(dst), e.Decode
+	from := (n - exploreLen) / 2
+	part.Values, part.Nulls = in.Values[from:from+exploreLen], 0 // the values under nulls are filled
+	fast := e.Fast
+	e.Fast = true
+	dst = explore(e, dst, part)
+	e.Fast = fast
+	e.Decode = decode
+	dst = follow(e, dst[:at], in)
+	in.Hint.cost = e.Weights.Cost(len(dst)-at, e.Decode-decode) / int64(n)
+	return dst
+}
+
+// exploreFast explores with fast compressors, and then uses better ones if the profile has them.
+func exploreFast[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 	if e.Fast || e.Weights.level == 0 {
 		return explore(e, dst, in)
 	}
