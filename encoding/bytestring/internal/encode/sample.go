@@ -8,8 +8,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
-// A sample is runs of consecutive values at equal distances, about sampleShare of the bytes. A block of at most
-// sampleLeast bytes is tried as a whole.
+// A sample is runs of consecutive values at equal distances, about one of sampleShare bytes that the values take as Plain. A
+// block of at most sampleLeast bytes is tried as a whole.
 const (
 	sampleRuns  = 8
 	sampleShare = 8
@@ -32,7 +32,7 @@ type sample struct {
 
 // takeSample is a sample of in, nil if that is too small for one.
 func takeSample(b *sampleBuffer, in *Input) *sample {
-	size := len(in.Bytes())
+	size := in.plainLen()
 	if size <= sampleLeast || in.N < 2*sampleRuns {
 		return nil
 	}
@@ -46,7 +46,7 @@ func takeSample(b *sampleBuffer, in *Input) *sample {
 		run := 2*i%sampleRuns + 2*i/sampleRuns
 		b.add(in, run*(in.N/sampleRuns), in.N/sampleRuns, most/sampleRuns)
 	}
-	if s.all = b.input(); len(s.half.Bytes()) == len(s.all.Bytes()) || 2*len(s.all.Bytes()) > size {
+	if s.all = b.input(); 2*s.all.plainLen() > size {
 		return nil
 	}
 	return &s
@@ -65,9 +65,9 @@ func (b *sampleBuffer) reset(fixed int) {
 	b.data, b.offsets, b.bits, b.n, b.fixed = b.data[:0], append(b.offsets[:0], 0), b.bits[:0], 0, fixed
 }
 
-// add copies values of in from one on, at most n, until they have so many bytes.
+// add copies values of in from one on, at most n, until they take so many bytes as Plain.
 func (b *sampleBuffer) add(in *Input, from, n, most int) {
-	for end := len(b.data) + most; n > 0 && len(b.data) < end; n-- {
+	for ; n > 0 && most > 0; n-- {
 		if b.n%8 == 0 {
 			b.bits = append(b.bits, 0)
 		}
@@ -76,6 +76,9 @@ func (b *sampleBuffer) add(in *Input, from, n, most int) {
 		}
 		b.data = append(b.data, in.At(from)...)
 		b.offsets = append(b.offsets, int64(len(b.data)))
+		if most -= len(in.At(from)); b.fixed == 0 {
+			most -= 8
+		}
 		b.n++
 		from++
 	}
@@ -148,7 +151,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			if err != nil {
 				return r, err
 			}
-			size = int(int64(size) * int64(len(in.Bytes())) / int64(max(len(block.Bytes()), 1)))
+			size = int(int64(size) * int64(in.plainLen()) / int64(block.plainLen()))
 			if size == 0 || size >= in.plainLen() {
 				continue
 			}
@@ -176,9 +179,9 @@ func (m method) extrapolate(w *Workspace, block *Input, s *sample, r Request) (i
 		}
 		size[i] = len(w.trial)
 	}
-	half, all := 0, len(s.all.Bytes())
+	half, all := 0, s.all.plainLen()
 	if s.half.N > 0 {
-		half = len(s.half.Bytes())
+		half = s.half.plainLen()
 	}
-	return size[1] + int(int64(size[1]-size[0])*int64(len(block.Bytes())-all)/int64(max(all-half, 1))), nil
+	return size[1] + int(int64(size[1]-size[0])*int64(block.plainLen()-all)/int64(all-half)), nil
 }
