@@ -190,9 +190,8 @@ type Writer struct {
 	checked *arrow.Schema  // last batch schema that matched
 	old     storage.Reader // of the file that is appended to, or nil
 	out     storage.Writer
-	stream  *storage.IOWriter // to out
-	pages   *storage.Budget   // of the cluster
-	file    *storage.Budget   // of the finished part of the file
+	pages   *storage.Budget // of the cluster
+	file    *storage.Budget // of the finished part of the file
 	w       *write.Writer
 	err     error
 }
@@ -263,21 +262,20 @@ func (w *Writer) create(ctx context.Context, location string) (err error) {
 	if w.out, err = w.o.Store.Create(ctx, location, co); err != nil {
 		return err
 	}
-	w.stream = &storage.IOWriter{Context: ctx, Writer: w.out}
 	ro := rootfile.Options{
 		Name: fileName(location), Compression: compress.Settings(w.o.Compression), Time: w.o.Time, UUID: w.o.UUID,
 		MaxKeySize: uint64(w.o.MaxKeySize), Budget: w.file, TempDir: w.o.TempDir,
 	}
 	var container *rootfile.Writer
 	if file != nil {
-		container, err = rootfile.Append(ctx, w.stream, file, ro)
+		container, err = rootfile.Append(ctx, w.out, file, ro)
 	} else {
-		container, err = rootfile.NewWriter(w.stream, ro)
+		container, err = rootfile.NewWriter(ctx, w.out, ro)
 	}
 	if err != nil {
 		return err
 	}
-	if w.w, err = write.New(container, w.fields, w.options()); err != nil {
+	if w.w, err = write.New(ctx, container, w.fields, w.options()); err != nil {
 		return errors.Join(err, container.Close())
 	}
 	return nil
@@ -429,7 +427,6 @@ func (w *Writer) Close(ctx context.Context) error {
 
 func (w *Writer) finish(ctx context.Context) (err error) {
 	defer fault.RecoverInternal(&err)
-	w.stream.Context = ctx
 	return w.w.Finish(ctx)
 }
 

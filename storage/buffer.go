@@ -46,3 +46,14 @@ func (b *buffer) flush(ctx context.Context) error {
 	}
 	return b.err
 }
+
+// writeAt replaces bytes that were appended, in the file that they went to.
+func (b *buffer) writeAt(ctx context.Context, f io.WriterAt, p []byte, off int64) error {
+	if err := b.flush(ctx); err != nil {
+		return err
+	}
+	if b.err = CheckRange(off, int64(len(p)), b.size); b.err == nil {
+		_, b.err = f.WriteAt(p, off)
+	}
+	return b.err
+}

@@ -168,6 +168,14 @@ func (w *localWriter) Write(ctx context.Context, p []byte) error {
 	return w.buffer.write(ctx, p)
 }
 
+// WriteAt implements [WriterAt].
+func (w *localWriter) WriteAt(ctx context.Context, p []byte, off int64) error {
+	if w.f == nil {
+		return errEnded
+	}
+	return w.buffer.writeAt(ctx, w.f, p, off)
+}
+
 func (w *localWriter) Flush(ctx context.Context) error {
 	if w.f == nil {
 		return errEnded

@@ -170,6 +170,20 @@ func (w *memoryWriter) Write(ctx context.Context, p []byte) error {
 	return w.err
 }
 
+// WriteAt implements [WriterAt].
+func (w *memoryWriter) WriteAt(ctx context.Context, p []byte, off int64) error {
+	if w.err == nil {
+		w.err = ctx.Err()
+	}
+	if w.err == nil {
+		w.err = CheckRange(off, int64(len(p)), w.Size())
+	}
+	if w.err == nil {
+		copy(w.b[off:], p)
+	}
+	return w.err
+}
+
 func (w *memoryWriter) Flush(context.Context) error { return w.err }
 func (w *memoryWriter) Size() int64                 { return int64(len(w.b)) }
 func (w *memoryWriter) Name() string                { return Redact(w.location) }

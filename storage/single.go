@@ -48,7 +48,13 @@ func (s *single) Create(ctx context.Context, location string, o CreateOptions) (
 	if o.IfMatch != "" {
 		return nil, noVersion(location)
 	}
-	return &singleWriter{location: s.location, w: s.w, buffer: newBuffer(s.w)}, ctx.Err()
+	w := &singleWriter{location: s.location, w: s.w, buffer: newBuffer(s.w)}
+	if to, ok := s.w.(*IOWriter); ok {
+		if at, ok := to.Writer.(WriterAt); ok && at.Size() == 0 {
+			return singleWriterAt{w, at}, ctx.Err()
+		}
+	}
+	return w, ctx.Err()
 }
 
 func (s *single) Remove(_ context.Context, location string) error {
@@ -123,4 +129,28 @@ func (w *singleWriter) Publish(ctx context.Context) error {
 func (w *singleWriter) Abort(context.Context) error {
 	w.buffer.err = errEnded
 	return nil
+}
+
+// singleWriterAt writes to a [WriterAt] that was empty.
+type singleWriterAt struct {
+	*singleWriter
+	to WriterAt
+}
+
+// WriteAt implements [WriterAt].
+func (w singleWriterAt) WriteAt(ctx context.Context, p []byte, off int64) error {
+	return w.buffer.writeAt(ctx, at{ctx, w.to}, p, off)
+}
+
+// at is a [WriterAt] as an io.WriterAt.
+type at struct {
+	ctx context.Context
+	to  WriterAt
+}
+
+func (a at) WriteAt(p []byte, off int64) (int, error) {
+	if err := a.to.WriteAt(a.ctx, p, off); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

@@ -96,6 +96,14 @@ type Writer interface {
 	Name() string
 }
 
+// WriterAt is a [Writer] that can go back. The writers of local files and of memory are, and so is that of [ToWriter]
+// for an [IOWriter] to one of these.
+type WriterAt interface {
+	Writer
+	// WriteAt replaces bytes that were appended, those from offset off on, by all of p, or fails.
+	WriteAt(ctx context.Context, p []byte, off int64) error
+}
+
 // CreateOptions are the options of [Store.Create]. By default the location must be
 // free. The state at Publish decides; a check at Create only saves work.
 type CreateOptions struct {

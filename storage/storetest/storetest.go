@@ -34,6 +34,7 @@ func TestStore(t *testing.T, s storage.Store, prefix string) {
 		{"missing", testMissing},
 		{"publish", testPublish},
 		{"sizes", testSizes},
+		{"write at", testWriteAt},
 		{"taken", testTaken},
 		{"overwrite", testOverwrite},
 		{"if-match", testIfMatch},
@@ -266,6 +267,40 @@ func testSizes(t *testing.T, s store) {
 			}
 		}
 	}
+}
+
+// Writers that can go back replace bytes that they have, wherever these are by then.
+func testWriteAt(t *testing.T, s store) {
+	ctx := t.Context()
+	content := bytes.Repeat([]byte("0123456789"), 50_000)
+	begun := s.begin("write-at", string(content), storage.CreateOptions{})
+	w, ok := begun.(storage.WriterAt)
+	if !ok {
+		require.NoError(t, begun.Abort(ctx))
+		t.Skip("the store's writers cannot go back")
+	}
+	size := int64(len(content))
+	for _, off := range []int64{0, 7, size/2 - 1, size - 3} {
+		copy(content[off:], "abc")
+		require.NoError(t, w.WriteAt(ctx, []byte("abc"), off))
+	}
+	require.Equal(t, size, w.Size())
+	require.NoError(t, w.WriteAt(ctx, nil, size))
+	require.NoError(t, w.Write(ctx, []byte("more")))
+	require.NoError(t, w.Publish(ctx))
+	s.removeLater("write-at")
+	s.requireContent("write-at", string(content)+"more")
+	require.Error(t, w.WriteAt(ctx, []byte("d"), 0))
+
+	for _, off := range []int64{-1, 5, 1 << 62} {
+		w := s.begin("write-past", "0123456", storage.CreateOptions{}).(storage.WriterAt)
+		require.ErrorIs(t, w.WriteAt(ctx, []byte("abc"), off), fault.ErrCorrupt)
+		require.Error(t, w.Publish(ctx))
+		require.NoError(t, w.Abort(ctx))
+	}
+	w = s.begin("write-past", "0123456", storage.CreateOptions{}).(storage.WriterAt)
+	require.ErrorIs(t, w.WriteAt(cancelled(ctx), []byte("abc"), 0), context.Canceled)
+	require.NoError(t, w.Abort(ctx))
 }
 
 func testTaken(t *testing.T, s store) {

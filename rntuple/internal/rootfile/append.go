@@ -4,24 +4,20 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/storage"
 )
 
-// Append makes a file of all that f holds and of what is added, which Finish writes to
-// out. Objects of f, of whatever class, keep their bytes and their places; f must stay open
+// Append makes a file in out, of all that f holds and of what is added, which is complete after Finish. Objects of f, of whatever class, keep their bytes and their places; f must stay open
 // until Finish has returned. What is written anew leaves free space behind:
 //
 //	f      header, root directory, objects, key list,  streamer info, free list
 //	out    header, root directory, objects, free ……………………………………………………………… │ blobs, objects, key list, streamer info, free list
 //
 // At the end of f it is given up instead. Free space that f had stays as it is.
-func Append(ctx context.Context, out io.Writer, f *File, o Options) (*Writer, error) {
+func Append(ctx context.Context, out Output, f *File, o Options) (*Writer, error) {
 	w, err := newWriter(out, o)
 	if err != nil {
 		return nil, err
@@ -35,7 +31,7 @@ func Append(ctx context.Context, out io.Writer, f *File, o Options) (*Writer, er
 		w.base = w.freed[n-1].Begin
 		w.freed = w.freed[:n-1]
 	}
-	return w, nil
+	return w, w.writeBase(ctx)
 }
 
 // readOld takes over the directories of the file, and frees what will be written anew.
@@ -152,15 +148,24 @@ func (w *Writer) freeSegments(ctx context.Context) ([]Segment, error) {
 	return all, nil
 }
 
-// A patch replaces bytes of the file that is appended to.
+// A patch replaces bytes in front of the blobs.
 type patch struct {
 	offset int64
 	bytes  []byte
 }
 
-// makePatches collects what changes in the part of the file that stays: header,
-// directories with new key lists, and markers of free space, which are its size made negative.
+// makePatches collects what is known only now of what lies in front of the blobs.
 func (w *Writer) makePatches(ctx context.Context) error {
+	if w.old == nil {
+		w.patches = []patch{{0, w.newHead()}}
+		return nil
+	}
+	return fault.Of(w.patchOld(ctx), w.old.Name())
+}
+
+// patchOld collects what changes in the part of an old file that stays: header,
+// directories with new key lists, and markers of free space, which are its size made negative.
+func (w *Writer) patchOld(ctx context.Context) error {
 	header := w.header.append(nil)
 	if int64(len(header)) > w.header.Begin {
 		return fault.Unsupportedf("a file of more than 2 GB whose first record begins at %d", w.header.Begin)
@@ -208,28 +213,4 @@ func (w *Writer) patchDirectory(ctx context.Context, f *folder) (patch, error) {
 		b = append(b, record[narrowSize:narrowSize+18]...)
 	}
 	return patch{f.Offset, b}, nil
-}
-
-// copyOld writes the part of the file that stays.
-func (w *Writer) copyOld(ctx context.Context, out io.Writer) error {
-	if err := w.makePatches(ctx); err != nil {
-		return fault.Of(err, w.old.Name())
-	}
-	buf := make([]byte, min(w.base, storage.LocalRequestBytes))
-	for at := int64(0); at < w.base; {
-		part := buf[:min(int64(len(buf)), w.base-at)]
-		if err := w.old.r.ReadAt(ctx, part, at); err != nil {
-			return fmt.Errorf("copying %s: %w", w.old.Name(), err)
-		}
-		for _, p := range w.patches {
-			if from := p.offset - at; from < int64(len(part)) && from+int64(len(p.bytes)) > 0 {
-				copy(part[max(from, 0):], p.bytes[max(-from, 0):])
-			}
-		}
-		if _, err := out.Write(part); err != nil {
-			return err
-		}
-		at += int64(len(part))
-	}
-	return nil
 }

@@ -311,8 +311,8 @@ func TestCycles(t *testing.T) {
 // Files of other kinds are refused by name.
 func TestRefused(t *testing.T) {
 	trees := func(n int) error {
-		var out bytes.Buffer
-		w, err := NewWriter(&out, Options{})
+		var out stream
+		w, err := NewWriter(t.Context(), &out, Options{})
 		require.NoError(t, err)
 		for i := range n {
 			require.NoError(t, w.Object(fmt.Sprintf("dir/tree%d", i), "TTree", "", nil))

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"slices"
@@ -53,15 +52,16 @@ const (
 	keyVersion     = 1004
 )
 
-// Writer makes a ROOT file. Blobs are spooled and the file is written at the end, in
-// one go: its first bytes say where the last ones lie, and what it is written to cannot go back.
+// Writer makes a ROOT file. Its first bytes say where the last ones lie. An output that can go back gets blobs at once, and the
+// head of the file once more at the end. For any other one, blobs are spooled, and the file is written at the end, in one go.
 //
 //	file       header, key TFile, root directory │ blobs │ directories, objects, key lists, streamer info, free list
-//	                                             └ spool ┘
+//	           └ head                            └ spool ┘
 //
 // A writer belongs to one goroutine. It ends with Close, also after Finish.
 type Writer struct {
-	out      io.Writer
+	out      Output
+	back     WriterAt // out, if it can go back
 	o        Options
 	time     Datime
 	name     string
@@ -71,6 +71,7 @@ type Writer struct {
 	old      *File // that is appended to, or nil
 	base     int64 // where the first blob begins: the end of what is taken from old
 	freed    []Segment
+	size     int64 // of all blobs, with their keys
 	spool    *storage.Spool
 	root     *folder
 	folders  []*folder // the root first, each behind the one that it lies in
@@ -78,7 +79,18 @@ type Writer struct {
 	info     Key // of the streamer info, if it is to be written
 	infoData []byte
 	tail     bytes.Buffer // what follows the blobs
-	patches  []patch      // of what is taken from old
+	patches  []patch      // of what lies in front of the blobs
+}
+
+// Output takes the bytes of a file, in their order.
+type Output interface {
+	Write(ctx context.Context, p []byte) error
+}
+
+// WriterAt is an Output that can replace bytes which it has.
+type WriterAt interface {
+	Output
+	WriteAt(ctx context.Context, p []byte, off int64) error
 }
 
 // A folder is a directory while the file is written.
@@ -100,8 +112,8 @@ type object struct {
 	payload []byte
 }
 
-// NewWriter makes a new file, which Finish writes to out.
-func NewWriter(out io.Writer, o Options) (*Writer, error) {
+// NewWriter makes a new file in out, which is complete after Finish.
+func NewWriter(ctx context.Context, out Output, o Options) (*Writer, error) {
 	w, err := newWriter(out, o)
 	if err != nil {
 		return nil, err
@@ -120,14 +132,15 @@ func NewWriter(out io.Writer, o Options) (*Writer, error) {
 	w.root = &folder{Directory: Directory{Offset: begin + w.header.NameSize, Created: w.time, Seek: begin, NameSize: w.header.NameSize}, isNew: true}
 	w.folders = []*folder{w.root}
 	w.setInfo(Key{Version: keyVersion}, nil)
-	return w, nil
+	return w, w.writeBase(ctx)
 }
 
-func newWriter(out io.Writer, o Options) (*Writer, error) {
+func newWriter(out Output, o Options) (*Writer, error) {
 	if err := o.Compression.Check(); err != nil {
 		return nil, err
 	}
-	w := &Writer{out: out, o: o, bigFile: bigFile, spool: storage.NewSpool(o.Budget, o.TempDir)}
+	back, _ := out.(WriterAt)
+	w := &Writer{out: out, back: back, o: o, bigFile: bigFile, spool: storage.NewSpool(o.Budget, o.TempDir)}
 	w.time = NewDatime(time.Date(1995, 1, 1, 0, 0, 0, 0, time.UTC))
 	if !o.Time.IsZero() {
 		w.time = NewDatime(o.Time)
@@ -158,7 +171,7 @@ func (k Key) sized(n int64) Key {
 // Blob adds a blob, in parts, and gives its offset in the file. objectSize is what the
 // key says about the size of the unpacked pages, for those who list keys. The parts may be
 // changed afterwards.
-func (w *Writer) Blob(objectSize int64, parts ...[]byte) (offset uint64, err error) {
+func (w *Writer) Blob(ctx context.Context, objectSize int64, parts ...[]byte) (offset uint64, err error) {
 	if w.out == nil {
 		return 0, errEnded
 	}
@@ -171,48 +184,58 @@ func (w *Writer) Blob(objectSize int64, parts ...[]byte) (offset uint64, err err
 	case n == 0:
 		return 0, fmt.Errorf("a blob of %d bytes cannot be split by a Max Key Size of %d", size, w.o.MaxKeySize)
 	case n > 1:
-		return w.splitBlob(bytes.Join(parts, nil), n)
+		return w.splitBlob(ctx, bytes.Join(parts, nil), n)
 	}
-	return w.blobKey(objectSize, parts...)
+	return w.blobKey(ctx, objectSize, parts...)
 }
 
 // blobKey adds a record with a blob, or with a chunk of one.
-func (w *Writer) blobKey(objectSize int64, parts ...[]byte) (offset uint64, err error) {
+func (w *Writer) blobKey(ctx context.Context, objectSize int64, parts ...[]byte) (offset uint64, err error) {
 	size := int64(0)
 	for _, p := range parts {
 		size += int64(len(p))
 	}
-	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: w.base + w.spool.Size(), Directory: w.header.Begin, Class: classBlob}.sized(size)
+	k := Key{Version: keyVersion, Time: w.time, Cycle: 1, Offset: w.base + w.size, Directory: w.header.Begin, Class: classBlob}.sized(size)
 	if k.Size > math.MaxInt32 || objectSize > math.MaxUint32 {
 		return 0, fmt.Errorf("a blob of %d bytes, %d unpacked, is too large for a key", size, objectSize)
 	}
 	k.ObjectSize = objectSize
-	if _, err := w.spool.Write(k.append(nil)); err != nil {
+	w.size += k.Size
+	if err := w.append(ctx, k.append(nil)); err != nil {
 		return 0, err
 	}
 	for _, p := range parts {
-		if _, err := w.spool.Write(p); err != nil {
+		if err := w.append(ctx, p); err != nil {
 			return 0, err
 		}
 	}
 	return uint64(k.Payload()), nil
 }
 
+// append adds bytes to those of the blobs.
+func (w *Writer) append(ctx context.Context, p []byte) error {
+	if w.back != nil {
+		return w.back.Write(ctx, p)
+	}
+	_, err := w.spool.Write(p)
+	return err
+}
+
 // splitBlob adds the n chunks of a blob, the first one last.
-func (w *Writer) splitBlob(b []byte, n uint64) (offset uint64, err error) {
+func (w *Writer) splitBlob(ctx context.Context, b []byte, n uint64) (offset uint64, err error) {
 	most := int(w.o.MaxKeySize)
 	first := most - 8*int(n-1)
 	var offsets []byte
 	for rest := b[first:]; len(rest) > 0; {
 		part := rest[:min(most, len(rest))]
 		rest = rest[len(part):]
-		at, err := w.blobKey(int64(len(part)), part)
+		at, err := w.blobKey(ctx, int64(len(part)), part)
 		if err != nil {
 			return 0, err
 		}
 		offsets = binary.LittleEndian.AppendUint64(offsets, at)
 	}
-	return w.blobKey(int64(most), b[:first], offsets)
+	return w.blobKey(ctx, int64(most), b[:first], offsets)
 }
 
 // Object adds an object under a path, "dir/sub/name", with the directories that are missing.
@@ -275,12 +298,12 @@ func (f *folder) checkName(name string) error {
 	return nil
 }
 
-// Finish writes the file. Nothing can be added any more.
+// Finish completes the file. Nothing can be added any more.
 func (w *Writer) Finish(ctx context.Context) error {
 	if w.out == nil {
 		return errEnded
 	}
-	out := ctxWriter{ctx, w.out}
+	out := w.out
 	w.out = nil
 	if err := w.releaseLists(ctx); err != nil {
 		return err
@@ -288,14 +311,26 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.appendTail(ctx, w.place()); err != nil {
 		return err
 	}
-	if err := w.writeHead(ctx, out); err != nil {
+	if err := w.makePatches(ctx); err != nil {
 		return err
 	}
-	if _, err := w.spool.WriteTo(out); err != nil {
+	if w.back == nil {
+		if err := w.copyBase(ctx, out); err != nil {
+			return err
+		}
+		if _, err := w.spool.WriteTo(&storage.IOWriter{Context: ctx, Writer: out}); err != nil {
+			return err
+		}
+	}
+	if err := out.Write(ctx, w.tail.Bytes()); err != nil || w.back == nil {
 		return err
 	}
-	_, err := out.Write(w.tail.Bytes())
-	return err
+	for _, p := range w.patches {
+		if err := w.back.WriteAt(ctx, p.bytes, p.offset); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close gives back memory and temporary files.
@@ -304,23 +339,10 @@ func (w *Writer) Close() error {
 	return w.spool.Close()
 }
 
-// ctxWriter stops writing when its context ends.
-type ctxWriter struct {
-	ctx context.Context
-	w   io.Writer
-}
-
-func (c ctxWriter) Write(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.w.Write(p)
-}
-
 // place decides where all records behind the blobs lie, up to the key lists, and gives the
 // end of these.
 func (w *Writer) place() int64 {
-	at := w.base + w.spool.Size()
+	at := w.base + w.size
 	put := func(k *Key, in *folder) {
 		k.Offset, k.Directory = at, in.Seek
 		at += k.Size
@@ -481,16 +503,43 @@ func appendSegment(b []byte, s Segment, wide bool) []byte {
 	return seek(seek(binary.BigEndian.AppendUint16(b, version), s.Begin), s.End-1)
 }
 
-// writeHead writes what lies in front of the blobs.
-func (w *Writer) writeHead(ctx context.Context, out io.Writer) error {
-	if w.old != nil {
-		return w.copyOld(ctx, out)
+// writeBase writes what lies in front of the blobs to an output that can go back.
+func (w *Writer) writeBase(ctx context.Context) error {
+	if w.back == nil {
+		return nil
 	}
+	return w.copyBase(ctx, w.back)
+}
+
+// copyBase writes what lies in front of the blobs: the part of an old file that stays, or zeros, with the patches that
+// there are.
+func (w *Writer) copyBase(ctx context.Context, out Output) error {
+	buf := make([]byte, min(w.base, storage.LocalRequestBytes))
+	for at := int64(0); at < w.base; {
+		part := buf[:min(int64(len(buf)), w.base-at)]
+		if w.old != nil {
+			if err := w.old.r.ReadAt(ctx, part, at); err != nil {
+				return fmt.Errorf("copying %s: %w", w.old.Name(), err)
+			}
+		}
+		for _, p := range w.patches {
+			if from := p.offset - at; from < int64(len(part)) && from+int64(len(p.bytes)) > 0 {
+				copy(part[max(from, 0):], p.bytes[max(-from, 0):])
+			}
+		}
+		if err := out.Write(ctx, part); err != nil {
+			return err
+		}
+		at += int64(len(part))
+	}
+	return nil
+}
+
+// newHead is the header, the first record and the root directory of a new file.
+func (w *Writer) newHead() []byte {
 	b := w.header.append(nil)
 	b = append(b, make([]byte, begin-len(b))...)
 	b = w.fileKey().append(b)
 	b = appendText(appendText(b, w.name), w.title)
-	b = append(b, w.directoryRecord(w.root)...)
-	_, err := out.Write(b)
-	return err
+	return append(b, w.directoryRecord(w.root)...)
 }

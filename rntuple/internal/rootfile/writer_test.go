@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +47,7 @@ var someObjects = sample{
 func add(w *Writer, s sample) (offsets []uint64, err error) {
 	for _, b := range s.blobs {
 		half := len(b) / 2
-		at, err := w.Blob(int64(len(b)), b[:half], b[half:])
+		at, err := w.Blob(context.Background(), int64(len(b)), b[:half], b[half:])
 		if err != nil {
 			return nil, err
 		}
@@ -61,20 +63,48 @@ func add(w *Writer, s sample) (offsets []uint64, err error) {
 	return offsets, nil
 }
 
-// write makes a file of someObjects.
-func write(t testing.TB, o Options, edit func(w *Writer)) ([]byte, []uint64) {
+// stream is an output that cannot go back.
+type stream struct{ bytes.Buffer }
+
+func (s *stream) Write(ctx context.Context, p []byte) error {
+	s.Buffer.Write(p)
+	return ctx.Err()
+}
+
+// file is an output that can.
+type file struct{ stream }
+
+func (f *file) WriteAt(ctx context.Context, p []byte, off int64) error {
+	copy(f.Bytes()[off:off+int64(len(p))], p)
+	return ctx.Err()
+}
+
+// onBoth gives the bytes of a file, which do not depend on the output.
+func onBoth(t testing.TB, makeFile func(out Output)) []byte {
 	t.Helper()
-	var out bytes.Buffer
-	w, err := NewWriter(&out, o)
-	require.NoError(t, err)
-	if edit != nil {
-		edit(w)
-	}
-	offsets, err := add(w, someObjects)
-	require.NoError(t, err)
-	require.NoError(t, w.Finish(t.Context()))
-	require.NoError(t, w.Close())
-	return out.Bytes(), offsets
+	var once stream
+	var again file
+	makeFile(&once)
+	makeFile(&again)
+	require.True(t, bytes.Equal(once.Bytes(), again.Bytes()))
+	return once.Bytes()
+}
+
+// write makes a file of someObjects.
+func write(t testing.TB, o Options, edit func(w *Writer)) (b []byte, offsets []uint64) {
+	t.Helper()
+	b = onBoth(t, func(out Output) {
+		w, err := NewWriter(t.Context(), out, o)
+		require.NoError(t, err)
+		if edit != nil {
+			edit(w)
+		}
+		offsets, err = add(w, someObjects)
+		require.NoError(t, err)
+		require.NoError(t, w.Finish(t.Context()))
+		require.NoError(t, w.Close())
+	})
+	return b, offsets
 }
 
 // checkHas tells whether a file has a sample.
@@ -173,7 +203,7 @@ func TestWriteWide(t *testing.T) {
 	require.Equal(t, len(narrow)+8, len(wide)) // the free list
 
 	// So they are in a file that grows beyond.
-	var out bytes.Buffer
+	var out stream
 	w, err := Append(t.Context(), &out, openBytes(t, narrow), Options{})
 	require.NoError(t, err)
 	w.bigFile = 300
@@ -221,7 +251,7 @@ func (h hole) Size(context.Context) (int64, error) { return h.size, nil }
 func TestHugeFile(t *testing.T) {
 	for _, size := range []int64{1_999_990_000, 2_000_000_000, 1<<31 - 1000, 1 << 31, 1<<32 - 1000, 1 << 32, 1 << 45} {
 		var skipped int64
-		b, offsets := write(t, Options{Name: "huge.root"}, func(w *Writer) { w.base, skipped = size, size-w.base })
+		b, offsets := write(t, Options{Name: "huge.root"}, func(w *Writer) { skipped = size - w.base; w.size = skipped })
 		n := size - skipped // bytes in front of the blobs
 		f, err := Open(t.Context(), hole{storage.FromBytes("huge.root", nil), b[:n], b[n:], int64(len(b)) + skipped})
 		require.NoError(t, err)
@@ -250,8 +280,8 @@ func TestWriteAsROOT(t *testing.T) {
 		h, root := f.Header(), f.Directories()[0]
 		first, err := f.recordAt(t.Context(), begin)
 		require.NoError(t, err)
-		var out bytes.Buffer
-		w, err := NewWriter(&out, Options{Name: first.Key.Name, Version: h.Version, Compression: compress.Settings(h.Compression), Time: root.Created.Time()})
+		var out stream
+		w, err := NewWriter(t.Context(), &out, Options{Name: first.Key.Name, Version: h.Version, Compression: compress.Settings(h.Compression), Time: root.Created.Time()})
 		require.NoError(t, err)
 		for r, err := range f.Records(t.Context()) {
 			require.NoError(t, err)
@@ -259,7 +289,7 @@ func TestWriteAsROOT(t *testing.T) {
 			payload := want[k.Payload() : k.Offset+k.Size]
 			switch k.Class {
 			case classBlob:
-				at, err := w.Blob(k.ObjectSize, payload)
+				at, err := w.Blob(t.Context(), k.ObjectSize, payload)
 				require.NoError(t, err)
 				require.EqualValues(t, k.Payload(), at)
 			case ClassNTuple:
@@ -288,15 +318,15 @@ func TestWriteAsROOT(t *testing.T) {
 
 // Split blobs lie where ROOT puts them.
 func TestSplitAsROOT(t *testing.T) {
-	w, err := NewWriter(&bytes.Buffer{}, Options{Name: "chunked.root", MaxKeySize: 128})
+	w, err := NewWriter(t.Context(), &stream{}, Options{Name: "chunked.root", MaxKeySize: 128})
 	require.NoError(t, err)
-	at, err := w.Blob(0, make([]byte, 247))
+	at, err := w.Blob(context.Background(), 0, make([]byte, 247))
 	require.NoError(t, err)
 	require.EqualValues(t, 439, at)
-	at, err = w.Blob(0, make([]byte, 12))
+	at, err = w.Blob(context.Background(), 0, make([]byte, 12))
 	require.NoError(t, err)
 	require.EqualValues(t, 609, at)
-	_, err = w.Blob(0, make([]byte, 5000))
+	_, err = w.Blob(context.Background(), 0, make([]byte, 5000))
 	require.ErrorContains(t, err, "cannot be split")
 }
 
@@ -308,10 +338,10 @@ func TestSplitBlobs(t *testing.T) {
 		for i := range content {
 			content[i] = byte(i * i >> 3)
 		}
-		var out bytes.Buffer
-		w, err := NewWriter(&out, Options{MaxKeySize: maxKey})
+		var out stream
+		w, err := NewWriter(t.Context(), &out, Options{MaxKeySize: maxKey})
 		require.NoError(t, err)
-		at, err := w.Blob(0, content)
+		at, err := w.Blob(context.Background(), 0, content)
 		if chunks(size, maxKey) == 0 {
 			require.Error(t, err)
 			return
@@ -334,11 +364,11 @@ func TestSplitBlobs(t *testing.T) {
 
 func TestNamesThatCannotBeWritten(t *testing.T) {
 	long := strings.Repeat("n", 255)
-	_, err := NewWriter(&bytes.Buffer{}, Options{Name: long})
+	_, err := NewWriter(t.Context(), &stream{}, Options{Name: long})
 	require.Error(t, err)
-	_, err = NewWriter(&bytes.Buffer{}, Options{Compression: 301})
+	_, err = NewWriter(t.Context(), &stream{}, Options{Compression: 301})
 	require.Error(t, err)
-	w, err := NewWriter(&bytes.Buffer{}, Options{})
+	w, err := NewWriter(t.Context(), &stream{}, Options{})
 	require.NoError(t, err)
 	for _, path := range []string{"", "a/", "/a", "a//b", long, long + "/a"} {
 		require.Error(t, w.Object(path, ClassNTuple, "", nil), path)
@@ -351,25 +381,32 @@ func TestNamesThatCannotBeWritten(t *testing.T) {
 	require.NoError(t, w.Close())
 	require.Error(t, w.Finish(t.Context()))
 	require.Error(t, w.Object("e", ClassNTuple, "", nil))
-	_, err = w.Blob(0)
+	_, err = w.Blob(context.Background(), 0)
 	require.Error(t, err)
 }
 
 // appended adds someObjects under a new directory to a file.
-func appended(t testing.TB, f *File, o Options) ([]byte, sample, []uint64) {
+func appended(t testing.TB, f *File, o Options) (b []byte, s sample, offsets []uint64) {
 	t.Helper()
-	var out bytes.Buffer
-	w, err := Append(t.Context(), &out, f, o)
-	require.NoError(t, err)
-	s := sample{blobs: someObjects.blobs, objects: map[string][]byte{}}
-	var offsets []uint64
+	s = sample{blobs: someObjects.blobs, objects: map[string][]byte{}}
+	b = onBoth(t, func(out Output) {
+		w, err := Append(t.Context(), out, f, o)
+		require.NoError(t, err)
+		offsets = addBeside(t, w, f, s)
+		require.NoError(t, w.Finish(t.Context()))
+		require.NoError(t, w.Close())
+	})
+	return b, s, offsets
+}
+
+func addBeside(t testing.TB, w *Writer, f *File, s sample) (offsets []uint64) {
 	for _, b := range s.blobs {
-		at, err := w.Blob(int64(len(b)), b)
+		at, err := w.Blob(context.Background(), int64(len(b)), b)
 		require.NoError(t, err)
 		offsets = append(offsets, at)
 	}
-	for name, b := range someObjects.objects {
-		path := fmt.Sprintf("added%d/%s", f.Size(), name)
+	for _, name := range slices.Sorted(maps.Keys(someObjects.objects)) {
+		path, b := fmt.Sprintf("added%d/%s", f.Size(), name), someObjects.objects[name]
 		require.NoError(t, w.Object(path, ClassNTuple, "", b))
 		s.objects[path] = b
 	}
@@ -381,9 +418,7 @@ func appended(t testing.TB, f *File, o Options) ([]byte, sample, []uint64) {
 	for _, o := range f.Objects() {
 		require.ErrorIs(t, w.Object(o.Path(), ClassNTuple, "", nil), fs.ErrExist)
 	}
-	require.NoError(t, w.Finish(t.Context()))
-	require.NoError(t, w.Close())
-	return out.Bytes(), s, offsets
+	return offsets
 }
 
 // Files of all writers take more objects, and keep all that they have where it is.
@@ -501,6 +536,15 @@ func TestExtendEmptyStreamerInfo(t *testing.T) {
 
 // Whatever step fails, Finish says so, and no temporary file stays.
 func TestWriteUnderEveryFault(t *testing.T) {
+	for name, store := range map[string]func(*faultstore.Faults) storage.Store{
+		"stream": func(f *faultstore.Faults) storage.Store { return f.Wrap(storage.NewMemory()) },
+		"file":   func(f *faultstore.Faults) storage.Store { return f.Local() },
+	} {
+		t.Run(name, func(t *testing.T) { testWriteUnderEveryFault(t, store) })
+	}
+}
+
+func testWriteUnderEveryFault(t *testing.T, store func(*faultstore.Faults) storage.Store) {
 	b, _ := write(t, Options{Name: "a.root"}, nil)
 	for _, op := range []faultstore.Op{faultstore.Create, faultstore.Read, faultstore.Write} {
 		for k := 1; ; k++ {
@@ -514,7 +558,7 @@ func TestWriteUnderEveryFault(t *testing.T) {
 			require.NoError(t, err)
 			faults.Reset()
 			faults.FailAt(op, k)
-			err = appendTo(t.Context(), faults, f, dir)
+			err = appendTo(t.Context(), store(faults), faults.Budget(1), f, dir)
 			if faults.Count(op) < k {
 				require.NoError(t, err)
 				require.Greater(t, k, 1)
@@ -528,18 +572,19 @@ func TestWriteUnderEveryFault(t *testing.T) {
 	}
 }
 
-func appendTo(ctx context.Context, faults *faultstore.Faults, f *File, dir string) error {
-	out, err := faults.Wrap(storage.NewMemory()).Create(ctx, "mem://b", storage.CreateOptions{})
+func appendTo(ctx context.Context, store storage.Store, budget *storage.Budget, f *File, dir string) error {
+	out, err := store.Create(ctx, filepath.Join(dir, "b"), storage.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	w, err := Append(ctx, &storage.IOWriter{Context: ctx, Writer: out}, f, Options{Budget: faults.Budget(1), TempDir: dir})
+	defer out.Abort(ctx)
+	w, err := Append(ctx, out, f, Options{Budget: budget, TempDir: dir})
 	if err != nil {
 		return err
 	}
 	defer w.Close()
 	for range 3 {
-		if _, err := w.Blob(1, bytes.Repeat([]byte("x"), 5000)); err != nil {
+		if _, err := w.Blob(ctx, 1, bytes.Repeat([]byte("x"), 5000)); err != nil {
 			return err
 		}
 	}
@@ -552,7 +597,7 @@ func appendTo(ctx context.Context, faults *faultstore.Faults, f *File, dir strin
 func TestFinishCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	w, err := NewWriter(&bytes.Buffer{}, Options{})
+	w, err := NewWriter(t.Context(), &stream{}, Options{})
 	require.NoError(t, err)
 	require.ErrorIs(t, w.Finish(ctx), context.Canceled)
 }
@@ -564,7 +609,7 @@ func TestAppendToDamaged(t *testing.T) {
 		b[bit/8] ^= 1 << (bit % 8)
 		f, err := Open(t.Context(), storage.FromBytes("x", b))
 		if err == nil {
-			var out bytes.Buffer
+			var out stream
 			var w *Writer
 			if w, err = Append(t.Context(), &out, f, Options{}); err == nil {
 				if err = w.Object("new", ClassNTuple, "", nil); err == nil {

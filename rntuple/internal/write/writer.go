@@ -61,7 +61,7 @@ const (
 )
 
 // New begins an ntuple. Its name is the path in the directories of the file.
-func New(out *rootfile.Writer, top []arrow.Field, o Options) (*Writer, error) {
+func New(ctx context.Context, out *rootfile.Writer, top []arrow.Field, o Options) (*Writer, error) {
 	o.used = map[string]bool{}
 	name := o.Name[strings.LastIndexByte(o.Name, '/')+1:]
 	w := &Writer{o: o, out: out, s: &envelope.Schema{Name: name, Description: o.Description, Writer: o.Program}}
@@ -86,7 +86,7 @@ func New(out *rootfile.Writer, top []arrow.Field, o Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.header, err = w.envelope(env)
+	w.header, err = w.envelope(ctx, env)
 	return w, err
 }
 
@@ -225,7 +225,7 @@ func (w *Writer) Cut(ctx context.Context) error {
 	w.first += w.rows
 	w.begin()
 	if w.pages >= groupPages {
-		return w.endGroup()
+		return w.endGroup(ctx)
 	}
 	return nil
 }
@@ -266,7 +266,7 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 		for k, p := range c.pages {
 			out := &all[i][k]
 			out.Elements, out.Checksum, out.Size = uint32(p.elements), !w.o.NoChecksums, uint64(p.size)
-			b, err := w.readPage(c, p)
+			b, err := w.readPage(ctx, c, p)
 			if err != nil {
 				return nil, err
 			}
@@ -284,7 +284,7 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 			w.addPage(out, p)
 		}
 	}
-	if err := w.flushBlob(); err != nil {
+	if err := w.flushBlob(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range duplicates {
@@ -294,13 +294,13 @@ func (w *Writer) place(ctx context.Context) ([][]envelope.Page, error) {
 }
 
 // readPage reads a page behind those of the next blob.
-func (w *Writer) readPage(c *col, p page) ([]byte, error) {
+func (w *Writer) readPage(ctx context.Context, c *col, p page) ([]byte, error) {
 	most := uint64(blobBytes)
 	if w.o.MaxKeySize > 0 {
 		most = min(most, w.o.MaxKeySize)
 	}
 	if len(w.group) > 0 && uint64(len(w.group)+p.size+checksumBytes) > most {
-		if err := w.flushBlob(); err != nil {
+		if err := w.flushBlob(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -322,11 +322,11 @@ func (w *Writer) addPage(out *envelope.Page, p page) {
 	w.unpack += int64(p.raw)
 }
 
-func (w *Writer) flushBlob() error {
+func (w *Writer) flushBlob(ctx context.Context) error {
 	if len(w.pending) == 0 {
 		return nil
 	}
-	at, err := w.out.Blob(w.unpack, w.group)
+	at, err := w.out.Blob(ctx, w.unpack, w.group)
 	if err != nil {
 		return err
 	}
@@ -338,17 +338,17 @@ func (w *Writer) flushBlob() error {
 }
 
 // envelope writes an envelope.
-func (w *Writer) envelope(env []byte) (envelope.Link, error) {
+func (w *Writer) envelope(ctx context.Context, env []byte) (envelope.Link, error) {
 	packed, err := w.encoders[0].z.Append(nil, env)
 	if err != nil {
 		return envelope.Link{}, err
 	}
-	at, err := w.out.Blob(int64(len(env)), packed)
+	at, err := w.out.Blob(ctx, int64(len(env)), packed)
 	return envelope.Link{Length: uint64(len(env)), Locator: envelope.Locator{Offset: at, Size: uint64(len(packed))}}, err
 }
 
 // endGroup writes the page list of the clusters since the last one.
-func (w *Writer) endGroup() error {
+func (w *Writer) endGroup(ctx context.Context) error {
 	if len(w.clusters) == 0 {
 		return nil
 	}
@@ -358,7 +358,7 @@ func (w *Writer) endGroup() error {
 	}
 	g := envelope.ClusterGroup{FirstEntry: w.clusters[0].FirstEntry, Clusters: uint32(len(w.clusters))}
 	g.Entries = uint64(w.first) - g.FirstEntry
-	if g.PageList, err = w.envelope(env); err != nil {
+	if g.PageList, err = w.envelope(ctx, env); err != nil {
 		return err
 	}
 	w.groups, w.clusters, w.pages = append(w.groups, g), nil, 0
@@ -370,14 +370,14 @@ func (w *Writer) Finish(ctx context.Context) error {
 	if err := w.Cut(ctx); err != nil {
 		return err
 	}
-	if err := w.endGroup(); err != nil {
+	if err := w.endGroup(ctx); err != nil {
 		return err
 	}
 	env, err := envelope.AppendFooter(nil, w.s, &envelope.Footer{Groups: w.groups})
 	if err != nil {
 		return err
 	}
-	footer, err := w.envelope(env)
+	footer, err := w.envelope(ctx, env)
 	if err != nil {
 		return err
 	}
