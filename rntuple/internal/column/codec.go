@@ -150,13 +150,14 @@ func (c *Codec) Append(dst, src []byte, at, n int) ([]byte, error) {
 		return dst, nil
 	}
 	e := encoder{Codec: c, page: page, n: n}
+	var block scratch
 	for from := 0; from < n; from += blockLen {
 		count := min(n-from, blockLen)
-		var block scratch
-		if err := c.stored(&block, src, at+from, count, from); err != nil {
+		elements, err := c.stored(&block, src, at+from, count, from)
+		if err != nil {
 			return dst[:start], err
 		}
-		e.native(&block, from, count)
+		e.native(&block, elements, from)
 	}
 	return dst, nil
 }
@@ -169,22 +170,23 @@ type encoder struct {
 	last uint64 // the element before the next, for differences
 }
 
-// native stores a block of elements, which it changes.
-func (e *encoder) native(block *scratch, from, count int) {
+// native stores elements, the first of which has the number from. They may lie in the block, which it changes.
+func (e *encoder) native(block *scratch, elements []byte, from int) {
 	row := &types[e.typ]
 	width := e.bits / 8
 	switch {
 	case e.typ == Real32Trunc || e.typ == Real32Quant:
-		packBits(e.page, block[:4*count], from, e.bits)
+		packBits(e.page, elements, from, e.bits)
+		return
 	case !row.split:
-		copy(e.page[from*width:], block[:count*width])
-	default:
-		switch row.transform {
-		case zigzag:
-			dozigzag(block[:count*width], width)
-		case delta:
-			e.last = dodelta(block[:count*width], width, e.last)
-		}
-		split(e.page, block[:count*width], e.n, from, width)
+		copy(e.page[from*width:], elements)
+		return
+	case row.transform == zigzag:
+		dozigzag(block[:], elements, width)
+		elements = block[:len(elements)]
+	case row.transform == delta:
+		e.last = dodelta(block[:], elements, width, e.last)
+		elements = block[:len(elements)]
 	}
+	split(e.page, elements, e.n, from, width)
 }

@@ -207,18 +207,20 @@ func realAt(b []byte, i int, k Kind) float64 {
 	return math.Float64frombits(le.Uint64(b[8*i:]))
 }
 
-// stored is the opposite of convert: it gives the elements of a column for a block of values, which are those from at on in src.
-func (c *Codec) stored(block *scratch, src []byte, at, count, first int) error {
+// stored is the opposite of convert: it gives the elements of a column for values, which are those from at on in src. If
+// they differ, they are put into the block.
+func (c *Codec) stored(block *scratch, src []byte, at, count, first int) ([]byte, error) {
 	native := c.typ.Native()
 	width := kinds[c.kind].width
 	switch {
-	case c.typ == Real32Trunc || c.typ == Real32Quant || c.typ.Real() && c.kind != native:
-		return c.storedReals(block, src, at, count, first)
+	case c.typ == Real32Trunc || c.typ == Real32Quant:
+		return block[:4*count], c.storedReals(block, src, at, count, first)
+	case c.typ.Real() && c.kind != native:
+		return block[:kinds[native].width*count], c.storedReals(block, src, at, count, first)
 	case c.typ.Index() && width != kinds[native].width:
-		return c.storedOffsets(block, src, at, count, first)
+		return block[:kinds[native].width*count], c.storedOffsets(block, src, at, count, first)
 	}
-	copy(block[:], src[at*width:(at+count)*width])
-	return nil
+	return src[at*width : (at+count)*width], nil
 }
 
 func (c *Codec) storedOffsets(block *scratch, src []byte, at, count, first int) error {

@@ -1,45 +1,73 @@
 package column
 
+// The lowest bits of all elements in a word of 64 bits, by their bytes.
+const (
+	low2 = 0x0001000100010001
+	low4 = 0x0000000100000001
+)
+
 // unzigzag undoes zigzag encoding in place.
 func unzigzag(b []byte, width int) {
+	i := 0
 	switch width {
 	case 2:
-		for ; len(b) >= 2; b = b[2:] {
-			u := le.Uint16(b)
-			le.PutUint16(b, u>>1^-(u&1))
+		for ; i+8 <= len(b); i += 8 {
+			le.PutUint64(b[i:], decodeZigzag(le.Uint64(b[i:]), low2, 16))
 		}
 	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			u := le.Uint32(b)
-			le.PutUint32(b, u>>1^-(u&1))
+		for ; i+8 <= len(b); i += 8 {
+			le.PutUint64(b[i:], decodeZigzag(le.Uint64(b[i:]), low4, 32))
 		}
 	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			u := le.Uint64(b)
-			le.PutUint64(b, u>>1^-(u&1))
+		for ; i+8 <= len(b); i += 8 {
+			u := le.Uint64(b[i:])
+			le.PutUint64(b[i:], u>>1^-(u&1))
 		}
+	}
+	if i < len(b) {
+		var last [8]byte
+		n := copy(last[:], b[i:])
+		unzigzag(last[:], width)
+		copy(b[i:], last[:n])
 	}
 }
 
-// dozigzag encodes in place.
-func dozigzag(b []byte, width int) {
+// dozigzag encodes src into dst.
+func dozigzag(dst, src []byte, width int) {
+	dst = dst[:len(src)]
+	i := 0
 	switch width {
 	case 2:
-		for ; len(b) >= 2; b = b[2:] {
-			v := int16(le.Uint16(b))
-			le.PutUint16(b, uint16(v<<1^v>>15))
+		for ; i+8 <= len(src); i += 8 {
+			le.PutUint64(dst[i:], encodeZigzag(le.Uint64(src[i:]), low2, 16))
 		}
 	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			v := int32(le.Uint32(b))
-			le.PutUint32(b, uint32(v<<1^v>>31))
+		for ; i+8 <= len(src); i += 8 {
+			le.PutUint64(dst[i:], encodeZigzag(le.Uint64(src[i:]), low4, 32))
 		}
 	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			v := int64(le.Uint64(b))
-			le.PutUint64(b, uint64(v<<1^v>>63))
+		for ; i+8 <= len(src); i += 8 {
+			v := int64(le.Uint64(src[i:]))
+			le.PutUint64(dst[i:], uint64(v<<1^v>>63))
 		}
 	}
+	if i < len(src) {
+		var last [8]byte
+		n := copy(last[:], src[i:])
+		dozigzag(last[:], last[:], width)
+		copy(dst[i:], last[:n])
+	}
+}
+
+// decodeZigzag turns 0, 1, 2, 3 into 0, -1, 1, -2, in a word of several elements of so many bits.
+func decodeZigzag(x, low uint64, bits int) uint64 {
+	negative := x & low
+	return x>>1&^(low<<(bits-1)) ^ (negative<<bits - negative)
+}
+
+func encodeZigzag(x, low uint64, bits int) uint64 {
+	negative := x >> (bits - 1) & low
+	return x<<1&^low ^ (negative<<bits - negative)
 }
 
 // undelta turns differences into sums in place, from the sum of those before on. The result is the last sum.
@@ -84,20 +112,21 @@ func undelta4(b []byte, sum uint32) uint32 {
 	return sum
 }
 
-// dodelta turns elements into differences in place, the first to last. The result is the last element.
-func dodelta(b []byte, width int, last uint64) uint64 {
+// dodelta puts the differences of elements into dst, the first to last. The result is the last element.
+func dodelta(dst, src []byte, width int, last uint64) uint64 {
+	dst = dst[:len(src)]
 	if width == 4 {
 		last := uint32(last)
-		for ; len(b) >= 4; b = b[4:] {
-			v := le.Uint32(b)
-			le.PutUint32(b, v-last)
+		for i := 0; i+4 <= len(src); i += 4 {
+			v := le.Uint32(src[i:])
+			le.PutUint32(dst[i:], v-last)
 			last = v
 		}
 		return uint64(last)
 	}
-	for ; len(b) >= 8; b = b[8:] {
-		v := le.Uint64(b)
-		le.PutUint64(b, v-last)
+	for i := 0; i+8 <= len(src); i += 8 {
+		v := le.Uint64(src[i:])
+		le.PutUint64(dst[i:], v-last)
 		last = v
 	}
 	return last
