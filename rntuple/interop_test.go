@@ -64,6 +64,7 @@ func samples() []sample {
 	}
 	return []sample{
 		{"plain", WriterOptions{}, batch(plain, 500, 0), false},
+		{"planes", WriterOptions{PageBytes: 64 << 10}, batch(plain[9:12], 20_000, 0), false},
 		{"uncompressed", WriterOptions{Compression: NoCompression}, batch(plain, 300, 0), false},
 		{"zlib", WriterOptions{Compression: 101}, batch(plain, 100, 0), false},
 		{"lzma", WriterOptions{Compression: 207}, batch(plain, 100, 0), false},

@@ -33,6 +33,9 @@ func NewCodec(t Type, bits uint16, low, high float64, k Kind) (Codec, error) {
 // Kind is how the values lie in memory.
 func (c *Codec) Kind() Kind { return c.kind }
 
+// Split tells whether the bytes of equal place of all elements of a page lie together.
+func (c *Codec) Split() bool { return types[c.typ].split }
+
 // PageSize is the length in bytes of an uncompressed page of n elements of so many bits.
 func PageSize(n uint32, bits uint16) uint64 {
 	return (uint64(n)*uint64(bits) + 7) / 8

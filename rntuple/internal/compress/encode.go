@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/cespare/xxhash/v2"
+	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 	hc "github.com/pierrec/lz4/v4"
@@ -59,6 +60,7 @@ type Encoder struct {
 	fast     *lz4.Encoder
 	slow     *hc.CompressorHC
 	room     []byte
+	huff     huff0.Scratch
 }
 
 // NewEncoder makes an encoder. The error is that of [Settings.Check].
@@ -68,6 +70,9 @@ func NewEncoder(s Settings) (*Encoder, error) {
 	}
 	return &Encoder{settings: s}, nil
 }
+
+// Algorithm is that of the blocks.
+func (e *Encoder) Algorithm() Algorithm { return e.settings.Algorithm() }
 
 // Append appends the block of src to dst. It is never longer than src. An error is one
 // of a library, and not to be expected.
@@ -82,19 +87,29 @@ func (e *Encoder) Append(dst, src []byte) ([]byte, error) {
 	for rest := src; len(rest) > 0; {
 		part := rest[:min(size, len(rest))]
 		rest = rest[len(part):]
-		at := len(dst)
-		dst = append(dst, algorithms[algorithm].letters...)
-		dst = append(dst, algorithms[algorithm].method, 0, 0, 0, byte(len(part)), byte(len(part)>>8), byte(len(part)>>16))
 		var err error
-		if dst, err = e.pack(dst, part); err != nil {
+		at := len(dst)
+		if dst, err = e.appendChunk(dst, part, e.pack); err != nil {
 			return dst[:begin], err
 		}
 		if len(dst)-at >= len(part) {
 			return append(dst[:begin], src...), nil
 		}
-		stored := len(dst) - at - headerSize
-		dst[at+3], dst[at+4], dst[at+5] = byte(stored), byte(stored>>8), byte(stored>>16)
 	}
+	return dst, nil
+}
+
+// appendChunk appends what pack makes of src, behind a header.
+func (e *Encoder) appendChunk(dst, src []byte, pack func(dst, src []byte) ([]byte, error)) ([]byte, error) {
+	at := len(dst)
+	row := &algorithms[e.settings.Algorithm()]
+	dst = append(append(dst, row.letters...), row.method, 0, 0, 0, byte(len(src)), byte(len(src)>>8), byte(len(src)>>16))
+	dst, err := pack(dst, src)
+	if err != nil {
+		return dst[:at], err
+	}
+	stored := len(dst) - at - headerSize
+	dst[at+3], dst[at+4], dst[at+5] = byte(stored), byte(stored>>8), byte(stored>>16)
 	return dst, nil
 }
 

@@ -31,7 +31,8 @@ type col struct {
 	count  int64 // elements of the cluster, staged ones included
 	raw    int64 // bytes of the cluster's pages, unpacked
 	packed int64
-	fast   bool         // pages become no larger by fast compression
+	packer packer       // of the next pages
+	packs  int          // pages that were packed, of all clusters
 	digest *xxh3.Hasher // of the cluster's elements, if a projection shows them; a projection has this and no pages
 	shadow bool
 }
@@ -47,9 +48,10 @@ type page struct {
 
 // An encoder has the memory to encode pages. One goroutine at a time uses it.
 type encoder struct {
-	page, packed, other []byte
-	z                   *compress.Encoder
-	fast                *compress.Encoder // of the same algorithm, or nil
+	page          []byte
+	packed, other []byte
+	z             *compress.Encoder
+	fast          *compress.Encoder // of the same algorithm, or nil
 }
 
 // fastZstd is the fastest level of Zstandard. Numbers whose bytes of equal place lie together often become no
@@ -64,27 +66,56 @@ func newEncoder(s compress.Settings) (e *encoder, err error) {
 	return e, err
 }
 
-// trialPages is the number of pages of a column after which both levels are tried again.
+// trialPages is the number of pages of a column after which all packers are tried again.
 const trialPages = 16
 
-// pack packs a page. From time to time both encoders do, and the pages that follow are packed by the fast one, unless
-// its page was larger by more than a hundredth.
+// A packer is a way to pack pages.
+type packer uint8
+
+const (
+	byLevel  packer = iota // that the settings ask for
+	byFast                 // the fastest level
+	byPlanes               // bytes of equal place on their own
+)
+
+// pack packs a page. From time to time all packers do, and that of the best page packs those that follow. The fastest level
+// may make pages a hundredth larger, those of planes must be a sixteenth smaller: others have repeats, which are found
+// faster than codes are made.
 func (c *col) pack(e *encoder, content []byte) (packed []byte, err error) {
-	trial := e.fast != nil && len(c.pages)%trialPages == 0
-	if c.fast && !trial {
-		e.packed, err = e.fast.Append(e.packed[:0], content)
+	c.packs++
+	if c.packs%trialPages != 1 {
+		e.packed, err = c.packBy(e, c.packer, e.packed[:0], content)
 		return e.packed, err
 	}
-	if e.packed, err = e.z.Append(e.packed[:0], content); err != nil || !trial {
-		return e.packed, err
-	}
-	if e.other, err = e.fast.Append(e.other[:0], content); err != nil {
+	c.packer = byLevel
+	if e.packed, err = c.packBy(e, byLevel, e.packed[:0], content); err != nil {
 		return nil, err
 	}
-	if c.fast = len(e.other) <= len(e.packed)+len(e.packed)/100; c.fast {
-		return e.other, nil
+	try := func(p packer, most int) {
+		if err != nil {
+			return
+		}
+		if e.other, err = c.packBy(e, p, e.other[:0], content); err == nil && len(e.other) <= most {
+			c.packer, e.packed, e.other = p, e.other, e.packed
+		}
 	}
-	return e.packed, nil
+	if e.fast != nil {
+		try(byFast, len(e.packed)+len(e.packed)/100)
+	}
+	if c.kind != 0 && c.codec.Split() && e.z.Algorithm() == compress.Zstd {
+		try(byPlanes, len(e.packed)-len(e.packed)/16)
+	}
+	return e.packed, err
+}
+
+func (c *col) packBy(e *encoder, p packer, dst, content []byte) ([]byte, error) {
+	switch p {
+	case byFast:
+		return e.fast.Append(dst, content)
+	case byPlanes:
+		return e.z.AppendPlanes(dst, content, int(c.bits)/8)
+	}
+	return e.z.Append(dst, content)
 }
 
 func (c *col) size(n int) int {
