@@ -35,7 +35,7 @@ func URL(location string) (string, error) {
 	switch schemeOf(location) {
 	case "":
 		if strings.Contains(location, "\x00") {
-			return "", fmt.Errorf("path %q holds a zero byte", location)
+			return "", fmt.Errorf("path %q contains a zero byte", location)
 		}
 		abs, err := filepath.Abs(location)
 		if err != nil {
@@ -123,7 +123,7 @@ func filePath(location string, windows bool) (string, error) {
 			return "", fmt.Errorf("file location %s is on another host", location)
 		}
 		if !isHostName(host) {
-			return "", fmt.Errorf("bad file location %s: %q is not a host's name", location, host)
+			return "", fmt.Errorf("bad file location %s: %q is not a host name", location, host)
 		}
 		return `\\` + host + `\` + strings.ReplaceAll(path, "/", `\`), nil
 	case windows:

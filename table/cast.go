@@ -123,7 +123,7 @@ func newCaster(a arrow.Array, b array.Builder) (func(i int) error, error) {
 	var buf []byte
 	return func(i int) error {
 		if v, ok := floatOf(a, i); ok && !exactAs(v, b.Type()) {
-			return fmt.Errorf("%v is no %s exactly", v, text.Type(b.Type()))
+			return fmt.Errorf("%v does not fit %s exactly", v, text.Type(b.Type()))
 		}
 		buf = write(buf[:0], i)
 		return set(buf)
@@ -187,7 +187,7 @@ func bytesCaster(a arrow.Array, b array.Builder) func(i int) error {
 		return func(i int) error {
 			v := value(i)
 			if len(v) != t.ByteWidth {
-				return fmt.Errorf("%q has %d bytes, not %d", text.Clip(string(v)), len(v), t.ByteWidth)
+				return fmt.Errorf("%q has %d %s, not %d", text.Clip(string(v)), len(v), text.Plural(len(v), "byte"), t.ByteWidth)
 			}
 			add(v)
 			return nil

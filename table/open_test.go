@@ -92,7 +92,7 @@ func TestCast(t *testing.T) {
 		{"utf8", "json", `"{\"a\":1}"`, `{"a":1}`},
 		{"timestamp[ns]", "timestamp[us]", `"2001-01-05T10:00:00.000001"`, `"2001-01-05T10:00:00.000001"`},
 		{"timestamp[ns]", "timestamp[us]", `"2001-01-05T10:00:00.000000001"`, "smaller fraction"},
-		{"timestamp[us]", "timestamp[us, UTC]", `"2001-01-05T10:00:00"`, "has no zone"},
+		{"timestamp[us]", "timestamp[us, UTC]", `"2001-01-05T10:00:00"`, "has no time zone"},
 		{"date32", "timestamp[s]", `"2001-01-05"`, `"2001-01-05T00:00:00"`},
 		{"list<int64>", "list<int8>", "[1,null]", "[1,null]"},
 		{"list<int64>", "list<int8>", "[1,300]", `column "v[]"`},

@@ -46,8 +46,8 @@ func (a *app) bench() *cobra.Command {
 		Use:   "bench FILE",
 		Short: "Compare a shard of a table with Parquet and Arrow",
 		Long: `bench writes a table of any format as Parquet (zstd and snappy), as Arrow IPC (zstd) and as a shard into
-a temporary folder. It compares size, writing, scanning, reading some columns, opening and reading one,
-looking up 1,000 random rows (opening included), finding and counting the rows that match a condition (--where,
+a temporary folder. It compares size, writing, scanning, reading some columns, opening and reading one column,
+taking 1,000 random rows (opening included), finding and counting the rows that match a condition (--where,
 by default one that few rows match), and peak memory. Times are CPU time on one core; those of two threads are
 wall-clock time. The formats take turns in each round. Results are medians over --rounds, as ratios to Parquet with
 zstd (smaller is better), with the minimum and maximum of the rounds in brackets.

@@ -12,7 +12,7 @@ func (a *app) demo() *cobra.Command {
 		Use:   "demo",
 		Short: "Write a real table as shards and compare them with Parquet",
 		Long: `demo writes 100,000 US flights as Parquet (zstd) and as shards of both editions into a temporary
-folder, reads them back in the ways that people read tables, and shows sizes and times side by side.`,
+folder, reads them in common ways, and shows sizes and times side by side.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return compare.Demo(cmd.Context(), a.out, a.Program, keep)

@@ -31,8 +31,8 @@ func (a *app) schema() *cobra.Command {
 		Use:   "schema FILE",
 		Short: "Print the columns and their types",
 		Long: `schema prints a line "name: type" for each column of a shard or any other table, with Arrow types.
---stored prints the types that a shard stores instead, as a tree with schema ids, and those of C++ that an
-RNTuple has.`,
+--stored prints the stored types instead: of a shard as a tree with schema ids, of an RNTuple those
+of C++.`,
 		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if stored {
@@ -99,7 +99,7 @@ func (a *app) inspect() *cobra.Command {
 	var o inspect.Options
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Show how a shard or a ROOT file is built",
+		Short: "Show the structure of a shard or a ROOT file",
 		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns; with -vv
 the buffers of each column with their encodings; with -vvv every block with its encoding tree.
 --hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and

@@ -361,7 +361,7 @@ func TestDamaged(t *testing.T) {
 	require.NoError(t, os.WriteFile("half.amudai.shard", whole[:len(whole)/2], 0o644))
 	r = run(t, "recover", "half.amudai.shard", "part.amudai.shard")
 	require.Equal(t, command.ExitFailure, r.code, r.errout)
-	require.Regexp(t, `left over: [\d,]+ bytes behind the last stripe that was found: probably of a stripe that is not complete`, r.out)
+	require.Regexp(t, `left over: [\d,]+ bytes behind the last stripe that was found: probably of an incomplete stripe`, r.out)
 	require.Contains(t, r.out, "saved 1 stripe of 1 found, 1,000 rows")
 	require.Equal(t, command.ExitFailure, run(t, "recover", "a.csv", "x.amudai.shard").code)
 	require.NoFileExists(t, "x.amudai.shard")

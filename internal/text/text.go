@@ -2,7 +2,10 @@
 // options and the printing of values share. It does not know Arrow arrays; package values does.
 package text
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Mode is the strictness of parsing.
 type Mode bool
@@ -40,4 +43,18 @@ func Article(name string) string {
 		}
 	}
 	return "a " + name
+}
+
+// Plural returns a noun in the form that follows a number: "row" after 1, else "rows".
+func Plural[T int | int64 | uint64](n T, noun string) string {
+	stem, isY := strings.CutSuffix(noun, "y")
+	switch {
+	case n == 1:
+		return noun
+	case isY:
+		return stem + "ies"
+	case strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch"):
+		return noun + "es"
+	}
+	return noun + "s"
 }

@@ -14,8 +14,8 @@ const DaySeconds = 86400
 
 // Errors of times. Callers add the text.
 var (
-	ErrNoDay     = errors.New("is a day that the calendar does not have")
-	ErrOffset    = errors.New("has no valid offset from UTC; one is written as +05:30")
+	ErrNoDay     = errors.New("is not a day of the calendar")
+	ErrOffset    = errors.New("has no valid offset from UTC, such as +05:30")
 	ErrUnitLoss  = errors.New("has a smaller fraction of a second than the column's unit")
 	ErrTimeRange = errors.New("is outside the range of the column's unit")
 )

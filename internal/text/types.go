@@ -254,7 +254,7 @@ func (p *typeParser) fieldName() (string, error) {
 	if p.i < len(p.s) && p.s[p.i] == '"' {
 		quoted, err := strconv.QuotedPrefix(p.s[p.i:])
 		if err != nil {
-			return "", fmt.Errorf("name %q: no end of quotes", Clip(p.s[p.i:]))
+			return "", fmt.Errorf("name %q: the quotes are not closed", Clip(p.s[p.i:]))
 		}
 		p.i += len(quoted)
 		return strconv.Unquote(quoted)

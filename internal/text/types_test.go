@@ -38,7 +38,7 @@ func TestTypeText(t *testing.T) {
 		"a:decimal":               `needs precision and scale`,
 		"a:int64 b:int64":         `unexpected "b:int64"`,
 		":int64":                  `no name`,
-		`"a:int64`:                `no end of quotes`,
+		`"a:int64`:                `the quotes are not closed`,
 		"a:map<utf8>":             `needs two types`,
 		"a:dictionary<utf8,utf8>": `codes are integers`,
 		"a:" + strings.Repeat("list<", 100) + "int8": `nested deeper`,

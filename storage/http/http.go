@@ -199,7 +199,7 @@ func (r *httpReader) Size(ctx context.Context) (int64, error) {
 			return r.status(resp)
 		}
 		if resp.ContentLength < 0 {
-			return fmt.Errorf("HEAD %s: server does not tell the size", r.name)
+			return fmt.Errorf("HEAD %s: server does not send the size", r.name)
 		}
 		size = resp.ContentLength
 		return r.sameVersion(resp, size)

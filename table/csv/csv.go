@@ -184,7 +184,7 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 		s.look(guesses, cells)
 	}
 	if other != 0 {
-		s.Options.Warning(fmt.Sprintf("%s has one column of fields separated by %q: --delimiter %s takes them apart", s.In.Name, other, delimiterName(other)))
+		s.Options.Warning(fmt.Sprintf("%s has one column of fields separated by %q: --delimiter %s splits them", s.In.Name, other, delimiterName(other)))
 	}
 	total := s.In.Size
 	if whole {
@@ -202,7 +202,7 @@ func checkLineEnds(sample []byte, head []cell) error {
 	}
 	for _, c := range head {
 		if !c.quoted && bytes.IndexByte(c.text, '\r') >= 0 {
-			return errors.New(`the lines end in a carriage return alone, which is not understood (tr '\r' '\n' makes lines of them)`)
+			return errors.New(`the lines end in a carriage return alone, which is not supported (tr '\r' '\n' converts them)`)
 		}
 	}
 	return nil
@@ -249,7 +249,7 @@ func (s *source) name(head []cell) error {
 			s.names = append(s.names, f.Name)
 		}
 		if head != nil && len(head) != len(s.names) {
-			return fmt.Errorf("the first record has %d fields, but the schema lists %d columns (it names them all when there is no header)", len(head), len(s.names))
+			return fmt.Errorf("the first record has %d %s, but the schema lists %d: without a header it must list all columns", len(head), text.Plural(len(head), "field"), len(s.names))
 		}
 	}
 	return nil
@@ -417,7 +417,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 
 func (s *source) add(cells []cell) error {
 	if len(cells) != len(s.columns) {
-		return fmt.Errorf("a record has %d fields, not %d (line %d of %s)", len(cells), len(s.columns), s.scan.atLine, s.In.Name)
+		return fmt.Errorf("a record has %d %s, not %d (line %d of %s)", len(cells), text.Plural(len(cells), "field"), len(s.columns), s.scan.atLine, s.In.Name)
 	}
 	for i := range cells {
 		c, col := cells[i], &s.columns[i]

@@ -122,7 +122,7 @@ func TestCSVErrors(t *testing.T) {
 		want, hint string
 	}{
 		{long, csv.Options{Text: table.TextOptions{SampleRows: 10}}, "", nil, `column "n": "oops" is not an int64 (line 22 of in)`, "--schema n:utf8 keeps the column as text"},
-		{"a,b\n1\n", csv.Options{}, "", nil, "a record has 1 fields, not 2 (line 2 of in)", ""},
+		{"a,b\n1\n", csv.Options{}, "", nil, "a record has 1 field, not 2 (line 2 of in)", ""},
 		{"a,b\n1,2,3\n", csv.Options{}, "", nil, "a record has 3 fields, not 2 (line 2 of in)", ""},
 		{"a,b\n\"1,2\n", csv.Options{}, "", nil, "a quoted field has no end (line 2) in in", ""},
 		{"a,b\nx,\"1\"2\n", csv.Options{}, "", nil, `"2" follows the quote that ends a field (line 2) in in`, ""},
@@ -132,7 +132,7 @@ func TestCSVErrors(t *testing.T) {
 		{"a b,c\n1,2\n", csv.Options{}, "x:int64", nil, `column "x" of the schema is not in in (its columns: a b, c)`, ""},
 		{"a,b\n,1\n", csv.Options{}, "a:int64 not null", nil, `column "a": null in a column that is declared not null (line 2 of in)`, "--schema a:utf8 keeps the column as text"},
 		{"a,b\n1,2\n", csv.Options{}, "", []string{"z"}, `no field "z" in in`, ""},
-		{"a,b\n1,2\n", csv.Options{NoHeader: true}, "a:int64", nil, "the first record has 2 fields, but the schema lists 1 columns (it names them all when there is no header) in in", ""},
+		{"a,b\n1,2\n", csv.Options{NoHeader: true}, "a:int64", nil, "the first record has 2 fields, but the schema lists 1: without a header it must list all columns in in", ""},
 		{"a b\n" + strings.Repeat("1\n", 5) + "007\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "a b": "007" has leading zeros, which a number would lose (line 7 of in)`, "--schema 'a b:utf8' keeps the column as text"},
 		{"f\n" + strings.Repeat("1.5\n", 5) + "9007199254740993\n", csv.Options{Text: table.TextOptions{SampleRows: 3}}, "", nil, `column "f": "9007199254740993" has more digits than the float holds (line 7 of in)`, "--schema f:utf8 keeps the column as text"},
 	} {
@@ -188,9 +188,9 @@ func TestCSVAgainstStandard(t *testing.T) {
 // TestNeverSilent reads files that are likely meant differently. A notice names the option.
 func TestNeverSilent(t *testing.T) {
 	for in, want := range map[string]string{
-		"a;b\n1;2\n":   `in has one column of fields separated by ';': --delimiter ';' takes them apart`,
-		"a\tb\n1\t2\n": `in has one column of fields separated by '\t': --delimiter tab takes them apart`,
-		"a|b":          `in has one column of fields separated by '|': --delimiter '|' takes them apart`,
+		"a;b\n1;2\n":   `in has one column of fields separated by ';': --delimiter ';' splits them`,
+		"a\tb\n1\t2\n": `in has one column of fields separated by '\t': --delimiter tab splits them`,
+		"a|b":          `in has one column of fields separated by '|': --delimiter '|' splits them`,
 		"":             `in is empty: the table has no columns`,
 		"\n\n":         `in is empty: the table has no columns`,
 		"\"a;b\"\n1\n": "",

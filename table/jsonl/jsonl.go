@@ -151,7 +151,7 @@ func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 func (s *source) bind(seen *shape) error {
 	said := records.Notices{Give: s.Options.Notice}
 	if seen.classes == 0 && len(s.Options.Schema) == 0 {
-		s.Options.Warning(s.In.Name + " has no records that say what columns there are: the table has none")
+		s.Options.Warning(s.In.Name + " has no records to take columns from: the table has no columns")
 	}
 	objects := seen.classes == jsonObject || seen.classes == 0
 	names := []string{"value"}
@@ -237,7 +237,7 @@ func (s *source) add(rec []byte) error {
 	case s.members == nil:
 		err = s.value(&s.scan)
 	case c != '{':
-		err = fmt.Errorf("the record is no object, unlike those before: %q", text.Clip(string(rec)))
+		err = fmt.Errorf("the record is not an object, unlike those before: %q", text.Clip(string(rec)))
 	default:
 		err = s.members.Read(&s.scan)
 	}
@@ -266,6 +266,6 @@ func (s *source) misfit(m *values.Misfit) error {
 		path = "value" + m.Path
 		top = "value"
 	}
-	remedy := fmt.Sprintf("--schema %s keeps any value, or take a larger --sample", records.ShellQuote(text.Name(top)+":json"))
+	remedy := fmt.Sprintf("--schema %s keeps any value, or use a larger --sample", records.ShellQuote(text.Name(top)+":json"))
 	return &table.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy}
 }

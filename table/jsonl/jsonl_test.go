@@ -94,7 +94,7 @@ func TestJSONShapes(t *testing.T) {
 func TestJSONErrors(t *testing.T) {
 	many := strings.Repeat(`{"a":{"b":1},"c":[1]}`+"\n", 20)
 	o := jsonl.Options{Text: table.TextOptions{SampleRows: 10}}
-	const hint = " keeps any value, or take a larger --sample"
+	const hint = " keeps any value, or use a larger --sample"
 	for _, c := range []struct {
 		text       string
 		o          jsonl.Options
@@ -106,8 +106,8 @@ func TestJSONErrors(t *testing.T) {
 		{many + `{"c":[true]}`, o, `column "c[]": true is not an int64 (line 21 of in)`, "--schema c:json" + hint},
 		{many + `{"new key":1}`, o, `column "new key": key "new key" is not in the schema, nor in the sample it was inferred from (line 21 of in)`, "--schema 'new key:json'" + hint},
 		{many + `{"a":{"z":1}}`, o, `column "a.z": key "z" is not in the schema, nor in the sample it was inferred from (line 21 of in)`, "--schema a:json" + hint},
-		{many + `{"a":null,"a":null}`, o, `column "a": key "a" comes twice in one object (line 21 of in)`, "--schema a:json" + hint},
-		{many + `7`, o, `the record is no object, unlike those before: "7" (line 21) in in`, ""},
+		{many + `{"a":null,"a":null}`, o, `column "a": key "a" occurs twice in an object (line 21 of in)`, "--schema a:json" + hint},
+		{many + `7`, o, `the record is not an object, unlike those before: "7" (line 21) in in`, ""},
 		{`{"a":1`, jsonl.Options{}, `JSON ends in the middle of a value (line 1) in in`, ""},
 		{`[{"a":1}`, jsonl.Options{}, `JSON ends in the middle of a value (line 1) in in`, ""},
 		{`[{"a":1} x`, jsonl.Options{}, `invalid JSON: expected , or ] before "x" (line 1) in in`, ""},

@@ -34,7 +34,7 @@ func newSink(ctx context.Context, out table.Output, schema *arrow.Schema, sep se
 	seen := map[string]bool{}
 	for _, f := range schema.Fields() {
 		if seen[f.Name] {
-			return nil, fmt.Errorf("column %q is there twice, which a JSON object cannot have", f.Name)
+			return nil, fmt.Errorf("column %q occurs twice, which a JSON object cannot hold", f.Name)
 		}
 		seen[f.Name] = true
 	}

@@ -85,7 +85,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), s.Close())
 	}
 	if bytes.IndexByte(sample, '\n') < 0 && bytes.IndexByte(bytes.TrimSuffix(sample, []byte{'\r'}), '\r') >= 0 {
-		ro.Warning(in.Name + ` is one line with carriage returns in it, which do not end lines here (tr '\r' '\n' makes lines of them)`)
+		ro.Warning(in.Name + ` is a single line with carriage returns, which do not end lines here (tr '\r' '\n' converts them)`)
 	}
 	if n := bytes.Count(sample, []byte{'\n'}); n > 0 {
 		s.guessed = int64(float64(n) * float64(max(in.Size, int64(len(sample)))) / float64(len(sample)))
@@ -178,7 +178,7 @@ type sink struct {
 
 func create(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
 	if schema.NumFields() != 1 {
-		return nil, fmt.Errorf("a table of %d columns cannot be written as lines of text; one column can", schema.NumFields())
+		return nil, fmt.Errorf("lines of text need a table of one column, not of %d", schema.NumFields())
 	}
 	to := &storage.IOWriter{Context: ctx, Writer: out}
 	return &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10)}, nil
@@ -202,7 +202,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 		}
 		s.buf = write(s.buf[:0], row)
 		if bytes.IndexByte(s.buf, '\n') >= 0 || bytes.HasSuffix(s.buf, []byte{'\r'}) {
-			return fmt.Errorf("%q has a line break in it, and cannot be written as a line of text", text.Clip(string(s.buf)))
+			return fmt.Errorf("%q has a line break, and cannot be written as a line of text", text.Clip(string(s.buf)))
 		}
 		if _, err := s.w.Write(append(s.buf, '\n')); err != nil {
 			return err

@@ -152,7 +152,7 @@ func int96Times(mem memory.Allocator, a *array.FixedSizeBinary, t *arrow.Timesta
 		var ok bool
 		if times[i], ok = int96Time(a.Value(i), t.Unit); !ok {
 			out.Release()
-			return nil, fmt.Errorf("INT96 time % x (row %d of the batch) is none in %v", a.Value(i), i, t.Unit)
+			return nil, fmt.Errorf("INT96 time % x (row %d of the batch) does not fit %v", a.Value(i), i, t.Unit)
 		}
 	}
 	return arrowutil.Make(t, a.Len(), []*memory.Buffer{validity(mem, a), out}, nil, a.NullN()), nil

@@ -220,7 +220,7 @@ func numbers(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(
 func divided(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(int) int64) (arrow.Array, error) {
 	for i := range a.Len() {
 		if a.IsValid(i) && value(i)%1000 != 0 {
-			return nil, fmt.Errorf("%d ms is not a whole second, as the stored Arrow schema says", value(i))
+			return nil, fmt.Errorf("%d ms is not a whole second, contrary to the stored Arrow schema", value(i))
 		}
 	}
 	return numbers(mem, a, to, func(i int) int64 { return value(i) / 1000 }), nil

@@ -47,11 +47,11 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, wo tabl
 		o.Level = defaultLevel
 	}
 	if o.Level < 1 || o.Level > 22 {
-		return nil, fmt.Errorf("no level %d of zstd: there are 1 to 22", o.Level)
+		return nil, fmt.Errorf("zstd has no level %d: use 1 to 22", o.Level)
 	}
 	codec, ok := codecs[o.Compression]
 	if !ok {
-		return nil, fmt.Errorf("no compression %q of Parquet: there are zstd and snappy", o.Compression)
+		return nil, fmt.Errorf("unknown compression %q of Parquet: use zstd or snappy", o.Compression)
 	}
 	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: newPlainer(schema, wo)}
 	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),

@@ -153,12 +153,12 @@ func (d *demo) run(ctx context.Context) error {
 		}
 	}
 	return d.out.Printf(`
-Medians of %d runs by the clock, files opened each time; ratios are to Parquet as arrow-go writes and
-reads it, less is better. Edition 2026 is the default; edition reference (--edition reference) is for
+Medians of %d runs in wall-clock time; each run opens the files. Ratios are to Parquet in arrow-go;
+less is better. Edition 2026 is the default; edition reference (--edition reference) is for
 exchange with the Rust implementation.
-* arrow-go does not have this: the program reads the columns and picks the rows.
+* arrow-go lacks this: the program reads the columns and selects the rows.
 %s
-`, demoRuns, d.out.Paint(terminal.Green, "Both shards gave back the same values, all "+terminal.Count(d.rows)+" rows."))
+`, demoRuns, d.out.Paint(terminal.Green, "Both shards returned the same values in all "+terminal.Count(d.rows)+" rows."))
 }
 
 // write writes the files, and adds their sizes and times to the table.
@@ -226,7 +226,7 @@ func (d *demo) read(ctx context.Context, t *terminal.Table, name string, q suite
 	}
 	for _, n := range rows {
 		if n != rows[0] {
-			return fmt.Errorf("the files gave %d rows", rows)
+			return fmt.Errorf("the files have %d rows", rows)
 		}
 	}
 	addRatios(t, name, times, terminal.Duration)
@@ -267,12 +267,12 @@ func (d *demo) next(keep string) error {
 	lines := []string{}
 	if keep == "" {
 		keep = "flights"
-		lines = append(lines, "demo --keep "+keep+"    # this writes the files to look at")
+		lines = append(lines, "demo --keep "+keep+"    # keeps the files for the next commands")
 	}
 	file := filepath.Join(keep, filepath.Base(d.shardPath(demoEditions[0])))
 	lines = append(lines, "head "+file, "stats "+file, "inspect -vv "+file,
 		`scan `+file+` --where "origin = 'SFO' and delay > 300" --analyze`,
-		"bench "+filepath.Join(keep, "flights.parquet")+" --edition 2026    # or any table of yours")
+		"bench "+filepath.Join(keep, "flights.parquet")+" --edition 2026    # or any other table")
 	if err := d.out.Printf("\nTry next:\n"); err != nil {
 		return err
 	}

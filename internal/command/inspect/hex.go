@@ -62,7 +62,7 @@ func (in *inspector) hex(ctx context.Context) error {
 			in.out.Printf("%s\n", in.out.Paint(terminal.Bold, terminal.Printable(name)))
 		}
 		if !partial && r.start > at {
-			in.out.Printf("\n%08x  %s\n", at, in.out.Paint(terminal.Dim, fmt.Sprintf("%d bytes that nothing refers to: padding, or a recovery record", r.start-at)))
+			in.out.Printf("\n%08x  %s\n", at, in.out.Paint(terminal.Dim, terminal.Plural(r.start-at, "byte")+" without a reference: padding, or a recovery record"))
 		}
 		at = max(at, r.end)
 		in.out.Printf("\n%08x  %s, %s\n", r.start, in.out.Paint(terminal.Cyan, terminal.Printable(r.title)), terminal.Plural(r.end-r.start, "byte"))

@@ -167,7 +167,7 @@ func RecoverText(out terminal.Screen, path string, r *shard.RecoverReport, done 
 		out.Printf("%s damaged\n", terminal.Plural(r.Damaged, "recovery record"))
 	}
 	if r.Left > 0 && !r.Complete {
-		out.Printf("%s %s behind the last stripe that was found: probably of a stripe that is not complete\n",
+		out.Printf("%s %s behind the last stripe that was found: probably of an incomplete stripe\n",
 			out.Paint(terminal.Red, "left over:"), terminal.Plural(r.Left, "byte"))
 	}
 	if done {

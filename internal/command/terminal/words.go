@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Count is a number with separators: 3,000,000.
@@ -71,16 +73,7 @@ func Bar(part, whole float64, width int) string {
 
 // Plural is "1 row", "2 rows".
 func Plural[T int | int64 | uint64](n T, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if strings.HasSuffix(one, "x") || strings.HasSuffix(one, "ch") {
-		return Count(n) + " " + one + "es"
-	}
-	if strings.HasSuffix(one, "y") {
-		return Count(n) + " " + strings.TrimSuffix(one, "y") + "ies"
-	}
-	return Count(n) + " " + one + "s"
+	return Count(n) + " " + text.Plural(n, one)
 }
 
 // Duration is a time for people: 950 µs, 12.3 ms, 4.56 s, 2m03s.

@@ -120,7 +120,7 @@ func base64Setter(dt arrow.DataType, width int, add func([]byte)) Setter {
 			return fmt.Errorf("%q is not base64, as %s needs", text.Clip(string(token)), text.Type(dt))
 		}
 		if width >= 0 && len(buf) != width {
-			return fmt.Errorf("%q has %d bytes, not %d", text.Clip(string(token)), len(buf), width)
+			return fmt.Errorf("%q has %d %s, not %d", text.Clip(string(token)), len(buf), text.Plural(len(buf), "byte"), width)
 		}
 		add(buf)
 		return nil

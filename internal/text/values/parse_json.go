@@ -232,7 +232,7 @@ func NewMembers(fields []arrow.Field, builder func(int) array.Builder, mode func
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
 		}
 		if _, twice := m.index[f.Name]; twice {
-			return nil, fmt.Errorf("field %q is listed twice, which a JSON object cannot have", f.Name)
+			return nil, fmt.Errorf("field %q is listed twice, which a JSON object cannot hold", f.Name)
 		}
 		m.index[f.Name] = i
 		m.builders = append(m.builders, b)
@@ -255,7 +255,7 @@ func (m *Members) Read(s *jsontext.Scanner) error {
 		}
 		next = i + 1
 		if m.seen[i] == m.object {
-			return &Misfit{Err: fmt.Errorf("key %q comes twice in one object", text.Clip(string(key))), Path: "." + string(key)}
+			return &Misfit{Err: fmt.Errorf("key %q occurs twice in an object", text.Clip(string(key))), Path: "." + string(key)}
 		}
 		m.seen[i] = m.object
 		count++

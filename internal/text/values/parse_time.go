@@ -109,9 +109,9 @@ func timestampSetter(b *array.TimestampBuilder, mode text.Mode) Setter {
 		case err != nil:
 			return numberError(token, dt, err)
 		case zoned && !t.Zoned:
-			return fmt.Errorf("%q has no zone, as %s needs", text.Clip(string(token)), text.Type(dt))
+			return fmt.Errorf("%q has no time zone, which %s requires", text.Clip(string(token)), text.Type(dt))
 		case t.Zoned && !zoned:
-			return fmt.Errorf("%q has a zone, which %s does not keep", text.Clip(string(token)), text.Type(dt))
+			return fmt.Errorf("%q has a time zone, which %s does not hold", text.Clip(string(token)), text.Type(dt))
 		}
 		v, err := t.InUnits(per)
 		if err != nil {

@@ -234,6 +234,6 @@ func (n *Notices) Add(format string, args ...any) {
 // End tells how many messages were only counted.
 func (n *Notices) End() {
 	if n.more > 0 {
-		n.Give(fmt.Sprintf("… and %d more columns like that", n.more))
+		n.Give(fmt.Sprintf("… and %d more %s", n.more, text.Plural(n.more, "notice")))
 	}
 }
