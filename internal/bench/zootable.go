@@ -155,6 +155,9 @@ func printTexts(w io.Writer, title string, list []*measure.Result) {
 		columns = slices.DeleteFunc(slices.Clone(columns), func(c textColumn) bool {
 			return !slices.ContainsFunc(list, func(r *measure.Result) bool { return ratio(r, c.contender, c.op, baseName, baseOf(c.op)) > 0 })
 		})
+		if len(columns) == 0 {
+			continue
+		}
 		header := table.Row{title, "bytes a value"}
 		for _, c := range columns {
 			header = append(header, c.title)
