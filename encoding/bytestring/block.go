@@ -37,6 +37,7 @@ type Block struct {
 	cursor   fsst.Cursor // FSST: where the last part ended
 	parts    int         // FSST: how many were read alone
 	groups   groups      // GroupedFSST
+	pairs    pairCodes   // OnPair
 	passed   passed      // RadixPack
 	front    front       // FrontCoding
 	prefixes []uint32    // FrontCoding: their lengths

@@ -62,6 +62,7 @@ func TestLayouts(t *testing.T) {
 		{"grouped_fsst", "GroupedFSST(raw,raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
 		{"radix_pack", "RadixPack(raw)", 0, texts("cab", "a")},
 		{"front_coding", "FrontCoding(Plain,Plain)", 0, texts("abc", "abd", "x")},
+		{"on_pair", "OnPair(Plain,Plain,Plain)", 0, texts("abcabcabcab", "", "abcabc")},
 		{"lz4", "LZ4(raw)", 0, texts("aaaaaaaaaaaaaaaaaaaaaaaa", "")},
 		{"flat_lz", "FlatLZ(raw)", 0, texts("abcdefghijklmnop", "abcdefghijkl!")},
 		{"template", "Template(Plain,Plain)", 0, texts("a1", "a23", "a4")},

@@ -65,6 +65,7 @@ func init() {
 		&frontCoding,
 		&fsstStream,
 		&groupedFSST,
+		&onPair,
 		&zstandard,
 	}
 	var written []*encode.Row

@@ -5,6 +5,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/encoding/radixpack"
 	"github.com/amudai/amudai-go/encoding/template"
 )
@@ -39,5 +40,11 @@ type Scratch struct {
 	ends        []int32
 	skipped     []int32
 	radix       radixpack.Decoder
+	heads       []byte
+	starts      []uint32
+	pairs       []uint16
+	pairChunk   [numeric.ChunkLen]uint16
+	pairEnds    [numeric.ChunkLen + 1]uint32
+	onpair      onpair.Decoder
 	zstd        decompress.Zstd
 }

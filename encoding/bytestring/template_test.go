@@ -72,7 +72,7 @@ func TestTemplatePlan(t *testing.T) {
 		if p == encoding.MinimalSize && !sweep.All() {
 			continue
 		}
-		e := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features()}, 0)
+		e := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features() &^ needs(edition.OnPair)}, 0)
 		var s Scratch
 		at, blocks := 0, 0
 		for at < v.N {
@@ -110,7 +110,7 @@ func TestTooManyTemplates(t *testing.T) {
 		}
 		return b
 	})
-	e := NewEncoder(encoding.Options{Features: edition.E2026.Features()}, 0)
+	e := NewEncoder(encoding.Options{Features: edition.E2026.Features() &^ needs(edition.OnPair)}, 0)
 	var s Scratch
 	write := func(v Values) (n int, form string) {
 		n = e.Plan(0, v, bitmap.All(v.N))

@@ -61,6 +61,7 @@ const (
 	SingleBlocks                  // buffers of one block without a block map
 	TightPack                     // bit packing without chunks
 	InlineMaps                    // block maps in descriptors
+	OnPair                        // texts as tokens of a dictionary
 	RadixPack                     // characters of small alphabets as digits
 	FrontCoding                   // byte strings by what they share with the one before
 	numFeatures
@@ -91,6 +92,7 @@ var Table = [numFeatures]Row{
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
 	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
 	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
+	{OnPair, "on-pair", 0x800B, E2026, "0.1.0"},
 	{RadixPack, "radix-pack", 0x800D, E2026, "0.1.0"},
 	{FrontCoding, "front-coding", 0x800E, E2026, "0.1.0"},
 }

@@ -18,6 +18,8 @@ type Numbers struct {
 	values  *numeric.Encoder[uint32]
 	offsets *numeric.Encoder[uint64]
 	ints    *numeric.Encoder[int64]
+	heads   *numeric.Encoder[uint8]
+	tokens  *numeric.Encoder[uint16]
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
@@ -29,6 +31,8 @@ func (s *Numbers) clone() Numbers {
 	c.values = s.values.Clone()
 	c.offsets = s.offsets.Clone()
 	c.ints = s.ints.Clone()
+	c.heads = s.heads.Clone()
+	c.tokens = s.tokens.Clone()
 	return c
 }
 
@@ -65,6 +69,21 @@ func (s *Numbers) appendOffsets(dst []byte, offsets []uint64) (out []byte, neste
 		return appendForced(dst, offsets, s.shapes[0])
 	}
 	return appendNested(dst, offsets, encoderOf(&s.offsets, s.Options))
+}
+
+// AppendTokenHeads writes the heads of tokens, always as a tree.
+func (s *Numbers) AppendTokenHeads(dst []byte, heads []uint8) ([]byte, error) {
+	return appendTree(s, &s.heads, 0, dst, heads, bitmap.All(len(heads)))
+}
+
+// AppendTokenCounts writes how many tokens each value has, always as a tree.
+func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error) {
+	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
+}
+
+// AppendTokens writes the codes of tokens, always as a tree.
+func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
+	return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 }
 
 // AppendIntegers writes the integers of decimals, always as a tree.

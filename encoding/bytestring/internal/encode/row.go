@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/encoding/fsst"
+	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
@@ -63,7 +64,8 @@ type DecodeCost struct{ PerByte, PerStored, PerValue int64 }
 
 // Learned is the memory that a column keeps from block to block for its encodings.
 type Learned struct {
-	Symbols *fsst.Table // nil before they are trained
+	Symbols *fsst.Table        // nil before they are trained
+	Tokens  *onpair.Dictionary // the same
 }
 
 // Request says how a tree is to be written.

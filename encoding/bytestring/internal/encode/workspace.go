@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
+	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/encoding/radixpack"
 	"github.com/amudai/amudai-go/encoding/template"
 	"github.com/amudai/amudai-go/internal/base/distinct"
@@ -23,6 +24,9 @@ type Workspace struct {
 	Trainer      fsst.Trainer
 	Radix        radixpack.Encoder
 	rests        vector.Values // of FrontCoding
+	OnPair       onpair.Encoder
+	Tokens       []uint16
+	Heads        []byte
 	Distinct     distinct.Set
 	Templates    template.Encoder
 	Codes        []uint32

@@ -1,0 +1,84 @@
+package onpair
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Dictionary is tokens that strings are written with. [Encoder.Train] makes it. It
+// does not change, and is safe for concurrent use.
+type Dictionary struct {
+	tokens []token // in the order of their bytes, but for those that With added
+
+	codes, bytes int // how many codes so many bytes took that it was learnt from
+}
+
+// Len is the number of tokens.
+func (d *Dictionary) Len() int { return len(d.tokens) }
+
+// newDictionary is a dictionary of tokens, which it keeps and sorts.
+func newDictionary(tokens []token) *Dictionary {
+	slices.SortFunc(tokens, compare)
+	return &Dictionary{tokens: tokens}
+}
+
+func compare(a, b token) int {
+	x, y := a.bytes(), b.bytes()
+	return bytes.Compare(x[:a.length], y[:b.length])
+}
+
+func (t token) bytes() (b [MaxTokenLen]byte) {
+	binary.LittleEndian.PutUint64(b[:], t.lo)
+	binary.LittleEndian.PutUint64(b[8:], t.hi)
+	return b
+}
+
+// With is the dictionary with a token for each byte of data that has none. ok is false if there are too many.
+func (d *Dictionary) With(data []byte) (all *Dictionary, ok bool) {
+	var have [256]bool
+	for _, t := range d.tokens {
+		if t.length == 1 {
+			have[t.lo] = true
+		}
+	}
+	tokens := slices.Clone(d.tokens)
+	for _, b := range data {
+		if !have[b] {
+			have[b] = true
+			tokens = append(tokens, token{lo: uint64(b), length: 1})
+		}
+	}
+	return &Dictionary{tokens: tokens}, len(tokens) <= MaxTokens
+}
+
+// AppendHeads appends the head of each token.
+func (d *Dictionary) AppendHeads(dst []byte) []byte {
+	var last token
+	for _, t := range d.tokens {
+		dst = append(dst, byte(last.shared(t))|(t.length-1)<<4)
+		last = t
+	}
+	return dst
+}
+
+// AppendBytes appends the bytes that tokens do not share with the one before.
+func (d *Dictionary) AppendBytes(dst []byte) []byte {
+	var last token
+	for _, t := range d.tokens {
+		b := t.bytes()
+		dst = append(dst, b[last.shared(t):t.length]...)
+		last = t
+	}
+	return dst
+}
+
+// shared is how many bytes of u, fewer than all, are those of t.
+func (t token) shared(u token) int {
+	n := bits.TrailingZeros64(t.lo^u.lo) / 8
+	if n == 8 {
+		n += bits.TrailingZeros64(t.hi^u.hi) / 8
+	}
+	return min(n, int(t.length), int(u.length)-1)
+}

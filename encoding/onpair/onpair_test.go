@@ -1,0 +1,202 @@
+package onpair
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+)
+
+// texts are n strings of words.
+func texts(n int) (data []byte, offsets []int64) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	words := []string{"the", "quick", "brown", "fox", "jumps", "over", "lazy", "dog", "anticonstitutionally", "\x00\x00\x00", "\xff\xff\xff\xff\xff\xff\xff\xff\xff"}
+	offsets = []int64{0}
+	for i := range n {
+		for range rnd.IntN(12) {
+			data = fmt.Appendf(data, "%s ", words[rnd.IntN(len(words))])
+		}
+		if i%3 == 0 {
+			data = fmt.Append(data, i)
+		}
+		offsets = append(offsets, int64(len(data)))
+	}
+	return data, offsets
+}
+
+// encoded is strings, their codes, and a decoder of these.
+type encoded struct {
+	codes   []uint16
+	counts  []uint32
+	decoder Decoder
+}
+
+func encode(t testing.TB, d *Dictionary, data []byte, offsets []int64) (c encoded) {
+	var e Encoder
+	c.counts = make([]uint32, len(offsets)-1)
+	var ok bool
+	c.codes, ok = e.Encode(nil, c.counts, d, data, offsets)
+	require.True(t, ok)
+	require.NoError(t, c.decoder.Reset(d.AppendHeads(nil), d.AppendBytes(nil)))
+	require.NoError(t, c.decoder.Check(c.codes))
+	return c
+}
+
+// What is encoded decodes, string by string, whatever room there is.
+func TestRoundTrip(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 1000, 5000} {
+		data, offsets := texts(n)
+		d := new(Encoder).Train(data, offsets)
+		c := encode(t, d, data, offsets)
+		for _, room := range []int{0, 1, 15, 16, 17, 64, 1 << 16} {
+			dst, ends := make([]byte, len(data), len(data)+room), make([]uint32, len(c.codes))
+			at, err := c.decoder.Decode(dst, 0, c.codes, ends)
+			require.NoError(t, err)
+			require.Equal(t, len(data), at)
+			require.True(t, bytes.Equal(data, dst))
+			require.Equal(t, len(data), c.decoder.Len(c.codes))
+			codes := 0
+			for i, count := range c.counts {
+				if codes += int(count); count > 0 {
+					require.EqualValues(t, offsets[i+1], ends[codes-1])
+				} else {
+					require.Equal(t, offsets[i], offsets[i+1])
+				}
+			}
+		}
+	}
+}
+
+// Each code is the longest token that the rest of the string begins with, as long as no two tokens had the same hash.
+func TestLongest(t *testing.T) {
+	data, offsets := texts(500)
+	d := new(Encoder).Train(data, offsets)
+	byText := map[string]uint16{}
+	for i, tok := range d.tokens {
+		b := tok.bytes()
+		byText[string(b[:tok.length])] = uint16(i)
+	}
+	require.Len(t, byText, d.Len(), "tokens differ")
+	c := encode(t, d, data, offsets)
+	var got []uint16
+	for i := range offsets[1:] {
+		for rest := data[offsets[i]:offsets[i+1]]; len(rest) > 0; {
+			n := min(MaxTokenLen, len(rest))
+			for byText[string(rest[:n])] == 0 && string(rest[:n]) != text(d, 0) {
+				n--
+			}
+			got = append(got, byText[string(rest[:n])])
+			rest = rest[n:]
+		}
+	}
+	require.Equal(t, got, c.codes)
+}
+
+func text(d *Dictionary, code int) string {
+	b := d.tokens[code].bytes()
+	return string(b[:d.tokens[code].length])
+}
+
+// Strings with bytes that have no token are not encoded, until With adds these.
+func TestWith(t *testing.T) {
+	data, offsets := texts(100)
+	d := new(Encoder).Train(data, offsets)
+	var e Encoder
+	more := append(bytes.Clone(data), "\x01\x02\x01"...)
+	ends := append(offsets, int64(len(more)))
+	counts := make([]uint32, len(ends)-1)
+	_, ok := e.Encode(nil, counts, d, more, ends)
+	require.False(t, ok)
+	all, ok := d.With(more)
+	require.True(t, ok)
+	require.Equal(t, d.Len()+2, all.Len())
+	c := encode(t, all, more, ends)
+	dst := make([]byte, len(more))
+	_, err := c.decoder.Decode(dst, 0, c.codes, make([]uint32, len(c.codes)))
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(more, dst))
+}
+
+// The same strings give the same dictionary, whatever the encoder was used for before.
+func TestTrainIsDeterministic(t *testing.T) {
+	data, offsets := texts(3000)
+	var used Encoder
+	used.Train(texts(200))
+	require.Equal(t, new(Encoder).Train(data, offsets), used.Train(data, offsets))
+}
+
+// There is more to texts than their characters, but not to random strings.
+func TestPays(t *testing.T) {
+	data, offsets := texts(5000)
+	require.True(t, new(Encoder).Train(data, offsets).Pays())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range data {
+		data[i] = "0123456789abcdef"[rnd.IntN(16)]
+	}
+	require.False(t, new(Encoder).Train(data, offsets).Pays())
+}
+
+// Dictionaries that no writer makes, and codes that are none, are errors.
+func TestCorrupt(t *testing.T) {
+	var d Decoder
+	for _, c := range []struct{ heads, rest string }{
+		{"\x00", ""}, {"\x00", "ab"}, {"\x01", "a"}, {"\x00\x12", "ab"}, {"\x00\x11\x22", "abc\x00"}, {"\x00\x11", "a"},
+	} {
+		require.ErrorIs(t, d.Reset([]byte(c.heads), []byte(c.rest)), fault.ErrCorrupt, "%q", c)
+	}
+	require.NoError(t, d.Reset([]byte{0x00, 0x21, 0x22}, []byte("abcd")))
+	require.NoError(t, d.Check([]uint16{0, 1, 2, 2, 1}))
+	require.ErrorIs(t, d.Check([]uint16{0, 1, 2, 2, 3}), fault.ErrCorrupt)
+	require.ErrorIs(t, d.Check([]uint16{0, 0xffff, 2, 2}), fault.ErrCorrupt)
+	ends := make([]uint32, 3)
+	for _, room := range []int{0, 3, 100} {
+		for size := range 8 {
+			dst := make([]byte, size, size+room)
+			at, err := d.Decode(dst, 0, []uint16{2, 0, 1}, ends)
+			if size < 7 {
+				require.ErrorIs(t, err, fault.ErrCorrupt)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, "abdaabc", string(dst))
+				require.Equal(t, 7, at)
+			}
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data, offsets := texts(10_000)
+	c := encode(b, new(Encoder).Train(data, offsets), data, offsets)
+	dst, ends := make([]byte, len(data), len(data)+MaxTokenLen), make([]uint32, len(c.codes))
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		if _, err := c.decoder.Decode(dst, 0, c.codes, ends); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	data, offsets := texts(10_000)
+	var e Encoder
+	d, counts := e.Train(data, offsets), make([]uint32, len(offsets)-1)
+	var codes []uint16
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		codes, _ = e.Encode(codes[:0], counts, d, data, offsets)
+	}
+}
+
+func BenchmarkTrain(b *testing.B) {
+	data, offsets := texts(10_000)
+	var e Encoder
+	microbench.Output(b, len(data))
+	for b.Loop() {
+		e.Train(data, offsets)
+	}
+}

@@ -1,0 +1,190 @@
+package onpair
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/scratch"
+)
+
+// size is how many tokens a dictionary may have for strings of so many bytes, and how much of them is looked at.
+type size struct{ bytes, tokens, sample int }
+
+// sizes are those that are tried. Large dictionaries take long to learn, and pay for many bytes only.
+var sizes = [...]size{
+	{0, 1 << 10, 32 << 10},
+	{128 << 10, 1 << 11, 128 << 10},
+	{512 << 10, 1 << 12, 256 << 10},
+	{4 << 20, 1 << 12, 1 << 20},
+	{4 << 20, 1 << 14, 1 << 20},
+}
+
+// Train makes a dictionary for strings like those between offsets in data. The same strings always give the same dictionary.
+func (e *Encoder) Train(data []byte, offsets []int64) *Dictionary {
+	n := len(offsets) - 1
+	bytes := int(offsets[n] - offsets[0])
+	var best *Dictionary
+	least := 0
+	for i := len(sizes) - 1; i >= 0; i-- {
+		s := sizes[i]
+		if bytes < s.bytes || best != nil && s.bytes < sizes[i+1].bytes {
+			continue
+		}
+		d := e.learnAll(data, offsets, s)
+		e.test(d, data, offsets)
+		if size := d.sizeOf(bytes); best == nil || size < least {
+			best, least = d, size
+		}
+	}
+	return best
+}
+
+// sizeOf is about how many bits strings of so many bytes take, and the dictionary.
+func (d *Dictionary) sizeOf(n int) int {
+	dictionary := 0
+	for _, t := range d.tokens {
+		dictionary += 4 + 4*int(t.length) // mostly half of a token is shared
+	}
+	return n/1024*d.codes/max(d.bytes/1024, 1)*bits.Len(uint(d.Len()-1)) + dictionary
+}
+
+// Pays tells whether there is more to the strings that a dictionary was learnt from than the characters that they have:
+// random ones take as many bits as if these were packed.
+func (d *Dictionary) Pays() bool {
+	characters := 0
+	for _, t := range d.tokens {
+		if t.length == 1 {
+			characters++
+		}
+	}
+	// 64 log2 of their number, a little less
+	n := uint64(max(characters, 1))
+	eighth := 0
+	for range 8 {
+		n *= uint64(max(characters, 1))
+		for n >= 1<<40 {
+			n >>= 8
+			eighth += 8
+		}
+	}
+	packed := (eighth + bits.Len64(n) - 1) * d.bytes / 9
+	return d.codes*bits.Len(uint(d.Len()-1)) < packed-packed/16
+}
+
+// test notes how many codes strings of a sample take.
+func (e *Encoder) test(d *Dictionary, data []byte, offsets []int64) {
+	e.takeSample(data, offsets, testLen)
+	d.bytes = len(e.sample)
+	codes, _ := e.Encode(e.codes[:0], scratch.Slice(&e.counts, len(e.ends)-1), d, e.sample, e.ends)
+	e.codes, d.codes = codes, max(len(codes), 1)
+}
+
+const testLen = 64 << 10
+
+// learnAll makes a dictionary.
+//
+// A pair of tokens that follow each other often enough becomes a token at once. What is often enough is adapted,
+// so that the last token is made near the end of the sample.
+func (e *Encoder) learnAll(data []byte, offsets []int64, s size) *Dictionary {
+	e.takeSample(data, offsets, s.sample)
+	m := &e.matcher
+	m.reset()
+	e.of = nil
+	e.pairs.reset()
+	for b, seen := range bytesOf(data[offsets[0]:offsets[len(offsets)-1]]) {
+		if seen {
+			m.add(token{lo: uint64(b), length: 1})
+		}
+	}
+	need := threshold{value: 2, tokens: s.tokens, bytes: len(e.sample), every: max((s.tokens-256)/128, 64)}
+	need.made, need.next = len(m.tokens), len(m.tokens)+need.every
+	for i := range len(e.ends) - 1 {
+		if !e.learn(int(e.ends[i]), int(e.ends[i+1]), &need) {
+			break
+		}
+	}
+	return newDictionary(slices.Clone(m.tokens))
+}
+
+// learn makes tokens of the pairs in a string of the sample; false if there are enough.
+func (e *Encoder) learn(at, end int, need *threshold) bool {
+	m := &e.matcher
+	last, lastLen := 0, MaxTokenLen
+	for at < end {
+		f := m.longest(e.sample, at, end)
+		code, n := int(f.code()), f.length()
+		at += n
+		if lastLen+n <= MaxTokenLen {
+			if count := e.pairs.add(uint32(last)<<16 | uint32(code)); *count >= need.value {
+				if both, ok := m.add(join(m.tokens[last], m.tokens[code])); ok {
+					if len(m.tokens) == need.tokens {
+						return false
+					}
+					need.adapt(len(m.tokens), at)
+					code, n = both, lastLen+n
+				}
+				*count = never
+			}
+		}
+		last, lastLen = code, n
+	}
+	return true
+}
+
+// threshold is how often a pair must have been seen.
+type threshold struct {
+	value         int32
+	tokens, bytes int // that there shall be at the end
+	every, next   int // number of tokens after which it is adapted
+	made, at      int // when it was
+}
+
+// adapt raises the threshold if tokens come more than twice as fast as they should, and lowers it if less than half.
+func (h *threshold) adapt(made, at int) {
+	if made < h.next {
+		return
+	}
+	rate, want := (made-h.made)*max(h.bytes-at, 1), (h.tokens-made)*max(at-h.at, 1)
+	if rate > 2*want {
+		h.value++
+	} else if 2*rate < want && h.value > 2 {
+		h.value--
+	}
+	h.made, h.at, h.next = made, at, made+h.every
+}
+
+func bytesOf(data []byte) (seen [256]bool) {
+	for _, b := range data {
+		seen[b] = true
+	}
+	return seen
+}
+
+// sampleRun is about how many bytes of consecutive strings a sample takes.
+const sampleRun = 1 << 10
+
+// takeSample takes runs of strings at equal distances. The order mixes them, so that what is learnt first is not from one place.
+func (e *Encoder) takeSample(data []byte, offsets []int64, size int) {
+	n := len(offsets) - 1
+	e.sample, e.ends = e.sample[:0], append(e.ends[:0], 0)
+	runs := max(size/sampleRun, 1)
+	step := runs*5/8 | 1
+	for gcd(step, runs) > 1 {
+		step += 2
+	}
+	whole := int(offsets[n]-offsets[0]) <= size
+	for i := range runs {
+		from, to := i*step%runs*n/runs, (i*step%runs+1)*n/runs
+		for end := len(e.sample) + sampleRun; from < to && (whole || len(e.sample) < end); from++ {
+			e.sample = append(e.sample, data[offsets[from]:offsets[from+1]]...)
+			e.ends = append(e.ends, int64(len(e.sample)))
+		}
+	}
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
