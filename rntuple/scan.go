@@ -118,6 +118,28 @@ func (n *NTuple) Count(ctx context.Context, e filter.Expr) (int64, error) {
 	return scan.Count(ctx, n.table, e)
 }
 
+// Explanation describes how a scan finds its entries; clusters are its stripes. Its String method is a page of text.
+type Explanation = scan.Explanation
+
+// Explain describes the entries that a scan would examine. An RNTuple has no statistics, so that a filter examines all of
+// those that are asked for. No pages are read.
+func (n *NTuple) Explain(ctx context.Context, o ScanOptions) (*Explanation, error) {
+	so, err := n.scanOptions(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return scan.Explain(ctx, n.table, so)
+}
+
+// Analyze runs a scan and describes it, with its work in Explanation.Run.
+func (n *NTuple) Analyze(ctx context.Context, o ScanOptions) (*Explanation, error) {
+	so, err := n.scanOptions(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return scan.Analyze(ctx, n.table, so)
+}
+
 // TakeOptions are the options of [NTuple.Take]. The zero value takes all fields.
 type TakeOptions struct {
 	Columns     []string         // paths of the fields of the result, as in [ScanOptions]

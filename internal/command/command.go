@@ -85,6 +85,7 @@ type app struct {
 	errs       terminal.Screen      // stderr
 	types      arrowmap.ReadOptions // of shards that are read as tables
 	shards     shard.ScanOptions    // of these reads
+	table      string               // to choose of an input that holds several
 	inputFlags *pflag.FlagSet       // of the command, which an input must take
 	formats    table.Formats        // of inputs, with the options of the flags
 }

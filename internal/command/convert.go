@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
@@ -129,6 +130,8 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 	switch f.Name {
 	case parquetName:
 		f = parquet.New(parquet.Options{Level: c.write.level, RowGroupRows: c.write.rowGroupRows})
+	case ntupleName:
+		f = rntuple.New(rntuple.FormatOptions{Write: rntuple.WriterOptions{NoNulls: c.write.noNulls}})
 	case shardName:
 		if c.output != "-" {
 			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)

@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/csv"
@@ -27,6 +28,8 @@ type readFlags struct {
 	columns, nulls                       []string
 	sampleRows                           int
 	noHeader, defaultTypes               bool
+	table                                string
+	noProjected                          bool
 	decimals, ticks, dynamics            string
 	flags                                *pflag.FlagSet
 }
@@ -43,6 +46,8 @@ var flagFormats = map[string][]string{
 	"dynamics":      {shardName},
 	"default-types": {shardName},
 	"strings":       {shardName},
+	"table":         {ntupleName},
+	"no-projected":  {ntupleName},
 
 	"profile":        {shardName},
 	"edition":        {shardName},
@@ -55,6 +60,7 @@ var flagFormats = map[string][]string{
 	"parallel":       {shardName},
 	"level":          {parquetName},
 	"row-group-rows": {parquetName},
+	"no-nulls":       {ntupleName},
 }
 
 // checkFlags returns an error for flags that do not apply to any of some formats. Flags of inputs are those that
@@ -90,7 +96,8 @@ func formatTitle(name string) string {
 // isInputFlag tells whether a flag is about inputs.
 func isInputFlag(name string) bool {
 	switch name {
-	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings":
+	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings",
+		"table", "no-projected":
 		return true
 	}
 	return false
@@ -106,6 +113,8 @@ func (r *readFlags) register(cmd *cobra.Command, withColumns bool) {
 	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
 	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
 	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, in addition to an empty field (can be repeated)")
+	f.StringVar(&r.table, "table", "", "RNTuple: its path in the file, as in FILE.root:PATH, for stdin and compressed files, too")
+	f.BoolVar(&r.noProjected, "no-projected", false, "RNTuple: leave out projected fields, which show values of other fields again")
 	complete(cmd, "from", formats.Names()...)
 	r.registerShard(cmd, withColumns)
 }
@@ -195,7 +204,8 @@ func (r *readFlags) options(a *app) (table.ReadOptions, error) {
 		}
 	}
 	a.inputFlags = r.flags
-	a.formats = formatsFor(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample)
+	a.formats = formatsFor(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample, rntuple.Options{NoProjected: r.noProjected})
+	a.table = r.table
 	fields := r.schema
 	if name, ok := strings.CutPrefix(fields, "@"); ok {
 		b, err := os.ReadFile(name)
@@ -227,7 +237,7 @@ type writeFlags struct {
 	to, profile, edition, layout, stripeBytes, nanos, memory, created string
 	stripeRows, rowGroupRows                                          int64
 	level, parallel                                                   int
-	force, quiet                                                      bool
+	force, quiet, noNulls                                             bool
 }
 
 func (w *writeFlags) register(cmd *cobra.Command) {
@@ -245,6 +255,7 @@ func (w *writeFlags) register(cmd *cobra.Command) {
 	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
 	f.Int64Var(&w.rowGroupRows, "row-group-rows", 0, "Parquet: rows of a row group (default 1048576)")
+	f.BoolVar(&w.noNulls, "no-nulls", false, "RNTuple: plain fields instead of std::optional for columns that may have nulls; a null is an error")
 	complete(cmd, "to", formats.Names()...)
 	complete(cmd, "layout", "single", "two-level")
 	complete(cmd, "nanos", "auto", "ticks", "int64")

@@ -25,20 +25,22 @@ import (
 const (
 	shardName   = "shard"
 	parquetName = "parquet"
+	ntupleName  = "rntuple"
 )
 
 // formats lists every format with its default options.
-var formats = formatsFor(csv.Options{}, table.TextOptions{})
+var formats = formatsFor(csv.Options{}, table.TextOptions{}, rntuple.Options{})
 
-// formatsFor lists every format that convert knows, with options for text.
-func formatsFor(o csv.Options, sample table.TextOptions) table.Formats {
+// formatsFor lists every format that convert knows, with options for text and RNTuples.
+func formatsFor(o csv.Options, sample table.TextOptions, ntuple rntuple.Options) table.Formats {
+	ntuple.VariantsAsStructs = true
 	return table.Formats{
 		amudai.New(amudai.Options{}),
 		parquet.New(parquet.Options{}),
 		csv.New(o), csv.NewTSV(o),
 		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
 		arrowipc.Format, arrowipc.Stream,
-		rntuple.New(rntuple.FormatOptions{Read: rntuple.Options{VariantsAsStructs: true}}),
+		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
 		lines.New(lines.Options{Text: sample}),
 	}
 }
@@ -60,6 +62,12 @@ func (a *app) openInput(ctx context.Context, location, format string) (table.Inp
 		return in, table.Format{}, err
 	}
 	f, err := a.chooseFormat(&in, name, format)
+	if err == nil && a.table != "" {
+		if in.Table != "" && in.Table != a.table {
+			err = usagef("leave out one of them", "%s names a table, and --table %s another one", location, a.table)
+		}
+		in.Table = a.table
+	}
 	if err != nil {
 		err = errors.Join(err, in.Close())
 	}

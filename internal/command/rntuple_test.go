@@ -1,6 +1,9 @@
 package command_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -8,9 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/command"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -51,6 +58,13 @@ func TestRNTuple(t *testing.T) {
 		{"head missing.root:three", nil, "missing.root does not exist"},
 		{"cat uproot_nested_zstd.root --columns rec.a,s --where rec.a>40 --format csv", []string{"rec,s"}, ""},
 		{"scan --count uproot_nested_zstd.root --where rec.a>=0", []string{"50"}, ""},
+		{"scan --count --limit 7 uproot_nested_zstd.root", []string{"7\n"}, ""},
+		{"scan --explain uproot_nested_zstd.root --where rec.a>=0 --columns s", []string{"columns: s\n", "looks at: rec.a", "rows:    50 of 50"}, ""},
+		{"scan --analyze uproot_nested_zstd.root --where rec.a>40", []string{"result:  9 rows in 1 batch", "of 50 rows\n"}, ""},
+		{"scan --analyze --count uproot_subdir_two.root:two", []string{"columns: none\n"}, ""},
+		{"scan --explain uproot_subdir_two.root", nil, `has 2 RNTuples`},
+		{"scan --explain uproot_nested_zstd.root --columns nothing", nil, "amudai schema lists the columns"},
+		{"head uproot_subdir_two.root --table dir/sub/one", []string{"x"}, ""},
 		{"verify uproot_nested_zstd.root uproot_subdir_two.root", []string{"sound; checked", "have no checksum", "2 RNTuples"}, ""},
 		{"verify --json uproot_subdir_two.root:two", []string{`"sound": true`, `"RNTuple": 1`}, ""},
 		{"verify corrupt_page.root", []string{"checksum mismatch", "2 problems"}, "-"},
@@ -141,4 +155,61 @@ func TestRNTupleClusters(t *testing.T) {
 	require.Contains(t, ok(t, "inspect", "c.amudai.shard"), "in 1 stripe")
 	require.Equal(t, ok(t, "cat", "--format", "json", "uproot_nested_3clusters_none.root"), ok(t, "cat", "--format", "json", "b.root"))
 	require.Equal(t, ok(t, "schema", "uproot_nested_3clusters_none.root"), ok(t, "schema", "b.root"))
+}
+
+// A count up to a limit is the same for all formats.
+func TestRNTupleCountLimit(t *testing.T) {
+	rootFiles(t, "uproot_nested_zstd.root")
+	ok(t, "convert", "-q", "uproot_nested_zstd.root", "a.amudai.shard")
+	for limit, want := range map[string]string{"0": "0\n", "3": "3\n", "100": "50\n", "-1": "50\n"} {
+		for _, name := range []string{"uproot_nested_zstd.root", "a.amudai.shard"} {
+			require.Equal(t, want, ok(t, "scan", "--count", "--limit", limit, name), "%s of %s", limit, name)
+		}
+	}
+}
+
+// --table chooses an ntuple of what has no location: stdin and compressed files.
+func TestRNTupleTable(t *testing.T) {
+	rootFiles(t, "uproot_subdir_two.root")
+	b, err := os.ReadFile("uproot_subdir_two.root")
+	require.NoError(t, err)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err = z.Write(b)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	require.NoError(t, os.WriteFile("a.root.gz", packed.Bytes(), 0o600))
+	for _, path := range []string{"two", "dir/sub/one"} {
+		want := ok(t, "cat", "uproot_subdir_two.root:"+path)
+		require.Equal(t, want, ok(t, "cat", "uproot_subdir_two.root", "--table", path))
+		require.Equal(t, want, ok(t, "cat", "a.root.gz", "--table", path))
+		r := runEnv(t, command.Env{Args: []string{"cat", "-", "--table", path}, Stdin: io.MultiReader(bytes.NewReader(b))})
+		require.Equal(t, want, r.out, r.errout)
+	}
+	require.Contains(t, run(t, "cat", "uproot_subdir_two.root:two", "--table", "one").errout, "names a table, and --table one another one")
+	require.Contains(t, run(t, "scan", "--explain", "a.root.gz").errout, "compressed file cannot be explained")
+}
+
+// Options of RNTuples: columns that may have nulls become plain fields if they have none, and projected fields are left
+// out on request.
+func TestRNTupleFlags(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.csv", []byte("n,x\n1,2.5\n3,4.5\n"), 0o600))
+	require.NoError(t, os.WriteFile("b.csv", []byte("n,x\n1,\n"), 0o600))
+	ok(t, "convert", "-q", "a.csv", "a.root")
+	require.Contains(t, ok(t, "schema", "a.root"), "x: float64  # std::optional<double>")
+	ok(t, "convert", "-q", "-f", "a.csv", "a.root", "--no-nulls")
+	require.Contains(t, ok(t, "schema", "a.root"), "x: float64 not null  # double")
+	require.Contains(t, run(t, "convert", "-q", "b.csv", "b.root", "--no-nulls", "--schema", "x:float64").errout, "a null, where the field is not nullable")
+	require.Contains(t, run(t, "convert", "-q", "a.csv", "a.parquet", "--no-nulls").errout, "--no-nulls is only for RNTuple")
+
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil))
+	b.Field(0).(*array.Int32Builder).AppendValues([]int32{1, 2}, nil)
+	batch := b.NewRecordBatch()
+	w, err := rntuple.Create(t.Context(), "p.root", batch.Schema(), rntuple.WriterOptions{Projections: []rntuple.Projection{{Name: "again", Source: "n"}}})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(t.Context(), batch))
+	require.NoError(t, w.Close(t.Context()))
+	require.Equal(t, "n,again\n1,1\n2,2\n", ok(t, "cat", "p.root", "--format", "csv"))
+	require.Equal(t, "n\n1\n2\n", ok(t, "cat", "p.root", "--format", "csv", "--no-projected"))
 }

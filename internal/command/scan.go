@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
@@ -25,15 +27,15 @@ type scanFlags struct {
 func (a *app) scan() *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
-		Use:   "scan SHARD",
-		Short: "Print the rows of a shard that match a condition, or explain how they are found",
+		Use:   "scan FILE",
+		Short: "Print the rows of a shard or an RNTuple that match a condition, or explain how they are found",
 		Long: `scan prints the rows that match --where, as cat does; with --count only their number.
 --explain prints instead the rows that would be examined: those that statistics, Bloom filters, value dictionaries
-and range indexes leave of each stripe. --analyze also runs the scan, and prints blocks and bytes read, requests and
+and range indexes leave of each stripe; an RNTuple has none of these, and its clusters are stripes. --analyze also runs the scan, and prints blocks and bytes read, requests and
 times. With --count, both describe a count.`,
 		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
-		Args: wants(1, 1, "one shard"),
+		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.explain || f.analyze || f.count {
 				return a.runScan(cmd.Context(), args[0], f)
@@ -73,8 +75,14 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	if f.count && !f.explain && !f.analyze {
 		if in, format, ok := a.describes(ctx, location, canInspect); ok {
 			a.shards = o
-			return a.countRows(ctx, in, format, location)
+			return a.countRows(ctx, in, format, location, f.limit)
 		}
+	}
+	if o.Columns = f.read.columns; f.count {
+		o.Columns = []string{}
+	}
+	if in, _, ok := a.describes(ctx, location, isNTuple); ok {
+		return errors.Join(a.explainNTuple(ctx, in, o, f.analyze), in.Close())
 	}
 	s, err := openShard(ctx, location, a.types)
 	if err != nil {
@@ -83,22 +91,19 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if !f.explain && !f.analyze {
 		n, err := s.Count(ctx, o.Filter)
-		if f.limit >= 0 {
-			n = min(n, f.limit)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = a.out.Printf("%d\n", n)
-		}
-		return err
+		return a.printCount(n, f.limit)
 	}
 	explain := s.Explain
 	if f.analyze {
 		explain = s.Analyze
 	}
-	if o.Columns = f.read.columns; f.count {
-		o.Columns = []string{}
-	}
-	x, err := explain(ctx, o)
+	return a.printExplanation(explain(ctx, o))
+}
+
+func (a *app) printExplanation(x *shard.Explanation, err error) error {
 	if errors.Is(err, schema.ErrNoField) {
 		err = withHint(err, "amudai schema lists the columns")
 	}
@@ -108,8 +113,35 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	return err
 }
 
+func isNTuple(f table.Format) bool { return f.Name == ntupleName }
+
+// explainNTuple tells how the rows of an RNTuple are found.
+func (a *app) explainNTuple(ctx context.Context, in table.Input, o shard.ScanOptions, analyze bool) (err error) {
+	if in.Location == "" {
+		return withHint(fmt.Errorf("%s: a scan of a compressed file cannot be explained", in.Name), "decompress it first")
+	}
+	n, err := rntuple.Open(ctx, in.Location, rntuple.Options{Path: in.Table, VariantsAsStructs: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	explain := n.Explain
+	if analyze {
+		explain = n.Analyze
+	}
+	return a.printExplanation(explain(ctx, rntuple.ScanOptions{Columns: o.Columns, Filter: o.Filter, Limit: o.Limit}))
+}
+
+// printCount prints a number of rows, up to the limit.
+func (a *app) printCount(n, limit int64) error {
+	if limit >= 0 {
+		n = min(n, limit)
+	}
+	return a.out.Printf("%d\n", n)
+}
+
 // countRows prints how many rows of an input meet the filter, up to the limit.
-func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, location string) (err error) {
+func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, location string, limit int64) (err error) {
 	src, err := a.openAs(ctx, in, f, location, table.ReadOptions{Columns: []string{}, Notice: a.notice})
 	if err != nil {
 		return err
@@ -129,10 +161,7 @@ func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, loc
 			return err
 		}
 	}
-	if a.shards.Limit > 0 {
-		n = min(n, a.shards.Limit)
-	}
-	return a.out.Printf("%d\n", n)
+	return a.printCount(n, limit)
 }
 
 // explanation is an explanation as lines that are safe to print: names of columns may have

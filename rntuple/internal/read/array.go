@@ -16,7 +16,6 @@ import (
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
-	"github.com/amudai/amudai-go/storage"
 )
 
 // A builder makes arrays of the elements of one read.
@@ -24,7 +23,7 @@ type builder struct {
 	ctx   context.Context
 	mem   memory.Allocator
 	limit int64 // bytes of an array
-	have  storage.Prefetched
+	in    input
 }
 
 // maxArrayBytes bounds arrays for which the engine names no limit.
@@ -201,7 +200,7 @@ func (b *builder) values(f *openField, rs runs, n int64) (*array.Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.have); err != nil {
+	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs, b.in); err != nil {
 		buf.Release()
 		return nil, err
 	}
@@ -213,7 +212,7 @@ func (b *builder) fixedBytes(f *openField, rs runs, n int64) (*array.Data, error
 	if err != nil {
 		return nil, err
 	}
-	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs.times(f.N), b.have); err != nil {
+	if err := f.columns[0].values(b.ctx, buf.Bytes(), rs.times(f.N), b.in); err != nil {
 		buf.Release()
 		return nil, err
 	}
@@ -252,7 +251,7 @@ func (b *builder) collections(c *clusterColumn, rs runs) (out collections, err e
 		wide = append(wide, r)
 	}
 	ends := make([]int64, wide.len())
-	if err := c.values(b.ctx, arrowutil.Bytes(ends), wide, b.have); err != nil {
+	if err := c.values(b.ctx, arrowutil.Bytes(ends), wide, b.in); err != nil {
 		return out, err
 	}
 	total, at, to := int64(0), 0, 0
@@ -356,7 +355,7 @@ func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
 	}
 	content, err := b.buffer(c.items.len())
 	if err == nil {
-		if err = f.columns[1].values(b.ctx, content.Bytes(), c.items, b.have); err == nil && f.isText() {
+		if err = f.columns[1].values(b.ctx, content.Bytes(), c.items, b.in); err == nil && f.isText() {
 			err = checkText(content.Bytes(), c.ends)
 		}
 		if err != nil {
@@ -501,7 +500,7 @@ func (b *builder) switches(f *openField, rs runs) (switches, error) {
 	if n := rs.len(); n > b.limit/5 {
 		return switches{}, fault.ErrBatchTooLarge
 	}
-	s, err := f.columns[0].switches(b.ctx, rs, b.have)
+	s, err := f.columns[0].switches(b.ctx, rs, b.in)
 	if err != nil {
 		return s, err
 	}

@@ -109,19 +109,26 @@ func (c *clusterColumn) appendRanges(dst []storage.ByteRange, rs runs) []storage
 }
 
 // prefetch reads the pages that runs need and nobody has read.
-func (c *clusterColumn) prefetch(ctx context.Context, rs runs, have storage.Prefetched) (storage.Prefetched, error) {
-	missing := have.Missing(c.appendRanges(nil, rs))
+func (c *clusterColumn) prefetch(ctx context.Context, rs runs, in input) (input, error) {
+	missing := in.have.Missing(c.appendRanges(nil, rs))
 	if len(missing) < 2 {
-		return have, nil
+		return in, nil
 	}
 	more, err := storage.Prefetch(ctx, missing, storage.DefaultCoalesce(c.pages.file.Reader().Capabilities().Latency))
-	return append(have[:len(have):len(have)], more...), err
+	in.have = append(in.have[:len(in.have):len(in.have)], more...)
+	return in, err
+}
+
+// unpack calls decode with the content of a page.
+func (c *clusterColumn) unpack(ctx context.Context, page int, in input, decode func(b []byte) error) error {
+	in.counters.addPage(c.list[page])
+	return c.pages.with(ctx, c.list[page], c.bits, in.have, decode)
 }
 
 // values decodes the elements of runs into dst, which has room for them.
-func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, have storage.Prefetched) error {
-	return c.read(ctx, rs, have, func(page int, at, from, to int64, have storage.Prefetched) error {
-		if err := c.part(ctx, dst, page, at, from, to, have); err != nil {
+func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, in input) error {
+	return c.read(ctx, rs, in, func(page int, at, from, to int64, in input) error {
+		if err := c.part(ctx, dst, page, at, from, to, in); err != nil {
 			return err
 		}
 		if c.lastEnd != nil && to == c.starts[page+1] {
@@ -132,14 +139,14 @@ func (c *clusterColumn) values(ctx context.Context, dst []byte, rs runs, have st
 }
 
 // part decodes the elements of a page from from up to to, to value at of dst on.
-func (c *clusterColumn) part(ctx context.Context, dst []byte, page int, at, from, to int64, have storage.Prefetched) error {
+func (c *clusterColumn) part(ctx context.Context, dst []byte, page int, at, from, to int64, in input) error {
 	begin, end := c.starts[page], c.starts[page+1]
 	if !c.shared && from == begin && to == end {
-		return c.pages.with(ctx, c.list[page], c.bits, have, func(b []byte) error {
+		return c.unpack(ctx, page, in, func(b []byte) error {
 			return c.codec.Decode(dst, int(at), b, int(end-begin))
 		})
 	}
-	whole, err := c.decoded(ctx, page, have)
+	whole, err := c.decoded(ctx, page, in)
 	if err != nil {
 		return err
 	}
@@ -165,13 +172,13 @@ func (c *clusterColumn) before(element int64) (end int64, known bool) {
 
 // read calls part for each part of a page that runs need, and zero for elements that are
 // absent or not stored; at is the place of the first element in the result.
-func (c *clusterColumn) read(ctx context.Context, rs runs, have storage.Prefetched,
-	part func(page int, at, from, to int64, have storage.Prefetched) error, zero func(at, n int64),
+func (c *clusterColumn) read(ctx context.Context, rs runs, in input,
+	part func(page int, at, from, to int64, in input) error, zero func(at, n int64),
 ) error {
 	if err := c.within(rs); err != nil {
 		return err
 	}
-	have, err := c.prefetch(ctx, rs, have)
+	in, err := c.prefetch(ctx, rs, in)
 	if err != nil {
 		return err
 	}
@@ -184,7 +191,8 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, have storage.Prefetch
 		}
 		c.pagesOf(rs[i:i+1], func(page int, from, to int64) {
 			if err == nil {
-				if err = part(page, at+from-r.from, from, to, have); err != nil {
+				in.counters.addValues(to-from, from == c.starts[page] && to == c.starts[page+1])
+				if err = part(page, at+from-r.from, from, to, in); err != nil {
 					err = fault.In(place(err, page, c.list[page]), c.name(), -1)
 				}
 			}
@@ -201,11 +209,11 @@ func (c *clusterColumn) read(ctx context.Context, rs runs, have storage.Prefetch
 }
 
 // decoded gives all values of a page, which stay the cache's.
-func (c *clusterColumn) decoded(ctx context.Context, page int, have storage.Prefetched) ([]byte, error) {
+func (c *clusterColumn) decoded(ctx context.Context, page int, in input) ([]byte, error) {
 	p := c.list[page]
 	v, err := c.cached(page, c.codec.Kind(), func() (v any, size int64, err error) {
 		var values []byte
-		err = c.pages.with(ctx, p, c.bits, have, func(b []byte) error {
+		err = c.unpack(ctx, page, in, func(b []byte) error {
 			values = make([]byte, c.codec.Kind().Size(int(p.Elements)))
 			return c.codec.Decode(values, 0, b, int(p.Elements))
 		})
@@ -242,14 +250,14 @@ type switches struct {
 }
 
 // switches decodes the elements of runs of a Switch column.
-func (c *clusterColumn) switches(ctx context.Context, rs runs, have storage.Prefetched) (switches, error) {
+func (c *clusterColumn) switches(ctx context.Context, rs runs, in input) (switches, error) {
 	n := rs.len()
 	out := switches{make([]int8, n), make([]int32, n)}
-	err := c.read(ctx, rs, have, func(page int, at, from, to int64, have storage.Prefetched) error {
+	err := c.read(ctx, rs, in, func(page int, at, from, to int64, in input) error {
 		p := c.list[page]
 		v, err := c.cached(page, 0, func() (any, int64, error) {
 			s := switches{}
-			err := c.pages.with(ctx, p, c.bits, have, func(b []byte) error {
+			err := c.unpack(ctx, page, in, func(b []byte) error {
 				s = switches{make([]int8, p.Elements), make([]int32, p.Elements)}
 				return column.DecodeSwitch(s.tags, s.places, b)
 			})

@@ -98,11 +98,7 @@ func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Col
 func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
 
 // NewCounters implements [table.Table].
-func (t *Table) NewCounters() table.Counters { return noCounters{} }
-
-type noCounters struct{}
-
-func (noCounters) Counts() table.Counts { return table.Counts{} }
+func (t *Table) NewCounters() table.Counters { return &counters{seen: map[uint64]bool{}} }
 
 // Requests implements [table.Table].
 func (t *Table) Requests() table.Requests {
@@ -270,7 +266,8 @@ func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadO
 
 // ReadPhysical implements [table.ColumnReader].
 func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
-	b := builder{ctx: ctx, mem: o.Allocator, limit: o.MaxArrayBytes, have: o.Prefetched}
+	b := builder{ctx: ctx, mem: o.Allocator, limit: o.MaxArrayBytes, in: input{have: o.Prefetched}}
+	b.in.counters, _ = o.Counters.(*counters)
 	if b.limit == 0 {
 		b.limit = maxArrayBytes
 	}
