@@ -118,6 +118,16 @@ type Start struct {
 // so that one that cannot be valid is neither read nor held: the sections must be as long
 // as what they have to hold. wantType and fixed are those of [Parse].
 func ParseStart(b []byte, size int64, wantType byte, fixed uint32) (s Start, err error) {
+	if isPacked(b) {
+		p, err := parsePacked(b)
+		if err == nil {
+			err = p.checkType(wantType, fixed)
+		}
+		if err == nil && p.len() > size {
+			err = fault.Corruptf("value dictionary of %d bytes instead of %d", size, p.len())
+		}
+		return Start{p.count, p.len()}, err
+	}
 	h, err := parseHeaderOf(b, wantType, fixed)
 	if err != nil {
 		return s, err
@@ -154,11 +164,18 @@ func ParseStart(b []byte, size int64, wantType byte, fixed uint32) (s Start, err
 // parseHeaderOf parses the header of a dictionary of values of a type and size.
 func parseHeaderOf(b []byte, wantType byte, fixed uint32) (header, error) {
 	h, err := parseHeader(b)
-	if err == nil && (h.valueType != wantType || h.fixed != fixed) {
-		err = fault.Corruptf("value dictionary of type %d and size %d for a field of type %d and size %d",
+	if err != nil {
+		return h, err
+	}
+	return h, h.checkType(wantType, fixed)
+}
+
+func (h *header) checkType(wantType byte, fixed uint32) error {
+	if h.valueType != wantType || h.fixed != fixed {
+		return fault.Corruptf("value dictionary of type %d and size %d for a field of type %d and size %d",
 			h.valueType, h.fixed, wantType, fixed)
 	}
-	return h, err
+	return nil
 }
 
 // sortedIDs is the number of sorted ids.

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/microbench"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 )
@@ -43,7 +45,7 @@ func TestExample(t *testing.T) {
 		{"header", -1, 0, 124, 124, 124}, {"values", 128, 136, 138, 204, 4}, {"offsets", 208, 216, 248, 316, 36}, {"sorted ids", 320, 328, 336, 412, 20},
 	}, Parts(out))
 
-	d, err := Parse(out, typeString, 0)
+	d, err := Parse(out, typeString, 0, 0)
 	require.NoError(t, err)
 	id, ok := d.NullID()
 	require.True(t, ok)
@@ -99,7 +101,24 @@ func TestRoundTrip(t *testing.T) {
 		}
 		out := b.Append(make([]byte, 3))[3:]
 		require.Equal(t, b.Size(), len(out))
-		d, err := Parse(out, typeString, uint32(fixed))
+		if rapid.Bool().Draw(t, "packed") {
+			b.Packed = true
+			all := new(Codes)
+			all.Append(codes)
+			if perm := b.Renumber(all); perm != nil {
+				for i, c := range codes {
+					codes[i] = perm[c]
+				}
+			}
+			var err error
+			out, err = b.AppendPacked(make([]byte, 3), encoding.Options{Features: edition.E2026.Features()})
+			require.NoError(t, err)
+			out = out[3:]
+			start, err := ParseStart(out[:min(len(out), StartLen)], int64(len(out)), typeString, uint32(fixed))
+			require.NoError(t, err)
+			require.Equal(t, Start{uint32(b.Len()), int64(len(out))}, start)
+		}
+		d, err := Parse(out, typeString, uint32(fixed), 0)
 		require.NoError(t, err)
 		require.Equal(t, b.Len(), d.Len())
 		require.GreaterOrEqual(t, cap(d.Data())-len(d.Data()), Slack)
@@ -153,7 +172,7 @@ func TestGolden(t *testing.T) {
 
 func compareGolden(t *testing.T, name string, raw []byte) {
 	fixed := le.Uint32(raw[10:])
-	d, err := Parse(raw, raw[0], fixed)
+	d, err := Parse(raw, raw[0], fixed, 0)
 	require.NoError(t, err, name)
 	_, err = d.SortedIDs()
 	require.NoError(t, err, name)
@@ -179,7 +198,7 @@ func TestDamage(t *testing.T) {
 	b.AddNull()
 	good := b.Append(nil)
 	read := func(raw []byte) (values []string, err error) {
-		d, err := Parse(raw, typeString, 0)
+		d, err := Parse(raw, typeString, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +225,7 @@ func TestDamage(t *testing.T) {
 		_, err := read(good[:n])
 		require.Error(t, err)
 	}
-	_, err = Parse(good, typeString+1, 0)
+	_, err = Parse(good, typeString+1, 0, 0)
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 
@@ -302,6 +321,61 @@ func TestBudget(t *testing.T) {
 	require.Less(t, b.Memory(), 4<<20)
 }
 
+// Sorted values share more with the one before, and their ids need no list: values are put in order where codes grow
+// by less.
+func TestPackedOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	b := NewBuilder(typeString, 0)
+	b.Packed = true
+	var codes Codes
+	for range 20_000 {
+		codes.Append([]uint32{b.Add(fmt.Appendf(nil, "Mozilla/5.0 (X11; Linux %d) Gecko/%d Firefox/%d", rnd.IntN(8), rnd.IntN(20), rnd.IntN(20)))})
+	}
+	require.NotNil(t, b.Renumber(&codes))
+	for id := 1; id < b.Len(); id++ {
+		require.Less(t, string(b.Value(uint32(id-1))), string(b.Value(uint32(id))))
+	}
+	out, err := b.AppendPacked(nil, encoding.Options{Features: edition.E2026.Features()})
+	require.NoError(t, err)
+	require.Less(t, 10*len(out), b.Size())
+	require.Less(t, int64(len(out)), 3*b.packedSize())
+	last := b.Add([]byte("a later value"))
+	require.EqualValues(t, last, b.sortedIDs()[b.Len()-1])
+}
+
+// Whatever is cut off, and whatever bit is flipped, is an error.
+func TestPackedDamage(t *testing.T) {
+	b := NewBuilder(typeString, 0)
+	for i := range 100 {
+		b.Add(fmt.Appendf(nil, "value %d", i*i))
+	}
+	b.AddNull()
+	out, err := b.AppendPacked(nil, encoding.Options{Features: edition.E2026.Features()})
+	require.NoError(t, err)
+	require.Equal(t, []Part{{"header", -1, 0, len(out) - 4, len(out) - 4, len(out) - 4}}, Parts(out))
+	for n := range out {
+		_, err := Parse(out[:n], typeString, 0, 0)
+		require.Error(t, err)
+		if n >= StartLen {
+			_, err = ParseStart(out[:StartLen], int64(n), typeString, 0)
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+		}
+	}
+	for bit := range 8 * len(out) {
+		out[bit/8] ^= 1 << (bit % 8)
+		_, err := Parse(out, typeString, 0, 0)
+		require.Error(t, err, "bit %d", bit)
+		mend(out)
+		if d, err := Parse(out, typeString, 0, 1<<20); err == nil {
+			_, _ = d.SortedIDs()
+		}
+		out[bit/8] ^= 1 << (bit % 8)
+		mend(out)
+	}
+	_, err = Parse(out, typeString, 0, 100)
+	require.ErrorIs(t, err, fault.ErrLimit)
+}
+
 func FuzzParse(f *testing.F) {
 	for _, fixed := range []int{0, 2} {
 		b := NewBuilder(typeString, fixed)
@@ -309,10 +383,13 @@ func FuzzParse(f *testing.F) {
 		b.Add([]byte("aa"))
 		b.AddNull()
 		f.Add(b.Append(nil), uint32(fixed))
+		packed, err := b.AppendPacked(nil, encoding.Options{Features: edition.E2026.Features()})
+		require.NoError(f, err)
+		f.Add(packed, uint32(fixed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, fixed uint32) {
 		mend(raw)
-		d, err := Parse(raw, typeString, fixed)
+		d, err := Parse(raw, typeString, fixed, 1<<24)
 		if err != nil {
 			return
 		}
@@ -329,6 +406,13 @@ func FuzzParse(f *testing.F) {
 
 // mend corrects the checksums of valid sections, so that fuzzing reaches the code behind the checks.
 func mend(raw []byte) {
+	if isPacked(raw) {
+		if p, err := parsePacked(raw); err == nil && p.len() <= int64(len(raw)) {
+			n := int(p.len()) - 4
+			le.PutUint32(raw[n:], block.Checksum(raw[:n]))
+		}
+		return
+	}
 	if len(raw) < headerLen {
 		return
 	}

@@ -56,7 +56,17 @@ func (b *Builder) Keep(rows, total int64) bool {
 // KeepAgainst is [Builder.Keep] for a caller who knows better what the rows
 // take without dictionary, for example because it tried on a sample.
 func (b *Builder) KeepAgainst(rows, native int64) bool {
-	return int64(b.Size())+b.codesSize(rows) < native
+	size := int64(b.Size())
+	if b.Packed {
+		size = b.packedSize()
+	}
+	return size+b.codesSize(rows) < native
+}
+
+// packedSize estimates the packed form.
+func (b *Builder) packedSize() int64 {
+	const perEntry = 3 // bytes: its length, and its place among the sorted ids
+	return packedHeader + int64(float64(b.DataLen())*b.ratio()) + perEntry*int64(b.Len())
 }
 
 // codesSize estimates the buffer of codes.

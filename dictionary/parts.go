@@ -11,8 +11,16 @@ type Part struct {
 }
 
 // Parts lists the parts of a buffer, the header first, that lie inside of it as far as its
-// bytes tell. It checks nothing else: End may be beyond Start+Room if the length is wrong.
+// bytes tell. The packed form is one part, as a header. It checks nothing else: End may be beyond Start+Room if the length is wrong.
 func Parts(b []byte) []Part {
+	if isPacked(b) {
+		p, err := parsePacked(b)
+		if err != nil || p.len() > int64(len(b)) {
+			return nil
+		}
+		n := int(p.len()) - 4
+		return []Part{{"header", -1, 0, n, n, n}}
+	}
 	if len(b) < headerLen {
 		return nil
 	}

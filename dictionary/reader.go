@@ -10,13 +10,15 @@ import (
 )
 
 // Dictionary is a parsed value dictionary. It is a view of the bytes given to
-// [Parse], which must not change while it is in use; it is safe for concurrent
-// use.
+// [Parse], which must not change while it is in use, except that values of the packed form are
+// decoded to memory of its own; it is safe for concurrent use.
 type Dictionary struct {
 	h       header
 	data    []byte
 	offsets []uint32 // count+1, nil if values have a fixed size
 	sorted  []byte
+
+	packedIDs []byte // the sorted ids as a tree, instead of sorted
 
 	once    sync.Once
 	sortErr error
@@ -27,7 +29,11 @@ type Dictionary struct {
 // returns a view. wantType and fixed are those of the field in the schema; a
 // dictionary of other values is an error. The sorted ids are checked when they
 // are first asked for: scans never do.
-func Parse(b []byte, wantType byte, fixed uint32) (*Dictionary, error) {
+// The values of the packed form may take most bytes, 0 for bytestring.DefaultMaxDecoded.
+func Parse(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, error) {
+	if isPacked(b) {
+		return parsePackedBuffer(b, wantType, fixed, most)
+	}
 	h, err := parseHeaderOf(b, wantType, fixed)
 	if err != nil {
 		return nil, err
@@ -127,19 +133,17 @@ func (d *Dictionary) SortedIDs() ([]uint32, error) {
 // checkOrder demands that the sorted ids' values strictly ascend, which also
 // proves that each id occurs once.
 func (d *Dictionary) checkOrder() ([]uint32, error) {
-	if err := verify(d.sorted, "sorted ids"); err != nil {
+	ids, err := d.readIDs()
+	if err != nil {
 		return nil, err
 	}
-	ids := make([]uint32, len(d.sorted)/4)
-	for i := range ids {
-		id := le.Uint32(d.sorted[4*i:])
+	for i, id := range ids {
 		if id >= d.h.count || (d.h.hasNull && id == d.h.nullID) {
 			return nil, fault.Corruptf("value dictionary of %d entries sorts id %d", d.h.count, id)
 		}
 		if i > 0 && bytes.Compare(d.Value(ids[i-1]), d.Value(id)) >= 0 {
 			return nil, fault.Corruptf("value dictionary sorts id %d before %d, whose value is not greater", ids[i-1], id)
 		}
-		ids[i] = id
 	}
 	return ids, nil
 }

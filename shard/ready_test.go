@@ -60,7 +60,8 @@ func openLate(t *testing.T) (*Shard, *lateStore, table) {
 	late.from = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.Start)
 	d, err = s.file.Stripe(1).Descriptor(context.Background(), uint32(len(data.columns)-1))
 	require.NoError(t, err)
-	late.to = int64(d.Encodings[0].GetNative().Buffers[0].Buffer.Range.End)
+	buffers := d.Encodings[0].GetNative().Buffers
+	late.to = int64(buffers[len(buffers)-1].Buffer.Range.End)
 	return s, late, data
 }
 

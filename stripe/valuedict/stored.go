@@ -21,6 +21,7 @@ const DefaultMaxBytes = 1 << 30
 type Stored struct {
 	reader      storage.Reader
 	start, size int64 // in bytes
+	most        int64 // of them, and of its values in memory
 	node        blocks.Node
 	positions   uint64 // of the node: there are no more entries, but for one of null
 }
@@ -41,7 +42,8 @@ func Open(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.E
 	if err != nil {
 		return nil, s.wrap(err)
 	}
-	if s.start, s.size = start, end-start; s.size > cmp.Or(maxBytes, DefaultMaxBytes) {
+	s.most = cmp.Or(maxBytes, DefaultMaxBytes)
+	if s.start, s.size = start, end-start; s.size > s.most {
 		return nil, s.wrap(fault.Limitf("value dictionary of %d bytes", s.size))
 	}
 	return s, nil
@@ -70,7 +72,7 @@ func (s *Stored) Read(ctx context.Context) (raw []byte, d *dictionary.Dictionary
 	if raw, err = storage.ReadRange(ctx, s.reader, s.start, needed); err != nil {
 		return nil, nil, s.wrap(err)
 	}
-	d, err = dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize)
+	d, err = dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize, s.most)
 	return raw, d, s.wrap(err)
 }
 
@@ -79,7 +81,7 @@ func (s *Stored) parse(raw []byte) (*dictionary.Dictionary, error) {
 	if _, err := s.checkStart(raw[:min(len(raw), dictionary.StartLen)]); err != nil {
 		return nil, s.wrap(err)
 	}
-	d, err := dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize)
+	d, err := dictionary.Parse(raw, byte(s.node.Type), s.node.FixedSize, s.most)
 	return d, s.wrap(err)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/stripe"
@@ -52,6 +53,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 	if c.encoding.Profile != encoding.ProfilePlain {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
 		w.dict.Budget = c.stage.dictionary
+		w.dict.Packed = c.encoding.Features.Has(edition.PackedDictionaries)
 	}
 	return w
 }
@@ -297,7 +299,16 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 	if err != nil {
 		return nil, err
 	}
-	values, err := wholeBuffer(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, w.dict.Append(nil))
+	var raw []byte
+	if w.dict.Packed {
+		raw, err = w.dict.AppendPacked(nil, w.ctx.encoding)
+	} else {
+		raw = w.dict.Append(nil)
+	}
+	if err != nil {
+		return []stripe.Buffer{data}, err
+	}
+	values, err := wholeBuffer(w.ctx, &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_VALUE_DICTIONARY}, raw)
 	if err != nil {
 		return []stripe.Buffer{data}, err
 	}

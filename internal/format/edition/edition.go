@@ -47,23 +47,24 @@ type Feature uint8
 
 // The features. Shards record their names, not these numbers.
 const (
-	DecimalTree    Feature = iota // decimals as exponent, integer tree and exceptions
-	CommonDivisor                 // integers as multiples of a divisor
-	BytePlanes                    // values split into planes of bytes, each compressed
-	Narrow                        // unsigned values in a narrower type
-	PatchedPack                   // bit packing with exceptions
-	UnitNodes                     // Arrow nulls as Unit nodes, which have no buffers
-	FixedSizeLists                // fixed-size lists as such, not as lists
-	PrefixBins                    // integers as prefix codes of ranges and offsets in them
-	FlatLZ                        // bytes as sequences of one size and literals
-	Template                      // texts as templates and digits
-	GroupedFSST                   // FSST that restarts every few values
-	SingleBlocks                  // buffers of one block without a block map
-	TightPack                     // bit packing without chunks
-	InlineMaps                    // block maps in descriptors
-	OnPair                        // texts as tokens of a dictionary
-	RadixPack                     // characters of small alphabets as digits
-	FrontCoding                   // byte strings by what they share with the one before
+	DecimalTree        Feature = iota // decimals as exponent, integer tree and exceptions
+	CommonDivisor                     // integers as multiples of a divisor
+	BytePlanes                        // values split into planes of bytes, each compressed
+	Narrow                            // unsigned values in a narrower type
+	PatchedPack                       // bit packing with exceptions
+	UnitNodes                         // Arrow nulls as Unit nodes, which have no buffers
+	FixedSizeLists                    // fixed-size lists as such, not as lists
+	PrefixBins                        // integers as prefix codes of ranges and offsets in them
+	FlatLZ                            // bytes as sequences of one size and literals
+	Template                          // texts as templates and digits
+	GroupedFSST                       // FSST that restarts every few values
+	SingleBlocks                      // buffers of one block without a block map
+	TightPack                         // bit packing without chunks
+	InlineMaps                        // block maps in descriptors
+	OnPair                            // texts as tokens of a dictionary
+	RadixPack                         // characters of small alphabets as digits
+	FrontCoding                       // byte strings by what they share with the one before
+	PackedDictionaries                // value dictionaries as encoding trees
 	numFeatures
 )
 
@@ -95,6 +96,7 @@ var Table = [numFeatures]Row{
 	{OnPair, "on-pair", 0x800B, E2026, "0.1.0"},
 	{RadixPack, "radix-pack", 0x800D, E2026, "0.1.0"},
 	{FrontCoding, "front-coding", 0x800E, E2026, "0.1.0"},
+	{PackedDictionaries, "packed-dictionaries", 0, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -32,22 +32,23 @@ import (
 // examples makes the text of each kind of example. words are the words of the mark before "|", arg is the text behind
 // it.
 var examples = map[string]func(t *testing.T, words []string, arg string) string{
-	"numeric":    numericTree,
-	"bytes":      bytesTree,
-	"decimals":   decimalsTree,
-	"block":      blockExample,
-	"presence":   presenceExample,
-	"blockmap":   blockmapExample,
-	"fastlanes":  fastlanesExample,
-	"frame":      frameExample,
-	"tail":       tailExample,
-	"dictionary": dictionaryExample,
-	"range":      rangeExample,
-	"sbbf":       sbbfExample,
-	"hll":        hllExample,
-	"decimal":    decimalExample,
-	"lookup":     lookupExample,
-	"shard":      shardExample,
+	"numeric":           numericTree,
+	"bytes":             bytesTree,
+	"decimals":          decimalsTree,
+	"block":             blockExample,
+	"presence":          presenceExample,
+	"blockmap":          blockmapExample,
+	"fastlanes":         fastlanesExample,
+	"frame":             frameExample,
+	"tail":              tailExample,
+	"dictionary":        dictionaryExample,
+	"packed-dictionary": packedDictionaryExample,
+	"range":             rangeExample,
+	"sbbf":              sbbfExample,
+	"hll":               hllExample,
+	"decimal":           decimalExample,
+	"lookup":            lookupExample,
+	"shard":             shardExample,
 }
 
 // The code writes every example of the format's description, and reads it.
@@ -395,18 +396,9 @@ func tailExample(t *testing.T, _ []string, arg string) string {
 
 // dictionaryExample is "dictionary TYPE FIXED | VALUES".
 func dictionaryExample(t *testing.T, words []string, arg string) string {
-	args, _ := numbers[int32](t, strings.Join(words, " "))
-	values, valid := texts(t, arg)
-	b := dictionary.NewBuilder(byte(args[0]), int(args[1]))
-	for i, v := range values {
-		if valid.At(i) {
-			b.Add(v)
-		} else {
-			b.AddNull()
-		}
-	}
+	b, args := dictionaryOf(t, words, arg)
 	raw := b.Append(nil)
-	parsed, err := dictionary.Parse(raw, byte(args[0]), uint32(args[1]))
+	parsed, err := dictionary.Parse(raw, byte(args[0]), uint32(args[1]), 0)
 	require.NoError(t, err)
 	require.Equal(t, b.Len(), parsed.Len())
 	le := binary.LittleEndian
@@ -437,6 +429,45 @@ func dictionaryExample(t *testing.T, words []string, arg string) string {
 		d.field(4, "checksum of the payload")
 	}
 	d.until(len(raw), "zeros up to a multiple of 64")
+	return d.String()
+}
+
+// dictionaryOf adds values to a dictionary of "TYPE FIXED".
+func dictionaryOf(t *testing.T, words []string, arg string) (b *dictionary.Builder, args []int32) {
+	args, _ = numbers[int32](t, strings.Join(words, " "))
+	values, valid := texts(t, arg)
+	b = dictionary.NewBuilder(byte(args[0]), int(args[1]))
+	for i, v := range values {
+		if valid.At(i) {
+			b.Add(v)
+		} else {
+			b.AddNull()
+		}
+	}
+	return b, args
+}
+
+// packedDictionaryExample is "packed-dictionary TYPE FIXED | VALUES", without encodings.
+func packedDictionaryExample(t *testing.T, words []string, arg string) string {
+	b, args := dictionaryOf(t, words, arg)
+	raw, err := b.AppendPacked(nil, encoding.Options{Profile: encoding.ProfilePlain})
+	require.NoError(t, err)
+	parsed, err := dictionary.Parse(raw, byte(args[0]), uint32(args[1]), 0)
+	require.NoError(t, err)
+	require.Equal(t, b.Len(), parsed.Len())
+	le := binary.LittleEndian
+	d := dump{data: raw}
+	d.field(1, "basic type %d, and 128", raw[0]&0x7f)
+	d.field(1, "there is a null entry: %d", raw[1])
+	d.field(2, "zeros")
+	d.field(4, "entries %d", le.Uint32(raw[4:]))
+	d.field(4, "id of the null entry %d", le.Uint32(raw[8:]))
+	d.field(4, "size of each value %d", le.Uint32(raw[12:]))
+	d.field(4, "size of the values %d", le.Uint32(raw[16:]))
+	d.field(4, "size of the sorted ids %d", le.Uint32(raw[20:]))
+	d.field(int(le.Uint32(raw[16:])), "values")
+	d.field(int(le.Uint32(raw[20:])), "sorted ids")
+	d.field(4, "checksum")
 	return d.String()
 }
 

@@ -1,0 +1,152 @@
+package dictionary
+
+import (
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// The packed form of a dictionary, edition 2026, has its values and sorted ids as encoding trees:
+//
+//	0    u8   basic type of the values, and 128
+//	1    u8   1 if there is a null entry
+//	2    u16  zero
+//	4    u32  number of entries, the null entry included
+//	8    u32  id of the null entry, 0 if there is none
+//	12   u32  size of each value, 0 if it varies
+//	16   u32  size of the values in bytes, a multiple of 8
+//	20   u32  size of the sorted ids in bytes
+//	24   values: a block of byte strings without presence and checksum, in the order of their ids
+//	     sorted ids: a tree of u32, without that of null
+//	     u32  checksum of all bytes before it
+//
+// The entries "b", "a", null, all trees Plain, make 87 bytes.
+
+const (
+	packedMark   = 0x80
+	packedHeader = 24
+)
+
+func isPacked(b []byte) bool { return len(b) > 0 && b[0]&packedMark != 0 }
+
+// AppendPacked appends the VALUE_DICTIONARY buffer in its packed form, which only edition 2026 has.
+func (b *Builder) AppendPacked(dst []byte, o encoding.Options) ([]byte, error) {
+	start := len(dst)
+	var header [packedHeader]byte
+	header[0] = b.valueType | packedMark
+	le.PutUint32(header[4:], uint32(b.Len()))
+	if b.nullID >= 0 {
+		header[1] = 1
+		le.PutUint32(header[8:], uint32(b.nullID))
+	}
+	le.PutUint32(header[12:], uint32(b.fixed))
+	dst = append(dst, header[:]...)
+
+	v := bytestring.Values{Data: b.set.Data(), Fixed: b.fixed, N: b.Len()}
+	if b.fixed == 0 {
+		v.Offsets = make([]int64, b.Len()+1)
+		for id := range b.Len() {
+			v.Offsets[id+1] = int64(b.set.End(uint32(id)))
+		}
+	}
+	o.NoChecksums, o.NoPresence = true, true
+	dst, err := bytestring.NewEncoder(o, b.fixed).AppendBlock(dst, v, bitmap.All(v.N))
+	if err != nil {
+		return dst, err
+	}
+	values := len(dst) - start - packedHeader
+	le.PutUint32(dst[start+16:], uint32(values))
+
+	ids := b.sortedIDs()
+	dst = numeric.NewEncoder[uint32](o).AppendTree(dst, ids, bitmap.All(len(ids)))
+	le.PutUint32(dst[start+20:], uint32(len(dst)-start-packedHeader-values))
+	return le.AppendUint32(dst, block.Checksum(dst[start:])), nil
+}
+
+// packed is the parsed header of the packed form.
+type packed struct {
+	header
+	values, ids uint64 // sizes
+}
+
+func (p *packed) len() int64 { return packedHeader + int64(p.values) + int64(p.ids) + 4 }
+
+// parsePacked parses the first bytes of the packed form.
+func parsePacked(b []byte) (p packed, err error) {
+	if len(b) < packedHeader {
+		return p, fault.Corruptf("value dictionary of %d bytes: shorter than its header", len(b))
+	}
+	p = packed{
+		header: header{valueType: b[0] &^ packedMark, count: le.Uint32(b[4:]), hasNull: b[1] == 1, nullID: le.Uint32(b[8:]), fixed: le.Uint32(b[12:])},
+		values: uint64(le.Uint32(b[16:])), ids: uint64(le.Uint32(b[20:])),
+	}
+	switch {
+	case b[1] > 1 || b[2] != 0 || b[3] != 0:
+		return p, fault.Corruptf("value dictionary with %d null entries, and %d, %d", b[1], b[2], b[3])
+	case p.hasNull && p.nullID >= p.count || !p.hasNull && p.nullID != 0:
+		return p, fault.Corruptf("value dictionary of %d entries has null id %d", p.count, p.nullID)
+	}
+	return p, nil
+}
+
+// parsePackedBuffer checks the packed form, and decodes its values, which may take most bytes.
+func parsePackedBuffer(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, error) {
+	p, err := parsePacked(b)
+	if err == nil {
+		err = p.checkType(wantType, fixed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := p.len()
+	if n > int64(len(b)) {
+		return nil, fault.Corruptf("value dictionary of %d bytes instead of %d", len(b), n)
+	}
+	if got, want := block.Checksum(b[:n-4]), le.Uint32(b[n-4:]); got != want {
+		return nil, fault.Checksumf("value dictionary has checksum %#08x, its bytes give %#08x", want, got)
+	}
+	d := &Dictionary{h: p.header, packedIDs: b[packedHeader+p.values : n-4]}
+	return d, d.readPacked(b[packedHeader:packedHeader+p.values], most)
+}
+
+// readPacked decodes the values.
+func (d *Dictionary) readPacked(blk []byte, most int64) error {
+	var s bytestring.Scratch
+	v, err := bytestring.Parse(blk, d.Len(), d.Fixed(), bytestring.BlockOptions{MaxDecoded: most}, &s)
+	if err != nil {
+		return fault.In(err, "values", packedHeader)
+	}
+	d.data = make([]byte, v.DataLen(), v.DataLen()+Slack)
+	if d.Fixed() > 0 {
+		return fault.In(bytestring.Decode[int64](v, d.data, nil, 0), "values", packedHeader)
+	}
+	ends := make([]int32, d.Len())
+	if err := bytestring.Decode(v, d.data, ends, 0); err != nil {
+		return fault.In(err, "values", packedHeader)
+	}
+	d.offsets = make([]uint32, d.Len()+1)
+	for i, end := range ends {
+		d.offsets[i+1] = uint32(end)
+	}
+	return nil
+}
+
+// readIDs is the sorted ids as they are stored.
+func (d *Dictionary) readIDs() ([]uint32, error) {
+	if d.packedIDs != nil {
+		ids := make([]uint32, d.h.sortedIDs())
+		var s numeric.Scratch
+		return ids, fault.In(numeric.Decode(ids, d.packedIDs, &s), "sorted ids", -1)
+	}
+	if err := verify(d.sorted, "sorted ids"); err != nil {
+		return nil, err
+	}
+	ids := make([]uint32, len(d.sorted)/4)
+	for i := range ids {
+		ids[i] = le.Uint32(d.sorted[4*i:])
+	}
+	return ids, nil
+}
