@@ -112,7 +112,7 @@ func realComments(g *gen) (next, error) {
 // values need only the beginning.
 func speech(text func(s Sources, limit int) ([]string, error), from, to int) opener {
 	return func(g *gen) (next, error) {
-		words, err := text(g.Sources, min(max(20_000, g.n*20), 1_500_000))
+		words, err := text(g.Sources, min(max(50_000, g.n*20), 1_500_000))
 		if err != nil {
 			return nil, err
 		}
@@ -159,20 +159,30 @@ func newMarkov(text []string) *markov {
 // key is the two words at a position.
 func (m *markov) key(at uint32) uint64 { return uint64(m.text[at])<<32 | uint64(m.text[at+1]) }
 
-// step moves to another place with the same two words, and one word on.
+// step moves to another place with the same word, or the same two words, and one word on. A short text repeats itself
+// unless one word decides.
 func (m *markov) step(g *gen) {
 	if int(m.at) >= len(m.sorted) {
 		m.at = uint32(g.IntN(len(m.sorted)))
 	}
-	key := m.key(m.at)
-	first := int(m.starts[key])
-	// The number of places is found by doubling, because most words have few.
-	count := 1
-	for first+count < len(m.sorted) && m.key(m.sorted[first+count]) == key {
-		count *= 2
+	from, to := m.key(m.at), m.key(m.at)+1
+	if len(m.text) < shortText {
+		from, to = from>>32<<32, (from>>32+1)<<32
 	}
-	last, _ := slices.BinarySearchFunc(m.sorted[first:min(first+count, len(m.sorted))], key+1, func(at uint32, k uint64) int { return cmp.Compare(m.key(at), k) })
-	m.at = m.sorted[first+g.IntN(last)] + 1
+	first, last := m.search(from), m.search(to)
+	m.at = m.sorted[first+g.IntN(last-first)] + 1
+}
+
+// shortText is the number of words below which one word decides which follow.
+const shortText = 30_000
+
+// search is the index of the first place with a key that is not smaller.
+func (m *markov) search(key uint64) int {
+	if at, ok := m.starts[key]; ok {
+		return int(at)
+	}
+	i, _ := slices.BinarySearchFunc(m.sorted, key, func(at uint32, k uint64) int { return cmp.Compare(m.key(at), k) })
+	return i
 }
 
 // appendWords appends n words, which begin with a capital letter and end with a full stop.
