@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
-// castSource gives columns of a source the types of a schema. A value that its
-// new type cannot hold exactly is an error.
+// castSource converts columns of a source to the types of a schema. A value that its new type cannot hold exactly is
+// an error.
 type castSource struct {
 	Source
 	name   string // of the input
@@ -32,7 +32,7 @@ func newCastSource(src Source, name string, o ReadOptions) (Source, error) {
 	fields := from.Fields()
 	for _, f := range o.Schema {
 		at := from.FieldIndices(f.Name)
-		if len(at) == 0 && o.Columns == nil { // else it is not asked for
+		if len(at) == 0 && o.Columns == nil { // with Columns it is not requested
 			src.Close()
 			return nil, fmt.Errorf("column %q of the schema is not in %s", f.Name, name)
 		}
@@ -104,16 +104,15 @@ func (s *castSource) misfit(f arrow.Field, i int, value string, err error) error
 	return e
 }
 
-// newCaster makes a function that appends value i of an array to a builder of
-// another type. Values go through their text, which has one meaning for all
-// types; bytes and strings are copied as they are.
+// newCaster returns a function that appends value i of an array to a builder of another type. Values are converted by
+// their text, which has one meaning for all types. Bytes and strings are copied.
 func newCaster(a arrow.Array, b array.Builder) (func(i int) error, error) {
 	if copyBytes := bytesCaster(a, b); copyBytes != nil {
 		return copyBytes, nil
 	}
 	mode := text.Strict
 	if _, isText := a.(array.StringLike); isText {
-		mode = text.Lenient // the text is all there is
+		mode = text.Lenient // the text has all information
 	}
 	set, err := values.NewCellSetter(b, mode)
 	if err != nil {
@@ -142,8 +141,7 @@ func floatOf(a arrow.Array, i int) (float64, bool) {
 	return 0, false
 }
 
-// exactAs tells whether a float survives in another type, as far as its text
-// does not tell.
+// exactAs reports whether a float is unchanged in another type, as far as its text does not show.
 func exactAs(v float64, t arrow.DataType) bool {
 	switch id := t.ID(); {
 	case id == arrow.FLOAT32:
@@ -151,13 +149,12 @@ func exactAs(v float64, t arrow.DataType) bool {
 	case id == arrow.FLOAT16:
 		return v != v || float64(float16.New(float32(v)).Float32()) == v
 	case arrow.IsInteger(id) || arrow.IsDecimal(id):
-		return v != 0 || !math.Signbit(v) // which have no -0
+		return v != 0 || !math.Signbit(v) // these have no -0
 	}
 	return true
 }
 
-// bytesCaster is for strings and bytes of all layouts, whose values are the same;
-// nil for others.
+// bytesCaster converts between strings and bytes of all layouts. It returns nil for other types.
 func bytesCaster(a arrow.Array, b array.Builder) func(i int) error {
 	var value func(i int) []byte
 	isText := false

@@ -2,16 +2,15 @@ package table
 
 import "fmt"
 
-// ValueError says that a value does not fit its column. One of Line and Row is
-// set.
+// ValueError is the error of a value that does not fit its column. Either Line or Row is set.
 type ValueError struct {
 	Column string // its name, with dots for nested ones
-	Value  string // as it was read, shortened
-	Line   int64  // 1-based line in the input, for formats of text
-	Row    int64  // 1-based row in the input, for others
+	Value  string // the text of the value, shortened
+	Line   int64  // line of the input, from 1, in formats of text
+	Row    int64  // row of the input, from 1, in other formats
 	Input  string // name of the input
-	Err    error  // why
-	Remedy string // what to do about it
+	Err    error  // the reason
+	Remedy string // a way to read the value
 }
 
 // Error names the value, its column and its place.
@@ -23,8 +22,8 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("column %q: %v (%s of %s)", e.Column, e.Err, place, e.Input)
 }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// Hint is the remedy.
+// Hint returns the remedy.
 func (e *ValueError) Hint() string { return e.Remedy }

@@ -14,21 +14,20 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// Format is one way to keep a table in bytes, together with its own options.
-// Packages of formats make them.
+// Format reads and writes tables in one file format with certain options. Packages of formats have functions that
+// return it.
 type Format struct {
-	Name       string   // as used by options: "csv"
-	Title      string   // for people: "CSV"
-	Extensions []string // with the dot, lower case
+	Name       string   // for options: "csv"
+	Title      string   // for texts: "CSV"
+	Extensions []string // with the dot, in lower case
 
-	// Sniff tells whether bytes that start with head are of this format; nil if
-	// first bytes do not tell. Sixteen bytes are enough.
+	// Sniff reports whether bytes that start with head are of this format. It is nil if the first bytes do not show
+	// the format. Sixteen bytes suffice.
 	Sniff func(head []byte) bool
 
-	// Reader and Writer do the work of [Format.Open] and [Format.Create]. Either
-	// may be nil. Reader honours Columns, by [Project] unless the format has a
-	// projection of its own. It honours Schema only if Casts is set, and Filter only
-	// if Filters is set: for other formats Open does.
+	// Reader and Writer implement [Format.Open] and [Format.Create]. Either may be nil. Reader applies Columns, by
+	// [Project] unless the format has a projection of its own. It applies Schema only if Casts is set, and Filter
+	// only if Filters is set: otherwise Open does.
 	Reader func(ctx context.Context, in Input, o ReadOptions) (Source, error)
 	Writer func(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error)
 
@@ -49,12 +48,11 @@ type Format struct {
 
 // Entry is a table of an input that may hold several.
 type Entry struct {
-	Path string // to choose it by, in Input.Table
-	Err  error  // why it cannot be read, nil if it can
+	Path string // its name for Input.Table
+	Err  error  // the reason why it cannot be read, or nil
 }
 
-// Open opens an input for reading. The input is closed by the source, or by Open
-// itself if it fails.
+// Open opens an input for reading. The source closes the input. If Open fails, Open does.
 func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, error) {
 	if f.Reader == nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read", f.Title), in.Close())
@@ -77,7 +75,7 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 	return src, nil
 }
 
-// Create makes a sink for rows of a schema.
+// Create returns a sink for rows of a schema.
 func (f Format) Create(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error) {
 	if f.Writer == nil {
 		return nil, fmt.Errorf("%s cannot be written", f.Title)
@@ -93,15 +91,14 @@ var (
 	registry     Formats
 )
 
-// Register adds a format to those that [Registered] gives. Packages of formats
-// call it when they are linked.
+// Register adds a format to the result of [Registered]. Packages of formats call it when they are imported.
 func Register(f Format) {
 	registryLock.Lock()
 	defer registryLock.Unlock()
 	registry = append(registry, f)
 }
 
-// Registered lists the formats of all packages that the program imports, by name.
+// Registered returns the formats of all packages that the program imports, by name.
 func Registered() Formats {
 	registryLock.Lock()
 	defer registryLock.Unlock()
@@ -110,7 +107,7 @@ func Registered() Formats {
 	return all
 }
 
-// ByName gives the format of that name.
+// ByName returns the format of a name.
 func (fs Formats) ByName(name string) (Format, error) {
 	for _, f := range fs {
 		if f.Name == name {
@@ -120,7 +117,7 @@ func (fs Formats) ByName(name string) (Format, error) {
 	return Format{}, fmt.Errorf("unknown format %q: use one of %s", name, strings.Join(fs.Names(), ", "))
 }
 
-// ByPath gives the format that a path or URL ends in.
+// ByPath returns the format with the extension of a path or URL.
 func (fs Formats) ByPath(location string) (Format, bool) {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(location, `\`, "/")))
 	best, length := -1, 0
@@ -137,9 +134,9 @@ func (fs Formats) ByPath(location string) (Format, bool) {
 	return fs[best], true
 }
 
-// SplitTable splits a location of the form "file.root:dir/name" into that of the file and the path of
-// a table in it. That is only looked for behind the extension of a format whose files hold several
-// tables; else the path is empty. A file whose name is the whole location may exist all the same.
+// SplitTable splits a location of the form "file.root:dir/name" into that of the file and the path of a table in it.
+// It splits only after the extension of a format with several tables in a file. Otherwise the path is empty. A file
+// whose name is the whole location may exist, too.
 func (fs Formats) SplitTable(location string) (file, table string) {
 	best, end := -1, 0
 	for _, f := range fs {
@@ -158,7 +155,7 @@ func (fs Formats) SplitTable(location string) (file, table string) {
 	return location[:end], strings.TrimPrefix(location[end+1:], "/")
 }
 
-// Sniff gives the format of bytes that start with head, if these tell.
+// Sniff returns the format of bytes that start with head, if they show it.
 func (fs Formats) Sniff(head []byte) (Format, bool) {
 	for _, f := range fs {
 		if f.Sniff != nil && f.Sniff(head) {
@@ -168,7 +165,7 @@ func (fs Formats) Sniff(head []byte) (Format, bool) {
 	return Format{}, false
 }
 
-// Names lists the names of the formats.
+// Names returns the names of the formats.
 func (fs Formats) Names() []string {
 	names := make([]string, len(fs))
 	for i, f := range fs {
@@ -177,7 +174,7 @@ func (fs Formats) Names() []string {
 	return names
 }
 
-// Extensions lists the extensions of all formats, sorted.
+// Extensions returns the extensions of all formats, sorted.
 func (fs Formats) Extensions() []string {
 	var all []string
 	for _, f := range fs {

@@ -4,20 +4,20 @@ import "context"
 
 // VerifyOptions are the options of [Format.Verify]. The zero value is the default.
 type VerifyOptions struct {
-	MetadataOnly bool                  // leaves out the data
+	MetadataOnly bool                  // does not read the data
 	MaxFindings  int                   // problems after which the verification ends; default 100
 	Parallelism  int                   // parts that are checked at the same time; default GOMAXPROCS
 	TempDir      string                // for a pipe; default os.TempDir
-	Progress     func(done, total int) // is called by one goroutine at a time; may be nil
+	Progress     func(done, total int) // called by one goroutine at a time; may be nil
 }
 
 // DefaultMaxFindings is the default of [VerifyOptions.MaxFindings].
 const DefaultMaxFindings = 100
 
-// Report is the outcome of a verification. Its errors tell their places.
+// Report is the outcome of a verification. Its errors name their places.
 type Report struct {
 	Problems  []error // damage and contradictions
-	Notes     []error // harmless peculiarities, and parts that nothing protects or that could not be checked
+	Notes     []error // harmless peculiarities, and parts without protection or that could not be checked
 	Unchecked int     // notes about parts that could not be checked
 	Truncated bool    // there may be more problems than VerifyOptions.MaxFindings
 	Checked   []Count // the parts that were checked
@@ -28,21 +28,21 @@ func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Count is the number of parts of one kind.
 type Count struct {
-	Name string // of one of them: "page"
+	Name string // of one part: "page"
 	N    int64
 }
 
 // InspectOptions are the options of [Format.Inspect]. The zero value gives an overview.
 type InspectOptions struct {
-	Detail  int      // 0: an overview; each level above adds smaller parts, up to 3
+	Detail  int      // 0: an overview; higher levels, up to 3, add smaller parts
 	Columns []string // paths of columns; nil means all
 	Groups  []int    // numbers of groups of rows, such as row groups or clusters; nil means all
 	Hex     bool     // adds the bytes and their meaning
-	Stats   bool     // gives the sizes of columns in place of all else
+	Stats   bool     // only the sizes of columns
 	TempDir string   // for a pipe; default os.TempDir
 }
 
-// Outline is the structure of a file, as facts and lists in the order in which people read them.
+// Outline is the structure of a file as facts and lists, in the order of the output.
 type Outline struct {
 	Facts []Fact
 	Lists []List
@@ -62,23 +62,23 @@ type List struct {
 	Rows    [][]any  // values as those of facts, one for each column; nil for none
 }
 
-// Region is a run of bytes of the file with one meaning.
+// Region is a range of bytes of the file with one meaning.
 type Region struct {
 	Offset, Size int64
 	Name         string
-	// Dump reads the bytes. A nil Dump means that they have no meaning, such as free space.
+	// Dump reads the bytes. It is nil if they have no known structure, as in free space.
 	Dump func(ctx context.Context) (Dump, error)
 }
 
 // Dump is the content of a region and the meaning of its parts.
 type Dump struct {
-	Data   []byte // the region's bytes, or what they unpack to
-	Packed bool   // Data is unpacked: offsets count from its start, else from the start of the file
+	Data   []byte // the bytes of the region, or their unpacked content
+	Packed bool   // Data is unpacked: offsets are relative to its start, otherwise to the start of the file
 	Parts  []Part
 }
 
-// Part is a part of the content of a region. Parts follow one another; others may be inside them,
-// with a greater Depth, and follow them in the list.
+// Part is a part of the content of a region. Parts are in order. Parts within another one follow it, with a greater
+// Depth.
 type Part struct {
 	Offset, Size int // in Data
 	Depth        int

@@ -7,35 +7,32 @@ import (
 	"github.com/amudai/amudai-go/filter"
 )
 
-// ReadOptions are the options that all sources have. The zero value is the default. What
-// only one format has is in the options of its package.
+// ReadOptions are the options of all sources. The zero value is the default. The package of each format has further
+// options.
 type ReadOptions struct {
 	Allocator memory.Allocator // default memory.DefaultAllocator
-	BatchRows int              // most rows of a batch; default 32,768
+	BatchRows int              // maximum rows of a batch; default 32,768
 	TempDir   string           // for a pipe in a format that needs random access; default os.TempDir
-	Notice    func(string)     // takes notices for people; default: none are given
-	Warning   func(string)     // takes those that tell that data may be misread; default: Notice
+	Notice    func(string)     // called with messages for the user; default: none
+	Warning   func(string)     // called with messages that data may be misread; default: Notice
 
-	// Columns are paths of columns, or of parts of nested ones: "price", "address.city",
-	// "orders.id" of the structs in a list, "prices.value" of a map. The result has the
-	// top-level columns in the order in which they are named first, each once, with the
-	// named parts. Of several columns a the first is "a", the second "a#2"; the first
-	// column without a name is "#1". Filters and shards use the same names. A path that
-	// names nothing is an error. Nil means all columns; an empty list none, and batches
-	// have only a number of rows.
+	// Columns are paths of columns, or of parts of nested ones: "price", "address.city", "orders.id" of the structs
+	// in a list, "prices.value" of a map. The result has each top-level column once, in the order of first
+	// appearance, with the named parts. Of several columns a the first is "a", the second "a#2". The first column
+	// without a name is "#1". Filters and shards use the same names. An unknown path is an error. Nil means all
+	// columns. With an empty list, batches have a number of rows only.
 	Columns []string
-	// Filter leaves only the rows that meet a condition. It may look at columns
-	// that are not among Columns.
+	// Filter selects the rows that meet a condition. It may use columns that are not in Columns.
 	Filter filter.Expr
-	// Schema fixes the types of these columns; others have the input's types, or
-	// inferred ones. A value that its type cannot hold exactly is an error.
+	// Schema sets the types of these columns. Other columns have the types of the input, or inferred ones. A value
+	// that its type cannot hold exactly is an error.
 	Schema []arrow.Field
 }
 
 // DefaultBatchRows is the default of [ReadOptions.BatchRows].
 const DefaultBatchRows = 32 << 10
 
-// WithDefaults fills in what is zero, for implementations of sources.
+// WithDefaults replaces zero options by their defaults, for implementations of sources.
 func (o ReadOptions) WithDefaults() ReadOptions {
 	if o.Allocator == nil {
 		o.Allocator = memory.DefaultAllocator
@@ -52,19 +49,18 @@ func (o ReadOptions) WithDefaults() ReadOptions {
 	return o
 }
 
-// WriteOptions are the options that all sinks have. The zero value is the default.
+// WriteOptions are the options of all sinks. The zero value is the default.
 type WriteOptions struct {
 	Allocator memory.Allocator // default memory.DefaultAllocator
 	TempDir   string           // for formats that need a second pass; default os.TempDir
-	Notice    func(string)     // takes notices for people; default: none are given
+	Notice    func(string)     // called with messages for the user; default: none
 }
 
-// TextOptions bound what formats of text hold in memory. The zero value is the
-// default.
+// TextOptions limit the memory for formats of text. The zero value is the default.
 type TextOptions struct {
 	SampleRows     int   // rows that types are inferred from; default 10,000
 	SampleBytes    int64 // bytes of the sample; default 8 MiB
-	MaxRecordBytes int   // longest record; default 64 MiB
+	MaxRecordBytes int   // maximum bytes of a record; default 64 MiB
 }
 
 // Defaults of [TextOptions].
@@ -74,7 +70,7 @@ const (
 	DefaultMaxRecordBytes = 64 << 20
 )
 
-// WithDefaults fills in what is zero, for implementations of sources.
+// WithDefaults replaces zero options by their defaults, for implementations of sources.
 func (o TextOptions) WithDefaults() TextOptions {
 	if o.SampleRows <= 0 {
 		o.SampleRows = DefaultSampleRows

@@ -10,12 +10,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
 
-// Projection is what [ReadOptions.Columns] leaves of a schema: some columns, and of nested
-// ones some parts.
+// Projection is the part of a schema that [ReadOptions.Columns] selects: columns, and parts of nested ones.
 type Projection = projection.Projection
 
-// Project finds the paths of [ReadOptions.Columns] in a schema, for implementations of
-// sources. Nil gives all columns.
+// Project resolves the paths of [ReadOptions.Columns] in a schema, for implementations of sources. Nil selects all
+// columns.
 func Project(s *arrow.Schema, paths []string) (*Projection, error) {
 	return projection.New(s, paths)
 }
@@ -41,8 +40,8 @@ func (f Format) readColumns(o ReadOptions) []string {
 	return paths
 }
 
-// castsLate tells whether Open gives columns the types of a schema.
+// castsLate reports whether Open casts columns to the types of a schema.
 func (f Format) castsLate(o ReadOptions) bool { return !f.Casts && len(o.Schema) > 0 }
 
-// filtersLate tells whether Open evaluates the filter.
+// filtersLate reports whether Open evaluates the filter.
 func (f Format) filtersLate(o ReadOptions) bool { return !f.Filters && !o.Filter.IsZero() }

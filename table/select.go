@@ -13,8 +13,8 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
-// selectSource gives the asked columns of the rows that meet a filter, for a source that
-// does not evaluate filters or reads more columns.
+// selectSource returns the requested columns of the rows that meet a filter, for a source that does not evaluate
+// filters or that reads more columns.
 type selectSource struct {
 	Source
 	name       string // of the input
@@ -23,8 +23,8 @@ type selectSource struct {
 	projection *Projection
 }
 
-// newSelectSource wraps a source that has the asked columns and those of the
-// filter. It closes the source if it fails.
+// newSelectSource wraps a source that has the requested columns and those of the filter. It closes the source if it
+// fails.
 func newSelectSource(src Source, name string, o ReadOptions) (_ Source, err error) {
 	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator}
 	if !o.Filter.IsZero() {
@@ -69,7 +69,7 @@ func (s *selectSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	}
 }
 
-// choose gives the asked columns of the rows that meet the filter; nil for no rows.
+// choose returns the requested columns of the rows that meet the filter, or nil if there are none.
 func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error) {
 	if s.bound == nil {
 		return s.projection.Of(batch), nil

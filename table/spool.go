@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// Spooled is a temporary file that holds what a pipe gave, for formats that
-// need random access.
+// Spooled is a temporary file with the content of a pipe, for formats that need random access.
 type Spooled struct {
 	*os.File
 	size int64
@@ -30,7 +29,7 @@ func Spool(r io.Reader, dir string) (*Spooled, error) {
 // Size is the number of bytes.
 func (s *Spooled) Size() int64 { return s.size }
 
-// Close closes and removes the file. A nil file is closed already.
+// Close closes and removes the file. It does nothing if the file is nil.
 func (s *Spooled) Close() error {
 	if s == nil {
 		return nil

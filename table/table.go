@@ -1,20 +1,17 @@
-// Package table is what formats of tables have in common: each reads its bytes
-// into Arrow record batches and writes batches back.
+// Package table has the common parts of formats of tables. A format reads its bytes into Arrow record batches, and
+// writes batches.
 //
-// A [Source] yields batches until io.EOF; a [Sink] takes them and makes its
-// output visible only when it is closed. A [Format] opens the one and creates the
-// other. Formats are packages of their own, and a program links only those that
-// it imports: amudai, csv, jsonl, lines, arrowipc and parquet below this package. Each
-// registers itself, so that [ByName], [ByPath] and [Sniff] find it.
+// A [Source] returns batches until io.EOF. A [Sink] takes batches, and publishes its output when it is closed. A
+// [Format] opens sources and creates sinks. Formats are packages of their own: amudai, csv, jsonl, lines, arrowipc and
+// parquet below this one, and rntuple. A program links only those that it imports. Each registers itself, so that
+// [ByName], [ByPath] and [Sniff] find it.
 //
 // # Values never change silently
 //
-// Text has no types, so types are inferred from a bounded sample (see
-// [TextOptions]). Whatever has no exact typed form is kept as text and a notice
-// says so: leading zeros ("00501"), columns that mix types, integers beyond 64
-// bits, numbers with more digits than a float64 holds. A value after the sample that
-// does not fit its column is an error ([ValueError]) with line and column,
-// never a null.
+// Text has no types, so types are inferred from a bounded sample (see [TextOptions]). Values without an exact typed
+// form are kept as text, with a notice: leading zeros ("00501"), columns that mix types, integers beyond 64 bits,
+// numbers with more digits than a float64 holds. A value after the sample that does not fit its column is an error
+// ([ValueError]) with line and column, never a null.
 //
 // # Text forms
 //
@@ -44,27 +41,25 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// Source yields the rows of one input. It is used by one goroutine.
+// Source returns the rows of one input. It is used by one goroutine.
 type Source interface {
 	// Schema is the schema of every batch.
 	Schema() *arrow.Schema
-	// Next returns the next batch, which the caller releases, or io.EOF.
-	// After any other error the source is only good for Close.
+	// Next returns the next batch, which the caller releases, or io.EOF. After any other error only Close may be
+	// called.
 	Next(ctx context.Context) (arrow.RecordBatch, error)
-	// Rows is the number of rows in the whole input; ok is false when nothing
-	// is known. Formats that do not record it return an estimate that gets better as
-	// they read.
+	// Rows is the number of rows in the whole input. ok is false if it is unknown. Formats that do not record it
+	// return an estimate, which improves while they read.
 	Rows() (n int64, ok bool)
 	// Close releases the source and closes its input.
 	Close() error
 }
 
-// Grouped is a [Source] that knows which rows are stored together, such as the clusters of an
-// RNTuple. A copy may keep that.
+// Grouped is a [Source] that knows which rows are stored together, such as the clusters of an RNTuple. A copy may
+// keep these groups.
 type Grouped interface {
 	Source
-	// Group is the number of the group that the rows of the last batch are of, or -1 if that
-	// is not known. No batch has rows of several groups.
+	// Group is the index of the group of the last batch, or -1 if it is unknown. No batch has rows of several groups.
 	Group() int
 }
 
@@ -75,21 +70,18 @@ type StripeCutter interface {
 	CutStripe(ctx context.Context) error
 }
 
-// Sink takes rows. It is used by one goroutine. Exactly one of Close and Abort
-// ends it; Abort after either does nothing.
+// Sink writes rows. It is used by one goroutine. Either Close or Abort ends it. After either, Abort does nothing.
 type Sink interface {
-	// Write adds the rows of a batch of the schema that the sink was created
-	// with. The batch stays the caller's.
+	// Write adds the rows of a batch, whose schema is that of Create. The batch remains the caller's.
 	Write(ctx context.Context, batch arrow.RecordBatch) error
-	// Close finishes the output and publishes it under its name. After an
-	// error nothing is published.
+	// Close finishes the output and publishes it under its name. After an error nothing is published.
 	Close(ctx context.Context) error
-	// Abort drops the output, and releases memory and temporary files even if ctx has
-	// ended. Otherwise ctx is that of Output.Abort.
+	// Abort drops the output, and releases memory and temporary files even if ctx has ended. ctx is passed on to
+	// Output.Abort.
 	Abort(ctx context.Context) error
 }
 
-// Input is what a [Source] reads. A source closes it.
+// Input is the input of a [Source], which closes it.
 type Input struct {
 	Name   string      // for messages
 	Reader io.Reader   // the bytes from the start
@@ -114,8 +106,8 @@ func (in Input) Close() error {
 	return in.Closer.Close()
 }
 
-// Output takes the bytes of a [Sink]. They stay invisible until Publish. A storage.Writer
-// is an Output. storage.IOWriter makes it an io.Writer for encoders that take no context.
+// Output receives the bytes of a [Sink]. They stay invisible until Publish. A storage.Writer is an Output.
+// storage.IOWriter makes it an io.Writer for encoders without contexts.
 type Output interface {
 	// Write appends all of p, or fails. It does not keep p.
 	Write(ctx context.Context, p []byte) error

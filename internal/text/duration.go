@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// AppendDuration appends the ISO form of v units of 1/per seconds: PT1H2M3.5S.
+// AppendDuration appends v units of 1/per seconds as an ISO 8601 duration: PT1H2M3.5S.
 func AppendDuration(dst []byte, v, per int64) []byte {
 	if v == 0 {
 		return append(dst, "PT0S"...)
@@ -33,7 +33,7 @@ func AppendDuration(dst []byte, v, per int64) []byte {
 	return dst
 }
 
-// AppendInterval appends the ISO form of an interval; each part keeps its sign.
+// AppendInterval appends an interval as an ISO 8601 duration. Each part keeps its sign.
 func AppendInterval(dst []byte, months, days, nanos int64) []byte {
 	dst = append(dst, 'P')
 	if months != 0 {
@@ -61,8 +61,7 @@ type Duration struct{ Months, Days, Secs, Nanos int64 }
 // ErrDuration means that a text is not a duration.
 var ErrDuration = errors.New("is not an ISO 8601 duration such as PT1H30M0.5S")
 
-// ParseDuration reads [-]P[nY][nM][nW][nD][T[nH][nM][n.fS]], where every n may
-// have a sign of its own.
+// ParseDuration reads [-]P[nY][nM][nW][nD][T[nH][nM][n.fS]]. Each n may have its own sign.
 func ParseDuration(b []byte) (Duration, error) {
 	var d Duration
 	s, neg := b, false
@@ -98,7 +97,7 @@ func ParseDuration(b []byte) (Duration, error) {
 	return d, nil
 }
 
-// cutDurationPart reads a number and its letter. The fraction comes in nanoseconds.
+// cutDurationPart reads a number and its letter. The fraction is in nanoseconds.
 func cutDurationPart(s []byte) (n, frac int64, unit byte, rest []byte, ok bool) {
 	sign, i := int64(1), 0
 	if s[0] == '-' {
@@ -106,7 +105,7 @@ func cutDurationPart(s []byte) (n, frac int64, unit byte, rest []byte, ok bool) 
 	}
 	start := i
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		if d := int64(s[i] - '0'); n < (math.MinInt64+d)/10 { // counts down, for the smallest value
+		if d := int64(s[i] - '0'); n < (math.MinInt64+d)/10 { // negative, so that the smallest value fits
 			return 0, 0, 0, nil, false
 		} else {
 			n = n*10 - d
@@ -132,7 +131,7 @@ func cutDurationPart(s []byte) (n, frac int64, unit byte, rest []byte, ok bool) 
 	return -sign * n, sign * frac, s[i], s[i+1:], true
 }
 
-// add adds n of a unit; false if the letter is unknown or the sum overflows.
+// add adds n of a unit. It returns false if the letter is unknown or the sum overflows.
 func (d *Duration) add(n, frac int64, unit byte, inTime bool) bool {
 	var to *int64
 	per := int64(1)
@@ -166,7 +165,7 @@ func (d *Duration) add(n, frac int64, unit byte, inTime bool) bool {
 	return true
 }
 
-// InUnits is the duration without months in units of 1/per seconds.
+// InUnits returns a duration without months in units of 1/per seconds.
 func (d Duration) InUnits(per int64) (int64, error) {
 	if d.Months != 0 {
 		return 0, errors.New("is a number of months, which have no fixed length")
@@ -190,7 +189,7 @@ func (d Duration) InUnits(per int64) (int64, error) {
 
 const second = 1_000_000_000 // nanoseconds
 
-// spanUnits are the units of [ParseExactSpan] in nanoseconds, the longer names first.
+// spanUnits are the units of [ParseExactSpan] in nanoseconds, longer names first.
 var spanUnits = []struct {
 	name  string
 	nanos int64
@@ -199,9 +198,8 @@ var spanUnits = []struct {
 	{"d", DaySeconds * second}, {"h", 3600 * second}, {"m", 60 * second}, {"s", second},
 }
 
-// ParseExactSpan reads a length of time in nanoseconds, as people write it:
-// 1d2h3.5s, a clock's 01:02:03, or ISO 8601's PT1H2M3S without months; nil if it
-// is none of them. A fraction has eighteen digits at most.
+// ParseExactSpan reads a length of time in nanoseconds: 1d2h3.5s, 01:02:03, or an ISO 8601 duration without months
+// such as PT1H2M3S. It returns nil for other text. A fraction has at most eighteen digits.
 func ParseExactSpan(s string) *big.Rat {
 	if d, err := ParseDuration([]byte(s)); err == nil {
 		return d.span()
@@ -232,7 +230,7 @@ func ParseSpan(s string, per int64) (int64, error) {
 	return v.Num().Int64(), nil
 }
 
-// Span is an instant in nanoseconds, exactly.
+// Span returns an instant in nanoseconds, exactly.
 func (t Instant) Span() *big.Rat { return exactNanos(t.Secs, t.Nanos, t.Attos) }
 
 func (d Duration) span() *big.Rat {
@@ -253,8 +251,7 @@ func exactNanos(secs, nanos, attos int64) *big.Rat {
 	return v
 }
 
-// parseUnits reads numbers with their units, and a 0 without one; nil for
-// anything else.
+// parseUnits reads numbers with units, and a 0 without a unit. It returns nil for other text.
 func parseUnits(s string) *big.Rat {
 	total := new(big.Rat)
 	if s == "0" {

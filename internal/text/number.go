@@ -18,7 +18,7 @@ var (
 	ErrLeadingZeros = errors.New("has leading zeros, which a number would lose")
 )
 
-// parseUint reads digits alone.
+// parseUint reads digits only.
 func parseUint(b []byte) (uint64, error) {
 	if len(b) == 0 {
 		return 0, ErrSyntax
@@ -57,8 +57,7 @@ func ParseInt(b []byte, mode Mode) (neg bool, mag uint64, err error) {
 	return neg, mag, nil
 }
 
-// ParseIntegral reads an integer that is written with a fraction or exponent, such as 1.0 or
-// 1e3.
+// ParseIntegral reads an integer with a fraction or an exponent, such as 1.0 or 1e3.
 func ParseIntegral(b []byte) (neg bool, mag uint64, ok bool) {
 	if !IsNumber(b) {
 		return false, 0, false
@@ -135,9 +134,8 @@ func significant(b []byte) int {
 	return last - first + 1
 }
 
-// ParseFloat reads a float. Strictly, it refuses more significant digits than the shortest form
-// of any float has (17, or 9 in 32 bits), integers that would change, leading zeros, overflow
-// and underflow.
+// ParseFloat reads a float. Strict parsing refuses more significant digits than the shortest text of any float has
+// (17, or 9 in 32 bits), integers that would change, leading zeros, overflow and underflow.
 func ParseFloat(b []byte, bits int, mode Mode) (float64, error) {
 	switch string(b) {
 	case "NaN", "nan":
@@ -220,8 +218,7 @@ func ParseDecimal(b []byte, precision, scale int32) (*big.Int, error) {
 	return v, nil
 }
 
-// AppendFloat appends the shortest text that reads back as the same value,
-// always recognisable as a float.
+// AppendFloat appends the shortest text that reads back as the same value, and cannot be read as an integer.
 func AppendFloat(dst []byte, v float64, bits int) []byte {
 	switch {
 	case math.IsNaN(v):
@@ -269,7 +266,7 @@ func AppendDecimal(dst []byte, v *big.Int, scale int32) []byte {
 	return append(dst, digits[point:]...)
 }
 
-// AppendUUID appends the 16 bytes of a UUID as [ParseUUID] reads them.
+// AppendUUID appends the 16 bytes of a UUID in the syntax of [ParseUUID].
 func AppendUUID(dst, v []byte) []byte {
 	for i, part := range [][]byte{v[:4], v[4:6], v[6:8], v[8:10], v[10:16]} {
 		if i > 0 {
@@ -300,7 +297,7 @@ func ParseUUID(b []byte) (v [16]byte, ok bool) {
 	return v, true
 }
 
-// ParseBool reads true and false, in three cases each.
+// ParseBool reads true and false in lower, upper and title case.
 func ParseBool(b []byte) (v, ok bool) {
 	switch string(b) {
 	case "true", "True", "TRUE":

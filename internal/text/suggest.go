@@ -8,9 +8,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/suggest"
 )
 
-// Suggest ends an error about a name that does not exist: ": is NAME meant?", with the known
-// name that differs in case only, or in one edit, or that begins with it. It is "" if there
-// is none.
+// Suggest completes an error about an unknown name: ": is NAME meant?" It chooses the known name that differs in case
+// only, or by one edit, or that begins with the unknown one. It returns "" if there is none.
 func Suggest(name string, known iter.Seq[string]) string {
 	meant := suggest.Name(name, known)
 	if meant == "" {
@@ -19,7 +18,7 @@ func Suggest(name string, known iter.Seq[string]) string {
 	return ": is " + Clip(meant) + " meant?"
 }
 
-// Names gives the names of the fields of a schema or a struct.
+// Names returns the names of the fields of a schema or a struct.
 func Names(fields interface {
 	NumFields() int
 	Field(i int) arrow.Field

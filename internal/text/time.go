@@ -20,7 +20,7 @@ var (
 	ErrTimeRange = errors.New("is outside the range of the column's unit")
 )
 
-// FloorDiv is a/b and the remainder, rounded down: 0 <= r < b.
+// FloorDiv returns a/b rounded down, and the remainder: 0 <= r < b.
 func FloorDiv(a, b int64) (q, r int64) {
 	q, r = a/b, a%b
 	if r < 0 {
@@ -29,9 +29,8 @@ func FloorDiv(a, b int64) (q, r int64) {
 	return q, r
 }
 
-// civil is the date of a day counted from 1970-01-01, in the proleptic
-// Gregorian calendar (days_from_civil of H. Hinnant, chrono-compatible low-level
-// date algorithms, turned round).
+// civil returns the date of a day counted from 1970-01-01, in the proleptic Gregorian calendar (the inverse of
+// days_from_civil in H. Hinnant, chrono-compatible low-level date algorithms).
 func civil(days int64) (year int64, month, day int) {
 	era, doe := FloorDiv(days+719468, 146097)
 	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
@@ -59,7 +58,7 @@ func dayNumber(year int64, month, day int) int64 {
 
 func append2(dst []byte, n int) []byte { return append(dst, byte('0'+n/10), byte('0'+n%10)) }
 
-// AppendDate appends 2012-12-31; years outside 0–9999 have a sign.
+// AppendDate appends a date such as 2012-12-31. Years outside 0–9999 have a sign.
 func AppendDate(dst []byte, days int64) []byte {
 	year, month, day := civil(days)
 	if year < 0 || year > 9999 {
@@ -77,7 +76,7 @@ func AppendDate(dst []byte, days int64) []byte {
 	return append2(append(dst, '-'), day)
 }
 
-// appendFraction appends .123, .123456 or .123456789, or nothing for 0.
+// appendFraction appends .123, .123456 or .123456789, and nothing for 0.
 func appendFraction(dst []byte, nanos int64) []byte {
 	if nanos == 0 {
 		return dst
@@ -94,7 +93,7 @@ func appendFraction(dst []byte, nanos int64) []byte {
 	return dst
 }
 
-// AppendClock appends 15:04:05.123.
+// AppendClock appends a time such as 15:04:05.123.
 func AppendClock(dst []byte, seconds, nanos int64) []byte {
 	dst = append2(dst, int(seconds/3600))
 	dst = append2(append(dst, ':'), int(seconds/60%60))
@@ -102,9 +101,8 @@ func AppendClock(dst []byte, seconds, nanos int64) []byte {
 	return appendFraction(dst, nanos)
 }
 
-// AppendTimeOfDay appends the time of a day of v units of 1/per seconds. A value
-// outside the day, which Arrow does not forbid, is written as a duration, so
-// that it stays visible.
+// AppendTimeOfDay appends a time of day of v units of 1/per seconds. A value outside of the day, which Arrow does not
+// forbid, is written as a duration.
 func AppendTimeOfDay(dst []byte, v, per int64) []byte {
 	if v < 0 || v >= DaySeconds*per {
 		return AppendDuration(dst, v, per)
@@ -112,7 +110,7 @@ func AppendTimeOfDay(dst []byte, v, per int64) []byte {
 	return AppendClock(dst, v/per, v%per*(1e9/per))
 }
 
-// AppendTimestamp appends a time counted from 1970 in units of 1/per seconds.
+// AppendTimestamp appends a time of v units of 1/per seconds after 1970.
 func AppendTimestamp(dst []byte, v, per int64, zoned bool) []byte {
 	secs, frac := FloorDiv(v, per)
 	days, secs := FloorDiv(secs, DaySeconds)
@@ -141,7 +139,7 @@ func PerSecond(u arrow.TimeUnit) int64 {
 type Instant struct {
 	Secs   int64 // since 1970, or since midnight
 	Nanos  int64 // 0 <= Nanos < 1e9
-	Attos  int64 // below a nanosecond: 0 <= Attos < 1e9
+	Attos  int64 // below a nanosecond, in 1e-18 s: 0 <= Attos < 1e9
 	Digits int   // of the fraction, as written
 	Zoned  bool  // the text has Z or an offset, which is applied
 	Offset bool  // the offset is not 0
@@ -154,8 +152,8 @@ func digits2(b []byte) int {
 	return int(b[0]-'0')*10 + int(b[1]-'0')
 }
 
-// cutNumber2 reads the two digits of a month, day or hour at the start of b, or,
-// leniently, a single one. It returns their number.
+// cutNumber2 reads the two digits of a month, day or hour at the start of b. Lenient parsing accepts a single digit.
+// It returns the number of digits.
 func cutNumber2(b []byte, mode Mode) (v, n int) {
 	if v := digits2(b); v >= 0 {
 		return v, 2
@@ -168,9 +166,9 @@ func cutNumber2(b []byte, mode Mode) (v, n int) {
 
 var monthDays = [13]int{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// CutDate reads a date at the start of b, as a day counted from 1970-01-01, and returns the
-// rest of b. Leniently, month and day may have one digit, and years beyond 9999 need no sign.
-// The error is [ErrSyntax] or [ErrNoDay].
+// CutDate reads a date at the start of b, as a day counted from 1970-01-01, and returns the rest of b. Lenient
+// parsing accepts a month or day of one digit, and years beyond 9999 without a sign. The error is [ErrSyntax] or
+// [ErrNoDay].
 func CutDate(b []byte, mode Mode) (days int64, rest []byte, err error) {
 	neg, signed := false, false
 	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
@@ -221,8 +219,8 @@ func daysOf(year int64, month int) int {
 	return monthDays[month]
 }
 
-// CutClock reads 15:04, 15:04:05 or 15:04:05.123 at the start of b. A fraction
-// has nine digits at most, leniently eighteen; the hour, leniently, one digit.
+// CutClock reads 15:04, 15:04:05 or 15:04:05.123 at the start of b. A fraction has at most nine digits. Lenient
+// parsing accepts eighteen, and an hour of one digit.
 func CutClock(b []byte, mode Mode) (t Instant, rest []byte, ok bool) {
 	h, n := cutNumber2(b, mode)
 	if h < 0 || len(b) < n+3 || b[n] != ':' {
@@ -271,10 +269,9 @@ func (t *Instant) cutFraction(b []byte, mode Mode) (rest []byte, ok bool) {
 	return b[t.Digits:], true
 }
 
-// ParseInstant reads a date, optionally followed by "T" or a space and a time of day, and then
-// by a zone: Z, UTC, +hh, +hhmm or +hh:mm. Strictly, a date alone is not enough. The error is
-// [ErrSyntax], [ErrNoDay], [ErrOffset] or [ErrTimeRange], for a time whose seconds do not fit
-// 64 bits.
+// ParseInstant reads a date, optionally followed by "T" or a space and a time of day, and then by a zone: Z, UTC,
+// +hh, +hhmm or +hh:mm. Strict parsing requires a time of day. The error is [ErrSyntax], [ErrNoDay], [ErrOffset], or
+// [ErrTimeRange] if the seconds do not fit 64 bits.
 func ParseInstant(b []byte, mode Mode) (Instant, error) {
 	days, rest, err := CutDate(b, mode)
 	if err != nil {
@@ -312,7 +309,7 @@ func skipSpace(b []byte) []byte {
 	return b
 }
 
-// addDays is days and some seconds of less than two days, in seconds.
+// addDays returns the seconds of some days, plus seconds of less than two days.
 func addDays(days, secs int64) (int64, bool) {
 	if days < 0 { // towards zero, so that the smallest value fits
 		days, secs = days+1, secs-DaySeconds
@@ -327,8 +324,7 @@ func addDays(days, secs int64) (int64, bool) {
 	return v + secs, true
 }
 
-// cutZone reads the zone, which is all that is left, and gives its offset from
-// UTC in seconds.
+// cutZone reads a zone, which must be the whole text, and returns its offset from UTC in seconds.
 func (t *Instant) cutZone(b []byte, mode Mode) (int64, error) {
 	if mode == Lenient {
 		b = skipSpace(b)
@@ -377,8 +373,8 @@ func ParseOffset(s string) (int64, bool) {
 	return offset, true
 }
 
-// In converts local time at a place to UTC. A local time in a gap, as at the start of summer
-// time, is moved behind the gap.
+// In converts local time at a place to UTC. A local time in a gap, as at the start of summer time, is moved behind
+// the gap.
 func (t Instant) In(location *time.Location) Instant {
 	days, clock := FloorDiv(t.Secs, DaySeconds)
 	year, month, day := civil(days)
@@ -390,7 +386,7 @@ func (t Instant) In(location *time.Location) Instant {
 	return t
 }
 
-// Scale is secs and nanos in units of 1/per seconds, exactly.
+// Scale returns secs and nanos in units of 1/per seconds, exactly.
 func Scale(secs, nanos, per int64) (int64, error) {
 	step := int64(1e9) / per
 	if nanos%step != 0 {
@@ -409,7 +405,7 @@ func Scale(secs, nanos, per int64) (int64, error) {
 	return v + add, nil
 }
 
-// InUnits is an instant in units of 1/per seconds, exactly.
+// InUnits returns an instant in units of 1/per seconds, exactly.
 func (t Instant) InUnits(per int64) (int64, error) {
 	if t.Attos != 0 {
 		return 0, ErrUnitLoss

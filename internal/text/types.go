@@ -32,9 +32,8 @@ var simpleTypes = map[string]arrow.DataType{
 	"duration":  arrow.FixedWidthTypes.Duration_us,
 }
 
-// Type is the text form of a type, as [ParseType] reads it back, except
-// for extension types other than json, uuid and bool8, which become
-// extension<name, storage>, and unions.
+// Type returns the text of a type, which [ParseType] reads, except for unions and for extension types other than
+// json, uuid and bool8, which become extension<name, storage>.
 func Type(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.BooleanType:
@@ -125,13 +124,13 @@ func fieldsText(fields []arrow.Field) string {
 	return strings.Join(parts, ", ")
 }
 
-// Field is "name: type", with the name quoted if necessary, and "not null" at the end of a
-// field that is not nullable.
+// Field returns "name: type", with the name quoted if necessary, and "not null" at the end if the field is not
+// nullable.
 func Field(f arrow.Field) string {
 	return Name(f.Name) + ": " + Type(f.Type) + nullText(f)
 }
 
-// Name is the name of a field, quoted where [ParseSchema] needs it.
+// Name returns the name of a field, quoted if [ParseSchema] requires it.
 func Name(name string) string {
 	hidden := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0 || !utf8.ValidString(name)
 	if hidden || name == "" || strings.TrimSpace(name) != name || strings.ContainsAny(name, ":,<>()[]\"#\r\n\t") {
@@ -140,7 +139,7 @@ func Name(name string) string {
 	return name
 }
 
-// Schema is one [Field] a line, as [ParseSchema] reads it.
+// Schema returns one [Field] a line, which [ParseSchema] reads.
 func Schema(s *arrow.Schema) string {
 	var b strings.Builder
 	for _, f := range s.Fields() {
@@ -150,10 +149,10 @@ func Schema(s *arrow.Schema) string {
 	return b.String()
 }
 
-// ParseSchema reads fields of the form name:type, separated by commas or line ends; "# …" up to
-// the end of a line is a comment. Names with special characters are quoted as in Go. Types have
-// the form of [Type]; "string", "text", "double", "boolean", "date", "timestamp", "time" and
-// "decimal(p,s)" are accepted, too. A field is nullable unless "not null" follows its type.
+// ParseSchema reads fields of the form name:type, separated by commas or line ends. "# …" up to the end of a line is
+// a comment. Names with special characters are quoted as in Go. Types have the syntax of [Type]; "string", "text",
+// "double", "boolean", "date", "timestamp", "time" and "decimal(p,s)" are accepted, too. A field is nullable unless
+// "not null" follows its type.
 func ParseSchema(text string) ([]arrow.Field, error) {
 	p := typeParser{s: text}
 	var fields []arrow.Field
@@ -171,7 +170,7 @@ func ParseSchema(text string) ([]arrow.Field, error) {
 	return fields, nil
 }
 
-// ParseType reads a type as [Type] writes it.
+// ParseType reads a type in the syntax of [Type].
 func ParseType(text string) (arrow.DataType, error) {
 	p := typeParser{s: text}
 	t, err := p.dataType()
@@ -184,7 +183,7 @@ func ParseType(text string) (arrow.DataType, error) {
 	return t, nil
 }
 
-// typeParser walks over the text of types; depth counts the open "<".
+// typeParser parses types. depth is the number of open "<".
 type typeParser struct {
 	s     string
 	i     int
@@ -271,7 +270,7 @@ func (p *typeParser) fieldName() (string, error) {
 	return name, nil
 }
 
-// nullableType is a type and whether "not null" does not follow it.
+// nullableType reads a type and an optional "not null" after it.
 func (p *typeParser) nullableType() (arrow.DataType, bool, error) {
 	t, err := p.dataType()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package amudai makes Amudai shards a table format beside csv, parquet and the others,
-// behind the interfaces of package table. Package shard does the work.
+// Package amudai is the table format of Amudai shards: it implements the interfaces of package table with package
+// shard.
 //
 // Reading needs random access: a shard from a pipe is copied to a temporary file first. A
 // shard of several files needs a location ([table.Input]).

@@ -45,13 +45,13 @@ func init() {
 	table.Register(Stream)
 }
 
-// Limits on one message of an IPC file or stream. Batches are held whole.
+// Limits of one message of an IPC file or stream. Batches are held as a whole.
 const (
 	maxArrowMetadata = 256 << 20
 	maxArrowBody     = 4 << 30
 )
 
-// open looks at the first bytes to tell a file from a stream.
+// open distinguishes files from streams by their first bytes.
 func open(_ context.Context, in table.Input, o table.ReadOptions) (src table.Source, err error) {
 	defer func() {
 		if err != nil {
@@ -135,7 +135,7 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// plainly drops what arrow-go puts in front of an error of the checks before it.
+// plainly removes the text that arrow-go adds to an error of package fault.
 func plainly(err error) error {
 	if !errors.Is(err, fault.ErrCorrupt) && !errors.Is(err, fault.ErrLimit) {
 		return err
@@ -146,8 +146,8 @@ func plainly(err error) error {
 	return err
 }
 
-// checked gives the asked columns of a batch that was read, after checking that
-// its buffers hold what they must: the reader does not.
+// checked returns the requested columns of a batch, and checks that their buffers are complete, which arrow-go's
+// reader does not.
 func checked(batch arrow.RecordBatch, wanted *table.Projection) (out arrow.RecordBatch, err error) {
 	err = guard(func() error {
 		columns := make([]arrow.Array, wanted.NumColumns())
@@ -167,8 +167,8 @@ func checked(batch arrow.RecordBatch, wanted *table.Projection) (out arrow.Recor
 	return out, err
 }
 
-// mended gives arrays of nulls the empty buffer that arrow-go's own check wants
-// of them, but its reader does not make.
+// mended returns an array whose null arrays have the empty buffer that arrow-go's check requires and its reader
+// omits.
 func mended(a arrow.Array) arrow.Array {
 	if !hasType(a.DataType(), arrow.NULL) {
 		return a
@@ -195,7 +195,7 @@ func mendedData(d arrow.ArrayData) arrow.ArrayData {
 // Schema implements [table.Source].
 func (s *fileSource) Schema() *arrow.Schema { return s.wanted.Schema() }
 
-// Rows implements [table.Source]. A file does not record it; batches tell as they come.
+// Rows implements [table.Source]. The number is unknown, because a file does not record it.
 func (s *fileSource) Rows() (int64, bool) {
 	if s.next == 0 {
 		return 0, s.count == 0
@@ -203,7 +203,7 @@ func (s *fileSource) Rows() (int64, bool) {
 	return s.rows * int64(s.count) / int64(s.next), true
 }
 
-// Next implements [table.Source]. Batches come as they are in the file.
+// Next implements [table.Source]. Batches are those of the file.
 func (s *fileSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	for s.next < s.count {
 		if err := ctx.Err(); err != nil {
@@ -238,7 +238,7 @@ func (s *fileSource) Close() error {
 	return errors.Join(err, s.temp.Close(), s.in.Close())
 }
 
-// streamSource reads batches as they come.
+// streamSource reads the batches of a stream.
 type streamSource struct {
 	in     table.Input
 	r      *ipc.Reader
@@ -253,7 +253,7 @@ func openStream(in table.Input, r io.Reader, o table.ReadOptions) (table.Source,
 		most = min(most, in.Size)
 	}
 	err := guard(func() (err error) {
-		// ipc.NewReader would not hand the limits on.
+		// ipc.NewReader would not pass the limits on.
 		messages := ipc.NewMessageReader(ipccheck.Stream(r), ipc.WithAllocator(o.Allocator),
 			ipc.WithMetadataSizeLimit(min(most, maxArrowMetadata)), ipc.WithBodySizeLimit(most))
 		s.r, err = ipc.NewReaderFromMessageReader(messages, ipc.WithAllocator(o.Allocator))

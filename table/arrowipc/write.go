@@ -19,9 +19,9 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// sink writes the batches as they come. A file holds one dictionary for
-// each column: with dictionaries, the batches go to a temporary stream first,
-// with dictionaries that only grow, and to the file at the end, with the last ones.
+// sink writes batches. A file has one dictionary for each column. Batches with dictionaries are therefore written to
+// a temporary stream, whose dictionaries only grow. At the end they are copied to the file with the final
+// dictionaries.
 type sink struct {
 	out table.Output
 	to  *storage.IOWriter // out
@@ -59,8 +59,7 @@ func createStream(ctx context.Context, out table.Output, schema *arrow.Schema, o
 	s := newSink(ctx, out, schema, o)
 	s.w = ipc.NewWriter(s.to, ipc.WithSchema(schema))
 	if schemaHas(schema, arrow.DICTIONARY) && schemaHas(schema, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64) {
-		// The stream writer takes dictionaries of floats that are nearly the same
-		// for the same, but not if one is longer.
+		// The stream writer takes dictionaries of nearly equal floats for equal, unless one is longer.
 		s.merge = newDictionaryMerger(s.mem)
 	}
 	return s, nil
@@ -83,7 +82,7 @@ func schemaHas(s *arrow.Schema, ids ...arrow.Type) bool {
 	return false
 }
 
-// onlyWriter hides all other methods of a file from the IPC writer, which looks for them.
+// onlyWriter hides all other methods of a file, which the IPC writer would use.
 type onlyWriter struct{ io.Writer }
 
 // Write implements [table.Sink].
@@ -108,9 +107,8 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	})
 }
 
-// column gives a column in a form that arrow-go can write: its writer does not
-// slice list views, and files take one dictionary for all batches. The caller
-// releases it.
+// column returns a column that arrow-go can write. Its writer does not slice list views, and files take one
+// dictionary for all batches. The caller releases the column.
 func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
 	c.Retain()
 	if hasType(c.DataType(), arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW) {
@@ -133,7 +131,7 @@ func (s *sink) column(name string, c arrow.Array) (arrow.Array, error) {
 	return array.MakeFromData(merged), nil
 }
 
-// unsliced copies a column so that no list view in it is a slice.
+// unsliced copies a column so that it contains no sliced list view.
 func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
 	if _, ok := c.(array.ListLike); ok {
 		plain, err := arrowutil.Plain(s.mem, c)
@@ -164,7 +162,7 @@ func (s *sink) unsliced(c arrow.Array) (arrow.Array, error) {
 	return arrowutil.Take(s.mem, c, all)
 }
 
-// hasType tells whether a type is one of some, or has one of them in it.
+// hasType reports whether a type is one of some types, or contains one.
 func hasType(t arrow.DataType, ids ...arrow.Type) bool {
 	for _, id := range ids {
 		if t.ID() == id {
@@ -209,7 +207,7 @@ func (s *sink) Close(ctx context.Context) error {
 
 func (s *sink) dropTemp() error { return errors.Join(s.temp.Close(), os.Remove(s.temp.Name())) }
 
-// rewrite copies the temporary stream to the file, with the last dictionaries.
+// rewrite copies the temporary stream to the file, with the final dictionaries.
 func (s *sink) rewrite(ctx context.Context) error {
 	if _, err := s.temp.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -261,7 +259,7 @@ func (s *sink) Abort(ctx context.Context) error {
 // dictionaryMerger gives all batches the same dictionaries, which only grow.
 type dictionaryMerger struct {
 	mem    memory.Allocator
-	merged map[string]arrow.Array // the values so far, in the plain form of their type, by the path of the column
+	merged map[string]arrow.Array // the values so far, as arrays without views, by the path of the column
 	types  map[string]arrow.DataType
 }
 
@@ -269,7 +267,7 @@ func newDictionaryMerger(mem memory.Allocator) *dictionaryMerger {
 	return &dictionaryMerger{mem: mem, merged: map[string]arrow.Array{}, types: map[string]arrow.DataType{}}
 }
 
-// release frees the dictionaries; a nil merger has none.
+// release frees the dictionaries. A nil merger has none.
 func (m *dictionaryMerger) release() {
 	if m == nil {
 		return
@@ -280,7 +278,7 @@ func (m *dictionaryMerger) release() {
 	m.merged = nil
 }
 
-// lastDictionaries are the dictionaries after all batches, by path.
+// lastDictionaries returns the dictionaries after all batches, by path.
 type lastDictionaries map[string]arrow.ArrayData
 
 func (m *dictionaryMerger) last() (lastDictionaries, error) {
@@ -295,8 +293,8 @@ func (m *dictionaryMerger) last() (lastDictionaries, error) {
 	return last, nil
 }
 
-// replace gives an array the last dictionaries, at any depth. Codes stay valid,
-// as dictionaries only grew. The caller releases it.
+// replace gives an array the final dictionaries, at any depth. Codes stay valid, because dictionaries only grew. The
+// caller releases it.
 func (l lastDictionaries) replace(path string, d arrow.ArrayData) arrow.ArrayData {
 	children := make([]arrow.ArrayData, len(d.Children()))
 	for i, c := range d.Children() {
@@ -360,8 +358,8 @@ func (m *dictionaryMerger) dictionary(path string, dt *arrow.DictionaryType, d a
 	return merged, nil
 }
 
-// add adds the values of an array to the dictionary of a path, and gives the
-// array with codes for that. The caller releases it.
+// add adds the values of an array to the dictionary of a path, and returns the array with codes of this dictionary.
+// The caller releases it.
 func (m *dictionaryMerger) add(path string, dt *arrow.DictionaryType, codes *array.Dictionary) (arrow.Array, error) {
 	values, err := arrowutil.Plain(m.mem, codes.Dictionary())
 	if err != nil {
@@ -402,8 +400,8 @@ func (m *dictionaryMerger) add(path string, dt *arrow.DictionaryType, codes *arr
 	return arrowutil.Take(m.mem, encoded.(*array.Dictionary).Indices(), rows)
 }
 
-// usedEntries lists the entries of a dictionary that an array uses, and for each
-// row which of these it has; -1 for null.
+// usedEntries lists the entries of a dictionary that an array uses, and the number of the entry for each row, -1 for
+// null.
 func usedEntries(codes *array.Dictionary) (rows, entries []int64) {
 	slot := make([]int64, codes.Dictionary().Len())
 	rows = make([]int64, codes.Len())
@@ -422,7 +420,7 @@ func usedEntries(codes *array.Dictionary) (rows, entries []int64) {
 	return rows, entries
 }
 
-// laidOut gives plain values the layout of a type. The caller releases it.
+// laidOut converts plain values to the layout of a type. The caller releases it.
 func laidOut(mem memory.Allocator, values arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	switch t := t.(type) {
 	case arrow.ExtensionType:

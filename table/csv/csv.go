@@ -1,10 +1,9 @@
 // Package csv reads and writes comma-separated values after RFC 4180, with a
 // header record, as Arrow record batches.
 //
-// Null and empty: a field without any text is null. A quoted field without any
-// text ("") is the empty string in a column of text or bytes, and null in others,
-// which have no empty value. The writer quotes empty strings, so that both come back.
-// In a file with one column, an empty line is a null.
+// A field without text is null. A quoted field without text ("") is the empty string in a column of text or bytes,
+// and null in other columns, which have no empty value. The writer quotes empty strings, so that both come back. In a
+// file with one column, an empty line is a null.
 package csv
 
 import (
@@ -35,12 +34,12 @@ func init() {
 type Options struct {
 	Text      table.TextOptions
 	Delimiter byte     // default ',', of TSV a tab
-	NoHeader  bool     // the first record is data; columns are named column1, column2, …; none is written
+	NoHeader  bool     // the first record is data; columns are named column1, column2, …; no header is written
 	Nulls     []string // when reading: unquoted fields that mean null, beside the empty one
 	Null      string   // when writing: the text of a null; default: an empty field
 }
 
-// New is the format CSV with some options.
+// New returns the format CSV with some options.
 func New(o Options) table.Format {
 	if o.Delimiter == 0 {
 		o.Delimiter = ','
@@ -48,7 +47,7 @@ func New(o Options) table.Format {
 	return format("csv", "CSV", o, ".csv")
 }
 
-// NewTSV is the format with tabs in place of commas.
+// NewTSV returns the format with tabs in place of commas.
 func NewTSV(o Options) table.Format {
 	if o.Delimiter == 0 {
 		o.Delimiter = '\t'
@@ -78,11 +77,11 @@ type source struct {
 	wanted  *table.Projection
 }
 
-// column appends the cells of one column; set is nil if it is not asked for.
+// column appends the cells of one column. set is nil for a column that is not requested.
 type column struct {
 	set      values.Setter
 	builder  array.Builder
-	empty    bool // "" is a value
+	empty    bool // "" is an empty value, not null
 	nullable bool
 }
 
@@ -123,7 +122,7 @@ func (s *source) open(ctx context.Context) error {
 	return s.bind(guesses)
 }
 
-// start passes what comes before the data.
+// start skips a byte order mark and the header.
 func (s *source) start() error {
 	if err := s.scan.SkipBOM(); err != nil || s.o.NoHeader || len(s.names) == 0 {
 		return err
@@ -135,13 +134,13 @@ func (s *source) start() error {
 	return err
 }
 
-// infer reads the names and the kinds of the values from the sample.
+// infer reads the header, and infers types from the sample.
 func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 	scan := newScanner(bytes.NewReader(sample), s.o.Delimiter, 0)
 	if err := scan.SkipBOM(); err != nil {
 		return nil, err
 	}
-	cut := func(err error) bool { // the record may go on behind the sample
+	cut := func(err error) bool { // the record may extend beyond the sample
 		return !whole && (err != nil || scan.passed == len(scan.Bytes()))
 	}
 	head, err := scan.next()
@@ -194,8 +193,7 @@ func (s *source) infer(sample []byte, whole bool) ([]records.Guess, error) {
 	return guesses, nil
 }
 
-// checkLineEnds refuses lines that end in a carriage return alone: all of them
-// would be the header.
+// checkLineEnds refuses lines that end in a carriage return alone: the whole file would be the header.
 func checkLineEnds(sample []byte, head []cell) error {
 	if bytes.IndexByte(sample, '\n') >= 0 {
 		return nil
@@ -208,8 +206,7 @@ func checkLineEnds(sample []byte, head []cell) error {
 	return nil
 }
 
-// otherDelimiter is the character that seems to separate fields where there is
-// but one column, or 0.
+// otherDelimiter returns the likely delimiter of a file with a single column, or 0.
 func (s *source) otherDelimiter(head []cell) byte {
 	if len(head) != 1 || head[0].quoted {
 		return 0
@@ -222,7 +219,7 @@ func (s *source) otherDelimiter(head []cell) byte {
 	return 0
 }
 
-// delimiterName is a delimiter as the command takes it.
+// delimiterName returns a delimiter in the syntax of the command.
 func delimiterName(c byte) string {
 	if c == '\t' {
 		return "tab"
@@ -255,8 +252,8 @@ func (s *source) name(head []cell) error {
 	return nil
 }
 
-// look counts the kinds of the cells of one record. Records of another width
-// are errors later, with their line.
+// look adds the cells of one record to the guesses of the types. A record with another number of fields is an error
+// later, with its line.
 func (s *source) look(guesses []records.Guess, cells []cell) {
 	for i, c := range cells[:min(len(cells), len(guesses))] {
 		if len(c.text) > 0 && !s.isNull(c) {
@@ -280,7 +277,7 @@ func (s *source) isNull(c cell) bool {
 	return false
 }
 
-// bind decides the types and makes the builders.
+// bind resolves the types and makes the builders.
 func (s *source) bind(guesses []records.Guess) error {
 	fixed, err := s.fixedFields()
 	if err != nil {
@@ -313,9 +310,8 @@ func (s *source) bind(guesses []records.Guess) error {
 	return s.build(fields, modes)
 }
 
-// fixedFields are the fields that the caller fixed, by position: by name (the
-// second column of a name has the second field of that name, if there is one),
-// or in order where there is no header.
+// fixedFields returns the fields of the caller's schema by position. They are found by name: the second column of a
+// name has the second field of that name, if there is one. Without a header they are in order.
 func (s *source) fixedFields() (map[int]arrow.Field, error) {
 	at := map[int]arrow.Field{}
 	if s.o.NoHeader {
@@ -373,7 +369,7 @@ func (s *source) build(fields []arrow.Field, modes []text.Mode) error {
 	return nil
 }
 
-// hasEmpty tells whether a type has an empty value that text can stand for.
+// hasEmpty reports whether a type has an empty value in text.
 func hasEmpty(t arrow.DataType) bool {
 	switch t := t.(type) {
 	case arrow.BinaryDataType:

@@ -14,24 +14,23 @@ type cell struct {
 	quoted bool
 }
 
-// scanner cuts a stream into records, as RFC 4180 has them, without copying
-// fields that have no doubled quotes. Beyond the RFC: lines may end in \n or
-// \r\n, lines without any text are skipped unless one field is all that a record has,
-// and a quote that does not start a field is an ordinary character. encoding/csv
-// would not tell "" from nothing, which is what keeps empty strings and nulls apart.
+// scanner divides a stream into records of RFC 4180, without copying fields that have no doubled quotes. Unlike in
+// the RFC, lines may end in \n or \r\n, empty lines are skipped unless records have one field, and a quote within an
+// unquoted field is an ordinary character. encoding/csv does not distinguish "" from an empty field, and would mix up
+// empty strings and nulls.
 type scanner struct {
 	records.Window
 	comma  byte
 	width  int // fields of a record; 0: not known yet
 	spans  []span
 	cells  []cell
-	plain  []byte // fields with doubled quotes, with single ones
+	plain  []byte // content of fields with doubled quotes
 	passed int    // bytes of the last record, which the next call takes
 	atLine int64  // line of the last record's start
-	looked int    // bytes searched for quotes and line ends, which is to be linear in those of the input
+	looked int    // bytes searched for quotes and line ends; linear in the size of the input
 }
 
-// span is a field as positions relative to the start of the record.
+// span is the range of a field, relative to the start of the record.
 type span struct {
 	from, to int
 	quoted   bool
@@ -58,7 +57,7 @@ func (s *scanner) next() ([]cell, error) {
 	}
 }
 
-// cut turns the spans of a record into cells.
+// cut converts the spans of a record to cells.
 func (s *scanner) cut() []cell {
 	rec := s.Bytes()
 	s.cells, s.plain = s.cells[:0], s.plain[:0]
@@ -81,11 +80,10 @@ func (s *scanner) cut() []cell {
 	return s.cells
 }
 
-// record finds the fields of the next record; blank says that it is a line
-// without text.
+// record finds the fields of the next record. blank means that it is an empty line.
 func (s *scanner) record() (blank bool, err error) {
 	s.spans = s.spans[:0]
-	at, eol := 0, -1 // eol: a line end; if it is at or after at, the first one there
+	at, eol := 0, -1 // eol is a line end. If it is at or after at, it is the first one there.
 	for {
 		sp, end, err := s.field(at, &eol)
 		if err != nil {
@@ -100,8 +98,7 @@ func (s *scanner) record() (blank bool, err error) {
 	}
 }
 
-// finish ends a record at end: a line end or the end of the stream. It drops
-// the \r before it.
+// finish ends a record at end, which is a line end or the end of the stream. It removes the \r before a line end.
 func (s *scanner) finish(end int) (blank bool, err error) {
 	b := s.Bytes()
 	last := &s.spans[len(s.spans)-1]
@@ -116,8 +113,8 @@ func (s *scanner) finish(end int) (blank bool, err error) {
 	return blank, nil
 }
 
-// field finds the field that starts at position at; end is the position of the
-// delimiter, of the line end, or the end of the stream.
+// field finds the field that starts at position at. end is the position of the delimiter, of the line end, or the end
+// of the stream.
 func (s *scanner) field(at int, eol *int) (sp span, end int, err error) {
 	for at >= len(s.Bytes()) {
 		if err := s.More(); err == io.EOF {
@@ -152,17 +149,17 @@ func (s *scanner) field(at int, eol *int) (sp span, end int, err error) {
 	return span{from: at, to: end}, end, nil
 }
 
-// quotedField finds the field whose quote is at position at.
+// quotedField finds the field whose opening quote is at position at.
 func (s *scanner) quotedField(at int) (sp span, end int, err error) {
 	sp = span{from: at + 1, quoted: true}
 	for i := at + 1; ; {
 		b := s.Bytes()
 		j := bytes.IndexByte(b[min(i, len(b)):], '"')
 		s.looked += max(j, 0)
-		if j < 0 || i+j+1 >= len(b) { // what follows a quote decides
+		if j < 0 || i+j+1 >= len(b) { // the next byte decides whether the quote is doubled
 			if j < 0 {
 				s.looked += max(len(b)-i, 0)
-				i = max(i, len(b)) // no need to look there again
+				i = max(i, len(b)) // searched already
 			} else {
 				i, j = i+j, 0
 			}

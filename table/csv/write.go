@@ -44,8 +44,8 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, o Optio
 	return s, err
 }
 
-// quote quotes the field that starts at position start, if it needs it: if it
-// has a delimiter, quote or line end in it, is empty, or reads as a null.
+// quote quotes the field that starts at position start if it contains a delimiter, quote or line end, is empty, or
+// would be read as a null.
 func (s *sink) quote(dst []byte, start int) []byte {
 	field := dst[start:]
 	special := len(field) == 0 || s.o.Null != "" && string(field) == s.o.Null
@@ -105,8 +105,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// needsNoQuotes tells whether no value of a type has characters that CSV with
-// commas quotes.
+// needsNoQuotes reports whether no value of a type needs quotes with commas as delimiters.
 func needsNoQuotes(t arrow.DataType) bool {
 	switch id := t.ID(); id {
 	case arrow.BOOL, arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64,

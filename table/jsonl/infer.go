@@ -13,11 +13,11 @@ import (
 	"github.com/amudai/amudai-go/table/internal/records"
 )
 
-// maxInferredKeys is the number of different keys beyond which objects are
-// taken for maps of data rather than records, and kept as JSON.
+// maxInferredKeys is the number of different keys beyond which objects are maps of data rather than records, and are
+// kept as JSON.
 const maxInferredKeys = 1000
 
-// class is the set of what the values of one place look like.
+// class is a set of JSON types.
 type class uint8
 
 const (
@@ -30,13 +30,13 @@ const (
 
 var jsonClassNames = []string{"strings", "numbers", "booleans", "arrays", "objects"}
 
-// shape collects what the values at one place of the records look like.
+// shape collects the values at one place in the records.
 type shape struct {
 	classes class
 	first   [5]string     // an example of each class
 	text    records.Guess // of the strings
 	number  records.Guess // of the numbers, and of strings such as NaN
-	odd     bool          // a string is not a float's NaN or infinity
+	odd     bool          // a string is neither NaN nor infinity
 	elem    *shape
 	keys    []string
 	members map[string]*shape
@@ -86,7 +86,7 @@ func (j *shape) look(s *jsontext.Scanner) error {
 	return err
 }
 
-// member is the shape of the values under a key.
+// member returns the shape of the values of a key.
 func (j *shape) member(key []byte) *shape {
 	if m, ok := j.members[string(key)]; ok {
 		return m
@@ -106,11 +106,11 @@ func (j *shape) member(key []byte) *shape {
 // jsonType is the type that holds any JSON value, as its text.
 var jsonType = extension.JSON(arrow.BinaryTypes.String)
 
-// resolve gives the type that holds every value seen exactly.
+// resolve returns the type that holds every value exactly.
 func (j *shape) resolve(path string, say *records.Notices) arrow.DataType {
 	switch j.classes {
 	case 0:
-		return jsonType // only nulls: whatever comes later fits
+		return jsonType // only nulls: any later value fits
 	case jsonString:
 		return j.resolveText(path, say)
 	case jsonNumber:
@@ -141,7 +141,7 @@ func (j *shape) resolve(path string, say *records.Notices) arrow.DataType {
 	return t
 }
 
-// resolveText takes strings for dates and timestamps, or leaves them strings.
+// resolveText returns a type of dates or timestamps if all strings are such, else strings.
 func (j *shape) resolveText(path string, say *records.Notices) arrow.DataType {
 	t, notice, ok := j.text.Resolve()
 	if !ok || t.ID() != arrow.DATE32 && t.ID() != arrow.TIMESTAMP {

@@ -1,13 +1,11 @@
 // Package jsonl reads and writes JSON as Arrow record batches: values that follow
 // one another, usually an object a line, or an array of them.
 //
-// The keys of the objects are the columns; a key that an object does not have
-// is null. Nested objects become structs, arrays become lists, strings that are all
-// ISO dates or timestamps become those. Columns that mix types, have numbers
-// beyond 64 bits, or were null in the whole sample, are kept as JSON text (extension type
-// arrow.json), which any later value fits. A key that first appears behind the sample is
-// an error, never dropped: name it with [table.ReadOptions.Schema], or take a larger sample.
-// Records that are no objects make one column named "value".
+// The keys of the objects are the columns. A missing key is null. Nested objects become structs, arrays become lists,
+// and strings that are all ISO dates or timestamps become those types. Columns that mix types, have numbers beyond 64
+// bits, or are null in the whole sample, are kept as JSON text (extension type arrow.json), which any later value
+// fits. A key that first appears after the sample is an error, never dropped: name it with
+// [table.ReadOptions.Schema], or use a larger sample. Records that are not objects make one column named "value".
 package jsonl
 
 import (
@@ -39,8 +37,8 @@ type Options struct {
 	Text table.TextOptions
 }
 
-// New is the format of one JSON value after the other, usually an object a line.
-// First bytes tell it by its "{".
+// New returns the format of a sequence of JSON values, usually an object a line. It is recognized by a "{" at the
+// start.
 func New(o Options) table.Format {
 	f := format(o, true, separators{after: "\n"})
 	f.Name, f.Title, f.Extensions = "jsonl", "JSON lines", []string{".jsonl", ".ndjson"}
@@ -48,8 +46,7 @@ func New(o Options) table.Format {
 	return f
 }
 
-// NewArray is the format of an array of records, as one JSON text. When reading,
-// values that follow one another, as in [New], are understood too.
+// NewArray returns the format of one JSON array of records. Reading also accepts a sequence of values, as in [New].
 func NewArray(o Options) table.Format {
 	f := format(o, false, separators{first: "[", between: ",\n ", last: "]\n"})
 	f.Name, f.Title, f.Extensions = "json", "JSON", []string{".json"}
@@ -57,7 +54,7 @@ func NewArray(o Options) table.Format {
 	return f
 }
 
-// startsWith tells whether c comes first, but for a byte order mark and white space.
+// startsWith reports whether c comes first, after a byte order mark and white space.
 func startsWith(head []byte, c byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
 	return len(head) > 0 && head[0] == c
@@ -81,8 +78,8 @@ type source struct {
 	records *scanner
 	scan    jsontext.Scanner
 	members *values.Members   // records are objects
-	value   values.JSONSetter // or they are not
-	wanted  *table.Projection // of the columns that are read
+	value   values.JSONSetter // records are not objects
+	wanted  *table.Projection // of the columns in the result
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, lines bool) (table.Source, error) {
@@ -115,13 +112,13 @@ func (s *source) open(ctx context.Context, lines bool) error {
 	return s.bind(seen)
 }
 
-// infer looks at the records of the sample.
+// infer reads the records of the sample.
 func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 	in := newScanner(bytes.NewReader(sample), 0, lines)
 	rows := int64(0)
 	for ; rows < int64(s.Text.SampleRows); rows++ {
 		rec, err := in.next()
-		if !whole && (err != nil || len(in.Bytes()) == 0) { // the record may go on behind the sample
+		if !whole && (err != nil || len(in.Bytes()) == 0) { // the record may extend beyond the sample
 			if rows == 0 {
 				return records.ErrSampleShort
 			}
@@ -146,8 +143,8 @@ func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 	return nil
 }
 
-// bind decides the types and makes the builders. The columns are the keys of
-// the records, and those of the given schema that the sample does not have.
+// bind resolves the types and makes the builders. The columns are the keys of the records, and the columns of the
+// given schema that the sample lacks.
 func (s *source) bind(seen *shape) error {
 	said := records.Notices{Give: s.Options.Notice}
 	if seen.classes == 0 && len(s.Options.Schema) == 0 {

@@ -10,12 +10,11 @@ import (
 	"github.com/amudai/amudai-go/table/internal/records"
 )
 
-// scanner cuts a stream into its records: the elements of the array that
-// it consists of, or the values that follow one another.
+// scanner divides a stream into records: the elements of a single array, or a sequence of values.
 type scanner struct {
 	records.Window
 	array  bool // the stream is one array
-	lines  bool // even if it starts with "[", the stream is a sequence of values
+	lines  bool // the stream is a sequence of values, even if it starts with "["
 	begun  bool
 	done   bool
 	atLine int64 // line of the last record's start
@@ -69,7 +68,7 @@ func (s *scanner) next() ([]byte, error) {
 	return s.Take(n), nil
 }
 
-// separator passes the "," before an element, or the "]" after the last one.
+// separator skips the "," before an element, or the "]" after the last one.
 func (s *scanner) separator() error {
 	c, err := s.token()
 	switch {
@@ -103,7 +102,7 @@ func unexpectedEnd(err error) error {
 	return err
 }
 
-// token skips white space and returns the next byte without taking it.
+// token skips white space and returns the next byte, which is not taken.
 func (s *scanner) token() (byte, error) {
 	for {
 		b := s.Bytes()
@@ -122,7 +121,7 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// valueLength finds the end of the value that starts here.
+// valueLength returns the length of the next value.
 func (s *scanner) valueLength() (int, error) {
 	end := valueEnd{}
 	for {
@@ -137,17 +136,17 @@ func (s *scanner) valueLength() (int, error) {
 	}
 }
 
-// valueEnd looks for the end of a value, whose bytes come little by little. It
-// only looks at brackets and quotes; the JSON scanner checks the rest.
+// valueEnd finds the end of a value whose bytes arrive in parts. It only examines brackets and quotes. The JSON
+// scanner checks the rest.
 type valueEnd struct {
-	at       int // what comes before was looked at
+	at       int // bytes examined so far
 	depth    int
 	inString bool
-	looked   int // bytes looked at in all; not more than at, or long values would take forever
+	looked   int // bytes examined in all; at most at, so that the work is linear
 }
 
-// find goes on in b, which has the bytes of before and some more. It returns the
-// length of the value, or 0 if that does not end yet.
+// find continues in b, which has the bytes of the last call and more. It returns the length of the value, or 0 if the
+// value does not end yet.
 func (e *valueEnd) find(b []byte) (int, error) {
 	for e.at < len(b) {
 		if e.inString {
@@ -185,7 +184,7 @@ func (e *valueEnd) find(b []byte) (int, error) {
 	return 0, nil
 }
 
-// passString goes behind the quote that ends a string; false if that is not in b.
+// passString skips to the end of a string. It returns false if b does not have the closing quote.
 func (e *valueEnd) passString(b []byte) bool {
 	for e.at < len(b) {
 		n := bytes.IndexAny(b[e.at:], `\"`)
@@ -201,7 +200,7 @@ func (e *valueEnd) passString(b []byte) bool {
 			return true
 		}
 		if e.at += n; e.at+1 >= len(b) {
-			return false // the backslash is looked at again, with what it escapes
+			return false // the backslash is examined again, together with the next byte
 		}
 		e.at += 2
 	}

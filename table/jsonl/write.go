@@ -18,7 +18,7 @@ import (
 // separators are the texts around and between records.
 type separators struct{ first, between, after, last string }
 
-// sink writes one object a row, between the given pieces of text.
+// sink writes one object a row, between the given separators.
 type sink struct {
 	out    table.Output
 	to     *storage.IOWriter // out

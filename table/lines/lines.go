@@ -1,6 +1,6 @@
-// Package lines reads and writes plain text, such as logs: one column "line" of
-// text, or of bytes where the sample is not UTF-8. Line ends are \n or \r\n; the
-// written ones are \n. Only a table with one column of text can be written as lines.
+// Package lines reads and writes plain text, such as logs, as one column "line" of text, or of bytes if the sample is
+// not UTF-8. Lines end in \n or \r\n when read, and in \n when written. Only a table with a single column of text can
+// be written as lines.
 package lines
 
 import (
@@ -29,7 +29,7 @@ type Options struct {
 	Text table.TextOptions
 }
 
-// New is the format with some options.
+// New returns the format with some options.
 func New(o Options) table.Format {
 	o.Text = o.Text.WithDefaults()
 	return table.Format{
@@ -64,7 +64,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	s := &source{in: in, o: ro}
 	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), in.Reader), o.Text.MaxRecordBytes)
 	field := arrow.Field{Name: "line", Type: arrow.BinaryTypes.String}
-	if !whole { // the last character may be cut
+	if !whole { // the last character may be incomplete
 		sample = sample[:max(0, len(sample)-utf8.UTFMax)]
 		for len(sample) > 0 && sample[len(sample)-1] >= utf8.RuneSelf {
 			sample = sample[:len(sample)-1]
@@ -141,7 +141,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	return s.wanted.Of(whole), nil
 }
 
-// line takes the next line, without its end.
+// line returns the next line, without its end.
 func (s *source) line() ([]byte, error) {
 	from := 0
 	for {
@@ -184,8 +184,7 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, _ table
 	return &sink{out: out, to: to, w: bufio.NewWriterSize(to, 256<<10)}, nil
 }
 
-// Write implements [table.Sink]. Values with line breaks, and nulls, are refused:
-// they would not come back.
+// Write implements [table.Sink]. It refuses values with line breaks, and nulls, which would not come back.
 func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	s.to.Context = ctx
 	c := batch.Column(0)

@@ -12,18 +12,17 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// readColumn says how an asked column is read.
+// readColumn describes how a requested column is read.
 type readColumn struct {
-	at       int            // among the columns that pqarrow gives, which come in the file's order
-	read     arrow.DataType // as pqarrow reads it
+	at       int            // index among the columns of pqarrow, which are in the order of the file
+	read     arrow.DataType // type in which pqarrow reads it
 	shape    arrow.DataType // by the rules of Parquet, before the stored type is restored
 	restored arrow.DataType
-	rest     *projection.Part // the asked part of the column as it is read
+	rest     *projection.Part // the requested part of the column
 }
 
-// project finds the asked columns and their leaves. Of a column that is asked for in part,
-// only the leaves of this part are read if all types on the way to them are structs and
-// lists, else all leaves.
+// project finds the requested columns and their leaves. If a part of a column is requested, and all types above it
+// are structs and lists, only the leaves of this part are read, else all leaves.
 func (s *source) project() error {
 	all, err := s.arrow.Schema()
 	if err != nil {
@@ -64,7 +63,7 @@ func (s *source) project() error {
 	}
 	slices.Sort(s.leaves)
 	if s.o.Columns == nil {
-		s.leaves = nil // which pqarrow takes for all
+		s.leaves = nil // pqarrow takes nil for all
 	}
 	return nil
 }
@@ -79,9 +78,8 @@ func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
 	return leaves
 }
 
-// partLeaves appends the leaves of a part of a field. It fails where the field, its shape
-// and its restored type do not nest in the same way, and where there are maps: pqarrow reads
-// them whole, also those that are not asked for.
+// partLeaves appends the leaves of a part of a field. It fails if the field, its shape and its restored type have
+// different nesting, and at maps, which pqarrow reads as a whole.
 func partLeaves(leaves []int, f pqarrow.SchemaField, shape, restored arrow.DataType, part *projection.Part) (_ []int, ok bool) {
 	if part.Whole() {
 		return appendLeaves(leaves, f), true
@@ -127,7 +125,7 @@ func hasMap(t arrow.DataType) bool {
 	return ok && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool { return hasMap(f.Type) })
 }
 
-// take checks a batch, and gives its columns the asked order and types.
+// take checks a batch, and returns its columns in the requested order and types.
 func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, len(s.reads))
 	for k, r := range s.reads {
@@ -141,7 +139,7 @@ func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(s.wanted.Schema(), columns, from.NumRows()), nil
 }
 
-// column checks a column of a batch and gives it its type. The caller releases it.
+// column checks a column of a batch and converts it to its type. The caller releases it.
 func (s *source) column(from arrow.RecordBatch, r readColumn, name string) (arrow.Array, error) {
 	c := retyped(from.Column(r.at), r.read)
 	defer c.Release()
@@ -167,9 +165,8 @@ func (s *source) column(from arrow.RecordBatch, r readColumn, name string) (arro
 	return r.rest.Array(restored), nil
 }
 
-// retyped gives an array of which a part was read the type of this part. pqarrow gives the
-// arrays inside of it their types, but leaves those of lists, and of fields of structs, as
-// they are in the file. The caller releases it.
+// retyped converts an array, of which a part was read, to the type of this part. pqarrow converts the outer array,
+// but leaves the items of lists, and the fields of structs in them, in the types of the file. The caller releases it.
 func retyped(a arrow.Array, t arrow.DataType) arrow.Array {
 	if arrow.TypeEqual(a.DataType(), t) {
 		a.Retain()
@@ -191,7 +188,7 @@ func retypedData(d arrow.ArrayData, t arrow.DataType) arrow.ArrayData {
 	case arrow.ListLikeType:
 		types = []arrow.DataType{t.Elem()}
 	}
-	if len(types) != len(d.Children()) { // a type that is read whole
+	if len(types) != len(d.Children()) { // a type that is read as a whole
 		d.Retain()
 		return d
 	}

@@ -22,19 +22,18 @@ const (
 	fieldType        = 1  // of SchemaElement and ColumnMetaData
 	fieldTypeLength  = 2  // of SchemaElement
 	fieldLogicalType = 10 // of SchemaElement: a union
-	lastLogicalType  = 18 // the last member of the union that arrow-go knows: GEOGRAPHY
+	lastLogicalType  = 18 // the last member of the union in arrow-go: GEOGRAPHY
 	maxFooterDepth   = 64
 )
 
-// isUnknownLogicalType tells whether a file was refused for a logical type that
-// arrow-go does not know. By Parquet's rules a reader takes such a column by its
-// physical type.
+// isUnknownLogicalType reports whether a file was refused for a logical type that arrow-go does not know. By the
+// rules of Parquet a reader reads such a column as its physical type.
 func isUnknownLogicalType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "invalid logical type")
 }
 
-// withFooter gives the bytes of a file with another footer, and their number. It has no
-// logical types from the future, and what else the copier changes.
+// withFooter returns the bytes of a file with a changed footer, and their number. The footer has no unknown logical
+// types, nor INT96.
 func withFooter(at io.ReaderAt, size int64, c footerCopier) (io.ReaderAt, int64, error) {
 	var tail [8]byte
 	if _, err := at.ReadAt(tail[:], size-8); err != nil {
@@ -106,7 +105,7 @@ func (c footerCopier) structure(path []int16) error {
 	if err := c.out.WriteStructBegin(c.ctx, ""); err != nil {
 		return err
 	}
-	length := false // whether a length was put in
+	length := false // a length was inserted
 	for {
 		_, kind, id, err := c.in.ReadFieldBegin(c.ctx)
 		if err != nil {
@@ -130,7 +129,7 @@ func (c footerCopier) structure(path []int16) error {
 		copier := c
 		buffer := thrift.NewTMemoryBuffer()
 		isLogical := len(path) == 1 && path[0] == fieldSchema && id == fieldLogicalType && kind == thrift.STRUCT
-		if isLogical { // whether it stays is only known behind it
+		if isLogical { // kept only if its type is known
 			if known, err := c.knownType(); err != nil {
 				return err
 			} else if known == nil {
@@ -152,14 +151,12 @@ func (c footerCopier) structure(path []int16) error {
 	return errors.Join(c.out.WriteFieldStop(c.ctx), c.in.ReadStructEnd(c.ctx), c.out.WriteStructEnd(c.ctx))
 }
 
-// isType tells whether a field is the physical type of a SchemaElement, or of the
-// ColumnMetaData of a chunk.
+// isType reports whether a field is the physical type of a SchemaElement, or of the ColumnMetaData of a chunk.
 func isType(path []int16, id int16) bool {
 	return id == fieldType && (slices.Equal(path, []int16{fieldSchema}) || slices.Equal(path, []int16{fieldRowGroups, fieldColumns, fieldMetaData}))
 }
 
-// physicalType copies a type. An INT96 changes, with a length behind it if it is in the
-// schema; changed tells so.
+// physicalType copies a type. It changes INT96, and inserts a length in the schema. changed reports this.
 func (c footerCopier) physicalType(id int16, inSchema bool) (changed bool, err error) {
 	v, err := c.in.ReadI32(c.ctx)
 	if err != nil {
@@ -175,7 +172,7 @@ func (c footerCopier) physicalType(id int16, inSchema bool) (changed bool, err e
 	return changed, err
 }
 
-// knownType reads a logical type into a buffer; nil if it is not known.
+// knownType reads a logical type into a buffer. It returns nil for an unknown one.
 func (c footerCopier) knownType() (*thrift.TMemoryBuffer, error) {
 	buffer := thrift.NewTMemoryBuffer()
 	aside := footerCopier{ctx: c.ctx, depth: c.depth, in: c.in, out: thrift.NewTCompactProtocolConf(buffer, nil)}

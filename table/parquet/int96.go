@@ -20,9 +20,8 @@ import (
 //
 //	i64 nanoseconds of the day | i32 Julian day
 //
-// Columns are read as nanoseconds if all values fit. Spark has microseconds, up to the year
-// 294247; what it wrote is read as such. Other columns have the finest unit that all
-// values fit, which takes a pass over them.
+// Columns are read in nanoseconds if all values fit. Times of Spark, which are microseconds up to the year 294247,
+// are read as such. Other columns have the finest unit that all values fit, which takes a pass over them.
 const (
 	epochDay  = 2_440_588 // the Julian day of 1970-01-01
 	dayNanos  = 86_400_000_000_000
@@ -33,8 +32,7 @@ const (
 // unitNanos are the nanoseconds of the units that a column may have.
 var unitNanos = map[arrow.TimeUnit]int64{arrow.Nanosecond: 1, arrow.Microsecond: 1e3, arrow.Millisecond: 1e6}
 
-// int96Time is a value in a unit. ok is false if it does not fit, or has digits that the
-// unit lacks.
+// int96Time returns a value in a unit. ok is false if it is out of range, or not a multiple of the unit.
 func int96Time(v []byte, unit arrow.TimeUnit) (t int64, ok bool) {
 	nanos, days := int64(binary.LittleEndian.Uint64(v)), int64(int32(binary.LittleEndian.Uint32(v[8:])))-epochDay
 	per := unitNanos[unit]
@@ -44,7 +42,7 @@ func int96Time(v []byte, unit arrow.TimeUnit) (t int64, ok bool) {
 	if nanos < 0 || nanos >= dayNanos || nanos%per != 0 {
 		return 0, false
 	}
-	if days < 0 { // towards zero, so that the first time of a unit does not overflow on the way
+	if days < 0 { // towards zero, so that the first time of a unit does not overflow in between
 		days, nanos = days+1, nanos-dayNanos
 	}
 	t = days * (dayNanos / per)
@@ -55,8 +53,8 @@ func int96Time(v []byte, unit arrow.TimeUnit) (t int64, ok bool) {
 	return sum, sum < t == (nanos < 0)
 }
 
-// sparkTime is a time in microseconds as Spark makes it, from the year 290301 on: it counts
-// from the first Julian day, in 64 bits that overflow.
+// sparkTime returns a time of Spark, in microseconds, from the year 290301 on. Spark counts from the first Julian
+// day, in 64 bits that overflow.
 func sparkTime(days, nanos int64) (t int64, ok bool) {
 	const day = dayNanos / 1000
 	t = days*day + nanos/1000
@@ -64,10 +62,10 @@ func sparkTime(days, nanos int64) (t int64, ok bool) {
 	return t, julian/day == days+epochDay && julian%day*1000 == nanos
 }
 
-// isInt96 tells which leaves of a file are INT96.
+// isInt96 reports which leaves of a file are INT96.
 func isInt96(s *schema.Schema, leaf int) bool { return s.Column(leaf).PhysicalType() == pq.Types.Int96 }
 
-// int96Units finds the units of the INT96 leaves among those that are read.
+// int96Units finds the units of the INT96 leaves that are read.
 func (s *source) int96Units(ctx context.Context) (units map[int]arrow.TimeUnit, err error) {
 	leaves := s.leaves
 	if s.o.Columns == nil {
@@ -96,7 +94,7 @@ func (s *source) int96Units(ctx context.Context) (units map[int]arrow.TimeUnit, 
 	return units, nil
 }
 
-// int96Unit is the finest unit that holds all values of a leaf.
+// int96Unit returns the finest unit that holds all values of a leaf.
 func (s *source) int96Unit(ctx context.Context, leaf int) (arrow.TimeUnit, error) {
 	units := []arrow.TimeUnit{arrow.Nanosecond, arrow.Microsecond, arrow.Millisecond}
 	fits := [3]bool{true, true, true}
@@ -139,10 +137,10 @@ func (s *source) int96Unit(ctx context.Context, leaf int) (arrow.TimeUnit, error
 			return unit, nil
 		}
 	}
-	return arrow.Nanosecond, nil // which reading refuses, and says why
+	return arrow.Nanosecond, nil // reading returns the error
 }
 
-// int96Times turns INT96 values that were read as 12 bytes into times.
+// int96Times converts INT96 values, read as 12 bytes, to times.
 func int96Times(mem memory.Allocator, a *array.FixedSizeBinary, t *arrow.TimestampType) (arrow.Array, error) {
 	out := arrowutil.NewZeroBuffer(mem, 8*a.Len())
 	for i, times := 0, arrowutil.As[int64](out.Bytes()); i < a.Len(); i++ {

@@ -8,9 +8,8 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// hadoopLZ4 is the codec LZ4 of old files, which arrow-go leaves to others.
-// Hadoop put its own frames around the blocks, parquet-cpp did not, and both
-// are read here:
+// hadoopLZ4 is the codec LZ4 of old files, which arrow-go lacks. Hadoop puts blocks into frames of its own,
+// parquet-cpp does not. Both are read:
 //
 //	u32 BE decoded length | u32 BE length | LZ4 block | …     or one LZ4 block
 //
@@ -82,8 +81,8 @@ func (c hadoopLZ4) Encode(dst, src []byte) []byte {
 	return dst[:8+n]
 }
 
-// EncodeLevel is Encode: the block format has no levels.
+// EncodeLevel is Encode, as the block format has no levels.
 func (c hadoopLZ4) EncodeLevel(dst, src []byte, _ int) []byte { return c.Encode(dst, src) }
 
-// CompressBound is the most bytes that Encode needs.
+// CompressBound returns the maximum size of the result of Encode.
 func (hadoopLZ4) CompressBound(n int64) int64 { return int64(lz4.CompressBlockBound(int(n))) + 8 }

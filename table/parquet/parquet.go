@@ -1,18 +1,15 @@
 // Package parquet reads and writes Parquet files as Arrow record batches,
 // behind the interfaces of package table, on arrow-go's pqarrow.
 //
-// Reading goes row group by row group, and within one in batches, so that memory
-// depends on the sizes of batches and pages and not on that of the file. Types come from
-// the Arrow schema that Parquet writers may store (key ARROW:schema); without
-// one, or with one that cannot be read or does not fit, from the Parquet types. pqarrow may panic on
-// damaged files; a panic becomes an error here.
+// Row groups are read one by one, in batches, so that memory depends on the sizes of batches and pages rather than on
+// that of the file. Types come from the Arrow schema that Parquet writers may store (key ARROW:schema). If there is
+// none, or if it cannot be read or does not fit, they come from the Parquet types. pqarrow may panic on damaged
+// files. Such a panic becomes an error.
 //
-// Writing compresses with zstd and stores the Arrow schema, so that every Arrow
-// type comes back as it was. Other readers see the nearest type that Parquet has: dictionaries, runs
-// and views as plain values, durations as integers, seconds as milliseconds,
-// intervals as ISO 8601 text. Unions alone become JSON text for good. What would change on
-// the way is an error: a date64 with a time of day, seconds that are out of the range of
-// milliseconds.
+// Writing compresses with zstd and stores the Arrow schema, so that every Arrow type except unions comes back
+// unchanged. Unions become JSON text. Other readers see the nearest type of Parquet: dictionaries, runs and views as
+// plain values, durations as integers, seconds as milliseconds, intervals as ISO 8601 text. Values that would change
+// are errors: a date64 with a time of day, and seconds out of the range of milliseconds.
 package parquet
 
 import (
@@ -36,13 +33,13 @@ func init() { table.Register(New(Options{})) }
 
 // Options are the options that only Parquet has. The zero value is the default.
 type Options struct {
-	Parallel     bool   // when reading: columns are decoded at the same time; for files known to be good, as arrow-go may panic on others
+	Parallel     bool   // when reading: columns are decoded at the same time; for trusted files only, as a panic of arrow-go could not be caught
 	RowGroupRows int64  // when writing: rows of a row group; default 1,048,576
 	Level        int    // when writing: level of zstd, 1 to 22; default 3
 	Compression  string // when writing: zstd (the default) or snappy
 }
 
-// New is the format with some options.
+// New returns the format with some options.
 func New(o Options) table.Format {
 	return table.Format{
 		Name: "parquet", Title: "Parquet", Extensions: []string{".parquet", ".pq"},
@@ -66,15 +63,15 @@ type source struct {
 	file   *file.Reader
 	arrow  *pqarrow.FileReader
 	stored *arrow.Schema          // nil if there is none
-	units  map[int]arrow.TimeUnit // of leaves that are INT96 and are read as 12 bytes
+	units  map[int]arrow.TimeUnit // INT96 leaves that are read as 12 bytes
 	wanted *table.Projection
-	leaves []int        // of the asked columns
-	reads  []readColumn // how each asked column is read
+	leaves []int        // of the requested columns
+	reads  []readColumn // how each requested column is read
 	group  int          // the next row group
 	rows   pqarrow.RecordReader
 }
 
-// streamBuffer is how many bytes of a column chunk are read at a time.
+// streamBuffer is the number of bytes of a column chunk that are read at a time.
 const streamBuffer = 1 << 20
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
@@ -139,7 +136,7 @@ func (s *source) openFile(at io.ReaderAt, size int64) error {
 		return err
 	}
 	s.stored = takeStored(s.file.MetaData().KeyValueMetadata())
-	// Parallel is off unless asked for: a panic in pqarrow's goroutines could not be caught.
+	// Parallel is off by default: a panic in pqarrow's goroutines could not be caught.
 	arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(s.o.BatchRows), Parallel: s.pq.Parallel}
 	if s.arrow, err = pqarrow.NewFileReader(s.file, arrowProps, s.o.Allocator); err != nil {
 		return err
@@ -150,7 +147,7 @@ func (s *source) openFile(at io.ReaderAt, size int64) error {
 	return s.project()
 }
 
-// checkMagic looks at both ends of the file, to say what is wrong in plain words.
+// checkMagic checks both ends of the file, for a clear error.
 func checkMagic(at io.ReaderAt, size int64) error {
 	var head, tail [4]byte
 	if size >= 12 {
@@ -174,8 +171,7 @@ func checkMagic(at io.ReaderAt, size int64) error {
 	return nil
 }
 
-// checkGroups checks what the footer says of the row groups, before pqarrow
-// takes it for granted in goroutines of its own.
+// checkGroups checks the row groups in the footer, because pqarrow uses them unchecked in goroutines of its own.
 func (s *source) checkGroups(size int64) error {
 	leaves := s.file.MetaData().Schema.NumColumns()
 	for g := range s.file.NumRowGroups() {
@@ -199,7 +195,7 @@ func (s *source) checkGroups(size int64) error {
 	return nil
 }
 
-// guard turns a panic of the reader into an error.
+// guard converts a panic of the reader to an error.
 func guard(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -217,7 +213,7 @@ func (s *source) wrap(err error) error {
 	return fmt.Errorf("%w (in %s)", plainError{text, err}, s.in.Name)
 }
 
-// plainError has another text than the error that it wraps.
+// plainError replaces the text of an error that it wraps.
 type plainError struct {
 	text string
 	err  error
@@ -231,7 +227,7 @@ func (s *source) Schema() *arrow.Schema { return s.wanted.Schema() }
 
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) {
-	rows := int64(0) // the file's own total may be wrong
+	rows := int64(0) // the total of the file may be wrong
 	for g := range s.file.NumRowGroups() {
 		rows += s.file.MetaData().RowGroup(g).NumRows()
 	}
@@ -270,7 +266,7 @@ func (s *source) Next(ctx context.Context) (batch arrow.RecordBatch, err error) 
 	}
 }
 
-// openGroup starts the next row group. One without columns becomes a batch at once.
+// openGroup starts the next row group. A row group without columns is one batch.
 func (s *source) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 	g := s.group
 	s.group++

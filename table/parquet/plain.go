@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// plainer turns the columns that pqarrow does not write, or not exactly, into
-// ones that it does. The stored Arrow schema brings them back (restore.go).
+// plainer converts columns that pqarrow does not write, or not exactly, to columns that it writes. The stored Arrow
+// schema restores them (restore.go).
 type plainer struct {
 	schema *arrow.Schema // as written
 	change []bool
@@ -41,7 +41,7 @@ func newPlainer(schema *arrow.Schema, o table.WriteOptions) *plainer {
 	return p
 }
 
-// plainType is the type that values of t are written as.
+// plainType returns the type in which values of t are written.
 func plainType(t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.RunEndEncodedType:
@@ -116,7 +116,7 @@ func plainField(f arrow.Field) arrow.Field {
 	return f
 }
 
-// batch gives the batch as written; the caller releases it.
+// batch converts a batch. The caller releases it.
 func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, b.NumCols())
 	for i, c := range b.Columns() {
@@ -134,7 +134,7 @@ func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 	return array.NewRecordBatch(p.schema, columns, b.NumRows()), nil
 }
 
-// array gives the plain form of an array; the caller releases it.
+// array converts an array. The caller releases it.
 func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
 	t := plainType(a.DataType())
 	if arrow.TypeEqual(t, a.DataType()) {
@@ -163,7 +163,7 @@ func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
 	return p.scalars(a, t)
 }
 
-// scalars converts what has another width or unit in Parquet.
+// scalars converts numbers to the width or unit that Parquet has.
 func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	switch a := a.(type) {
 	case *array.Duration:
@@ -187,7 +187,7 @@ func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) 
 	return nil, fmt.Errorf("%s cannot be written as %s", a.DataType(), t)
 }
 
-// millis turns seconds into milliseconds.
+// millis converts seconds to milliseconds.
 func (p *plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
 	for i := range a.Len() {
 		if a.IsValid(i) && (value(i) > most || value(i) < -most) {
@@ -227,7 +227,7 @@ func (p *plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 	return b.NewArray()
 }
 
-// children makes the fields of a struct plain.
+// children converts the fields of a struct.
 func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
 	kids := make([]arrow.ArrayData, a.NumField())
 	for i := range kids {
@@ -252,7 +252,7 @@ func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, erro
 	return array.MakeFromData(data), nil
 }
 
-// items makes the items of lists and maps plain; offsets stay.
+// items converts the items of lists and maps. Offsets stay.
 func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
 	var plain arrow.Array
 	var err error
@@ -268,7 +268,7 @@ func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error)
 	return withItems(a, t, plain), nil
 }
 
-// lists makes lists of a fixed length plain ones; null ones are empty.
+// lists converts lists of a fixed length to plain ones. Null lists become empty.
 func (p *plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 	n := int64(a.DataType().(*arrow.FixedSizeListType).Len())
 	if int64(a.Len())*n > math.MaxInt32 {

@@ -16,8 +16,8 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
-// restorable tells whether arrays of type from, which pqarrow reads, can become
-// what the stored Arrow schema says: type to, with the same values.
+// restorable reports whether arrays of type from, as pqarrow reads them, can be converted to type to of the stored
+// Arrow schema with the same values.
 func restorable(from, to arrow.DataType) bool {
 	if arrow.TypeEqual(from, to) {
 		return true
@@ -70,7 +70,7 @@ func restorableStruct(from arrow.DataType, to *arrow.StructType) bool {
 func restorableScalar(from arrow.Type, to arrow.DataType) bool {
 	switch to.ID() {
 	case arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.STRING:
-		return from == arrow.STRING || from == arrow.BINARY // a JSON column comes as bytes
+		return from == arrow.STRING || from == arrow.BINARY // a JSON column is read as bytes
 	case arrow.LARGE_BINARY, arrow.BINARY_VIEW:
 		return from == arrow.BINARY
 	case arrow.DURATION:
@@ -78,15 +78,14 @@ func restorableScalar(from arrow.Type, to arrow.DataType) bool {
 	case arrow.DATE64:
 		return from == arrow.DATE32
 	case arrow.TIME32:
-		return from == arrow.TIME32 // seconds come as milliseconds
+		return from == arrow.TIME32 // seconds are read as milliseconds
 	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
 		return from == arrow.STRING // their ISO 8601 text
 	}
 	return false
 }
 
-// restore makes an array of type to, which is restorable from a's type. The
-// caller releases it.
+// restore converts an array to type to, which is restorable from its type. The caller releases it.
 func restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), to) {
 		return relabel(a, to), nil
@@ -125,7 +124,7 @@ func restoreVia(mem memory.Allocator, a arrow.Array, inner arrow.DataType, wrap 
 	return wrap(v)
 }
 
-// relabel gives an array another type of the same layout.
+// relabel returns an array as another type of the same layout.
 func relabel(a arrow.Array, t arrow.DataType) arrow.Array {
 	d := a.Data()
 	out := array.NewData(t, d.Len(), d.Buffers(), d.Children(), d.NullN(), d.Offset())
@@ -168,7 +167,7 @@ func restoreScalar(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arro
 
 const dayMillis = 86_400_000
 
-// widened gives strings or bytes 64-bit offsets.
+// widened converts strings or bytes to 64-bit offsets.
 func widened(mem memory.Allocator, a arrow.Array, to arrow.DataType) arrow.Array {
 	d := a.Data()
 	offsets := arrowutil.NewBuffer(mem, 8*(d.Len()+1))
@@ -199,7 +198,7 @@ func validity(mem memory.Allocator, a arrow.Array) *memory.Buffer {
 	return b
 }
 
-// numbers makes an array of a fixed-width integer type, valid where a is.
+// numbers returns an array of a fixed-width integer type with the validity of a.
 func numbers(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(int) int64) arrow.Array {
 	n := a.Len()
 	if to.(arrow.FixedWidthDataType).Bytes() == 4 {
@@ -216,7 +215,7 @@ func numbers(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(
 	return arrowutil.Make(to, n, []*memory.Buffer{validity(mem, a), b}, nil, a.NullN())
 }
 
-// divided turns milliseconds into the seconds that they once were.
+// divided converts milliseconds back to seconds.
 func divided(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(int) int64) (arrow.Array, error) {
 	for i := range a.Len() {
 		if a.IsValid(i) && value(i)%1000 != 0 {
@@ -226,7 +225,7 @@ func divided(mem memory.Allocator, a arrow.Array, to arrow.DataType, value func(
 	return numbers(mem, a, to, func(i int) int64 { return value(i) / 1000 }), nil
 }
 
-// parsed reads values from the text that they were written as.
+// parsed reads values from their text.
 func parsed(mem memory.Allocator, a *array.String, to arrow.DataType) (arrow.Array, error) {
 	b := array.NewBuilder(mem, to)
 	defer b.Release()
@@ -302,7 +301,7 @@ func restoreMap(mem memory.Allocator, a arrow.Array, t *arrow.MapType) (arrow.Ar
 	return withItems(a, t, entries), nil
 }
 
-// withItems is a list of 32-bit offsets with other items.
+// withItems returns a list of 32-bit offsets with other items.
 func withItems(a arrow.Array, t arrow.DataType, items arrow.Array) arrow.Array {
 	d := a.Data()
 	data := array.NewData(t, d.Len(), d.Buffers(), []arrow.ArrayData{items.Data()}, d.NullN(), d.Offset())
@@ -310,7 +309,7 @@ func withItems(a arrow.Array, t arrow.DataType, items arrow.Array) arrow.Array {
 	return array.MakeFromData(data)
 }
 
-// restoreList makes lists of every kind out of the plain ones that pqarrow reads.
+// restoreList converts plain lists of pqarrow to lists of any kind.
 func restoreList(mem memory.Allocator, a arrow.Array, t arrow.ListLikeType) (arrow.Array, error) {
 	l, ok := a.(*array.List)
 	if !ok {
@@ -349,7 +348,7 @@ func largeList(mem memory.Allocator, l *array.List, t arrow.DataType) arrow.Arra
 	return arrowutil.Make(t, l.Len(), []*memory.Buffer{validity(mem, l), offsets}, []arrow.ArrayData{items}, l.NullN())
 }
 
-// fixedLists makes lists of a fixed length; null ones get null items.
+// fixedLists returns lists of a fixed length. Null lists get null items.
 func fixedLists(mem memory.Allocator, l *array.List, t *arrow.FixedSizeListType) (arrow.Array, error) {
 	n := int64(t.Len())
 	if int64(l.Len())*n > math.MaxInt32 {

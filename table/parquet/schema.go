@@ -13,12 +13,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
-// storedKey is where Parquet writers keep the Arrow schema of what they wrote.
+// storedKey is the key of the stored Arrow schema in the metadata of Parquet files.
 const storedKey = arrowmap.SchemaProperty
 
-// takeStored takes the stored Arrow schema out of a file's metadata, so that
-// pqarrow does not use it: it knows fewer types, fails on some, and trusts its
-// bytes. A schema that cannot be read counts as none.
+// takeStored removes the stored Arrow schema from the metadata of a file, so that pqarrow does not use it: pqarrow
+// knows fewer types, fails on some, and trusts the bytes. A schema that cannot be read is ignored.
 func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
 	var stored *arrow.Schema
 	for _, e := range kv {
@@ -42,8 +41,8 @@ func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
 	return stored
 }
 
-// restoredSchema is the schema that a source gives: that of pqarrow, with the types,
-// names of items and metadata of the stored one where those can be had.
+// restoredSchema returns the schema of a source: that of pqarrow, with the types, names of items and metadata of the
+// stored one where possible.
 func restoredSchema(read, stored *arrow.Schema) *arrow.Schema {
 	fields := make([]arrow.Field, read.NumFields())
 	for i, f := range read.Fields() {
@@ -73,8 +72,7 @@ func restoredSchema(read, stored *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, &all)
 }
 
-// withoutFieldID drops the metadata that pqarrow adds to every column of files
-// that number none: field id -1.
+// withoutFieldID removes the metadata that pqarrow adds to every column of files without field ids: field id -1.
 func withoutFieldID(f arrow.Field) arrow.Field {
 	const fieldID = "PARQUET:field_id"
 	if at := f.Metadata.FindKey(fieldID); at >= 0 && f.Metadata.Values()[at] == "-1" {
@@ -85,7 +83,7 @@ func withoutFieldID(f arrow.Field) arrow.Field {
 	return f
 }
 
-// withStored adds the Arrow schema of what the caller writes to the metadata of what is written.
+// withStored adds the Arrow schema of the caller to the metadata of the written schema.
 func withStored(written, original *arrow.Schema) (*arrow.Schema, error) {
 	text, err := arrowmap.EncodeIPC(original)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// shaper knows the INT96 leaves that are read as 12 bytes, and the units of their times.
+// shaper has the units of the INT96 leaves that are read as 12 bytes.
 type shaper map[schema.Node]arrow.TimeUnit
 
 // typeOf is the type that a column has by the rules of Parquet, where
@@ -77,10 +77,10 @@ func (s shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataTyp
 	return arrow.StructOf(fields...)
 }
 
-// shapedElem is the type of the elements of the list that a group is.
+// elem returns the type of the elements of a list group.
 func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	st, isStruct := t.(*arrow.StructType)
-	if n.RepetitionType() == pq.Repetitions.Repeated { // each of which is the group itself
+	if n.RepetitionType() == pq.Repetitions.Repeated { // each element is the group itself
 		if isStruct {
 			return s.structOf(n, st)
 		}
@@ -106,8 +106,7 @@ func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// shaped gives an array that pqarrow read the type that [shaper.typeOf] says. The
-// caller releases it.
+// shaped converts an array of pqarrow to the type of [shaper.typeOf]. The caller releases it.
 func shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), t) {
 		a.Retain()

@@ -20,7 +20,7 @@ import (
 const (
 	defaultRowGroupRows = 1 << 20
 	defaultLevel        = 3
-	maxGroupBytes       = 256 << 20 // of a row group in memory, which is held until it is full
+	maxGroupBytes       = 256 << 20 // maximum bytes of an open row group in memory
 )
 
 // codecs are the compressions by name.
@@ -77,7 +77,7 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, wo tabl
 	return s, nil
 }
 
-// floatPaths are the Parquet paths of all columns of float32 and float64.
+// floatPaths returns the Parquet paths of all columns of float32 and float64.
 func floatPaths(paths []pq.ColumnPath, parent pq.ColumnPath, fields []arrow.Field) []pq.ColumnPath {
 	for _, f := range fields {
 		path := append(slices.Clone(parent), f.Name)

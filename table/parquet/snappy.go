@@ -2,11 +2,10 @@ package parquet
 
 import "github.com/apache/arrow-go/v18/parquet/compress"
 
-// emptySnappy is Snappy that decodes nothing to nothing: pages that hold only
-// nulls have no compressed bytes at all in the files of some writers.
+// emptySnappy is Snappy that accepts empty input: some writers store pages of nulls without any compressed bytes.
 type emptySnappy struct{ codec }
 
-// codec is what arrow-go's own Snappy is.
+// codec has the methods of arrow-go's Snappy.
 type codec interface {
 	compress.Codec
 	compress.StreamingCodec

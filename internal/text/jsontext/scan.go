@@ -1,4 +1,4 @@
-// Package jsontext walks over JSON texts byte by byte, and writes strings. It builds no tree.
+// Package jsontext scans JSON texts byte by byte, and writes strings. It builds no tree.
 package jsontext
 
 import (
@@ -13,8 +13,8 @@ import (
 // MaxDepth bounds the nesting of values, in input and in json columns.
 const MaxDepth = 200
 
-// Scanner walks over the bytes of one JSON value. Its methods validate the bytes that they
-// pass: a text is valid JSON if the scanner reaches its end.
+// Scanner scans the bytes of one JSON value. Its methods validate the bytes that they pass: a text is valid JSON if
+// the scanner reaches its end.
 type Scanner struct {
 	b     []byte
 	i     int
@@ -47,7 +47,7 @@ func (s *Scanner) Peek() byte {
 // At is the position of the scanner.
 func (s *Scanner) At() int { return s.i }
 
-// Since is the text from a position on up to the scanner's.
+// Since returns the text from a position to that of the scanner.
 func (s *Scanner) Since(start int) []byte { return s.b[start:s.i] }
 
 // End checks that only white space is left.
@@ -58,7 +58,7 @@ func (s *Scanner) End() error {
 	return nil
 }
 
-// Unexpected is the error for an unexpected next byte.
+// Unexpected returns the error for an unexpected next byte.
 func (s *Scanner) Unexpected() error {
 	if s.i >= len(s.b) {
 		return ErrEnd
@@ -130,7 +130,7 @@ func (s *Scanner) Quoted() ([]byte, error) {
 	return nil, ErrEnd
 }
 
-// escaped is the slow part of str, from the first backslash on.
+// escaped reads the rest of a string, from its first backslash.
 func (s *Scanner) escaped(start, i int) ([]byte, error) {
 	out := append(s.buf[:0], s.b[start:i]...)
 	for i < len(s.b) {
@@ -159,8 +159,8 @@ func (s *Scanner) escaped(start, i int) ([]byte, error) {
 	return nil, ErrEnd
 }
 
-// appendEscape decodes the escape at the start of b and returns its length, or
-// 0 if it is not valid: surrogates must come in pairs.
+// appendEscape decodes the escape at the start of b and returns its length, or 0 if it is invalid. Surrogates must be
+// in pairs.
 func appendEscape(dst, b []byte) ([]byte, int) {
 	if len(b) < 2 {
 		return dst, 0
@@ -215,13 +215,12 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// Array walks over the elements of an array.
+// Array calls a function for each element of an array.
 func (s *Scanner) Array(element func() error) error {
 	return s.items('[', ']', element)
 }
 
-// Object walks over the members of an object. The key is valid until the
-// member's value is read.
+// Object calls a function for each member of an object. The key is valid until the value is read.
 func (s *Scanner) Object(member func(key []byte) error) error {
 	return s.items('{', '}', func() error {
 		s.Peek()
@@ -263,7 +262,7 @@ func (s *Scanner) items(open, end byte, item func() error) error {
 	}
 }
 
-// Skip walks over any value.
+// Skip skips any value.
 func (s *Scanner) Skip() error {
 	switch c := s.Peek(); c {
 	case '{':
@@ -284,7 +283,7 @@ func (s *Scanner) Skip() error {
 	return err
 }
 
-// Raw walks over any value and returns its text.
+// Raw skips any value and returns its text.
 func (s *Scanner) Raw() ([]byte, error) {
 	s.Peek()
 	start := s.i
@@ -328,8 +327,7 @@ func Valid(b []byte) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Bytes that are not UTF-8 cannot be written in JSON;
-// they become U+FFFD. Sinks refuse them earlier.
+// AppendString appends s as a JSON string. Bytes of invalid UTF-8, which sinks refuse earlier, become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0

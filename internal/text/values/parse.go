@@ -1,5 +1,5 @@
-// Package values turns Arrow arrays into text and text into arrays: as cells of
-// CSV, or as JSON. The grammar of single values is that of package text.
+// Package values converts Arrow arrays to text and text to arrays: as cells of CSV, or as JSON. Package text has the
+// grammar of single values.
 package values
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 )
 
-// Setter appends the value of a token to a builder. It keeps no reference to the token. After
-// an error nothing was appended.
+// Setter appends the value of a token to a builder. It keeps no reference to the token. After an error nothing is
+// appended.
 type Setter func(token []byte) error
 
-// NewSetter makes the setter of a builder. Only types that have a text form can be set.
+// NewSetter returns the setter of a builder, for types with a text form.
 func NewSetter(b array.Builder, mode text.Mode) (Setter, error) {
 	if s := integerSetter(b, mode); s != nil {
 		return s, nil
@@ -139,8 +139,8 @@ func dictionarySetter(b *array.BinaryDictionaryBuilder) (Setter, error) {
 	}, nil
 }
 
-// extensionSetter reads the text forms of json, uuid and bool8, and that of the
-// storage type for the rest.
+// extensionSetter reads the text forms of json, uuid and bool8. For other extension types it reads that of the
+// storage type.
 func extensionSetter(b, storage array.Builder, mode text.Mode) (Setter, error) {
 	name := b.Type().(arrow.ExtensionType).ExtensionName()
 	switch s := storage.(type) {

@@ -16,17 +16,17 @@ type JSONSetter func(s *jsontext.Scanner) error
 
 // Misfit is the error for a valid JSON value that does not fit its column.
 type Misfit struct {
-	Path string // the place inside the column: ".a" or "[]"
+	Path string // the place within the column: ".a" or "[]"
 	Err  error
 }
 
-// Error is the reason alone.
+// Error returns the reason.
 func (m *Misfit) Error() string { return m.Err.Error() }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (m *Misfit) Unwrap() error { return m.Err }
 
-// under adds a step in front of the path of a Misfit.
+// under adds a step to the front of the path of a Misfit.
 func under(step string, err error) error {
 	var m *Misfit
 	if errors.As(err, &m) {
@@ -35,7 +35,7 @@ func under(step string, err error) error {
 	return err
 }
 
-// NewJSONSetter makes the Setter of a builder, for nulls too.
+// NewJSONSetter returns the setter of a builder. It accepts null.
 func NewJSONSetter(b array.Builder, mode text.Mode) (JSONSetter, error) {
 	set, err := newJSONValueSetter(b, mode)
 	if err != nil {
@@ -53,7 +53,7 @@ func NewJSONSetter(b array.Builder, mode text.Mode) (JSONSetter, error) {
 	}, nil
 }
 
-// Required is the Setter of a field that is declared not null.
+// Required returns the setter of a field that is declared not null.
 func Required(f arrow.Field, set JSONSetter) JSONSetter {
 	if f.Nullable {
 		return set
@@ -69,7 +69,7 @@ func Required(f arrow.Field, set JSONSetter) JSONSetter {
 // NewCellSetter is [NewSetter], with JSON for the nested types.
 func NewCellSetter(b array.Builder, mode text.Mode) (Setter, error) {
 	switch b.(type) {
-	case *array.StructBuilder, array.ListLikeBuilder: // maps too
+	case *array.StructBuilder, array.ListLikeBuilder: // maps, too
 		set, err := NewJSONSetter(b, mode)
 		if err != nil {
 			return nil, err
@@ -125,8 +125,8 @@ func documentSetter(storage array.Builder) (JSONSetter, error) {
 	}, nil
 }
 
-// scalarSetter reads one token and passes its text on. Strictly, a type accepts only its own
-// kind of token: numbers and booleans without quotes, all others as strings.
+// scalarSetter reads one token and passes its text on. Strict parsing accepts numbers and booleans without quotes
+// only, and other types as strings only.
 func scalarSetter(t arrow.DataType, set Setter, mode text.Mode) JSONSetter {
 	id := t.ID()
 	isText := t.ID() == arrow.STRING || id == arrow.LARGE_STRING || id == arrow.STRING_VIEW || id == arrow.DICTIONARY
@@ -170,7 +170,7 @@ func tokenText(c byte, token []byte) string {
 	return text.Clip(string(token))
 }
 
-// readToken reads any value: the value of a string, the text of others.
+// readToken reads any value. It returns the value of a string, and the text of others.
 func readToken(s *jsontext.Scanner, buf *[]byte) ([]byte, error) {
 	switch s.Peek() {
 	case '"':
@@ -198,7 +198,7 @@ func structSetter(b *array.StructBuilder, mode text.Mode) (JSONSetter, error) {
 	}, nil
 }
 
-// wrongToken is the Misfit of the next value, which it skips.
+// wrongToken returns the Misfit for the next value, which it skips.
 func wrongToken(s *jsontext.Scanner, t arrow.DataType) error {
 	c := s.Peek()
 	raw, err := s.Raw()
@@ -211,18 +211,17 @@ func wrongToken(s *jsontext.Scanner, t arrow.DataType) error {
 	return &Misfit{Err: fmt.Errorf("%s is not %s", tokenText(c, raw), text.Article(text.Type(t)))}
 }
 
-// Members reads the members of an object into one builder each.
+// Members reads the members of objects into one builder each.
 type Members struct {
 	fields   []arrow.Field
 	builders []array.Builder
 	set      []JSONSetter
 	index    map[string]int
-	seen     []uint64 // number of the object that had the member last
+	seen     []uint64 // index of the last object with the member
 	object   uint64
 }
 
-// NewMembers makes the setters of the fields of an object; builder and mode return those of
-// each field.
+// NewMembers returns the setters of the fields of an object. builder and mode return those of each field.
 func NewMembers(fields []arrow.Field, builder func(int) array.Builder, mode func(int) text.Mode) (*Members, error) {
 	m := &Members{fields: fields, index: make(map[string]int, len(fields)), seen: make([]uint64, len(fields))}
 	for i, f := range fields {
@@ -330,7 +329,7 @@ func fixedListSetter(b *array.FixedSizeListBuilder, mode text.Mode) (JSONSetter,
 	}, nil
 }
 
-// mapSetter reads [{"key":…,"value":…}, …], and objects where keys are text.
+// mapSetter reads [{"key":…,"value":…}, …], and objects if keys are strings.
 func mapSetter(b *array.MapBuilder, mode text.Mode) (JSONSetter, error) {
 	t := b.Type().(*arrow.MapType)
 	fields := []arrow.Field{t.KeyField(), t.ItemField()}

@@ -9,7 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// timeSetter is for the types of dates, times and spans of time.
+// timeSetter reads dates, times and lengths of time.
 func timeSetter(b array.Builder, mode text.Mode) Setter {
 	switch b := b.(type) {
 	case *array.Date32Builder:
@@ -57,7 +57,7 @@ func timeSetter(b array.Builder, mode text.Mode) Setter {
 	return nil
 }
 
-// date64Setter takes a date alone, or with a time of day.
+// date64Setter reads a date, with or without a time of day.
 func date64Setter(b *array.Date64Builder, mode text.Mode) Setter {
 	return func(token []byte) error {
 		t, err := parseInstant(token, mode)
@@ -73,7 +73,7 @@ func date64Setter(b *array.Date64Builder, mode text.Mode) Setter {
 	}
 }
 
-// parseInstant is [text.ParseInstant] that takes a date alone in any mode.
+// parseInstant is [text.ParseInstant], and accepts a date alone in any mode.
 func parseInstant(token []byte, mode text.Mode) (text.Instant, error) {
 	t, err := text.ParseInstant(token, mode)
 	if err == text.ErrSyntax && mode == text.Strict && len(token) <= len("+292277026596-12-04") {
@@ -99,7 +99,7 @@ func clockSetter(dt arrow.DataType, mode text.Mode, per int64, add func(int64)) 
 	}
 }
 
-// timestampSetter demands a zone if the type has one, and refuses a zone otherwise.
+// timestampSetter requires a zone if the type has one, and refuses a zone otherwise.
 func timestampSetter(b *array.TimestampBuilder, mode text.Mode) Setter {
 	dt := b.Type().(*arrow.TimestampType)
 	per, zoned := text.PerSecond(dt.Unit), dt.TimeZone != ""
@@ -122,7 +122,7 @@ func timestampSetter(b *array.TimestampBuilder, mode text.Mode) Setter {
 	}
 }
 
-// durationSetter takes ISO 8601, and leniently 1h30m too.
+// durationSetter reads ISO 8601 durations. Lenient parsing accepts 1h30m, too.
 func durationSetter(b *array.DurationBuilder, mode text.Mode) Setter {
 	per := text.PerSecond(b.Type().(*arrow.DurationType).Unit)
 	return func(token []byte) error {
@@ -142,8 +142,7 @@ func durationSetter(b *array.DurationBuilder, mode text.Mode) Setter {
 	}
 }
 
-// intervalSetter reads the parts; add appends them, or returns false if its
-// type cannot keep all of them.
+// intervalSetter reads the parts of an interval. add appends them, or returns false if its type cannot hold them all.
 func intervalSetter(dt arrow.DataType, add func(months, days int32, nanos int64) bool) Setter {
 	return func(token []byte) error {
 		d, err := text.ParseDuration(token)

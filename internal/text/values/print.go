@@ -14,12 +14,11 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// Appender appends the text of value i of one array, which is not null.
+// Appender appends the text of value i of an array, which is not null.
 type Appender func(dst []byte, i int) []byte
 
-// Text gives a function that appends the text of value i of arr, as a CSV cell
-// holds it before quoting; package table lists the forms. The value
-// must not be null.
+// Text returns a function that appends the text of value i of arr, as in a CSV cell before quoting. Package table
+// lists the forms. The value must not be null.
 func Text(arr arrow.Array) Appender {
 	if f := scalarText(arr); f != nil {
 		return f
@@ -49,8 +48,8 @@ func Text(arr arrow.Array) Appender {
 	return JSON(arr)
 }
 
-// IsNull reports whether value i is null, looking through dictionaries, runs and extension
-// types, whose own bitmaps do not have all nulls.
+// IsNull reports whether value i is null. It looks into dictionaries, runs and extension types, whose own bitmaps do
+// not contain all nulls.
 func IsNull(arr arrow.Array, i int) bool {
 	if arr.IsNull(i) {
 		return true
@@ -68,7 +67,7 @@ func IsNull(arr arrow.Array, i int) bool {
 	return false
 }
 
-// scalarText is the text of types that hold one value each; nil for others.
+// scalarText returns the Appender of an array of a type without children, or nil for other types.
 func scalarText(arr arrow.Array) Appender {
 	if f := integerText(arr); f != nil {
 		return f
@@ -109,7 +108,7 @@ func scalarText(arr arrow.Array) Appender {
 	return nil
 }
 
-// extensionValueText is for the extension types with a text form of their own.
+// extensionValueText returns the Appender of an extension type with a text form of its own, or nil for other types.
 func extensionValueText(a array.ExtensionArray) Appender {
 	t := a.DataType().(arrow.ExtensionType)
 	switch storage := a.Storage().(type) {
@@ -187,8 +186,7 @@ func timeText(arr arrow.Array) Appender {
 	return nil
 }
 
-// CheckUTF8 checks the strings of a batch, at every depth. Text formats cannot hold other
-// bytes.
+// CheckUTF8 checks the strings of a batch at every depth, because text formats cannot hold other bytes.
 func CheckUTF8(name string, arr arrow.Array) error {
 	switch a := arr.(type) {
 	case array.StringLike:

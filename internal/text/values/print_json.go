@@ -8,7 +8,7 @@ import (
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 )
 
-// JSON gives a function that appends value i of arr as JSON; nulls as null.
+// JSON returns a function that appends value i of arr as JSON.
 func JSON(arr arrow.Array) Appender {
 	f := jsonValue(arr)
 	return func(dst []byte, i int) []byte {
@@ -72,7 +72,7 @@ func jsonExtension(a array.ExtensionArray) Appender {
 			return func(dst []byte, i int) []byte {
 				start := len(dst)
 				dst = f(dst, i)
-				if !jsontext.Valid(dst[start:]) { // data of another writer; the output must be valid
+				if !jsontext.Valid(dst[start:]) { // data of another writer may be invalid JSON
 					return jsontext.AppendString(dst[:start], string(dst[start:]))
 				}
 				return oneLine(dst, start)
@@ -82,8 +82,7 @@ func jsonExtension(a array.ExtensionArray) Appender {
 	return JSON(a.Storage())
 }
 
-// oneLine turns the line breaks between the tokens of a JSON text into spaces;
-// inside strings they are always escaped.
+// oneLine replaces line breaks between the tokens of a JSON text by spaces. Within strings they are always escaped.
 func oneLine(dst []byte, start int) []byte {
 	for i := start; i < len(dst); i++ {
 		if dst[i] == '\n' || dst[i] == '\r' {
@@ -93,7 +92,7 @@ func oneLine(dst []byte, start int) []byte {
 	return dst
 }
 
-// jsonFloat quotes infinities and NaN, which JSON numbers cannot express.
+// jsonFloat quotes infinities and NaN, which JSON lacks.
 func jsonFloat(f Appender) Appender {
 	return func(dst []byte, i int) []byte {
 		start := len(dst)
@@ -105,7 +104,7 @@ func jsonFloat(f Appender) Appender {
 	}
 }
 
-// jsonQuoted writes the text of f as a JSON string.
+// jsonQuoted returns the text of f as a JSON string.
 func jsonQuoted(f Appender, arr arrow.Array) Appender {
 	if a, ok := arr.(array.StringLike); ok {
 		return func(dst []byte, i int) []byte { return jsontext.AppendString(dst, a.Value(i)) }
@@ -138,7 +137,7 @@ func jsonStruct(a *array.Struct) Appender {
 }
 
 func jsonMap(a *array.Map) Appender {
-	entries := a.ListValues().(*array.Struct) // its fields respect its offset, unlike Keys and Items
+	entries := a.ListValues().(*array.Struct) // its fields respect its offset, unlike those of Keys and Items
 	key, item := JSON(entries.Field(0)), JSON(entries.Field(1))
 	return func(dst []byte, i int) []byte {
 		from, to := a.ValueOffsets(i)
@@ -162,7 +161,7 @@ func jsonUnion(a array.Union) Appender {
 	}
 	dense, _ := a.(*array.DenseUnion)
 	return func(dst []byte, i int) []byte {
-		child, at := a.ChildID(i), i // a sparse union's children are sliced with it
+		child, at := a.ChildID(i), i // the children of a sparse union are sliced with it
 		if dense != nil {
 			at = int(dense.ValueOffset(i))
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/amudai/amudai-go/internal/text"
 )
 
-// kind is what one text looks like.
+// kind is the kind of value that a text appears to be.
 type kind uint8
 
 const (
 	kindText     kind = iota
-	kindZeros         // digits with leading zeros: text, and worth saying so
-	kindLong          // a number that no 64-bit type holds exactly: the same
+	kindZeros         // digits with leading zeros: kept as text, with a notice
+	kindLong          // a number that no 64-bit type holds exactly: likewise
 	kindBool          // true, false
 	kindInt           // fits int64
 	kindUint          // fits uint64 only
@@ -32,13 +32,13 @@ var kindNames = [numKinds]string{
 	"floats", "dates", "timestamps", "timestamps with a zone",
 }
 
-// Guess collects what the values of one column look like.
+// Guess collects the kinds of the values of one column.
 type Guess struct {
 	count    [numKinds]int
-	first    [numKinds]string // an example of each
+	first    [numKinds]string // an example of each kind
 	negative bool             // an integer is negative
 	Wide     bool             // an integer is beyond 2^53, where floats have gaps
-	digits   int              // most digits of a fraction of a second
+	digits   int              // most digits in a fraction of a second
 	offsets  bool             // an offset other than 0
 	minSec   int64            // of the timestamps
 	maxSec   int64
@@ -136,7 +136,7 @@ func (g *Guess) classifyTime(b []byte) kind {
 	return kindTime
 }
 
-// seen is the set of kinds that were counted.
+// seen is the set of counted kinds.
 func (g *Guess) seen() (set uint) {
 	for k, n := range g.count {
 		if n > 0 {
@@ -146,8 +146,8 @@ func (g *Guess) seen() (set uint) {
 	return set
 }
 
-// Resolve gives the type that holds every value seen exactly; ok is false when
-// only text does. The notice is empty, or what a person should know about it.
+// Resolve returns the type that holds every value exactly. ok is false if only text does. The notice explains this,
+// or is empty.
 func (g *Guess) Resolve() (t arrow.DataType, notice string, ok bool) {
 	const ints = 1<<kindInt | 1<<kindUint
 	switch set := g.seen(); {
@@ -171,8 +171,7 @@ func (g *Guess) Resolve() (t arrow.DataType, notice string, ok bool) {
 	return nil, g.why(), false
 }
 
-// resolveTime chooses the unit: microseconds, or nanoseconds where the sample
-// has more than six digits.
+// resolveTime chooses the unit: microseconds, or nanoseconds if the sample has more than six digits.
 func (g *Guess) resolveTime() (arrow.DataType, string, bool) {
 	t := &arrow.TimestampType{Unit: arrow.Microsecond}
 	if g.digits > 6 {
@@ -196,7 +195,7 @@ func (g *Guess) resolveTime() (arrow.DataType, string, bool) {
 	return t, notice, true
 }
 
-// why explains what keeps a column text.
+// why explains why a column is kept as text.
 func (g *Guess) why() string {
 	var parts []string
 	for _, k := range []kind{kindZeros, kindLong, kindInt, kindUint, kindFloat, kindBool, kindDate, kindTime, kindTimeZone, kindText} {
@@ -213,7 +212,7 @@ func (g *Guess) why() string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
 }
 
-// Notices gives messages to the caller, at most a handful in full.
+// Notices passes messages to the caller, the first few in full.
 type Notices struct {
 	Give func(string)
 	more int
@@ -222,7 +221,7 @@ type Notices struct {
 
 const maxNotices = 8
 
-// Add gives a message, or counts it.
+// Add passes a message, or counts it.
 func (n *Notices) Add(format string, args ...any) {
 	if n.said++; n.said > maxNotices {
 		n.more++
@@ -231,7 +230,7 @@ func (n *Notices) Add(format string, args ...any) {
 	n.Give(fmt.Sprintf(format, args...))
 }
 
-// End tells how many messages were only counted.
+// End passes the number of messages that were only counted.
 func (n *Notices) End() {
 	if n.more > 0 {
 		n.Give(fmt.Sprintf("… and %d more %s", n.more, text.Plural(n.more, "notice")))

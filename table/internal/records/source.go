@@ -1,6 +1,5 @@
-// Package records is what formats of text have in common: a window on a stream
-// that is cut into records, types that are inferred from a sample, and sources
-// that read one record after the other into a builder.
+// Package records has the common parts of formats of text: a window on a stream of records, types inferred from a
+// sample, and sources that read records into a builder one by one.
 package records
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// BatchBytes is how much input text one batch takes at most.
+// BatchBytes is the maximum input text of a batch.
 const BatchBytes = 32 << 20
 
 // Source is the part of a source of text that does not depend on the format.
@@ -29,21 +28,21 @@ type Source struct {
 	Out     *arrow.Schema // of the batches
 	Builder *array.RecordBuilder
 	rows    int64 // read so far
-	guessed int64 // estimate of the rows before any is read
+	guessed int64 // estimated number of rows before the first is read
 }
 
 // Schema implements [table.Source].
 func (s *Source) Schema() *arrow.Schema { return s.Out }
 
-// Guess estimates the rows by those of a sample, which take used bytes. The whole
-// input has total bytes, -1 if that is not known.
+// Guess estimates the number of rows from a sample of used bytes. The whole input has total bytes, or -1 if the size
+// is unknown.
 func (s *Source) Guess(rows, used, total int64) {
 	if used > 0 {
 		s.guessed = int64(math.Round(float64(rows) * float64(total) / float64(used)))
 	}
 }
 
-// Estimate is how many rows there are in all, by the bytes used so far.
+// Estimate is the estimated number of all rows, from the bytes used so far.
 func (s *Source) Estimate(used int64) (int64, bool) {
 	if s.rows > int64(s.Text.SampleRows) && used > 0 && s.In.Size > 0 {
 		return int64(float64(s.rows) * float64(s.In.Size) / float64(used)), true
@@ -51,8 +50,8 @@ func (s *Source) Estimate(used int64) (int64, bool) {
 	return s.guessed, s.In.Size >= 0
 }
 
-// Fill calls next, which adds one record and says how many bytes it has, until a
-// batch is full or io.EOF. It returns the number of records, or io.EOF if there are none.
+// Fill calls next until a batch is full or it returns io.EOF. next adds one record, and returns its number of bytes.
+// Fill returns the number of records, or io.EOF if there are none.
 func (s *Source) Fill(ctx context.Context, next func() (int, error)) (int64, error) {
 	n, size := 0, 0
 	for ; n < s.Options.BatchRows && size < BatchBytes; n++ {
@@ -75,7 +74,7 @@ func (s *Source) Fill(ctx context.Context, next func() (int, error)) (int64, err
 	return int64(n), nil
 }
 
-// Wrap says which input an error is about.
+// Wrap adds the name of the input to an error.
 func (s *Source) Wrap(err error) error {
 	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -92,16 +91,16 @@ func (s *Source) Close() error {
 	return s.In.Close()
 }
 
-// ErrSampleShort says that the sample ends within the first record.
+// ErrSampleShort means that the sample ends within the first record.
 var ErrSampleShort = errors.New("the sample is shorter than a record")
 
-// ReadSample reads up to n bytes; whole says that the input ends there.
+// ReadSample reads up to n bytes. whole means that the input ends there.
 func ReadSample(ctx context.Context, r io.Reader, n int64) (sample []byte, whole bool, err error) {
 	sample, err = io.ReadAll(io.LimitReader(contextReader{ctx, r}, n))
 	return sample, int64(len(sample)) < n, err
 }
 
-// GrowSample reads as much again, for a record longer than the sample.
+// GrowSample doubles a sample that is shorter than a record.
 func GrowSample(ctx context.Context, r io.Reader, sample []byte, most int) ([]byte, bool, error) {
 	if len(sample) > most {
 		return nil, false, fmt.Errorf("a record is longer than %d bytes", most)
@@ -110,7 +109,7 @@ func GrowSample(ctx context.Context, r io.Reader, sample []byte, most int) ([]by
 	return append(sample, more...), whole, err
 }
 
-// contextReader reads until a context is done.
+// contextReader reads until a context ends.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -136,7 +135,7 @@ func FinishOutput(ctx context.Context, w *bufio.Writer, out table.Output) error 
 	return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 }
 
-// ShellQuote quotes an argument where a shell needs it, for remedies.
+// ShellQuote quotes an argument for a shell if necessary, for remedies.
 func ShellQuote(s string) string {
 	if strings.ContainsAny(s, " \t\"$&|;<>()*?[]#~`\\!{}") && !strings.Contains(s, "'") {
 		return "'" + s + "'"

@@ -7,35 +7,35 @@ import (
 	"io"
 )
 
-// Window is the part of a stream that is in memory: bytes are looked at, then
-// taken. It counts lines, and grows up to max for a record that is longer than it.
+// Window is the part of a stream in memory. A caller looks at bytes and takes them. A window counts lines, and grows
+// up to Max for a long record.
 //
 //	buf: [ taken | Bytes() | free ]
 //	             ^start    ^end
 type Window struct {
-	Max  int   // most bytes of one record; 0: no limit
-	Line int64 // 1-based line of the first byte that is not taken
+	Max  int   // maximum bytes of a record; 0: no limit
+	Line int64 // line of the first byte that is not taken, from 1
 	Read int64 // bytes read so far
 
 	r          io.Reader
 	ctx        context.Context
 	buf        []byte
 	start, end int
-	err        error // what r ended with
+	err        error // the error at which r ended
 }
 
-// NewWindow makes a window on r, for records of max bytes at most.
+// NewWindow returns a window on r, for records of at most max bytes.
 func NewWindow(r io.Reader, max int) Window { return Window{r: r, Max: max, Line: 1} }
 
-// During makes reading end when ctx is done.
+// During ends reading when ctx ends.
 func (w *Window) During(ctx context.Context) { w.ctx = ctx }
 
-// Used is the number of bytes that were taken.
+// Used is the number of taken bytes.
 func (w *Window) Used() int64 { return w.Read - int64(w.end-w.start) }
 
 const windowSize = 256 << 10
 
-// Bytes are those not taken yet, valid until More is called.
+// Bytes returns the bytes that are not taken yet, valid until More is called.
 func (w *Window) Bytes() []byte { return w.buf[w.start:w.end] }
 
 // Take consumes n bytes and returns them.
@@ -46,8 +46,7 @@ func (w *Window) Take(n int) []byte {
 	return b
 }
 
-// More reads at least one more byte behind Bytes(), which may move. It returns
-// io.EOF at the end of the stream.
+// More reads at least one byte behind Bytes(), which may move. It returns io.EOF at the end of the stream.
 func (w *Window) More() error {
 	if w.err != nil {
 		return w.err
@@ -95,7 +94,7 @@ func (w *Window) room() error {
 	return nil
 }
 
-// SkipBOM passes a UTF-8 byte order mark, and refuses UTF-16.
+// SkipBOM skips a UTF-8 byte order mark, and refuses UTF-16.
 func (w *Window) SkipBOM() error {
 	for w.end-w.start < 3 {
 		if err := w.More(); err != nil {
