@@ -19,7 +19,7 @@ var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 // FirstLook is after how many rows [Builder.Stay] may first say no.
 const FirstLook = 16 << 10
 
-// Stay tells whether it makes sense to go on adding values after rows of them,
+// Stay reports whether it makes sense to go on adding values after rows of them,
 // nulls included: early on nearly always, later only while most repeat.
 func (b *Builder) Stay(rows int64) bool {
 	distinct := int64(b.Distinct())
@@ -36,7 +36,7 @@ func (b *Builder) Stay(rows int64) bool {
 	return distinct < rows/2
 }
 
-// Keep tells whether a dictionary is worth its bytes: whether it and the codes
+// Keep reports whether a dictionary is worth its bytes: whether it and the codes
 // of rows values, nulls included, take hardly more than the same values without
 // it. total is the bytes of all of them, repeated ones each time. It is asked when
 // all values are there; before, ask [Builder.Stay].

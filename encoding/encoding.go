@@ -63,7 +63,7 @@ var names = map[Code]string{
 	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding",
 }
 
-// Known tells whether the code is one of those above.
+// Known reports whether the code is one of those above.
 func (c Code) Known() bool { return names[c] != "" }
 
 // String is the name of the encoding.

@@ -26,7 +26,7 @@ func toInt[F Float, I Int](v, up, down F) I {
 // toFloat is the value of n, where up and down are 10^f and 10^-e.
 func toFloat[F Float, I Int](n I, up, down F) F { return F(F(F(n)*up) * down) }
 
-// same tells whether a and b have the same bits. Neither -0.0 and 0.0 do, nor
+// same reports whether a and b have the same bits. Neither -0.0 and 0.0 do, nor
 // any result of toFloat and NaN.
 func same[F Float](a, b F) bool {
 	if unsafe.Sizeof(a) == 4 {

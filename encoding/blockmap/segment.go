@@ -101,7 +101,7 @@ func (d deltas) at(i int) uint32 {
 	return le.Uint32(d.b[4*i:])
 }
 
-// fit tells whether base plus each of the n numbers is at least 1, below 2³²-1, and an int here.
+// fit reports whether base plus each of the n numbers is at least 1, below 2³²-1, and an int here.
 func (d deltas) fit(base uint32, n int) bool {
 	if base == 0 || uint64(base) > math.MaxInt {
 		return false

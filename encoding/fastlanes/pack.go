@@ -8,7 +8,7 @@ import (
 
 const errWidth = "fastlanes: width out of range"
 
-// direct tells whether rows can be worked on in memory as it is: the loops take
+// direct reports whether rows can be worked on in memory as it is: the loops take
 // the bytes of several values for one little-endian integer, at any address.
 var direct = binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && loadsAnywhere[runtime.GOARCH]
 

@@ -45,7 +45,7 @@ func (d *Decoder) Reset(symbols, lengths []byte) error {
 const everyByte = 0x0101010101010101
 
 // setSpecial prepares special. It adds a number to the low 7 bits of a byte, by
-// which the highest bit of the sum tells whether they are large enough. Bytes
+// which the highest bit of the sum reports whether they are large enough. Bytes
 // with their own highest bit set are special with such a sum if there are more
 // than 128 symbols, without if there are fewer; others the other way round.
 func (d *Decoder) setSpecial() {

@@ -148,7 +148,7 @@ func (t *Trainer) weigh(last bool) {
 	}
 }
 
-// pays tells whether a symbol that occurs n times in the sample saves more in
+// pays reports whether a symbol that occurs n times in the sample saves more in
 // the data than its 9 bytes in the table: against single bytes, or if it is one
 // itself, against escapes.
 func (t *Trainer) pays(s symbol, n uint32) bool {

@@ -99,7 +99,7 @@ func Decode[T Value](dst []T, tree []byte, s *Scratch) error {
 	return trees.Decode(word.As[uint64](dst), tree, t, &s.s)
 }
 
-// Ascends tells whether a tree of n uint64 that decodes shows by its form that each
+// Ascends reports whether a tree of n uint64 that decodes shows by its form that each
 // is at least the one before, and all are less than 2^63. Others may ascend, too.
 func Ascends(tree []byte, n int, s *Scratch) bool {
 	s.begin()

@@ -182,7 +182,7 @@ func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []spa
 	return nil
 }
 
-// within tells whether a key lies in a span: the last that begins before it, or
+// within reports whether a key lies in a span: the last that begins before it, or
 // at it.
 func within[U word.Uint](key U, in []span64) bool {
 	from, to := 0, len(in)

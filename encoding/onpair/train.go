@@ -48,7 +48,7 @@ func (d *Dictionary) sizeOf(n int) int {
 	return n/1024*d.codes/max(d.bytes/1024, 1)*bits.Len(uint(d.Len()-1)) + dictionary
 }
 
-// Pays tells whether there is more to the strings that a dictionary was learnt from than the characters that they have:
+// Pays reports whether there is more to the strings that a dictionary was learnt from than the characters that they have:
 // random ones take as many bits as if these were packed.
 func (d *Dictionary) Pays() bool {
 	characters := 0

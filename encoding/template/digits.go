@@ -51,7 +51,7 @@ func group(a, b, c byte) uint64 {
 	return uint64(uint32(a)*100 + uint32(b)*10 + uint32(c) - '0'*111)
 }
 
-// AllDigits tells whether all bytes are ASCII digits.
+// AllDigits reports whether all bytes are ASCII digits.
 func AllDigits(b []byte) bool {
 	all := uint64(highs)
 	for ; len(b) >= 8; b = b[8:] {

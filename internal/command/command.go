@@ -57,7 +57,7 @@ type Env struct {
 	// Program is the name of this program in proposed commands, amudai by default.
 	Program string
 
-	// Width is the width of stdout if it is a terminal, else 0. Progress tells whether stderr is a terminal.
+	// Width is the width of stdout if it is a terminal, else 0. Progress reports whether stderr is a terminal.
 	Width    int
 	Progress bool
 }

@@ -93,7 +93,7 @@ func formatTitle(name string) string {
 	return f.Title
 }
 
-// isInputFlag tells whether a flag is about inputs.
+// isInputFlag reports whether a flag is about inputs.
 func isInputFlag(name string) bool {
 	switch name {
 	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings",

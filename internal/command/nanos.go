@@ -79,7 +79,7 @@ func (c *converter) say(format string, args ...any) {
 	}
 }
 
-// rereadable tells whether all inputs can be read twice.
+// rereadable reports whether all inputs can be read twice.
 func (c *converter) rereadable() bool {
 	for _, location := range c.inputs {
 		if location == "-" {

@@ -136,7 +136,7 @@ func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
 // textLayouts are the names of the values of shard.StringLayout.
 var textLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
 
-// isPrinted tells whether cat can write a format. Only convert writes shards.
+// isPrinted reports whether cat can write a format. Only convert writes shards.
 func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != shardName }
 
 // catFormats are the formats of cat and head.

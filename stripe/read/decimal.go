@@ -223,7 +223,7 @@ func (r *decimalTextReader) read(ctx context.Context, w *worker, rows rowset.Set
 // maxPrecision64 is how many digits any number of 64 bits has for sure.
 const maxPrecision64 = 18
 
-// finds tells whether all decimals of the type are numbers of 64 bits.
+// finds reports whether all decimals of the type are numbers of 64 bits.
 func (r *decimalReader) finds() bool {
 	return r.store.Convert != nil && rules.Precision(r.dt) <= maxPrecision64
 }

@@ -121,7 +121,7 @@ func (n *openNode) only(kinds ...shardpb.BufferKind) error {
 	return nil
 }
 
-// nullable tells whether the node may hold nulls.
+// nullable reports whether the node may hold nulls.
 func (n *openNode) nullable() bool {
 	return n.field.NullCount == nil || n.field.GetNullCount() > 0
 }

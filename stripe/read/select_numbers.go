@@ -27,7 +27,7 @@ type Numbers struct {
 
 // ranged is a reader that finds values by intervals without making an array.
 type ranged interface {
-	// finds tells whether it can.
+	// finds reports whether it can.
 	finds() bool
 	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error)
 }

@@ -104,7 +104,7 @@ type Part struct {
 	children map[int]*Part
 }
 
-// Whole tells whether nothing is left out.
+// Whole reports whether nothing is left out.
 func (p *Part) Whole() bool { return p == nil || p.whole }
 
 // add includes the node at the end of some steps down.

@@ -248,7 +248,7 @@ func (in *inspector) stripe(ctx context.Context, st *shardfile.Stripe) (stripeIn
 	return info, err
 }
 
-// wanted tells whether a path is one of the selected paths, or below one.
+// wanted reports whether a path is one of the selected paths, or below one.
 func (in *inspector) wanted(path string) bool {
 	for _, c := range in.flags.Columns {
 		if path == c || strings.HasPrefix(path, c+".") {

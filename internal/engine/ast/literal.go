@@ -59,7 +59,7 @@ func (l Literal) Rat() *big.Rat {
 	return r
 }
 
-// Whole tells whether a number has neither a decimal point nor an exponent.
+// Whole reports whether a number has neither a decimal point nor an exponent.
 func (l Literal) Whole() bool { return !strings.ContainsAny(l.Text, ".eE") }
 
 func (l Literal) append(b []byte) []byte {

@@ -214,7 +214,7 @@ func appendPath(b []byte, path string) []byte {
 	return b
 }
 
-// plainName tells whether a name can be written without quotes.
+// plainName reports whether a name can be written without quotes.
 func plainName(name string) bool {
 	for i, r := range name {
 		if !nameRune(r) || i == 0 && unicode.IsDigit(r) {
@@ -224,7 +224,7 @@ func plainName(name string) bool {
 	return name != "" && !reserved[strings.ToLower(name)]
 }
 
-// nameRune tells whether a character may occur in a name without quotes.
+// nameRune reports whether a character may occur in a name without quotes.
 func nameRune(r rune) bool {
 	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

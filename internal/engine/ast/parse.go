@@ -62,7 +62,7 @@ func (p *parser) expected(what string) error {
 	return p.errorf(p.tok.pos, "expected %s, found %s", what, p.tok.describe())
 }
 
-// isWord tells whether the next token is one of the given words or symbols.
+// isWord reports whether the next token is one of the given words or symbols.
 func (p *parser) isWord(words ...string) bool {
 	for _, w := range words {
 		if p.tok.kind == tokName && p.tok.word == w || p.tok.kind == tokSymbol && p.tok.text == w {

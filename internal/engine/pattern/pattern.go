@@ -75,7 +75,7 @@ func fromSegments(s segments, fold bool) *Pattern {
 	return p
 }
 
-// Match tells whether a value matches. scratch is memory for it to use, which it may make larger; nil is allowed.
+// Match reports whether a value matches. scratch is memory for it to use, which it may make larger; nil is allowed.
 func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
 	if p.regex != nil {
 		return p.regex.Match(value)

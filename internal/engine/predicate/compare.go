@@ -28,7 +28,7 @@ var comparisonOf = map[ast.Op]comparison{
 
 func (c comparison) not() comparison { return comparison{!c.less, !c.equal, !c.greater, !c.nan} }
 
-// holds tells whether the comparison is true for values in an order.
+// holds reports whether the comparison is true for values in an order.
 func (c comparison) holds(order int) bool {
 	return order < 0 && c.less || order == 0 && c.equal || order > 0 && c.greater
 }

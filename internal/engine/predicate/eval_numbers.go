@@ -128,7 +128,7 @@ func setBetween[T integer](dst []uint64, v []T, lo, hi T) {
 	}
 }
 
-// among tells whether a value lies in one of the intervals, by binary search.
+// among reports whether a value lies in one of the intervals, by binary search.
 func among[U int64 | uint64 | float64](v U, intervals []valueset.Interval[U]) bool {
 	lo, n := 0, len(intervals)
 	for n > 1 { // the last interval that begins at or below v is one of those from lo up to lo+n

@@ -34,7 +34,7 @@ type Facts struct {
 	// neither need be a value of the column: a truncated string can be Min.
 	Min, Max Limit
 
-	// MayHold tells whether a byte string may be in the column. It is false if a Bloom filter or a dictionary excludes
+	// MayHold reports whether a byte string may be in the column. It is false if a Bloom filter or a dictionary excludes
 	// the value. Nil is allowed.
 	MayHold func(value []byte) bool
 }
@@ -86,7 +86,7 @@ func Decimal128Limit(hi int64, lo uint64) Limit {
 // Decimal256Limit is a bound of coefficients of decimals.
 func Decimal256Limit(v valueset.Int256) Limit { return Limit{kind: limitDecimal, n: v} }
 
-// IsKnown tells whether there is a bound.
+// IsKnown reports whether there is a bound.
 func (l Limit) IsKnown() bool { return l.kind != noLimit }
 
 func (l Limit) int() (int64, bool)     { return int64(l.n[0]), l.kind == limitInt }
@@ -142,7 +142,7 @@ func factsOf(facts []Facts, column int) *Facts {
 	return &facts[column]
 }
 
-// mayBeNaN tells whether a row of the column may be NaN.
+// mayBeNaN reports whether a row of the column may be NaN.
 func (n *Node) mayBeNaN(f *Facts) bool { return n.domain.HasNaN() && !f.NoNaNs }
 
 func (n *Node) allNull(f *Facts) bool { return f.NoValues && !n.mayBeNaN(f) }
@@ -174,7 +174,7 @@ func (n *Node) pruneLeaf(f *Facts) Verdict {
 	return Some
 }
 
-// limited tells whether some value between the bounds may meet a test, and whether all values there do.
+// limited reports whether some value between the bounds may meet a test, and whether all values there do.
 func limited(test Test, f *Facts) (some, all bool) {
 	switch t := test.(type) {
 	case valueset.Bools:

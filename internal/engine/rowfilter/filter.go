@@ -40,7 +40,7 @@ func (r *hitRate) add(asked, found rowset.Set) {
 	r.found.Add(found.Len())
 }
 
-// low tells whether a leaf is true for so few rows that decoding its whole column does not pay. It is true before
+// low reports whether a leaf is true for so few rows that decoding its whole column does not pay. It is true before
 // the first evaluation.
 func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
@@ -57,7 +57,7 @@ func (c *filterColumn) leaf() *table.Column { return c.path[len(c.path)-1] }
 // Paths are the paths of the columns of the filter.
 func (f *Filter) Paths() []string { return f.expr.Columns() }
 
-// LooksAt tells whether the filter uses a column of the table, or a part of it.
+// LooksAt reports whether the filter uses a column of the table, or a part of it.
 func (f *Filter) LooksAt(id uint32) bool {
 	return slices.ContainsFunc(f.columns, func(c filterColumn) bool { return c.top.ID == id })
 }

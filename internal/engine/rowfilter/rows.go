@@ -170,7 +170,7 @@ func (r *Rows) findInBlocks(ctx context.Context, n *predicate.Node, set rowset.S
 	return finder.FindInBlocks(ctx, set, holds, required(n.Test), &r.Options)
 }
 
-// blockwise tells whether to evaluate a leaf block by block without keeping the decoded values, which pays if it
+// blockwise reports whether to evaluate a leaf block by block without keeping the decoded values, which pays if it
 // is probably true for few rows.
 func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) {
@@ -206,7 +206,7 @@ func required(t predicate.Test) [][]byte {
 	return nil
 }
 
-// toDecode tells whether a leaf needs a plain column that is not decoded for the rows of a set.
+// toDecode reports whether a leaf needs a plain column that is not decoded for the rows of a set.
 func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 	if n.Kind != predicate.NodeLeaf {
 		return false
@@ -215,7 +215,7 @@ func (r *Rows) toDecode(n *predicate.Node, set rowset.Set) bool {
 	return c.physical && c.direct && len(c.path) == 1 && (a.array == nil || !a.rows.Equal(set))
 }
 
-// numbers tells whether to search the numbers of a leaf in encoded blocks. This pays for most of their rows, if
+// numbers reports whether to search the numbers of a leaf in encoded blocks. This pays for most of their rows, if
 // the result needs probably few values of the column.
 func (r *Rows) numbers(n *predicate.Node, set rowset.Set) bool {
 	if !r.toDecode(n, set) || 2*set.Len() < set.Bounds().Len() {
@@ -271,7 +271,7 @@ func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
 	return nil
 }
 
-// same tells whether the arrays of a column of the filter serve as a column of the result.
+// same reports whether the arrays of a column of the filter serve as a column of the result.
 func (r *Rows) same(i int, col *table.Column) bool {
 	top := &r.columns[i].top
 	return top.ID == col.ID && len(top.Children) == 0 && arrow.TypeEqual(top.Arrow.Type, col.Arrow.Type)
@@ -299,7 +299,7 @@ func (r *Rows) decoded(col *table.Column, rows rowset.Set) *decodedColumn {
 	return nil
 }
 
-// HasConstant tells whether a column has the same dictionary entry in all rows that the filter is true for.
+// HasConstant reports whether a column has the same dictionary entry in all rows that the filter is true for.
 func (r *Rows) HasConstant(col *table.Column) bool { return r.onlyEntry(col) != nil }
 
 // Constant returns the entry of a column with [Rows.HasConstant], n times, as an array of the physical type.
@@ -312,7 +312,7 @@ func (r *Rows) Constant(ctx context.Context, col *table.Column, n int64) (arrow.
 	return reader.(table.DictionaryReader).Repeat(ctx, only.entry, n, &r.Options)
 }
 
-// HasDecoded tells whether a column was decoded for the filter, with all of some rows.
+// HasDecoded reports whether a column was decoded for the filter, with all of some rows.
 func (r *Rows) HasDecoded(col *table.Column, rows rowset.Set) bool {
 	return r.decoded(col, rows) != nil
 }

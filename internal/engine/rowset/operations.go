@@ -53,7 +53,7 @@ func (s Set) Shift(by int64) Set {
 	return s
 }
 
-// Equal tells whether two sets have the same rows.
+// Equal reports whether two sets have the same rows.
 func (s Set) Equal(o Set) bool {
 	if s.n != o.n {
 		return false
@@ -66,7 +66,7 @@ func (s Set) Equal(o Set) bool {
 	return true
 }
 
-// Has tells whether the set contains all rows of another set.
+// Has reports whether the set contains all rows of another set.
 func (s Set) Has(o Set) bool {
 	i := 0
 	for r := range o.Ranges() {

@@ -44,7 +44,7 @@ type Set struct {
 // rowsOfRange is the number of single rows that take as much memory as a range.
 const rowsOfRange = 4
 
-// compact tells whether a set takes less memory as single rows. It has n rows in so many ranges, and the last row
+// compact reports whether a set takes less memory as single rows. It has n rows in so many ranges, and the last row
 // is this far behind the first.
 func compact(n uint64, ranges int, reach uint64) bool {
 	return n <= rowsOfRange*uint64(ranges) && reach <= math.MaxUint32
@@ -163,7 +163,7 @@ func FromRows(rows []int64) Set {
 // Len is the number of rows, at most the greatest int64.
 func (s Set) Len() int64 { return s.n }
 
-// Empty tells whether the set has no rows.
+// Empty reports whether the set has no rows.
 func (s Set) Empty() bool { return s.n == 0 }
 
 // Bounds is the range from the first row to the last. It is empty for the empty set.
@@ -174,7 +174,7 @@ func (s Set) Bounds() Range {
 	return Range{s.span(0).From, s.span(s.spans() - 1).To}
 }
 
-// Contains tells whether the set contains a row.
+// Contains reports whether the set contains a row.
 func (s Set) Contains(row int64) bool {
 	i := s.after(0, row)
 	return i < s.spans() && s.span(i).From <= row

@@ -12,5 +12,5 @@ type budget struct {
 // used is the number of bytes that are held.
 func (b *budget) used() int64 { return b.batches.Load() + b.ahead.Load() }
 
-// allows tells whether a number of further bytes stays within the limit.
+// allows reports whether a number of further bytes stays within the limit.
 func (b *budget) allows(bytes int64) bool { return b.used()+bytes <= b.limit }

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// hasDecoded tells whether the rows of a column are known from filtering, and need not be read.
+// hasDecoded reports whether the rows of a column are known from filtering, and need not be read.
 func (j *job) hasDecoded(col *table.Column) bool {
 	return len(j.parts) > 0 && (j.parts[0].HasConstant(col) || j.allPartsHave(col))
 }

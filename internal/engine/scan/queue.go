@@ -52,7 +52,7 @@ const (
 	toDecode
 )
 
-// done tells whether a job has its batch, or its error.
+// done reports whether a job has its batch, or its error.
 func (j *queued) done() bool { return j.stage == toDecode && j.pending == 0 }
 
 // work is the unit of work of a worker: to filter the rows of a job, or to decode its columns from from up to to.
@@ -189,7 +189,7 @@ func (q *queue) share() int {
 	return q.chunk
 }
 
-// room tells whether another job may join.
+// room reports whether another job may join.
 func (q *queue) room() bool {
 	if len(q.jobs) == 0 {
 		return true

@@ -75,7 +75,7 @@ func newScanner(ctx context.Context, t table.Table, o Options) (*scanner, error)
 	return sc, nil
 }
 
-// windows tells whether bytes of several batches are read together.
+// windows reports whether bytes of several batches are read together.
 func (sc *scanner) windows() bool { return sc.coalesce.Gap > 0 }
 
 func (sc *scanner) setQueue() {

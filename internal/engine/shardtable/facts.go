@@ -99,7 +99,7 @@ func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 	return at(0)
 }
 
-// isText tells whether the Arrow values of a column are the stored byte strings.
+// isText reports whether the Arrow values of a column are the stored byte strings.
 func isText(col *table.Column) bool {
 	switch col.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:

@@ -107,7 +107,7 @@ type Metadata struct {
 	Direct bool
 	// DictionaryEntries is the number of entries of the column's value dictionary, 0 if there is none.
 	DictionaryEntries int64
-	// Bloom opens the column's Bloom filter, which tells whether a byte string may be in the column. Bloom and its
+	// Bloom opens the column's Bloom filter, which reports whether a byte string may be in the column. Bloom and its
 	// result are nil if there is none.
 	Bloom func() func(value []byte) bool
 }

@@ -62,7 +62,7 @@ func (s StringLayout) Apply(p *Projection) *Projection {
 	return out
 }
 
-// column returns a column whose strings have the layout. changed tells whether its type has changed.
+// column returns a column whose strings have the layout. changed reports whether its type has changed.
 func (s StringLayout) column(c Column) (out Column, changed bool) {
 	switch c.Plain.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:

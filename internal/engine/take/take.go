@@ -102,7 +102,7 @@ type stripeRows struct {
 	rows   rowset.Set // counted in the stripe
 }
 
-// windows tells whether the bytes of several columns are read together.
+// windows reports whether the bytes of several columns are read together.
 func (t *take) windows() bool { return t.coalesce.Gap > 0 }
 
 // prefetchStripes reads the metadata of several stripes together, when the first of them is next.

@@ -53,28 +53,28 @@ type Domain struct {
 	zone   string
 }
 
-// IsText tells whether patterns can look into the values: strings and byte strings.
+// IsText reports whether patterns can look into the values: strings and byte strings.
 func (d *Domain) IsText() bool { return d.family == famString || d.family == famBinary }
 
-// IsBool tells whether the values are booleans, in bits or in bytes.
+// IsBool reports whether the values are booleans, in bits or in bytes.
 func (d *Domain) IsBool() bool { return d.family == famBool || d.family == famBool8 }
 
-// IsOrdered tells whether the values can be compared. Those of nested types cannot.
+// IsOrdered reports whether the values can be compared. Those of nested types cannot.
 func (d *Domain) IsOrdered() bool { return d.family != famNone }
 
-// HasNaN tells whether a value can be NaN.
+// HasNaN reports whether a value can be NaN.
 func (d *Domain) HasNaN() bool { return d.family == famFloat }
 
-// Equal tells whether values of two domains can be compared with each other.
+// Equal reports whether values of two domains can be compared with each other.
 func (d *Domain) Equal(o *Domain) bool { return d.family == o.family && d.Holds(o.Type) }
 
-// Holds tells whether arrays of a type have the values of the domain, in whatever layout.
+// Holds reports whether arrays of a type have the values of the domain, in whatever layout.
 func (d *Domain) Holds(dt arrow.DataType) bool {
 	plain, _ := unwrap(dt)
 	return arrow.TypeEqual(d.Type, plain) || hasAnyLength(d.Type) && hasAnyLength(plain)
 }
 
-// hasAnyLength tells whether the values of a type are byte strings of any length.
+// hasAnyLength reports whether the values of a type are byte strings of any length.
 func hasAnyLength(dt arrow.DataType) bool {
 	switch dt.ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:

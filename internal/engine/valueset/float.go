@@ -73,7 +73,7 @@ func (d *Domain) placeFloat(l ast.Literal) (place, error) {
 	return d.placeKey(key, false), nil
 }
 
-// infinite tells whether a key is that of an infinity.
+// infinite reports whether a key is that of an infinity.
 func (d *Domain) infinite(key int64) bool { return math.IsInf(d.float(key), 0) }
 
 // placeKey is the place of the float of a key, or with equal unset a place just below that float.

@@ -132,10 +132,10 @@ func (d *Domain) Not(s Set) Set {
 	return out
 }
 
-// Empty tells whether the set has no value.
+// Empty reports whether the set has no value.
 func (a Set) Empty() bool { return len(a.spans) == 0 && !a.nan }
 
-// isAll tells whether the set has all values of the domain.
+// isAll reports whether the set has all values of the domain.
 func (d *Domain) isAll(a Set) bool {
 	return len(a.spans) == 1 && a.spans[0].lo.cmp(d.whole.lo) <= 0 && a.spans[0].hi.cmp(d.whole.hi) >= 0 && (a.nan || !d.HasNaN())
 }

@@ -69,7 +69,7 @@ func (r ByteRange) Prefix() (prefix []byte, ok bool) {
 	return r.Lo, next.end == r.NoHi && next.s == string(r.Hi)
 }
 
-// Holds tells whether a value is in the range.
+// Holds reports whether a value is in the range.
 func (r ByteRange) Holds(value []byte) bool {
 	return bytes.Compare(value, r.Lo) >= 0 && (r.NoHi || bytes.Compare(value, r.Hi) < 0)
 }
@@ -127,7 +127,7 @@ func (d *Domain) Values(s Set) Values {
 	return Ints(closed(s, func(n *big.Int) int64 { return n.Int64() }))
 }
 
-// contains tells whether a set of numbers has a number.
+// contains reports whether a set of numbers has a number.
 func (a Set) contains(v int64) bool {
 	n := point{n: big.NewInt(v)}
 	for _, s := range a.spans {

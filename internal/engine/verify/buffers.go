@@ -31,7 +31,7 @@ func (c *columnCheck) in(err error, path string) error {
 	return fault.InStripe(fault.InColumn(err, path), c.stripe.Index())
 }
 
-// buffers checks the descriptors and buffers of a node and of the nodes below it. ok tells whether their values
+// buffers checks the descriptors and buffers of a node and of the nodes below it. ok reports whether their values
 // can be checked.
 func (c *columnCheck) buffers(ctx context.Context, col *arrowmap.Column, path string) (ok bool, err error) {
 	d, err := c.stripe.Descriptor(ctx, col.ID)

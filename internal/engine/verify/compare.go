@@ -132,7 +132,7 @@ func (c *comparison) losesNaN() bool {
 		c.got.GetDecimalStats().GetNanCount() > c.want.GetDecimalStats().GetNanCount())
 }
 
-// signOfZero tells whether the constant and all values are zeros.
+// signOfZero reports whether the constant and all values are zeros.
 func (c *comparison) signOfZero() bool {
 	d, ok := c.got.ConstantValue.GetKind().(*commonpb.AnyValue_DoubleValue)
 	if !ok || d.DoubleValue != 0 || c.want.NullCount == nil || *c.want.NullCount > 0 || c.want.GetFloatingStats().GetNanCount() > 0 {

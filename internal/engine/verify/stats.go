@@ -56,7 +56,7 @@ func (n *nodeCheck) want() *shardpb.FieldDescriptor {
 	return d
 }
 
-// short tells whether the items of a fixed-size list end early, as they do where the reference fills columns with
+// short reports whether the items of a fixed-size list end early, as they do where the reference fills columns with
 // nulls (docs/format.md §5.4).
 func (n *nodeCheck) short(parent *nodeCheck) string {
 	if parent.col.Stored.Type != schema.FixedSizeList || n.stored == nil || int64(n.stored.PositionCount) >= n.count {

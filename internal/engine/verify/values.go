@@ -91,7 +91,7 @@ type nodeCheck struct {
 	filters  *shardpb.MembershipFilters // the filters of repeated, which Merge drops
 }
 
-// hasBuffers tells whether the node or a node below it has bytes.
+// hasBuffers reports whether the node or a node below it has bytes.
 func (n *nodeCheck) hasBuffers() bool {
 	return n.buffers > 0 || slices.ContainsFunc(n.children, (*nodeCheck).hasBuffers)
 }

@@ -98,7 +98,7 @@ type Report struct {
 	Statistics                   int // descriptors compared with the data
 }
 
-// OK tells whether there are no problems.
+// OK reports whether there are no problems.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Verify checks the consistency of a shard: every checksum and reference, and counts, block maps, statistics,

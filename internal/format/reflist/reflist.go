@@ -145,7 +145,7 @@ func appendFixed(list []byte, typ protowire.Type, value []byte) ([]byte, error) 
 // Len is the number of entries.
 func (l *List) Len() int { return l.n }
 
-// HasURLs tells whether an entry refers to another artifact.
+// HasURLs reports whether an entry refers to another artifact.
 func (l *List) HasURLs() bool { return l.urls > 0 }
 
 // Size is the number of bytes of the message.

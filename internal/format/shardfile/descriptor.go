@@ -181,7 +181,7 @@ func (l *fieldList) read(ctx context.Context, a *artifact, start, end int64) ([]
 	return a.read(ctx, start, end)
 }
 
-// HasField tells whether the stripe has a descriptor of a schema id.
+// HasField reports whether the stripe has a descriptor of a schema id.
 func (s *Stripe) HasField(ctx context.Context, id uint32) (bool, error) {
 	l, err := s.fieldList(ctx)
 	if err != nil || uint64(id) >= uint64(l.Len()) {
@@ -262,7 +262,7 @@ func (s *Stripe) checkRows(ctx context.Context, id uint32, m *shardpb.StripeFiel
 	return err
 }
 
-// isTopLevel tells whether a schema id is that of a top-level field. The ids of top-level fields ascend.
+// isTopLevel reports whether a schema id is that of a top-level field. The ids of top-level fields ascend.
 func (f *File) isTopLevel(ctx context.Context, id uint32) (bool, error) {
 	sch, err := f.Schema(ctx)
 	if err != nil {
@@ -409,7 +409,7 @@ type descriptorRef struct {
 // stripe without own descriptors has those of the stripe.
 //
 // Shards of the reference refer to these descriptors by the URL that the shard had when it was written
-// (docs/format.md §2.5). An absolute URL is therefore read as the shard itself, and the checksum tells whether the
+// (docs/format.md §2.5). An absolute URL is therefore read as the shard itself, and the checksum reports whether the
 // bytes are those of the descriptor.
 func (f *File) FieldDescriptor(ctx context.Context, id uint32) (*shardpb.FieldDescriptor, error) {
 	l, err := f.fieldList(ctx)

@@ -164,7 +164,7 @@ func (f *File) Close() error {
 	return err
 }
 
-// isAbsent tells whether ref means that there is no message (docs/format.md §2.5).
+// isAbsent reports whether ref means that there is no message (docs/format.md §2.5).
 func isAbsent(ref *commonpb.DataRef) bool {
 	return ref.GetRange().GetStart() == ref.GetRange().GetEnd()
 }

@@ -44,7 +44,7 @@ func checkAmplification(payload []byte, md protoreflect.MessageDescriptor) error
 	return nil
 }
 
-// countElements subtracts the messages, strings and byte fields in b from left, and tells whether left was enough.
+// countElements subtracts the messages, strings and byte fields in b from left, and reports whether left was enough.
 // Syntax errors are left to the real decoder.
 func countElements(b []byte, md protoreflect.MessageDescriptor, left *int, depth int) bool {
 	for len(b) > 0 {

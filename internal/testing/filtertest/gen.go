@@ -127,7 +127,7 @@ func (g *Gen) leaf(c *column) (filter.Expr, Oracle) {
 	return g.text(c)
 }
 
-// holds tells whether an operator is true for the outcome of a comparison. The operators are = <> < <= > >=.
+// holds reports whether an operator is true for the outcome of a comparison. The operators are = <> < <= > >=.
 func holds(o, order int, comparable bool) Truth {
 	if !comparable {
 		return truth(o == 1)

@@ -48,7 +48,7 @@ func decodeDelta[U word.Uint](dst []U, tree []byte, t word.Type, s *trees.Scratc
 	return nil
 }
 
-// deltaAscends tells whether the differences are packed, and too small to wrap.
+// deltaAscends reports whether the differences are packed, and too small to wrap.
 func deltaAscends(tree []byte, n int, s *trees.Scratch) bool {
 	header, payload, err := trees.Split(tree, 8)
 	if err != nil || word.LoadOne[uint64](header) > 1<<62 {

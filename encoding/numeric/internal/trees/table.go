@@ -12,7 +12,7 @@ type Row struct {
 	Types word.Types // of values that it takes
 	// Describe names the bytes behind the code.
 	Describe func(d *Describer)
-	// Ascends tells whether a tree of n uint64 shows by its form that they ascend; see [Ascends]. It may be nil.
+	// Ascends reports whether a tree of n uint64 shows by its form that they ascend; see [Ascends]. It may be nil.
 	Ascends func(tree []byte, n int, s *Scratch) bool
 	// The decoders of words of each width that Types has.
 	W8  Decoder[uint8]
@@ -98,7 +98,7 @@ func (t *Table) of(tree []byte, typ word.Type) (*Row, error) {
 	return nil, fault.Unsupportedf("encoding %v is not known", code)
 }
 
-// Ascends tells whether a tree of n uint64 that decodes shows by its form that each is at least the one before, and all
+// Ascends reports whether a tree of n uint64 that decodes shows by its form that each is at least the one before, and all
 // are less than 2^63. Others may ascend, too.
 func Ascends(tree []byte, n int, s *Scratch) bool {
 	r := s.table.find(tree, word.U64)

@@ -50,13 +50,13 @@ func (t Type) Size() int {
 	return 1 << (t & 3)
 }
 
-// Signed tells whether t is a signed integer.
+// Signed reports whether t is a signed integer.
 func (t Type) Signed() bool { return t <= I64 }
 
-// Unsigned tells whether t is an unsigned integer.
+// Unsigned reports whether t is an unsigned integer.
 func (t Type) Unsigned() bool { return t >= U8 && t <= U64 }
 
-// Float tells whether t is a float.
+// Float reports whether t is a float.
 func (t Type) Float() bool { return t >= F32 }
 
 // ToUnsigned is the unsigned integer type as wide as the integer type t.
@@ -110,5 +110,5 @@ const (
 	From64 = Types(1<<I64 | 1<<U64 | 1<<F64)
 )
 
-// Has tells whether t is in the set.
+// Has reports whether t is in the set.
 func (s Types) Has(t Type) bool { return s>>t&1 != 0 }
