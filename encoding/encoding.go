@@ -50,6 +50,7 @@ const (
 	GroupedFSST   Code = 0x8009 // FSST in groups of values
 	TightPack     Code = 0x800A // FFOR without chunks
 	OnPair        Code = 0x800B // tokens of a dictionary of up to 16 bytes
+	Fields        Code = 0x800C // texts as patterns, and columns of what differs
 	RadixPack     Code = 0x800D // characters as digits of numbers in mixed radix
 	FrontCoding   Code = 0x800E // byte strings by what they share with the one before, and the rest
 )
@@ -60,7 +61,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding",
+	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields",
 }
 
 // Known reports whether the code is one of those above.

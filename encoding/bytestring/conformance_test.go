@@ -84,7 +84,7 @@ func shapesFor(fixed int) []string {
 	}
 	return []string{
 		"Plain", "SingleValue", "BlockDictionary(Plain,raw)", "BlockDictionary(RunLength(FLBitPack,FLBitPack),FFOR)",
-		"Template(FLBitPack,FFOR)", "Template[1](Plain,Plain)",
+		"Fields", "Fields(Plain,FLBitPack,FLBitPack,FFOR,BlockDictionary(FLBitPack,raw))", "Template(FLBitPack,FFOR)", "Template[1](Plain,Plain)",
 		"FSST(raw)", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(FFOR,FFOR)", "OnPair(Plain,Plain,Plain)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "RadixPack(raw)", "RadixPack(FFOR)", "FrontCoding(Plain,Plain)", "FrontCoding(FFOR,FrontCoding(FLBitPack,LZ4(FFOR)))", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
 	}
 }

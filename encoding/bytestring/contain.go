@@ -15,7 +15,10 @@ func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
 	if longest == 0 {
 		return false
 	}
-	if b.row.contains == nil {
+	switch {
+	case b.row.find != nil:
+		return b.row.find(b, dst, parts)
+	case b.row.contains == nil:
 		return false
 	}
 	keep := b.row.contains(b, parts) // 1 for the codes whose values may

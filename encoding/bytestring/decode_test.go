@@ -239,6 +239,12 @@ func FuzzDecode(f *testing.F) {
 			f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 		}
 	}
+	for kind := range fieldKinds {
+		v := fieldValues(kind, 40)
+		if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), fieldsShapes[kind%len(fieldsShapes)]); err == nil {
+			f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(0))
+		}
+	}
 	f.Fuzz(func(t *testing.T, blk []byte, n uint16, fixed uint8) {
 		// Mend the checksum, so that the fuzzer gets behind it.
 		if len(blk) >= 12 {

@@ -66,6 +66,7 @@ func TestLayouts(t *testing.T) {
 		{"lz4", "LZ4(raw)", 0, texts("aaaaaaaaaaaaaaaaaaaaaaaa", "")},
 		{"flat_lz", "FlatLZ(raw)", 0, texts("abcdefghijklmnop", "abcdefghijkl!")},
 		{"template", "Template(Plain,Plain)", 0, texts("a1", "a23", "a4")},
+		{"fields", "Fields(Plain,Plain,Plain,Plain,Plain)", 0, texts("took 5 ms", "took 12 ms", "at 10:59 off", "at 11:01 off", "none")},
 		{"zstd", "Zstd[1](Delta(Plain))", 0, texts(strings.Repeat("abcdefgh", 8), "1", "22", "3", "4", "5", "6", "7")},
 		{"decimal_tree", "DecimalTree(Plain)", 16, [][]byte{number("1.25"), nan[:], number("0.50")}},
 	} {

@@ -45,7 +45,7 @@ func TestEntropy(t *testing.T) {
 				n := e.Plan(int64(at), rest, bitmap.All(rest.N))
 				blk, err := e.AppendBlock(nil, rest.Slice(0, n), bitmap.All(n))
 				require.NoError(t, err)
-				require.Equal(t, "RadixPack", root(treeOf(t, blk, n, 0)))
+				require.Contains(t, []string{"RadixPack", "Fields"}, root(treeOf(t, blk, n, 0))) // of digits, Fields
 				size, at = size+len(blk), at+n
 			}
 			entropy := float64(len(v.Data)) * math.Log2(float64(len(alphabet))) / 8

@@ -28,6 +28,8 @@ type row struct {
 	validity func(b *Block, dst []byte, off int)
 	// contains tells for each code whether its values may contain all parts.
 	contains func(b *Block, parts [][]byte) []byte
+	// find is MayContain, of encodings where more than the codes decides.
+	find func(b *Block, dst []byte, parts [][]byte) (ok bool)
 	// describe names the bytes behind the code.
 	describe func(d *describer)
 }
@@ -59,6 +61,7 @@ func init() {
 		&decimalTree,
 		&dictionary,
 		&templates,
+		&fieldsRow,
 		&flatLZ,
 		&lz4Block,
 		&radixPack,

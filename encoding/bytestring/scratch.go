@@ -33,6 +33,7 @@ type Scratch struct {
 	texts       []byte
 	templates   template.Set
 	marks       []uint64
+	patterns    *patterns
 	keep        []byte
 	part        []byte
 	fsst        fsst.Decoder

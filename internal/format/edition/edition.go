@@ -65,6 +65,7 @@ const (
 	RadixPack                         // characters of small alphabets as digits
 	FrontCoding                       // byte strings by what they share with the one before
 	PackedDictionaries                // value dictionaries as encoding trees
+	Fields                            // texts as patterns and columns of fields
 	numFeatures
 )
 
@@ -97,6 +98,7 @@ var Table = [numFeatures]Row{
 	{RadixPack, "radix-pack", 0x800D, E2026, "0.1.0"},
 	{FrontCoding, "front-coding", 0x800E, E2026, "0.1.0"},
 	{PackedDictionaries, "packed-dictionaries", 0, E2026, "0.1.0"},
+	{Fields, "fields", 0x800C, E2026, "0.1.0"},
 }
 
 // OfCode is the feature that a block code belongs to; false for codes of every edition and for

@@ -120,6 +120,17 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	return ranked.methods[0].method
 }
 
+// startBytes is how many bytes of values the encodings are ranked by of which a sample tells nothing.
+const startBytes = 512 << 10 // at each level of nesting, a quarter of that
+
+// start is how many of v's values the encodings are ranked by of which a sample tells nothing.
+func (e *Encoder) start(v vector.Values) int {
+	if v.Fixed > 0 {
+		return min(v.N, (startBytes>>(2*e.texts.level))/v.Fixed)
+	}
+	return max(prefix(v.Offsets[:v.N+1], v.Offsets[0]+startBytes>>(2*e.texts.level)), min(v.N, 1))
+}
+
 // fit is how many of v's values a block of at most so many bytes may hold.
 func (e *Encoder) fit(v vector.Values, bytes int) int {
 	n := min(v.N, e.policy.values)

@@ -20,6 +20,9 @@ type Numbers struct {
 	ints    *numeric.Encoder[int64]
 	heads   *numeric.Encoder[uint8]
 	tokens  *numeric.Encoder[uint16]
+	places  *numeric.Encoder[uint32]
+	narrow  map[uint64]*numeric.Encoder[uint32] // by key
+	wide    map[uint64]*numeric.Encoder[uint64]
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
@@ -33,7 +36,47 @@ func (s *Numbers) clone() Numbers {
 	c.ints = s.ints.Clone()
 	c.heads = s.heads.Clone()
 	c.tokens = s.tokens.Clone()
+	c.places = s.places.Clone()
+	c.narrow, c.wide = cloneAll(s.narrow), cloneAll(s.wide)
 	return c
+}
+
+func cloneAll[T numeric.Value](encoders map[uint64]*numeric.Encoder[T]) map[uint64]*numeric.Encoder[T] {
+	c := make(map[uint64]*numeric.Encoder[T], len(encoders))
+	for key, e := range encoders {
+		c[key] = e.Clone()
+	}
+	return c
+}
+
+// AppendPlaces writes the places of fields.
+func (s *Numbers) AppendPlaces(dst []byte, places []uint32) ([]byte, error) {
+	return appendTree(s, &s.places, 1, dst, places, bitmap.All(len(places)))
+}
+
+// AppendPatternCodes writes the pattern of every value.
+func (s *Numbers) AppendPatternCodes(dst []byte, codes []uint32) ([]byte, error) {
+	return appendTree(s, &s.codes, 2, dst, codes, bitmap.All(len(codes)))
+}
+
+// AppendNarrow and AppendWide write the fields of a column. key tells its memory from that of other columns.
+func (s *Numbers) AppendNarrow(dst []byte, key uint64, fields []uint32) ([]byte, error) {
+	return appendKeyed(s, &s.narrow, dst, key, fields)
+}
+
+// AppendWide is like AppendNarrow.
+func (s *Numbers) AppendWide(dst []byte, key uint64, fields []uint64) ([]byte, error) {
+	return appendKeyed(s, &s.wide, dst, key, fields)
+}
+
+func appendKeyed[T numeric.Value](s *Numbers, encoders *map[uint64]*numeric.Encoder[T], dst []byte, key uint64, values []T) ([]byte, error) {
+	if *encoders == nil {
+		*encoders = map[uint64]*numeric.Encoder[T]{}
+	}
+	e := (*encoders)[key]
+	dst, err := appendTree(s, &e, 3, dst, values, bitmap.All(len(values)))
+	(*encoders)[key] = e
+	return dst, err
 }
 
 // AppendCodes writes dictionary codes, always as a tree.

@@ -37,6 +37,7 @@ type Row struct {
 	Cost, FixedCost DecodeCost
 	Trained         bool // it is written with symbols that Suits has trained
 	Limited         bool // it does not take blocks of too many distinct values
+	Whole           bool // a sample of a block tells nothing about it
 	Nests           bool // parts of its tree are trees of byte strings
 	Long            bool // its blocks are longer than others of the profile
 

@@ -142,6 +142,10 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 				s = &sample{all: first}
 			}
 		}
+		if m.row.Whole && s != nil {
+			s = &sample{all: in.slice(0, e.start(in.Values))}
+			block = &s.all
+		}
 		if s != nil {
 			if !m.suits(w, block, &r.learned) {
 				continue

@@ -6,6 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/fields"
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
@@ -29,6 +30,7 @@ type Workspace struct {
 	Heads        []byte
 	Distinct     distinct.Set
 	Templates    template.Encoder
+	Fields       fields.Encoder
 	Codes        []uint32
 	Lengths      []uint32
 	ValueLengths []uint32

@@ -1,0 +1,410 @@
+package fields
+
+import "slices"
+
+// piece is a part of a field: constant bytes, and a column behind them if there is one.
+type piece struct {
+	text    []byte
+	column  bool
+	number  uint32 // of the column
+	form    Column
+	numbers []uint64
+	spans   []span // of the kind Text
+}
+
+// analysis finds the forms of fields.
+type analysis struct {
+	data   []byte
+	memory []uint64
+	runs   [][]span
+}
+
+func (a *analysis) at(s span) []byte { return a.data[s.from:s.to] }
+
+// numbers is memory for n numbers.
+func (a *analysis) numbers(n int) []uint64 {
+	if cap(a.memory)-len(a.memory) < n {
+		a.memory = make([]uint64, 0, max(n, 2*cap(a.memory), 1<<16))
+	}
+	out := a.memory[len(a.memory) : len(a.memory)+n : len(a.memory)+n]
+	a.memory = a.memory[:len(a.memory)+n]
+	return out
+}
+
+const maxRuns = 16
+
+// split finds the form of fields: numbers, if all of them have the same delimiters and numbers between these.
+func (a *analysis) split(spans []span) []piece {
+	if pieces := a.signed(spans); pieces != nil {
+		return pieces
+	}
+	k := a.cut(spans)
+	if k == 0 {
+		return a.text(spans)
+	}
+	var out []piece
+	texts, columns := 0, 0
+	at := spans[0].from
+	for i := range k {
+		run := a.runs[i]
+		separator := a.data[at:run[0].from]
+		at = run[0].to
+		from := len(out)
+		out = a.run(out, run)
+		out[from].text = append(append([]byte(nil), separator...), out[from].text...)
+		for _, p := range out[from:] {
+			if p.column {
+				columns++
+				if p.form.Kind == Text {
+					texts++
+				}
+			}
+		}
+	}
+	if at < spans[0].to {
+		out = append(out, piece{text: a.data[at:spans[0].to]})
+	}
+	if texts > 1 || texts == 1 && columns == 1 {
+		return a.text(spans)
+	}
+	out = a.join(out)
+	columns = 0
+	for _, p := range out {
+		if p.column {
+			columns++
+		}
+	}
+	if columns > 1 && a.few(spans) {
+		return a.text(spans)
+	}
+	return out
+}
+
+func alnum(b byte) bool { return words.bytes[b] != delimiter }
+
+// text is fields as byte strings, without what all begin and end with, as far as it ends or begins with a delimiter.
+func (a *analysis) text(spans []span) []piece {
+	first := a.at(spans[0])
+	head, tail := len(first), len(first)
+	for _, s := range spans {
+		v := a.at(s)
+		head = min(head, len(v))
+		for i := range head {
+			if v[i] != first[i] {
+				head = i
+				break
+			}
+		}
+		tail = min(tail, len(v))
+		for i := range tail {
+			if v[len(v)-1-i] != first[len(first)-1-i] {
+				tail = i
+				break
+			}
+		}
+	}
+	if head == len(first) { // all begin with the first
+		same := true
+		for _, s := range spans {
+			same = same && int(s.to-s.from) == head
+		}
+		if same {
+			return []piece{{text: first}}
+		}
+	}
+	for head > 0 && alnum(first[head-1]) {
+		head--
+	}
+	for tail > 0 && alnum(first[len(first)-tail]) {
+		tail--
+	}
+	shortest := len(first)
+	for _, s := range spans {
+		shortest = min(shortest, int(s.to-s.from))
+	}
+	tail = min(tail, shortest-head)
+	inner := make([]span, len(spans))
+	for i, s := range spans {
+		inner[i] = span{s.from + uint32(head), s.to - uint32(tail)}
+	}
+	out := []piece{{text: first[:head], column: true, spans: inner}}
+	if tail > 0 {
+		out = append(out, piece{text: first[len(first)-tail:]})
+	}
+	return out
+}
+
+// few tells whether fields have so few distinct values that these are better as texts.
+func (a *analysis) few(spans []span) bool {
+	const some = 1024
+	n := min(len(spans), some)
+	seen := map[uint64]bool{}
+	for i := range n {
+		seen[hash(0, a.at(spans[i*len(spans)/n]))] = true
+	}
+	return 3*len(seen) < n
+}
+
+// cut cuts fields into runs of letters and digits, and returns how many there are, 0 if fields differ.
+func (a *analysis) cut(spans []span) int {
+	first := a.at(spans[0])
+	k := 0
+	for i := 0; i < len(first); {
+		if !alnum(first[i]) {
+			i++
+			continue
+		}
+		for i < len(first) && alnum(first[i]) {
+			i++
+		}
+		k++
+	}
+	if k == 0 || k > maxRuns {
+		return 0
+	}
+	for len(a.runs) < k {
+		a.runs = append(a.runs, nil)
+	}
+	for i := range k {
+		a.runs[i] = a.runs[i][:0]
+	}
+	for _, s := range spans {
+		if !a.cutOne(s, first, k) {
+			return 0
+		}
+	}
+	return k
+}
+
+// cutOne appends the runs of a field to the lists; false if its delimiters are not those of the first one.
+func (a *analysis) cutOne(s span, first []byte, k int) bool {
+	v := a.at(s)
+	i, j, run := 0, 0, 0
+	for i < len(v) || j < len(first) {
+		for j < len(first) && !alnum(first[j]) {
+			if i == len(v) || v[i] != first[j] {
+				return false
+			}
+			i, j = i+1, j+1
+		}
+		if i == len(v) || j == len(first) {
+			return i == len(v) && j == len(first)
+		}
+		from := i
+		for i < len(v) && alnum(v[i]) {
+			i++
+		}
+		for j < len(first) && alnum(first[j]) {
+			j++
+		}
+		if i == from {
+			return false
+		}
+		a.runs[run] = append(a.runs[run], span{s.from + uint32(from), s.from + uint32(i)})
+		run++
+	}
+	return run == k
+}
+
+// run appends the form of runs of letters and digits.
+func (a *analysis) run(out []piece, run []span) []piece {
+	first := a.at(run[0])
+	head, tail := 0, len(first)
+	for head < len(first) && first[head]-'0' >= 10 {
+		head++
+	}
+	for tail > head && first[tail-1]-'0' >= 10 {
+		tail--
+	}
+	prefix, suffix := first[:head], first[tail:]
+	same, numbers, width := true, true, len(first)
+	for _, s := range run {
+		v := a.at(s)
+		same = same && string(v) == string(first)
+		if len(v) != width {
+			width = -1
+		}
+		numbers = numbers && len(v) > len(prefix)+len(suffix) && string(v[:len(prefix)]) == string(prefix) &&
+			string(v[len(v)-len(suffix):]) == string(suffix) && allDigits(v[len(prefix):len(v)-len(suffix)])
+		if !same && !numbers && width < 0 {
+			return append(out, whole(run))
+		}
+	}
+	if same {
+		return append(out, piece{text: first})
+	}
+	if numbers {
+		return a.digits(out, run, prefix, suffix, width)
+	}
+	if width > 0 && width <= 4*MaxHex {
+		return a.hex(out, run, width)
+	}
+	return append(out, whole(run))
+}
+
+// whole is fields as byte strings.
+func whole(fields []span) piece { return piece{column: true, spans: slices.Clone(fields)} }
+
+func allDigits(v []byte) bool {
+	for _, b := range v {
+		if b-'0' >= 10 {
+			return false
+		}
+	}
+	return true
+}
+
+// digits appends the form of numbers between a prefix and a suffix.
+func (a *analysis) digits(out []piece, run []span, prefix, suffix []byte, width int) []piece {
+	if width > 0 {
+		width -= len(prefix) + len(suffix)
+	}
+	if width > MaxDigits {
+		return append(out, whole(run))
+	}
+	values := a.numbers(len(run))
+	for i, s := range run {
+		v := a.at(s)[len(prefix):]
+		v = v[:len(v)-len(suffix)]
+		if width < 0 && (v[0] == '0' && len(v) > 1 || len(v) > MaxDigits) {
+			return append(out, whole(run))
+		}
+		values[i] = parse(v)
+	}
+	p := piece{text: prefix, column: true, numbers: values, form: Column{Kind: Decimal}}
+	if width > 0 {
+		p.form = Column{Kind: Digits, Groups: []Group{{Width: width}}}
+	}
+	out = append(out, p)
+	if len(suffix) > 0 {
+		out = append(out, piece{text: suffix})
+	}
+	return out
+}
+
+func parse(v []byte) (x uint64) {
+	for _, b := range v {
+		x = 10*x + uint64(b-'0')
+	}
+	return x
+}
+
+// hex appends the form of runs of one width, as up to 16 hexadecimal digits each.
+func (a *analysis) hex(out []piece, run []span, width int) []piece {
+	kind := Kind(0)
+	for _, s := range run {
+		for _, b := range a.at(s) {
+			switch {
+			case b-'0' < 10:
+			case b-'a' < 6 && kind != HexUpper:
+				kind = HexLower
+			case b-'A' < 6 && kind != HexLower:
+				kind = HexUpper
+			default:
+				return append(out, whole(run))
+			}
+		}
+	}
+	if kind == 0 {
+		kind = HexLower
+	}
+	for from := 0; from < width; from += MaxHex {
+		to := min(from+MaxHex, width)
+		values := a.numbers(len(run))
+		for i, s := range run {
+			var x uint64
+			for _, b := range a.at(s)[from:to] {
+				x = x<<4 | uint64(b&15+b>>6*9)
+			}
+			values[i] = x
+		}
+		out = append(out, piece{column: true, numbers: values, form: Column{Kind: kind, Width: to - from}})
+	}
+	return out
+}
+
+// signed is the form of integers behind a common beginning, some of them negative; nil if fields are none.
+func (a *analysis) signed(spans []span) []piece {
+	first := a.at(spans[0])
+	head := len(first)
+	for head > 0 && (first[head-1]-'0' < 10) {
+		head--
+	}
+	if head > 0 && first[head-1] == '-' {
+		head--
+	}
+	negative := false
+	for _, s := range spans {
+		v := a.at(s)
+		if len(v) <= head || string(v[:head]) != string(first[:head]) {
+			return nil
+		}
+		v = v[head:]
+		if v[0] == '-' {
+			negative = true
+			v = v[1:]
+		}
+		if len(v) == 0 || len(v) > MaxDigits || v[0] == '0' && (len(v) > 1 || len(v) < int(s.to-s.from)-head) || !allDigits(v) || parse(v) >= 1<<63 {
+			return nil
+		}
+	}
+	if !negative {
+		return nil
+	}
+	values := a.numbers(len(spans))
+	for i, s := range spans {
+		v := a.at(s)[head:]
+		if v[0] == '-' {
+			values[i] = -parse(v[1:])
+		} else {
+			values[i] = parse(v)
+		}
+	}
+	return []piece{{text: first[:head], column: true, numbers: values, form: Column{Kind: Signed}}}
+}
+
+// join makes one column of neighbours that are digits of one width each.
+func (a *analysis) join(pieces []piece) []piece {
+	out := pieces[:0]
+	var before []byte // constants without a column
+	for _, p := range pieces {
+		p.text, before = append(before, p.text...), nil
+		if !p.column {
+			before = p.text
+			continue
+		}
+		if len(out) > 0 && a.joined(&out[len(out)-1], &p) {
+			continue
+		}
+		out = append(out, p)
+	}
+	if len(before) > 0 {
+		out = append(out, piece{text: before})
+	}
+	return out
+}
+
+// joined adds a piece to the one before it if that is possible.
+func (a *analysis) joined(to, p *piece) bool {
+	c := &to.form
+	if !to.column || !p.column || c.Kind != Digits || p.form.Kind != Digits || len(p.text) > MaxSeparator || len(c.Groups) == MaxGroups {
+		return false
+	}
+	width := p.form.Groups[0].Width
+	if width > MaxGroup || c.TextWidth()+len(p.text)+width > MaxWidth {
+		return false
+	}
+	low, most, top := p.numbers[0], uint64(0), uint64(0)
+	for i, x := range p.numbers {
+		low, most, top = min(low, x), max(most, x), max(top, to.numbers[i])
+	}
+	radix := most - low + 1
+	if top >= 1<<62/radix {
+		return false
+	}
+	for i, x := range p.numbers {
+		to.numbers[i] = to.numbers[i]*radix + x - low
+	}
+	c.Groups = append(c.Groups, Group{Separator: p.text, Width: width, Low: low, Radix: radix})
+	return true
+}

@@ -1,0 +1,272 @@
+package fields
+
+import (
+	"bytes"
+	"slices"
+)
+
+// tree is the patterns that were learnt, as a tree: a value goes from the root along an edge for each of its tokens, as
+// far as there are edges. What is left over when there is none is a text.
+type tree struct {
+	edges   []edge
+	nodes   int
+	slots   []int32 // hash table of edges by key: index+1, 0 = free; the length is a power of 2
+	grammar *grammar
+}
+
+// edge is a token of a pattern: a constant, or delimiters and a word that varies.
+type edge struct {
+	from, to int32 // nodes
+	parent   int32 // the edge that leads to from, -1 for the root
+	kind     kind
+	text     []byte // delimiters, and the word of a constant
+	key      uint64 // of the path
+	shape    uint64 // of words
+}
+
+// kind is the classes of words that an edge is for.
+type kind uint8
+
+const (
+	constant kind = iota
+	ofShape       // a word with digits, of a shape
+	ofWord        // any word
+	ending
+	rest // not in the table: what is left over at a node
+)
+
+// A sample has up to so many values.
+const (
+	sampleValues = 4096
+	maxTokens    = 64
+	maxEdges     = 1 << 13
+	rareShare    = 512 // a path is worth an edge from one in so many values of the sample on
+	rareLeast    = 4
+)
+
+// sampled is a token of the sample.
+type sampled struct {
+	token
+	hash  uint64 // of delimiters, and of the word, or its shape if it has a digit
+	delim uint64 // of delimiters
+	after uint64 // of all that follows
+}
+
+// learner is the memory for learning.
+type learner struct {
+	t      *tree
+	tokens []sampled
+	first  []int // by value: its first token
+	values [][]byte
+	least  int // values that are worth an edge
+}
+
+// reset empties the tree.
+func (t *tree) reset(g *grammar) {
+	t.edges, t.nodes, t.grammar = t.edges[:0], 1, g
+	if len(t.slots) == 0 {
+		t.slots = make([]int32, 1<<15)
+	}
+	clear(t.slots)
+}
+
+func edgeKey(node int32, k kind, h uint64) uint64 {
+	return (h ^ uint64(node)<<8 ^ uint64(k)) * 0x9e3779b97f4a7c15
+}
+
+// add makes an edge to a new node, and returns its number.
+func (t *tree) add(from, parent int32, k kind, h uint64, text []byte) int32 {
+	e := edge{from: from, to: int32(t.nodes), parent: parent, kind: k, text: bytes.Clone(text)}
+	seed := uint64(1)
+	if parent >= 0 {
+		seed = t.edges[parent].key
+	}
+	e.key = hash(seed^uint64(k)<<56, text)
+	t.nodes++
+	t.edges = append(t.edges, e)
+	if k != rest {
+		t.enter(edgeKey(from, k, h), int32(len(t.edges)))
+	}
+	return int32(len(t.edges) - 1)
+}
+
+// enter adds an edge to the table.
+func (t *tree) enter(key uint64, number int32) {
+	i := int(key>>32) & (len(t.slots) - 1)
+	for t.slots[i] != 0 {
+		i = (i + 1) & (len(t.slots) - 1)
+	}
+	t.slots[i] = number
+}
+
+// find is the edge of a kind at a node with a text, -1 if there is none.
+func (t *tree) find(node int32, k kind, h uint64, text []byte) int32 {
+	i := int(edgeKey(node, k, h)>>32) & (len(t.slots) - 1)
+	for t.slots[i] != 0 {
+		n := t.slots[i] - 1
+		if e := &t.edges[n]; e.from == node && e.kind == k && (k != ofShape || e.shape == h) && bytes.Equal(e.text, text) {
+			return n
+		}
+		i = (i + 1) & (len(t.slots) - 1)
+	}
+	return -1
+}
+
+// learn makes the tree of a sample of values.
+func (l *learner) learn(t *tree, g *grammar, least int) {
+	t.reset(g)
+	l.t, l.least = t, least
+	l.tokens, l.first = l.tokens[:0], l.first[:0]
+	rows := make([]int32, len(l.values))
+	for i, v := range l.values {
+		rows[i] = int32(i)
+		l.cut(g, v)
+	}
+	l.first = append(l.first, len(l.tokens))
+	l.grow(0, -1, 0, rows)
+}
+
+// cut appends the tokens of a value.
+func (l *learner) cut(g *grammar, v []byte) {
+	from := len(l.tokens)
+	l.first = append(l.first, from)
+	for at := uint32(0); len(l.tokens)-from < maxTokens; {
+		s := sampled{token: g.next(v, at)}
+		s.delim, s.hash = g.hashes(v, &s.token)
+		l.tokens = append(l.tokens, s)
+		if at = s.end; s.class == end {
+			break
+		}
+	}
+	after := uint64(0)
+	for i := len(l.tokens) - 1; i >= from; i-- {
+		l.tokens[i].after = after
+		after = (after ^ l.tokens[i].hash) * 0x9e3779b97f4a7c15
+	}
+}
+
+// group is the values whose next token is alike.
+type group struct {
+	first *sampled
+	value []byte // the first of the values
+	rows  []int32
+}
+
+func (g *group) delimiters() []byte { return g.value[g.first.start:g.first.word] }
+
+// grow makes the edges at a node for values, whose next token is their depth-th.
+func (l *learner) grow(node, parent int32, depth int, rows []int32) {
+	if depth >= maxTokens || len(rows) < l.least || len(l.t.edges) > maxEdges {
+		return
+	}
+	groups := l.groups(depth, rows)
+	for i := range groups {
+		if g := &groups[i]; g.rows != nil {
+			l.growGroups(node, parent, depth, groups[i:])
+		}
+	}
+}
+
+// groups sorts values by their next token: by delimiters, and words without digits by themselves, others by shape.
+func (l *learner) groups(depth int, rows []int32) []group {
+	index := map[uint64]int{}
+	var out []group
+	for _, r := range rows {
+		i := l.first[r] + depth
+		if i >= l.first[r+1] {
+			continue
+		}
+		s := &l.tokens[i]
+		k, ok := index[s.hash]
+		if !ok {
+			k = len(out)
+			index[s.hash] = k
+			out = append(out, group{first: s, value: l.values[r]})
+		}
+		out[k].rows = append(out[k].rows, r)
+	}
+	return out
+}
+
+// growGroups makes the edges of those groups that have the delimiters of the first one, and takes their rows.
+func (l *learner) growGroups(node, parent int32, depth int, groups []group) {
+	first := &groups[0]
+	text := first.delimiters()
+	if first.first.class == end {
+		if len(first.rows) >= l.least {
+			l.t.add(node, parent, ending, first.first.hash, text)
+		}
+		first.rows = nil
+		return
+	}
+	var some []*group
+	var others []int32
+	total := 0
+	for i := range groups {
+		g := &groups[i]
+		if g.first.class == end || g.rows == nil || g.first.delim != first.first.delim {
+			continue
+		}
+		total += len(g.rows)
+		if len(g.rows) >= l.least {
+			some = append(some, g)
+		} else {
+			others = append(others, g.rows...)
+			g.rows = nil
+		}
+	}
+	if 2*len(others) > total || len(some) > 1 && l.independent(some, depth) {
+		for _, g := range some {
+			others = append(others, g.rows...)
+			g.rows = nil
+		}
+		slices.Sort(others)
+		some = nil
+	}
+	for _, g := range some {
+		n := int32(0)
+		if g.first.class == letters {
+			n = l.t.add(node, parent, constant, g.first.hash, g.value[g.first.start:g.first.end])
+		} else {
+			n = l.t.add(node, parent, ofShape, g.first.hash, text)
+			l.t.edges[n].shape = g.first.hash
+		}
+		rows := g.rows
+		g.rows = nil
+		l.grow(l.t.edges[n].to, n, depth+1, rows)
+	}
+	if len(others) >= l.least {
+		n := l.t.add(node, parent, ofWord, first.first.delim, text)
+		l.grow(l.t.edges[n].to, n, depth+1, others)
+	}
+}
+
+// independent tells whether what follows does not depend on the words: then these are a field, and else parts of
+// different patterns.
+func (l *learner) independent(words []*group, depth int) bool {
+	type seen struct{ word, words, rows int }
+	follow := map[uint64]seen{}
+	for w, g := range words {
+		for _, r := range g.rows {
+			h := l.tokens[l.first[r]+depth].after
+			s, ok := follow[h]
+			if !ok || s.word != w {
+				s.words++
+				s.word = w
+			}
+			s.rows++
+			follow[h] = s
+		}
+	}
+	repeated, pairs := 0, 0
+	for _, s := range follow {
+		if s.rows > 1 {
+			repeated++
+			pairs += s.words
+		}
+	}
+	if repeated == 0 {
+		return len(words) > 8
+	}
+	return 2*pairs > 3*repeated
+}
