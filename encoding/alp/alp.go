@@ -1,17 +1,15 @@
-// Package alp turns floats into integers and back, bit for bit, after Afroozeh,
-// Kuffo and Boncz, "ALP: Adaptive Lossless floating-Point Compression" (SIGMOD
-// 2024).
+// Package alp converts floats to integers and back, bit for bit, after Afroozeh, Kuffo and Boncz, "ALP: Adaptive
+// Lossless floating-Point Compression" (SIGMOD 2024).
 //
-// Floats that began as decimals are integers times a power of ten: with an
-// exponent e and a factor f, fixed for a block,
+// Floats that were decimals are integers times a power of ten: with an exponent e and a factor f, which are constant
+// in a block,
 //
 //	integer = round(value * 10^e * 10^-f)
 //	value   = integer * 10^f * 10^-e
 //
-// both from the left, each product rounded. Values that do not come back with
-// the same bits (among them NaN, infinities and -0.0) are exceptions, which the
-// caller stores apart. Floats that are no decimals can be split by their bits
-// instead: see [SearchRD].
+// Products are rounded one by one, from left to right. Values that do not come back with the same bits (among them
+// NaN, infinities and -0.0) are exceptions, which the caller stores separately. Floats that are not decimals can be
+// split by their bits instead: see [SearchRD].
 package alp
 
 import (
@@ -20,11 +18,10 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Float is a type of values.
+// Float is the type of a value.
 type Float interface{ float32 | float64 }
 
-// Int is the type of integers that belongs to a [Float]: int32 to float32,
-// int64 to float64. Other pairs must not be mixed.
+// Int is the integer type of a [Float]: int32 for float32, int64 for float64. Other pairs must not be used.
 type Int interface{ int32 | int64 }
 
 // Params are the exponent E and the factor F of a block: value = integer *
@@ -37,7 +34,7 @@ const (
 	max64 = 23
 )
 
-// Powers of ten and their inverses, each literal rounded by itself.
+// Powers of ten and their inverses. Each literal is rounded by itself.
 var (
 	pow32 = [max32 + 1]float32{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10}
 	inv32 = [max32 + 1]float32{1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10}
@@ -53,7 +50,7 @@ func size[F Float]() int {
 	return int(unsafe.Sizeof(v))
 }
 
-// Valid says what is wrong with parameters read from a file for values of type F.
+// Valid returns an error for invalid parameters of values of type F, as read from a file.
 func Valid[F Float](p Params) error {
 	limit := uint8(max64)
 	if size[F]() == 4 {
@@ -65,7 +62,7 @@ func Valid[F Float](p Params) error {
 	return nil
 }
 
-// scales gives 10^up and 10^-down.
+// scales returns 10^up and 10^-down.
 func scales[F Float](up, down uint8) (F, F) {
 	if size[F]() == 4 {
 		return F(pow32[up]), F(inv32[down])
@@ -73,7 +70,7 @@ func scales[F Float](up, down uint8) (F, F) {
 	return F(pow64[up]), F(inv64[down])
 }
 
-// bitsOf are the bits of v.
+// bitsOf returns the bits of v.
 func bitsOf[F Float](v F) uint64 {
 	if size[F]() == 4 {
 		return uint64(*(*uint32)(unsafe.Pointer(&v)))

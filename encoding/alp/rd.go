@@ -7,21 +7,20 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Bits is the unsigned type that belongs to a [Float]: uint32 to float32,
-// uint64 to float64. Other pairs must not be mixed.
+// Bits is the unsigned type of a [Float]: uint32 for float32, uint64 for float64. Other pairs must not be used.
 type Bits interface{ uint32 | uint64 }
 
-// RDParams say how ALP-RD ("real doubles") cuts the bits of values in two: the
-// low RightBits are kept as they are, the rest is looked up in Dict.
+// RDParams define the split of ALP-RD ("real doubles"): the low RightBits of a value are stored, and the rest is an
+// entry of Dict.
 type RDParams struct {
 	RightBits uint8    // 16 to 31 for float32, 48 to 63 for float64
 	Dict      []uint16 // 1 to 8 left parts
 }
 
-// maxDict is the largest number of left parts.
+// maxDict is the maximum number of left parts.
 const maxDict = 8
 
-// ValidRD says what is wrong with parameters read from a file for values of type F.
+// ValidRD returns an error for invalid parameters of values of type F, as read from a file.
 func ValidRD[F Float](p RDParams) error {
 	total := 8 * size[F]()
 	if r := int(p.RightBits); r < total-16 || r >= total {
@@ -33,14 +32,12 @@ func ValidRD[F Float](p RDParams) error {
 	return nil
 }
 
-// sampleRD is the number of values that the search looks at.
+// sampleRD is the number of values in the sample of the search.
 const sampleRD = 1024
 
-// SearchRD chooses the cut and the dictionary for values like data. ok is false
-// if they would not get smaller, or more than 5 % would be exceptions. The
-// dictionary has 4 or 8 entries (unused ones repeat the first): with that the
-// reference accepts the alignment of what follows. The same data always gives
-// the same parameters.
+// SearchRD chooses the split and the dictionary for values like data. ok is false if they would not be smaller, or if
+// more than 5 % would be exceptions. The dictionary has 4 or 8 entries (unused ones repeat the first), because the
+// reference then accepts the alignment of the parts that follow. The result depends on data only.
 func SearchRD[F Float](data []F) (p RDParams, ok bool) {
 	var room [sampleRD]F
 	sample := spread(room[:], data)
@@ -69,14 +66,14 @@ func SearchRD[F Float](data []F) (p RDParams, ok bool) {
 	return p, ok
 }
 
-// top holds the most frequent values in order, and how often they were seen.
+// top holds the most frequent values in order, with their numbers of occurrences.
 type top struct {
 	values [maxDict]uint16
 	counts [maxDict]int
 	n      int
 }
 
-// add puts a value in its place, behind those that were seen as often.
+// add inserts a value, after those with the same number of occurrences.
 func (t *top) add(value uint16, count int) {
 	if t.n == maxDict && count <= t.counts[maxDict-1] {
 		return
@@ -89,8 +86,7 @@ func (t *top) add(value uint16, count int) {
 	t.values[i], t.counts[i] = value, count
 }
 
-// frequent are the most frequent of the sorted values without their low bits,
-// and how many values they stand for.
+// frequent returns the most frequent of the sorted values without their low bits, and the number of values with them.
 func frequent(sorted []uint16, low int) (t top, hits int) {
 	for from := 0; from < len(sorted); {
 		v := sorted[from] >> low
@@ -107,9 +103,8 @@ func frequent(sorted []uint16, low int) (t top, hits int) {
 	return t, hits
 }
 
-// EncodeRD sets codes[i] and right[i] to the parts of src[i]. It appends to exc
-// the positions of values whose left part is not in the dictionary (their code
-// is 0) and to lefts those left parts. codes, right and src have the same length.
+// EncodeRD sets codes[i] and right[i] to the parts of src[i]. If a left part is not in the dictionary, its code is 0,
+// its position is appended to exc, and the left part to lefts. codes, right and src have the same length.
 func EncodeRD[F Float, U Bits](codes []uint16, right []U, src []F, p RDParams, exc []uint32, lefts []uint16) ([]uint32, []uint16) {
 	mask := uint64(1)<<p.RightBits - 1
 	codes, right = codes[:len(src)], right[:len(src)]

@@ -6,10 +6,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// DecodeRD joins codes and right parts to values, with the exceptions' left
-// parts in their places. dst, codes and right have the same length, as have exc
-// and lefts; p must be valid (see [ValidRD]). It is an error if a code is not in
-// the dictionary or a position not in dst.
+// DecodeRD joins codes and right parts to values, and the left parts of exceptions to the values at their positions.
+// dst, codes and right have the same length, as have exc and lefts. p must be valid (see [ValidRD]). A code beyond
+// the dictionary, or a position beyond dst, is an error.
 func DecodeRD[F Float, U Bits](dst []F, codes []uint16, right []U, p RDParams, exc []uint32, lefts []uint16) error {
 	var dict [maxDict]uint64
 	for i, left := range p.Dict {

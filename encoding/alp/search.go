@@ -2,28 +2,27 @@ package alp
 
 import "math/bits"
 
-// The search has two levels, as in the paper: [Candidates] looks for parameters of
-// parts of much data, [Choose] tries some parameters on one block of it.
+// The search has two levels, as in the paper: [Candidates] finds parameters for parts of the data, and [Choose] tries
+// these on one block.
 const (
 	maxCandidates = 5
-	groups        = 8   // parts of the data that are looked at
-	groupRange    = 128 // values that a part has at least, if there are several
-	groupLen      = 32  // values looked at in each of them
-	chooseLen     = 64  // values of a block that the choice is made by
-	maxSearch     = 18  // larger exponents are only for reading
-	maxZeros      = 6   // zeros in front of the point that are tried
+	groups        = 8   // sampled parts of the data
+	groupRange    = 128 // minimum values of a part, if there are several
+	groupLen      = 32  // sampled values of each part
+	chooseLen     = 64  // values of a block for the choice
+	maxSearch     = 18  // larger exponents are only read
+	maxZeros      = 6   // tried numbers of zeros before the point
 )
 
-// Search chooses the parameters by which a block like data gets smallest; ok is
-// false if they do not make it smaller than the floats are. It looks at a few
-// hundred values, and always gives the same for the same data.
+// Search returns the parameters with the smallest result for data. ok is false if the result is not smaller than the
+// floats. It examines a few hundred values. The result depends on data only.
 func Search[F Float, I Int](data []F) (p Params, ok bool) {
 	var room [maxCandidates]Params
 	return Choose[F, I](data, Candidates[F, I](room[:0], data))
 }
 
-// Candidates appends to dst up to 5 parameters that parts of data get small by,
-// the most frequent first. None means that the data are no decimals.
+// Candidates appends to dst up to 5 parameters that make parts of data small, the most frequent first. It appends
+// none if the data are not decimals.
 func Candidates[F Float, I Int](dst []Params, data []F) []Params {
 	var found [groups]Params
 	var votes [groups]int
@@ -57,8 +56,8 @@ func Candidates[F Float, I Int](dst []Params, data []F) []Params {
 	return dst
 }
 
-// Choose gives those of the candidates by which the values get smallest; ok is
-// false if none makes them smaller than the floats are. It looks at 64 values.
+// Choose returns the candidate with the smallest result for values. ok is false if no result is smaller than the
+// floats. It examines 64 values.
 func Choose[F Float, I Int](values []F, candidates []Params) (p Params, ok bool) {
 	var room [chooseLen]F
 	sample := spread(room[:], values)
@@ -71,11 +70,10 @@ func Choose[F Float, I Int](values []F, candidates []Params) (p Params, ok bool)
 	return p, ok
 }
 
-// part is where part i of n values cut into parts begins.
+// part returns the start of part i of n values in parts.
 func part(n, i, parts int) int { return int(int64(n) * int64(i) / int64(parts)) }
 
-// spread fills room with values from all over data, or less of it if data is
-// shorter.
+// spread fills room with values at equal distances in data, or a part of room if data is shorter.
 func spread[F Float](room, data []F) []F {
 	if len(data) <= len(room) {
 		return data
@@ -86,9 +84,8 @@ func spread[F Float](room, data []F) []F {
 	return room
 }
 
-// steady is the exponent whose inverse is nearest to that power of ten (within
-// 0.05 of the last place): decimals come back from it with the fewest exceptions,
-// unless they have very many digits.
+// steady is the exponent whose inverse is nearest to that power of ten (within 0.05 of the last place). With it
+// decimals have the fewest exceptions, unless they have very many digits.
 func steady[F Float]() int {
 	if size[F]() == 4 {
 		return 6
@@ -96,10 +93,9 @@ func steady[F Float]() int {
 	return 14
 }
 
-// best finds parameters that the sample gets small by. How many digits there are
-// behind the point is found with the steady exponent: from the number on that
-// leaves no exceptions, more digits only make larger integers. Then other exponents
-// are tried for as many digits, and, for whole numbers, zeros in front of the point.
+// best returns the parameters that make the sample smallest. The number of digits after the point is found with the
+// steady exponent: from the first number without exceptions on, more digits only make larger integers. Then it tries
+// other exponents for this number of digits and, for whole numbers, zeros before the point.
 func best[F Float, I Int](sample []F) (p Params, ok bool) {
 	most := maxSearch
 	if size[F]() == 4 {
@@ -116,7 +112,7 @@ func best[F Float, I Int](sample []F) (p Params, ok bool) {
 	for digits := 1; digits <= most && exceptions > 0; digits++ {
 		e := max(digits, steady[F]())
 		try(e, e-digits)
-		if e > digits && exceptions > 0 { // perhaps the products with 10^f are too large
+		if e > digits && exceptions > 0 { // the products with 10^f may be too large
 			try(digits, 0)
 		}
 	}
@@ -130,8 +126,7 @@ func best[F Float, I Int](sample []F) (p Params, ok bool) {
 	return p, ok
 }
 
-// cost estimates the bits that the sample takes, or gives up at the limit; and
-// how many values are exceptions.
+// cost estimates the bits of the sample, up to limit, and counts the exceptions.
 func cost[F Float, I Int](sample []F, p Params, limit int) (bitCount, exceptions int) {
 	up, down := scales[F](p.E, p.F)
 	backUp, backDown := scales[F](p.F, p.E)

@@ -1,6 +1,5 @@
-// Package block frames one encoded block: an 8-byte header, a presence section,
-// a values section and a checksum. What the two sections hold is the business of
-// the packages presence, numeric and bytestring. See docs/format.md §6.3.
+// Package block frames one encoded block: an 8-byte header, a presence section, a values section and a checksum.
+// Packages presence, numeric and bytestring have the content of the two sections. See docs/format.md §6.3.
 //
 //	offset           size            content
 //	0                4               presence size, u32
@@ -34,16 +33,15 @@ const HeaderLen = 8
 
 const checksumLen = 4
 
-// Block is a view of the two sections of a block; it shares the block's memory.
+// Block is a view of the two sections of a block, in the memory of the block.
 type Block struct {
 	Presence     []byte // the presence section; empty if no value is null
 	Values       []byte // the values section: one encoding tree
-	ValuesOffset int    // where Values begins in the block
+	ValuesOffset int    // offset of Values in the block
 }
 
-// Parse finds the sections of the block that b holds, whole, and checks the
-// checksum if the buffer has them. Zeros and bytes after the values are not
-// looked at. Errors wrap fault.ErrCorrupt or fault.ErrChecksum.
+// Parse finds the sections of the block b, and checks the checksum if the buffer has checksums. It ignores zeros and
+// bytes after the values. Errors wrap fault.ErrCorrupt or fault.ErrChecksum.
 func Parse(b []byte, checksum bool) (Block, error) {
 	if checksum {
 		if len(b) < HeaderLen+checksumLen {
@@ -77,24 +75,21 @@ func Checksum(b []byte) uint32 {
 	return uint32(h) ^ uint32(h>>32)
 }
 
-// Begin appends an empty header to dst. The block starts at mark; the caller
-// appends the presence section, calls [EndPresence], appends the values and
-// calls [End].
+// Begin appends an empty header to dst. The block starts at mark. The caller then appends the presence section, calls
+// [EndPresence], appends the values and calls [End].
 func Begin(dst []byte) (out []byte, mark int) {
 	return append(dst, make([]byte, HeaderLen)...), len(dst)
 }
 
-// EndPresence records the size of the presence section, which is all that was
-// appended since [Begin], and pads it.
+// EndPresence records the size of the presence section, which are all bytes since [Begin], and pads it.
 func EndPresence(dst []byte, mark int) []byte {
 	size := len(dst) - mark - HeaderLen
 	binary.LittleEndian.PutUint32(dst[mark:], uint32(size))
 	return pad(dst, encoding.PadTo8(size)-size)
 }
 
-// End records the size of the values section, which is all that was appended
-// since [EndPresence], pads the block and appends its checksum. The caller keeps
-// each section below 4 GiB.
+// End records the size of the values section, which are all bytes since [EndPresence], pads the block and appends its
+// checksum. Each section must be below 4 GiB.
 func End(dst []byte, mark int, checksum bool) []byte {
 	presence := int(binary.LittleEndian.Uint32(dst[mark:]))
 	size := len(dst) - mark

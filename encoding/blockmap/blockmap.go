@@ -1,5 +1,5 @@
-// Package blockmap holds the block map of an encoded buffer: how many values
-// each block has, and where its bytes are (docs/format.md §6.2).
+// Package blockmap has the block map of an encoded buffer: the number of values of each block, and the range of its
+// bytes (docs/format.md §6.2).
 //
 //	map     = segment... | logical u64[S+1] | record u64[S+1] | footer (40 bytes)
 //
@@ -25,15 +25,14 @@
 //	00 32 | 00 00 | 00 32 | 00 00 00 00 00 00           +0 +50, pad, +0 +50, pad
 //	0, 250 | 0, 40 | 250, 2, 1, 1024, 450               each as u64
 //
-// No checksum covers a map, so everything in it that a reader relies on is
-// checked against the rest: counts add up, segments join, and the blocks fill
-// the data in front of the map.
+// No checksum covers a map. Readers therefore check that counts add up, that segments are adjacent, and that the
+// blocks fill the data in front of the map.
 package blockmap
 
 import "encoding/binary"
 
 const (
-	segmentBlocks = 1024 // blocks per segment that we write
+	segmentBlocks = 1024 // blocks per segment of the writer
 	segmentHeader = 28
 	footerLen     = 40
 	dataAlign     = 16 // the map starts at a multiple of this
@@ -41,7 +40,7 @@ const (
 
 var le = binary.LittleEndian
 
-// Entry is the place of one block.
+// Entry describes one block.
 type Entry struct {
 	First  uint64 // position of its first value
 	N      int    // number of values

@@ -8,8 +8,7 @@ type Builder struct {
 	values, bytes uint64
 }
 
-// Add appends a block of n values in size bytes. Both must be at least 1 and
-// below 2³²-1; anything else is a mistake of the caller, and panics.
+// Add appends a block of n values in size bytes. Both must be at least 1 and below 2³²-1, otherwise Add panics.
 func (b *Builder) Add(n, size int) {
 	if n < 1 || size < 1 || uint64(n) >= 1<<32-1 || uint64(size) >= 1<<32-1 {
 		panic(fmt.Sprintf("blockmap: block of %d values in %d bytes", n, size))
@@ -29,7 +28,7 @@ func (b *Builder) Values() uint64 { return b.values }
 // DataSize is the number of bytes of all blocks, without the padding before the map.
 func (b *Builder) DataSize() int64 { return int64(b.bytes) }
 
-// Reset forgets all blocks and keeps the memory.
+// Reset removes all blocks and keeps the memory.
 func (b *Builder) Reset() { *b = Builder{counts: b.counts[:0], sizes: b.sizes[:0]} }
 
 // Append appends the map to dst.
@@ -71,7 +70,7 @@ func appendSegment(dst []byte, start int, pos, off uint64, counts, sizes []uint3
 	return padTo(appendDeltas(dst, sizes, minSize, sizeBits), start, 8)
 }
 
-// bounds gives the smallest of v and the width that holds the others less it.
+// bounds returns the minimum of v, and the width that holds the differences from it.
 func bounds(v []uint32) (smallest uint32, width uint8) {
 	lo, hi := v[0], v[0]
 	for _, x := range v {

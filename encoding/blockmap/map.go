@@ -7,8 +7,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Map is a parsed block map. It is a view of the bytes given to [Parse], which
-// must not change while it is in use; it is safe for concurrent use.
+// Map is a parsed block map. It is a view of the bytes given to [Parse], which must not change while it is in use. It
+// may be used concurrently.
 type Map struct {
 	b          []byte
 	lists      int // offset of the segment lists
@@ -19,9 +19,8 @@ type Map struct {
 	dataSize   int64
 }
 
-// Parse checks a whole map and returns it. dataSize is the number of bytes in
-// front of it in its buffer, which the blocks must fill but for the padding.
-// Nothing is allocated except the Map itself.
+// Parse checks a whole map and returns it. dataSize is the number of bytes in front of it in its buffer, which the
+// blocks must fill except for padding. It allocates only the Map.
 func Parse(b []byte, dataSize int64) (*Map, error) {
 	if len(b) < footerLen {
 		return nil, fault.Corruptf("block map of %d bytes: shorter than its footer", len(b))
@@ -55,8 +54,7 @@ func Parse(b []byte, dataSize int64) (*Map, error) {
 	return m, nil
 }
 
-// Single is the map of a buffer that has none because it is one block, of some
-// number of values in size bytes.
+// Single returns the map of a buffer of one block, which has no map: values in size bytes.
 func Single(values uint64, size int64) (*Map, error) {
 	if values < 1 || values >= 1<<32-1 || size < 1 || size >= 1<<32-1 {
 		return nil, fault.Corruptf("one block of %d values in %d bytes", values, size)
@@ -69,7 +67,7 @@ func Single(values uint64, size int64) (*Map, error) {
 	return Parse(b.Append(nil), size)
 }
 
-// check walks all segments: lists ascend, counts add up, blocks follow each other.
+// check checks all segments: lists ascend, counts add up, blocks are adjacent.
 func (m *Map) check(dataSize int64) error {
 	if m.logical(0) != 0 || m.record(0) != 0 || m.logical(m.segments) != m.values {
 		return fault.Corruptf("block map lists values from %d to %d of %d", m.logical(0), m.logical(m.segments), m.values)
@@ -112,7 +110,7 @@ func (m *Map) Values() uint64 { return m.values }
 // DataSize is the number of bytes of all blocks, without the padding before the map.
 func (m *Map) DataSize() int64 { return m.dataSize }
 
-// Find is the block that holds the value at pos, or Len if there is none.
+// Find returns the index of the block with the value at pos, or Len if there is none.
 func (m *Map) Find(pos uint64) int {
 	if pos >= m.values {
 		return m.blocks
@@ -122,8 +120,8 @@ func (m *Map) Find(pos uint64) int {
 	return i*m.perSegment + s.find(pos-s.first)
 }
 
-// Block gives position of the first value, number of values, offset in the
-// buffer and size in bytes of block i. To visit many, use [Map.Append].
+// Block returns the position of the first value, the number of values, the offset in the buffer and the size in bytes
+// of block i. For many blocks, use [Map.Append].
 func (m *Map) Block(i int) (first uint64, n int, offset int64, size int) {
 	s := m.segment(i / m.perSegment)
 	k := i % m.perSegment

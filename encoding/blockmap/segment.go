@@ -14,14 +14,13 @@ type segment struct {
 	counts, sizes     deltas
 }
 
-// segment gives a view of segment i of a checked map.
+// segment returns a view of segment i of a checked map.
 func (m *Map) segment(i int) segment {
 	s, _ := m.parse(i)
 	return s
 }
 
-// parse checks that the fields of segment i fit its bytes and are in range;
-// sums are for the caller to check.
+// parse checks that the fields of segment i fit its bytes and are in range. The caller checks sums.
 func (m *Map) parse(i int) (segment, error) {
 	b := m.b[m.record(i):m.record(i+1)]
 	if len(b) < segmentHeader {
@@ -64,7 +63,7 @@ func (s *segment) bytesBefore(i int) uint64 {
 	return uint64(i)*uint64(s.minSize) + s.sizes.sum(0, i)
 }
 
-// find is the block that holds the value at rel, counted from the segment's first.
+// find returns the index of the block with the value at rel, counted from the first value of the segment.
 func (s *segment) find(rel uint64) int {
 	const step = 32
 	i := 0

@@ -1,5 +1,4 @@
-// Package decompress unpacks Zstandard streams and LZ4 blocks of which it is known
-// how many bytes they must give.
+// Package decompress unpacks Zstandard streams and LZ4 blocks with a known unpacked size.
 package decompress
 
 import (
@@ -11,14 +10,14 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// maxWindow is the largest window that the reference's Zstandard writes: level 22.
+// maxWindow is the largest window of the reference's Zstandard encoder: level 22.
 const maxWindow = 128 << 20
 
-// Zstd unpacks Zstandard streams (RFC 8878: one or more frames, no dictionary). The
-// zero value is ready. It serves one goroutine at a time.
+// Zstd unpacks Zstandard streams (RFC 8878: one or more frames, no dictionary). The zero value is ready to use. It
+// must not be used concurrently.
 type Zstd struct{ decoder *zstd.Decoder }
 
-// Decode fills dst with what src holds.
+// Decode unpacks src to dst, which has the unpacked size.
 func (z *Zstd) Decode(dst, src []byte) error {
 	if z.decoder == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
@@ -35,7 +34,7 @@ func (z *Zstd) Decode(dst, src []byte) error {
 	return check("zstd", len(got), len(dst), err)
 }
 
-// LZ4 fills dst with what src, an LZ4 block, holds.
+// LZ4 unpacks src, an LZ4 block, to dst, which has the unpacked size.
 func LZ4(dst, src []byte) error {
 	n, err := lz4.UncompressBlock(src, dst)
 	return check("lz4", n, len(dst), err)

@@ -1,5 +1,5 @@
-// Package describe says in words what the bytes of an encoding tree are: for
-// inspection, and for the annotated dumps that tests keep.
+// Package describe describes the bytes of an encoding tree in words, for inspection and for the annotated dumps of
+// tests.
 package describe
 
 import (
@@ -10,26 +10,25 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 )
 
-// Node is an encoding tree, or a raw part of one. Offsets count from the start
-// of the bytes that were described.
+// Node is an encoding tree, or a raw part of one. Offsets are relative to the start of the described bytes.
 type Node struct {
-	Name     string        // what it is to its parent: "run values", "codes"; empty at the top
+	Name     string        // role in the parent: "run values", "codes"; empty at the top
 	Code     encoding.Code // 0 of a raw part
-	Params   string        // what the encoding is told by, such as bit width; "" without any
+	Params   string        // parameters of the encoding, such as the bit width; "" without any
 	Type     string        // element type: i8 .. f64, or bytes
 	Len      int           // number of values
 	Offset   int
 	Size     int
-	Fields   []Field // header and other bytes that are not in a child, in order
+	Fields   []Field // header and other bytes outside of children, in order
 	Children []Node  // trees and raw parts, in the order of their bytes
-	Err      error   // what is wrong with it; then the rest is as far as it could be read
+	Err      error   // the first error in it; the rest is described as far as it can be read
 }
 
-// Field is a run of bytes with a meaning.
+// Field is a range of bytes with a meaning.
 type Field struct {
 	Offset, Size int
 	Name         string
-	Text         string // the value for people, "" for none
+	Text         string // the value as text, "" for none
 }
 
 // Field adds a field.
@@ -37,8 +36,8 @@ func (n *Node) Field(offset, size int, name, text string) {
 	n.Fields = append(n.Fields, Field{offset, size, name, text})
 }
 
-// Label is the name of the encoding with its parameters, such as FFOR[12]; raw
-// for a raw part, and - for one that is absent.
+// Label returns the name of the encoding with its parameters, such as FFOR[12]. It is raw for a raw part, and - for
+// an absent one.
 func (n *Node) Label() string {
 	switch {
 	case n.Code == 0 && n.Len == 0 && n.Size == 0:
@@ -51,7 +50,7 @@ func (n *Node) Label() string {
 	return n.Code.String()
 }
 
-// String is the whole tree in one line, such as RunLength(raw,FLBitPack[2]).
+// String returns the whole tree in one line, such as RunLength(raw,FLBitPack[2]).
 func (n *Node) String() string {
 	if len(n.Children) == 0 {
 		return n.Label()
@@ -63,7 +62,7 @@ func (n *Node) String() string {
 	return n.Label() + "(" + strings.Join(parts, ",") + ")"
 }
 
-// FirstErr is what is wrong with the tree or a part of it, nil if nothing.
+// FirstErr returns the first error of the tree or a part of it, or nil.
 func (n *Node) FirstErr() error {
 	if n.Err != nil {
 		return n.Err
@@ -76,11 +75,10 @@ func (n *Node) FirstErr() error {
 	return nil
 }
 
-// maxBytes is how much of a field a dump shows.
+// maxBytes is the number of bytes of a field in a dump.
 const maxBytes = 64
 
-// Dump writes data, which n describes, as hexadecimal lines with their meaning.
-// Of long fields it shows the beginning.
+// Dump writes data, which n describes, as hexadecimal lines with their meaning. Long fields are shortened.
 func Dump(w io.Writer, data []byte, n *Node) error {
 	d := dumper{w: w, data: data}
 	d.node(n, 0)

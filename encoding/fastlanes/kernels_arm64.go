@@ -2,5 +2,5 @@
 
 package fastlanes
 
-// fast tells to use the kernels in assembly. They take NEON, which all processors have.
+// fast selects the kernels in assembly, which need NEON. All processors have it.
 var fast = true

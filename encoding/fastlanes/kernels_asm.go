@@ -4,8 +4,7 @@ package fastlanes
 
 import "unsafe"
 
-// The kernels read or write 128*width bytes of packed values; width is 1 to the
-// bits of a value.
+// The kernels read or write 128*width bytes of packed values. width is from 1 to the bits of a value.
 
 //go:noescape
 func unpack8(dst *[ChunkLen]uint8, src *byte, base uint64, width int)
@@ -31,8 +30,7 @@ func pack32(dst *byte, src *[ChunkLen]uint32, base uint64, width int)
 //go:noescape
 func pack64(dst *byte, src *[ChunkLen]uint64, base uint64, width int)
 
-// unpackFast unpacks if there is a kernel in assembly for this machine. It
-// touches nothing but src and dst.
+// unpackFast unpacks if there is a kernel in assembly for this machine. It accesses only src and dst.
 func unpackFast[W Word](dst *[ChunkLen]W, src []byte, base W, w int) bool {
 	if !fast {
 		return false

@@ -2,7 +2,7 @@
 
 package fastlanes
 
-// unpackFast and packFast tell that there are no kernels in assembly.
+// unpackFast and packFast return false, because there are no kernels in assembly.
 func unpackFast[W Word](*[ChunkLen]W, []byte, W, int) bool { return false }
 
 func packFast[W Word]([]byte, *[ChunkLen]W, W, int) bool { return false }

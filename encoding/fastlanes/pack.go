@@ -8,14 +8,14 @@ import (
 
 const errWidth = "fastlanes: width out of range"
 
-// direct reports whether rows can be worked on in memory as it is: the loops take
-// the bytes of several values for one little-endian integer, at any address.
+// direct reports whether rows can be processed in place: the loops load several values as one little-endian integer,
+// at any address.
 var direct = binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && loadsAnywhere[runtime.GOARCH]
 
 var loadsAnywhere = map[string]bool{"386": true, "amd64": true, "arm64": true, "loong64": true, "ppc64le": true, "wasm": true}
 
-// Pack writes src[i]-base, cut to its low w bits, to dst[:PackedLen(w)]. It
-// panics if dst is shorter or w is not in 1..bits of W.
+// Pack writes the low w bits of each src[i]-base to dst[:PackedLen(w)]. It panics if dst is shorter or w is not in
+// 1..bits of W.
 func Pack[W Word](dst []byte, src *[ChunkLen]W, base W, w int) {
 	dst = dst[:packedLen(base, w)]
 	switch {
@@ -40,7 +40,7 @@ func Unpack[W Word](dst *[ChunkLen]W, src []byte, base W, w int) {
 	}
 }
 
-// packedLen is PackedLen of a width that is checked to be one of W.
+// packedLen is PackedLen of a width, which it checks.
 func packedLen[W Word](_ W, w int) int {
 	if w < 1 || w > int(8*unsafe.Sizeof(W(0))) {
 		panic(errWidth)
@@ -48,10 +48,10 @@ func packedLen[W Word](_ W, w int) int {
 	return PackedLen(w)
 }
 
-// row is a row of values or of packed words: 128 bytes, whatever their size.
+// row is a row of values or of packed words: 128 bytes, for every width of words.
 type row = [16]uint64
 
-// rowsOf are the rows in size bytes at p.
+// rowsOf returns the rows in size bytes at p.
 func rowsOf[T any](p *T, size int) []row {
 	return unsafe.Slice((*row)(unsafe.Pointer(p)), size/int(unsafe.Sizeof(row{})))
 }

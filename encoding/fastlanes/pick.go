@@ -7,9 +7,8 @@ import (
 
 const errPlace = "fastlanes: no value with that index"
 
-// Pick sets dst to some of the values that are packed in src, chunk behind chunk, plus base: those with
-// the given indexes, counted from the first chunk on. It panics if src does not have them, or if w is
-// not in 1..bits of W.
+// Pick sets dst to the values with the given indexes, plus base. src holds consecutive packed chunks, and indexes
+// count from the first. It panics if src is too short, or if w is not in 1..bits of W.
 func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 	size := uint32(unsafe.Sizeof(base))
 	bits := 8 * size
@@ -27,7 +26,7 @@ func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 			panic(errPlace)
 		}
 		row, lane := place(i, ChunkLen/bits)
-		from := row * width // the value's bits in the lane's string
+		from := row * width // start of the value's bits in the lane
 		to := from + width - 1
 		at := unsafe.Add(p, int(i/ChunkLen)*chunk+int(lane*size))
 		low := word[W](unsafe.Add(at, from/bits*(ChunkLen/8)))
@@ -36,13 +35,13 @@ func Pick[W Word](dst []W, src []byte, places []uint32, base W, w int) {
 	}
 }
 
-// place is the row and the lane of an index: the inverse of index.
+// place returns the row and the lane of an index: the inverse of index.
 func place(i, lanes uint32) (row, lane uint32) {
 	group := i / 16 & 7 &^ (lanes/16 - 1)
 	return uint32(0x73516240>>(4*group))&7<<3 | i/128&7, i % min(lanes, 128)
 }
 
-// word is the little-endian word at p.
+// word returns the little-endian word at p.
 func word[W Word](p unsafe.Pointer) W {
 	switch unsafe.Sizeof(W(0)) {
 	case 1:

@@ -1,15 +1,13 @@
 package fastlanes
 
-// Lanes that are neighbours are so in memory too, packed or not. So the loops here
-// handle a row as 16 integers of 64 bits that hold some lanes each: all lanes are
-// shifted at once, and masks take off what comes from a neighbour. A chunk of
-// values is as many rows as a value has bits, packed it is as many as its width.
+// Neighbouring lanes are adjacent in memory, packed or not. The loops here therefore process a row as 16 integers of
+// 64 bits, each with several lanes: they shift all lanes at once, and masks remove the bits of neighbours. A chunk
+// has as many rows as a value has bits. Packed, it has as many rows as the width.
 //
-// The base is added to all lanes at once as well. Where values have fewer bits
-// than lanes, value + low bits of the base carries no further than the highest
-// bit, and exclusive or adds the base's bit there.
+// The base is added to all lanes at once, too. If values have fewer bits than lanes, the sum of the value and the low
+// bits of the base carries at most into the highest bit, where exclusive or adds that bit of the base.
 
-// lanes is a value repeated in all lanes of an integer, with its highest bits apart.
+// lanes is a value repeated in all lanes of an integer, with its highest bits separate.
 type lanes struct{ low, high uint64 }
 
 // inLanes repeats 1, the highest bit and a base in lanes of some bits.
@@ -19,7 +17,7 @@ func inLanes(bits uint, base uint64) (one, top uint64, b lanes) {
 	return one, top, lanes{one * base &^ top, one * base & top}
 }
 
-// rowAt is the place of a row in a chunk of as many rows as a value has bits.
+// rowAt returns the position of a row in a chunk of as many rows as a value has bits.
 func rowAt(r, bits uint) uint {
 	return (uint(order[r/8%8]) + r%8*8) * bits / 64
 }
@@ -48,8 +46,7 @@ func unpackRows(dst, src []row, base uint64) {
 	}
 }
 
-// packRows sets dst to the values of src minus base, cut to as many bits as dst
-// has rows.
+// packRows sets dst to the low bits of the values of src minus base. The number of rows of dst is the number of bits.
 func packRows(dst, src []row, base uint64) {
 	bits, w := uint(len(src)), uint(len(dst))
 	one, top, b := inLanes(bits, base)
@@ -76,8 +73,7 @@ func packRows(dst, src []row, base uint64) {
 	}
 }
 
-// The functions below handle a row. They are not inlined, for they need all
-// registers.
+// The functions below process a row. They are not inlined, because they need all registers.
 
 // addRow adds b in all lanes at full width.
 //
@@ -115,7 +111,7 @@ func unpackRow(to, x *row, from uint, mask uint64, b lanes) {
 func unpackSplit(to *row, words *[2]row, from, have uint, low, high uint64, b lanes) {
 	from &= 63
 	x, y := &words[0], &words[1]
-	up := uint64(1) << (have & 63) // multiplying leaves the register of shift counts to the other shift
+	up := uint64(1) << (have & 63) // a multiplication leaves the register of shift counts to the other shift
 	for i := 0; i < len(to); i += 4 {
 		to[i] = ((x[i]>>from&low | y[i]*up&high) + b.low) ^ b.high
 		to[i+1] = ((x[i+1]>>from&low | y[i+1]*up&high) + b.low) ^ b.high

@@ -5,11 +5,11 @@ import "unsafe"
 // order is the order of the groups of 8 rows; it is its own inverse.
 var order = [8]int{0, 4, 2, 6, 1, 5, 3, 7}
 
-// index is the place in the chunk of the value in a row and lane.
+// index is the position in the chunk of the value in a row and lane.
 func index(row, lane int) int { return 16*order[row/8] + 128*(row%8) + lane }
 
-// packSimple is the layout's formula, bit by bit: what the faster ways must
-// equal, and what machines get that those do not fit. w is in 1..bits of W.
+// packSimple is the formula of the layout, bit by bit. The kernels must agree with it, and machines without suitable
+// kernels use it. w is in 1..bits of W.
 func packSimple[W Word](dst []byte, src *[ChunkLen]W, base W, w int) {
 	size := int(unsafe.Sizeof(base))
 	bits := 8 * size
@@ -20,7 +20,7 @@ func packSimple[W Word](dst []byte, src *[ChunkLen]W, base W, w int) {
 		for row := range bits {
 			v := uint64(src[index(row, lane)] - base)
 			for b := range w {
-				at := row*w + b // bit of the lane's string
+				at := row*w + b // start of the value's bits in the lane
 				word := at/bits*lanes + lane
 				dst[word*size+at%bits/8] |= byte(v>>b&1) << (at % 8)
 			}

@@ -7,16 +7,15 @@ import (
 )
 
 const (
-	chunk = minBack // what is copied at a time
+	chunk = minBack // bytes copied at a time
 
-	// What a sequence may read of literals, and write, with what is copied too much.
+	// Maximum bytes that a sequence reads of literals, and writes, including bytes copied beyond its length.
 	literalRoom = maxLiterals + 2*chunk
 	outputRoom  = maxLiterals + maxMatch + 4*chunk
 )
 
-// Decode unpacks a stream to dst, which must be exactly as long as what it stands
-// for. Bytes of dst beyond it, up to its capacity, may be overwritten with
-// anything; those behind literals, up to their capacity, may be read. Errors wrap
+// Decode unpacks a stream to dst, which must have the unpacked size. Bytes of dst beyond it, up to its capacity, may
+// be overwritten with arbitrary values. Bytes behind literals, up to their capacity, may be read. Errors wrap
 // fault.ErrCorrupt.
 func Decode(dst, sequences, literals []byte) error {
 	d, l, err := decode(dst, sequences, literals, false)
@@ -26,8 +25,7 @@ func Decode(dst, sequences, literals []byte) error {
 	return err
 }
 
-// DecodePrefix is Decode for the first bytes that a stream stands for, as many as
-// dst has. What lies behind them is not looked at.
+// DecodePrefix unpacks the first len(dst) bytes of a stream, and ignores the rest.
 func DecodePrefix(dst, sequences, literals []byte) error {
 	d, _, err := decode(dst, sequences, literals, true)
 	if err == nil && d != len(dst) {
@@ -36,8 +34,7 @@ func DecodePrefix(dst, sequences, literals []byte) error {
 	return err
 }
 
-// decode unpacks all sequences, or those of a prefix. It returns how many bytes they
-// gave, and literals they took.
+// decode unpacks all sequences, or those of a prefix. It returns the numbers of unpacked bytes and of used literals.
 func decode(dst, sequences, literals []byte, prefix bool) (d, l int, err error) {
 	if len(sequences)%SequenceLen != 0 {
 		return 0, 0, fault.Corruptf("sequences of %d bytes", len(sequences))
@@ -70,10 +67,9 @@ func decode(dst, sequences, literals []byte, prefix bool) (d, l int, err error) 
 	return d, l, nil
 }
 
-// decodeFast decodes sequences while they and what is copied too much are far
-// from the ends. It returns how much there is in room, how many literals were
-// taken, and the sequences that it left: the last ones, or all from one whose
-// match is bad.
+// decodeFast decodes sequences while their copies, which may exceed their length, stay within the buffers. It returns
+// the number of bytes in room, the number of used literals, and the remaining sequences: the last ones, or all from
+// one with an invalid match.
 func decodeFast(room []byte, limit int, seqs, literals []byte) (d, l int, rest []byte) {
 	lastOut, lastLiteral := min(limit, len(room)-outputRoom), len(literals)-literalRoom
 	for {
@@ -90,8 +86,8 @@ func decodeFast(room []byte, limit int, seqs, literals []byte) (d, l int, rest [
 	}
 }
 
-// decodeSafe decodes sequences that fit wherever they lead to. It returns how
-// many bytes they gave and literals they took, and their number.
+// decodeSafe decodes sequences that fit, byte by byte at the ends. It returns the number of unpacked bytes, the
+// number of used literals, and the number of sequences.
 func decodeSafe(room []byte, d int, literals, seqs []byte) (n, lits, done int) {
 	start, lit := unsafe.Pointer(unsafe.SliceData(room)), unsafe.Pointer(unsafe.SliceData(literals))
 	first, out := lit, unsafe.Add(start, d)
@@ -122,5 +118,5 @@ func decodeSafe(room []byte, d int, literals, seqs []byte) (n, lits, done int) {
 	return int(uintptr(out)-uintptr(start)) - d, int(uintptr(lit) - uintptr(first)), done
 }
 
-// copyChunk copies as much as always may be.
+// copyChunk copies chunk bytes.
 func copyChunk(to, from unsafe.Pointer) { *(*[chunk]byte)(to) = *(*[chunk]byte)(from) }

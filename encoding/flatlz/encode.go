@@ -3,35 +3,35 @@ package flatlz
 import "math/bits"
 
 const (
-	minMatch  = 6 // shorter ones cost more time than they save bytes
+	minMatch  = 6 // shorter matches cost more time than they save bytes
 	tableBits = 13
-	skipLog   = 6  // without a match, steps grow by one every 64 bytes
-	goodMatch = 32 // a match as long as this is taken without looking for a better one
+	skipLog   = 6  // without matches, steps grow by one every 64 bytes
+	goodMatch = 32 // a match of this length is taken without a search for a better one
 	wordLen   = 8
 )
 
-// Encoder compresses. The zero value is ready. It holds a table of 32 KiB, and
-// serves one goroutine at a time. What it writes depends on the source alone.
+// Encoder compresses. The zero value is ready to use. It holds a table of 32 KiB, and must not be used concurrently.
+// Its output depends on the source only.
 //
-// It remembers one place for each hash of six bytes, and looks one byte further
-// for a better match before it takes one that is not long.
+// It remembers one position for each hash of six bytes. Before it takes a short match, it searches for a better one
+// at the next byte.
 type Encoder struct {
 	table [1 << tableBits]uint32
-	base  uint32 // position of the next source's first byte, counted over all sources
+	base  uint32 // position of the first byte of the next source, counted over all sources
 
 	seqs     []byte
 	literals []byte
 }
 
-// hash is that of the low six bytes.
+// hash is the hash of the low six bytes.
 func hash(v uint64) uint32 { return uint32(v << 16 * 227718039650203 >> (64 - tableBits)) }
 
-// Encode compresses src. What it returns is valid until the next call.
+// Encode compresses src. The result is valid until the next call.
 func (e *Encoder) Encode(src []byte) (sequences, literals []byte) {
 	base := e.begin(len(src))
 	e.seqs, e.literals = e.seqs[:0], e.literals[:0]
 	limit := len(src) - wordLen
-	done := 0 // what sequences stand for
+	done := 0 // src[:done] is encoded
 	for s := 0; s <= limit; {
 		from, n := e.find(src, s, base)
 		if n < minMatch {
@@ -64,8 +64,8 @@ func (e *Encoder) Encode(src []byte) (sequences, literals []byte) {
 	return e.seqs, e.literals
 }
 
-// begin gives the position of the first byte of a source of n bytes. It is so
-// far behind earlier sources that their entries, and empty ones, are never used.
+// begin returns the position of the first byte of a source of n bytes. It is so far beyond earlier sources that their
+// entries, and empty ones, are never used.
 func (e *Encoder) begin(n int) uint32 {
 	if e.base == 0 || uint64(e.base)+uint64(n)+2*maxBack > 1<<32-1 {
 		clear(e.table[:])
@@ -76,8 +76,7 @@ func (e *Encoder) begin(n int) uint32 {
 	return base
 }
 
-// find gives the place and length of a match for the bytes at s, 0 if there is
-// none, and remembers s.
+// find returns the position and the length of a match for the bytes at s, 0 if there is none, and remembers s.
 func (e *Encoder) find(src []byte, s int, base uint32) (from, n int) {
 	v := le.Uint64(src[s:])
 	pos := base + uint32(s)
@@ -89,7 +88,7 @@ func (e *Encoder) find(src []byte, s int, base uint32) (from, n int) {
 	}
 	from = int(at - base)
 	if back := s - from; back < minBack {
-		// Bytes repeat: they also do some times further back.
+		// Bytes repeat: they also match some periods further back.
 		if from = s - (minBack+back-1)/back*back; from < 0 {
 			return 0, 0
 		}
@@ -101,7 +100,7 @@ func (e *Encoder) remember(src []byte, s int, base uint32) {
 	e.table[hash(le.Uint64(src[s:]))] = base + uint32(s)
 }
 
-// matchLen is how many bytes from s and from an earlier place on are equal.
+// matchLen returns the number of bytes from s on that are equal to those from an earlier position on.
 func matchLen(src []byte, s, from int) int {
 	at := s
 	for at+wordLen <= len(src) {
@@ -118,7 +117,7 @@ func matchLen(src []byte, s, from int) int {
 	return at - s
 }
 
-// put appends literals and a match, in as many sequences as they need.
+// put appends literals and a match, in as many sequences as necessary.
 func (e *Encoder) put(literals []byte, match, back int) {
 	e.literals = append(e.literals, literals...)
 	n := len(literals)

@@ -1,11 +1,10 @@
-// Package flatlz compresses bytes by copies of earlier ones, as LZ4 does, in a
-// form that is made to be unpacked fast: docs/format.md §7.5.
+// Package flatlz compresses bytes with copies of earlier bytes, like LZ4, in a format for fast unpacking:
+// docs/format.md §7.5.
 //
-// A stream is a list of sequences, each a number of literal bytes and a match, a
-// copy of earlier bytes. All sequences have the same size, and literals are kept
-// apart, so that where the next ones lie does not depend on what the last ones
-// say; and no match begins less than 16 bytes back, so that 16 bytes can be
-// copied at a time. A sequence is four bytes:
+// A stream is a list of sequences. Each is a number of literal bytes and a match, which is a copy of earlier bytes.
+// All sequences have the same size, and literals are stored separately, so that the position of a sequence does not
+// depend on earlier ones. Matches begin at least 16 bytes back, so that 16 bytes can be copied at a time. A sequence
+// is four bytes:
 //
 //	0  u8   literals
 //	1  u8   length of the match, 0 if there is none
@@ -20,9 +19,9 @@ package flatlz
 import "encoding/binary"
 
 const (
-	// SequenceLen is the bytes of a sequence.
+	// SequenceLen is the size of a sequence in bytes.
 	SequenceLen = 4
-	// MaxRatio is the most bytes that one byte of sequences and literals stands for.
+	// MaxRatio is the maximum ratio of unpacked bytes to bytes of sequences and literals.
 	MaxRatio = (maxLiterals + maxMatch) / SequenceLen
 
 	maxLiterals = 255

@@ -6,23 +6,22 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Cursor reads parts of the text of a stream. The text before them is passed
-// over by the lengths of its symbols, which takes about half as long as decoding
-// it; what lies behind them is not looked at. The zero value is at the start of an
-// empty stream.
+// Cursor reads parts of the text of a stream. It skips the text before a part by the lengths of its symbols, which
+// takes about half as long as decoding. It ignores the codes after a part. The zero value is at the start of an empty
+// stream.
 type Cursor struct {
 	decoder *Decoder
 	all     []byte
-	rest    []byte // codes not passed yet
-	at      int    // bytes that those before stand for
+	rest    []byte // codes not skipped yet
+	at      int    // size of the text of the skipped codes
 }
 
-// NewCursor is at the start of a stream.
+// NewCursor returns a cursor at the start of a stream.
 func NewCursor(d *Decoder, stream []byte) Cursor {
 	return Cursor{decoder: d, all: stream, rest: stream}
 }
 
-// Read sets dst to the bytes from from on. Parts cost least in ascending order.
+// Read sets dst to the bytes of the text from offset from on. Parts are fastest in ascending order.
 func (c *Cursor) Read(dst []byte, from int) error {
 	if from < c.at {
 		c.rest, c.at = c.all, 0
@@ -54,8 +53,7 @@ func (c *Cursor) Read(dst []byte, from int) error {
 	return nil
 }
 
-// first is what the first code stands for: n bytes, none if there is no code, and
-// how many bytes it takes.
+// first returns the text of the first code, its number of bytes (0 if there is no code), and the size of the code.
 func (d *Decoder) first(src []byte) (word [8]byte, n, codes int, err error) {
 	switch {
 	case len(src) == 0:
@@ -73,8 +71,7 @@ func (d *Decoder) first(src []byte) (word [8]byte, n, codes int, err error) {
 	return word, 1, 2, nil
 }
 
-// skip passes over codes that end at a place or before it, as many as it can in
-// steps of 8; Read takes care of the others.
+// skip skips codes that end at or before a position, in steps of 8. Read skips the rest.
 func (c *Cursor) skip(to int) {
 	d, src, at := c.decoder, c.rest, c.at
 	for len(src) > 8 && at+8*MaxSymbolLen <= to {
@@ -82,7 +79,7 @@ func (c *Cursor) skip(to int) {
 		if d.special(codes) != 0 {
 			_, n, k, err := d.first(src)
 			if err != nil {
-				break // Read meets it again
+				break // Read reports it
 			}
 			src, at = src[k:], at+n
 			continue

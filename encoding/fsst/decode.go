@@ -8,23 +8,22 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Decoder turns codes back into strings, once Reset has given it a table. It is
-// safe for concurrent use, other than Reset.
+// Decoder decodes codes to strings, once Reset has set a table. It may be used concurrently, except for Reset.
 type Decoder struct {
 	values  [256]uint64
 	lengths [256]uint8
-	n       int // symbols; of the codes from n on only 255 is valid
+	n       int // symbols; of the codes from n on, only 255 is valid
 
 	above, small uint64 // for special
 }
 
-// NewDecoder is a decoder for a stored table (see [Table.Append]).
+// NewDecoder returns a decoder for a stored table (see [Table.Append]).
 func NewDecoder(symbols, lengths []byte) (*Decoder, error) {
 	d := new(Decoder)
 	return d, d.Reset(symbols, lengths)
 }
 
-// Reset takes another table: 8 bytes a symbol in symbols, one in lengths.
+// Reset sets the table: 8 bytes for each symbol in symbols, one in lengths.
 func (d *Decoder) Reset(symbols, lengths []byte) error {
 	if len(lengths) > MaxSymbols || len(symbols) != 8*len(lengths) {
 		return fault.Corruptf("FSST table of %d lengths and %d bytes of symbols", len(lengths), len(symbols))
@@ -44,10 +43,9 @@ func (d *Decoder) Reset(symbols, lengths []byte) error {
 // everyByte times b is 8 times the byte b.
 const everyByte = 0x0101010101010101
 
-// setSpecial prepares special. It adds a number to the low 7 bits of a byte, by
-// which the highest bit of the sum reports whether they are large enough. Bytes
-// with their own highest bit set are special with such a sum if there are more
-// than 128 symbols, without if there are fewer; others the other way round.
+// setSpecial prepares special. Adding a number to the low 7 bits of a byte sets the highest bit of the sum if they
+// are large enough. With more than 128 symbols, a byte is special if its own highest bit and that of the sum are set.
+// With fewer symbols, it is special if either is set.
 func (d *Decoder) setSpecial() {
 	if d.n > 128 {
 		d.above, d.small = uint64(256-d.n)*everyByte, 0
@@ -56,26 +54,24 @@ func (d *Decoder) setSpecial() {
 	}
 }
 
-// special marks those of 8 codes that are no symbol's, by their highest bit.
+// special marks the codes, of 8, that are not those of symbols, by their highest bits.
 func (d *Decoder) special(codes uint64) uint64 {
 	sum := codes&(0x7f*everyByte) + d.above
 	return (codes&sum | (codes|sum)&d.small) & (0x80 * everyByte)
 }
 
-// Decode writes the strings of src to dst, which must be exactly as long as
-// they are; bytes beyond it, up to its capacity, may be overwritten with
-// anything. It returns len(dst).
+// Decode writes the strings of src to dst, which must have their exact size. Bytes beyond it, up to its capacity, may
+// be overwritten with arbitrary values. It returns len(dst).
 func (d *Decoder) Decode(dst, src []byte) (int, error) {
 	o, rest := d.decodeFast(dst[:cap(dst)], len(dst), src)
 	return d.decodeSlow(dst, o, rest)
 }
 
-// step is the room that 8 codes take at most.
+// step is the maximum size of the text of 8 codes.
 const step = 8 * MaxSymbolLen
 
-// decodeFast decodes 8 codes at a time while there is room behind them. It
-// returns how much it wrote, and the codes that it left: the last ones, or all
-// from one that is not valid.
+// decodeFast decodes 8 codes at a time while there is space behind them. It returns the number of written bytes, and
+// the remaining codes: the last ones, or all from an invalid one.
 func (d *Decoder) decodeFast(room []byte, limit int, src []byte) (int, []byte) {
 	limit = min(limit, len(room)-step+1)
 	o := 0
@@ -98,9 +94,8 @@ func (d *Decoder) decodeFast(room []byte, limit int, src []byte) (int, []byte) {
 	}
 }
 
-// decodeSymbols decodes 8 codes at a time as long as all of them are symbols' and o is
-// below limit; from there on is room for a step. It works with addresses, so that a code
-// takes five instructions.
+// decodeSymbols decodes 8 codes at a time as long as all of them are those of symbols and o is below limit, behind
+// which there is space for a step. It uses addresses, so that a code takes five instructions.
 func (d *Decoder) decodeSymbols(room []byte, o, limit int, src []byte) (int, []byte) {
 	out, in := unsafe.Pointer(unsafe.SliceData(room)), unsafe.Pointer(unsafe.SliceData(src))
 	left := len(src)
@@ -121,13 +116,13 @@ func (d *Decoder) decodeSymbols(room []byte, o, limit int, src []byte) (int, []b
 	return o, src[len(src)-left:]
 }
 
-// put writes the symbol of a code at o, and returns the o behind it.
+// put writes the symbol of a code at o, and returns the end of the symbol.
 func (d *Decoder) put(out unsafe.Pointer, o int, c byte) int {
 	binary.LittleEndian.PutUint64((*[8]byte)(unsafe.Add(out, o))[:], d.values[c])
 	return o + int(d.lengths[c])
 }
 
-// decodeSlow decodes the rest code by code and checks every length.
+// decodeSlow decodes the other codes one by one, and checks every length.
 func (d *Decoder) decodeSlow(dst []byte, o int, src []byte) (int, error) {
 	for i := 0; i < len(src); i++ {
 		var word [8]byte

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// The next symbol begins where the last one ended, so that a machine mostly
-// waits for one find to go on to the next. Therefore a string is cut into
-// lanes that are encoded in turn, and their codes put together.
+// The next symbol begins at the end of the last one, so that each search waits for the one before. A string is
+// therefore divided into lanes, which are encoded alternately, and whose codes are then joined.
 const (
 	lanes   = 2
 	laneLen = 8 << 10
@@ -27,16 +26,16 @@ func (t *Table) Encode(dst, src []byte) []byte {
 
 // encodeLanes appends the codes of src, which is 2 lanes of n bytes.
 func (t *Table) encodeLanes(dst, src []byte, n int) []byte {
-	// Codes take up to twice the bytes; one more is written over.
+	// Codes take up to twice the bytes. One more byte is overwritten.
 	room := 2*n + 1
 	base := len(dst)
 	dst = slices.Grow(dst, lanes*room)
 	out := dst[base : base+lanes*room]
-	// Where in src and in out each lane is.
+	// Positions of each lane in src and out.
 	i0, i1 := 0, n
 	o0, o1 := 0, room
 	for {
-		// So many symbols fit into what is left of every lane, however long they are.
+		// Every lane has space for this many symbols of any length.
 		left := min(n-i0, 2*n-i1)
 		if left < MaxSymbolLen {
 			break
@@ -54,15 +53,15 @@ func (t *Table) encodeLanes(dst, src []byte, n int) []byte {
 	return append(dst[:base+o0], out[room:o1]...)
 }
 
-// put writes the code, and behind it the byte of word that an escape needs and
-// the next code writes over otherwise. It returns how many of the two count.
+// put writes the code, and behind it the byte of word for an escape, which the next code otherwise overwrites. It
+// returns the size of the code, 1 or 2.
 func (m match) put(dst []byte, word uint64) int {
 	binary.LittleEndian.PutUint16(dst, uint16(m.code())|uint16(word)<<8)
 	return 1 + int((uint32(m.code())+1)>>8)
 }
 
-// encodeRest writes the codes of src to dst and returns their number. dst has
-// room for twice the bytes, and one more if there are any.
+// encodeRest writes the codes of src to dst and returns their number. dst has space for twice the bytes, and one more
+// if there are any.
 func (t *Table) encodeRest(dst, src []byte) int {
 	i, o := 0, 0
 	for i+MaxSymbolLen <= len(src) {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// gains adds up what each of many symbols would gain: a hash table with open
-// addressing, which keeps the order of first mention.
+// gains sums the gains of many symbols: a hash table with open addressing, in the order of first appearance.
 type gains struct {
 	slots   [gainSlots]uint16 // 1 + index of a symbol, 0 for none
 	symbols []symbol
@@ -15,7 +14,7 @@ type gains struct {
 	order   []symbol
 }
 
-// gainSlots is twice the number of symbols that are kept, the first ones.
+// gainSlots is twice the maximum number of symbols. Later symbols are dropped.
 const gainSlots = 1 << 14
 
 func (g *gains) reset() {
@@ -43,8 +42,8 @@ func (g *gains) add(s symbol, gain uint32) {
 	g.slots[at] = uint16(len(g.symbols))
 }
 
-// top is at least n symbols if there are as many, those with the largest gains
-// of all, largest first. It is valid until the next call.
+// top returns the symbols with the largest gains, largest first: at least n symbols if there are as many. It is valid
+// until the next call.
 func (g *gains) top(n int) []symbol {
 	var counts [4 * 33]int
 	for _, gain := range g.gain {

@@ -2,19 +2,17 @@ package fsst
 
 import "encoding/binary"
 
-// Table is a set of symbols with the structures to find the longest that a
-// string begins with. [Train] makes it; the zero value is of no use. Reading it
-// is safe for concurrent use.
+// Table is a set of symbols, with structures that find the longest symbol at the start of a string. [Train] makes it.
+// The zero value is not usable. Searches may run concurrently.
 type Table struct {
 	symbols [MaxSymbols]symbol   // by code
-	n       int                  // of them
+	n       int                  // of the symbols
 	long    [longSlots]longEntry // by three bytes: symbols of 3 to 8 bytes
 	short   [1 << 16]match       // by two bytes: symbols of 1 or 2 bytes
 	single  [256]match           // by one byte: symbols of 1 byte
 }
 
-// match is a code and, above it, the number of bytes that it stands for. An
-// escape stands for one.
+// match is a code and, in higher bits, the number of bytes of its text. An escape stands for one byte.
 type match uint16
 
 const noMatch match = 1<<8 | escape
@@ -22,11 +20,11 @@ const noMatch match = 1<<8 | escape
 func (m match) code() byte  { return byte(m) }
 func (m match) length() int { return int(m >> 8) }
 
-// longEntry holds one symbol. Of those that begin with the same three bytes, or
-// whose three bytes have the same hash, only one is in a table.
+// longEntry holds one symbol. If several symbols begin with the same three bytes, or with three bytes of the same
+// hash, a table has only one of them.
 type longEntry struct {
 	value uint64
-	mask  uint64 // of the bits of a word that count
+	mask  uint64 // mask of the bits of a word that are compared
 	match match
 }
 
@@ -35,16 +33,16 @@ const (
 	longSlots = 1 << longBits
 )
 
-// emptyEntry matches nothing: a word without its bits is not 1.
+// emptyEntry matches nothing: a word without any bits is not 1.
 var emptyEntry = longEntry{value: 1}
 
-// slot is the place of symbols that begin with the low three bytes of word.
+// slot returns the index of symbols that begin with the low three bytes of word.
 func slot(word uint64) uint32 {
 	return uint32(word) << 8 * 2654435761 >> (32 - longBits)
 }
 
-// set makes the table one of these symbols. They must differ, also in their
-// slots where they are long, and be sorted by length.
+// set fills the table with symbols, which must be different, sorted by length, and have different slots if they are
+// long.
 func (t *Table) set(symbols []symbol) {
 	t.n = copy(t.symbols[:], symbols)
 	for i := range t.long {
@@ -53,7 +51,7 @@ func (t *Table) set(symbols []symbol) {
 	for i := range t.single {
 		t.single[i] = noMatch
 	}
-	first := len(symbols) // of those with more than one byte
+	first := len(symbols) // symbols of more than one byte
 	for code, s := range symbols {
 		if s.length > 1 {
 			first = code
@@ -76,7 +74,7 @@ func (t *Table) set(symbols []symbol) {
 
 func matchOf(code int, s symbol) match { return match(s.length)<<8 | match(code) }
 
-// find is the match of 8 bytes.
+// find returns the match of 8 bytes.
 func (t *Table) find(word uint64) match {
 	e := &t.long[slot(word)]
 	if word&e.mask == e.value {
@@ -85,7 +83,7 @@ func (t *Table) find(word uint64) match {
 	return t.short[uint16(word)]
 }
 
-// findLast is find for the last bytes of a string, 1 to 7 of them.
+// findLast returns the match of the last bytes of a string, 1 to 7 of them.
 func (t *Table) findLast(b []byte) match {
 	var bytes [8]byte
 	copy(bytes[:], b)
@@ -99,8 +97,7 @@ func (t *Table) findLast(b []byte) match {
 	return t.single[b[0]]
 }
 
-// Clone is a table of its own with the same symbols: what [Trainer.Train]
-// returns changes with its next call.
+// Clone returns a copy of the table. The result of [Trainer.Train] changes with its next call.
 func (t *Table) Clone() *Table {
 	c := *t
 	return &c
@@ -109,15 +106,13 @@ func (t *Table) Clone() *Table {
 // Len is the number of symbols.
 func (t *Table) Len() int { return t.n }
 
-// Symbol is the symbol with code i: its bytes, the first in the low byte and
-// unused ones 0, and their number.
+// Symbol returns the symbol with code i and its length. The first byte is in the low byte, unused ones are 0.
 func (t *Table) Symbol(i int) (value uint64, length uint8) {
 	s := t.symbols[:t.n][i]
 	return s.value, s.length
 }
 
-// Append appends the table as it is stored: 8 bytes a symbol, then one byte a
-// length.
+// Append appends the stored table: 8 bytes for each symbol, then one byte for each length.
 func (t *Table) Append(dst []byte) []byte {
 	for _, s := range t.symbols[:t.n] {
 		dst = binary.LittleEndian.AppendUint64(dst, s.value)

@@ -6,39 +6,36 @@ import (
 	"slices"
 )
 
-// A table is grown over generations: each encodes the sample by the table so
-// far, counts the symbols used and the pairs of neighbours, and keeps the
-// symbols, old ones and joined pairs, that cover most bytes. The paper takes five
+// A table is trained in generations. Each encodes the sample with the table so far, counts the symbols and pairs of
+// neighbours in it, and keeps the symbols, old ones and joined pairs, that cover most bytes. The paper has five
 // generations; one more pays.
 const (
 	sampleLen   = 16 << 10
 	sampleChunk = 512
 	generations = 6
 
-	// Ids that are counted: codes of symbols, then single bytes.
+	// Counted ids: codes of symbols, then single bytes.
 	firstByte = 256
 	numIDs    = 512
 )
 
-// Train makes a table for strings like those in data, of which it looks at
-// about 16 KiB. The same data always gives the same table.
+// Train returns a table for strings like those in data, of which it samples about 16 KiB. The same data always gives
+// the same table.
 func Train(data []byte) *Table { return new(Trainer).Train(data) }
 
-// Trainer makes tables and keeps the memory for it. The zero value is ready;
-// it must not be used concurrently.
+// Trainer trains tables, and keeps its memory. The zero value is ready to use. It must not be used concurrently.
 type Trainer struct {
 	table   Table
 	dataLen int
 	sample  []byte
 	single  [numIDs]uint32
 	pairs   []uint16 // numIDs*numIDs counts
-	seen    []uint32 // those of pairs that are not 0
+	seen    []uint32 // pairs whose counts are not 0
 	gains   gains
 	chosen  []symbol
 }
 
-// Train is like the function of that name. The table is valid until the next
-// call.
+// Train is the function Train with the memory of the trainer. The table is valid until the next call.
 func (t *Trainer) Train(data []byte) *Table {
 	t.takeSample(data)
 	t.dataLen = len(data)
@@ -47,7 +44,7 @@ func (t *Trainer) Train(data []byte) *Table {
 		t.pairs = make([]uint16, numIDs*numIDs)
 	}
 	for gen := 1; gen <= generations; gen++ {
-		// Early generations only need to see what is frequent.
+		// Early generations need only frequent symbols.
 		t.count(t.sample[:len(t.sample)*gen/generations])
 		t.weigh(gen == generations)
 		t.choose()
@@ -55,8 +52,8 @@ func (t *Trainer) Train(data []byte) *Table {
 	return &t.table
 }
 
-// takeSample takes chunks of data at equal distances. The order mixes them, for
-// the generations that see only the first ones.
+// takeSample takes chunks of data at equal distances, in mixed order for the generations that use only the first
+// ones.
 func (t *Trainer) takeSample(data []byte) {
 	t.sample = t.sample[:0]
 	if len(data) <= sampleLen {
@@ -71,8 +68,8 @@ func (t *Trainer) takeSample(data []byte) {
 	}
 }
 
-// count encodes the sample and counts the symbols and pairs in it. A longer
-// symbol also counts as its first byte, so that single bytes stay in the race.
+// count encodes the sample and counts the symbols and pairs in it. A longer symbol also counts as its first byte, so
+// that single bytes remain candidates.
 func (t *Trainer) count(sample []byte) {
 	clear(t.single[:])
 	for _, i := range t.seen {
@@ -111,10 +108,10 @@ func (t *Trainer) countPair(a, b int) {
 	if t.pairs[i] == 0 {
 		t.seen = append(t.seen, uint32(i))
 	}
-	t.pairs[i]++ // of at most 16384
+	t.pairs[i]++ // at most 16384
 }
 
-// symbolOf is what an id stands for.
+// symbolOf returns the symbol of an id.
 func (t *Trainer) symbolOf(id int) symbol {
 	if id >= firstByte {
 		return symbol{uint64(id - firstByte), 1}
@@ -122,8 +119,8 @@ func (t *Trainer) symbolOf(id int) symbol {
 	return t.table.symbols[id]
 }
 
-// weigh adds up how many bytes each candidate would cover: the symbols seen and
-// their pairs, or in the last generation only the symbols that pay.
+// weigh sums the bytes that each candidate would cover: the counted symbols and their pairs, and in the last
+// generation only the symbols that pay.
 func (t *Trainer) weigh(last bool) {
 	t.gains.reset()
 	for id, n := range t.single {
@@ -148,18 +145,17 @@ func (t *Trainer) weigh(last bool) {
 	}
 }
 
-// pays reports whether a symbol that occurs n times in the sample saves more in
-// the data than its 9 bytes in the table: against single bytes, or if it is one
-// itself, against escapes.
+// pays reports whether a symbol that occurs n times in the sample saves more in the data than its 9 bytes in the
+// table. Without it, longer symbols become single bytes, and single bytes escapes.
 func (t *Trainer) pays(s symbol, n uint32) bool {
 	saved := int64(n) * int64(max(1, s.length-1))
 	return saved*int64(t.dataLen) > 9*int64(len(t.sample))
 }
 
-// minPairs is how often a pair must be seen to become a candidate.
+// minPairs is the minimum count of a pair that becomes a candidate.
 const minPairs = 5
 
-// choose makes the table one of the candidates with the largest gains.
+// choose fills the table with the candidates of the largest gains.
 func (t *Trainer) choose() {
 	var taken [longSlots]bool
 	t.chosen = t.chosen[:0]
