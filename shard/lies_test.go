@@ -74,6 +74,7 @@ func liesShard(t testing.TB) *shardtest.Parts {
 			values[i] = []byte(codes.Value(i))
 		}
 	}
+	p.Stripes[0].Fields[colInt].AddRangeIndex(batch.Column(colInt).(*array.Int64))
 	p.Stripes[0].Fields[colCode].SetDictionary(schema.String, 0, values)
 	return p
 }

@@ -101,10 +101,18 @@ func wholeBuffer(c *nodeContext, desc *shardpb.EncodedBuffer, content []byte) (s
 	return stripe.Buffer{Desc: desc, Data: spool, MapOffset: -1}, nil
 }
 
-// worthIndex tells whether a range index says more than the column's range:
-// with one block of positions it does not.
-func worthIndex(wanted bool, f *shardpb.FieldDescriptor) bool {
-	return wanted && f.GetPositionCount() > numrange.BlockLen
+// oneBlock is the number of values that one block holds, at least. Where a column has no more, reading them costs hardly
+// more than asking a filter or an index about them.
+const oneBlock = 8192
+
+// worthIndex tells whether a range index says more than the column's range: with one block of positions it does not. In
+// edition reference these are the blocks of the index, else those of the data.
+func worthIndex(c *nodeContext, wanted bool, f *shardpb.FieldDescriptor) bool {
+	least := uint64(numrange.BlockLen)
+	if c.encoding.Features != 0 {
+		least = oneBlock
+	}
+	return wanted && f.GetPositionCount() > least
 }
 
 // appendRangeIndex appends a RANGE_INDEX buffer, unless there is nothing to index.

@@ -236,7 +236,7 @@ func (w *bytesWriter) addDictionaryStats() {
 
 func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	keep := w.dict != nil && w.rows > 0 && w.dict.Keep(w.rows, w.total)
-	if w.rows <= filterFrom {
+	if w.rows <= filterFrom || w.rows <= oneBlock && w.ctx.encoding.Features != 0 {
 		w.stats.DropFilter()
 	}
 	if w.dict != nil {

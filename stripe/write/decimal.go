@@ -90,7 +90,7 @@ func (w *decimalWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 	if node.Buffers, err = w.blocks.finish(w.ctx); err != nil {
 		return out, err
 	}
-	if worthIndex(w.index != nil, node.Field) {
+	if worthIndex(w.ctx, w.index != nil, node.Field) {
 		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
 	}
 	return append(out, node), err

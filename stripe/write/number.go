@@ -120,7 +120,7 @@ func (w *primitiveWriter[T]) finish(out []stripe.Node) ([]stripe.Node, error) {
 		return out, err
 	}
 	node.Buffers = append(node.Buffers, data)
-	if worthIndex(w.index != nil, node.Field) {
+	if worthIndex(w.ctx, w.index != nil, node.Field) {
 		node.Buffers, err = appendRangeIndex(w.ctx, node.Buffers, w.index.Append(nil, w.ctx.encoding.Profile))
 	}
 	return append(out, node), err

@@ -80,6 +80,7 @@ func claimedShard(t *testing.T) *shardtest.Parts {
 	batch := array.NewRecordBatch(s, []arrow.Array{numbers.NewArray(), texts.NewArray()}, rows)
 	p, err := shardtest.Split(shardtest.NewKind(t, "claims", batch, shard.WriterOptions{}).Root)
 	require.NoError(t, err)
+	p.Stripes[0].Fields[0].AddRangeIndex(batch.Column(0).(*array.Int64))
 	p.Stripes[0].Fields[1].SetDictionary(schema.String, 0, values)
 	return p
 }

@@ -16,6 +16,9 @@ import (
 // smallSchema is the largest schema, in bytes, that is written a second time at the end.
 const smallSchema = 16 << 10
 
+// smallShard is the size of a shard, in bytes, up to which the first read of a reader includes the schema at its start.
+const smallShard = 48 << 10
+
 // writeRoot writes the metadata of the whole shard. The directory is last.
 func (w *Writer) writeRoot(ctx context.Context) error {
 	d := &shardpb.ShardDirectory{TotalRecordCount: w.rows, StripeCount: uint64(len(w.stripes))}
@@ -46,7 +49,7 @@ func (w *Writer) writeRoot(ctx context.Context) error {
 		return err
 	}
 	where := w.schema
-	if len(w.message) <= smallSchema {
+	if len(w.message) <= smallSchema && (w.out.Size() > smallShard || w.o.Edition == edition.Reference) {
 		if where, err = w.writeFrame(ctx, w.message); err != nil {
 			return err
 		}

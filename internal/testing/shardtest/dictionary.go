@@ -1,11 +1,15 @@
 package shardtest
 
 import (
+	"github.com/apache/arrow-go/v18/arrow/array"
+
 	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/numrange"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -43,4 +47,13 @@ func Tree(tree []byte) []byte {
 	b, mark := block.Begin(nil)
 	b = block.EndPresence(b, mark)
 	return block.End(append(b, tree...), mark, true)
+}
+
+// AddRangeIndex gives a field of Int64 values the range index that the writer leaves out of short columns.
+func (f *Field) AddRangeIndex(values *array.Int64) {
+	x := numrange.NewBuilder[int64](byte(schema.Int64))
+	x.Add(values.Int64Values(), arrowutil.Validity(values))
+	f.Buffers = append(f.Buffers, &Buffer{
+		Desc: &shardpb.EncodedBuffer{Kind: shardpb.BufferKind_RANGE_INDEX}, Raw: x.Append(nil, encoding.Balanced),
+	})
 }

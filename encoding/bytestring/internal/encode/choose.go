@@ -129,60 +129,13 @@ func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 // try tries the methods of the profile in the order of their estimated costs, until the next one cannot win. It writes the
 // best and remembers it.
 func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
-	start := len(dst)
-	dst, err := e.appendPlain(w, dst, in)
-	if err != nil {
+	t := trials{e: e, w: w, in: in, dst: dst, start: len(dst)}
+	before := e.plan
+	if err := t.begin(); err != nil {
 		return dst, err
 	}
-	best := e.cost(e.table.plain, len(dst)-start, in)
-	other := best
-	before := e.plan
-	plain := method{row: e.table.plain}
-	ranked := e.ranked
-	if e.ranked = (ranking{}); ranked.methods == nil {
-		if ranked, err = e.rank(w, in); err != nil {
-			return dst, err
-		}
-	}
-	ranked.of(in)
-	e.plan = plan{method: plain, other: plain, plain: int64(in.plainLen()), every: exploreEvery, learned: ranked.learned}
-	limit := best // what the estimate of the next one must not exceed by more than a margin
-	margin := int64(estimateError)
-	if e.fit(in.Values, e.policy.bytes) < in.N {
-		margin = 1 << 62 // a trial of a long block costs too much
-	}
-	for _, x := range ranked.methods {
-		m := x.method
-		if !x.mayCost(limit, margin) {
-			if !m.row.Limited && x.cost < other {
-				other, e.plan.other = x.cost, m
-			}
-			continue
-		}
-		if x.cost == 0 && !m.suits(w, in, &e.plan.learned) {
-			continue
-		}
-		at := len(dst)
-		var ok bool
-		if dst, ok, err = e.appendAs(w, dst, in, m); err != nil {
-			return dst, err
-		}
-		size := len(dst) - at
-		if !ok || size >= in.plainLen() {
-			dst = dst[:at]
-			continue
-		}
-		cost := e.methodCost(m, size, in)
-		if !m.row.Limited && cost < other {
-			other, e.plan.other = cost, m
-		}
-		if cost < best {
-			best, e.plan.method = cost, m
-			limit = max(cost, x.cost) // errors have a part that is common to all
-			copy(dst[start:], dst[at:])
-			at = start + size
-		}
-		dst = dst[:at]
+	if err := t.run(); err != nil {
+		return t.dst, err
 	}
 	trained := e.plan.method.row.Trained || e.plan.other.row.Trained
 	if !trained {
@@ -191,12 +144,9 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	if e.plan.method == before.method && !trained { // what was learned ages
 		e.plan.every = min(2*before.every, exploreMost)
 	}
-	e.plan.stored = int64(len(dst) - start)
-	return dst, nil
+	e.plan.stored = int64(len(t.dst) - t.start)
+	return t.dst, nil
 }
-
-// mayCost tells whether a method may cost less than best, for all that is known.
-func (x *estimate) mayCost(best, margin int64) bool { return x.cost-x.cost/margin < best }
 
 // suits tells whether a trial is worth its time.
 func (m method) suits(w *Workspace, in *Input, l *Learned) bool {

@@ -1,0 +1,115 @@
+package encode
+
+// trials find the best method for a block. The best tree so far is in dst, and the plan of the encoder has the best
+// methods.
+type trials struct {
+	e     *Encoder
+	w     *Workspace
+	in    *Input
+	dst   []byte
+	start int // of the tree in dst
+	best  int64
+	other int64 // the cost of the best that is not limited
+	limit int64 // what the estimate of the next one must not exceed, but for its error
+}
+
+// begin writes the values as they are, which takes most.
+func (t *trials) begin() (err error) {
+	e := t.e
+	if t.dst, err = e.appendPlain(t.w, t.dst, t.in); err != nil {
+		return err
+	}
+	plain := method{row: e.table.plain}
+	e.plan = plan{method: plain, other: plain, plain: int64(t.in.plainLen()), every: exploreEvery}
+	t.best = e.cost(e.table.plain, len(t.dst)-t.start, t.in)
+	t.other, t.limit = t.best, t.best
+	return nil
+}
+
+// run tries the methods.
+func (t *trials) run() error {
+	e := t.e
+	ranked, tried := e.ranked, false
+	if e.ranked = (ranking{}); ranked.methods == nil {
+		tried = e.o.Features != 0
+		if done, err := t.tryFew(); done || err != nil {
+			return err
+		}
+		var err error
+		if ranked, err = e.rank(t.w, t.in); err != nil {
+			return err
+		}
+	}
+	ranked.of(t.in)
+	e.plan.learned = ranked.learned
+	long := e.fit(t.in.Values, e.policy.bytes) < t.in.N
+	for _, x := range ranked.methods {
+		if tried && x.row.Limited {
+			continue
+		}
+		if x.cost == 0 {
+			if !x.suits(t.w, t.in, &e.plan.learned) {
+				continue
+			}
+		} else if !x.mayCost(t.limit, long) {
+			if !x.row.Limited && x.cost < t.other {
+				t.other, e.plan.other = x.cost, x.method
+			}
+			continue
+		}
+		if err := t.add(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryFew tries the methods for few distinct values, before anything is known about the others. done tells that none of
+// those can win: they take two bytes a value at least.
+func (t *trials) tryFew() (done bool, err error) {
+	e := t.e
+	if e.o.Features == 0 {
+		return false, nil
+	}
+	for _, m := range e.policy.methods {
+		if !m.row.Limited || !e.allows(m) || !m.suits(t.w, t.in, &e.plan.learned) {
+			continue
+		}
+		if err := t.add(estimate{method: m}); err != nil {
+			return false, err
+		}
+	}
+	return e.plan.method.row.Limited && len(t.dst)-t.start < 2*t.in.N, nil
+}
+
+// add tries a method on all values.
+func (t *trials) add(x estimate) error {
+	e, at := t.e, len(t.dst)
+	dst, ok, err := e.appendAs(t.w, t.dst, t.in, x.method)
+	if err != nil {
+		return err
+	}
+	size := len(dst) - at
+	if t.dst = dst[:at]; !ok || size >= t.in.plainLen() {
+		return nil
+	}
+	cost := e.methodCost(x.method, size, t.in)
+	if !x.row.Limited && cost < t.other {
+		t.other, e.plan.other = cost, x.method
+	}
+	if cost < t.best {
+		t.best, e.plan.method = cost, x.method
+		t.limit = max(cost, x.cost) // errors have a part that is common to all
+		t.dst = append(t.dst[:t.start], dst[at:]...)
+	}
+	return nil
+}
+
+// mayCost tells whether a method may cost less than limit, for all that is known. On a long block, where a trial costs much,
+// the estimates decide.
+func (x *estimate) mayCost(limit int64, long bool) bool {
+	if long {
+		return x.cost < limit
+	}
+	return x.cost-x.cost/estimateError < limit
+}
