@@ -32,6 +32,9 @@ type Decoder struct {
 	tail   [MaxPeriod + 16]byte    // the end of packed bytes, and zeros
 
 	fractions [2 * batch]uint64 // parts of numbers
+
+	fields fields
+	digits [fieldRoom + 8]byte
 }
 
 // group is how a group is unpacked: as one number or, if it is wider than maxPart, as two.
@@ -74,6 +77,10 @@ func (d *Decoder) Reset(l *Layout) {
 	d.same = append(d.same[:0], d.next...)
 	d.period, d.bits = len(l.Positions), l.Bits()
 	d.groups, d.steps, d.tables, d.known = d.groups[:0], d.steps[:0], d.tables[:0], d.known[:0]
+	d.fields.reset(l)
+	if d.fields.chunks > 0 {
+		return
+	}
 	at := 0
 	for _, n := range l.Groups {
 		d.addGroup(l, at, at+int(n)+1)
@@ -252,6 +259,14 @@ func (d *Decoder) one(packed []byte, record int) error {
 // in a loop depends on the layout and is not the same every time.
 func (d *Decoder) run(dst, packed []byte, bit, n int) error {
 	out, in := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(packed))
+	if d.fields.chunks > 0 { // any bits are digits
+		for done := 0; done < n; {
+			some := min(n-done, fieldRoom/(chunkLen*d.fields.chunks))
+			d.unpackFields(unsafe.Add(out, done*d.period), in, uint64(bit+done*d.bits), some)
+			done += some
+		}
+		return nil
+	}
 	var bad uint64
 	for done := 0; done < n; {
 		some := min(n-done, batch)

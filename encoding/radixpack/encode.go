@@ -1,6 +1,7 @@
 package radixpack
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -10,7 +11,9 @@ type Encoder struct {
 	Layout Layout
 
 	store   []byte // of the layout
-	ranks   [][256]uint16
+	ranks   [][256]uint8
+	digits  []digit
+	widths  []uint8 // of groups
 	seen    [MaxPeriod][4]uint64 // by position
 	costs   [MaxPeriod + 1]float32
 	choices [MaxPeriod + 1]byte
@@ -63,6 +66,13 @@ func setOf(data []byte) (s set) {
 func (e *Encoder) uniform(s set, most int) {
 	l := &e.Layout
 	e.begin()
+	if k := count(&s); k <= mostField && most >= maxWidth && fieldsPay(float32(math.Log2(float64(k))), float32(bits.Len(uint(k-1)))) {
+		pad(&s)
+		e.alphabet(&s)
+		l.Positions = append(l.Positions[:0], make([]byte, chunkLen)...)
+		e.groupFields()
+		return
+	}
 	e.alphabet(&s)
 	best, score := 1, float32(1e9)
 	l.Positions = l.Positions[:0]
@@ -108,6 +118,18 @@ func (e *Encoder) positions(data []byte, each int) bool {
 		}
 	}
 	l := &e.Layout
+	exact, whole, largest := float32(0), float32(0), 0
+	for i := range seen {
+		k := count(&seen[i])
+		largest = max(largest, k)
+		exact, whole = exact+float32(math.Log2(float64(k))), whole+float32(bits.Len(uint(k-1)))
+	}
+	asFields := largest <= mostField && fieldsPay(exact, whole)
+	if asFields {
+		for i := range seen {
+			pad(&seen[i])
+		}
+	}
 	e.begin()
 	l.Positions = l.Positions[:each]
 	for i := range seen {
@@ -122,8 +144,36 @@ func (e *Encoder) positions(data []byte, each int) bool {
 		l.Positions[i] = byte(len(l.Alphabets))
 		e.alphabet(&seen[i])
 	}
-	e.group()
+	if asFields {
+		e.groupFields()
+	} else {
+		e.group()
+	}
 	return true
+}
+
+// fieldsPay tells whether digits should be fields of bits, which are unpacked several times as fast, if that takes so many
+// bits instead of so many others.
+func fieldsPay(exact, whole float32) bool { return whole <= exact*1.01 }
+
+// pad adds characters until they are a power of two.
+func pad(s *set) {
+	k := count(s)
+	for c := 0; k&(k-1) != 0; c++ {
+		if s[c/64]>>(c%64)&1 == 0 {
+			s[c/64] |= 1 << (c % 64)
+			k++
+		}
+	}
+}
+
+// groupFields makes groups of as many positions as the kernel for fields has.
+func (e *Encoder) groupFields() {
+	l := &e.Layout
+	l.Groups = l.Groups[:0]
+	for left := len(l.Positions); left > 0; left -= fieldChars {
+		l.Groups = append(l.Groups, byte(min(left, fieldChars)-1))
+	}
 }
 
 // group finds the groups that take the fewest bits.
@@ -158,37 +208,65 @@ func (e *Encoder) Append(dst, chars []byte) []byte {
 	dst = slices.Grow(dst, size+8)[:at+size+8]
 	out := dst[at:]
 	clear(out)
-	e.rank()
-	bit := uint64(0)
-	for len(chars) > 0 {
-		from := 0
-		for _, n := range l.Groups {
-			end := from + int(n) + 1
-			_, width := l.kinds(from, end)
-			x := uint64(0)
-			for i := from; i < end; i++ {
-				a := l.Positions[i]
-				x *= uint64(len(l.Alphabets[a]))
-				if i < len(chars) {
-					x += uint64(e.ranks[a][chars[i]])
-				}
-			}
-			w := out[bit/8:]
-			le.PutUint64(w, le.Uint64(w)|x<<(bit%8))
-			bit += uint64(width)
-			from = end
+	e.prepare()
+	period := len(l.Positions)
+	whole := len(chars) / period * period
+	bit := e.pack(out, chars[:whole], 0)
+	if whole < len(chars) {
+		var last [MaxPeriod]byte
+		for i, a := range l.Positions {
+			last[i] = l.Alphabets[a][0]
 		}
-		chars = chars[min(len(l.Positions), len(chars)):]
+		copy(last[:], chars[whole:])
+		e.pack(out, last[:period], bit)
 	}
 	return dst[:at+size]
 }
 
-func (e *Encoder) rank() {
+// digit is a position: the radix, and the rank of each character.
+type digit struct {
+	radix uint64
+	ranks *[256]uint8
+}
+
+// prepare sets up what pack needs of the layout.
+func (e *Encoder) prepare() {
 	l := &e.Layout
 	e.ranks = slices.Grow(e.ranks[:0], len(l.Alphabets))[:len(l.Alphabets)]
 	for i, a := range l.Alphabets {
 		for r, c := range a {
-			e.ranks[i][c] = uint16(r)
+			e.ranks[i][c] = uint8(r)
 		}
 	}
+	e.digits, e.widths = e.digits[:0], e.widths[:0]
+	for _, a := range l.Positions {
+		e.digits = append(e.digits, digit{uint64(len(l.Alphabets[a])), &e.ranks[a]})
+	}
+	at := 0
+	for _, n := range l.Groups {
+		_, width := l.kinds(at, at+int(n)+1)
+		e.widths = append(e.widths, uint8(width))
+		at += int(n) + 1
+	}
+}
+
+// pack packs whole periods from a bit of out on, and returns the bit behind them.
+func (e *Encoder) pack(out, chars []byte, bit uint64) uint64 {
+	for len(chars) > 0 {
+		digits := e.digits
+		for g, n := range e.Layout.Groups {
+			x := uint64(0)
+			group := digits[:int(n)+1]
+			these := chars[:len(group)]
+			for i := range group {
+				d := &group[i]
+				x = x*d.radix + uint64(d.ranks[these[i]])
+			}
+			w := out[bit/8:]
+			le.PutUint64(w, le.Uint64(w)|x<<(bit%8))
+			bit += uint64(e.widths[g])
+			digits, chars = digits[len(group):], chars[len(group):]
+		}
+	}
+	return bit
 }

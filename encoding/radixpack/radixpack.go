@@ -24,7 +24,7 @@ const (
 	// MaxPeriod is the most positions of a period.
 	MaxPeriod = 256
 	// Slack is how many bytes behind its end the memory that is unpacked to should have.
-	Slack = 4
+	Slack = 32
 
 	maxWidth = 56 // bits of a group: the 64 bits from any byte on hold a number
 	maxPart  = 32 // bits of a number that is unpacked as one fraction

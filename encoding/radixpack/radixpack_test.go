@@ -44,6 +44,39 @@ func TestUniform(t *testing.T) {
 	t.Log(worst)
 }
 
+// Values of one length whose alphabets are powers of two are unpacked as fields.
+func TestFields(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var e Encoder
+	var d Decoder
+	for _, each := range []int{1, 7, 8, 9, 31, 32, 33, 36, 64, 65, 255, 256} {
+		for range 10 {
+			var kinds []int
+			for range each {
+				kinds = append(kinds, 1<<rnd.IntN(6))
+			}
+			var chars []byte
+			for range 700 {
+				for i, k := range kinds {
+					chars = append(chars, byte(i%3*20+rnd.IntN(k)))
+				}
+			}
+			e.Plan(chars, each)
+			check(t, &e, &d, chars, e.Append(nil, chars), rnd)
+		}
+	}
+	uuid := func(b []byte) []byte {
+		return fmt.Appendf(b, "%08x-%04x-4%03x-%x%03x-%012x", rnd.Uint32(), rnd.IntN(1<<16), rnd.IntN(1<<12), 8+rnd.IntN(4), rnd.IntN(1<<12), rnd.Int64N(1<<48))
+	}
+	var chars []byte
+	for range 1000 {
+		chars = uuid(chars)
+	}
+	require.Less(t, e.Plan(chars, 36), 1000*122/8+200)
+	check(t, &e, &d, chars, e.Append(nil, chars), rnd)
+	require.Equal(t, fieldKernel, d.fields.chunks > 0)
+}
+
 func check(t *testing.T, e *Encoder, d *Decoder, chars, packed []byte, rnd *rand.Rand) {
 	var l Layout
 	b := e.Layout.Append(nil)
