@@ -12,30 +12,29 @@ import (
 	"github.com/amudai/amudai-go/internal/base/distinct"
 )
 
-// DefaultBudget is how much memory a builder takes before it asks to be given up.
+// DefaultBudget is the default of [Builder.Budget].
 const DefaultBudget = 16 << 20
 
-// Builder gives ids to values: dense, from 0, in the order in which values
-// first appear. [Builder.Renumber] may change that order once all are there.
+// Builder assigns ids to values: dense, from 0, in the order of first appearance. [Builder.Renumber] may change this
+// order once all values are added.
 type Builder struct {
 	// Budget is the memory in bytes above which [Builder.Full] reports true.
 	Budget int
-	// Packed tells that the dictionary will be written in its packed form.
+	// Packed means that the dictionary will be written in its packed form.
 	Packed bool
 
 	valueType byte
 	fixed     int
 	set       distinct.Set
-	counts    []int64 // how often each was added
+	counts    []int64 // number of occurrences by id
 	nullID    int     // or -1
-	ordered   int     // entries when ids got the order of the values, null last
+	ordered   int     // number of entries when ids were given the order of the values, with null last
 
-	sampled      int // bytes of values when it was last seen how well they compress
+	sampled      int // bytes of values when the ratio was last measured
 	sampledRatio float64
 }
 
-// NewBuilder makes a builder for values of the given basic type, each of fixed
-// bytes, or of any length if fixed is 0.
+// NewBuilder returns a builder for values of a basic type, each of fixed bytes, or of any length if fixed is 0.
 func NewBuilder(valueType byte, fixed int) *Builder {
 	return &Builder{Budget: DefaultBudget, valueType: valueType, fixed: fixed, nullID: -1}
 }
@@ -43,7 +42,7 @@ func NewBuilder(valueType byte, fixed int) *Builder {
 // Len is the number of entries, the null entry included.
 func (b *Builder) Len() int { return b.set.Len() }
 
-// Distinct is the number of entries but null.
+// Distinct is the number of entries without null.
 func (b *Builder) Distinct() int {
 	if b.nullID >= 0 {
 		return b.Len() - 1
@@ -51,7 +50,7 @@ func (b *Builder) Distinct() int {
 	return b.Len()
 }
 
-// NullID is the id that stands for null, if null was added.
+// NullID returns the id of null, if null was added.
 func (b *Builder) NullID() (id uint32, ok bool) {
 	if b.nullID < 0 {
 		return 0, false
@@ -59,24 +58,23 @@ func (b *Builder) NullID() (id uint32, ok bool) {
 	return uint32(b.nullID), true
 }
 
-// Value is the value with the given id; it is valid until the next Add or Renumber.
+// Value returns the value of an id. It is valid until the next Add or Renumber.
 func (b *Builder) Value(id uint32) []byte { return b.set.Value(id) }
 
-// Count is how often the value with the given id was added.
+// Count returns the number of times that the value of an id was added.
 func (b *Builder) Count(id uint32) int64 { return b.counts[id] }
 
-// DataLen is the bytes of all distinct values together.
+// DataLen is the total size of all distinct values in bytes.
 func (b *Builder) DataLen() int { return len(b.set.Data()) }
 
-// Memory is the bytes that the builder holds.
+// Memory is the number of bytes that the builder holds.
 func (b *Builder) Memory() int { return b.set.Memory() + 8*cap(b.counts) }
 
-// Full reports that the builder holds more than its budget. It still takes
-// values; the caller should give it up after the batch that made it full.
+// Full reports whether the builder exceeds its budget. It still accepts values, but the caller should drop the
+// dictionary after the current batch.
 func (b *Builder) Full() bool { return b.Memory() > b.Budget || b.Len() > 1<<31-2 }
 
-// Add gives the id of value, a new one if it was not added before. It panics if
-// the builder has a fixed size and value has another.
+// Add returns the id of value. It panics if the builder has a fixed size and value has another.
 func (b *Builder) Add(value []byte) uint32 {
 	if b.fixed > 0 && len(value) != b.fixed {
 		panic(fmt.Sprintf("dictionary: value of %d bytes among values of %d", len(value), b.fixed))
@@ -89,7 +87,7 @@ func (b *Builder) Add(value []byte) uint32 {
 	return id
 }
 
-// AddNull gives the id of the null entry.
+// AddNull returns the id of the null entry.
 func (b *Builder) AddNull() uint32 { return b.addNulls(1) }
 
 func (b *Builder) addNulls(n int) uint32 {
@@ -101,10 +99,8 @@ func (b *Builder) addNulls(n int) uint32 {
 	return uint32(b.nullID)
 }
 
-// AddAll appends the ids of many values to dst: value i is
-// data[offsets[i]:offsets[i+1]], or the i-th run of fixed bytes of data if the
-// builder has a fixed size; offsets is not used then. valid tells how many values
-// there are, and which are not null.
+// AddAll appends the ids of many values to dst. Value i is data[offsets[i]:offsets[i+1]], or the i-th fixed bytes of
+// data if the builder has a fixed size, without use of offsets. valid has the number of values and their nulls.
 func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitmap.Bits) []uint32 {
 	dst = slices.Grow(dst, valid.Len)
 	if b.fixed == 0 && valid.Data == nil {
@@ -126,7 +122,7 @@ func (b *Builder) AddAll(dst []uint32, data []byte, offsets []int64, valid bitma
 	return dst
 }
 
-// addValues is AddAll for values of any length, of which none is null.
+// addValues is AddAll for values of any length without nulls.
 func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32 {
 	from := len(dst)
 	dst = b.set.AddAll(dst, data, offsets)
@@ -139,11 +135,9 @@ func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32
 	return dst
 }
 
-// Renumber gives ids by descending frequency, ties by first appearance, if the
-// codes pack into fewer bits that way than by first appearance, as they do
-// unless equal values stand near each other; with codes nil it always does.
-// In the packed form ids may follow the order of the values instead. codes are all ids given so far. The result maps old
-// ids to new ones, and is nil if ids stay as they are.
+// Renumber assigns ids by descending frequency, ties by first appearance, if the codes then pack into fewer bits. They
+// do unless equal values are near each other. With nil codes, it always does. In the packed form, ids may have the order
+// of the values instead. codes are all ids so far. The result maps old ids to new ones, and is nil if ids are unchanged.
 func (b *Builder) Renumber(codes *Codes) []uint32 {
 	if b.Packed && codes != nil {
 		return b.renumberPacked(codes)
@@ -165,8 +159,8 @@ func (b *Builder) renumber(codes *Codes) []uint32 {
 	return perm
 }
 
-// renumberPacked is Renumber for the packed form. It gives ids in the order of the values if codes then
-// grow by less than what this saves: what values share with the one before, and the sorted ids.
+// renumberPacked is Renumber for the packed form. It assigns ids in the order of the values if this saves more, in
+// common prefixes of neighbouring values and in the sorted ids, than it adds to the codes.
 func (b *Builder) renumberPacked(codes *Codes) []uint32 {
 	sorted := b.sortedIDs()
 	perm := make([]uint32, b.Len())
@@ -180,7 +174,7 @@ func (b *Builder) renumberPacked(codes *Codes) []uint32 {
 	if b.nullID >= 0 {
 		perm[b.nullID] = uint32(len(sorted))
 	}
-	const share = 3 // what shared bytes take otherwise, one in so many
+	const share = 3 // shared bytes are divided by this, as they are compressed otherwise, too
 	saved += 8 * shared / share
 	stay, bySort := packedBits(codes, perm)
 	least := stay
@@ -203,7 +197,7 @@ func commonPrefix(x, y []byte) (n int) {
 	return n
 }
 
-// byFrequency maps each id to its rank, nil if every id has its rank already.
+// byFrequency maps each id to its rank. It returns nil if all ids are in this order already.
 func (b *Builder) byFrequency() []uint32 {
 	order := make([]uint32, b.Len())
 	for i := range order {
@@ -224,10 +218,10 @@ func (b *Builder) byFrequency() []uint32 {
 	return perm
 }
 
-// packedBits estimates what the codes take as they are, and under perm, when they
-// are packed in chunks of 1024, each with its own smallest value and width.
+// packedBits estimates the size of the codes, unchanged and renumbered by perm, in packed chunks of 1024, each with
+// its own smallest value and width.
 func packedBits(codes *Codes, perm []uint32) (stay, renumbered int) {
-	_ = codes.Each(func(ids []uint32) error { // f never fails
+	_ = codes.Each(func(ids []uint32) error { // f returns no error
 		for len(ids) > 0 {
 			chunk := ids[:min(1024, len(ids))]
 			ids = ids[len(chunk):]
@@ -310,8 +304,8 @@ func (b *Builder) Append(dst []byte) []byte {
 	return append(dst, make([]byte, -(len(dst)-start)&(bufferAlign-1))...)
 }
 
-// sortedIDs sorts by the first eight bytes of each value as a number, which
-// decides most comparisons without following the value.
+// sortedIDs compares the first eight bytes of values as numbers, which decides most comparisons without reading the
+// values.
 func (b *Builder) sortedIDs() []uint32 {
 	type keyed struct {
 		key uint64

@@ -1,19 +1,18 @@
 package dictionary
 
-// Codes keeps the ids of values in the order of the rows, each in as few bytes
-// as the largest id so far needs. The zero value is empty.
+// Codes holds the ids of values in the order of the rows, in as few bytes each as the largest id so far needs. The
+// zero value is empty.
 type Codes struct {
 	// Chunks of chunkLen ids: first those of one byte, then of two, then of four.
 	narrow [][]uint8
 	middle [][]uint16
 	wide   [][]uint32
-	open   []uint32 // the last chunk, as it grows
+	open   []uint32 // the last chunk, which is not full yet
 	n      int
 	most   uint32
 }
 
-// chunkLen is a compromise between many columns, which have an open chunk each,
-// and many chunks.
+// chunkLen is a compromise between many columns, each with an open chunk, and many chunks.
 const chunkLen = 4096
 
 // Len is the number of ids.
@@ -34,7 +33,7 @@ func (c *Codes) Append(ids []uint32) {
 	}
 }
 
-// seal keeps a whole chunk.
+// seal stores a full chunk.
 func (c *Codes) seal(chunk []uint32) {
 	for _, id := range chunk {
 		c.most = max(c.most, id)
@@ -49,7 +48,7 @@ func (c *Codes) seal(chunk []uint32) {
 	}
 }
 
-// Each calls f with all ids, a chunk at a time; a chunk is valid until f returns.
+// Each calls f with all ids in chunks. A chunk is valid until f returns.
 func (c *Codes) Each(f func(ids []uint32) error) error {
 	buf := make([]uint32, min(c.n, chunkLen))
 	for _, chunk := range c.narrow {

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	sampleLen     = 64 << 10  // bytes of values looked at to see how well they compress
-	blockBytes    = 128 << 10 // of values in a block without dictionary, about
+	sampleLen     = 64 << 10  // bytes of the sample of values for the compression ratio
+	blockBytes    = 128 << 10 // approximate bytes of values in a block without dictionary
 	blockMost     = 64 << 10  // values in such a block
 	blockOverhead = 64
 )
 
 var compressors = sync.Pool{New: func() any { return new(lz4.Encoder) }}
 
-// FirstLook is after how many rows [Builder.Stay] may first say no.
+// FirstLook is the number of rows after which [Builder.Stay] may first return false.
 const FirstLook = 16 << 10
 
-// Stay reports whether it makes sense to go on adding values after rows of them,
-// nulls included: early on nearly always, later only while most repeat.
+// Stay reports whether to continue to add values after a number of rows, nulls included. Early on it nearly always is
+// true, later only while most values repeat.
 func (b *Builder) Stay(rows int64) bool {
 	distinct := int64(b.Distinct())
 	switch {
@@ -36,15 +36,13 @@ func (b *Builder) Stay(rows int64) bool {
 	return distinct < rows/2
 }
 
-// Keep reports whether a dictionary is worth its bytes: whether it and the codes
-// of rows values, nulls included, take hardly more than the same values without
-// it. total is the bytes of all of them, repeated ones each time. It is asked when
-// all values are there; before, ask [Builder.Stay].
+// Keep reports whether a dictionary pays: whether it and the codes of rows values, nulls included, take hardly more
+// space than the values without it. total is the size of all values, repeated ones each time. It needs all values.
+// Before that, use [Builder.Stay].
 //
-// Without dictionary each block has either one of its own, whose codes are no
-// longer than ours, or is compressed. So a dictionary pays where blocks would
-// repeat many values, and hardly in a single block. A tenth more is granted for
-// what else it is good for: readers find values without decoding.
+// Without a dictionary, each block either has a dictionary of its own, with codes that are no longer than these, or
+// is compressed. A dictionary therefore pays if blocks repeat many values, and hardly in a single block. It may be
+// larger by a tenth, because readers find values in it without decoding.
 func (b *Builder) Keep(rows, total int64) bool {
 	if rows == 0 || b.Full() {
 		return false
@@ -53,8 +51,7 @@ func (b *Builder) Keep(rows, total int64) bool {
 	return b.KeepAgainst(rows, native+native/10)
 }
 
-// KeepAgainst is [Builder.Keep] for a caller who knows better what the rows
-// take without dictionary, for example because it tried on a sample.
+// KeepAgainst is [Builder.Keep] with the size of the rows without dictionary, for example from trials on a sample.
 func (b *Builder) KeepAgainst(rows, native int64) bool {
 	size := int64(b.Size())
 	if b.Packed {
@@ -93,9 +90,8 @@ func (b *Builder) withoutDictionary(rows, total int64) int64 {
 	return min(dictionaries, compressed, total+2*rows)
 }
 
-// ratio is how far LZ4 shrinks a sample of the distinct values. Repeats of
-// whole values, which it does not see, are what the blocks' own dictionaries
-// are estimated for.
+// ratio is the compression ratio of LZ4 for a sample of the distinct values. Repetitions of whole values are part of
+// the estimate of dictionaries in blocks.
 func (b *Builder) ratio() float64 {
 	if b.sampled > 0 && b.DataLen() < 2*b.sampled {
 		return b.sampledRatio

@@ -4,14 +4,14 @@ package dictionary
 // the start of the buffer.
 type Part struct {
 	Name       string // "header", "values", "offsets" or "sorted ids"
-	Length     int    // where the length of the bytes is stored, u64; -1 for the header
+	Length     int    // offset of the length of the bytes, u64; -1 for the header
 	Start, End int    // of the bytes under the checksum
-	Sum        int    // where the checksum is stored, u32
-	Room       int    // most bytes that the part could have
+	Sum        int    // offset of the checksum, u32
+	Room       int    // maximum bytes of the part
 }
 
-// Parts lists the parts of a buffer, the header first, that lie inside of it as far as its
-// bytes tell. The packed form is one part, as a header. It checks nothing else: End may be beyond Start+Room if the length is wrong.
+// Parts lists the parts of a buffer, the header first, that begin within it. The packed form is one part, a header.
+// Nothing else is checked: End may be beyond Start+Room if the length is wrong.
 func Parts(b []byte) []Part {
 	if isPacked(b) {
 		p, err := parsePacked(b)

@@ -9,27 +9,24 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Dictionary is a parsed value dictionary. It is a view of the bytes given to
-// [Parse], which must not change while it is in use, except that values of the packed form are
-// decoded to memory of its own; it is safe for concurrent use.
+// Dictionary is a parsed value dictionary. It is a view of the bytes given to [Parse], which must not change while it is
+// in use. Values of the packed form are decoded to memory of its own. It may be used concurrently.
 type Dictionary struct {
 	h       header
 	data    []byte
 	offsets []uint32 // count+1, nil if values have a fixed size
 	sorted  []byte
 
-	packedIDs []byte // the sorted ids as a tree, instead of sorted
+	packedIDs []byte // the sorted ids as a tree, in place of sorted
 
 	once    sync.Once
 	sortErr error
 	ids     []uint32
 }
 
-// Parse checks header, values and offsets of the VALUE_DICTIONARY buffer b and
-// returns a view. wantType and fixed are those of the field in the schema; a
-// dictionary of other values is an error. The sorted ids are checked when they
-// are first asked for: scans never do.
-// The values of the packed form may take most bytes, 0 for bytestring.DefaultMaxDecoded.
+// Parse checks header, values and offsets of the VALUE_DICTIONARY buffer b and returns a view. wantType and fixed are
+// those of the field in the schema. A dictionary of other values is an error. The sorted ids are checked by their first
+// use; scans do not use them. The values of the packed form may take most bytes, 0 means bytestring.DefaultMaxDecoded.
 func Parse(b []byte, wantType byte, fixed uint32, most int64) (*Dictionary, error) {
 	if isPacked(b) {
 		return parsePackedBuffer(b, wantType, fixed, most)
@@ -90,17 +87,17 @@ func (d *Dictionary) readOffsets(b []byte) error {
 	return nil
 }
 
-// Len is the number of entries, the null entry included: ids are below it.
+// Len is the number of entries, the null entry included. Ids are below it.
 func (d *Dictionary) Len() int { return int(d.h.count) }
 
 // Fixed is the size of every value, or 0 if it varies.
 func (d *Dictionary) Fixed() int { return int(d.h.fixed) }
 
-// NullID is the id that stands for null, if there is one.
+// NullID returns the id of null, if there is one.
 func (d *Dictionary) NullID() (id uint32, ok bool) { return d.h.nullID, d.h.hasNull }
 
-// Value is the value with the given id, a view of the dictionary's bytes. It
-// panics if id is not below Len. The value of the null entry has no meaning.
+// Value returns the value of an id, in the memory of the dictionary. It panics if id is not below Len. The value of
+// the null entry has no meaning.
 func (d *Dictionary) Value(id uint32) []byte {
 	from, to := d.bounds(id)
 	return d.data[from:to:to]
@@ -114,24 +111,22 @@ func (d *Dictionary) bounds(id uint32) (from, to int) {
 	return int(d.offsets[id]), int(d.offsets[id+1])
 }
 
-// Data is all values back to back, in the order of their ids. At least [Slack]
-// readable bytes follow within its capacity.
+// Data returns all values back to back, in the order of their ids. At least [Slack] readable bytes follow within its
+// capacity.
 func (d *Dictionary) Data() []byte { return d.data }
 
-// Offsets is where each value starts in Data, one more than there are entries;
-// nil if values have a fixed size. It must not be changed.
+// Offsets returns the start of each value in Data, and the end of the last. It is nil if values have a fixed size. It
+// must not be changed.
 func (d *Dictionary) Offsets() []uint32 { return d.offsets }
 
-// SortedIDs is the ids of all values but null in the byte order of the values.
-// It must not be changed. The first call checks them: an error says that they
-// are not what they should be, and values can still be read by id.
+// SortedIDs returns the ids of all values except null, in the byte order of the values. It must not be changed. The
+// first call checks them. After an error values can still be read by id.
 func (d *Dictionary) SortedIDs() ([]uint32, error) {
 	d.once.Do(func() { d.ids, d.sortErr = d.checkOrder() })
 	return d.ids, d.sortErr
 }
 
-// checkOrder demands that the sorted ids' values strictly ascend, which also
-// proves that each id occurs once.
+// checkOrder checks that the values of the sorted ids strictly ascend. Each id then occurs once.
 func (d *Dictionary) checkOrder() ([]uint32, error) {
 	ids, err := d.readIDs()
 	if err != nil {
@@ -148,7 +143,7 @@ func (d *Dictionary) checkOrder() ([]uint32, error) {
 	return ids, nil
 }
 
-// Lookup finds the id of a value. The error is that of [Dictionary.SortedIDs].
+// Lookup returns the id of a value. The error is that of [Dictionary.SortedIDs].
 func (d *Dictionary) Lookup(value []byte) (id uint32, ok bool, err error) {
 	ids, err := d.SortedIDs()
 	if err != nil {

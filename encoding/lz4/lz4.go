@@ -1,9 +1,9 @@
-// Package lz4 compresses to LZ4 blocks that are smaller than those of the usual
-// fast compressor, in half as much time again, and as fast to unpack. Unpacking is
-// left to package decompress. Where blocks lie in trees: docs/format.md §7.4, §7.5.
+// Package lz4 compresses to LZ4 blocks that are smaller than those of common fast compressors. It takes half as much
+// time again, and unpacking is as fast. Package decompress unpacks them. Blocks are parts of trees: docs/format.md
+// §7.4, §7.5.
 //
-// A block is a run of sequences, each a number of literal bytes and a match, a
-// copy of earlier bytes (github.com/lz4/lz4, doc/lz4_Block_format.md):
+// A block is a list of sequences. Each is a number of literal bytes and a match, which is a copy of earlier bytes
+// (github.com/lz4/lz4, doc/lz4_Block_format.md):
 //
 //	token        high 4 bits: literals, low 4 bits: length of the match less 4
 //	             15 in either means that bytes follow which are added to it, up to
@@ -29,13 +29,13 @@ const (
 	matchMargin  = 12
 
 	tableBits = 13
-	skipLog   = 4 // without a match, steps grow by one every 16 bytes
+	skipLog   = 4 // without matches, steps grow by one every 16 bytes
 )
 
 var le = binary.LittleEndian
 
-// Encoder compresses. The zero value is ready. It holds tables of 64 KiB, and
-// serves one goroutine at a time. What it writes depends on the source alone.
+// Encoder compresses. The zero value is ready to use. It holds tables of 64 KiB, and must not be used concurrently.
+// Its output depends on the source only.
 //
 // It remembers one place for each hash of eight bytes and one for each hash of
 // five, as the double-fast strategy of Zstandard does, and prefers a match of the
@@ -44,18 +44,17 @@ var le = binary.LittleEndian
 type Encoder struct {
 	long  [1 << tableBits]uint32
 	short [1 << tableBits]uint32
-	base  uint32 // position of the next source's first byte, counted over all sources
+	base  uint32 // position of the first byte of the next source, counted over all sources
 }
 
 func hashLong(v uint64) uint32  { return uint32(v * 0xcf1bbcdcb7a56463 >> (64 - tableBits)) }
 func hashShort(v uint64) uint32 { return uint32(v << 24 * 889523592379 >> (64 - tableBits)) }
 
-// Append appends src to dst as one block. It may come out longer than src, by
-// one byte in 255 and a few; the caller compares.
+// Append appends src to dst as one block. The block may be longer than src, by one byte in 255 and a few.
 func (e *Encoder) Append(dst, src []byte) []byte {
 	base := e.begin(len(src))
 	limit := len(src) - matchMargin
-	done := 0 // what dst has
+	done := 0 // src[:done] is encoded
 	for s := 0; s < limit; {
 		v := le.Uint64(src[s:])
 		pos := base + uint32(s)
@@ -92,8 +91,8 @@ func (e *Encoder) Append(dst, src []byte) []byte {
 	return appendRun(dst, src[done:], 0)
 }
 
-// begin gives the position of the first byte of a source of n bytes. It is so
-// far behind earlier sources that their entries, and empty ones, are never used.
+// begin returns the position of the first byte of a source of n bytes. It is so far beyond earlier sources that their
+// entries, and empty ones, are never used.
 func (e *Encoder) begin(n int) uint32 {
 	if e.base == 0 || uint64(e.base)+uint64(n)+2*maxOffset > 1<<32-1 {
 		clear(e.long[:])
@@ -111,8 +110,8 @@ func (e *Encoder) remember(src []byte, s int, base uint32) {
 	e.short[hashShort(v)] = base + uint32(s)
 }
 
-// matchLen is how many bytes from s and from an earlier place on are equal, up to
-// the literals that end a block.
+// matchLen returns the number of bytes from s on that are equal to those from an earlier position on, up to the
+// literals that end a block.
 func matchLen(src []byte, s, from int) int {
 	end := len(src) - lastLiterals
 	at := s
@@ -140,7 +139,7 @@ func appendSequence(dst, literals []byte, offset, n int) []byte {
 	return dst
 }
 
-// appendRun appends a token, of which the low bits are given, and literals.
+// appendRun appends a token with the given low bits, and literals.
 func appendRun(dst, literals []byte, token byte) []byte {
 	n := len(literals)
 	dst = append(dst, byte(min(n, 15))<<4|token)

@@ -9,26 +9,23 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Change turns stored values into values of another type on their way out. It
-// is applied where there are fewest of them: to the values of runs and
-// dictionaries, and to chunks that are still in the cache.
+// Change converts stored values to values of another type while they are decoded. It is applied to as few values as
+// possible: to the values of runs and dictionaries, and to chunks in the cache.
 type Change[D any, T Value] interface {
-	// Values sets dst to what src, which is as long, becomes. It returns false if
-	// a value has no counterpart.
+	// Values sets dst to the results of src, which has the same length. It returns false if a value has no result.
 	Values(dst []D, src []T) bool
-	// Line says how the values base + step*q, modulo 2^64, become a + b*q in D, for
-	// all q from 0 to most. ok is false if they do not.
+	// Line returns a and b such that each value base + step*q, modulo 2^64, has the result a + b*q in D, for all q
+	// from 0 to most. ok is false if there are none.
 	Line(base, step, most uint64) (a, b uint64, ok bool)
 	// Steps sets dst to a + b*q, for a and b of Line.
 	Steps(dst []D, q []T, a, b uint64)
 }
 
-// ErrChange says that some value, perhaps that of a null, has no counterpart in
-// the type that it was to be changed to.
+// ErrChange means that a value, perhaps under a null, has no result in the other type.
 var ErrChange = errors.New("a value cannot be changed to the type wanted")
 
-// DecodeBlockAs is [DecodeBlock] with each value changed by c. The error is
-// [ErrChange] if c cannot change one.
+// DecodeBlockAs is [DecodeBlock] with the conversion c of each value. The error is [ErrChange] if c cannot convert
+// one.
 func DecodeBlockAs[D comparable, T Value](dst []D, validity []byte, off int, blk []byte, c Change[D, T], o BlockOptions, s *Scratch) (nulls int, err error) {
 	b, nulls, err := parseBlock(blk, len(dst), validity, off, o)
 	if err != nil {
@@ -40,8 +37,8 @@ func DecodeBlockAs[D comparable, T Value](dst []D, validity []byte, off int, blk
 	return nulls, nil
 }
 
-// DecodeAs is [Decode] with each value changed by c, of a type D without
-// pointers. The error is [ErrChange] if c cannot change one.
+// DecodeAs is [Decode] with the conversion c of each value to a type D without pointers. The error is [ErrChange] if
+// c cannot convert one.
 func DecodeAs[D comparable, T Value](dst []D, tree []byte, c Change[D, T], s *Scratch) error {
 	s.begin()
 	switch word.SizeOf[T]() {
@@ -85,8 +82,8 @@ func decodeChanged[D comparable, T Value, U word.Uint](dst []D, tree []byte, c C
 	return err
 }
 
-// changeChunks changes chunk after chunk. Where all of them lie on a line the
-// packed values are changed, without making them values first.
+// changeChunks converts chunk by chunk. If all values are on a line, packed values are converted without decoding
+// them first.
 func changeChunks[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[U], c Change[D, T], s *Scratch) bool {
 	if word.SizeOf[U]() == 8 {
 		first := uint64(v.Add) + uint64(v.Step)*uint64(v.Base)
@@ -108,8 +105,7 @@ func changeChunks[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[
 	return true
 }
 
-// changeLine changes packed values that lie on the line a + b*q, and the
-// exceptions, which do not, in a second step.
+// changeLine converts packed values on the line a + b*q, and then the exceptions, which are not on it.
 func changeLine[D comparable, T Value, U word.Uint](dst []D, v *trees.Chunked[U], c Change[D, T], a, b uint64, s *Scratch) bool {
 	mark := s.s.Mem.Mark()
 	defer s.s.Mem.Release(mark)

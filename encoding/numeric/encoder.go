@@ -19,23 +19,21 @@ const (
 	longBlock  = 65536
 )
 
-// Encoder writes the blocks of one column. It tries all encodings of its profile
-// on the first block, and again from time to time and when blocks get larger; in
-// between it goes by what it found. The same values in the same calls give the
-// same bytes. It serves one goroutine at a time.
+// Encoder encodes the blocks of one column. It tries all encodings of its profile on the first block, and again from
+// time to time and when blocks become larger. Other blocks use the results of these trials. The same values in the
+// same calls give the same bytes. It must not be used concurrently.
 //
-// It keeps only what it found: the memory to work with is shared by all
-// encoders, so that those of 50,000 columns are cheap.
+// It holds only the results of trials. All encoders share working memory, so that those of 50,000 columns are cheap.
 type Encoder[T Value] struct {
 	o      encoding.Options
 	hints  map[int]*encode.Hint // by block length
 	len    int
-	plans  int          // calls of Plan until values are looked at again
-	gap    int          // how many the last time
+	plans  int          // calls of Plan until values are examined again
+	gap    int          // plans after the last examination
 	forced *encode.Plan // set by tests
 }
 
-// NewEncoder makes an encoder.
+// NewEncoder returns an encoder.
 func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
 	e := &Encoder[T]{o: o, len: shortBlock}
 	if o.Profile == encoding.MinimalSize {
@@ -44,8 +42,7 @@ func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
 	return e
 }
 
-// Clone makes another encoder that has found out the same, for another goroutine.
-// The clone of nil is nil.
+// Clone returns another encoder with the same results of trials, for another goroutine. The clone of nil is nil.
 func (e *Encoder[T]) Clone() *Encoder[T] {
 	if e == nil {
 		return nil
@@ -55,28 +52,27 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 	return &c
 }
 
-// workspaces are those that no encoder uses right now.
+// workspaces are the unused ones.
 var workspaces = sync.Pool{New: func() any { return new(encode.Workspace) }}
 
-// workspace takes one, ready for the profile; the caller puts it back.
+// workspace takes one, ready for the profile. The caller puts it back.
 func (e *Encoder[T]) workspace() *encode.Workspace {
 	w := workspaces.Get().(*encode.Workspace)
 	w.Begin(codec.Table, e.o.Profile, e.o.Features)
 	return w
 }
 
-// planEvery is how many calls of Plan use what one has found; the number doubles
-// as long as they find the same.
+// planEvery is the number of calls of Plan that use the result of one examination. It doubles as long as results are
+// equal.
 const (
 	planEvery = 16
 	planMost  = 128
 )
 
-// Plan looks at the values that are staged and decides how many of them the next
-// blocks should hold: 8192, or 65536 where that is notably smaller. The last
-// block of a column is as long as what is left.
+// Plan examines the staged values and returns the number of values of the next blocks: 8192, or 65536 if these are
+// notably smaller. The last block of a column has the remaining values.
 func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
-	gain := int64(0) // that a long block has to bring, in 1000ths
+	gain := int64(0) // minimum gain of a long block, in 1000ths
 	switch e.o.Profile {
 	case encoding.Balanced:
 		gain = 30
@@ -108,7 +104,7 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	return n
 }
 
-// try is the cost of values in blocks of some length.
+// try returns the cost of values in blocks of some length.
 func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int64) {
 	w := e.workspace()
 	w.Fast = true
@@ -122,8 +118,7 @@ func (e *Encoder[T]) try(values []T, valid bitmap.Bits, blockLen int) (cost int6
 	return cost
 }
 
-// blockOverhead is what a block takes apart from its values: header, checksum,
-// its place in the block map.
+// blockOverhead is the size of a block without its values: header, checksum, entry of the block map.
 const blockOverhead = 16
 
 func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
@@ -133,9 +128,8 @@ func sliceBits(b bitmap.Bits, i, j int) bitmap.Bits {
 	return b.Slice(i, j)
 }
 
-// AppendBlock appends a block of values, of which valid says which are not null;
-// its Data may be nil if all are. What stands under nulls has no meaning. The
-// tree is never larger than that of Plain.
+// AppendBlock appends a block of values with the validity valid, whose Data may be nil without nulls. Values under
+// nulls have no meaning. The tree is never larger than that of Plain.
 func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]byte, error) {
 	dst, mark := block.Begin(dst)
 	if !e.o.NoPresence {
@@ -146,7 +140,7 @@ func (e *Encoder[T]) AppendBlock(dst []byte, values []T, valid bitmap.Bits) ([]b
 	return block.End(dst, mark, !e.o.NoChecksums), nil
 }
 
-// AppendTree appends only the encoding tree of values.
+// AppendTree appends the encoding tree of values only.
 func (e *Encoder[T]) AppendTree(dst []byte, values []T, valid bitmap.Bits) []byte {
 	w := e.workspace()
 	defer workspaces.Put(w)
@@ -174,7 +168,7 @@ func nullsOf(valid bitmap.Bits) int {
 	return valid.Nulls()
 }
 
-// appendValues appends a tree as p says, or the best if p is nil.
+// appendValues appends a tree as p requires, or the best one if p is nil.
 func appendValues[T Value](e *encode.Workspace, dst []byte, values []T, valid bitmap.Bits, h *encode.Hint, p *encode.Plan) []byte {
 	t := Of[T]()
 	switch t.Size() {
@@ -188,11 +182,10 @@ func appendValues[T Value](e *encode.Workspace, dst []byte, values []T, valid bi
 	return encode.AppendTree(e, dst, word.As[uint64](values), t, valid, h, p)
 }
 
-// AppendTreeAs appends the tree of values in a given form, written as
-// [describe.Node.String] does: "RunLength(raw,FLBitPack)", "ALP[e=2,f=0](FFOR)".
-// What does not fit the values is replaced, as the reference does: SingleValue
-// of unequal values becomes RunLength, FFOR of equal ones SingleValue. It serves
-// tests and reproducible samples.
+// AppendTreeAs appends a tree of values with given encodings, in the syntax of [describe.Node.String]:
+// "RunLength(raw,FLBitPack)", "ALP[e=2,f=0](FFOR)". Unsuitable encodings are replaced, as the reference does:
+// SingleValue of different values becomes RunLength, FFOR of equal ones SingleValue. It is for tests and reproducible
+// examples.
 func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape string) ([]byte, error) {
 	p, err := codec.Table.ParseShape(shape)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package numeric reads and writes the encoding trees of numbers: sequences of
 // one fixed-width integer or float type (docs/format.md §7.1 to §7.4).
 //
-// It is what users see. Below it, internal/trees reads what all trees have in
-// common, internal/encode chooses what to write, and internal/codec has the
-// encodings, one file each, with its layout drawn on top; its table.go lists them.
+// This package is the API. Below it, internal/trees has the common parts of all trees, internal/encode chooses
+// encodings, and internal/codec has the encodings, a file each, with the layout drawn above the code. Its table.go
+// lists them.
 package numeric
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Value is a type that trees hold.
+// Value is a type of values of trees.
 type Value interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Type names a [Value] type at run time. It tells its Size in bytes, whether it is
-// Signed, Unsigned or a Float, and its name as a String, such as i8, u64, f32.
+// Type is a [Value] type at run time. It has a Size in bytes, is Signed, Unsigned or a Float, and its String is a
+// name such as i8, u64, f32.
 type Type = word.Type
 
-// The types. Their numbers are in no file.
+// The types. Files do not contain their numbers.
 const (
 	I8  = word.I8  // int8
 	I16 = word.I16 // int16
@@ -39,28 +39,25 @@ const (
 	F64 = word.F64 // float64
 )
 
-// Of is the Type of T.
+// Of returns the Type of T.
 func Of[T Value]() Type { return word.Of[T]() }
 
-// Scratch is the working memory of a decoder, kept between blocks so that
-// decoding does not allocate. The zero value is ready. It grows to what the
-// largest block needed: at most a few times the decoded size of that block. It
-// serves one goroutine at a time.
+// Scratch is the working memory of a decoder. It is reused between blocks, so that decoding does not allocate. The
+// zero value is ready to use. It grows to the needs of the largest block, which are at most a few times the decoded
+// size. It must not be used concurrently.
 type Scratch struct{ s trees.Scratch }
 
-// begin makes all memory free.
+// begin frees all memory for reuse.
 func (s *Scratch) begin() { s.s.Begin(codec.Table.Read) }
 
-// BlockOptions say how a buffer frames its blocks.
+// BlockOptions describe the frames of the blocks of a buffer.
 type BlockOptions struct {
 	Checksums bool // each block ends with a checksum
 }
 
-// DecodeBlock decodes the block that blk holds, whole: len(dst) values into dst,
-// and as many validity bits (1 = value) into validity from bit off on. With
-// validity nil the nulls are only counted. Slots of nulls hold whatever the
-// writer put there. After an error dst and the bits are undefined. Errors wrap
-// one of the kinds of package fault.
+// DecodeBlock decodes the block blk: len(dst) values into dst, and as many validity bits (1 = value) into validity
+// from bit off on. If validity is nil, nulls are only counted. Values under nulls are arbitrary. After an error dst
+// and the bits are undefined. Errors wrap one of the kinds of package fault.
 func DecodeBlock[T Value](dst []T, validity []byte, off int, blk []byte, o BlockOptions, s *Scratch) (nulls int, err error) {
 	b, nulls, err := parseBlock(blk, len(dst), validity, off, o)
 	if err != nil {
@@ -99,16 +96,15 @@ func Decode[T Value](dst []T, tree []byte, s *Scratch) error {
 	return trees.Decode(word.As[uint64](dst), tree, t, &s.s)
 }
 
-// Ascends reports whether a tree of n uint64 that decodes shows by its form that each
-// is at least the one before, and all are less than 2^63. Others may ascend, too.
+// Ascends reports whether a valid tree of n uint64 shows by its encodings that each value is at least the one before,
+// and that all are less than 2^63. Values of other trees may ascend, too.
 func Ascends(tree []byte, n int, s *Scratch) bool {
 	s.begin()
 	return trees.Ascends(tree, n, &s.s)
 }
 
-// Describe says what the bytes of a tree of n values of type t are, without
-// decoding the values. Of a bad tree it describes what can be read, and puts the
-// error into the node that it was found in.
+// Describe describes the bytes of a tree of n values of type t, without decoding the values. It describes the
+// readable part of an invalid tree, with the error in the node where it is.
 func Describe(tree []byte, t Type, n int) describe.Node {
 	return codec.Table.Read.Describe(tree, t, n)
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// DecodeRows is [DecodeBlock] for some rows of a block of n values, counted from
-// its first: dst has room for just those, and as many bits are written to
-// validity. Encodings with random access decode nothing else, or chunks of 1024
-// where several rows lie in one; others decode the block to the Scratch.
+// DecodeRows is [DecodeBlock] for some rows of a block of n values, counted from its first. dst has exactly their
+// number of values, and validity gets as many bits. Encodings with random access decode only these values, or chunks
+// of 1024 with several of them. Other encodings decode the block to the Scratch.
 func DecodeRows[T Value](dst []T, validity []byte, off int, blk []byte, n int, rows rowset.Set, o BlockOptions, s *Scratch) (nulls int, err error) {
 	b, err := block.Parse(blk, o.Checksums)
 	if err != nil {
@@ -103,14 +102,14 @@ func decodeRows[U word.Uint](dst []U, tree []byte, t Type, n int, rows rowset.Se
 	return nil
 }
 
-// pick copies the values at ascending places.
+// pick copies the values at ascending positions.
 func pick[U word.Uint](dst, src []U, places []uint32) {
 	for i, p := range places {
 		dst[i] = src[p]
 	}
 }
 
-// pickRuns walks through the runs, the last of which ends behind the last place.
+// pickRuns iterates over the runs. The last one ends after the last position.
 func pickRuns[U word.Uint](dst, values []U, ends, places []uint32) {
 	k := 0
 	for i, p := range places {
@@ -121,8 +120,8 @@ func pickRuns[U word.Uint](dst, values []U, ends, places []uint32) {
 	}
 }
 
-// runOf is the first run from k on that ends behind a place. Several are compared at a
-// time, since a branch on each would be guessed wrong.
+// runOf returns the first run from k on that ends after a position. It compares several at a time, because branches
+// on each would be mispredicted.
 func runOf(ends []uint32, k int, place uint32) int {
 	const many = 64
 	for k+many <= len(ends) && ends[k+many-1] <= place {
@@ -130,7 +129,7 @@ func runOf(ends []uint32, k int, place uint32) int {
 	}
 	for k+8 <= len(ends) {
 		e := (*[8]uint32)(ends[k:])
-		before := func(end uint32) int { return int(uint64(int64(end)-1-int64(place)) >> 63) } // 1 if it ends at the place or before
+		before := func(end uint32) int { return int(uint64(int64(end)-1-int64(place)) >> 63) } // 1 if it ends at or before the position
 		n := before(e[0]) + before(e[1]) + before(e[2]) + before(e[3]) +
 			before(e[4]) + before(e[5]) + before(e[6]) + before(e[7])
 		if k += n; n < len(e) {

@@ -15,16 +15,14 @@ import (
 	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
-// Interval is the values from Low to High, both included; none if High is less
-// than Low. NaN lies in no interval, and is the end of none that holds anything.
+// Interval is the values from Low to High, both included. It is empty if High is less than Low. NaN is in no
+// interval, and an interval that ends at NaN is empty.
 type Interval[T Value] struct{ Low, High T }
 
-// SelectRanges finds the rows of a block of n values whose value is present and
-// lies in one of the intervals: it sets their bits in dst, the lowest of dst[0]
-// for the first row, and clears all others up to a multiple of 64. dst is at least
-// (n+63)/64 long. The encoded form is asked where that is enough: once for all
-// slots, for each run, for each value of a dictionary, or for the bounds of
-// packed values.
+// SelectRanges finds the rows of a block of n values whose value is not null and is in one of the intervals. It sets
+// their bits in dst, the lowest of dst[0] for the first row, and clears all others up to a multiple of 64. dst has at
+// least (n+63)/64 words. If possible, values are compared in their encoded form: once for all rows, for each run, for
+// each value of a dictionary, or by the bounds of packed values.
 func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, s *Scratch, dst []uint64) error {
 	if len(dst) < (n+63)/64 {
 		return fmt.Errorf("%d words for the bits of %d rows", len(dst), n)
@@ -55,7 +53,7 @@ func SelectRanges[T Value](blk []byte, n int, in []Interval[T], o BlockOptions, 
 	return nil
 }
 
-// SelectTreeRanges is [SelectRanges] for a tree, with every slot present.
+// SelectTreeRanges is [SelectRanges] for a tree without nulls.
 func SelectTreeRanges[T Value](tree []byte, n int, in []Interval[T], s *Scratch, dst []uint64) error {
 	if len(dst) < (n+63)/64 {
 		return fmt.Errorf("%d words for the bits of %d rows", len(dst), n)
@@ -78,7 +76,7 @@ func selectAll[T Value](dst []uint64, tree []byte, n int, in []Interval[T], s *S
 // span64 is the keys from low to low+size.
 type span64 struct{ low, size uint64 }
 
-// spansOf are the keys of intervals, ascending and apart.
+// spansOf returns the keys of intervals, ascending and disjoint.
 func spansOf[T Value](in []Interval[T], s *Scratch) []span64 {
 	keys := word.Take[span64](&s.s.Mem, len(in))[:0]
 	for _, i := range in {
@@ -98,10 +96,9 @@ func spansOf[T Value](in []Interval[T], s *Scratch) []span64 {
 	return out
 }
 
-// A key is an unsigned word, as wide as the value, in the order of the values:
-// signed integers with the highest bit flipped, floats with all bits flipped if
-// they are negative and else the highest. -0.0 comes before 0.0, which it equals,
-// so that intervals that end at one have to hold the other.
+// A key is an unsigned word with the width of the value, in the order of the values: signed integers have the highest
+// bit flipped, negative floats all bits, and other floats the highest. -0.0 is before 0.0, although the two are
+// equal, so that intervals that end at one of them must include the other.
 func keyOf[T Value](v T, high bool) uint64 {
 	t := Of[T]()
 	if v == 0 && t.Float() {
@@ -122,7 +119,7 @@ func keyOf[T Value](v T, high bool) uint64 {
 	return toKey(word.As[uint64]([]T{v})[0], t)
 }
 
-// toKey is the key of a word of type t.
+// toKey returns the key of a word of type t.
 func toKey[U word.Uint](v U, t Type) U {
 	sign := U(1) << (word.BitsOf[U]() - 1)
 	switch {
@@ -182,8 +179,7 @@ func selectWords[U word.Uint](dst []uint64, tree []byte, t Type, n int, in []spa
 	return nil
 }
 
-// within reports whether a key lies in a span: the last that begins before it, or
-// at it.
+// within reports whether a key is in a span, which is the last one that begins at or before the key.
 func within[U word.Uint](key U, in []span64) bool {
 	from, to := 0, len(in)
 	for from < to {
@@ -205,10 +201,10 @@ func setBits(dst []uint64, at, n int) {
 	}
 }
 
-// fewSpans is how many spans are compared one after the other; more are searched.
+// fewSpans is the number of spans up to which spans are compared one by one. More are searched.
 const fewSpans = 4
 
-// orWithin sets the bits of the keys that lie in a span.
+// orWithin sets the bits of the keys in a span.
 func orWithin[U word.Uint](dst []uint64, keys []U, in []span64) {
 	if len(in) > fewSpans {
 		for i, k := range keys {
@@ -228,7 +224,7 @@ func orWithin[U word.Uint](dst []uint64, keys []U, in []span64) {
 // those make one range, as they do for one interval of an ordered dictionary, it
 // is a matter of comparing codes.
 func selectCodes[U word.Uint](dst []uint64, c *trees.Codes, table []U, t Type, n int, in []span64, s *Scratch) {
-	wanted := word.Take[byte](&s.s.Mem, len(table)) // 1 for the codes that are selected
+	wanted := word.Take[byte](&s.s.Mem, len(table)) // 1 for the selected codes
 	first, last, count := 0, -1, 0
 	for i, v := range table {
 		wanted[i] = 0
@@ -263,8 +259,7 @@ func selectCodes[U word.Uint](dst []uint64, c *trees.Codes, table []U, t Type, n
 	}
 }
 
-// lookUp has a bit for each of up to 64 codes that is wanted. Codes that are not
-// in the table select nothing.
+// lookUp returns a bit for each of up to 64 codes, set if it is selected. Codes beyond the table are not selected.
 func lookUp(wanted []byte, codes []uint32) (w uint64) {
 	for i, code := range codes {
 		if uint64(code) < uint64(len(wanted)) {
@@ -274,8 +269,7 @@ func lookUp(wanted []byte, codes []uint32) (w uint64) {
 	return w
 }
 
-// selectPacked compares packed values as they are, if their keys lie on a line, and
-// else makes them keys.
+// selectPacked compares packed values directly if their keys are on a line, and else converts them to keys.
 func selectPacked[U word.Uint](dst []uint64, c *trees.Chunked[U], t Type, n int, in []span64, s *Scratch) {
 	flip := toKey(U(0), t) // adding it to an integer is the same as flipping the bit
 	base, add, step := c.Base+flip, U(0), U(1)
@@ -305,8 +299,7 @@ func selectPacked[U word.Uint](dst []uint64, c *trees.Chunked[U], t Type, n int,
 	}
 }
 
-// packedSpans are the packed values, from 0 to most, whose keys lie in the spans:
-// first + step * packed value.
+// packedSpans returns the packed values, from 0 to most, whose keys are in the spans: first + step * packed value.
 func packedSpans(in []span64, first, step, most uint64, s *Scratch) []span64 {
 	out := word.Take[span64](&s.s.Mem, len(in))[:0]
 	for _, i := range in {

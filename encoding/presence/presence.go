@@ -1,7 +1,7 @@
-// Package presence reads and writes the section of a block that says which
-// slots hold a value (docs/format.md §6.4).
+// Package presence reads and writes the presence section of a block, which distinguishes values and nulls
+// (docs/format.md §6.4).
 //
-// An empty section means that every slot does. Otherwise byte 0 is the kind:
+// An empty section means that there are no nulls. Otherwise byte 0 is the kind:
 //
 //	1 AllNulls   nothing follows
 //	2 Plain      one byte for each slot: 0 is null, anything else is a value
@@ -28,8 +28,7 @@ const (
 	kindRoaring  = 3
 )
 
-// KindName names the kind of a section: none, AllNulls, Plain, Roaring,
-// Roaring negated, or unknown.
+// KindName returns the name of the kind of a section: none, AllNulls, Plain, Roaring, Roaring negated, or unknown.
 func KindName(section []byte) string {
 	if len(section) == 0 {
 		return "none"
@@ -48,10 +47,9 @@ func KindName(section []byte) string {
 	return "unknown"
 }
 
-// Decode reads the section of a block of n slots, writes a bit for each slot
-// into dst from bit off on (1 = value), and returns the number of nulls. With
-// dst nil it only checks and counts. Bits of dst outside the range stay as they
-// are; after an error those inside are undefined. Errors wrap fault.ErrCorrupt.
+// Decode reads the section of a block of n positions, writes a bit for each position into dst from bit off on (1 =
+// value), and returns the number of nulls. If dst is nil, it only checks and counts. Bits of dst outside of the range
+// do not change. After an error those inside are undefined. Errors wrap fault.ErrCorrupt.
 func Decode(section []byte, n int, dst []byte, off int) (nulls int, err error) {
 	if len(section) == 0 {
 		fill(dst, off, n, true)
@@ -82,7 +80,7 @@ func Decode(section []byte, n int, dst []byte, off int) (nulls int, err error) {
 	return 0, fault.Corruptf("presence has unknown kind %d", section[0])
 }
 
-// decodePlain gathers bytes into bits, 64 at a time.
+// decodePlain converts bytes to bits, 64 at a time.
 func decodePlain(src, dst []byte, off int) (nulls int) {
 	n := len(src)
 	present := 0
@@ -110,8 +108,8 @@ func decodePlain(src, dst []byte, off int) (nulls int) {
 	return n - present
 }
 
-// gather8 turns each byte of x that is not 0 into one bit of the result. The
-// product moves bit 8k to bit 56+k, without carries.
+// gather8 converts each byte of x to one bit of the result, set unless the byte is 0. The product moves bit 8k to bit
+// 56+k, without carries.
 func gather8(x uint64) uint64 {
 	const low, rest = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f
 	x = ((x&rest + rest) | x) >> 7 & low
@@ -139,9 +137,8 @@ func fill(dst []byte, off, n int, value bool) {
 	}
 }
 
-// Append appends the section for the mask valid, of which nulls bits are 0:
-// nothing if nulls is 0, else the smallest kind, or a byte for each slot if
-// plainOnly is set and not all are null.
+// Append appends the section of the mask valid, in which nulls bits are 0: nothing if nulls is 0, else the smallest
+// kind. With plainOnly, it appends Plain unless all are null.
 func Append(dst []byte, valid bitmap.Bits, nulls int, plainOnly bool) []byte {
 	switch {
 	case nulls == 0:

@@ -8,10 +8,9 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// The portable Roaring format, see "Roaring Bitmaps: Implementation of an
-// Optimized Software Library" (Lemire et al., 2018) and github.com/RoaringBitmap/RoaringFormatSpec.
-// It is read and written here, because a bitmap object is not what either side
-// wants, and because hostile bytes have to be checked on the way.
+// The portable Roaring format, see "Roaring Bitmaps: Implementation of an Optimized Software Library" (Lemire et al.,
+// 2018) and github.com/RoaringBitmap/RoaringFormatSpec. This package implements it, because neither reading nor
+// writing needs a bitmap object, and because hostile bytes must be checked.
 //
 //	u32 cookie       12346, then u32 number of containers C; or
 //	                 12347 | C-1 << 16, then a bit for each container: it holds runs
@@ -86,8 +85,8 @@ func parseRoaringHeader(b []byte) (h roaringHeader, rest []byte, err error) {
 	return h, b[size:], nil
 }
 
-// readRoaring sets the bits of dst at the bitmap's positions to value and
-// returns how many there are. Positions have to ascend and to be below n.
+// readRoaring sets the bits of dst at the positions of the bitmap to value, and returns their number. Positions must
+// ascend and be below n.
 func readRoaring(b []byte, n int, dst []byte, off int, value bool) (int, error) {
 	h, b, err := parseRoaringHeader(b)
 	if err != nil {
@@ -123,8 +122,7 @@ func readRoaring(b []byte, n int, dst []byte, off int, value bool) (int, error) 
 	return total, nil
 }
 
-// container is one container that is being read: count positions below limit,
-// counted from first.
+// container is a container to be read: count positions from first on, below limit.
 type container struct {
 	count, first, limit int
 	dst                 []byte
@@ -212,8 +210,7 @@ func (c *container) readRuns(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// roaringPlan is the smallest form of a bitmap: what each container is, and the
-// size of it all.
+// roaringPlan is the smallest form of a bitmap: the kind of each container, and the total size.
 type roaringPlan struct {
 	containers int // those with a position
 	runs       bool
@@ -231,7 +228,7 @@ func (p containerPlan) plainSize() int {
 
 func (p containerPlan) runsSize() int { return runsHeaderLen + p.runs*runLen }
 
-// positions is a word of the bitmap that is stored: the mask, or its inverse.
+// positions returns a word of the stored bitmap: of the mask or its inverse.
 func positions(valid bitmap.Bits, i int, negated bool) uint64 {
 	w := valid.Word(i)
 	if negated {
@@ -347,7 +344,7 @@ func appendRuns(dst []byte, valid bitmap.Bits, first int, negated bool, runs int
 	for i := first; i < end; i += 64 {
 		w := positions(valid, i, negated)
 		for at = 0; at < 64; {
-			if begin < 0 { // look for the next set bit
+			if begin < 0 { // find the next set bit
 				z := bits.TrailingZeros64(w >> at)
 				if at += z; at >= 64 {
 					break

@@ -1,7 +1,5 @@
-// Package numrange is the index of a column of numbers by ranges: the least and
-// the greatest value of every 256 positions, so that a reader skips those which
-// cannot match (docs/format.md §9). It is stored
-// as a buffer of its own beside the values.
+// Package numrange is the range index of a column of numbers: the least and the greatest value of every 256
+// positions, so that a reader skips positions that cannot match (docs/format.md §9). It is a buffer of its own.
 //
 //	 0  u16  version 1
 //	 2  u8   basic type of the column, in the schema's numbers
@@ -14,9 +12,8 @@
 //	38  u16  0
 //	40       the three payloads, then zeros up to a multiple of 64
 //
-// Each payload is the memory image of an array, one element for each block of
-// positions, encoded as one block of u8 (package encoding/numeric). Invalid
-// are nulls and NaNs. A block of positions all invalid has 0 for both bounds.
+// Each payload is the bytes of an array with an element for each block of positions, encoded as one block of u8
+// (package encoding/numeric). Nulls and NaNs are invalid. If all positions of a block are invalid, both bounds are 0.
 package numrange
 
 import (
@@ -71,19 +68,19 @@ func (b *blocks[T]) close() {
 	b.curLo, b.curHi, b.n, b.bad, b.started = zero, zero, 0, 0, false
 }
 
-// Builder collects the index of a column of numbers: integers, floats, DateTime
-// (uint64) or TimeSpan (int64). It belongs to one goroutine.
+// Builder collects the index of a column of numbers: integers, floats, DateTime (uint64) or TimeSpan (int64). It must
+// not be used concurrently.
 type Builder[T numeric.Value] struct {
 	basicType byte
 	b         blocks[T]
 }
 
-// NewBuilder is an empty builder for a column of a basic type of the schema.
+// NewBuilder returns an empty builder for a column of a basic type of the schema.
 func NewBuilder[T numeric.Value](basicType byte) *Builder[T] {
 	return &Builder[T]{basicType: basicType}
 }
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid is their validity, of the same length.
 func (x *Builder[T]) Add(values []T, valid bitmap.Bits) {
 	var buf [bounds.GatherLen]T
 	for len(values) > 0 {
@@ -100,8 +97,7 @@ func (x *Builder[T]) Add(values []T, valid bitmap.Bits) {
 	}
 }
 
-// widen widens the bounds of the open block, and gives how many of the values
-// are valid.
+// widen widens the bounds of the open block, and returns the number of valid values.
 func (x *Builder[T]) widen(run []T) int {
 	lo, hi, n := bounds.Of(run)
 	if n == 0 {
@@ -118,22 +114,20 @@ func (x *Builder[T]) widen(run []T) int {
 	return n
 }
 
-// Append appends the buffer of all that was added, encoded as the profile says.
-// It appends nothing if no position is valid: there is no index then. Profile
-// Plain has none either, which is up to the caller. The builder must not be used
-// any more.
+// Append appends the buffer of all values, encoded with the profile. It appends nothing if no position is valid:
+// there is no index then. For profile Plain, the caller omits the index. The builder must not be used afterwards.
 func (x *Builder[T]) Append(dst []byte, p encoding.Profile) []byte {
 	return appendIndex(dst, &x.b, x.basicType, p, appendNumbers[T])
 }
 
-// DecimalBuilder collects the index of a column of decimals. The zero value is
-// ready. It belongs to one goroutine.
+// DecimalBuilder collects the index of a column of decimals. The zero value is ready to use. It must not be used
+// concurrently.
 type DecimalBuilder struct{ b blocks[decimal.Decimal] }
 
-// NewDecimalBuilder is an empty builder.
+// NewDecimalBuilder returns an empty builder.
 func NewDecimalBuilder() *DecimalBuilder { return &DecimalBuilder{} }
 
-// Add adds values. valid tells which are not null; it has the same length.
+// Add adds values. valid is their validity, of the same length.
 func (x *DecimalBuilder) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	var buf [bounds.GatherLen]decimal.Decimal
 	for len(values) > 0 {
@@ -150,8 +144,7 @@ func (x *DecimalBuilder) Add(values []decimal.Decimal, valid bitmap.Bits) {
 	}
 }
 
-// AddScaled is Add for the values coefficients[i] × 10^exponent, in the form
-// that decimal.FromInt64 gives them.
+// AddScaled is Add for the values coefficients[i] × 10^exponent, as decimal.FromInt64 encodes them.
 func (x *DecimalBuilder) AddScaled(coefficients []int64, exponent int, valid bitmap.Bits) {
 	var buf [bounds.GatherLen]int64
 	var ends [2]decimal.Decimal
@@ -222,7 +215,7 @@ func appendIndex[T any](dst []byte, b *blocks[T], basicType byte, p encoding.Pro
 		// A new encoder for each, so that bytes do not depend on history.
 		block, err := numeric.NewEncoder[uint8](options(p, len(bytes))).AppendBlock(nil, bytes, bitmap.All(len(bytes)))
 		if err != nil {
-			return dst[:start] // a column does without an index
+			return dst[:start] // the column then has no index
 		}
 		binary.LittleEndian.PutUint64(dst[start+12+8*i:], uint64(len(block)))
 		dst = append(dst, block...)
@@ -230,8 +223,8 @@ func appendIndex[T any](dst []byte, b *blocks[T], basicType byte, p encoding.Pro
 	return append(dst, make([]byte, -(len(dst)-start)&(alignment-1))...)
 }
 
-// tiny is up to how many bytes of a payload no encoding is looked for: the
-// buffer is aligned to 64 bytes anyway.
+// tiny is the size in bytes up to which a payload is not compressed, because the buffer is aligned to 64 bytes
+// anyway.
 const tiny = 64
 
 func options(p encoding.Profile, n int) encoding.Options {

@@ -9,12 +9,11 @@ import (
 	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
-// maxPayload is the most memory that a payload may decode to: enough for 2^31
-// positions of 8 bytes.
+// maxPayload is the maximum decoded size of a payload: enough for 2^31 positions of 8 bytes.
 const maxPayload = 64 << 20
 
-// MaxSize is the most bytes that the index of so many positions can take. ok is false
-// if [Parse] would refuse an index of that many.
+// MaxSize returns the maximum size of the index of a number of positions. ok is false if [Parse] would refuse an
+// index of that many.
 func MaxSize(positions uint64, width int) (size int64, ok bool) {
 	n := positions/BlockLen + 1
 	if width < 1 || n > uint64(maxPayload/width) {
@@ -24,7 +23,7 @@ func MaxSize(positions uint64, width int) (size int64, ok bool) {
 	return frame + int64(n)*int64(2*width+2), true
 }
 
-// Index is an index to ask. It may be used by many goroutines at once.
+// Index is a parsed index. It may be used concurrently.
 type Index[T any] struct {
 	Lo, Hi    []T      // bounds of the valid values of each block of positions
 	Invalid   []uint16 // nulls and NaNs of each block; nil if there are none
@@ -34,8 +33,8 @@ type Index[T any] struct {
 // Len is the number of blocks of positions.
 func (x *Index[T]) Len() int { return len(x.Lo) }
 
-// Block gives the bounds of block i and how many of its n positions are
-// invalid. If all are, the bounds mean nothing.
+// Block returns the bounds of block i, and the number of invalid ones among its n positions. If all are invalid, the
+// bounds have no meaning.
 func (x *Index[T]) Block(i int) (lo, hi T, invalid, n int) {
 	if x.Invalid != nil {
 		invalid = int(x.Invalid[i])
@@ -43,10 +42,9 @@ func (x *Index[T]) Block(i int) (lo, hi T, invalid, n int) {
 	return x.Lo[i], x.Hi[i], invalid, int(min(x.Positions-BlockLen*uint64(i), BlockLen))
 }
 
-// Parse reads the index of a column of a basic type of the schema, with that
-// many positions. The header of an index is under no checksum: if any of it is
-// not exactly as expected the index must not be used, and Parse gives an error
-// that says why. That is no damage of the column; readers go on without index.
+// Parse reads the index of a column of a basic type of the schema with a number of positions. No checksum covers the
+// header. If any of its fields differs from its expected value, the index must not be used, and Parse returns an
+// error. The column is not damaged then: readers continue without the index.
 func Parse[T numeric.Value](b []byte, basicType byte, positions uint64, s *numeric.Scratch) (*Index[T], error) {
 	var zero T
 	return parse(b, basicType, positions, int(unsafe.Sizeof(zero)), s, toNumbers[T])
@@ -90,7 +88,7 @@ func parse[T any](b []byte, basicType byte, positions uint64, width int, s *nume
 	return x, nil
 }
 
-// split checks the header and cuts the payloads out.
+// split checks the header and returns the payloads.
 func split(b []byte, basicType byte, positions uint64) (payloads [3][]byte, err error) {
 	if len(b) < headerLen || positions == 0 {
 		return payloads, fault.Corruptf("range index of %d bytes for %d positions", len(b), positions)

@@ -5,12 +5,10 @@ import "encoding/binary"
 // HeaderLen is the size of the header, which has no checksum.
 const HeaderLen = headerLen
 
-// Payload is the place of a payload in an index, in bytes from its start. Its last four are
-// the checksum of those before.
+// Payload is the range of a payload in an index. Its last four bytes are the checksum of those before.
 type Payload struct{ Start, End int }
 
-// Payloads lists the payloads of an index that its header tells of, as far as they lie
-// inside of b. It checks nothing else.
+// Payloads lists the payloads in the header of an index, as far as they are within b. It checks nothing else.
 func Payloads(b []byte) (payloads []Payload) {
 	if len(b) < headerLen {
 		return nil

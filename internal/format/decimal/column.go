@@ -9,15 +9,13 @@ import (
 	"github.com/amudai/amudai-go/internal/base/bounds"
 )
 
-// Int128 is a two's complement number of 128 bits, laid out in memory as
-// Arrow's decimal128.
+// Int128 is a two's complement number of 128 bits, with the layout of Arrow's decimal128.
 type Int128 struct {
 	Lo uint64 // the lower 64 bits
 	Hi int64  // the upper ones, with the sign
 }
 
-// Narrow copies numbers that fit into 64 bits. It stops at the first that does
-// not and gives its index, len(src) if there is none.
+// Narrow copies numbers that fit 64 bits. It stops at the first that does not, and returns its index, or len(src).
 func Narrow(dst []int64, src []Int128) int {
 	dst = dst[:len(src)]
 	for i, v := range src {
@@ -29,11 +27,10 @@ func Narrow(dst []int64, src []Int128) int {
 	return len(src)
 }
 
-// Within gives the index of the first number that has more digits than the
-// precision, 1 to 38; len(src) if there is none.
+// Within returns the index of the first number with more digits than the precision, 1 to 38, or len(src).
 func Within(src []Int128, precision int) int {
 	limit := pow10[precision]
-	if precision <= 18 { // -limit < v < limit as one comparison, as only such v+limit-1 do not wrap around
+	if precision <= 18 { // -limit < v < limit as one comparison: only for such v does v+limit-1 not wrap around
 		below, span := limit.lo-1, 2*limit.lo-1
 		for i, v := range src {
 			if v.Hi != int64(v.Lo)>>63 || v.Lo+below >= span {
@@ -56,8 +53,8 @@ func Within(src []Int128, precision int) int {
 	return len(src)
 }
 
-// FromInt64 sets dst[i] to src[i] × 10^exponent. dst has at least the length of
-// src, and the exponent is in range: it panics otherwise.
+// FromInt64 sets dst[i] to src[i] × 10^exponent. dst has at least the length of src. It panics if the exponent is out
+// of range.
 func FromInt64(dst []Decimal, src []int64, exponent int) {
 	dst = dst[:len(src)]
 	base := columnTop(exponent)
@@ -69,8 +66,8 @@ func FromInt64(dst []Decimal, src []int64, exponent int) {
 	}
 }
 
-// FromInt128 is FromInt64 for numbers of 128 bits. It stops at the first that
-// has more than 34 digits and gives its index, len(src) if there is none.
+// FromInt128 is FromInt64 for numbers of 128 bits. It stops at the first with more than 34 digits, and returns its
+// index, or len(src).
 func FromInt128(dst []Decimal, src []Int128, exponent int) int {
 	dst = dst[:len(src)]
 	base := columnTop(exponent)
@@ -126,8 +123,8 @@ func putSmall(d *Decimal, mag, head uint64) {
 	binary.LittleEndian.PutUint64(d[8:], head)
 }
 
-// ToInt64 sets dst[i] to src[i] × 10^scale. It stops at the first value that is
-// not exactly an int64 and gives its index, len(src) if there is none.
+// ToInt64 sets dst[i] to src[i] × 10^scale. It stops at the first value that is not exactly an int64, and returns its
+// index, or len(src).
 func ToInt64(dst []int64, src []Decimal, scale int) int {
 	dst = dst[:len(src)]
 	want := smallTop(-scale)
@@ -166,8 +163,8 @@ func ToInt128(dst []Int128, src []Decimal, scale int) int {
 	return len(src)
 }
 
-// smallTop is the upper word of a number with this exponent and a coefficient below 10^18, or a
-// word that does not occur in such a number.
+// smallTop returns the upper word of a number with this exponent and a coefficient below 10^18, or a word that no
+// such number has.
 func smallTop(exponent int) uint64 {
 	if exponent < MinExponent || exponent > MaxExponent {
 		return math.MaxUint64
@@ -175,7 +172,7 @@ func smallTop(exponent int) uint64 {
 	return top(false, 0, exponent)
 }
 
-// small is the coefficient of such a number, with its sign.
+// small returns the coefficient of such a number, with its sign.
 func small(hi, lo uint64) int64 {
 	// Decode half of the declets or all. Their number varies from value to value, and a
 	// mispredicted branch costs more than some zeros.
