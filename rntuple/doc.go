@@ -19,7 +19,7 @@
 //	list, fixed_size_list, map             std::vector, std::array, std::map
 //	struct                                 a record without a type; a union is a std::variant
 //	nullable fields                        std::optional, unless WriterOptions.NoNulls is set
-//	dictionaries, runs, views, extensions  the type of their values
+//	dictionaries, runs, views, extensions  that of their values
 //	float16                                float, in a column of halves
 //	date32, time32, decimal32, months      std::int32_t
 //	date64, time64, timestamp, duration    std::int64_t, like decimal64
@@ -29,6 +29,10 @@
 // What is not a type of RNTuple is named at the end of the description of its field, and read back:
 //
 //	"time of the trigger [arrow: timestamp[us, UTC]]"
+//	"[arrow: fixed_size_binary[16]] [arrow: extension "arrow.uuid" ""]"
+//
+// Extension types that the program does not know, and those of nested values, come back as the keys ARROW:extension:name and
+// ARROW:extension:metadata of their field, as in Arrow's files. Dictionaries, runs and views come back as plain values.
 //
 // A schema that was read from an ntuple makes an equal one: C++ types, aliases, descriptions, versions and
 // projected fields are in its metadata, and so is the description of classes whose objects ROOT's streamers

@@ -28,7 +28,7 @@ type FormatOptions struct {
 // New is the format of package table, with some options.
 func New(o FormatOptions) table.Format {
 	return table.Format{
-		Name: "rntuple", Title: "RNTuple", Extensions: []string{extension},
+		Name: "rntuple", Title: "RNTuple", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("root")) },
 		Filters: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {

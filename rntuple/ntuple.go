@@ -125,15 +125,15 @@ func fromFile(ctx context.Context, f *rootfile.File, r storage.Reader, o Options
 // SplitLocation splits "file.root:dir/name" into the location of the file and the path of an ntuple in
 // it, which is empty if the location names none.
 func SplitLocation(location string) (file, path string) {
-	i := strings.LastIndex(strings.ToLower(location), extension+":")
+	i := strings.LastIndex(strings.ToLower(location), fileExtension+":")
 	if i < 0 {
 		return location, ""
 	}
-	i += len(extension)
+	i += len(fileExtension)
 	return location[:i], strings.TrimPrefix(location[i+1:], "/")
 }
 
-const extension = ".root"
+const fileExtension = ".root"
 
 // Info describes an ntuple of a file.
 type Info struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
@@ -181,7 +182,13 @@ func back(dt arrow.DataType) arrow.DataType {
 	}
 	switch t := dt.(type) {
 	case arrow.ExtensionType:
-		return back(t.StorageType())
+		storage := back(t.StorageType())
+		if known := extension.Find(t.ExtensionName()); known != nil {
+			if e, err := known.Deserialize(storage, t.Serialize()); err == nil {
+				return e
+			}
+		}
+		return storage
 	case *arrow.DictionaryType:
 		return back(t.ValueType)
 	case *arrow.RunEndEncodedType:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
@@ -19,7 +20,10 @@ import (
 //	std::int64_t              "time of the trigger [arrow: timestamp[us, UTC]]"
 //	std::array<std::byte,16>  "[arrow: decimal128(38, 10)]"
 //
-// A description that ends like one by itself is followed by the annotation "none".
+// A description that ends like one by itself is followed by the annotation "none". That of an extension type comes last,
+// with its name and its serialized parameters:
+//
+//	std::array<std::byte,16>  "[arrow: fixed_size_binary[16]] [arrow: extension "arrow.uuid" ""]"
 const (
 	annotationStart = "[arrow: "
 	annotationEnd   = "]"
@@ -42,6 +46,68 @@ func Storage(dt arrow.DataType) (kind column.Kind, bytes int) {
 		return 0, dt.ByteWidth
 	}
 	return 0, 0
+}
+
+// Extension is an Arrow extension type: its name and its serialized parameters. A field has none without a name.
+type Extension struct{ Name, Data string }
+
+// Metadata keys of Arrow fields whose extension type is not known to the program.
+const (
+	KeyExtensionName = "ARROW:extension:name"
+	KeyExtensionData = "ARROW:extension:metadata"
+)
+
+const extensionStart = annotationStart + "extension "
+
+// AnnotateExtension adds an extension type to a description with the annotation of its storage type, if there is one.
+func AnnotateExtension(description string, e Extension) (string, error) {
+	if e.Name == "" {
+		if _, found := cutExtension(description); found.Name != "" { // as it was by itself
+			return description + " " + annotationStart + annotationNone + annotationEnd, nil
+		}
+		return description, nil
+	}
+	out := extensionStart + strconv.Quote(e.Name) + " " + strconv.Quote(e.Data) + annotationEnd
+	if description != "" {
+		out = description + " " + out
+	}
+	if rest, back := cutExtension(out); rest != description || back != e {
+		return "", fault.Unsupportedf("the extension type %q cannot be kept in a description", e.Name)
+	}
+	return out, nil
+}
+
+// cutExtension splits a description that ends in the annotation of an extension type.
+func cutExtension(description string) (rest string, e Extension) {
+	at := strings.LastIndex(description, extensionStart)
+	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
+		return description, e
+	}
+	text := description[at+len(extensionStart) : len(description)-len(annotationEnd)]
+	name, err := strconv.QuotedPrefix(text)
+	if err != nil || !strings.HasPrefix(text[len(name):], " ") {
+		return description, e
+	}
+	data, err := strconv.Unquote(text[len(name)+1:])
+	if err != nil {
+		return description, e
+	}
+	if name, err = strconv.Unquote(name); err != nil || name == "" {
+		return description, e
+	}
+	return description[:max(at-1, 0)], Extension{name, data}
+}
+
+// extend gives a field an extension type. Without one that the program knows for these values, metadata of the field name
+// it, as in Arrow's files.
+func (f *Field) extend(e Extension) {
+	if t := extension.Find(e.Name); t != nil && f.Layout.leaf() {
+		if dt, err := t.Deserialize(f.Arrow.Type, e.Data); err == nil {
+			f.Arrow.Type = dt
+			return
+		}
+	}
+	f.unknown = e
 }
 
 // Annotate is a description with the annotation of an Arrow type, if it needs one. A type that could
@@ -85,10 +151,22 @@ func cutAnnotation(description string) (rest string, found bool, dt arrow.DataTy
 // annotated gives a field the Arrow type of its annotation, if its values are stored as [Storage] says. The
 // result is the description without the annotation.
 func (b *builder) annotated(f *envelope.Field, out *Field) string {
-	rest, found, dt := cutAnnotation(f.Description)
-	switch {
-	case b.o.NoArrowTypes || !found:
+	if b.o.NoArrowTypes {
 		return f.Description
+	}
+	description, e := cutExtension(f.Description)
+	rest := b.storedAs(description, out)
+	if e.Name != "" {
+		out.extend(e)
+	}
+	return rest
+}
+
+func (b *builder) storedAs(description string, out *Field) string {
+	rest, found, dt := cutAnnotation(description)
+	switch {
+	case !found:
+		return description
 	case dt == nil:
 		return rest
 	}
@@ -100,7 +178,7 @@ func (b *builder) annotated(f *envelope.Field, out *Field) string {
 	case out.Layout == FixedList && out.N == int64(bytes) && out.Children[0].Layout == Value && out.Children[0].Kind == column.KindByte:
 		out.Layout, out.Columns, out.Children = FixedBytes, out.Children[0].Columns, nil
 	default:
-		return f.Description
+		return description
 	}
 	out.Arrow.Type = dt
 	return rest

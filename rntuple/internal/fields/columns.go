@@ -100,7 +100,7 @@ func (b *builder) addAlias(all [][]uint32, target uint32) ([][]uint32, error) {
 	return all, nil
 }
 
-func (b *builder) metadata(id uint32, description string) arrow.Metadata {
+func (b *builder) metadata(id uint32, description string, e Extension) arrow.Metadata {
 	f := &b.s.Fields[id]
 	var keys, values []string
 	add := func(key, value string) {
@@ -111,6 +111,8 @@ func (b *builder) metadata(id uint32, description string) arrow.Metadata {
 	add(KeyType, f.TypeName)
 	add(KeyAlias, f.TypeAlias)
 	add(KeyDescription, description)
+	add(KeyExtensionName, e.Name)
+	add(KeyExtensionData, e.Data)
 	if f.TypeVersion != 0 {
 		add(KeyTypeVersion, strconv.FormatUint(uint64(f.TypeVersion), 10))
 	}

@@ -62,7 +62,7 @@ type Field struct {
 	Tag    int         // number of an alternative of a Variant, from 1
 
 	// Physical is the type of arrays as they are read: that of Arrow, but variants are structs
-	// in place of unions.
+	// in place of unions, and extension types their storage.
 	Physical arrow.DataType
 
 	// Columns are the physical columns, by representation, then in the order of the layout.
@@ -73,6 +73,8 @@ type Field struct {
 
 	large bool // List: offsets have 64 bits
 	union bool // Variant: the Arrow type is a union
+
+	unknown Extension // type that the program does not know
 }
 
 // Tree is the fields of an ntuple.
@@ -164,7 +166,11 @@ func (b *builder) field(id uint32) (*Field, error) {
 	if err := b.lay(f, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.s.Path(id), err)
 	}
-	out.Arrow.Metadata = b.metadata(id, b.annotated(f, out))
+	description := b.annotated(f, out)
+	if out.Layout == Optional && out.unknown.Name == "" {
+		out.unknown = out.Children[0].unknown
+	}
+	out.Arrow.Metadata = b.metadata(id, description, out.unknown)
 	out.retype()
 	return out, nil
 }

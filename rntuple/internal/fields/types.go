@@ -27,8 +27,14 @@ func (f *Field) retype() {
 		}
 	default:
 		f.Physical = f.Arrow.Type
+		if e, ok := f.Arrow.Type.(arrow.ExtensionType); ok {
+			f.Physical = e.StorageType()
+		}
 	}
 }
+
+// leaf tells whether values of the layout have no fields below them.
+func (l Layout) leaf() bool { return l == Value || l == Text || l == Bytes || l == FixedBytes }
 
 func (f *Field) listOf(item arrow.Field, dt arrow.DataType) arrow.DataType {
 	item.Name, item.Type = "item", dt

@@ -113,6 +113,9 @@ func (t *Table) Requests() table.Requests {
 // Arrow type; an optional field has those of its item.
 func columnOf(f *fields.Field) table.Column {
 	c := table.Column{Arrow: f.Arrow, Plain: f.Arrow.Type, ID: f.Node}
+	if e, ok := f.Arrow.Type.(arrow.ExtensionType); ok {
+		c.Plain, c.Wraps = e.StorageType(), []arrow.DataType{e}
+	}
 	for f.Layout == fields.Optional {
 		f = f.Children[0]
 	}

@@ -125,6 +125,9 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 	if d.Description, err = fields.Annotate(metadata(f, fields.KeyDescription), dt); err != nil {
 		return err
 	}
+	if d.Description, err = fields.AnnotateExtension(d.Description, extensionOf(f)); err != nil {
+		return err
+	}
 	if b.projected != nil {
 		b.projected.paths[out.id] = metadata(f, fields.KeyProjected)
 	}
@@ -211,6 +214,14 @@ func plainType(dt arrow.DataType) arrow.DataType {
 			return dt
 		}
 	}
+}
+
+// extensionOf is the extension type of a field, which its metadata name if the program does not know it.
+func extensionOf(f arrow.Field) fields.Extension {
+	if e, ok := f.Type.(arrow.ExtensionType); ok {
+		return fields.Extension{Name: e.ExtensionName(), Data: e.Serialize()}
+	}
+	return fields.Extension{Name: metadata(f, fields.KeyExtensionName), Data: metadata(f, fields.KeyExtensionData)}
 }
 
 // optional is a collection of one item or none.
