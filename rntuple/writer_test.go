@@ -321,6 +321,12 @@ func TestWriteUnions(t *testing.T) {
 		requireSame(t, []arrow.RecordBatch{b}, n, ScanOptions{})
 		f, _ := n.ArrowSchema().FieldsByName("u")
 		require.Equal(t, "std::variant<std::optional<std::int32_t>,std::string>", f[0].Metadata.ToMap()["rntuple.type"])
+		u := f[0].Type.(arrow.UnionType)
+		require.Equal(t, []arrow.UnionTypeCode{1, 5, 7}, u.TypeCodes())
+		for i, name := range []string{"n", "a", "b"} {
+			require.Equal(t, name, u.Fields()[i].Name)
+		}
+		requireEqualNTuples(t, n, openBytes(t, rewritten(t, n, WriterOptions{ClusterRows: 77}), Options{}))
 
 		// What is read as structs is written as variants again.
 		structs := openBytes(t, raw, Options{VariantsAsStructs: true})

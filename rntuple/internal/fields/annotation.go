@@ -156,6 +156,11 @@ func (b *builder) annotated(f *envelope.Field, out *Field) string {
 	}
 	description, e := cutExtension(f.Description)
 	rest := b.storedAs(description, out)
+	if rest == description && out.IsUnion() {
+		if cut, names := cutUnion(rest); len(names) == len(out.Children) {
+			rest, out.names = cut, names
+		}
+	}
 	if e.Name != "" {
 		out.extend(e)
 	}

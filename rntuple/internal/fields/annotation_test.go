@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,58 @@ func FuzzAnnotation(f *testing.F) {
 			require.NoError(t, err)
 			_, _, back := cutAnnotation(again)
 			require.True(t, arrow.TypeEqual(dt, back))
+		}
+	})
+}
+
+// Unions and extension types are found in descriptions again, whatever their names and the text in front of them.
+func TestUnionsAndExtensions(t *testing.T) {
+	texts := []string{"", "a comment", `[arrow: union 1 "a"]`, `[arrow: extension "a" ""]`, "[arrow: date32]", "x [arrow: none]"}
+	for _, text := range texts {
+		for _, e := range []Extension{{"arrow.uuid", ""}, {`a "b" [arrow: `, "{}\n"}} {
+			d, err := AnnotateExtension(text, e)
+			require.NoError(t, err)
+			rest, got := cutExtension(d)
+			require.Equal(t, text, rest)
+			require.Equal(t, e, got)
+		}
+		for _, u := range []Union{{{3, "none"}, {0, "a"}}, {{0, "none"}, {1, "]"}, {127, `", 5 "`}}} {
+			d, err := AnnotateUnion(text, u)
+			require.NoError(t, err)
+			rest, got := cutUnion(d)
+			require.Equal(t, text, rest)
+			require.Equal(t, u, got)
+		}
+	}
+	d, err := AnnotateUnion("text", defaultUnion(3))
+	require.NoError(t, err)
+	require.Equal(t, "text", d)
+	d, err = AnnotateUnion(`[arrow: union 0 "n", 1 "a"]`, defaultUnion(1))
+	require.NoError(t, err)
+	require.Equal(t, `[arrow: union 0 "n", 1 "a"] [arrow: none]`, d)
+	_, err = AnnotateExtension("", Extension{`[arrow: extension "x" "`, ""})
+	require.Error(t, err)
+	for _, wrong := range []string{`[arrow: union ]`, `[arrow: union 128 "a"]`, `[arrow: union 1 "a", 1 "b"]`, `[arrow: union 1 "a",]`, `[arrow: union 1]`, `[arrow: union -1 "a"]`} {
+		_, u := cutUnion(wrong)
+		require.Nil(t, u, wrong)
+	}
+}
+
+func FuzzUnion(f *testing.F) {
+	f.Add(`text [arrow: union 0 "none", 5 "a"]`)
+	f.Add(`[arrow: extension "arrow.uuid" ""]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if rest, u := cutUnion(text); u != nil {
+			again, err := AnnotateUnion(rest, u)
+			require.NoError(t, err)
+			_, back := cutUnion(again)
+			require.True(t, back == nil || slices.Equal(u, back))
+		}
+		if rest, e := cutExtension(text); e.Name != "" {
+			again, err := AnnotateExtension(rest, e)
+			require.NoError(t, err)
+			_, back := cutExtension(again)
+			require.Equal(t, e, back)
 		}
 	})
 }

@@ -73,6 +73,7 @@ type Field struct {
 
 	large bool // List: offsets have 64 bits
 	union bool // Variant: the Arrow type is a union
+	names Union
 
 	unknown Extension // type that the program does not know
 }

@@ -66,12 +66,19 @@ func (f *Field) fields(physical, alternatives bool) []arrow.Field {
 	return out
 }
 
-// unionType has the type code of the tag, and a null for variants without a value.
+// unionType has the names and type codes of an annotation, else those of the tags, and a null for variants without a value.
 func (f *Field) unionType() arrow.DataType {
-	all := []arrow.Field{{Name: "none", Type: arrow.Null, Nullable: true}}
-	codes := []arrow.UnionTypeCode{0}
+	names := f.names
+	if names == nil {
+		names = defaultUnion(len(f.Children) - 1)
+	}
+	all := []arrow.Field{{Type: arrow.Null, Nullable: true}}
 	for _, kid := range f.Children[1:] {
-		all, codes = append(all, kid.Arrow), append(codes, arrow.UnionTypeCode(kid.Tag))
+		all = append(all, kid.Arrow)
+	}
+	codes := make([]arrow.UnionTypeCode, len(all))
+	for i, a := range names {
+		all[i].Name, codes[i] = a.Name, a.Code
 	}
 	return arrow.DenseUnionOf(all, codes)
 }

@@ -65,6 +65,11 @@ func union(mem memory.Allocator, d arrow.ArrayData, f *fields.Field) (arrow.Arra
 		active[tag] = append(active[tag], int64(i))
 	}
 	copy(codes.Bytes(), tags)
+	if own := f.Codes(); own != nil {
+		for i, tag := range tags {
+			codes.Bytes()[i] = byte(own[tag])
+		}
+	}
 	children := []arrow.ArrayData{array.NewData(arrow.Null, len(active[0]), []*memory.Buffer{nil}, nil, len(active[0]), 0)}
 	fail := func(err error) (arrow.ArrayData, error) {
 		release(children)

@@ -125,6 +125,11 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 	if d.Description, err = fields.Annotate(metadata(f, fields.KeyDescription), dt); err != nil {
 		return err
 	}
+	if u, ok := f.Type.(arrow.UnionType); ok {
+		if d.Description, err = fields.AnnotateUnion(d.Description, fields.UnionOf(u)); err != nil {
+			return err
+		}
+	}
 	if d.Description, err = fields.AnnotateExtension(d.Description, extensionOf(f)); err != nil {
 		return err
 	}
