@@ -163,6 +163,9 @@ func (e *Encoder) allows(m method) bool {
 	if m.level > strongest && e.o.Features != 0 {
 		return false
 	}
+	if e.texts.trial && (r.Trained || r.Nests) {
+		return false // what is learned for a part of a sample costs most of the time of a trial, and is no use
+	}
 	if r.Needs&^e.o.Features != 0 || r.Nests && e.texts.level+1 >= MaxLevels {
 		return false
 	}

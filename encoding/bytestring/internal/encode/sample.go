@@ -127,7 +127,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			long = takeSample(&w.samples[1], in)
 		}
 	}
-	numbers, texts := Numbers{Options: e.o}, Texts{table: e.table, options: e.o, level: e.texts.level} // forgotten afterwards
+	numbers, texts := Numbers{Options: e.o}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m) {
