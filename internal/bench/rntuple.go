@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -42,30 +43,13 @@ func (ntupleFile) Read(ctx context.Context, path string, q suite.Query, out *sui
 		return err
 	}
 	defer n.Close()
-	if q.Take != nil {
-		b, err := n.Take(ctx, q.Take, rntuple.TakeOptions{Columns: q.Columns, Parallelism: q.Threads})
-		if err != nil {
-			return err
-		}
-		out.Batch(b)
-		b.Release()
-		return nil
-	}
-	o := rntuple.ScanOptions{Columns: q.Columns, Parallelism: q.Threads, Reuse: q.Reuse}
-	if q.Where != "" {
-		if o.Filter, err = filter.Parse(q.Where); err != nil {
-			return err
-		}
-	}
-	if q.Count {
-		out.Rows, err = n.Count(ctx, o.Filter)
-		return err
-	}
-	for b, err := range n.Scan(ctx, o) {
-		if err != nil {
-			return err
-		}
-		out.Batch(b)
-	}
-	return nil
+	return suite.Engine{
+		Take: func() (arrow.RecordBatch, error) {
+			return n.Take(ctx, q.Take, rntuple.TakeOptions{Columns: q.Columns, Parallelism: q.Threads})
+		},
+		Count: func(where filter.Expr) (int64, error) { return n.Count(ctx, where) },
+		Scan: func(where filter.Expr) iter.Seq2[rntuple.Batch, error] {
+			return n.Scan(ctx, rntuple.ScanOptions{Columns: q.Columns, Filter: where, Parallelism: q.Threads, Reuse: q.Reuse})
+		},
+	}.Read(q, out)
 }

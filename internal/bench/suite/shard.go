@@ -2,6 +2,7 @@ package suite
 
 import (
 	"context"
+	"iter"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -42,8 +43,26 @@ func (k Shard) Read(ctx context.Context, path string, q Query, out *Outcome) err
 		return err
 	}
 	defer s.Close()
+	return Engine{
+		Take:  func() (arrow.RecordBatch, error) { return s.Take(ctx, q.Take, shard.TakeOptions{Columns: q.Columns}) },
+		Count: func(where filter.Expr) (int64, error) { return s.Count(ctx, where) },
+		Scan: func(where filter.Expr) iter.Seq2[shard.Batch, error] {
+			return s.Scan(ctx, shard.ScanOptions{Columns: q.Columns, Filter: where, BatchRows: BatchRows, Parallelism: q.Threads, Reuse: q.Reuse})
+		},
+	}.Read(q, out)
+}
+
+// Engine is a table that answers queries by itself, as shards and RNTuples do.
+type Engine struct {
+	Take  func() (arrow.RecordBatch, error)
+	Count func(where filter.Expr) (int64, error)
+	Scan  func(where filter.Expr) iter.Seq2[shard.Batch, error]
+}
+
+// Read answers a query.
+func (e Engine) Read(q Query, out *Outcome) (err error) {
 	if q.Take != nil {
-		b, err := s.Take(ctx, q.Take, shard.TakeOptions{Columns: q.Columns})
+		b, err := e.Take()
 		if err != nil {
 			return err
 		}
@@ -51,20 +70,17 @@ func (k Shard) Read(ctx context.Context, path string, q Query, out *Outcome) err
 		b.Release()
 		return nil
 	}
-	o := shard.ScanOptions{Columns: q.Columns, BatchRows: BatchRows, Parallelism: q.Threads, Reuse: q.Reuse}
-	if q.Views {
-		o.Strings = shard.StringsView
-	}
+	var where filter.Expr
 	if q.Where != "" {
-		if o.Filter, err = filter.Parse(q.Where); err != nil {
+		if where, err = filter.Parse(q.Where); err != nil {
 			return err
 		}
 	}
 	if q.Count {
-		out.Rows, err = s.Count(ctx, o.Filter)
+		out.Rows, err = e.Count(where)
 		return err
 	}
-	for b, err := range s.Scan(ctx, o) {
+	for b, err := range e.Scan(where) {
 		if err != nil {
 			return err
 		}
