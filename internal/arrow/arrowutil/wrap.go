@@ -212,26 +212,6 @@ func Repeat(mem memory.Allocator, one arrow.Array, n int) (arrow.Array, error) {
 	return Take(mem, one, make([]int64, n))
 }
 
-// ToViews makes a string or binary view array from one with 64-bit offsets. They share data.
-func ToViews(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
-	n := arr.Len()
-	views := NewZeroBuffer(mem, n*arrow.ViewHeaderSizeBytes)
-	headers := As[arrow.ViewHeader](views.Bytes())
-	off := Offsets[int64](arr)
-	data := arr.Data().Buffers()[2]
-	for i := range n {
-		if off[i+1] > off[i] {
-			v := data.Bytes()[off[i]:off[i+1]]
-			headers[i].SetBytes(v)
-			if !headers[i].IsInline() {
-				headers[i].SetIndexOffset(0, int32(off[i]))
-			}
-		}
-	}
-	data.Retain()
-	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), views, data}, nil, NullN(arr))
-}
-
 // ToListView makes a list view array of type dt out of a list with 32-bit or
 // large list with 64-bit offsets, as dt has, sharing its items.
 func ToListView(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.Array {
