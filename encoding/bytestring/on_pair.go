@@ -205,12 +205,8 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 		return dst, false, nil
 	}
 	counts := scratch.Slice(&w.Lengths, in.N)
-	w.Tokens, ok = w.OnPair.Encode(w.Tokens[:0], counts, d, in.Data, in.Offsets)
-	if !ok {
-		if d, ok = d.With(in.Bytes()); !ok {
-			return dst, false, nil
-		}
-		w.Tokens, _ = w.OnPair.Encode(w.Tokens[:0], counts, d, in.Data, in.Offsets)
+	if w.Tokens, d = w.OnPair.Encode(w.Tokens[:0], counts, d, in.Data, in.Offsets); d == nil {
+		return dst, false, nil
 	}
 	start := len(dst)
 	var header [2 + onPairHeader]byte

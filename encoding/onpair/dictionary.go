@@ -10,7 +10,7 @@ import (
 // Dictionary is tokens that strings are written with. [Encoder.Train] makes it. It
 // does not change, and is safe for concurrent use.
 type Dictionary struct {
-	tokens []token // in the order of their bytes, but for those that With added
+	tokens []token // in the order of their bytes, but for those that [Encoder.Encode] added
 
 	codes, bytes int // how many codes so many bytes took that it was learnt from
 }
@@ -33,24 +33,6 @@ func (t token) bytes() (b [MaxTokenLen]byte) {
 	binary.LittleEndian.PutUint64(b[:], t.lo)
 	binary.LittleEndian.PutUint64(b[8:], t.hi)
 	return b
-}
-
-// With is the dictionary with a token for each byte of data that has none. ok is false if there are too many.
-func (d *Dictionary) With(data []byte) (all *Dictionary, ok bool) {
-	var have [256]bool
-	for _, t := range d.tokens {
-		if t.length == 1 {
-			have[t.lo] = true
-		}
-	}
-	tokens := slices.Clone(d.tokens)
-	for _, b := range data {
-		if !have[b] {
-			have[b] = true
-			tokens = append(tokens, token{lo: uint64(b), length: 1})
-		}
-	}
-	return &Dictionary{tokens: tokens}, len(tokens) <= MaxTokens
 }
 
 // AppendHeads appends the head of each token.

@@ -1,6 +1,10 @@
 package onpair
 
-import "github.com/amudai/amudai-go/internal/base/scratch"
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/scratch"
+)
 
 // Encoder turns strings into codes. The zero value is ready, and must not be used concurrently. It takes 1.4 MB.
 type Encoder struct {
@@ -31,21 +35,25 @@ type lane struct {
 	codes, out int // where the codes of the string begin, and end so far
 }
 
-// Encode appends the codes of the strings that lie between offsets in data, and sets counts to how many each has. ok is false if a
-// byte has no token.
-func (e *Encoder) Encode(dst []uint16, counts []uint32, d *Dictionary, data []byte, offsets []int64) (codes []uint16, ok bool) {
+// Encode appends the codes of the strings that lie between offsets in data, and sets counts to how many each has. The codes are those
+// of d or, if a byte has no token there, of the dictionary with more tokens that is returned; nil if there were too many.
+func (e *Encoder) Encode(dst []uint16, counts []uint32, d *Dictionary, data []byte, offsets []int64) (codes []uint16, all *Dictionary) {
 	e.use(d)
 	for n := len(offsets) - 1; n > 0; n = len(offsets) - 1 {
 		k := 1 // strings of the segment
 		for k < n && offsets[k+1]-offsets[0] <= segmentLen {
 			k++
 		}
-		if dst, ok = e.segment(dst, counts[:k], data, offsets[:k+1]); !ok {
-			return dst, false
-		}
+		dst = e.segment(dst, counts[:k], data, offsets[:k+1])
 		counts, offsets = counts[k:], offsets[k:]
 	}
-	return dst, true
+	if tokens := e.matcher.tokens; len(tokens) > d.Len() {
+		d, e.of = &Dictionary{tokens: slices.Clone(tokens)}, nil
+		if d.Len() > MaxTokens {
+			return dst, nil
+		}
+	}
+	return dst, d
 }
 
 func (e *Encoder) use(d *Dictionary) {
@@ -62,7 +70,7 @@ func (e *Encoder) use(d *Dictionary) {
 }
 
 // segment encodes strings in lanes.
-func (e *Encoder) segment(dst []uint16, counts []uint32, data []byte, offsets []int64) ([]uint16, bool) {
+func (e *Encoder) segment(dst []uint16, counts []uint32, data []byte, offsets []int64) []uint16 {
 	n, base := len(counts), offsets[0]
 	room := scratch.Slice(&e.room, int(offsets[n]-base)) // a byte takes a code at most
 	var all [lanes]lane
@@ -75,32 +83,35 @@ func (e *Encoder) segment(dst []uint16, counts []uint32, data []byte, offsets []
 			l.end = int(offsets[l.value+1])
 		}
 	}
-	ok := e.run(all[:], room, counts, data, offsets)
+	e.run(all[:], room, counts, data, offsets)
 	for k := range all {
-		ok = ok && e.run(all[k:k+1], room, counts, data, offsets)
-	}
-	if !ok {
-		return dst, false
+		e.run(all[k:k+1], room, counts, data, offsets)
 	}
 	for k := range all {
 		dst = append(dst, room[offsets[k*n/lanes]-base:all[k].out]...)
 	}
-	return dst, true
+	return dst
 }
 
-// run encodes lanes in turn until one is at its end. ok is false if a byte has no token.
-func (e *Encoder) run(all []lane, room []uint16, counts []uint32, data []byte, offsets []int64) (ok bool) {
+// run encodes lanes in turn until one is at its end.
+func (e *Encoder) run(all []lane, room []uint16, counts []uint32, data []byte, offsets []int64) {
+	var best [lanes]match
+	var slots [lanes]*word
 	for {
 		for k := range all {
 			l := &all[k]
 			for l.at == l.end {
 				if !l.next(counts, offsets) {
-					return true
+					return
 				}
 			}
-			m := e.matcher.longest(data, l.at, l.end)
+			best[k], slots[k] = e.matcher.find(load(data, l.at))
+		}
+		for k := range all {
+			l := &all[k]
+			m := e.matcher.longestOf(best[k], slots[k], data, l.at, l.end)
 			if m == 0 {
-				return false
+				m = e.matcher.addByte(data[l.at])
 			}
 			room[l.out] = m.code()
 			l.out++

@@ -33,15 +33,16 @@ func texts(n int) (data []byte, offsets []int64) {
 type encoded struct {
 	codes   []uint16
 	counts  []uint32
+	tokens  int
 	decoder Decoder
 }
 
 func encode(t testing.TB, d *Dictionary, data []byte, offsets []int64) (c encoded) {
 	var e Encoder
 	c.counts = make([]uint32, len(offsets)-1)
-	var ok bool
-	c.codes, ok = e.Encode(nil, c.counts, d, data, offsets)
-	require.True(t, ok)
+	c.codes, d = e.Encode(nil, c.counts, d, data, offsets)
+	require.NotNil(t, d)
+	c.tokens = d.Len()
 	require.NoError(t, c.decoder.Reset(d.AppendHeads(nil), d.AppendBytes(nil)))
 	require.NoError(t, c.decoder.Check(c.codes))
 	return c
@@ -102,24 +103,28 @@ func text(d *Dictionary, code int) string {
 	return string(b[:d.tokens[code].length])
 }
 
-// Strings with bytes that have no token are not encoded, until With adds these.
-func TestWith(t *testing.T) {
+// Bytes that have no token get one.
+func TestMoreBytes(t *testing.T) {
 	data, offsets := texts(100)
 	d := new(Encoder).Train(data, offsets)
-	var e Encoder
 	more := append(bytes.Clone(data), "\x01\x02\x01"...)
 	ends := append(offsets, int64(len(more)))
-	counts := make([]uint32, len(ends)-1)
-	_, ok := e.Encode(nil, counts, d, more, ends)
-	require.False(t, ok)
-	all, ok := d.With(more)
-	require.True(t, ok)
-	require.Equal(t, d.Len()+2, all.Len())
-	c := encode(t, all, more, ends)
+	c := encode(t, d, more, ends)
+	require.Equal(t, d.Len()+2, c.tokens)
 	dst := make([]byte, len(more))
 	_, err := c.decoder.Decode(dst, 0, c.codes, make([]uint32, len(c.codes)))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(more, dst))
+
+	var e Encoder
+	for range 2 { // also with an encoder that had them before
+		counts := make([]uint32, len(ends)-1)
+		codes, all := e.Encode(nil, counts, d, more, ends)
+		require.Equal(t, c.codes, codes)
+		require.Equal(t, c.tokens, all.Len())
+		_, all = e.Encode(nil, counts, d, data, offsets)
+		require.Same(t, d, all)
+	}
 }
 
 // The same strings give the same dictionary, whatever the encoder was used for before.

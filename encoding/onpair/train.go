@@ -7,68 +7,75 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
-// size is how many tokens a dictionary may have for strings of so many bytes, and how much of them is looked at.
-type size struct{ bytes, tokens, sample int }
+// size is how many tokens are learnt at most, and from how many bytes.
+type size struct{ tokens, sample int }
 
-// sizes are those that are tried. Large dictionaries take long to learn, and pay for many bytes only.
-var sizes = [...]size{
-	{0, 1 << 10, 32 << 10},
-	{128 << 10, 1 << 11, 128 << 10},
-	{512 << 10, 1 << 12, 256 << 10},
-	{4 << 20, 1 << 12, 1 << 20},
-	{4 << 20, 1 << 14, 1 << 20},
+// large is the size of dictionaries for at least largeFrom bytes of strings, if tokens would be shorter than shortToken
+// on average: then more of them pay for the time that they take.
+var large = size{1 << 14, 1 << 20}
+
+const (
+	largeFrom  = 4 << 20
+	shortToken = 6
+)
+
+// sizeFor is the size of a dictionary for strings of so many bytes.
+func sizeFor(bytes int) size {
+	switch {
+	case bytes < 128<<10:
+		return size{1 << 10, 32 << 10}
+	case bytes < 512<<10:
+		return size{1 << 11, 128 << 10}
+	case bytes < largeFrom:
+		return size{1 << 12, 256 << 10}
+	}
+	return size{1 << 12, 512 << 10}
 }
 
 // Train makes a dictionary for strings like those between offsets in data. The same strings always give the same dictionary.
 func (e *Encoder) Train(data []byte, offsets []int64) *Dictionary {
-	n := len(offsets) - 1
-	bytes := int(offsets[n] - offsets[0])
-	var best *Dictionary
-	least := 0
-	for i := len(sizes) - 1; i >= 0; i-- {
-		s := sizes[i]
-		if bytes < s.bytes || best != nil && s.bytes < sizes[i+1].bytes {
-			continue
-		}
-		d := e.learnAll(data, offsets, s)
-		e.test(d, data, offsets)
-		if size := d.sizeOf(bytes); best == nil || size < least {
-			best, least = d, size
+	bytes := int(offsets[len(offsets)-1] - offsets[0])
+	d := e.learnAll(data, offsets, sizeFor(bytes))
+	e.test(d, data, offsets)
+	if bytes >= largeFrom && d.bytes < shortToken*d.codes {
+		more := e.learnAll(data, offsets, large)
+		if e.test(more, data, offsets); more.sizeOf(bytes) < d.sizeOf(bytes) {
+			return more
 		}
 	}
-	return best
+	return d
 }
 
 // sizeOf is about how many bits strings of so many bytes take, and the dictionary.
 func (d *Dictionary) sizeOf(n int) int {
 	dictionary := 0
 	for _, t := range d.tokens {
-		dictionary += 4 + 4*int(t.length) // mostly half of a token is shared
+		dictionary += 6 + 4*int(t.length) // about half of a token is shared
 	}
 	return n/1024*d.codes/max(d.bytes/1024, 1)*bits.Len(uint(d.Len()-1)) + dictionary
 }
 
 // Pays reports whether there is more to the strings that a dictionary was learnt from than the characters that they have:
-// random ones take as many bits as if these were packed.
+// random ones take as many bits as these.
 func (d *Dictionary) Pays() bool {
-	characters := 0
+	power, shift := uint64(1), 0 // characters^8 is power << shift
+	for range 8 {
+		if power *= uint64(max(d.characters(), 1)); power >= 1<<48 {
+			power, shift = power>>16, shift+16
+		}
+	}
+	packed := (bits.Len64(power) - 1 + shift) * d.bytes / 8
+	return d.codes*bits.Len(uint(d.Len()-1)) < packed-packed/16
+}
+
+// characters is the number of tokens of one byte.
+func (d *Dictionary) characters() (n int) {
 	for _, t := range d.tokens {
 		if t.length == 1 {
-			characters++
+			n++
 		}
 	}
-	// 64 log2 of their number, a little less
-	n := uint64(max(characters, 1))
-	eighth := 0
-	for range 8 {
-		n *= uint64(max(characters, 1))
-		for n >= 1<<40 {
-			n >>= 8
-			eighth += 8
-		}
-	}
-	packed := (eighth + bits.Len64(n) - 1) * d.bytes / 9
-	return d.codes*bits.Len(uint(d.Len()-1)) < packed-packed/16
+	return n
 }
 
 // test notes how many codes strings of a sample take.
@@ -111,7 +118,8 @@ func (e *Encoder) learn(at, end int, need *threshold) bool {
 	m := &e.matcher
 	last, lastLen := 0, MaxTokenLen
 	for at < end {
-		f := m.longest(e.sample, at, end)
+		best, slot := m.find(load(e.sample, at))
+		f := m.longestOf(best, slot, e.sample, at, end)
 		code, n := int(f.code()), f.length()
 		at += n
 		if lastLen+n <= MaxTokenLen {

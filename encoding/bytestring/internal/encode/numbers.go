@@ -124,10 +124,16 @@ func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error)
 	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
 }
 
-// AppendTokens writes the codes of tokens, always as a tree.
+// AppendTokens writes the codes of tokens, always as a tree. In profiles that are read fast there is nothing to choose: many are packed in chunks.
 func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
+	if s.shapes == nil && len(tokens) >= packedTokens && s.Options.Profile != encoding.HighCompression && s.Options.Profile != encoding.MinimalSize {
+		return numeric.AppendTreeAs(dst, tokens, bitmap.All(len(tokens)), "FLBitPack")
+	}
 	return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 }
+
+// packedTokens is how many codes are packed without another look: the last chunk of 1,024 does not count any more.
+const packedTokens = 16 << 10
 
 // AppendIntegers writes the integers of decimals, always as a tree.
 func (s *Numbers) AppendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
