@@ -51,25 +51,44 @@ func slotOfLonger(key uint64) uint64 { return key * longFactor >> (64 - longBits
 // low is the first n bytes of a word.
 func low(word uint64, n int) uint64 { return word & (1<<(8*n) - 1) }
 
+// reset removes all tokens. Clearing their slots takes less than clearing the tables.
 func (m *matcher) reset() {
-	m.tokens = m.tokens[:0]
 	clear(m.short[:])
 	clear(m.single[:])
-	for i := range m.exact {
-		clear(m.exact[i][:])
+	for _, t := range m.tokens {
+		m.remove(t)
 	}
-	clear(m.seven[:])
-	clear(m.eight[:])
-	for i := range m.longer {
-		clear(m.longer[i][:])
-		clear(m.longest[i][:])
-	}
-	clear(m.twelve[:])
+	m.tokens = m.tokens[:0]
 	// An empty slot would be taken for that of bytes that are all 0.
 	for i := range m.exact {
 		m.exact[i][0], m.longer[i][0], m.longest[i][0] = ^uint64(0), ^uint64(0), ^uint64(0)
 	}
 	m.seven[0].bytes, m.eight[0].bytes = ^uint64(0), ^uint64(0)
+}
+
+// remove clears the slots of a token of 3 bytes and more.
+func (m *matcher) remove(t token) {
+	switch n := int(t.length); {
+	case n < 3:
+	case n < 7:
+		m.exact[n-3][slotOf(t.lo)] = 0
+	case n == 7:
+		m.seven[slotOf(t.lo)] = word{}
+	default:
+		s8 := slotOf(t.lo)
+		m.eight[s8] = word{}
+		key := low(t.hi, min(n-8, 4)) | s8<<32
+		s := slotOfLonger(key)
+		switch {
+		case n > 8 && n < 12:
+			m.longer[n-9][s] = 0
+		case n >= 12:
+			m.longer[3][s], m.twelve[s] = 0, 0
+		}
+		if n > 12 {
+			m.longest[n-13][slotOfLonger(t.hi>>32|s<<32)] = 0
+		}
+	}
 }
 
 // add adds a token that is not there yet, with the next code. ok is false if its slot is taken.

@@ -1,11 +1,17 @@
 package onpair
 
-import "math"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/scratch"
+)
 
 // pairs counts pairs of codes: a hash table with open addressing.
 type pairs struct {
-	slots []pair
-	n     int
+	slots []pair // as many as a power of two
+	shift int    // of a hash that gives a place
+	room  int    // new pairs that are still counted
 	full  int32
 }
 
@@ -15,29 +21,29 @@ type pair struct {
 }
 
 const (
-	pairBits  = 17
-	pairSlots = 1 << pairBits
+	leastPairBits = 12
+	mostPairBits  = 17
 
 	never = math.MinInt32 // the count of a pair that is not to become a token
 )
 
-func (p *pairs) reset() {
-	if p.slots == nil {
-		p.slots = make([]pair, pairSlots)
-	}
+// reset forgets all pairs, and makes room for those in a sample of so many bytes.
+func (p *pairs) reset(sample int) {
+	log := min(max(bits.Len(uint(sample))-2, leastPairBits), mostPairBits)
+	p.slots = scratch.Slice(&p.slots, 1<<log)
 	clear(p.slots)
-	p.n = 0
+	p.shift, p.room = 32-log, 3<<log/4
 }
 
 // add counts a pair, and returns its count. Once the table is full, new pairs are not counted.
 func (p *pairs) add(codes uint32) *int32 {
-	for at := codes * 0x9e3779b1 >> (32 - pairBits); ; at = (at + 1) % pairSlots {
-		s := &p.slots[at]
+	for at := int(codes * 0x9e3779b1 >> p.shift); ; at++ {
+		s := &p.slots[at&(len(p.slots)-1)]
 		if s.count == 0 {
-			if p.full = 1; p.n == pairSlots*3/4 {
+			if p.full = 1; p.room == 0 {
 				return &p.full
 			}
-			p.n++
+			p.room--
 			*s = pair{codes, 1}
 			return &s.count
 		}

@@ -97,7 +97,7 @@ func (e *Encoder) learnAll(data []byte, offsets []int64, s size) *Dictionary {
 	m := &e.matcher
 	m.reset()
 	e.of = nil
-	e.pairs.reset()
+	e.pairs.reset(len(e.sample))
 	for b, seen := range bytesOf(data[offsets[0]:offsets[len(offsets)-1]]) {
 		if seen {
 			m.add(token{lo: uint64(b), length: 1})
