@@ -5,32 +5,30 @@ import "math"
 // Defaults of [Options], those of the reference.
 const (
 	DefaultMaxValues = 1024 // distinct values
-	DefaultFPP       = 0.01 // one false answer in a hundred
+	DefaultFPP       = 0.01 // one false positive in a hundred
 )
 
-// Options are those of a [Builder]. The zero value is the default.
+// Options are the options of a [Builder]. The zero value is the default.
 type Options struct {
-	// MaxValues is how many distinct values a filter holds at most, by default
-	// 1024. A column with more has none. Larger filters are read by the
-	// reference too; 10 bits a value at the default rate.
+	// MaxValues is the maximum number of distinct values in a filter, by default 1024. A column with more has no
+	// filter. The reference also reads larger filters. At the default rate, a value takes 10 bits.
 	MaxValues int
-	// FPP is the rate of false positives that the size is made for, by default
-	// 0.01. As the bits of a value share one block, the real rate is higher.
+	// FPP is the rate of false positives that determines the size, by default 0.01. The real rate is higher, because
+	// the bits of a value are in one block.
 	FPP float64
 }
 
-// Builder collects the distinct hashes of a column and makes a filter of them.
-// It belongs to one goroutine. Its memory grows with the hashes, up to 16 to 32
-// bytes for each of MaxValues.
+// Builder collects the distinct hashes of a column and makes a filter of them. It must not be used concurrently. Its
+// memory grows with the hashes, up to 16 to 32 bytes for each of MaxValues.
 type Builder struct {
 	o         Options
-	table     []uint64 // open addressing; 0 is a free place
+	table     []uint64 // open addressing; 0 is a free slot
 	n         int      // distinct hashes, that of zero included
-	zero      bool     // the hash 0 was seen
+	zero      bool     // the hash 0 occurred
 	abandoned bool
 }
 
-// NewBuilder is an empty builder.
+// NewBuilder returns an empty builder.
 func NewBuilder(o Options) *Builder {
 	if o.MaxValues <= 0 {
 		o.MaxValues = DefaultMaxValues
@@ -41,8 +39,7 @@ func NewBuilder(o Options) *Builder {
 	return &Builder{o: o}
 }
 
-// Abandoned tells that there are too many distinct values: more hashes are not
-// needed.
+// Abandoned reports whether there are too many distinct values. Further hashes are then not needed.
 func (b *Builder) Abandoned() bool { return b.abandoned }
 
 // AddHash adds a value by its [Hash].
@@ -73,7 +70,7 @@ func (b *Builder) added() {
 	}
 }
 
-// put is false if the hash is there already.
+// put inserts a hash. It returns false if the hash is there already.
 func (b *Builder) put(h uint64) bool {
 	mask := uint64(len(b.table) - 1)
 	for i := h & mask; ; i = (i + 1) & mask {
@@ -103,7 +100,7 @@ func (b *Builder) Len() int { return b.n }
 // FPP is the rate of false positives that the filter is made for.
 func (b *Builder) FPP() float64 { return b.o.FPP }
 
-// Finish is the filter's bytes, nil if there is none: no value, or too many.
+// Finish returns the bytes of the filter. It returns nil if there are no values, or too many.
 func (b *Builder) Finish() []byte {
 	if b.abandoned || b.n == 0 {
 		return nil
@@ -120,8 +117,8 @@ func (b *Builder) Finish() []byte {
 	return data
 }
 
-// size is the number of bytes for n values: the bits of a classic Bloom filter,
-// rounded up to whole bits a value, rounded up to whole blocks.
+// size returns the number of bytes for n values: the bits of a classic Bloom filter, rounded up to whole bits for
+// each value, and to whole blocks.
 func size(n int, fpp float64) int {
 	bits := math.Ceil(-float64(n) * math.Log(fpp) / (math.Ln2 * math.Ln2))
 	perValue := int(math.Ceil(bits / float64(n)))

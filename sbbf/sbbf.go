@@ -18,7 +18,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// What a filter records of how it was made.
+// Recorded parameters of a filter.
 const (
 	Algorithm = "xxh3_64"          // hash function
 	Seed      = 0x4D75646169424646 // of the hash
@@ -32,15 +32,14 @@ var salt = [8]uint32{0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7,
 // Hash is the hash of a value for filters with [Seed].
 func Hash(value []byte) uint64 { return xxh3.HashSeed(value, Seed) }
 
-// Filter is a filter to ask. It may be used by many goroutines at once.
+// Filter is a parsed filter. It may be used concurrently.
 type Filter struct {
 	data []byte
 	seed uint64
 }
 
-// Open is the filter with these bytes, which must not change any more. It is
-// false if they cannot be asked: another hash, or not one whole block at
-// least. Such a filter says nothing, and is not an error.
+// Open returns the filter with these bytes, which must not change any more. It returns false if the filter is
+// unusable: with another hash, or without a whole block. That is not an error.
 func Open(algorithm string, seed uint64, data []byte) (Filter, bool) {
 	if algorithm != Algorithm || len(data) == 0 || len(data)%blockSize != 0 || uint64(len(data)/blockSize) > math.MaxUint32 {
 		return Filter{}, false
@@ -64,7 +63,7 @@ func (f Filter) MayContainHash(h uint64) bool {
 	return missing == 0
 }
 
-// blockOf is the block that a hash belongs to.
+// blockOf returns the block of a hash.
 func blockOf(data []byte, h uint64) []byte {
 	i := (h >> 32) * uint64(len(data)/blockSize) >> 32
 	return data[i*blockSize:][:blockSize]

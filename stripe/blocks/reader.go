@@ -1,5 +1,5 @@
-// Package blocks finds and reads the blocks of one encoded buffer (docs/format.md
-// §6.1). What is in them is decoded by others.
+// Package blocks finds and reads the blocks of one encoded buffer (docs/format.md §6.1). It does not decode their
+// content.
 package blocks
 
 import (
@@ -17,14 +17,13 @@ import (
 	"github.com/amudai/amudai-go/stripe/internal/rules"
 )
 
-// Reader reads the blocks of one encoded buffer. It is safe for concurrent use;
-// each goroutine brings its own [Scratch].
+// Reader reads the blocks of one encoded buffer. It may be used concurrently, with a [Scratch] for each goroutine.
 type Reader struct {
-	Map     *blockmap.Map        // where the blocks lie, from the start of the buffer
+	Map     *blockmap.Map        // positions of the blocks in the buffer
 	Options numeric.BlockOptions // how to decode them
 
-	// MaxBytes is the most bytes that a block of n values can take. A larger one is
-	// refused before memory for it is taken. It is nil for no limit.
+	// MaxBytes returns the maximum size of a block of n values. A larger one is refused before memory for it is
+	// allocated. Nil means no limit.
 	MaxBytes func(n int) int64
 
 	artifact storage.Reader
@@ -57,8 +56,7 @@ type Node struct {
 	FixedSize uint32 // bytes of every value, 0 if it varies
 }
 
-// RangeOf is the range of bytes that ref names. It must lie inside an artifact of
-// size bytes.
+// RangeOf returns the range of bytes of ref, which must be within an artifact of size bytes.
 func RangeOf(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
 	s, e := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
 	if s > e || e > uint64(size) {
@@ -67,8 +65,8 @@ func RangeOf(ref *commonpb.DataRef, size int64) (start, end int64, err error) {
 	return int64(s), int64(e), nil
 }
 
-// Open reads the block map of the buffer b of the node with the given schema id. A
-// buffer without one is a single block of so many values.
+// Open reads the block map of the buffer b of the node with the given schema id. A buffer without a map is a single
+// block with the given number of values.
 func Open(ctx context.Context, src stripe.Source, id uint32, b *shardpb.EncodedBuffer, count uint64, f storage.Prefetched) (*Reader, error) {
 	name := b.GetKind().String()
 	artifact, err := src.Artifact(ctx, id, b.GetBuffer())
@@ -132,9 +130,8 @@ func (r *Reader) readMapBytes(ctx context.Context, b *shardpb.EncodedBuffer, siz
 	return raw, mapStart, err
 }
 
-// maxMapBytes is the most bytes that the block map of a buffer of so many values may
-// take: what it needs with blocks of one value, but not more than 64 MiB, which are
-// enough for millions of blocks.
+// maxMapBytes returns the maximum size of the block map of a buffer with a number of values: its size with blocks of
+// one value, but at most 64 MiB, which are enough for millions of blocks.
 func maxMapBytes(count uint64) int64 {
 	const (
 		footer   = 4 << 10
@@ -144,9 +141,8 @@ func maxMapBytes(count uint64) int64 {
 	return footer + perBlock*int64(min(count, most/perBlock))
 }
 
-// Each reads the blocks that hold rows, in order, and calls f with the bytes of
-// each and what is needed of it; both are valid during the call. Rows past the end
-// of the buffer are an error.
+// Each reads the blocks that hold rows, in order. It calls f with the bytes of each and its needed rows, which are
+// valid during the call. Rows past the end of the buffer are an error.
 func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p *Part, block []byte) error) error {
 	parts, err := r.parts(s, rows)
 	if err != nil {
@@ -180,9 +176,8 @@ func (r *Reader) Each(ctx context.Context, s *Scratch, rows rowset.Set, f func(p
 	return nil
 }
 
-// ReadBlock reads block i of the map into the memory of buf, as [storage.ReadInto] does. It
-// checks how large the block says that it is, and nothing of its bytes, which begin at
-// offset at of the artifact.
+// ReadBlock reads block i of the map into the memory of buf, as [storage.ReadInto] does. It checks only the size in
+// the header of the block. at is the offset of the block in the artifact.
 func (r *Reader) ReadBlock(ctx context.Context, i int, buf []byte) (raw []byte, at int64, err error) {
 	var e blockmap.Entry
 	e.First, e.N, e.Offset, e.Size = r.Map.Block(i)

@@ -35,8 +35,8 @@ func (n *openNode) openBytes(ctx context.Context) (nodeReader, error) {
 	return openByteStrings[int32](ctx, n, n.col.Plain)
 }
 
-// openByteStrings opens the plain form or the one with a value dictionary,
-// which the descriptor's dictionary size tells apart.
+// openByteStrings opens byte strings, with or without a value dictionary according to the descriptor's dictionary
+// size.
 func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow.DataType) (nodeReader, error) {
 	if err := n.only(shardpb.BufferKind_DATA, shardpb.BufferKind_VALUE_DICTIONARY); err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func openByteStrings[O int32 | int64](ctx context.Context, n *openNode, dt arrow
 	return &codesReader[O]{bytesReader: &r, dict: dict}, nil
 }
 
-// meanLength is the expected length of a value, to size buffers by. What the
-// descriptor says is taken for true as far as the encoded bytes make it likely.
+// meanLength is the expected length of a value, for the sizes of buffers. It is that of the descriptor as far as the
+// encoded bytes make it plausible.
 func (n *openNode) meanLength(data *blocks.Reader) int {
 	if n.col.Stored.FixedSize > 0 {
 		return int(n.col.Stored.FixedSize)
@@ -74,15 +74,15 @@ func (n *openNode) meanLength(data *blocks.Reader) int {
 	return int(min(n.field.GetRawDataSize()/count+1, most*encoded, 1<<20))
 }
 
-// bytesReader reads a node of byte strings stored as such: String, Binary,
-// Guid, FixedSizeBinary. O is the width of Arrow's offsets.
+// bytesReader reads a node of byte strings without dictionary: String, Binary, Guid, FixedSizeBinary. O is the width
+// of Arrow's offsets.
 type bytesReader[O int32 | int64] struct {
 	dt    arrow.DataType
 	data  *blocks.Reader
 	fixed int  // length of every value, 0 if it varies
 	nulls bool // a value may be null
 	text  bool // values must be valid UTF-8
-	mean  int  // expected bytes of a value
+	mean  int  // expected length of a value
 	spare atomic.Pointer[spareBytes]
 }
 
@@ -120,9 +120,8 @@ func (r *bytesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 	return c.Array(r.dt, int(rows.Len())), nil
 }
 
-// likely is how many bytes the values of rows probably have, and some more: as
-// much as they should by the encoded size of their blocks. Memory that was
-// reserved too small is copied.
+// likely is the expected size of the values of rows, and a reserve, by the encoded size of their blocks. Memory that
+// was too small would be copied.
 func (r *bytesReader[O]) likely(rows rowset.Set) int64 {
 	n := rows.Len()
 	if r.fixed > 0 || n == 0 || r.data.Map.DataSize() <= 0 {
@@ -145,7 +144,7 @@ func (r *bytesReader[O]) parse(w *worker, p *blocks.Part, block []byte) (*bytest
 		bytestring.BlockOptions{Checksums: r.data.Options.Checksums, MaxDecoded: w.options.blockBytes(len(block))}, &w.bytes)
 }
 
-// decode decodes a whole block to its place.
+// decode decodes a whole block to its final place.
 func (r *bytesReader[O]) decode(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	b, err := r.parse(w, p, block)
 	if err != nil {
@@ -204,7 +203,7 @@ func (r *bytesReader[O]) decodeRows(w *worker, p *blocks.Part, b *bytestring.Blo
 	return checkNulls(b.Nulls(), r.nulls)
 }
 
-// decodePart decodes a block that is needed in part, and copies the rows.
+// decodePart decodes a block of which some rows are needed, and copies these.
 func (r *bytesReader[O]) decodePart(w *worker, p *blocks.Part, block []byte, c *build.Bytes[O]) error {
 	s := r.spare.Swap(nil)
 	if s == nil {

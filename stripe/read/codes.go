@@ -17,8 +17,8 @@ import (
 	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
-// dictionaryOf is the type of a column whose arrays may be made of codes as they
-// are stored: a dictionary of physical values, numbered in as many bits as codes.
+// dictionaryOf returns the type of a column whose arrays may be made of stored codes: a dictionary of physical
+// values, with indices of the width of codes.
 func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 	if len(col.Wraps) != 1 {
 		return nil
@@ -33,8 +33,8 @@ func dictionaryOf(col *arrowmap.Column) *arrow.DictionaryType {
 	return dt
 }
 
-// readCoded reads rows straight from codes, if the column's arrays are of a type
-// that needs no look at the values of each row; ok is false if not.
+// readCoded reads rows from codes directly, if the arrays of the column have a type that does not need the value of
+// each row. Otherwise ok is false.
 func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Array, ok bool, err error) {
 	dt := dictionaryOf(&c.column)
 	id := c.column.Plain.ID()
@@ -59,8 +59,7 @@ func (c *Column) readCoded(ctx context.Context, rows rowset.Set) (arr arrow.Arra
 	return arr, true, nil
 }
 
-// readCodes reads rows as an array of dt: codes as they are stored, and the entries
-// of the value dictionary.
+// readCodes reads rows as an array of dt: stored codes, and the entries of the value dictionary.
 func (r *codesReader[O]) readCodes(ctx context.Context, w *worker, rows rowset.Set, dt *arrow.DictionaryType) (arrow.Array, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {

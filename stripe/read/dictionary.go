@@ -38,8 +38,7 @@ type codesReader[O int32 | int64] struct {
 	dict *valuedict.Dictionary
 }
 
-// codes gives the codes of the rows of a block that are needed; they are valid until
-// others are asked for.
+// codes returns the codes of the needed rows of a block. They are valid until the next call.
 func (r *codesReader[O]) codes(w *worker, p *blocks.Part, block []byte) ([]uint32, error) {
 	if p.Sparse() {
 		codes := scratch.Slice(&w.codes, p.Count)
@@ -69,7 +68,7 @@ func (r *codesReader[O]) read(ctx context.Context, w *worker, rows rowset.Set) (
 	})
 }
 
-// repeat makes an array of n times the value of a code.
+// repeat returns an array of n times the value of a code.
 func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n int64) (arrow.Array, error) {
 	return r.build(ctx, w, n, func(put func(at int, codes []uint32) error) error {
 		codes := scratch.Slice(&w.codes, 1024)
@@ -85,7 +84,7 @@ func (r *codesReader[O]) repeat(ctx context.Context, w *worker, code uint32, n i
 	})
 }
 
-// build makes an array of the values of n codes, which each puts in order.
+// build returns an array of the values of n codes, which each passes in order.
 func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each func(put func(at int, codes []uint32) error) error) (arrow.Array, error) {
 	dict, table, err := r.dict.Load(ctx)
 	if err != nil {
@@ -117,8 +116,8 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 	return c.Array(r.dt, int(n)), nil
 }
 
-// expected is the bytes to reserve for a value: as much as the longest takes, if that
-// is not much more than they have on average, for then nothing need be summed up.
+// expected is the number of bytes to reserve for a value: the longest length, if it is not much more than the
+// average, because nothing must be summed then.
 func (r *codesReader[O]) expected(table *vector.Table) int {
 	if longest := table.Longest(); longest <= 2*r.mean+8 {
 		return longest
@@ -146,8 +145,7 @@ func (r *codesReader[O]) gather(w *worker, table *vector.Table, codes []uint32, 
 	return err
 }
 
-// putCodes writes a validity bit a code, clear for the null code, and counts
-// the nulls.
+// putCodes writes a validity bit for each code, clear for the null code, and counts the nulls.
 func putCodes(bits []byte, at int, codes []uint32, null uint32) (nulls int) {
 	for i := 0; i < len(codes); i += 64 {
 		part := codes[i:min(i+64, len(codes))]

@@ -37,8 +37,7 @@ func (n *openNode) openList(ctx context.Context) (nodeReader, error) {
 	return r, nil
 }
 
-// listReader reads a list or map node: offsets, presence, and the items of the
-// lists that are asked for.
+// listReader reads a list or map node: offsets, presence, and the items of the requested lists.
 type listReader struct {
 	dt       arrow.DataType // List, LargeList, Map or FixedSizeList
 	offsets  *blocks.Reader
@@ -111,7 +110,7 @@ func (r *listReader) readOffsets(ctx context.Context, w *worker, dst []uint64, p
 	})
 }
 
-// offsetsOf are the positions of the offsets of rows: of a range of k rows k+1.
+// offsetsOf returns the positions of the offsets of rows: k+1 of them for a range of k rows.
 func offsetsOf(rows rowset.Set) rowset.Set {
 	var out []rowset.Range
 	for r := range rows.Ranges() {
@@ -120,8 +119,8 @@ func offsetsOf(rows rowset.Set) rowset.Set {
 	return rowset.Of(out...)
 }
 
-// itemsOf gives the items of rows whose offsets are bounds, and where each list
-// begins and ends among them. ends lies in the memory of bounds.
+// itemsOf returns the items of rows whose offsets are bounds, and the ends of each list among them. ends uses the
+// memory of bounds.
 func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64) {
 	var ranges []rowset.Range
 	ends, total := bounds[:1], uint64(0) // an element is read before it is overwritten
@@ -140,7 +139,7 @@ func itemsOf(rows rowset.Set, bounds []uint64) (items rowset.Set, ends []uint64)
 	return rowset.Of(ranges...), ends
 }
 
-// makeOffsets is the Arrow offsets buffer, starting at 0.
+// makeOffsets returns the Arrow offsets buffer, which starts at 0.
 func (r *listReader) makeOffsets(w *worker, ends []uint64) (*memory.Buffer, error) {
 	if r.dt.ID() == arrow.LARGE_LIST {
 		b := arrowutil.NewBuffer(arrowutil.Reusable(w.options.Allocator), 8*len(ends))
@@ -167,8 +166,7 @@ func fixedListSize(dt arrow.DataType) (uint64, bool) {
 	return uint64(f.Len()), true
 }
 
-// checkSizes checks that every list has size items, null ones too: so they
-// were written.
+// checkSizes checks that every list has size items, as they were written, null lists included.
 func (r *listReader) checkSizes(ends []uint64, size uint64) error {
 	for i := range len(ends) - 1 {
 		if ends[i+1]-ends[i] != size {

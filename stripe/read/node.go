@@ -19,12 +19,12 @@ import (
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
-// nodeReader reads one schema node and those below it. It is safe for
-// concurrent use; scratch memory belongs to the worker.
+// nodeReader reads one schema node and those below it. It may be used concurrently, as scratch memory belongs to the
+// worker.
 type nodeReader interface {
-	// read gives the slots of a set, in order.
+	// read returns the values of a set of positions, in order.
 	read(ctx context.Context, w *worker, rows rowset.Set) (arrow.Array, error)
-	// need tells which bytes that takes, as far as it is known beforehand.
+	// need returns the byte ranges for that, as far as they are known in advance.
 	need(w *worker, rows rowset.Set, add func(storage.ByteRange))
 }
 
@@ -36,15 +36,13 @@ type opener struct {
 	blocks  int64
 }
 
-// readerSize is about the memory that a reader of a node takes, and maybe a decoded
-// block of it.
+// readerSize is the approximate memory of the reader of a node, possibly with a decoded block.
 const readerSize = 64 << 10
 
-// unknownCount stands for a number of positions that only data tells.
+// unknownCount is a number of positions that only the data determine.
 const unknownCount = -1
 
-// open makes the reader for a node. count is the number of positions that the
-// node must have, or unknownCount.
+// open returns the reader of a node. count is the required number of positions of the node, or unknownCount.
 func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (nodeReader, error) {
 	d, err := op.src.Descriptor(ctx, col.ID)
 	if err != nil {
@@ -63,7 +61,7 @@ func (op *opener) open(ctx context.Context, col *arrowmap.Column, count int64) (
 	return &namedReader{r, col}, nil
 }
 
-// namedReader adds to errors which node they are about.
+// namedReader adds the node to errors.
 type namedReader struct {
 	nodeReader
 	col *arrowmap.Column
@@ -102,7 +100,7 @@ func (op *opener) openNode(ctx context.Context, col *arrowmap.Column, d *shardpb
 	return n.open(ctx)
 }
 
-// openNode is a node whose descriptor is being turned into a reader.
+// openNode is a node whose reader is being made from its descriptor.
 type openNode struct {
 	*opener
 	col     *arrowmap.Column
@@ -110,8 +108,8 @@ type openNode struct {
 	buffers []*shardpb.EncodedBuffer
 }
 
-// only refuses buffers other than those of the given kinds and indexes: passing over
-// them could change the meaning of the values.
+// only refuses buffers other than those of the given kinds and indexes, because the meaning of the values may depend
+// on them.
 func (n *openNode) only(kinds ...shardpb.BufferKind) error {
 	for _, b := range n.buffers {
 		if k := b.GetKind(); k != shardpb.BufferKind_RANGE_INDEX && !slices.Contains(kinds, k) {
@@ -126,7 +124,7 @@ func (n *openNode) nullable() bool {
 	return n.field.NullCount == nil || n.field.GetNullCount() > 0
 }
 
-// find gives the buffer of a kind, nil if there is none.
+// find returns the buffer of a kind, or nil.
 func (n *openNode) find(kind shardpb.BufferKind) *shardpb.EncodedBuffer {
 	for _, b := range n.buffers {
 		if b.GetKind() == kind {
@@ -156,8 +154,8 @@ func (n *openNode) blocks(ctx context.Context, kind shardpb.BufferKind) (*blocks
 	return br, nil
 }
 
-// maxBlock gives the most bytes of the blocks of a buffer. Byte strings of any length
-// may need as much memory as maxBlockBytes allow to decoded blocks.
+// maxBlock returns a function for the maximum size of the blocks of a buffer. Byte strings of any length may need as
+// much memory as decoded blocks may take by maxBlockBytes.
 func maxBlock(t schema.BasicType, fixed uint32, field *shardpb.FieldDescriptor, kind shardpb.BufferKind, maxBlockBytes int64) func(values int) int64 {
 	const frame, perValue = 4 << 10, 16 // twice the widest number
 	size, codes := int64(fixed), field.DictionarySize != nil
@@ -176,7 +174,7 @@ func maxBlock(t schema.BasicType, fixed uint32, field *shardpb.FieldDescriptor, 
 	return func(values int) int64 { return frame + (perValue+2*size)*int64(values) }
 }
 
-// presence opens the PRESENCE buffer, nil if every slot is present.
+// presence opens the PRESENCE buffer. It returns nil if there are no nulls.
 func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 	if n.find(shardpb.BufferKind_PRESENCE) == nil {
 		return nil, nil
@@ -188,7 +186,7 @@ func (n *openNode) presence(ctx context.Context) (*presenceReader, error) {
 	return &presenceReader{data: br}, nil
 }
 
-// open makes the reader of a node that is neither constant nor absent.
+// open returns the reader of a node that is neither constant nor absent.
 func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	switch n.col.Stored.Type {
 	case schema.Boolean:
@@ -210,8 +208,7 @@ func (n *openNode) open(ctx context.Context) (nodeReader, error) {
 	return nil, fault.Unsupportedf("stored type %v", n.col.Stored.Type)
 }
 
-// positions is how many slots the stripe holds of a node, unknownCount if it
-// lacks the node.
+// positions is the number of positions of a node in the stripe, or unknownCount if the stripe lacks the node.
 func (n *openNode) positions(ctx context.Context, id uint32) (int64, error) {
 	d, err := n.src.Descriptor(ctx, id)
 	if err != nil || d == nil {
@@ -231,8 +228,8 @@ func (n *openNode) openChildren(ctx context.Context, count int64) ([]nodeReader,
 	return out, nil
 }
 
-// OpenBlocks opens a buffer of blocks of a node, for callers that need its bytes. Blocks
-// that claim to be larger than [OpenColumn] allows them to be are not read.
+// OpenBlocks opens a buffer of blocks of a node, for callers that need its bytes. Blocks larger than [OpenColumn]
+// allows are not read.
 func OpenBlocks(ctx context.Context, src stripe.Source, node blocks.Node, b *shardpb.EncodedBuffer, o Options) (*blocks.Reader, error) {
 	d, err := src.Descriptor(ctx, node.ID)
 	if err != nil {

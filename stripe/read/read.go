@@ -14,7 +14,7 @@ import (
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
-// Options are those of a [Column].
+// Options are the options of a [Column].
 type Options struct {
 	Allocator memory.Allocator // of the returned arrays; nil means the default
 	// MaxBlockBytes bounds the decoded size of one block; beyond it reading fails
@@ -43,8 +43,8 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Bytes that the file does not hold have limits of their own: a few bytes
-// of a constant, a run or a bomb could ask for any memory.
+// Values without bytes in the file have limits of their own: a constant, a run or a bomb of a few bytes could take
+// any amount of memory.
 const (
 	// maxFree bounds an array of constants or nulls that take no bytes at all.
 	maxFree = 256 << 20

@@ -14,9 +14,9 @@ import (
 	"github.com/amudai/amudai-go/stripe/read/internal/build"
 )
 
-// Condition evaluates something on the values of an array of a column's physical type:
-// bit i of what it returns is set if it holds for value i. The result may use the
-// memory of dst; the array is only valid during the call.
+// Condition evaluates a condition on the values of an array of a column's physical type. Bit i of the result is set
+// if the condition is true for value i. The result may use the memory of dst. The array is valid during the call
+// only.
 type Condition func(dst []byte, values arrow.Array) ([]byte, error)
 
 // blockwise is a reader that can evaluate a condition block by block.
@@ -24,11 +24,9 @@ type blockwise interface {
 	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error)
 }
 
-// SelectBlocks is the rows among others for which a condition holds. It is
-// evaluated on one block after the other, while its values are in the cache; no
-// array of all of them is made. parts are byte strings that every value contains
-// that it holds for: other values need not be decoded. ok is false if the column
-// has no reader for that.
+// SelectBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
+// while the values are in the cache, without an array of all of them. parts are byte strings that every matching
+// value contains, so that other values need not be decoded. ok is false if the reader of the column cannot do this.
 func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, parts ...[]byte) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
@@ -42,8 +40,8 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 	return out, true, err
 }
 
-// selectAtOnce is how many values of a block a condition is evaluated on at once:
-// few enough to stay in the cache.
+// selectAtOnce is the number of values of a block on which a condition is evaluated at once: few enough for the
+// cache.
 const selectAtOnce = 4096
 
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
@@ -85,7 +83,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 	return bits, err
 }
 
-// selectRows sets the bits of those rows of a block that a condition holds for.
+// selectRows sets the bits of those rows of a block for which a condition is true.
 func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds Condition) (err error) {
 	step := int64(p.N)
 	if p.Count > selectAtOnce {
@@ -112,7 +110,7 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 	return nil
 }
 
-// selectBlocks asks for every entry of the dictionary once.
+// selectBlocks evaluates the condition once for every entry of the dictionary.
 func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ [][]byte) ([]byte, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {

@@ -16,25 +16,24 @@ import (
 	"github.com/amudai/amudai-go/stripe/blocks"
 )
 
-// Numbers are the values of a column that are wanted, as its Arrow array has them:
-// Ints of signed integers, dates, times and durations, in their unit, Uints of
-// unsigned integers, Floats of floats. Ints of decimals are those times 10^scale. NaN is in no interval.
+// Numbers are the wanted values of a column, as in its Arrow array: Ints of signed integers, dates, times and
+// durations, in their unit, Uints of unsigned integers, Floats of floats. Ints of decimals are those times 10^scale.
+// No interval contains NaN.
 type Numbers struct {
 	Ints   []numeric.Interval[int64]
 	Uints  []numeric.Interval[uint64]
 	Floats []numeric.Interval[float64]
 }
 
-// ranged is a reader that finds values by intervals without making an array.
+// ranged is a reader that finds values by intervals without an array of them.
 type ranged interface {
 	// finds reports whether it can.
 	finds() bool
 	selectNumbers(ctx context.Context, w *worker, rows rowset.Set, n *Numbers) ([]byte, error)
 }
 
-// SelectNumbers is the rows among others whose value is one of those wanted. It is
-// found in the encoded form, without an array of the values. ok is false if the
-// column has no reader for that.
+// SelectNumbers returns those of the rows whose value is wanted. It uses the encoded form, without an array of the
+// values. ok is false if the reader of the column cannot do this.
 func (c *Column) SelectNumbers(ctx context.Context, rows rowset.Set, wanted Numbers) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
@@ -54,16 +53,14 @@ func (r *primitiveReader[T]) selectNumbers(ctx context.Context, w *worker, rows 
 	return selectRanges(ctx, r.data, w, rows, r.stored(n))
 }
 
-// selectRanges has a bit for each of the rows, set for those whose value lies in one
-// of the intervals.
+// selectRanges returns a bit for each of the rows, set if its value is in one of the intervals.
 func selectRanges[T numeric.Value](ctx context.Context, data *blocks.Reader, w *worker, rows rowset.Set, in []numeric.Interval[T]) ([]byte, error) {
 	return selectEach(ctx, data, w, rows, func(found []uint64, p *blocks.Part, block []byte) error {
 		return numeric.SelectRanges(block, p.N, in, data.Options, &w.numeric, found)
 	})
 }
 
-// selectEach has a bit for each of the rows, as find sets them for all rows of
-// a block.
+// selectEach returns a bit for each of the rows. find sets the bits of all rows of a block.
 func selectEach(ctx context.Context, data *blocks.Reader, w *worker, rows rowset.Set, find func(found []uint64, p *blocks.Part, block []byte) error) ([]byte, error) {
 	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
 	err := data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) error {
@@ -81,8 +78,7 @@ func selectEach(ctx context.Context, data *blocks.Reader, w *worker, rows rowset
 	return bits, err
 }
 
-// storedOf gives how wanted numbers become intervals of stored values, nil if that
-// is not simple.
+// storedOf returns the conversion of wanted numbers to intervals of stored values, or nil if that is not simple.
 func storedOf[T numeric.Value](rule arrowmap.Rule, unit convert.Unit) func(n *Numbers) []numeric.Interval[T] {
 	var f any
 	switch rule {
@@ -97,7 +93,7 @@ func storedOf[T numeric.Value](rule arrowmap.Rule, unit convert.Unit) func(n *Nu
 	return stored
 }
 
-// timesOf gives how times in a unit become intervals of stored ones.
+// timesOf returns the conversion of times in a unit to intervals of stored times.
 func timesOf[T uint64 | int64](between func(low, high int64, unit convert.Unit) (T, T, bool), unit convert.Unit) func(n *Numbers) []numeric.Interval[T] {
 	return func(n *Numbers) (out []numeric.Interval[T]) {
 		for _, i := range n.Ints {
@@ -109,7 +105,7 @@ func timesOf[T uint64 | int64](between func(low, high int64, unit convert.Unit) 
 	}
 }
 
-// sameNumbers cuts intervals to the range of T.
+// sameNumbers limits intervals to the range of T.
 func sameNumbers[T numeric.Value](n *Numbers) (out []numeric.Interval[T]) {
 	t := numeric.Of[T]()
 	bits := 8 * t.Size()

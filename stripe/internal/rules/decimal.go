@@ -14,9 +14,8 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// DecimalLoader gives the loader of a decimal node. Numbers keep the scale of
-// their column as exponent, so that equal columns have equal bytes; the
-// reference drops zeros at the end, and compares by value.
+// DecimalLoader returns the loader of a decimal node. The exponent of all numbers is that of the scale of their
+// column, so that equal columns have equal bytes. The reference removes trailing zeros, and compares by value.
 func DecimalLoader(col *arrowmap.Column) (Loader[decimal.Decimal], error) {
 	exponent := -int(col.Scale)
 	if exponent < decimal.MinExponent || exponent > decimal.MaxExponent {
@@ -68,8 +67,7 @@ func Precision(dt arrow.DataType) int {
 	return int(t.GetPrecision())
 }
 
-// beyondPrecision is the first row whose number has more digits than its type
-// declares, len(src) if there is none.
+// beyondPrecision returns the first row whose number has more digits than its type declares, or len(src).
 func beyondPrecision(dt arrow.DataType, src []decimal.Int128, valid bitmap.Bits) int {
 	precision := Precision(dt)
 	if precision > MaxPrecision128 {
@@ -84,8 +82,7 @@ func beyondPrecision(dt arrow.DataType, src []decimal.Int128, valid bitmap.Bits)
 	return len(src)
 }
 
-// MaxPrecision128 is the number of digits that 128 bits always hold. Some numbers of
-// 128 bits have one more.
+// MaxPrecision128 is the number of digits that always fit 128 bits. Some numbers of 128 bits have one more.
 const MaxPrecision128 = 38
 
 func int128s[T int32 | int64](dst []decimal.Int128, src []T) []decimal.Int128 {
@@ -96,7 +93,7 @@ func int128s[T int32 | int64](dst []decimal.Int128, src []T) []decimal.Int128 {
 	return dst
 }
 
-// fromInt128 skips values under nulls, which need not convert.
+// fromInt128 skips values under nulls, which may not be convertible.
 func fromInt128(dst []decimal.Decimal, src []decimal.Int128, valid bitmap.Bits, exponent int) error {
 	for i := 0; i < len(src); i++ {
 		i += decimal.FromInt128(dst[i:], src[i:], exponent)
@@ -114,7 +111,7 @@ func tooManyDigits(row, digits int, hint string) error {
 	return &stripe.ValueError{Row: int64(row), Err: fmt.Errorf("decimal of more than %d digits; %s", digits, hint)}
 }
 
-// narrow256 cuts 256-bit numbers to 128 bits, which hold more than 34 digits.
+// narrow256 truncates 256-bit numbers to 128 bits, which hold more than 34 digits.
 func narrow256(dst []decimal.Int128, src [][4]uint64, valid bitmap.Bits) ([]decimal.Int128, error) {
 	dst = scratch.Slice(&dst, len(src))
 	for i, v := range src {
@@ -127,8 +124,8 @@ func narrow256(dst []decimal.Int128, src [][4]uint64, valid bitmap.Bits) ([]deci
 	return dst, nil
 }
 
-// DecimalStorer gives the storer of a decimal node for Arrow's decimals. A
-// number that is no multiple of the scale's unit, or too large, is an error.
+// DecimalStorer returns the storer of a decimal node for Arrow's decimals. A number that is not a multiple of the
+// scale's unit, or too large, is an error.
 func DecimalStorer(col *arrowmap.Column) (Storer[decimal.Decimal], error) {
 	s := Storer[decimal.Decimal]{Width: Width(col.Plain)}
 	scale := int(col.Scale)
@@ -181,8 +178,8 @@ func DecimalStorer(col *arrowmap.Column) (Storer[decimal.Decimal], error) {
 	return s, nil
 }
 
-// putInteger writes d × 10^scale into dst, two's complement; false if it is not
-// an integer or does not fit.
+// putInteger writes d × 10^scale to dst in two's complement. It returns false if that is not an integer or does not
+// fit.
 func putInteger(dst []byte, d decimal.Decimal, scale int) bool {
 	hi, lo, ok := d.Rescale(scale)
 	if ok && len(dst) == 32 {
@@ -206,7 +203,7 @@ func putInteger(dst []byte, d decimal.Decimal, scale int) bool {
 	return putBig(dst, d, scale)
 }
 
-// putBig is putInteger for numbers that only 256 bits hold.
+// putBig is putInteger for numbers that need 256 bits.
 func putBig(dst []byte, d decimal.Decimal, scale int) bool {
 	v, ok := d.Big(scale)
 	if !ok || v.BitLen() > 255 {

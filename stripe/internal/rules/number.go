@@ -17,25 +17,24 @@ import (
 	"github.com/amudai/amudai-go/stripe"
 )
 
-// Loader fills dst with the stored form of a plain array's values. What it
-// writes at null slots does not matter.
+// Loader fills dst with the stored values of an array without dictionaries and runs. Values at null positions are
+// arbitrary.
 type Loader[T any] func(dst []T, arr arrow.Array, valid bitmap.Bits) error
 
-// Storer turns stored values into the bytes of an Arrow buffer.
+// Storer converts stored values to the bytes of an Arrow buffer.
 type Storer[T any] struct {
 	Width int // bytes of an Arrow value
-	// Convert is nil if Arrow values are the stored ones, so that blocks can be
-	// decoded straight into the buffer.
+	// Convert is nil if Arrow values are the stored ones, so that blocks can be decoded into the buffer directly.
 	Convert func(dst []byte, src []T, valid bitmap.Bits) error
-	// Decode decodes a block straight to Arrow values. numeric.ErrChange means that
-	// Convert has to look at the values one by one. It is nil if there is no such way.
+	// Decode decodes a block to Arrow values directly. After numeric.ErrChange, Convert must convert the values one
+	// by one. Decode may be nil.
 	Decode BlockDecoder
 }
 
 // BlockDecoder decodes a block to the bytes of an Arrow buffer; see numeric.DecodeBlock.
 type BlockDecoder func(dst []byte, validity []byte, at int, block []byte, o numeric.BlockOptions, s *numeric.Scratch) (nulls int, err error)
 
-// LoaderOf gives the loader for a column whose stored values are of type T.
+// LoaderOf returns the loader of a column whose stored values are of type T.
 func LoaderOf[T numeric.Value](col *arrowmap.Column) (Loader[T], error) {
 	var l any
 	switch col.Rule {
@@ -72,7 +71,7 @@ func LoaderOf[T numeric.Value](col *arrowmap.Column) (Loader[T], error) {
 	return nil, NoConversion(col)
 }
 
-// StorerOf gives the storer for a column whose stored values are of type T.
+// StorerOf returns the storer of a column whose stored values are of type T.
 func StorerOf[T numeric.Value](col *arrowmap.Column) (Storer[T], error) {
 	var s any
 	width := Width(col.Plain)
@@ -108,14 +107,14 @@ func ticksStorer[D int32 | int64](unit convert.Unit) Storer[uint64] {
 	}, Decode: decodeAs(convert.NewFromTicks[D](unit))}
 }
 
-// decodeAs decodes blocks and changes their values by c.
+// decodeAs decodes blocks with the conversion c.
 func decodeAs[D int32 | int64, T numeric.Value](c numeric.Change[D, T]) BlockDecoder {
 	return func(dst []byte, validity []byte, at int, block []byte, o numeric.BlockOptions, s *numeric.Scratch) (int, error) {
 		return numeric.DecodeBlockAs(arrowutil.As[D](dst), validity, at, block, c, o, s)
 	}
 }
 
-// NoConversion says that a column's rule does not fit its types.
+// NoConversion is the error for a rule that does not fit the types of its column.
 func NoConversion(col *arrowmap.Column) error {
 	return fault.Unsupportedf("no conversion by rule %v between %s and stored type %v", col.Rule, col.Plain, col.Stored.Type)
 }
@@ -133,8 +132,7 @@ func ShiftRows(err error, by int) error {
 	return PlaceRow(err, func(row int64) int64 { return row + int64(by) })
 }
 
-// Misfit adds to an error about a stored value, which its Arrow type cannot hold, that
-// it is of the kind fault.ErrUnsupported.
+// Misfit adds the kind fault.ErrUnsupported to an error about a stored value that its Arrow type cannot hold.
 func Misfit(err error) error {
 	var value *stripe.ValueError
 	if !errors.As(err, &value) || errors.Is(err, fault.ErrUnsupported) {

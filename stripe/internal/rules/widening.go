@@ -8,11 +8,10 @@ import (
 	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
-// Widening changes integers to decimals of 128 bits (numeric.Change). Integers of too
-// many digits have no counterpart.
+// Widening converts integers to decimals of 128 bits (numeric.Change). Integers of too many digits have no result.
 type Widening struct{ limit int64 } // the largest magnitude; MaxInt64 for no limit
 
-// NewWidening is the change to decimals of at most so many digits.
+// NewWidening returns the conversion to decimals of at most the given number of digits.
 func NewWidening(digits int) Widening {
 	if digits > 18 { // at least as many as an int64 has
 		return Widening{math.MaxInt64}
@@ -24,7 +23,7 @@ func NewWidening(digits int) Widening {
 	return Widening{limit - 1}
 }
 
-// Values changes all of src; it reports false if an integer has too many digits.
+// Values converts all of src. It returns false if an integer has too many digits.
 func (c Widening) Values(dst []decimal.Int128, src []int64) bool {
 	src = src[:len(dst)]
 	if c.limit == math.MaxInt64 {
@@ -43,7 +42,7 @@ func (c Widening) Values(dst []decimal.Int128, src []int64) bool {
 	return beyond < 1<<63
 }
 
-// Line is the line of the integers themselves, if both of its ends have few enough digits.
+// Line returns the line of the integers themselves, if both of its ends have few enough digits.
 func (c Widening) Line(base, step, most uint64) (a, b uint64, ok bool) {
 	first := int64(base)
 	if first < -c.limit || first > c.limit {
