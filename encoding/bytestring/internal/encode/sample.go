@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
@@ -127,7 +128,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			long = takeSample(&w.samples[1], in)
 		}
 	}
-	numbers, texts := Numbers{Options: e.o}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
+	numbers, texts := Numbers{Options: forTrial(e.o)}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m) {
@@ -165,6 +166,15 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 	}
 	slices.SortStableFunc(r.methods, func(a, b estimate) int { return cmp.Compare(a.cost, b.cost) })
 	return r, nil
+}
+
+// forTrial is options for the numbers in trees of a sample. Stronger profiles make all of them smaller, but take most of the
+// time of a trial.
+func forTrial(o encoding.Options) encoding.Options {
+	if o.Profile == encoding.HighCompression || o.Profile == encoding.MinimalSize {
+		o.Profile = encoding.Balanced
+	}
+	return o
 }
 
 // extrapolate estimates the size of a block from a sample, 0 if the values do not suit. What the second half of the sample

@@ -16,7 +16,7 @@ const MaxLevels = 4
 type Texts struct {
 	table    *Table
 	options  encoding.Options
-	level    int // of the tree with the parts, 0 for the outermost
+	level    int  // of the tree with the parts, 0 for the outermost
 	trial    bool // on a sample
 	encoders map[uint64]*Encoder
 	shapes   []string // forced forms, in the order of the tree's parts; nil: choose
@@ -42,7 +42,9 @@ func (s *Texts) Append(dst []byte, part int, key uint64, v vector.Values) ([]byt
 	e := s.encoders[key]
 	if e == nil {
 		e = newEncoder(s.table, s.options, 0, s.level+1)
-		e.texts.trial = s.trial
+		if e.texts.trial = s.trial; s.trial {
+			e.numbers.Options = forTrial(s.options)
+		}
 		if s.encoders == nil {
 			s.encoders = map[uint64]*Encoder{}
 		}

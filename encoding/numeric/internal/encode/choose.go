@@ -50,7 +50,7 @@ func appendBest[U word.Uint](e *Workspace, dst []byte, in Input[U]) []byte {
 }
 
 // exploreLen is how many values are enough for exploring where nearly all encodings are worth a trial.
-const exploreLen = 16 << 10
+const exploreLen = 8 << 10
 
 // exploreWell explores a part of a long sequence, if nearly all encodings are worth a trial, and writes the whole as was
 // best for that. In edition reference, whose bytes stay the same, it always explores the whole.
