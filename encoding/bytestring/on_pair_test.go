@@ -1,6 +1,7 @@
 package bytestring
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -87,4 +88,40 @@ func TestOnPairBlocks(t *testing.T) {
 		at += n
 	}
 	require.Equal(t, 3, blocks)
+}
+
+// Values that contain a needle are found by their codes: all of them, and of others only such as lie in two chunks.
+func TestOnPairFind(t *testing.T) {
+	v := sentences(3000)
+	var s Scratch
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, shape := range onPairShapes {
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
+		require.NoError(t, err)
+		b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+		require.NoError(t, err)
+		found := make([]byte, (v.N+7)/8)
+		for range 300 {
+			value := v.At(rnd.IntN(v.N))
+			if len(value) < 4 {
+				continue
+			}
+			at := rnd.IntN(len(value) - 3)
+			needle := value[at : at+3+rnd.IntN(min(len(value)-at-2, 30))]
+			if !b.MayContain(found, [][]byte{needle[:1], needle}) {
+				continue
+			}
+			wrong := 0
+			for i := range v.N {
+				has, may := bytes.Contains(v.At(i), needle), found[i/8]>>(i%8)&1 != 0
+				require.False(t, has && !may, "%q in %q", needle, v.At(i))
+				if may && !has {
+					wrong++
+				}
+			}
+			require.Less(t, wrong, 40, "%q", needle)
+		}
+		require.True(t, b.MayContain(found, [][]byte{[]byte("no value has this")}))
+		require.Zero(t, bitmap.Bits{Data: found, Len: v.N}.Count())
+	}
 }
