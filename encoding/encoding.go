@@ -47,7 +47,6 @@ const (
 	PrefixBins    Code = 0x8006 // integers as prefix codes of ranges, and offsets in them
 	FlatLZ        Code = 0x8007 // copies of earlier bytes in sequences of one size, and literals
 	Template      Code = 0x8008 // texts as templates and the digits in them
-	GroupedFSST   Code = 0x8009 // FSST in groups of values
 	TightPack     Code = 0x800A // FFOR without chunks
 	OnPair        Code = 0x800B // tokens of a dictionary of up to 16 bytes
 	Fields        Code = 0x800C // texts as patterns, and columns of what differs
@@ -61,7 +60,7 @@ var names = map[Code]string{
 	TruncateU64: "TruncateU64", ALP: "ALP", ALPRD: "ALPRD", BlockDictionary: "BlockDictionary", FSST: "FSST",
 	Zstd: "Zstd", LZ4: "LZ4", ZigZag: "ZigZag", Sparse: "Sparse", DecimalTree: "DecimalTree",
 	CommonDivisor: "CommonDivisor", BytePlanes: "BytePlanes", Narrow: "Narrow", PatchedPack: "PatchedPack", PrefixBins: "PrefixBins", TightPack: "TightPack",
-	FlatLZ: "FlatLZ", Template: "Template", GroupedFSST: "GroupedFSST", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields",
+	FlatLZ: "FlatLZ", Template: "Template", OnPair: "OnPair", RadixPack: "RadixPack", FrontCoding: "FrontCoding", Fields: "Fields",
 }
 
 // Known reports whether the code is one of those above.

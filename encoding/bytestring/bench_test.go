@@ -38,7 +38,7 @@ func makeValues(n int, of func(i int) []byte) Values {
 // BenchmarkDecode decodes a block of each encoding.
 func BenchmarkDecode(b *testing.B) {
 	for name, v := range benchColumns() {
-		for _, shape := range []string{"Plain", "BlockDictionary(FLBitPack,raw)", "FSST(Delta(FFOR))", "GroupedFSST(FFOR,raw)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "LZ4(Delta(FFOR))", "FlatLZ(Delta(FFOR))", "Template(FLBitPack,FFOR)", "RadixPack(FFOR)", "Zstd(Delta(FFOR))"} {
+		for _, shape := range []string{"Plain", "BlockDictionary(FLBitPack,raw)", "FSST(Delta(FFOR))", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "LZ4(Delta(FFOR))", "FlatLZ(Delta(FFOR))", "Template(FLBitPack,FFOR)", "RadixPack(FFOR)", "Zstd(Delta(FFOR))"} {
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			if err != nil {
 				b.Fatal(err)

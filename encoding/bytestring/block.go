@@ -26,8 +26,8 @@ type Block struct {
 	dataLen  int
 
 	payload []byte   // value bytes: as they are, compressed, or of the single value
-	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary, GroupedFSST or RadixPack
-	lengths []uint32 // GroupedFSST and RadixPack, unless fixed: n
+	offsets []uint64 // n+1, unless fixed, SingleValue, BlockDictionary, OnPair or RadixPack
+	lengths []uint32 // RadixPack, unless fixed: n
 	codes   []uint32 // BlockDictionary, Template: n
 	dict    Values   // BlockDictionary: the values of code 1, 2, ...
 	decimals
@@ -36,7 +36,6 @@ type Block struct {
 	ready    bool        // the Scratch has the symbols
 	cursor   fsst.Cursor // FSST: where the last part ended
 	parts    int         // FSST: how many were read alone
-	groups   groups      // GroupedFSST
 	pairs    pairCodes   // OnPair
 	passed   passed      // RadixPack
 	front    front       // FrontCoding
@@ -155,8 +154,8 @@ func Decode[O int32 | int64](b *Block, dst []byte, offsets []O, base O) error {
 
 // DecodeRange is [Decode] for the slots from up to (not including) to: dst is
 // RangeLen bytes long. A compressed block is unpacked as a whole into the
-// Scratch first, once for any number of ranges, or those groups of it that hold the
-// slots; a few ranges of FSST are decoded alone, and the codes between them passed over.
+// Scratch first, once for any number of ranges; a few ranges of FSST are decoded alone, and
+// the codes between them passed over.
 func DecodeRange[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
 	if from < 0 || to < from || to > b.n {
 		return misuse("slots %d to %d of a block of %d", from, to, b.n)
@@ -233,9 +232,6 @@ func (b *Block) unpackRange(dst []byte, from, to int) error {
 
 // together are the slots that are decompressed to have some of them.
 func (b *Block) together(from, to int) (first, last int) {
-	if g := b.groups.of; g > 0 {
-		return from / g * g, min((to+g-1)/g*g, b.n)
-	}
 	if b.row.unpackPrefix != nil && to <= b.wanted {
 		return 0, b.wanted
 	}
@@ -247,10 +243,7 @@ func (b *Block) together(from, to int) (first, last int) {
 func (b *Block) Want(to int) { b.wanted = to }
 
 func (b *Block) unpackSlots(dst []byte, from, to int) error {
-	switch {
-	case b.row.unpackGroups != nil:
-		return b.row.unpackGroups(b, dst, from, to)
-	case to < b.n:
+	if to < b.n {
 		return b.row.unpackPrefix(b, dst)
 	}
 	return b.row.unpack(b, dst)

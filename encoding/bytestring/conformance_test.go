@@ -80,11 +80,11 @@ func TestConformance(t *testing.T) {
 
 func shapesFor(fixed int) []string {
 	if fixed > 0 {
-		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "GroupedFSST", "LZ4", "FlatLZ", "RadixPack", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
+		return []string{"Plain", "SingleValue", "BlockDictionary(FLBitPack)", "FSST", "LZ4", "FlatLZ", "RadixPack", "Zstd[1]", "Zstd[4]", "DecimalTree(FFOR)"}
 	}
 	return []string{
 		"Plain", "SingleValue", "BlockDictionary(Plain,raw)", "BlockDictionary(RunLength(FLBitPack,FLBitPack),FFOR)",
 		"Fields", "Fields(Plain,FLBitPack,FLBitPack,FFOR,BlockDictionary(FLBitPack,raw))", "Template(FLBitPack,FFOR)", "Template[1](Plain,Plain)",
-		"FSST(raw)", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(FFOR,FFOR)", "OnPair(Plain,Plain,Plain)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "RadixPack(raw)", "RadixPack(FFOR)", "FrontCoding(Plain,Plain)", "FrontCoding(FFOR,FrontCoding(FLBitPack,LZ4(FFOR)))", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
+		"FSST(raw)", "FSST(Delta(FFOR))", "OnPair(Plain,Plain,Plain)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "RadixPack(raw)", "RadixPack(FFOR)", "FrontCoding(Plain,Plain)", "FrontCoding(FFOR,FrontCoding(FLBitPack,LZ4(FFOR)))", "LZ4(raw)", "LZ4(FFOR)", "Zstd[1](raw)", "Zstd(Delta(RunLength(raw,FLBitPack)))",
 	}
 }

@@ -226,7 +226,7 @@ func FuzzDecode(f *testing.F) {
 	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "FlatLZ(Delta(FFOR))"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
-	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "GroupedFSST(FFOR,raw)"); err == nil {
+	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "OnPair(FFOR,FFOR,FLBitPack)"); err == nil {
 		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
 	}
 	for _, v := range []Values{text, makeValues(40, func(i int) []byte { return fmt.Appendf(nil, "AB-%03d-%c", i*i%1000, 'x'+i%3) })} {

@@ -12,7 +12,7 @@ import (
 	"github.com/amudai/amudai-go/internal/format/edition"
 )
 
-var frontShapes = []string{"FrontCoding(Plain,Plain)", "FrontCoding(FFOR,GroupedFSST(FFOR,FFOR))", "FrontCoding(RunLength(Plain,Plain),FrontCoding(FLBitPack,RadixPack(FFOR)))"}
+var frontShapes = []string{"FrontCoding(Plain,Plain)", "FrontCoding(FFOR,OnPair(FFOR,FFOR,FFOR))", "FrontCoding(RunLength(Plain,Plain),FrontCoding(FLBitPack,RadixPack(FFOR)))"}
 
 func sortedPaths(n int) Values {
 	return makeValues(n, func(i int) []byte {

@@ -31,46 +31,32 @@ import (
 const fsstHeader = 7
 
 func parseFSST(b *Block, tree []byte, _ int64) (uint64, error) {
-	header, rest, err := b.splitFSST(tree, fsstHeader, offsetWidth)
+	header, rest, err := split(tree, fsstHeader)
 	if err != nil {
 		return 0, err
 	}
-	return b.checkCodes(b.readOffsets(rest, header[5] != 0))
-}
-
-// splitFSST takes the header, the symbols and the stream off a tree: GroupedFSST
-// begins like FSST.
-func (b *Block) splitFSST(tree []byte, own int, width byte) (header, rest []byte, err error) {
-	if header, rest, err = split(tree, own); err != nil {
-		return nil, nil, err
-	}
-	if err := b.checkWidth(header[6], width); err != nil {
-		return nil, nil, err
+	if err := b.checkWidth(header[6], offsetWidth); err != nil {
+		return 0, err
 	}
 	symbols := 9 * uint64(header[0])
 	stream, rest, err := padded(rest, symbols+uint64(binary.LittleEndian.Uint32(header[1:])), "symbols and codes")
 	if err != nil {
-		return nil, nil, err
+		return 0, err
 	}
 	b.tokens, b.payload = stream[:symbols], stream[symbols:]
-	return header, rest, nil
-}
-
-// checkCodes takes the size of all values, which must be as many bytes as codes can
-// give.
-func (b *Block) checkCodes(size uint64, err error) (uint64, error) {
+	size, err := b.readOffsets(rest, header[5] != 0)
 	if err == nil && size/8 > uint64(len(b.payload)) {
 		err = fault.Corruptf("%d bytes of values from %d codes", size, len(b.payload))
 	}
 	return size, err
 }
 
-// decodeCodes decodes some of the stream, by the symbols of the block.
-func (b *Block) decodeCodes(dst, codes []byte) error {
+// unpackFSST decodes all values.
+func unpackFSST(b *Block, dst []byte) error {
 	if err := b.readSymbols(); err != nil {
 		return err
 	}
-	_, err := b.s.fsst.Decode(dst, codes)
+	_, err := b.s.fsst.Decode(dst, b.payload)
 	return err
 }
 
@@ -148,7 +134,7 @@ var fsstStream = row{
 		Trained:   true,
 	},
 	parse:    parseFSST,
-	unpack:   func(b *Block, dst []byte) error { return b.decodeCodes(dst, b.payload) },
+	unpack:   unpackFSST,
 	readSome: readFSST,
 	describe: describeFSST,
 }

@@ -59,7 +59,6 @@ func TestLayouts(t *testing.T) {
 		{"single_value", "SingleValue", 0, texts("ab", "null", "ab")},
 		{"dictionary", "BlockDictionary(Plain,raw)", 0, texts("aa", "b", "null", "aa")},
 		{"fsst", "FSST(raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
-		{"grouped_fsst", "GroupedFSST(raw,raw)", 0, texts(strings.Repeat("abc", 20), "abcX")},
 		{"radix_pack", "RadixPack(raw)", 0, texts("cab", "a")},
 		{"front_coding", "FrontCoding(Plain,Plain)", 0, texts("abc", "abd", "x")},
 		{"on_pair", "OnPair(Plain,Plain,Plain)", 0, texts("abcabcabcab", "", "abcabc")},

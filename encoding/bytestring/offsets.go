@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -80,4 +81,56 @@ func moveOffsets[O int32 | int64](dst []O, offsets []uint64, by O) {
 	for i, at := range offsets {
 		dst[i] = by + O(at)
 	}
+}
+
+// readLengths reads the lengths of the values, and adds them up.
+func (b *Block) readLengths(raw []byte, nested bool) (uint64, error) {
+	if b.fixed > 0 {
+		return uint64(b.n) * uint64(b.fixed), nil
+	}
+	b.lengths = scratch.Slice(&b.s.lengths, b.n)
+	if err := readNumbers(b.lengths, raw, nested, &b.s.num); err != nil {
+		return 0, fault.In(err, "lengths", -1)
+	}
+	return sumOf(b.lengths), nil
+}
+
+// sumOf adds up lengths, fewer than 2^32.
+func sumOf(lengths []uint32) uint64 {
+	var a, b, c, d uint64
+	for ; len(lengths) >= 4; lengths = lengths[4:] {
+		a, b, c, d = a+uint64(lengths[0]), b+uint64(lengths[1]), c+uint64(lengths[2]), d+uint64(lengths[3])
+	}
+	for _, n := range lengths {
+		a += uint64(n)
+	}
+	return a + b + c + d
+}
+
+// putEnds sets offsets to where values of some lengths end, the first of which begins
+// at base.
+func putEnds[O int32 | int64](offsets []O, lengths []uint32, base O) {
+	offsets = offsets[:len(lengths)]
+	for i, n := range lengths {
+		base += O(n)
+		offsets[i] = base
+	}
+}
+
+// appendValueLengths appends the lengths of values, unless these have a fixed size, and
+// notes in the header how wide they are, and whether they are a tree.
+func appendValueLengths(w *encode.Workspace, dst []byte, v Values, start int, nums *encode.Numbers) ([]byte, error) {
+	if v.Fixed > 0 {
+		return dst, nil
+	}
+	dst[start+8] = 4
+	lengths := scratch.Slice(&w.ValueLengths, v.N)
+	for i := range lengths {
+		lengths[i] = uint32(v.Offsets[i+1] - v.Offsets[i])
+	}
+	dst, nested, err := nums.AppendValueLengths(dst, lengths)
+	if nested {
+		dst[start+7] = 1
+	}
+	return dst, err
 }

@@ -20,7 +20,7 @@ func TestDecodeRanges(t *testing.T) {
 		}
 		v.Offsets[i+1] = int64(len(v.Data))
 	}
-	for _, shape := range []string{"Plain", "FSST(Delta(FFOR))", "GroupedFSST(raw,raw)", "GroupedFSST(FFOR,FFOR)", "LZ4(raw)", "FlatLZ(raw)", "Zstd(raw)", "OnPair(Plain,Plain,Plain)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "RadixPack(raw)", "RadixPack(FFOR)", "FrontCoding(Plain,Plain)", "FrontCoding(FFOR,GroupedFSST(FFOR,FFOR))"} {
+	for _, shape := range []string{"Plain", "FSST(Delta(FFOR))", "LZ4(raw)", "FlatLZ(raw)", "Zstd(raw)", "OnPair(Plain,Plain,Plain)", "OnPair(FLBitPack,FLBitPack,FLBitPack)", "RadixPack(raw)", "RadixPack(FFOR)", "FrontCoding(Plain,Plain)", "FrontCoding(FFOR,OnPair(FFOR,FFOR,FFOR))"} {
 		tree, err := AppendTreeAs(nil, v, bitmap.All(n), shape)
 		require.NoError(t, err)
 		blk := frame(tree)

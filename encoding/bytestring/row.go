@@ -19,9 +19,8 @@ type row struct {
 	values func(b *Block, dst []byte, from, to int) error
 	// unpack is instead of values, for blocks that are decompressed as a whole; with it can be:
 	unpack       func(b *Block, dst []byte) error
-	unpackGroups func(b *Block, dst []byte, from, to int) error // only groups
-	unpackPrefix func(b *Block, dst []byte) error               // only the first values
-	readSome     func(b *Block, dst []byte, from int) error     // a few values alone, from a byte on
+	unpackPrefix func(b *Block, dst []byte) error           // only the first values
+	readSome     func(b *Block, dst []byte, from int) error // a few values alone, from a byte on
 	// rangeLen is the bytes of the values of some slots, if the block has no offsets.
 	rangeLen func(b *Block, from, to int) int
 	// validity writes a bit for each slot, if its presence section does not decide.
@@ -67,7 +66,6 @@ func init() {
 		&radixPack,
 		&frontCoding,
 		&fsstStream,
-		&groupedFSST,
 		&onPair,
 		&zstandard,
 	}

@@ -25,7 +25,6 @@ type Scratch struct {
 	integers    []int64
 	codes       []uint32
 	lengths     []uint32
-	groups      []uint32
 	dictOffsets []int64
 	table       vector.Table
 	bits        []byte

@@ -57,7 +57,6 @@ const (
 	PrefixBins                        // integers as prefix codes of ranges and offsets in them
 	FlatLZ                            // bytes as sequences of one size and literals
 	Template                          // texts as templates and digits
-	GroupedFSST                       // FSST that restarts every few values
 	SingleBlocks                      // buffers of one block without a block map
 	TightPack                         // bit packing without chunks
 	InlineMaps                        // block maps in descriptors
@@ -90,7 +89,6 @@ var Table = [numFeatures]Row{
 	{PrefixBins, "prefix-bins", 0x8006, E2026, "0.1.0"},
 	{FlatLZ, "flat-lz", 0x8007, E2026, "0.1.0"},
 	{Template, "template", 0x8008, E2026, "0.1.0"},
-	{GroupedFSST, "grouped-fsst", 0x8009, E2026, "0.1.0"},
 	{SingleBlocks, "single-blocks", 0, E2026, "0.1.0"},
 	{TightPack, "tight-pack", 0x800A, E2026, "0.1.0"},
 	{InlineMaps, "inline-maps", 0, E2026, "0.1.0"},
