@@ -364,7 +364,11 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	if v.Fixed > 0 {
 		return dst, false, nil
 	}
-	e.Encode(v.Data, v.Offsets, r.Forced)
+	kept := r.Kept
+	if kept == nil {
+		kept = new(encode.Kept)
+	}
+	kept.Patterns = e.Encode(v.Data, v.Offsets, kept.Patterns, r.Forced)
 	if len(e.Columns) > maxColumns {
 		return dst, false, nil
 	}
@@ -430,7 +434,7 @@ var fieldsRow = row{
 			return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)
 		},
 		Append: appendFields,
-		Cost:   encode.DecodeCost{PerByte: 150, PerStored: 200, PerValue: 4000},
+		Cost:   encode.DecodeCost{PerByte: 300, PerStored: 200, PerValue: 12000},
 		Long:   true,
 		Nests:  true,
 		Whole:  true,

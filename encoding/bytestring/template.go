@@ -257,8 +257,14 @@ const fewTemplates = 64
 
 var templates = row{
 	Row: encode.Row{
-		Code:    encoding.Template,
-		Needs:   needs(edition.Template),
+		Code:  encoding.Template,
+		Needs: needs(edition.Template),
+		Trials: encode.Trials{
+			encoding.Balanced:           {0},
+			encoding.MinimalCompression: {0},
+			encoding.HighCompression:    {zstd.SpeedFastest}, // stronger levels are larger, on digits
+			encoding.MinimalSize:        {zstd.SpeedFastest},
+		},
 		Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
 		Append:  appendTemplates,
 		Cost:    encode.DecodeCost{PerByte: 250, PerStored: 100, PerValue: 5000},

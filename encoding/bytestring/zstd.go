@@ -26,6 +26,7 @@ var zstandard = row{
 			encoding.HighCompression: {zstd.SpeedFastest, zstd.SpeedDefault},
 			encoding.MinimalSize:     {zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression},
 		},
+		Costly: true,
 		Append: appendZstd,
 		Burden: func(level zstd.EncoderLevel, cost int64) int64 {
 			if level == zstd.SpeedBestCompression {

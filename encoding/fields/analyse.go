@@ -80,8 +80,6 @@ func (a *analysis) split(spans []span) []piece {
 	return out
 }
 
-func alnum(b byte) bool { return words.bytes[b] != delimiter }
-
 // text is fields as byte strings, without what all begin and end with, as far as it ends or begins with a delimiter.
 func (a *analysis) text(spans []span) []piece {
 	first := a.at(spans[0])
@@ -206,8 +204,55 @@ func (a *analysis) cutOne(s span, first []byte, k int) bool {
 	return run == k
 }
 
+// plain appends the form of runs that are digits; ok is false if they are not, or all the same.
+func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
+	width, zero, differ := int(run[0].to-run[0].from), false, uint64(0)
+	if width > MaxDigits {
+		return out, false
+	}
+	before := len(a.memory)
+	values := a.numbers(len(run))
+	for i, s := range run {
+		v := a.at(s)
+		x, n := uint64(0), len(v)
+		for _, b := range v {
+			d := uint64(b - '0')
+			if d > 9 {
+				n = -1
+				break
+			}
+			x = 10*x + d
+		}
+		if n != width {
+			if n < 0 || n > MaxDigits {
+				a.memory = a.memory[:min(before, len(a.memory))]
+				return out, false
+			}
+			width = 0
+		}
+		zero = zero || v[0] == '0' && n > 1
+		differ |= x ^ values[0]
+		values[i] = x
+		if i == 0 {
+			differ = 0
+		}
+	}
+	if differ == 0 || width == 0 && zero {
+		a.memory = a.memory[:min(before, len(a.memory))]
+		return out, false
+	}
+	p := piece{column: true, numbers: values, form: Column{Kind: Decimal}}
+	if width > 0 {
+		p.form = Column{Kind: Digits, Groups: []Group{{Width: width}}}
+	}
+	return append(out, p), true
+}
+
 // run appends the form of runs of letters and digits.
 func (a *analysis) run(out []piece, run []span) []piece {
+	if out, ok := a.plain(out, run); ok {
+		return out
+	}
 	first := a.at(run[0])
 	head, tail := 0, len(first)
 	for head < len(first) && first[head]-'0' >= 10 {
@@ -384,7 +429,7 @@ func (a *analysis) join(pieces []piece) []piece {
 	return out
 }
 
-// joined adds a piece to the one before it if that is possible.
+// joined adds a piece with one group of digits to the one before it if that is possible.
 func (a *analysis) joined(to, p *piece) bool {
 	c := &to.form
 	if !to.column || !p.column || c.Kind != Digits || p.form.Kind != Digits || len(p.text) > MaxSeparator || len(c.Groups) == MaxGroups {

@@ -2,16 +2,27 @@ package fields
 
 import (
 	"bytes"
+	"cmp"
+	"math"
 	"slices"
 )
 
-// tree is the patterns that were learnt, as a tree: a value goes from the root along an edge for each of its tokens, as
-// far as there are edges. What is left over when there is none is a text.
-type tree struct {
+// Patterns are what was learnt, as a tree: a value goes from the root along an edge for each of its tokens, as far as
+// there are edges. What is left over when there is none is a text. They do not change, and are safe for concurrent use.
+type Patterns struct {
 	edges   []edge
-	nodes   int
-	slots   []int32 // hash table of edges by key: index+1, 0 = free; the length is a power of 2
+	into    []int32 // by node: the edge that leads to it, -1 for the root
 	grammar *grammar
+	left    float64 // share of the bytes that was left over when they were learnt
+
+	nodes []node
+	by    []int32 // edges by the nodes that they come from, constants first
+}
+
+// node is where its edges are in a list: constants, then others.
+type node struct {
+	constants, others, end int32
+	shortest               int // bytes of a constant
 }
 
 // edge is a token of a pattern: a constant, or delimiters and a word that varies.
@@ -32,7 +43,7 @@ const (
 	ofShape       // a word with digits, of a shape
 	ofWord        // any word
 	ending
-	rest // not in the table: what is left over at a node
+	rest // no edge: what is left over at a node
 )
 
 // A sample has up to so many values.
@@ -40,7 +51,7 @@ const (
 	sampleValues = 4096
 	maxTokens    = 64
 	maxEdges     = 1 << 13
-	rareShare    = 512 // a path is worth an edge from one in so many values of the sample on
+	rareShare    = 1024 // a path is worth an edge from one in so many values of the sample on
 	rareLeast    = 4
 )
 
@@ -54,67 +65,59 @@ type sampled struct {
 
 // learner is the memory for learning.
 type learner struct {
-	t      *tree
+	t      *Patterns
 	tokens []sampled
 	first  []int // by value: its first token
 	values [][]byte
 	least  int // values that are worth an edge
 }
 
-// reset empties the tree.
-func (t *tree) reset(g *grammar) {
-	t.edges, t.nodes, t.grammar = t.edges[:0], 1, g
-	if len(t.slots) == 0 {
-		t.slots = make([]int32, 1<<15)
-	}
-	clear(t.slots)
-}
-
-func edgeKey(node int32, k kind, h uint64) uint64 {
-	return (h ^ uint64(node)<<8 ^ uint64(k)) * 0x9e3779b97f4a7c15
-}
-
 // add makes an edge to a new node, and returns its number.
-func (t *tree) add(from, parent int32, k kind, h uint64, text []byte) int32 {
-	e := edge{from: from, to: int32(t.nodes), parent: parent, kind: k, text: bytes.Clone(text)}
-	seed := uint64(1)
-	if parent >= 0 {
-		seed = t.edges[parent].key
-	}
-	e.key = hash(seed^uint64(k)<<56, text)
-	t.nodes++
+func (t *Patterns) add(from, parent int32, k kind, shape uint64, text []byte) int32 {
+	e := edge{from: from, to: int32(len(t.into)), parent: parent, kind: k, text: bytes.Clone(text), shape: shape}
+	e.key = hash(t.key(parent)^uint64(k)<<56, text)
 	t.edges = append(t.edges, e)
-	if k != rest {
-		t.enter(edgeKey(from, k, h), int32(len(t.edges)))
-	}
-	return int32(len(t.edges) - 1)
+	n := int32(len(t.edges) - 1)
+	t.into = append(t.into, n)
+	return n
 }
 
-// enter adds an edge to the table.
-func (t *tree) enter(key uint64, number int32) {
-	i := int(key>>32) & (len(t.slots) - 1)
-	for t.slots[i] != 0 {
-		i = (i + 1) & (len(t.slots) - 1)
+// key is the hash of a path that ends with an edge.
+func (t *Patterns) key(n int32) uint64 {
+	if n < 0 {
+		return 1
 	}
-	t.slots[i] = number
+	return t.edges[n].key
 }
 
-// find is the edge of a kind at a node with a text, -1 if there is none.
-func (t *tree) find(node int32, k kind, h uint64, text []byte) int32 {
-	i := int(edgeKey(node, k, h)>>32) & (len(t.slots) - 1)
-	for t.slots[i] != 0 {
-		n := t.slots[i] - 1
-		if e := &t.edges[n]; e.from == node && e.kind == k && (k != ofShape || e.shape == h) && bytes.Equal(e.text, text) {
-			return n
+// sort makes lists of the edges by node.
+func (t *Patterns) sort() {
+	t.by = t.by[:0]
+	for i := range t.edges {
+		t.by = append(t.by, int32(i))
+	}
+	slices.SortStableFunc(t.by, func(a, b int32) int {
+		x, y := &t.edges[a], &t.edges[b]
+		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.kind, y.kind), bytes.Compare(x.text, y.text))
+	})
+	at := 0
+	for i := range t.into {
+		n := node{constants: int32(at), shortest: math.MaxInt}
+		for ; at < len(t.by) && t.edges[t.by[at]].from == int32(i) && t.edges[t.by[at]].kind == constant; at++ {
+			n.shortest = min(n.shortest, len(t.edges[t.by[at]].text))
 		}
-		i = (i + 1) & (len(t.slots) - 1)
+		n.others = int32(at)
+		for at < len(t.by) && t.edges[t.by[at]].from == int32(i) {
+			at++
+		}
+		n.end = int32(at)
+		t.nodes = append(t.nodes, n)
 	}
-	return -1
 }
 
-// learn makes the tree of a sample of values.
-func (l *learner) learn(t *tree, g *grammar, least int) {
-	t.reset(g)
+// learn makes patterns of a sample of values.
+func (l *learner) learn(g *grammar, least int) *Patterns {
+	t := &Patterns{grammar: g, into: []int32{-1}}
 	l.t, l.least = t, least
 	l.tokens, l.first = l.tokens[:0], l.first[:0]
 	rows := make([]int32, len(l.values))
@@ -124,6 +127,14 @@ func (l *learner) learn(t *tree, g *grammar, least int) {
 	}
 	l.first = append(l.first, len(l.tokens))
 	l.grow(0, -1, 0, rows)
+	t.sort()
+	all, left := 1, 0
+	for _, v := range l.values {
+		all += len(v)
+		left += t.leave(v)
+	}
+	t.left = float64(left) / float64(all)
+	return t
 }
 
 // cut appends the tokens of a value.
@@ -131,8 +142,9 @@ func (l *learner) cut(g *grammar, v []byte) {
 	from := len(l.tokens)
 	l.first = append(l.first, from)
 	for at := uint32(0); len(l.tokens)-from < maxTokens; {
-		s := sampled{token: g.next(v, at)}
-		s.delim, s.hash = g.hashes(v, &s.token)
+		t, shape := g.next(v, at)
+		s := sampled{token: t}
+		s.delim, s.hash = t.hashes(v, shape)
 		l.tokens = append(l.tokens, s)
 		if at = s.end; s.class == end {
 			break
@@ -194,7 +206,7 @@ func (l *learner) growGroups(node, parent int32, depth int, groups []group) {
 	text := first.delimiters()
 	if first.first.class == end {
 		if len(first.rows) >= l.least {
-			l.t.add(node, parent, ending, first.first.hash, text)
+			l.t.add(node, parent, ending, 0, text)
 		}
 		first.rows = nil
 		return
@@ -226,17 +238,16 @@ func (l *learner) growGroups(node, parent int32, depth int, groups []group) {
 	for _, g := range some {
 		n := int32(0)
 		if g.first.class == letters {
-			n = l.t.add(node, parent, constant, g.first.hash, g.value[g.first.start:g.first.end])
+			n = l.t.add(node, parent, constant, 0, g.value[g.first.start:g.first.end])
 		} else {
-			n = l.t.add(node, parent, ofShape, g.first.hash, text)
-			l.t.edges[n].shape = g.first.hash
+			n = l.t.add(node, parent, ofShape, g.first.hash-g.first.delim, text)
 		}
 		rows := g.rows
 		g.rows = nil
 		l.grow(l.t.edges[n].to, n, depth+1, rows)
 	}
 	if len(others) >= l.least {
-		n := l.t.add(node, parent, ofWord, first.first.delim, text)
+		n := l.t.add(node, parent, ofWord, 0, text)
 		l.grow(l.t.edges[n].to, n, depth+1, others)
 	}
 }

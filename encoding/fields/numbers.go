@@ -214,12 +214,11 @@ func putExactly(to unsafe.Pointer, x uint64, width int) {
 		*(*uint64)(unsafe.Add(to, width)) = digits8(x-powers[8]*hi) | ascii
 		x = hi
 	}
-	d := digits8(x) | ascii
 	if width == 2 {
-		*(*uint16)(to) = uint16(d >> 48)
+		*(*uint16)(to) = uint16(three[x%1000] >> 8)
 		return
 	}
-	d >>= 64 - 8*uint(width)
+	d := (digits8(x) | ascii) >> (64 - 8*uint(width))
 	for i := range width {
 		*(*byte)(unsafe.Add(to, i)) = byte(d)
 		d >>= 8

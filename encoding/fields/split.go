@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -16,11 +17,10 @@ type Encoder struct {
 	Columns  []EncodedColumn
 
 	data    []byte
-	t       tree
+	t       *Patterns
 	l       learner
-	rests   []int32 // by node: the edge of what is left over there, -1 if there is none
-	stream  []span  // the fields of all values
-	counts  []int   // by edge: values that go along it or end with it
+	stream  []span // the fields of all values
+	counts  []int  // by edge: values that go along it or end with it
 	codeOf  []uint32
 	columns []int32 // by edge: its list of fields, -1 if it has none
 	lists   [][]span
@@ -52,28 +52,35 @@ type EncodedColumn struct {
 	Offsets []int64 // and where each begins, and the last one ends
 }
 
+// Encode splits the values data[offsets[i]:offsets[i+1]], fewer than 4 GiB in all, by patterns if these leave over about
+// as little as when they were learnt, and else by others, which it returns. With all, patterns and columns are made of
+// however few values there are.
+func (e *Encoder) Encode(data []byte, offsets []int64, p *Patterns, all bool) *Patterns {
+	n := len(offsets) - 1
+	e.data = data[offsets[0]:offsets[n]]
+	if e.fewest = fewFields; all {
+		e.fewest = 0
+	}
+	if e.t = p; p == nil || !e.match(offsets) {
+		e.sample(offsets, sampleValues)
+		least := max(rareLeast, len(e.l.values)/rareShare)
+		if all {
+			least = 1
+		}
+		e.t = e.l.learn(e.grammar(), least)
+		e.match(offsets)
+	}
+	e.distribute()
+	e.analyse()
+	e.describe()
+	return e.t
+}
+
 // fewFields is how many fields are too few for a column of their own.
 const fewFields = 24
 
 // fewSamples is how many values tell whether splitting suits them.
 const fewSamples = 1024
-
-// Encode splits the values data[offsets[i]:offsets[i+1]], fewer than 4 GiB in all. With all, patterns and columns are
-// made of however few values there are.
-func (e *Encoder) Encode(data []byte, offsets []int64, all bool) {
-	n := len(offsets) - 1
-	e.data = data[offsets[0]:offsets[n]]
-	e.sample(offsets, sampleValues)
-	least := max(rareLeast, len(e.l.values)/rareShare)
-	if e.fewest = fewFields; all {
-		e.fewest, least = 0, 1
-	}
-	e.l.learn(&e.t, e.grammar(), least)
-	e.match(offsets)
-	e.distribute()
-	e.analyse()
-	e.describe()
-}
 
 // Suits tells whether most of the bytes of values are probably in patterns and fields, and not left over.
 func (e *Encoder) Suits(data []byte, offsets []int64) bool {
@@ -83,28 +90,21 @@ func (e *Encoder) Suits(data []byte, offsets []int64) bool {
 	}
 	e.data = data[offsets[0]:offsets[n]]
 	e.sample(offsets, fewSamples)
-	e.l.learn(&e.t, e.grammar(), rareLeast)
-	all, left := 0, 0
-	for _, v := range e.l.values {
-		all += len(v)
-		left += e.t.left(v)
-	}
-	return 2*left < all
+	return e.l.learn(e.grammar(), rareLeast).left < 0.5
 }
 
-// left is the bytes of a value that are left over.
-func (t *tree) left(v []byte) int {
+// leave is how many bytes of a value are left over.
+func (t *Patterns) leave(v []byte) int {
 	node := int32(0)
 	for at := uint32(0); ; {
-		k := t.grammar.next(v, at)
-		n := t.step(node, v, &k)
+		n, _, end := t.step(node, v, at)
 		if n < 0 {
-			return len(v) - int(k.start)
+			return len(v) - int(at)
 		}
 		if t.edges[n].kind == ending {
 			return 0
 		}
-		node, at = t.edges[n].to, k.end
+		node, at = t.edges[n].to, end
 	}
 }
 
@@ -123,8 +123,10 @@ func (e *Encoder) sample(offsets []int64, most int) {
 func (e *Encoder) grammar() *grammar {
 	many := 0
 	for _, v := range e.l.values {
-		if t := phrases.next(v, 0); t.class != end && phrases.next(v, t.end).class != end {
-			many++
+		if t, _ := phrases.next(v, 0); t.class != end {
+			if t, _ = phrases.next(v, t.end); t.class != end {
+				many++
+			}
 		}
 	}
 	if 4*many > len(e.l.values) {
@@ -133,92 +135,144 @@ func (e *Encoder) grammar() *grammar {
 	return words
 }
 
-// match finds the path of every value.
-func (e *Encoder) match(offsets []int64) {
-	n := len(offsets) - 1
-	t := &e.t
-	e.rests = scratch.Slice(&e.rests, t.nodes)
-	for i := range e.rests {
-		e.rests[i] = -1
-	}
-	e.Codes = scratch.Slice(&e.Codes, n)
+// match finds the path of every value. It stops, and ok is false, if too much is left over.
+func (e *Encoder) match(offsets []int64) (ok bool) {
+	e.Codes = scratch.Slice(&e.Codes, len(offsets)-1)
 	e.stream = e.stream[:0]
-	at := uint32(0)
+	at, left := uint32(0), 0
+	most := int((e.t.left*5/4 + 0.01) * float64(len(e.data)))
 	for i := range e.Codes {
 		end := uint32(offsets[i+1] - offsets[0])
-		e.Codes[i] = e.path(e.data[at:end], at)
+		n := e.path(e.data[at:end], at)
+		if e.Codes[i] = uint32(n); int(n) >= len(e.t.edges) {
+			s := e.stream[len(e.stream)-1]
+			left += int(s.to - s.from)
+		}
 		at = end
 	}
+	return left <= most
 }
 
-// path appends the fields of a value, which begins at base, to the stream, and returns the last edge of its path.
-func (e *Encoder) path(v []byte, base uint32) uint32 {
-	t := &e.t
-	node, parent := int32(0), int32(-1)
+// path appends the fields of a value, which begins at base, to the stream, and returns the last edge of its path, or of
+// what is left over at a node.
+func (e *Encoder) path(v []byte, base uint32) int32 {
+	t := e.t
+	node := int32(0)
 	for at := uint32(0); ; {
-		k := t.grammar.next(v, at)
-		n := t.step(node, v, &k)
+		n, word, end := t.step(node, v, at)
 		if n < 0 {
-			e.stream = append(e.stream, span{base + k.start, base + uint32(len(v))})
-			if n = e.rests[node]; n < 0 {
-				n = t.add(node, parent, rest, 0, nil)
-				t.nodes-- // it leads nowhere
-				e.rests[node] = n
-			}
-			return uint32(n)
+			e.stream = append(e.stream, span{base + at, base + uint32(len(v))})
+			return int32(len(t.edges)) + node
 		}
 		switch t.edges[n].kind {
 		case ending:
-			return uint32(n)
+			return n
 		case constant:
 		default:
-			e.stream = append(e.stream, span{base + k.word, base + k.end})
+			e.stream = append(e.stream, span{base + word, base + end})
 		}
-		node, parent, at = t.edges[n].to, n, k.end
+		node, at = t.edges[n].to, end
 	}
 }
 
-// step is the edge for a token, -1 if there is none.
-func (t *tree) step(node int32, v []byte, k *token) int32 {
-	delimiters := v[k.start:k.word]
-	d, h := t.grammar.hashes(v, k)
-	n := int32(-1)
-	switch k.class {
-	case end:
-		return t.find(node, ending, h, delimiters)
-	case letters:
-		n = t.find(node, constant, h, v[k.start:k.end])
-	default:
-		n = t.find(node, ofShape, h, delimiters)
+// step is the edge for the token at a place, -1 if there is none, and where its word begins and ends.
+func (t *Patterns) step(at int32, v []byte, from uint32) (n int32, word, end uint32) {
+	node, rest := &t.nodes[at], v[from:]
+	for _, n := range t.constants(node, rest) {
+		text := t.edges[n].text
+		if k := len(text); k <= len(rest) && string(rest[:k]) == string(text) && (k == len(rest) || t.grammar.bytes[rest[k]] == delimiter) {
+			end = from + uint32(k)
+			return n, end, end
+		}
 	}
-	if n < 0 {
-		n = t.find(node, ofWord, d, delimiters)
+	class, shape, scanned := letters, uint64(0), false
+	for _, n := range t.by[node.others:node.end] {
+		x := &t.edges[n]
+		k := len(x.text)
+		if k > len(rest) || string(rest[:k]) != string(x.text) {
+			continue
+		}
+		if word = from + uint32(k); x.kind == ending {
+			if k == len(rest) {
+				return n, word, word
+			}
+			continue
+		}
+		if k == len(rest) || t.grammar.bytes[rest[k]] == delimiter {
+			continue
+		}
+		if !scanned {
+			end, class, shape = t.grammar.word(v, from, word)
+			scanned = true
+		}
+		if x.kind == ofWord || class != letters && x.shape == shape {
+			return n, word, end
+		}
 	}
-	return n
+	return -1, 0, 0
+}
+
+// constants are the edges of a node whose constants v may begin with.
+func (t *Patterns) constants(n *node, v []byte) []int32 {
+	list := t.by[n.constants:n.others]
+	if len(list) <= 4 || n.shortest > len(v) {
+		return list
+	}
+	begin := v[:n.shortest]
+	i, _ := slices.BinarySearchFunc(list, begin, func(n int32, b []byte) int { return bytes.Compare(t.edges[n].text[:len(b)], b) })
+	k := i
+	for k < len(list) && bytes.HasPrefix(t.edges[list[k]].text, begin) {
+		k++
+	}
+	return list[i:k]
 }
 
 // hasField tells whether values have a field at an edge.
 func (k kind) hasField() bool { return k != constant && k != ending }
 
+// paths is how many edges there are, and behind these, what is left over at each node.
+func (e *Encoder) paths() int { return len(e.t.edges) + len(e.t.nodes) }
+
+func (e *Encoder) parent(n int32) int32 {
+	if k := int(n) - len(e.t.edges); k >= 0 {
+		return e.t.into[k]
+	}
+	return e.t.edges[n].parent
+}
+
+func (e *Encoder) kind(n int32) kind {
+	if int(n) >= len(e.t.edges) {
+		return rest
+	}
+	return e.t.edges[n].kind
+}
+
+func (e *Encoder) key(n int32) uint64 {
+	if int(n) >= len(e.t.edges) {
+		return e.t.key(e.parent(n)) + 3
+	}
+	return e.t.key(n)
+}
+
 // distribute sorts the fields by columns, and numbers the patterns.
 func (e *Encoder) distribute() {
-	edges := e.t.edges
-	scratch.Slice(&e.counts, len(edges))
+	n := e.paths()
+	scratch.Slice(&e.counts, n)
 	clear(e.counts)
 	for _, c := range e.Codes {
 		e.counts[c]++
 	}
-	scratch.Slice(&e.codeOf, len(edges))
+	scratch.Slice(&e.codeOf, n)
 	e.Patterns, e.steps = e.Patterns[:0], e.steps[:0]
-	for i := range edges {
+	for i := range n {
 		if e.counts[i] > 0 {
 			e.codeOf[i] = uint32(len(e.Patterns))
 			e.Patterns = append(e.Patterns, Pattern{})
 		}
 	}
 	ends := slices.Clone(e.counts)
-	for i := len(edges) - 1; i >= 0; i-- { // edges come after their parents
-		if p := edges[i].parent; p >= 0 {
+	for i := n - 1; i >= 0; i-- { // edges come after their parents
+		if p := e.parent(int32(i)); p >= 0 {
 			e.counts[p] += e.counts[i]
 		}
 	}
@@ -250,9 +304,8 @@ func (e *Encoder) assign() (sizes []int) {
 		}
 		return n
 	}
-	scratch.Slice(&e.columns, len(e.t.edges))
-	for i := range e.t.edges {
-		k, n := e.t.edges[i].kind, e.counts[i]
+	for i := range scratch.Slice(&e.columns, e.paths()) {
+		k, n := e.kind(int32(i)), e.counts[i]
 		e.columns[i] = -1
 		switch {
 		case !k.hasField() || n == 0:
@@ -274,12 +327,12 @@ func (e *Encoder) assign() (sizes []int) {
 func (e *Encoder) fill(ends []int) {
 	// The columns of each pattern, in the order of the fields.
 	var all []int32
-	first := make([]int32, len(e.t.edges)+1)
-	for i := range e.t.edges {
+	first := make([]int32, e.paths()+1)
+	for i := range e.paths() {
 		first[i] = int32(len(all))
 		if ends[i] > 0 {
 			from := len(all)
-			for k := int32(i); k >= 0; k = e.t.edges[k].parent {
+			for k := int32(i); k >= 0; k = e.parent(k) {
 				if e.columns[k] >= 0 {
 					all = append(all, e.columns[k])
 				}
@@ -287,7 +340,7 @@ func (e *Encoder) fill(ends []int) {
 			slices.Reverse(all[from:])
 		}
 	}
-	first[len(e.t.edges)] = int32(len(all))
+	first[e.paths()] = int32(len(all))
 	stream := e.stream
 	for i, c := range e.Codes {
 		for k, list := range all[first[c]:first[c+1]] {
@@ -315,9 +368,9 @@ func (e *Encoder) analyse() {
 // describe makes the columns and the patterns.
 func (e *Encoder) describe() {
 	keys := make([]uint64, len(e.lists))
-	for i := range e.t.edges {
-		if c := e.columns[i]; c >= 0 {
-			keys[c] = e.t.edges[i].key
+	for i, c := range e.columns {
+		if c >= 0 {
+			keys[c] = e.key(int32(i))
 		}
 	}
 	if e.few >= 0 {
@@ -335,7 +388,7 @@ func (e *Encoder) describe() {
 		}
 	}
 	next := 0
-	for i := range e.t.edges {
+	for i := range e.paths() {
 		if e.terminal(i) {
 			e.makePattern(&e.Patterns[next], int32(i))
 			next++
@@ -344,21 +397,23 @@ func (e *Encoder) describe() {
 }
 
 func (e *Encoder) terminal(i int) bool {
-	k := e.t.edges[i].kind
+	k := e.kind(int32(i))
 	return (k == rest || k == ending) && e.counts[i] > 0
 }
 
 // makePattern makes the pattern of the values that end with an edge.
 func (e *Encoder) makePattern(p *Pattern, last int32) {
 	e.steps = e.steps[:0]
-	for k := last; k >= 0; k = e.t.edges[k].parent {
+	for k := last; k >= 0; k = e.parent(k) {
 		e.steps = append(e.steps, k)
 	}
 	p.Text, p.Places = p.Text[:0], p.Places[:0]
 	before := 0
 	for i := len(e.steps) - 1; i >= 0; i-- {
 		k := e.steps[i]
-		p.Text = append(p.Text, e.t.edges[k].text...)
+		if int(k) < len(e.t.edges) {
+			p.Text = append(p.Text, e.t.edges[k].text...)
+		}
 		if e.columns[k] < 0 {
 			continue
 		}

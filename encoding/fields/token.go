@@ -1,6 +1,9 @@
 package fields
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A value is cut into tokens: delimiters, and a word of other bytes. What is behind a quotation mark that is closed is one
 // word.
@@ -22,14 +25,16 @@ const (
 
 // grammar tells words from delimiters.
 type grammar struct {
-	bytes  [256]byte // classes of bytes
+	bytes  [256]byte // kinds of bytes
 	quotes bool
 }
 
+// The kinds of bytes, as bits.
 const (
-	other     = 0
-	digit     = 1
-	delimiter = 2
+	letter    = 1
+	digit     = 2
+	symbol    = 4 // in a word
+	delimiter = 8
 )
 
 // phrases cuts lines into words; words are cut into runs of letters and digits.
@@ -38,63 +43,71 @@ var phrases, words = newGrammar(" \t,;|()[]{}<>\"", true), newGrammar("", false)
 func newGrammar(delimiters string, quotes bool) *grammar {
 	g := &grammar{quotes: quotes}
 	for b := range g.bytes {
-		alnum := b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
-		if delimiters == "" && !alnum {
-			g.bytes[b] = delimiter
-		}
-		if b >= '0' && b <= '9' {
+		switch {
+		case b >= '0' && b <= '9':
 			g.bytes[b] = digit
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80:
+			g.bytes[b] = letter
+		case delimiters == "" || strings.IndexByte(delimiters, byte(b)) >= 0:
+			g.bytes[b] = delimiter
+		default:
+			g.bytes[b] = symbol
 		}
-	}
-	for i := range len(delimiters) {
-		g.bytes[delimiters[i]] = delimiter
 	}
 	return g
 }
 
-// next is the token of v from a place on.
-func (g *grammar) next(v []byte, at uint32) token {
-	t := token{start: at}
-	i := int(at)
-	for i < len(v) && g.bytes[v[i]] == delimiter {
+func alnum(b byte) bool { return words.bytes[b] != delimiter }
+
+// next is the token of v from a place on, and the shape of its word.
+func (g *grammar) next(v []byte, at uint32) (t token, shape uint64) {
+	i := at
+	for int(i) < len(v) && g.bytes[v[i]] == delimiter {
 		i++
 	}
-	t.word = uint32(i)
-	if i == len(v) {
-		t.end, t.class = t.word, end
-		return t
+	t = token{start: at, word: i, end: i, class: end}
+	if int(i) < len(v) {
+		t.end, t.class, shape = g.word(v, at, i)
 	}
-	if g.quotes && i > int(at) && v[i-1] == '"' {
-		if n := bytes.IndexByte(v[i:], '"'); n > 0 {
-			t.end = uint32(i + n)
-			t.class = classOf(v[i : i+n])
-			return t
-		}
-	}
-	seen := byte(0) // 1: others, 2: digits
-	for i < len(v) {
-		k := g.bytes[v[i]]
-		if k == delimiter {
-			break
-		}
-		seen |= 1 + k
-		i++
-	}
-	t.end, t.class = uint32(i), [4]class{0, letters, digits, mixed}[seen]
-	return t
+	return t, shape
 }
 
-func classOf(word []byte) class {
-	seen := byte(0)
-	for _, b := range word {
-		if b-'0' < 10 {
-			seen |= 2
-		} else {
-			seen |= 1
+// word is the end, the class and the shape of the word behind delimiters: a hash of its bytes that are neither letters nor
+// digits, without the sign of numbers.
+func (g *grammar) word(v []byte, start, at uint32) (end uint32, c class, shape uint64) {
+	stop := uint32(len(v))
+	kinds := &g.bytes
+	if g.quotes && at > start && v[at-1] == '"' {
+		if n := bytes.IndexByte(v[at:], '"'); n > 0 {
+			stop, kinds = at+uint32(n), &quoted.bytes
 		}
 	}
-	return [4]class{letters, letters, digits, mixed}[seen]
+	seen, before := byte(0), byte(symbol)
+	for end = at; end < stop; end++ {
+		b := v[end]
+		k := kinds[b]
+		if k >= symbol {
+			if k == delimiter {
+				break
+			}
+			if b != '-' || before != symbol {
+				shape = (shape ^ uint64(b)) * 0x9e3779b97f4a7c15
+			}
+		}
+		seen |= k
+		before = k
+	}
+	switch {
+	case seen&digit == 0:
+		return end, letters, 0
+	case seen == digit:
+		return end, digits, 0
+	}
+	return end, mixed, shape
 }
+
+// quoted has the bytes between quotation marks, none of which is a delimiter.
+var quoted = newGrammar("\"", false)
 
 // hash is a hash of bytes, which begins with seed.
 func hash(seed uint64, b []byte) uint64 {
@@ -115,28 +128,13 @@ func hash(seed uint64, b []byte) uint64 {
 
 // hashes are those of the delimiters of a token, and of the token: of its word, or of its word's shape if that has a
 // digit.
-func (g *grammar) hashes(v []byte, t *token) (delimiters, all uint64) {
+func (t *token) hashes(v []byte, shape uint64) (delimiters, all uint64) {
 	delimiters = hash(0, v[t.start:t.word])
 	switch t.class {
 	case end:
 		return delimiters, delimiters + 1
 	case letters:
 		return delimiters, hash(delimiters, v[t.word:t.end])
-	case digits:
-		return delimiters, delimiters + 2
 	}
-	return delimiters, shape(delimiters+2, v[t.word:t.end])
-}
-
-// shape is a hash of the bytes of a word that are neither letters nor digits, without the sign of numbers.
-func shape(h uint64, word []byte) uint64 {
-	before := byte(delimiter)
-	for _, b := range word {
-		k := words.bytes[b]
-		if k == delimiter && (b != '-' || before != delimiter) {
-			h = (h ^ uint64(b)) * 0x9e3779b97f4a7c15
-		}
-		before = k
-	}
-	return h
+	return delimiters, delimiters + shape
 }

@@ -179,7 +179,7 @@ func (e *Encoder) allows(m method) bool {
 
 // appendAs writes values by a method. ok is false if they do not suit it.
 func (e *Encoder) appendAs(w *Workspace, dst []byte, in *Input, m method) (out []byte, ok bool, err error) {
-	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Level: m.level})
+	return m.row.Append(w, dst, in, Request{Learned: e.plan.learned, Numbers: &e.numbers, Texts: &e.texts, Kept: &e.kept, Level: m.level})
 }
 
 func (e *Encoder) appendPlain(w *Workspace, dst []byte, in *Input) ([]byte, error) {

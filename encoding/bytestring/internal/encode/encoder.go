@@ -16,6 +16,7 @@ type Encoder struct {
 	policy  *policy
 	numbers Numbers
 	texts   Texts
+	kept    Kept
 	plan    plan
 	likely  method  // the best for the first values
 	ranked  ranking // of the next block, if it is known

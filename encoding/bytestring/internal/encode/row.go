@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
+	"github.com/amudai/amudai-go/encoding/fields"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -38,6 +39,7 @@ type Row struct {
 	Trained         bool // it is written with symbols that Suits has trained
 	Limited         bool // it does not take blocks of too many distinct values
 	Whole           bool // a sample of a block tells nothing about it
+	Costly          bool // its trial is not worth its time for a part of another tree, but in the slower profiles
 	Nests           bool // parts of its tree are trees of byte strings
 	Long            bool // its blocks are longer than others of the profile
 
@@ -69,11 +71,17 @@ type Learned struct {
 	Tokens  *onpair.Dictionary // the same
 }
 
+// Kept is memory of earlier blocks that the encodings themselves judge: they replace it where it does not suit a block.
+type Kept struct {
+	Patterns *fields.Patterns // nil before they are learnt
+}
+
 // Request says how a tree is to be written.
 type Request struct {
 	Learned
 	Numbers *Numbers
 	Texts   *Texts
+	Kept    *Kept // nil in a trial
 	Level   zstd.EncoderLevel
 	Forced  bool // whether or not it pays
 }

@@ -131,7 +131,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 	numbers, texts := Numbers{Options: forTrial(e.o)}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
-		if !e.allows(m) {
+		if !e.allows(m) || e.skips(m.row, in) {
 			continue
 		}
 		block, s := &first, short
@@ -175,6 +175,17 @@ func forTrial(o encoding.Options) encoding.Options {
 		o.Profile = encoding.Balanced
 	}
 	return o
+}
+
+// smallPart is how many bytes of a part of another tree are worth looking for more than common values and bytes.
+const smallPart = 4 << 10
+
+// skips reports whether a trial is not worth its time, since the values are only a part of another tree.
+func (e *Encoder) skips(r *Row, in *Input) bool {
+	if e.texts.level == 0 || e.policy.byteCost >= policies[encoding.HighCompression].byteCost {
+		return false
+	}
+	return r.Costly || len(in.Bytes()) < smallPart && (r.Trained || r.Whole)
 }
 
 // extrapolate estimates the size of a block from a sample, 0 if the values do not suit. What the second half of the sample
