@@ -73,7 +73,7 @@ var flatLZ = row{
 	Row: encode.Row{
 		Code:      encoding.FlatLZ,
 		Needs:     needs(edition.FlatLZ),
-		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression),
+		Trials:    encode.Once(encoding.Balanced),
 		Replaces:  encoding.LZ4, // it is a little larger, and twice as fast to read
 		Append:    appendFlatLZ,
 		Cost:      encode.DecodeCost{PerByte: 100, PerValue: 1800},

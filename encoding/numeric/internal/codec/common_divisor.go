@@ -168,7 +168,7 @@ var commonDivisor = encode.Row{
 	Codecs:   encode.Codecs{W8: commonDivisorCodec[uint8](), W16: commonDivisorCodec[uint16](), W32: commonDivisorCodec[uint32](), W64: commonDivisorCodec[uint64]()},
 	Needs:    needs(edition.CommonDivisor),
 	Parts:    []encode.Part{{Type: word.Type.ToUnsigned}},
-	Tier:     encode.TierMiddle,
+	Tier:     encode.TierLight,
 	Levels:   1,
 	Roles:    encode.InRoles(),
 	Once:     true,

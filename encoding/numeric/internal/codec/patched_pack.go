@@ -246,7 +246,7 @@ var patchedPack = encode.Row{
 	Codecs:   encode.Codecs{W8: patchedPackCodec[uint8](), W16: patchedPackCodec[uint16](), W32: patchedPackCodec[uint32](), W64: patchedPackCodec[uint64]()},
 	Needs:    needs(edition.PatchedPack),
 	Parts:    []encode.Part{{Type: encode.Always(word.U32)}, {Type: word.Type.ToSigned}},
-	Tier:     encode.TierMiddle,
+	Tier:     encode.TierLight,
 	Levels:   1,
 	Roles:    encode.InRoles(encode.AsCodes),
 	Once:     true,

@@ -127,7 +127,7 @@ var tightPack = encode.Row{
 	Row:      trees.Row{Code: encoding.TightPack, Types: word.Ints, Describe: func(d *trees.Describer) { describeFFOR(d, "differences") }},
 	Codecs:   encode.Codecs{W8: tightPackCodec[uint8](), W16: tightPackCodec[uint16](), W32: tightPackCodec[uint32](), W64: tightPackCodec[uint64]()},
 	Needs:    needs(edition.TightPack),
-	Tier:     encode.TierMiddle,
+	Tier:     encode.TierLight,
 	Levels:   anyLevel,
 	Roles:    encode.InRoles(encode.AsCodes),
 	PerValue: 600,
