@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
@@ -85,7 +86,7 @@ func TestSelectBlocks(t *testing.T) {
 						}
 					}
 					return dst, nil
-				})
+				}, bytestring.Required{})
 				require.NoError(t, err)
 				require.True(t, ok)
 				requireSet(t, want, got)
@@ -140,7 +141,7 @@ func TestSelectBlocksContaining(t *testing.T) {
 					}
 				}
 				return dst, nil
-			}, []byte(part), nil)
+			}, bytestring.Required{Parts: [][]byte{[]byte(part), nil}})
 			require.NoError(t, err)
 			require.True(t, ok)
 			requireSet(t, want, got, part)

@@ -44,3 +44,53 @@ func TestMayContain(t *testing.T) {
 		require.False(t, b.MayContain(dst, [][]byte{nil}))
 	}
 }
+
+// Of the values that may match none that does is missing, whatever the encoding, and where lengths or beginnings are known
+// few others are there.
+func TestMayMatch(t *testing.T) {
+	columns := map[string]Values{
+		"code":  makeValues(2000, func(i int) []byte { return fmt.Appendf(nil, "%c%c-%04d", 'A'+i%7, 'A'+i/7%26, i*i%10000) }),
+		"hash":  makeValues(2000, func(i int) []byte { return fmt.Appendf(nil, "%016x", uint64(i)*0x9e3779b97f4a7c15) }),
+		"words": makeValues(2000, func(i int) []byte { return bytes.Repeat([]byte{'a' + byte(i%3)}, i%11) }),
+	}
+	for name, v := range columns {
+		for _, shape := range []string{"Plain", "RadixPack(FFOR)", "FrontCoding(FFOR,Plain)", "GroupedFSST(FFOR,FFOR)", "FlatLZ(raw)", "BlockDictionary(FFOR,FFOR)"} {
+			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
+			require.NoError(t, err)
+			var s Scratch
+			b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+			require.NoError(t, err)
+			for i := 0; i < v.N; i += 37 {
+				for _, n := range []int{1, 3, 5, 8, len(v.At(i))} {
+					value := v.At(i)
+					r := Required{Prefix: value[:min(n, len(value))], Equal: n == len(value)}
+					r.Parts = [][]byte{r.Prefix}
+					dst := bytes.Repeat([]byte{0xff}, (v.N+63)/64*8)
+					if !b.MayMatch(dst, r) {
+						require.False(t, r.Equal && len(value) > 0 && (name == "words" || shape[0] == 'R' && name == "hash"), shape)
+						continue
+					}
+					others := 0
+					for k := range v.N {
+						found := dst[k/8]>>(k%8)&1 == 1
+						match := bytes.HasPrefix(v.At(k), r.Prefix) && (!r.Equal || len(v.At(k)) == len(value))
+						require.True(t, found || !match, "%s as %s: %q for %q", name, shape, v.At(k), r.Prefix)
+						if found && !match {
+							others++
+						}
+					}
+					if name == "hash" && shape[0] == 'R' {
+						require.LessOrEqual(t, others, 1)
+					}
+				}
+			}
+			if shape[0] == 'R' && name == "hash" {
+				dst := make([]byte, (v.N+63)/64*8)
+				for _, r := range []Required{{Prefix: []byte("xyz")}, {Prefix: []byte("0123456789abcdef0")}, {Prefix: []byte("012"), Equal: true}} {
+					require.True(t, b.MayMatch(dst, r))
+					require.Equal(t, make([]byte, len(dst)), dst)
+				}
+			}
+		}
+	}
+}

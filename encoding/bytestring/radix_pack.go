@@ -133,13 +133,33 @@ var radixPack = row{
 		Needs:     needs(edition.RadixPack),
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendRadixPack,
-		Cost:      encode.DecodeCost{PerByte: 300, PerValue: 2300},
-		FixedCost: encode.DecodeCost{PerByte: 300},
+		Cost:      encode.DecodeCost{PerByte: 150, PerValue: 2300},
+		FixedCost: encode.DecodeCost{PerByte: 150},
 	},
 	parse:    parseRadixPack,
 	values:   decodeRadixPack,
 	rangeLen: func(b *Block, from, to int) int { return int(sumOf(b.lengths[from:to])) },
+	begins:   (*Block).radixBegins,
 	describe: describeRadixPack,
+}
+
+// radixBegins compares beginnings in the packed form, if all values have the same length.
+func (b *Block) radixBegins(dst []byte, r Required) (ok bool) {
+	each := b.fixed
+	if each == 0 && b.n > 0 {
+		each = int(b.lengths[0])
+		for _, n := range b.lengths {
+			if int(n) != each {
+				return false
+			}
+		}
+	}
+	if len(r.Prefix) > each || r.Equal && len(r.Prefix) != each {
+		clear(dst)
+		return true
+	}
+	// The layout is that of the last block, which is this one.
+	return b.s.layout.Find(dst, b.payload, b.n, each, r.Prefix)
 }
 
 func describeRadixPack(d *describer) {

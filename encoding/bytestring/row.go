@@ -25,6 +25,8 @@ type row struct {
 	rangeLen func(b *Block, from, to int) int
 	// validity writes a bit for each slot, if its presence section does not decide.
 	validity func(b *Block, dst []byte, off int)
+	// begins is MayMatch for a prefix, if the encoded form tells.
+	begins func(b *Block, dst []byte, r Required) (ok bool)
 	// contains tells for each code whether its values may contain all parts.
 	contains func(b *Block, parts [][]byte) []byte
 	// find is MayContain, of encodings where more than the codes decides.

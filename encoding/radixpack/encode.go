@@ -27,7 +27,7 @@ func (e *Encoder) Plan(data []byte, each int) (size int) {
 	e.uniform(all, most)
 	size = e.size(len(data))
 	if each > 1 && each <= MaxPeriod && len(data)%each == 0 {
-		if e.positions(data, each) && e.size(len(data)) < size-size/50 {
+		if e.positions(data, each) && e.size(len(data)) <= size+size/500 { // values that begin where periods do are found sooner
 			return e.size(len(data))
 		}
 		e.uniform(all, most)

@@ -21,13 +21,13 @@ type Condition func(dst []byte, values arrow.Array) ([]byte, error)
 
 // blockwise is a reader that can evaluate a condition block by block.
 type blockwise interface {
-	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error)
+	selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error)
 }
 
 // SelectBlocks returns those of the rows for which a condition is true. It is evaluated on one block after the other,
-// while the values are in the cache, without an array of all of them. parts are byte strings that every matching
-// value contains, so that other values need not be decoded. ok is false if the reader of the column cannot do this.
-func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, parts ...[]byte) (out rowset.Set, ok bool, err error) {
+// while the values are in the cache, without an array of all of them. required is what every matching value has, so
+// that other values need not be decoded. ok is false if the reader of the column cannot do this.
+func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condition, required bytestring.Required) (out rowset.Set, ok bool, err error) {
 	defer fault.Recover(&err)
 	if err := c.check(rows); err != nil {
 		return out, false, err
@@ -36,7 +36,7 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 	if !ok {
 		return out, false, nil
 	}
-	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, parts) })
+	out, err = c.selected(rows, func(w *worker) ([]byte, error) { return r.selectBlocks(ctx, w, rows, holds, required) })
 	return out, true, err
 }
 
@@ -44,7 +44,7 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 // cache.
 const selectAtOnce = 4096
 
-func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, parts [][]byte) ([]byte, error) {
+func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error) {
 	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
 	var c *build.Bytes[O]
 	room := 0 // for so many values
@@ -69,7 +69,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		}
 		found := scratch.Slice(&w.marked, (p.N+63)/64*8)
 		rest := *p
-		if b.MayContain(found, parts) {
+		if b.MayMatch(found, required) {
 			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
 			rest.Count = int(rest.Rows.Len())
 		}
@@ -111,7 +111,7 @@ func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Blo
 }
 
 // selectBlocks evaluates the condition once for every entry of the dictionary.
-func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ [][]byte) ([]byte, error) {
+func (r *codesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, _ bytestring.Required) ([]byte, error) {
 	entries, err := r.entries(ctx)
 	if err != nil {
 		return nil, err

@@ -180,30 +180,35 @@ func (r *Rows) blockwise(n *predicate.Node, set rowset.Set) bool {
 	case *predicate.Text:
 		return !t.Not && (len(t.Prefix) > 0 || len(t.Parts) > 0)
 	case valueset.Bytes:
+		if len(t) == 1 {
+			if _, ok := t[0].Prefix(); ok {
+				return true
+			}
+		}
 		_, ok := t.Constants()
 		return ok
 	}
 	return false
 }
 
-// required returns byte strings that every value contains for which a leaf is true.
-func required(t predicate.Test) [][]byte {
+// required is what every value has for which a leaf is true.
+func required(t predicate.Test) (r table.Required) {
 	switch t := t.(type) {
 	case *predicate.Text:
 		if !t.Not {
-			return append(slices.Clip(t.Parts), t.Prefix)
+			return table.Required{Parts: append(slices.Clip(t.Parts), t.Prefix), Prefix: t.Prefix}
 		}
 	case valueset.Bytes:
 		if len(t) == 1 {
 			if prefix, ok := t[0].Prefix(); ok {
-				return [][]byte{prefix}
+				return table.Required{Parts: [][]byte{prefix}, Prefix: prefix}
 			}
 			if value, ok := t[0].Constant(); ok {
-				return [][]byte{value}
+				return table.Required{Parts: [][]byte{value}, Prefix: value, Equal: true}
 			}
 		}
 	}
-	return nil
+	return r
 }
 
 // toDecode reports whether a leaf needs a plain column that is not decoded for the rows of a set.

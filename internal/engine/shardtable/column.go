@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -91,8 +92,8 @@ func intervals[T numeric.Value](in []valueset.Interval[T]) []numeric.Interval[T]
 	return out
 }
 
-func (c column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.Holds, required [][]byte, o *table.ReadOptions) (rowset.Set, bool, error) {
-	return c.with(o).SelectBlocks(ctx, rows, holds, required...)
+func (c column) FindInBlocks(ctx context.Context, rows rowset.Set, holds table.Holds, required table.Required, o *table.ReadOptions) (rowset.Set, bool, error) {
+	return c.with(o).SelectBlocks(ctx, rows, holds, bytestring.Required(required))
 }
 
 // columnKey identifies a column of a stripe, the schema nodes that are read of it, and the layout of its arrays.

@@ -135,9 +135,16 @@ type NumberFinder interface {
 
 // BlockFinder is a reader that evaluates a condition on one block after the other.
 type BlockFinder interface {
-	// FindInBlocks returns the rows, among others, for which holds sets a bit. required are byte strings that each
-	// matching value contains. ok is false if the column cannot be searched.
-	FindInBlocks(ctx context.Context, rows rowset.Set, holds Holds, required [][]byte, o *ReadOptions) (found rowset.Set, ok bool, err error)
+	// FindInBlocks returns the rows, among others, for which holds sets a bit. required is what each matching value
+	// has. ok is false if the column cannot be searched.
+	FindInBlocks(ctx context.Context, rows rowset.Set, holds Holds, required Required, o *ReadOptions) (found rowset.Set, ok bool, err error)
+}
+
+// Required is what values of byte strings must have so that a condition is true.
+type Required struct {
+	Parts  [][]byte // that they contain
+	Prefix []byte   // that they begin with, or are
+	Equal  bool     // they are the prefix
 }
 
 // Holds evaluates a condition on an array of a column's physical type. Bit i of the result is 1 if the condition
