@@ -125,3 +125,24 @@ func TestOnPairFind(t *testing.T) {
 		require.Zero(t, bitmap.Bits{Data: found, Len: v.N}.Count())
 	}
 }
+
+// Decoding takes no memory once the Scratch has it.
+func TestOnPairAllocates(t *testing.T) {
+	v := sentences(3000)
+	for _, shape := range onPairShapes {
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
+		require.NoError(t, err)
+		blk := frame(tree)
+		var s Scratch
+		dst, ends := make([]byte, len(v.Data)), make([]int32, v.N)
+		decode := func() {
+			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
+			if err == nil {
+				err = Decode(b, dst, ends, 0)
+			}
+			require.NoError(t, err)
+		}
+		decode()
+		require.Zero(t, testing.AllocsPerRun(5, decode), shape)
+	}
+}

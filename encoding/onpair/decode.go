@@ -20,19 +20,20 @@ func (d *Decoder) Reset(heads, rest []byte) error {
 		return fault.Corruptf("OnPair dictionary of %d tokens", len(heads))
 	}
 	d.tokens, d.lengths = scratch.Slice(&d.tokens, len(heads)), scratch.Slice(&d.lengths, len(heads))
-	last, lastLen := [MaxTokenLen]byte{}, 0
+	var last token
+	at := 0
 	for i, head := range heads {
 		shared, n := int(head&15), int(head>>4)+1
-		if shared >= n || shared > lastLen || n-shared > len(rest) {
-			return fault.Corruptf("OnPair token %d of %d bytes shares %d with one of %d, and %d follow", i, n, shared, lastLen, len(rest))
+		own := n - shared
+		if own <= 0 || shared > int(last.length) || own > len(rest)-at {
+			return fault.Corruptf("OnPair token %d of %d bytes shares %d with one of %d, and %d follow", i, n, shared, last.length, len(rest)-at)
 		}
-		clear(last[shared:])
-		copy(last[shared:], rest[:n-shared])
-		rest = rest[n-shared:]
-		d.tokens[i], d.lengths[i], lastLen = last, uint8(n), n
+		last = join(last.first(shared), token{load(rest, at), load(rest, at+8), MaxTokenLen}.first(own))
+		d.tokens[i], d.lengths[i] = last.bytes(), last.length
+		at += own
 	}
-	if len(rest) > 0 {
-		return fault.Corruptf("OnPair dictionary has %d bytes behind its tokens", len(rest))
+	if at < len(rest) {
+		return fault.Corruptf("OnPair dictionary has %d bytes behind its tokens", len(rest)-at)
 	}
 	return nil
 }

@@ -28,6 +28,11 @@ type token struct {
 	length uint8
 }
 
+// first is the first n bytes of a token.
+func (t token) first(n int) token {
+	return token{low(t.lo, min(n, 8)), low(t.hi, max(n-8, 0)), uint8(n)}
+}
+
 // join is a followed by b, together at most 16 bytes.
 func join(a, b token) token {
 	t := token{a.lo, a.hi, a.length + b.length}
