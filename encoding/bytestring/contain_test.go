@@ -54,7 +54,7 @@ func TestMayMatch(t *testing.T) {
 		"words": makeValues(2000, func(i int) []byte { return bytes.Repeat([]byte{'a' + byte(i%3)}, i%11) }),
 	}
 	for name, v := range columns {
-		for _, shape := range []string{"Plain", "RadixPack(FFOR)", "FrontCoding(FFOR,Plain)", "GroupedFSST(FFOR,FFOR)", "FlatLZ(raw)", "BlockDictionary(FFOR,FFOR)"} {
+		for _, shape := range []string{"Plain", "RadixPack(FFOR)", "FrontCoding(FFOR,Plain)", "FSST(FFOR)", "FlatLZ(raw)", "BlockDictionary(FFOR,FFOR)"} {
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			require.NoError(t, err)
 			var s Scratch

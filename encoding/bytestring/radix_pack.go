@@ -134,7 +134,7 @@ var radixPack = row{
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendRadixPack,
 		Cost:      encode.DecodeCost{PerByte: 150, PerValue: 2300},
-		FixedCost: encode.DecodeCost{PerByte: 150},
+		FixedCost: encode.DecodeCost{PerByte: 600},
 	},
 	parse:    parseRadixPack,
 	values:   decodeRadixPack,
