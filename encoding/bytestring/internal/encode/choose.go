@@ -160,8 +160,8 @@ const strongest = zstd.SpeedBetterCompression
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
-	if m.level > strongest && e.o.Features != 0 {
-		return false
+	if e.o.Features != 0 && (m.level > strongest || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
+		return false // parts of a tree are many: one level is enough for each
 	}
 	if e.texts.trial && (r.Trained || r.Nests) {
 		return false // what is learned for a part of a sample costs most of the time of a trial, and is no use

@@ -50,6 +50,16 @@ type Row struct {
 	Level   zstd.EncoderLevel
 }
 
+// strongest is the highest level of a profile, but for what is left to edition reference.
+func (r *Row) strongest(p encoding.Profile) (most zstd.EncoderLevel) {
+	for _, level := range r.Trials[min(p, encoding.MinimalSize)] {
+		if level <= strongest {
+			most = max(most, level)
+		}
+	}
+	return most
+}
+
 // Trials are the levels that are tried in each profile. Encodings without levels have one, 0.
 type Trials [encoding.MinimalSize + 1][]zstd.EncoderLevel
 

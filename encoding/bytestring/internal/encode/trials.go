@@ -105,10 +105,10 @@ func (t *trials) add(x estimate) error {
 	return nil
 }
 
-// mayCost tells whether a method may cost less than limit, for all that is known. On a long block, where a trial costs much,
-// the estimates decide.
+// mayCost reports whether a method may cost less than limit, for all that is known. The estimates decide where a trial costs
+// much: on a long block, and of an encoding with parts of its own.
 func (x *estimate) mayCost(limit int64, long bool) bool {
-	if long {
+	if long || x.row.Nests {
 		return x.cost < limit
 	}
 	return x.cost-x.cost/estimateError < limit
