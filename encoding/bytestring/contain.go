@@ -16,10 +16,7 @@ func (b *Block) MayMatch(dst []byte, r Required) (ok bool) {
 	if b.row.begins != nil && len(r.Prefix) > 0 && b.row.begins(b, dst, r) {
 		return true
 	}
-	if r.Equal && b.MayBeLong(dst, len(r.Prefix)) {
-		return true
-	}
-	return b.MayContain(dst, r.Parts)
+	return b.MayContain(dst, r.Parts) || r.Equal && b.MayBeLong(dst, len(r.Prefix))
 }
 
 // MayBeLong sets the bits of those slots, and clears the others, whose values have a length; ok is false, and dst
