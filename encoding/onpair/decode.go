@@ -43,16 +43,25 @@ func (d *Decoder) Tokens() int { return len(d.lengths) }
 
 // Check demands that codes are those of tokens. The other methods must not be called for codes that it did not see.
 func (d *Decoder) Check(codes []uint16) error {
-	last := int32(len(d.lengths)) - 1
-	bad := int32(0) // collects sign bits
-	for ; len(codes) >= 4; codes = codes[4:] {
-		bad |= (last - int32(codes[0])) | (last - int32(codes[1])) | (last - int32(codes[2])) | (last - int32(codes[3]))
+	n := len(d.lengths)
+	bad := uint64(0)
+	if n <= 1<<15 {
+		// Four codes at a time. The highest bit tells which are too large, with what n lacks to 2^15 added, or as they are.
+		const each = 0x0001_0001_0001_0001
+		words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(codes))), len(codes)/4)
+		for _, w := range words {
+			bad |= w | (w + uint64(1<<15-n)*each)
+		}
+		bad &= 1 << 15 * each
+		codes = codes[4*len(words):]
 	}
 	for _, c := range codes {
-		bad |= last - int32(c)
+		if int(c) >= n {
+			bad = 1
+		}
 	}
-	if bad < 0 {
-		return fault.Corruptf("OnPair code in a dictionary of %d is too large", len(d.lengths))
+	if bad != 0 {
+		return fault.Corruptf("OnPair code in a dictionary of %d is too large", n)
 	}
 	return nil
 }

@@ -158,6 +158,14 @@ func TestCorrupt(t *testing.T) {
 	require.NoError(t, d.Check([]uint16{0, 1, 2, 2, 1}))
 	require.ErrorIs(t, d.Check([]uint16{0, 1, 2, 2, 3}), fault.ErrCorrupt)
 	require.ErrorIs(t, d.Check([]uint16{0, 0xffff, 2, 2}), fault.ErrCorrupt)
+	for i := range 9 {
+		for _, c := range []uint16{3, 0x7fff, 0x8000, 0xffff} {
+			codes := make([]uint16, 9)
+			require.NoError(t, d.Check(codes))
+			codes[i] = c
+			require.ErrorIs(t, d.Check(codes), fault.ErrCorrupt, "%x at %d", c, i)
+		}
+	}
 	ends := make([]uint32, 3)
 	for _, room := range []int{0, 3, 100} {
 		for size := range 8 {
