@@ -434,7 +434,7 @@ var fieldsRow = row{
 			return in.Fixed == 0 && in.N >= minFields && w.Fields.Suits(in.Data, in.Offsets)
 		},
 		Append: appendFields,
-		Cost:   encode.DecodeCost{PerByte: 300, PerStored: 200, PerValue: 12000},
+		Cost:   encode.DecodeCost{PerByte: 180, PerStored: 200, PerValue: 20000},
 		Long:   true,
 		Nests:  true,
 		Whole:  true,

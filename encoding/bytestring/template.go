@@ -267,7 +267,7 @@ var templates = row{
 		},
 		Suits:   func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
 		Append:  appendTemplates,
-		Cost:    encode.DecodeCost{PerByte: 250, PerStored: 100, PerValue: 5000},
+		Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
 		Long:    true,
 		Parts:   []string{"Plain", "Plain"},
 		Leveled: true,

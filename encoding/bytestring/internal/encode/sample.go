@@ -145,7 +145,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 		}
 		if m.row.Whole && s != nil {
 			s = &sample{all: in.slice(0, e.start(in.Values))}
-			block = &s.all
+			s.half, block = s.all.slice(0, s.all.N/2), in
 		}
 		if s != nil {
 			if !m.suits(w, block, &r.learned) {
