@@ -17,7 +17,9 @@ import (
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
 	"github.com/amudai/amudai-go/internal/command/compare"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -30,8 +32,8 @@ const (
 )
 
 type benchFlags struct {
-	read    readFlags
-	write   writeFlags
+	read    formats.ReadFlags
+	write   formats.WriteFlags
 	rounds  int
 	limit   int64
 	memory  string
@@ -57,7 +59,7 @@ zstd (smaller is better), with the minimum and maximum of the rounds in brackets
 		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runBench(cmd.Context(), args[0], f) },
 	}
-	f.read.register(cmd, true)
+	f.read.Register(cmd, true)
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.columns, "project", nil, "columns of the projection (default: the first two)")
 	flags.StringVar(&f.where, "where", "", "the condition of filter and count, such as \"origin = 'SFO' and delay > 300\"")
@@ -65,7 +67,7 @@ zstd (smaller is better), with the minimum and maximum of the rounds in brackets
 	flags.Int64VarP(&f.limit, "limit", "n", -1, "maximum number of rows to use")
 	flags.StringVar(&f.memory, "memory", "2GiB", "maximum Arrow data to use, in a temporary file; further rows are left out")
 	flags.StringVar(&f.json, "json", "", "also write the results to this file")
-	f.write.registerCoding(cmd)
+	f.write.RegisterCoding(cmd)
 	return cmd
 }
 
@@ -80,22 +82,23 @@ func (a *app) benchPeak() *cobra.Command {
 }
 
 func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err error) {
-	o, err := f.read.options(a)
+	o, err := a.opener.Use(&f.read)
 	if err != nil {
 		return err
 	}
 	most, err := terminal.ParseSize(f.memory)
 	if err != nil {
-		return usagef("", "--memory: %w", err)
+		return usage.Errorf("", "--memory: %w", err)
 	}
 	if f.rounds < 1 {
-		return usagef("", "--rounds %d: use a number above 0", f.rounds)
+		return usage.Errorf("", "--rounds %d: use a number above 0", f.rounds)
 	}
 	c := comparison{app: a, benchFlags: f, data: &suite.Dataset{Name: filepath.Base(location)}}
-	if c.options, err = f.write.coding(); err != nil {
+	if c.options, err = f.write.Coding(); err != nil {
 		return err
 	}
-	if _, err := condition(f.where); err != nil {
+	c.options.Program = program
+	if _, err := formats.Condition(f.where); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "amudai-bench-*")
@@ -139,12 +142,12 @@ type comparison struct {
 // less often, and all formats look faster.
 func (c *comparison) load(ctx context.Context, location, path string, o table.ReadOptions, most int64) (err error) {
 	o.BatchRows = suite.BatchRows
-	src, err := c.openSource(ctx, location, c.read.from, o)
+	src, err := c.opener.Source(ctx, location, c.read.From, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	sink, err := c.createSink(ctx, path, arrowipc.Format, src.Schema(), true, table.WriteOptions{TempDir: filepath.Dir(path)})
+	sink, err := formats.Create(ctx, c.Stdout, path, arrowipc.Format, src.Schema(), true, table.WriteOptions{TempDir: filepath.Dir(path)})
 	if err != nil {
 		return err
 	}
@@ -192,7 +195,7 @@ func (c *comparison) prepare() error {
 	schema := c.data.Schema
 	for _, name := range c.columns {
 		if !schema.HasField(name) {
-			return withHint(fmt.Errorf("there is no column %q%s", name, text.Suggest(name, text.Names(schema))), "amudai schema lists the columns")
+			return usage.WithHint(fmt.Errorf("there is no column %q%s", name, text.Suggest(name, text.Names(schema))), "amudai schema lists the columns")
 		}
 	}
 	c.data.Project = c.columns
@@ -204,7 +207,7 @@ func (c *comparison) prepare() error {
 	q, err := compare.QuestionOf(c.data, c.where)
 	var wrong *filter.Error
 	if errors.As(err, &wrong) {
-		err = usagef("amudai schema lists the columns", "--where: %w", err)
+		err = usage.Errorf("amudai schema lists the columns", "--where: %w", err)
 	}
 	if err != nil {
 		return err

@@ -17,25 +17,21 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
 )
 
 // Exit codes of [Main].
@@ -81,19 +77,15 @@ func OSEnv() Env {
 // app is one run of the command.
 type app struct {
 	Env
-	out        terminal.Screen      // stdout, for people
-	errs       terminal.Screen      // stderr
-	types      arrowmap.ReadOptions // of shards that are read as tables
-	shards     shard.ScanOptions    // of these reads
-	table      string               // to choose of an input that holds several
-	inputFlags *pflag.FlagSet       // of the command, which an input must take
-	formats    table.Formats        // of inputs, with the options of the flags
+	out    terminal.Screen // stdout, for people
+	errs   terminal.Screen // stderr
+	opener *formats.Opener // of inputs
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the command stops soon and leaves no
 // partial output behind.
 func Main(ctx context.Context, env Env) int {
-	a := &app{Env: env, formats: formats}
+	a := &app{Env: env}
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}
@@ -103,6 +95,7 @@ func Main(ctx context.Context, env Env) int {
 	colors := a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: colors && a.Width > 0}
 	a.errs = terminal.Screen{Out: env.Stderr, Color: colors && a.Progress}
+	a.opener = formats.NewOpener(a.Stdin, a.notice)
 	root := a.root()
 	root.SetArgs(env.Args)
 	root.SetIn(env.Stdin)
@@ -130,7 +123,7 @@ also be http(s) URLs.`,
 		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
 			message += text.Suggest("--"+unknown.GetSpecifiedName(), flagNames(cmd))
 		}
-		return usagef(cmd.CommandPath()+" --help lists the flags", "%s", message)
+		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"})
 	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
@@ -175,14 +168,14 @@ func wants(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usagef("", "usage: %s (%s)", cmd.UseLine(), what)
+		return usage.Errorf("", "usage: %s (%s)", cmd.UseLine(), what)
 	}
 }
 
 // noArgs accepts no arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.HasSubCommands() {
-		return usagef(cmd.CommandPath()+" --help lists the commands", "unknown command %q%s", args[0], text.Suggest(args[0], commandNames(cmd)))
+		return usage.Errorf(cmd.CommandPath()+" --help lists the commands", "unknown command %q%s", args[0], text.Suggest(args[0], commandNames(cmd)))
 	}
 	return wants(0, 0, "no arguments")(cmd, args)
 }
@@ -208,103 +201,3 @@ func flagNames(cmd *cobra.Command) iter.Seq[string] {
 	})
 	return slices.Values(names)
 }
-
-// usageError is a mistake in the command line.
-type usageError struct {
-	err  error
-	hint string
-}
-
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
-func (e usageError) Hint() string  { return e.hint }
-
-// usagef returns a usage error with a hint.
-func usagef(hint, format string, args ...any) error {
-	return usageError{err: fmt.Errorf(format, args...), hint: hint}
-}
-
-// hinted adds a hint to an error that has none.
-type hinted struct {
-	error
-	hint string
-}
-
-func (e hinted) Unwrap() error { return e.error }
-func (e hinted) Hint() string  { return e.hint }
-
-// withHint adds a hint to err, unless it has one.
-func withHint(err error, format string, args ...any) error {
-	var h interface{ Hint() string }
-	if err == nil || errors.As(err, &h) && h.Hint() != "" {
-		return err
-	}
-	return hinted{err, fmt.Sprintf(format, args...)}
-}
-
-// errProblems is the error of a check that has already printed its findings.
-var errProblems = errors.New("problems found")
-
-// report prints an error and returns the exit code.
-func (a *app) report(ctx context.Context, err error) int {
-	var ue usageError
-	switch {
-	case err == nil:
-		return ExitOK
-	case errors.Is(err, errProblems):
-		return ExitFailure
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		a.errs.Printf("amudai: interrupted\n")
-		return ExitInterrupted
-	case isBrokenPipe(err): // the reader of stdout has seen enough
-		return ExitOK
-	}
-	a.printError(err)
-	if errors.As(err, &ue) {
-		return ExitUsage
-	}
-	return ExitFailure
-}
-
-// printError prints an error.
-func (a *app) printError(err error) {
-	a.errs.Printf("%s %s\n", a.errs.Paint(terminal.Red, "amudai:"), errorLine(err))
-}
-
-// errorLine is an error as one line, with its hint.
-func errorLine(err error) string {
-	err = typeHint(err)
-	message := err.Error()
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		message += " (hint: " + h.Hint() + ")"
-	} else if hint := damageHint(err); hint != "" {
-		message += " (hint: " + hint + ")"
-	}
-	return terminal.OneLine(message)
-}
-
-// damageHint tells what to do about damaged bytes of a file that can be verified.
-func damageHint(err error) string {
-	var e *fault.Error
-	if !errors.Is(err, fault.ErrChecksum) && !errors.Is(err, fault.ErrCorrupt) || !errors.As(err, &e) || e.Place() == "" {
-		return ""
-	}
-	f, known := formats.ByPath(e.Artifact)
-	switch {
-	case known && f.Verify != nil:
-		return "amudai verify lists the damage"
-	case known && f.Name != shardName:
-		return ""
-	}
-	return "amudai verify lists the damage, amudai recover saves the undamaged stripes"
-}
-
-// notice prints a message that is not an error.
-func (a *app) notice(text string) {
-	a.errs.Printf("%s\n", a.errs.Paint(terminal.Dim, "note: "+text))
-}
-
-func (a *app) noticef(format string, args ...any) { a.notice(fmt.Sprintf(format, args...)) }
-
-func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

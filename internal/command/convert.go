@@ -13,24 +13,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text"
-	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/parquet"
 )
 
 func (a *app) convert() *cobra.Command {
-	var r readFlags
-	var w writeFlags
+	var r formats.ReadFlags
+	var w formats.WriteFlags
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
 		Short: "Convert tables between formats",
 		Long: `convert reads tables in any format and writes one in any other:
 
-` + formatHelp() + `
+` + formats.Help() + `
 Several inputs with the same columns follow one another; in a shard, each begins a stripe.
 Types of CSV and JSON are inferred from a sample, and nothing is ever lost silently: text with
 leading zeros or mixed types stays text, and a value that does not fit later is an error.
@@ -41,19 +41,19 @@ The output appears under its name only when it is complete.`,
   amudai convert flights.amudai.shard --to csv --columns date,delay -`,
 		Args: wants(2, -1, "inputs, then the output"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := converter{app: a, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1], from: r.from}
+			c := converter{app: a, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1], from: r.From}
 			var err error
-			if c.read, err = r.options(a); err != nil {
+			if c.read, err = a.opener.Use(&r); err != nil {
 				return err
 			}
-			if w.quiet {
+			if w.Quiet {
 				c.read.Notice = nil
 			}
 			return c.run(cmd.Context())
 		},
 	}
-	r.register(cmd, true)
-	w.register(cmd)
+	r.Register(cmd, true)
+	w.Register(cmd)
 	return cmd
 }
 
@@ -61,7 +61,7 @@ The output appears under its name only when it is complete.`,
 type converter struct {
 	*app
 	read   table.ReadOptions
-	write  *writeFlags
+	write  *formats.WriteFlags
 	from   string
 	inputs []string
 	output string
@@ -78,12 +78,13 @@ type converter struct {
 }
 
 func (c *converter) run(ctx context.Context) (err error) {
-	if c.format, err = outputFormat(c.output, c.write.to); err != nil {
+	if c.format, err = formats.Output(c.output, c.write.To); err != nil {
 		return err
 	}
-	if c.shard, err = c.write.shardOptions(); err != nil {
+	if c.shard, err = c.write.ShardOptions(); err != nil {
 		return err
 	}
+	c.shard.Program = program
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.closeFirst()) }()
-	if c.format.Name == shardName {
+	if c.format.Name == formats.Shard {
 		if err := c.chooseNanos(ctx); err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (c *converter) run(ctx context.Context) (err error) {
 			err = errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 		}
 	}()
-	c.progress = terminal.StartRows(c.bars(c.write.quiet), c.total, c.known)
+	c.progress = terminal.StartRows(c.bars(c.write.Quiet), c.total, c.known)
 	err = c.copyAll(ctx, sink)
 	if err == nil {
 		err = sink.Close(ctx)
@@ -120,19 +121,14 @@ func (c *converter) run(ctx context.Context) (err error) {
 // check reports errors that are known before anything is read.
 func (c *converter) check() error {
 	if slices.Contains(c.inputs[1:], "-") {
-		return usagef("", "stdin can only be the first input")
+		return usage.Errorf("", "stdin can only be the first input")
 	}
-	return files.CheckOutput(c.output, c.write.force)
+	return files.CheckOutput(c.output, c.write.Force)
 }
 
 func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
-	f := c.format
-	switch f.Name {
-	case parquetName:
-		f = parquet.New(parquet.Options{Level: c.write.level, RowGroupRows: c.write.rowGroupRows})
-	case ntupleName:
-		f = rntuple.New(rntuple.FormatOptions{Write: rntuple.WriterOptions{NoNulls: c.write.noNulls}})
-	case shardName:
+	f := c.write.WithOptions(c.format)
+	if f.Name == formats.Shard {
 		if c.output != "-" {
 			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)
 			if err != nil {
@@ -141,24 +137,24 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 			return sink, nil
 		}
 		if c.shard.Layout != shard.SingleFile {
-			return nil, usagef("--layout single", "a shard of several files cannot go to stdout")
+			return nil, usage.Errorf("--layout single", "a shard of several files cannot go to stdout")
 		}
 		f = amudai.New(amudai.Options{Write: c.shard})
 	}
-	return c.app.createSink(ctx, c.output, f, c.schema, c.write.force, table.WriteOptions{Notice: c.read.Notice})
+	return formats.Create(ctx, c.Stdout, c.output, f, c.schema, c.write.Force, table.WriteOptions{Notice: c.read.Notice})
 }
 
 // look opens every input for its schema, checks that the schemas are compatible, and leaves the first input open.
 func (c *converter) look(ctx context.Context) error {
 	c.known = true
-	var formats []table.Format
+	var found []table.Format
 	for i, location := range c.inputs {
 		src, f, err := c.open(ctx, i, c.read)
 		if err != nil {
 			return err
 		}
-		formats = append(formats, f)
-		c.keepGroups = append(c.keepGroups, f.Name != c.format.Name && !c.inputFlags.Changed("stripe-rows") && !c.inputFlags.Changed("stripe-bytes"))
+		found = append(found, f)
+		c.keepGroups = append(c.keepGroups, f.Name != c.format.Name && !c.write.LimitsStripes())
 		n, ok := src.Rows()
 		c.total, c.known = c.total+n, c.known && ok
 		if i == 0 {
@@ -170,9 +166,9 @@ func (c *converter) look(ctx context.Context) error {
 			return errors.Join(err, c.closeFirst())
 		}
 	}
-	err := checkFlags(c.inputFlags, true, c.inputs[0], formats...)
+	err := c.opener.Check(c.inputs[0], found...)
 	if err == nil {
-		err = checkFlags(c.inputFlags, false, c.output, c.format)
+		err = c.write.Check(c.output, c.format)
 	}
 	if err != nil {
 		return errors.Join(err, c.closeFirst())
@@ -192,7 +188,7 @@ func (c *converter) closeFirst() error {
 
 // open opens input i. Inferred types of later inputs are those of the first.
 func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table.Source, table.Format, error) {
-	in, f, err := c.openInput(ctx, c.inputs[i], c.from)
+	in, f, err := c.opener.Input(ctx, c.inputs[i], c.from)
 	if err != nil {
 		return nil, f, err
 	}
@@ -201,7 +197,7 @@ func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table
 			o.Schema = c.schema.Fields()
 		}
 	}
-	src, err := c.openAs(ctx, in, f, c.inputs[i], o)
+	src, err := c.opener.Open(ctx, in, f, c.inputs[i], o)
 	return src, f, err
 }
 
@@ -220,7 +216,7 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 		}
 		g := s.Field(at[0])
 		if !arrow.TypeEqual(f.Type, g.Type) {
-			return withHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
+			return usage.WithHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
 				"--schema %s:TYPE gives CSV and JSON columns one type", f.Name)
 		}
 		if g.Nullable && !f.Nullable {
@@ -378,7 +374,7 @@ func nextBatch(ctx context.Context, src table.Source) (b readBatch) {
 
 // summary prints the result for people.
 func (c *converter) summary() {
-	if !c.Progress || c.write.quiet {
+	if !c.Progress || c.write.Quiet {
 		return
 	}
 	line := c.progress.Rate()

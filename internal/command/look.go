@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/terminal"
-	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
@@ -25,7 +25,7 @@ func (a *app) lookers() []*cobra.Command {
 }
 
 func (a *app) schema() *cobra.Command {
-	var r readFlags
+	var r formats.ReadFlags
 	stored := false
 	cmd := &cobra.Command{
 		Use:   "schema FILE",
@@ -41,14 +41,14 @@ of C++.`,
 			return a.printSchema(cmd.Context(), args[0], r)
 		},
 	}
-	r.register(cmd, false)
+	r.Register(cmd, false)
 	cmd.Flags().BoolVar(&stored, "stored", false, "print the stored types")
 	return cmd
 }
 
 // printStored prints the schema tree of a shard, or the list of fields of another format that has one.
 func (a *app) printStored(ctx context.Context, location string) error {
-	if in, f, ok := a.describes(ctx, location, canInspect); ok {
+	if in, f, ok := a.opener.Describes(ctx, location, canInspect); ok {
 		out, err := f.Inspect(ctx, in, table.InspectOptions{Detail: 1})
 		if err = errors.Join(err, in.Close()); err != nil {
 			return err
@@ -71,12 +71,9 @@ func (a *app) printStored(ctx context.Context, location string) error {
 
 // withFile calls f with the open file of a shard.
 func (a *app) withFile(ctx context.Context, location string, f func(*shardfile.File) error) (err error) {
-	if err := files.CheckShard(location); err != nil {
-		return err
-	}
-	s, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
+	s, err := formats.OpenFile(ctx, location)
 	if err != nil {
-		return wrongFormat(files.Missing(location, err), location, shardName)
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	return f(s)
@@ -92,7 +89,7 @@ func (a *app) outline(ctx context.Context, in table.Input, f table.Format, json 
 	} else if err == nil {
 		err = inspect.Outline(ctx, a.out, out)
 	}
-	return columnHint(errors.Join(err, in.Close()))
+	return errors.Join(err, in.Close())
 }
 
 func (a *app) inspect() *cobra.Command {
@@ -110,16 +107,16 @@ clusters, -vv the columns of each cluster, -vvv their pages.`,
   amudai inspect -v muons.root:Events`,
 		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in, f, ok := a.describes(cmd.Context(), args[0], canInspect); ok {
+			if in, f, ok := a.opener.Describes(cmd.Context(), args[0], canInspect); ok {
 				return a.outline(cmd.Context(), in, f, o.JSON, table.InspectOptions{Detail: o.Verbose, Columns: o.Columns, Groups: o.Stripes, Hex: o.Hex})
 			}
 			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
 				for _, i := range o.Stripes {
 					if i < 0 || i >= f.NumStripes() {
-						return usagef("", "--stripe %d: the shard has %s", i, terminal.Plural(f.NumStripes(), "stripe"))
+						return usage.Errorf("", "--stripe %d: the shard has %s", i, terminal.Plural(f.NumStripes(), "stripe"))
 					}
 				}
-				return columnHint(inspect.Shard(cmd.Context(), a.out, f, o))
+				return inspect.Shard(cmd.Context(), a.out, f, o)
 			})
 		},
 	}
@@ -142,11 +139,11 @@ values from its dictionaries where these hold all values; ≈ marks estimates. a
 statistics against the data. An RNTuple has no statistics: its fields are shown with their sizes.`,
 		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in, f, ok := a.describes(cmd.Context(), args[0], canInspect); ok {
+			if in, f, ok := a.opener.Describes(cmd.Context(), args[0], canInspect); ok {
 				return a.outline(cmd.Context(), in, f, o.JSON, table.InspectOptions{Columns: o.Columns, Stats: true})
 			}
 			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
-				return columnHint(inspect.Stats(cmd.Context(), a.out, f, o))
+				return inspect.Stats(cmd.Context(), a.out, f, o)
 			})
 		},
 	}
@@ -154,14 +151,6 @@ statistics against the data. An RNTuple has no statistics: its fields are shown 
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&o.Details, "details", false, "all statistics, one per line")
 	return cmd
-}
-
-// columnHint adds a hint to the error about an unknown column.
-func columnHint(err error) error {
-	if errors.Is(err, schema.ErrNoField) {
-		return withHint(err, "amudai schema lists the columns")
-	}
-	return err
 }
 
 // bars is the output for progress bars, nil for none.
@@ -173,12 +162,12 @@ func (a *app) bars(quiet bool) io.Writer {
 }
 
 // printSchema prints the Arrow schema of a table in any format.
-func (a *app) printSchema(ctx context.Context, location string, r readFlags) error {
-	o, err := r.options(a)
+func (a *app) printSchema(ctx context.Context, location string, r formats.ReadFlags) error {
+	o, err := a.opener.Use(&r)
 	if err != nil {
 		return err
 	}
-	src, err := a.openSource(ctx, location, r.from, o)
+	src, err := a.opener.Source(ctx, location, r.From, o)
 	if err != nil {
 		return err
 	}

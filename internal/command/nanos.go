@@ -25,7 +25,7 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	switch c.write.nanos {
+	switch c.write.Nanos {
 	case "ticks":
 		c.shard.Times = arrowmap.TimesAsTicks
 		return nil
@@ -74,7 +74,7 @@ func nanoColumns(s *arrow.Schema) (names []string) {
 }
 
 func (c *converter) say(format string, args ...any) {
-	if !c.write.quiet {
+	if !c.write.Quiet {
 		c.noticef(format, args...)
 	}
 }

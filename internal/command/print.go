@@ -10,9 +10,10 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text/values"
-	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -20,27 +21,22 @@ import (
 const tableFormat = "table"
 
 type catFlags struct {
-	read    readFlags
-	limit   int64
-	format  string
-	where   string
-	strings string
+	read   formats.ReadFlags
+	rows   formats.ScanFlags
+	format string
 }
 
 // register adds the flags of commands that print rows.
 func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
-	f.read.register(cmd, true)
+	f.read.Register(cmd, true)
 	f.registerOutput(cmd, limit, byDefault)
 }
 
 // registerOutput adds the flags that do not depend on the format of the input.
 func (f *catFlags) registerOutput(cmd *cobra.Command, limit int64, byDefault string) {
-	cmd.Flags().StringVar(&f.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
-	cmd.Flags().StringVar(&f.strings, "strings", textLayouts[0], "shard: Arrow type of strings, for Arrow formats: "+strings.Join(textLayouts[1:], ", ")+", or as recorded")
-	complete(cmd, "strings", textLayouts...)
-	cmd.Flags().Int64VarP(&f.limit, "limit", "n", limit, "maximum number of rows")
+	f.rows.Register(cmd, limit)
 	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
-	complete(cmd, "format", catFormats()...)
+	usage.Complete(cmd, "format", catFormats()...)
 }
 
 func (a *app) cat() *cobra.Command {
@@ -87,22 +83,22 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 			format = tableFormat
 		}
 	}
-	o, err := f.read.options(a)
+	o, err := a.opener.Use(&f.read)
 	if err != nil {
 		return err
 	}
-	if f.limit >= 0 && f.limit < table.DefaultBatchRows {
-		o.BatchRows = int(max(f.limit, 1))
+	if f.rows.Limit >= 0 && f.rows.Limit < table.DefaultBatchRows {
+		o.BatchRows = int(max(f.rows.Limit, 1))
 	}
-	if a.shards, err = f.scanOptions(); err != nil {
+	if a.opener.Scan, err = f.rows.Options(); err != nil {
 		return err
 	}
-	a.shards.Reuse = format != "parquet" // its writer keeps values of batches for statistics
+	a.opener.Scan.Reuse = format != "parquet" // its writer keeps values of batches for statistics
 	create, err := a.catSink(format)
 	if err != nil {
 		return err
 	}
-	src, err := a.openSource(ctx, location, f.read.from, o)
+	src, err := a.opener.Source(ctx, location, f.read.From, o)
 	if err != nil {
 		return err
 	}
@@ -111,38 +107,19 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 	if err != nil {
 		return err
 	}
-	if err := copyRows(ctx, src, sink, f.limit); err != nil {
+	if err := copyRows(ctx, src, sink, f.rows.Limit); err != nil {
 		return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 	}
 	return sink.Close(ctx)
 }
 
-// scanOptions are the scan options for a shard.
-func (f *catFlags) scanOptions() (o shard.ScanOptions, err error) {
-	if o.Filter, err = condition(f.where); err != nil {
-		return o, err
-	}
-	if o.Strings, err = pick("--strings", f.strings, textLayouts,
-		shard.StringsAsRecorded, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
-		return o, err
-	}
-	if f.limit < -1 {
-		return o, usagef("", "--limit %d: use a number of rows, or -1 for all", f.limit)
-	}
-	o.Limit = max(f.limit, 0)
-	return o, nil
-}
-
-// textLayouts are the names of the values of shard.StringLayout.
-var textLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
-
 // isPrinted reports whether cat can write a format. Only convert writes shards.
-func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != shardName }
+func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != formats.Shard }
 
 // catFormats are the formats of cat and head.
 func catFormats() []string {
 	names := []string{tableFormat}
-	for _, f := range formats {
+	for _, f := range formats.All {
 		if isPrinted(f) {
 			names = append(names, f.Name)
 		}
@@ -157,12 +134,12 @@ func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (tabl
 			return &tableSink{app: a, schema: s}, nil
 		}, nil
 	}
-	i := slices.IndexFunc(formats, func(f table.Format) bool { return f.Name == format && isPrinted(f) })
+	i := slices.IndexFunc(formats.All, func(f table.Format) bool { return f.Name == format && isPrinted(f) })
 	if i < 0 {
-		return nil, usagef("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
+		return nil, usage.Errorf("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
 	}
 	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
-		return a.createSink(ctx, "-", formats[i], s, false, table.WriteOptions{Notice: a.notice})
+		return formats.Create(ctx, a.Stdout, "-", formats.All[i], s, false, table.WriteOptions{Notice: a.notice})
 	}, nil
 }
 
@@ -280,7 +257,7 @@ func (s *tableSink) Close(context.Context) error {
 func (s *tableSink) Abort(context.Context) error { return nil }
 
 func (a *app) inferSchema() *cobra.Command {
-	var r readFlags
+	var r formats.ReadFlags
 	cmd := &cobra.Command{
 		Use:   "infer-schema FILE",
 		Short: "Print the types inferred for CSV or JSON",
@@ -291,6 +268,6 @@ edit it, and pass it to convert with --schema @FILE.`,
 		Args: wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.printSchema(cmd.Context(), args[0], r) },
 	}
-	r.register(cmd, false)
+	r.Register(cmd, false)
 	return cmd
 }

@@ -6,7 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/inspect"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
 )
 
@@ -38,7 +40,7 @@ were saved, if there are any.`,
 }
 
 func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) error {
-	layout, err := layoutOf(f.layout)
+	layout, err := formats.Layout(f.layout)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 	}
 	report, err := shard.Recover(ctx, in, out, shard.RecoverOptions{Layout: layout, Overwrite: f.force, Parallelism: f.parallel})
 	if report == nil {
-		return withHint(files.Missing(in, err), "nothing in it can be saved")
+		return usage.WithHint(files.Missing(in, err), "nothing in it can be saved")
 	}
 	if f.json {
 		if jerr := inspect.RecoverJSON(a.Stdout, out, report, err); jerr != nil {
@@ -60,7 +62,7 @@ func (a *app) runRecover(ctx context.Context, in, out string, f recoverFlags) er
 		inspect.RecoverText(a.out, out, report, err == nil)
 	}
 	if err != nil {
-		return withHint(files.CreateError(out, err), "nothing in it can be saved")
+		return usage.WithHint(files.CreateError(out, err), "nothing in it can be saved")
 	}
 	if len(report.Lost)+len(report.Missing)+report.Damaged > 0 || report.Left > 0 && !report.Complete {
 		return errProblems

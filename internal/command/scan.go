@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
-	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -43,7 +43,7 @@ times. With --count, both describe a count.`,
 			return a.runCat(cmd.Context(), args[0], f.catFlags, "")
 		},
 	}
-	f.read.registerShard(cmd, true)
+	f.read.RegisterShard(cmd, true)
 	f.registerOutput(cmd, -1, "table on a terminal, else csv")
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "explain how the rows would be found")
 	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "run the scan, and print its reads and times")
@@ -51,40 +51,28 @@ times. With --count, both describe a count.`,
 	return cmd
 }
 
-// condition is the filter of a flag.
-func condition(text string) (filter.Expr, error) {
-	if text == "" {
-		return filter.Expr{}, nil
-	}
-	e, err := filter.Parse(text)
-	if err != nil {
-		return e, usagef("", "--where: %w", err)
-	}
-	return e, nil
-}
-
 // runScan counts rows, or tells how they are found.
 func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err error) {
-	if _, err := f.read.options(a); err != nil {
+	if _, err := a.opener.Use(&f.read); err != nil {
 		return err
 	}
-	o, err := f.scanOptions()
+	o, err := f.rows.Options()
 	if err != nil {
 		return err
 	}
 	if f.count && !f.explain && !f.analyze {
-		if in, format, ok := a.describes(ctx, location, canInspect); ok {
-			a.shards = o
-			return a.countRows(ctx, in, format, location, f.limit)
+		if in, format, ok := a.opener.Describes(ctx, location, canInspect); ok {
+			a.opener.Scan = o
+			return a.countRows(ctx, in, format, location, f.rows.Limit)
 		}
 	}
-	if o.Columns = f.read.columns; f.count {
+	if o.Columns = f.read.Columns; f.count {
 		o.Columns = []string{}
 	}
-	if in, _, ok := a.describes(ctx, location, isNTuple); ok {
+	if in, _, ok := a.opener.Describes(ctx, location, isNTuple); ok {
 		return errors.Join(a.explainNTuple(ctx, in, o, f.analyze), in.Close())
 	}
-	s, err := openShard(ctx, location, a.types)
+	s, err := a.opener.Shard(ctx, location)
 	if err != nil {
 		return err
 	}
@@ -94,7 +82,7 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 		if err != nil {
 			return err
 		}
-		return a.printCount(n, f.limit)
+		return a.printCount(n, f.rows.Limit)
 	}
 	explain := s.Explain
 	if f.analyze {
@@ -104,21 +92,18 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 }
 
 func (a *app) printExplanation(x *shard.Explanation, err error) error {
-	if errors.Is(err, schema.ErrNoField) {
-		err = withHint(err, "amudai schema lists the columns")
-	}
 	if err == nil {
 		err = a.out.Printf("%s", explanation(x))
 	}
 	return err
 }
 
-func isNTuple(f table.Format) bool { return f.Name == ntupleName }
+func isNTuple(f table.Format) bool { return f.Name == formats.NTuple }
 
 // explainNTuple tells how the rows of an RNTuple are found.
 func (a *app) explainNTuple(ctx context.Context, in table.Input, o shard.ScanOptions, analyze bool) (err error) {
 	if in.Location == "" {
-		return withHint(fmt.Errorf("%s: a scan of a compressed file cannot be explained", in.Name), "decompress it first")
+		return usage.WithHint(fmt.Errorf("%s: a scan of a compressed file cannot be explained", in.Name), "decompress it first")
 	}
 	n, err := rntuple.Open(ctx, in.Location, rntuple.Options{Path: in.Table, VariantsAsStructs: true})
 	if err != nil {
@@ -142,13 +127,13 @@ func (a *app) printCount(n, limit int64) error {
 
 // countRows prints how many rows of an input meet the filter, up to the limit.
 func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, location string, limit int64) (err error) {
-	src, err := a.openAs(ctx, in, f, location, table.ReadOptions{Columns: []string{}, Notice: a.notice})
+	src, err := a.opener.Open(ctx, in, f, location, table.ReadOptions{Columns: []string{}, Notice: a.notice})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	n, known := src.Rows()
-	if !known || !a.shards.Filter.IsZero() {
+	if !known || !a.opener.Scan.Filter.IsZero() {
 		n = 0
 		for err == nil {
 			var b arrow.RecordBatch

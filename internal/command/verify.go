@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/inspect"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
@@ -36,7 +37,7 @@ every page.`,
 			failed := false
 			for _, location := range args {
 				ok, err := a.runVerify(cmd.Context(), location, f)
-				var wrong usageError
+				var wrong usage.Error
 				if errors.As(err, &wrong) || isBrokenPipe(err) || cmd.Context().Err() != nil {
 					return err
 				}
@@ -61,9 +62,9 @@ every page.`,
 
 func (a *app) runVerify(ctx context.Context, location string, f verifyFlags) (ok bool, err error) {
 	if f.most <= 0 || f.parallel < 0 {
-		return false, usagef("", "--max and --parallel need a number above 0")
+		return false, usage.Errorf("", "--max and --parallel need a number above 0")
 	}
-	if in, format, ok := a.describes(ctx, location, func(f table.Format) bool { return f.Verify != nil }); ok {
+	if in, format, ok := a.opener.Describes(ctx, location, func(f table.Format) bool { return f.Verify != nil }); ok {
 		sound, err := a.verifyTable(ctx, in, format, f)
 		return sound, errors.Join(err, in.Close())
 	}

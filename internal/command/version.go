@@ -13,6 +13,9 @@ import (
 // Version is the version of this program.
 const Version = "0.1.0"
 
+// program is the name that shards have of their writer.
+const program = "amudai " + Version
+
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version, with toolchain and revision",

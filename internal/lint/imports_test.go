@@ -15,6 +15,9 @@ import (
 var rows = [][]string{
 	testHelpers,
 	{"cmd", "internal/command", "internal/bench"},
+	{"internal/command/formats"},
+	{"internal/command/files"},
+	{"internal/command/terminal", "internal/command/usage"},
 	{"internal/bench/suite"},
 	{"table/amudai", "table/csv", "table/jsonl", "table/lines", "table/arrowipc", "table/parquet", "rntuple", "blockpack"},
 	{"table/internal"},

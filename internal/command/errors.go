@@ -1,0 +1,93 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/command/formats"
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/internal/format/schema"
+)
+
+// errProblems is the error of a check that has already printed its findings.
+var errProblems = errors.New("problems found")
+
+// report prints an error and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	var ue usage.Error
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.Is(err, errProblems):
+		return ExitFailure
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		a.errs.Printf("amudai: interrupted\n")
+		return ExitInterrupted
+	case isBrokenPipe(err): // the reader of stdout has seen enough
+		return ExitOK
+	}
+	a.printError(err)
+	if errors.As(err, &ue) {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// printError prints an error.
+func (a *app) printError(err error) {
+	a.errs.Printf("%s %s\n", a.errs.Paint(terminal.Red, "amudai:"), errorLine(err))
+}
+
+// errorLine is an error as one line, with its hint.
+func errorLine(err error) string {
+	message := err.Error()
+	if hint := hintFor(err); hint != "" {
+		message += " (hint: " + hint + ")"
+	}
+	return terminal.OneLine(message)
+}
+
+// hintFor is the hint of an error, or one that its cause suggests, or "".
+func hintFor(err error) string {
+	switch hint := usage.Hint(err); {
+	case hint != "":
+		return hint
+	case strings.Contains(err.Error(), "does not fit decimal"):
+		return "--decimals text can read all decimals"
+	case strings.Contains(err.Error(), "cannot be held as"):
+		return "--ticks raw can read all times"
+	case errors.Is(err, schema.ErrNoField):
+		return "amudai schema lists the columns"
+	}
+	return damageHint(err)
+}
+
+// damageHint tells what to do about damaged bytes of a file that can be verified.
+func damageHint(err error) string {
+	var e *fault.Error
+	if !errors.Is(err, fault.ErrChecksum) && !errors.Is(err, fault.ErrCorrupt) || !errors.As(err, &e) || e.Place() == "" {
+		return ""
+	}
+	f, known := formats.All.ByPath(e.Artifact)
+	switch {
+	case known && f.Verify != nil:
+		return "amudai verify lists the damage"
+	case known && f.Name != formats.Shard:
+		return ""
+	}
+	return "amudai verify lists the damage, amudai recover saves the undamaged stripes"
+}
+
+// notice prints a message that is not an error.
+func (a *app) notice(text string) {
+	a.errs.Printf("%s\n", a.errs.Paint(terminal.Dim, "note: "+text))
+}
+
+func (a *app) noticef(format string, args ...any) { a.notice(fmt.Sprintf(format, args...)) }
+
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

@@ -1,0 +1,201 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/rntuple"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/amudai"
+	"github.com/amudai/amudai-go/table/csv"
+)
+
+// Opener opens the inputs of one run of a command. It is not safe for concurrent use.
+type Opener struct {
+	// Scan has the options for reading shards and RNTuples. They may be changed before an input is opened.
+	Scan shard.ScanOptions
+
+	stdin   io.Reader
+	notice  func(string)
+	types   arrowmap.ReadOptions // of shards that are read as tables
+	table   string               // to choose of an input that holds several
+	flags   *pflag.FlagSet       // which an input must take; nil: none
+	formats table.Formats        // of inputs, with the options of the flags
+}
+
+// NewOpener returns an opener with default options. It gives notice the messages about inputs that are no errors.
+func NewOpener(stdin io.Reader, notice func(string)) *Opener {
+	return &Opener{stdin: stdin, notice: notice, formats: All}
+}
+
+// Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
+func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
+	o := table.ReadOptions{Columns: r.Columns, Notice: p.notice, Warning: p.notice}
+	sample := table.TextOptions{SampleRows: r.sampleRows}
+	var err error
+	if p.types, err = r.types(); err != nil {
+		return o, err
+	}
+	delimiter, err := delimiterOf(r.delimiter)
+	if err != nil {
+		return o, err
+	}
+	if r.sampleRows < 0 {
+		return o, usage.Errorf("", "--sample %d is negative", r.sampleRows)
+	}
+	if r.sampleBytes != "" {
+		if sample.SampleBytes, err = terminal.ParseSize(r.sampleBytes); err != nil {
+			return o, usage.Errorf("", "--sample-bytes: %w", err)
+		}
+	}
+	p.flags = r.flags
+	p.formats = with(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample, rntuple.Options{NoProjected: r.noProjected})
+	p.table = r.table
+	fields := r.schema
+	if name, ok := strings.CutPrefix(fields, "@"); ok {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return o, files.Missing(name, err)
+		}
+		fields = string(b)
+	}
+	if o.Schema, err = text.ParseSchema(fields); err != nil {
+		return o, usage.Errorf("amudai infer-schema prints one to start from", "--%w", err)
+	}
+	return o, nil
+}
+
+// Input opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first
+// bytes determine it.
+func (p *Opener) Input(ctx context.Context, location, format string) (table.Input, table.Format, error) {
+	in, name, err := files.Open(ctx, location, p.stdin, p.formats)
+	if err != nil {
+		return in, table.Format{}, err
+	}
+	f, err := p.chooseFormat(&in, name, format)
+	if err == nil && p.table != "" {
+		if in.Table != "" && in.Table != p.table {
+			err = usage.Errorf("leave out one of them", "%s names a table, and --table %s another one", location, p.table)
+		}
+		in.Table = p.table
+	}
+	if err != nil {
+		err = errors.Join(err, in.Close())
+	}
+	return in, f, err
+}
+
+// chooseFormat finds the format of an input. It may read the first bytes, which are not consumed.
+func (p *Opener) chooseFormat(in *table.Input, location, name string) (table.Format, error) {
+	if name != "" {
+		return byName(p.formats, name)
+	}
+	if f, ok := p.formats.ByPath(location); ok {
+		return f, nil
+	}
+	head := make([]byte, 64)
+	n, err := io.ReadFull(in.Reader, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return table.Format{}, err
+	}
+	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
+	f, ok := p.formats.Sniff(head[:n])
+	if !ok {
+		return f, usage.Errorf("--from csv, or one of "+strings.Join(All.Names(), ", "), "cannot tell the format of %s", in.Name)
+	}
+	return f, nil
+}
+
+// Describes opens a location if its format has some capability. Otherwise, and if the location cannot be
+// opened, ok is false: it is to be treated as a shard.
+func (p *Opener) Describes(ctx context.Context, location string, has func(table.Format) bool) (in table.Input, f table.Format, ok bool) {
+	if location == "-" {
+		return in, f, false
+	}
+	file, _ := p.formats.SplitTable(location)
+	if f, known := p.formats.ByPath(file); known && !has(f) {
+		return in, f, false
+	}
+	in, f, err := p.Input(ctx, location, "")
+	if err != nil {
+		return in, f, false
+	}
+	if !has(f) {
+		in.Close()
+		return in, f, false
+	}
+	return in, f, true
+}
+
+// Source opens a location as a source of batches.
+func (p *Opener) Source(ctx context.Context, location, format string, o table.ReadOptions) (table.Source, error) {
+	in, f, err := p.Input(ctx, location, format)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Check(location, f); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return p.Open(ctx, in, f, location, o)
+}
+
+// Open opens an input in a format.
+func (p *Opener) Open(ctx context.Context, in table.Input, f table.Format, location string, o table.ReadOptions) (table.Source, error) {
+	o.Filter = p.Scan.Filter
+	if !o.Filter.IsZero() {
+		o.BatchRows = 0 // small batches would slow down a filter that few rows meet
+	}
+	if f.Name == Shard {
+		f = amudai.New(amudai.Options{Open: shard.OpenOptions{Types: p.types}, Scan: p.Scan})
+	}
+	src, err := f.Open(ctx, in, o)
+	if err != nil {
+		return nil, wrongFormat(err, location, f.Name)
+	}
+	return src, nil
+}
+
+// wrongFormat adds the likely format of a file to an error about its content.
+func wrongFormat(err error, location, format string) error {
+	if location == "-" || files.IsURL(location) {
+		return err
+	}
+	head, ferr := files.Head(location)
+	if ferr != nil {
+		return err
+	}
+	looks, known := All.Sniff(head)
+	if format == Shard {
+		return notShard(err, location, head, looks, known)
+	}
+	if !known || looks.Name == format || looks.Name == "jsonl" || looks.Name == "json" || looks.Name == "arrows" && format == "arrow" {
+		return err
+	}
+	return usage.WithHint(err, "it looks like %s: --from %s", looks.Title, looks.Name)
+}
+
+// notShard describes a file that cannot be opened as a shard.
+func notShard(err error, location string, head []byte, looks table.Format, known bool) error {
+	switch {
+	case len(head) == 0:
+		return fmt.Errorf("%s is empty", location)
+	case !known:
+		return fmt.Errorf("%s is not an Amudai shard: it starts with %q", location, head[:min(8, len(head))])
+	case looks.Name != Shard:
+		err = fmt.Errorf("%s is not an Amudai shard, it looks like %s", location, looks.Title)
+		return usage.WithHint(err, "amudai convert %s OUT.amudai.shard makes a shard of it", location)
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package formats
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// ScanFlags are the flags that choose rows, and their form.
+type ScanFlags struct {
+	Limit int64 // negative: all rows
+
+	where, strings string
+}
+
+// stringLayouts are the names of the values of shard.StringLayout.
+var stringLayouts = []string{"recorded", "string", "large", "view", "dictionary"}
+
+// Register adds the flags, with a default for the limit.
+func (s *ScanFlags) Register(cmd *cobra.Command, limit int64) {
+	f := cmd.Flags()
+	f.StringVar(&s.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
+	f.StringVar(&s.strings, "strings", stringLayouts[0], "shard: Arrow type of strings, for Arrow formats: "+strings.Join(stringLayouts[1:], ", ")+", or as recorded")
+	f.Int64VarP(&s.Limit, "limit", "n", limit, "maximum number of rows")
+	usage.Complete(cmd, "strings", stringLayouts...)
+}
+
+// Options parses the flags.
+func (s *ScanFlags) Options() (o shard.ScanOptions, err error) {
+	if o.Filter, err = Condition(s.where); err != nil {
+		return o, err
+	}
+	if o.Strings, err = usage.OneOf("--strings", s.strings, stringLayouts,
+		shard.StringsAsRecorded, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
+		return o, err
+	}
+	if s.Limit < -1 {
+		return o, usage.Errorf("", "--limit %d: use a number of rows, or -1 for all", s.Limit)
+	}
+	o.Limit = max(s.Limit, 0)
+	return o, nil
+}
+
+// Condition is the filter of the flag --where.
+func Condition(text string) (filter.Expr, error) {
+	if text == "" {
+		return filter.Expr{}, nil
+	}
+	e, err := filter.Parse(text)
+	if err != nil {
+		return e, usage.Errorf("", "--where: %w", err)
+	}
+	return e, nil
+}

@@ -1,0 +1,33 @@
+package formats
+
+import (
+	"context"
+
+	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// Shard opens a shard. For another kind of file, the error names its likely format.
+func (p *Opener) Shard(ctx context.Context, location string) (*shard.Shard, error) {
+	if err := files.CheckShard(location); err != nil {
+		return nil, err
+	}
+	s, err := shard.Open(ctx, location, shard.OpenOptions{Types: p.types})
+	if err != nil {
+		return nil, wrongFormat(files.Missing(location, err), location, Shard)
+	}
+	return s, nil
+}
+
+// OpenFile opens the file of a shard, as [Opener.Shard] does.
+func OpenFile(ctx context.Context, location string) (*shardfile.File, error) {
+	if err := files.CheckShard(location); err != nil {
+		return nil, err
+	}
+	f, err := shardfile.Open(ctx, location, shardfile.OpenOptions{})
+	if err != nil {
+		return nil, wrongFormat(files.Missing(location, err), location, Shard)
+	}
+	return f, nil
+}
