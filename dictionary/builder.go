@@ -151,7 +151,7 @@ func (b *Builder) renumber(codes *Codes) []uint32 {
 		return nil
 	}
 	if codes != nil {
-		if stay, renumbered := packedBits(codes, perm); stay <= renumbered {
+		if stay, renumbered := b.codeBits(codes, perm); stay <= renumbered {
 			return nil
 		}
 	}
@@ -176,10 +176,10 @@ func (b *Builder) renumberPacked(codes *Codes) []uint32 {
 	}
 	const share = 3 // shared bytes are divided by this, as they are compressed otherwise, too
 	saved += 8 * shared / share
-	stay, bySort := packedBits(codes, perm)
+	stay, bySort := b.codeBits(codes, perm)
 	least := stay
 	if p := b.byFrequency(); p != nil {
-		_, byFrequency := packedBits(codes, p)
+		_, byFrequency := b.codeBits(codes, p)
 		least = min(least, byFrequency)
 	}
 	if bySort > least+saved {
@@ -218,27 +218,55 @@ func (b *Builder) byFrequency() []uint32 {
 	return perm
 }
 
-// packedBits estimates the size of the codes, unchanged and renumbered by perm, in packed chunks of 1024, each with
-// its own smallest value and width.
-func packedBits(codes *Codes, perm []uint32) (stay, renumbered int) {
+// codeBits estimates the size of the codes, unchanged and renumbered by perm, in packed chunks of 1024, each with
+// its own smallest value and width. Features of the packed form include bit packing with exceptions.
+func (b *Builder) codeBits(codes *Codes, perm []uint32) (stay, renumbered int) {
+	var old, changed chunkBits
 	_ = codes.Each(func(ids []uint32) error { // f returns no error
 		for len(ids) > 0 {
 			chunk := ids[:min(1024, len(ids))]
 			ids = ids[len(chunk):]
-			lo, hi := chunk[0], chunk[0]
-			first := perm[chunk[0]]
-			lo2, hi2 := first, first
-			for _, c := range chunk {
-				lo, hi = min(lo, c), max(hi, c)
-				c = perm[c]
-				lo2, hi2 = min(lo2, c), max(hi2, c)
+			old.reset()
+			changed.reset()
+			for i, c := range chunk {
+				old.codes[i], changed.codes[i] = c, perm[c]
 			}
-			stay += len(chunk) * bits.Len32(hi-lo)
-			renumbered += len(chunk) * bits.Len32(hi2-lo2)
+			stay += old.size(len(chunk), b.Packed)
+			renumbered += changed.size(len(chunk), b.Packed)
 		}
 		return nil
 	})
 	return stay, renumbered
+}
+
+// chunkBits estimates the size of a packed chunk.
+type chunkBits struct {
+	codes [1024]uint32
+	count [33]int // codes by their bits above the smallest
+}
+
+func (c *chunkBits) reset() { clear(c.count[:]) }
+
+// size is the bits of the first n codes, with exceptions or without.
+func (c *chunkBits) size(n int, exceptions bool) int {
+	low := slices.Min(c.codes[:n])
+	if !exceptions {
+		return n * bits.Len32(slices.Max(c.codes[:n])-low)
+	}
+	for _, code := range c.codes[:n] {
+		c.count[bits.Len32(code-low)]++
+	}
+	const position = 8 // bits, as differences
+	width := len(c.count) - 1
+	for c.count[width] == 0 {
+		width--
+	}
+	least, wider := n*width, 0
+	for w, most := width-1, width; w > 0; w-- {
+		wider += c.count[w+1]
+		least = min(least, n*w+wider*(position+most-w))
+	}
+	return least
 }
 
 func (b *Builder) permute(perm []uint32) {
