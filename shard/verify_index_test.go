@@ -19,7 +19,7 @@ func TestVerifyNamesTheBitOfIndexes(t *testing.T) {
 		if r.Check != shardtest.RangeIndex {
 			continue
 		}
-		for i := r.Start; i < r.End; i += 7 {
+		for i := r.Start; i < r.End; i += 3 {
 			bit := i % 8
 			root[i] ^= 1 << bit
 			report, err := shard.Verify(context.Background(), shardtest.Location, shard.VerifyOptions{Open: shard.OpenOptions{Store: shardtest.OneFile(root)}})

@@ -44,6 +44,14 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 // cache.
 const selectAtOnce = 4096
 
+// selectBytes bounds the memory of these values, whatever their number.
+const selectBytes = 1 << 20
+
+// atOnce is the number of values of the reader on which a condition is evaluated at once.
+func (r *bytesReader[O]) atOnce() int {
+	return min(selectAtOnce, max(1, selectBytes/max(1, int(r.mean))))
+}
+
 func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowset.Set, holds Condition, required bytestring.Required) ([]byte, error) {
 	bits := scratch.Slice(&w.selected, int(rows.Len()+63)/64*8)
 	var c *build.Bytes[O]
@@ -54,11 +62,11 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		}
 	}()
 	err := r.data.Each(ctx, &w.Scratch, rows, func(p *blocks.Part, block []byte) (err error) {
-		if n := min(p.Count, selectAtOnce); n > room {
+		if n := min(p.Count, r.atOnce()); n > room {
 			if c != nil {
 				c.Release()
 			}
-			room = min(p.N, selectAtOnce)
+			room = min(p.N, r.atOnce())
 			if c, err = build.NewBytes[O](w.limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}
@@ -86,8 +94,8 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 // selectRows sets the bits of those rows of a block for which a condition is true.
 func (r *bytesReader[O]) selectRows(w *worker, p *blocks.Part, b *bytestring.Block, c *build.Bytes[O], found []byte, holds Condition) (err error) {
 	step := int64(p.N)
-	if p.Count > selectAtOnce {
-		step = selectAtOnce
+	if n := r.atOnce(); p.Count > n {
+		step = int64(n)
 	}
 	for from := int64(0); from < int64(p.N); from += step {
 		some := *p
