@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +128,47 @@ func TestRNTupleShard(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, "std::optional<double>", cpp)
 	require.Equal(t, ok(t, "schema", "uproot_nested_3clusters_none.root"), ok(t, "schema", "a.amudai.shard"))
+}
+
+// A shard of an RNTuple, written back, gives an RNTuple with the same values, fields, C++ types, descriptions and clusters.
+func TestRNTupleShardAndBack(t *testing.T) {
+	names := []string{
+		"plain.root", "big_header.root", "chunked.root", "column_zoo.root", "split_real16.root", "type_conversions.root",
+		"uproot_basic_zstd.root", "uproot_empty.root", "uproot_fixedarray.root", "uproot_nested_zstd.root", "uproot_nested_3clusters_none.root",
+	}
+	rootFiles(t, names...)
+	for _, name := range names {
+		ok(t, "convert", "-q", name, "a.amudai.shard")
+		ok(t, "convert", "-q", "a.amudai.shard", "back.root")
+		requireSameRNTuple(t, name, "back.root")
+		require.Equal(t, ok(t, "cat", "--format", "json", name), ok(t, "cat", "--format", "json", "back.root"), name)
+		require.NoError(t, os.Remove("a.amudai.shard"))
+		require.NoError(t, os.Remove("back.root"))
+	}
+}
+
+// requireSameRNTuple compares what two files say of their entries. Clusters without entries do not count.
+func requireSameRNTuple(t *testing.T, want, got string) {
+	t.Helper()
+	var open [2]*rntuple.NTuple
+	var clusters [2][]rntuple.EntryRange
+	for i, name := range []string{want, got} {
+		n, err := rntuple.Open(t.Context(), name, rntuple.Options{})
+		require.NoError(t, err)
+		defer n.Close()
+		all, err := n.Clusters(t.Context())
+		require.NoError(t, err)
+		open[i], clusters[i] = n, slices.DeleteFunc(all, func(r rntuple.EntryRange) bool { return r.From == r.To })
+	}
+	a, b := open[0].ArrowSchema(), open[1].ArrowSchema()
+	require.Equal(t, a.NumFields(), b.NumFields(), want)
+	for i, f := range a.Fields() {
+		require.True(t, f.Equal(b.Field(i)), "%s: %v\n%v", want, f, b.Field(i))
+	}
+	require.Equal(t, open[0].Name(), open[1].Name(), want)
+	require.Equal(t, open[0].Description(), open[1].Description(), want)
+	require.Equal(t, open[0].NumEntries(), open[1].NumEntries(), want)
+	require.Equal(t, clusters[0], clusters[1], want)
 }
 
 // RNTuples are read by URL, and a file whose name has a colon is a file.

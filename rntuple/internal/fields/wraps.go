@@ -1,0 +1,162 @@
+package fields
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+)
+
+// An annotation keeps dictionaries, runs, views, offsets of 64 bits and sorted keys: the text of the type as
+// [arrowmap.TypeText] has it, without the types of children, which have annotations of their own.
+//
+//	std::string                      "[arrow: type dictionary[int32,ordered]/utf8_view]"
+//	std::int64_t                     "[arrow: type ree[int32]/timestamp[us,UTC]]"
+//	std::vector<std::optional<float> "[arrow: type list_view]"
+const typeStart = annotationStart + "type "
+
+// maxWraps bounds the wraps of a field.
+const maxWraps = 16
+
+// NeedsType tells whether a type needs the annotation of a whole type, which then has its storage type, too.
+func NeedsType(dt arrow.DataType) bool {
+	if e, ok := dt.(arrow.ExtensionType); ok { // has an annotation of its own
+		dt = e.StorageType()
+	}
+	switch dt := dt.(type) {
+	case *arrow.DictionaryType, *arrow.RunEndEncodedType, arrow.ExtensionType,
+		*arrow.StringViewType, *arrow.BinaryViewType, *arrow.ListViewType, *arrow.LargeListViewType,
+		*arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.LargeListType:
+		return true
+	case *arrow.MapType:
+		return dt.KeysSorted
+	}
+	return false
+}
+
+// AnnotateType adds the annotation of a whole type to a description, if the type needs it.
+func AnnotateType(description string, dt arrow.DataType) (string, error) {
+	if !NeedsType(dt) {
+		if _, text := cutType(description); text != "" { // as it was by itself
+			return description + " " + annotationStart + annotationNone + annotationEnd, nil
+		}
+		return description, nil
+	}
+	if e, ok := dt.(arrow.ExtensionType); ok {
+		dt = e.StorageType()
+	}
+	text, err := arrowmap.TypeText(dt)
+	if err != nil {
+		return "", err
+	}
+	out := typeStart + text + annotationEnd
+	if description != "" {
+		out = description + " " + out
+	}
+	if rest, back := cutType(out); rest != description || back != text {
+		return "", fault.Unsupportedf("Arrow type %v cannot be kept in a description", dt)
+	}
+	return out, nil
+}
+
+// cutType splits a description that ends in the annotation of a whole type.
+func cutType(description string) (rest, text string) {
+	at := strings.LastIndex(description, typeStart)
+	if at < 0 || !strings.HasSuffix(description, annotationEnd) || at > 0 && description[at-1] != ' ' {
+		return description, ""
+	}
+	return description[:max(at-1, 0)], description[at+len(typeStart) : len(description)-len(annotationEnd)]
+}
+
+// typed gives a field the type of its annotation, if its values suit it. The result is the description without that.
+func (b *builder) typed(description string, out *Field) string {
+	rest, text := cutType(description)
+	if text == "" {
+		return description
+	}
+	dt, err := arrowmap.ParseType(text, out.childFields())
+	if err != nil {
+		return description
+	}
+	var wraps []arrow.DataType
+	for inner := innerType(dt); inner != nil; inner = innerType(dt) {
+		if _, extended := dt.(arrow.ExtensionType); extended && !out.Layout.leaf() {
+			return description
+		}
+		wraps, dt = append(wraps, dt), inner
+	}
+	wraps = slices.Concat(wraps, out.Wraps)
+	if len(wraps) > maxWraps || len(wraps) > 0 && out.hasUnion() || !b.suits(dt, out) {
+		return description
+	}
+	out.Wraps = wraps
+	return rest
+}
+
+// innerType is the type inside of one wrap, or nil.
+func innerType(dt arrow.DataType) arrow.DataType {
+	switch dt := dt.(type) {
+	case *arrow.DictionaryType:
+		return dt.ValueType
+	case *arrow.RunEndEncodedType:
+		return dt.Encoded()
+	case arrow.ExtensionType:
+		return dt.StorageType()
+	}
+	return nil
+}
+
+// childFields are the fields that an annotated type has children of.
+func (f *Field) childFields() []arrow.Field {
+	switch f.Layout {
+	case Map:
+		f = f.Children[0]
+	case List, FixedList, Struct:
+	default:
+		return nil
+	}
+	return f.fields(false, false)
+}
+
+// hasUnion tells whether values have unions at any depth: dictionaries and runs cannot be made of these.
+func (f *Field) hasUnion() bool {
+	return f.IsUnion() || slices.ContainsFunc(f.Children, (*Field).hasUnion)
+}
+
+// suits gives a field a type without wraps, if its values may have it. What an option says of strings and lists holds
+// unless the type names another one than the default.
+func (b *builder) suits(dt arrow.DataType, out *Field) bool {
+	layout, id := out.Layout, dt.ID()
+	switch id {
+	case arrow.STRING, arrow.BINARY:
+		return layout == Text || layout == Bytes && id == arrow.BINARY
+	case arrow.LARGE_STRING, arrow.STRING_VIEW, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
+		isText := id == arrow.LARGE_STRING || id == arrow.STRING_VIEW
+		if layout == Text && isText != b.o.Binary || layout == Bytes && !isText {
+			out.Plain = dt
+		}
+		return layout == Text || layout == Bytes && !isText
+	case arrow.LIST, arrow.LARGE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
+		if layout == List && id != arrow.LIST {
+			out.large = id == arrow.LARGE_LIST || id == arrow.LARGE_LIST_VIEW
+			out.view = id == arrow.LIST_VIEW || id == arrow.LARGE_LIST_VIEW
+		}
+		return layout == List
+	case arrow.MAP:
+		if layout == Map {
+			out.sorted = dt.(*arrow.MapType).KeysSorted
+		}
+		return layout == Map
+	case arrow.FIXED_SIZE_LIST:
+		return layout == FixedList && int64(dt.(*arrow.FixedSizeListType).Len()) == out.N
+	case arrow.STRUCT:
+		return layout == Struct
+	}
+	if kind, bytes := Storage(dt); kind != 0 || bytes != 0 {
+		return b.store(dt, out)
+	}
+	return out.Layout.leaf() && arrow.TypeEqual(dt, out.Plain)
+}
