@@ -31,13 +31,14 @@
 //	"time of the trigger [arrow: timestamp[us, UTC]]"
 //	"[arrow: fixed_size_binary[16]] [arrow: extension "arrow.uuid" ""]"
 //	"[arrow: union 0 "none", 5 "energy", 7 "label"]"
+//	"[arrow: type dictionary[int32,ordered]/utf8_view]"
 //
 // Extension types that the program does not know, and those of nested values, come back as the keys ARROW:extension:name and
-// ARROW:extension:metadata of their field, as in Arrow's files. Dictionaries, runs and views come back as plain values.
+// ARROW:extension:metadata of their field, as in Arrow's files. Dictionaries have the values of their batch.
 //
 // A schema that was read from an ntuple makes an equal one: C++ types, aliases, descriptions, versions and
 // projected fields are in its metadata, and so is the description of classes whose objects ROOT's streamers
-// made. Unions come back dense, and the type null is refused.
+// made. Unions come back dense, with the null field first, and the type null is refused.
 //
 // Other programs do not read all that the format has. uproot 5.7 reads all of it but blobs in several
 // pieces ([WriterOptions].MaxKeySize), and values of variants behind the first cluster. JSROOT 7.11 reads

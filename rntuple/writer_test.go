@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/rntuple/internal/rootfile"
 	"github.com/amudai/amudai-go/rntuple/internal/verify"
@@ -122,6 +121,13 @@ func unionText(a arrow.Array, i int) string {
 
 // storable is a type with names that RNTuple allows, and without null; ok tells whether there is one.
 func storable(dt arrow.DataType) (arrow.DataType, bool) {
+	item := func(dt arrow.ListLikeType) (arrow.Field, bool) {
+		f := dt.ElemField()
+		var ok bool
+		f.Type, ok = storable(f.Type)
+		f.Name = "item"
+		return f, ok
+	}
 	field := func(f arrow.Field, i int) (arrow.Field, bool) {
 		var ok bool
 		f.Type, ok = storable(f.Type)
@@ -147,70 +153,32 @@ func storable(dt arrow.DataType) (arrow.DataType, bool) {
 		}
 		return arrow.MapOf(k, v), true
 	case *arrow.FixedSizeListType:
-		if f, ok := field(dt.ElemField(), 0); ok {
+		if f, ok := item(dt); ok {
 			return arrow.FixedSizeListOfField(dt.Len(), f), true
 		}
 		return nil, false
 	case *arrow.ListViewType:
-		if f, ok := field(dt.ElemField(), 0); ok {
+		if f, ok := item(dt); ok {
 			return arrow.ListViewOfField(f), true
 		}
 		return nil, false
 	case *arrow.LargeListViewType:
-		if f, ok := field(dt.ElemField(), 0); ok {
+		if f, ok := item(dt); ok {
 			return arrow.LargeListViewOfField(f), true
 		}
 		return nil, false
 	case *arrow.LargeListType:
-		if f, ok := field(dt.ElemField(), 0); ok {
+		if f, ok := item(dt); ok {
 			return arrow.LargeListOfField(f), true
 		}
 		return nil, false
 	case *arrow.ListType:
-		if f, ok := field(dt.ElemField(), 0); ok {
+		if f, ok := item(dt); ok {
 			return arrow.ListOfField(f), true
 		}
 		return nil, false
 	}
 	return dt, true
-}
-
-// back is the type that a stored one is read as.
-func back(dt arrow.DataType) arrow.DataType {
-	item := func(f arrow.Field) arrow.Field {
-		return arrow.Field{Name: "item", Type: back(f.Type), Nullable: f.Nullable}
-	}
-	switch t := dt.(type) {
-	case arrow.ExtensionType:
-		storage := back(t.StorageType())
-		if known := extension.Find(t.ExtensionName()); known != nil {
-			if e, err := known.Deserialize(storage, t.Serialize()); err == nil {
-				return e
-			}
-		}
-		return storage
-	case *arrow.DictionaryType:
-		return back(t.ValueType)
-	case *arrow.RunEndEncodedType:
-		return back(t.Encoded())
-	case *arrow.LargeStringType, *arrow.StringViewType:
-		return arrow.BinaryTypes.String
-	case *arrow.LargeBinaryType, *arrow.BinaryViewType:
-		return arrow.BinaryTypes.Binary
-	case *arrow.MapType:
-		return arrow.MapOf(back(t.KeyType()), back(t.ItemType()))
-	case *arrow.FixedSizeListType:
-		return arrow.FixedSizeListOfField(t.Len(), item(t.ElemField()))
-	case arrow.VarLenListLikeType:
-		return arrow.ListOfField(item(t.ElemField()))
-	case *arrow.StructType:
-		var all []arrow.Field
-		for _, f := range t.Fields() {
-			all = append(all, arrow.Field{Name: f.Name, Type: back(f.Type), Nullable: f.Nullable})
-		}
-		return arrow.StructOf(all...)
-	}
-	return dt
 }
 
 // All Arrow types come back as they were, in all compressions.
@@ -229,7 +197,7 @@ func TestWriteTypes(t *testing.T) {
 		n := openBytes(t, written(t, s, o, batches...), Options{})
 		for i, f := range n.ArrowSchema().Fields() {
 			require.True(t, f.Nullable, f.Name)
-			require.Equal(t, back(all[i].Type).String(), f.Type.String())
+			require.Equal(t, all[i].Type.String(), f.Type.String())
 		}
 		require.EqualValues(t, 1000, n.NumEntries())
 		requireSame(t, batches, n, ScanOptions{})

@@ -37,27 +37,12 @@ func Physical(col arrowmap.Column) (physical arrowmap.Column, ok bool) {
 	if ok {
 		physical.Plain = arrowutil.WithChildren(col.Plain, kids)
 	}
-	physical.Plain = withoutView(physical.Plain)
+	physical.Plain = arrowutil.WithoutView(physical.Plain)
 	if !ok && len(col.Wraps) == 0 && physical.Plain.ID() == col.Plain.ID() {
 		return col, false
 	}
 	physical.Arrow.Type = physical.Plain
 	return physical, true
-}
-
-// withoutView is the physical type of a view type.
-func withoutView(dt arrow.DataType) arrow.DataType {
-	switch dt := dt.(type) {
-	case *arrow.StringViewType:
-		return arrow.BinaryTypes.LargeString
-	case *arrow.BinaryViewType:
-		return arrow.BinaryTypes.LargeBinary
-	case *arrow.ListViewType:
-		return arrow.ListOfField(dt.ElemField())
-	case *arrow.LargeListViewType:
-		return arrow.LargeListOfField(dt.ElemField())
-	}
-	return dt
 }
 
 // Logical makes an array of a column's Arrow type from one of its physical type. The
@@ -67,37 +52,22 @@ func Logical(mem memory.Allocator, arr arrow.Array, col arrowmap.Column) (arrow.
 		arr.Retain()
 		return arr, nil
 	}
-	arr, err := logicalChildren(mem, arr, &col)
+	plain, err := logicalChildren(mem, arr, &col)
 	if err != nil {
 		return nil, err
 	}
-	plain := arr
-	switch col.Plain.ID() {
-	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
-		arr = arrowutil.ToViews(mem, plain, col.Plain)
-		plain.Release()
-	case arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
-		arr = arrowutil.ToListView(mem, plain, col.Plain)
-		plain.Release()
-	}
-	for i := len(col.Wraps) - 1; i >= 0 && err == nil; i-- {
-		plain := arr
-		arr, err = wrap(mem, plain, col.Wraps[i])
-		plain.Release()
-	}
+	defer plain.Release()
+	out, err := arrowutil.Wrap(mem, plain, col.Arrow.Type)
 	if errors.Is(err, arrowutil.ErrTooManyValues) {
 		err = errors.Join(fault.ErrBatchTooLarge, err)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return arr, nil
+	return out, err
 }
 
 // logicalChildren makes the children of an array logical.
 func logicalChildren(mem memory.Allocator, arr arrow.Array, col *arrowmap.Column) (arrow.Array, error) {
 	d := arr.Data()
-	dt := withoutView(col.Plain)
+	dt := arrowutil.WithoutView(col.Plain)
 	kids := d.Children()
 	if m, ok := dt.(*arrow.MapType); ok {
 		entries, err := logicalEntries(mem, kids[0], m, col)
@@ -149,15 +119,4 @@ func releaseData(list []arrow.ArrayData) {
 	for _, d := range list {
 		d.Release()
 	}
-}
-
-// wrap makes a dictionary, run-end encoded or extension array.
-func wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
-	switch dt := dt.(type) {
-	case *arrow.DictionaryType:
-		return arrowutil.EncodeDictionary(mem, arr, dt)
-	case *arrow.RunEndEncodedType:
-		return arrowutil.EncodeRuns(mem, arr, dt)
-	}
-	return array.NewExtensionArrayWithStorage(dt.(arrow.ExtensionType), arr), nil
 }

@@ -12,6 +12,37 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
+// Wrap makes an array of type dt from one of the plain type inside: without dictionaries, runs and
+// extension types around it, and with [WithoutView] of the layout. Children have their types already.
+// The caller releases the result, even if it is arr itself.
+func Wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
+	switch dt := dt.(type) {
+	case *arrow.DictionaryType:
+		return wrapAround(mem, arr, dt.ValueType, func(v arrow.Array) (arrow.Array, error) { return EncodeDictionary(mem, v, dt) })
+	case *arrow.RunEndEncodedType:
+		return wrapAround(mem, arr, dt.Encoded(), func(v arrow.Array) (arrow.Array, error) { return EncodeRuns(mem, v, dt) })
+	case arrow.ExtensionType:
+		return wrapAround(mem, arr, dt.StorageType(), func(v arrow.Array) (arrow.Array, error) {
+			return array.NewExtensionArrayWithStorage(dt, v), nil
+		})
+	case *arrow.StringViewType, *arrow.BinaryViewType:
+		return ToViews(mem, arr, dt), nil
+	case *arrow.ListViewType, *arrow.LargeListViewType:
+		return ToListView(mem, arr, dt), nil
+	}
+	arr.Retain()
+	return arr, nil
+}
+
+func wrapAround(mem memory.Allocator, arr arrow.Array, inner arrow.DataType, wrap func(arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
+	values, err := Wrap(mem, arr, inner)
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return wrap(values)
+}
+
 // ErrTooManyValues means that an array has more distinct values than a dictionary's index type
 // can number.
 var ErrTooManyValues = errors.New("more distinct values than the dictionary's index type can number")

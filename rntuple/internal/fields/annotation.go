@@ -7,8 +7,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
-	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/rntuple/internal/column"
 	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 )
@@ -24,6 +24,8 @@ import (
 // with its name and its serialized parameters:
 //
 //	std::array<std::byte,16>  "[arrow: fixed_size_binary[16]] [arrow: extension "arrow.uuid" ""]"
+//
+// That of a dictionary, of runs and of a view is in wraps.go.
 const (
 	annotationStart = "[arrow: "
 	annotationEnd   = "]"
@@ -101,9 +103,10 @@ func cutExtension(description string) (rest string, e Extension) {
 // extend gives a field an extension type. Without one that the program knows for these values, metadata of the field name
 // it, as in Arrow's files.
 func (f *Field) extend(e Extension) {
-	if t := extension.Find(e.Name); t != nil && f.Layout.leaf() {
-		if dt, err := t.Deserialize(f.Arrow.Type, e.Data); err == nil {
-			f.Arrow.Type = dt
+	if f.Layout.leaf() && len(f.Wraps) < maxWraps {
+		storage, _ := wrapped(f.Plain, f.Wraps)
+		if dt := arrowmap.ExtensionType(e.Name, e.Data, storage); dt != nil {
+			f.Wraps = append([]arrow.DataType{dt}, f.Wraps...)
 			return
 		}
 	}
@@ -148,14 +151,14 @@ func cutAnnotation(description string) (rest string, found bool, dt arrow.DataTy
 	return description[:max(at-1, 0)], true, dt
 }
 
-// annotated gives a field the Arrow type of its annotation, if its values are stored as [Storage] says. The
-// result is the description without the annotation.
+// annotated gives a field the Arrow type of its annotations, if its values are stored as these say. The
+// result is the description without them.
 func (b *builder) annotated(f *envelope.Field, out *Field) string {
 	if b.o.NoArrowTypes {
 		return f.Description
 	}
 	description, e := cutExtension(f.Description)
-	rest := b.storedAs(description, out)
+	rest := b.storedAs(b.typed(description, out), out)
 	if rest == description && out.IsUnion() {
 		if cut, names := cutUnion(rest); len(names) == len(out.Children) {
 			rest, out.names = cut, names
@@ -169,24 +172,26 @@ func (b *builder) annotated(f *envelope.Field, out *Field) string {
 
 func (b *builder) storedAs(description string, out *Field) string {
 	rest, found, dt := cutAnnotation(description)
-	switch {
-	case !found:
-		return description
-	case dt == nil:
+	if found && (dt == nil || b.store(dt, out)) {
 		return rest
 	}
+	return description
+}
+
+// store gives a field the type of an annotation, if [Storage] of that is what it has.
+func (b *builder) store(dt arrow.DataType, out *Field) bool {
 	kind, bytes := Storage(dt)
 	switch {
 	case out.Layout == Value && kind == out.Kind && dt.ID() != arrow.FLOAT16:
 	case out.Layout == Value && kind == out.Kind && b.halves(out):
 		out.Kind = column.KindFloat16
-	case out.Layout == FixedList && out.N == int64(bytes) && out.Children[0].Layout == Value && out.Children[0].Kind == column.KindByte:
+	case out.Layout == FixedList && bytes > 0 && out.N == int64(bytes) && out.Children[0].Layout == Value && out.Children[0].Kind == column.KindByte:
 		out.Layout, out.Columns, out.Children = FixedBytes, out.Children[0].Columns, nil
 	default:
-		return description
+		return false
 	}
-	out.Arrow.Type = dt
-	return rest
+	out.Plain = dt
+	return true
 }
 
 // halves tells whether a field has columns of halves only.

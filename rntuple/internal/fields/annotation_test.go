@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/rntuple/internal/column"
+	"github.com/amudai/amudai-go/rntuple/internal/envelope"
 )
 
 // Every type that RNTuple lacks is found in the description again, and the text in front of it is as it was.
@@ -118,4 +120,40 @@ func FuzzUnion(f *testing.F) {
 			require.Equal(t, e, back)
 		}
 	})
+}
+
+// An annotation of a whole type is used if the values of the field suit it, and is part of the description if not.
+func TestTypedFields(t *testing.T) {
+	text := envelope.Field{Name: "f", TypeName: "std::string"}
+	for annotation, want := range map[string]string{
+		"dictionary[int32,ordered]/utf8_view": "dictionary<values=string_view, indices=int32, ordered=true>",
+		"ree[int16]/large_utf8":               "run_end_encoded<run_ends: int16, values: large_utf8>",
+		"utf8_view":                           "string_view",
+		"":                                    "utf8", "int32": "utf8", "list_view": "utf8", "dictionary[float32]/utf8": "utf8", "ree[int8]/utf8": "utf8", "map[sorted]": "utf8",
+		"extension[no]/utf8": "utf8", "extension[arrow.uuid]/utf8": "utf8", "dictionary[int32]/binary_view[": "utf8", "timestamp[us]": "utf8",
+		strings.Repeat("dictionary[int8]/", 100) + "utf8": "utf8",
+	} {
+		text.Description = "a text [arrow: type " + annotation + "]"
+		s := &envelope.Schema{Fields: []envelope.Field{text}, Columns: []envelope.Column{{Type: column.Index64, Bits: 64}, {Type: column.Char, Bits: 8}}}
+		require.NoError(t, s.Check())
+		tree := New(s, Options{})
+		require.Empty(t, tree.Skipped)
+		f := tree.Fields[0].Arrow
+		require.Equal(t, want, f.Type.String(), annotation)
+		description, _ := f.Metadata.GetValue(KeyDescription)
+		require.Equal(t, want == "utf8", description == text.Description, annotation)
+	}
+
+	for _, text := range []string{"", "a comment", "[arrow: type utf8_view]", "[arrow: date32]"} {
+		for _, dt := range arrowgen.Types() {
+			d, err := AnnotateType(text, dt)
+			require.NoError(t, err)
+			if rest, back := cutType(d); NeedsType(dt) {
+				require.Equal(t, text, rest)
+				require.NotEmpty(t, back)
+			} else if text != "[arrow: type utf8_view]" {
+				require.Equal(t, text, d)
+			}
+		}
+	}
 }

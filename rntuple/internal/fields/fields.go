@@ -61,8 +61,13 @@ type Field struct {
 	N      int64       // items of a FixedList, alternatives of a Variant, bytes of FixedBytes
 	Tag    int         // number of an alternative of a Variant, from 1
 
-	// Physical is the type of arrays as they are read: that of Arrow, but variants are structs
-	// in place of unions, and extension types their storage.
+	// Wraps are the dictionaries, runs and extension types around the values, the outermost first. Plain is the
+	// type inside, which is Arrow.Type if there are none.
+	Wraps []arrow.DataType
+	Plain arrow.DataType
+
+	// Physical is the type of arrays as they are read: that of Arrow, but without wraps and views at any depth,
+	// and with structs in place of unions.
 	Physical arrow.DataType
 
 	// Columns are the physical columns, by representation, then in the order of the layout.
@@ -71,9 +76,11 @@ type Field struct {
 
 	Children []*Field
 
-	large bool // List: offsets have 64 bits
-	union bool // Variant: the Arrow type is a union
-	names Union
+	large  bool // List: offsets have 64 bits
+	view   bool // List: the Arrow type is a list view
+	sorted bool // Map: keys are sorted
+	union  bool // Variant: the Arrow type is a union
+	names  Union
 
 	unknown Extension // type that the program does not know
 }
@@ -215,7 +222,7 @@ func (b *builder) plain(f *envelope.Field, out *Field) error {
 		if err := out.expect(b.s, column.Index64, column.Char); err != nil {
 			return err
 		}
-		out.Layout, out.Arrow.Type = Text, b.text()
+		out.Layout, out.Plain = Text, b.text()
 		return nil
 	case strings.HasPrefix(name, "ROOT::RNTupleCardinality<"), out.perRepresentation() == 1 && b.s.Columns[out.Columns[0][0]].Type.Index():
 		return b.cardinality(name, out) // files from before 1.0 have integers that show index columns
@@ -227,9 +234,9 @@ func (b *builder) cardinality(name string, out *Field) error {
 	if err := out.expect(b.s, column.Index64); err != nil {
 		return err
 	}
-	out.Layout, out.Kind, out.Arrow.Type = Cardinality, column.KindUint64, arrow.PrimitiveTypes.Uint64
+	out.Layout, out.Kind, out.Plain = Cardinality, column.KindUint64, arrow.PrimitiveTypes.Uint64
 	if strings.Contains(name, "uint32") {
-		out.Kind, out.Arrow.Type = column.KindUint32, arrow.PrimitiveTypes.Uint32
+		out.Kind, out.Plain = column.KindUint32, arrow.PrimitiveTypes.Uint32
 	}
 	return nil
 }
@@ -255,7 +262,7 @@ func (b *builder) value(name string, out *Field) error {
 	if dt == nil {
 		return fmt.Errorf("no Arrow type holds %s", name)
 	}
-	out.Layout, out.Kind, out.Arrow.Type = Value, kind, dt
+	out.Layout, out.Kind, out.Plain = Value, kind, dt
 	return nil
 }
 
@@ -316,7 +323,7 @@ func (b *builder) bytes(out *Field) error {
 	if err := out.expect(b.s, column.Index64, column.Byte); err != nil {
 		return err
 	}
-	out.Layout, out.Arrow.Type = Bytes, b.binary()
+	out.Layout, out.Plain = Bytes, b.binary()
 	return nil
 }
 
@@ -372,7 +379,7 @@ func (b *builder) variant(out *Field) error {
 	for i, kid := range out.Children {
 		kid.Tag = i + 1
 	}
-	tag := &Field{Layout: Tag, Arrow: arrow.Field{Name: "tag", Type: arrow.PrimitiveTypes.Uint8}}
+	tag := &Field{Layout: Tag, Plain: arrow.PrimitiveTypes.Uint8, Arrow: arrow.Field{Name: "tag"}}
 	tag.retype()
 	out.Children = append([]*Field{tag}, out.Children...)
 	return nil

@@ -3,53 +3,78 @@ package fields
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 )
 
-// retype sets the types of a field by those of its children. Other fields have theirs.
+// retype sets the types of a field by those of its children. Layouts without children have Plain already.
 func (f *Field) retype() {
 	switch f.Layout {
 	case List, FixedList:
 		item := f.Children[0]
-		f.Arrow.Type, f.Physical = f.listOf(item.Arrow, item.Arrow.Type), f.listOf(item.Arrow, item.Physical)
+		f.Plain, f.Physical = f.listOf(item.Arrow, item.Arrow.Type, f.view), f.listOf(item.Arrow, item.Physical, false)
 	case Map:
 		key, value := f.Children[0].Children[0], f.Children[0].Children[1]
-		f.Arrow.Type = mapOf(key.Arrow.Type, value.Arrow.Type, value.Arrow.Nullable)
-		f.Physical = mapOf(key.Physical, value.Physical, value.Arrow.Nullable)
+		f.Plain = f.mapOf(key.Arrow, value.Arrow, key.Arrow.Type, value.Arrow.Type)
+		f.Physical = f.mapOf(key.Arrow, value.Arrow, key.Physical, value.Physical)
 	case Optional:
-		f.Arrow.Type, f.Physical = f.Children[0].Arrow.Type, f.Children[0].Physical
+		item := f.Children[0]
+		f.Plain, f.Physical, f.Wraps = item.Plain, item.Physical, item.Wraps
 	case Struct:
-		f.Arrow.Type, f.Physical = arrow.StructOf(f.fields(false, false)...), arrow.StructOf(f.fields(true, false)...)
+		f.Plain, f.Physical = arrow.StructOf(f.fields(false, false)...), arrow.StructOf(f.fields(true, false)...)
 	case Variant:
 		f.Physical = arrow.StructOf(f.fields(true, true)...)
-		if f.Arrow.Type = arrow.StructOf(f.fields(false, true)...); f.union {
-			f.Arrow.Type = f.unionType()
+		if f.Plain = arrow.StructOf(f.fields(false, true)...); f.union {
+			f.Plain = f.unionType()
 		}
 	default:
-		f.Physical = f.Arrow.Type
-		if e, ok := f.Arrow.Type.(arrow.ExtensionType); ok {
-			f.Physical = e.StorageType()
-		}
+		f.Physical = arrowutil.WithoutView(f.Plain)
 	}
+	f.Arrow.Type, f.Wraps = wrapped(f.Plain, f.Wraps)
+}
+
+// wrapped puts wraps around a type. Those of the result have their new inner types.
+func wrapped(dt arrow.DataType, wraps []arrow.DataType) (arrow.DataType, []arrow.DataType) {
+	out := make([]arrow.DataType, len(wraps))
+	for i := len(wraps) - 1; i >= 0; i-- {
+		switch w := wraps[i].(type) {
+		case *arrow.DictionaryType:
+			dt = &arrow.DictionaryType{IndexType: w.IndexType, ValueType: dt, Ordered: w.Ordered}
+		case *arrow.RunEndEncodedType:
+			runs := arrow.RunEndEncodedOf(w.RunEnds(), dt)
+			runs.ValueNullable = w.ValueNullable
+			dt = runs
+		default:
+			dt = w // an extension type of values without children
+		}
+		out[i] = dt
+	}
+	return dt, out
 }
 
 // leaf tells whether values of the layout have no fields below them.
 func (l Layout) leaf() bool { return l == Value || l == Text || l == Bytes || l == FixedBytes }
 
-func (f *Field) listOf(item arrow.Field, dt arrow.DataType) arrow.DataType {
+func (f *Field) listOf(item arrow.Field, dt arrow.DataType, view bool) arrow.DataType {
 	item.Name, item.Type = "item", dt
 	switch {
 	case f.Layout == FixedList:
 		return arrow.FixedSizeListOfField(int32(f.N), item)
+	case f.large && view:
+		return arrow.LargeListViewOfField(item)
 	case f.large:
 		return arrow.LargeListOfField(item)
+	case view:
+		return arrow.ListViewOfField(item)
 	}
 	return arrow.ListOfField(item)
 }
 
-func mapOf(key, value arrow.DataType, nullable bool) arrow.DataType {
-	m := arrow.MapOf(key, value)
-	m.SetItemNullable(nullable)
+func (f *Field) mapOf(key, value arrow.Field, keyType, valueType arrow.DataType) arrow.DataType {
+	key.Name, key.Type = "key", keyType
+	value.Name, value.Type = "value", valueType
+	m := arrow.MapOfFields(key, value)
+	m.KeysSorted = f.sorted
 	return m
 }
 
@@ -86,10 +111,14 @@ func (f *Field) unionType() arrow.DataType {
 // IsUnion tells whether a variant's Arrow type is a union.
 func (f *Field) IsUnion() bool { return f.Layout == Variant && f.union }
 
-// With is the field with other children of the same nodes: some of a struct, parts of items.
-func (f *Field) With(children []*Field) *Field {
+// With is the field with other children of the same nodes: some of a struct, parts of items. Its values are wrapped
+// or not.
+func (f *Field) With(children []*Field, isWrapped bool) *Field {
 	out := *f
 	out.Children = children
+	if !isWrapped {
+		out.Wraps = nil
+	}
 	out.retype()
 	return &out
 }
@@ -101,15 +130,15 @@ func (f *Field) Prune(p *projection.Part) *Field {
 	}
 	switch f.Layout {
 	case Optional, Map: // Arrow's numbering of parts leaves out the item of both
-		return f.With([]*Field{f.Children[0].Prune(p)})
+		return f.With([]*Field{f.Children[0].Prune(p)}, true)
 	case List, FixedList:
-		return f.With([]*Field{f.Children[0].Prune(p.Child(0))})
+		return f.With([]*Field{f.Children[0].Prune(p.Child(0))}, true)
 	case Struct, Variant:
 		var kept []*Field
 		for _, i := range p.Children(len(f.Children)) {
 			kept = append(kept, f.Children[i].Prune(p.Child(i)))
 		}
-		return f.With(kept)
+		return f.With(kept, true)
 	}
 	return f
 }

@@ -349,6 +349,9 @@ func (b *builder) bytes(f *openField, rs runs, n int64) (*array.Data, error) {
 	if err := f.columns[1].within(c.items); err != nil {
 		return nil, err
 	}
+	if f.Plain.ID() != f.Physical.ID() && c.items.len() > math.MaxInt32 {
+		return nil, fault.ErrBatchTooLarge // places in views have 32 bits
+	}
 	offsets, err := b.offsets(f.Physical, c.ends)
 	if err != nil {
 		return nil, err

@@ -1,22 +1,64 @@
 package read
 
 import (
+	"errors"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 )
 
-// logical makes unions of the structs that stand for them in a field's physical type. The
-// engine joins and takes rows of structs only, so this comes last.
+// logical makes an array of a field's Arrow type of one of its physical type: with unions, dictionaries, runs,
+// extension types and views. The engine joins and takes rows of physical arrays, so this comes last.
 func logical(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array, error) {
+	for f.Layout == fields.Optional {
+		f = f.Children[0]
+	}
 	if arrow.TypeEqual(f.Physical, f.Arrow.Type) {
 		a.Retain()
 		return a, nil
 	}
-	d, err := logicalData(mem, a.Data(), f)
+	plain, err := logicalPlain(mem, a, f)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	out, err := arrowutil.Wrap(mem, plain, f.Arrow.Type)
+	if errors.Is(err, arrowutil.ErrTooManyValues) {
+		err = errors.Join(fault.ErrBatchTooLarge, err)
+	}
+	return out, err
+}
+
+// logicalPlain makes unions, and the children of arrays logical.
+func logicalPlain(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array, error) {
+	d := a.Data()
+	if f.IsUnion() {
+		return made(union(mem, d, f))
+	}
+	children := make([]arrow.ArrayData, len(d.Children()))
+	defer func() { release(children) }()
+	for i, child := range d.Children() {
+		var err error
+		if children[i], err = logicalData(mem, child, f.Children[i]); err != nil {
+			return nil, err
+		}
+	}
+	dt := arrowutil.WithoutView(f.Plain)
+	if m, ok := dt.(*arrow.MapType); ok { // its entries have the names of Arrow
+		e := children[0]
+		children[0] = array.NewData(m.Elem(), e.Len(), e.Buffers(), e.Children(), e.NullN(), e.Offset())
+		e.Release()
+	}
+	return made(array.NewData(dt, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil)
+}
+
+// made is the array of data, which it takes over.
+func made(d arrow.ArrayData, err error) (arrow.Array, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -25,30 +67,15 @@ func logical(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array,
 }
 
 func logicalData(mem memory.Allocator, d arrow.ArrayData, f *fields.Field) (arrow.ArrayData, error) {
-	switch {
-	case arrow.TypeEqual(f.Physical, f.Arrow.Type):
-		d.Retain()
-		return d, nil
-	case f.Layout == fields.Optional:
-		return logicalData(mem, d, f.Children[0])
-	case f.IsUnion():
-		return union(mem, d, f)
+	physical := array.MakeFromData(d)
+	defer physical.Release()
+	a, err := logical(mem, physical, f)
+	if err != nil {
+		return nil, err
 	}
-	kids := f.Children
-	children := make([]arrow.ArrayData, len(d.Children()))
-	defer func() { release(children) }()
-	for i, child := range d.Children() {
-		var err error
-		if children[i], err = logicalData(mem, child, kids[i]); err != nil {
-			return nil, err
-		}
-	}
-	if f.Layout == fields.Map { // its entries have the names of Arrow
-		e := children[0]
-		children[0] = array.NewData(f.Arrow.Type.(*arrow.MapType).Elem(), e.Len(), e.Buffers(), e.Children(), e.NullN(), e.Offset())
-		e.Release()
-	}
-	return array.NewData(f.Arrow.Type, d.Len(), d.Buffers(), children, d.NullN(), d.Offset()), nil
+	defer a.Release()
+	a.Data().Retain()
+	return a.Data(), nil
 }
 
 // union takes of each alternative the values that are active.

@@ -112,10 +112,7 @@ func (t *Table) Requests() table.Requests {
 // columnOf is a field as the engine knows it. Its ID is the node. Children are those of the
 // Arrow type; an optional field has those of its item.
 func columnOf(f *fields.Field) table.Column {
-	c := table.Column{Arrow: f.Arrow, Plain: f.Arrow.Type, ID: f.Node}
-	if e, ok := f.Arrow.Type.(arrow.ExtensionType); ok {
-		c.Plain, c.Wraps = e.StorageType(), []arrow.DataType{e}
-	}
+	c := table.Column{Arrow: f.Arrow, Plain: f.Plain, Wraps: f.Wraps, ID: f.Node}
 	for f.Layout == fields.Optional {
 		f = f.Children[0]
 	}
@@ -132,29 +129,30 @@ func columnOf(f *fields.Field) table.Column {
 // fieldOf is the field that a column stands for, with those of its children that the
 // column has.
 func (t *Table) fieldOf(c *table.Column) *fields.Field {
-	return t.withChildren(t.tree.Nodes[c.ID], c.Children)
+	return t.withChildren(t.tree.Nodes[c.ID], c)
 }
 
-func (t *Table) withChildren(f *fields.Field, columns []table.Column) *fields.Field {
+func (t *Table) withChildren(f *fields.Field, c *table.Column) *fields.Field {
+	isWrapped := len(c.Wraps) == len(f.Wraps)
 	switch {
 	case f.Layout == fields.Optional:
-		item := t.withChildren(f.Children[0], columns)
+		item := t.withChildren(f.Children[0], c)
 		if item == f.Children[0] {
 			return f
 		}
-		return f.With([]*fields.Field{item})
+		return f.With([]*fields.Field{item}, isWrapped)
 	case f.IsUnion() || len(f.Children) == 0:
 		return f
 	}
-	children, whole := make([]*fields.Field, len(columns)), len(columns) == len(f.Children)
-	for i := range columns {
-		children[i] = t.fieldOf(&columns[i])
+	children, whole := make([]*fields.Field, len(c.Children)), isWrapped && len(c.Children) == len(f.Children)
+	for i := range c.Children {
+		children[i] = t.fieldOf(&c.Children[i])
 		whole = whole && children[i] == f.Children[i]
 	}
 	if whole {
 		return f
 	}
-	return f.With(children)
+	return f.With(children, isWrapped)
 }
 
 // cluster is a [table.Stripe].

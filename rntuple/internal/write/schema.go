@@ -122,6 +122,9 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 	d := &b.s.Fields[out.id]
 	d.TypeName = typeName
 	var err error
+	if f.Type != nil && fields.NeedsType(f.Type) {
+		dt = nil // is a part of the whole type
+	}
 	if d.Description, err = fields.Annotate(metadata(f, fields.KeyDescription), dt); err != nil {
 		return err
 	}
@@ -129,6 +132,9 @@ func (b *builder) describe(out *field, f arrow.Field, dt arrow.DataType, typeNam
 		if d.Description, err = fields.AnnotateUnion(d.Description, fields.UnionOf(u)); err != nil {
 			return err
 		}
+	}
+	if d.Description, err = fields.AnnotateType(d.Description, f.Type); err != nil {
+		return err
 	}
 	if d.Description, err = fields.AnnotateExtension(d.Description, extensionOf(f)); err != nil {
 		return err
@@ -598,7 +604,7 @@ func (b *builder) number(f arrow.Field, dt arrow.DataType, p place, head string,
 		kind, name = column.KindByte, p.want
 	case head == "std::atomic" && len(args) == 1, isUser(head) && enumerable(kind, dt) && head != cardinality:
 		out := b.add(p, envelope.RolePlain)
-		inner, err := b.number(arrow.Field{Name: "_0", Type: f.Type}, dt, p.below(out, "_0", arg(args, 0)), arg(args, 0), nil)
+		inner, err := b.number(arrow.Field{Name: "_0", Type: dt}, dt, p.below(out, "_0", arg(args, 0)), arg(args, 0), nil)
 		if err != nil {
 			return nil, err
 		}
