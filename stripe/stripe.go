@@ -74,3 +74,16 @@ func (e *ValueError) Error() string { return fmt.Sprintf("row %d: %v", e.Row, e.
 
 // Unwrap gives the cause.
 func (e *ValueError) Unwrap() error { return e.Err }
+
+// MisfitError is the reason of a [ValueError] about a stored decimal, or a stored number of ticks, that the Arrow type
+// of its column cannot hold. Options for reading choose another Arrow type for all values of the family.
+type MisfitError struct {
+	Decimal bool  // a decimal, else ticks
+	Err     error // the reason
+}
+
+// Error is the reason.
+func (e *MisfitError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *MisfitError) Unwrap() error { return e.Err }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -12,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/stripe"
 )
 
 // errProblems is the error of a check that has already printed its findings.
@@ -54,12 +54,13 @@ func errorLine(err error) string {
 
 // hintFor is the hint of an error, or one that its cause suggests, or "".
 func hintFor(err error) string {
+	var misfit *stripe.MisfitError
 	switch hint := usage.Hint(err); {
 	case hint != "":
 		return hint
-	case strings.Contains(err.Error(), "does not fit decimal"):
+	case errors.As(err, &misfit) && misfit.Decimal:
 		return "--decimals text can read all decimals"
-	case strings.Contains(err.Error(), "cannot be held as"):
+	case misfit != nil:
 		return "--ticks raw can read all times"
 	case errors.Is(err, schema.ErrNoField):
 		return "amudai schema lists the columns"

@@ -141,7 +141,8 @@ func DecimalStorer(col *arrowmap.Column) (Storer[decimal.Decimal], error) {
 	}
 	precision := Precision(col.Plain)
 	misfit := func(row int, d decimal.Decimal) error {
-		return &stripe.ValueError{Row: int64(row), Err: fmt.Errorf("decimal %s does not fit %s; read decimals as text or raw", d, col.Plain)}
+		return &stripe.ValueError{Row: int64(row), Err: &stripe.MisfitError{Decimal: true,
+			Err: fmt.Errorf("decimal %s does not fit %s; read decimals as text or raw", d, col.Plain)}}
 	}
 	switch col.Plain.ID() {
 	case arrow.DECIMAL128:

@@ -88,7 +88,7 @@ func StorerOf[T numeric.Value](col *arrowmap.Column) (Storer[T], error) {
 		}
 	case arrowmap.Span:
 		s = Storer[int64]{Width: 8, Convert: func(dst []byte, src []int64, valid bitmap.Bits) error {
-			return convert.FromSpan(arrowutil.As[int64](dst), src, valid, col.Unit)
+			return misfitTicks(convert.FromSpan(arrowutil.As[int64](dst), src, valid, col.Unit))
 		}, Decode: decodeAs(convert.NewFromSpan(col.Unit))}
 	case arrowmap.Float16:
 		s = Storer[float32]{Width: 2, Convert: func(dst []byte, src []float32, valid bitmap.Bits) error {
@@ -103,7 +103,7 @@ func StorerOf[T numeric.Value](col *arrowmap.Column) (Storer[T], error) {
 
 func ticksStorer[D int32 | int64](unit convert.Unit) Storer[uint64] {
 	return Storer[uint64]{Width: numeric.Of[D]().Size(), Convert: func(dst []byte, src []uint64, valid bitmap.Bits) error {
-		return convert.FromTicks(arrowutil.As[D](dst), src, valid, unit)
+		return misfitTicks(convert.FromTicks(arrowutil.As[D](dst), src, valid, unit))
 	}, Decode: decodeAs(convert.NewFromTicks[D](unit))}
 }
 
@@ -125,6 +125,18 @@ func Width(dt arrow.DataType) int {
 		return f.Bytes()
 	}
 	return 0
+}
+
+// misfitTicks makes an error about stored ticks a [stripe.MisfitError] with its row.
+func misfitTicks(err error) error {
+	if err == nil {
+		return nil // without the allocation for errors.As
+	}
+	var row *convert.RowError
+	if !errors.As(err, &row) {
+		return err
+	}
+	return &stripe.ValueError{Row: int64(row.Row), Err: &stripe.MisfitError{Err: row}}
 }
 
 // ShiftRows adds by to the row of an error about a value.
