@@ -7,7 +7,7 @@ import (
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// Part is a part of an envelope, for those who look at its bytes: a number, a string, or the head of a frame,
+// Part is a part of an envelope, for tools that show its bytes: a number, a string, or the head of a frame,
 // whose content follows with a greater depth.
 type Part struct {
 	Offset, Size int

@@ -15,7 +15,7 @@ import (
 //
 //	std::string                      "[arrow: type dictionary[int32,ordered]/utf8_view]"
 //	std::int64_t                     "[arrow: type ree[int32]/timestamp[us,UTC]]"
-//	std::vector<std::optional<float> "[arrow: type list_view]"
+//	std::vector<float>               "[arrow: type list_view]"
 const typeStart = annotationStart + "type "
 
 // maxWraps bounds the wraps of a field.

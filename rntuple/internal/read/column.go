@@ -108,7 +108,7 @@ func (c *clusterColumn) appendRanges(dst []storage.ByteRange, rs runs) []storage
 	return dst
 }
 
-// prefetch reads the pages that runs need and nobody has read.
+// prefetch reads the pages that runs need and that are not prefetched yet.
 func (c *clusterColumn) prefetch(ctx context.Context, rs runs, in input) (input, error) {
 	missing := in.have.Missing(c.appendRanges(nil, rs))
 	if len(missing) < 2 {

@@ -119,7 +119,7 @@ type Record struct {
 	Free int64 // bytes of free space; 0 for a key
 }
 
-// Records walks through the records of the file, for those who look at its bytes: a file
+// Records walks through the records of the file, for tools that show its bytes: a file
 // may be valid although the walk ends with an error, because freed space need not be
 // marked.
 func (f *File) Records(ctx context.Context) iter.Seq2[Record, error] {

@@ -169,7 +169,7 @@ func (k Key) sized(n int64) Key {
 }
 
 // Blob adds a blob, in parts, and gives its offset in the file. objectSize is what the
-// key says about the size of the unpacked pages, for those who list keys. The parts may be
+// key says about the size of the unpacked pages, for programs that list keys. The parts may be
 // changed afterwards.
 func (w *Writer) Blob(ctx context.Context, objectSize int64, parts ...[]byte) (offset uint64, err error) {
 	if w.out == nil {
