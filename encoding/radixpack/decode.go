@@ -18,9 +18,8 @@ const (
 
 // Decoder unpacks characters. It keeps the tables of its last layout. The zero value is ready.
 type Decoder struct {
-	layout Layout
-	same   []byte // the layout of the tables, appended
-	next   []byte
+	same []byte // the layout of the tables, appended
+	next []byte
 
 	period, bits int
 	groups       []group

@@ -13,7 +13,7 @@ type Encoder struct {
 	store   []byte // of the layout
 	ranks   [][256]uint8
 	digits  []digit
-	widths  []uint8 // of groups
+	widths  []uint8              // of groups
 	seen    [MaxPeriod][4]uint64 // by position
 	costs   [MaxPeriod + 1]float32
 	choices [MaxPeriod + 1]byte

@@ -28,7 +28,7 @@ func openSource(g *gen) (next, error) {
 		return nil
 	})
 	if err == nil && len(all) < g.n {
-		err = fmt.Errorf("Go's sources have only %d lines", len(all))
+		err = fmt.Errorf("only %d lines in the sources of Go", len(all))
 	}
 	return func(b []byte) []byte {
 		b = append(b, all[0]...)

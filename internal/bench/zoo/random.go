@@ -46,9 +46,6 @@ func (g *gen) bytes(n int) []byte {
 	return b
 }
 
-// from appends the values of several columns in turn at random.
-func (g *gen) from(b []byte, list ...func([]byte) []byte) []byte { return one(g, list)(b) }
-
 // clock is a time that goes on, by steps with an exponential distribution.
 type clock struct {
 	g    *gen
