@@ -2,6 +2,7 @@ package radixpack
 
 import (
 	"bytes"
+	"math"
 	"math/bits"
 	"slices"
 	"unsafe"
@@ -242,7 +243,7 @@ func (d *Decoder) Decode(dst, packed []byte, from int) error {
 // readable is how many periods there are before those for which too few bytes follow to load a word.
 func (d *Decoder) readable(packed int) int {
 	if d.bits == 0 {
-		return 1 << 40
+		return math.MaxInt
 	}
 	return max(8*(packed-8), 0) / d.bits
 }

@@ -115,9 +115,9 @@ func openStrace(g *gen) (next, error) {
 		case 2:
 			b = fmt.Appendf(b, "close(%d) = 0", fd)
 		case 3:
-			b = fmt.Appendf(b, "mmap(NULL, %d, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f%010x", (n/4096+1)*4096, g.IntN(1<<28)<<12)
+			b = fmt.Appendf(b, "mmap(NULL, %d, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f%010x", (n/4096+1)*4096, int64(g.IntN(1<<28))<<12)
 		case 4:
-			b = fmt.Appendf(b, "futex(0x%x, FUTEX_WAKE_PRIVATE, 1) = %d", 0xc000100148+g.below(64)*0x400, g.IntN(2))
+			b = fmt.Appendf(b, "futex(0x%x, FUTEX_WAKE_PRIVATE, 1) = %d", 0xc000100148+int64(g.below(64))*0x400, g.IntN(2))
 		case 5:
 			b = fmt.Appendf(b, "epoll_pwait(%d, [{events=EPOLLIN, data={u32=%d, u64=%[2]d}}], 128, %d, NULL, 0) = 1", fd, g.below(1<<20), n)
 		default:
