@@ -18,7 +18,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// errEnough ends a verification with as many problems as were asked for.
+// errEnough ends a verification with more problems than were asked for.
 var errEnough = errors.New("enough problems")
 
 // options read strings as bytes: nothing says that they are UTF-8.
@@ -49,11 +49,7 @@ func File(ctx context.Context, f *rootfile.File, path string, o table.VerifyOpti
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	c := &checker{file: f, o: o, path: path}
-	err := c.all(ctx)
-	if errors.Is(err, errEnough) {
-		c.report.Truncated, err = true, nil
-	}
-	if err != nil {
+	if err := c.all(ctx); err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	c.count()
@@ -122,12 +118,13 @@ func (c *checker) failed(err error) error {
 	return c.problem(err)
 }
 
-// problem must be called with the lock.
+// problem must be called with the lock. Of goroutines that find problems at once, only the first may still add one.
 func (c *checker) problem(err error) error {
-	c.report.Problems = append(c.report.Problems, err)
 	if len(c.report.Problems) >= c.o.MaxFindings {
+		c.report.Truncated = true
 		return errEnough
 	}
+	c.report.Problems = append(c.report.Problems, err)
 	return nil
 }
 
