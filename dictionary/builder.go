@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/amudai/amudai-go/encoding/frontcode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/distinct"
 )
@@ -139,62 +140,46 @@ func (b *Builder) addValues(dst []uint32, data []byte, offsets []int64) []uint32
 // do unless equal values are near each other. With nil codes, it always does. In the packed form, ids may have the order
 // of the values instead. codes are all ids so far. The result maps old ids to new ones, and is nil if ids are unchanged.
 func (b *Builder) Renumber(codes *Codes) []uint32 {
-	if b.Packed && codes != nil {
-		return b.renumberPacked(codes)
+	byFrequency := b.byFrequency()
+	if codes == nil || byFrequency == nil && !b.Packed {
+		return b.permute(byFrequency)
 	}
-	return b.renumber(codes)
-}
-
-func (b *Builder) renumber(codes *Codes) []uint32 {
-	perm := b.byFrequency()
-	if perm == nil {
-		return nil
-	}
-	if codes != nil {
-		if stay, renumbered := b.codeBits(codes, perm); stay <= renumbered {
+	if !b.Packed {
+		if bits := b.codeBits(codes, nil, byFrequency); bits[0] <= bits[1] {
 			return nil
 		}
+		return b.permute(byFrequency)
 	}
-	b.permute(perm)
-	return perm
+	byValue, saved := b.byValue()
+	bits := b.codeBits(codes, nil, byFrequency, byValue)
+	switch {
+	case bits[2] <= min(bits[0], bits[1])+saved:
+		b.permute(byValue)
+		b.ordered = b.Len()
+		return byValue
+	case bits[0] <= bits[1]:
+		return nil
+	}
+	return b.permute(byFrequency)
 }
 
-// renumberPacked is Renumber for the packed form. It assigns ids in the order of the values if this saves more, in
-// common prefixes of neighbouring values and in the sorted ids, than it adds to the codes.
-func (b *Builder) renumberPacked(codes *Codes) []uint32 {
+// byValue maps each id to the rank of its value, null last. saved is the bits that this order saves in the packed form, in
+// common prefixes of neighbouring values and in the sorted ids.
+func (b *Builder) byValue() (perm []uint32, saved int) {
 	sorted := b.sortedIDs()
-	perm := make([]uint32, b.Len())
-	saved, shared := 8*len(sorted)*bits.Len(uint(len(sorted)))/8, 0
+	perm = make([]uint32, b.Len())
+	shared := 0
 	for rank, id := range sorted {
 		perm[id] = uint32(rank)
 		if rank > 0 {
-			shared += commonPrefix(b.Value(sorted[rank-1]), b.Value(id))
+			shared += frontcode.CommonPrefix(b.Value(sorted[rank-1]), b.Value(id))
 		}
 	}
 	if b.nullID >= 0 {
 		perm[b.nullID] = uint32(len(sorted))
 	}
 	const share = 3 // shared bytes are divided by this, as they are compressed otherwise, too
-	saved += 8 * shared / share
-	stay, bySort := b.codeBits(codes, perm)
-	least := stay
-	if p := b.byFrequency(); p != nil {
-		_, byFrequency := b.codeBits(codes, p)
-		least = min(least, byFrequency)
-	}
-	if bySort > least+saved {
-		return b.renumber(codes)
-	}
-	b.permute(perm)
-	b.ordered = b.Len()
-	return perm
-}
-
-func commonPrefix(x, y []byte) (n int) {
-	for n < len(x) && n < len(y) && x[n] == y[n] {
-		n++
-	}
-	return n
+	return perm, len(sorted)*bits.Len(uint(len(sorted))) + 8*shared/share
 }
 
 // byFrequency maps each id to its rank. It returns nil if all ids are in this order already.
@@ -218,25 +203,26 @@ func (b *Builder) byFrequency() []uint32 {
 	return perm
 }
 
-// codeBits estimates the size of the codes, unchanged and renumbered by perm, in packed chunks of 1024, each with
-// its own smallest value and width. Features of the packed form include bit packing with exceptions.
-func (b *Builder) codeBits(codes *Codes, perm []uint32) (stay, renumbered int) {
-	var old, changed chunkBits
+// codeBits estimates the size of the codes, renumbered by each of some maps, nil for unchanged, in packed chunks of 1024,
+// each with its own smallest value and width. Features of the packed form include bit packing with exceptions.
+func (b *Builder) codeBits(codes *Codes, perms ...[]uint32) []int {
+	total := make([]int, len(perms))
+	var c chunkBits
 	_ = codes.Each(func(ids []uint32) error { // f returns no error
-		for len(ids) > 0 {
-			chunk := ids[:min(1024, len(ids))]
-			ids = ids[len(chunk):]
-			old.reset()
-			changed.reset()
-			for i, c := range chunk {
-				old.codes[i], changed.codes[i] = c, perm[c]
+		for chunk := range slices.Chunk(ids, len(c.codes)) {
+			for i, perm := range perms {
+				copy(c.codes[:], chunk)
+				if perm != nil {
+					for k, id := range chunk {
+						c.codes[k] = perm[id]
+					}
+				}
+				total[i] += c.size(len(chunk), b.Packed)
 			}
-			stay += old.size(len(chunk), b.Packed)
-			renumbered += changed.size(len(chunk), b.Packed)
 		}
 		return nil
 	})
-	return stay, renumbered
+	return total
 }
 
 // chunkBits estimates the size of a packed chunk.
@@ -245,14 +231,13 @@ type chunkBits struct {
 	count [33]int // codes by their bits above the smallest
 }
 
-func (c *chunkBits) reset() { clear(c.count[:]) }
-
 // size is the bits of the first n codes, with exceptions or without.
 func (c *chunkBits) size(n int, exceptions bool) int {
 	low := slices.Min(c.codes[:n])
 	if !exceptions {
 		return n * bits.Len32(slices.Max(c.codes[:n])-low)
 	}
+	clear(c.count[:])
 	for _, code := range c.codes[:n] {
 		c.count[bits.Len32(code-low)]++
 	}
@@ -269,7 +254,11 @@ func (c *chunkBits) size(n int, exceptions bool) int {
 	return least
 }
 
-func (b *Builder) permute(perm []uint32) {
+// permute gives ids the ranks of perm, and returns it; nil changes nothing.
+func (b *Builder) permute(perm []uint32) []uint32 {
+	if perm == nil {
+		return nil
+	}
 	b.set.Renumber(perm)
 	b.ordered = 0
 	counts := make([]int64, len(b.counts))
@@ -280,6 +269,7 @@ func (b *Builder) permute(perm []uint32) {
 	if b.nullID >= 0 {
 		b.nullID = int(perm[b.nullID])
 	}
+	return perm
 }
 
 // Size is the number of bytes that [Builder.Append] appends.

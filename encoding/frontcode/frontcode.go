@@ -36,7 +36,7 @@ func Prefixes(dst []uint32, data []byte, offsets []int64, restart int) (sum int)
 		if i%restart == 0 {
 			before = nil
 		}
-		n := common(before, v)
+		n := CommonPrefix(before, v)
 		dst[i] = uint32(n)
 		sum += n
 		if len(v) > 0 {
@@ -46,8 +46,8 @@ func Prefixes(dst []uint32, data []byte, offsets []int64, restart int) (sum int)
 	return sum
 }
 
-// common is the length of the longest common prefix.
-func common(a, b []byte) (n int) {
+// CommonPrefix is the length of the longest common prefix.
+func CommonPrefix(a, b []byte) (n int) {
 	most := min(len(a), len(b))
 	for ; n+8 <= most; n += 8 {
 		if d := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); d != 0 {
