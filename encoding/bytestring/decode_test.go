@@ -204,6 +204,51 @@ func TestBadTrees(t *testing.T) {
 	}
 }
 
+// strides are the distances between the cuts and between the flipped bits of a damaged tree.
+type strides struct{ cuts, flips int }
+
+var everyBit = strides{1, 1}
+
+// requireSafe cuts a tree of n values short and flips its bits. Each damaged tree is an error, or decodes to as many bytes
+// as announced. Each tree cut to fewer than corrupt bytes is an error when it is parsed.
+func requireSafe(t testing.TB, tree []byte, n, corrupt int, by strides, s *Scratch) {
+	t.Helper()
+	for size := 0; size < len(tree); size += by.cuts {
+		tryDecode(t, frame(tree[:size]), n, 0, BlockOptions{}, s)
+		if size < corrupt {
+			_, err := Parse(frame(tree[:size]), n, 0, BlockOptions{}, s)
+			require.ErrorIs(t, err, fault.ErrCorrupt, "cut at %d", size)
+		}
+	}
+	for bit := 0; bit < 8*len(tree); bit += by.flips {
+		tree[bit/8] ^= 1 << (bit % 8)
+		tryDecode(t, frame(tree), n, 0, BlockOptions{MaxDecoded: 1 << 24}, s)
+		tree[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// requireNoAllocs decodes a block of the values v, all of them and a single one, and fails if that takes memory once the
+// Scratch has enough. There is room for slack bytes behind those of the values.
+func requireNoAllocs(t testing.TB, blk []byte, v Values, slack int, o BlockOptions) {
+	t.Helper()
+	var s Scratch
+	dst, ends := make([]byte, len(v.Data), len(v.Data)+slack), make([]int32, v.N)
+	decode := func() {
+		b, err := Parse(blk, v.N, 0, o, &s)
+		if err == nil {
+			err = Decode(b, dst, ends, 0)
+		}
+		if err == nil {
+			err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	decode()
+	require.Zero(t, testing.AllocsPerRun(5, decode))
+}
+
 // frame makes a block without presence and checksum.
 func frame(tree []byte) []byte {
 	b, mark := block.Begin(nil)

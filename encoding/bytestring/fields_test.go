@@ -175,14 +175,7 @@ func TestFieldsDamage(t *testing.T) {
 			}
 			tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 			require.NoError(t, err)
-			for n := 0; n < len(tree); n += sweep.Step(5) {
-				tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			}
-			for bit := 0; bit < 8*len(tree); bit += sweep.Step(11) {
-				tree[bit/8] ^= 1 << (bit % 8)
-				tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
-				tree[bit/8] ^= 1 << (bit % 8)
-			}
+			requireSafe(t, tree, v.N, 0, strides{cuts: sweep.Step(5), flips: sweep.Step(11)}, &s)
 		}
 	}
 }
@@ -224,23 +217,6 @@ func TestFieldsAllocs(t *testing.T) {
 		v := fieldValues(kind, 9000)
 		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), fieldsShapes[1])
 		require.NoError(t, err)
-		blk := frame(tree)
-		var s Scratch
-		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-		decode := func() {
-			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
-			if err == nil {
-				err = Decode(b, dst, ends, 0)
-			}
-			if err == nil {
-				err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		decode()
-		decode()
-		require.Zero(t, testing.AllocsPerRun(5, decode), fieldKinds[kind].name)
+		t.Run(fieldKinds[kind].name, func(t *testing.T) { requireNoAllocs(t, frame(tree), v, 64, BlockOptions{}) })
 	}
 }

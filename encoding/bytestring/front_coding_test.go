@@ -40,18 +40,11 @@ func TestFrontCodingDamage(t *testing.T) {
 	for i, shape := range frontShapes {
 		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 		require.NoError(t, err)
-		for n := range tree {
-			tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			if i == 0 {
-				_, err := Parse(frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-				require.ErrorIs(t, err, fault.ErrCorrupt)
-			}
+		corrupt := 0
+		if i == 0 {
+			corrupt = len(tree)
 		}
-		for bit := range 8 * len(tree) {
-			tree[bit/8] ^= 1 << (bit % 8)
-			tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
-			tree[bit/8] ^= 1 << (bit % 8)
-		}
+		requireSafe(t, tree, v.N, corrupt, everyBit, &s)
 	}
 }
 
@@ -91,20 +84,5 @@ func TestFrontCodingAllocs(t *testing.T) {
 	write := func() { blk, err = e.AppendBlock(blk[:0], v, bitmap.All(v.N)) }
 	write()
 	require.NoError(t, err)
-	var s Scratch
-	dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-	decode := func() {
-		b, err := Parse(blk, v.N, 0, BlockOptions{Checksums: true}, &s)
-		if err == nil {
-			err = Decode(b, dst, ends, 0)
-		}
-		if err == nil {
-			err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	decode()
-	require.Zero(t, testing.AllocsPerRun(5, decode))
+	requireNoAllocs(t, blk, v, 64, BlockOptions{Checksums: true})
 }

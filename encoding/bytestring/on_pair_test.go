@@ -42,16 +42,7 @@ func TestOnPairDamage(t *testing.T) {
 	for _, shape := range onPairShapes {
 		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 		require.NoError(t, err)
-		for n := range tree {
-			tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			_, err := Parse(frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			require.ErrorIs(t, err, fault.ErrCorrupt)
-		}
-		for bit := range 8 * len(tree) {
-			tree[bit/8] ^= 1 << (bit % 8)
-			tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
-			tree[bit/8] ^= 1 << (bit % 8)
-		}
+		requireSafe(t, tree, v.N, len(tree), everyBit, &s)
 	}
 }
 
@@ -132,17 +123,6 @@ func TestOnPairAllocates(t *testing.T) {
 	for _, shape := range onPairShapes {
 		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 		require.NoError(t, err)
-		blk := frame(tree)
-		var s Scratch
-		dst, ends := make([]byte, len(v.Data)), make([]int32, v.N)
-		decode := func() {
-			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
-			if err == nil {
-				err = Decode(b, dst, ends, 0)
-			}
-			require.NoError(t, err)
-		}
-		decode()
-		require.Zero(t, testing.AllocsPerRun(5, decode), shape)
+		requireNoAllocs(t, frame(tree), v, 0, BlockOptions{})
 	}
 }

@@ -91,15 +91,7 @@ func radixExamples(t testing.TB) map[string][]byte {
 func TestRadixDamage(t *testing.T) {
 	var s Scratch
 	for name, tree := range radixExamples(t) {
-		for n := range tree {
-			_, err := Parse(frame(tree[:n]), 60, 0, BlockOptions{}, &s)
-			require.ErrorIs(t, err, fault.ErrCorrupt, "%s cut at %d", name, n)
-		}
-		for bit := range 8 * len(tree) {
-			tree[bit/8] ^= 1 << (bit % 8)
-			tryDecode(t, frame(tree), 60, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
-			tree[bit/8] ^= 1 << (bit % 8)
-		}
+		t.Run(name, func(t *testing.T) { requireSafe(t, tree, 60, len(tree), everyBit, &s) })
 	}
 }
 
@@ -129,23 +121,7 @@ func TestRadixAllocs(t *testing.T) {
 		write := func() { tree, ok, _ = appendRadixPack(w, tree[:0], in, encode.Request{Numbers: &nums}) }
 		write()
 		require.True(t, ok)
-		blk := frame(tree)
-		var s Scratch
-		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
-		decode := func() {
-			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
-			if err == nil {
-				err = Decode(b, dst, ends, 0)
-			}
-			if err == nil {
-				err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		decode()
-		require.Zero(t, testing.AllocsPerRun(5, decode))
+		requireNoAllocs(t, frame(tree), v, 64, BlockOptions{})
 		write()
 		require.LessOrEqual(t, testing.AllocsPerRun(5, write), 2.0)
 	}

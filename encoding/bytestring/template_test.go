@@ -34,18 +34,11 @@ func TestTemplateDamage(t *testing.T) {
 	for _, shape := range templateShapes {
 		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), shape)
 		require.NoError(t, err)
-		for n := range tree {
-			tryDecode(t, frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			_, err := Parse(frame(tree[:n]), v.N, 0, BlockOptions{}, &s)
-			if n < len(tree)-8 && shape == templateShapes[0] {
-				require.ErrorIs(t, err, fault.ErrCorrupt)
-			}
+		corrupt := 0
+		if shape == templateShapes[0] {
+			corrupt = len(tree) - 8
 		}
-		for bit := range 8 * len(tree) {
-			tree[bit/8] ^= 1 << (bit % 8)
-			tryDecode(t, frame(tree), v.N, 0, BlockOptions{MaxDecoded: 1 << 24}, &s)
-			tree[bit/8] ^= 1 << (bit % 8)
-		}
+		requireSafe(t, tree, v.N, corrupt, everyBit, &s)
 	}
 }
 
@@ -142,31 +135,15 @@ func TestTemplateAllocs(t *testing.T) {
 		t.Skip("-short, as with the race detector, which allocates")
 	}
 	v := logLines(5000)
-	var s Scratch
 	w := new(encode.Workspace)
 	nums := encode.Numbers{Options: encoding.Options{Features: edition.E2026.Features()}}
 	for _, level := range []zstd.EncoderLevel{0, zstd.SpeedFastest} {
 		in := &encode.Input{Values: v}
 		r := encode.Request{Numbers: &nums, Level: level}
-		var tree, blk []byte
-		dst, ends := make([]byte, len(v.Data), len(v.Data)+64), make([]int32, v.N)
+		var tree []byte
 		write := func() { tree, _, _ = appendTemplates(w, tree[:0], in, r) }
 		write()
-		blk = frame(tree)
-		decode := func() {
-			b, err := Parse(blk, v.N, 0, BlockOptions{}, &s)
-			if err == nil {
-				err = Decode(b, dst, ends, 0)
-			}
-			if err == nil {
-				err = DecodeRange(b, 100, 101, dst[:b.RangeLen(100, 101)], ends[:1], 0)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		decode()
-		require.Zero(t, testing.AllocsPerRun(5, decode))
+		requireNoAllocs(t, frame(tree), v, 64, BlockOptions{})
 		write()
 		require.LessOrEqual(t, testing.AllocsPerRun(5, write), 2.0)
 	}
