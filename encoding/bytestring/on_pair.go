@@ -138,30 +138,27 @@ func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 	first, last := int(starts[0]), int(starts[to-from])
 	ends, at := &b.s.pairEnds, 0
 	ends[0] = 0
-	for done := 0; ; {
-		if first < last {
-			i := first / numeric.ChunkLen
-			codes, err := b.pairChunk(i)
-			if err != nil {
-				return fault.In(err, b.row.Code.String(), -1)
-			}
-			begin := first % numeric.ChunkLen
-			codes = codes[begin:min(len(codes), last-i*numeric.ChunkLen)]
-			ends[0] = uint32(at)
-			if at, err = b.s.onpair.Decode(dst, at, codes, ends[1:]); err != nil {
-				return fault.In(err, b.row.Code.String(), -1)
-			}
-			for done < len(offsets) && int(starts[done+1]) <= first+len(codes) {
-				offsets[done] = base + O(ends[int(starts[done+1])-first])
-				done++
-			}
-			first += len(codes)
-			continue
+	done := 0
+	for first < last {
+		i := first / numeric.ChunkLen
+		codes, err := b.pairChunk(i)
+		if err != nil {
+			return fault.In(err, b.row.Code.String(), -1)
 		}
-		for ; done < len(offsets); done++ {
-			offsets[done] = base + O(at)
+		begin := first % numeric.ChunkLen
+		codes = codes[begin:min(len(codes), last-i*numeric.ChunkLen)]
+		ends[0] = uint32(at)
+		if at, err = b.s.onpair.Decode(dst, at, codes, ends[1:]); err != nil {
+			return fault.In(err, b.row.Code.String(), -1)
 		}
-		break
+		for done < len(offsets) && int(starts[done+1]) <= first+len(codes) {
+			offsets[done] = base + O(ends[int(starts[done+1])-first])
+			done++
+		}
+		first += len(codes)
+	}
+	for ; done < len(offsets); done++ {
+		offsets[done] = base + O(at)
 	}
 	if at != len(dst) {
 		return fault.Corruptf("codes give %d of %d bytes", at, len(dst))
