@@ -141,6 +141,9 @@ func TestWriteAndOpen(t *testing.T) {
 					f := openShard(t, location, shardfile.OpenOptions{})
 					checkShard(t, f, stripes)
 					compareRoot(t, f, stripes, e)
+					if e == edition.Reference {
+						requireAligned(t, f, stripes, 64)
+					}
 					files, err := filepath.Glob(filepath.Join(filepath.Dir(location), "*"))
 					require.NoError(t, err)
 					want := 1
@@ -153,6 +156,17 @@ func TestWriteAndOpen(t *testing.T) {
 					require.Len(t, urls, want-1)
 				})
 			}
+		}
+	}
+}
+
+// requireAligned checks that the buffers of all stripes with data begin at multiples of a number of bytes.
+func requireAligned(t *testing.T, f *shardfile.File, stripes int, alignment uint64) {
+	for i := 1; i < stripes; i++ {
+		for id := range uint32(3) {
+			d, err := f.Stripe(i).Descriptor(context.Background(), id)
+			require.NoError(t, err)
+			require.Zero(t, d.Encodings[0].GetNative().Buffers[0].Buffer.Range.Start%alignment)
 		}
 	}
 }
