@@ -209,6 +209,21 @@ func TestLeaveEarly(t *testing.T) {
 	}
 }
 
+// requireFirstRows checks that retained batches have the first rows of a table, and releases them.
+func requireFirstRows(t testing.TB, retained []arrow.RecordBatch, data table) {
+	t.Helper()
+	row := int64(0)
+	for _, b := range retained {
+		for i, want := range data.columns {
+			part := array.NewSlice(want, row, row+b.NumRows())
+			require.Equal(t, -1, arrowutil.Difference(part, b.Column(i)))
+			part.Release()
+		}
+		row += b.NumRows()
+		b.Release()
+	}
+}
+
 // TestReuse scans with reuse of memory. The values are the same, retained batches do not change, and no memory is
 // left behind.
 func TestReuse(t *testing.T) {
@@ -230,16 +245,7 @@ func TestReuse(t *testing.T) {
 			}
 		}
 		require.Less(t, len(buffers), 10, "no memory was used again")
-		row := int64(0)
-		for _, b := range kept {
-			for i, want := range data.columns {
-				part := array.NewSlice(want, row, row+b.NumRows())
-				require.Equal(t, -1, arrowutil.Difference(part, b.Column(i)))
-				part.Release()
-			}
-			row += b.NumRows()
-			b.Release()
-		}
+		requireFirstRows(t, kept, data)
 		mem.AssertSize(t, 0)
 	}
 }
@@ -274,16 +280,7 @@ func TestStringsOutliveBatches(t *testing.T) {
 		for i, got := range strings {
 			require.Equal(t, fmt.Sprintf("text %d of %d", i*i, i), got)
 		}
-		row := int64(0)
-		for _, b := range retained {
-			for i, want := range data.columns {
-				part := array.NewSlice(want, row, row+b.NumRows())
-				require.Equal(t, -1, arrowutil.Difference(part, b.Column(i)))
-				part.Release()
-			}
-			row += b.NumRows()
-			b.Release()
-		}
+		requireFirstRows(t, retained, data)
 	}
 }
 
