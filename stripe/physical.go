@@ -1,14 +1,11 @@
 package stripe
 
 import (
-	"errors"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -57,11 +54,7 @@ func Logical(mem memory.Allocator, arr arrow.Array, col arrowmap.Column) (arrow.
 		return nil, err
 	}
 	defer plain.Release()
-	out, err := arrowutil.Wrap(mem, plain, col.Arrow.Type)
-	if errors.Is(err, arrowutil.ErrTooManyValues) {
-		err = errors.Join(fault.ErrBatchTooLarge, err)
-	}
-	return out, err
+	return arrowutil.Wrap(mem, plain, col.Arrow.Type)
 }
 
 // logicalChildren makes the children of an array logical.

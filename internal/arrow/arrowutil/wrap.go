@@ -10,11 +10,14 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // Wrap makes an array of type dt from one of the plain type inside: without dictionaries, runs and
 // extension types around it, and with [WithoutView] of the layout. Children have their types already.
-// The caller releases the result, even if it is arr itself.
+// The caller releases the result, even if it is arr itself. An error that wraps [fault.ErrBatchTooLarge] means that
+// fewer rows may succeed.
 func Wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array, error) {
 	switch dt := dt.(type) {
 	case *arrow.DictionaryType:
@@ -40,7 +43,11 @@ func wrapAround(mem memory.Allocator, arr arrow.Array, inner arrow.DataType, wra
 		return nil, err
 	}
 	defer values.Release()
-	return wrap(values)
+	out, err := wrap(values)
+	if errors.Is(err, ErrTooManyValues) {
+		err = errors.Join(fault.ErrBatchTooLarge, err)
+	}
+	return out, err
 }
 
 // ErrTooManyValues means that an array has more distinct values than a dictionary's index type

@@ -1,14 +1,11 @@
 package read
 
 import (
-	"errors"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 )
 
@@ -27,11 +24,7 @@ func logical(mem memory.Allocator, a arrow.Array, f *fields.Field) (arrow.Array,
 		return nil, err
 	}
 	defer plain.Release()
-	out, err := arrowutil.Wrap(mem, plain, f.Arrow.Type)
-	if errors.Is(err, arrowutil.ErrTooManyValues) {
-		err = errors.Join(fault.ErrBatchTooLarge, err)
-	}
-	return out, err
+	return arrowutil.Wrap(mem, plain, f.Arrow.Type)
 }
 
 // logicalPlain makes unions, and the children of arrays logical.
