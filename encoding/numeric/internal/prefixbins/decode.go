@@ -47,7 +47,7 @@ func Decode[U word.Uint](a *word.Arena, dst, lows []U, widths []uint8, data []by
 	}
 	done := 0
 	if widest <= wideOffset {
-		done = d.rounds(dst)
+		done = d.rounds(dst, widest)
 	}
 	for i := done; i < len(dst); i++ {
 		dst[i] = d.one(i % Streams)
@@ -60,8 +60,8 @@ func Decode[U word.Uint](a *word.Arena, dst, lows []U, widths []uint8, data []by
 	return nil
 }
 
-// An entry of the table says what the next 12 bits begin with: number of the bin
-// << 16 | bits of code and offset << 8 | bits of the code.
+// An entry of the table says what the next 12 bits begin with: place of the bin in
+// bins << 16 | bits of code and offset << 8 | bits of the code.
 
 // fillBinTable checks the widths and fills the table with canonical codes.
 func fillBinTable(table []uint32, lengths, offsets []uint8, most int) error {
@@ -73,7 +73,7 @@ func fillBinTable(table []uint32, lengths, offsets []uint8, most int) error {
 		if int(offsets[i]) > most {
 			return fault.Corruptf("offsets of %d bits in values of %d", offsets[i], most)
 		}
-		entry := uint32(i)<<16 | uint32(n+offsets[i])<<8 | uint32(n)
+		entry := uint32(2*i)<<16 | uint32(n+offsets[i])<<8 | uint32(n)
 		for at := codes.take(n); at < MaxBins; at += 1 << n {
 			table[at] = entry
 		}
@@ -118,16 +118,26 @@ type binDecoder[U word.Uint] struct {
 const (
 	roundsAtOnce = 4                                      // between two looks at the end of the data
 	roundBits    = roundsAtOnce * (codeBits + wideOffset) // that those take at most of a stream
+	loadBits     = 57                                     // that 8 bytes hold from any bit of the first byte on
 )
 
 // rounds reads values, four at a time, as long as no stream is near the end of
 // the data, and returns how many it read. Streams do not wait for each other.
-func (d *binDecoder[U]) rounds(dst []U) (done int) {
-	if len(d.data) < roundBits/8+Slack {
+// Offsets have at most widest bits.
+func (d *binDecoder[U]) rounds(dst []U, widest int) (done int) {
+	n := len(dst) / (roundsAtOnce * Streams)
+	if len(d.data) < roundBits/8+Slack || n == 0 {
 		return 0
 	}
-	p0, p1, p2, p3 := d.pos[0], d.pos[1], d.pos[2], d.pos[3]
 	limit := uint64(len(d.data)-Slack)*8 - roundBits
+	if kernels {
+		return d.roundsAsm(dst, n, limit, roundsAtOnce*(codeBits+widest) <= loadBits) * roundsAtOnce * Streams
+	}
+	return d.roundsGo(dst, limit)
+}
+
+func (d *binDecoder[U]) roundsGo(dst []U, limit uint64) (done int) {
+	p0, p1, p2, p3 := d.pos[0], d.pos[1], d.pos[2], d.pos[3]
 	table, bins := (*[MaxBins]uint32)(d.table), (*[2 * MaxBins]U)(d.bins)
 	data := unsafe.Pointer(unsafe.SliceData(d.data))
 	for len(dst)-done >= roundsAtOnce*Streams && p0 <= limit && p1 <= limit && p2 <= limit && p3 <= limit {
@@ -138,11 +148,11 @@ func (d *binDecoder[U]) rounds(dst []U) (done int) {
 			w2 := word.Load64(data, p2>>3) >> (p2 & 7)
 			w3 := word.Load64(data, p3>>3) >> (p3 & 7)
 			e0, e1, e2, e3 := table[w0%MaxBins], table[w1%MaxBins], table[w2%MaxBins], table[w3%MaxBins]
-			b0, b1, b2, b3 := e0>>16%MaxBins*2, e1>>16%MaxBins*2, e2>>16%MaxBins*2, e3>>16%MaxBins*2
-			out[k] = bins[b0] + U(w0>>(e0&63))&bins[b0+1]
-			out[k+1] = bins[b1] + U(w1>>(e1&63))&bins[b1+1]
-			out[k+2] = bins[b2] + U(w2>>(e2&63))&bins[b2+1]
-			out[k+3] = bins[b3] + U(w3>>(e3&63))&bins[b3+1]
+			b0, b1, b2, b3 := e0>>16%(2*MaxBins), e1>>16%(2*MaxBins), e2>>16%(2*MaxBins), e3>>16%(2*MaxBins)
+			out[k] = bins[b0] + U(w0>>(e0&63))&bins[b0|1]
+			out[k+1] = bins[b1] + U(w1>>(e1&63))&bins[b1|1]
+			out[k+2] = bins[b2] + U(w2>>(e2&63))&bins[b2|1]
+			out[k+3] = bins[b3] + U(w3>>(e3&63))&bins[b3|1]
 			p0 += uint64(e0 >> 8 & 255)
 			p1 += uint64(e1 >> 8 & 255)
 			p2 += uint64(e2 >> 8 & 255)
@@ -161,7 +171,7 @@ func (d *binDecoder[U]) one(k int) U {
 	at := d.pos[k] + uint64(e&255)
 	d.pos[k] += uint64(e >> 8 & 255)
 	offset := d.bits(at)&(1<<32-1) | d.bits(at+32)<<32
-	bin := e >> 16 * 2
+	bin := e >> 16
 	return d.bins[bin] + U(offset)&d.bins[bin+1]
 }
 

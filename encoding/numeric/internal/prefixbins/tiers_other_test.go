@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package prefixbins
+
+func tiers() []string { return []string{"go"} }
+
+func use(string) {}
