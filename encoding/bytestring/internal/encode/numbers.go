@@ -2,6 +2,8 @@ package encode
 
 import (
 	"encoding/binary"
+	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
@@ -124,16 +126,35 @@ func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error)
 	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
 }
 
-// AppendTokens writes the codes of tokens, always as a tree. In profiles that are read fast there is nothing to choose: many are packed in chunks.
+// AppendTokens writes the codes of tokens, always as a tree. In profiles that are read fast, there is one choice for many: whether they are
+// packed in chunks or, if sequences of them repeat, compressed.
 func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
-	if s.shapes == nil && len(tokens) >= packedTokens && s.Options.Profile != encoding.HighCompression && s.Options.Profile != encoding.MinimalSize {
-		return numeric.AppendTreeAs(dst, tokens, bitmap.All(len(tokens)), "FLBitPack")
+	if s.shapes != nil || len(tokens) < manyTokens || s.Options.Profile == encoding.HighCompression || s.Options.Profile == encoding.MinimalSize {
+		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 	}
-	return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
+	at := len(dst)
+	part := tokens[:min(len(tokens), lookedAtTokens)]
+	dst, err := appendShape(dst, part, "LZ4")
+	if err != nil {
+		return dst, err
+	}
+	if packed := len(part) * bits.Len16(slices.Max(part)) / 8; len(dst)-at > packed-packed/8 {
+		return appendShape(dst[:at], tokens, "FLBitPack")
+	} else if len(part) == len(tokens) {
+		return dst, nil
+	}
+	return appendShape(dst[:at], tokens, "LZ4")
 }
 
-// packedTokens is how many codes are packed without another look: the last chunk of 1,024 does not count any more.
-const packedTokens = 16 << 10
+// appendShape appends a tree of values in a form.
+func appendShape[T numeric.Value](dst []byte, values []T, shape string) ([]byte, error) {
+	return numeric.AppendTreeAs(dst, values, bitmap.All(len(values)), shape)
+}
+
+const (
+	manyTokens     = 16 << 10 // the last chunk of 1,024 does not count any more
+	lookedAtTokens = 64 << 10
+)
 
 // AppendIntegers writes the integers of decimals, always as a tree.
 func (s *Numbers) AppendIntegers(dst []byte, integers []int64, valid bitmap.Bits) ([]byte, error) {
