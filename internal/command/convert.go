@@ -383,6 +383,9 @@ func (c *converter) summary() {
 		return
 	}
 	line += " → " + c.output
+	if c.format.Name == formats.Shard {
+		line += ", edition " + c.shard.Edition.String()
+	}
 	if info, err := os.Stat(c.output); err == nil && c.shard.Layout == shard.SingleFile {
 		line += ", " + terminal.Size(info.Size())
 		if from := c.inputBytes(); from > 0 {

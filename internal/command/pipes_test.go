@@ -210,7 +210,10 @@ func TestTerminal(t *testing.T) {
 	require.Contains(t, narrow.out, "and 2 more columns: --columns chooses")
 	progress := runEnv(t, command.Env{Args: []string{"convert", "a.csv", "a.amudai.shard"}, Progress: true})
 	require.Contains(t, progress.errout, "2 rows in ")
-	require.Contains(t, progress.errout, " → a.amudai.shard, ")
+	require.Contains(t, progress.errout, " → a.amudai.shard, edition 2026, ")
+	progress = runEnv(t, command.Env{Args: []string{"convert", "a.csv", "a.parquet"}, Progress: true})
+	require.Contains(t, progress.errout, " → a.parquet, ")
+	require.NotContains(t, progress.errout, "edition")
 	silent := runEnv(t, command.Env{Args: []string{"convert", "-q", "-f", "a.csv", "a.amudai.shard"}, Progress: true})
 	require.Empty(t, silent.errout)
 }
