@@ -13,11 +13,14 @@ type chunks struct {
 	goMemory
 	reusable *Recycler
 
-	mu   sync.Mutex
-	rest []byte // of the newest chunk
+	mu    sync.Mutex
+	rest  []byte // of the newest chunk
+	taken int    // bytes of all chunks
 }
 
 const (
+	// chunkSize is the size of chunks. The first ones are smaller: a chunk is no larger than those before it together,
+	// so that a small table takes little more memory than its values.
 	chunkSize = 4 << 20
 	// leastCut is the least size that is cut from a chunk, so that a retained buffer does not keep
 	// many times its size alive.
@@ -28,7 +31,7 @@ const (
 	ownSteps = chunkSize / 8
 )
 
-// Chunks wraps the Go allocator so that buffers are cut from chunks of 4 MiB, and so that
+// Chunks wraps the Go allocator so that buffers are cut from chunks of up to 4 MiB, and so that
 // [Reusable] memory comes from r. The result is safe for concurrent use. A buffer keeps its chunk
 // alive. Chunks returns any other allocator unchanged.
 func Chunks(mem memory.Allocator, r *Recycler) memory.Allocator {
@@ -59,7 +62,9 @@ func (c *chunks) take(size int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if room > len(c.rest) {
-		c.rest = c.goMemory.take(chunkSize - alignment)
+		n := max(room, min(c.taken, chunkSize-alignment))
+		c.rest = c.goMemory.take(n)
+		c.taken += n
 	}
 	b := c.rest[:size:room]
 	c.rest = c.rest[room:]
