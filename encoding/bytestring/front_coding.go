@@ -133,6 +133,8 @@ var frontCoding = row{
 		Trials: encode.Once(encoding.Balanced, encoding.HighCompression, encoding.MinimalSize),
 		Suits:  func(_ *encode.Workspace, in *encode.Input, _ *encode.Learned) bool { return in.Fixed == 0 },
 		Costly: true,
+		Whole:  true,
+		Long:   true,
 		Append: appendFrontCoding,
 		Cost:   encode.DecodeCost{PerByte: 50, PerStored: 300, PerValue: 9000},
 		Nests:  true,

@@ -20,10 +20,11 @@ const (
 	estimateError = 8 // estimates are too high by one in so many at most, or are taken to be
 )
 
-// estimate is a method with the cost that a sample lets expect, 0 if there is none.
+// estimate is a method with the cost and the size that a sample lets expect, 0 if there are none.
 type estimate struct {
 	method
 	cost int64
+	size int // bytes of the tree
 }
 
 // sample is a sample of a block, and its first half. Odd runs follow the even ones, so that both are from everywhere.
@@ -108,7 +109,8 @@ type ranking struct {
 func (r *ranking) of(in *Input) {
 	for i := range r.methods {
 		x := &r.methods[i]
-		x.cost = int64(float64(x.cost) * float64(in.plainLen()) / float64(r.plain))
+		scale := float64(in.plainLen()) / float64(r.plain)
+		x.cost, x.size = int64(float64(x.cost)*scale), int(float64(x.size)*scale)
 	}
 }
 
@@ -160,11 +162,17 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			if size == 0 || size >= in.plainLen() {
 				continue
 			}
-			x.cost = e.methodCost(m, size, in)
+			x.cost, x.size = e.methodCost(m, size, in), size
 		}
 		r.methods = append(r.methods, x)
 	}
 	slices.SortStableFunc(r.methods, func(a, b estimate) int { return cmp.Compare(a.cost, b.cost) })
+	for i, x := range r.methods {
+		if first := r.methods[0]; first.cost > 0 && e.muchSmaller(x.size, first.size, in) {
+			copy(r.methods[1:i+1], r.methods[:i])
+			r.methods[0] = x
+		}
+	}
 	return r, nil
 }
 

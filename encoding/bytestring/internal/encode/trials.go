@@ -9,6 +9,7 @@ type trials struct {
 	dst   []byte
 	start int // of the tree in dst
 	best  int64
+	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
 	limit int64 // what the estimate of the next one must not exceed, but for its error
 }
@@ -21,7 +22,8 @@ func (t *trials) begin() (err error) {
 	}
 	plain := method{row: e.table.plain}
 	e.plan = plan{method: plain, other: plain, plain: int64(t.in.plainLen()), every: exploreEvery}
-	t.best = e.cost(e.table.plain, len(t.dst)-t.start, t.in)
+	t.size = len(t.dst) - t.start
+	t.best = e.cost(e.table.plain, t.size, t.in)
 	t.other, t.limit = t.best, t.best
 	return nil
 }
@@ -51,7 +53,7 @@ func (t *trials) run() error {
 			if !x.suits(t.w, t.in, &e.plan.learned) {
 				continue
 			}
-		} else if !x.mayCost(t.limit, long) {
+		} else if !x.mayCost(t.limit, long) && !e.muchSmaller(x.size, t.size, t.in) {
 			if !x.row.Limited && x.cost < t.other {
 				t.other, e.plan.other = x.cost, x.method
 			}
@@ -97,12 +99,26 @@ func (t *trials) add(x estimate) error {
 	if !x.row.Limited && cost < t.other {
 		t.other, e.plan.other = cost, x.method
 	}
-	if cost < t.best {
-		t.best, e.plan.method = cost, x.method
+	if e.better(size, t.size, cost, t.best, t.in) {
+		t.best, t.size, e.plan.method = cost, size, x.method
 		t.limit = max(cost, x.cost) // errors have a part that is common to all
 		t.dst = append(t.dst[:t.start], dst[at:]...)
 	}
 	return nil
+}
+
+// better reports whether a tree of some size and cost is to be preferred to another.
+func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool {
+	if e.muchSmaller(size, other, in) || e.muchSmaller(other, size, in) {
+		return size < other
+	}
+	return cost < otherCost
+}
+
+// muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by three quarters, and half a
+// byte a value. In edition reference, whose bytes stay the same, costs decide alone.
+func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
+	return e.o.Features != 0 && 4*size < other && 2*(other-size) > in.N
 }
 
 // mayCost reports whether a method may cost less than limit, for all that is known. The estimates decide where a trial costs
