@@ -47,9 +47,17 @@ func (k Shard) Read(ctx context.Context, path string, q Query, out *Outcome) err
 		Take:  func() (arrow.RecordBatch, error) { return s.Take(ctx, q.Take, shard.TakeOptions{Columns: q.Columns}) },
 		Count: func(where filter.Expr) (int64, error) { return s.Count(ctx, where) },
 		Scan: func(where filter.Expr) iter.Seq2[shard.Batch, error] {
-			return s.Scan(ctx, shard.ScanOptions{Columns: q.Columns, Filter: where, BatchRows: BatchRows, Parallelism: q.Threads, Reuse: q.Reuse})
+			return s.Scan(ctx, q.scanOptions(where))
 		},
 	}.Read(q, out)
+}
+
+func (q Query) scanOptions(where filter.Expr) shard.ScanOptions {
+	o := shard.ScanOptions{Columns: q.Columns, Filter: where, BatchRows: BatchRows, Parallelism: q.Threads, Reuse: q.Reuse}
+	if q.Views {
+		o.Strings = shard.StringsView
+	}
+	return o
 }
 
 // Engine is a table that answers queries by itself, as shards and RNTuples do.

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/shard"
 )
 
 const childArg = "-contest-child"
@@ -212,4 +213,12 @@ func TestAWrongAnswerIsFound(t *testing.T) {
 	sums[2].add(d.Batches[0].NewSlice(1, 50))
 	sums[2].add(d.Batches[0].NewSlice(0, 1))
 	require.False(t, sums[0].equal(&sums[2]), "the order does")
+}
+
+// TestViews looks at what a scan to views asks for.
+func TestViews(t *testing.T) {
+	q, err := numbers(10).Query(measure.OpViews)
+	require.NoError(t, err)
+	require.Equal(t, shard.StringsView, q.scanOptions(nil).Strings)
+	require.Equal(t, shard.StringsAsRecorded, Query{}.scanOptions(nil).Strings)
 }
