@@ -104,7 +104,7 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 		if hasNull {
 			c.Nulls += putCodes(c.Bits(), at, codes, null)
 		}
-		return r.gather(w, table, codes, c, at)
+		return r.gather(w, table, codes, c, at, int(n))
 	})
 	if err == nil {
 		err = r.data.Wrap(checkNulls(c.Nulls, r.nulls))
@@ -117,16 +117,16 @@ func (r *codesReader[O]) build(ctx context.Context, w *worker, n int64, each fun
 }
 
 // expected is the number of bytes to reserve for a value: the longest length, if it is not much more than the
-// average, because nothing must be summed then.
+// average, because nothing must be summed then. Otherwise it is 0, and the first codes tell.
 func (r *codesReader[O]) expected(table *vector.Table) int {
 	if longest := table.Longest(); longest <= 2*r.mean+8 {
 		return longest
 	}
-	return r.mean
+	return 0
 }
 
-// gather appends the values of codes.
-func (r *codesReader[O]) gather(w *worker, table *vector.Table, codes []uint32, c *build.Bytes[O], at int) error {
+// gather appends the values of codes to those of an array of n.
+func (r *codesReader[O]) gather(w *worker, table *vector.Table, codes []uint32, c *build.Bytes[O], at, n int) error {
 	dst := c.Free(table.Bound(len(codes)))
 	if dst == nil {
 		size, err := table.Size(codes)
@@ -136,12 +136,15 @@ func (r *codesReader[O]) gather(w *worker, table *vector.Table, codes []uint32, 
 		if size > uint64(w.options.MaxArrayBytes) {
 			return fault.ErrBatchTooLarge
 		}
+		if at == 0 && len(codes) > 0 && len(codes) < n {
+			c.Reserve(int64(float64(size) / float64(len(codes)) * float64(n) * 9 / 8))
+		}
 		if dst, err = c.Room(int(size)); err != nil {
 			return err
 		}
 	}
-	n, err := vector.Gather(table, dst, c.Ends(at, len(codes)), c.Size(), codes)
-	c.Grow(n)
+	size, err := vector.Gather(table, dst, c.Ends(at, len(codes)), c.Size(), codes)
+	c.Grow(size)
 	return err
 }
 

@@ -26,15 +26,16 @@ type Table struct {
 	slot  int    // size of the slots, 0 if there are none
 	slots []byte // by code, with zeros behind values
 
-	starts []int  // without slots: where the value of a code begins in data
+	starts []int  // without slots: where the value of a code begins in data, and where the last one ends
 	data   []byte // with step bytes behind it
 	copied []byte // memory for data that has no bytes behind it
 }
 
 const (
-	maxSlot  = 64
-	step     = 32        // bytes that gatherLong copies at a time
-	manySlot = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
+	maxSlot   = 64
+	step      = 32        // bytes that gatherLong copies at a time
+	mostSteps = 256       // bytes of values that it copies like that
+	manySlot  = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
 )
 
 // NewTable makes a table in which code k stands for value k.
@@ -92,16 +93,17 @@ func (t *Table) fillSlots(v Values, first int) {
 }
 
 func (t *Table) fillStarts(v Values, first int) {
-	starts := scratch.Slice(&t.starts, v.N+first)
-	clear(starts[:first])
+	starts := scratch.Slice(&t.starts, v.N+first+1)
 	at := 0
 	if v.Fixed == 0 {
 		at = int(v.Offsets[0])
 	}
-	for i, n := range t.lengths[first:] {
-		starts[first+i] = at
+	for i, n := range t.lengths {
+		starts[i] = at
 		at += int(n)
 	}
+	starts[v.N+first] = at
+	_ = v.Data[:at] // gatherLong does not look
 	if t.data = v.Data; cap(v.Data)-len(v.Data) < step {
 		t.data = append(scratch.Slice(&t.copied, len(v.Data)+step)[:0], v.Data...)
 	}
@@ -328,25 +330,27 @@ func copySame[S slot](t *Table, dst []byte, codes []uint32) error {
 	return nil
 }
 
-// gatherLong copies two words of every value, as long as these fit, and the rest
-// of those that are longer.
+// gatherLong copies steps of every value, as long as these fit, else exactly its bytes.
 func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
-	room, from := dst[:cap(dst)], t.data[:len(t.data)+step]
 	starts := t.starts
-	lengths := t.lengths[:len(starts)]
-	o := 0
+	out, data := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(t.data))
+	o, safe := 0, cap(dst)-step
 	for i, c := range codes {
-		if uint(c) >= uint(len(starts)) {
+		if uint(c)+1 >= uint(len(starts)) {
 			return 0, t.unknown(c)
 		}
-		at, n := starts[c], int(lengths[c])
+		at := starts[c]
+		n := starts[c+1] - at
 		if n > len(dst)-o {
 			return 0, errRoom
 		}
-		if o+step > len(room) || n > step {
-			copy(dst[o:], from[at:at+n])
+		if to, from := unsafe.Add(out, o), unsafe.Add(data, at); n <= mostSteps && o+n <= safe {
+			copyStep(to, from)
+			for k := step; k < n; k += step {
+				copyStep(unsafe.Add(to, k), unsafe.Add(from, k))
+			}
 		} else {
-			*(*[step]byte)(room[o:]) = *(*[step]byte)(from[at:])
+			copy(dst[o:], t.data[at:at+n])
 		}
 		o += n
 		if i < len(offsets) {
@@ -354,4 +358,10 @@ func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 		}
 	}
 	return o, nil
+}
+
+// copyStep copies step bytes, by halves: of more than 16 the compiler makes a call.
+func copyStep(to, from unsafe.Pointer) {
+	*(*[step / 2]byte)(to) = *(*[step / 2]byte)(from)
+	*(*[step / 2]byte)(unsafe.Add(to, step/2)) = *(*[step / 2]byte)(unsafe.Add(from, step/2))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/shard"
 )
@@ -219,6 +220,6 @@ func TestAWrongAnswerIsFound(t *testing.T) {
 func TestViews(t *testing.T) {
 	q, err := numbers(10).Query(measure.OpViews)
 	require.NoError(t, err)
-	require.Equal(t, shard.StringsView, q.scanOptions(nil).Strings)
-	require.Equal(t, shard.StringsAsRecorded, Query{}.scanOptions(nil).Strings)
+	require.Equal(t, shard.StringsView, q.scanOptions(filter.Expr{}).Strings)
+	require.Equal(t, shard.StringsAsRecorded, Query{}.scanOptions(filter.Expr{}).Strings)
 }

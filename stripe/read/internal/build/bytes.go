@@ -64,10 +64,13 @@ func begin[O int32 | int64](l Limit, n, fixed int, likely int64, nullable bool) 
 		return nil, fault.ErrBatchTooLarge
 	}
 	b := &Bytes[O]{limit: l.Bytes, data: arrowutil.NewBuffer(l.Allocator, 0)}
-	b.data.Reserve(int(min(likely, l.Bytes)) + overrun)
+	b.Reserve(likely)
 	b.Validity = newValidity(l.Allocator, n, nullable)
 	return b, nil
 }
+
+// Reserve makes room for what is likely to be the size of all values. Memory that is too small would be copied.
+func (b *Bytes[O]) Reserve(likely int64) { b.data.Reserve(int(min(likely, b.limit)) + overrun) }
 
 // Room makes room for size more bytes of values and returns it, with a capacity
 // that a decoder may overrun into.
