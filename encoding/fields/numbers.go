@@ -173,11 +173,11 @@ func appendGroups[W word](dst []byte, numbers []W, groups []Group, width int) er
 	}
 	last := len(groups) - 1
 	low := &groups[last]
-	before, digit := uint64(0), uint64(0) // of the last group
+	first := uint64(0) // the least number that differs in the last group only
 	for i := range numbers {
 		x := uint64(numbers[i])
-		if digit += x - before; digit < low.Radix && i > 0 {
-			putGroup(text, places[last], low, digit)
+		if x >= first && x-first < low.Radix && i > 0 {
+			putGroup(text, places[last], low, x-first)
 		} else {
 			rest := x
 			for k := last; k > 0; k-- {
@@ -186,7 +186,7 @@ func appendGroups[W word](dst []byte, numbers []W, groups []Group, width int) er
 				d := rest - q*g.Radix
 				putGroup(text, places[k], g, d)
 				if k == last {
-					digit = d
+					first = x - d
 				}
 				rest = q
 			}
@@ -195,7 +195,6 @@ func appendGroups[W word](dst []byte, numbers []W, groups []Group, width int) er
 			}
 			putExactly(text, rest, groups[0].Width)
 		}
-		before = x
 		slot := unsafe.Add(to, i*width)
 		*(*[MaxWidth]byte)(slot) = *(*[MaxWidth]byte)(text)
 	}
