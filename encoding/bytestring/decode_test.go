@@ -1,13 +1,13 @@
 package bytestring
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding/block"
-	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
@@ -104,6 +104,9 @@ func tryDecode(t testing.TB, blk []byte, n, fixed int, o BlockOptions, s *Scratc
 	if nulls := b.Validity(bits, 0); nulls != b.Nulls() {
 		t.Fatalf("%d nulls, then %d", b.Nulls(), nulls)
 	}
+	found := make([]byte, (n+63)/64*8)
+	b.MayMatch(found, Required{Parts: [][]byte{[]byte("e"), []byte("took 1")}})
+	b.MayMatch(found, Required{Parts: [][]byte{[]byte("x0")}, Prefix: []byte("x0"), Equal: true})
 	err = Decode(b, mem[:size:size], ends, 0)
 	for i, c := range mem[size:] {
 		if c != canary {
@@ -133,6 +136,35 @@ func tryDecode(t testing.TB, blk []byte, n, fixed int, o BlockOptions, s *Scratc
 			t.Fatal(err)
 		}
 		require.Equal(t, mem[size-len(part):size], part)
+	}
+	if fixed == 0 && n > 0 && n <= 2000 {
+		requireFound(t, b, mem[:size], ends)
+	}
+}
+
+// requireFound asks a block of decoded values for the parts of some of them. No value that has them may be left out.
+func requireFound(t testing.TB, b *Block, data []byte, ends []int64) {
+	at := func(i int) []byte {
+		if i == 0 {
+			return data[:ends[0]]
+		}
+		return data[ends[i-1]:ends[i]]
+	}
+	valid := b.present()
+	found := make([]byte, (b.Len()+63)/64*8)
+	for _, k := range []int{0, b.Len() / 2, b.Len() - 1} {
+		v := at(k)
+		for _, r := range []Required{{Parts: [][]byte{v[len(v)/3 : len(v)-len(v)/3]}}, {Parts: [][]byte{v[:len(v)/2]}, Prefix: v[:len(v)/2]}, {Parts: [][]byte{v}, Prefix: v, Equal: true}} {
+			if !b.MayMatch(found, r) {
+				continue
+			}
+			for i := range b.Len() {
+				match := valid.At(i) && bytes.Contains(at(i), r.Parts[0]) && bytes.HasPrefix(at(i), r.Prefix) && (!r.Equal || len(at(i)) == len(v))
+				if match && found[i/8]>>(i%8)&1 == 0 {
+					t.Fatalf("value %d, %q, is not found by %q", i, at(i), append(r.Parts, r.Prefix))
+				}
+			}
+		}
 	}
 }
 
@@ -253,55 +285,6 @@ func requireNoAllocs(t testing.TB, blk []byte, v Values, slack int, o BlockOptio
 func frame(tree []byte) []byte {
 	b, mark := block.Begin(nil)
 	return block.End(append(block.EndPresence(b, mark), tree...), mark, false)
-}
-
-func FuzzDecode(f *testing.F) {
-	i := 0
-	eachVector(f, func(v goldenBlock, _ vectorInput) {
-		if i++; i%3 != 0 || len(v.Block) > 2048 {
-			return
-		}
-		f.Add(v.Block, uint16(v.N), uint8(fixedSizes[v.Type]))
-	})
-	v := decimalColumn(append(oddDecimals(f), mustParse(f, "1.25"), mustParse(f, "0.50"), mustParse(f, "3"))...)
-	if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "DecimalTree(FFOR)"); err == nil {
-		f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(16))
-	}
-	text := makeValues(40, func(i int) []byte { return fmt.Appendf(nil, "the same beginning and then %d, and so on", i) })
-	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "FlatLZ(Delta(FFOR))"); err == nil {
-		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
-	}
-	if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), "OnPair(FFOR,FFOR,FLBitPack)"); err == nil {
-		f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
-	}
-	for _, v := range []Values{text, makeValues(40, func(i int) []byte { return fmt.Appendf(nil, "AB-%03d-%c", i*i%1000, 'x'+i%3) })} {
-		if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "RadixPack(FFOR)"); err == nil {
-			f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(0))
-		}
-	}
-	for _, shape := range append(frontShapes, templateShapes...) {
-		if tree, err := AppendTreeAs(nil, text, bitmap.All(text.N), shape); err == nil {
-			f.Add(withTree(tree, bitmap.All(text.N)), uint16(text.N), uint8(0))
-		}
-	}
-	for kind := range fieldKinds {
-		v := fieldValues(kind, 40)
-		if tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), fieldsShapes[kind%len(fieldsShapes)]); err == nil {
-			f.Add(withTree(tree, bitmap.All(v.N)), uint16(v.N), uint8(0))
-		}
-	}
-	f.Fuzz(func(t *testing.T, blk []byte, n uint16, fixed uint8) {
-		// Mend the checksum, so that the fuzzer gets behind it.
-		if len(blk) >= 12 {
-			end := len(blk) - 4
-			sum := block.Checksum(blk[:end])
-			for k := range 4 {
-				blk[end+k] = byte(sum >> (8 * k))
-			}
-		}
-		var s Scratch
-		tryDecode(t, blk, int(n), int(fixed%32), BlockOptions{Checksums: true, MaxDecoded: 1 << 24}, &s)
-	})
 }
 
 func ExampleDescribe() {

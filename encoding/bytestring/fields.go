@@ -3,6 +3,7 @@ package bytestring
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -239,6 +240,7 @@ func (b *Block) load(to int) (size uint64, err error) {
 	if size, err = p.decoder.Count(p.counts, b.codes[p.next:to]); err != nil {
 		return 0, err
 	}
+	p.next = math.MaxInt // if a column fails, others have passed the values: the next seek begins anew
 	for i, n := range p.counts {
 		if n == 0 {
 			continue
