@@ -115,3 +115,35 @@ func BenchmarkPrefixes(b *testing.B) {
 		Prefixes(prefixes, data, offsets, 64)
 	}
 }
+
+// FuzzExpand takes any prefixes and rests, and gives the same whatever room there is, and no byte too many.
+func FuzzExpand(f *testing.F) {
+	f.Add([]byte{0, 8, 5}, []byte{8, 5, 4}, []byte("/var/log/cronmail"), uint8(64))
+	f.Add([]byte{0, 2, 0, 1}, []byte{3, 1, 3, 1}, []byte("abcdxyzw"), uint8(2))
+	f.Fuzz(func(t *testing.T, shared, own, rests []byte, restart uint8) {
+		n := min(len(shared), len(own))
+		prefixes, ends := make([]uint32, n), make([]int32, n)
+		at, size := 0, 0
+		for i := range n {
+			at = min(at+int(own[i]), len(rests))
+			prefixes[i], ends[i] = uint32(shared[i]), int32(at)
+			size += int(shared[i])
+		}
+		size += at
+		expand := func(slack int) ([]byte, []int32, error) {
+			mem := bytes.Repeat([]byte{0xa5}, size+slack+1)
+			in := append(bytes.Clone(rests[:at]), make([]byte, slack)...)
+			offsets := make([]int32, n)
+			_, err := Expand(mem[:size:size+slack], offsets, 0, prefixes, in[:at:at+slack], ends, nil, 0, int(restart)+1)
+			require.EqualValues(t, 0xa5, mem[size+slack], "written behind the room")
+			return mem[:size], offsets, err
+		}
+		narrow, offsets, err := expand(0)
+		wide, same, other := expand(2 * Slack)
+		require.Equal(t, err == nil, other == nil)
+		if err == nil {
+			require.Equal(t, narrow, wide)
+			require.Equal(t, offsets, same)
+		}
+	})
+}

@@ -2,6 +2,7 @@ package onpair
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -212,4 +213,65 @@ func BenchmarkTrain(b *testing.B) {
 	for b.Loop() {
 		e.Train(data, offsets)
 	}
+}
+
+// FuzzDecode decodes any codes by any dictionary.
+func FuzzDecode(f *testing.F) {
+	data, offsets := texts(20)
+	d := new(Encoder).Train(data, offsets)
+	f.Add(d.AppendHeads(nil), d.AppendBytes(nil), []byte("\x00\x00\x01\x00"), uint16(20))
+	f.Fuzz(func(t *testing.T, heads, rest, packed []byte, size uint16) {
+		var d Decoder
+		if d.Reset(heads, rest) != nil {
+			return
+		}
+		codes := make([]uint16, len(packed)/2)
+		for i := range codes {
+			codes[i] = binary.LittleEndian.Uint16(packed[2*i:])
+		}
+		if d.Check(codes) != nil {
+			return
+		}
+		n := d.Len(codes)
+		want := make([]byte, n)
+		ends := make([]uint32, len(codes))
+		at, err := d.Decode(want, 0, codes, ends)
+		require.NoError(t, err)
+		require.Equal(t, n, at)
+		mem := bytes.Repeat([]byte{0xa5}, int(size)+1)
+		if _, err := d.Decode(mem[:size:size], 0, codes, ends); err == nil {
+			require.LessOrEqual(t, n, int(size))
+			require.True(t, bytes.HasPrefix(mem, want))
+		}
+		require.EqualValues(t, 0xa5, mem[size], "written behind the end")
+		if n > 0 {
+			needle := want[n/3 : n-n/3]
+			covers := make([]byte, d.Tokens())
+			d.Cover(covers, needle, len(needle)/2)
+			found := false
+			for i, c := range codes {
+				found = found || covers[c] != 0 && d.Contains(codes, i, needle, len(needle)/2)
+			}
+			require.True(t, found, "%q in %q", needle, want)
+		}
+	})
+}
+
+// FuzzRoundTrip writes strings with the tokens of others.
+func FuzzRoundTrip(f *testing.F) {
+	data, _ := texts(40)
+	f.Add(data, data[:50], uint16(9))
+	f.Fuzz(func(t *testing.T, learnt, data []byte, every uint16) {
+		d := new(Encoder).Train(learnt, []int64{0, int64(len(learnt))})
+		offsets := []int64{0}
+		for at := 0; at < len(data); {
+			at = min(at+int(every)+1, len(data))
+			offsets = append(offsets, int64(at))
+		}
+		c := encode(t, d, data, offsets)
+		dst := make([]byte, len(data))
+		_, err := c.decoder.Decode(dst, 0, c.codes, make([]uint32, len(c.codes)))
+		require.NoError(t, err)
+		require.Equal(t, data, dst)
+	})
 }

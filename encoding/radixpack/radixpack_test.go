@@ -157,3 +157,67 @@ func BenchmarkEncode(b *testing.B) {
 		})
 	}
 }
+
+// FuzzDecode unpacks any bytes by any layout: the whole as its parts, and no byte too many.
+func FuzzDecode(f *testing.F) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var e Encoder
+	for _, each := range []int{0, 6, 16} {
+		chars := random(rnd, 5+each, 96)
+		e.Plan(chars, each)
+		l := &e.Layout
+		f.Add(l.Append(nil), uint8(len(l.Alphabets)), uint8(len(l.Positions)), uint8(len(l.Groups)), e.Append(nil, chars), uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, layout []byte, alphabets, period, groups uint8, packed []byte, cut uint8) {
+		var l Layout
+		if _, err := l.ParseLayout(layout, int(alphabets), int(period), int(groups)); err != nil {
+			return
+		}
+		n := 1000
+		if bits := l.Bits(); bits > 0 {
+			n = min(n, 8*len(packed)/bits*int(period))
+		}
+		var d Decoder
+		d.Reset(&l)
+		mem := bytes.Repeat([]byte{0xa5}, n+1)
+		if d.Decode(mem[:n:n], packed, 0) != nil {
+			return
+		}
+		require.EqualValues(t, 0xa5, mem[n], "written behind the end")
+		roomy := make([]byte, n+Slack)
+		require.NoError(t, d.Decode(roomy[:n], packed, 0))
+		require.Equal(t, mem[:n], roomy[:n])
+		at := min(int(cut), n)
+		part := make([]byte, n-at)
+		require.NoError(t, d.Decode(part, packed, at))
+		require.Equal(t, mem[at:n], part)
+
+		each := int(period)
+		if values := n / each; values > 0 {
+			found := make([]byte, (values+7)/8)
+			prefix := mem[:1+at%each]
+			if l.Find(found, packed, values, each, prefix) {
+				for i := range values {
+					require.True(t, found[i/8]>>(i%8)&1 == 1 || !bytes.HasPrefix(mem[i*each:n], prefix), "value %d", i)
+				}
+			}
+		}
+	})
+}
+
+// FuzzRoundTrip packs any characters.
+func FuzzRoundTrip(f *testing.F) {
+	f.Add([]byte("2026-11-22 2026-11-23 "), uint8(11))
+	f.Add([]byte("the quick brown fox"), uint8(0))
+	f.Fuzz(func(t *testing.T, chars []byte, each uint8) {
+		if each > 0 {
+			chars = chars[:len(chars)/int(each)*int(each)]
+		}
+		if len(chars) == 0 {
+			return
+		}
+		var e Encoder
+		e.Plan(chars, int(each))
+		check(t, &e, new(Decoder), chars, e.Append(nil, chars), rand.New(rand.NewPCG(1, 2)))
+	})
+}
