@@ -242,6 +242,9 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	if w.Tokens, d = w.OnPair.Encode(w.Tokens[:0], counts, d, in.Data, in.Offsets); d == nil {
 		return dst, false, nil
 	}
+	if nums.Thorough() {
+		d = d.ByFrequency(w.Tokens)
+	}
 	start := len(dst)
 	var header [2 + onPairHeader]byte
 	dst = append(dst, header[:]...)
@@ -285,7 +288,7 @@ var onPair = row{
 	Row: encode.Row{
 		Code:     encoding.OnPair,
 		Needs:    needs(edition.OnPair),
-		Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression),
+		Trials:   encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Replaces: encoding.FSST,
 		Suits:    trainOnPair,
 		Append:   appendOnPair,

@@ -184,8 +184,7 @@ func appendValues[T Value](e *encode.Workspace, dst []byte, values []T, valid bi
 
 // AppendTreeAs appends a tree of values with given encodings, in the syntax of [describe.Node.String]:
 // "RunLength(raw,FLBitPack)", "ALP[e=2,f=0](FFOR)". Unsuitable encodings are replaced, as the reference does:
-// SingleValue of different values becomes RunLength, FFOR of equal ones SingleValue. It is for tests and reproducible
-// examples.
+// SingleValue of different values becomes RunLength, FFOR of equal ones SingleValue.
 func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape string) ([]byte, error) {
 	p, err := codec.Table.ParseShape(shape)
 	if err != nil {
@@ -194,7 +193,8 @@ func AppendTreeAs[T Value](dst []byte, values []T, valid bitmap.Bits, shape stri
 	if !codec.Table.Suits(p, Of[T]()) {
 		return nil, fmt.Errorf("shape %q does not take values of type %v", shape, Of[T]())
 	}
-	w := new(encode.Workspace)
+	w := workspaces.Get().(*encode.Workspace)
+	defer workspaces.Put(w)
 	w.Begin(codec.Table, encoding.ProfilePlain, 0)
 	return appendValues(w, dst, values, valid, nil, p), nil
 }

@@ -2,6 +2,7 @@ package onpair
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -33,6 +34,38 @@ func (t token) bytes() (b [MaxTokenLen]byte) {
 	binary.LittleEndian.PutUint64(b[:], t.lo)
 	binary.LittleEndian.PutUint64(b[8:], t.hi)
 	return b
+}
+
+// ByFrequency is a dictionary of the same tokens, those that are frequent in codes first. Codes become those of that dictionary. Tokens that
+// are about as frequent stay in their order, in which they share more bytes.
+func (d *Dictionary) ByFrequency(codes []uint16) *Dictionary {
+	counts := make([]uint32, d.Len())
+	for _, c := range codes {
+		counts[c]++
+	}
+	order := make([]uint16, d.Len())
+	for i, n := range counts {
+		order[i] = uint16(i)
+		counts[i] = magnitude(n)
+	}
+	slices.SortStableFunc(order, func(a, b uint16) int { return cmp.Compare(counts[b], counts[a]) })
+	tokens, code := make([]token, d.Len()), make([]uint16, d.Len())
+	for i, c := range order {
+		tokens[i], code[c] = d.tokens[c], uint16(i)
+	}
+	for i, c := range codes {
+		codes[i] = code[c]
+	}
+	return &Dictionary{tokens: tokens}
+}
+
+// magnitude is twice the logarithm of a number, rounded.
+func magnitude(n uint32) uint32 {
+	length := bits.Len32(n)
+	if length < 2 {
+		return uint32(2 * length)
+	}
+	return uint32(2*length) | n>>(length-2)&1
 }
 
 // AppendHeads appends the head of each token.

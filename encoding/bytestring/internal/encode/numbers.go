@@ -2,8 +2,6 @@ package encode
 
 import (
 	"encoding/binary"
-	"math/bits"
-	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
@@ -49,6 +47,11 @@ func cloneAll[T numeric.Value](encoders map[uint64]*numeric.Encoder[T]) map[uint
 		c[key] = e.Clone()
 	}
 	return c
+}
+
+// Thorough tells whether numbers that are more or less frequent may take more or less bits.
+func (s *Numbers) Thorough() bool {
+	return s.Options.Profile == encoding.HighCompression || s.Options.Profile == encoding.MinimalSize
 }
 
 // AppendPlaces writes the places of fields.
@@ -126,32 +129,31 @@ func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error)
 	return appendTree(s, &s.lengths, 1, dst, counts, bitmap.All(len(counts)))
 }
 
-// AppendTokens writes the codes of tokens, always as a tree. In profiles that are read fast, there is one choice for many: whether they are
-// packed in chunks or, if sequences of them repeat, compressed.
+// AppendTokens writes the codes of tokens, always as a tree. There is one choice for many: frequent ones take fewer bits, in profiles that are
+// read fast all take the same, or they are compressed if sequences of them repeat.
 func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
-	if s.shapes != nil || len(tokens) < manyTokens || s.Options.Profile == encoding.HighCompression || s.Options.Profile == encoding.MinimalSize {
+	if s.shapes != nil || len(tokens) < manyTokens && !s.Thorough() || len(tokens) < fewTokens {
 		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 	}
-	at := len(dst)
+	at, best, least := len(dst), "", 0
 	part := tokens[:min(len(tokens), lookedAtTokens)]
-	dst, err := appendShape(dst, part, "LZ4")
-	if err != nil {
-		return dst, err
+	for i, shape := range [...]string{"FLBitPack", "PrefixBins", "LZ4", "Zstd"} {
+		if s.Thorough() == (i%2 == 0) && i < 3 {
+			continue
+		}
+		var err error
+		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), shape); err != nil {
+			return dst, err
+		}
+		if size := len(dst) - at; best == "" || size < least-least/6 {
+			best, least = shape, size
+		}
 	}
-	if packed := len(part) * bits.Len16(slices.Max(part)) / 8; len(dst)-at > packed-packed/8 {
-		return appendShape(dst[:at], tokens, "FLBitPack")
-	} else if len(part) == len(tokens) {
-		return dst, nil
-	}
-	return appendShape(dst[:at], tokens, "LZ4")
-}
-
-// appendShape appends a tree of values in a form.
-func appendShape[T numeric.Value](dst []byte, values []T, shape string) ([]byte, error) {
-	return numeric.AppendTreeAs(dst, values, bitmap.All(len(values)), shape)
+	return numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(len(tokens)), best)
 }
 
 const (
+	fewTokens      = 2 << 10  // fewer are not worth a table of their frequencies
 	manyTokens     = 16 << 10 // the last chunk of 1,024 does not count any more
 	lookedAtTokens = 64 << 10
 )
