@@ -60,6 +60,35 @@ func (b *Builder) KeepAgainst(rows, native int64) bool {
 	return size+b.codesSize(rows) < native
 }
 
+// Skewed reports whether codes that are shorter for frequent values would save a third of codes of one length.
+func (b *Builder) Skewed() bool {
+	rows, own := uint64(0), uint64(0) // own is the sum of count * log2 count
+	for _, n := range b.counts {
+		rows += uint64(n)
+		own += uint64(n) * log2(uint64(n))
+	}
+	width := uint64(bits.Len(uint(b.Len()-1))) << logBits
+	return b.Len() > 1 && 3*(rows*log2(rows)-own) < 2*rows*width
+}
+
+const logBits = 8
+
+// log2 is the binary logarithm of n > 0 with logBits bits behind the point, the same on all machines.
+func log2(n uint64) (log uint64) {
+	log = uint64(bits.Len64(n)) - 1
+	x := n << (63 - log) // from 2^63 on; it is squared for each bit
+	for range logBits {
+		hi, _ := bits.Mul64(x, x)
+		if log <<= 1; hi >= 1<<63 {
+			log++
+			x = hi
+		} else {
+			x = hi << 1
+		}
+	}
+	return log
+}
+
 // packedSize estimates the packed form.
 func (b *Builder) packedSize() int64 {
 	const perEntry = 3 // bytes: its length, and its place among the sorted ids

@@ -275,7 +275,11 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 	field.DictionarySize = &size
 	o := w.ctx.encoding
 	o.NoPresence = true
-	codes := newPrimitiveBlocks[uint32](w.ctx, nodePart{w.id, true}, o)
+	part := nodePart{id: w.id, codes: true}
+	if part.skewed = o.Profile == encoding.Balanced && o.Features.Has(edition.PrefixBins) && w.dict.Skewed(); part.skewed {
+		o.Profile = encoding.HighCompression
+	}
+	codes := newPrimitiveBlocks[uint32](w.ctx, part, o)
 	defer codes.pipeline.release(w.ctx) // after an error
 	left := w.codes.Len()
 	err := w.codes.Each(func(ids []uint32) error {

@@ -18,8 +18,9 @@ type History struct {
 
 // nodePart is one sequence of blocks of a schema node.
 type nodePart struct {
-	id    uint32
-	codes bool // those of its value dictionary
+	id     uint32
+	codes  bool // those of its value dictionary
+	skewed bool // they are written as in HighCompression, since some are much more frequent than others
 }
 
 // NewHistory is an empty memory.

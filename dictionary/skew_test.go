@@ -1,0 +1,33 @@
+package dictionary
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLog2(t *testing.T) {
+	for _, n := range []uint64{1, 2, 3, 5, 1000, 1 << 20, 1<<20 + 1, 1<<40 - 1, math.MaxUint64} {
+		require.InDelta(t, math.Log2(float64(n)), float64(log2(n))/(1<<logBits), 1.0/(1<<logBits), "%d", n)
+	}
+}
+
+// Eight values that are as frequent as each other take three bits, whatever their codes; with one of them in most rows much less.
+func TestSkewed(t *testing.T) {
+	add := func(often int) *Builder {
+		b := NewBuilder(typeString, 0)
+		for i := range 8000 {
+			b.Add(fmt.Appendf(nil, "value %d", i%8))
+		}
+		for range often {
+			b.Add([]byte("value 3"))
+		}
+		return b
+	}
+	require.False(t, add(0).Skewed())
+	require.False(t, add(4000).Skewed())
+	require.True(t, add(30_000).Skewed())
+	require.False(t, NewBuilder(typeString, 0).Skewed())
+}
