@@ -107,9 +107,11 @@ func (t *trials) add(x estimate) error {
 	return nil
 }
 
-// better reports whether a tree of some size and cost is to be preferred to another.
+// better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, and one is smaller by
+// an eighth, it is that one. In edition reference, whose bytes stay the same, costs decide alone.
 func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool {
-	if e.muchSmaller(size, other, in) || e.muchSmaller(other, size, in) {
+	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/16 && 8*min(size, other) < 7*max(size, other)
+	if e.o.Features != 0 && alike || e.muchSmaller(size, other, in) || e.muchSmaller(other, size, in) {
 		return size < other
 	}
 	return cost < otherCost
