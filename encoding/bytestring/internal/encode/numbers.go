@@ -135,12 +135,13 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 	if s.shapes != nil || len(tokens) < manyTokens && !s.Thorough() || len(tokens) < fewTokens {
 		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 	}
+	shapes := fastShapes
+	if s.Thorough() {
+		shapes = smallShapes
+	}
 	at, best, least := len(dst), "", 0
 	part := tokens[:min(len(tokens), lookedAtTokens)]
-	for i, shape := range [...]string{"FLBitPack", "PrefixBins", "LZ4", "Zstd"} {
-		if s.Thorough() == (i%2 == 0) && i < 3 {
-			continue
-		}
+	for _, shape := range shapes {
 		var err error
 		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), shape); err != nil {
 			return dst, err
@@ -151,6 +152,12 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 	}
 	return numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(len(tokens)), best)
 }
+
+// Shapes of many codes of tokens, the fastest first.
+var (
+	fastShapes  = []string{"FLBitPack", "LZ4", "Zstd"}
+	smallShapes = []string{"PrefixBins", "Zstd"}
+)
 
 const (
 	fewTokens      = 2 << 10  // fewer are not worth a table of their frequencies
