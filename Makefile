@@ -40,7 +40,7 @@ race: ## run the short tests of packages that share data between goroutines, wit
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)
 
 purego: ## run the short tests of kernels in plain Go, without assembly
-	$(GO) test -short -tags purego ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
+	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
 interop: ## hold RNTuples written here to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple

@@ -57,9 +57,7 @@ type fieldColumn struct {
 	data   []byte // texts of some fields
 	ends   []int32
 
-	searched bool // found tells which of the texts contain a part
-	found    []byte
-	passed   int // texts of the values that were looked at
+	found []byte // a bit for each text
 }
 
 // patterns are the patterns and columns of a block, and the memory for them.
@@ -446,6 +444,7 @@ var fieldsRow = row{
 	put32:    putFields[int32],
 	put64:    putFields[int64],
 	rangeLen: fieldsLen,
+	begins:   fieldsBegin,
 	find:     findInFields,
 	describe: describeFields,
 }

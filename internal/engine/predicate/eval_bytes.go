@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/search"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -107,8 +108,8 @@ type bytesPlan struct {
 	ranges    []rangePlan
 	text      *Text
 
-	needle     []byte // a part that every match of the pattern contains
-	needleOnly bool   // every value that contains the needle is a match
+	needle     search.Needle // a part that every match of the pattern contains
+	needleOnly bool          // every value that contains the needle is a match
 }
 
 // rangePlan is a range of byte strings, prepared for evaluation.
@@ -125,11 +126,13 @@ func planOf(t Test) *bytesPlan {
 	switch t := t.(type) {
 	case *Text:
 		p.text = t
+		var longest []byte
 		for _, part := range t.Parts {
-			if len(part) > len(p.needle) {
-				p.needle = part
+			if len(part) > len(longest) {
+				longest = part
 			}
 		}
+		p.needle = search.New(longest)
 		_, p.needleOnly = t.PartOnly()
 	case valueset.Bytes:
 		if constants, ok := t.Constants(); ok && len(constants) > manyIntervals {
@@ -285,12 +288,12 @@ func havePrefix64[O int32 | int64](r *rangePlan, data []byte, offsets *[65]O) (w
 func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	t := p.text
 	switch {
-	case len(p.needle) > 0 && v.off32 != nil:
-		search(dst, v.data, v.off32, p.needle)
-	case len(p.needle) > 0 && v.off64 != nil:
-		search(dst, v.data, v.off64, p.needle)
-	case len(p.needle) > 0:
-		e.each(v, dst, func(value []byte) bool { return bytes.Contains(value, p.needle) })
+	case len(p.needle.Text()) > 0 && v.off32 != nil:
+		find(dst, v.data, v.off32, &p.needle)
+	case len(p.needle.Text()) > 0 && v.off64 != nil:
+		find(dst, v.data, v.off64, &p.needle)
+	case len(p.needle.Text()) > 0:
+		e.each(v, dst, func(value []byte) bool { return bytes.Contains(value, p.needle.Text()) })
 	default:
 		fillOnes(dst, v.n)
 	}
@@ -314,41 +317,24 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 	}
 }
 
-// search finds the values that contain needle. It searches all values at once, because most do not contain it and need no
+// find finds the values that contain needle. It searches all values at once, because most do not contain it and need no
 // look of their own.
-func search[O int32 | int64](dst, data []byte, offsets []O, needle []byte) {
+func find[O int32 | int64](dst, data []byte, offsets []O, needle *search.Needle) {
 	clear(dst)
 	n := len(offsets) - 1
 	pos, end := int(offsets[0]), int(offsets[n])
 	for row := 0; ; {
-		i := bytes.Index(data[pos:end], needle)
+		i := needle.Index(data[pos:end])
 		if i < 0 {
 			return
 		}
 		pos += i
-		row += rowAt(offsets[row+1:], pos)
-		if pos+len(needle) <= int(offsets[row+1]) {
+		row += search.EndsBefore(offsets[row+1:], pos)
+		if pos+len(needle.Text()) <= int(offsets[row+1]) {
 			dst[row>>3] |= 1 << (row & 7)
 			pos = int(offsets[row+1]) // the next value
 		} else {
 			pos++ // across two values
 		}
 	}
-}
-
-// rowAt is the number of ends that are not behind pos. It is fast if there are few.
-func rowAt[O int32 | int64](ends []O, pos int) int {
-	step := 1
-	for step < len(ends) && int(ends[step-1]) <= pos {
-		step *= 2
-	}
-	lo, hi := step/2, min(step, len(ends))
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); int(ends[mid]) <= pos {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
 }

@@ -1,0 +1,104 @@
+package fields
+
+import "math/bits"
+
+// window is some groups of digits next to each other, with what is demanded of them: they are v / div % mod, without mod if that
+// is 0. As numbers they are from low to high, and the digits of the first of them, to which add is added, end with tail.
+type window struct {
+	div, mod  uint64
+	low, high uint64
+	group     *Group // the first, if only its last digits are demanded; else nil
+	head      uint64 // by which the window is divided for its first group
+	tail, ten uint64 // its last digits, and the power of ten that has one more
+}
+
+// holds reports whether a window has what is demanded; v is the number divided by div.
+func (w *window) holds(v uint64) bool {
+	if w.mod > 0 {
+		v %= w.mod
+	}
+	if w.group != nil {
+		if (v/w.head+w.group.Low)%w.ten != w.tail {
+			return false
+		}
+		v %= w.head
+	}
+	return v-w.low <= w.high-w.low
+}
+
+// markWindow sets the bits of the numbers whose window has what is demanded. Of numbers that ascend slowly, most have the same one as
+// the number before.
+func markWindow[W word](found []uint64, numbers []W, w *window) {
+	before, holds := uint64(0), w.holds(0)
+	for i, v := range numbers {
+		if uint64(v)-before >= w.div {
+			q := uint64(v) / w.div
+			before, holds = q*w.div, w.holds(q)
+		}
+		if holds {
+			found[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// eachWindow calls yield with the window of each place where a text can be in the fields.
+func (c *Column) eachWindow(how How, text []byte, yield func(w *window)) {
+	for at := range c.ats(how, text) {
+		if c.canAt(at, text) {
+			if w, ok := c.window(at, text); ok {
+				yield(&w)
+			}
+		}
+	}
+}
+
+// window is the groups that a text at a place covers, and what it demands of them; ok is false if no number has it.
+func (c *Column) window(at int, text []byte) (w window, ok bool) {
+	w = window{div: 1, mod: 1, head: 1}
+	place, covered, over := 0, false, false
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		place += len(g.Separator)
+		from, to := max(at-place, 0), min(at+len(text)-place, g.Width) // digits of the group
+		digits := text[min(max(place-at, 0), len(text)):]
+		place += g.Width
+		if from >= to {
+			if covered {
+				w.div = times(w.div, g.Radix, 0, &over)
+			}
+			continue
+		}
+		covered = true
+		x, scale := number(digits[:to-from], 10), powers[g.Width-to]
+		low, high := x*scale, x*scale+scale-1
+		switch {
+		case from > 0 && to < g.Width: // any number may have some digits in the middle
+			return anyWindow, true
+		case from > 0:
+			w.group, w.tail, w.ten, w.mod = g, x, powers[to-from], g.Radix // 0 if it is the first of all
+		case i == 0:
+			w.mod, w.low, w.high = 0, low, high
+		default:
+			if low, high = max(low, g.Low)-g.Low, min(high, g.Low+g.Radix-1)-g.Low; low > high || high >= g.Radix {
+				return w, false
+			}
+			w.mod, w.head = times(w.mod, g.Radix, 0, &over), times(w.head, g.Radix, 0, &over)
+			w.low, w.high = times(w.low, g.Radix, low, &over), times(w.high, g.Radix, high, &over)
+		}
+	}
+	if over {
+		return anyWindow, true
+	}
+	return w, true
+}
+
+// anyWindow demands nothing.
+var anyWindow = window{div: 1, head: 1, high: ^uint64(0)}
+
+// times is x by y, and add. It sets over if that is too large.
+func times(x, y, add uint64, over *bool) uint64 {
+	high, low := bits.Mul64(x, y)
+	low, carry := bits.Add64(low, add, 0)
+	*over = *over || high|carry != 0
+	return low
+}

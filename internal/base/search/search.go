@@ -1,0 +1,125 @@
+// Package search finds byte strings in byte strings. With AVX2 it is several times as fast as package bytes where single
+// bytes of a needle are frequent, as in identifiers and numbers.
+package search
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Needle is a byte string to look for. It may be used by many goroutines.
+type Needle struct {
+	text   []byte
+	places [3]int // of its rarest bytes
+	bytes  [3]byte
+}
+
+// step is how many places the kernel looks at together.
+const step = 32
+
+// New prepares a needle, which it keeps.
+func New(text []byte) Needle {
+	n := Needle{text: text}
+	for k := range n.places {
+		best := -1
+		for i, b := range text {
+			if !slices.Contains(n.places[:k], i) && (best < 0 || rarity[b] > rarity[text[best]]) {
+				best = i
+			}
+		}
+		if best >= 0 {
+			n.places[k], n.bytes[k] = best, text[best]
+		} else {
+			n.places[k], n.bytes[k] = n.places[0], n.bytes[0]
+		}
+	}
+	return n
+}
+
+// rarity is a rough order of bytes by how rare they are in texts.
+var rarity = func() (r [256]uint8) {
+	for i := range r {
+		switch b := byte(i); {
+		case b >= 'a' && b <= 'z':
+			r[i] = 20
+		case b >= '0' && b <= '9':
+			r[i] = 15
+		case b >= 'A' && b <= 'Z':
+			r[i] = 30
+		default:
+			r[i] = 35
+		}
+	}
+	for i, b := range []byte(" etaoinsrhldcumfpgwybvkxjqz") {
+		r[b] = uint8(i)
+	}
+	for _, b := range []byte("./-:_,") {
+		r[b] = 16
+	}
+	return r
+}()
+
+// Text is the byte string.
+func (n *Needle) Text() []byte { return n.text }
+
+// Index is where the needle begins in data for the first time, -1 if it does not.
+func (n *Needle) Index(data []byte) int {
+	last := len(data) - len(n.text) // place where it can begin
+	if !fast || len(n.text) < 2 || last < 2*step {
+		return bytes.Index(data, n.text)
+	}
+	at := 0
+	for last-at >= step-1 {
+		room := (last + 1 - at) &^ (step - 1)
+		i := probe(&data[at], room, &n.places, &n.bytes)
+		at += i
+		if i == room {
+			break
+		}
+		if string(data[at:at+len(n.text)]) == string(n.text) {
+			return at
+		}
+		at++
+	}
+	if i := bytes.Index(data[at:], n.text); i >= 0 {
+		return at + i
+	}
+	return -1
+}
+
+// Containing sets the bits of those values that contain the needle, which is not empty. They lie back to back in data, and
+// end at ends.
+func Containing[O int32 | int64](dst []uint64, data []byte, ends []O, n *Needle) {
+	value := 0
+	for at := 0; ; {
+		i := n.Index(data[at:])
+		if i < 0 {
+			return
+		}
+		at += i
+		value += EndsBefore(ends[value:], at)
+		if at+len(n.text) > int(ends[value]) { // it ends in another value
+			at++
+			continue
+		}
+		dst[value/64] |= 1 << (value % 64)
+		at = int(ends[value])
+	}
+}
+
+// EndsBefore is the number of ends that are not behind a place. It is fast if there are few.
+func EndsBefore[O int32 | int64](ends []O, place int) int {
+	reach := 1
+	for reach < len(ends) && int(ends[reach-1]) <= place {
+		reach *= 2
+	}
+	low, high := reach/2, min(reach, len(ends))
+	for low < high {
+		if mid := int(uint(low+high) / 2); int(ends[mid]) <= place {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}

@@ -1,0 +1,68 @@
+package search
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/internal/testing/microbench"
+)
+
+// Needles are found where package bytes finds them, in texts of few different bytes and any length.
+func TestIndex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOfN(rapid.SampledFrom([]byte("aab\x00\xff")), 0, 300).Draw(t, "data")
+		text := rapid.SliceOfN(rapid.SampledFrom([]byte("aab\x00\xff")), 0, 20).Draw(t, "text")
+		if n := len(data); n > 0 && rapid.Bool().Draw(t, "from data") {
+			at := rapid.IntRange(0, n).Draw(t, "at")
+			text = data[at:min(at+rapid.IntRange(0, 70).Draw(t, "length"), n)]
+		}
+		n := New(text)
+		require.Equal(t, bytes.Index(data, text), n.Index(data[:len(data):len(data)]))
+	})
+}
+
+// Values that contain a needle are found, and none that it only begins in.
+func TestContaining(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]byte("ab")), 0, 40), 0, 100).Draw(t, "values")
+		text := rapid.SliceOfN(rapid.SampledFrom([]byte("ab")), 1, 6).Draw(t, "text")
+		var data []byte
+		var ends []int32
+		dst, want := make([]uint64, 2), make([]uint64, 2)
+		for i, v := range values {
+			data = append(data, v...)
+			ends = append(ends, int32(len(data)))
+			if bytes.Contains(v, text) {
+				want[i/64] |= 1 << (i % 64)
+			}
+		}
+		n := New(text)
+		Containing(dst, data, ends, &n)
+		require.Equal(t, want, dst)
+	})
+}
+
+func BenchmarkIndex(b *testing.B) {
+	data := make([]byte, 64<<10)
+	for i, x := 0, uint64(1); i < len(data); i++ {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		data[i] = "0123456789abcdef"[x>>60]
+	}
+	text := []byte("7ce27637")
+	for name, index := range map[string]func() int{
+		"bytes": func() int { return bytes.Index(data, text) },
+		"probe": func() int { n := New(text); return n.Index(data) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			microbench.Output(b, len(data))
+			for b.Loop() {
+				index()
+			}
+		})
+	}
+}
