@@ -30,6 +30,9 @@ var policies = [...]policy{
 	encoding.MinimalSize:        {64 << 10, 4 << 20, 200_000, nil},
 }
 
+// dearestByte is the most that a stored byte costs but in edition reference: a percent of size is worth about three of time.
+const dearestByte = 60_000
+
 const (
 	exploreEvery = 64 // blocks, doubled as long as the same is best
 	exploreMost  = 512
@@ -53,7 +56,11 @@ func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
 	if in.Fixed > 0 {
 		c = r.FixedCost
 	}
-	return int64(size)*(e.policy.byteCost+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
+	byteCost := e.policy.byteCost
+	if e.o.Features != 0 {
+		byteCost = min(byteCost, dearestByte)
+	}
+	return int64(size)*(byteCost+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
 }
 
 // methodCost is the cost of a tree of size bytes, and of writing it.
