@@ -16,6 +16,7 @@ const (
 	sampleShare = 8
 	sampleLeast = 16 << 10
 	sampleMost  = 32 << 10
+	largeSample = 256 << 10 // in MinimalSize, whose blocks are so long that more of them repeats
 
 	estimateError = 8 // estimates are too high by one in so many at most, or are taken to be
 )
@@ -32,13 +33,13 @@ type sample struct {
 	half, all Input
 }
 
-// takeSample is a sample of in, nil if that is too small for one.
-func takeSample(b *sampleBuffer, in *Input) *sample {
+// takeSample is a sample of in that takes at most so many bytes as Plain, nil if that is too small for one.
+func takeSample(b *sampleBuffer, in *Input, most int) *sample {
 	size := in.plainLen()
 	if size <= sampleLeast || in.N < 2*sampleRuns {
 		return nil
 	}
-	most := min(max(size/sampleShare, sampleLeast/2), sampleMost)
+	most = min(max(size/sampleShare, sampleLeast/2), most)
 	var s sample
 	b.reset(in.Fixed)
 	for i := range sampleRuns {
@@ -52,6 +53,13 @@ func takeSample(b *sampleBuffer, in *Input) *sample {
 		return nil
 	}
 	return &s
+}
+
+func (e *Encoder) sampleMost() int {
+	if e.o.Profile == encoding.MinimalSize && e.texts.level == 0 {
+		return largeSample
+	}
+	return sampleMost
 }
 
 // sampleBuffer is the memory of a sample.
@@ -125,9 +133,9 @@ func (e *Encoder) rank(w *Workspace, in *Input, whole bool) (ranking, error) {
 	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
 	var long, short *sample
 	if e.o.Features != 0 {
-		short = takeSample(&w.samples[0], &first)
+		short = takeSample(&w.samples[0], &first, e.sampleMost())
 		if long = short; first.N < in.N {
-			long = takeSample(&w.samples[1], in)
+			long = takeSample(&w.samples[1], in, e.sampleMost())
 		}
 	}
 	numbers, texts := Numbers{Options: forTrial(e.o)}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
