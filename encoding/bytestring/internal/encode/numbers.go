@@ -135,18 +135,18 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 	if s.shapes != nil || len(tokens) < manyTokens && !s.Thorough() || len(tokens) < fewTokens {
 		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 	}
-	shapes := fastShapes
+	shapes, lookedAt, saving := fastShapes, 64<<10, 6
 	if s.Thorough() {
-		shapes = smallShapes
+		shapes, lookedAt, saving = smallShapes, 256<<10, 32
 	}
 	at, best, least := len(dst), "", 0
-	part := tokens[:min(len(tokens), lookedAtTokens)]
+	part := tokens[:min(len(tokens), lookedAt)]
 	for _, shape := range shapes {
 		var err error
 		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), shape); err != nil {
 			return dst, err
 		}
-		if size := len(dst) - at; best == "" || size < least-least/6 {
+		if size := len(dst) - at; best == "" || size < least-least/saving {
 			best, least = shape, size
 		}
 	}
@@ -160,9 +160,8 @@ var (
 )
 
 const (
-	fewTokens      = 2 << 10  // fewer are not worth a table of their frequencies
-	manyTokens     = 16 << 10 // the last chunk of 1,024 does not count any more
-	lookedAtTokens = 64 << 10
+	fewTokens  = 2 << 10  // fewer are not worth a table of their frequencies
+	manyTokens = 16 << 10 // the last chunk of 1,024 does not count any more
 )
 
 // AppendIntegers writes the integers of decimals, always as a tree.
