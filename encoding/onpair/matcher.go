@@ -8,6 +8,7 @@ import "encoding/binary"
 // cannot be predicted: they are looked up without a branch between them, but for those of 8 and more.
 type matcher struct {
 	tokens  []token              // by code
+	refused []token              // that were not added, but may have taken slots
 	short   [1 << 16]match       // by two bytes
 	single  [256]match           // by one byte: tokens of one byte
 	exact   [4][slots]uint64     // of 3, 4, 5 and 6 bytes: these in the high 48 bits, and the code
@@ -58,7 +59,10 @@ func (m *matcher) reset() {
 	for _, t := range m.tokens {
 		m.remove(t)
 	}
-	m.tokens = m.tokens[:0]
+	for _, t := range m.refused {
+		m.remove(t)
+	}
+	m.tokens, m.refused = m.tokens[:0], m.refused[:0]
 	// An empty slot would be taken for that of bytes that are all 0.
 	for i := range m.exact {
 		m.exact[i][0], m.longer[i][0], m.longest[i][0] = ^uint64(0), ^uint64(0), ^uint64(0)
@@ -118,6 +122,8 @@ func (m *matcher) add(t token) (code int, ok bool) {
 	}
 	if ok {
 		m.tokens = append(m.tokens, t)
+	} else {
+		m.refused = append(m.refused, t)
 	}
 	return code, ok
 }

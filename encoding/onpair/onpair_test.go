@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,6 +135,29 @@ func TestTrainIsDeterministic(t *testing.T) {
 	var used Encoder
 	used.Train(texts(200))
 	require.Equal(t, new(Encoder).Train(data, offsets), used.Train(data, offsets))
+	for seed := range uint64(20) { // whose long tokens collide
+		data, offsets := syllables(seed)
+		require.True(t, slices.Equal(new(Encoder).Train(data, offsets).tokens, used.Train(data, offsets).tokens), "%d", seed)
+	}
+}
+
+// syllables are strings of words that each seed has others of.
+func syllables(seed uint64) (data []byte, offsets []int64) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	var words [200]string
+	for i := range words {
+		for range 2 + rnd.IntN(6) {
+			words[i] += string("bcdfghklmnprst"[rnd.IntN(14)]) + string("aeiou"[rnd.IntN(5)])
+		}
+	}
+	offsets = []int64{0}
+	for range 2000 {
+		for range rnd.IntN(12) {
+			data = fmt.Appendf(data, "%s ", words[rnd.IntN(len(words))])
+		}
+		offsets = append(offsets, int64(len(data)))
+	}
+	return data, offsets
 }
 
 // There is more to texts than their characters, but not to random strings.
