@@ -188,43 +188,6 @@ func onPairLen(b *Block, from, to int) (size int) {
 	return size
 }
 
-// findOnPair looks for the longest of some parts in the codes: for tokens that can hold the byte in the middle of it, and
-// then for the tokens around these. Of a value in two chunks it does not look at those around.
-func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
-	var needle []byte
-	for _, part := range parts {
-		if len(part) > len(needle) {
-			needle = part
-		}
-	}
-	place, starts, decoder := len(needle)/2, b.pairs.starts, &b.s.onpair
-	covers := scratch.Slice(&b.s.keep, decoder.Tokens())
-	decoder.Cover(covers, needle, place)
-	clear(dst)
-	value, count := 0, 0
-	for first := 0; first < int(starts[b.n]); first += numeric.ChunkLen {
-		codes, err := b.pairChunk(first / numeric.ChunkLen)
-		if err != nil {
-			return false // decoding meets it again
-		}
-		for k, c := range codes {
-			if covers[c] == 0 {
-				continue
-			}
-			for int(starts[value+1]) <= first+k {
-				value++
-			}
-			from, to := int(starts[value])-first, int(starts[value+1])-first
-			if dst[value/8]>>(value%8)&1 != 0 || from >= 0 && to <= len(codes) && !decoder.Contains(codes[from:to], k-from, needle, place) {
-				continue
-			}
-			dst[value/8] |= 1 << (value % 8)
-			count++
-		}
-	}
-	return 4*count < 3*b.n
-}
-
 // tokensFor is the dictionary that a tree is to be written with; nil if none was trained.
 func tokensFor(w *encode.Workspace, in *encode.Input, r encode.Request) *onpair.Dictionary {
 	if r.Tokens == nil && r.Forced {
@@ -301,6 +264,7 @@ var onPair = row{
 	put32:    putOnPair[int32],
 	put64:    putOnPair[int64],
 	rangeLen: onPairLen,
+	begins:   onPairBegins,
 	find:     findOnPair,
 	describe: describeOnPair,
 }

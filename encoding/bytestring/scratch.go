@@ -43,6 +43,7 @@ type Scratch struct {
 	heads       []byte
 	starts      []uint32
 	pairs       []uint16
+	pairMarks   *onpair.Marks
 	pairChunk   [numeric.ChunkLen]uint16
 	pairEnds    [numeric.ChunkLen + 1]uint32
 	onpair      onpair.Decoder

@@ -1,20 +1,63 @@
 package onpair
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
-// Cover sets a byte of dst for each token: 1 if it can hold the byte at a place of a needle, and those around it, and 0 otherwise. A
-// string that contains the needle has the code of such a token.
-func (d *Decoder) Cover(dst []byte, needle []byte, place int) {
+var le = binary.LittleEndian
+
+// Marks has a byte for each code.
+type Marks [1 << 16]byte
+
+// Cover sets the marks of all tokens: 1 for those that can hold the byte at a place of a needle, and those around it, and 0
+// for others. A string that contains the needle has the code of such a token.
+func (d *Decoder) Cover(marks *Marks, needle []byte, place int) {
+	const each = 0x0101_0101_0101_0101
+	sought := uint64(needle[place]) * each
 	for c := range d.lengths {
-		dst[c] = 0
+		marks[c] = 0
+		low, high := le.Uint64(d.tokens[c][:8])^sought, le.Uint64(d.tokens[c][8:])^sought
+		if ((low-each)&^low|(high-each)&^high)&(each<<7) == 0 {
+			continue // no byte is the one that is sought
+		}
 		token := d.tokens[c][:d.lengths[c]]
 		for k, b := range token {
 			if b == needle[place] && overlaps(token, needle, k-place) {
-				dst[c] = 1
+				marks[c] = 1
 				break
 			}
 		}
 	}
+}
+
+// Begin sets the marks of all tokens: 1 for those that strings have first which begin with some bytes, or are these.
+func (d *Decoder) Begin(marks *Marks, with []byte, whole bool) {
+	for c, length := range d.lengths {
+		marks[c] = 0
+		n := min(int(length), len(with))
+		if string(d.tokens[c][:n]) == string(with[:n]) && (n == int(length) || !whole) {
+			marks[c] = 1
+		}
+	}
+}
+
+// Next is the first code from a place on that has a mark, len(codes) if there is none.
+func (m *Marks) Next(codes []uint16, from int) int {
+	for ; from+8 <= len(codes); from += 8 {
+		c := (*[8]uint16)(codes[from:])
+		if m[c[0]]|m[c[1]]|m[c[2]]|m[c[3]]|m[c[4]]|m[c[5]]|m[c[6]]|m[c[7]] != 0 {
+			break
+		}
+	}
+	for ; from < len(codes) && m[codes[from]] == 0; from++ {
+	}
+	return from
+}
+
+// Begins reports whether a string of codes begins with some bytes, or is these.
+func (d *Decoder) Begins(codes []uint16, with []byte, whole bool) bool {
+	return (!whole || d.Len(codes) == len(with)) && d.beginsWith(codes, with)
 }
 
 // overlaps reports whether a token and a needle, which begins at some place of the token, agree where both are. The place may be

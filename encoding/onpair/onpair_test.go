@@ -270,13 +270,17 @@ func FuzzDecode(f *testing.F) {
 		require.EqualValues(t, 0xa5, mem[size], "written behind the end")
 		if n > 0 {
 			needle := want[n/3 : n-n/3]
-			covers := make([]byte, d.Tokens())
-			d.Cover(covers, needle, len(needle)/2)
+			var marks Marks
+			d.Cover(&marks, needle, len(needle)/2)
 			found := false
-			for i, c := range codes {
-				found = found || covers[c] != 0 && d.Contains(codes, i, needle, len(needle)/2)
+			for i := marks.Next(codes, 0); i < len(codes); i = marks.Next(codes, i+1) {
+				found = found || d.Contains(codes, i, needle, len(needle)/2)
 			}
 			require.True(t, found, "%q in %q", needle, want)
+			for _, with := range [][]byte{want, want[:n/2+1]} {
+				d.Begin(&marks, with, len(with) == n)
+				require.True(t, marks[codes[0]] != 0 && d.Begins(codes, with, len(with) == n), "%q begins %q", with, want)
+			}
 		}
 	})
 }

@@ -36,6 +36,12 @@ func New(text []byte) Needle {
 	return n
 }
 
+// Rarest is the place of a byte of a text that is rare in texts. The text is not empty.
+func Rarest(text []byte) int {
+	n := New(text)
+	return n.places[0]
+}
+
 // rarity is a rough order of bytes by how rare they are in texts.
 var rarity = func() (r [256]uint8) {
 	for i := range r {
@@ -108,7 +114,7 @@ func Containing[O int32 | int64](dst []uint64, data []byte, ends []O, n *Needle)
 }
 
 // EndsBefore is the number of ends that are not behind a place. It is fast if there are few.
-func EndsBefore[O int32 | int64](ends []O, place int) int {
+func EndsBefore[O int32 | uint32 | int64](ends []O, place int) int {
 	reach := 1
 	for reach < len(ends) && int(ends[reach-1]) <= place {
 		reach *= 2

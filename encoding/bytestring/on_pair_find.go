@@ -1,0 +1,69 @@
+package bytestring
+
+import (
+	"github.com/amudai/amudai-go/encoding/numeric"
+	"github.com/amudai/amudai-go/encoding/onpair"
+	"github.com/amudai/amudai-go/internal/base/search"
+)
+
+// findOnPair looks for the longest of some parts in the codes: for tokens that can hold the rarest byte of it, and then for the
+// tokens around these. Of a value in two chunks it does not look at those around.
+func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
+	var needle []byte
+	for _, part := range parts {
+		if len(part) > len(needle) {
+			needle = part
+		}
+	}
+	starts, decoder, marks := b.pairs.starts, &b.s.onpair, b.s.pairMarksOf()
+	place := search.Rarest(needle)
+	decoder.Cover(marks, needle, place)
+	clear(dst)
+	value, count := 0, 0
+	for first := 0; first < int(starts[b.n]); first += numeric.ChunkLen {
+		codes, err := b.pairChunk(first / numeric.ChunkLen)
+		if err != nil {
+			return false // decoding meets it again
+		}
+		for k := marks.Next(codes, 0); k < len(codes); k = marks.Next(codes, k+1) {
+			value += search.EndsBefore(starts[value+1:], first+k)
+			from, to := int(starts[value])-first, int(starts[value+1])-first
+			if dst[value/8]>>(value%8)&1 != 0 || from >= 0 && to <= len(codes) && !decoder.Contains(codes[from:to], k-from, needle, place) {
+				continue
+			}
+			dst[value/8] |= 1 << (value % 8)
+			count++
+		}
+	}
+	return 4*count < 3*b.n
+}
+
+// onPairBegins looks at the first code of each value, and then at those behind it. Of a value in two chunks it does not look at these.
+func onPairBegins(b *Block, dst []byte, r Required) bool {
+	starts, decoder, marks := b.pairs.starts, &b.s.onpair, b.s.pairMarksOf()
+	decoder.Begin(marks, r.Prefix, r.Equal)
+	clear(dst)
+	value, count := 0, 0
+	for first := 0; first < int(starts[b.n]); first += numeric.ChunkLen {
+		codes, err := b.pairChunk(first / numeric.ChunkLen)
+		if err != nil {
+			return false // decoding meets it again
+		}
+		for ; value < b.n && int(starts[value])-first < len(codes); value++ {
+			from, to := int(starts[value])-first, int(starts[value+1])-first
+			if marks[codes[from]] != 0 && from < to && (to > len(codes) || decoder.Begins(codes[from:to], r.Prefix, r.Equal)) {
+				dst[value/8] |= 1 << (value % 8)
+				count++
+			}
+		}
+	}
+	return 4*count < 3*b.n
+}
+
+// pairMarksOf is the memory for marks.
+func (s *Scratch) pairMarksOf() *onpair.Marks {
+	if s.pairMarks == nil {
+		s.pairMarks = new(onpair.Marks)
+	}
+	return s.pairMarks
+}
