@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/bench/zoo"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// Columns are no larger in edition 2026 than in edition reference, whatever the profile. In edition 2026, they are no larger in MinimalSize
+// than in HighCompression.
+func TestNewEditionIsNotLarger(t *testing.T) {
+	t.Run("data sets", func(t *testing.T) {
+		c := config{shared: testdata.Shared(t), rows: int64(sweep.Count(2_000, 20_000))}
+		tables := []string{"small/flights20k", "small/logs16k", "small/movies", "small/weather", "small/zipcodes"}
+		for _, name := range slices.Concat(zooSets(zoo.Tuned()), tables) {
+			d := named(name)
+			require.NoError(t, makeData(t.Context(), d, c))
+			for i, f := range d.Schema.Fields() {
+				compareSizes(t, name+"."+f.Name, arrow.NewSchema([]arrow.Field{f}, nil), d.Batches, i)
+			}
+		}
+	})
+	t.Run("types", func(t *testing.T) {
+		for _, dt := range arrowgen.Types() {
+			values := arrowgen.New(1).Array(dt, 2_000)
+			s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: dt, Nullable: true}}, nil)
+			compareSizes(t, dt.String(), s, []arrow.RecordBatch{array.NewRecordBatch(s, []arrow.Array{values}, int64(values.Len()))}, 0)
+		}
+	})
+}
+
+const (
+	// unstructuredPercent is how much larger texts without structure may be. Edition reference compresses them with stronger levels of
+	// Zstandard, which take several times as long to write, and to read.
+	unstructuredPercent = 25
+	// samplePercent is how much samples may mislead the choice.
+	samplePercent = 2
+)
+
+var unstructured = []string{
+	"zoo/prose_120.text", "zoo/prose_sentence.text", "zoo/prose_paragraph.text", "zoo/source_go.text", "zoo/log_linux.text", "zoo/chat.text",
+}
+
+// compareSizes writes a column of batches in all profiles.
+func compareSizes(t *testing.T, name string, s *arrow.Schema, batches []arrow.RecordBatch, column int) {
+	percent := samplePercent
+	if slices.Contains(unstructured, name) {
+		percent = unstructuredPercent
+	}
+	high := 0
+	for _, p := range []encoding.Profile{encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize} {
+		reference, size := sizeIn(t, shard.EditionReference, p, s, batches, column), sizeIn(t, shard.Edition2026, p, s, batches, column)
+		if 100*size > (100+percent)*reference {
+			t.Errorf("%s: %v takes %d bytes in edition 2026, %d in reference", name, p, size, reference)
+		}
+		if p == encoding.HighCompression {
+			high = size
+		} else if p == encoding.MinimalSize && 100*size > (100+samplePercent)*high {
+			t.Errorf("%s: %v takes %d bytes, HighCompression %d", name, p, size, high)
+		}
+	}
+}
+
+// sizeIn is the bytes of a shard with one column of batches.
+func sizeIn(t *testing.T, e shard.Edition, p encoding.Profile, s *arrow.Schema, batches []arrow.RecordBatch, column int) int {
+	var out bytes.Buffer
+	w, err := shard.NewWriter(t.Context(), &out, s, shard.WriterOptions{Edition: e, Profile: p, CreationTime: time.Unix(0, 0)})
+	require.NoError(t, err)
+	for _, b := range batches {
+		require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(s, []arrow.Array{b.Column(column)}, b.NumRows())))
+	}
+	require.NoError(t, w.Close(t.Context()))
+	return out.Len()
+}
