@@ -4,6 +4,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/bytestring"
+	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -90,6 +91,19 @@ func parsePacked(b []byte) (p packed, err error) {
 		return p, fault.Corruptf("value dictionary of %d entries has null id %d", p.count, p.nullID)
 	}
 	return p, nil
+}
+
+// Trees describes the values and the sorted ids of a buffer in the packed form; none if its header is damaged.
+func Trees(b []byte) (trees []describe.Node) {
+	p, err := parsePacked(b)
+	if err != nil || p.len() > int64(len(b)) {
+		return nil
+	}
+	ids := packedHeader + p.values
+	if blk, err := block.Parse(b[packedHeader:ids], false); err == nil {
+		trees = append(trees, bytestring.Describe(blk.Values, int(p.count), int(p.fixed)))
+	}
+	return append(trees, numeric.Describe(b[ids:ids+p.ids], numeric.U32, int(p.sortedIDs())))
 }
 
 // parsePackedBuffer checks the packed form, and decodes its values, which may take most bytes.

@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -41,4 +42,23 @@ func TestUsedFeatures(t *testing.T) {
 		}
 		f.Release()
 	}
+}
+
+// A value dictionary in its packed form adds its own feature, and those of the trees in it.
+func TestFeaturesOfDictionaries(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for i := range 20_000 {
+		b.Append(fmt.Sprintf("%x", uint64(i/20+1)*0x9e3779b97f4a7c15))
+	}
+	_, columns, err := arrowmap.FromArrow(s, arrowmap.Options{Features: edition.E2026.Features()})
+	require.NoError(t, err)
+	w, err := write.NewWriter(columns, write.Options{Budget: storage.NewBudget(1 << 20), Encoding: encoding.Options{Features: edition.E2026.Features()}})
+	require.NoError(t, err)
+	require.NoError(t, w.Write(context.Background(), []arrow.Array{b.NewArray()}, 20_000))
+	f, err := w.Finish(context.Background())
+	require.NoError(t, err)
+	defer f.Release()
+	require.True(t, f.Features.Has(edition.PackedDictionaries), f.Features.String())
+	require.True(t, f.Features.Has(edition.RadixPack), f.Features.String())
 }

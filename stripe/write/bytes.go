@@ -306,6 +306,7 @@ func (w *bytesWriter) finishDictionary(field *shardpb.FieldDescriptor) ([]stripe
 	var raw []byte
 	if w.dict.Packed {
 		raw, err = w.dict.AppendPacked(nil, w.ctx.encoding)
+		w.ctx.features.addDictionary(raw)
 	} else {
 		raw = w.dict.Append(nil)
 	}

@@ -3,6 +3,7 @@ package write
 import (
 	"sync/atomic"
 
+	"github.com/amudai/amudai-go/dictionary"
 	"github.com/amudai/amudai-go/encoding/block"
 	"github.com/amudai/amudai-go/encoding/describe"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -29,6 +30,14 @@ func (l *featureLog) addBlock(blk []byte, describe func(tree []byte) describe.No
 	}
 	if b, err := block.Parse(blk, false); err == nil {
 		tree := describe(b.Values)
+		l.addTree(&tree)
+	}
+}
+
+// addDictionary adds the features of a value dictionary in its packed form.
+func (l *featureLog) addDictionary(b []byte) {
+	l.add(edition.PackedDictionaries)
+	for _, tree := range dictionary.Trees(b) {
 		l.addTree(&tree)
 	}
 }
