@@ -1,6 +1,7 @@
 package bytestring
 
 import (
+	"bytes"
 	"math/bits"
 )
 
@@ -72,6 +73,10 @@ func (b *Block) MayContain(dst []byte, parts [][]byte) (ok bool) {
 		return false
 	}
 	keep := b.row.contains(b, parts) // 1 for the codes whose values may
+	if bytes.IndexByte(keep, 1) < 0 {
+		clear(dst)
+		return true
+	}
 	count := 0
 	for i := range dst {
 		w := byte(0)

@@ -130,8 +130,13 @@ func markEnds[W word](found []uint64, numbers []W, text []byte) {
 		}
 		return
 	}
+	by := powers[len(text)]
+	if narrow, ok := any(numbers).([]uint32); ok && len(text) < 10 && least <= 1 && x < by {
+		markRests(found, narrow, by, x, 0)
+		return
+	}
 	for i, v := range numbers {
-		if uint64(v)%powers[len(text)] == x && uint64(v) >= least {
+		if uint64(v)%by == x && uint64(v) >= least {
 			found[i/64] |= 1 << (i % 64)
 		}
 	}

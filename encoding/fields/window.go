@@ -1,6 +1,9 @@
 package fields
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // window is some groups of digits next to each other, with what is demanded of them: they are v / div % mod, without mod if that
 // is 0. As numbers they are from low to high, and the digits of the first of them, to which add is added, end with tail.
@@ -29,6 +32,10 @@ func (w *window) holds(v uint64) bool {
 // markWindow sets the bits of the numbers whose window has what is demanded. Of numbers that ascend slowly, most have the same one as
 // the number before.
 func markWindow[W word](found []uint64, numbers []W, w *window) {
+	if narrow, ok := any(numbers).([]uint32); ok && w.div == 1 && w.group == nil && w.mod > 1 && w.mod <= math.MaxUint32 {
+		markRests(found, narrow, w.mod, w.low, w.high-w.low)
+		return
+	}
 	before, holds := uint64(0), w.holds(0)
 	for i, v := range numbers {
 		if uint64(v)-before >= w.div {
@@ -36,6 +43,18 @@ func markWindow[W word](found []uint64, numbers []W, w *window) {
 			before, holds = q*w.div, w.holds(q)
 		}
 		if holds {
+			found[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// markRests sets the bits of the numbers that leave a rest from low to low+size when they are divided. It multiplies by the
+// reciprocal in place of dividing: D. Lemire, O. Kaser and N. Kurz, Faster remainder by direct computation, 2019.
+func markRests(found []uint64, numbers []uint32, by, low, size uint64) {
+	reciprocal := ^uint64(0)/by + 1
+	for i, v := range numbers {
+		rest, _ := bits.Mul64(reciprocal*uint64(v), by)
+		if rest-low <= size {
 			found[i/64] |= 1 << (i % 64)
 		}
 	}

@@ -23,7 +23,11 @@ func New(text []byte) Needle {
 	for k := range n.places {
 		best := -1
 		for i, b := range text {
-			if !slices.Contains(n.places[:k], i) && (best < 0 || rarity[b] > rarity[text[best]]) {
+			if slices.Contains(n.places[:k], i) {
+				continue
+			}
+			// A byte that is looked for already tells least.
+			if best < 0 || rank(n.bytes[:k], b) > rank(n.bytes[:k], text[best]) {
 				best = i
 			}
 		}
@@ -40,6 +44,13 @@ func New(text []byte) Needle {
 func Rarest(text []byte) int {
 	n := New(text)
 	return n.places[0]
+}
+
+func rank(have []byte, b byte) int {
+	if bytes.IndexByte(have, b) >= 0 {
+		return -1
+	}
+	return int(rarity[b])
 }
 
 // rarity is a rough order of bytes by how rare they are in texts.
@@ -59,8 +70,8 @@ var rarity = func() (r [256]uint8) {
 	for i, b := range []byte(" etaoinsrhldcumfpgwybvkxjqz") {
 		r[b] = uint8(i)
 	}
-	for _, b := range []byte("./-:_,") {
-		r[b] = 16
+	for _, b := range []byte("./-:_,") { // in identifiers and times they are at the same places in all values
+		r[b] = 1
 	}
 	return r
 }()
