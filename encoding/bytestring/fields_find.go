@@ -228,6 +228,9 @@ func (b *Block) testFields(found []uint64, c *fieldColumn, how fields.How, text 
 	return fields.Mark(found, &c.buffer, &c.Column, c.wide, how, text) == nil
 }
 
+// manyTold is the share of a column, one in so many, from which its texts are compared themselves.
+const manyTold = 16
+
 // testTexts is testFields for byte strings.
 func (b *Block) testTexts(found []uint64, c *fieldColumn, how fields.How, text []byte) bool {
 	if !c.ready && b.prepare(c) != nil {
@@ -240,10 +243,15 @@ func (b *Block) testTexts(found []uint64, c *fieldColumn, how fields.How, text [
 		}
 		told := scratch.Slice(&c.found, 8*len(found))
 		if c.texts.MayMatch(told, r) {
+			count := 0
 			for i := range found {
 				found[i] = binary.LittleEndian.Uint64(told[8*i:])
+				count += bits.OnesCount64(found[i])
 			}
-			return true
+			if manyTold*count <= c.Count {
+				return true
+			}
+			clear(found) // more than are probably true
 		}
 	}
 	data, ends := scratch.Slice(&c.data, c.texts.DataLen()), scratch.Slice(&c.ends, c.Count)

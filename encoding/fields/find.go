@@ -40,7 +40,7 @@ type Way struct {
 
 // Limits of what a finder looks at. A pattern with more is taken to match.
 const (
-	maxTests = 256
+	maxTests = 1024
 	maxSteps = 4096 // by pattern
 )
 

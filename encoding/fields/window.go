@@ -32,9 +32,15 @@ func (w *window) holds(v uint64) bool {
 // markWindow sets the bits of the numbers whose window has what is demanded. Of numbers that ascend slowly, most have the same one as
 // the number before.
 func markWindow[W word](found []uint64, numbers []W, w *window) {
-	if narrow, ok := any(numbers).([]uint32); ok && w.div == 1 && w.group == nil && w.mod > 1 && w.mod <= math.MaxUint32 {
-		markRests(found, narrow, w.mod, w.low, w.high-w.low)
-		return
+	if narrow, ok := any(numbers).([]uint32); ok && w.div == 1 && w.mod > 1 && w.mod <= math.MaxUint32 {
+		switch {
+		case w.group == nil:
+			markRests(found, narrow, w.mod, w.low, w.high-w.low)
+			return
+		case w.head == 1:
+			markTails(found, narrow, w)
+			return
+		}
 	}
 	before, holds := uint64(0), w.holds(0)
 	for i, v := range numbers {
@@ -55,6 +61,17 @@ func markRests(found []uint64, numbers []uint32, by, low, size uint64) {
 	for i, v := range numbers {
 		rest, _ := bits.Mul64(reciprocal*uint64(v), by)
 		if rest-low <= size {
+			found[i/64] |= 1 << (i % 64)
+		}
+	}
+}
+
+// markTails is markWindow of windows of one group, of which only the last digits are demanded.
+func markTails(found []uint64, numbers []uint32, w *window) {
+	group, ten := ^uint64(0)/w.mod+1, ^uint64(0)/w.ten+1
+	for i, v := range numbers {
+		x, _ := bits.Mul64(group*uint64(v), w.mod)
+		if rest, _ := bits.Mul64(ten*(x+w.group.Low), w.ten); rest == w.tail {
 			found[i/64] |= 1 << (i % 64)
 		}
 	}

@@ -57,7 +57,7 @@ func (m *Marks) Next(codes []uint16, from int) int {
 
 // Begins reports whether a string of codes begins with some bytes, or is these.
 func (d *Decoder) Begins(codes []uint16, with []byte, whole bool) bool {
-	return (!whole || d.Len(codes) == len(with)) && d.beginsWith(codes, with)
+	return d.beginsWith(codes, with) && (!whole || d.Len(codes) == len(with))
 }
 
 // overlaps reports whether a token and a needle, which begins at some place of the token, agree where both are. The place may be
