@@ -196,13 +196,20 @@ func forTrial(o encoding.Options) encoding.Options {
 	return o
 }
 
-// smallPart is how many bytes of a part of another tree are worth looking for more than common values and bytes.
-const smallPart = 4 << 10
+// smallPart is how many bytes of a part of another tree are worth looking for more than common values and bytes, and thoroughPart in the
+// profiles that have time for it.
+const (
+	smallPart    = 4 << 10
+	thoroughPart = 16 << 10
+)
 
 // skips reports whether a trial is not worth its time, since the values are only a part of another tree.
 func (e *Encoder) skips(r *Row, in *Input) bool {
-	if e.texts.level == 0 || e.policy.byteCost >= policies[encoding.HighCompression].byteCost {
+	if e.texts.level == 0 {
 		return false
+	}
+	if e.policy.byteCost >= policies[encoding.HighCompression].byteCost {
+		return r.Whole && len(in.Bytes()) < thoroughPart
 	}
 	return r.Costly || len(in.Bytes()) < smallPart && (r.Trained || r.Whole)
 }
