@@ -22,7 +22,7 @@ type Encoder struct {
 
 // lanes is how many strings are encoded in turn. The next token begins where the last one ended, so that a machine mostly
 // waits for one find to go on to the next.
-const lanes = 4
+const lanes = 2
 
 // segmentLen is about how many bytes of strings are divided into lanes at a time.
 const segmentLen = 64 << 10
@@ -96,7 +96,9 @@ func (e *Encoder) segment(dst []uint16, counts []uint32, data []byte, offsets []
 // run encodes lanes in turn until one is at its end.
 func (e *Encoder) run(all []lane, room []uint16, counts []uint32, data []byte, offsets []int64) {
 	var best [lanes]match
-	var slots [lanes]*word
+	var words [lanes]uint64
+	var slots [lanes]uint64
+	m := &e.matcher
 	for {
 		for k := range all {
 			l := &all[k]
@@ -105,17 +107,24 @@ func (e *Encoder) run(all []lane, room []uint16, counts []uint32, data []byte, o
 					return
 				}
 			}
-			best[k], slots[k] = e.matcher.find(load(data, l.at))
+			w := load(data, l.at)
+			best[k], slots[k] = m.find(w)
+			words[k] = w
 		}
 		for k := range all {
 			l := &all[k]
-			m := e.matcher.longestOf(best[k], slots[k], data, l.at, l.end)
-			if m == 0 {
-				m = e.matcher.addByte(data[l.at])
+			x := best[k]
+			if m.eight[slots[k]].bytes == words[k] {
+				x = m.findLong(x, slots[k], load(data, l.at+8))
 			}
-			room[l.out] = m.code()
+			if x.exceeds(l.end - l.at) {
+				if x = m.findLast(words[k], load(data, l.at+8), l.end-l.at); x == 0 {
+					x = m.addByte(data[l.at])
+				}
+			}
+			room[l.out] = x.code()
 			l.out++
-			l.at += m.length()
+			l.at += x.length()
 		}
 	}
 }

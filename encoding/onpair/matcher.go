@@ -3,26 +3,40 @@ package onpair
 import "encoding/binary"
 
 // matcher finds the longest token that a string begins with. A token of one or two bytes is in a table by two bytes, one of
-// 3 to 7 in a table of its length. Each slot holds one token: of two with the same hash, only the first is added. Longer ones
-// are in tables by the slot of their first 8 bytes, or of their first 12, and the other bytes. Which length it will be
-// cannot be predicted: they are looked up without a branch between them, but for those of 8 and more.
+// 3 to 7 in a table of its length. All of these are looked up without a branch between them, because which length it will be
+// cannot be predicted. Each slot holds one token: of two with the same hash, only the first is added. The first 8 bytes of
+// longer tokens have a slot, too, which tells whether there are any. These are in lists by 12 bytes, or 9 of shorter ones, the
+// longest first.
 type matcher struct {
-	tokens  []token              // by code
-	refused []token              // that were not added, but may have taken slots
-	short   [1 << 16]match       // by two bytes
-	single  [256]match           // by one byte: tokens of one byte
-	exact   [4][slots]uint64     // of 3, 4, 5 and 6 bytes: these in the high 48 bits, and the code
-	seven   [slots]word          // of 7 bytes
-	eight   [slots]word          // the first 8 bytes of tokens
-	longer  [4][longSlots]uint64 // of 9, 10 and 11 bytes, and the first 12 bytes of tokens: like exact
-	twelve  [longSlots]match     // of 12 bytes
-	longest [4][longSlots]uint64 // of 13 to 16 bytes: like exact
+	tokens []token          // by code
+	short  [1 << 16]match   // by two bytes
+	single [256]match       // by one byte: tokens of one byte
+	exact  [4][slots]uint64 // of 3, 4, 5 and 6 bytes: these at the high end, and the code
+	seven  [slots]word      // of 7 bytes
+	eight  [slots]word      // the first 8 bytes of tokens
+	lists  [slots]uint16    // the first token of a list in long, counted from 1
+	long   []long
 }
 
-// word is the slot of 7 or 8 bytes.
+// word is the slot of 7 or 8 bytes, which are at the high end.
 type word struct {
 	bytes uint64
 	match match // the token of just these, 0 if there is none
+	long  uint8 // whether there are tokens of 9 to 11 bytes that begin with these, and of 12 and more
+}
+
+// Bits of word.long.
+const (
+	hasNine   = 1
+	hasTwelve = 2
+)
+
+// long is a token of 9 bytes and more.
+type long struct {
+	hi   uint64 // the bytes from the ninth on
+	slot uint16 // of the first 8
+	next uint16 // the next one of the list, counted from 1
+	match
 }
 
 // match is a code and, from bit 16 on, the length of its token; 0 for none.
@@ -36,18 +50,35 @@ const (
 	slotBits = 14
 	slots    = 1 << slotBits
 
-	longBits  = 13
-	longSlots = 1 << longBits
+	golden = 0x9e3779b97f4a7c15
 
-	hashFactor = 0x9e3779b97f4a7c15
-	longFactor = 0xc2b2ae3d27d4eb4f
+	// taken is in the slot of zeros: an empty one would be taken for a token of these. It is the bytes of another slot.
+	taken = 1 << 63
+
+	longestList = 64 // tokens
 )
 
-// slotOf is the slot of up to 8 bytes, the others 0.
-func slotOf(word uint64) uint64 { return word * hashFactor >> (64 - slotBits) }
+// slotOf is the slot of n bytes, which are at the high end: as many bytes of their product with the golden ratio.
+func slotOf(bytes uint64, n int) uint64 { return bytes * (golden>>(64-8*n) | 1) >> (64 - slotBits) }
 
-// slotOfLonger is the slot of up to 4 bytes behind the 8 of a slot.
-func slotOfLonger(key uint64) uint64 { return key * longFactor >> (64 - longBits) }
+// twelveOf is the list of tokens of at least 12 bytes whose first 8 bytes have a slot, and which go on like next.
+func twelveOf(slot, next uint64) uint64 {
+	return (slot<<32 | low(next, 4)) * golden >> (64 - slotBits)
+}
+
+// nineOf is that of tokens of 9 to 11 bytes.
+func nineOf(slot, next uint64) uint64 { return ^(slot<<32 | low(next, 1)) * golden >> (64 - slotBits) }
+
+// listOf is the list of a token, and its bit.
+func (t token) listOf(slot uint64) (list uint64, bit uint8) {
+	if t.length < 12 {
+		return nineOf(slot, t.hi), hasNine
+	}
+	return twelveOf(slot, t.hi), hasTwelve
+}
+
+// high is the first n bytes of a word, 1 to 8, at the high end.
+func high(word uint64, n int) uint64 { return word << (64 - 8*n) }
 
 // low is the first n bytes of a word.
 func low(word uint64, n int) uint64 { return word & (1<<(8*n) - 1) }
@@ -59,39 +90,27 @@ func (m *matcher) reset() {
 	for _, t := range m.tokens {
 		m.remove(t)
 	}
-	for _, t := range m.refused {
-		m.remove(t)
-	}
-	m.tokens, m.refused = m.tokens[:0], m.refused[:0]
-	// An empty slot would be taken for that of bytes that are all 0.
+	m.tokens, m.long = m.tokens[:0], m.long[:0]
 	for i := range m.exact {
-		m.exact[i][0], m.longer[i][0], m.longest[i][0] = ^uint64(0), ^uint64(0), ^uint64(0)
+		m.exact[i][0] = taken
 	}
-	m.seven[0].bytes, m.eight[0].bytes = ^uint64(0), ^uint64(0)
+	m.seven[0].bytes, m.eight[0].bytes = taken, taken
 }
 
 // remove clears the slots of a token of 3 bytes and more.
 func (m *matcher) remove(t token) {
-	switch n := int(t.length); {
+	n := int(t.length)
+	s := slotOf(high(t.lo, min(n, 8)), min(n, 8))
+	switch {
 	case n < 3:
 	case n < 7:
-		m.exact[n-3][slotOf(t.lo)] = 0
+		m.exact[n-3][s] = 0
 	case n == 7:
-		m.seven[slotOf(t.lo)] = word{}
+		m.seven[s] = word{}
 	default:
-		s8 := slotOf(t.lo)
-		m.eight[s8] = word{}
-		key := low(t.hi, min(n-8, 4)) | s8<<32
-		s := slotOfLonger(key)
-		switch {
-		case n > 8 && n < 12:
-			m.longer[n-9][s] = 0
-		case n >= 12:
-			m.longer[3][s], m.twelve[s] = 0, 0
-		}
-		if n > 12 {
-			m.longest[n-13][slotOfLonger(t.hi>>32|s<<32)] = 0
-		}
+		m.eight[s] = word{}
+		list, _ := t.listOf(s)
+		m.lists[list] = 0
 	}
 }
 
@@ -111,19 +130,22 @@ func (m *matcher) add(t token) (code int, ok bool) {
 	case n == 2:
 		m.short[t.lo] = self
 	case n < 7:
-		ok = put(&m.exact[n-3][slotOf(t.lo)], t.lo, code)
+		k := high(t.lo, n)
+		slot := &m.exact[n-3][slotOf(k, n)]
+		if ok = *slot == 0; ok {
+			*slot = k | uint64(code)
+		}
 	case n == 7:
-		slot := &m.seven[slotOf(t.lo)]
+		k := high(t.lo, n)
+		slot := &m.seven[slotOf(k, n)]
 		if ok = slot.bytes == 0; ok {
-			*slot = word{t.lo, self}
+			*slot = word{bytes: k, match: self}
 		}
 	default:
 		ok = m.addLong(t, self)
 	}
 	if ok {
 		m.tokens = append(m.tokens, t)
-	} else {
-		m.refused = append(m.refused, t)
 	}
 	return code, ok
 }
@@ -134,140 +156,103 @@ func (m *matcher) addByte(b byte) match {
 	return m.single[b]
 }
 
-// put sets a slot of up to 6 bytes, if it is free.
-func put(slot *uint64, bytes uint64, code int) bool {
-	if *slot != 0 {
-		return false
-	}
-	*slot = bytes<<16 | uint64(code)
-	return true
-}
-
 // addLong adds a token of at least 8 bytes.
 func (m *matcher) addLong(t token, self match) bool {
-	s8 := slotOf(t.lo)
-	e := &m.eight[s8]
+	s := slotOf(t.lo, 8)
+	e := &m.eight[s]
 	if e.bytes != t.lo && e.bytes != 0 {
 		return false
 	}
-	e.bytes = t.lo
 	if t.length == 8 {
-		e.match = self
+		e.bytes, e.match = t.lo, self
 		return true
 	}
-	code := int(self.code())
-	if t.length < 12 {
-		key := t.hi | s8<<32
-		return put(&m.longer[t.length-9][slotOfLonger(key)], key, code)
+	list, bit := t.listOf(s)
+	at := &m.lists[list]
+	for n := 0; *at != 0 && m.long[*at-1].length() >= self.length(); n++ {
+		if n == longestList {
+			return false
+		}
+		at = &m.long[*at-1].next
 	}
-	key := low(t.hi, 4) | s8<<32
-	s12 := slotOfLonger(key)
-	if slot := &m.longer[3][s12]; *slot>>16 != key && !put(slot, key, 0) {
-		return false
-	}
-	if t.length == 12 {
-		m.twelve[s12] = self
-		return true
-	}
-	key = t.hi>>32 | s12<<32
-	return put(&m.longest[t.length-13][slotOfLonger(key)], key, code)
+	l := long{hi: t.hi, slot: uint16(s), next: *at, match: self}
+	*at = uint16(len(m.long) + 1)
+	m.long = append(m.long, l)
+	e.bytes, e.long = t.lo, e.long|bit
+	return true
 }
 
 // find is the longest token of up to 7 bytes that a word begins with, and the slot of the word.
-func (m *matcher) find(bytes uint64) (match, *word) {
-	best := m.short[uint16(bytes)]
-	k3, k4, k5, k6, k7 := low(bytes, 3), low(bytes, 4), low(bytes, 5), low(bytes, 6), low(bytes, 7)
-	e3, e4, e5, e6 := m.exact[0][slotOf(k3)], m.exact[1][slotOf(k4)], m.exact[2][slotOf(k5)], m.exact[3][slotOf(k6)]
-	e7 := &m.seven[slotOf(k7)]
-	x := match(uint16(e3)) | 3<<16
-	if e3>>16 == k3 {
-		best = x
+func (m *matcher) find(w uint64) (match, uint64) {
+	best := m.short[uint16(w)]
+	k3, k4, k5, k6, k7 := high(w, 3), high(w, 4), high(w, 5), high(w, 6), high(w, 7)
+	x3, x4 := m.exact[0][slotOf(k3, 3)]^k3, m.exact[1][slotOf(k4, 4)]^k4 // a code, if the bytes are the same
+	x5, x6 := m.exact[2][slotOf(k5, 5)]^k5, m.exact[3][slotOf(k6, 6)]^k6
+	e7, s8 := &m.seven[slotOf(k7, 7)], slotOf(w, 8)
+	if x3 < 1<<16 {
+		best = match(x3) | 3<<16
 	}
-	x = match(uint16(e4)) | 4<<16
-	if e4>>16 == k4 {
-		best = x
+	if x4 < 1<<16 {
+		best = match(x4) | 4<<16
 	}
-	x = match(uint16(e5)) | 5<<16
-	if e5>>16 == k5 {
-		best = x
+	if x5 < 1<<16 {
+		best = match(x5) | 5<<16
 	}
-	x = match(uint16(e6)) | 6<<16
-	if e6>>16 == k6 {
-		best = x
+	if x6 < 1<<16 {
+		best = match(x6) | 6<<16
 	}
-	x = e7.match
+	x := e7.match
 	if e7.bytes == k7 {
 		best = x
 	}
-	return best, &m.eight[slotOf(bytes)]
+	return best, s8
 }
 
-// longestOf is the longest token that the bytes of data from at to end begin with, 0 if there is none. best and e are what was
-// found for the word there.
-func (m *matcher) longestOf(best match, e *word, data []byte, at, end int) match {
-	bytes := load(data, at)
-	if e.bytes == bytes {
-		best = m.findLong(best, e, load(data, at+8))
+// longest is the longest token that the bytes of data from at to end begin with, 0 if there is none.
+func (m *matcher) longest(data []byte, at, end int) match {
+	w := load(data, at)
+	best, slot := m.find(w)
+	if m.eight[slot].bytes == w {
+		best = m.findLong(best, slot, load(data, at+8))
 	}
-	if uint(best.length()-1) >= uint(end-at) {
-		best = m.findLast(bytes, load(data, at+8), end-at)
+	if best.exceeds(end - at) {
+		best = m.findLast(w, load(data, at+8), end-at)
 	}
 	return best
 }
 
-// findLong is the longest token of at least 8 bytes, best if there is none: those of e, and next.
-func (m *matcher) findLong(best match, e *word, next uint64) match {
+// exceeds tells whether a match is of more bytes than are left, or none.
+func (m match) exceeds(left int) bool { return uint(m.length()-1) >= uint(left) }
+
+// findLong is the longest token of at least 8 bytes, best if there is none: those with the first 8 of a slot, and next.
+func (m *matcher) findLong(best match, slot, next uint64) match {
+	e := &m.eight[slot]
 	if e.match != 0 {
 		best = e.match
 	}
-	s8 := slotOf(e.bytes) << 32
-	k1, k2, k3, k4 := low(next, 1)|s8, low(next, 2)|s8, low(next, 3)|s8, low(next, 4)|s8
-	s12 := slotOfLonger(k4)
-	e1, e2, e3, e4 := m.longer[0][slotOfLonger(k1)], m.longer[1][slotOfLonger(k2)], m.longer[2][slotOfLonger(k3)], m.longer[3][s12]
-	x := match(uint16(e1)) | 9<<16
-	if e1>>16 == k1 {
-		best = x
+	if e.long&hasTwelve != 0 {
+		if x := m.inList(twelveOf(slot, next), slot, next); x != 0 {
+			return x
+		}
 	}
-	x = match(uint16(e2)) | 10<<16
-	if e2>>16 == k2 {
-		best = x
-	}
-	x = match(uint16(e3)) | 11<<16
-	if e3>>16 == k3 {
-		best = x
-	}
-	x = m.findLongest(best, s12, next>>32)
-	if e4>>16 == k4 {
-		best = x
+	if e.long&hasNine != 0 {
+		if x := m.inList(nineOf(slot, next), slot, next); x != 0 {
+			return x
+		}
 	}
 	return best
 }
 
-// findLongest is the longest token of at least 12 bytes, best if there is none: those of a slot, and next.
-func (m *matcher) findLongest(best match, s12, next uint64) match {
-	if x := m.twelve[s12]; x != 0 {
-		best = x
+// inList is the longest token of a list that goes on like next behind the first 8 bytes, 0 if there is none.
+func (m *matcher) inList(list, slot, next uint64) match {
+	for i := m.lists[list]; i != 0; {
+		l := &m.long[i-1]
+		if (l.hi^next)<<(128-8*l.length()) == 0 && uint64(l.slot) == slot {
+			return l.match
+		}
+		i = l.next
 	}
-	s12 <<= 32
-	k1, k2, k3, k4 := low(next, 1)|s12, low(next, 2)|s12, low(next, 3)|s12, next|s12
-	e1, e2, e3, e4 := m.longest[0][slotOfLonger(k1)], m.longest[1][slotOfLonger(k2)], m.longest[2][slotOfLonger(k3)], m.longest[3][slotOfLonger(k4)]
-	x := match(uint16(e1)) | 13<<16
-	if e1>>16 == k1 {
-		best = x
-	}
-	x = match(uint16(e2)) | 14<<16
-	if e2>>16 == k2 {
-		best = x
-	}
-	x = match(uint16(e3)) | 15<<16
-	if e3>>16 == k3 {
-		best = x
-	}
-	x = match(uint16(e4)) | 16<<16
-	if e4>>16 == k4 {
-		best = x
-	}
-	return best
+	return 0
 }
 
 // findLast is the longest token of up to left bytes.
@@ -277,10 +262,10 @@ func (m *matcher) findLast(bytes, next uint64, left int) match {
 		if n == 2 {
 			best = m.short[uint16(bytes)]
 		} else if n > 2 {
-			head := low(bytes, min(n, 8))
-			var e *word
-			if best, e = m.find(head); n >= 8 && e.bytes == head {
-				best = m.findLong(best, e, low(next, n-8))
+			first := low(bytes, min(n, 8))
+			var slot uint64
+			if best, slot = m.find(first); n >= 8 && m.eight[slot].bytes == first {
+				best = m.findLong(best, slot, low(next, n-8))
 			}
 		}
 		if best.length() <= n { // else it ends in zeros that are not there

@@ -118,8 +118,7 @@ func (e *Encoder) learn(at, end int, need *threshold) bool {
 	m := &e.matcher
 	last, lastLen := 0, MaxTokenLen
 	for at < end {
-		best, slot := m.find(load(e.sample, at))
-		f := m.longestOf(best, slot, e.sample, at, end)
+		f := m.longest(e.sample, at, end)
 		code, n := int(f.code()), f.length()
 		at += n
 		if lastLen+n <= MaxTokenLen {
