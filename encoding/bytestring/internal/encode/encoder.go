@@ -122,14 +122,11 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 }
 
 // startBytes is how many bytes of values the encodings are ranked by of which a sample tells nothing.
-const startBytes = 256 << 10 // in MinimalSize twice, at each level of nesting a quarter of that
+const startBytes = 256 << 10 // at each level of nesting a quarter of that
 
 // start is how many of v's values the encodings are ranked by of which a sample tells nothing.
 func (e *Encoder) start(v vector.Values) int {
 	bytes := startBytes >> (2 * e.texts.level)
-	if e.o.Profile == encoding.MinimalSize {
-		bytes *= 2
-	}
 	if v.Fixed > 0 {
 		return min(v.N, bytes/v.Fixed)
 	}

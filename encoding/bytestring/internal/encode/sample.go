@@ -167,8 +167,8 @@ func (e *Encoder) rank(w *Workspace, in *Input, whole bool) (ranking, error) {
 				return r, err
 			}
 			size = int(int64(size) * int64(in.plainLen()) / int64(block.plainLen()))
-			if m.row.Nests && e.o.Profile == encoding.MinimalSize {
-				size -= size / 8 // parts are smaller than in a trial, which writes them like Balanced
+			if m.row.Improves {
+				size -= size / 6
 			}
 			if size == 0 || size >= in.plainLen() {
 				continue
