@@ -72,6 +72,15 @@ func markHex[W word](found []uint64, width int, numbers []W, how How, text []byt
 		markPacked(found, last, numbers, x, mask, len(text))
 		return
 	}
+	if first == last {
+		x, mask = x<<(4*first), mask<<(4*first)
+		for i, v := range numbers {
+			if uint64(v)&mask == x {
+				found[i/64] |= 1 << (i % 64)
+			}
+		}
+		return
+	}
 	for i, v := range numbers {
 		if hexHas(uint64(v), x, mask, first, last) {
 			found[i/64] |= 1 << (i % 64)

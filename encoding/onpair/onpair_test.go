@@ -271,10 +271,11 @@ func FuzzDecode(f *testing.F) {
 		if n > 0 {
 			needle := want[n/3 : n-n/3]
 			var marks Marks
-			d.Cover(&marks, needle, len(needle)/2)
+			place := len(needle) / 2
+			d.Cover(&marks, needle, place)
 			found := false
 			for i := marks.Next(codes, 0); i < len(codes); i = marks.Next(codes, i+1) {
-				found = found || d.Contains(codes, i, needle, len(needle)/2)
+				found = found || d.Contains(codes, i, needle, place)
 			}
 			require.True(t, found, "%q in %q", needle, want)
 			for _, with := range [][]byte{want, want[:n/2+1]} {

@@ -40,17 +40,27 @@ func New(text []byte) Needle {
 	return n
 }
 
-// Rarest is the place of a byte of a text that is rare in texts. The text is not empty.
-func Rarest(text []byte) int {
-	n := New(text)
-	return n.places[0]
-}
-
+// rank is how much a byte tells beside others that are looked for.
 func rank(have []byte, b byte) int {
-	if bytes.IndexByte(have, b) >= 0 {
+	switch {
+	case bytes.IndexByte(have, b) >= 0:
 		return -1
+	case bytes.IndexByte(separators, b) >= 0:
+		return 0 // in identifiers and times, they are at the same places in all values
 	}
 	return int(rarity[b])
+}
+
+var separators = []byte("./-:_,")
+
+// Rarest is the place of a byte of a text that is rare in texts. The text is not empty.
+func Rarest(text []byte) (place int) {
+	for i, b := range text {
+		if rarity[b] > rarity[text[place]] {
+			place = i
+		}
+	}
+	return place
 }
 
 // rarity is a rough order of bytes by how rare they are in texts.
@@ -70,8 +80,8 @@ var rarity = func() (r [256]uint8) {
 	for i, b := range []byte(" etaoinsrhldcumfpgwybvkxjqz") {
 		r[b] = uint8(i)
 	}
-	for _, b := range []byte("./-:_,") { // in identifiers and times they are at the same places in all values
-		r[b] = 1
+	for _, b := range separators {
+		r[b] = 16
 	}
 	return r
 }()
