@@ -111,10 +111,14 @@ func (t *trials) add(x estimate) error {
 	return nil
 }
 
-// better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, and one is smaller by
-// an eighth, it is that one. In edition reference, whose bytes stay the same, costs decide alone.
+// better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, it is the notably smaller
+// one. In edition reference, whose bytes stay the same, costs decide alone.
 func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool {
-	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/16 && 8*min(size, other) < 7*max(size, other)
+	within, smaller := int64(16), 8 // shares
+	if e.numbers.Thorough() {
+		within, smaller = 32, 32
+	}
+	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/within && min(size, other) < max(size, other)-max(size, other)/smaller
 	if e.o.Features != 0 && alike || e.muchSmaller(size, other, in) || e.muchSmaller(other, size, in) {
 		return size < other
 	}
