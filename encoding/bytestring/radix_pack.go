@@ -2,6 +2,7 @@ package bytestring
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
@@ -140,26 +141,39 @@ var radixPack = row{
 	values:   decodeRadixPack,
 	rangeLen: func(b *Block, from, to int) int { return int(sumOf(b.lengths[from:to])) },
 	begins:   (*Block).radixBegins,
+	find:     radixFind,
 	describe: describeRadixPack,
 }
 
 // radixBegins compares beginnings in the packed form, if all values have the same length.
 func (b *Block) radixBegins(dst []byte, r Required) (ok bool) {
-	each := b.fixed
-	if each == 0 && b.n > 0 {
-		each = int(b.lengths[0])
-		for _, n := range b.lengths {
-			if int(n) != each {
-				return false
-			}
-		}
-	}
-	if len(r.Prefix) > each || r.Equal && len(r.Prefix) != each {
+	each, ok := b.radixLength()
+	if ok && (len(r.Prefix) > each || r.Equal && len(r.Prefix) != each) {
 		clear(dst)
 		return true
 	}
 	// The layout is that of the last block, which is this one.
-	return b.s.layout.Find(dst, b.payload, b.n, each, r.Prefix)
+	return ok && b.s.layout.Find(dst, b.payload, b.n, each, r.Prefix, false)
+}
+
+// radixFind is MayContain for the longest part.
+func radixFind(b *Block, dst []byte, parts [][]byte) (ok bool) {
+	part := slices.MaxFunc(parts, func(a, b []byte) int { return len(a) - len(b) })
+	each, ok := b.radixLength()
+	return ok && b.s.layout.Find(dst, b.payload, b.n, each, part, true)
+}
+
+// radixLength is the length of all values; ok is false if they differ.
+func (b *Block) radixLength() (each int, ok bool) {
+	if b.fixed > 0 || b.n == 0 {
+		return b.fixed, true
+	}
+	for _, n := range b.lengths {
+		if n != b.lengths[0] {
+			return 0, false
+		}
+	}
+	return int(b.lengths[0]), true
 }
 
 func describeRadixPack(d *describer) {

@@ -79,8 +79,16 @@ func (d *Decoder) Len() int { return len(d.patterns) - 1 }
 // Count adds to counts the fields of each column in the values of codes, and returns the constant bytes in them. A code
 // that is no pattern is an error.
 func (d *Decoder) Count(counts []uint64, codes []uint32) (constant uint64, err error) {
-	each := scratch.Slice(&d.counts, d.Len())
-	clear(each)
+	all := scratch.Slice(&d.counts, 4*d.Len())
+	each := all[:d.Len()]
+	if len(codes) >= len(all) {
+		clear(all)
+		if codes, err = countFour(all, codes); err != nil {
+			return 0, err
+		}
+	} else {
+		clear(each)
+	}
 	for _, c := range codes {
 		if uint(c) >= uint(len(each)) {
 			return 0, fault.Corruptf("code %d of %d", c, len(each))
@@ -97,6 +105,27 @@ func (d *Decoder) Count(counts []uint64, codes []uint32) (constant uint64, err e
 		}
 	}
 	return constant, nil
+}
+
+// countFour counts codes in four lists in turn, because a count that follows the same one waits for it, and adds them up in the first.
+// It leaves fewer than four codes.
+func countFour(all, codes []uint32) (rest []uint32, err error) {
+	n := len(all) / 4
+	a, b, c, d := all[:n], all[n:][:n], all[2*n:][:n], all[3*n:][:n]
+	for ; len(codes) >= 4; codes = codes[4:] {
+		w, x, y, z := uint(codes[0]), uint(codes[1]), uint(codes[2]), uint(codes[3])
+		if most := max(w, x, y, z); most >= uint(n) {
+			return nil, fault.Corruptf("code %d of %d", most, n)
+		}
+		a[w]++
+		b[x]++
+		c[y]++
+		d[z]++
+	}
+	for i := range a {
+		a[i] += b[i] + c[i] + d[i]
+	}
+	return codes, nil
 }
 
 // Set gives a column the fields of the values that are assembled next, at least as many as [Decoder.Count] says.

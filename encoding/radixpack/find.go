@@ -2,26 +2,103 @@ package radixpack
 
 import "bytes"
 
-// Find sets the bits of those of n values, and clears the others, that may begin with prefix, which is not longer than they
-// are. All have so many characters, and lie one after the other in packed. ok is false if it cannot tell, because values
-// do not begin where periods do.
-func (l *Layout) Find(dst, packed []byte, n, each int, prefix []byte) (ok bool) {
-	period := len(l.Positions)
-	if len(prefix) == 0 || each%period != 0 {
+// mostPlaces is at how many places of a value a text is looked for in the packed form. At more it takes as long as unpacking.
+const mostPlaces = 2
+
+// Find sets the bits of those of n values, and clears the others, that may contain a text, or begin with it, which is not longer
+// than they are. All have so many characters, and lie one after the other in packed. ok is false if it cannot tell, because values
+// do not begin where periods do, or the text can be at many places.
+func (l *Layout) Find(dst, packed []byte, n, each int, text []byte, anywhere bool) (ok bool) {
+	if len(text) == 0 || each < len(text) || each%len(l.Positions) != 0 {
 		return false
+	}
+	last := 0
+	if anywhere {
+		last = each - len(text)
+	}
+	var windows [mostPlaces]window
+	places := 0
+	for at := 0; at <= last; at++ {
+		if !l.canBe(text, at) {
+			continue
+		}
+		if places == mostPlaces {
+			return false
+		}
+		windows[places] = l.window(text, at)
+		if windows[places].chars == 0 {
+			return false
+		}
+		places++
 	}
 	clear(dst)
-	w, ok := l.window(prefix)
-	if !ok {
-		return true // a character that no value has
+	for i := range windows[:places] {
+		windows[i].scan(dst, packed, n, uint64(each/len(l.Positions))*uint64(l.Bits()))
 	}
-	if w.mask == 0 {
-		return false
+	return true
+}
+
+// canBe reports whether the characters at some place can be those of a text.
+func (l *Layout) canBe(text []byte, at int) bool {
+	for i, b := range text {
+		if bytes.IndexByte(l.Alphabets[l.Positions[(at+i)%len(l.Positions)]], b) < 0 {
+			return false
+		}
 	}
-	step := uint64(each/period) * uint64(l.Bits())
+	return true
+}
+
+// window is a group of a value, and the numbers that it has if the value has a text at some place: x / div % mod is want, without mod
+// if the first characters of the group are those of the text.
+type window struct {
+	bit, mask      uint64
+	div, mod, want uint64
+	chars          int // that are compared
+}
+
+// window is the group that tells most about values with a text at some place, where it can be.
+func (l *Layout) window(text []byte, at int) (best window) {
+	start, bit := 0, uint64(0)
+	for start < at+len(text) {
+		for _, g := range l.Groups {
+			end := start + int(g) + 1
+			_, width := l.kinds(start%len(l.Positions), (end-1)%len(l.Positions)+1)
+			if start < at+len(text) && end > at {
+				w := window{bit: bit, mask: 1<<width - 1, div: 1, mod: 1}
+				whole := true
+				for i := start; i < end; i++ {
+					chars := l.Alphabets[l.Positions[i%len(l.Positions)]]
+					radix := uint64(len(chars))
+					switch {
+					case radix == 1:
+					case i < at:
+						whole = false
+					case i >= at+len(text):
+						w.div *= radix
+					default:
+						w.want, w.mod = w.want*radix+uint64(bytes.IndexByte(chars, text[i-at])), w.mod*radix
+						w.chars++
+					}
+				}
+				if whole {
+					w.mod = 0
+				}
+				if w.chars > best.chars {
+					best = w
+				}
+			}
+			start, bit = end, bit+uint64(width)
+		}
+	}
+	return best
+}
+
+// scan sets the bits of those of n values for which the group has what is wanted; from one to the next there are step bits.
+func (w *window) scan(dst, packed []byte, n int, step uint64) {
 	var tail [24]byte // the end of packed, and zeros
 	cut := max(len(packed)-16, 0)
 	copy(tail[:], packed[cut:])
+	low := w.want * w.div
 	for i := range n {
 		bit := w.bit + uint64(i)*step
 		at := bit / 8
@@ -31,51 +108,9 @@ func (l *Layout) Find(dst, packed []byte, n, each int, prefix []byte) (ok bool) 
 		} else {
 			x = le.Uint64(tail[at-uint64(cut):])
 		}
-		if x>>(bit%8)&w.mask-w.from <= w.most {
+		x = x >> (bit % 8) & w.mask
+		if w.mod == 0 && x-low < w.div || w.mod > 0 && x/w.div%w.mod == w.want {
 			dst[i/8] |= 1 << (i % 8)
 		}
 	}
-	return true
-}
-
-// window is a group of the first period of a value, and the numbers that it has if the value begins with something.
-type window struct {
-	bit, mask  uint64
-	from, most uint64 // the least number, and how much more the greatest is
-	chars      int    // that were compared
-}
-
-// window is the group that tells most about values with a prefix; ok is false if there are none.
-func (l *Layout) window(prefix []byte) (best window, ok bool) {
-	at, bit := 0, uint64(0)
-	for _, g := range l.Groups {
-		if at >= len(prefix) {
-			break
-		}
-		end := at + int(g) + 1
-		w := window{bit: bit}
-		for i := at; i < end; i++ {
-			chars := l.Alphabets[l.Positions[i]]
-			radix := uint64(len(chars))
-			w.from, w.most = w.from*radix, w.most*radix
-			if i >= len(prefix) {
-				w.most += radix - 1
-				continue
-			}
-			rank := bytes.IndexByte(chars, prefix[i])
-			if rank < 0 {
-				return best, false
-			}
-			w.from += uint64(rank)
-			if radix > 1 {
-				w.chars++
-			}
-		}
-		_, width := l.kinds(at, end)
-		if w.mask = 1<<width - 1; w.chars > best.chars {
-			best = w
-		}
-		at, bit = end, bit+uint64(width)
-	}
-	return best, true
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -195,14 +196,53 @@ func FuzzDecode(f *testing.F) {
 		each := int(period)
 		if values := n / each; values > 0 {
 			found := make([]byte, (values+7)/8)
-			prefix := mem[:1+at%each]
-			if l.Find(found, packed, values, each, prefix) {
+			prefix, part := mem[:1+at%each], mem[at%each:][:1+int(cut/7)%(each-at%each)]
+			if l.Find(found, packed, values, each, prefix, false) {
 				for i := range values {
 					require.True(t, found[i/8]>>(i%8)&1 == 1 || !bytes.HasPrefix(mem[i*each:n], prefix), "value %d", i)
 				}
 			}
+			if l.Find(found, packed, values, each, part, true) {
+				for i := range values {
+					require.True(t, found[i/8]>>(i%8)&1 == 1 || !bytes.Contains(mem[i*each:(i+1)*each], part), "value %d", i)
+				}
+			}
 		}
 	})
+}
+
+// Parts that can be at few places of values are found there, and nowhere else.
+func TestFind(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for name, value := range map[string]func() string{
+		"phone": func() string { return fmt.Sprintf("(%03d) %03d-%04d", rnd.IntN(1000), rnd.IntN(1000), rnd.IntN(10000)) },
+		"uuid":  func() string { return fmt.Sprintf("%08x-%04x-4%03x", rnd.Uint32(), rnd.IntN(1<<16), rnd.IntN(1<<12)) },
+		"time": func() string {
+			return fmt.Sprintf("2024-%02d-%02dT%02d:%02dZ", 1+rnd.IntN(12), 1+rnd.IntN(28), rnd.IntN(24), rnd.IntN(60))
+		},
+	} {
+		var values []string
+		for range 700 {
+			values = append(values, value())
+		}
+		each, chars := len(values[0]), []byte(strings.Join(values, ""))
+		var e Encoder
+		e.Plan(chars, each)
+		packed, told := e.Append(nil, chars), 0
+		for range 1000 {
+			from := rnd.IntN(each)
+			part := values[rnd.IntN(len(values))][from : from+1+rnd.IntN(each-from)]
+			found := bytes.Repeat([]byte{0xff}, (len(values)+7)/8)
+			if !e.Layout.Find(found, packed, len(values), each, []byte(part), true) {
+				continue
+			}
+			told++
+			for i, v := range values {
+				require.True(t, found[i/8]>>(i%8)&1 == 1 || !strings.Contains(v, part), "%s: %q in %q", name, part, v)
+			}
+		}
+		require.Greater(t, told, 300, name)
+	}
 }
 
 // FuzzRoundTrip packs any characters.
