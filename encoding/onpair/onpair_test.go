@@ -160,6 +160,31 @@ func syllables(seed uint64) (data []byte, offsets []int64) {
 	return data, offsets
 }
 
+// With frequent tokens first, the same strings have codes of the same tokens.
+func TestByFrequency(t *testing.T) {
+	data, offsets := texts(5000)
+	d := new(Encoder).Train(data, offsets)
+	var before, after []string
+	counts := make([]uint32, len(offsets)-1)
+	codes, d := new(Encoder).Encode(nil, counts, d, data, offsets)
+	for _, c := range codes {
+		before = append(before, text(d, int(c)))
+	}
+	d = d.ByFrequency(codes)
+	often := make([]int, d.Len())
+	for _, c := range codes {
+		after = append(after, text(d, int(c)))
+		often[c]++
+	}
+	require.Equal(t, before, after)
+	for i := range often[1:] {
+		require.LessOrEqual(t, often[i+1], 2*max(often[i], 1))
+	}
+	var decoder Decoder
+	require.NoError(t, decoder.Reset(d.AppendHeads(nil), d.AppendBytes(nil)))
+	require.Equal(t, len(data), decoder.Len(codes))
+}
+
 // There is more to texts than their characters, but not to random strings.
 func TestPays(t *testing.T) {
 	data, offsets := texts(5000)
