@@ -39,7 +39,7 @@ import (
 
 const (
 	fieldsHeader = 30
-	fieldsChunk  = 4096 // values that are assembled at a time: their fields stay in the cache
+	fieldsChunk  = 2048 // values that are assembled at a time: their fields stay in the cache
 )
 
 // fieldColumn is a column of fields, and the memory for them.
@@ -53,11 +53,14 @@ type fieldColumn struct {
 	wide   []uint64
 
 	groups [fields.MaxGroups]fields.Group
-	buffer fields.Buffer
-	data   []byte // texts of some fields
-	ends   []int32
+	coded  bool          // the texts are a dictionary
+	kept   bool          // by the decoder, if they are
+	dict   []fields.Span // by code
 
-	found []byte // a bit for each text
+	buffer fields.Buffer // of numbers that are searched
+	data   []byte        // texts that are searched
+	ends   []int32
+	found  []byte // a bit for each text
 }
 
 // patterns are the patterns and columns of a block, and the memory for them.
@@ -71,6 +74,7 @@ type patterns struct {
 	columns []fieldColumn
 	counts  []uint64 // fields of some values, by column
 	next    int      // the value whose fields come next in the columns
+	some    []int32  // where some fields end
 
 	// Values from up to (not including) to, which were assembled to know their size.
 	from, to int
@@ -134,7 +138,7 @@ func (p *patterns) readColumns(heads, rest []byte) (err error) {
 	for i := range p.columns {
 		c, width := &p.columns[i], 0
 		c.Header, width = fields.ReadHeader(heads[fields.HeaderLen*i:])
-		c.at, c.ready, c.texts = 0, false, nil
+		c.at, c.ready, c.kept, c.texts = 0, false, false, nil
 		if c.part, rest, err = padded(rest, uint64(c.Size), "fields"); err == nil {
 			c.part, err = c.ReadForm(width, c.part, c.groups[:])
 		}
@@ -208,27 +212,59 @@ func (b *Block) prepare(c *fieldColumn) (err error) {
 	return err
 }
 
-// format makes the texts of the next n fields of a column, and passes these.
-func (b *Block) format(c *fieldColumn, n int) (f fields.Fields, size int, err error) {
+// makeReady prepares a column and, of a column with a dictionary, gives the decoder the distinct texts. Code 0, null, is empty.
+func (b *Block) makeReady(c *fieldColumn) error {
 	if !c.ready {
 		if err := b.prepare(c); err != nil {
-			return f, 0, err
+			return err
 		}
 	}
+	if c.texts == nil || c.kept {
+		return nil
+	}
+	p := b.s.patterns
+	var v Values
+	if _, v, c.coded = c.texts.Dictionary(); !c.coded {
+		c.kept = true
+		return nil
+	}
+	at, err := p.decoder.Keep(v.Data)
+	if err != nil {
+		return err
+	}
+	dict := scratch.Slice(&c.dict, v.N+1)
+	dict[0] = fields.Span{}
+	for i := range v.N {
+		dict[i+1] = fields.Span{At: at + uint32(v.Offsets[i]), Len: uint32(v.Offsets[i+1] - v.Offsets[i])}
+	}
+	c.kept = true
+	return nil
+}
+
+// format makes the texts of the next n fields of a column, and passes these.
+func (b *Block) format(i, n int) (size int, err error) {
+	p := b.s.patterns
+	c := &p.columns[i]
 	from, to := c.at, c.at+n
 	c.at = to
-	switch c.Word {
-	case 4:
-		return fields.Format(&c.buffer, &c.Column, c.narrow[from:to])
-	case 8:
-		return fields.Format(&c.buffer, &c.Column, c.wide[from:to])
+	switch {
+	case c.Word == 4:
+		return fields.SetNumbers(&p.decoder, i, &c.Column, c.narrow[from:to])
+	case c.Word == 8:
+		return fields.SetNumbers(&p.decoder, i, &c.Column, c.wide[from:to])
+	case c.coded:
+		return int(p.decoder.SetCodes(i, c.dict, c.texts.codes[from:to])), nil
 	}
 	size = c.texts.RangeLen(from, to)
-	text := scratch.Slice(&c.data, size+fields.Slack)
-	if err := DecodeRange(c.texts, from, to, text[:size], scratch.Slice(&c.ends, n), 0); err != nil {
-		return f, 0, err
+	room, err := p.decoder.Room(size)
+	if err != nil {
+		return 0, err
 	}
-	return c.buffer.Texts(text, c.ends), size, nil
+	ends := scratch.Slice(&p.some, n)
+	if err := DecodeRange(c.texts, from, to, room, ends, 0); err != nil {
+		return 0, err
+	}
+	return size, p.decoder.SetEnds(i, room, ends)
 }
 
 // load gives the decoder the fields of the next values, up to (not including) one, and returns the size of these values.
@@ -239,16 +275,23 @@ func (b *Block) load(to int) (size uint64, err error) {
 		return 0, err
 	}
 	p.next = math.MaxInt // if a column fails, others have passed the values: the next seek begins anew
+	inColumn := func(err error, i int) error { return fault.In(err, fmt.Sprintf("column %d", i), -1) }
 	for i, n := range p.counts {
-		if n == 0 {
-			continue
+		if n > 0 {
+			if err := b.makeReady(&p.columns[i]); err != nil {
+				return 0, inColumn(err, i)
+			}
 		}
-		f, k, err := b.format(&p.columns[i], int(n))
-		if err != nil {
-			return 0, fault.In(err, fmt.Sprintf("column %d", i), -1)
+	}
+	p.decoder.Begin(p.counts)
+	for i, n := range p.counts {
+		if n > 0 {
+			k, err := b.format(i, int(n))
+			if err != nil {
+				return 0, inColumn(err, i)
+			}
+			size += uint64(k)
 		}
-		p.decoder.Set(i, f)
-		size += uint64(k)
 	}
 	p.next = to
 	return size, nil

@@ -1,6 +1,8 @@
 package fields
 
 import (
+	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -13,27 +15,35 @@ type Place struct{ Column, Before uint32 }
 // pattern is where the places and the constant bytes of a pattern begin, and how many bytes follow the last place.
 type pattern struct{ place, text, after, size uint32 }
 
+// step is a part of a pattern: at most wide constant bytes, and the field behind them. Assemble reads it as one word.
+type step struct {
+	text   uint32 // where the constant bytes are
+	column uint16 // of the field; the one behind the last column, which has only an empty text, for no field
+	before uint8  // constant bytes, and endsValue
+	next   uint8  // from the text of the field to the one of the next in bytes: spanLen, or 0 for no field
+}
+
+const endsValue = 1 << 7 // in step.before: the step is the last of a value
+
+// Span is where the text of a field is in the memory of a Decoder. Assemble reads it as one word.
+type Span struct{ At, Len uint32 }
+
+const spanLen = 8 // bytes of a Span
+
 // Decoder assembles values from patterns and from the texts of their fields. It is prepared by Reset, and used again.
 type Decoder struct {
 	places   []Place
 	patterns []pattern // and one more, that is where the last one ends
 	text     []byte    // constant bytes of all patterns, and Slack bytes
 	counts   []uint32  // by pattern, while values are counted
-	cursors  []cursor  // by column
-}
+	steps    []step
+	starts   []uint32 // by pattern: the first step; and one more
 
-// cursor is the next field of a column.
-type cursor struct {
-	text   unsafe.Pointer
-	length *uint32
-	step   uintptr // from one length to the next: 0 if all are the same
-	_      uintptr
-}
-
-// Fields are the texts of the next fields of a column: back to back, and Slack bytes.
-type Fields struct {
-	Text    []byte
-	Lengths []uint32 // of each, or of all if there is one
+	data    []byte   // what stays, then the texts of the next values; room for Slack bytes
+	stays   int      // bytes of data
+	spans   []Span   // of the next values' fields, column by column; then an empty one
+	cursors []uint64 // by column: the next text in bytes; and one more for the empty text
+	order   []uint32 // steps of the next values
 }
 
 // Reset makes patterns: of places, whose columns are below columns, of each as many as counts says, and of constant
@@ -41,8 +51,11 @@ type Fields struct {
 func (d *Decoder) Reset(text []byte, sizes, counts []uint32, places []Place, columns int) error {
 	d.text, d.places = text, places
 	scratch.Slice(&d.patterns, len(counts)+1)
-	scratch.Slice(&d.cursors, columns)
-	clear(d.cursors)
+	scratch.Slice(&d.starts, len(counts)+1)
+	d.steps, d.stays = d.steps[:0], 0
+	if _, err := d.Keep(text); err != nil {
+		return err
+	}
 	place, at := 0, 0
 	for i, n := range counts {
 		p := &d.patterns[i]
@@ -64,13 +77,38 @@ func (d *Decoder) Reset(text []byte, sizes, counts []uint32, places []Place, col
 			return fault.Corruptf("pattern %d with a field behind %d of %d bytes", i, before, sizes[i])
 		}
 		p.after = sizes[i] - uint32(before)
+		d.starts[i] = uint32(len(d.steps))
+		d.addSteps(*p, places[place:place+int(n)], uint16(columns))
 		place, at = place+int(n), at+int(sizes[i])
 	}
 	if place != len(places) || at != len(text) {
 		return fault.Corruptf("patterns with %d of %d fields, %d of %d bytes", place, len(places), at, len(text))
 	}
 	d.patterns[len(counts)] = pattern{place: uint32(place), text: uint32(at)}
+	d.starts[len(counts)] = uint32(len(d.steps))
 	return nil
+}
+
+// addSteps adds the steps of a pattern, at least one. none is the column of no field.
+func (d *Decoder) addSteps(p pattern, places []Place, none uint16) {
+	at, first := p.text, len(d.steps)
+	constant := func(n, least uint32) uint32 { // all but least bytes at most
+		for ; n > least; n -= min(n, wide) {
+			d.steps = append(d.steps, step{text: at, column: none, before: uint8(min(n, wide))})
+			at += min(n, wide)
+		}
+		return n
+	}
+	for _, f := range places {
+		n := constant(f.Before, wide)
+		d.steps = append(d.steps, step{text: at, column: uint16(f.Column), before: uint8(n), next: spanLen})
+		at += n
+	}
+	constant(p.after, 0)
+	if len(d.steps) == first {
+		d.steps = append(d.steps, step{text: at, column: none})
+	}
+	d.steps[len(d.steps)-1].before |= endsValue
 }
 
 // Len is the number of patterns.
@@ -128,66 +166,169 @@ func countFour(all, codes []uint32) (rest []uint32, err error) {
 	return codes, nil
 }
 
-// Set gives a column the fields of the values that are assembled next, at least as many as [Decoder.Count] says.
-func (d *Decoder) Set(column int, f Fields) {
-	c := cursor{text: unsafe.Pointer(unsafe.SliceData(f.Text)), length: unsafe.SliceData(f.Lengths)}
-	if len(f.Lengths) > 1 {
-		c.step = 4
+// Begin makes room for the fields of the next values, of each column as many as counts says: those of the values that are
+// assembled next ([Decoder.Count]).
+func (d *Decoder) Begin(counts []uint64) {
+	scratch.Slice(&d.cursors, len(counts)+1)
+	at := uint64(0)
+	for i, n := range counts {
+		d.cursors[i] = spanLen * at
+		at += n
 	}
-	d.cursors[column] = c
+	d.cursors[len(counts)] = spanLen * at
+	scratch.Slice(&d.spans, int(at)+1)[at] = Span{}
+	d.data = slices.Grow(d.data[:d.stays], Slack) // which are read even if there is no text
 }
 
-// wide is how many bytes are copied at a time.
-const wide = 16
-
-// Assemble writes the values of codes, which have been counted, back to back to dst, and up to Slack bytes behind, and
-// where each ends to ends, the first value from base on.
-func Assemble[O int32 | int64](d *Decoder, dst []byte, codes []uint32, ends []O, base O) {
-	start := unsafe.Pointer(unsafe.SliceData(dst))
-	out := start
-	text := unsafe.Pointer(unsafe.SliceData(d.text))
-	places, patterns, cursors := unsafe.Pointer(unsafe.SliceData(d.places)), d.patterns, unsafe.Pointer(unsafe.SliceData(d.cursors))
-	ends = ends[:len(codes)]
-	for i, c := range codes {
-		p := &patterns[c]
-		from := unsafe.Add(text, p.text)
-		f, last := unsafe.Add(places, 8*uintptr(p.place)), unsafe.Add(places, 8*uintptr(patterns[c+1].place))
-		for ; f != last; f = unsafe.Add(f, 8) {
-			n := uintptr((*Place)(f).Before)
-			copyWide(out, from)
-			copyWide(unsafe.Add(out, wide), unsafe.Add(from, wide))
-			if n > 2*wide {
-				copyMore(out, from, n)
-			}
-			out, from = unsafe.Add(out, n), unsafe.Add(from, n)
-			k := (*cursor)(unsafe.Add(cursors, unsafe.Sizeof(cursor{})*uintptr((*Place)(f).Column)))
-			n = uintptr(*k.length)
-			copyWide(out, k.text)
-			if n > wide {
-				copyMore(out, k.text, n)
-			}
-			out = unsafe.Add(out, n)
-			k.text = unsafe.Add(k.text, n)
-			k.length = (*uint32)(unsafe.Add(unsafe.Pointer(k.length), k.step))
-		}
-		n := uintptr(p.after)
-		copyWide(out, from)
-		copyWide(unsafe.Add(out, wide), unsafe.Add(from, wide))
-		if n > 2*wide {
-			copyMore(out, from, n)
-		}
-		out = unsafe.Add(out, n)
-		ends[i] = base + O(uintptr(out)-uintptr(start))
+// Keep adds bytes to those that stay from Begin to Begin, until Reset, and returns where they are.
+func (d *Decoder) Keep(b []byte) (at uint32, err error) {
+	d.data = d.data[:d.stays]
+	dst, err := d.Room(len(b))
+	if err != nil {
+		return 0, err
 	}
+	copy(dst, b)
+	d.stays = len(d.data)
+	return uint32(len(d.data) - len(b)), nil
+}
+
+// Room is room for n bytes of texts, with a capacity for Slack bytes more. It is valid until the next call.
+func (d *Decoder) Room(n int) ([]byte, error) {
+	at := len(d.data)
+	if uint64(at)+uint64(n) > math.MaxUint32 {
+		return nil, fault.Limitf("fields of %d bytes", at+n)
+	}
+	d.data = slices.Grow(d.data, n+Slack)[:at+n]
+	return d.data[at:], nil
+}
+
+// spansOf is the memory for where the next n fields of a column are.
+func (d *Decoder) spansOf(column, n int) []Span {
+	return d.spans[d.cursors[column]/spanLen:][:n]
+}
+
+// SetEnds gives a column the fields that lie back to back in the last Room, and end at ends.
+func (d *Decoder) SetEnds(column int, room []byte, ends []int32) error {
+	at := uint32(len(d.data) - len(room))
+	spans, last, bad := d.spansOf(column, len(ends)), int32(0), int32(0)
+	for i, end := range ends {
+		n := end - last
+		bad |= n
+		spans[i] = Span{at, uint32(n)}
+		at += uint32(n)
+		last = end
+	}
+	if bad < 0 || int(last) > len(room) {
+		return fault.Corruptf("fields of texts end before they begin")
+	}
+	return nil
+}
+
+// SetCodes gives a column the fields that codes stand for, and returns their size. The bytes of all lie in what is kept.
+func (d *Decoder) SetCodes(column int, all []Span, codes []uint32) (size uint64) {
+	spans := d.spansOf(column, len(codes))
+	for i, c := range codes {
+		t := all[c]
+		spans[i] = t
+		size += uint64(t.Len)
+	}
+	return size
+}
+
+// wide is how many bytes are copied at once.
+const wide = 32
+
+// Assemble writes the values of codes, which have been counted, and whose fields have been set, back to back to dst, and up to
+// Slack bytes behind, and where each ends to ends, the first value from base on.
+func Assemble[O int32 | int64](d *Decoder, dst []byte, codes []uint32, ends []O, base O) {
+	if len(codes) == 0 {
+		return
+	}
+	out := unsafe.Pointer(unsafe.SliceData(dst))
+	a := assembler{
+		dst: out, ends: unsafe.Pointer(&ends[:len(codes)][0]), shift: uintptr(base) - uintptr(out),
+		data: unsafe.Pointer(unsafe.SliceData(d.data)), steps: unsafe.Pointer(unsafe.SliceData(d.steps)),
+		spans: unsafe.Pointer(unsafe.SliceData(d.spans)), cursors: unsafe.Pointer(unsafe.SliceData(d.cursors)),
+	}
+	const most = 1 << 14 // steps at a time: goroutines cannot be interrupted in assembly
+	for order := d.ordered(codes); len(order) > 0; {
+		n := min(len(order), most)
+		run[O](&a, order[:n])
+		order = order[n:]
+	}
+}
+
+// assembler is what the steps of values work on. The assembly knows its layout.
+type assembler struct {
+	dst, ends                   unsafe.Pointer
+	done, line                  uintptr // bytes of both that are written
+	data, steps, spans, cursors unsafe.Pointer
+	shift                       uintptr // from the address of the end of a value to its offset
+}
+
+// runGo does steps. There is no branch on how many fields a value has: the steps of all values are one sequence.
+func runGo[O int32 | int64](a *assembler, order []uint32) {
+	out, ends, line, shift := unsafe.Add(a.dst, a.done), a.ends, a.line, a.shift
+	data, steps, spans, cursors := a.data, a.steps, a.spans, a.cursors
+	for _, k := range order {
+		s := *(*uint64)(unsafe.Add(steps, unsafe.Sizeof(step{})*uintptr(k)))
+		copyWide(out, unsafe.Add(data, uint32(s)))
+		out = unsafe.Add(out, s>>48&(endsValue-1))
+		cursor := (*uint64)(unsafe.Add(cursors, 8*uintptr(uint16(s>>32))))
+		t := *(*uint64)(unsafe.Add(spans, uintptr(*cursor)))
+		*cursor += s >> 56
+		copyWide(out, unsafe.Add(data, uint32(t)))
+		if t >= (wide+1)<<32 {
+			copyMore(out, unsafe.Add(data, uint32(t)), uintptr(t>>32))
+		}
+		out = unsafe.Add(out, t>>32)
+		*(*O)(unsafe.Add(ends, line)) = O(uintptr(out) + shift)
+		line += uintptr(s>>55&1) * offsetLen[O]()
+	}
+	a.done, a.line = uintptr(out)-uintptr(a.dst), line
+}
+
+// offsetLen is the bytes of an offset.
+func offsetLen[O int32 | int64]() uintptr {
+	var o O
+	return unsafe.Sizeof(o)
+}
+
+// ordered is the steps of values.
+func (d *Decoder) ordered(codes []uint32) []uint32 {
+	n := 0
+	for _, c := range codes {
+		n += int(d.starts[c+1] - d.starts[c])
+	}
+	const room = 8 // written at once
+	order := scratch.Slice(&d.order, n+room)
+	at := 0
+	for _, c := range codes {
+		first, next := d.starts[c], d.starts[c+1]
+		o := order[at:]
+		for ; ; o = o[room:] {
+			_ = o[room-1]
+			o[0], o[1], o[2], o[3] = first, first+1, first+2, first+3
+			o[4], o[5], o[6], o[7] = first+4, first+5, first+6, first+7
+			if next-first <= room {
+				break
+			}
+			first += room
+		}
+		at += int(next - d.starts[c])
+	}
+	return order[:n]
 }
 
 // copyMore copies what is behind the first wide bytes.
 func copyMore(to, from unsafe.Pointer, n uintptr) {
-	for i := uintptr(wide); i < n; i += 2 * wide {
+	for i := uintptr(wide); i < n; i += wide {
 		copyWide(unsafe.Add(to, i), unsafe.Add(from, i))
-		copyWide(unsafe.Add(to, i+wide), unsafe.Add(from, i+wide))
 	}
 }
 
-// copyWide copies as much as always may be.
-func copyWide(to, from unsafe.Pointer) { *(*[wide]byte)(to) = *(*[wide]byte)(from) }
+// copyWide copies wide bytes, by halves: of more than 16 the compiler makes a call.
+func copyWide(to, from unsafe.Pointer) {
+	*(*[wide / 2]byte)(to) = *(*[wide / 2]byte)(from)
+	*(*[wide / 2]byte)(unsafe.Add(to, wide/2)) = *(*[wide / 2]byte)(unsafe.Add(from, wide/2))
+}

@@ -69,45 +69,63 @@ func (c *Column) TextWidth() int {
 // maxText is the most bytes of a number in decimal, and of what may be written for it.
 const maxText = 24
 
-// Buffer is the memory for the texts of a column.
+// SetNumbers gives a column of a Decoder the fields that numbers stand for, and returns their size.
+func SetNumbers[W uint32 | uint64](d *Decoder, column int, c *Column, numbers []W) (size int, err error) {
+	room, err := d.Room(c.most() * len(numbers))
+	if err != nil {
+		return 0, err
+	}
+	at := len(d.data) - len(room)
+	size, err = write(room, d.spansOf(column, len(numbers)), uint32(at), c, numbers)
+	d.data = d.data[:at+size]
+	return size, err
+}
+
+// Buffer is memory for the texts of numbers.
 type Buffer struct {
-	text    []byte
-	lengths []uint32
+	text  []byte
+	spans []Span
 }
 
-// Format writes the texts of numbers, which it keeps until the buffer is used again, and their size.
-func Format[W uint32 | uint64](b *Buffer, c *Column, numbers []W) (f Fields, size int, err error) {
-	if w := c.TextWidth(); w > 0 {
-		size = w * len(numbers)
-		f.Lengths = scratch.Slice(&b.lengths, 1)
-		f.Lengths[0] = uint32(w)
-		f.Text = scratch.Slice(&b.text, size+Slack)
-		switch {
-		case c.Kind == HexLower:
-			err = appendHex(f.Text, numbers, c.Width, 'a'-'9'-1)
-		case c.Kind == HexUpper:
-			err = appendHex(f.Text, numbers, c.Width, 'A'-'9'-1)
-		case len(c.Groups) == 1:
-			err = appendDigits(f.Text, numbers, c.Groups[0].Width)
-		default:
-			err = appendGroups(f.Text, numbers, c.Groups, w)
+// Fields are the texts of numbers, back to back.
+type Fields struct {
+	Text  []byte
+	Spans []Span // in Text, of each
+}
+
+// Format writes the texts of numbers to the buffer, where they stay until it is used again.
+func Format[W uint32 | uint64](b *Buffer, c *Column, numbers []W) (f Fields, err error) {
+	f.Spans = scratch.Slice(&b.spans, len(numbers))
+	size, err := write(scratch.Slice(&b.text, c.most()*len(numbers)+Slack), f.Spans, 0, c, numbers)
+	f.Text = b.text[:size]
+	return f, err
+}
+
+// most is the most bytes that are written for a number.
+func (c *Column) most() int { return max(c.TextWidth(), maxText) }
+
+// write writes the texts of numbers, and where they are, the first at place base. It returns their size.
+func write[W uint32 | uint64](dst []byte, spans []Span, base uint32, c *Column, numbers []W) (size int, err error) {
+	w := c.TextWidth()
+	if w == 0 {
+		if wide, ok := any(numbers).([]uint64); ok && c.Kind == Signed {
+			return appendSigned(dst, spans, base, wide), nil
 		}
-		return f, size, err
+		return appendDecimals(dst, spans, base, numbers), nil
 	}
-	f.Lengths = scratch.Slice(&b.lengths, len(numbers)+1)[:len(numbers)]
-	f.Text = scratch.Slice(&b.text, maxText*len(numbers)+Slack)
-	if wide, ok := any(numbers).([]uint64); ok && c.Kind == Signed {
-		return f, appendSigned(f.Text, f.Lengths, wide), nil
+	for i := range spans {
+		spans[i] = Span{base, uint32(w)}
+		base += uint32(w)
 	}
-	return f, appendDecimals(f.Text, f.Lengths, numbers), nil
-}
-
-// Texts is the fields that lie back to back in text, before Slack bytes, and end at ends.
-func (b *Buffer) Texts(text []byte, ends []int32) Fields {
-	lengths := scratch.Slice(&b.lengths, len(ends)+1)[:len(ends)] // a cursor may stand behind the last
-	last := int32(0)
-	for i, end := range ends {
-		lengths[i], last = uint32(end-last), end
+	switch {
+	case c.Kind == HexLower:
+		err = appendHex(dst, numbers, c.Width, 'a'-'9'-1)
+	case c.Kind == HexUpper:
+		err = appendHex(dst, numbers, c.Width, 'A'-'9'-1)
+	case len(c.Groups) == 1:
+		err = appendDigits(dst, numbers, c.Groups[0].Width)
+	default:
+		err = appendGroups(dst, numbers, c.Groups, w)
 	}
-	return Fields{Text: text, Lengths: lengths}
+	return w * len(numbers), err
 }

@@ -37,11 +37,11 @@ func markTexts[W word](found []uint64, b *Buffer, c *Column, numbers []W, how Ho
 	needle := search.New(text)
 	for from := 0; from < len(numbers); from += markAtOnce {
 		some := numbers[from:min(from+markAtOnce, len(numbers))]
-		f, size, err := Format(b, c, some)
+		f, err := Format(b, c, some)
 		if err != nil {
 			return err
 		}
-		f.mark(found, from, len(some), f.Text[:size], how, &needle)
+		f.mark(found, from, how, &needle)
 	}
 	return nil
 }
@@ -151,37 +151,28 @@ func markEnds[W word](found []uint64, numbers []W, text []byte) {
 	}
 }
 
-// mark sets the bits of n fields.
-func (f *Fields) mark(found []uint64, first, n int, data []byte, how How, needle *search.Needle) {
+// mark sets the bits of fields.
+func (f *Fields) mark(found []uint64, first int, how How, needle *search.Needle) {
 	if how == Contains {
-		f.markContaining(found, first, data, needle)
+		f.markContaining(found, first, needle)
 		return
 	}
-	each, at := int(f.Lengths[0]), 0
-	for i := range n {
-		if len(f.Lengths) == n {
-			each = int(f.Lengths[i])
-		}
-		if how.holds(data[at:at+each], needle.Text()) {
+	for i, s := range f.Spans {
+		if how.holds(f.Text[s.At:s.At+s.Len], needle.Text()) {
 			found[(first+i)/64] |= 1 << ((first + i) % 64)
 		}
-		at += each
 	}
 }
 
-func (f *Fields) markContaining(found []uint64, first int, data []byte, needle *search.Needle) {
-	i, end := 0, int(f.Lengths[0]) // of the field
+func (f *Fields) markContaining(found []uint64, first int, needle *search.Needle) {
+	i, end := 0, int(f.Spans[0].Len) // of the field
 	for at := 0; ; {
-		k := needle.Index(data[at:])
+		k := needle.Index(f.Text[at:])
 		if k < 0 {
 			return
 		}
 		at += k
-		if len(f.Lengths) == 1 {
-			i = at / int(f.Lengths[0])
-			end = (i + 1) * int(f.Lengths[0])
-		}
-		for ; at >= end; end += int(f.Lengths[i]) {
+		for ; at >= end; end += int(f.Spans[i].Len) {
 			i++
 		}
 		if at+len(needle.Text()) > end { // it ends in another field

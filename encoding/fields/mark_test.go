@@ -90,16 +90,10 @@ func TestMark(t *testing.T) {
 }
 
 func textsOf(t *testing.T, b *Buffer, c *Column, numbers []uint64) (texts []string) {
-	f, _, err := Format(b, c, numbers)
+	f, err := Format(b, c, numbers)
 	require.NoError(t, err)
-	at := uint32(0)
-	for i := range numbers {
-		n := f.Lengths[0]
-		if len(f.Lengths) > 1 {
-			n = f.Lengths[i]
-		}
-		texts = append(texts, string(f.Text[at:at+n]))
-		at += n
+	for _, s := range f.Spans {
+		texts = append(texts, string(f.Text[s.At:s.At+s.Len]))
 	}
 	return texts
 }

@@ -66,27 +66,28 @@ func putFixed(to unsafe.Pointer, x uint64, width int) {
 // word is the type of the numbers of a column.
 type word interface{ uint32 | uint64 }
 
-// appendDecimals writes numbers back to back and their lengths; room is for 24 bytes each. It returns the size.
-func appendDecimals[W word](dst []byte, lengths []uint32, numbers []W) int {
+// appendDecimals writes numbers back to back, and where they are to spans, the first from place base on; room is for 24 bytes
+// each. It returns the size.
+func appendDecimals[W word](dst []byte, spans []Span, base uint32, numbers []W) int {
 	to := unsafe.Pointer(unsafe.SliceData(dst))
-	at, lengths := 0, lengths[:len(numbers)]
+	at, spans := 0, spans[:len(numbers)]
 	for i, x := range numbers {
 		n := putDecimal(unsafe.Add(to, at), uint64(x))
-		lengths[i] = uint32(n)
+		spans[i] = Span{base + uint32(at), uint32(n)}
 		at += n
 	}
 	return at
 }
 
 // appendSigned is appendDecimals of signed numbers.
-func appendSigned(dst []byte, lengths []uint32, numbers []uint64) int {
+func appendSigned(dst []byte, spans []Span, base uint32, numbers []uint64) int {
 	to := unsafe.Pointer(unsafe.SliceData(dst))
-	at, lengths := 0, lengths[:len(numbers)]
+	at, spans := 0, spans[:len(numbers)]
 	for i, x := range numbers {
 		minus := x >> 63
 		*(*byte)(unsafe.Add(to, at)) = '-'
 		n := int(minus) + putDecimal(unsafe.Add(to, at+int(minus)), (x^-minus)+minus)
-		lengths[i] = uint32(n)
+		spans[i] = Span{base + uint32(at), uint32(n)}
 		at += n
 	}
 	return at
@@ -195,8 +196,7 @@ func appendGroups[W word](dst []byte, numbers []W, groups []Group, width int) er
 			}
 			putExactly(text, rest, groups[0].Width)
 		}
-		slot := unsafe.Add(to, i*width)
-		*(*[MaxWidth]byte)(slot) = *(*[MaxWidth]byte)(text)
+		copyWide(unsafe.Add(to, i*width), text) // MaxWidth bytes
 	}
 	return nil
 }

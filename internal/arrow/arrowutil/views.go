@@ -43,7 +43,7 @@ func putViews(views, data []byte, offsets []int64) {
 		binary.NativeEndian.PutUint32(v[:], uint32(size))
 		switch {
 		case size > inView:
-			copy(v[4:8], data[from:])
+			binary.NativeEndian.PutUint32(v[4:], binary.NativeEndian.Uint32(data[from:]))
 			binary.NativeEndian.PutUint32(v[8:], 0)
 			binary.NativeEndian.PutUint32(v[12:], uint32(from))
 		case int64(len(data))-from >= inView:
