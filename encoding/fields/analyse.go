@@ -38,6 +38,9 @@ func (a *analysis) split(spans []span) []piece {
 	if pieces := a.signed(spans); pieces != nil {
 		return pieces
 	}
+	if pieces, ok := a.plain(nil, spans); ok {
+		return pieces
+	}
 	k := a.cut(spans)
 	if k == 0 {
 		return a.text(spans)
@@ -164,14 +167,67 @@ func (a *analysis) cut(spans []span) int {
 		a.runs = append(a.runs, nil)
 	}
 	for i := range k {
-		a.runs[i] = a.runs[i][:0]
+		a.runs[i] = slices.Grow(a.runs[i][:0], len(spans))
 	}
+	l := layoutOf(first)
 	for _, s := range spans {
-		if !a.cutOne(s, first, k) {
+		if l.has(a.data, s) {
+			for i, r := range l.runs[:k] {
+				a.runs[i] = append(a.runs[i], span{s.from + r.from, s.from + r.to})
+			}
+		} else if !a.cutOne(s, first, k) {
 			return 0
 		}
 	}
 	return k
+}
+
+// layout is where a field has its delimiters, if it is not longer than maxLayout.
+type layout struct {
+	size  int // 0 if the field is longer
+	bytes [maxLayout / 8]uint64
+	alnum [maxLayout / 8]uint64 // all bits of the bytes that are in runs
+	runs  [maxRuns]span
+}
+
+const maxLayout = 64
+
+// layoutOf is the layout of a field of at most maxRuns runs.
+func layoutOf(v []byte) *layout {
+	l := &layout{}
+	if len(v) > maxLayout {
+		return l
+	}
+	l.size = len(v)
+	k := 0
+	for i, b := range v {
+		l.bytes[i/8] |= uint64(b) << (i % 8 * 8)
+		if !alnum(b) {
+			continue
+		}
+		l.alnum[i/8] |= 0xff << (i % 8 * 8)
+		if i == 0 || !alnum(v[i-1]) {
+			l.runs[k].from = uint32(i)
+			k++
+		}
+		l.runs[k-1].to = uint32(i + 1)
+	}
+	return l
+}
+
+// has tells whether a field has that layout, and the same delimiters.
+func (l *layout) has(data []byte, s span) bool {
+	if l.size == 0 || int(s.to-s.from) != l.size {
+		return false
+	}
+	for i := 0; i < l.size; i += 8 {
+		w, in := load(data, s.from+uint32(i)), l.alnum[i/8]
+		mask := firstBytes(min(l.size-i, 8))
+		if (w^l.bytes[i/8])&mask&^in|(alnums(w)^in)&mask&highBits != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // cutOne appends the runs of a field to the lists; false if its delimiters are not those of the first one.
@@ -204,38 +260,27 @@ func (a *analysis) cutOne(s span, first []byte, k int) bool {
 	return run == k
 }
 
-// plain appends the form of runs that are digits; ok is false if they are not, or all the same.
+// plain appends the form of fields that are digits; ok is false if they are not, or all the same.
 func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
-	width, zero, differ := int(run[0].to-run[0].from), false, uint64(0)
-	if width > MaxDigits {
+	if _, ok := decimal(a.data, run[0]); !ok {
 		return out, false
 	}
 	before := len(a.memory)
 	values := a.numbers(len(run))
+	width, zero, differ := int(run[0].to-run[0].from), false, uint64(0)
 	for i, s := range run {
-		v := a.at(s)
-		x, n := uint64(0), len(v)
-		for _, b := range v {
-			d := uint64(b - '0')
-			if d > 9 {
-				n = -1
-				break
-			}
-			x = 10*x + d
+		x, ok := decimal(a.data, s)
+		n := int(s.to - s.from)
+		if !ok || n > MaxDigits {
+			a.memory = a.memory[:min(before, len(a.memory))]
+			return out, false
 		}
 		if n != width {
-			if n < 0 || n > MaxDigits {
-				a.memory = a.memory[:min(before, len(a.memory))]
-				return out, false
-			}
 			width = 0
 		}
-		zero = zero || v[0] == '0' && n > 1
-		differ |= x ^ values[0]
+		zero = zero || n > 1 && a.data[s.from] == '0'
 		values[i] = x
-		if i == 0 {
-			differ = 0
-		}
+		differ |= x ^ values[0]
 	}
 	if differ == 0 || width == 0 && zero {
 		a.memory = a.memory[:min(before, len(a.memory))]
@@ -314,7 +359,7 @@ func (a *analysis) digits(out []piece, run []span, prefix, suffix []byte, width 
 		if width < 0 && (v[0] == '0' && len(v) > 1 || len(v) > MaxDigits) {
 			return append(out, whole(run))
 		}
-		values[i] = parse(v)
+		values[i], _ = decimal(a.data, span{s.from + uint32(len(prefix)), s.to - uint32(len(suffix))})
 	}
 	p := piece{text: prefix, column: true, numbers: values, form: Column{Kind: Decimal}}
 	if width > 0 {
@@ -336,30 +381,33 @@ func parse(v []byte) (x uint64) {
 
 // hex appends the form of runs of one width, as up to 16 hexadecimal digits each.
 func (a *analysis) hex(out []piece, run []span, width int) []piece {
-	kind := Kind(0)
+	lower, upper := uint64(0), uint64(0)
 	for _, s := range run {
-		for _, b := range a.at(s) {
-			switch {
-			case b-'0' < 10:
-			case b-'a' < 6 && kind != HexUpper:
-				kind = HexLower
-			case b-'A' < 6 && kind != HexLower:
-				kind = HexUpper
-			default:
+		for at := s.from; at < s.to; at += 8 {
+			w, mask := load(a.data, at), firstBytes(int(min(s.to-at, 8)))&highBits
+			low, up := between(w, 'a', 'f'), between(w, 'A', 'F')
+			if (between(w, '0', '9')|low|up)&mask != mask {
 				return append(out, whole(run))
 			}
+			lower |= low & mask
+			upper |= up & mask
 		}
 	}
-	if kind == 0 {
-		kind = HexLower
+	kind := HexLower
+	if upper != 0 {
+		kind = HexUpper
+	}
+	if lower != 0 && upper != 0 {
+		return append(out, whole(run))
 	}
 	for from := 0; from < width; from += MaxHex {
 		to := min(from+MaxHex, width)
 		values := a.numbers(len(run))
 		for i, s := range run {
-			var x uint64
-			for _, b := range a.at(s)[from:to] {
-				x = x<<4 | uint64(b&15+b>>6*9)
+			x := uint64(0)
+			for at := from; at < to; at += 8 {
+				n := min(to-at, 8)
+				x = x<<(4*n) | hexOf(load(a.data, s.from+uint32(at)), n)
 			}
 			values[i] = x
 		}
@@ -378,7 +426,9 @@ func (a *analysis) signed(spans []span) []piece {
 	if head > 0 && first[head-1] == '-' {
 		head--
 	}
-	negative := false
+	if !slices.ContainsFunc(spans, func(s span) bool { return int(s.to-s.from) > head && a.data[int(s.from)+head] == '-' }) {
+		return nil
+	}
 	for _, s := range spans {
 		v := a.at(s)
 		if len(v) <= head || string(v[:head]) != string(first[:head]) {
@@ -386,15 +436,11 @@ func (a *analysis) signed(spans []span) []piece {
 		}
 		v = v[head:]
 		if v[0] == '-' {
-			negative = true
 			v = v[1:]
 		}
 		if len(v) == 0 || len(v) > MaxDigits || v[0] == '0' && (len(v) > 1 || len(v) < int(s.to-s.from)-head) || !allDigits(v) || parse(v) >= 1<<63 {
 			return nil
 		}
-	}
-	if !negative {
-		return nil
 	}
 	values := a.numbers(len(spans))
 	for i, s := range spans {

@@ -3,7 +3,6 @@ package fields
 import (
 	"bytes"
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -15,14 +14,23 @@ type Patterns struct {
 	grammar *grammar
 	left    float64 // share of the bytes that was left over when they were learnt
 
-	nodes []node
-	by    []int32 // edges by the nodes that they come from, constants first
+	nodes    []node
+	branches []branch // by the nodes that they come from, constants first
 }
 
-// node is where its edges are in a list: constants, then others.
+// node is where its branches are in a list: constants, then others.
 type node struct {
 	constants, others, end int32
-	shortest               int // bytes of a constant
+	common                 uint64 // all bits of the first bytes that each constant has
+}
+
+// branch is an edge, as it is looked for.
+type branch struct {
+	first, mask uint64 // the first 8 bytes of the text, the first one highest, and all bits of those that it has
+	shape       uint64
+	edge, to    int32
+	size        uint32 // bytes of the text
+	kind        kind
 }
 
 // edge is a token of a pattern: a constant, or delimiters and a word that varies.
@@ -92,27 +100,46 @@ func (t *Patterns) key(n int32) uint64 {
 
 // sort makes lists of the edges by node.
 func (t *Patterns) sort() {
-	t.by = t.by[:0]
-	for i := range t.edges {
-		t.by = append(t.by, int32(i))
+	by := make([]int32, len(t.edges))
+	for i := range by {
+		by[i] = int32(i)
 	}
-	slices.SortStableFunc(t.by, func(a, b int32) int {
+	slices.SortStableFunc(by, func(a, b int32) int {
 		x, y := &t.edges[a], &t.edges[b]
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.kind, y.kind), bytes.Compare(x.text, y.text))
 	})
-	at := 0
+	t.branches = make([]branch, len(by))
+	for i, n := range by {
+		e := &t.edges[n]
+		b := branch{shape: e.shape, edge: n, to: e.to, size: uint32(len(e.text)), kind: e.kind}
+		b.first, b.mask = firstOf(e.text)
+		t.branches[i] = b
+	}
+	at := int32(0)
+	more := func(node int, only kind) bool {
+		return int(at) < len(by) && t.edges[by[at]].from == int32(node) && (only == rest || t.edges[by[at]].kind == only)
+	}
 	for i := range t.into {
-		n := node{constants: int32(at), shortest: math.MaxInt}
-		for ; at < len(t.by) && t.edges[t.by[at]].from == int32(i) && t.edges[t.by[at]].kind == constant; at++ {
-			n.shortest = min(n.shortest, len(t.edges[t.by[at]].text))
+		n := node{constants: at, common: ^uint64(0)}
+		for ; more(i, constant); at++ {
+			n.common &= t.branches[at].mask
 		}
-		n.others = int32(at)
-		for at < len(t.by) && t.edges[t.by[at]].from == int32(i) {
+		n.others = at
+		for more(i, rest) {
 			at++
 		}
-		n.end = int32(at)
+		n.end = at
 		t.nodes = append(t.nodes, n)
 	}
+}
+
+// firstOf is the first 8 bytes of a text, the first one highest, and all bits of those that it has.
+func firstOf(text []byte) (first, mask uint64) {
+	for i, b := range text[:min(len(text), 8)] {
+		first |= uint64(b) << (56 - 8*i)
+		mask |= 0xff << (56 - 8*i)
+	}
+	return first, mask
 }
 
 // learn makes patterns of a sample of values.

@@ -1,7 +1,7 @@
 package fields
 
 import (
-	"bytes"
+	"math/bits"
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -101,14 +101,14 @@ func (e *Encoder) Suits(data []byte, offsets []int64) bool {
 func (t *Patterns) leave(v []byte) int {
 	node := int32(0)
 	for at := uint32(0); ; {
-		n, _, end := t.step(node, v, at)
-		if n < 0 {
+		b, _, end := t.step(node, v, at, uint32(len(v)))
+		if b == nil {
 			return len(v) - int(at)
 		}
-		if t.edges[n].kind == ending {
+		if b.kind == ending {
 			return 0
 		}
-		node, at = t.edges[n].to, end
+		node, at = b.to, end
 	}
 }
 
@@ -147,7 +147,7 @@ func (e *Encoder) match(offsets []int64) (ok bool) {
 	most := int((e.t.left*5/4 + 0.01) * float64(len(e.data)))
 	for i := range e.Codes {
 		end := uint32(offsets[i+1] - offsets[0])
-		n := e.path(e.data[at:end], at)
+		n := e.path(at, end)
 		if e.Codes[i] = uint32(n); int(n) >= len(e.t.edges) {
 			s := e.stream[len(e.stream)-1]
 			left += int(s.to - s.from)
@@ -157,78 +157,89 @@ func (e *Encoder) match(offsets []int64) (ok bool) {
 	return left <= most
 }
 
-// path appends the fields of a value, which begins at base, to the stream, and returns the last edge of its path, or of
-// what is left over at a node.
-func (e *Encoder) path(v []byte, base uint32) int32 {
+// path appends the fields of the value from at to stop to the stream, and returns the last edge of its path, or of what is
+// left over at a node.
+func (e *Encoder) path(at, stop uint32) int32 {
 	t := e.t
 	node := int32(0)
-	for at := uint32(0); ; {
-		n, word, end := t.step(node, v, at)
-		if n < 0 {
-			e.stream = append(e.stream, span{base + at, base + uint32(len(v))})
+	for {
+		b, word, end := t.step(node, e.data, at, stop)
+		if b == nil {
+			e.stream = append(e.stream, span{at, stop})
 			return int32(len(t.edges)) + node
 		}
-		switch t.edges[n].kind {
+		switch b.kind {
 		case ending:
-			return n
+			return b.edge
 		case constant:
 		default:
-			e.stream = append(e.stream, span{base + word, base + end})
+			e.stream = append(e.stream, span{word, end})
 		}
-		node, at = t.edges[n].to, end
+		node, at = b.to, end
 	}
 }
 
-// step is the edge for the token at a place, -1 if there is none, and where its word begins and ends.
-func (t *Patterns) step(at int32, v []byte, from uint32) (n int32, word, end uint32) {
-	node, rest := &t.nodes[at], v[from:]
-	for _, n := range t.constants(node, rest) {
-		text := t.edges[n].text
-		if k := len(text); k <= len(rest) && string(rest[:k]) == string(text) && (k == len(rest) || t.grammar.bytes[rest[k]] == delimiter) {
-			end = from + uint32(k)
-			return n, end, end
+// step is the branch for the token from a place on, of the value that ends at stop, nil if there is none, and where its word
+// begins and ends.
+func (t *Patterns) step(at int32, data []byte, from, stop uint32) (b *branch, word, end uint32) {
+	node, first := &t.nodes[at], bits.ReverseBytes64(load(data, from))
+	list, key := t.branches[node.constants:node.others], first&node.common
+	for i := lower(list, key, node.common); i < len(list) && list[i].first&node.common == key; i++ {
+		b := &list[i]
+		if end := from + b.size; t.begins(b, first, data, from, stop) && (end == stop || t.grammar.bytes[data[end]] == delimiter) {
+			return b, end, end
 		}
 	}
 	class, shape, scanned := letters, uint64(0), false
-	for _, n := range t.by[node.others:node.end] {
-		x := &t.edges[n]
-		k := len(x.text)
-		if k > len(rest) || string(rest[:k]) != string(x.text) {
+	list = t.branches[node.others:node.end]
+	for i := range list {
+		b := &list[i]
+		if !t.begins(b, first, data, from, stop) {
 			continue
 		}
-		if word = from + uint32(k); x.kind == ending {
-			if k == len(rest) {
-				return n, word, word
+		if word = from + b.size; b.kind == ending {
+			if word == stop {
+				return b, word, word
 			}
 			continue
 		}
-		if k == len(rest) || t.grammar.bytes[rest[k]] == delimiter {
+		if word == stop || t.grammar.bytes[data[word]] == delimiter {
 			continue
 		}
 		if !scanned {
-			end, class, shape = t.grammar.word(v, from, word)
+			end, class, shape = t.grammar.word(data[:stop], from, word)
 			scanned = true
 		}
-		if x.kind == ofWord || class != letters && x.shape == shape {
-			return n, word, end
+		if b.kind == ofWord || class != letters && b.shape == shape {
+			return b, word, end
 		}
 	}
-	return -1, 0, 0
+	return nil, 0, 0
 }
 
-// constants are the edges of a node whose constants v may begin with.
-func (t *Patterns) constants(n *node, v []byte) []int32 {
-	list := t.by[n.constants:n.others]
-	if len(list) <= 4 || n.shortest > len(v) {
-		return list
+// begins tells whether the bytes from a place to stop begin with a branch's text. first is the first 8 of them.
+func (t *Patterns) begins(b *branch, first uint64, data []byte, from, stop uint32) bool {
+	if (first^b.first)&b.mask != 0 || b.size > stop-from {
+		return false
 	}
-	begin := v[:n.shortest]
-	i, _ := slices.BinarySearchFunc(list, begin, func(n int32, b []byte) int { return bytes.Compare(t.edges[n].text[:len(b)], b) })
-	k := i
-	for k < len(list) && bytes.HasPrefix(t.edges[list[k]].text, begin) {
-		k++
+	return b.size <= 8 || string(data[from+8:from+b.size]) == string(t.edges[b.edge].text[8:])
+}
+
+// lower is the first of the constants, which are sorted, whose bytes under a mask are not below key.
+func lower(list []branch, key, mask uint64) int {
+	const few = 4
+	at, n := 0, len(list)
+	for n > few {
+		half := n / 2
+		if list[at+half-1].first&mask < key {
+			at += half
+		}
+		n -= half
 	}
-	return list[i:k]
+	for at < len(list) && list[at].first&mask < key {
+		at++
+	}
+	return at
 }
 
 // hasField tells whether values have a field at an edge.
