@@ -46,7 +46,6 @@ type plan struct {
 	every   int    // blocks between trials
 	stored  int64  // bytes of the block of the last trials, and of its Plain
 	plain   int64
-	whole   bool // those of which samples tell nothing came close to the best, and are worth another look
 	learned Learned
 }
 
@@ -91,21 +90,16 @@ func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 		return e.explore(w, dst, &in)
 	}
 	e.plan.since++
-	at, m := len(dst), e.plan.method
-	dst, ok, err := e.appendAs(w, dst, &in, m)
+	at := len(dst)
+	dst, ok, err := e.appendAs(w, dst, &in, e.plan.method)
 	if err == nil && !ok {
-		m = e.plan.other
-		dst, ok, err = e.appendAs(w, dst[:at], &in, m)
+		dst, ok, err = e.appendAs(w, dst[:at], &in, e.plan.other)
 	}
 	if err != nil {
 		return dst, err
 	}
 	size, plain := int64(len(dst)-at), int64(in.plainLen())
-	worse := 4*size*e.plan.plain > 5*plain*e.plan.stored
-	if ok && size < plain && worse && !m.row.Limited && e.o.Features != 0 {
-		return e.review(w, dst, at, &in, m)
-	}
-	if !ok || size >= plain || worse {
+	if !ok || size >= plain || 4*size*e.plan.plain > 5*plain*e.plan.stored {
 		return e.explore(w, dst[:at], &in)
 	}
 	return dst, nil
@@ -158,34 +152,6 @@ func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 		e.plan.every = min(2*before.every, exploreMost)
 	}
 	e.plan.stored = int64(len(t.dst) - t.start)
-	return t.dst, nil
-}
-
-// review looks for a better method than m, which wrote the tree at the end of dst, because that takes more than trees before
-// it. It tries only what is expected to be better.
-func (e *Encoder) review(w *Workspace, dst []byte, start int, in *Input, m method) ([]byte, error) {
-	t := trials{e: e, w: w, in: in, dst: dst, start: start, size: len(dst) - start}
-	t.best = e.methodCost(m, t.size, in)
-	t.other, t.limit = t.best, t.best
-	before := e.plan.learned
-	e.plan.method, e.plan.other, e.plan.since = m, m, 0
-	ranked, err := e.rank(w, in, e.plan.whole)
-	if err != nil {
-		return dst, err
-	}
-	e.plan.learned = ranked.learned
-	for _, x := range ranked.methods {
-		if x.cost >= t.limit || x.method == m && !m.row.Trained || x.cost == 0 && !x.suits(w, in, &e.plan.learned) {
-			continue
-		}
-		if err := t.add(x); err != nil {
-			return t.dst, err
-		}
-	}
-	if !t.won {
-		e.plan.learned = before
-	}
-	e.plan.stored, e.plan.plain = int64(len(t.dst)-start), int64(in.plainLen())
 	return t.dst, nil
 }
 

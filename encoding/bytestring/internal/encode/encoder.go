@@ -113,7 +113,7 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	}
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
-	ranked, err := e.rank(w, &in, true)
+	ranked, err := e.rank(w, &in)
 	if err != nil || len(ranked.methods) == 0 || ranked.methods[0].cost == 0 {
 		return plain // without samples, or writing the block will fail with this error
 	}

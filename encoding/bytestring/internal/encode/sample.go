@@ -126,9 +126,9 @@ func (r *ranking) of(in *Input) {
 // come first: all of small blocks, and those that depend on how many values are distinct, of which a sample says nothing.
 // In edition reference, whose bytes stay the same, nothing is estimated.
 //
-// Methods of which a sample tells nothing are left out unless whole. If in is longer than a block of the profile, the methods that would not make it one block are estimated from what would
+// If in is longer than a block of the profile, the methods that would not make it one block are estimated from what would
 // be the first.
-func (e *Encoder) rank(w *Workspace, in *Input, whole bool) (ranking, error) {
+func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 	r := ranking{methods: make([]estimate, 0, len(e.policy.methods)), plain: int64(in.plainLen())}
 	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
 	var long, short *sample
@@ -141,7 +141,7 @@ func (e *Encoder) rank(w *Workspace, in *Input, whole bool) (ranking, error) {
 	numbers, texts := Numbers{Options: forTrial(e.o)}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
-		if !e.allows(m) || e.skips(m.row, in) || m.row.Whole && !whole {
+		if !e.allows(m) || e.skips(m.row, in) {
 			continue
 		}
 		block, s := &first, short

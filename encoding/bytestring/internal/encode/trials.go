@@ -11,7 +11,6 @@ type trials struct {
 	best  int64
 	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
-	won   bool  // one of the methods made the tree in dst
 	limit int64 // what the estimate of the next one must not exceed, but for its error
 }
 
@@ -39,7 +38,7 @@ func (t *trials) run() error {
 			return err
 		}
 		var err error
-		if ranked, err = e.rank(t.w, t.in, true); err != nil {
+		if ranked, err = e.rank(t.w, t.in); err != nil {
 			return err
 		}
 	}
@@ -63,9 +62,6 @@ func (t *trials) run() error {
 		if err := t.add(x); err != nil {
 			return err
 		}
-	}
-	for _, x := range ranked.methods {
-		e.plan.whole = e.plan.whole || x.row.Whole && x.cost-x.cost/4 < t.best
 	}
 	return nil
 }
@@ -104,7 +100,7 @@ func (t *trials) add(x estimate) error {
 		t.other, e.plan.other = cost, x.method
 	}
 	if e.better(size, t.size, cost, t.best, t.in) {
-		t.best, t.size, t.won, e.plan.method = cost, size, true, x.method
+		t.best, t.size, e.plan.method = cost, size, x.method
 		t.limit = max(cost, x.cost) // errors have a part that is common to all
 		t.dst = append(t.dst[:t.start], dst[at:]...)
 	}
