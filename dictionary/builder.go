@@ -23,6 +23,9 @@ type Builder struct {
 	Budget int
 	// Packed means that the dictionary will be written in its packed form.
 	Packed bool
+	// Brief means that a dictionary of few rows must save time, too: their values could be a block that is quickly written (see
+	// [bytestring.Encoder.Brief]).
+	Brief bool
 
 	valueType byte
 	fixed     int

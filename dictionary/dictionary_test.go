@@ -2,6 +2,7 @@ package dictionary
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -306,6 +307,24 @@ func TestKeep(t *testing.T) {
 			}
 			require.Equal(t, c.want, b.Keep(int64(c.rows), int64(total)))
 		})
+	}
+}
+
+// A dictionary of few rows in which most values occur once is not worth its time.
+func TestKeepBrief(t *testing.T) {
+	for _, c := range []struct {
+		distinct    int
+		brief, want bool
+	}{{600, false, true}, {600, true, false}, {300, true, true}} {
+		b := NewBuilder(typeString, 0)
+		b.Packed, b.Brief = true, c.brief
+		total := 0
+		for i := range 1000 {
+			v := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, i%c.distinct)))
+			b.Add([]byte(v))
+			total += len(v)
+		}
+		require.Equal(t, c.want, b.Keep(1000, int64(total)), "%d", c.distinct)
 	}
 }
 

@@ -44,8 +44,8 @@ func (b *Builder) Stay(rows int64) bool {
 // is compressed. A dictionary therefore pays if blocks repeat many values, and hardly in a single block. It may be
 // larger by a tenth, because readers find values in it without decoding.
 func (b *Builder) Keep(rows, total int64) bool {
-	if rows == 0 || b.Full() {
-		return false
+	if rows == 0 || b.Full() || b.Brief && rows <= blockMost && 2*int64(b.Distinct()) > rows {
+		return false // a single block repeats what a compressor finds in less time
 	}
 	native := b.withoutDictionary(rows, total)
 	return b.KeepAgainst(rows, native+native/10)

@@ -54,7 +54,9 @@ func (b *Builder) AppendPacked(dst []byte, o encoding.Options) ([]byte, error) {
 		}
 	}
 	o.NoChecksums, o.NoPresence = true, true
-	dst, err := bytestring.NewEncoder(o, b.fixed).AppendBlock(dst, v, bitmap.All(v.N))
+	e := bytestring.NewEncoder(o, b.fixed)
+	e.Brief(b.rows() <= blockMost && b.DataLen() <= bytestring.BriefBytes)
+	dst, err := e.AppendBlock(dst, v, bitmap.All(v.N))
 	if err != nil {
 		return dst, err
 	}
@@ -65,6 +67,14 @@ func (b *Builder) AppendPacked(dst []byte, o encoding.Options) ([]byte, error) {
 	dst = numeric.NewEncoder[uint32](o).AppendTree(dst, ids, bitmap.All(len(ids)))
 	le.PutUint32(dst[start+20:], uint32(len(dst)-start-packedHeader-values))
 	return le.AppendUint32(dst, block.Checksum(dst[start:])), nil
+}
+
+// rows is the number of values, repeated ones each time.
+func (b *Builder) rows() (n int64) {
+	for _, count := range b.counts {
+		n += count
+	}
+	return n
 }
 
 // packed is the parsed header of the packed form.

@@ -290,6 +290,7 @@ var decimalTree = row{
 		Needs:     needs(edition.DecimalTree),
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendDecimals,
+		Quick:     true,
 		FixedCost: encode.DecodeCost{PerValue: 2000},
 		Parts:     []string{"Plain"},
 	},

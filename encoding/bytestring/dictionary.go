@@ -211,6 +211,7 @@ var dictionary = row{
 		Append:  appendDictionary,
 		Cost:    encode.DecodeCost{PerByte: 100, PerValue: 2300},
 		Limited: true,
+		Quick:   true,
 		Parts:   []string{"Plain", "raw"},
 	},
 	parse: parseDictionary,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -269,4 +270,44 @@ func TestPlanBounds(t *testing.T) {
 	huge := Values{Offsets: []int64{0, 1 << 20, 1 << 21}, N: 2}
 	require.Equal(t, 1, e.Plan(0, huge, bitmap.All(2)))
 	require.Equal(t, 16<<10, NewEncoder(encoding.Options{}, 1).Plan(0, Values{Fixed: 1, N: 1 << 20}, bitmap.All(1<<20)))
+}
+
+// A brief column is written by what is quickly tried. In another profile or edition, there is no difference.
+func TestBrief(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("the quick brown fox jumps over a lazy dog while other animals of this forest sleep in their holes until spring")
+	var values [][]byte
+	for range 2000 {
+		var text []string
+		for range 12 {
+			text = append(text, words[rnd.IntN(len(words))])
+		}
+		values = append(values, []byte(strings.Join(text, " ")))
+	}
+	v, valid := column(0, values...)
+	for _, c := range []struct {
+		o          encoding.Options
+		brief, not encoding.Code
+	}{
+		{encoding.Options{Features: edition.E2026.Features()}, encoding.Zstd, encoding.OnPair},
+		{encoding.Options{}, encoding.FSST, encoding.FSST},
+	} {
+		for _, brief := range []bool{true, false} {
+			e := NewEncoder(c.o, 0)
+			e.Brief(brief)
+			blk, err := e.AppendBlock(nil, v, valid)
+			require.NoError(t, err)
+			b, err := Parse(blk, v.N, 0, BlockOptions{}, new(Scratch))
+			require.NoError(t, err)
+			if brief {
+				require.Equal(t, c.brief, b.Code())
+			} else {
+				require.Equal(t, c.not, b.Code())
+			}
+			got := decodeAll(t, blk, v.N, 0, BlockOptions{}, new(Scratch))
+			for i, s := range got {
+				require.Equal(t, strconv.Quote(string(values[i])), s)
+			}
+		}
+	}
 }

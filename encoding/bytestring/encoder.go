@@ -28,6 +28,10 @@ func NewEncoder(o encoding.Options, fixed int) *Encoder {
 // Clone makes another encoder with the same memory of earlier blocks, for another goroutine.
 func (e *Encoder) Clone() *Encoder { return &Encoder{o: e.o, trees: e.trees.Clone()} }
 
+// Brief says whether the values that follow are all that the column has, and few. In Balanced of edition 2026, only encodings are
+// then tried that take hardly longer than writing them.
+func (e *Encoder) Brief(brief bool) { e.trees.Brief(brief) }
+
 // Plan says how many of the staged values the next block should hold:
 // as many as the profile's bounds on values and bytes allow, at least one. The
 // buffer has at values before them. A result of v.N may grow once more values are
@@ -42,6 +46,9 @@ func (e *Encoder) Whole(at int64, n int) bool { return e.trees.Whole(at, n) }
 
 // Longest is the most bytes of values that a block is planned to have now.
 func (e *Encoder) Longest() int { return e.trees.Longest() }
+
+// BriefBytes is up to how many bytes of values [Encoder.Brief] is meant for.
+const BriefBytes = 8 << 20
 
 // AppendBlock appends a block of all values of v. valid says which are not null;
 // its Data may be nil if none is. Null slots of any length must be

@@ -134,6 +134,7 @@ var radixPack = row{
 		Needs:     needs(edition.RadixPack),
 		Trials:    encode.Once(encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize),
 		Append:    appendRadixPack,
+		Quick:     true,
 		Cost:      encode.DecodeCost{PerByte: 150, PerValue: 2300},
 		FixedCost: encode.DecodeCost{PerByte: 600},
 	},

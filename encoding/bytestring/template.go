@@ -269,6 +269,7 @@ var templates = row{
 		Append:  appendTemplates,
 		Cost:    encode.DecodeCost{PerByte: 200, PerStored: 100, PerValue: 3000},
 		Long:    true,
+		Quick:   true,
 		Parts:   []string{"Plain", "Plain"},
 		Leveled: true,
 	},

@@ -27,6 +27,7 @@ var zstandard = row{
 			encoding.MinimalSize:     {zstd.SpeedFastest, zstd.SpeedDefault, zstd.SpeedBetterCompression, zstd.SpeedBestCompression},
 		},
 		Costly: true,
+		Quick:  true,
 		Append: appendZstd,
 		Burden: func(level zstd.EncoderLevel, cost int64) int64 {
 			if level == zstd.SpeedBestCompression {

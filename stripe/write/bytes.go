@@ -54,6 +54,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 		w.dict = dictionary.NewBuilder(byte(col.Stored.Type), w.fixed)
 		w.dict.Budget = c.stage.dictionary
 		w.dict.Packed = c.encoding.Features.Has(edition.PackedDictionaries)
+		w.dict.Brief = w.dict.Packed && c.encoding.Profile == encoding.Balanced
 	}
 	return w
 }

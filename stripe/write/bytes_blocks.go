@@ -106,7 +106,9 @@ func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
 // rest, which may still grow into a larger block. The stage that the values are in,
 // if any, is given back.
 func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
-	lens, done := p.plan(p.pipeline.encoder(c), v, valid, final)
+	e := p.pipeline.encoder(c)
+	e.Brief(final && p.at == 0 && len(v.Bytes()) <= bytestring.BriefBytes)
+	lens, done := p.plan(e, v, valid, final)
 	p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
 	if done == 0 && !final && c.encoding.Features != 0 { // in edition reference, the encoder loses its turn
 		in.put()

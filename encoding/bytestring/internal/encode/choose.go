@@ -55,11 +55,18 @@ func (e *Encoder) cost(r *Row, size int, in *Input) int64 {
 	if in.Fixed > 0 {
 		c = r.FixedCost
 	}
-	byteCost := e.policy.byteCost
-	if e.o.Features != 0 {
-		byteCost = min(byteCost, dearestByte)
+	return int64(size)*(e.byteCost()+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
+}
+
+// byteCost is the cost of a stored byte. That of a brief column is higher: reading it takes hardly longer than opening the shard.
+func (e *Encoder) byteCost() int64 {
+	switch {
+	case e.brief:
+		return policies[encoding.HighCompression].byteCost
+	case e.o.Features != 0:
+		return min(e.policy.byteCost, dearestByte)
 	}
-	return int64(size)*(byteCost+c.PerStored) + int64(len(in.Bytes()))*c.PerByte + int64(in.N)*c.PerValue
+	return e.policy.byteCost
 }
 
 // methodCost is the cost of a tree of size bytes, and of writing it.
@@ -169,6 +176,9 @@ func (e *Encoder) allows(m method) bool {
 	r := m.row
 	if e.o.Features != 0 && (m.level > strongest || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
+	}
+	if e.brief && !r.Quick {
+		return false
 	}
 	if e.texts.trial && (r.Trained || r.Nests) {
 		return false // what is learned for a part of a sample costs most of the time of a trial, and is no use

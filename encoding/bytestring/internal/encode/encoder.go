@@ -18,6 +18,7 @@ type Encoder struct {
 	texts   Texts
 	kept    Kept
 	plan    plan
+	brief   bool    // only what is quickly tried is
 	likely  method  // the best for the first values
 	ranked  ranking // of the next block, if it is known
 }
@@ -41,8 +42,18 @@ func (e *Encoder) Clone() *Encoder {
 	return &c
 }
 
+// Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
+// longer than writing them, in Balanced of edition 2026. After earlier blocks, in another stripe for example, there is no
+// difference.
+func (e *Encoder) Brief(brief bool) {
+	e.brief = brief && e.plan.method.row == nil && e.o.Features != 0 && e.o.Profile == encoding.Balanced
+}
+
 // Plan says how many of the staged values the next block should hold. The buffer has at values before them.
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
+	if e.brief && v.Fixed == 0 {
+		return planLong(at, v) // one block is smaller, and explored once
+	}
 	n := e.fit(v, e.policy.bytes)
 	if n < v.N && e.likely.row == nil && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, planLong(at, v)), valid)

@@ -41,6 +41,7 @@ type Row struct {
 	Whole           bool // a sample of a block tells nothing about it
 	Costly          bool // its trial is not worth its time for a part of another tree, but in the slower profiles
 	Improves        bool // its trees are smaller than a trial lets expect, since their parts are long, and can be in any encoding
+	Quick           bool // it is tried even if the column has few bytes
 	Nests           bool // parts of its tree are trees of byte strings
 	Long            bool // its blocks are longer than others of the profile
 
