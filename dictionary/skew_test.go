@@ -28,6 +28,7 @@ func TestSkewed(t *testing.T) {
 	}
 	require.False(t, add(0).Skewed())
 	require.False(t, add(4000).Skewed())
-	require.True(t, add(30_000).Skewed())
+	require.True(t, add(100_000).Skewed())
+	require.False(t, add(30_000).Skewed()) // few rows
 	require.False(t, NewBuilder(typeString, 0).Skewed())
 }
