@@ -167,6 +167,7 @@ func TestRoundTrip(t *testing.T) {
 				rest := v.Slice(at, v.N)
 				n := e.Plan(int64(at), rest, valid.Slice(at, v.N))
 				require.True(t, n > 0 && n <= rest.N)
+				require.Equal(t, n, again.Plan(int64(at), rest, valid.Slice(at, v.N)))
 				part, mask := rest.Slice(0, n), valid.Slice(at, at+n)
 				blk, err := e.AppendBlock(nil, part, mask)
 				require.NoError(t, err)
@@ -186,6 +187,31 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// After the first block, bytes do not depend on whether somebody asked how long the next one should be.
+func TestPlanIsNoChoice(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(0, 1))
+	var runs, long [][]byte
+	for i := range 100 {
+		runs = append(runs, fmt.Appendf(nil, "%d", i/97))
+	}
+	for range 3000 {
+		long = append(long, bytes.Repeat(fmt.Appendf(nil, "%d ", rnd.IntN(50)), rnd.IntN(200)))
+	}
+	o := encoding.Options{Features: edition.E2026.Features()}
+	e, again := NewEncoder(o, 0), NewEncoder(o, 0)
+	n := 0
+	for _, values := range [][][]byte{runs, long} {
+		v, valid := column(0, values...)
+		n = e.Plan(0, v, valid)
+		blk, err := e.AppendBlock(nil, v.Slice(0, n), valid.Slice(0, n))
+		require.NoError(t, err)
+		twin, err := again.AppendBlock(nil, v.Slice(0, n), valid.Slice(0, n))
+		require.NoError(t, err)
+		require.Equal(t, blk, twin)
+	}
+	require.Less(t, n, len(long))
 }
 
 // The encodings that each profile chooses for values of some kinds.

@@ -89,6 +89,7 @@ func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 		if r.Suits(w, &in, nil) {
 			out, ok, err := e.appendAs(w, dst, &in, method{row: r})
 			if ok || err != nil {
+				e.ranked = ranking{}
 				return out, err
 			}
 		}

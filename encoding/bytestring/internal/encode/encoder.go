@@ -55,7 +55,7 @@ func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen i
 		return planLong(at, v) // one block is smaller, and explored once
 	}
 	n := e.fit(v, e.policy.bytes)
-	if n < v.N && e.likely.row == nil && v.Fixed == 0 {
+	if n < v.N && e.plan.method.row == nil && e.likely.row == nil && v.Fixed == 0 {
 		e.likely = e.look(v.Slice(0, planLong(at, v)), valid)
 	}
 	if e.long() {
