@@ -31,6 +31,9 @@ func (a *analysis) numbers(n int) []uint64 {
 	return out
 }
 
+// release takes back the numbers that were given since there were before.
+func (a *analysis) release(before int) { a.memory = a.memory[:min(before, len(a.memory))] }
+
 const maxRuns = 16
 
 // split finds the form of fields: numbers, if all of them have the same delimiters and numbers between these.
@@ -272,7 +275,7 @@ func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
 		x, ok := decimal(a.data, s)
 		n := int(s.to - s.from)
 		if !ok || n > MaxDigits {
-			a.memory = a.memory[:min(before, len(a.memory))]
+			a.release(before)
 			return out, false
 		}
 		if n != width {
@@ -283,7 +286,7 @@ func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
 		differ |= x ^ values[0]
 	}
 	if differ == 0 || width == 0 && zero {
-		a.memory = a.memory[:min(before, len(a.memory))]
+		a.release(before)
 		return out, false
 	}
 	p := piece{column: true, numbers: values, form: Column{Kind: Decimal}}
@@ -372,13 +375,6 @@ func (a *analysis) digits(out []piece, run []span, prefix, suffix []byte, width 
 	return out
 }
 
-func parse(v []byte) (x uint64) {
-	for _, b := range v {
-		x = 10*x + uint64(b-'0')
-	}
-	return x
-}
-
 // hex appends the form of runs of one width, as up to 16 hexadecimal digits each.
 func (a *analysis) hex(out []piece, run []span, width int) []piece {
 	lower, upper := uint64(0), uint64(0)
@@ -429,29 +425,37 @@ func (a *analysis) signed(spans []span) []piece {
 	if !slices.ContainsFunc(spans, func(s span) bool { return int(s.to-s.from) > head && a.data[int(s.from)+head] == '-' }) {
 		return nil
 	}
-	for _, s := range spans {
-		v := a.at(s)
-		if len(v) <= head || string(v[:head]) != string(first[:head]) {
-			return nil
-		}
-		v = v[head:]
-		if v[0] == '-' {
-			v = v[1:]
-		}
-		if len(v) == 0 || len(v) > MaxDigits || v[0] == '0' && (len(v) > 1 || len(v) < int(s.to-s.from)-head) || !allDigits(v) || parse(v) >= 1<<63 {
-			return nil
-		}
-	}
+	before := len(a.memory)
 	values := a.numbers(len(spans))
 	for i, s := range spans {
-		v := a.at(s)[head:]
-		if v[0] == '-' {
-			values[i] = -parse(v[1:])
-		} else {
-			values[i] = parse(v)
+		v := a.at(s)
+		ok := len(v) > head && string(v[:head]) == string(first[:head])
+		if ok {
+			values[i], ok = signed(a.data, span{s.from + uint32(head), s.to})
+		}
+		if !ok {
+			a.release(before)
+			return nil
 		}
 	}
 	return []piece{{text: first[:head], column: true, numbers: values, form: Column{Kind: Signed}}}
+}
+
+// signed is the integer that a field stands for, in two's complement; ok is false if there is another way to write it, or it is too large.
+func signed(data []byte, s span) (x uint64, ok bool) {
+	negative := data[s.from] == '-'
+	if negative {
+		s.from++
+	}
+	x, ok = decimal(data, s)
+	n := s.to - s.from
+	if !ok || n > MaxDigits || x >= 1<<63 || data[s.from] == '0' && (n > 1 || negative) {
+		return 0, false
+	}
+	if negative {
+		x = -x
+	}
+	return x, true
 }
 
 // join makes one column of neighbours that are digits of one width each.

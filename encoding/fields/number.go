@@ -1,9 +1,6 @@
 package fields
 
-import (
-	"iter"
-	"math/bits"
-)
+import "iter"
 
 // What texts say about fields that are numbers.
 
@@ -56,12 +53,7 @@ func (c *Column) canDecimal(how How, text []byte) bool {
 	if c.Kind == Signed && len(text) > 0 && text[0] == '-' {
 		text, start = text[1:], true
 	}
-	for _, b := range text {
-		if b-'0' > 9 {
-			return false
-		}
-	}
-	return len(text) <= MaxDigits+1 && (how != Equals || len(text) > 0) && (!start || len(text) < 2 || text[0] != '0')
+	return allDigits(text) && len(text) <= MaxDigits+1 && (how != Equals || len(text) > 0) && (!start || len(text) < 2 || text[0] != '0')
 }
 
 // canAt reports whether a field of fixed width can have a text at a place, with what follows inside of it.
@@ -115,7 +107,7 @@ func (c *Column) Intervals(dst []Interval, how How, text []byte) (_ []Interval, 
 func decimalIntervals(dst []Interval, how How, text []byte) []Interval {
 	x, over := uint64(0), false
 	for _, b := range text {
-		x, over = scale(x, uint64(b-'0'), over)
+		x = times(x, 10, uint64(b-'0'), &over)
 	}
 	if over {
 		return dst
@@ -125,50 +117,38 @@ func decimalIntervals(dst []Interval, how How, text []byte) []Interval {
 	}
 	for low, high := x, x; ; {
 		dst = append(dst, Interval{low, high})
-		if low, over = scale(low, 0, false); over {
+		if low = times(low, 10, 0, &over); over {
 			return dst
 		}
-		if high, over = scale(high, 9, false); over {
+		if high = times(high, 10, 9, &over); over {
 			return append(dst, Interval{low, ^uint64(0)})
 		}
 	}
 }
 
-// scale is 10 x and a digit, over if that is too large for 64 bits.
-func scale(x, digit uint64, over bool) (uint64, bool) {
-	y := 10*x + digit
-	return y, over || x > ^uint64(0)/10 || y < digit
-}
-
 // groupIntervals is Intervals of groups of digits.
 func (c *Column) groupIntervals(dst []Interval, text []byte) []Interval {
 	var low, high uint64
-	for i, g := range c.Groups {
+	for i := range c.Groups {
+		g := &c.Groups[i]
 		text = text[min(len(g.Separator), len(text)):]
-		var from, to uint64 // digits that begin with the text
-		for k := range g.Width {
-			if from, to = 10*from, 10*to+9; k < len(text) {
-				from, to = from+uint64(text[k]-'0'), to-9+uint64(text[k]-'0')
-			}
-		}
-		text = text[min(g.Width, len(text)):]
+		digits := text[:min(g.Width, len(text))]
+		text = text[len(digits):]
+		scale := powers[g.Width-len(digits)]
+		from := number(digits, 10) * scale
+		to := from + scale - 1
 		if i == 0 {
 			low, high = from, to
 			continue
 		}
-		if from, to = max(from, g.Low)-g.Low, min(to, g.Low+g.Radix-1)-g.Low; from > to || to >= g.Radix {
+		from, to, ok := g.clip(from, to)
+		over := false
+		if low = times(low, g.Radix, from, &over); !ok || over {
 			return dst
 		}
-		over, least := bits.Mul64(low, g.Radix)
-		least, carry := bits.Add64(least, from, 0)
-		if over|carry != 0 {
-			return dst
+		if high = times(high, g.Radix, to, &over); over {
+			high = ^uint64(0)
 		}
-		over, most := bits.Mul64(high, g.Radix)
-		if most, carry = bits.Add64(most, to, 0); over|carry != 0 {
-			most = ^uint64(0)
-		}
-		low, high = least, most
 	}
 	return append(dst, Interval{low, high})
 }

@@ -115,7 +115,8 @@ func (c *Column) window(at int, text []byte) (w window, ok bool) {
 		case i == 0:
 			w.mod, w.low, w.high = 0, low, high
 		default:
-			if low, high = max(low, g.Low)-g.Low, min(high, g.Low+g.Radix-1)-g.Low; low > high || high >= g.Radix {
+			low, high, ok := g.clip(low, high)
+			if !ok {
 				return w, false
 			}
 			w.mod, w.head = times(w.mod, g.Radix, 0, &over), times(w.head, g.Radix, 0, &over)
@@ -130,6 +131,12 @@ func (c *Column) window(at int, text []byte) (w window, ok bool) {
 
 // anyWindow demands nothing.
 var anyWindow = window{div: 1, head: 1, high: ^uint64(0)}
+
+// clip is the part of an interval of digits that the group's numbers can have, less g.Low; ok is false if there is none.
+func (g *Group) clip(low, high uint64) (_, _ uint64, ok bool) {
+	low, high = max(low, g.Low)-g.Low, min(high, g.Low+g.Radix-1)-g.Low
+	return low, high, low <= high && high < g.Radix
+}
 
 // times is x by y, and add. It sets over if that is too large.
 func times(x, y, add uint64, over *bool) uint64 {
