@@ -7,6 +7,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // Place is a field in a pattern: its column, and the constant bytes before it.
@@ -235,7 +236,7 @@ func (d *Decoder) SetCodes(column int, all []Span, codes []uint32) (size uint64)
 	return size
 }
 
-// wide is how many bytes are copied at once.
+// wide is how many bytes are copied at once: what [simd.Copy32] copies.
 const wide = 32
 
 // Assemble writes the values of codes, which have been counted, and whose fields have been set, back to back to dst, and up to
@@ -272,12 +273,12 @@ func runGo[O int32 | int64](a *assembler, order []uint32) {
 	data, steps, spans, cursors := a.data, a.steps, a.spans, a.cursors
 	for _, k := range order {
 		s := *(*uint64)(unsafe.Add(steps, unsafe.Sizeof(step{})*uintptr(k)))
-		copyWide(out, unsafe.Add(data, uint32(s)))
+		simd.Copy32(out, unsafe.Add(data, uint32(s)))
 		out = unsafe.Add(out, s>>48&(endsValue-1))
 		cursor := (*uint64)(unsafe.Add(cursors, 8*uintptr(uint16(s>>32))))
 		t := *(*uint64)(unsafe.Add(spans, uintptr(*cursor)))
 		*cursor += s >> 56
-		copyWide(out, unsafe.Add(data, uint32(t)))
+		simd.Copy32(out, unsafe.Add(data, uint32(t)))
 		if t >= (wide+1)<<32 {
 			copyMore(out, unsafe.Add(data, uint32(t)), uintptr(t>>32))
 		}
@@ -323,12 +324,6 @@ func (d *Decoder) ordered(codes []uint32) []uint32 {
 // copyMore copies what is behind the first wide bytes.
 func copyMore(to, from unsafe.Pointer, n uintptr) {
 	for i := uintptr(wide); i < n; i += wide {
-		copyWide(unsafe.Add(to, i), unsafe.Add(from, i))
+		simd.Copy32(unsafe.Add(to, i), unsafe.Add(from, i))
 	}
-}
-
-// copyWide copies wide bytes, by halves: of more than 16 the compiler makes a call.
-func copyWide(to, from unsafe.Pointer) {
-	*(*[wide / 2]byte)(to) = *(*[wide / 2]byte)(from)
-	*(*[wide / 2]byte)(unsafe.Add(to, wide/2)) = *(*[wide / 2]byte)(unsafe.Add(from, wide/2))
 }

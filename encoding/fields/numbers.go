@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/simd"
 )
 
 // digits8 is the eight decimal digits of x, below 1e8, as bytes 0 to 9, the first in the lowest byte.
@@ -196,7 +197,7 @@ func appendGroups[W word](dst []byte, numbers []W, groups []Group, width int) er
 			}
 			putExactly(text, rest, groups[0].Width)
 		}
-		copyWide(unsafe.Add(to, i*width), text) // MaxWidth bytes
+		simd.Copy32(unsafe.Add(to, i*width), text) // MaxWidth bytes
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type Table struct {
 
 const (
 	maxSlot   = 64
-	step      = 32        // bytes that gatherLong copies at a time
+	step      = 32        // bytes that gatherLong copies at a time, by simd.Copy32
 	mostSteps = 256       // bytes of values that it copies like that
 	manySlot  = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
 )
@@ -345,9 +345,9 @@ func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 			return 0, errRoom
 		}
 		if to, from := unsafe.Add(out, o), unsafe.Add(data, at); n <= mostSteps && o+n <= safe {
-			copyStep(to, from)
+			simd.Copy32(to, from)
 			for k := step; k < n; k += step {
-				copyStep(unsafe.Add(to, k), unsafe.Add(from, k))
+				simd.Copy32(unsafe.Add(to, k), unsafe.Add(from, k))
 			}
 		} else {
 			copy(dst[o:], t.data[at:at+n])
@@ -358,10 +358,4 @@ func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 		}
 	}
 	return o, nil
-}
-
-// copyStep copies step bytes, by halves: of more than 16 the compiler makes a call.
-func copyStep(to, from unsafe.Pointer) {
-	*(*[step / 2]byte)(to) = *(*[step / 2]byte)(from)
-	*(*[step / 2]byte)(unsafe.Add(to, step/2)) = *(*[step / 2]byte)(unsafe.Add(from, step/2))
 }

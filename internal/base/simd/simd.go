@@ -1,6 +1,6 @@
 // Package simd has loops over numbers that are several times as fast with AVX2 as compiled Go:
 // loops that write more than they read, with little computation. Each has a version in plain
-// Go, which defines its result.
+// Go, which defines its result. And it has a copy of a fixed size that stays inline.
 package simd
 
 //go:generate go run -C ../../../tools ./simdasm -out ../internal/base/simd/simd_amd64.s -pkg simd
