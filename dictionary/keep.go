@@ -63,13 +63,16 @@ func (b *Builder) KeepAgainst(rows, native int64) bool {
 // Skewed reports whether codes that are shorter for frequent values would save a third of codes of one length. Those of a single block are
 // not worth the search for them.
 func (b *Builder) Skewed() bool {
-	rows, own := uint64(0), uint64(0) // own is the sum of count * log2 count
+	rows := uint64(b.rows())
+	if b.Len() < 2 || rows <= blockMost {
+		return false
+	}
+	own := uint64(0) // the sum of count * log2 count
 	for _, n := range b.counts {
-		rows += uint64(n)
 		own += uint64(n) * log2(uint64(n))
 	}
 	width := uint64(bits.Len(uint(b.Len()-1))) << logBits
-	return b.Len() > 1 && rows > blockMost && 3*(rows*log2(rows)-own) < 2*rows*width
+	return 3*(rows*log2(rows)-own) < 2*rows*width
 }
 
 const logBits = 8

@@ -16,9 +16,9 @@ func TestLog2(t *testing.T) {
 
 // Eight values that are as frequent as each other take three bits, whatever their codes; with one of them in most rows much less.
 func TestSkewed(t *testing.T) {
-	add := func(often int) *Builder {
+	add := func(rows, often int) *Builder {
 		b := NewBuilder(typeString, 0)
-		for i := range 8000 {
+		for i := range rows {
 			b.Add(fmt.Appendf(nil, "value %d", i%8))
 		}
 		for range often {
@@ -26,9 +26,9 @@ func TestSkewed(t *testing.T) {
 		}
 		return b
 	}
-	require.False(t, add(0).Skewed())
-	require.False(t, add(4000).Skewed())
-	require.True(t, add(100_000).Skewed())
-	require.False(t, add(30_000).Skewed()) // few rows
+	require.False(t, add(80_000, 0).Skewed())
+	require.False(t, add(80_000, 40_000).Skewed())
+	require.True(t, add(8000, 100_000).Skewed())
+	require.False(t, add(8000, 30_000).Skewed()) // few rows
 	require.False(t, NewBuilder(typeString, 0).Skewed())
 }
