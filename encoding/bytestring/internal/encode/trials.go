@@ -110,19 +110,23 @@ func (t *trials) add(x estimate) error {
 // better reports whether a tree of some size and cost is to be preferred to another. If they cost about the same, it is the notably smaller
 // one. In edition reference, whose bytes stay the same, costs decide alone.
 func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool {
+	if e.o.Features == 0 {
+		return cost < otherCost
+	}
 	within, smaller := int64(16), 8 // shares
 	if e.numbers.Thorough() {
 		within, smaller = 32, 32
 	}
-	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/within && min(size, other) < max(size, other)-max(size, other)/smaller
-	if e.o.Features != 0 && alike || e.muchSmaller(size, other, in) || e.muchSmaller(other, size, in) {
+	least, most := min(size, other), max(size, other)
+	alike := max(cost-otherCost, otherCost-cost) < max(cost, otherCost)/within
+	if alike && least < most-most/smaller || e.muchSmaller(least, most, in) {
 		return size < other
 	}
 	return cost < otherCost
 }
 
 // muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by three quarters, and half a
-// byte a value. In edition reference, whose bytes stay the same, costs decide alone.
+// byte a value. It never is in edition reference.
 func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
 	return e.o.Features != 0 && 4*size < other && 2*(other-size) > in.N
 }
