@@ -132,21 +132,41 @@ func (b *Block) pairChunk(i int) ([]uint16, error) {
 	return codes, nil
 }
 
+// codeReader reads codes of an OnPair block, a chunk at a time.
+type codeReader struct {
+	b           *Block
+	first, last int      // where codes begin among all, and where the reader ends
+	codes       []uint16 // of a chunk
+	err         error
+}
+
+// readCodes reads the codes from first to last.
+func (b *Block) readCodes(first, last int) codeReader {
+	return codeReader{b: b, first: first, last: last}
+}
+
+// next goes on to the next codes; false at the end, or if these are wrong.
+func (r *codeReader) next() bool {
+	if r.first += len(r.codes); r.first >= r.last {
+		return false
+	}
+	i := r.first / numeric.ChunkLen
+	codes, err := r.b.pairChunk(i)
+	if err != nil {
+		r.err = err
+		return false
+	}
+	r.codes = codes[r.first%numeric.ChunkLen : min(len(codes), r.last-i*numeric.ChunkLen)]
+	return true
+}
+
 // putOnPair decodes chunk by chunk. Where each token ends tells where values do.
-func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) error {
+func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O, base O) (err error) {
 	starts := b.pairs.starts[from : to+1]
-	first, last := int(starts[0]), int(starts[to-from])
-	ends, at := &b.s.pairEnds, 0
-	ends[0] = 0
-	done := 0
-	for first < last {
-		i := first / numeric.ChunkLen
-		codes, err := b.pairChunk(i)
-		if err != nil {
-			return fault.In(err, b.row.Code.String(), -1)
-		}
-		begin := first % numeric.ChunkLen
-		codes = codes[begin:min(len(codes), last-i*numeric.ChunkLen)]
+	ends, at, done := &b.s.pairEnds, 0, 0
+	r := b.readCodes(int(starts[0]), int(starts[to-from]))
+	for r.next() {
+		first, codes := r.first, r.codes
 		ends[0] = uint32(at)
 		if at, err = b.s.onpair.Decode(dst, at, codes, ends[1:]); err != nil {
 			return fault.In(err, b.row.Code.String(), -1)
@@ -155,7 +175,9 @@ func putOnPair[O int32 | int64](b *Block, from, to int, dst []byte, offsets []O,
 			offsets[done] = base + O(ends[int(starts[done+1])-first])
 			done++
 		}
-		first += len(codes)
+	}
+	if r.err != nil {
+		return fault.In(r.err, b.row.Code.String(), -1)
 	}
 	for ; done < len(offsets); done++ {
 		offsets[done] = base + O(at)
@@ -172,17 +194,11 @@ func onPairLen(b *Block, from, to int) (size int) {
 	if last-first == int(b.pairs.starts[b.n]) {
 		return b.dataLen
 	}
-	for first < last {
-		i := first / numeric.ChunkLen
-		codes, err := b.pairChunk(i)
-		if err != nil {
-			return 0
-		}
-		codes = codes[first%numeric.ChunkLen : min(len(codes), last-i*numeric.ChunkLen)]
-		size += b.s.onpair.Len(codes)
-		first += len(codes)
+	r := b.readCodes(first, last)
+	for r.next() {
+		size += b.s.onpair.Len(r.codes)
 	}
-	if size > b.dataLen {
+	if r.err != nil || size > b.dataLen {
 		return 0
 	}
 	return size

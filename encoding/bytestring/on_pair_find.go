@@ -1,7 +1,6 @@
 package bytestring
 
 import (
-	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/internal/base/search"
 )
@@ -20,11 +19,9 @@ func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
 	decoder.Cover(marks, needle, place)
 	clear(dst)
 	value, count := 0, 0
-	for first := 0; first < int(starts[b.n]); first += numeric.ChunkLen {
-		codes, err := b.pairChunk(first / numeric.ChunkLen)
-		if err != nil {
-			return false // decoding meets it again
-		}
+	chunks := b.readCodes(0, int(starts[b.n]))
+	for chunks.next() {
+		first, codes := chunks.first, chunks.codes
 		for k := marks.Next(codes, 0); k < len(codes); k = marks.Next(codes, k+1) {
 			value += search.EndsBefore(starts[value+1:], first+k)
 			from, to := int(starts[value])-first, int(starts[value+1])-first
@@ -35,7 +32,7 @@ func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
 			count++
 		}
 	}
-	return 4*count < 3*b.n
+	return chunks.err == nil && 4*count < 3*b.n // decoding meets the error again
 }
 
 // onPairBegins looks at the first code of each value, and then at those behind it. Of a value in two chunks it does not look at these.
@@ -44,11 +41,9 @@ func onPairBegins(b *Block, dst []byte, r Required) bool {
 	decoder.Begin(marks, r.Prefix, r.Equal)
 	clear(dst)
 	value, count := 0, 0
-	for first := 0; first < int(starts[b.n]); first += numeric.ChunkLen {
-		codes, err := b.pairChunk(first / numeric.ChunkLen)
-		if err != nil {
-			return false // decoding meets it again
-		}
+	chunks := b.readCodes(0, int(starts[b.n]))
+	for chunks.next() {
+		first, codes := chunks.first, chunks.codes
 		for ; value < b.n && int(starts[value])-first < len(codes); value++ {
 			from, to := int(starts[value])-first, int(starts[value+1])-first
 			if marks[codes[from]] != 0 && from < to && (to > len(codes) || decoder.Begins(codes[from:to], r.Prefix, r.Equal)) {
@@ -57,7 +52,7 @@ func onPairBegins(b *Block, dst []byte, r Required) bool {
 			}
 		}
 	}
-	return 4*count < 3*b.n
+	return chunks.err == nil && 4*count < 3*b.n // decoding meets the error again
 }
 
 // pairMarksOf is the memory for marks.
