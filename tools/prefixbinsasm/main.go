@@ -70,38 +70,45 @@ func rounds(bits, perLoad int) {
 		CMPQ(p, limit)
 		JHI(LabelRef("end"))
 	}
-	for first := 0; first < perCheck; first += perLoad {
-		for k, p := range pos {
-			x, low := GP64(), GP64()
-			MOVQ(p, x)
-			MOVQ(p, low)
-			SHRQ(U8(3), x)
-			ANDL(U8(7), low.As32())
-			MOVQ(Mem{Base: data, Index: x, Scale: 1}, x)
-			SHRXQ(low, x, x)
-			for i := range perLoad {
-				entry, length := GP64(), GP64()
-				MOVL(x.As32(), entry.As32())
-				ANDL(U32(1<<codeBits-1), entry.As32())
-				MOVBLZX(Mem{Base: table, Index: entry, Scale: 4, Disp: 1}, length.As32())
-				MOVL(Mem{Base: table, Index: entry, Scale: 4}, entry.As32())
-				v := x
-				if i+1 < perLoad {
-					v = GP64()
-				}
-				SHRXQ(entry, x, v)
-				if i+1 < perLoad {
-					SHRXQ(length, x, x)
-				}
-				ADDQ(length, p)
-				SHRL(U8(16), entry.As32())
-				w.and(Mem{Base: bins, Index: entry, Scale: uint8(size), Disp: size}, w.as(v))
-				w.add(Mem{Base: bins, Index: entry, Scale: uint8(size)}, w.as(v))
-				w.store(w.as(v), Mem{Base: dst, Disp: ((first+i)*streams + k) * size})
+	left := GP64() // values of each stream before the next look
+	if perLoad < perCheck {
+		MOVL(U32(perCheck/perLoad), left.As32())
+		Label("load")
+	}
+	for k, p := range pos {
+		x, low := GP64(), GP64()
+		MOVQ(p, x)
+		MOVQ(p, low)
+		SHRQ(U8(3), x)
+		ANDL(U8(7), low.As32())
+		MOVQ(Mem{Base: data, Index: x, Scale: 1}, x)
+		SHRXQ(low, x, x)
+		for i := range perLoad {
+			entry, length := GP64(), GP64()
+			MOVL(x.As32(), entry.As32())
+			ANDL(U32(1<<codeBits-1), entry.As32())
+			MOVBLZX(Mem{Base: table, Index: entry, Scale: 4, Disp: 1}, length.As32())
+			MOVL(Mem{Base: table, Index: entry, Scale: 4}, entry.As32())
+			v := x
+			if i+1 < perLoad {
+				v = GP64()
 			}
+			SHRXQ(entry, x, v)
+			if i+1 < perLoad {
+				SHRXQ(length, x, x)
+			}
+			ADDQ(length, p)
+			SHRL(U8(16), entry.As32())
+			w.and(Mem{Base: bins, Index: entry, Scale: uint8(size), Disp: size}, w.as(v))
+			w.add(Mem{Base: bins, Index: entry, Scale: uint8(size)}, w.as(v))
+			w.store(w.as(v), Mem{Base: dst, Disp: (i*streams + k) * size})
 		}
 	}
-	ADDQ(U32(perCheck*streams*size), dst)
+	ADDQ(U32(perLoad*streams*size), dst)
+	if perLoad < perCheck {
+		DECL(left.As32())
+		JNZ(LabelRef("load"))
+	}
 	INCQ(done)
 	DECQ(n)
 	JNZ(LabelRef("check"))

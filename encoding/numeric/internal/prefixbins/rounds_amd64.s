@@ -20,272 +20,85 @@ TEXT ·rounds8x1(SB), NOSPLIT, $0-64
 	MOVQ 24(R8), R12
 
 check:
-	MOVQ    limit+40(FP), R8
-	CMPQ    R9, R8
-	JHI     end
-	CMPQ    R10, R8
-	JHI     end
-	CMPQ    R11, R8
-	JHI     end
-	CMPQ    R12, R8
-	JHI     end
-	MOVQ    R9, R8
+	MOVQ limit+40(FP), R8
+	CMPQ R9, R8
+	JHI  end
+	CMPQ R10, R8
+	JHI  end
+	CMPQ R11, R8
+	JHI  end
+	CMPQ R12, R8
+	JHI  end
+	MOVL $0x00000004, R8
+
+load:
 	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, (AX)
-	MOVQ    R10, R8
+	MOVQ    R9, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R9
+	SHRL    $0x10, R14
+	ANDB    1(CX)(R14*1), R13
+	ADDB    (CX)(R14*1), R13
+	MOVB    R13, (AX)
 	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 1(AX)
-	MOVQ    R11, R8
+	MOVQ    R10, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R10
+	SHRL    $0x10, R14
+	ANDB    1(CX)(R14*1), R13
+	ADDB    (CX)(R14*1), R13
+	MOVB    R13, 1(AX)
 	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 2(AX)
-	MOVQ    R12, R8
+	MOVQ    R11, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R11
+	SHRL    $0x10, R14
+	ANDB    1(CX)(R14*1), R13
+	ADDB    (CX)(R14*1), R13
+	MOVB    R13, 2(AX)
 	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 3(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 4(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 5(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 6(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 7(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 8(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 9(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 10(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 11(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 12(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 13(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 14(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDB    1(CX)(R13*1), R8
-	ADDB    (CX)(R13*1), R8
-	MOVB    R8, 15(AX)
-	ADDQ    $0x00000010, AX
+	MOVQ    R12, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R12
+	SHRL    $0x10, R14
+	ANDB    1(CX)(R14*1), R13
+	ADDB    (CX)(R14*1), R13
+	MOVB    R13, 3(AX)
+	ADDQ    $0x00000004, AX
+	DECL    R8
+	JNZ     load
 	INCQ    DI
 	DECQ    SI
 	JNZ     check
@@ -550,272 +363,85 @@ TEXT ·rounds16x1(SB), NOSPLIT, $0-64
 	MOVQ 24(R8), R12
 
 check:
-	MOVQ    limit+40(FP), R8
-	CMPQ    R9, R8
-	JHI     end
-	CMPQ    R10, R8
-	JHI     end
-	CMPQ    R11, R8
-	JHI     end
-	CMPQ    R12, R8
-	JHI     end
-	MOVQ    R9, R8
+	MOVQ limit+40(FP), R8
+	CMPQ R9, R8
+	JHI  end
+	CMPQ R10, R8
+	JHI  end
+	CMPQ R11, R8
+	JHI  end
+	CMPQ R12, R8
+	JHI  end
+	MOVL $0x00000004, R8
+
+load:
 	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, (AX)
-	MOVQ    R10, R8
+	MOVQ    R9, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R9
+	SHRL    $0x10, R14
+	ANDW    2(CX)(R14*2), R13
+	ADDW    (CX)(R14*2), R13
+	MOVW    R13, (AX)
 	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 2(AX)
-	MOVQ    R11, R8
+	MOVQ    R10, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R10
+	SHRL    $0x10, R14
+	ANDW    2(CX)(R14*2), R13
+	ADDW    (CX)(R14*2), R13
+	MOVW    R13, 2(AX)
 	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 4(AX)
-	MOVQ    R12, R8
+	MOVQ    R11, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R11
+	SHRL    $0x10, R14
+	ANDW    2(CX)(R14*2), R13
+	ADDW    (CX)(R14*2), R13
+	MOVW    R13, 4(AX)
 	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 6(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 8(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 10(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 12(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 14(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 16(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 18(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 20(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 22(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 24(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 26(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 28(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDW    2(CX)(R13*2), R8
-	ADDW    (CX)(R13*2), R8
-	MOVW    R8, 30(AX)
-	ADDQ    $0x00000020, AX
+	MOVQ    R12, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R12
+	SHRL    $0x10, R14
+	ANDW    2(CX)(R14*2), R13
+	ADDW    (CX)(R14*2), R13
+	MOVW    R13, 6(AX)
+	ADDQ    $0x00000008, AX
+	DECL    R8
+	JNZ     load
 	INCQ    DI
 	DECQ    SI
 	JNZ     check
@@ -1080,272 +706,85 @@ TEXT ·rounds32x1(SB), NOSPLIT, $0-64
 	MOVQ 24(R8), R12
 
 check:
-	MOVQ    limit+40(FP), R8
-	CMPQ    R9, R8
-	JHI     end
-	CMPQ    R10, R8
-	JHI     end
-	CMPQ    R11, R8
-	JHI     end
-	CMPQ    R12, R8
-	JHI     end
-	MOVQ    R9, R8
+	MOVQ limit+40(FP), R8
+	CMPQ R9, R8
+	JHI  end
+	CMPQ R10, R8
+	JHI  end
+	CMPQ R11, R8
+	JHI  end
+	CMPQ R12, R8
+	JHI  end
+	MOVL $0x00000004, R8
+
+load:
 	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, (AX)
-	MOVQ    R10, R8
+	MOVQ    R9, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R9
+	SHRL    $0x10, R14
+	ANDL    4(CX)(R14*4), R13
+	ADDL    (CX)(R14*4), R13
+	MOVL    R13, (AX)
 	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 4(AX)
-	MOVQ    R11, R8
+	MOVQ    R10, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R10
+	SHRL    $0x10, R14
+	ANDL    4(CX)(R14*4), R13
+	ADDL    (CX)(R14*4), R13
+	MOVL    R13, 4(AX)
 	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 8(AX)
-	MOVQ    R12, R8
+	MOVQ    R11, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R11
+	SHRL    $0x10, R14
+	ANDL    4(CX)(R14*4), R13
+	ADDL    (CX)(R14*4), R13
+	MOVL    R13, 8(AX)
 	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 12(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 16(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 20(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 24(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 28(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 32(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 36(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 40(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 44(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 48(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 52(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 56(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDL    4(CX)(R13*4), R8
-	ADDL    (CX)(R13*4), R8
-	MOVL    R8, 60(AX)
-	ADDQ    $0x00000040, AX
+	MOVQ    R12, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R12
+	SHRL    $0x10, R14
+	ANDL    4(CX)(R14*4), R13
+	ADDL    (CX)(R14*4), R13
+	MOVL    R13, 12(AX)
+	ADDQ    $0x00000010, AX
+	DECL    R8
+	JNZ     load
 	INCQ    DI
 	DECQ    SI
 	JNZ     check
@@ -1610,272 +1049,85 @@ TEXT ·rounds64x1(SB), NOSPLIT, $0-64
 	MOVQ 24(R8), R12
 
 check:
-	MOVQ    limit+40(FP), R8
-	CMPQ    R9, R8
-	JHI     end
-	CMPQ    R10, R8
-	JHI     end
-	CMPQ    R11, R8
-	JHI     end
-	CMPQ    R12, R8
-	JHI     end
-	MOVQ    R9, R8
+	MOVQ limit+40(FP), R8
+	CMPQ R9, R8
+	JHI  end
+	CMPQ R10, R8
+	JHI  end
+	CMPQ R11, R8
+	JHI  end
+	CMPQ R12, R8
+	JHI  end
+	MOVL $0x00000004, R8
+
+load:
 	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, (AX)
-	MOVQ    R10, R8
+	MOVQ    R9, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R9
+	SHRL    $0x10, R14
+	ANDQ    8(CX)(R14*8), R13
+	ADDQ    (CX)(R14*8), R13
+	MOVQ    R13, (AX)
 	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 8(AX)
-	MOVQ    R11, R8
+	MOVQ    R10, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R10
+	SHRL    $0x10, R14
+	ANDQ    8(CX)(R14*8), R13
+	ADDQ    (CX)(R14*8), R13
+	MOVQ    R13, 8(AX)
 	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 16(AX)
-	MOVQ    R12, R8
+	MOVQ    R11, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R11
+	SHRL    $0x10, R14
+	ANDQ    8(CX)(R14*8), R13
+	ADDQ    (CX)(R14*8), R13
+	MOVQ    R13, 16(AX)
 	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 24(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 32(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 40(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 48(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 56(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 64(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 72(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 80(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 88(AX)
-	MOVQ    R9, R8
-	MOVQ    R9, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R9
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 96(AX)
-	MOVQ    R10, R8
-	MOVQ    R10, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R10
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 104(AX)
-	MOVQ    R11, R8
-	MOVQ    R11, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R11
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 112(AX)
-	MOVQ    R12, R8
-	MOVQ    R12, R13
-	SHRQ    $0x03, R8
-	ANDL    $0x07, R13
-	MOVQ    (BX)(R8*1), R8
-	SHRXQ   R13, R8, R8
-	MOVL    R8, R13
-	ANDL    $0x00000fff, R13
-	MOVBLZX 1(DX)(R13*4), R14
-	MOVL    (DX)(R13*4), R13
-	SHRXQ   R13, R8, R8
-	ADDQ    R14, R12
-	SHRL    $0x10, R13
-	ANDQ    8(CX)(R13*8), R8
-	ADDQ    (CX)(R13*8), R8
-	MOVQ    R8, 120(AX)
-	ADDQ    $0x00000080, AX
+	MOVQ    R12, R14
+	SHRQ    $0x03, R13
+	ANDL    $0x07, R14
+	MOVQ    (BX)(R13*1), R13
+	SHRXQ   R14, R13, R13
+	MOVL    R13, R14
+	ANDL    $0x00000fff, R14
+	MOVBLZX 1(DX)(R14*4), R15
+	MOVL    (DX)(R14*4), R14
+	SHRXQ   R14, R13, R13
+	ADDQ    R15, R12
+	SHRL    $0x10, R14
+	ANDQ    8(CX)(R14*8), R13
+	ADDQ    (CX)(R14*8), R13
+	MOVQ    R13, 24(AX)
+	ADDQ    $0x00000020, AX
+	DECL    R8
+	JNZ     load
 	INCQ    DI
 	DECQ    SI
 	JNZ     check
