@@ -19,6 +19,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/block"
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/edition"
@@ -326,6 +327,31 @@ func TestKeepBrief(t *testing.T) {
 		}
 		require.Equal(t, c.want, b.Keep(1000, int64(total)), "%d", c.distinct)
 	}
+}
+
+// A sample tells where a dictionary of few rows is not worth being made: where hardly any values are equal.
+func TestRepeats(t *testing.T) {
+	for _, c := range []struct {
+		rows, distinct int
+		want           bool
+	}{{1, 1, false}, {2, 1, true}, {1000, 501, false}, {1000, 500, true}, {20_000, 20_000, false}, {20_000, 40_000, false}, {20_000, 5000, true}, {60_000, 60_000, false}, {60_000, 1, true}} {
+		v := bytestring.Values{N: c.rows, Offsets: make([]int64, c.rows+1)}
+		random := rand.New(rand.NewPCG(1, 2))
+		for i := range c.rows {
+			k := i % c.distinct
+			if c.rows > 1000 {
+				k = random.IntN(c.distinct)
+			}
+			if c.rows == c.distinct {
+				k = i
+			}
+			v.Data = fmt.Appendf(v.Data, "%d", k)
+			v.Offsets[i+1] = int64(len(v.Data))
+		}
+		require.Equal(t, c.want, Repeats(v, bitmap.All(c.rows)), "%+v", c)
+	}
+	nulls := bytestring.Values{N: 1000, Offsets: make([]int64, 1001)}
+	require.True(t, Repeats(nulls, bitmap.Bits{Data: make([]byte, 125), Len: 1000}))
 }
 
 func TestBudget(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -61,6 +62,44 @@ func TestBytesDoNotDependOnBatches(t *testing.T) {
 			require.True(t, bytes.Equal(want.bytes, got.bytes))
 			for id, d := range want.nodes {
 				require.Equal(t, d.String(), got.nodes[id].String())
+			}
+		}
+	}
+}
+
+// Neither do those of columns that are short enough to be one block, or just not: a single block holds up to 8 MiB.
+func TestBytesOfBriefColumns(t *testing.T) {
+	s := arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil)
+	for _, c := range []struct {
+		rows, size, distinct int
+		one                  bool
+	}{
+		{1000, 300, 1000, true}, {1000, 300, 10, false}, {64 << 10, 20, 64 << 10, true}, {64<<10 + 1, 20, 64<<10 + 1, false},
+		{8 << 10, 1024, 8 << 10, true}, {8<<10 + 1, 1024, 8<<10 + 1, false},
+	} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, s)
+		for i := range c.rows {
+			b.Field(0).(*array.StringBuilder).Append(fmt.Sprintf("%0*d", c.size, i%c.distinct*7919))
+		}
+		whole := b.NewRecordBatch()
+		var want *artifact
+		for i, size := range []int64{whole.NumRows(), 999, 5000} {
+			var batches []arrow.RecordBatch
+			for from := int64(0); from < whole.NumRows(); from += size {
+				batches = append(batches, whole.NewSlice(from, min(from+size, whole.NumRows())))
+			}
+			got, _ := writeStripe(t, s, batches, write.Options{Parallelism: 1 + i, Encoding: encoding.Options{Features: edition.E2026.Features()}})
+			if want == nil {
+				want = got
+			}
+			require.True(t, bytes.Equal(want.bytes, got.bytes), "%+v", c)
+		}
+		check(t, s, []arrow.RecordBatch{whole}, write.Options{Encoding: encoding.Options{Features: edition.E2026.Features()}})
+		if c.one {
+			for _, node := range want.nodes {
+				buffers := node.Encodings[0].GetNative().Buffers
+				require.Len(t, buffers, 1, "%+v", c)
+				require.EqualValues(t, 1, buffers[0].GetBlockCount(), "%+v", c)
 			}
 		}
 	}

@@ -24,13 +24,16 @@ import (
 // bytesWriter writes String, Binary, Guid and FixedSizeBinary nodes. It begins
 // with a value dictionary, keeping the code of each value until the end of the
 // stripe; once the dictionary does not pay, what came so far and all that
-// follows is written as blocks of byte strings.
+// follows is written as blocks of byte strings. Values that may be all of a brief
+// column are staged until that is known.
 type bytesWriter struct {
 	ctx   *nodeContext
 	id    uint32
 	fixed int  // length of every value, 0 if it varies
 	text  bool // values must be UTF-8
 	stats *stats.Bytes
+
+	brief bool // the values so far may be all of a brief column: they are staged, and not counted
 
 	dict  *dictionary.Builder // nil once given up
 	codes dictionary.Codes
@@ -55,6 +58,7 @@ func newBytesWriter(c *nodeContext, col *arrowmap.Column) *bytesWriter {
 		w.dict.Budget = c.stage.dictionary
 		w.dict.Packed = c.encoding.Features.Has(edition.PackedDictionaries)
 		w.dict.Brief = w.dict.Packed && c.encoding.Profile == encoding.Balanced
+		w.brief = w.dict.Brief
 	}
 	return w
 }
@@ -71,6 +75,39 @@ func (w *bytesWriter) writeChunk(arr arrow.Array) error {
 	if err != nil {
 		return err
 	}
+	if w.brief && w.staysBrief(v) {
+		w.native.stage(v, valid)
+		return nil
+	}
+	if err := w.endBrief(); err != nil {
+		return err
+	}
+	return w.addAll(v, valid)
+}
+
+// staysBrief tells whether the column is brief with v, too.
+func (w *bytesWriter) staysBrief(v bytestring.Values) bool {
+	n, bytes := v.N, len(v.Bytes())
+	if s := w.native.staged; s != nil {
+		n, bytes = n+s.values.N, bytes+len(s.values.Bytes())
+	}
+	return n <= w.ctx.stage.values && bytes <= w.ctx.stage.brief
+}
+
+// endBrief adds what is staged of a brief column, as that of any other.
+func (w *bytesWriter) endBrief() error {
+	s := w.native.staged
+	if !w.brief || s == nil {
+		w.brief = false
+		return nil
+	}
+	w.brief, w.native.staged = false, nil
+	defer s.put()
+	return w.addAll(s.values, s.valid.view())
+}
+
+// addAll adds values a segment at a time, the first time up to where the dictionary may be given up.
+func (w *bytesWriter) addAll(v bytestring.Values, valid bitmap.Bits) error {
 	for v.N > 0 {
 		n, full := w.native.room(w.ctx, v)
 		if left := dictionary.FirstLook - w.rows; w.dict != nil && left > 0 && left < int64(n) {
@@ -235,11 +272,35 @@ func (w *bytesWriter) addDictionaryStats() {
 	}
 }
 
-func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
-	keep := w.dict != nil && w.rows > 0 && w.dict.Keep(w.rows, w.total)
+// finishBrief adds the values of a brief column, without a dictionary if hardly any are equal.
+func (w *bytesWriter) finishBrief() error {
+	s := w.native.staged
+	if !w.brief || s == nil {
+		return nil
+	}
+	v, valid := s.values, s.valid.view()
+	if dictionary.Repeats(v, valid) {
+		return w.endBrief()
+	}
+	w.dict, w.rows = nil, int64(v.N)
+	w.dropFilter()
+	w.stats.Add(v, valid)
+	return nil
+}
+
+// dropFilter leaves out the Bloom filter of few rows.
+func (w *bytesWriter) dropFilter() {
 	if w.rows <= filterFrom || w.rows <= oneBlock && w.ctx.encoding.Features != 0 {
 		w.stats.DropFilter()
 	}
+}
+
+func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
+	if err := w.finishBrief(); err != nil {
+		return out, err
+	}
+	w.dropFilter()
+	keep := w.dict != nil && w.rows > 0 && w.dict.Keep(w.rows, w.total)
 	if w.dict != nil {
 		w.addDictionaryStats()
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -12,6 +13,7 @@ import (
 type stageSize struct {
 	values     int // a power of two
 	bytes      int // of byte strings, that make a segment at least
+	brief      int // bytes of byte strings, up to which a column may be brief
 	dictionary int // bytes of a value dictionary in the making
 }
 
@@ -34,6 +36,7 @@ func stageOf(columns []arrowmap.Column) stageSize {
 	return stageSize{
 		values:     min(max(values, leastStaged), mostStaged),
 		bytes:      min(max(bytesTogether/n, leastBytes), mostBytes),
+		brief:      min(max(bytesTogether/n, leastBytes), bytestring.BriefBytes),
 		dictionary: min(max(bytesTogether/n, leastDictionary), dictionary.DefaultBudget),
 	}
 }

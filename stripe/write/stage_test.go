@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/dictionary"
+	"github.com/amudai/amudai-go/encoding/bytestring"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/storage"
 )
 
 // Columns share what may be staged; a few have as much as they want.
 func TestStageOf(t *testing.T) {
-	before := stageSize{mostStaged, mostBytes, dictionary.DefaultBudget}
+	before := stageSize{mostStaged, mostBytes, bytestring.BriefBytes, dictionary.DefaultBudget}
 	for _, n := range []int{0, 1, 16, 64, 128, 129, 300, 1000, 2000, 5000, 8192, 10_000, 50_000, 1 << 20} {
 		columns := make([]arrowmap.Column, n)
 		s := stageOf(columns)
@@ -27,9 +28,10 @@ func TestStageOf(t *testing.T) {
 		require.Zero(t, s.values&(s.values-1))
 		require.True(t, 8*n*s.values <= stagedTogether || s.values == leastStaged, "%d columns of %d", n, s.values)
 		require.True(t, n*s.bytes <= bytesTogether || s.bytes == leastBytes, "%d columns of %d bytes", n, s.bytes)
+		require.True(t, n*s.brief <= bytesTogether || s.brief == leastBytes, "%d columns of %d bytes", n, s.brief)
 		require.True(t, n*s.dictionary <= bytesTogether || s.dictionary == leastDictionary, "%d columns of %d bytes", n, s.dictionary)
 		if n <= 16 {
-			require.Equal(t, stageSize{mostStaged, mostBytes, dictionary.DefaultBudget}, s)
+			require.Equal(t, stageSize{mostStaged, mostBytes, bytestring.BriefBytes, dictionary.DefaultBudget}, s)
 		}
 		before = s
 	}
