@@ -115,6 +115,12 @@ func (d *Decoder) addSteps(p pattern, places []Place, none uint16) {
 // Len is the number of patterns.
 func (d *Decoder) Len() int { return len(d.patterns) - 1 }
 
+// Pattern is the places of a pattern, and its constant bytes.
+func (d *Decoder) Pattern(code int) (places []Place, text []byte) {
+	p := d.patterns[code]
+	return d.places[p.place:d.patterns[code+1].place], d.text[p.text:][:p.size]
+}
+
 // Count adds to counts the fields of each column in the values of codes, and returns the constant bytes in them. A code
 // that is no pattern is an error.
 func (d *Decoder) Count(counts []uint64, codes []uint32) (constant uint64, err error) {

@@ -60,3 +60,6 @@ var powers = func() (p [MaxDigits + 1]uint64) {
 	}
 	return p
 }()
+
+// Power is the n-th power of ten, for n up to MaxDigits.
+func Power(n int) uint64 { return powers[n] }

@@ -1,4 +1,4 @@
-package fields
+package find
 
 import (
 	"bytes"
@@ -6,26 +6,29 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/amudai/amudai-go/encoding/fields"
 	"github.com/amudai/amudai-go/internal/base/search"
 )
 
 // markAtOnce is how many numbers are looked at as texts while these are in the cache.
 const markAtOnce = 1024
 
+type word interface{ uint32 | uint64 }
+
 // Mark sets the bits of those numbers whose texts have a relation to a text, which they can have.
-func Mark[W word](found []uint64, b *Buffer, c *Column, numbers []W, how How, text []byte) error {
+func Mark[W word](found []uint64, b *fields.Buffer, c *fields.Column, numbers []W, how How, text []byte) error {
 	switch {
 	case len(numbers) == 0:
 		return nil
-	case c.Kind == HexLower || c.Kind == HexUpper:
+	case c.Kind == fields.HexLower || c.Kind == fields.HexUpper:
 		markHex(found, c.Width, numbers, how, text)
 		return nil
-	case c.Kind == Digits:
-		c.eachWindow(how, text, func(w *window) { markWindow(found, numbers, w) })
+	case c.Kind == fields.Digits:
+		eachWindow(c, how, text, func(w *window) { markWindow(found, numbers, w) })
 		return nil
-	case c.Kind == Decimal && len(text) > 1 && uint64(slices.Max(numbers)) < powers[min(len(text)-1, MaxDigits)]: // all are shorter
+	case c.Kind == fields.Decimal && len(text) > 1 && uint64(slices.Max(numbers)) < fields.Power(min(len(text)-1, fields.MaxDigits)): // all are shorter
 		return nil
-	case c.Kind == Decimal && how == Ends:
+	case c.Kind == fields.Decimal && how == Ends:
 		markEnds(found, numbers, text)
 		return nil
 	}
@@ -33,15 +36,15 @@ func Mark[W word](found []uint64, b *Buffer, c *Column, numbers []W, how How, te
 }
 
 // markTexts is Mark by making all texts.
-func markTexts[W word](found []uint64, b *Buffer, c *Column, numbers []W, how How, text []byte) error {
+func markTexts[W word](found []uint64, b *fields.Buffer, c *fields.Column, numbers []W, how How, text []byte) error {
 	needle := search.New(text)
 	for from := 0; from < len(numbers); from += markAtOnce {
 		some := numbers[from:min(from+markAtOnce, len(numbers))]
-		f, err := Format(b, c, some)
+		f, err := fields.Format(b, c, some)
 		if err != nil {
 			return err
 		}
-		f.mark(found, from, how, &needle)
+		markFields(found, from, &f, how, &needle)
 	}
 	return nil
 }
@@ -110,7 +113,7 @@ func markPacked[W word](found []uint64, last int, numbers []W, x, mask uint64, n
 	data := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), size*len(numbers))
 	var text [8]byte
 	for _, low := range []int{0, 1} { // digits that are not looked for
-		le.PutUint64(text[:], x>>(4*low))
+		binary.LittleEndian.PutUint64(text[:], x>>(4*low))
 		needle := search.New(text[:(n-low)/2])
 		for at := 0; ; at++ {
 			i := needle.Index(data[at:])
@@ -129,9 +132,9 @@ func markPacked[W word](found []uint64, last int, numbers []W, x, mask uint64, n
 func markEnds[W word](found []uint64, numbers []W, text []byte) {
 	x, least := number(text, 10), uint64(0)
 	if len(text) > 1 {
-		least = powers[len(text)-1]
+		least = fields.Power(len(text) - 1)
 	}
-	if len(text) > MaxDigits { // the number itself
+	if len(text) > fields.MaxDigits { // the number itself
 		for i, v := range numbers {
 			if uint64(v) == x && uint64(v) >= least {
 				found[i/64] |= 1 << (i % 64)
@@ -139,7 +142,7 @@ func markEnds[W word](found []uint64, numbers []W, text []byte) {
 		}
 		return
 	}
-	by := powers[len(text)]
+	by := fields.Power(len(text))
 	if narrow, ok := any(numbers).([]uint32); ok && len(text) < 10 && least <= 1 && x < by {
 		markRests(found, narrow, by, x, 0)
 		return
@@ -151,10 +154,10 @@ func markEnds[W word](found []uint64, numbers []W, text []byte) {
 	}
 }
 
-// mark sets the bits of fields.
-func (f *Fields) mark(found []uint64, first int, how How, needle *search.Needle) {
+// markFields sets the bits from first on of fields.
+func markFields(found []uint64, first int, f *fields.Fields, how How, needle *search.Needle) {
 	if how == Contains {
-		f.markContaining(found, first, needle)
+		markContaining(found, first, f, needle)
 		return
 	}
 	for i, s := range f.Spans {
@@ -164,7 +167,7 @@ func (f *Fields) mark(found []uint64, first int, how How, needle *search.Needle)
 	}
 }
 
-func (f *Fields) markContaining(found []uint64, first int, needle *search.Needle) {
+func markContaining(found []uint64, first int, f *fields.Fields, needle *search.Needle) {
 	i, end := 0, int(f.Spans[0].Len) // of the field
 	for at := 0; ; {
 		k := needle.Index(f.Text[at:])

@@ -1,6 +1,11 @@
-package fields
+package find
 
-import "iter"
+import (
+	"iter"
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding/fields"
+)
 
 // What texts say about fields that are numbers.
 
@@ -8,23 +13,23 @@ import "iter"
 type Interval struct{ Low, High uint64 }
 
 // lengths are those that a field can have, up to a limit.
-func (c *Column) lengths(limit int) (least, most int) {
+func lengths(c *fields.Column, limit int) (least, most int) {
 	if w := c.TextWidth(); w > 0 {
 		return w, min(w, limit)
 	}
-	return 1, min(MaxDigits+1, limit)
+	return 1, min(fields.MaxDigits+1, limit)
 }
 
 // can reports whether a field of a column can have a relation to a text.
-func (c *Column) can(how How, text []byte) bool {
+func can(c *fields.Column, how How, text []byte) bool {
 	switch c.Kind {
-	case Text:
+	case fields.Text:
 		return true
-	case Decimal, Signed:
-		return c.canDecimal(how, text)
+	case fields.Decimal, fields.Signed:
+		return canDecimal(c, how, text)
 	}
-	for at := range c.ats(how, text) {
-		if c.canAt(at, text) {
+	for at := range ats(c, how, text) {
+		if canAt(c, at, text) {
 			return true
 		}
 	}
@@ -32,7 +37,7 @@ func (c *Column) can(how How, text []byte) bool {
 }
 
 // ats are the places where a text is in a field of fixed width that has a relation to it.
-func (c *Column) ats(how How, text []byte) iter.Seq[int] {
+func ats(c *fields.Column, how How, text []byte) iter.Seq[int] {
 	first, last := 0, c.TextWidth()-len(text)
 	switch {
 	case how == Begins || how == Equals && last == 0:
@@ -48,23 +53,26 @@ func (c *Column) ats(how How, text []byte) iter.Seq[int] {
 	}
 }
 
-func (c *Column) canDecimal(how How, text []byte) bool {
+// canDecimal is can for integers without zeros in front.
+func canDecimal(c *fields.Column, how How, text []byte) bool {
 	start := how == Begins || how == Equals
-	if c.Kind == Signed && len(text) > 0 && text[0] == '-' {
+	if c.Kind == fields.Signed && len(text) > 0 && text[0] == '-' {
 		text, start = text[1:], true
 	}
-	return allDigits(text) && len(text) <= MaxDigits+1 && (how != Equals || len(text) > 0) && (!start || len(text) < 2 || text[0] != '0')
+	return !slices.ContainsFunc(text, noDigit) && len(text) <= fields.MaxDigits+1 && (how != Equals || len(text) > 0) && (!start || len(text) < 2 || text[0] != '0')
 }
 
+func noDigit(b byte) bool { return b-'0' > 9 }
+
 // canAt reports whether a field of fixed width can have a text at a place, with what follows inside of it.
-func (c *Column) canAt(at int, text []byte) bool {
-	if c.Kind != Digits {
+func canAt(c *fields.Column, at int, text []byte) bool {
+	if c.Kind != fields.Digits {
 		letter := byte('a')
-		if c.Kind == HexUpper {
+		if c.Kind == fields.HexUpper {
 			letter = 'A'
 		}
 		for _, b := range text {
-			if b-'0' > 9 && b-letter > 5 {
+			if noDigit(b) && b-letter > 5 {
 				return false
 			}
 		}
@@ -74,7 +82,7 @@ func (c *Column) canAt(at int, text []byte) bool {
 	for _, g := range c.Groups {
 		for i := range len(g.Separator) + g.Width {
 			if k := place - at; k >= 0 && k < len(text) {
-				if i < len(g.Separator) && text[k] != g.Separator[i] || i >= len(g.Separator) && text[k]-'0' > 9 {
+				if i < len(g.Separator) && text[k] != g.Separator[i] || i >= len(g.Separator) && noDigit(text[k]) {
 					return false
 				}
 			}
@@ -86,17 +94,17 @@ func (c *Column) canAt(at int, text []byte) bool {
 
 // Intervals appends the numbers of the fields that begin with a text, or are it; they can. ok is false if that does not
 // make intervals.
-func (c *Column) Intervals(dst []Interval, how How, text []byte) (_ []Interval, ok bool) {
+func Intervals(dst []Interval, c *fields.Column, how How, text []byte) (_ []Interval, ok bool) {
 	if how != Begins && how != Equals {
 		return dst, false
 	}
 	switch c.Kind {
-	case Text, Signed:
+	case fields.Text, fields.Signed:
 		return dst, false
-	case Decimal:
+	case fields.Decimal:
 		return decimalIntervals(dst, how, text), true
-	case Digits:
-		return c.groupIntervals(dst, text), true
+	case fields.Digits:
+		return groupIntervals(dst, c, text), true
 	}
 	x := number(text, 16)
 	shift := 4 * uint(c.Width-len(text))
@@ -127,21 +135,21 @@ func decimalIntervals(dst []Interval, how How, text []byte) []Interval {
 }
 
 // groupIntervals is Intervals of groups of digits.
-func (c *Column) groupIntervals(dst []Interval, text []byte) []Interval {
+func groupIntervals(dst []Interval, c *fields.Column, text []byte) []Interval {
 	var low, high uint64
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		text = text[min(len(g.Separator), len(text)):]
 		digits := text[:min(g.Width, len(text))]
 		text = text[len(digits):]
-		scale := powers[g.Width-len(digits)]
+		scale := fields.Power(g.Width - len(digits))
 		from := number(digits, 10) * scale
 		to := from + scale - 1
 		if i == 0 {
 			low, high = from, to
 			continue
 		}
-		from, to, ok := g.clip(from, to)
+		from, to, ok := clip(g, from, to)
 		over := false
 		if low = times(low, g.Radix, from, &over); !ok || over {
 			return dst

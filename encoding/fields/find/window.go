@@ -1,8 +1,10 @@
-package fields
+package find
 
 import (
 	"math"
 	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding/fields"
 )
 
 // window is some groups of digits next to each other, with what is demanded of them: they are v / div % mod, without mod if that
@@ -10,9 +12,9 @@ import (
 type window struct {
 	div, mod  uint64
 	low, high uint64
-	group     *Group // the first, if only its last digits are demanded; else nil
-	head      uint64 // by which the window is divided for its first group
-	tail, ten uint64 // its last digits, and the power of ten that has one more
+	group     *fields.Group // the first, if only its last digits are demanded; else nil
+	head      uint64        // by which the window is divided for its first group
+	tail, ten uint64        // its last digits, and the power of ten that has one more
 }
 
 // holds reports whether a window has what is demanded; v is the number divided by div.
@@ -78,18 +80,18 @@ func markTails(found []uint64, numbers []uint32, w *window) {
 }
 
 // eachWindow calls yield with the window of each place where a text can be in the fields.
-func (c *Column) eachWindow(how How, text []byte, yield func(w *window)) {
-	for at := range c.ats(how, text) {
-		if c.canAt(at, text) {
-			if w, ok := c.window(at, text); ok {
+func eachWindow(c *fields.Column, how How, text []byte, yield func(w *window)) {
+	for at := range ats(c, how, text) {
+		if canAt(c, at, text) {
+			if w, ok := windowAt(c, at, text); ok {
 				yield(&w)
 			}
 		}
 	}
 }
 
-// window is the groups that a text at a place covers, and what it demands of them; ok is false if no number has it.
-func (c *Column) window(at int, text []byte) (w window, ok bool) {
+// windowAt is the groups that a text at a place covers, and what it demands of them; ok is false if no number has it.
+func windowAt(c *fields.Column, at int, text []byte) (w window, ok bool) {
 	w = window{div: 1, mod: 1, head: 1}
 	place, covered, over := 0, false, false
 	for i := range c.Groups {
@@ -105,17 +107,17 @@ func (c *Column) window(at int, text []byte) (w window, ok bool) {
 			continue
 		}
 		covered = true
-		x, scale := number(digits[:to-from], 10), powers[g.Width-to]
+		x, scale := number(digits[:to-from], 10), fields.Power(g.Width-to)
 		low, high := x*scale, x*scale+scale-1
 		switch {
 		case from > 0 && to < g.Width: // any number may have some digits in the middle
 			return anyWindow, true
 		case from > 0:
-			w.group, w.tail, w.ten, w.mod = g, x, powers[to-from], g.Radix // 0 if it is the first of all
+			w.group, w.tail, w.ten, w.mod = g, x, fields.Power(to-from), g.Radix // 0 if it is the first of all
 		case i == 0:
 			w.mod, w.low, w.high = 0, low, high
 		default:
-			low, high, ok := g.clip(low, high)
+			low, high, ok := clip(g, low, high)
 			if !ok {
 				return w, false
 			}
@@ -132,8 +134,8 @@ func (c *Column) window(at int, text []byte) (w window, ok bool) {
 // anyWindow demands nothing.
 var anyWindow = window{div: 1, head: 1, high: ^uint64(0)}
 
-// clip is the part of an interval of digits that the group's numbers can have, less g.Low; ok is false if there is none.
-func (g *Group) clip(low, high uint64) (_, _ uint64, ok bool) {
+// clip is the part of an interval of digits that a group's numbers can have, less g.Low; ok is false if there is none.
+func clip(g *fields.Group, low, high uint64) (_, _ uint64, ok bool) {
 	low, high = max(low, g.Low)-g.Low, min(high, g.Low+g.Radix-1)-g.Low
 	return low, high, low <= high && high < g.Radix
 }
