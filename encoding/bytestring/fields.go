@@ -446,7 +446,7 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	for i := range e.Columns {
 		c, at := &e.Columns[i], header+fields.HeaderLen*i
 		c.PutHeader(dst[start+at:])
-		if dst, err = appendColumn(c.AppendGroups(dst), c, r); err != nil {
+		if dst, err = appendColumn(c.AppendGroups(dst), e, c, r); err != nil {
 			return dst, false, err
 		}
 		end(at + 4)
@@ -458,12 +458,12 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 const maxColumns = maxNested - 1
 
 // appendColumn appends the fields of a column.
-func appendColumn(dst []byte, c *fields.EncodedColumn, r encode.Request) ([]byte, error) {
+func appendColumn(dst []byte, e *fields.Encoder, c *fields.EncodedColumn, r encode.Request) ([]byte, error) {
 	switch c.Word() {
 	case 0:
 		return r.Texts.Append(dst, 4, c.Key, Values{Data: c.Text, Offsets: c.Offsets, N: len(c.Offsets) - 1})
 	case 4:
-		return r.Numbers.AppendNarrow(dst, c.Key, c.Narrow())
+		return r.Numbers.AppendNarrow(dst, c.Key, e.Narrow(c))
 	}
 	return r.Numbers.AppendWide(dst, c.Key, c.Numbers)
 }

@@ -12,6 +12,7 @@ type Patterns struct {
 	edges   []edge
 	into    []int32 // by node: the edge that leads to it, -1 for the root
 	grammar *grammar
+	forms   []*form // by path, nil where none is known; empty before the first block
 	left    float64 // share of the bytes that was left over when they were learnt
 
 	nodes    []node
@@ -22,6 +23,10 @@ type Patterns struct {
 type node struct {
 	constants, others, end int32
 	common                 uint64 // all bits of the first bytes that each constant has
+
+	// Where no value branches: the constants up to the next node where some do, and that node. They are compared in one step.
+	chain string
+	jump  int32
 }
 
 // branch is an edge, as it is looked for.
@@ -130,6 +135,20 @@ func (t *Patterns) sort() {
 		}
 		n.end = at
 		t.nodes = append(t.nodes, n)
+	}
+	t.link()
+}
+
+// link makes the chains of the nodes. Nodes come after those that lead to them.
+func (t *Patterns) link() {
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		if n := &t.nodes[i]; n.end == n.constants+1 && n.others == n.end {
+			b := &t.branches[n.constants]
+			next := &t.nodes[b.to]
+			if n.chain, n.jump = string(t.edges[b.edge].text)+next.chain, b.to; next.chain != "" {
+				n.jump = next.jump
+			}
+		}
 	}
 }
 

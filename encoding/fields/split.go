@@ -28,9 +28,11 @@ type Encoder struct {
 	a       analysis
 	pieces  [][]piece // by list
 	steps   []int32
+	parsed  parsed
 	text    []byte
 	offsets []int64
 	places  []uint32
+	narrow  []uint32
 	fewest  int   // fields of a column of its own
 	few     int32 // the list of fields of edges that have few, -1 for none
 	left    int32 // the list of what few values leave over
@@ -101,7 +103,7 @@ func (e *Encoder) Suits(data []byte, offsets []int64) bool {
 func (t *Patterns) leave(v []byte) int {
 	node := int32(0)
 	for at := uint32(0); ; {
-		b, _, end := t.step(node, v, at, uint32(len(v)))
+		b, _, end := t.step(node, v, at, uint32(len(v)), nil)
 		if b == nil {
 			return len(v) - int(at)
 		}
@@ -143,6 +145,7 @@ func (e *Encoder) grammar() *grammar {
 func (e *Encoder) match(offsets []int64) (ok bool) {
 	e.Codes = scratch.Slice(&e.Codes, len(offsets)-1)
 	e.stream = e.stream[:0]
+	e.parsed.begin(e.t)
 	at, left := uint32(0), 0
 	most := int((e.t.left*5/4 + 0.01) * float64(len(e.data)))
 	for i := range e.Codes {
@@ -163,7 +166,10 @@ func (e *Encoder) path(at, stop uint32) int32 {
 	t := e.t
 	node := int32(0)
 	for {
-		b, word, end := t.step(node, e.data, at, stop)
+		if c := &t.nodes[node]; c.begins(e.data, at, stop) && t.wordEnds(e.data, at+uint32(len(c.chain)), stop) {
+			node, at = c.jump, at+uint32(len(c.chain))
+		}
+		b, word, end := t.step(node, e.data, at, stop, &e.parsed)
 		if b == nil {
 			e.stream = append(e.stream, span{at, stop})
 			return int32(len(t.edges)) + node
@@ -180,13 +186,13 @@ func (e *Encoder) path(at, stop uint32) int32 {
 }
 
 // step is the branch for the token from a place on, of the value that ends at stop, nil if there is none, and where its word
-// begins and ends.
-func (t *Patterns) step(at int32, data []byte, from, stop uint32) (b *branch, word, end uint32) {
+// begins and ends. Fields that have the form of earlier ones are parsed, if p is not nil.
+func (t *Patterns) step(at int32, data []byte, from, stop uint32, p *parsed) (b *branch, word, end uint32) {
 	node, first := &t.nodes[at], bits.ReverseBytes64(load(data, from))
 	list, key := t.branches[node.constants:node.others], first&node.common
 	for i := lower(list, key, node.common); i < len(list) && list[i].first&node.common == key; i++ {
 		b := &list[i]
-		if end := from + b.size; t.begins(b, first, data, from, stop) && (end == stop || t.grammar.bytes[data[end]] == delimiter) {
+		if end := from + b.size; t.begins(b, first, data, from, stop) && t.wordEnds(data, end, stop) {
 			return b, end, end
 		}
 	}
@@ -203,18 +209,37 @@ func (t *Patterns) step(at int32, data []byte, from, stop uint32) (b *branch, wo
 			}
 			continue
 		}
-		if word == stop || t.grammar.bytes[data[word]] == delimiter {
+		if t.wordEnds(data, word, stop) {
 			continue
+		}
+		open := p != nil && p.open[b.edge]
+		if open && !scanned {
+			if end, ok := p.parse(t, b.edge, data, word, stop); ok {
+				return b, word, end
+			}
 		}
 		if !scanned {
 			end, class, shape = t.grammar.word(data[:stop], from, word)
 			scanned = true
 		}
 		if b.kind == ofWord || class != letters && b.shape == shape {
+			if open {
+				p.open[b.edge] = false
+			}
 			return b, word, end
 		}
 	}
 	return nil, 0, 0
+}
+
+// wordEnds tells whether no word goes on at a place of a value that ends at stop.
+func (t *Patterns) wordEnds(data []byte, at, stop uint32) bool {
+	return at == stop || t.grammar.bytes[data[at]] == delimiter
+}
+
+// begins tells whether the value from a place to stop begins with the chain of a node, if there is one.
+func (n *node) begins(data []byte, from, stop uint32) bool {
+	return n.chain != "" && uint32(len(n.chain)) <= stop-from && string(data[from:from+uint32(len(n.chain))]) == n.chain
 }
 
 // begins tells whether the bytes from a place to stop begin with a branch's text. first is the first 8 of them.
@@ -369,15 +394,45 @@ func (e *Encoder) fill(ends []int) {
 // analyse finds the form of each list.
 func (e *Encoder) analyse() {
 	e.Columns = e.Columns[:0]
-	e.pieces = e.pieces[:0]
+	e.pieces = scratch.Slice(&e.pieces, len(e.lists))
 	e.a.data, e.a.memory = e.data, e.a.memory[:0]
-	for i, l := range e.lists {
-		if int32(i) == e.few || int32(i) == e.left {
-			e.pieces = append(e.pieces, []piece{{column: true, spans: l}})
-			continue
+	before := e.t
+	for path, i := range e.columns {
+		switch l := e.lists; {
+		case i < 0:
+		case i == e.few || i == e.left:
+			e.pieces[i] = []piece{{column: true, spans: l[i]}}
+		default:
+			e.pieces[i] = e.split(before, path, l[i])
 		}
-		e.pieces = append(e.pieces, e.a.split(l))
 	}
+}
+
+// split finds the form of the fields at a path: that of an earlier block, or if there is none or it does not suit them another, which is kept
+// for the next block.
+func (e *Encoder) split(before *Patterns, path int, spans []span) []piece {
+	f := before.form(path)
+	switch {
+	case f == nil:
+	case f.elements == nil:
+		if e.a.isText(spans) {
+			return e.a.text(spans)
+		}
+	case e.parsed.open[path]:
+		pieces, ok := e.a.fit(f, e.parsed.rows[path], len(spans))
+		if ok && (f.columns < 2 || !e.a.few(spans)) {
+			return pieces
+		}
+	}
+	pieces := e.a.split(spans)
+	if e.t == before {
+		t := *before
+		t.forms = make([]*form, e.paths())
+		copy(t.forms, before.forms)
+		e.t = &t
+	}
+	e.t.forms[path] = newForm(pieces)
+	return pieces
 }
 
 // describe makes the columns and the patterns.
@@ -443,18 +498,42 @@ func (e *Encoder) makePattern(p *Pattern, last int32) {
 }
 
 func (e *Encoder) addColumn(p *piece, key uint64) {
-	c := EncodedColumn{Column: p.form, Key: key, Numbers: p.numbers}
-	if p.form.Kind == Text {
-		c.Offsets = append(c.Offsets, 0)
-		for _, s := range p.spans {
-			c.Text = append(c.Text, e.data[s.from:s.to]...)
-			c.Offsets = append(c.Offsets, int64(len(c.Text)))
-		}
+	n := len(e.Columns)
+	if n == cap(e.Columns) {
+		e.Columns = append(e.Columns[:n], EncodedColumn{})
+	}
+	e.Columns = e.Columns[:n+1]
+	c := &e.Columns[n] // with the memory of an earlier one
+	c.Column, c.Key, c.Numbers, c.Most = p.form, key, p.numbers, 0
+	if c.Text, c.Offsets = c.Text[:0], c.Offsets[:0]; p.form.Kind == Text {
+		c.addTexts(e.data, p.spans)
 	}
 	for _, n := range c.Numbers {
 		c.Most = max(c.Most, n)
 	}
-	e.Columns = append(e.Columns, c)
+}
+
+// addTexts makes fields the texts of a column.
+func (c *EncodedColumn) addTexts(data []byte, spans []span) {
+	size := 0
+	for _, s := range spans {
+		size += int(s.to - s.from)
+	}
+	const short = 16 // most are, and are copied in one step
+	text := scratch.Slice(&c.Text, size+short)
+	offsets := scratch.Slice(&c.Offsets, len(spans)+1)
+	at := 0
+	for i, s := range spans {
+		offsets[i] = int64(at)
+		if n := int(s.to - s.from); n <= short && int(s.from)+short <= len(data) {
+			copy(text[at:at+short], data[s.from:s.from+short])
+			at += n
+		} else {
+			at += copy(text[at:], data[s.from:s.to])
+		}
+	}
+	offsets[len(spans)] = int64(at)
+	c.Text = text[:size]
 }
 
 // Layout is the constant bytes of all patterns back to back, where each begins, and their places: how many each pattern
@@ -474,9 +553,9 @@ func (e *Encoder) Layout() (text []byte, offsets []int64, places []uint32) {
 	return e.text, e.offsets, e.places
 }
 
-// Narrow is the numbers of a column that are less than 2^32.
-func (c *EncodedColumn) Narrow() []uint32 {
-	out := make([]uint32, len(c.Numbers))
+// Narrow is the numbers of a column that are less than 2^32, until the next call.
+func (e *Encoder) Narrow(c *EncodedColumn) []uint32 {
+	out := scratch.Slice(&e.narrow, len(c.Numbers))
 	for i, n := range c.Numbers {
 		out[i] = uint32(n)
 	}
