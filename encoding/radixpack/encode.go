@@ -110,7 +110,7 @@ func (e *Encoder) alphabet(s *set) {
 
 // positions makes the layout one of an alphabet for each position of the values; false if they differ too much.
 func (e *Encoder) positions(data []byte, each int) bool {
-	seen := e.seen[:each]
+	seen, n := e.seen[:each], len(data)/each
 	clear(seen)
 	for ; len(data) > 0; data = data[each:] {
 		for i, c := range data[:each] {
@@ -121,6 +121,9 @@ func (e *Encoder) positions(data []byte, each int) bool {
 	exact, whole, largest := float32(0), float32(0), 0
 	for i := range seen {
 		k := count(&seen[i])
+		if fill(k, n) {
+			seen[i], k = full, 256
+		}
 		largest = max(largest, k)
 		exact, whole = exact+float32(math.Log2(float64(k))), whole+float32(bits.Len(uint(k-1)))
 	}
@@ -150,6 +153,15 @@ func (e *Encoder) positions(data []byte, each int) bool {
 		e.group()
 	}
 	return true
+}
+
+// full is all characters.
+var full = set{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+
+// fill tells whether n characters of k different ones take less with all characters as their alphabet, which other positions share, than with
+// one of their own.
+func fill(k, n int) bool {
+	return k > 128 && (8-math.Log2(float64(k)))*float64(n) < float64(8*k)
 }
 
 // fieldsPay tells whether digits should be fields of bits, which are unpacked several times as fast, if that takes so many

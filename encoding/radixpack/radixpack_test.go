@@ -261,3 +261,16 @@ func FuzzRoundTrip(f *testing.F) {
 		check(t, &e, new(Decoder), chars, e.Append(nil, chars), rand.New(rand.NewPCG(1, 2)))
 	})
 }
+
+// The alphabets of a sample of random bytes are not complete, and all different: with one for each position, they take more than they save.
+func TestRandomBytesShareAnAlphabet(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 16*512)
+	for i := range data {
+		if i%16 < 13 {
+			data[i] = byte(r.Uint32())
+		}
+	}
+	var e Encoder
+	require.Less(t, e.Plan(data, 16), 13*512+400)
+}

@@ -146,6 +146,9 @@ func (e *Encoder) explore(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 func (e *Encoder) try(w *Workspace, dst []byte, in *Input) ([]byte, error) {
 	t := trials{e: e, w: w, in: in, dst: dst, start: len(dst)}
 	before := e.plan
+	if e.o.Features != 0 {
+		e.numbers.forget()
+	}
 	if err := t.begin(); err != nil {
 		return dst, err
 	}

@@ -41,6 +41,11 @@ func (s *Numbers) clone() Numbers {
 	return c
 }
 
+// forget drops the memory of earlier numbers, but for that of columns of fields.
+func (s *Numbers) forget() {
+	*s = Numbers{Options: s.Options, narrow: s.narrow, wide: s.wide, shapes: s.shapes}
+}
+
 func cloneAll[T numeric.Value](encoders map[uint64]*numeric.Encoder[T]) map[uint64]*numeric.Encoder[T] {
 	c := make(map[uint64]*numeric.Encoder[T], len(encoders))
 	for key, e := range encoders {

@@ -19,6 +19,7 @@ const (
 	largeSample = 256 << 10 // in MinimalSize, whose blocks are so long that more of them repeats
 
 	estimateError = 8 // estimates are too high by one in so many at most, or are taken to be
+	doubtfulError = 4 // the same, after one was too low
 )
 
 // estimate is a method with the cost and the size that a sample lets expect, 0 if there are none.

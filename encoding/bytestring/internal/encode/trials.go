@@ -1,5 +1,7 @@
 package encode
 
+import "github.com/amudai/amudai-go/encoding"
+
 // trials find the best method for a block. The best tree so far is in dst, and the plan of the encoder has the best
 // methods.
 type trials struct {
@@ -12,6 +14,7 @@ type trials struct {
 	size  int   // of the best tree
 	other int64 // the cost of the best that is not limited
 	limit int64 // what the estimate of the next one must not exceed, but for its error
+	doubt bool  // a tree has cost notably more than its estimate
 }
 
 // begin writes the values as they are, which takes most.
@@ -53,7 +56,7 @@ func (t *trials) run() error {
 			if !x.suits(t.w, t.in, &e.plan.learned) {
 				continue
 			}
-		} else if !x.mayCost(t.limit, long) && !e.muchSmaller(x.size, t.size, t.in) {
+		} else if !t.mayCost(&x, long) && !e.muchSmaller(x.size, t.size, t.in) {
 			if !x.row.Limited && x.cost < t.other {
 				t.other, e.plan.other = x.cost, x.method
 			}
@@ -99,6 +102,7 @@ func (t *trials) add(x estimate) error {
 	if !x.row.Limited && cost < t.other {
 		t.other, e.plan.other = cost, x.method
 	}
+	t.doubt = t.doubt || e.o.Profile == encoding.MinimalSize && x.cost > 0 && cost > x.cost+x.cost/estimateError
 	if e.better(size, t.size, cost, t.best, t.in) {
 		t.best, t.size, e.plan.method = cost, size, x.method
 		t.limit = max(cost, x.cost) // errors have a part that is common to all
@@ -126,16 +130,19 @@ func (e *Encoder) better(size, other int, cost, otherCost int64, in *Input) bool
 }
 
 // muchSmaller reports whether a size is so much smaller than another that the time to decode does not matter: by three quarters, and half a
-// byte a value. It never is in edition reference.
+// byte a value, or by half, and two bytes a value. It never is in edition reference.
 func (e *Encoder) muchSmaller(size, other int, in *Input) bool {
-	return e.o.Features != 0 && 4*size < other && 2*(other-size) > in.N
+	return e.o.Features != 0 && (4*size < other && 2*(other-size) > in.N || 2*size < other && other-size > 2*in.N)
 }
 
-// mayCost reports whether a method may cost less than limit, for all that is known. The estimates decide where a trial costs
-// much: on a long block, and of an encoding with parts of its own.
-func (x *estimate) mayCost(limit int64, long bool) bool {
-	if long || x.row.Nests {
-		return x.cost < limit
+// mayCost reports whether a method may be the best, for all that is known. The estimates decide where a trial costs much: on a long block,
+// and of an encoding with parts of its own. But once a sample has promised too much, all estimates are in doubt.
+func (t *trials) mayCost(x *estimate, long bool) bool {
+	switch {
+	case t.doubt:
+		return x.cost-x.cost/doubtfulError < t.limit
+	case long || x.row.Nests:
+		return x.cost < t.limit
 	}
-	return x.cost-x.cost/estimateError < limit
+	return x.cost-x.cost/estimateError < t.limit
 }
