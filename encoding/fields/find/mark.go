@@ -191,7 +191,7 @@ func markContaining(found []uint64, first int, f *fields.Fields, needle *search.
 func MarkTexts(found []uint64, data []byte, ends []int32, how How, text []byte) {
 	if how == Contains {
 		needle := search.New(text)
-		search.Containing(found, data, ends, &needle)
+		search.Containing(found, data, 0, ends, &needle)
 		return
 	}
 	at := int32(0)

@@ -5,6 +5,7 @@ package search
 import (
 	"bytes"
 	"slices"
+	"unsafe"
 )
 
 // Needle is a byte string to look for. It may be used by many goroutines.
@@ -114,11 +115,12 @@ func (n *Needle) Index(data []byte) int {
 	return -1
 }
 
-// Containing sets the bits of those values that contain the needle, which is not empty. They lie back to back in data, and
-// end at ends.
-func Containing[O int32 | int64](dst []uint64, data []byte, ends []O, n *Needle) {
+// Containing sets the bits of those values that contain the needle, which is not empty. They lie back to back in data from a
+// place on to its end, and end at ends.
+func Containing[W byte | uint64, O int32 | int64](dst []W, data []byte, from int, ends []O, n *Needle) {
+	width := 8 * int(unsafe.Sizeof(W(0)))
 	value := 0
-	for at := 0; ; {
+	for at := from; ; {
 		i := n.Index(data[at:])
 		if i < 0 {
 			return
@@ -129,7 +131,7 @@ func Containing[O int32 | int64](dst []uint64, data []byte, ends []O, n *Needle)
 			at++
 			continue
 		}
-		dst[value/64] |= 1 << (value % 64)
+		dst[value/width] |= 1 << (value % width)
 		at = int(ends[value])
 	}
 }

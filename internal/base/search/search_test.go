@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"encoding/binary"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,7 +30,8 @@ func TestContaining(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]byte("ab")), 0, 40), 0, 100).Draw(t, "values")
 		text := rapid.SliceOfN(rapid.SampledFrom([]byte("ab")), 1, 6).Draw(t, "text")
-		var data []byte
+		data := rapid.SliceOfN(rapid.SampledFrom([]byte("ab")), 0, 10).Draw(t, "before")
+		from := len(data)
 		var ends []int32
 		dst, want := make([]uint64, 2), make([]uint64, 2)
 		for i, v := range values {
@@ -40,8 +42,13 @@ func TestContaining(t *testing.T) {
 			}
 		}
 		n := New(text)
-		Containing(dst, data, ends, &n)
+		Containing(dst, data, from, ends, &n)
 		require.Equal(t, want, dst)
+		bits := make([]byte, 16)
+		Containing(bits, data, from, ends, &n)
+		for i, w := range want {
+			require.Equal(t, w, binary.LittleEndian.Uint64(bits[8*i:]))
+		}
 	})
 }
 

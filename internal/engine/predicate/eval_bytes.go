@@ -321,20 +321,5 @@ func (e *evaluator) text(p *bytesPlan, v *byteValues, dst []byte) {
 // look of their own.
 func find[O int32 | int64](dst, data []byte, offsets []O, needle *search.Needle) {
 	clear(dst)
-	n := len(offsets) - 1
-	pos, end := int(offsets[0]), int(offsets[n])
-	for row := 0; ; {
-		i := needle.Index(data[pos:end])
-		if i < 0 {
-			return
-		}
-		pos += i
-		row += search.EndsBefore(offsets[row+1:], pos)
-		if pos+len(needle.Text()) <= int(offsets[row+1]) {
-			dst[row>>3] |= 1 << (row & 7)
-			pos = int(offsets[row+1]) // the next value
-		} else {
-			pos++ // across two values
-		}
-	}
+	search.Containing(dst, data[:offsets[len(offsets)-1]], int(offsets[0]), offsets[1:], needle)
 }
