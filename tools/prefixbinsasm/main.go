@@ -46,6 +46,7 @@ var words = map[int]word{
 	64: {ANDQ, ADDQ, MOVQ, func(r reg.GPVirtual) reg.Register { return r.As64() }},
 }
 
+// rounds is the kernel for values of so many bits.
 func rounds(bits, perLoad int) {
 	name := fmt.Sprintf("rounds%dx%d", bits, perLoad)
 	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst, bins *uint%d, table *uint32, data *byte, pos *[%d]uint64, limit uint64, n int) int", bits, streams))
@@ -84,24 +85,7 @@ func rounds(bits, perLoad int) {
 		MOVQ(Mem{Base: data, Index: x, Scale: 1}, x)
 		SHRXQ(low, x, x)
 		for i := range perLoad {
-			entry, length := GP64(), GP64()
-			MOVL(x.As32(), entry.As32())
-			ANDL(U32(1<<codeBits-1), entry.As32())
-			MOVBLZX(Mem{Base: table, Index: entry, Scale: 4, Disp: 1}, length.As32())
-			MOVL(Mem{Base: table, Index: entry, Scale: 4}, entry.As32())
-			v := x
-			if i+1 < perLoad {
-				v = GP64()
-			}
-			SHRXQ(entry, x, v)
-			if i+1 < perLoad {
-				SHRXQ(length, x, x)
-			}
-			ADDQ(length, p)
-			SHRL(U8(16), entry.As32())
-			w.and(Mem{Base: bins, Index: entry, Scale: uint8(size), Disp: size}, w.as(v))
-			w.add(Mem{Base: bins, Index: entry, Scale: uint8(size)}, w.as(v))
-			w.store(w.as(v), Mem{Base: dst, Disp: (i*streams + k) * size})
+			value(w, size, x, p, table, bins, Mem{Base: dst, Disp: (i*streams + k) * size}, i+1 == perLoad)
 		}
 	}
 	ADDQ(U32(perLoad*streams*size), dst)
@@ -120,4 +104,25 @@ func rounds(bits, perLoad int) {
 	}
 	Store(done, ReturnIndex(0))
 	RET()
+}
+
+// value decodes the value that the bits of x begin with, to out, and adds its bits to the position. But for the last, it takes them off x.
+func value(w word, size int, x, pos, table, bins reg.GPVirtual, out Mem, last bool) {
+	entry, length, v := GP64(), GP64(), x
+	MOVL(x.As32(), entry.As32())
+	ANDL(U32(1<<codeBits-1), entry.As32())
+	MOVBLZX(Mem{Base: table, Index: entry, Scale: 4, Disp: 1}, length.As32())
+	MOVL(Mem{Base: table, Index: entry, Scale: 4}, entry.As32())
+	if !last {
+		v = GP64()
+	}
+	SHRXQ(entry, x, v)
+	if !last {
+		SHRXQ(length, x, x)
+	}
+	ADDQ(length, pos)
+	SHRL(U8(16), entry.As32())
+	w.and(Mem{Base: bins, Index: entry, Scale: uint8(size), Disp: size}, w.as(v))
+	w.add(Mem{Base: bins, Index: entry, Scale: uint8(size)}, w.as(v))
+	w.store(w.as(v), out)
 }

@@ -336,7 +336,7 @@ func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, code
 	out, data := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(t.data))
 	o, safe := 0, cap(dst)-step
 	for i, c := range codes {
-		if uint(c)+1 >= uint(len(starts)) {
+		if uint64(c)+1 >= uint64(len(starts)) {
 			return 0, t.unknown(c)
 		}
 		at := starts[c]

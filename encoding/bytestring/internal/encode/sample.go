@@ -56,6 +56,7 @@ func takeSample(b *sampleBuffer, in *Input, most int) *sample {
 	return &s
 }
 
+// sampleMost is the most bytes of a sample.
 func (e *Encoder) sampleMost() int {
 	if e.o.Profile == encoding.MinimalSize && e.texts.level == 0 {
 		return largeSample
