@@ -322,10 +322,10 @@ func (p *parsed) begin(t *Patterns) {
 	}
 }
 
-// parse appends the numbers of the field at an edge; ok is false if the field that is there has not its form.
-func (p *parsed) parse(t *Patterns, edge int32, data []byte, word, stop uint32) (end uint32, ok bool) {
+// parse appends the numbers of the field at an edge, whose delimiters are from a place on, before the word; ok is false if the field that is there has not its form.
+func (p *parsed) parse(t *Patterns, edge int32, data []byte, from, word, stop uint32) (end uint32, ok bool) {
 	rows, end, ok := t.forms[edge].parse(p.rows[edge], data, word, stop)
-	if !ok || !t.wordEnds(data, end, stop) || end < stop && t.grammar.quotes && word > 0 && data[word-1] == '"' && data[end] != '"' {
+	if !ok || !t.wordEnds(data, end, stop) || end < stop && t.grammar.quotes && word > from && data[word-1] == '"' && data[end] != '"' {
 		return 0, false
 	}
 	p.rows[edge] = rows

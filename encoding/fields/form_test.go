@@ -86,6 +86,18 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// Fields at the beginning of values keep their form, whatever the value before ends with.
+func TestFormsAfterQuotes(t *testing.T) {
+	var lines []string
+	for i := range 500 {
+		lines = append(lines, fmt.Sprintf("10.%d.%d.7 \"a\"", i%3, i%250))
+	}
+	var e Encoder
+	block := []byte(strings.Join(lines, "\n"))
+	p := requireEncode(t, &e, block, nil)
+	require.Same(t, p, requireEncode(t, &e, block, p), "no form is found anew")
+}
+
 // FuzzEncode encodes lines by the patterns and forms of others.
 func FuzzEncode(f *testing.F) {
 	f.Add([]byte("a 1\na 2\na 3"), []byte("a 4\na 05\na 6\na -7"))

@@ -214,7 +214,7 @@ func (t *Patterns) step(at int32, data []byte, from, stop uint32, p *parsed) (b 
 		}
 		open := p != nil && p.open[b.edge]
 		if open && !scanned {
-			if end, ok := p.parse(t, b.edge, data, word, stop); ok {
+			if end, ok := p.parse(t, b.edge, data, from, word, stop); ok {
 				return b, word, end
 			}
 		}
