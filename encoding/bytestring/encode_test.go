@@ -298,26 +298,20 @@ func TestPlanBounds(t *testing.T) {
 	require.Equal(t, 16<<10, NewEncoder(encoding.Options{}, 1).Plan(0, Values{Fixed: 1, N: 1 << 20}, bitmap.All(1<<20)))
 }
 
-// A brief column is written by what is quickly tried. In another profile or edition, there is no difference.
+// A brief column is written by what is quickly tried, or as tokens if it has many bytes that Zstd does not make much shorter. In another
+// profile or edition, there is no difference.
 func TestBrief(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("the quick brown fox jumps over a lazy dog while other animals of this forest sleep in their holes until spring")
-	var values [][]byte
-	for range 2000 {
-		var text []string
-		for range 12 {
-			text = append(text, words[rnd.IntN(len(words))])
-		}
-		values = append(values, []byte(strings.Join(text, " ")))
-	}
-	v, valid := column(0, values...)
 	for _, c := range []struct {
+		values     int
 		o          encoding.Options
 		brief, not encoding.Code
 	}{
-		{encoding.Options{Features: edition.E2026.Features()}, encoding.Zstd, encoding.OnPair},
-		{encoding.Options{}, encoding.FSST, encoding.FSST},
+		{2000, encoding.Options{Features: edition.E2026.Features()}, encoding.Zstd, encoding.OnPair},
+		{10_000, encoding.Options{Features: edition.E2026.Features()}, encoding.OnPair, encoding.OnPair},
+		{2000, encoding.Options{}, encoding.FSST, encoding.FSST},
 	} {
+		values := randomTexts(c.values)
+		v, valid := column(0, values...)
 		for _, brief := range []bool{true, false} {
 			e := NewEncoder(c.o, 0)
 			e.Brief(brief)
@@ -336,4 +330,18 @@ func TestBrief(t *testing.T) {
 			}
 		}
 	}
+}
+
+// randomTexts are texts of random words.
+func randomTexts(n int) (values [][]byte) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	words := strings.Fields("the quick brown fox jumps over a lazy dog while other animals of this forest sleep in their holes until spring")
+	for range n {
+		var text []string
+		for range 12 {
+			text = append(text, words[rnd.IntN(len(words))]+string(rune('a'+rnd.IntN(26)))+words[rnd.IntN(len(words))])
+		}
+		values = append(values, []byte(strings.Join(text, " ")))
+	}
+	return values
 }

@@ -252,12 +252,22 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 	return dst, err == nil, err
 }
 
-const onPairFrom = 16 << 10 // bytes of values: for fewer the dictionary is too large
+const (
+	onPairFrom      = 16 << 10  // bytes of values: for fewer the dictionary is too large
+	onPairFromBrief = 512 << 10 // for fewer what is learnt from a part of them is too little
+)
 
 // trainOnPair learns tokens.
 func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool {
 	if in.Fixed > 0 || len(in.Bytes()) < onPairFrom {
 		return false
+	}
+	if w.Brief {
+		if len(in.Bytes()) < onPairFromBrief {
+			return false
+		}
+		l.Tokens = w.OnPair.TrainBrief(in.Data, in.Offsets)
+		return l.Tokens.Pays()
 	}
 	l.Tokens = w.OnPair.Train(in.Data, in.Offsets)
 	return l.Tokens.Pays()
@@ -274,6 +284,7 @@ var onPair = row{
 		Cost:     encode.DecodeCost{PerByte: 100, PerStored: 400, PerValue: 2000},
 		Trained:  true,
 		Long:     true,
+		Instead:  encoding.Zstd,
 		Parts:    []string{"Plain", "Plain", "Plain"},
 	},
 	parse:    parseOnPair,

@@ -48,7 +48,7 @@ func putOf[O int32 | int64](r *row) put[O] {
 }
 
 // rows are the encodings. A new one is a file and a line here. Encodings are tried in this order: FSST needs the result of
-// LZ4 or FlatLZ.
+// LZ4 or FlatLZ, OnPair that of Zstd.
 var rows []*row
 
 // table is how the rows are written.
@@ -68,8 +68,8 @@ func init() {
 		&radixPack,
 		&frontCoding,
 		&fsstStream,
-		&onPair,
 		&zstandard,
+		&onPair,
 	}
 	var written []*encode.Row
 	for _, r := range rows {

@@ -82,6 +82,7 @@ func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
+	w.Brief = e.brief
 	if len(e.policy.methods) == 0 {
 		return e.appendPlain(w, dst, &in)
 	}
@@ -181,7 +182,7 @@ func (e *Encoder) allows(m method) bool {
 	if e.o.Features != 0 && (m.level > strongest || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
-	if e.brief && !r.Quick {
+	if e.brief && !r.Quick && r.Instead == 0 {
 		return false
 	}
 	if e.texts.trial && (r.Trained || r.Nests) {

@@ -47,6 +47,7 @@ func (e *Encoder) Clone() *Encoder {
 // difference.
 func (e *Encoder) Brief(brief bool) {
 	e.brief = brief && e.plan.method.row == nil && e.o.Features != 0 && e.o.Profile == encoding.Balanced
+	e.numbers.brief = e.brief
 }
 
 // Plan says how many of the staged values the next block should hold. The buffer has at values before them.

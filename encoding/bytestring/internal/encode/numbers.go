@@ -23,6 +23,7 @@ type Numbers struct {
 	places  *numeric.Encoder[uint32]
 	narrow  map[uint64]*numeric.Encoder[uint32] // by key
 	wide    map[uint64]*numeric.Encoder[uint64]
+	brief   bool
 	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
@@ -137,6 +138,9 @@ func (s *Numbers) AppendTokenCounts(dst []byte, counts []uint32) ([]byte, error)
 // AppendTokens writes the codes of tokens, always as a tree. There is one choice for many: frequent ones take fewer bits, in profiles that are
 // read fast all take the same, or they are compressed if sequences of them repeat.
 func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
+	if s.brief {
+		return numeric.AppendTreeAs(dst, tokens, bitmap.All(len(tokens)), fastShapes[0])
+	}
 	if s.shapes != nil || len(tokens) < manyTokens && !s.Thorough() || len(tokens) < fewTokens {
 		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
 	}

@@ -36,14 +36,15 @@ type Row struct {
 	// Cost, and FixedCost for values of a fixed size, were measured on one core (BenchmarkDecode). They are constants, so
 	// that choices are the same everywhere.
 	Cost, FixedCost DecodeCost
-	Trained         bool // it is written with symbols that Suits has trained
-	Limited         bool // it does not take blocks of too many distinct values
-	Whole           bool // a sample of a block tells nothing about it
-	Costly          bool // its trial is not worth its time for a part of another tree, but in the slower profiles
-	Improves        bool // its trees are smaller than a trial lets expect, since their parts are long, and can be in any encoding
-	Quick           bool // it is tried even if the column has few bytes
-	Nests           bool // parts of its tree are trees of byte strings
-	Long            bool // its blocks are longer than others of the profile
+	Trained         bool          // it is written with symbols that Suits has trained
+	Limited         bool          // it does not take blocks of too many distinct values
+	Whole           bool          // a sample of a block tells nothing about it
+	Costly          bool          // its trial is not worth its time for a part of another tree, but in the slower profiles
+	Improves        bool          // its trees are smaller than a trial lets expect, since their parts are long, and can be in any encoding
+	Quick           bool          // it is tried even if the column has few bytes
+	Instead         encoding.Code // it is tried even then, where this is the best of those before it, and leaves much
+	Nests           bool          // parts of its tree are trees of byte strings
+	Long            bool          // its blocks are longer than others of the profile
 
 	// Parts are the forms that the parts of its tree have in [Table.AppendTreeAs] if none are given; nil for one raw part.
 	Parts []string

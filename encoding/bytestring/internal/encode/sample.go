@@ -140,10 +140,10 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			long = takeSample(&w.samples[1], in, e.sampleMost())
 		}
 	}
-	numbers, texts := Numbers{Options: forTrial(e.o)}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
+	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
-		if !e.allows(m) || e.skips(m.row, in) {
+		if !e.allows(m) || e.skips(m.row, in) || e.brief && !m.row.Quick && !r.leaves(m.row.Instead) {
 			continue
 		}
 		block, s := &first, short
@@ -187,6 +187,15 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 		}
 	}
 	return r, nil
+}
+
+// leaves reports whether an encoding is the best so far, and leaves more than three tenths of the values.
+func (r *ranking) leaves(c encoding.Code) bool {
+	if len(r.methods) == 0 {
+		return false
+	}
+	best := slices.MinFunc(r.methods, func(a, b estimate) int { return cmp.Compare(a.cost, b.cost) })
+	return best.row.Code == c && 10*int64(best.size) > 3*r.plain
 }
 
 // forTrial is options for the numbers in trees of a sample. Stronger profiles make all of them smaller, but take most of the
