@@ -101,7 +101,7 @@ func (b *Block) testNumbers(found []uint64, c *fieldColumn, how find.How, text [
 	return find.Mark(found, &c.buffer, &c.Column, c.wide, how, text) == nil
 }
 
-// manyTold is the share of a column, one in so many, from which its texts are compared themselves.
+// manyTold is the share of a column, one in so many texts, above which candidates are worth comparing.
 const manyTold = 16
 
 // testTexts is testNumbers for byte strings.
@@ -124,7 +124,7 @@ func (b *Block) testTexts(found []uint64, c *fieldColumn, how find.How, text []b
 			if manyTold*count <= c.Count {
 				return true
 			}
-			clear(found) // more than are probably true
+			clear(found)
 		}
 	}
 	data, ends := scratch.Slice(&c.data, c.texts.DataLen()), scratch.Slice(&c.ends, c.Count)

@@ -5,8 +5,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/search"
 )
 
-// findOnPair looks for the longest of some parts in the codes: for tokens that can hold the rarest byte of it, and then for the
-// tokens around these. Of a value in two chunks it does not look at those around.
+// findOnPair looks in the codes for the longest part: for tokens that can hold its rarest byte, and then at the tokens around
+// these. In a value that is in two chunks, it does not look at the tokens around.
 func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
 	var needle []byte
 	for _, part := range parts {
@@ -35,7 +35,8 @@ func findOnPair(b *Block, dst []byte, parts [][]byte) bool {
 	return chunks.err == nil && 4*count < 3*b.n // decoding meets the error again
 }
 
-// onPairBegins looks at the first code of each value, and then at those behind it. Of a value in two chunks it does not look at these.
+// onPairBegins looks at the first code of each value, and then at the following ones. Of a value that is in two chunks, it looks at
+// the first only.
 func onPairBegins(b *Block, dst []byte, r Required) bool {
 	starts, decoder, marks := b.pairs.starts, &b.s.onpair, b.s.pairMarksOf()
 	decoder.Begin(marks, r.Prefix, r.Equal)

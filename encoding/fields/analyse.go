@@ -31,7 +31,7 @@ func (a *analysis) numbers(n int) []uint64 {
 	return out
 }
 
-// release takes back the numbers that were given since there were before.
+// release takes back all numbers but the first ones, of which there were so many before.
 func (a *analysis) release(before int) { a.memory = a.memory[:min(before, len(a.memory))] }
 
 const maxRuns = 16
@@ -441,7 +441,7 @@ func (a *analysis) signed(spans []span) []piece {
 	return []piece{{text: first[:head], column: true, numbers: values, form: Column{Kind: Signed}}}
 }
 
-// signed is the integer that a field stands for, in two's complement; ok is false if there is another way to write it, or it is too large.
+// signed parses an integer as two's complement. ok is false for -0, for leading zeros, and if it does not fit.
 func signed(data []byte, s span) (x uint64, ok bool) {
 	negative := data[s.from] == '-'
 	if negative {

@@ -19,12 +19,12 @@ type pattern struct{ place, text, after, size uint32 }
 // step is a part of a pattern: at most wide constant bytes, and the field behind them. Assemble reads it as one word.
 type step struct {
 	text   uint32 // where the constant bytes are
-	column uint16 // of the field; the one behind the last column, which has only an empty text, for no field
+	column uint16 // of the field; without a field the one behind the last, which has a single empty text
 	before uint8  // constant bytes, and endsValue
-	next   uint8  // from the text of the field to the one of the next in bytes: spanLen, or 0 for no field
+	next   uint8  // by how much the cursor of the column moves on, in bytes: spanLen, or 0 without a field
 }
 
-const endsValue = 1 << 7 // in step.before: the step is the last of a value
+const endsValue = 1 << 7 // a bit of step.before, set in the last step of a value
 
 // Span is where the text of a field is in the memory of a Decoder. Assemble reads it as one word.
 type Span struct{ At, Len uint32 }
@@ -40,10 +40,10 @@ type Decoder struct {
 	steps    []step
 	starts   []uint32 // by pattern: the first step; and one more
 
-	data    []byte   // what stays, then the texts of the next values; room for Slack bytes
+	data    []byte   // bytes that stay, then the texts of the next values; room for Slack bytes
 	stays   int      // bytes of data
-	spans   []Span   // of the next values' fields, column by column; then an empty one
-	cursors []uint64 // by column: the next text in bytes; and one more for the empty text
+	spans   []Span   // of the fields of the next values, column by column; then an empty one
+	cursors []uint64 // by column: where in spans the next one is, in bytes; and one more for the empty text
 	order   []uint32 // steps of the next values
 }
 
@@ -90,11 +90,11 @@ func (d *Decoder) Reset(text []byte, sizes, counts []uint32, places []Place, col
 	return nil
 }
 
-// addSteps adds the steps of a pattern, at least one. none is the column of no field.
+// addSteps adds the steps of a pattern, at least one. none is the column of steps without a field.
 func (d *Decoder) addSteps(p pattern, places []Place, none uint16) {
 	at, first := p.text, len(d.steps)
-	constant := func(n, least uint32) uint32 { // all but least bytes at most
-		for ; n > least; n -= min(n, wide) {
+	constant := func(n, most uint32) uint32 { // adds steps for n constant bytes until there are at most so many, and returns how many
+		for ; n > most; n -= min(n, wide) {
 			d.steps = append(d.steps, step{text: at, column: none, before: uint8(min(n, wide))})
 			at += min(n, wide)
 		}
@@ -152,8 +152,8 @@ func (d *Decoder) Count(counts []uint64, codes []uint32) (constant uint64, err e
 	return constant, nil
 }
 
-// countFour counts codes in four lists in turn, because a count that follows the same one waits for it, and adds them up in the first.
-// It leaves fewer than four codes.
+// countFour counts codes in four lists by turns, and adds them up in the first: an increment of the counter that was just
+// incremented would wait for it. It leaves fewer than four codes.
 func countFour(all, codes []uint32) (rest []uint32, err error) {
 	n := len(all) / 4
 	a, b, c, d := all[:n], all[n:][:n], all[2*n:][:n], all[3*n:][:n]
@@ -245,8 +245,8 @@ func (d *Decoder) SetCodes(column int, all []Span, codes []uint32) (size uint64)
 // wide is how many bytes are copied at once: what [simd.Copy32] copies.
 const wide = 32
 
-// Assemble writes the values of codes, which have been counted, and whose fields have been set, back to back to dst, and up to
-// Slack bytes behind, and where each ends to ends, the first value from base on.
+// Assemble writes the values of codes back to back to dst, and where each ends to ends, the first value from base on. The codes have
+// been counted, and their fields set. Up to Slack bytes behind the values may be overwritten.
 func Assemble[O int32 | int64](d *Decoder, dst []byte, codes []uint32, ends []O, base O) {
 	if len(codes) == 0 {
 		return
@@ -268,14 +268,14 @@ func Assemble[O int32 | int64](d *Decoder, dst []byte, codes []uint32, ends []O,
 // assembler is what the steps of values work on. The assembly knows its layout.
 type assembler struct {
 	dst, ends                   unsafe.Pointer
-	done, line                  uintptr // bytes of both that are written
+	done, endsDone              uintptr // bytes of both that are written
 	data, steps, spans, cursors unsafe.Pointer
 	shift                       uintptr // from the address of the end of a value to its offset
 }
 
-// runGo does steps. There is no branch on how many fields a value has: the steps of all values are one sequence.
+// runGo takes steps. The steps of all values are one sequence, so that no branch depends on how many fields a value has.
 func runGo[O int32 | int64](a *assembler, order []uint32) {
-	out, ends, line, shift := unsafe.Add(a.dst, a.done), a.ends, a.line, a.shift
+	out, ends, endsDone, shift := unsafe.Add(a.dst, a.done), a.ends, a.endsDone, a.shift
 	data, steps, spans, cursors := a.data, a.steps, a.spans, a.cursors
 	for _, k := range order {
 		s := *(*uint64)(unsafe.Add(steps, unsafe.Sizeof(step{})*uintptr(k)))
@@ -289,19 +289,19 @@ func runGo[O int32 | int64](a *assembler, order []uint32) {
 			copyMore(out, unsafe.Add(data, uint32(t)), uintptr(t>>32))
 		}
 		out = unsafe.Add(out, t>>32)
-		*(*O)(unsafe.Add(ends, line)) = O(uintptr(out) + shift)
-		line += uintptr(s>>55&1) * offsetLen[O]()
+		*(*O)(unsafe.Add(ends, endsDone)) = O(uintptr(out) + shift)
+		endsDone += uintptr(s>>55&1) * offsetLen[O]()
 	}
-	a.done, a.line = uintptr(out)-uintptr(a.dst), line
+	a.done, a.endsDone = uintptr(out)-uintptr(a.dst), endsDone
 }
 
-// offsetLen is the bytes of an offset.
+// offsetLen is the size of an offset in bytes.
 func offsetLen[O int32 | int64]() uintptr {
 	var o O
 	return unsafe.Sizeof(o)
 }
 
-// ordered is the steps of values.
+// ordered is the steps of the values of codes.
 func (d *Decoder) ordered(codes []uint32) []uint32 {
 	n := 0
 	for _, c := range codes {

@@ -31,7 +31,7 @@ func (d *Decoder) Cover(marks *Marks, needle []byte, place int) {
 	}
 }
 
-// Begin sets the marks of all tokens: 1 for those that strings have first which begin with some bytes, or are these.
+// Begin sets the marks of all tokens: 1 for those with which strings can begin that begin with some bytes, or are these if whole.
 func (d *Decoder) Begin(marks *Marks, with []byte, whole bool) {
 	for c, length := range d.lengths {
 		marks[c] = 0
@@ -55,7 +55,7 @@ func (m *Marks) Next(codes []uint16, from int) int {
 	return from
 }
 
-// Begins reports whether a string of codes begins with some bytes, or is these.
+// Begins reports whether a string of codes begins with some bytes, or is these if whole.
 func (d *Decoder) Begins(codes []uint16, with []byte, whole bool) bool {
 	return d.beginsWith(codes, with) && (!whole || d.Len(codes) == len(with))
 }

@@ -2,11 +2,11 @@ package radixpack
 
 import "bytes"
 
-// mostPlaces is at how many places of a value a text is looked for in the packed form. At more it takes as long as unpacking.
+// mostPlaces is at how many places of a value a text is looked for in the packed form. More would take as long as unpacking.
 const mostPlaces = 2
 
-// Find sets the bits of those of n values, and clears the others, that may contain a text, or begin with it, which is not longer
-// than they are. All have so many characters, and lie one after the other in packed. ok is false if it cannot tell, because values
+// Find sets the bits of those of n values that may begin with a text, or contain it anywhere, and clears the others. All values have the
+// same number of characters, at least that of the text, and lie one after the other in packed. ok is false if Find cannot tell: values
 // do not begin where periods do, or the text can be at many places.
 func (l *Layout) Find(dst, packed []byte, n, each int, text []byte, anywhere bool) (ok bool) {
 	if len(text) == 0 || each < len(text) || each%len(l.Positions) != 0 {
@@ -48,49 +48,52 @@ func (l *Layout) canBe(text []byte, at int) bool {
 	return true
 }
 
-// window is a group of a value, and the numbers that it has if the value has a text at some place: x / div % mod is want, without mod
-// if the first characters of the group are those of the text.
+// window is a group of a value, and the numbers that it can be if the value has a text at some place: x / div % mod is want, or x / div if
+// mod is 0, because the group begins with characters of the text.
 type window struct {
 	bit, mask      uint64
 	div, mod, want uint64
 	chars          int // that are compared
 }
 
-// window is the group that tells most about values with a text at some place, where it can be.
+// window is the group with the most characters of a text at some place, where it can be.
 func (l *Layout) window(text []byte, at int) (best window) {
 	start, bit := 0, uint64(0)
 	for start < at+len(text) {
 		for _, g := range l.Groups {
 			end := start + int(g) + 1
 			_, width := l.kinds(start%len(l.Positions), (end-1)%len(l.Positions)+1)
-			if start < at+len(text) && end > at {
-				w := window{bit: bit, mask: 1<<width - 1, div: 1, mod: 1}
-				whole := true
-				for i := start; i < end; i++ {
-					chars := l.Alphabets[l.Positions[i%len(l.Positions)]]
-					radix := uint64(len(chars))
-					switch {
-					case radix == 1:
-					case i < at:
-						whole = false
-					case i >= at+len(text):
-						w.div *= radix
-					default:
-						w.want, w.mod = w.want*radix+uint64(bytes.IndexByte(chars, text[i-at])), w.mod*radix
-						w.chars++
-					}
-				}
-				if whole {
-					w.mod = 0
-				}
-				if w.chars > best.chars {
-					best = w
-				}
+			if w := l.windowOf(start, end, text, at); w.chars > best.chars {
+				best = w
+				best.bit, best.mask = bit, 1<<width-1
 			}
 			start, bit = end, bit+uint64(width)
 		}
 	}
 	return best
+}
+
+// windowOf is the group of the characters from start to end, but for where its bits are.
+func (l *Layout) windowOf(start, end int, text []byte, at int) window {
+	w, before := window{div: 1, mod: 1}, false
+	for i := start; i < end; i++ {
+		chars := l.Alphabets[l.Positions[i%len(l.Positions)]]
+		radix := uint64(len(chars))
+		switch {
+		case radix == 1:
+		case i < at:
+			before = true
+		case i >= at+len(text):
+			w.div *= radix
+		default:
+			w.want, w.mod = w.want*radix+uint64(bytes.IndexByte(chars, text[i-at])), w.mod*radix
+			w.chars++
+		}
+	}
+	if !before {
+		w.mod = 0
+	}
+	return w
 }
 
 // scan sets the bits of those of n values for which the group has what is wanted; from one to the next there are step bits.

@@ -34,7 +34,7 @@ type Table struct {
 const (
 	maxSlot   = 64
 	step      = 32        // bytes that gatherLong copies at a time, by simd.Copy32
-	mostSteps = 256       // bytes of values that it copies like that
+	mostSteps = 256       // longest value that it copies in steps
 	manySlot  = 256 << 10 // bytes of slots that a table may always have; more only if values fill half of them
 )
 
@@ -330,7 +330,7 @@ func copySame[S slot](t *Table, dst []byte, codes []uint32) error {
 	return nil
 }
 
-// gatherLong copies steps of every value, as long as these fit, else exactly its bytes.
+// gatherLong copies values in whole steps where there is room behind them and they are not too long, and others exactly.
 func gatherLong[O int32 | int64](t *Table, dst []byte, offsets []O, base O, codes []uint32) (int, error) {
 	starts := t.starts
 	out, data := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(t.data))
