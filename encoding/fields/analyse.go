@@ -489,17 +489,10 @@ func (a *analysis) joined(to, p *piece) bool {
 	if width > MaxGroup || c.TextWidth()+len(p.text)+width > MaxWidth {
 		return false
 	}
-	low, most, top := p.numbers[0], uint64(0), uint64(0)
-	for i, x := range p.numbers {
-		low, most, top = min(low, x), max(most, x), max(top, to.numbers[i])
-	}
-	radix := most - low + 1
-	if top >= 1<<62/radix {
+	g := Group{Separator: p.text, Width: width}
+	if !addGroup(&g, to.numbers, p.numbers, 1) {
 		return false
 	}
-	for i, x := range p.numbers {
-		to.numbers[i] = to.numbers[i]*radix + x - low
-	}
-	c.Groups = append(c.Groups, Group{Separator: p.text, Width: width, Low: low, Radix: radix})
+	c.Groups = append(c.Groups, g)
 	return true
 }

@@ -322,7 +322,8 @@ func (p *parsed) begin(t *Patterns) {
 	}
 }
 
-// parse appends the numbers of the field at an edge, whose delimiters are from a place on, before the word; ok is false if the field that is there has not its form.
+// parse appends the numbers of the field at an edge: its delimiters begin at from, and the field at word. ok is false if the field does not
+// have the form of the edge.
 func (p *parsed) parse(t *Patterns, edge int32, data []byte, from, word, stop uint32) (end uint32, ok bool) {
 	rows, end, ok := t.forms[edge].parse(p.rows[edge], data, word, stop)
 	if !ok || !t.wordEnds(data, end, stop) || end < stop && t.grammar.quotes && word > from && data[word-1] == '"' && data[end] != '"' {
@@ -344,7 +345,7 @@ func (a *analysis) isText(spans []span) bool {
 	}
 	before := len(a.memory)
 	pieces := a.split(sample[:])
-	a.memory = a.memory[:min(before, len(a.memory))]
+	a.release(before)
 	f := newForm(pieces)
 	return f != nil && f.elements == nil
 }
