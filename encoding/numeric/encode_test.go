@@ -313,3 +313,35 @@ func TestBadShapes(t *testing.T) {
 		require.Error(t, err, shape)
 	}
 }
+
+// A column of few values is one block, but in other profiles and in edition reference, and not after other blocks.
+func TestBrief(t *testing.T) {
+	values := make([]int64, 40_000)
+	for i := range values {
+		values[i] = int64(i) * 7919 % 10_007
+	}
+	for _, c := range []struct {
+		o    encoding.Options
+		want int
+	}{
+		{encoding.Options{Features: edition.E2026.Features()}, longBlock},
+		{encoding.Options{}, 0},
+		{encoding.Options{Features: edition.E2026.Features(), Profile: encoding.MinimalCompression}, 0},
+	} {
+		not := NewEncoder[int64](c.o)
+		if c.want == 0 {
+			c.want = not.Plan(values, bitmap.All(len(values)))
+		}
+		e := NewEncoder[int64](c.o)
+		e.Brief(true)
+		require.Equal(t, c.want, e.Plan(values, bitmap.All(len(values))))
+		e.Brief(false)
+		require.Equal(t, not.Plan(values, bitmap.All(len(values))), e.Plan(values, bitmap.All(len(values))))
+	}
+	e := NewEncoder[int64](encoding.Options{Features: edition.E2026.Features()})
+	first, err := e.AppendBlock(nil, values, bitmap.All(len(values)))
+	require.NoError(t, err)
+	require.NotEmpty(t, first)
+	e.Brief(true)
+	require.Equal(t, shortBlock, e.Plan(values[:10_000], bitmap.All(10_000)))
+}

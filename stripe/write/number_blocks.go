@@ -41,8 +41,10 @@ func (p *primitiveBlocks[T]) flush(c *nodeContext, valid *bitStage, final bool) 
 	}
 	values, bits := p.values, valid.view()
 	p.values, *valid = nil, bitStage{}
+	brief := final && p.pipeline.submitted == 0 && len(values) <= mostStaged
 	return p.pipeline.add(c, final, func(e *numeric.Encoder[T], out *segment) error {
 		defer putStage(values)
+		e.Brief(brief)
 		return cutNumbers(c, e, out, values, bits)
 	})
 }
