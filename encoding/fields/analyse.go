@@ -89,32 +89,9 @@ func (a *analysis) split(spans []span) []piece {
 // text is fields as byte strings, without what all begin and end with, as far as it ends or begins with a delimiter.
 func (a *analysis) text(spans []span) []piece {
 	first := a.at(spans[0])
-	head, tail := len(first), len(first)
-	for _, s := range spans {
-		v := a.at(s)
-		head = min(head, len(v))
-		for i := range head {
-			if v[i] != first[i] {
-				head = i
-				break
-			}
-		}
-		tail = min(tail, len(v))
-		for i := range tail {
-			if v[len(v)-1-i] != first[len(first)-1-i] {
-				tail = i
-				break
-			}
-		}
-	}
-	if head == len(first) { // all begin with the first
-		same := true
-		for _, s := range spans {
-			same = same && int(s.to-s.from) == head
-		}
-		if same {
-			return []piece{{text: first}}
-		}
+	head, tail, shortest := a.common(spans)
+	if head == len(first) && shortest == len(first) && !slices.ContainsFunc(spans, func(s span) bool { return int(s.to-s.from) != head }) {
+		return []piece{{text: first}}
 	}
 	for head > 0 && alnum(first[head-1]) {
 		head--
@@ -122,11 +99,10 @@ func (a *analysis) text(spans []span) []piece {
 	for tail > 0 && alnum(first[len(first)-tail]) {
 		tail--
 	}
-	shortest := len(first)
-	for _, s := range spans {
-		shortest = min(shortest, int(s.to-s.from))
-	}
 	tail = min(tail, shortest-head)
+	if head == 0 && tail == 0 {
+		return []piece{{column: true, spans: spans}}
+	}
 	inner := make([]span, len(spans))
 	for i, s := range spans {
 		inner[i] = span{s.from + uint32(head), s.to - uint32(tail)}
@@ -138,15 +114,45 @@ func (a *analysis) text(spans []span) []piece {
 	return out
 }
 
+// common is how many bytes all fields begin with and end with, and the size of the shortest, if they have such bytes.
+func (a *analysis) common(spans []span) (head, tail, shortest int) {
+	first := a.at(spans[0])
+	head, tail, shortest = len(first), len(first), len(first)
+	for _, s := range spans {
+		v := a.at(s)
+		head, tail, shortest = min(head, len(v)), min(tail, len(v)), min(shortest, len(v))
+		for i := range head {
+			if v[i] != first[i] {
+				head = i
+				break
+			}
+		}
+		for i := range tail {
+			if v[len(v)-1-i] != first[len(first)-1-i] {
+				tail = i
+				break
+			}
+		}
+		if head == 0 && tail == 0 {
+			break
+		}
+	}
+	return head, tail, shortest
+}
+
 // few tells whether fields have so few distinct values that these are better as texts.
 func (a *analysis) few(spans []span) bool {
-	const some = 1024
-	n := min(len(spans), some)
+	return fewDistinct(len(spans), func(i int) uint64 { return hash(0, a.at(spans[i])) })
+}
+
+// fewDistinct tells whether a third of some of n values are distinct at most.
+func fewDistinct(n int, hash func(i int) uint64) bool {
+	some := min(n, 1024)
 	seen := map[uint64]bool{}
-	for i := range n {
-		seen[hash(0, a.at(spans[i*len(spans)/n]))] = true
+	for i := range some {
+		seen[hash(i*n/some)] = true
 	}
-	return 3*len(seen) < n
+	return 3*len(seen) < some
 }
 
 // cut cuts fields into runs of letters and digits, and returns how many there are, 0 if fields differ.

@@ -15,18 +15,17 @@ type form struct {
 	columns  int
 }
 
-// element is a part of a form: constant bytes, or the text of a number.
+// element is a part of a form: constant bytes, and the text of a number behind them.
 type element struct {
-	kind        elementKind
-	size        uint32 // bytes
-	first, mask uint64 // of constant bytes: the first 8 of them
-	text        []byte
+	literal
+	kind elementKind
+	size uint32 // bytes of the number, 0 if they differ
 }
 
 type elementKind uint8
 
 const (
-	ofText elementKind = iota
+	ofNothing elementKind = iota
 	ofDigits
 	ofDecimal
 	ofSigned
@@ -57,7 +56,7 @@ func newForm(pieces []piece) *form {
 		return f
 	}
 	for i := range f.pieces {
-		f.addSteps(&f.pieces[i])
+		f.addElements(&f.pieces[i])
 	}
 	if f.stride > maxStride {
 		return nil
@@ -65,13 +64,14 @@ func newForm(pieces []piece) *form {
 	return f
 }
 
-func (f *form) addSteps(p *piece) {
+func (f *form) addElements(p *piece) {
+	text := p.text
 	add := func(k elementKind, size int) {
-		f.elements = append(f.elements, element{kind: k, size: uint32(size)})
+		f.elements = append(f.elements, element{literalOf(string(text)), k, uint32(size)})
 		f.stride++
 	}
-	f.addText(p.text)
 	if !p.column {
+		f.elements = append(f.elements, element{literal: literalOf(string(text))})
 		return
 	}
 	switch p.form.Kind {
@@ -88,23 +88,12 @@ func (f *form) addSteps(p *piece) {
 	case Digits:
 		for i := range p.form.Groups {
 			g := &p.form.Groups[i]
-			g.Separator = bytes.Clone(g.Separator)
-			f.addText(g.Separator)
+			if g.Separator = bytes.Clone(g.Separator); i > 0 {
+				text = g.Separator
+			}
 			add(ofDigits, g.Width)
 		}
 	}
-}
-
-func (f *form) addText(text []byte) {
-	if len(text) == 0 {
-		return
-	}
-	s := element{kind: ofText, size: uint32(len(text)), text: text}
-	for i, b := range text[:min(len(text), 8)] {
-		s.first |= uint64(b) << (8 * i)
-	}
-	s.mask = firstBytes(min(len(text), 8))
-	f.elements = append(f.elements, s)
 }
 
 // parse appends the numbers of the field that begins at a place of a value, which ends at stop, and returns where the field ends. ok is
@@ -112,17 +101,20 @@ func (f *form) addText(text []byte) {
 func (f *form) parse(dst []uint64, data []byte, at, stop uint32) (_ []uint64, end uint32, ok bool) {
 	for i := range f.elements {
 		s := &f.elements[i]
-		n := s.size
+		w := load(data, at)
+		if s.text != "" {
+			if !s.begins(w, data, at, stop) {
+				return dst, 0, false
+			}
+			at += uint32(len(s.text))
+			w = load(data, at)
+		}
+		n, x, ok := s.size, uint64(0), true
 		if n > stop-at {
 			return dst, 0, false
 		}
-		w, x, ok := load(data, at), uint64(0), true
 		switch s.kind {
-		case ofText:
-			if (w^s.first)&s.mask != 0 || n > 8 && string(data[at:at+n]) != string(s.text) {
-				return dst, 0, false
-			}
-			at += n
+		case ofNothing:
 			continue
 		case ofDigits:
 			if n <= 8 {
@@ -131,7 +123,11 @@ func (f *form) parse(dst []uint64, data []byte, at, stop uint32) (_ []uint64, en
 				x, ok = decimal(data, span{at, at + n})
 			}
 		case ofDecimal:
-			x, n, ok = decimalAt(data, w, at, stop)
+			if n = firstNot(^between(w, '0', '9')); n-1 < 7 && n <= stop-at && (n == 1 || byte(w) != '0') { // nearly always
+				x = digitsOf(w, int(n))
+			} else {
+				x, n, ok = decimalAt(data, w, at, stop)
+			}
 		case ofSigned:
 			x, n, ok = signedAt(data, w, at, stop)
 		case ofLower, ofUpper:
@@ -176,11 +172,14 @@ func signedAt(data []byte, w uint64, at, stop uint32) (x uint64, n uint32, ok bo
 	return (x ^ -uint64(minus)) + uint64(minus), n + minus, true
 }
 
+// firstNot is the first byte of a mask, 8 if there is none.
+func firstNot(mask uint64) uint32 { return uint32(bits.TrailingZeros64(mask&highBits)) / 8 }
+
 // digitsAt is how many digits begin at a place, whose bytes are w, before stop.
 func digitsAt(data []byte, w uint64, at, stop uint32) uint32 {
 	for n := uint32(0); ; w = load(data, at+n) {
-		if not := ^between(w, '0', '9') & highBits; not != 0 {
-			return min(n+uint32(bits.TrailingZeros64(not)/8), stop-at)
+		if not := ^between(w, '0', '9'); not&highBits != 0 {
+			return min(n+firstNot(not), stop-at)
 		}
 		if n += 8; n >= stop-at {
 			return stop - at
@@ -191,8 +190,8 @@ func digitsAt(data []byte, w uint64, at, stop uint32) uint32 {
 // runAt is how many letters and digits begin at a place, whose bytes are w, before stop.
 func runAt(data []byte, w uint64, at, stop uint32) uint32 {
 	for n := uint32(0); ; w = load(data, at+n) {
-		if not := ^alnums(w) & highBits; not != 0 {
-			return min(n+uint32(bits.TrailingZeros64(not)/8), stop-at)
+		if not := ^alnums(w); not&highBits != 0 {
+			return min(n+firstNot(not), stop-at)
 		}
 		if n += 8; n >= stop-at {
 			return stop - at
@@ -219,6 +218,9 @@ func hexAt(data []byte, at, n uint32, k elementKind) (x uint64, ok bool) {
 // fit is the pieces of n fields that all have a form, with their numbers: rows of them one after the other. ok is false if they are better
 // split anew: if groups need more than 64 bits, or numbers of any length have one length, so that they could be joined with others.
 func (a *analysis) fit(f *form, rows []uint64, n int) (pieces []piece, ok bool) {
+	if f.columns > 1 && a.fewRows(f, rows, n) {
+		return nil, false
+	}
 	pieces = slices.Clone(f.pieces)
 	at := 0 // in a row
 	for i := range pieces {
@@ -258,6 +260,25 @@ func (a *analysis) fit(f *form, rows []uint64, n int) (pieces []piece, ok bool) 
 		p.numbers = numbers
 	}
 	return pieces, true
+}
+
+// fewRows is few for fields of a form.
+func (a *analysis) fewRows(f *form, rows []uint64, n int) bool {
+	return fewDistinct(n, func(i int) (h uint64) {
+		row := rows[i*f.stride:]
+		for k := range f.elements {
+			switch e := &f.elements[k]; e.kind {
+			case ofNothing:
+				continue
+			case ofRun:
+				h = hash(h, a.at(span{uint32(row[0] >> 32), uint32(row[0])}))
+			default:
+				h = (h ^ h>>29 ^ row[0]) * 0x9e3779b97f4a7c15
+			}
+			row = row[1:]
+		}
+		return h
+	})
 }
 
 // oneLength tells whether numbers have the same number of digits.
@@ -322,15 +343,43 @@ func (p *parsed) begin(t *Patterns) {
 	}
 }
 
-// parse appends the numbers of the field at an edge: its delimiters begin at from, and the field at word. ok is false if the field does not
-// have the form of the edge.
-func (p *parsed) parse(t *Patterns, edge int32, data []byte, from, word, stop uint32) (end uint32, ok bool) {
-	rows, end, ok := t.forms[edge].parse(p.rows[edge], data, word, stop)
-	if !ok || !t.wordEnds(data, end, stop) || end < stop && t.grammar.quotes && word > from && data[word-1] == '"' && data[end] != '"' {
+// scan is the word at a place, once it was looked for.
+type scan struct {
+	done  bool
+	end   uint32
+	class class
+	shape uint64
+}
+
+// field is where the field of a branch ends, whose word begins at a place of the value that ends at stop; ok is false if no such field is there. It
+// is parsed if all fields of the edge had the same form so far. p may be nil.
+func (p *parsed) field(t *Patterns, b *branch, s *scan, data []byte, word, stop uint32) (end uint32, ok bool) {
+	quoted := t.grammar.quotes && b.size > 0 && data[word-1] == '"'
+	open := p != nil && p.open[b.edge]
+	if open {
+		rows, end, ok := t.forms[b.edge].parse(p.rows[b.edge], data, word, stop)
+		if ok && t.wordEnds(data, end, stop) && (!quoted || end == stop || data[end] == '"') {
+			p.rows[b.edge] = rows
+			return end, true
+		}
+	}
+	switch {
+	case t.wordEnds(data, word, stop):
+		return 0, false
+	case s.done:
+	case b.kind == ofWord:
+		s.end = t.grammar.wordEnd(data[:stop], word, quoted)
+	default:
+		s.end, s.class, s.shape = t.grammar.word(data[:stop], word, quoted)
+		s.done = true
+	}
+	if b.kind == ofShape && (s.class == letters || s.shape != b.shape) {
 		return 0, false
 	}
-	p.rows[edge] = rows
-	return end, true
+	if open {
+		p.open[b.edge] = false
+	}
+	return s.end, true
 }
 
 // isText tells whether fields are probably best as texts.

@@ -3,6 +3,7 @@ package fields
 import (
 	"bytes"
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -24,10 +25,43 @@ type node struct {
 	constants, others, end int32
 	common                 uint64 // all bits of the first bytes that each constant has
 
-	// Where no value branches: the constants up to the next node where some do, and that node. They are compared in one step.
-	chain string
-	jump  int32
+	hop
 }
+
+// hop is the way from a node where no value branches: constants, as far as there is one way only, and the field or the ending behind them. Their
+// bytes are compared in one step.
+type hop struct {
+	literal // constants, and the delimiters before the field
+	kind    hopKind
+	branch  int32 // of the field or the ending
+	to      int32 // the next node
+}
+
+// literal is constant bytes.
+type literal struct {
+	text        string
+	first, mask uint64 // the first 8 bytes, the first one lowest, and all bits of those that there are
+}
+
+func literalOf(text string) literal {
+	first, mask := firstOf([]byte(text))
+	return literal{text, bits.ReverseBytes64(first), bits.ReverseBytes64(mask)}
+}
+
+// begins tells whether the bytes from a place to stop begin with a literal. The first 8 of them are w.
+func (l *literal) begins(w uint64, data []byte, from, stop uint32) bool {
+	n := uint32(len(l.text))
+	return (w^l.first)&l.mask == 0 && n <= stop-from && (n <= 8 || string(data[from:from+n]) == l.text)
+}
+
+type hopKind uint8
+
+const (
+	noHop hopKind = iota
+	hopConstants
+	hopField
+	hopEnding
+)
 
 // branch is an edge, as it is looked for.
 type branch struct {
@@ -139,16 +173,25 @@ func (t *Patterns) sort() {
 	t.link()
 }
 
-// link makes the chains of the nodes. Nodes come after those that lead to them.
+// link makes the hops. Nodes come after those that lead to them.
 func (t *Patterns) link() {
 	for i := len(t.nodes) - 1; i >= 0; i-- {
-		if n := &t.nodes[i]; n.end == n.constants+1 && n.others == n.end {
-			b := &t.branches[n.constants]
-			next := &t.nodes[b.to]
-			if n.chain, n.jump = string(t.edges[b.edge].text)+next.chain, b.to; next.chain != "" {
-				n.jump = next.jump
-			}
+		n := &t.nodes[i]
+		if n.end != n.constants+1 {
+			continue
 		}
+		b := &t.branches[n.constants]
+		switch b.kind {
+		case constant:
+			if n.hop = t.nodes[b.to].hop; n.hop.kind == noHop {
+				n.hop = hop{kind: hopConstants, to: b.to}
+			}
+		case ending:
+			n.hop = hop{kind: hopEnding, branch: n.constants}
+		default:
+			n.hop = hop{kind: hopField, branch: n.constants, to: b.to}
+		}
+		n.literal = literalOf(string(t.edges[b.edge].text) + n.text)
 	}
 }
 

@@ -2,7 +2,6 @@ package fields
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
@@ -16,26 +15,30 @@ type Encoder struct {
 	Patterns []Pattern
 	Columns  []EncodedColumn
 
-	data    []byte
-	t       *Patterns
-	l       learner
-	stream  []span // the fields of all values
-	counts  []int  // by edge: values that go along it or end with it
-	codeOf  []uint32
-	columns []int32 // by edge: its list of fields, -1 if it has none
-	lists   [][]span
-	spans   []span // memory of lists
-	a       analysis
-	pieces  [][]piece // by list
-	steps   []int32
-	parsed  parsed
-	text    []byte
-	offsets []int64
-	places  []uint32
-	narrow  []uint32
-	fewest  int   // fields of a column of its own
-	few     int32 // the list of fields of edges that have few, -1 for none
-	left    int32 // the list of what few values leave over
+	data     []byte
+	t        *Patterns
+	l        learner
+	stream   []span // the fields of all values
+	counts   []int  // by edge: values that go along it or end with it
+	ends     []int  // values that end with it
+	codeOf   []uint32
+	columns  []int32 // by edge: its list of fields, -1 if it has none
+	lists    [][]span
+	first    []int32 // by path, in fieldsOf: its fields that belong in lists
+	widths   []int32 // by path: its fields
+	fieldsOf []fieldOf
+	spans    []span // memory of lists
+	a        analysis
+	pieces   [][]piece // by list
+	steps    []int32
+	parsed   parsed
+	text     []byte
+	offsets  []int64
+	places   []uint32
+	narrow   []uint32
+	fewest   int   // fields of a column of its own
+	few      int32 // the list of fields of edges that have few, -1 for none
+	left     int32 // the list of what few values leave over
 }
 
 // Pattern is constant bytes and the places of fields.
@@ -166,8 +169,27 @@ func (e *Encoder) path(at, stop uint32) int32 {
 	t := e.t
 	node := int32(0)
 	for {
-		if c := &t.nodes[node]; c.begins(e.data, at, stop) && t.wordEnds(e.data, at+uint32(len(c.chain)), stop) {
-			node, at = c.jump, at+uint32(len(c.chain))
+		h := &t.nodes[node].hop
+		word := at + uint32(len(h.text))
+		if h.kind != noHop && h.begins(load(e.data, at), e.data, at, stop) {
+			b := &t.branches[h.branch]
+			switch h.kind {
+			case hopConstants:
+				if t.wordEnds(e.data, word, stop) {
+					node, at = h.to, word
+				}
+			case hopEnding:
+				if word == stop {
+					return b.edge
+				}
+			case hopField:
+				var s scan
+				if end, ok := e.parsed.field(t, b, &s, e.data, word, stop); ok {
+					e.stream = append(e.stream, span{word, end})
+					node, at = h.to, end
+					continue
+				}
+			}
 		}
 		b, word, end := t.step(node, e.data, at, stop, &e.parsed)
 		if b == nil {
@@ -196,7 +218,7 @@ func (t *Patterns) step(at int32, data []byte, from, stop uint32, p *parsed) (b 
 			return b, end, end
 		}
 	}
-	class, shape, scanned := letters, uint64(0), false
+	var s scan
 	list = t.branches[node.others:node.end]
 	for i := range list {
 		b := &list[i]
@@ -207,25 +229,7 @@ func (t *Patterns) step(at int32, data []byte, from, stop uint32, p *parsed) (b 
 			if word == stop {
 				return b, word, word
 			}
-			continue
-		}
-		if t.wordEnds(data, word, stop) {
-			continue
-		}
-		open := p != nil && p.open[b.edge]
-		if open && !scanned {
-			if end, ok := p.parse(t, b.edge, data, from, word, stop); ok {
-				return b, word, end
-			}
-		}
-		if !scanned {
-			end, class, shape = t.grammar.word(data[:stop], from, word)
-			scanned = true
-		}
-		if b.kind == ofWord || class != letters && b.shape == shape {
-			if open {
-				p.open[b.edge] = false
-			}
+		} else if end, ok := p.field(t, b, &s, data, word, stop); ok {
 			return b, word, end
 		}
 	}
@@ -235,11 +239,6 @@ func (t *Patterns) step(at int32, data []byte, from, stop uint32, p *parsed) (b 
 // wordEnds tells whether no word goes on at a place of a value that ends at stop.
 func (t *Patterns) wordEnds(data []byte, at, stop uint32) bool {
 	return at == stop || t.grammar.bytes[data[at]] == delimiter
-}
-
-// begins tells whether the value from a place to stop begins with the chain of a node, if there is one.
-func (n *node) begins(data []byte, from, stop uint32) bool {
-	return n.chain != "" && uint32(len(n.chain)) <= stop-from && string(data[from:from+uint32(len(n.chain))]) == n.chain
 }
 
 // begins tells whether the bytes from a place to stop begin with a branch's text. first is the first 8 of them.
@@ -310,7 +309,7 @@ func (e *Encoder) distribute() {
 			e.Patterns = append(e.Patterns, Pattern{})
 		}
 	}
-	ends := slices.Clone(e.counts)
+	copy(scratch.Slice(&e.ends, n), e.counts)
 	for i := n - 1; i >= 0; i-- { // edges come after their parents
 		if p := e.parent(int32(i)); p >= 0 {
 			e.counts[p] += e.counts[i]
@@ -327,8 +326,11 @@ func (e *Encoder) distribute() {
 		e.lists = append(e.lists, spans[:0:n])
 		spans = spans[n:]
 	}
-	e.fill(ends)
+	e.fill(func(edge int32) bool { return !e.parsed.open[edge] || e.isShared(e.columns[edge]) })
 }
+
+// isShared tells whether a list has the fields of several edges.
+func (e *Encoder) isShared(list int32) bool { return list == e.few || list == e.left }
 
 // assign gives every edge with fields a list, some of which are shared, and returns their sizes.
 func (e *Encoder) assign() (sizes []int) {
@@ -363,31 +365,35 @@ func (e *Encoder) assign() (sizes []int) {
 	return sizes
 }
 
-// fill puts the fields into their lists.
-func (e *Encoder) fill(ends []int) {
-	// The columns of each pattern, in the order of the fields.
-	var all []int32
-	first := make([]int32, e.paths()+1)
-	for i := range e.paths() {
-		first[i] = int32(len(all))
-		if ends[i] > 0 {
-			from := len(all)
-			for k := int32(i); k >= 0; k = e.parent(k) {
-				if e.columns[k] >= 0 {
-					all = append(all, e.columns[k])
-				}
+// fieldOf is a field of a path, counted from the last, that belongs in a list.
+type fieldOf struct{ field, list int32 }
+
+// fill puts the fields of some edges into their lists.
+func (e *Encoder) fill(wanted func(edge int32) bool) {
+	n := e.paths()
+	first, widths := scratch.Slice(&e.first, n+1), scratch.Slice(&e.widths, n)
+	all := e.fieldsOf[:0] // of each path, the last first
+	for i := range n {
+		first[i], widths[i] = int32(len(all)), 0
+		if e.ends[i] == 0 {
+			continue
+		}
+		for k := int32(i); k >= 0; k = e.parent(k) {
+			if e.columns[k] < 0 {
+				continue
 			}
-			slices.Reverse(all[from:])
+			if widths[i]++; wanted(k) {
+				all = append(all, fieldOf{widths[i], e.columns[k]})
+			}
 		}
 	}
-	first[e.paths()] = int32(len(all))
+	first[n], e.fieldsOf = int32(len(all)), all
 	stream := e.stream
-	for i, c := range e.Codes {
-		for k, list := range all[first[c]:first[c+1]] {
-			e.lists[list] = append(e.lists[list], stream[k])
+	for _, c := range e.Codes {
+		for _, p := range all[first[c]:first[c+1]] {
+			e.lists[p.list] = append(e.lists[p.list], stream[widths[c]-p.field])
 		}
-		stream = stream[first[c+1]-first[c]:]
-		e.Codes[i] = e.codeOf[c]
+		stream = stream[widths[c]:]
 	}
 }
 
@@ -400,30 +406,31 @@ func (e *Encoder) analyse() {
 	for path, i := range e.columns {
 		switch l := e.lists; {
 		case i < 0:
-		case i == e.few || i == e.left:
+		case e.isShared(i):
 			e.pieces[i] = []piece{{column: true, spans: l[i]}}
 		default:
-			e.pieces[i] = e.split(before, path, l[i])
+			e.pieces[i] = e.split(before, path, i)
 		}
 	}
 }
 
 // split finds the form of the fields at a path: that of an earlier block, or if there is none or it does not suit them another, which is kept
 // for the next block.
-func (e *Encoder) split(before *Patterns, path int, spans []span) []piece {
+func (e *Encoder) split(before *Patterns, path int, list int32) []piece {
 	f := before.form(path)
 	switch {
 	case f == nil:
 	case f.elements == nil:
-		if e.a.isText(spans) {
+		if spans := e.lists[list]; e.a.isText(spans) {
 			return e.a.text(spans)
 		}
 	case e.parsed.open[path]:
-		pieces, ok := e.a.fit(f, e.parsed.rows[path], len(spans))
-		if ok && (f.columns < 2 || !e.a.few(spans)) {
+		if pieces, ok := e.a.fit(f, e.parsed.rows[path], e.counts[path]); ok {
 			return pieces
 		}
+		e.fill(func(edge int32) bool { return edge == int32(path) })
 	}
+	spans := e.lists[list]
 	pieces := e.a.split(spans)
 	if e.t == before {
 		t := *before
@@ -437,6 +444,9 @@ func (e *Encoder) split(before *Patterns, path int, spans []span) []piece {
 
 // describe makes the columns and the patterns.
 func (e *Encoder) describe() {
+	for i, c := range e.Codes {
+		e.Codes[i] = e.codeOf[c]
+	}
 	keys := make([]uint64, len(e.lists))
 	for i, c := range e.columns {
 		if c >= 0 {

@@ -40,9 +40,17 @@ func decimal8(w uint64, n int) (x uint64, ok bool) {
 	if (w+0x76*eachByte|w)&highBits != 0 {
 		return 0, false
 	}
+	return joinDigits(w), true
+}
+
+// digitsOf is the number of n decimal digits, 1 to 8, which a word begins with.
+func digitsOf(w uint64, n int) uint64 { return joinDigits(w << (64 - 8*n) & (0x0f * eachByte)) }
+
+// joinDigits is the number of the eight digits in the bytes of a word.
+func joinDigits(w uint64) uint64 {
 	w = w * (10<<8 + 1) >> 8 & 0x00ff00ff00ff00ff
 	w = w * (100<<16 + 1) >> 16 & 0x0000ffff0000ffff
-	return w * (10000<<32 + 1) >> 32, true
+	return w * (10000<<32 + 1) >> 32
 }
 
 // decimal is the number of the digits in a field, of MaxDigits at most; ok is false if there are others, or none.

@@ -67,19 +67,23 @@ func (g *grammar) next(v []byte, at uint32) (t token, shape uint64) {
 	}
 	t = token{start: at, word: i, end: i, class: end}
 	if int(i) < len(v) {
-		t.end, t.class, shape = g.word(v, at, i)
+		t.end, t.class, shape = g.word(v, i, g.quoted(v, at, i))
 	}
 	return t, shape
 }
 
-// word is the end, the class and the shape of the word behind delimiters: a hash of its bytes that are neither letters nor
-// digits, without the sign of numbers.
-func (g *grammar) word(v []byte, start, at uint32) (end uint32, c class, shape uint64) {
+// quoted tells whether the word at a place, behind delimiters that begin at start, may be between quotation marks.
+func (g *grammar) quoted(v []byte, start, at uint32) bool {
+	return g.quotes && at > start && v[at-1] == '"'
+}
+
+// word is the end, the class and the shape of a word: a hash of its bytes that are neither letters nor digits, without the sign of numbers.
+func (g *grammar) word(v []byte, at uint32, quoted bool) (end uint32, c class, shape uint64) {
 	stop := uint32(len(v))
 	kinds := &g.bytes
-	if g.quotes && at > start && v[at-1] == '"' {
+	if quoted {
 		if n := bytes.IndexByte(v[at:], '"'); n > 0 {
-			stop, kinds = at+uint32(n), &quoted.bytes
+			stop, kinds = at+uint32(n), &inQuotes.bytes
 		}
 	}
 	seen, before := byte(0), byte(symbol)
@@ -106,8 +110,21 @@ func (g *grammar) word(v []byte, start, at uint32) (end uint32, c class, shape u
 	return end, mixed, shape
 }
 
-// quoted has the bytes between quotation marks, none of which is a delimiter.
-var quoted = newGrammar("\"", false)
+// wordEnd is the end of a word.
+func (g *grammar) wordEnd(v []byte, at uint32, quoted bool) uint32 {
+	if quoted {
+		if n := bytes.IndexByte(v[at:], '"'); n > 0 {
+			return at + uint32(n)
+		}
+	}
+	for int(at) < len(v) && g.bytes[v[at]] != delimiter {
+		at++
+	}
+	return at
+}
+
+// inQuotes has the bytes between quotation marks, none of which is a delimiter.
+var inQuotes = newGrammar("\"", false)
 
 // hash is a hash of bytes, which begins with seed.
 func hash(seed uint64, b []byte) uint64 {
