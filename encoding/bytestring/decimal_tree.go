@@ -39,10 +39,9 @@ import (
 //	01 00 00 00 | 15 zeros 7c
 
 const (
-	decimalLen         = 16
-	decimalHeader      = 14
-	exactForm     byte = 0
-	reducedForm   byte = 1
+	decimalLen    = 16
+	decimalHeader = 14
+	reducedForm   = 1
 )
 
 // decimals is the view of a DecimalTree.
@@ -166,122 +165,31 @@ func appendDecimals(w *encode.Workspace, dst []byte, in *encode.Input, r encode.
 	if in.Fixed != decimalLen {
 		return dst, false, nil
 	}
-	src := decimal.Slice(in.Bytes())
-	if !takeIntegers(w, in, src) {
+	src, d := decimal.Slice(in.Bytes()), &w.Decimals
+	if !d.Set(src, in.Valid) {
 		return dst, false, nil
 	}
-	exponent, form := chooseExponent(w.Exponents)
-	scale(w, src, exponent, form)
 	start := len(dst)
 	var header [2 + decimalHeader]byte
 	binary.LittleEndian.PutUint16(header[:], uint16(encoding.DecimalTree))
-	binary.LittleEndian.PutUint16(header[2:], uint16(exponent))
-	header[4] = form
-	binary.LittleEndian.PutUint32(header[8:], uint32(len(w.Exceptions)))
+	binary.LittleEndian.PutUint16(header[2:], uint16(d.Exponent))
+	if d.Reduced {
+		header[4] = reducedForm
+	}
+	binary.LittleEndian.PutUint32(header[8:], uint32(len(d.Exceptions)))
 	dst = append(dst, header[:]...)
-	if dst, err = r.Numbers.AppendIntegers(dst, w.Integers, in.Valid); err != nil {
+	if dst, err = r.Numbers.AppendIntegers(dst, d.Numbers, in.Valid); err != nil {
 		return dst, false, err
 	}
 	binary.LittleEndian.PutUint32(dst[start+12:], uint32(len(dst)-start-len(header)))
 	dst = encode.Pad(dst, start)
-	for _, p := range w.Exceptions {
+	for _, p := range d.Exceptions {
 		dst = binary.LittleEndian.AppendUint32(dst, p)
 	}
-	for _, p := range w.Exceptions {
+	for _, p := range d.Exceptions {
 		dst = append(dst, src[p][:]...)
 	}
 	return dst, true, nil
-}
-
-// noExponent marks slots that are null or have no integer.
-const noExponent = -1 << 15
-
-// takeIntegers finds coefficient and exponent of each value; false if the first
-// values show that few have them. Exceptions are those that have none.
-func takeIntegers(w *encode.Workspace, in *encode.Input, src []decimal.Decimal) bool {
-	const probe = 64
-	coefficients, exponents := scratch.Slice(&w.Integers, len(src)), scratch.Slice(&w.Exponents, len(src))
-	w.Exceptions = w.Exceptions[:0]
-	for i := 0; i < len(src); i++ {
-		i += decimal.Coefficients(coefficients[i:], exponents[i:], src[i:])
-		if i >= len(src) {
-			break
-		}
-		coefficients[i], exponents[i] = 0, noExponent
-		if in.Valid.At(i) {
-			w.Exceptions = append(w.Exceptions, uint32(i))
-		}
-		if i < probe && 2*len(w.Exceptions) > probe {
-			return false
-		}
-	}
-	if in.Nulls > 0 {
-		for i := range exponents {
-			if !in.Valid.At(i) {
-				coefficients[i], exponents[i] = 0, noExponent
-			}
-		}
-	}
-	return 2*len(w.Exceptions) <= len(src)
-}
-
-// chooseExponent is the exponent of all values, or, if they differ, the least of
-// them where trailing zeros explain the others, or the most frequent.
-func chooseExponent(exponents []int16) (exponent int, form byte) {
-	count := map[int16]int{}
-	last, run := int16(noExponent), 0
-	for _, e := range exponents {
-		if e != last {
-			count[last] += run
-			last, run = e, 0
-		}
-		run++
-	}
-	count[last] += run
-	delete(count, noExponent)
-	least, most := int16(0), int16(0)
-	first := true
-	for e, n := range count {
-		if first || e < least {
-			least = e
-		}
-		if first || n > count[most] || n == count[most] && e < most {
-			most = e
-		}
-		first = false
-	}
-	const widest = 18 // powers of ten that fit an int64
-	if len(count) > 1 && least < 0 && least > -widest {
-		return int(least), reducedForm
-	}
-	return int(most), exactForm
-}
-
-// scale turns coefficients into integers for one exponent; a value that does not come
-// back bit for bit becomes an exception.
-func scale(w *encode.Workspace, src []decimal.Decimal, exponent int, form byte) {
-	known := w.Exceptions
-	all := w.Positions[:0]
-	for i, e := range w.Exponents {
-		if len(known) > 0 && known[0] == uint32(i) {
-			known = known[1:]
-		} else if e == noExponent || scaleOne(w, src, i, exponent, form) {
-			continue
-		}
-		all = append(all, uint32(i))
-		if i > 0 {
-			w.Integers[i] = w.Integers[i-1]
-		}
-	}
-	w.Exceptions, w.Positions = all, w.Exceptions
-}
-
-func scaleOne(w *encode.Workspace, src []decimal.Decimal, i, exponent int, form byte) bool {
-	if form == exactForm {
-		return int(w.Exponents[i]) == exponent
-	}
-	one := src[i : i+1]
-	return w.Exponents[i] <= 0 && one[0].Reduce() == one[0] && decimal.ToInt64(w.Integers[i:i+1], one, -exponent) == 1
 }
 
 var decimalTree = row{
@@ -310,7 +218,7 @@ func describeDecimals(d *describer) {
 	exceptions := d.uint(8, 4, "exceptions")
 	size := d.uint(12, 4, "integers size")
 	d.node.Params = "e=" + strconv.Itoa(exponent)
-	if form == uint64(reducedForm) {
+	if form == reducedForm {
 		d.node.Params += ",reduced"
 	}
 	if exceptions > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/radixpack"
 	"github.com/amudai/amudai-go/encoding/template"
 	"github.com/amudai/amudai-go/internal/base/distinct"
+	"github.com/amudai/amudai-go/internal/format/decimal"
 )
 
 // Workspace is the large memory of an encoder. Its content never changes the bytes
@@ -35,12 +36,7 @@ type Workspace struct {
 	Codes        []uint32
 	Lengths      []uint32
 	ValueLengths []uint32
-
-	// Decimals.
-	Integers   []int64
-	Exponents  []int16
-	Exceptions []uint32
-	Positions  []uint32
+	Decimals     decimal.Integers
 
 	zstd    map[zstdKey]*zstd.Encoder
 	offsets []uint64
