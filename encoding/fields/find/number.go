@@ -1,7 +1,6 @@
 package find
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/amudai/amudai-go/encoding/fields"
@@ -28,7 +27,8 @@ func can(c *fields.Column, how How, text []byte) bool {
 	case fields.Decimal, fields.Signed:
 		return canDecimal(c, how, text)
 	}
-	for at := range ats(c, how, text) {
+	first, last := places(c, how, text)
+	for at := first; at <= last; at++ {
 		if canAt(c, at, text) {
 			return true
 		}
@@ -36,21 +36,19 @@ func can(c *fields.Column, how How, text []byte) bool {
 	return false
 }
 
-// ats are the places where a text is in a field of fixed width that has a relation to it.
-func ats(c *fields.Column, how How, text []byte) iter.Seq[int] {
-	first, last := 0, c.TextWidth()-len(text)
+// places are the first and the last place where a text can be in a field of fixed width that has a relation to it; the last one is less
+// if there is none.
+func places(c *fields.Column, how How, text []byte) (first, last int) {
+	last = c.TextWidth() - len(text)
 	switch {
 	case how == Begins || how == Equals && last == 0:
 		last = min(last, 0)
 	case how == Ends:
-		first = last
+		first = max(last, 0)
 	case how == Equals:
 		last = -1
 	}
-	return func(yield func(int) bool) {
-		for at := max(first, 0); at <= last && yield(at); at++ {
-		}
-	}
+	return first, last
 }
 
 // canDecimal is can for integers without zeros in front.

@@ -81,7 +81,8 @@ func markTails(found []uint64, numbers []uint32, w *window) {
 
 // eachWindow calls yield with the window of each place where a text can be in the fields.
 func eachWindow(c *fields.Column, how How, text []byte, yield func(w *window)) {
-	for at := range ats(c, how, text) {
+	first, last := places(c, how, text)
+	for at := first; at <= last; at++ {
 		if canAt(c, at, text) {
 			if w, ok := windowAt(c, at, text); ok {
 				yield(&w)
