@@ -72,7 +72,7 @@ func (e *Encoder) byteCost() int64 {
 // methodCost is the cost of a tree of size bytes, and of writing it.
 func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 	cost := e.cost(m.row, size, in)
-	if m.row.Burden != nil {
+	if m.row.Burden != nil && e.o.Features == 0 {
 		cost += m.row.Burden(m.level, cost)
 	}
 	return cost
@@ -172,14 +172,14 @@ func (m method) suits(w *Workspace, in *Input, l *Learned) bool {
 	return m.row.Suits == nil || m.row.Suits(w, in, l)
 }
 
-// strongest is the level of compressors above which none is tried but in edition reference: the next one takes five times
-// as long, for a few percent.
+// strongest is the level of compressors above which none is tried but in edition reference, and for a few values: the next one takes five
+// times as long, for a few percent.
 const strongest = zstd.SpeedBetterCompression
 
 // allows tells whether the shard may hold what a method writes, and no other is tried in its place.
 func (e *Encoder) allows(m method) bool {
 	r := m.row
-	if e.o.Features != 0 && (m.level > strongest || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
+	if e.o.Features != 0 && (m.level > strongest && !e.few || e.texts.level > 0 && m.level < r.strongest(e.o.Profile)) {
 		return false // parts of a tree are many: one level is enough for each
 	}
 	if e.brief && !r.Quick && r.Instead == 0 {

@@ -19,6 +19,7 @@ type Encoder struct {
 	kept    Kept
 	plan    plan
 	brief   bool    // only what is quickly tried is
+	few     bool    // what takes long to try is, too
 	likely  method  // the best for the first values
 	ranked  ranking // of the next block, if it is known
 }
@@ -43,10 +44,11 @@ func (e *Encoder) Clone() *Encoder {
 }
 
 // Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
-// longer than writing them, in Balanced of edition 2026. After earlier blocks, in another stripe for example, there is no
-// difference.
+// longer than writing them, in Balanced of edition 2026, and in MinimalSize those that take several times as long. After earlier blocks, in
+// another stripe for example, there is no difference.
 func (e *Encoder) Brief(brief bool) {
-	e.brief = brief && e.plan.method.row == nil && e.o.Features != 0 && e.o.Profile == encoding.Balanced
+	brief = brief && e.plan.method.row == nil && e.o.Features != 0
+	e.brief, e.few = brief && e.o.Profile == encoding.Balanced, brief && e.o.Profile == encoding.MinimalSize
 	e.numbers.brief = e.brief
 }
 

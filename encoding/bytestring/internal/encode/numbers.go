@@ -44,7 +44,7 @@ func (s *Numbers) clone() Numbers {
 
 // forget drops the memory of earlier numbers, but for that of columns of fields.
 func (s *Numbers) forget() {
-	*s = Numbers{Options: s.Options, narrow: s.narrow, wide: s.wide, shapes: s.shapes}
+	*s = Numbers{Options: s.Options, brief: s.brief, narrow: s.narrow, wide: s.wide, shapes: s.shapes}
 }
 
 func cloneAll[T numeric.Value](encoders map[uint64]*numeric.Encoder[T]) map[uint64]*numeric.Encoder[T] {
@@ -141,15 +141,19 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 	if s.brief {
 		return numeric.AppendTreeAs(dst, tokens, bitmap.All(len(tokens)), fastShapes[0])
 	}
-	if s.shapes != nil || len(tokens) < manyTokens && !s.Thorough() || len(tokens) < fewTokens {
-		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(len(tokens)))
+	n := len(tokens)
+	if s.shapes != nil || n < manyTokens && !s.Thorough() || n < fewTokens {
+		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(n))
 	}
 	shapes, lookedAt, saving := fastShapes, 64<<10, 6
-	if s.Thorough() {
+	switch s.Options.Profile {
+	case encoding.HighCompression:
 		shapes, lookedAt, saving = smallShapes, 256<<10, 32
+	case encoding.MinimalSize:
+		shapes, lookedAt, saving = smallestShapes, n, 64
 	}
-	at, best, least := len(dst), "", 0
-	part := tokens[:min(len(tokens), lookedAt)]
+	at, best, least, last := len(dst), "", 0, ""
+	part := tokens[:min(n, lookedAt)]
 	for _, shape := range shapes {
 		var err error
 		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), shape); err != nil {
@@ -158,14 +162,19 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 		if size := len(dst) - at; best == "" || size < least-least/saving {
 			best, least = shape, size
 		}
+		last = shape
 	}
-	return numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(len(tokens)), best)
+	if best == last && len(part) == n {
+		return dst, nil
+	}
+	return numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(n), best)
 }
 
 // Shapes of many codes of tokens, the fastest first.
 var (
-	fastShapes  = []string{"FLBitPack", "LZ4", "Zstd"}
-	smallShapes = []string{"PrefixBins", "Zstd"}
+	fastShapes     = []string{"FLBitPack", "LZ4", "Zstd"}
+	smallShapes    = []string{"PrefixBins", "Zstd"}
+	smallestShapes = []string{"PrefixBins", "Zstd", "Zstd[2]"}
 )
 
 const (

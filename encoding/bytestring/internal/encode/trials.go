@@ -141,7 +141,7 @@ func (t *trials) mayCost(x *estimate, long bool) bool {
 	switch {
 	case t.doubt:
 		return x.cost-x.cost/doubtfulError < t.limit
-	case long || x.row.Nests:
+	case long && !t.e.few || x.row.Nests:
 		return x.cost < t.limit
 	}
 	return x.cost-x.cost/estimateError < t.limit

@@ -63,8 +63,13 @@ var zstandard = encode.Row{
 		}
 		return s.N * s.T.Size() / 32
 	},
-	Guess:  encode.TierLight,
-	Params: bestLevel,
+	Guess: encode.TierLight,
+	Params: func(p *encode.Plan, text string) error {
+		if p.Level = encode.ZstdBest; text == "2" {
+			p.Level = encode.ZstdBetter
+		}
+		return nil
+	},
 }
 
 // bestLevel asks a compressor for its better level, whatever the parameter.

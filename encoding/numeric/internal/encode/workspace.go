@@ -23,7 +23,7 @@ type Workspace struct {
 	Exceptions []uint32
 	LZ4        lz4.Compressor
 	LZ4HC      lz4.CompressorHC
-	zstd       [2]*zstd.Encoder
+	zstd       [3]*zstd.Encoder
 	zstds      int // how often something was compressed with Zstandard
 
 	table  *Table
@@ -49,14 +49,17 @@ func (e *Workspace) Brief() *Hint {
 	return &e.levels[0].few
 }
 
-// Zstd is a compressor of a level: 0 is fast.
+// Levels of Zstandard beside 0, the default one. Better takes twice the time of that, and Best five times the time of Better.
+const (
+	ZstdBest   = 1
+	ZstdBetter = 2
+)
+
+// Zstd is a compressor of a level.
 func (e *Workspace) Zstd(level int) *zstd.Encoder {
 	e.zstds++
 	if e.zstd[level] == nil {
-		speed := zstd.SpeedDefault
-		if level > 0 {
-			speed = zstd.SpeedBestCompression
-		}
+		speed := [...]zstd.EncoderLevel{zstd.SpeedDefault, ZstdBest: zstd.SpeedBestCompression, ZstdBetter: zstd.SpeedBetterCompression}[level]
 		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithEncoderLevel(speed),
 			zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true))
 		if err != nil {
