@@ -48,12 +48,15 @@ func (b *Builder) Stay(rows int64) bool {
 // is compressed. A dictionary therefore pays if blocks repeat many values, and hardly in a single block. It may be
 // larger by a tenth, because readers find values in it without decoding.
 func (b *Builder) Keep(rows, total int64) bool {
-	if rows == 0 || b.Full() || b.Brief && rows <= blockMost && 2*int64(b.Distinct()) > rows {
+	if rows == 0 || b.Full() || b.Brief && rows <= blockMost && b.Unequal(rows) {
 		return false // a single block repeats what a compressor finds in less time
 	}
 	native := b.withoutDictionary(rows, total)
 	return b.KeepAgainst(rows, native+native/10)
 }
+
+// Unequal reports whether more than half of so many values are distinct.
+func (b *Builder) Unequal(rows int64) bool { return 2*int64(b.Distinct()) > rows }
 
 // Repeats reports whether [Builder.Keep] may be true for the values of a brief column, by runs of them: without it, no more than half of
 // all are distinct, so that each of a sample has an equal one in it with half of the share that the sample has.

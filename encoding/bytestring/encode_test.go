@@ -307,14 +307,14 @@ func TestBrief(t *testing.T) {
 		brief, not encoding.Code
 	}{
 		{2000, encoding.Options{Features: edition.E2026.Features()}, encoding.Zstd, encoding.OnPair},
-		{10_000, encoding.Options{Features: edition.E2026.Features()}, encoding.OnPair, encoding.OnPair},
+		{15_000, encoding.Options{Features: edition.E2026.Features()}, encoding.OnPair, encoding.OnPair},
 		{2000, encoding.Options{}, encoding.FSST, encoding.FSST},
 	} {
 		values := randomTexts(c.values)
 		v, valid := column(0, values...)
 		for _, brief := range []bool{true, false} {
 			e := NewEncoder(c.o, 0)
-			e.Brief(brief)
+			e.Brief(brief, false)
 			blk, err := e.AppendBlock(nil, v, valid)
 			require.NoError(t, err)
 			b, err := Parse(blk, v.N, 0, BlockOptions{}, new(Scratch))

@@ -29,8 +29,8 @@ func NewEncoder(o encoding.Options, fixed int) *Encoder {
 func (e *Encoder) Clone() *Encoder { return &Encoder{o: e.o, trees: e.trees.Clone()} }
 
 // Brief says whether the values that follow are all that the column has, and few. In Balanced of edition 2026, only encodings are
-// then tried that take hardly longer than writing them.
-func (e *Encoder) Brief(brief bool) { e.trees.Brief(brief) }
+// then tried that take hardly longer than writing them, and no dictionary if unequal says that most of the values are distinct.
+func (e *Encoder) Brief(brief, unequal bool) { e.trees.Brief(brief, unequal) }
 
 // Plan says how many of the staged values the next block should hold:
 // as many as the profile's bounds on values and bytes allow, at least one. The

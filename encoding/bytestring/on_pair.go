@@ -253,8 +253,8 @@ func appendOnPair(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 }
 
 const (
-	onPairFrom      = 16 << 10  // bytes of values: for fewer the dictionary is too large
-	onPairFromBrief = 512 << 10 // for fewer what is learnt from a part of them is too little
+	onPairFrom      = 16 << 10 // bytes of values: for fewer the dictionary is too large
+	onPairFromBrief = 1 << 20  // for fewer what is learnt from a part of them is too little
 )
 
 // trainOnPair learns tokens.

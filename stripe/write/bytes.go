@@ -282,7 +282,7 @@ func (w *bytesWriter) finishBrief() error {
 	if dictionary.Repeats(v, valid) {
 		return w.endBrief()
 	}
-	w.dict, w.rows = nil, int64(v.N)
+	w.dict, w.rows, w.native.unequal = nil, int64(v.N), true
 	w.dropFilter()
 	w.stats.Add(v, valid)
 	return nil
@@ -316,6 +316,7 @@ func (w *bytesWriter) finish(out []stripe.Node) ([]stripe.Node, error) {
 		return append(out, node), err
 	}
 	if w.dict != nil {
+		w.native.unequal = w.dict.Unequal(w.rows)
 		if err := w.moveToBlocks(); err != nil {
 			return out, err
 		}

@@ -17,6 +17,7 @@ type bytesBlocks struct {
 	pipeline pipeline[*bytestring.Encoder]
 	staged   *byteStage // nil if there is nothing
 	fixed    int
+	unequal  bool  // most of the values of a brief column are distinct
 	at       int64 // values in blocks, or given to be cut
 	count    int   // values since the last multiple of the stage's size
 	bytes    int   // bytes of the current segment so far
@@ -107,7 +108,7 @@ func (p *bytesBlocks) cutStaged(c *nodeContext, final bool) error {
 // if any, is given back.
 func (p *bytesBlocks) cut(c *nodeContext, v bytestring.Values, valid bitmap.Bits, in *byteStage, final bool) error {
 	e := p.pipeline.encoder(c)
-	e.Brief(final && p.at == 0 && len(v.Bytes()) <= bytestring.BriefBytes)
+	e.Brief(final && p.at == 0 && len(v.Bytes()) <= bytestring.BriefBytes, p.unequal)
 	lens, done := p.plan(e, v, valid, final)
 	p.stage(v.Slice(done, v.N), valid.Slice(done, v.N))
 	if done == 0 && !final && c.encoding.Features != 0 { // in edition reference, the encoder loses its turn

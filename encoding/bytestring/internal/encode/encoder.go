@@ -20,6 +20,7 @@ type Encoder struct {
 	plan    plan
 	brief   bool    // only what is quickly tried is
 	few     bool    // what takes long to try is, too
+	unequal bool    // no dictionary is tried
 	likely  method  // the best for the first values
 	ranked  ranking // of the next block, if it is known
 }
@@ -45,10 +46,10 @@ func (e *Encoder) Clone() *Encoder {
 
 // Brief says whether the values that follow are all that the column has, and few: then only encodings are tried that take hardly
 // longer than writing them, in Balanced of edition 2026, and in MinimalSize those that take several times as long. After earlier blocks, in
-// another stripe for example, there is no difference.
-func (e *Encoder) Brief(brief bool) {
+// another stripe for example, there is no difference. unequal says that most of the values are distinct.
+func (e *Encoder) Brief(brief, unequal bool) {
 	brief = brief && e.plan.method.row == nil && e.o.Features != 0
-	e.brief, e.few = brief && e.o.Profile == encoding.Balanced, brief && e.o.Profile == encoding.MinimalSize
+	e.brief, e.few, e.unequal = brief && e.o.Profile == encoding.Balanced, brief && e.o.Profile == encoding.MinimalSize, unequal
 	e.numbers.brief = e.brief
 }
 
