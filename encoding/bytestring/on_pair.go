@@ -262,7 +262,7 @@ func trainOnPair(w *encode.Workspace, in *encode.Input, l *encode.Learned) bool 
 	if in.Fixed > 0 || len(in.Bytes()) < onPairFrom {
 		return false
 	}
-	if w.Brief {
+	if in.Brief {
 		if len(in.Bytes()) < onPairFromBrief {
 			return false
 		}

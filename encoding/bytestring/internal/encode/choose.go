@@ -82,7 +82,7 @@ func (e *Encoder) methodCost(m method, size int, in *Input) int64 {
 func (e *Encoder) AppendTree(dst []byte, in Input) ([]byte, error) {
 	w := workspaces.Get().(*Workspace)
 	defer workspaces.Put(w)
-	w.Brief = e.brief
+	in.Brief = e.brief
 	if len(e.policy.methods) == 0 {
 		return e.appendPlain(w, dst, &in)
 	}

@@ -121,7 +121,7 @@ func (e *Encoder) look(v vector.Values, valid bitmap.Bits) method {
 	if !slices.ContainsFunc(e.policy.methods, func(m method) bool { return m.row.Long && e.allows(m) }) {
 		return plain
 	}
-	in := Input{Values: v, Valid: valid.Slice(0, v.N)}
+	in := Input{Values: v, Valid: valid.Slice(0, v.N), Brief: e.brief}
 	in.Nulls = in.Valid.Nulls()
 	if _, same := in.Same(); same {
 		return plain

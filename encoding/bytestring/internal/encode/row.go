@@ -104,11 +104,12 @@ type Input struct {
 	vector.Values
 	Valid bitmap.Bits
 	Nulls int
+	Brief bool // they are all that the column has, and few
 }
 
 // slice is the values from i up to (not including) j.
 func (in *Input) slice(i, j int) Input {
-	out := Input{Values: in.Slice(i, j), Valid: in.Valid.Slice(i, j)}
+	out := Input{Values: in.Slice(i, j), Valid: in.Valid.Slice(i, j), Brief: in.Brief}
 	out.Nulls = out.Valid.Nulls()
 	return out
 }

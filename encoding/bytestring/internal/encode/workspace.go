@@ -20,7 +20,6 @@ import (
 // Workspace is the large memory of an encoder. Its content never changes the bytes
 // that are written, so encoders of thousands of columns share a few.
 type Workspace struct {
-	Brief        bool // whether the column has few values
 	LZ4          lz4.Encoder
 	FlatLZ       flatlz.Encoder
 	LZShare      int // what LZ4 or FlatLZ left of the last values, in 1024ths
