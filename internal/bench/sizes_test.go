@@ -67,6 +67,14 @@ func TestBalancedTakesFarSmallerTrees(t *testing.T) {
 	require.Less(t, 2*balanced, 3*high)
 }
 
+// In HighCompression, encodings of about the same estimate are all tried: addresses are expected to take about as much as tokens and as fields.
+func TestHighCompressionTriesEqualEstimates(t *testing.T) {
+	d := named("zoo/address")
+	require.NoError(t, makeData(t.Context(), d, config{shared: testdata.Shared(t), rows: 70_000}))
+	high, balanced := sizeIn(t, shard.Edition2026, encoding.HighCompression, d.Schema, d.Batches, 0), sizeIn(t, shard.Edition2026, encoding.Balanced, d.Schema, d.Batches, 0)
+	require.LessOrEqual(t, 100*high, 85*balanced)
+}
+
 // Codes of tokens are compressed by a better level of Zstandard in MinimalSize, if that is smaller.
 func TestMinimalSizeCompressesTokens(t *testing.T) {
 	d := named("zoo/prose_120")

@@ -18,8 +18,9 @@ const (
 	sampleMost  = 32 << 10
 	largeSample = 256 << 10 // in MinimalSize, whose blocks are so long that more of them repeats
 
-	estimateError = 8 // estimates are too high by one in so many at most, or are taken to be
-	doubtfulError = 4 // the same, after one was too low
+	estimateError = 8  // estimates are too high by one in so many at most, or are taken to be
+	doubtfulError = 4  // the same, after one was too low
+	dearError     = 16 // the same, in thorough profiles where trials cost much
 
 	bestSaves = 16 // the strongest level of a compressor saves about one in so many bytes
 )
