@@ -2,6 +2,7 @@ package numeric
 
 import (
 	"fmt"
+	"math/bits"
 	"sync"
 
 	"github.com/amudai/amudai-go/encoding"
@@ -54,7 +55,7 @@ func (e *Encoder[T]) Clone() *Encoder[T] {
 }
 
 // Brief says whether the values that follow are all that the column has, and at most 65536. In Balanced of edition 2026, they become one
-// block without a trial of shorter ones, which takes longer than writing it. After earlier blocks, in another stripe for example, there
+// block without a trial of shorter ones, which takes longer than writing it, unless they are clustered. After earlier blocks, in another stripe for example, there
 // is no difference.
 func (e *Encoder[T]) Brief(brief bool) {
 	e.brief = brief && len(e.hints) == 0 && e.o.Features != 0 && e.o.Profile == encoding.Balanced
@@ -91,10 +92,11 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	default:
 		return shortBlock
 	}
-	if e.brief {
+	if e.brief && (len(values) < 2*shortBlock || !clustered(values, valid)) {
 		e.len = longBlock
+		return e.len
 	}
-	if len(values) < 2*shortBlock || e.brief {
+	if len(values) < 2*shortBlock {
 		return e.len
 	}
 	if e.plans--; e.plans > 0 {
@@ -113,6 +115,37 @@ func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
 	}
 	e.gap, e.len = e.plans, n
 	return n
+}
+
+// clustered reports whether short blocks may be smaller: whether their values lie so near each other that a sixteenth of all bits is saved. Of
+// floats that is not known.
+func clustered[T Value](values []T, valid bitmap.Bits) bool {
+	if Of[T]().Float() {
+		return true
+	}
+	whole := len(values) * rangeBits(values, valid)
+	parts := 0
+	for i := 0; i < len(values); i += shortBlock {
+		end := min(i+shortBlock, len(values))
+		parts += (end - i) * rangeBits(values[i:end], sliceBits(valid, i, end))
+	}
+	return 16*(whole-parts) >= whole
+}
+
+// rangeBits is the width of the range of values, which are integers.
+func rangeBits[T Value](values []T, valid bitmap.Bits) int {
+	var least, most T
+	found := false
+	for i, v := range values {
+		switch {
+		case valid.Data != nil && !valid.At(i):
+		case !found:
+			least, most, found = v, v, true
+		default:
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	return bits.Len64(uint64(most) - uint64(least))
 }
 
 // try returns the cost of values in blocks of some length.
