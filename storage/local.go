@@ -158,8 +158,12 @@ type localWriter struct {
 	buffer buffer
 	path   string
 	tmp    string
+	begun  int64 // bytes that the system was asked to write to the device
 	o      CreateOptions
 }
+
+// writeBackFrom is how many bytes the system is asked to begin writing to the device. With fewer, the call takes longer than it spares Sync.
+const writeBackFrom = 1 << 20
 
 func (w *localWriter) Write(ctx context.Context, p []byte) error {
 	if w.f == nil {
@@ -183,7 +187,10 @@ func (w *localWriter) Flush(ctx context.Context) error {
 	if err := w.buffer.flush(ctx); err != nil {
 		return err
 	}
-	w.f.StartWriteBack()
+	if w.buffer.size-w.begun >= writeBackFrom {
+		w.begun = w.buffer.size
+		w.f.StartWriteBack()
+	}
 	return nil
 }
 
