@@ -123,7 +123,7 @@ func (f *form) parse(dst []uint64, data []byte, at, stop uint32) (_ []uint64, en
 				x, ok = decimal(data, span{at, at + n})
 			}
 		case ofDecimal:
-			if n = firstNot(^between(w, '0', '9')); n-1 < 7 && n <= stop-at && (n == 1 || byte(w) != '0') { // nearly always
+			if n = min(firstNot(^between(w, '0', '9')), stop-at); n-1 < 7 && (n == 1 || byte(w) != '0') { // nearly always
 				x = digitsOf(w, int(n))
 			} else {
 				x, n, ok = decimalAt(data, w, at, stop)

@@ -12,19 +12,21 @@ import (
 
 // Numbers writes the numbers in a column's trees, in the best form or in given ones.
 type Numbers struct {
-	Options encoding.Options
-	codes   *numeric.Encoder[uint32]
-	lengths *numeric.Encoder[uint32]
-	values  *numeric.Encoder[uint32]
-	offsets *numeric.Encoder[uint64]
-	ints    *numeric.Encoder[int64]
-	heads   *numeric.Encoder[uint8]
-	tokens  *numeric.Encoder[uint16]
-	places  *numeric.Encoder[uint32]
-	narrow  map[uint64]*numeric.Encoder[uint32] // by key
-	wide    map[uint64]*numeric.Encoder[uint64]
-	brief   bool
-	shapes  []string // forced forms, in the order of the tree's parts; nil: choose
+	Options   encoding.Options
+	codes     *numeric.Encoder[uint32]
+	lengths   *numeric.Encoder[uint32]
+	values    *numeric.Encoder[uint32]
+	offsets   *numeric.Encoder[uint64]
+	ints      *numeric.Encoder[int64]
+	heads     *numeric.Encoder[uint8]
+	tokens    *numeric.Encoder[uint16]
+	tokenPlan tokenPlan
+	places    *numeric.Encoder[uint32]
+	narrow    map[uint64]*numeric.Encoder[uint32] // by key
+	wide      map[uint64]*numeric.Encoder[uint64]
+	brief     bool
+	trial     bool     // on a sample
+	shapes    []string // forced forms, in the order of the tree's parts; nil: choose
 }
 
 // clone is numbers for another goroutine, with the same memory of earlier ones.
@@ -145,29 +147,49 @@ func (s *Numbers) AppendTokens(dst []byte, tokens []uint16) ([]byte, error) {
 	if s.shapes != nil || n < manyTokens && !s.Thorough() || n < fewTokens {
 		return appendTree(s, &s.tokens, 2, dst, tokens, bitmap.All(n))
 	}
+	if s.Thorough() || s.trial || s.tokenPlan.left == 0 {
+		return s.chooseTokens(dst, tokens)
+	}
+	p, at := &s.tokenPlan, len(dst)
+	p.left--
+	dst, err := numeric.AppendTreeAs(dst, tokens, bitmap.All(len(tokens)), p.shape)
+	if 4*1024*(len(dst)-at)/len(tokens) > 5*p.bytes {
+		p.left = 0
+	}
+	return dst, err
+}
+
+// tokenPlan is a choice for many codes of tokens.
+type tokenPlan struct {
+	shape string
+	left  int // calls that follow it; fewer if codes become a quarter larger
+	bytes int // of 1024 tokens
+}
+
+// chooseTokens writes codes in the shape that is best for the first of them.
+func (s *Numbers) chooseTokens(dst []byte, tokens []uint16) (_ []byte, err error) {
 	shapes, lookedAt, saving := fastShapes, 64<<10, 6
 	switch s.Options.Profile {
 	case encoding.HighCompression:
 		shapes, lookedAt, saving = smallShapes, 256<<10, 32
 	case encoding.MinimalSize:
-		shapes, lookedAt, saving = smallestShapes, n, 64
+		shapes, lookedAt, saving = smallestShapes, len(tokens), 64
 	}
 	at, best, least, last := len(dst), "", 0, ""
-	part := tokens[:min(n, lookedAt)]
-	for _, shape := range shapes {
-		var err error
-		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), shape); err != nil {
+	part := tokens[:min(len(tokens), lookedAt)]
+	for _, last = range shapes {
+		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), last); err != nil {
 			return dst, err
 		}
 		if size := len(dst) - at; best == "" || size < least-least/saving {
-			best, least = shape, size
+			best, least = last, size
 		}
-		last = shape
 	}
-	if best == last && len(part) == n {
-		return dst, nil
+	if best != last || len(part) < len(tokens) {
+		dst, err = numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(len(tokens)), best)
 	}
-	return numeric.AppendTreeAs(dst[:at], tokens, bitmap.All(n), best)
+	s.tokenPlan = tokenPlan{best, planTokens, 1024 * (len(dst) - at) / len(tokens)}
+	return dst, err
 }
 
 // Shapes of many codes of tokens, the fastest first.
@@ -180,6 +202,7 @@ var (
 const (
 	fewTokens  = 2 << 10  // fewer are not worth a table of their frequencies
 	manyTokens = 16 << 10 // the last chunk of 1,024 does not count any more
+	planTokens = 7        // calls
 )
 
 // AppendIntegers writes the integers of decimals, always as a tree.

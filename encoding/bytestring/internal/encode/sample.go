@@ -143,7 +143,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			long = takeSample(&w.samples[1], in, e.sampleMost())
 		}
 	}
-	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
+	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief, trial: true}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
 		if !e.allows(m) || e.skips(m.row, in) || e.brief && !m.row.Quick && !r.leaves(m.row.Instead) {
