@@ -30,9 +30,9 @@ type Builder struct {
 	valueType byte
 	fixed     int
 	set       distinct.Set
-	counts    []int64 // number of occurrences by id
-	nullID    int     // or -1
-	ordered   int     // number of entries when ids were given the order of the values, with null last
+	counts    []int64  // number of occurrences by id
+	nullID    int      // or -1
+	sorted    []uint32 // result of sortedIDs, of the values there were then
 
 	sampled      int // bytes of values when the ratio was last measured
 	sampledRatio float64
@@ -157,9 +157,7 @@ func (b *Builder) Renumber(codes *Codes) []uint32 {
 	bits := b.codeBits(codes, nil, byFrequency, byValue)
 	switch {
 	case bits[2] <= min(bits[0], bits[1])+saved:
-		b.permute(byValue)
-		b.ordered = b.Len()
-		return byValue
+		return b.permute(byValue)
 	case bits[0] <= bits[1]:
 		return nil
 	}
@@ -263,7 +261,9 @@ func (b *Builder) permute(perm []uint32) []uint32 {
 		return nil
 	}
 	b.set.Renumber(perm)
-	b.ordered = 0
+	for i, id := range b.sorted {
+		b.sorted[i] = perm[id]
+	}
 	counts := make([]int64, len(b.counts))
 	for id, to := range perm {
 		counts[to] = b.counts[id]
@@ -325,19 +325,15 @@ func (b *Builder) Append(dst []byte) []byte {
 	return append(dst, make([]byte, -(len(dst)-start)&(bufferAlign-1))...)
 }
 
-// sortedIDs compares the first eight bytes of values as numbers, which decides most comparisons without reading the
-// values.
+// sortedIDs is the ids in the order of their values, without that of null. It compares the first eight bytes of values as
+// numbers, which decides most comparisons without reading the values.
 func (b *Builder) sortedIDs() []uint32 {
 	type keyed struct {
 		key uint64
 		id  uint32
 	}
-	if b.ordered > 0 && b.ordered == b.Len() {
-		ids := make([]uint32, b.Distinct())
-		for i := range ids {
-			ids[i] = uint32(i)
-		}
-		return ids
+	if len(b.sorted) == b.Distinct() {
+		return b.sorted
 	}
 	all := make([]keyed, 0, b.Len())
 	for id := range b.Len() {
@@ -354,9 +350,9 @@ func (b *Builder) sortedIDs() []uint32 {
 		}
 		return bytes.Compare(b.Value(x.id), b.Value(y.id))
 	})
-	ids := make([]uint32, len(all))
+	b.sorted = make([]uint32, len(all))
 	for i, k := range all {
-		ids[i] = k.id
+		b.sorted[i] = k.id
 	}
-	return ids
+	return b.sorted
 }
