@@ -185,13 +185,7 @@ func (b *Builder) byValue() (perm []uint32, saved int) {
 
 // byFrequency maps each id to its rank. It returns nil if all ids are in this order already.
 func (b *Builder) byFrequency() []uint32 {
-	order := make([]uint32, b.Len())
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(x, y uint32) int {
-		return cmp.Or(cmp.Compare(b.counts[y], b.counts[x]), cmp.Compare(x, y))
-	})
+	order := b.frequentFirst()
 	perm := make([]uint32, len(order))
 	same := true
 	for rank, id := range order {
@@ -202,6 +196,32 @@ func (b *Builder) byFrequency() []uint32 {
 		return nil
 	}
 	return perm
+}
+
+// frequentFirst is the ids by descending frequency, ties in their order: sorted by one byte of the frequencies after the other, from the lowest.
+func (b *Builder) frequentFirst() []uint32 {
+	from, to := make([]uint32, b.Len()), make([]uint32, b.Len())
+	most := int64(0)
+	for i := range from {
+		from[i] = uint32(i)
+		most = max(most, b.counts[i])
+	}
+	for shift := 0; most>>shift > 0; shift += 8 {
+		var ends [257]int
+		for _, n := range b.counts[:len(from)] {
+			ends[int(^uint8(n>>shift))+1]++
+		}
+		for i := range 255 {
+			ends[i+1] += ends[i]
+		}
+		for _, id := range from {
+			digit := ^uint8(b.counts[id] >> shift)
+			to[ends[digit]] = id
+			ends[digit]++
+		}
+		from, to = to, from
+	}
+	return from
 }
 
 // codeBits estimates the size of the codes, renumbered by each of some maps, nil for unchanged, in packed chunks of 1024,
@@ -329,8 +349,8 @@ func (b *Builder) Append(dst []byte) []byte {
 // numbers, which decides most comparisons without reading the values.
 func (b *Builder) sortedIDs() []uint32 {
 	type keyed struct {
-		key uint64
-		id  uint32
+		key, next uint64 // the first 16 bytes
+		id        uint32
 	}
 	if len(b.sorted) == b.Distinct() {
 		return b.sorted
@@ -340,13 +360,16 @@ func (b *Builder) sortedIDs() []uint32 {
 		if id == b.nullID {
 			continue
 		}
-		var head [8]byte
+		var head [16]byte
 		copy(head[:], b.Value(uint32(id)))
-		all = append(all, keyed{binary.BigEndian.Uint64(head[:]), uint32(id)})
+		all = append(all, keyed{binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), uint32(id)})
 	}
 	slices.SortFunc(all, func(x, y keyed) int {
-		if x.key != y.key {
+		switch {
+		case x.key != y.key:
 			return cmp.Compare(x.key, y.key)
+		case x.next != y.next:
+			return cmp.Compare(x.next, y.next)
 		}
 		return bytes.Compare(b.Value(x.id), b.Value(y.id))
 	})

@@ -1,8 +1,11 @@
 package dictionary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,4 +34,21 @@ func TestSkewed(t *testing.T) {
 	require.True(t, add(8000, 100_000).Skewed())
 	require.False(t, add(8000, 30_000).Skewed()) // few rows
 	require.False(t, NewBuilder(typeString, 0).Skewed())
+}
+
+// Ids by frequency have the order of their counts, and equal ones that of their first appearance.
+func TestFrequentFirst(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	b := NewBuilder(typeString, 0)
+	for i := range 3000 {
+		b.counts[b.Add(fmt.Appendf(nil, "%d", i))] += 1<<rnd.IntN(36) + rnd.Int64N(3)
+	}
+	order := b.frequentFirst()
+	require.True(t, slices.IsSortedFunc(order, func(x, y uint32) int {
+		return cmp.Or(cmp.Compare(b.counts[y], b.counts[x]), cmp.Compare(x, y))
+	}))
+	slices.Sort(order)
+	for i, id := range order {
+		require.EqualValues(t, i, id)
+	}
 }
