@@ -21,20 +21,23 @@ func (b *Block) MayMatch(dst []byte, r Required) (ok bool) {
 }
 
 // MayBeLong sets the bits of those slots, and clears the others, whose values have a length; ok is false, and dst
-// arbitrary, if the block does not tell, or nearly all have it.
+// arbitrary, if the block does not tell, or decoding those that have it takes about as long as decoding all.
 func (b *Block) MayBeLong(dst []byte, length int) (ok bool) {
 	if !b.hasLengths() {
 		return false
 	}
 	clear(dst)
-	count := 0
+	decoded := 0
 	for i := range b.n {
-		if b.lengthOf(i) == length {
-			dst[i/8] |= 1 << (i % 8)
-			count++
+		if b.lengthOf(i) != length {
+			continue
+		}
+		dst[i/8] |= 1 << (i % 8)
+		if decoded++; b.front.rests != nil {
+			decoded += i % b.front.restart // those before it, from the restart on
 		}
 	}
-	return 4*count < 3*b.n
+	return 4*decoded < 3*b.n
 }
 
 func (b *Block) hasLengths() bool {

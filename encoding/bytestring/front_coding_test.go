@@ -33,6 +33,25 @@ func TestFrontCodingPays(t *testing.T) {
 	require.Less(t, 2*len(tree), len(other))
 }
 
+// Values of a length are picked out if there are few: each is decoded from a restart on, so that a thirtieth of them took longer than all.
+func TestFrontCodingLengths(t *testing.T) {
+	for every, want := range map[int]bool{30: false, 1000: true} {
+		v := makeValues(3000, func(i int) []byte {
+			text := fmt.Appendf(nil, "/usr/share/doc/%04d", i)
+			if i%every == 7 {
+				text = append(text, '/')
+			}
+			return text
+		})
+		tree, err := AppendTreeAs(nil, v, bitmap.All(v.N), "FrontCoding(Plain,Plain)")
+		require.NoError(t, err)
+		var s Scratch
+		b, err := Parse(frame(tree), v.N, 0, BlockOptions{}, &s)
+		require.NoError(t, err)
+		require.Equal(t, want, b.MayMatch(make([]byte, (v.N+63)/64*8), Required{Prefix: v.At(7), Equal: true}), "every %d", every)
+	}
+}
+
 // Whatever is cut off, and whatever bit is flipped, is an error or decodes to as much as announced.
 func TestFrontCodingDamage(t *testing.T) {
 	var s Scratch
