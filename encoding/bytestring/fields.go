@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/internal/encode"
 	"github.com/amudai/amudai-go/encoding/fields"
+	"github.com/amudai/amudai-go/encoding/fields/learn"
 	"github.com/amudai/amudai-go/encoding/numeric"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -458,7 +459,7 @@ func appendFields(w *encode.Workspace, dst []byte, in *encode.Input, r encode.Re
 const maxColumns = maxNested - 1
 
 // appendColumn appends the fields of a column.
-func appendColumn(dst []byte, e *fields.Encoder, c *fields.EncodedColumn, r encode.Request) ([]byte, error) {
+func appendColumn(dst []byte, e *learn.Encoder, c *learn.EncodedColumn, r encode.Request) ([]byte, error) {
 	switch c.Word() {
 	case 0:
 		return r.Texts.Append(dst, 4, c.Key, Values{Data: c.Text, Offsets: c.Offsets, N: len(c.Offsets) - 1})

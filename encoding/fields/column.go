@@ -12,8 +12,8 @@ type Column struct {
 	Groups []Group // Digits
 }
 
-// check looks for numbers in the form of a column that cannot be.
-func (c *Column) check() error {
+// Check looks for numbers in the form of a column that cannot be. An error wraps fault.ErrCorrupt.
+func (c *Column) Check() error {
 	switch c.Kind {
 	case HexLower, HexUpper:
 		if c.Width < 1 || c.Width > MaxHex {

@@ -1,5 +1,5 @@
-// Package fields splits byte strings that a program wrote, such as log lines, identifiers and addresses, into patterns
-// and fields, and puts them together again: docs/format.md §7.5.
+// Package fields puts byte strings together from patterns and fields: docs/format.md §7.5. They are for strings that a program wrote,
+// such as log lines, identifiers and addresses.
 //
 // A pattern is constant bytes with places between them. The field at a place belongs to a column; columns are shared by
 // the patterns that begin alike. Example:
@@ -8,10 +8,10 @@
 //	patterns: {0} INFO took {1} ms         {0} WARN disk {2} is full
 //	columns:  {0} 180147 180148 (times)    {1} 45 (decimal)    {2} sda1 (text)
 //
-// An [Encoder] learns patterns from a sample and splits values by them. A [Decoder] assembles values from the texts of their
-// fields, which [Column] makes of numbers. The idea is that of CLP (Rodrigues, Luo and Yuan: CLP: Efficient and Scalable
-// Search on Compressed Text Logs, OSDI 2021) and Drain (He et al.: Drain: An Online Log Parsing Approach with Fixed Depth
-// Tree, ICWS 2017).
+// Package learn learns patterns from a sample and splits values by them. A [Decoder] assembles values from the texts of their
+// fields, which [Column] makes of numbers. Package find finds values. The idea is that of CLP (Rodrigues, Luo and Yuan: CLP:
+// Efficient and Scalable Search on Compressed Text Logs, OSDI 2021) and Drain (He et al.: Drain: An Online Log Parsing
+// Approach with Fixed Depth Tree, ICWS 2017).
 package fields
 
 import "encoding/binary"

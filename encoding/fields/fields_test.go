@@ -60,7 +60,7 @@ func requireFormat(t testing.TB, c *Column, numbers []uint64) {
 // Numbers in several groups have the texts of each, also where one number is as far behind another as numbers go.
 func TestGroups(t *testing.T) {
 	c := &Column{Kind: Digits, Groups: []Group{{Width: 19}, {Width: 1, Separator: []byte("."), Radix: 10}}}
-	require.NoError(t, c.check())
+	require.NoError(t, c.Check())
 	requireFormat(t, c, []uint64{15, 17, 23, 1<<64 - 1, 2, 1<<64 - 3, 1<<64 - 4, 1<<64 - 9, 0})
 }
 

@@ -63,44 +63,5 @@ func (h *Header) ReadForm(width int, column []byte, memory []Group) (rest []byte
 	case h.Kind == Text && h.Word != 0 || h.Kind != Text && h.Word != 4 && h.Word != 8 || h.Kind == Signed && h.Word != 8:
 		return nil, fault.Corruptf("fields of kind %d in %d bytes", h.Kind, h.Word)
 	}
-	return column, h.Column.check()
-}
-
-// PutHeader writes the header of a column but for its size.
-func (c *EncodedColumn) PutHeader(header []byte) {
-	count := len(c.Numbers)
-	switch c.Kind {
-	case Text:
-		count = len(c.Offsets) - 1
-	case HexLower, HexUpper:
-		header[1] = byte(c.Width)
-	case Digits:
-		header[1] = byte(len(c.Groups))
-	}
-	header[0], header[2] = byte(c.Kind), byte(c.Word())
-	le.PutUint32(header[8:], uint32(count))
-}
-
-// AppendGroups appends the groups of digits, if the column has some.
-func (c *EncodedColumn) AppendGroups(dst []byte) []byte {
-	for _, g := range c.Groups {
-		var b [GroupLen]byte
-		b[0], b[1] = byte(g.Width), byte(len(g.Separator))
-		copy(b[2:], g.Separator)
-		le.PutUint32(b[8:], uint32(g.Low))
-		le.PutUint32(b[12:], uint32(g.Radix))
-		dst = append(dst, b[:]...)
-	}
-	return dst
-}
-
-// Word is the bytes of a number of the column, 0 for texts.
-func (c *EncodedColumn) Word() int {
-	switch {
-	case c.Kind == Text:
-		return 0
-	case c.Kind == Signed || c.Most >= 1<<32:
-		return 8
-	}
-	return 4
+	return column, h.Check()
 }

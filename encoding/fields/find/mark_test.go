@@ -35,7 +35,7 @@ var markColumns = []struct {
 func TestMark(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, c := range markColumns {
-		requireValid(t, c.Column)
+		require.NoError(t, c.Check())
 		const n = 300
 		wide := make([]uint64, n)
 		most := uint64(0)
@@ -97,14 +97,4 @@ func textsOf(t *testing.T, b *fields.Buffer, c *fields.Column, numbers []uint64)
 		texts = append(texts, string(f.Text[s.At:s.At+s.Len]))
 	}
 	return texts
-}
-
-// requireValid writes the form of a column, and reads it back, which checks it.
-func requireValid(t *testing.T, c fields.Column) {
-	e := fields.EncodedColumn{Column: c, Most: 1 << 32}
-	var header [fields.HeaderLen]byte
-	e.PutHeader(header[:])
-	h, width := fields.ReadHeader(header[:])
-	_, err := h.ReadForm(width, e.AppendGroups(nil), make([]fields.Group, fields.MaxGroups))
-	require.NoError(t, err)
 }

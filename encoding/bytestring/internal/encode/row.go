@@ -8,7 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
-	"github.com/amudai/amudai-go/encoding/fields"
+	"github.com/amudai/amudai-go/encoding/fields/learn"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/onpair"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -86,7 +86,7 @@ type Learned struct {
 
 // Kept is memory of earlier blocks that the encodings themselves judge: they replace it where it does not suit a block.
 type Kept struct {
-	Patterns *fields.Patterns // nil before they are learnt
+	Patterns *learn.Patterns // nil before they are learnt
 }
 
 // Request says how a tree is to be written.

@@ -6,7 +6,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding/bytestring/vector"
-	"github.com/amudai/amudai-go/encoding/fields"
+	"github.com/amudai/amudai-go/encoding/fields/learn"
 	"github.com/amudai/amudai-go/encoding/flatlz"
 	"github.com/amudai/amudai-go/encoding/fsst"
 	"github.com/amudai/amudai-go/encoding/lz4"
@@ -31,7 +31,7 @@ type Workspace struct {
 	Heads        []byte
 	Distinct     distinct.Set
 	Templates    template.Encoder
-	Fields       fields.Encoder
+	Fields       learn.Encoder
 	Codes        []uint32
 	Lengths      []uint32
 	ValueLengths []uint32

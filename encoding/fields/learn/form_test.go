@@ -1,4 +1,4 @@
-package fields
+package learn
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/encoding/fields"
 )
 
 // requireEncode encodes lines, by patterns if these suit them, and compares what the result stands for. It returns the patterns for the next.
@@ -23,15 +25,15 @@ func requireEncode(t testing.TB, e *Encoder, lines []byte, p *Patterns) *Pattern
 	texts := make([][]string, len(e.Columns))
 	for i := range e.Columns {
 		c := &e.Columns[i]
-		require.NoError(t, c.check())
-		if c.Kind == Text {
+		require.NoError(t, c.Check())
+		if c.Kind == fields.Text {
 			for k := range len(c.Offsets) - 1 {
 				texts[i] = append(texts[i], string(c.Text[c.Offsets[k]:c.Offsets[k+1]]))
 			}
 			continue
 		}
-		var b Buffer
-		f, err := Format(&b, &c.Column, c.Numbers)
+		var b fields.Buffer
+		f, err := fields.Format(&b, &c.Column, c.Numbers)
 		require.NoError(t, err)
 		for _, s := range f.Spans {
 			texts[i] = append(texts[i], string(f.Text[s.At:s.At+s.Len]))

@@ -1,7 +1,8 @@
-package fields
+package learn
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 )
 
@@ -131,7 +132,7 @@ func hash(seed uint64, b []byte) uint64 {
 	const k = 0x9e3779b97f4a7c15
 	h := (seed ^ uint64(len(b))) * k
 	for ; len(b) >= 8; b = b[8:] {
-		h = (h ^ h>>29 ^ le.Uint64(b)) * k
+		h = (h ^ h>>29 ^ binary.LittleEndian.Uint64(b)) * k
 	}
 	if len(b) > 0 {
 		var last uint64

@@ -1,4 +1,6 @@
-package fields
+// Package learn learns the patterns of byte strings, and splits these by them into constant bytes and fields: what is written as the encoding
+// Fields (docs/format.md §7.5).
+package learn
 
 import (
 	"bytes"

@@ -1,13 +1,17 @@
-package fields
+package learn
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/encoding/fields"
+)
 
 // piece is a part of a field: constant bytes, and a column behind them if there is one.
 type piece struct {
 	text    []byte
 	column  bool
 	number  uint32 // of the column
-	form    Column
+	form    fields.Column
 	numbers []uint64
 	spans   []span // of the kind Text
 }
@@ -61,7 +65,7 @@ func (a *analysis) split(spans []span) []piece {
 		for _, p := range out[from:] {
 			if p.column {
 				columns++
-				if p.form.Kind == Text {
+				if p.form.Kind == fields.Text {
 					texts++
 				}
 			}
@@ -280,7 +284,7 @@ func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
 	for i, s := range run {
 		x, ok := decimal(a.data, s)
 		n := int(s.to - s.from)
-		if !ok || n > MaxDigits {
+		if !ok || n > fields.MaxDigits {
 			a.release(before)
 			return out, false
 		}
@@ -295,9 +299,9 @@ func (a *analysis) plain(out []piece, run []span) (_ []piece, ok bool) {
 		a.release(before)
 		return out, false
 	}
-	p := piece{column: true, numbers: values, form: Column{Kind: Decimal}}
+	p := piece{column: true, numbers: values, form: fields.Column{Kind: fields.Decimal}}
 	if width > 0 {
-		p.form = Column{Kind: Digits, Groups: []Group{{Width: width}}}
+		p.form = fields.Column{Kind: fields.Digits, Groups: []fields.Group{{Width: width}}}
 	}
 	return append(out, p), true
 }
@@ -335,7 +339,7 @@ func (a *analysis) run(out []piece, run []span) []piece {
 	if numbers {
 		return a.digits(out, run, prefix, suffix, width)
 	}
-	if width > 0 && width <= 4*MaxHex {
+	if width > 0 && width <= 4*fields.MaxHex {
 		return a.hex(out, run, width)
 	}
 	return append(out, whole(run))
@@ -358,21 +362,21 @@ func (a *analysis) digits(out []piece, run []span, prefix, suffix []byte, width 
 	if width > 0 {
 		width -= len(prefix) + len(suffix)
 	}
-	if width > MaxDigits {
+	if width > fields.MaxDigits {
 		return append(out, whole(run))
 	}
 	values := a.numbers(len(run))
 	for i, s := range run {
 		v := a.at(s)[len(prefix):]
 		v = v[:len(v)-len(suffix)]
-		if width < 0 && (v[0] == '0' && len(v) > 1 || len(v) > MaxDigits) {
+		if width < 0 && (v[0] == '0' && len(v) > 1 || len(v) > fields.MaxDigits) {
 			return append(out, whole(run))
 		}
 		values[i], _ = decimal(a.data, span{s.from + uint32(len(prefix)), s.to - uint32(len(suffix))})
 	}
-	p := piece{text: prefix, column: true, numbers: values, form: Column{Kind: Decimal}}
+	p := piece{text: prefix, column: true, numbers: values, form: fields.Column{Kind: fields.Decimal}}
 	if width > 0 {
-		p.form = Column{Kind: Digits, Groups: []Group{{Width: width}}}
+		p.form = fields.Column{Kind: fields.Digits, Groups: []fields.Group{{Width: width}}}
 	}
 	out = append(out, p)
 	if len(suffix) > 0 {
@@ -395,15 +399,15 @@ func (a *analysis) hex(out []piece, run []span, width int) []piece {
 			upper |= up & mask
 		}
 	}
-	kind := HexLower
+	kind := fields.HexLower
 	if upper != 0 {
-		kind = HexUpper
+		kind = fields.HexUpper
 	}
 	if lower != 0 && upper != 0 {
 		return append(out, whole(run))
 	}
-	for from := 0; from < width; from += MaxHex {
-		to := min(from+MaxHex, width)
+	for from := 0; from < width; from += fields.MaxHex {
+		to := min(from+fields.MaxHex, width)
 		values := a.numbers(len(run))
 		for i, s := range run {
 			x := uint64(0)
@@ -413,7 +417,7 @@ func (a *analysis) hex(out []piece, run []span, width int) []piece {
 			}
 			values[i] = x
 		}
-		out = append(out, piece{column: true, numbers: values, form: Column{Kind: kind, Width: to - from}})
+		out = append(out, piece{column: true, numbers: values, form: fields.Column{Kind: kind, Width: to - from}})
 	}
 	return out
 }
@@ -444,7 +448,7 @@ func (a *analysis) signed(spans []span) []piece {
 			return nil
 		}
 	}
-	return []piece{{text: first[:head], column: true, numbers: values, form: Column{Kind: Signed}}}
+	return []piece{{text: first[:head], column: true, numbers: values, form: fields.Column{Kind: fields.Signed}}}
 }
 
 // signed parses an integer as two's complement. ok is false for -0, for leading zeros, and if it does not fit.
@@ -455,7 +459,7 @@ func signed(data []byte, s span) (x uint64, ok bool) {
 	}
 	x, ok = decimal(data, s)
 	n := s.to - s.from
-	if !ok || n > MaxDigits || x >= 1<<63 || data[s.from] == '0' && (n > 1 || negative) {
+	if !ok || n > fields.MaxDigits || x >= 1<<63 || data[s.from] == '0' && (n > 1 || negative) {
 		return 0, false
 	}
 	if negative {
@@ -488,14 +492,14 @@ func (a *analysis) join(pieces []piece) []piece {
 // joined adds a piece with one group of digits to the one before it if that is possible.
 func (a *analysis) joined(to, p *piece) bool {
 	c := &to.form
-	if !to.column || !p.column || c.Kind != Digits || p.form.Kind != Digits || len(p.text) > MaxSeparator || len(c.Groups) == MaxGroups {
+	if !to.column || !p.column || c.Kind != fields.Digits || p.form.Kind != fields.Digits || len(p.text) > fields.MaxSeparator || len(c.Groups) == fields.MaxGroups {
 		return false
 	}
 	width := p.form.Groups[0].Width
-	if width > MaxGroup || c.TextWidth()+len(p.text)+width > MaxWidth {
+	if width > fields.MaxGroup || c.TextWidth()+len(p.text)+width > fields.MaxWidth {
 		return false
 	}
-	g := Group{Separator: p.text, Width: width}
+	g := fields.Group{Separator: p.text, Width: width}
 	if !addGroup(&g, to.numbers, p.numbers, 1) {
 		return false
 	}

@@ -1,9 +1,11 @@
-package fields
+package learn
 
 import (
 	"bytes"
 	"math/bits"
 	"slices"
+
+	"github.com/amudai/amudai-go/encoding/fields"
 )
 
 // form is how the fields at an edge were split in an earlier block. It does not change. Fields of the next block that have
@@ -47,7 +49,7 @@ func newForm(pieces []piece) *form {
 		p.form.Groups = slices.Clone(p.form.Groups)
 		if p.column {
 			f.columns++
-			if p.form.Kind == Text {
+			if p.form.Kind == fields.Text {
 				texts++
 			}
 		}
@@ -75,17 +77,17 @@ func (f *form) addElements(p *piece) {
 		return
 	}
 	switch p.form.Kind {
-	case Text:
+	case fields.Text:
 		add(ofRun, 0)
-	case Decimal:
+	case fields.Decimal:
 		add(ofDecimal, 0)
-	case Signed:
+	case fields.Signed:
 		add(ofSigned, 0)
-	case HexLower:
+	case fields.HexLower:
 		add(ofLower, p.form.Width)
-	case HexUpper:
+	case fields.HexUpper:
 		add(ofUpper, p.form.Width)
-	case Digits:
+	case fields.Digits:
 		for i := range p.form.Groups {
 			g := &p.form.Groups[i]
 			if g.Separator = bytes.Clone(g.Separator); i > 0 {
@@ -147,7 +149,7 @@ func (f *form) parse(dst []uint64, data []byte, at, stop uint32) (_ []uint64, en
 
 // decimalAt is the number without zeros in front that begins at a place, whose bytes are w, and its size; ok is false if there is none.
 func decimalAt(data []byte, w uint64, at, stop uint32) (x uint64, n uint32, ok bool) {
-	if n = digitsAt(data, w, at, stop); n == 0 || n > MaxDigits || n > 1 && byte(w) == '0' {
+	if n = digitsAt(data, w, at, stop); n == 0 || n > fields.MaxDigits || n > 1 && byte(w) == '0' {
 		return 0, 0, false
 	}
 	if n <= 8 {
@@ -166,7 +168,7 @@ func signedAt(data []byte, w uint64, at, stop uint32) (x uint64, n uint32, ok bo
 		w = load(data, at+1)
 	}
 	x, n, ok = decimalAt(data, w, at+minus, stop)
-	if !ok || n == MaxDigits || x == 0 && minus > 0 {
+	if !ok || n == fields.MaxDigits || x == 0 && minus > 0 {
 		return 0, 0, false
 	}
 	return (x ^ -uint64(minus)) + uint64(minus), n + minus, true
@@ -229,7 +231,7 @@ func (a *analysis) fit(f *form, rows []uint64, n int) (pieces []piece, ok bool) 
 			continue
 		}
 		numbers := a.numbers(n)
-		if f.stride == 1 && p.form.Kind != Text {
+		if f.stride == 1 && p.form.Kind != fields.Text {
 			numbers = rows
 		} else {
 			for i := range numbers {
@@ -238,17 +240,17 @@ func (a *analysis) fit(f *form, rows []uint64, n int) (pieces []piece, ok bool) 
 		}
 		at++
 		switch p.form.Kind {
-		case Text:
+		case fields.Text:
 			p.spans = make([]span, n)
 			for i, x := range numbers {
 				p.spans[i] = span{uint32(x >> 32), uint32(x)}
 			}
 			continue
-		case Decimal:
+		case fields.Decimal:
 			if f.columns > 1 && oneLength(numbers) {
 				return nil, false
 			}
-		case Digits:
+		case fields.Digits:
 			p.form.Groups = slices.Clone(p.form.Groups)
 			for k := range p.form.Groups[1:] {
 				if !addGroup(&p.form.Groups[k+1], numbers, rows[at:], f.stride) {
@@ -287,7 +289,8 @@ func oneLength(numbers []uint64) bool {
 	for _, x := range numbers {
 		low, most = min(low, x), max(most, x)
 	}
-	for _, p := range powers[1:] {
+	for n := range fields.MaxDigits {
+		p := fields.Power(n + 1)
 		if most < p {
 			return true
 		}
@@ -299,7 +302,7 @@ func oneLength(numbers []uint64) bool {
 }
 
 // addGroup adds a group to numbers, every stride-th of others; false if they become too large.
-func addGroup(g *Group, numbers, others []uint64, stride int) bool {
+func addGroup(g *fields.Group, numbers, others []uint64, stride int) bool {
 	low, most, top := others[0], uint64(0), uint64(0)
 	for i, x := range numbers {
 		low, most, top = min(low, others[i*stride]), max(most, others[i*stride]), max(top, x)

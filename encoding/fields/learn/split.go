@@ -1,8 +1,9 @@
-package fields
+package learn
 
 import (
 	"math/bits"
 
+	"github.com/amudai/amudai-go/encoding/fields"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
@@ -44,17 +45,7 @@ type Encoder struct {
 // Pattern is constant bytes and the places of fields.
 type Pattern struct {
 	Text   []byte
-	Places []Place
-}
-
-// EncodedColumn is a column with its fields.
-type EncodedColumn struct {
-	Column
-	Key     uint64 // the same for columns of different blocks that play the same part
-	Numbers []uint64
-	Most    uint64  // of the numbers
-	Text    []byte  // of the kind Text: all fields back to back
-	Offsets []int64 // and where each begins, and the last one ends
+	Places []fields.Place
 }
 
 // Encode splits the values data[offsets[i]:offsets[i+1]], fewer than 4 GiB in all, by patterns if these leave over about
@@ -500,7 +491,7 @@ func (e *Encoder) makePattern(p *Pattern, last int32) {
 		for _, piece := range e.pieces[e.columns[k]] {
 			p.Text = append(p.Text, piece.text...)
 			if piece.column {
-				p.Places = append(p.Places, Place{piece.number, uint32(len(p.Text) - before)})
+				p.Places = append(p.Places, fields.Place{Column: piece.number, Before: uint32(len(p.Text) - before)})
 				before = len(p.Text)
 			}
 		}
@@ -515,7 +506,7 @@ func (e *Encoder) addColumn(p *piece, key uint64) {
 	e.Columns = e.Columns[:n+1]
 	c := &e.Columns[n] // with the memory of an earlier one
 	c.Column, c.Key, c.Numbers, c.Most = p.form, key, p.numbers, 0
-	if c.Text, c.Offsets = c.Text[:0], c.Offsets[:0]; p.form.Kind == Text {
+	if c.Text, c.Offsets = c.Text[:0], c.Offsets[:0]; p.form.Kind == fields.Text {
 		c.addTexts(e.data, p.spans)
 	}
 	for _, n := range c.Numbers {

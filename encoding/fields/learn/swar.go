@@ -1,22 +1,28 @@
-package fields
+package learn
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/encoding/fields"
+)
 
 // Eight bytes of a text at a time, the first in the lowest byte of a word. A mask has the high bit of each byte that it is about.
 
 const (
 	eachByte = 0x0101010101010101
 	highBits = 0x80 * eachByte
+	ascii    = '0' * eachByte
 )
 
 // load is the eight bytes of data from a place on; those behind its end are 0.
 func load(data []byte, at uint32) uint64 {
 	if int(at)+8 <= len(data) {
-		return le.Uint64(data[at:])
+		return binary.LittleEndian.Uint64(data[at:])
 	}
 	var b [8]byte
 	copy(b[:], data[min(int(at), len(data)):])
-	return le.Uint64(b[:])
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // between is the mask of the bytes of a word from least to most, both below 0x80.
@@ -61,7 +67,7 @@ func decimal(data []byte, s span) (x uint64, ok bool) {
 		if !digits {
 			return 0, false
 		}
-		x = x*powers[n] + d
+		x = x*fields.Power(n) + d
 		at += uint32(n)
 	}
 	return x, s.from < s.to
