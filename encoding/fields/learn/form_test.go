@@ -15,13 +15,19 @@ import (
 // requireEncode encodes lines, by patterns if these suit them, and compares what the result stands for. It returns the patterns for the next.
 func requireEncode(t testing.TB, e *Encoder, lines []byte, p *Patterns) *Patterns {
 	t.Helper()
+	requireEncoded(t, e, lines, p, false)
+	return requireEncoded(t, e, lines, p, true)
+}
+
+func requireEncoded(t testing.TB, e *Encoder, lines []byte, p *Patterns, all bool) *Patterns {
+	t.Helper()
 	var data []byte
 	offsets := []int64{0}
 	for line := range bytes.SplitSeq(lines, []byte("\n")) {
 		data = append(data, line...)
 		offsets = append(offsets, int64(len(data)))
 	}
-	p = e.Encode(data, offsets, p, true)
+	p = e.Encode(data, offsets, p, all)
 	texts := make([][]string, len(e.Columns))
 	for i := range e.Columns {
 		c := &e.Columns[i]
@@ -86,6 +92,23 @@ func TestForms(t *testing.T) {
 			p = requireEncode(t, &e, append(mixed, block(formats[rnd.IntN(len(formats))], 20)...), p)
 		}
 	}
+}
+
+// Fields of which there are few share a column, in their order.
+func TestFewFields(t *testing.T) {
+	var lines []string
+	for i := range 4000 {
+		line := fmt.Sprintf("at %d took %d ms", i, i%7)
+		if i%300 == 7 {
+			line = fmt.Sprintf("seldom %d then a%d or %d", i, i*i, 7*i)
+		}
+		lines = append(lines, line)
+	}
+	var e Encoder
+	block := []byte(strings.Join(lines, "\n"))
+	p := requireEncoded(t, &e, block, nil, false)
+	require.GreaterOrEqual(t, e.few, int32(0), "no field is one of few")
+	requireEncoded(t, &e, block, p, false)
 }
 
 // Fields at the beginning of values keep their form, whatever the value before ends with.

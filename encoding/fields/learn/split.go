@@ -2,6 +2,7 @@ package learn
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/encoding/fields"
 	"github.com/amudai/amudai-go/internal/base/scratch"
@@ -363,7 +364,7 @@ type fieldOf struct{ field, list int32 }
 func (e *Encoder) fill(wanted func(edge int32) bool) {
 	n := e.paths()
 	first, widths := scratch.Slice(&e.first, n+1), scratch.Slice(&e.widths, n)
-	all := e.fieldsOf[:0] // of each path, the last first
+	all := e.fieldsOf[:0]
 	for i := range n {
 		first[i], widths[i] = int32(len(all)), 0
 		if e.ends[i] == 0 {
@@ -377,6 +378,7 @@ func (e *Encoder) fill(wanted func(edge int32) bool) {
 				all = append(all, fieldOf{widths[i], e.columns[k]})
 			}
 		}
+		slices.Reverse(all[first[i]:]) // a list takes its fields from the first on
 	}
 	first[n], e.fieldsOf = int32(len(all)), all
 	stream := e.stream
