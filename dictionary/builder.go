@@ -345,23 +345,24 @@ func (b *Builder) Append(dst []byte) []byte {
 	return append(dst, make([]byte, -(len(dst)-start)&(bufferAlign-1))...)
 }
 
-// sortedIDs is the ids in the order of their values, without that of null. It compares the first eight bytes of values as
-// numbers, which decides most comparisons without reading the values.
+// sortedIDs is the ids in the order of their values, without that of null. It compares 16 bytes of values as numbers, which
+// decides most comparisons without reading the values.
 func (b *Builder) sortedIDs() []uint32 {
 	type keyed struct {
-		key, next uint64 // the first 16 bytes
+		key, next uint64 // the first 16 bytes behind what all values begin with
 		id        uint32
 	}
 	if len(b.sorted) == b.Distinct() {
 		return b.sorted
 	}
+	shared := b.sharedPrefix()
 	all := make([]keyed, 0, b.Len())
 	for id := range b.Len() {
 		if id == b.nullID {
 			continue
 		}
 		var head [16]byte
-		copy(head[:], b.Value(uint32(id)))
+		copy(head[:], b.Value(uint32(id))[shared:])
 		all = append(all, keyed{binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), uint32(id)})
 	}
 	slices.SortFunc(all, func(x, y keyed) int {
@@ -378,4 +379,20 @@ func (b *Builder) sortedIDs() []uint32 {
 		b.sorted[i] = k.id
 	}
 	return b.sorted
+}
+
+// sharedPrefix is how many bytes all values begin with.
+func (b *Builder) sharedPrefix() int {
+	var shared []byte
+	found := false
+	for id := 0; id < b.Len() && !(found && len(shared) == 0); id++ {
+		switch v := b.Value(uint32(id)); {
+		case id == b.nullID:
+		case !found:
+			shared, found = v, true
+		default:
+			shared = shared[:frontcode.CommonPrefix(shared, v)]
+		}
+	}
+	return len(shared)
 }

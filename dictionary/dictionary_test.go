@@ -329,6 +329,30 @@ func TestKeepBrief(t *testing.T) {
 	}
 }
 
+// Values are sorted by their bytes, whatever they share, and by their length where one begins with another.
+func TestSortedIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := NewBuilder(typeString, 0)
+		shared := rapid.SampledFrom([]string{"", "a", "Mozilla/5.0 (", strings.Repeat("x", 40)}).Draw(t, "shared")
+		for i := range rapid.IntRange(0, 50).Draw(t, "values") {
+			if i == 7 {
+				b.AddNull()
+			}
+			n := rapid.SampledFrom([]int{0, 1, 8, 9, 16, 17, 30}).Draw(t, "length")
+			b.Add(append([]byte(shared), rapid.SliceOfN(rapid.ByteRange(0, 1), 0, n).Draw(t, "value")...))
+		}
+		ids := b.sortedIDs()
+		require.Len(t, ids, b.Distinct())
+		for i := 1; i < len(ids); i++ {
+			require.Negative(t, bytes.Compare(b.Value(ids[i-1]), b.Value(ids[i])))
+		}
+		b.Renumber(nil)
+		for i := 1; i < len(ids); i++ {
+			require.Negative(t, bytes.Compare(b.Value(b.sortedIDs()[i-1]), b.Value(b.sortedIDs()[i])))
+		}
+	})
+}
+
 // A sample tells where a dictionary of few rows is not worth being made: where hardly any values are equal.
 func TestRepeats(t *testing.T) {
 	for _, c := range []struct {
