@@ -135,14 +135,7 @@ func (r *ranking) of(in *Input) {
 // be the first.
 func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 	r := ranking{methods: make([]estimate, 0, len(e.policy.methods)), plain: int64(in.plainLen())}
-	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
-	var long, short *sample
-	if e.o.Features != 0 {
-		short = takeSample(&w.samples[0], &first, e.sampleMost())
-		if long = short; first.N < in.N {
-			long = takeSample(&w.samples[1], in, e.sampleMost())
-		}
-	}
+	samples := e.samplesOf(w, in)
 	numbers, texts := Numbers{Options: forTrial(e.o), brief: e.brief, trial: true}, Texts{table: e.table, options: e.o, level: e.texts.level, trial: true} // forgotten afterwards
 	for _, m := range e.policy.methods {
 		x := estimate{method: m}
@@ -155,20 +148,7 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 			r.methods = append(r.methods, x)
 			continue
 		}
-		block, s := &first, short
-		if m.row.Long {
-			block, s = in, long
-		}
-		if m.row.Limited && s != nil {
-			if s = nil; first.N < in.N {
-				s = &sample{all: first}
-			}
-		}
-		if m.row.Whole && s != nil {
-			s = &sample{all: in.slice(0, e.start(in.Values))}
-			s.half, block = s.all.slice(0, s.all.N/2), in
-		}
-		if s != nil {
+		if block, s := samples.of(m.row, e); s != nil {
 			if !m.suits(w, block, &r.learned) {
 				continue
 			}
@@ -196,6 +176,43 @@ func (e *Encoder) rank(w *Workspace, in *Input) (ranking, error) {
 		}
 	}
 	return r, nil
+}
+
+// samples are what encodings are estimated by.
+type samples struct {
+	all, first  *Input  // all values, and those of the first block
+	long, short *sample // of all, and of the first block; nil if there are too few
+}
+
+// samplesOf takes samples, but in edition reference.
+func (e *Encoder) samplesOf(w *Workspace, in *Input) samples {
+	first := in.slice(0, min(max(e.fit(in.Values, e.policy.bytes), 1), in.N))
+	s := samples{all: in, first: &first}
+	if e.o.Features != 0 {
+		s.short = takeSample(&w.samples[0], &first, e.sampleMost())
+		if s.long = s.short; first.N < in.N {
+			s.long = takeSample(&w.samples[1], in, e.sampleMost())
+		}
+	}
+	return s
+}
+
+// of is the values of the block that an encoding would make, and a sample of them, nil if it has no estimate.
+func (s *samples) of(r *Row, e *Encoder) (block *Input, some *sample) {
+	block, some = s.first, s.short
+	if r.Long {
+		block, some = s.all, s.long
+	}
+	if r.Limited && some != nil {
+		if some = nil; s.first.N < s.all.N {
+			some = &sample{all: *s.first}
+		}
+	}
+	if r.Whole && some != nil {
+		some = &sample{all: s.all.slice(0, e.start(s.all.Values))}
+		some.half, block = some.all.slice(0, some.all.N/2), s.all
+	}
+	return block, some
 }
 
 // leaves reports whether an encoding is the best so far, and leaves more than three tenths of the values.
