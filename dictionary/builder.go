@@ -75,8 +75,13 @@ func (b *Builder) DataLen() int { return len(b.set.Data()) }
 func (b *Builder) Memory() int { return b.set.Memory() + 8*cap(b.counts) }
 
 // Full reports whether the builder exceeds its budget. It still accepts values, but the caller should drop the
-// dictionary after the current batch.
-func (b *Builder) Full() bool { return b.Memory() > b.Budget || b.Len() > 1<<31-2 }
+// dictionary after the current batch. It depends on the values alone: neither on how slices grow nor on what their memory was
+// used for before. So it does not look at Memory.
+func (b *Builder) Full() bool {
+	const perValue = 24 + 8 + 16 // entry, count, slots
+	n := b.DataLen() + perValue*b.Len()
+	return n+n/8 > b.Budget || b.Len() > 1<<31-2
+}
 
 // Add returns the id of value. It panics if the builder has a fixed size and value has another.
 func (b *Builder) Add(value []byte) uint32 {

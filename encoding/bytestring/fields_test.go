@@ -42,6 +42,12 @@ var fieldKinds = []struct {
 	{"names", func(rnd *rand.Rand, _ int) []byte {
 		return fmt.Appendf(nil, "%s.%s%d@%s.example.com", []string{"ann", "bob", "eve"}[rnd.IntN(3)], randomWord(rnd), rnd.IntN(90), []string{"mail", "www"}[rnd.IntN(2)])
 	}},
+	{"rare", func(rnd *rand.Rand, i int) []byte { // patterns of a few values, with several fields
+		if i%300 == 0 {
+			return fmt.Appendf(nil, `{"id":%d,"name":"%s","alias":"%s","price":%d.%02d}`, i, randomWord(rnd), randomWord(rnd), rnd.IntN(900), rnd.IntN(100))
+		}
+		return fmt.Appendf(nil, `{"id":%d,"name":"%s%d","alias":"%d","price":%d.%02d}`, i, randomWord(rnd), rnd.IntN(90), rnd.IntN(90), rnd.IntN(900), rnd.IntN(100))
+	}},
 	{"mixed", func(rnd *rand.Rand, i int) []byte {
 		return []byte([]string{"", "-", "  ", "007", "7", "\"", "\"\"", "a\x00b\xff", strings.Repeat("x y ", 100), randomWord(rnd)}[rnd.IntN(10)])
 	}},
@@ -73,6 +79,28 @@ func TestFields(t *testing.T) {
 				blk := withTree(tree, bitmap.All(n))
 				treeOf(t, blk, n, 0)
 				require.Equal(t, want, decodeAll(t, blk, n, 0, BlockOptions{Checksums: true}, &s), "%s %d %s", fieldKinds[kind].name, n, shape)
+			}
+		}
+	}
+}
+
+// The blocks of a column come back, whatever the blocks before have learnt.
+func TestFieldsWritten(t *testing.T) {
+	var s Scratch
+	for kind := range fieldKinds {
+		for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression} {
+			e := NewEncoder(encoding.Options{Profile: p, Features: edition.E2026.Features()}, 0)
+			v := fieldValues(kind, 15_000)
+			for at := 0; at < v.N; {
+				rest := v.Slice(at, min(at+5000, v.N))
+				part := rest.Slice(0, e.Plan(int64(at), rest, bitmap.All(rest.N)))
+				blk, err := e.AppendBlock(nil, part, bitmap.All(part.N))
+				require.NoError(t, err)
+				want, got := quoted(part, bitmap.All(part.N)), decodeAll(t, blk, part.N, 0, BlockOptions{Checksums: true}, &s)
+				for i := range want {
+					require.Equal(t, want[i], got[i], "%s in %v, row %d", fieldKinds[kind].name, p, at+i)
+				}
+				at += part.N
 			}
 		}
 	}

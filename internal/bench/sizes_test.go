@@ -17,6 +17,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/bench/zoo"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/shard"
@@ -131,7 +132,7 @@ func compareSizes(t *testing.T, name string, s *arrow.Schema, batches []arrow.Re
 	}
 }
 
-// sizeIn is the bytes of a shard with one column of batches.
+// sizeIn is the bytes of a shard with one column of batches, which it has to give back.
 func sizeIn(t *testing.T, e shard.Edition, p encoding.Profile, s *arrow.Schema, batches []arrow.RecordBatch, column int) int {
 	var out bytes.Buffer
 	w, err := shard.NewWriter(t.Context(), &out, s, shard.WriterOptions{Edition: e, Profile: p, CreationTime: time.Unix(0, 0)})
@@ -140,5 +141,20 @@ func sizeIn(t *testing.T, e shard.Edition, p encoding.Profile, s *arrow.Schema, 
 		require.NoError(t, w.Write(t.Context(), array.NewRecordBatch(s, []arrow.Array{b.Column(column)}, b.NumRows())))
 	}
 	require.NoError(t, w.Close(t.Context()))
+	r, err := shard.OpenReaderAt(t.Context(), bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{})
+	require.NoError(t, err)
+	defer r.Close()
+	first := int64(0)
+	for _, b := range batches {
+		for got, err := range r.Scan(t.Context(), shard.ScanOptions{Rows: []shard.RowRange{{From: first, To: first + b.NumRows()}}, BatchRows: int(max(b.NumRows(), 1)), Parallelism: 1}) {
+			require.NoError(t, err)
+			at := got.RowRanges()[0].From - first
+			want := array.NewSlice(b.Column(column), at, at+got.NumRows())
+			arrowtest.RequireSame(t, s.Field(0).Name, arrow.NewChunked(want.DataType(), []arrow.Array{want}), arrow.NewChunked(want.DataType(), []arrow.Array{got.Column(0)}))
+			want.Release()
+		}
+		first += b.NumRows()
+	}
+	require.Equal(t, first, r.NumRows())
 	return out.Len()
 }
