@@ -2,24 +2,24 @@ package shard_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/encoding"
+	"github.com/amudai/amudai-go/internal/command/inspect"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
-	"github.com/amudai/amudai-go/internal/testing/arrowgen"
 	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/shardtest"
 	"github.com/amudai/amudai-go/shard"
@@ -34,7 +34,8 @@ type frozen struct {
 	StripeRows int64    `json:"stripe_rows,omitempty"`
 	Rows       int64    `json:"rows"`
 	Features   []string `json:"features"`
-	Digests    []string `json:"digests"` // of the columns
+	Encodings  []string `json:"encodings"` // of all blocks and of the trees in them
+	Digests    []string `json:"digests"`   // of the columns
 }
 
 func (f frozen) path() string { return filepath.Join("testdata", "frozen", f.Name+".amudai.shard") }
@@ -42,8 +43,12 @@ func (f frozen) path() string { return filepath.Join("testdata", "frozen", f.Nam
 func (f frozen) options(t testing.TB) shard.WriterOptions {
 	p, err := encoding.ParseProfile(f.Profile)
 	require.NoError(t, err)
-	return shard.WriterOptions{Profile: p, StripeRows: f.StripeRows, CreationTime: shardtest.Created}
+	return shard.WriterOptions{Edition: shard.Edition2026, Profile: p, StripeRows: f.StripeRows, CreationTime: shardtest.Created, Program: "TestFrozen"}
 }
+
+// neverChosen are encodings of the reference that edition 2026 chose for none of the columns when it was frozen. The shards of the
+// reference have them.
+var neverChosen = []encoding.Code{encoding.TruncateU64, encoding.FSST, encoding.ZigZag}
 
 const manifest = "testdata/frozen/manifest.json"
 
@@ -57,24 +62,33 @@ func TestFrozen(t *testing.T) {
 	require.NoError(t, err)
 	var list []frozen
 	require.NoError(t, json.Unmarshal(text, &list))
-	var features []string
+	have := map[string]bool{}
 	total := 0
 	for _, f := range list {
 		want, err := os.ReadFile(f.path())
 		require.NoError(t, err)
 		total += len(want)
-		features = append(features, f.Features...)
+		for _, name := range append(f.Features, f.Encodings...) {
+			have[name] = true
+		}
 		t.Run(f.Name, func(t *testing.T) {
 			s, batches := readFrozen(t, want)
-			require.Equal(t, f, describe(t, s, f, batches))
+			require.Equal(t, f, describe(t, s, want, f, batches))
 			var out bytes.Buffer
 			writeFrozen(t, &out, batches, f.options(t))
-			require.True(t, bytes.Equal(want, out.Bytes()), "the bytes of edition 2026 have changed: a change of bytes is a new edition (CONTRIBUTING.md)")
+			require.True(t, bytes.Equal(want, out.Bytes()), "the same rows and options give other bytes than in version 0.1.0: a change of bytes is a new edition (CONTRIBUTING.md)")
 		})
 	}
 	for _, row := range edition.Table {
-		require.Contains(t, features, row.Name, "no frozen shard has this feature")
+		require.True(t, have[row.Name], "no frozen shard has the feature %s", row.Name)
 	}
+	var missing []encoding.Code
+	for code := range encoding.Code(math.MaxUint16) {
+		if code.Known() && !have[code.String()] {
+			missing = append(missing, code)
+		}
+	}
+	require.Equal(t, neverChosen, missing, "encodings that no frozen shard has")
 	require.Less(t, total, 2<<20)
 }
 
@@ -103,13 +117,13 @@ func writeFrozen(t testing.TB, out *bytes.Buffer, batches []arrow.RecordBatch, o
 }
 
 // describe fills in the facts of a shard.
-func describe(t testing.TB, s *shard.Shard, f frozen, batches []arrow.RecordBatch) frozen {
+func describe(t testing.TB, s *shard.Shard, data []byte, f frozen, batches []arrow.RecordBatch) frozen {
 	ctx := context.Background()
 	p, err := s.Properties(ctx)
 	require.NoError(t, err)
 	e, _ := p.Get(shardfile.PropertyEdition)
 	require.Equal(t, "2026", e)
-	f.Rows, f.Features, f.Digests = s.NumRows(), []string{}, nil
+	f.Rows, f.Features, f.Encodings, f.Digests = s.NumRows(), []string{}, encodingsOf(t, data), nil
 	if names, ok := p.Get(shardfile.PropertyFeatures); ok {
 		for _, name := range bytes.Split([]byte(names.(string)), []byte(",")) {
 			f.Features = append(f.Features, string(name))
@@ -125,66 +139,27 @@ func describe(t testing.TB, s *shard.Shard, f frozen, batches []arrow.RecordBatc
 	return f
 }
 
-// freezeEdition writes a shard for each Arrow type, and the smallest one that it finds for each feature.
-func freezeEdition(t *testing.T) {
-	require.NoError(t, os.MkdirAll(filepath.Dir(manifest), 0o755))
-	var list []frozen
-	if text, err := os.ReadFile(manifest); err == nil {
-		require.NoError(t, json.Unmarshal(text, &list))
-	}
-	add := func(f frozen, data []byte) {
-		if slices.ContainsFunc(list, func(old frozen) bool { return old.Name == f.Name }) {
-			return
-		}
-		s, batches := readFrozen(t, data)
-		list = append(list, describe(t, s, f, batches))
-		require.NoError(t, os.WriteFile(f.path(), data, 0o644))
-	}
-	for i, dt := range arrowgen.Types() {
-		g := arrowgen.New(uint64(i))
-		g.Nulls = []float64{0, 0.2, 0.9}[i%3]
-		batch := g.Batch(arrow.NewSchema([]arrow.Field{{Name: "c", Type: dt, Nullable: true}}, nil), 300)
-		f := frozen{Name: fmt.Sprintf("type-%02d-%v", i, dt.ID()), Profile: encoding.Profile(i % 5).String()}
-		if i%4 == 3 {
-			f.StripeRows = 200
-		}
-		var out bytes.Buffer
-		writeFrozen(t, &out, []arrow.RecordBatch{batch}, f.options(t))
-		add(f, out.Bytes())
-	}
-	smallest := map[string][]byte{}
-	of := map[string]frozen{}
-	for _, column := range candidates(t) {
-		for _, p := range []encoding.Profile{encoding.Balanced, encoding.MinimalCompression, encoding.HighCompression, encoding.MinimalSize} {
-			f := frozen{Profile: p.String()}
-			var out bytes.Buffer
-			writeFrozen(t, &out, []arrow.RecordBatch{column}, f.options(t))
-			s, batches := readFrozen(t, out.Bytes())
-			for _, name := range describe(t, s, f, batches).Features {
-				if old := smallest[name]; old == nil || out.Len() < len(old) {
-					f.Name = "feature-" + name
-					smallest[name], of[name] = out.Bytes(), f
-				}
-			}
-		}
-	}
-	for name, data := range smallest {
-		add(of[name], data)
-	}
-	slices.SortFunc(list, func(a, b frozen) int { return cmp.Compare(a.Name, b.Name) })
-	text, err := json.MarshalIndent(list, "", " ")
+// encodingsOf is the names of the encodings in a shard.
+func encodingsOf(t testing.TB, data []byte) []string {
+	ctx := context.Background()
+	f, err := shardfile.Open(ctx, shardtest.Location, shardfile.OpenOptions{Store: shardtest.OneFile(data)})
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(manifest, append(text, '\n'), 0o644))
+	defer f.Close()
+	var out bytes.Buffer
+	require.NoError(t, inspect.Shard(ctx, terminal.Screen{Out: &out}, f, inspect.Options{Verbose: 3, JSON: true}))
+	names := []string{}
+	for _, tree := range regexp.MustCompile(`"tree": "[^"]*"`).FindAllString(out.String(), -1) {
+		names = append(names, regexp.MustCompile(`[A-Z]\w*`).FindAllString(tree, -1)...)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return !isEncoding(name) })
 }
 
-// candidates are columns that suit the encodings, each as a table.
-func candidates(t testing.TB) (out []arrow.RecordBatch) {
-	for _, rows := range []int{100, 1000, 5000} {
-		for _, b := range shardtest.Batches(rows)[:2] {
-			for i, c := range b.Columns() {
-				out = append(out, array.NewRecordBatch(arrow.NewSchema([]arrow.Field{b.Schema().Field(i)}, nil), []arrow.Array{c}, b.NumRows()))
-			}
+func isEncoding(name string) bool {
+	for code := range encoding.Code(math.MaxUint16) {
+		if code.Known() && code.String() == name {
+			return true
 		}
 	}
-	return out
+	return false
 }
