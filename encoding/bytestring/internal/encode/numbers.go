@@ -175,13 +175,17 @@ func (s *Numbers) chooseTokens(dst []byte, tokens []uint16) (_ []byte, err error
 	case encoding.MinimalSize:
 		shapes, lookedAt, saving = smallestShapes, len(tokens), 64
 	}
-	at, best, least, last := len(dst), "", 0, ""
+	at, best, least, last, size := len(dst), "", 0, "", 0
 	part := tokens[:min(len(tokens), lookedAt)]
-	for _, last = range shapes {
+	for _, shape := range shapes {
+		if shape == slowShape && size > least+least/8 {
+			break // a better level would not win
+		}
+		last = shape
 		if dst, err = numeric.AppendTreeAs(dst[:at], part, bitmap.All(len(part)), last); err != nil {
 			return dst, err
 		}
-		if size := len(dst) - at; best == "" || size < least-least/saving {
+		if size = len(dst) - at; best == "" || size < least-least/saving {
 			best, least = last, size
 		}
 	}
@@ -196,8 +200,10 @@ func (s *Numbers) chooseTokens(dst []byte, tokens []uint16) (_ []byte, err error
 var (
 	fastShapes     = []string{"FLBitPack", "LZ4", "Zstd"}
 	smallShapes    = []string{"PrefixBins", "Zstd"}
-	smallestShapes = []string{"PrefixBins", "Zstd", "Zstd[2]"}
+	smallestShapes = []string{"PrefixBins", "Zstd", slowShape}
 )
+
+const slowShape = "Zstd[2]" // takes several times as long as Zstd
 
 const (
 	fewTokens  = 2 << 10  // fewer are not worth a table of their frequencies
