@@ -24,6 +24,7 @@ import (
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
 	"github.com/amudai/amudai-go/internal/testing/shardtest"
 )
 
@@ -54,6 +55,8 @@ func (z *freezer) write(t testing.TB, f frozen, table arrow.RecordBatch) (frozen
 	var out bytes.Buffer
 	writeFrozen(t, &out, []arrow.RecordBatch{table}, f.options(t))
 	s, batches := readFrozen(t, out.Bytes())
+	whole := array.NewTableFromRecords(table.Schema(), []arrow.RecordBatch{table})
+	arrowtest.RequireSameTable(t, whole, array.NewTableFromRecords(table.Schema(), batches))
 	return describe(t, s, out.Bytes(), f, batches), out.Bytes()
 }
 
@@ -220,4 +223,11 @@ var frozenTexts = []frozenText{
 		return fmt.Sprintf("https://example.com/catalogue/%d/%s?ref=%d", k%7, base36(uint64(k*k*k)), k*7919)
 	}},
 	{"numbered", 70_000, func(_ *rand.Rand, row int) string { return fmt.Sprintf("INV-%06d", row) }},
+}
+
+func init() {
+	frozenTexts = append(frozenTexts, frozenText{"syslog", 70_000, func(rnd *rand.Rand, row int) string {
+		program, text := []string{"kernel", "sshd", "cron"}[rnd.IntN(3)], []string{"session opened for user", "authentication failure for", "connection closed by"}[rnd.IntN(3)]
+		return fmt.Sprintf("%d [%s] %s: %s", row, program, text, frozenTexts[0].of(rnd, 0))
+	}})
 }
