@@ -1,0 +1,185 @@
+// Package analysis divides texts into the terms of a term index, and compares terms (docs/format.md §15).
+//
+// A tokenizer names the parts of a text that are terms. A collation says which terms are equal, and which comes first. Both are
+// part of an index, by name, so that whoever asks it takes a question apart in the same way.
+package analysis
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxTermLen is the most bytes of a term. A longer one is cut after its last whole character within this length.
+const MaxTermLen = 128
+
+// Span is the place of a term in a text: its first byte, and the byte behind its last.
+type Span struct{ From, To uint32 }
+
+// Tokenizer is a way to find the terms of a text.
+type Tokenizer uint8
+
+// The tokenizers.
+const (
+	// Word finds words: runs of letters and digits of any script.
+	Word Tokenizer = iota
+	// Log finds IPv4 addresses, and words, those of the addresses too.
+	Log
+	// Trivial takes the whole text for one term. An empty text has none.
+	Trivial
+)
+
+// tokenizers are their names in an index.
+var tokenizers = [...]string{Word: "unicode-word", Log: "unicode-log", Trivial: "trivial"}
+
+// String is the name of the tokenizer in an index.
+func (t Tokenizer) String() string { return tokenizers[t] }
+
+// TokenizerByName returns the tokenizer of a name; ok is false if there is none.
+func TokenizerByName(name string) (t Tokenizer, ok bool) {
+	for i, s := range tokenizers {
+		if s == name {
+			return Tokenizer(i), true
+		}
+	}
+	return 0, false
+}
+
+// AppendTerms appends the places of all terms of a text to dst: those of addresses first, then the others, each in the order of the
+// text. Bytes that are not UTF-8 separate terms. The text must be shorter than 4 GiB.
+func (t Tokenizer) AppendTerms(dst []Span, text []byte) []Span {
+	switch t {
+	case Trivial:
+		if len(text) == 0 {
+			return dst
+		}
+		return append(dst, Span{0, cut(text, 0, len(text))})
+	case Log:
+		dst = appendAddresses(dst, text)
+	}
+	return appendWords(dst, text)
+}
+
+// cut is the end of a term that would end at to.
+func cut(text []byte, from, to int) uint32 {
+	if to-from > MaxTermLen {
+		to = from + MaxTermLen
+		for to > from && !utf8.RuneStart(text[to]) {
+			to--
+		}
+	}
+	return uint32(to)
+}
+
+// Classes of bytes.
+const (
+	separator = iota
+	alphanumeric
+	more // of a character of several bytes
+)
+
+var classes = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= utf8.RuneSelf:
+			t[c] = more
+		case 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9':
+			t[c] = alphanumeric
+		}
+	}
+	return t
+}()
+
+func appendWords(dst []Span, text []byte) []Span {
+	for i := 0; i < len(text); {
+		c := classes[text[i]]
+		if c == separator {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && classes[text[i]] == alphanumeric {
+			i++
+		}
+		if i < len(text) && text[i] >= utf8.RuneSelf {
+			i = endOfWord(text, i)
+		}
+		if i == from { // a character that is no part of a word
+			_, n := utf8.DecodeRune(text[i:])
+			i += n
+			continue
+		}
+		dst = append(dst, Span{uint32(from), cut(text, from, i)})
+	}
+	return dst
+}
+
+// endOfWord is the end of a word that goes on at i if there is a letter or digit.
+func endOfWord(text []byte, i int) int {
+	for i < len(text) {
+		r, n := utf8.DecodeRune(text[i:])
+		if !IsWordRune(r) {
+			break
+		}
+		i += n
+	}
+	return i
+}
+
+// IsWordRune reports whether a character belongs to words: if it is alphabetic, or a number, as Unicode says.
+func IsWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 0 && classes[r] == alphanumeric
+	}
+	return unicode.IsLetter(r) || unicode.In(r, unicode.Nd, unicode.Nl, unicode.No, unicode.Other_Alphabetic)
+}
+
+// appendAddresses finds IPv4 addresses: four numbers up to 255, of up to three digits, with neither a letter nor a digit of ASCII
+// before and behind.
+func appendAddresses(dst []Span, text []byte) []Span {
+	for at := 0; ; {
+		dot := bytes.IndexByte(text[at:], '.')
+		if dot < 0 {
+			return dst
+		}
+		dot += at
+		at = dot + 1
+		from := dot
+		for from > 0 && isDigit(text[from-1]) {
+			from--
+		}
+		if from > 0 && classes[text[from-1]] == alphanumeric {
+			continue
+		}
+		if to, ok := address(text, from); ok {
+			dst = append(dst, Span{uint32(from), uint32(to)})
+			at = to
+		}
+	}
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// address is the end of the address that begins at i.
+func address(text []byte, i int) (to int, ok bool) {
+	for octet := range 4 {
+		if octet > 0 {
+			if i == len(text) || text[i] != '.' {
+				return 0, false
+			}
+			i++
+		}
+		from, n := i, 0
+		for i < len(text) && isDigit(text[i]) {
+			if i-from == 3 {
+				return 0, false
+			}
+			n = 10*n + int(text[i]-'0')
+			i++
+		}
+		if i == from || n > 255 {
+			return 0, false
+		}
+	}
+	return i, i == len(text) || classes[text[i]] != alphanumeric
+}

@@ -1,0 +1,308 @@
+// Package postings has lists of rows in few bits: the rows that hold a term (docs/format.md §15.4). A reader knows beforehand how many rows a
+// list has, and that all are below some number.
+//
+// A list is a stream of bits, from the lowest of each byte on. A list of one row is this row, in as many bits as the greatest row
+// takes. Any other begins with a bit for its form:
+//
+//	0  gaps: the number of rows before each row, from the one before it on
+//	1  runs: for each run of consecutive rows the number of rows before it, less 1 but for the first run,
+//	   and the length of the run, less 1
+//
+// Numbers are in groups of up to 128: gaps, or gaps each followed by a length. A group begins with the parameter of its gaps
+// in 5 bits and, in runs, that of its lengths in 5 bits. In a list of n < 16 of N rows no parameters are written: that
+// of gaps is the least k with 2^k >= (N-n)/n * 7/10 (in integers; of runs with (n+1)/2 in place of n), that of lengths is 0.
+//
+// A number x with parameter k is a Rice code (R. F. Rice, Some practical universal noiseless coding techniques, JPL 1979):
+//
+//	if x>>k is less than 16   as many zeros, a one, and the k lowest bits of x
+//	else                      16 zeros, the number of bits of x less 1 in 5 bits, and these bits
+//
+// The gaps of rows at random take hardly more bits than their entropy. Runs are frequent because neighbouring lines have terms in
+// common.
+package postings
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// MaxRow is the greatest row of a list.
+const MaxRow = 1<<31 - 1
+
+const (
+	groupLen    = 128
+	impliedLen  = 16 // lists of less rows have no parameters
+	escape      = 16 // zeros before a number whose size is written
+	paramBits   = 5
+	formBit     = 1
+	worstNumber = escape + paramBits + 31 // bits
+)
+
+// rowBits is the number of bits of a row below total.
+func rowBits(total int) uint { return uint(bits.Len(uint(total - 1))) }
+
+// gapParam is the parameter of gaps that is not written, for n of total rows.
+func gapParam(n, total int) uint {
+	return uint(bits.Len(uint(max((total-n)/n*7/10-1, 0))))
+}
+
+// runParams are the parameters of runs that are not written.
+func runParams(n, total int) (gaps, lengths uint) {
+	return gapParam((n+1)/2, total), 0
+}
+
+// Writer appends lists to Bytes. The zero value is ready. It must not be used concurrently.
+type Writer struct {
+	Bytes []byte
+	word  uint64 // bits that are not in Bytes yet
+	n     uint   // less than 8 of them
+
+	gaps, runGaps, runLens []uint32
+}
+
+// put appends n bits, of which x has no others set. n is at most 56.
+func (w *Writer) put(x uint64, n uint) {
+	w.word |= x << w.n
+	for w.n += n; w.n >= 8; w.n -= 8 {
+		w.Bytes = append(w.Bytes, byte(w.word))
+		w.word >>= 8
+	}
+}
+
+// Align completes the last byte with zeros, so that the next list begins with a byte.
+func (w *Writer) Align() {
+	if w.n > 0 {
+		w.put(0, 8-w.n)
+	}
+}
+
+// Append appends a list of rows: at least one, ascending, each once, all below total.
+func (w *Writer) Append(rows []uint32, total int) {
+	n := len(rows)
+	if n == 1 {
+		w.put(uint64(rows[0]), rowBits(total))
+		return
+	}
+	w.divide(rows)
+	runGapParam, runLenParam := runParams(n, total)
+	gaps, runGaps, runLens := stream{w.gaps, gapParam(n, total)}, stream{w.runGaps, runGapParam}, stream{w.runLens, runLenParam}
+	written := n >= impliedLen
+	if len(w.runGaps) == n || gaps.bits(written) <= runGaps.bits(written)+runLens.bits(written) {
+		w.put(0, formBit)
+		w.groups(written, gaps)
+		return
+	}
+	w.put(1, formBit)
+	w.groups(written, runGaps, runLens)
+}
+
+// divide finds the gaps of rows and of runs.
+func (w *Writer) divide(rows []uint32) {
+	w.gaps, w.runGaps, w.runLens = w.gaps[:0], w.runGaps[:0], w.runLens[:0]
+	next := uint32(0) // the row behind the last one
+	for _, row := range rows {
+		gap := row - next
+		w.gaps = append(w.gaps, gap)
+		switch {
+		case next == 0:
+			w.runGaps, w.runLens = append(w.runGaps, gap), append(w.runLens, 0)
+		case gap == 0:
+			w.runLens[len(w.runLens)-1]++
+		default:
+			w.runGaps, w.runLens = append(w.runGaps, gap-1), append(w.runLens, 0)
+		}
+		next = row + 1
+	}
+}
+
+// stream is numbers of one kind, and their parameter if it is not written.
+type stream struct {
+	numbers []uint32
+	implied uint
+}
+
+// bits is the size of the stream.
+func (s stream) bits(written bool) (n int) {
+	k := s.implied
+	for from := 0; from < len(s.numbers); from += groupLen {
+		group := s.numbers[from:min(from+groupLen, len(s.numbers))]
+		if written {
+			k = param(group)
+			n += paramBits
+		}
+		for _, x := range group {
+			if q := x >> k; q < escape {
+				n += int(q) + 1 + int(k)
+			} else {
+				n += escape + paramBits + bits.Len32(x)
+			}
+		}
+	}
+	return n
+}
+
+// param is the best parameter for a group, as far as the sizes of its numbers tell.
+func param(group []uint32) uint {
+	var sizes [33]int
+	most := 0
+	for _, x := range group {
+		k := bits.Len32(x)
+		sizes[k]++
+		most = max(most, k)
+	}
+	best, least := uint(0), int(^uint(0)>>1)
+	for k := range most + 1 {
+		cost := 0
+		for size, n := range sizes[:most+1] {
+			number := escape + paramBits + size
+			if middle := 3 << size >> 2 >> k; middle < escape {
+				number = middle + 1 + k
+			}
+			cost += n * number
+		}
+		if cost < least {
+			best, least = uint(k), cost
+		}
+	}
+	return min(best, 1<<paramBits-1)
+}
+
+// groups writes streams of the same length.
+func (w *Writer) groups(written bool, streams ...stream) {
+	var k [2]uint
+	for i, s := range streams {
+		k[i] = s.implied
+	}
+	n := len(streams[0].numbers)
+	for from := 0; from < n; from += groupLen {
+		to := min(from+groupLen, n)
+		for i, s := range streams {
+			if written {
+				k[i] = param(s.numbers[from:to])
+				w.put(uint64(k[i]), paramBits)
+			}
+		}
+		for at := from; at < to; at++ {
+			for i, s := range streams {
+				w.number(s.numbers[at], k[i])
+			}
+		}
+	}
+}
+
+func (w *Writer) number(x uint32, k uint) {
+	if q := uint(x >> k); q < escape {
+		w.put(1<<q|uint64(x&(1<<k-1))<<(q+1), q+1+k)
+		return
+	}
+	n := uint(bits.Len32(x))
+	w.put(uint64(n-1)<<escape, escape+paramBits)
+	w.put(uint64(x), n)
+}
+
+// Reader reads lists one after the other. The zero value has none. It must not be used concurrently.
+type Reader struct {
+	data []byte
+	at   int // bits
+}
+
+// NewReader returns a reader of the lists in data, which it refers to.
+func NewReader(data []byte) Reader { return Reader{data: data} }
+
+// peek returns the bits that come next: 57 at least, zeros behind the end.
+func (r *Reader) peek() uint64 {
+	i := r.at >> 3
+	if i+8 <= len(r.data) {
+		return binary.LittleEndian.Uint64(r.data[i:]) >> (r.at & 7)
+	}
+	var last [8]byte
+	if i < len(r.data) {
+		copy(last[:], r.data[i:])
+	}
+	return binary.LittleEndian.Uint64(last[:]) >> (r.at & 7)
+}
+
+func (r *Reader) bits(n uint) uint64 {
+	x := r.peek() & (1<<n - 1)
+	r.at += int(n)
+	return x
+}
+
+func (r *Reader) number(k uint) uint32 {
+	w := r.peek()
+	q := uint(bits.TrailingZeros64(w))
+	if q < escape {
+		r.at += int(q + 1 + k)
+		return uint32(q<<k) | uint32(w>>(q+1))&(1<<k-1)
+	}
+	n := uint(w>>escape)&(1<<paramBits-1) + 1
+	r.at += int(escape + paramBits + n)
+	return uint32(w>>(escape+paramBits)) & uint32(1<<n-1)
+}
+
+// Append appends the rows of the next list to dst. The list has n rows below total; both are at least 1, and total at most MaxRow+1. Memory is
+// taken for n rows. After an error the reader must not be used.
+func (r *Reader) Append(dst []uint32, n, total int) ([]uint32, error) {
+	from := len(dst)
+	if n > total {
+		return dst, fault.Corruptf("list of %d of %d rows", n, total)
+	}
+	switch {
+	case n == 1:
+		dst = append(dst, uint32(r.bits(rowBits(total))))
+	case r.bits(formBit) == 0:
+		dst = r.appendGaps(dst, n, total)
+	default:
+		dst = r.appendRuns(dst, n, total)
+	}
+	if len(dst)-from < n || int(dst[len(dst)-1]) >= total {
+		return dst[:from], fault.Corruptf("list of %d rows is not of rows below %d", n, total)
+	}
+	if r.at > 8*len(r.data) {
+		return dst[:from], fault.Corruptf("list ends behind its %d bytes", len(r.data))
+	}
+	return dst, nil
+}
+
+// appendGaps appends n rows, or less if one is not below total.
+func (r *Reader) appendGaps(dst []uint32, n, total int) []uint32 {
+	k := gapParam(n, total)
+	next := 0
+	for left := n; left > 0; left -= groupLen {
+		if n >= impliedLen {
+			k = uint(r.bits(paramBits))
+		}
+		for range min(left, groupLen) {
+			row := next + int(r.number(k))
+			if row >= total {
+				return dst
+			}
+			dst = append(dst, uint32(row))
+			next = row + 1
+		}
+	}
+	return dst
+}
+
+// appendRuns appends n rows, or less if a run ends behind them or behind total.
+func (r *Reader) appendRuns(dst []uint32, n, total int) []uint32 {
+	gapParam, lenParam := runParams(n, total)
+	next := 0
+	for runs, left := 0, n; left > 0; runs++ {
+		if n >= impliedLen && runs%groupLen == 0 {
+			gapParam, lenParam = uint(r.bits(paramBits)), uint(r.bits(paramBits))
+		}
+		row := next + int(r.number(gapParam))
+		length := int(r.number(lenParam)) + 1
+		if length > left || row+length > total {
+			return dst
+		}
+		for i := range length {
+			dst = append(dst, uint32(row+i))
+		}
+		next, left = row+length+1, left-length
+	}
+	return dst
+}

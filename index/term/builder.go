@@ -1,0 +1,109 @@
+package term
+
+import (
+	"bufio"
+	"io"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Builder collects the terms of consecutive rows of a table. What exceeds its memory goes to temporary files, in sorted runs. It must
+// not be used concurrently, but several builders may collect different rows side by side.
+type Builder struct {
+	collation  analysis.Collation
+	tokenizers []analysis.Tokenizer
+	limit      int64
+	spool      func() *storage.Spool
+	spilled    []*storage.Spool
+	terms      memory
+	spans      []analysis.Span
+	upper      []byte
+}
+
+// NewBuilder returns a builder with a tokenizer for each field. It takes about limit bytes of memory, and then spools, which it
+// closes.
+func NewBuilder(c analysis.Collation, tokenizers []analysis.Tokenizer, limit int64, spool func() *storage.Spool) *Builder {
+	return &Builder{collation: c, tokenizers: tokenizers, limit: limit, spool: spool}
+}
+
+// Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
+func (b *Builder) Add(field int, row uint32, text []byte) error {
+	b.spans = b.tokenizers[field].AppendTerms(b.spans[:0], text)
+	switch {
+	case b.collation == analysis.CasePreserving:
+		for _, s := range b.spans {
+			b.terms.add(field, row, text[s.From:s.To])
+		}
+	case isASCII(text):
+		b.upper = analysis.AppendUpper(b.upper[:0], text)
+		for _, s := range b.spans {
+			b.terms.add(field, row, b.upper[s.From:s.To])
+		}
+	default: // a character may change its size
+		for _, s := range b.spans {
+			b.upper = analysis.AppendUpper(b.upper[:0], text[s.From:s.To])
+			b.terms.add(field, row, b.upper)
+		}
+	}
+	if b.terms.size() > b.limit {
+		return b.spill()
+	}
+	return nil
+}
+
+func isASCII(text []byte) bool {
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// spill writes the terms in memory to a spool, and forgets them.
+func (b *Builder) spill() error {
+	s := b.spool()
+	b.spilled = append(b.spilled, s)
+	out := bufio.NewWriterSize(s, 64<<10)
+	if err := writeRun(out, b.terms.run(b.collation)); err != nil {
+		return err
+	}
+	b.terms = memory{}
+	return out.Flush()
+}
+
+// Close removes temporary files.
+func (b *Builder) Close() error {
+	var first error
+	for _, s := range b.spilled {
+		if err := s.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	b.spilled = nil
+	return first
+}
+
+// Write writes an index of what builders have collected: each of the rows that follow those of the one before. They can be used no more, but are to be
+// closed.
+func Write(out io.Writer, o Options, builders ...*Builder) error {
+	w, err := newWriter(out, o)
+	if err != nil {
+		return err
+	}
+	var runs []run // in the order of their rows
+	for _, b := range builders {
+		for _, s := range b.spilled {
+			runs = append(runs, newFileRun(s))
+		}
+		if b.terms.len() > 0 {
+			runs = append(runs, b.terms.run(o.Collation))
+		}
+	}
+	if err := merge(w, runs); err != nil {
+		return err
+	}
+	return w.finish()
+}

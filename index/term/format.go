@@ -1,0 +1,127 @@
+// Package term is the compact term index: for each term of some columns of strings the rows that have it (docs/format.md §15.5).
+//
+// A file of the index is blocks of terms in their order, each behind the long lists of its terms; then the directory of the
+// blocks, and the footer:
+//
+//	lists of block 0 | block 0 | lists of block 1 | block 1 | … | directory | footer
+//
+// A block has up to 1024 terms:
+//
+//	 0  u16  number of terms T
+//	 2  u16  0
+//	 4  u32  size of the entries as stored
+//	 8  u32  size of the entries unpacked: if it is the same, they are as they are, else compressed with Zstandard
+//	12  u32  size of the short lists
+//	16       entries, see below
+//	         short lists, of up to 64 rows, one behind the other with no bits between them (package postings); zeros up to
+//	         a whole byte
+//	         u32 checksum: the low half of the XXH3 of all bytes before
+//
+//	entries:
+//	 T u8       bytes shared with the term before, 0 for the first
+//	 T u8       bytes that are not shared
+//	 T uvarint  number of the field, only if the index has several
+//	 T uvarint  rows of the term, less 1
+//	   uvarint  for each term of more than 64 rows the size of its list
+//	            the bytes that are not shared
+//
+// A long list, of up to 4096 rows, is a list of package postings, and a checksum like that of a block. A longer one is divided
+// at multiples of 65,536 rows: it begins with a table of two uvarints for each part, the number of rows and the size of their list, and the
+// table's checksum; no size is given for no rows. The lists follow, of rows from the beginning of their part on, each with a checksum.
+//
+// The directory has for each block the first term (u8 length, bytes), its field (uvarint, only if the index has several), the
+// size of the long lists and that of the block (uvarint). It is stored like the entries of a block. The footer has 64 bytes:
+//
+//	 0  u64  rows of the table
+//	 8  u32  rows for which there is one row in lists: 1 if lists are exact
+//	12  u16  number of fields
+//	14  u8   collation: 0 case-insensitive, 1 case-preserving
+//	15  u8   0
+//	16  u64  number of terms, of each field those that it has
+//	24  u64  number of rows in all lists
+//	32  u32  number of blocks
+//	36  u32  size of the directory as stored
+//	40  u32  size of the directory unpacked
+//	44  u32  0
+//	48  u64  XXH3 of the directory as stored and the 48 bytes before this
+//	56       "amterm" and u16 1, the version
+//
+// A case-insensitive index has terms in upper case. Terms are in the order of the collation, and equal ones in the order of
+// their fields.
+package term
+
+import (
+	"encoding/binary"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/encoding/decompress"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+const (
+	blockTerms  = 1024
+	blockHeader = 16
+	checksumLen = 4
+	shortRows   = 64
+	longRows    = 4096
+	partRows    = 1 << 16
+	footerLen   = 64
+	magic       = "amterm\x01\x00"
+)
+
+// packer stores bytes compressed, if that saves an eighth.
+type packer struct {
+	zstd *zstd.Encoder
+	room []byte
+}
+
+func (p *packer) pack(b []byte) ([]byte, error) {
+	if p.zstd == nil {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+		if err != nil {
+			return nil, err
+		}
+		p.zstd = z
+	}
+	p.room = p.zstd.EncodeAll(b, p.room[:0])
+	if len(p.room) < len(b)-len(b)/8 {
+		return p.room, nil
+	}
+	return b, nil
+}
+
+// unpack is the inverse of pack. The size is to be checked before.
+func unpack(z *decompress.Zstd, b []byte, size int) ([]byte, error) {
+	if len(b) == size {
+		return b, nil
+	}
+	out := make([]byte, size)
+	return out, z.Decode(out, b)
+}
+
+func appendChecksum(dst []byte, from int) []byte {
+	return binary.LittleEndian.AppendUint32(dst, uint32(xxh3.Hash(dst[from:])))
+}
+
+// checked returns bytes without the checksum at their end.
+func checked(b []byte) ([]byte, error) {
+	n := len(b) - checksumLen
+	if n < 0 {
+		return nil, fault.Corruptf("%d bytes with a checksum", len(b))
+	}
+	if got := uint32(xxh3.Hash(b[:n])); got != binary.LittleEndian.Uint32(b[n:]) {
+		return nil, fault.Checksumf("checksum of %d bytes", n)
+	}
+	return b[:n], nil
+}
+
+// uvarint takes a number from the beginning of b; ok is false if there is none up to most.
+func uvarint(b []byte, most uint64) (x uint64, rest []byte, ok bool) {
+	x, n := binary.Uvarint(b)
+	if n <= 0 || x > most {
+		return 0, nil, false
+	}
+	return x, b[n:], true
+}

@@ -1,0 +1,326 @@
+package term
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"iter"
+	"sort"
+
+	"github.com/amudai/amudai-go/encoding/decompress"
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Index is an open index. Its methods may be called concurrently.
+type Index struct {
+	Options
+	Terms    uint64 // terms, of each field those that it has
+	Postings uint64 // rows in all lists
+
+	file   storage.ByteRange
+	total  int
+	blocks []blockEntry
+	cache  *lru.Cache[int, *block]
+}
+
+// blockEntry is a block in the directory.
+type blockEntry struct {
+	first []byte
+	field int
+	lists int64 // offset of its long lists
+	block int64 // offset of the block, behind them
+	end   int64
+}
+
+// tailLen is how many bytes are read first: the footer, and the directory of about six million terms.
+const tailLen = 64 << 10
+
+// cacheBytes is the memory for blocks that were read.
+const cacheBytes = 1 << 20
+
+// Open opens the index in a range of bytes, of a table with so many rows. It reads the footer and the directory, mostly at once.
+func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
+	x := &Index{file: file, cache: lru.New[int, *block](cacheBytes)}
+	if file.Size < footerLen {
+		return nil, fault.Corruptf("term index of %d bytes", file.Size)
+	}
+	tail, err := x.read(ctx, max(file.Size-tailLen, 0), file.Size)
+	if err != nil {
+		return nil, err
+	}
+	f := tail[len(tail)-footerLen:]
+	stored, size, blocks := int64(binary.LittleEndian.Uint32(f[36:])), int(binary.LittleEndian.Uint32(f[40:])), binary.LittleEndian.Uint32(f[32:])
+	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(binary.LittleEndian.Uint32(f[8:])),
+		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: analysis.Collation(f[14])}
+	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
+	switch {
+	case string(f[56:62]) != magic[:6]:
+		return nil, fault.Corruptf("no term index ends here")
+	case string(f[62:]) != magic[6:]:
+		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[62:]))
+	case x.Rows != rows:
+		return nil, fault.Corruptf("term index of %d rows, for a table of %d", x.Rows, rows)
+	case x.Coarse == 0 || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
+		return nil, fault.Corruptf("footer of the term index")
+	case stored > file.Size-footerLen || int64(size) > 255*max(stored, 1) && stored != int64(size):
+		return nil, fault.Corruptf("directory of %d bytes, %d unpacked, in %d", stored, size, file.Size)
+	}
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	x.total = int(x.Options.total())
+	from := file.Size - footerLen - stored
+	if at := int64(len(tail)) - footerLen - stored; at >= 0 {
+		tail = tail[at : at+stored]
+	} else if tail, err = x.read(ctx, from, from+stored); err != nil {
+		return nil, err
+	}
+	if footerHash(tail, f[:48]) != binary.LittleEndian.Uint64(f[48:]) {
+		return nil, fault.Checksumf("checksum of the term index's directory")
+	}
+	if tail, err = unpack(new(decompress.Zstd), tail, size); err != nil {
+		return nil, err
+	}
+	return x, x.readDirectory(tail, int(blocks), from)
+}
+
+// read reads bytes of the index.
+func (x *Index) read(ctx context.Context, from, to int64) ([]byte, error) {
+	return storage.ReadRange(ctx, x.file.Reader, x.file.Offset+from, to-from)
+}
+
+// readDirectory reads the entries of blocks, which end where the directory begins.
+func (x *Index) readDirectory(d []byte, blocks int, size int64) error {
+	if blocks > len(d) {
+		return fault.Corruptf("directory of %d blocks in %d bytes", blocks, len(d))
+	}
+	x.blocks = make([]blockEntry, blocks)
+	at := int64(0)
+	for i := range x.blocks {
+		e := &x.blocks[i]
+		if len(d) == 0 || len(d) <= int(d[0]) {
+			return fault.Corruptf("directory ends at block %d of %d", i, blocks)
+		}
+		e.first, d = d[1:1+d[0]], d[1+d[0]:]
+		field, lists, block, ok := uint64(0), uint64(0), uint64(0), true
+		if x.Fields > 1 {
+			if field, d, ok = uvarint(d, uint64(x.Fields-1)); !ok {
+				return fault.Corruptf("field of block %d", i)
+			}
+		}
+		if lists, d, ok = uvarint(d, uint64(size-at)); ok {
+			block, d, ok = uvarint(d, uint64(size-at)-lists)
+		}
+		if !ok || lists > 1<<32-1 {
+			return fault.Corruptf("size of block %d", i)
+		}
+		e.field, e.lists, e.block = int(field), at, at+int64(lists)
+		at = e.block + int64(block)
+		e.end = at
+		if i > 0 && compare(x.Collation, x.blocks[i-1].first, x.blocks[i-1].field, e.first, e.field) >= 0 {
+			return fault.Corruptf("block %d begins before the one before", i)
+		}
+	}
+	if len(d) > 0 || at != size {
+		return fault.Corruptf("directory of %d bytes of blocks, which have %d", at, size)
+	}
+	return nil
+}
+
+// block returns a block.
+func (x *Index) block(ctx context.Context, i int) (*block, error) {
+	if b, ok := x.cache.Get(i); ok {
+		return b, nil
+	}
+	e := x.blocks[i]
+	data, err := x.read(ctx, e.block, e.end)
+	if err != nil {
+		return nil, err
+	}
+	b, err := parseBlock(data, x.Fields, x.total, uint64(e.block-e.lists), new(decompress.Zstd))
+	if err != nil {
+		return nil, fault.InBlock(err, i, e.block)
+	}
+	x.cache.Put(i, b, b.memory())
+	return b, nil
+}
+
+// Entry is a term of a field.
+type Entry struct {
+	Term  []byte // in upper case if the index is case-insensitive; not to be changed
+	Field int
+	Rows  int64 // in its list
+
+	block *block
+	i, of int // number in the block, and number of the block
+}
+
+// Find yields the entries of a term, or of all terms with a prefix, in their order: of each field, and of each spelling in an
+// index that preserves case. In what is searched case does not matter.
+func (x *Index) Find(ctx context.Context, term []byte, prefix bool) iter.Seq2[Entry, error] {
+	key := analysis.AppendUpper(nil, term)
+	return func(yield func(Entry, error) bool) {
+		for e, err := range x.from(ctx, key) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			have := e.Term
+			if x.Collation == analysis.CasePreserving {
+				have = analysis.AppendUpper(nil, have)
+			}
+			if !bytes.HasPrefix(have, key) || !prefix && len(have) > len(key) || !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// All yields all entries in their order.
+func (x *Index) All(ctx context.Context) iter.Seq2[Entry, error] { return x.from(ctx, nil) }
+
+// from yields the entries from the first on whose term in upper case is not before a key in upper case.
+func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
+	// Terms that are equal to the key but for case come before or behind it. So the comparison is without case.
+	before := func(term []byte) bool {
+		if x.Collation == analysis.CasePreserving {
+			return analysis.CaseInsensitive.Compare(term, key) < 0
+		}
+		return bytes.Compare(term, key) < 0
+	}
+	return func(yield func(Entry, error) bool) {
+		first := sort.Search(len(x.blocks), func(i int) bool { return !before(x.blocks[i].first) })
+		for of := max(first-1, 0); of < len(x.blocks); of++ {
+			b, err := x.block(ctx, of)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			i := 0
+			if of < first {
+				i = sort.Search(b.len(), func(i int) bool { return !before(b.term(i)) })
+			}
+			for ; i < b.len(); i++ {
+				if !yield(Entry{Term: b.term(i), Field: b.field(i), Rows: int64(b.counts[i]), block: b, i: i, of: of}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// EachPart calls yield with the rows of an entry from from up to (not including) to, up to 65,536 at a time in their order. A row
+// in an index that is not exact stands for Coarse rows of the table. The slice is valid until the next call.
+func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, yield func(rows []uint32) error) error {
+	if n := int(e.block.counts[e.i]); n <= longRows {
+		rows, err := x.list(ctx, e, n)
+		if err != nil {
+			return fault.InBlock(err, e.of, -1)
+		}
+		return yield(clip(rows, from, to))
+	}
+	err := x.parts(ctx, e, from, to, yield)
+	return fault.InBlock(err, e.of, -1)
+}
+
+func clip(rows []uint32, from, to uint32) []uint32 {
+	first := sort.Search(len(rows), func(i int) bool { return rows[i] >= from })
+	last := sort.Search(len(rows), func(i int) bool { return rows[i] >= to })
+	return rows[first:max(first, last)]
+}
+
+// list is a list that is not divided.
+func (x *Index) list(ctx context.Context, e Entry, n int) ([]uint32, error) {
+	if n <= shortRows {
+		return e.block.shortList(nil, e.i, x.total)
+	}
+	data, err := x.longList(ctx, e)
+	if err == nil {
+		data, err = checked(data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := postings.NewReader(data)
+	return r.Append(make([]uint32, 0, n), n, x.total)
+}
+
+// longList reads the bytes of a long list.
+func (x *Index) longList(ctx context.Context, e Entry) ([]byte, error) {
+	at := x.blocks[e.of].lists + int64(e.block.offset[e.i])
+	return x.read(ctx, at, at+int64(e.block.sizes[e.i]))
+}
+
+// parts reads the parts of a divided list.
+func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, yield func(rows []uint32) error) error {
+	data, err := x.longList(ctx, e)
+	if err != nil {
+		return err
+	}
+	table, err := readTable(data, (x.total+partRows-1)/partRows, int(e.block.counts[e.i]))
+	if err != nil {
+		return err
+	}
+	var rows []uint32
+	for i, p := range table {
+		base := uint32(i * partRows)
+		if p.rows == 0 || base >= to || uint64(base)+partRows <= uint64(from) {
+			continue
+		}
+		list, err := checked(data[p.from:p.to])
+		if err != nil {
+			return err
+		}
+		r := postings.NewReader(list)
+		if rows, err = r.Append(rows[:0], p.rows, min(partRows, x.total-int(base))); err != nil {
+			return err
+		}
+		for k := range rows {
+			rows[k] += base
+		}
+		if err := yield(clip(rows, from, to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type tablePart struct{ rows, from, to int }
+
+// readTable reads the table of a divided list with n rows.
+func readTable(data []byte, parts, n int) ([]tablePart, error) {
+	if parts > len(data) {
+		return nil, fault.Corruptf("list of %d bytes in %d parts", len(data), parts)
+	}
+	table := make([]tablePart, parts)
+	rest, at, sum := data, 0, 0
+	for i := range table {
+		var rows, size uint64
+		ok := false
+		if rows, rest, ok = uvarint(rest, partRows); ok && rows > 0 {
+			size, rest, ok = uvarint(rest, uint64(len(data)))
+		}
+		if !ok {
+			return nil, fault.Corruptf("part %d in the table of a list", i)
+		}
+		table[i] = tablePart{int(rows), at, at + int(size)}
+		at += int(size)
+		sum += int(rows)
+	}
+	begin := len(data) - len(rest) + checksumLen
+	if begin+at != len(data) || sum != n {
+		return nil, fault.Corruptf("list of %d rows in %d bytes, its parts have %d in %d", n, len(data), sum, begin+at)
+	}
+	if _, err := checked(data[:begin]); err != nil {
+		return nil, err
+	}
+	for i := range table {
+		table[i].from += begin
+		table[i].to += begin
+	}
+	return table, nil
+}

@@ -1,0 +1,174 @@
+package term
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// run is terms in the order of an index, with their rows.
+type run interface {
+	// next goes to the next term; false after the last one.
+	next() (ok bool, err error)
+	// term is the current term, valid until the next.
+	term() (term []byte, field int)
+	// rows yields the rows of the current term, once.
+	rows(yield func(row uint32)) error
+	// len is the number of rows of the current term.
+	len() uint32
+}
+
+// merge writes the terms of runs, which are in the order of their rows.
+func merge(w *writer, runs []run) error {
+	open := runs[:0]
+	for _, r := range runs {
+		ok, err := r.next()
+		if err != nil {
+			return err
+		}
+		if ok {
+			open = append(open, r)
+		}
+	}
+	var same []int // runs that have the least term
+	for len(open) > 0 && w.err == nil {
+		same = append(same[:0], 0)
+		term, field := open[0].term()
+		for i, r := range open[1:] {
+			other, otherField := r.term()
+			switch c := compare(w.o.Collation, other, otherField, term, field); {
+			case c < 0:
+				term, field, same = other, otherField, append(same[:0], i+1)
+			case c == 0:
+				same = append(same, i+1)
+			}
+		}
+		w.begin(term, field)
+		for _, i := range same {
+			if err := open[i].rows(w.row); err != nil {
+				return err
+			}
+		}
+		w.end()
+		for k := len(same) - 1; k >= 0; k-- {
+			i := same[k]
+			ok, err := open[i].next()
+			if err != nil {
+				return err
+			}
+			if !ok {
+				open = append(open[:i], open[i+1:]...)
+			}
+		}
+	}
+	return w.err
+}
+
+// memoryRun is the terms in memory.
+type memoryRun struct {
+	m       *memory
+	entries []*entry
+	current *entry
+}
+
+func (m *memory) run(c analysis.Collation) run { return &memoryRun{m: m, entries: m.sorted(c)} }
+
+func (r *memoryRun) next() (bool, error) {
+	if len(r.entries) == 0 {
+		return false, nil
+	}
+	r.current, r.entries = r.entries[0], r.entries[1:]
+	return true, nil
+}
+
+func (r *memoryRun) term() ([]byte, int) { return r.m.term(r.current), int(r.current.field) }
+func (r *memoryRun) len() uint32         { return r.current.n }
+
+func (r *memoryRun) rows(yield func(uint32)) error {
+	r.m.rows(r.current, yield)
+	return nil
+}
+
+// writeRun writes a run to a temporary file: for each term its length, itself, its field, the number of its rows, and their gaps,
+// all numbers as uvarints.
+func writeRun(out *bufio.Writer, r run) error {
+	var buf []byte
+	for {
+		ok, err := r.next()
+		if !ok || err != nil {
+			return err
+		}
+		term, field := r.term()
+		buf = binary.AppendUvarint(buf[:0], uint64(len(term)))
+		buf = append(buf, term...)
+		buf = binary.AppendUvarint(buf, uint64(field))
+		buf = binary.AppendUvarint(buf, uint64(r.len()))
+		last := uint32(0)
+		err = r.rows(func(row uint32) {
+			buf = binary.AppendUvarint(buf, uint64(row-last))
+			last = row
+			if len(buf) > 1<<15 {
+				_, _ = out.Write(buf) // the error is that of Flush, too
+				buf = buf[:0]
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(buf); err != nil {
+			return err
+		}
+	}
+}
+
+// fileRun reads what writeRun wrote.
+type fileRun struct {
+	in    *bufio.Reader
+	text  []byte
+	field int
+	n     uint32
+}
+
+func newFileRun(s *storage.Spool) *fileRun {
+	return &fileRun{in: bufio.NewReaderSize(io.NewSectionReader(s, 0, s.Size()), 64<<10)}
+}
+
+func (r *fileRun) next() (bool, error) {
+	length, err := binary.ReadUvarint(r.in)
+	if err == io.EOF {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r.text = append(r.text[:0], make([]byte, length)...)
+	if _, err := io.ReadFull(r.in, r.text); err != nil {
+		return false, err
+	}
+	field, err := binary.ReadUvarint(r.in)
+	if err != nil {
+		return false, err
+	}
+	n, err := binary.ReadUvarint(r.in)
+	r.field, r.n = int(field), uint32(n)
+	return err == nil, err
+}
+
+func (r *fileRun) term() ([]byte, int) { return r.text, r.field }
+func (r *fileRun) len() uint32         { return r.n }
+
+func (r *fileRun) rows(yield func(uint32)) error {
+	row := uint32(0)
+	for range r.n {
+		gap, err := binary.ReadUvarint(r.in)
+		if err != nil {
+			return err
+		}
+		row += uint32(gap)
+		yield(row)
+	}
+	return nil
+}

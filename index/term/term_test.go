@@ -1,0 +1,201 @@
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// table is the texts of the fields of a table, by field and row.
+type table [][][]byte
+
+func drawTable(t *rapid.T) table {
+	fields, rows := rapid.IntRange(1, 3).Draw(t, "fields"), rapid.SampledFrom([]int{0, 1, 10, 300, 70_000}).Draw(t, "rows")
+	words := rapid.SampledFrom([]int{1, 10, 5000}).Draw(t, "words")
+	rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	out := make(table, fields)
+	for f := range out {
+		out[f] = make([][]byte, rows)
+		for i := range out[f] {
+			if rows > 1000 && i%7 > 0 {
+				out[f][i] = []byte("each")
+				continue
+			}
+			for range rnd.IntN(4) {
+				w := rnd.IntN(words)
+				word := fmt.Sprintf("%s%d", []string{"word", "Word", "WÖRD", "ɐ"}[rnd.IntN(4)], w*w)
+				out[f][i] = fmt.Appendf(out[f][i], "%s ", word)
+			}
+		}
+	}
+	return out
+}
+
+// write makes an index by several builders, of rows each.
+func write(t require.TestingT, data table, o Options, limit int64, builders int) []byte {
+	var all []*Builder
+	rows := len(data[0])
+	for k := range builders {
+		b := NewBuilder(o.Collation, make([]analysis.Tokenizer, len(data)), limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
+		all = append(all, b)
+		for f := range data {
+			for i := k * rows / builders; i < (k+1)*rows/builders; i++ {
+				require.NoError(t, b.Add(f, uint32(i), data[f][i]))
+				if limit < 1000 && i%1000 > 0 {
+					b.limit = 1 << 40 // not after every row
+				} else {
+					b.limit = limit
+				}
+			}
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, Write(&out, o, all...))
+	for _, b := range all {
+		require.NoError(t, b.Close())
+	}
+	return out.Bytes()
+}
+
+func open(t require.TestingT, file []byte, rows int) *Index {
+	r := storage.FromBytes("index", append([]byte("before "), file...))
+	x, err := Open(tctx, storage.ByteRange{Reader: r, Offset: 7, Size: int64(len(file))}, int64(rows))
+	require.NoError(t, err)
+	return x
+}
+
+// naive is the rows of each term of each field, by the term as the index has it.
+func naive(data table, o Options) []map[string][]uint32 {
+	out := make([]map[string][]uint32, len(data))
+	for f := range data {
+		out[f] = map[string][]uint32{}
+		for i, text := range data[f] {
+			for _, s := range analysis.Word.AppendTerms(nil, text) {
+				term := string(text[s.From:s.To])
+				if o.Collation == analysis.CaseInsensitive {
+					term = string(analysis.AppendUpper(nil, []byte(term)))
+				}
+				row := uint32(i / max(o.Coarse, 1))
+				if l := out[f][term]; len(l) == 0 || l[len(l)-1] != row {
+					out[f][term] = append(l, row)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func rowsOf(t require.TestingT, x *Index, e Entry, from, to uint32) (rows []uint32) {
+	require.NoError(t, x.EachPart(tctx, e, from, to, func(part []uint32) error {
+		rows = append(rows, part...)
+		return nil
+	}))
+	return rows
+}
+
+// An index has all terms of a table with all their rows, however it was made.
+func TestIndex(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := drawTable(t)
+		rows := len(data[0])
+		o := Options{Rows: int64(rows), Fields: len(data), Coarse: rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "coarse"),
+			Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
+		file := write(t, data, o, 1<<30, 1)
+		require.Equal(t, file, write(t, data, o, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit"), rapid.IntRange(1, 3).Draw(t, "builders")))
+		x := open(t, file, rows)
+		want := naive(data, o)
+		var last Entry
+		terms, postings := 0, 0
+		for e, err := range x.All(tctx) {
+			require.NoError(t, err)
+			if terms > 0 {
+				require.Negative(t, compare(o.Collation, last.Term, last.Field, e.Term, e.Field))
+			}
+			list := want[e.Field][string(e.Term)]
+			require.EqualValues(t, len(list), e.Rows)
+			if e.Rows > 1000 || terms%16 == 0 {
+				require.True(t, slices.Equal(list, rowsOf(t, x, e, 0, 1<<31)))
+				from, to := list[len(list)/3], list[len(list)/2]
+				require.True(t, slices.Equal(list[len(list)/3:len(list)/2], rowsOf(t, x, e, from, to)))
+			}
+			terms, postings = terms+1, postings+len(list)
+			last = e
+		}
+		require.EqualValues(t, terms, x.Terms)
+		require.EqualValues(t, postings, x.Postings)
+		for f := range want {
+			terms -= len(want[f])
+		}
+		require.Zero(t, terms)
+		requireFound(t, x, want, rapid.SampledFrom([]string{"word1", "WORD4", "wörd", "w", "ɐ", "Each", "", "zzz", "0"}).Draw(t, "term"))
+	})
+}
+
+// requireFound compares what an index finds.
+func requireFound(t require.TestingT, x *Index, want []map[string][]uint32, term string) {
+	key := analysis.AppendUpper(nil, []byte(term))
+	for _, prefix := range []bool{false, true} {
+		count := 0
+		for f := range want {
+			for have := range want[f] {
+				if u := analysis.AppendUpper(nil, []byte(have)); bytes.Equal(u, key) || prefix && bytes.HasPrefix(u, key) {
+					count++
+				}
+			}
+		}
+		for e, err := range x.Find(tctx, []byte(term), prefix) {
+			require.NoError(t, err)
+			require.Contains(t, want[e.Field], string(e.Term))
+			count--
+		}
+		require.Zero(t, count, "%s %v", term, prefix)
+	}
+}
+
+// The index of a damaged file is an error, or right.
+func TestDamage(t *testing.T) {
+	var data table = make([][][]byte, 1)
+	for i := range 3000 {
+		data[0] = append(data[0], fmt.Appendf(nil, "common w%d n%d x%d", i%1000, i%20, i%2))
+	}
+	want := naive(data, Options{})[0]
+	file := write(t, data, Options{Rows: 3000}, 1<<30, 1)
+	ask := func(file []byte) error {
+		x, err := Open(tctx, storage.ByteRange{Reader: storage.FromBytes("index", file), Size: int64(len(file))}, 3000)
+		if err != nil {
+			return err
+		}
+		for e, err := range x.All(tctx) {
+			if err != nil {
+				return err
+			}
+			var rows []uint32
+			err := x.EachPart(tctx, e, 0, 3000, func(part []uint32) error {
+				rows = append(rows, part...)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			require.True(t, slices.Equal(want[string(e.Term)], rows), "%s", e.Term)
+		}
+		return nil
+	}
+	require.NoError(t, ask(file))
+	for i := 0; i < 8*len(file); i += 13 {
+		file[i/8] ^= 1 << (i % 8)
+		require.Error(t, ask(file), "bit %d", i)
+		file[i/8] ^= 1 << (i % 8)
+	}
+	for n := 0; n < len(file); n += 97 {
+		require.Error(t, ask(file[:n]))
+	}
+}

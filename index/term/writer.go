@@ -1,0 +1,292 @@
+package term
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Options are the properties of an index.
+type Options struct {
+	Rows      int64 // of the table
+	Coarse    int   // rows of the table that are one row in lists, 0 for 1
+	Fields    int   // 0 for 1
+	Collation analysis.Collation
+}
+
+// total is the number of rows in lists.
+func (o *Options) total() int64 { return (o.Rows + int64(o.Coarse) - 1) / int64(o.Coarse) }
+
+func (o *Options) check() error {
+	o.Coarse, o.Fields = max(o.Coarse, 1), max(o.Fields, 1)
+	switch {
+	case o.total() > postings.MaxRow+1:
+		return fault.Limitf("term index of %d rows: lists have at most %d", o.Rows, postings.MaxRow+1)
+	case o.Fields > 1<<16-1:
+		return fault.Limitf("term index of %d fields", o.Fields)
+	}
+	return nil
+}
+
+// writer writes an index. For each term in order, begin, its rows in order, and end; at last finish. The first error of the
+// destination is kept for finish.
+type writer struct {
+	out       io.Writer
+	o         Options
+	total     int
+	packer    packer
+	block     openBlock
+	directory []byte
+	listsSize int // bytes of the long lists of the open block
+	blocks    uint32
+	terms     uint64
+	postings  uint64
+	err       error
+
+	term  []byte
+	field int
+	list  openList
+}
+
+// openList is the rows of the current term: all of them, or those of the last part.
+type openList struct {
+	rows     []uint32
+	n        int
+	divided  bool
+	parts    []listPart // complete ones
+	table    []byte
+	postings postings.Writer
+}
+
+type listPart struct{ rows, size int }
+
+func newWriter(out io.Writer, o Options) (*writer, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	return &writer{out: out, o: o, total: int(o.total())}, nil
+}
+
+// begin begins a term, in upper case if the index is case-insensitive. The writer refers to it until end.
+func (w *writer) begin(term []byte, field int) {
+	l := &w.list
+	w.term, w.field = term, field
+	l.rows, l.n, l.divided, l.parts, l.postings.Bytes = l.rows[:0], 0, false, l.parts[:0], l.postings.Bytes[:0]
+}
+
+// row adds a row of the table to the current term. Repeated rows count once.
+func (w *writer) row(r uint32) {
+	l := &w.list
+	if w.o.Coarse > 1 {
+		r /= uint32(w.o.Coarse)
+	}
+	if n := len(l.rows); n > 0 && l.rows[n-1] == r {
+		return
+	}
+	if l.divided && r/partRows != uint32(len(l.parts)) {
+		w.closePart(int(r / partRows))
+	}
+	l.rows = append(l.rows, r)
+	l.n++
+	if l.n > longRows && !l.divided {
+		w.divide()
+	}
+}
+
+// divide divides the rows so far into parts.
+func (w *writer) divide() {
+	l := &w.list
+	all := l.rows
+	l.rows, l.divided = all[:0], true
+	for _, r := range all {
+		if r/partRows != uint32(len(l.parts)) {
+			w.closePart(int(r / partRows))
+		}
+		l.rows = append(l.rows, r) // not before the row it overwrites was read
+	}
+}
+
+// closePart encodes the rows of a part, and goes on with another.
+func (w *writer) closePart(next int) {
+	l := &w.list
+	base := len(l.parts) * partRows
+	from := len(l.postings.Bytes)
+	if len(l.rows) > 0 {
+		for i := range l.rows {
+			l.rows[i] -= uint32(base)
+		}
+		l.postings.Append(l.rows, min(partRows, w.total-base))
+		l.postings.Align()
+		l.postings.Bytes = appendChecksum(l.postings.Bytes, from)
+	}
+	l.parts = append(l.parts, listPart{len(l.rows), len(l.postings.Bytes) - from})
+	for len(l.parts) < next {
+		l.parts = append(l.parts, listPart{})
+	}
+	l.rows = l.rows[:0]
+}
+
+// end writes the current term.
+func (w *writer) end() {
+	l, b := &w.list, &w.block
+	size := 0
+	switch {
+	case l.n == 0:
+		return
+	case l.divided:
+		w.closePart((w.total + partRows - 1) / partRows)
+		l.table = l.table[:0]
+		for _, p := range l.parts {
+			if l.table = binary.AppendUvarint(l.table, uint64(p.rows)); p.rows > 0 {
+				l.table = binary.AppendUvarint(l.table, uint64(p.size))
+			}
+		}
+		l.table = appendChecksum(l.table, 0)
+		size = w.write(l.table) + w.write(l.postings.Bytes)
+	case l.n > shortRows:
+		l.postings.Append(l.rows, w.total)
+		l.postings.Align()
+		l.postings.Bytes = appendChecksum(l.postings.Bytes, 0)
+		size = w.write(l.postings.Bytes)
+	default:
+		b.short.Append(l.rows, w.total)
+	}
+	w.listsSize += size
+	b.add(w.term, w.field, l.n, size)
+	w.terms++
+	w.postings += uint64(l.n)
+	if b.n == blockTerms {
+		w.endBlock()
+	}
+}
+
+func (w *writer) write(b []byte) int {
+	if w.err == nil {
+		_, w.err = w.out.Write(b)
+	}
+	return len(b)
+}
+
+// endBlock writes the open block, and its entry in the directory.
+func (w *writer) endBlock() {
+	b := &w.block
+	if b.n == 0 || w.err != nil {
+		return
+	}
+	out, err := b.append(b.out[:0], &w.packer, w.o.Fields > 1)
+	if err != nil {
+		w.err = err
+		return
+	}
+	b.out = out
+	d := append(w.directory, byte(len(b.first)))
+	d = append(d, b.first...)
+	if w.o.Fields > 1 {
+		d = binary.AppendUvarint(d, uint64(b.firstField))
+	}
+	w.directory = binary.AppendUvarint(binary.AppendUvarint(d, uint64(w.listsSize)), uint64(w.write(out)))
+	w.blocks++
+	w.listsSize = 0
+	b.reset()
+}
+
+// finish writes what remains.
+func (w *writer) finish() error {
+	w.endBlock()
+	if w.err != nil {
+		return w.err
+	}
+	stored, err := w.packer.pack(w.directory)
+	if err != nil {
+		return err
+	}
+	f := make([]byte, 0, footerLen)
+	f = binary.LittleEndian.AppendUint64(f, uint64(w.o.Rows))
+	f = binary.LittleEndian.AppendUint32(f, uint32(w.o.Coarse))
+	f = binary.LittleEndian.AppendUint16(f, uint16(w.o.Fields))
+	f = append(f, byte(w.o.Collation), 0)
+	f = binary.LittleEndian.AppendUint64(f, w.terms)
+	f = binary.LittleEndian.AppendUint64(f, w.postings)
+	f = binary.LittleEndian.AppendUint32(f, w.blocks)
+	f = binary.LittleEndian.AppendUint32(f, uint32(len(stored)))
+	f = binary.LittleEndian.AppendUint32(f, uint32(len(w.directory)))
+	f = binary.LittleEndian.AppendUint32(f, 0)
+	f = binary.LittleEndian.AppendUint64(f, footerHash(stored, f))
+	f = append(f, magic...)
+	w.write(stored)
+	w.write(f)
+	return w.err
+}
+
+// footerHash is the hash of a directory as stored, and the beginning of the footer.
+func footerHash(directory, footer []byte) uint64 {
+	h := xxh3.New()
+	_, _ = h.Write(directory)
+	_, _ = h.Write(footer)
+	return h.Sum64()
+}
+
+// openBlock is the terms of a block that is not complete.
+type openBlock struct {
+	n                       int
+	first, last             []byte
+	firstField              int
+	shared, lengths, fields []byte
+	counts, sizes, suffixes []byte
+	short                   postings.Writer
+	entries, out            []byte
+}
+
+// add adds a term with n rows, whose list has size bytes before the block, or is short.
+func (b *openBlock) add(term []byte, field, n, size int) {
+	if b.n == 0 {
+		b.first, b.firstField = append(b.first[:0], term...), field
+	}
+	k := 0
+	for k < min(len(term), len(b.last)) && term[k] == b.last[k] {
+		k++
+	}
+	b.shared, b.lengths = append(b.shared, byte(k)), append(b.lengths, byte(len(term)-k))
+	b.suffixes = append(b.suffixes, term[k:]...)
+	b.fields = binary.AppendUvarint(b.fields, uint64(field))
+	b.counts = binary.AppendUvarint(b.counts, uint64(n-1))
+	if n > shortRows {
+		b.sizes = binary.AppendUvarint(b.sizes, uint64(size))
+	}
+	b.last = append(b.last[:0], term...)
+	b.n++
+}
+
+// append appends the block.
+func (b *openBlock) append(dst []byte, p *packer, fields bool) ([]byte, error) {
+	e := append(append(b.entries[:0], b.shared...), b.lengths...)
+	if fields {
+		e = append(e, b.fields...)
+	}
+	e = append(append(append(e, b.counts...), b.sizes...), b.suffixes...)
+	b.entries = e
+	stored, err := p.pack(e)
+	if err != nil {
+		return dst, err
+	}
+	b.short.Align()
+	from := len(dst)
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(b.n))
+	dst = binary.LittleEndian.AppendUint16(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(stored)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.short.Bytes)))
+	return appendChecksum(append(append(dst, stored...), b.short.Bytes...), from), nil
+}
+
+func (b *openBlock) reset() {
+	b.n, b.last = 0, b.last[:0]
+	b.shared, b.lengths, b.fields = b.shared[:0], b.lengths[:0], b.fields[:0]
+	b.counts, b.sizes, b.suffixes = b.counts[:0], b.sizes[:0], b.suffixes[:0]
+	b.short.Bytes = b.short.Bytes[:0]
+}
