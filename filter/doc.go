@@ -13,10 +13,13 @@
 //	                     | ["not"] "in" "(" [ operand { "," operand } ] ")"
 //	                     | ["not"] "between" operand "and" operand
 //	                     | ["not"] text operand
+//	                     | ["not"] ("has_any" | "has_all") "(" operand { "," operand } ")"
 //	                     | "is" ["not"] ("null" | "nan") ] .
 //	compare    = "=" | "==" | "<>" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "~*" | "!~" | "!~*" .
-//	text       = ["i"] ("equals" | "starts with" | "ends with" | "contains" | "like" | "matches") .
+//	text       = ["i"] ("equals" | "starts with" | "ends with" | "contains" | "like" | "matches")
+//	           | "has" | "has_prefix" | "has_phrase" .
 //	function   = ["i"] ("equals" | "starts_with" | "ends_with" | "contains" | "like" | "matches") "(" operand "," operand ")"
+//	           | ("has" | "has_prefix" | "has_phrase" | "has_any" | "has_all") "(" operand "," operand { "," operand } ")"
 //	           | ("is_null" | "is_nan") "(" operand ")" .
 //	operand    = column | literal .
 //	column     = name { "." name } .
@@ -72,6 +75,9 @@
 // "starts with", "ends with" and "contains" compare bytes. In a pattern of like, % matches any text,
 // _ matches one UTF-8 character or one invalid byte, and a backslash makes the next character
 // literal. Regular expressions have the syntax of package regexp, and match anywhere in the text
-// unless they contain ^ or $. The operators that begin with i ignore case by Unicode's simple case
+// unless they contain ^ or $. "has" looks for a text that begins and ends where words do, runs of letters and digits: it finds
+// 'disk full' in "(Disk full)" but not in "disk fuller", which has_prefix finds. has_phrase finds the words of a text one
+// behind the other, whatever stands between them; has_any and has_all ask for any or all of several texts. These ignore case
+// by its simple mapping to upper case. The operators that begin with i ignore case by Unicode's simple case
 // folding, without the rules of any language: ß differs from ss.
 package filter

@@ -125,6 +125,32 @@ func Matches(a Expr, expression string) Expr {
 	return operation(ast.OpMatches, a.node(), Lit(expression).n)
 }
 
+// Has is the condition that a column of strings contains a text that begins and ends where words do: "10.1.2.3" or
+// "failed", but not the "fail" of "failed". A word is a run of letters and digits; case does not matter. A term index answers
+// it without a look at the column.
+func Has(a Expr, text string) Expr { return operation(ast.OpHas, a.node(), Lit(text).n) }
+
+// HasPrefix is [Has] for a text whose last word may go on.
+func HasPrefix(a Expr, text string) Expr { return operation(ast.OpHasPrefix, a.node(), Lit(text).n) }
+
+// HasPhrase is the condition that a column of strings has the words of a text one behind the other, whatever stands between
+// them.
+func HasPhrase(a Expr, text string) Expr { return operation(ast.OpHasPhrase, a.node(), Lit(text).n) }
+
+// HasAny is [Has] for any of several texts, HasAll for all of them.
+func HasAny(a Expr, texts ...string) Expr { return hasSeveral(ast.OpHasAny, a, texts) }
+
+// HasAll is described with [HasAny].
+func HasAll(a Expr, texts ...string) Expr { return hasSeveral(ast.OpHasAll, a, texts) }
+
+func hasSeveral(o ast.Op, a Expr, texts []string) Expr {
+	args := []*ast.Node{a.node()}
+	for _, t := range texts {
+		args = append(args, Lit(t).n)
+	}
+	return operation(o, args...)
+}
+
 // EqualFold is [Eq] without regard to case, by Unicode's simple case folding.
 func EqualFold(a Expr, s string) Expr { return folded(ast.OpEquals, a, s) }
 

@@ -39,7 +39,7 @@ var rows = [][]string{
 	{"stripe/blocks"},
 	{"stripe/internal"},
 	{"stripe"},
-	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange"},
+	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange", "index/term"},
 	{"encoding"},
 	{"internal/arrow/projection"},
 	{"internal/format/schema", "internal/format/arrowmap"},
@@ -48,7 +48,7 @@ var rows = [][]string{
 	{"rntuple/internal/envelope"},
 	{"rntuple/internal/column"},
 	{"gen"},
-	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base"},
+	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base", "index/analysis", "index/postings"},
 }
 
 // testHelpers are packages that only tests import.

@@ -32,12 +32,17 @@ const (
 	OpBetween // a column and two literals
 	OpIsNull
 	OpIsNaN
-	OpEquals // this and all later operations: a column and a string
+	OpEquals // this and all later operations: a column and a string, but for the last two
 	OpStarts
 	OpEnds
 	OpContains
 	OpLike
 	OpMatches
+	OpHas
+	OpHasPrefix
+	OpHasPhrase
+	OpHasAny // a column and strings
+	OpHasAll // a column and strings
 )
 
 // Node is one operation of an expression. It is immutable and may be shared.
@@ -123,6 +128,7 @@ func (n *Node) String() string {
 var Words = map[Op]string{
 	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=", OpIn: "in", OpBetween: "between", OpIsNull: "is null",
 	OpIsNaN: "is nan", OpEquals: "equals", OpStarts: "starts with", OpEnds: "ends with", OpContains: "contains", OpLike: "like", OpMatches: "matches",
+	OpHas: "has", OpHasPrefix: "has_prefix", OpHasPhrase: "has_phrase", OpHasAny: "has_any", OpHasAll: "has_all",
 }
 
 // binds is the precedence of an operation.
@@ -183,7 +189,7 @@ func (n *Node) appendPredicate(b []byte, not string) []byte {
 	}
 	b = append(append(b, word...), ' ')
 	switch n.Op {
-	case OpIn:
+	case OpIn, OpHasAny, OpHasAll:
 		b = append(b, '(')
 		for i, a := range n.Args[1:] {
 			if i > 0 {

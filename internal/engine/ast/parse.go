@@ -175,6 +175,7 @@ func (p *parser) condition() (*Node, error) {
 var functions = map[string]Op{
 	"equals": OpEquals, "starts_with": OpStarts, "startswith": OpStarts, "ends_with": OpEnds, "endswith": OpEnds,
 	"contains": OpContains, "like": OpLike, "matches": OpMatches,
+	"has": OpHas, "has_prefix": OpHasPrefix, "has_phrase": OpHasPhrase, "has_any": OpHasAny, "has_all": OpHasAll,
 }
 
 // functionOf finds a function. The names of case-insensitive ones begin with an i.
@@ -184,7 +185,7 @@ func functionOf(name string) (o Op, fold, ok bool) {
 	}
 	name, fold = strings.CutPrefix(name, "i")
 	o, ok = functions[name]
-	return o, fold, ok && fold
+	return o, fold, ok && fold && o < OpHas
 }
 
 // call parses a function. It returns nil if there is none.
@@ -226,7 +227,26 @@ func (p *parser) call() (*Node, error) {
 		}
 		n.Args = append(n.Args, b)
 	}
+	if n.Op == OpHasAny || n.Op == OpHasAll {
+		return n, p.more(n)
+	}
 	return n, p.require(")")
+}
+
+// more parses the rest of a list of operands, and the parenthesis behind it.
+func (p *parser) more(n *Node) error {
+	for {
+		if more, err := p.accept(","); err != nil {
+			return err
+		} else if !more {
+			return p.require(")")
+		}
+		b, err := p.operand()
+		if err != nil {
+			return err
+		}
+		n.Args = append(n.Args, b)
+	}
 }
 
 // typeNames may precede a string. They are ignored, because the column determines its type.
@@ -341,6 +361,9 @@ func (p *parser) word(n *Node, required bool) (*Node, error) {
 			return nil, p.expected("with")
 		}
 	}
+	if n.Op == OpHasAny || n.Op == OpHasAll {
+		return p.operands(n)
+	}
 	return p.binary(n)
 }
 
@@ -378,6 +401,11 @@ func (p *parser) is(a *Node, pos int) (*Node, error) {
 
 func (p *parser) in(n *Node) (*Node, error) {
 	n.Op = OpIn
+	return p.operands(n)
+}
+
+// operands parses a list of operands in parentheses, which may be empty.
+func (p *parser) operands(n *Node) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
@@ -387,18 +415,12 @@ func (p *parser) in(n *Node) (*Node, error) {
 	if ok, err := p.accept(")"); ok || err != nil {
 		return n, err
 	}
-	for {
-		b, err := p.operand()
-		if err != nil {
-			return nil, err
-		}
-		n.Args = append(n.Args, b)
-		if more, err := p.accept(","); err != nil {
-			return nil, err
-		} else if !more {
-			return n, p.require(")")
-		}
+	b, err := p.operand()
+	if err != nil {
+		return nil, err
 	}
+	n.Args = append(n.Args, b)
+	return n, p.more(n)
 }
 
 func (p *parser) between(n *Node) (*Node, error) {

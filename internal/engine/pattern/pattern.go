@@ -1,11 +1,15 @@
 // Package pattern matches byte strings with patterns: a text that a value equals, begins with, ends with or contains, a
-// pattern of LIKE, or a regular expression. Each can ignore case.
+// pattern of LIKE, or a regular expression, each of which can ignore case; or words.
 //
 // A [Pattern] also says which byte strings every match must have, so that callers can exclude values, blocks and whole
 // stripes without matching.
 package pattern
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/amudai/amudai-go/index/analysis"
+)
 
 // Pattern matches byte strings. It does not change, and may be used by many goroutines.
 type Pattern struct {
@@ -14,9 +18,10 @@ type Pattern struct {
 	// Parts are byte strings that every match contains.
 	Parts [][]byte
 
-	segments segments       // if regex is nil
+	segments segments       // if regex and words are nil
 	regex    *regexp.Regexp // to be searched for
-	fold     bool           // values are folded before they are compared with segments
+	words    *Words
+	fold     bool // values are folded before they are compared with segments
 }
 
 // Equal matches a text.
@@ -80,11 +85,15 @@ func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
 	if p.regex != nil {
 		return p.regex.Match(value)
 	}
+	var own []byte
+	if scratch == nil {
+		scratch = &own
+	}
+	if p.words != nil {
+		*scratch = analysis.AppendUpper((*scratch)[:0], value)
+		return p.words.match(*scratch)
+	}
 	if p.fold {
-		var own []byte
-		if scratch == nil {
-			scratch = &own
-		}
 		*scratch = appendFolded((*scratch)[:0], value)
 		value = *scratch
 	}
@@ -93,12 +102,12 @@ func (p *Pattern) Match(value []byte, scratch *[]byte) bool {
 
 // Any tells that every value matches.
 func (p *Pattern) Any() bool {
-	return p.regex == nil && len(p.segments.list) == 0 && !(p.segments.start && p.segments.end)
+	return p.regex == nil && p.words == nil && len(p.segments.list) == 0 && !(p.segments.start && p.segments.end)
 }
 
 // Constant is the only value that matches, if there is only one.
 func (p *Pattern) Constant() (value string, ok bool) {
-	if s := &p.segments; p.regex == nil && !p.fold && s.start && s.end && len(s.list) == 0 {
+	if s := &p.segments; p.regex == nil && p.words == nil && !p.fold && s.start && s.end && len(s.list) == 0 {
 		return "", true
 	}
 	return p.literal(true, true)
@@ -113,7 +122,7 @@ func (p *Pattern) PartOnly() (part string, ok bool) { return p.literal(false, fa
 // literal is the text of a pattern that is nothing but a text with these anchors.
 func (p *Pattern) literal(start, end bool) (text string, ok bool) {
 	s := &p.segments
-	if p.regex != nil || p.fold || s.start != start || s.end != end || len(s.list) != 1 {
+	if p.regex != nil || p.words != nil || p.fold || s.start != start || s.end != end || len(s.list) != 1 {
 		return "", false
 	}
 	b, ok := s.list[0].literal()

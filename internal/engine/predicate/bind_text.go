@@ -9,6 +9,9 @@ import (
 // text binds a test that looks into byte strings. It becomes a set of values if these lie in an interval, as those do
 // that begin with a text.
 func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
+	if n.Op == ast.OpHasAny || n.Op == ast.OpHasAll {
+		return b.hasSeveral(n, negate)
+	}
 	col, err := b.column(n.Args[0])
 	if err != nil {
 		return draft{}, err
@@ -38,6 +41,25 @@ func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
 	return draft{kind: NodeLeaf, col: col, test: &Text{p, negate}}, nil
 }
 
+// hasSeveral binds a condition about several terms as one about each.
+func (b *binder) hasSeveral(n *ast.Node, negate bool) (draft, error) {
+	each := make([]*ast.Node, len(n.Args)-1)
+	for i := range each {
+		each[i] = &ast.Node{Op: ast.OpHas, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{n.Args[0], n.Args[i+1]}}
+	}
+	all := ast.OpOr
+	if n.Op == ast.OpHasAll {
+		all = ast.OpAnd
+	}
+	switch len(each) {
+	case 0:
+		return draft{}, fail(n, "%s needs a string", ast.Words[n.Op])
+	case 1:
+		return b.text(each[0], negate)
+	}
+	return b.condition(&ast.Node{Op: all, Text: n.Text, Pos: n.Pos, Args: each}, negate)
+}
+
 func patternOf(o ast.Op, text string, fold bool) (*pattern.Pattern, error) {
 	switch o {
 	case ast.OpEquals:
@@ -50,6 +72,10 @@ func patternOf(o ast.Op, text string, fold bool) (*pattern.Pattern, error) {
 		return pattern.Like(text, fold), nil
 	case ast.OpMatches:
 		return pattern.Regexp(text, fold)
+	case ast.OpHas, ast.OpHasPrefix:
+		return pattern.Term(text, o == ast.OpHasPrefix), nil
+	case ast.OpHasPhrase:
+		return pattern.Phrase(text), nil
 	}
 	return pattern.Contains(text, fold), nil
 }

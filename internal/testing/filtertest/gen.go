@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/index/analysis"
 )
 
 // Gen makes random conditions on the columns of a batch. Literals are mostly values of the columns, or near them,
@@ -314,7 +316,7 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 		}
 	}
 	part := s[from:to]
-	switch k := g.Rand.IntN(11); {
+	switch k := g.Rand.IntN(14); {
 	case k == 0:
 		return filter.StartsWith(col, s[:to]), c.texts(func(v string) bool { return strings.HasPrefix(v, s[:to]) })
 	case k == 1:
@@ -335,12 +337,50 @@ func (g *Gen) text(c *column) (filter.Expr, Oracle) {
 			return filter.Like(col, pattern), c.pattern("(?s)^" + meaning + "$")
 		}
 		return filter.ILike(col, upper(pattern)), c.pattern("(?is)^" + meaning + "$")
+	case k <= 10:
+		return g.words(c, upper(part), s)
 	}
 	expression := g.regex(part)
 	if g.Rand.IntN(3) == 0 {
 		return filter.MatchesFold(col, expression), c.pattern("(?i)" + expression)
 	}
 	return filter.Matches(col, expression), c.pattern(expression)
+}
+
+// words makes a condition on the words of a value.
+func (g *Gen) words(c *column, part, other string) (filter.Expr, Oracle) {
+	col := filter.Col(c.path)
+	switch g.Rand.IntN(5) {
+	case 0:
+		return filter.Has(col, part), c.texts(func(v string) bool { return has(v, part, false) })
+	case 1:
+		return filter.HasPrefix(col, part), c.texts(func(v string) bool { return has(v, part, true) })
+	case 2:
+		return filter.HasPhrase(col, part), c.texts(func(v string) bool {
+			return strings.Contains(" "+strings.Join(wordsOf(v), " ")+" ", " "+strings.Join(wordsOf(part), " ")+" ") || len(wordsOf(part)) == 0
+		})
+	case 3:
+		return filter.HasAny(col, part, other), c.texts(func(v string) bool { return has(v, part, false) || has(v, other, false) })
+	}
+	return filter.HasAll(col, part, other), c.texts(func(v string) bool { return has(v, part, false) && has(v, other, false) })
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.Map(analysis.Upper, s), func(r rune) bool { return !analysis.IsWordRune(r) })
+}
+
+// has looks at all places of a value.
+func has(v, part string, prefix bool) bool {
+	text, want := []rune(strings.Map(analysis.Upper, v)), []rune(strings.Map(analysis.Upper, part))
+	inside := func(at int) bool {
+		return at > 0 && at < len(text) && analysis.IsWordRune(text[at-1]) && analysis.IsWordRune(text[at])
+	}
+	for at := 0; at+len(want) <= len(text); at++ {
+		if slices.Equal(text[at:at+len(want)], want) && !inside(at) && (prefix || !inside(at+len(want))) {
+			return true
+		}
+	}
+	return false
 }
 
 // upper changes the case of letters that have only two forms.
