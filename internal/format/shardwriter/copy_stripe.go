@@ -7,8 +7,10 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
@@ -18,42 +20,81 @@ import (
 // CopyStripe appends a stripe of another shard with the same schema: its buffers byte for byte, its descriptors with new
 // references, and its properties. Fields that the stripe lacks stay missing. The bytes of buffers are not checked.
 func (w *Writer) CopyStripe(ctx context.Context, src *shardfile.Stripe, o StripeOptions) error {
-	s, err := schema.Parse(w.message)
+	nodes, d, err := w.readStripe(ctx, src, &o, func(id uint32, b *shardpb.EncodedBuffer) (part, error) { return copyBuffer(ctx, src, id, b) })
 	if err != nil {
 		return err
 	}
-	ids, err := postOrder(s)
+	return w.appendStripe(ctx, nodes, d, o)
+}
+
+// LinkStripe appends a stripe of another shard with the same schema by reference: its metadata is written, and refers to the
+// artifacts that hold its buffers. moved is the URL of such an artifact from now on. Buffers in artifacts that have another name
+// by then are found as long as their bytes do not change.
+func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved func(url string) string, o StripeOptions) error {
+	if w.ended {
+		return ErrEnded
+	}
+	if w.err != nil {
+		return w.err
+	}
+	nodes, d, err := w.readStripe(ctx, src, &o, func(id uint32, b *shardpb.EncodedBuffer) (part, error) {
+		p := part{desc: proto.Clone(b).(*shardpb.EncodedBuffer)}
+		for _, ref := range []*commonpb.DataRef{p.desc.Buffer, p.desc.BlockMap} {
+			if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
+				continue
+			}
+			url, err := src.ArtifactURL(ctx, id, ref)
+			if err != nil {
+				return p, err
+			}
+			ref.Url = container.Relative(w.url, moved(url))
+			w.urls[ref.Url] = true
+		}
+		return p, nil
+	})
 	if err != nil {
 		return err
+	}
+	return w.describeStripe(ctx, nodes, d, o)
+}
+
+// readStripe reads the metadata of a stripe, in the order in which buffers are written. It adds the stripe's properties to o.
+func (w *Writer) readStripe(ctx context.Context, src *shardfile.Stripe, o *StripeOptions, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) ([]node, *shardpb.StripeDirectory, error) {
+	s, err := schema.Parse(w.message)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := postOrder(s)
+	if err != nil {
+		return nil, nil, err
 	}
 	var nodes []node
 	for _, id := range ids {
 		m, err := src.Descriptor(ctx, id)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		if m == nil {
 			continue
 		}
-		n, err := copyNode(ctx, src, id, m)
+		n, err := readNode(src, id, m, buffer)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		nodes = append(nodes, n)
 	}
 	properties, err := src.Properties(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	o.Properties = append(shardfile.PropertiesFromProto(properties.CustomProperties), o.Properties...)
-	d := &shardpb.StripeDirectory{
+	return nodes, &shardpb.StripeDirectory{
 		TotalRecordCount: src.Directory().TotalRecordCount, DeletedRecordCount: src.Directory().DeletedRecordCount,
 		RawDataSize: src.Directory().RawDataSize,
-	}
-	return w.appendStripe(ctx, nodes, d, o)
+	}, nil
 }
 
-func copyNode(ctx context.Context, src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor) (node, error) {
+func readNode(src *shardfile.Stripe, id uint32, m *shardpb.StripeFieldDescriptor, buffer func(id uint32, b *shardpb.EncodedBuffer) (part, error)) (node, error) {
 	n := node{id: id, field: m.Field}
 	if len(m.Encodings) == 0 {
 		return n, nil
@@ -63,7 +104,7 @@ func copyNode(ctx context.Context, src *shardfile.Stripe, id uint32, m *shardpb.
 		return n, fault.InStripe(fault.In(fault.Unsupportedf("only native encodings can be copied"), fmt.Sprintf("field %d", id), -1), src.Index())
 	}
 	for _, b := range native.Buffers {
-		p, err := copyBuffer(ctx, src, id, b)
+		p, err := buffer(id, b)
 		if err != nil {
 			return n, err
 		}

@@ -48,6 +48,11 @@ func (w *Writer) writeRoot(ctx context.Context) error {
 	if d.PropertiesRef, err = w.writeMessage(ctx, properties); err != nil {
 		return err
 	}
+	if len(w.indexes) > 0 {
+		if d.IndexesRef, err = w.writeMessage(ctx, &shardpb.IndexCollection{IndexDescriptors: w.indexes}); err != nil {
+			return err
+		}
+	}
 	where := w.schema
 	if len(w.message) <= smallSchema && (w.out.Size() > smallShard || w.o.Edition == edition.Reference) {
 		if where, err = w.writeFrame(ctx, w.message); err != nil {

@@ -31,6 +31,8 @@ type StripeOptions struct {
 	Properties []shardfile.Property
 	// Features that the stripe's buffers use beyond the reference.
 	Features edition.Set
+	// Indexes describe the indexes of the stripe. Their rows are those of the stripe.
+	Indexes []*shardpb.IndexDescriptor
 }
 
 // node is the field of a stripe that is to be written.
@@ -101,7 +103,7 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
-// appendStripe writes the buffers of nodes, in their order, and the metadata. It sets the references of d.
+// appendStripe writes the buffers of nodes, in their order, and the metadata.
 func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) error {
 	if w.ended {
 		return ErrEnded
@@ -118,6 +120,11 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 			setRefs(b, url)
 		}
 	}
+	return w.describeStripe(ctx, nodes, d, o)
+}
+
+// describeStripe writes the metadata of a stripe whose buffers have their places. It sets the references of d.
+func (w *Writer) describeStripe(ctx context.Context, nodes []node, d *shardpb.StripeDirectory, o StripeOptions) (err error) {
 	w.features |= o.Features
 	slices.SortFunc(nodes, func(a, b node) int { return cmp.Compare(a.id, b.id) })
 	if d.FieldListRef, err = w.writeDescriptors(ctx, nodes); err != nil {
@@ -129,6 +136,11 @@ func (w *Writer) appendStripe(ctx context.Context, nodes []node, d *shardpb.Stri
 			return w.fail(err)
 		}
 		if d.PropertiesRef, err = w.writeMessage(ctx, m); err != nil {
+			return w.fail(err)
+		}
+	}
+	if len(o.Indexes) > 0 {
+		if d.IndexesRef, err = w.writeMessage(ctx, &shardpb.IndexCollection{IndexDescriptors: o.Indexes}); err != nil {
 			return w.fail(err)
 		}
 	}
@@ -219,36 +231,51 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 	return nil
 }
 
-// writeStripeFile writes the buffers to a file that is named after its content. Stripes and shards with the same content
-// share the file, so that even the writer that made it must not remove it.
-//
-// The buffers are read twice, because stores need the name before the first byte.
+// writeStripeFile writes the buffers to a stripe file, and returns its name.
 func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
+	return w.writeNamed(ctx, StripeSuffix, func(out io.Writer) error { return w.writeBuffers(ctx, out, container.MarkSize, nodes) })
+}
+
+// writeNamed writes a file beside the root that is named after its content, between a header and a footer. Stripes and shards
+// with the same content share the file, so that even the writer that made it must not remove it.
+//
+// content is called twice or more, because stores need the name before the first byte.
+func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.Writer) error) (string, error) {
+	framed := func(out io.Writer) error {
+		if _, err := out.Write(container.Mark[:]); err != nil {
+			return err
+		}
+		if err := content(out); err != nil {
+			return err
+		}
+		_, err := out.Write(container.Mark[:])
+		return err
+	}
 	hash := xxh3.New()
-	if err := w.writeFramed(ctx, hash, nodes); err != nil {
+	if err := framed(hash); err != nil {
 		return "", err
 	}
 	sum := hash.Sum64()
-	name := fmt.Sprintf("%016x%s", sum, StripeSuffix)
+	name := fmt.Sprintf("%016x%s", sum, suffix)
 	url := container.Container(w.url) + name
-	err := w.publishStripeFile(ctx, url, sum, nodes)
+	err := w.publishNamed(ctx, url, sum, framed)
 	if errors.Is(err, fs.ErrExist) {
-		err = w.compareFile(ctx, url, nodes)
+		err = w.compareFile(ctx, url, framed)
 	}
 	w.urls[name] = true
 	return name, err
 }
 
-// publishStripeFile creates the stripe file at url. The error wraps fs.ErrExist if there is such a file.
-func (w *Writer) publishStripeFile(ctx context.Context, url string, sum uint64, nodes []node) error {
+// publishNamed creates the file at url. The error wraps fs.ErrExist if there is one.
+func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, content func(io.Writer) error) error {
 	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	hash := xxh3.New()
-	err = w.writeFramed(ctx, io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash), nodes)
+	err = content(io.MultiWriter(&storage.IOWriter{Context: ctx, Writer: out}, hash))
 	if err == nil && hash.Sum64() != sum {
-		err = fmt.Errorf("%s: the stripe that is copied changed meanwhile", out.Name())
+		err = fmt.Errorf("%s: what is copied changed meanwhile", out.Name())
 	}
 	if err != nil {
 		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
@@ -256,19 +283,8 @@ func (w *Writer) publishStripeFile(ctx context.Context, url string, sum uint64, 
 	return out.Publish(ctx)
 }
 
-func (w *Writer) writeFramed(ctx context.Context, out io.Writer, nodes []node) error {
-	if _, err := out.Write(container.Mark[:]); err != nil {
-		return err
-	}
-	if err := w.writeBuffers(ctx, out, container.MarkSize, nodes); err != nil {
-		return err
-	}
-	_, err := out.Write(container.Mark[:])
-	return err
-}
-
-// compareFile checks that an existing stripe file has the bytes that were to be written.
-func (w *Writer) compareFile(ctx context.Context, url string, nodes []node) error {
+// compareFile checks that an existing file has the bytes that were to be written.
+func (w *Writer) compareFile(ctx context.Context, url string, content func(io.Writer) error) error {
 	r, err := w.o.Store.Open(ctx, url)
 	if err != nil {
 		return err
@@ -279,7 +295,7 @@ func (w *Writer) compareFile(ctx context.Context, url string, nodes []node) erro
 		return err
 	}
 	c := &comparer{ctx: ctx, r: r}
-	if err := w.writeFramed(ctx, c, nodes); err != nil {
+	if err := content(c); err != nil {
 		return err
 	}
 	if c.off != size {

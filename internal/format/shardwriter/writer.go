@@ -56,6 +56,8 @@ type Options struct {
 	// Overwrite allows the writer to replace an existing shard, by default false. The stripe files of a replaced shard
 	// stay, because readers may still use them.
 	Overwrite bool
+	// IfMatch allows the writer to replace this version of an existing shard, see [storage.CreateOptions].
+	IfMatch storage.Version
 	// CreationTime is recorded in the shard, by default the time of Create. Set it to get the same bytes for the same
 	// input. CreationMax is when the newest data was written, by default CreationTime.
 	CreationTime, CreationMax time.Time
@@ -86,6 +88,7 @@ type Writer struct {
 	created  [2]uint64 // ticks of CreationTime and CreationMax
 
 	stripes   []*shardpb.StripeDirectory
+	indexes   []*shardpb.IndexDescriptor
 	rows      uint64
 	urls      map[string]bool
 	fields    [][]byte // descriptor of each schema id so far, encoded
@@ -104,7 +107,7 @@ func Create(ctx context.Context, location string, message []byte, o Options) (*W
 	if err != nil {
 		return nil, err
 	}
-	if w.out, err = w.o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite}); err != nil {
+	if w.out, err = w.o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite, IfMatch: o.IfMatch}); err != nil {
 		return nil, err
 	}
 	if err := w.begin(ctx); err != nil {

@@ -1,0 +1,49 @@
+package shardwriter
+
+import (
+	"context"
+	"io"
+
+	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/format/container"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// IndexSuffix ends the names of files of indexes.
+const IndexSuffix = ".amudai.index"
+
+// WriteArtifact writes bytes of an index, of which there are size, and returns the reference to them. They go to the root or, in
+// the two-level layout, to a file beside it that is named after its content. content is called several times, and
+// always writes the same. After an error the shard can only be aborted.
+func (w *Writer) WriteArtifact(ctx context.Context, size int64, content func(io.Writer) error) (*commonpb.DataRef, error) {
+	if w.ended {
+		return nil, ErrEnded
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	if w.o.Layout == TwoLevel {
+		name, err := w.writeNamed(ctx, IndexSuffix, func(out io.Writer) error { return content(contextWriter{ctx, out}) })
+		if err != nil {
+			return nil, w.fail(err)
+		}
+		return dataRef(name, shardfile.Range{Start: container.MarkSize, End: container.MarkSize + size}), nil
+	}
+	start := w.out.Size()
+	if err := content(contextWriter{ctx, &storage.IOWriter{Context: ctx, Writer: w.out}}); err != nil {
+		return nil, w.fail(err)
+	}
+	return selfRef(shardfile.Range{Start: start, End: start + size}), nil
+}
+
+// AddIndex describes an index of the shard. Its artifacts are those of [Writer.WriteArtifact], or of other files.
+func (w *Writer) AddIndex(d *shardpb.IndexDescriptor) {
+	for _, a := range d.Artifacts {
+		if url := a.GetDataRef().GetUrl(); url != "" {
+			w.urls[url] = true
+		}
+	}
+	w.indexes = append(w.indexes, d)
+}
