@@ -135,7 +135,7 @@ func readHostile(t testing.TB, b []byte) {
 }
 
 // edit changes some bytes: each 4 bytes of edits are an offset and the change at this offset.
-func edit(b, edits []byte) {
+func mutate(b, edits []byte) {
 	for ; len(edits) >= 4; edits = edits[4:] {
 		at := int(binary.LittleEndian.Uint16(edits)) % len(b)
 		switch edits[2] % 4 {
@@ -169,7 +169,7 @@ func TestHostileShards(t *testing.T) {
 				for i := range edits {
 					edits[i] = byte(rng.Uint32())
 				}
-				edit(c, edits[:4*(1+rng.IntN(3))])
+				mutate(c, edits[:4*(1+rng.IntN(3))])
 				l.mend(c)
 				readHostile(t, c)
 			}
@@ -190,7 +190,7 @@ func FuzzShard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, edits []byte) {
 		k := int(which) % len(shards)
 		b := append([]byte(nil), shards[k]...)
-		edit(b, edits)
+		mutate(b, edits)
 		layouts[k].mend(b)
 		readHostile(t, b)
 	})

@@ -209,6 +209,7 @@ const (
 	BloomFilters = source.BloomFilters // Bloom filters of the strings of a stripe
 	Dictionaries = source.Dictionaries // value dictionaries of stripes
 	RangeIndexes = source.RangeIndexes // bounds of every 256 rows
+	Indexes      = source.Indexes      // indexes of the shard: see [AddIndex]
 )
 
 // StringLayout is the Arrow type of strings in the result of a scan or Take. It applies to columns,

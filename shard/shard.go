@@ -87,10 +87,13 @@ func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, er
 		f.Close()
 		return nil, err
 	}
-	table := shardtable.New(f, s, shardtable.Options{
+	return &Shard{o: o, file: f, schema: s, table: o.table(f, s)}, nil
+}
+
+func (o *OpenOptions) table(f *shardfile.File, s *schema.Schema) *shardtable.Table {
+	return shardtable.New(f, s, shardtable.Options{
 		Types: o.Types, CacheBytes: o.CacheBytes, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes,
 	})
-	return &Shard{o: o, file: f, schema: s, table: table}, nil
 }
 
 // Close closes the files of the shard. All scans must have ended before. Batches stay valid.

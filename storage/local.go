@@ -95,6 +95,25 @@ func fileVersion(info fs.FileInfo) Version {
 	return Version(fmt.Sprintf("%x-%x-%x", sys.Inode(info), info.Size(), info.ModTime().UnixNano()))
 }
 
+// Link implements [Linker] by hard links.
+func (s Local) Link(ctx context.Context, from, to string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	old, err := Path(from)
+	if err != nil {
+		return err
+	}
+	name, err := Path(to)
+	if err != nil {
+		return err
+	}
+	if err := s.sys().Link(old, name); err != nil {
+		return err
+	}
+	return s.sys().SyncDir(filepath.Dir(name))
+}
+
 // Create implements [Store]. The folder must exist.
 func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Writer, error) {
 	if err := ctx.Err(); err != nil {

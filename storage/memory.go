@@ -94,6 +94,15 @@ func (s *Memory) Open(ctx context.Context, location string) (Reader, error) {
 	return &memoryReader{Redact(location), o}, nil
 }
 
+// Link implements [Linker].
+func (s *Memory) Link(ctx context.Context, from, to string) error {
+	r, err := s.Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	return s.publish(to, r.(*memoryReader).o.bytes, CreateOptions{})
+}
+
 // FromBytes returns a reader of b, which must not change any more. It has no version.
 func FromBytes(name string, b []byte) Reader { return &memoryReader{Redact(name), object{bytes: b}} }
 

@@ -133,6 +133,13 @@ type Store interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Info, error]
 }
 
+// Linker is a [Store] that can give artifacts a second name. Those of this package are.
+type Linker interface {
+	// Link makes the artifact at from known at to as well, without copying it. The artifact at from may be replaced or removed
+	// afterwards. If to is taken, the error wraps fs.ErrExist; a file system without links has errors.ErrUnsupported.
+	Link(ctx context.Context, from, to string) error
+}
+
 // Info describes an artifact found by [Store.List].
 type Info struct {
 	Location string  // for Open

@@ -48,6 +48,16 @@ func TokenizerByName(name string) (t Tokenizer, ok bool) {
 // AppendTerms appends the places of all terms of a text to dst: those of addresses first, then the others, each in the order of the
 // text. Bytes that are not UTF-8 separate terms. The text must be shorter than 4 GiB.
 func (t Tokenizer) AppendTerms(dst []Span, text []byte) []Span {
+	return t.appendTerms(dst, text, false)
+}
+
+// AppendAllTerms is AppendTerms, with addresses that overlap an earlier one too: those of "1.10.1.2.3" are "1.10.1.2" and "10.1.2.3". So each
+// address in a text that is searched for is found wherever it stands.
+func (t Tokenizer) AppendAllTerms(dst []Span, text []byte) []Span {
+	return t.appendTerms(dst, text, true)
+}
+
+func (t Tokenizer) appendTerms(dst []Span, text []byte, overlapping bool) []Span {
 	switch t {
 	case Trivial:
 		if len(text) == 0 {
@@ -55,7 +65,7 @@ func (t Tokenizer) AppendTerms(dst []Span, text []byte) []Span {
 		}
 		return append(dst, Span{0, cut(text, 0, len(text))})
 	case Log:
-		dst = appendAddresses(dst, text)
+		dst = appendAddresses(dst, text, overlapping)
 	}
 	return appendWords(dst, text)
 }
@@ -136,7 +146,7 @@ func IsWordRune(r rune) bool {
 
 // appendAddresses finds IPv4 addresses: four numbers up to 255, of up to three digits, with neither a letter nor a digit of ASCII
 // before and behind.
-func appendAddresses(dst []Span, text []byte) []Span {
+func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
 	for at := 0; ; {
 		dot := bytes.IndexByte(text[at:], '.')
 		if dot < 0 {
@@ -153,7 +163,9 @@ func appendAddresses(dst []Span, text []byte) []Span {
 		}
 		if to, ok := address(text, from); ok {
 			dst = append(dst, Span{uint32(from), uint32(to)})
-			at = to
+			if !overlapping {
+				at = to
+			}
 		}
 	}
 }

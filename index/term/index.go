@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"slices"
 	"sort"
 
 	"github.com/amudai/amudai-go/encoding/decompress"
@@ -323,4 +324,76 @@ func readTable(data []byte, parts, n int) ([]tablePart, error) {
 		table[i].to += begin
 	}
 	return table, nil
+}
+
+// Compare calls found with each difference to another index of the same options.
+func (x *Index) Compare(ctx context.Context, other *Index, found func(error) error) error {
+	next, stop := iter.Pull2(other.All(ctx))
+	defer stop()
+	want, err, more := next()
+	for have, err := range x.All(ctx) {
+		if err != nil {
+			return err
+		}
+		for more && compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
+			if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
+				return err
+			}
+			want, err, more = next()
+			if err != nil {
+				return err
+			}
+		}
+		if !more || compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
+			if err := found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.compareRows(ctx, have, other, want, found); err != nil {
+			return err
+		}
+		if want, err, more = next(); err != nil {
+			return err
+		}
+	}
+	for ; more && err == nil; want, err, more = next() {
+		if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// compareRows compares the rows of a term, part by part.
+func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Entry, found func(error) error) error {
+	for from := 0; from < x.total; from += partRows {
+		to := uint32(min(from+partRows, x.total))
+		if e.Rows <= longRows && want.Rows <= longRows {
+			to = uint32(x.total)
+		}
+		a, err := x.collect(ctx, e, uint32(from), to)
+		if err != nil {
+			return err
+		}
+		b, err := other.collect(ctx, want, uint32(from), to)
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(a, b) {
+			return found(fault.Corruptf("term %q of field %d has %d rows from %d up to %d, the data %d, or others", e.Term, e.Field, len(a), from, to, len(b)))
+		}
+		if int(to) == x.total {
+			break
+		}
+	}
+	return nil
+}
+
+func (x *Index) collect(ctx context.Context, e Entry, from, to uint32) (rows []uint32, err error) {
+	err = x.EachPart(ctx, e, from, to, func(part []uint32) error {
+		rows = append(rows, part...)
+		return nil
+	})
+	return rows, err
 }

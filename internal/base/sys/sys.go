@@ -37,6 +37,9 @@ type FS interface {
 	// Rename renames a file. If the new name is taken, the file of that name is replaced,
 	// or without replace the error is fs.ErrExist. Either is one atomic step.
 	Rename(from, to string, replace bool) error
+	// Link gives a file a second name. It fails with fs.ErrExist if the name is taken, and with errors.ErrUnsupported if the
+	// file system has no such links.
+	Link(from, to string) error
 	// Remove deletes a file.
 	Remove(name string) error
 	// Exists reports whether a name is taken, by a dangling link too.
@@ -85,6 +88,15 @@ func (OS) Create(name string) (File, error) {
 		return nil, err
 	}
 	return osFile{f}, nil
+}
+
+// Link implements [FS].
+func (OS) Link(from, to string) error {
+	err := os.Link(from, to)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK) || errors.Is(err, syscall.ENOTSUP) {
+		err = fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	return err
 }
 
 // Rename implements [FS].

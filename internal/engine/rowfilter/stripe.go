@@ -134,10 +134,15 @@ func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 			return nil, err
 		}
 		f.columns[i].direct = meta.Direct
+		indexes, err := f.stripe.Indexes(ctx, f.columns[i].leaf())
+		if err != nil {
+			return nil, err
+		}
 		out.Columns[i] = source.Column{
 			Path: f.bound.expr.Column(i).Path, Metadata: meta,
 			Entries: func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) },
 			Pages:   func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) },
+			Indexes: indexes,
 		}
 	}
 	return out, nil

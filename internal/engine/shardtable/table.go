@@ -43,6 +43,9 @@ type Table struct {
 
 	mu    sync.Mutex
 	arrow *arrow.Schema
+
+	indexes       indexList
+	stripeIndexes []indexList
 }
 
 // New returns the table of an open shard. The caller closes the shard.
@@ -50,7 +53,7 @@ func New(f *shardfile.File, s *schema.Schema, o Options) *Table {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = defaultCacheBytes
 	}
-	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes)}
+	return &Table{file: f, schema: s, o: o, columns: lru.New[columnKey, *read.Column](o.CacheBytes), stripeIndexes: make([]indexList, f.NumStripes())}
 }
 
 // NumRows implements [table.Table].

@@ -5,6 +5,7 @@
 //	bloom          byte strings that the stripe lacks     nothing more
 //	dictionary     the values that rows may have          reads the dictionary
 //	range index    bounds of every 256 rows               reads the index
+//	index          rows by terms, and other indexes       reads parts of the index
 //
 // A source is asked about one condition at a time, a leaf of a bound filter. Its answer divides rows into three: those for
 // which the condition is true, those for which it is not true, and those whose values must be read. Package rowfilter
@@ -32,6 +33,7 @@ const (
 	BloomFilters
 	Dictionaries
 	RangeIndexes
+	Indexes
 )
 
 // String is the name of a single kind.
@@ -45,6 +47,8 @@ func (k Kinds) String() string {
 		return "value dictionary"
 	case RangeIndexes:
 		return "range index"
+	case Indexes:
+		return "index"
 	}
 	return "several sources"
 }
@@ -86,6 +90,8 @@ type Stripe struct {
 	Columns []Column // indexed by the filter's column number
 	// Facts are the facts about all rows of the columns so far. Each source adds to them.
 	Facts []predicate.Facts
+	// Unusable is called for each index that cannot be read. It may be nil.
+	Unusable func(index string, err error)
 }
 
 // Column is a column of a filter in a stripe.
@@ -97,6 +103,8 @@ type Column struct {
 	Entries func(ctx context.Context) (arrow.Array, error)
 	// Pages reads the column's range index. It returns nil if there is none.
 	Pages func(ctx context.Context) (*Pages, error)
+	// Indexes are the indexes that have the column.
+	Indexes []Index
 }
 
 // Metadata is the knowledge of descriptors about a column in a stripe.
@@ -115,7 +123,7 @@ type Metadata struct {
 // All returns the sources of a stripe, without the disabled kinds, in the order in which they are asked.
 func All(s *Stripe, disable Kinds) []Source {
 	sources := []Source{
-		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &rangeIndex{stripe: s},
+		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &rangeIndex{stripe: s}, &indexes{stripe: s},
 	}
 	kept := sources[:0]
 	for _, src := range sources {

@@ -88,6 +88,8 @@ type Stripe interface {
 	Open(ctx context.Context, c *Column, keep bool, prefetched func() (storage.Prefetched, error)) (ColumnReader, error)
 	// Pages reads the range index of a column. It returns nil if there is none.
 	Pages(ctx context.Context, c *Column, have storage.Prefetched) (*source.Pages, error)
+	// Indexes returns the indexes that have a column. An error is about their list.
+	Indexes(ctx context.Context, c *Column) ([]source.Index, error)
 }
 
 // Parts selects the parts of a column to read before it is opened.

@@ -136,6 +136,30 @@ func (f *File) Indexes(ctx context.Context) (*shardpb.IndexCollection, error) {
 	return m, err
 }
 
+// IndexArtifact opens the artifact of an index of a stripe, or with fault.None of the shard. The artifact belongs to the File.
+func (f *File) IndexArtifact(ctx context.Context, stripe int, ref *commonpb.DataRef) (storage.ByteRange, error) {
+	anchor, list := f.root, f.directory.GetIndexesRef()
+	if stripe != fault.None {
+		anchor, list = f.stripes[stripe].anchor, f.stripes[stripe].directory.IndexesRef
+	}
+	holder, err := f.artifact(ctx, anchor, list.GetUrl())
+	if err != nil {
+		return storage.ByteRange{}, fault.Of(err, anchor.Name())
+	}
+	at, err := f.artifact(ctx, holder, ref.GetUrl())
+	if err != nil {
+		return storage.ByteRange{}, fault.Of(err, holder.Name())
+	}
+	start, end := ref.GetRange().GetStart(), ref.GetRange().GetEnd()
+	if start > end || end > uint64(at.size) {
+		return storage.ByteRange{}, fault.Of(fault.Corruptf("index from %d up to %d does not fit into %d bytes", start, end, at.size), at.Name())
+	}
+	return storage.ByteRange{Reader: at, Offset: int64(start), Size: int64(end - start)}, nil
+}
+
+// ArtifactURL is the absolute URL of an artifact that the File has opened.
+func (f *File) ArtifactURL(r storage.Reader) string { return r.(*artifact).url }
+
 // URLs reads the list of the other artifacts of the shard, as they are stored.
 func (f *File) URLs(ctx context.Context) ([]string, error) {
 	var m shardpb.UrlList

@@ -76,13 +76,4 @@ func (s *Stripe) Artifact(ctx context.Context, id uint32, ref *commonpb.DataRef)
 	return at, nil
 }
 
-// ArtifactURL is the absolute URL of the artifact of ref, as [Stripe.Artifact] opens it.
-func (s *Stripe) ArtifactURL(ctx context.Context, id uint32, ref *commonpb.DataRef) (string, error) {
-	r, err := s.Artifact(ctx, id, ref)
-	if err != nil {
-		return "", err
-	}
-	return r.(*artifact).url, nil
-}
-
 func fieldElement(id uint32) string { return fmt.Sprintf("field %d", id) }

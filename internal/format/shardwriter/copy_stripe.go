@@ -30,7 +30,7 @@ func (w *Writer) CopyStripe(ctx context.Context, src *shardfile.Stripe, o Stripe
 // LinkStripe appends a stripe of another shard with the same schema by reference: its metadata is written, and refers to the
 // artifacts that hold its buffers. moved is the URL of such an artifact from now on. Buffers in artifacts that have another name
 // by then are found as long as their bytes do not change.
-func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved func(url string) string, o StripeOptions) error {
+func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved func(r storage.Reader) string, o StripeOptions) error {
 	if w.ended {
 		return ErrEnded
 	}
@@ -43,11 +43,11 @@ func (w *Writer) LinkStripe(ctx context.Context, src *shardfile.Stripe, moved fu
 			if ref.GetRange().GetStart() == ref.GetRange().GetEnd() {
 				continue
 			}
-			url, err := src.ArtifactURL(ctx, id, ref)
+			r, err := src.Artifact(ctx, id, ref)
 			if err != nil {
 				return p, err
 			}
-			ref.Url = container.Relative(w.url, moved(url))
+			ref.Url = container.Relative(w.url, moved(r))
 			w.urls[ref.Url] = true
 		}
 		return p, nil

@@ -31,7 +31,7 @@ const (
 	Read             // of bytes
 	Write            // of bytes
 	Sync             // of a file or folder
-	Rename           // to the final name
+	Rename           // to the final name, or another one
 	Close            // of a reader or writer
 	Remove           // of an artifact
 	numOps
@@ -169,6 +169,13 @@ func (s fileSystem) Rename(from, to string, replace bool) error {
 	return s.fs.Rename(from, to, replace)
 }
 
+func (s fileSystem) Link(from, to string) error {
+	if err := s.f.step(Rename, 0); err != nil {
+		return err
+	}
+	return s.fs.Link(from, to)
+}
+
 func (s fileSystem) Remove(name string) error {
 	if err := s.f.step(Remove, 0); err != nil {
 		return err
@@ -244,6 +251,18 @@ func (f *Faults) Wrap(s storage.Store) storage.Store { return wrapped{f, s} }
 type wrapped struct {
 	f *Faults
 	s storage.Store
+}
+
+// Link implements [storage.Linker], if the store does.
+func (w wrapped) Link(ctx context.Context, from, to string) error {
+	l, ok := w.s.(storage.Linker)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	if err := w.f.step(Rename, 0); err != nil {
+		return err
+	}
+	return l.Link(ctx, from, to)
 }
 
 func (w wrapped) Open(ctx context.Context, location string) (storage.Reader, error) {

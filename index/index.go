@@ -1,0 +1,82 @@
+// Package index has the kinds of indexes of shards: what each is built of, how it is stored, and what it knows about a condition
+// (docs/format.md §15).
+//
+// An index is described by a message of the shard ([shardpb.IndexDescriptor]): the type names its [Kind], indexed_fields are the
+// columns, and artifacts the bytes. Rows are numbers in the shard, or in the stripe whose index it is. An index never decides
+// more than it knows: rows that it does not know about are to be read.
+//
+// A new kind is a file here with its part of [Kinds], and a package for its bytes.
+package index
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Kind is a kind of index. Kinds have no state.
+type Kind interface {
+	// Type is the name in descriptors.
+	Type() string
+	// Check completes the description of an index that is to be built by defaults. Its fields have these types.
+	Check(d *shardpb.IndexDescriptor, fields []arrow.DataType) error
+	// NewBuilder returns a builder of an index that Check has completed.
+	NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error)
+	// Write writes the artifacts of an index of so many rows, by builders that have the rows one after the other. create begins an
+	// artifact, which ends with the next one.
+	Write(d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
+	// Cost estimates the values examined for a condition on a field. ok is false if the index knows nothing about it.
+	Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (values int64, ok bool)
+	// Open opens an index over so many rows.
+	Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error)
+}
+
+// Kinds are all kinds, the one that is built by default first.
+var Kinds = []Kind{termKind{}}
+
+// ByType returns the kind of indexes of a type, nil if this version knows none.
+func ByType(name string) Kind {
+	for _, k := range Kinds {
+		if k.Type() == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// BuildOptions are the options of [Kind.NewBuilder].
+type BuildOptions struct {
+	Memory int64                 // bytes to take before temporary files are used
+	Spool  func() *storage.Spool // makes a temporary file
+}
+
+// Builder collects an index of consecutive rows. It belongs to one goroutine at a time.
+type Builder interface {
+	// Add adds the rows from first on: an array for each field. Calls come in the order of rows.
+	Add(first int64, fields []arrow.Array) error
+	// Close removes temporary files.
+	Close() error
+}
+
+// Index is an open index. Its methods may be called concurrently.
+type Index interface {
+	// Ask divides the rows from from up to (not including) to by a condition on a field: it may be true for maybe, and is for
+	// sure, a part of them.
+	Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error)
+	// Compare calls found with each difference to an index that was built anew.
+	Compare(ctx context.Context, built Index, found func(error) error) error
+	// Stats are numbers that describe the index.
+	Stats() []Stat
+}
+
+// Stat is a number that describes an index.
+type Stat struct {
+	Name  string
+	Value int64
+}

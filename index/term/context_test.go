@@ -1,0 +1,5 @@
+package term
+
+import "context"
+
+var tctx = context.Background()

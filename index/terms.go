@@ -1,0 +1,372 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/term"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Terms is the type of compact term indexes (package term).
+const Terms = "amudai-go-terms-v1"
+
+// The properties of a term index.
+const (
+	PropertyCollation  = "collation"  // name of a collation
+	PropertyTokenizers = "tokenizers" // names of tokenizers, one for each field
+	PropertyCoarse     = "coarse"     // rows for which lists have one; absent if lists are exact
+)
+
+type termKind struct{}
+
+func (termKind) Type() string { return Terms }
+
+// termSettings are the properties of a term index.
+type termSettings struct {
+	tokenizers []analysis.Tokenizer
+	collation  analysis.Collation
+	coarse     int
+}
+
+func (termKind) Check(d *shardpb.IndexDescriptor, fields []arrow.DataType) error {
+	for i, dt := range fields {
+		if len(d.IndexedFields[i].SchemaIds) != 1 {
+			return fmt.Errorf("a term index has no keys of several fields")
+		}
+		if !isText(dt) {
+			return fmt.Errorf("a term index is of strings, not of %v", dt)
+		}
+	}
+	p := shardfile.PropertiesFromProto(d.Properties)
+	if !has(p, PropertyTokenizers) {
+		list := make([]any, len(fields))
+		for i := range list {
+			list[i] = analysis.Log.String()
+		}
+		p = append(p, shardfile.Property{Name: PropertyTokenizers, Value: list})
+	}
+	if !has(p, PropertyCollation) {
+		p = append(p, shardfile.Property{Name: PropertyCollation, Value: analysis.CaseInsensitive.String()})
+	}
+	var err error
+	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
+		return err
+	}
+	_, err = settingsOf(d)
+	return err
+}
+
+func has(p []shardfile.Property, name string) bool {
+	return slices.ContainsFunc(p, func(p shardfile.Property) bool { return p.Name == name })
+}
+
+// isText reports whether values of a type are texts, lists of them, or structs with nothing else.
+func isText(dt arrow.DataType) bool {
+	switch dt := dt.(type) {
+	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
+		return true
+	case *arrow.DictionaryType:
+		return isText(dt.ValueType)
+	case *arrow.RunEndEncodedType:
+		return isText(dt.Encoded())
+	case arrow.ExtensionType:
+		return isText(dt.StorageType())
+	case *arrow.StructType:
+		return dt.NumFields() == 1 && isText(dt.Field(0).Type)
+	case arrow.ListLikeType:
+		return isText(dt.Elem())
+	}
+	return false
+}
+
+func settingsOf(d *shardpb.IndexDescriptor) (s termSettings, err error) {
+	s.coarse = 1
+	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
+		ok := true
+		switch p.Name {
+		case PropertyCollation:
+			name, _ := p.Value.(string)
+			s.collation, ok = analysis.CollationByName(name)
+		case PropertyTokenizers:
+			list, _ := p.Value.([]any)
+			for _, v := range list {
+				name, _ := v.(string)
+				t, known := analysis.TokenizerByName(name)
+				s.tokenizers, ok = append(s.tokenizers, t), ok && known
+			}
+		case PropertyCoarse:
+			n, isInt := p.Value.(int64)
+			s.coarse, ok = int(n), isInt && n >= 1 && n <= 1<<20
+		}
+		if !ok {
+			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
+		}
+	}
+	if len(s.tokenizers) != len(d.GetIndexedFields()) {
+		return s, fault.Corruptf("term index with %d tokenizers for %d fields", len(s.tokenizers), len(d.GetIndexedFields()))
+	}
+	return s, nil
+}
+
+func (termKind) NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, o.Memory, o.Spool)}, nil
+}
+
+func (termKind) Write(d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
+	s, err := settingsOf(d)
+	if err != nil {
+		return err
+	}
+	terms := make([]*term.Builder, len(builders))
+	for i, b := range builders {
+		terms[i] = b.(*termBuilder).Builder
+	}
+	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: len(s.tokenizers), Collation: s.collation}
+	return term.Write(create("terms"), o, terms...)
+}
+
+// termBuilder takes texts out of arrays.
+type termBuilder struct{ *term.Builder }
+
+func (b *termBuilder) Add(first int64, fields []arrow.Array) error {
+	for i, arr := range fields {
+		if first+int64(arr.Len()) > 1<<31 {
+			return fault.Limitf("term index of more than %d rows", 1<<31)
+		}
+		plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+		if err != nil {
+			return err
+		}
+		err = eachText(plain, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
+		plain.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachText calls yield with the texts of an array in the order of its rows, which may have several or none.
+func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
+	switch a := arr.(type) {
+	case *array.String:
+		return eachString(a, arrowutil.Offsets[int32](a), a.ValueBytes(), yield)
+	case *array.LargeString:
+		return eachString(a, arrowutil.Offsets[int64](a), a.ValueBytes(), yield)
+	case *array.Struct:
+		return eachText(a.Field(0), func(row int, text []byte) error {
+			if a.IsNull(row) {
+				return nil
+			}
+			return yield(row, text)
+		})
+	case array.ListLike:
+		values := a.ListValues()
+		for row := range a.Len() {
+			if a.IsNull(row) {
+				continue
+			}
+			from, to := a.ValueOffsets(row)
+			items := array.NewSlice(values, from, to)
+			err := eachText(items, func(_ int, text []byte) error { return yield(row, text) })
+			items.Release()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fault.Unsupportedf("terms of %v", arr.DataType())
+}
+
+func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yield func(row int, text []byte) error) error {
+	if arr.Len() == 0 {
+		return nil
+	}
+	base := offsets[0]
+	for i := range arr.Len() {
+		if arr.IsNull(i) {
+			continue
+		}
+		if err := yield(i, data[offsets[i]-base:offsets[i+1]-base]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// termCost is about how many values could be looked at in the time of one term.
+const termCost = 256
+
+func (termKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (int64, bool) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return termCost, true // Ask will tell
+	}
+	q := s.question(field, test)
+	terms := 0
+	for _, all := range q.any {
+		terms += len(all)
+	}
+	return int64(terms) * termCost, terms > 0 && (!q.not || q.exact && s.coarse == 1)
+}
+
+func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
+	s, err := settingsOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(artifacts) != 1 {
+		return nil, fault.Corruptf("term index of %d artifacts", len(artifacts))
+	}
+	x, err := term.Open(ctx, artifacts[0], rows)
+	if err != nil {
+		return nil, err
+	}
+	if x.Fields != len(s.tokenizers) || x.Collation != s.collation || x.Coarse != s.coarse {
+		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
+	}
+	return &termIndex{x, s}, nil
+}
+
+type termIndex struct {
+	*term.Index
+	settings termSettings
+}
+
+func (x *termIndex) Stats() []Stat {
+	return []Stat{{"terms", int64(x.Terms)}, {"postings", int64(x.Postings)}, {"rows", x.Rows}, {"coarse", int64(x.Coarse)}}
+}
+
+// Ask implements [Index].
+func (x *termIndex) Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error) {
+	all := rowset.Of(rowset.Range{From: from, To: to})
+	q := x.settings.question(field, test)
+	exact := q.exact && x.Coarse == 1
+	if len(q.any) == 0 || q.not && !exact {
+		return all, sure, nil
+	}
+	for _, terms := range q.any {
+		some, err := x.having(ctx, field, terms, from, to)
+		if err != nil {
+			return all, sure, err
+		}
+		maybe = maybe.Or(some)
+	}
+	if q.not { // nulls are not told from values here
+		return all.And(maybe.Not(to)), sure, nil
+	}
+	if exact {
+		sure = maybe
+	}
+	return maybe, sure, nil
+}
+
+// having returns the rows that have all terms.
+func (x *termIndex) having(ctx context.Context, field int, terms []wantedTerm, from, to int64) (rowset.Set, error) {
+	found := make([]foundTerm, len(terms))
+	for i, t := range terms {
+		f := &found[i]
+		for e, err := range x.Find(ctx, t.text, t.prefix) {
+			if err != nil {
+				return rowset.Set{}, err
+			}
+			if e.Field == field {
+				f.entries = append(f.entries, e)
+				f.rows += e.Rows
+			}
+		}
+		if f.rows == 0 {
+			return rowset.Set{}, nil
+		}
+	}
+	slices.SortStableFunc(found, func(a, b foundTerm) int { return int(min(max(a.rows-b.rows, -1), 1)) })
+	rows := rowset.Of(rowset.Range{From: from, To: to})
+	for i := range found {
+		bounds := rows.Bounds()
+		some, err := x.rowsOf(ctx, &found[i], bounds.From, bounds.To)
+		if err != nil {
+			return rows, err
+		}
+		if rows = rows.And(some); rows.Empty() {
+			break
+		}
+	}
+	return rows, nil
+}
+
+// foundTerm is the entries of a wanted term, and the sum of their rows.
+type foundTerm struct {
+	entries []term.Entry
+	rows    int64
+}
+
+// rowsOf returns the rows of the table that some entries have, or may have if the index is coarse.
+func (x *termIndex) rowsOf(ctx context.Context, f *foundTerm, from, to int64) (rowset.Set, error) {
+	coarse := int64(x.Coarse)
+	first, end := from/coarse, (to+coarse-1)/coarse
+	var bits []byte // of the rows from first on
+	var list []int64
+	dense := f.rows > (end-first)/64 && f.rows > 1024
+	if dense {
+		bits = make([]byte, (end-first+7)/8)
+	}
+	for _, e := range f.entries {
+		err := x.EachPart(ctx, e, uint32(first), uint32(end), func(rows []uint32) error {
+			if !dense {
+				for _, r := range rows {
+					list = append(list, int64(r))
+				}
+				return ctx.Err()
+			}
+			for _, r := range rows {
+				at := int64(r) - first
+				bits[at/8] |= 1 << (at % 8)
+			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return rowset.Set{}, err
+		}
+	}
+	var set rowset.Set
+	if dense {
+		set = rowset.FromBits(bits, 0, int(end-first), first)
+	} else {
+		if len(f.entries) > 1 {
+			slices.Sort(list)
+		}
+		set = rowset.FromRows(list)
+	}
+	if coarse == 1 {
+		return set, nil
+	}
+	var ranges []rowset.Range
+	for r := range set.Ranges() {
+		ranges = append(ranges, rowset.Range{From: r.From * coarse, To: min(r.To*coarse, to)})
+	}
+	return rowset.Of(ranges...).Clip(from, to), nil
+}
+
+// Compare implements [Index].
+func (x *termIndex) Compare(ctx context.Context, built Index, found func(error) error) error {
+	return x.Index.Compare(ctx, built.(*termIndex).Index, found)
+}

@@ -1,0 +1,154 @@
+package shardtable
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Index is an index of the shard, or of a stripe.
+type Index struct {
+	Descriptor *shardpb.IndexDescriptor
+	Kind       index.Kind // nil if this version does not know it
+	Stripe     int        // whose index it is, or fault.None for one of the shard
+
+	file   *shardfile.File
+	rows   int64
+	mu     sync.Mutex
+	opened index.Index
+}
+
+// Open opens the index, once.
+func (x *Index) Open(ctx context.Context) (index.Index, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.opened != nil {
+		return x.opened, nil
+	}
+	if x.Kind == nil {
+		return nil, fault.Unsupportedf("index of the type %q", x.Descriptor.GetIndexType())
+	}
+	var artifacts []storage.ByteRange
+	for _, a := range x.Descriptor.GetArtifacts() {
+		r, err := x.file.IndexArtifact(ctx, x.Stripe, a.GetDataRef())
+		if err != nil {
+			return nil, err
+		}
+		artifacts = append(artifacts, r)
+	}
+	opened, err := x.Kind.Open(ctx, x.Descriptor, artifacts, x.rows)
+	if err != nil {
+		return nil, x.in(err, artifacts)
+	}
+	x.opened = opened
+	return opened, nil
+}
+
+// in adds the artifact to an error, if there is one.
+func (x *Index) in(err error, artifacts []storage.ByteRange) error {
+	if len(artifacts) == 1 {
+		err = fault.Of(err, artifacts[0].Reader.Name())
+	}
+	return fault.In(err, x.Descriptor.GetIndexType(), -1)
+}
+
+// indexList is the indexes of a shard or stripe, read once.
+type indexList struct {
+	mu   sync.Mutex
+	read bool
+	all  []*Index
+}
+
+// Indexes returns the indexes of the whole shard, those of unknown types too.
+func (t *Table) Indexes(ctx context.Context) ([]*Index, error) {
+	return t.indexes.get(func() ([]*Index, error) {
+		m, err := t.file.Indexes(ctx)
+		return t.describe(m, fault.None, t.NumRows()), err
+	})
+}
+
+func (l *indexList) get(read func() ([]*Index, error)) ([]*Index, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.read {
+		all, err := read()
+		if err != nil {
+			return nil, err
+		}
+		l.all, l.read = all, true
+	}
+	return l.all, nil
+}
+
+func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows int64) (all []*Index) {
+	for _, d := range m.GetIndexDescriptors() {
+		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, file: t.file, rows: rows})
+	}
+	return all
+}
+
+// StripeIndexes returns the indexes of a stripe, those of unknown types too.
+func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error) {
+	return t.stripeIndexes[stripe].get(func() ([]*Index, error) {
+		s := t.file.Stripe(stripe)
+		m, err := s.Indexes(ctx)
+		return t.describe(m, stripe, s.Rows()), err
+	})
+}
+
+// Indexes implements [table.Stripe].
+func (s tableStripe) Indexes(ctx context.Context, c *table.Column) ([]source.Index, error) {
+	ofStripe, err := s.table.StripeIndexes(ctx, s.Index())
+	if err != nil {
+		return nil, err
+	}
+	ofShard, err := s.table.Indexes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []source.Index
+	for _, x := range slices.Concat(ofStripe, ofShard) {
+		for field, f := range x.Descriptor.GetIndexedFields() {
+			if x.Kind != nil && len(f.SchemaIds) == 1 && f.SchemaIds[0] == c.ID {
+				first := s.Position()
+				if x.Stripe != fault.None {
+					first = 0
+				}
+				out = append(out, fieldIndex{x, field, first})
+			}
+		}
+	}
+	return out, nil
+}
+
+// fieldIndex is an index as a source of a stripe.
+type fieldIndex struct {
+	*Index
+	field int
+	first int64 // row of the index that is the first of the stripe
+}
+
+func (x fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
+
+func (x fieldIndex) Cost(test predicate.Test) (int64, bool) {
+	return x.Kind.Cost(x.Descriptor, x.field, test)
+}
+
+func (x fieldIndex) Ask(ctx context.Context, test predicate.Test, among rowset.Range) (source.Answer, error) {
+	opened, err := x.Open(ctx)
+	if err != nil {
+		return source.Answer{}, err
+	}
+	maybe, sure, err := opened.Ask(ctx, x.field, test, x.first+among.From, x.first+among.To)
+	return source.Answer{Maybe: maybe.Shift(-x.first), True: sure.Shift(-x.first)}, err
+}
