@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -151,12 +152,7 @@ func (b *termBuilder) Add(first int64, fields []arrow.Array) error {
 		if first+int64(arr.Len()) > 1<<31 {
 			return fault.Limitf("term index of more than %d rows", 1<<31)
 		}
-		plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
-		if err != nil {
-			return err
-		}
-		err = eachText(plain, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
-		plain.Release()
+		err := eachText(arr, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
 		if err != nil {
 			return err
 		}
@@ -166,11 +162,27 @@ func (b *termBuilder) Add(first int64, fields []arrow.Array) error {
 
 // eachText calls yield with the texts of an array in the order of its rows, which may have several or none.
 func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
+	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
 	switch a := arr.(type) {
 	case *array.String:
 		return eachString(a, arrowutil.Offsets[int32](a), a.ValueBytes(), yield)
 	case *array.LargeString:
 		return eachString(a, arrowutil.Offsets[int64](a), a.ValueBytes(), yield)
+	case *array.StringView:
+		for row := range a.Len() {
+			if a.IsNull(row) {
+				continue
+			}
+			text := a.Value(row)
+			if err := yield(row, unsafe.Slice(unsafe.StringData(text), len(text))); err != nil {
+				return err
+			}
+		}
+		return nil
 	case *array.Struct:
 		return eachText(a.Field(0), func(row int, text []byte) error {
 			if a.IsNull(row) {

@@ -1,9 +1,11 @@
 package shard
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,72 +14,329 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/storage"
 )
 
-// lines is a table of lines of a log in stripes.
-func lines(t *testing.T, location string, rows int, o WriterOptions) {
-	b := array.NewStringBuilder(memory.DefaultAllocator)
+// logLines is a batch of lines of a log, with tags and a struct.
+func logLines(rows int) arrow.RecordBatch {
+	s := arrow.NewSchema([]arrow.Field{
+		{Name: "line", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "tags", Type: arrow.ListOf(arrow.BinaryTypes.LargeString), Nullable: true},
+		{Name: "user", Type: arrow.StructOf(arrow.Field{Name: "name", Type: arrow.BinaryTypes.StringView, Nullable: true}, arrow.Field{Name: "id", Type: arrow.PrimitiveTypes.Int64}), Nullable: true},
+	}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	defer b.Release()
+	line, tags, user := b.Field(0).(*array.StringBuilder), b.Field(1).(*array.ListBuilder), b.Field(2).(*array.StructBuilder)
 	for i := range rows {
-		if i%101 == 100 {
-			b.AppendNull()
-			continue
-		}
 		level := "info"
-		if i%1000 == 0 {
+		if i%500 == 0 {
 			level = "FAILED"
 		}
-		b.Append(fmt.Sprintf("%06d %s: block blk_%d from 10.0.%d.%d", i, level, i*7919, i/256%256, i%256))
+		if i%101 == 100 {
+			line.AppendNull()
+			tags.AppendNull()
+			user.AppendNull()
+			continue
+		}
+		line.Append(fmt.Sprintf("%06d %s: block blk_%d from 10.0.%d.%d, Straße %d", i, level, i*7919, i/256%256, i%256, i%50))
+		tags.Append(true)
+		for k := range i % 3 {
+			tags.ValueBuilder().(*array.LargeStringBuilder).Append(fmt.Sprintf("tag-%d", i%7+k))
+		}
+		user.Append(true)
+		user.FieldBuilder(0).(*array.StringViewBuilder).Append(fmt.Sprintf("user %d of a group with a long name", i%900))
+		user.FieldBuilder(1).(*array.Int64Builder).Append(int64(i))
 	}
-	arr := b.NewArray()
-	defer arr.Release()
-	s := arrow.NewSchema([]arrow.Field{{Name: "line", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
-	batch := array.NewRecordBatch(s, []arrow.Array{arr}, int64(rows))
+	return b.NewRecordBatch()
+}
+
+func writeLines(t testing.TB, location string, rows int, o WriterOptions) {
+	batch := logLines(rows)
 	defer batch.Release()
-	w, err := Create(t.Context(), location, s, o)
+	w, err := Create(t.Context(), location, batch.Schema(), o)
 	require.NoError(t, err)
 	require.NoError(t, w.Write(t.Context(), batch))
 	require.NoError(t, w.Close(t.Context()))
 }
 
-func count(t *testing.T, location, where string, disable Sources) (rows []RowRange) {
-	s, err := Open(t.Context(), location, OpenOptions{})
+var termQuestions = []string{
+	"has(line, 'failed')", "line has '10.0.7.9'", "has_prefix(line, 'blk_79')", "line contains '123 info: block'", "not has(line, 'info')",
+	"line has_any ('000123', '000999')", "has_all(line, 'straße', '17')", "has_phrase(line, 'failed block')", "not line has 'blk_7919'",
+	"line = '000007 info: block blk_55433 from 10.0.0.7, Straße 7'", "line starts with '0000'", "line like '%FAILED: block blk\\_39595000%'",
+	"line matches 'from 10[.]0[.]3[.]9,'", "line in ('x', '000007 info: block blk_55433 from 10.0.0.7, Straße 7')",
+	"has(user.name, '77')", "user.name has 'user 77' and line has 'failed'", "has(line, 'failed') or has(user.name, '5')", "has(line, 'nothing')",
+}
+
+// rowsOf returns the rows of a scan.
+func rowsWhere(t testing.TB, location, where string, o OpenOptions, disable Sources) (rows []RowRange, unusable []string) {
+	s, err := Open(t.Context(), location, o)
 	require.NoError(t, err)
 	defer s.Close()
 	e, err := filter.Parse(where)
 	require.NoError(t, err)
-	for b, err := range s.Scan(t.Context(), ScanOptions{Filter: e, Disable: disable}) {
+	so := ScanOptions{Filter: e, Disable: disable, Columns: []string{}}
+	for b, err := range s.Scan(t.Context(), so) {
 		require.NoError(t, err)
 		rows = append(rows, b.RowRanges()...)
 	}
-	return rows
+	x, err := s.Explain(t.Context(), so)
+	require.NoError(t, err)
+	for _, st := range x.Stripes {
+		for _, step := range st.Steps {
+			if step.Source == Indexes && strings.Contains(step.Note, "not used") {
+				unusable = append(unusable, step.Note)
+			}
+		}
+	}
+	return rows, unusable
 }
 
-func TestAddIndex(t *testing.T) {
+func requireSound(t testing.TB, location string) {
+	rep, err := Verify(t.Context(), location, VerifyOptions{})
+	require.NoError(t, err)
+	require.True(t, rep.OK(), "%v", rep.Problems)
+	require.Zero(t, rep.Unchecked, "%v", rep.Notes)
+}
+
+var lineIndexes = []IndexDefinition{
+	{Columns: []string{"line", "user.name"}},
+	{Columns: []string{"tags"}, Properties: []Property{{Name: "tokenizers", Value: []any{"trivial"}}}},
+	{Columns: []string{"line"}, Properties: []Property{{Name: "coarse", Value: 64}, {Name: "collation", Value: "unicode-case-preserving"}}},
+}
+
+// Filters have the same rows with an index as without, whether it was built with the shard or added later.
+func TestIndexAnswers(t *testing.T) {
 	for _, layout := range []Layout{SingleFile, TwoLevel} {
-		location := filepath.Join(t.TempDir(), "x.shard")
-		lines(t, location, 20_000, WriterOptions{Layout: layout, StripeRows: 7000})
-		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, IndexDefinition{Columns: []string{"line"}}))
-		files, _ := os.ReadDir(filepath.Dir(location))
-		for _, f := range files {
-			i, _ := f.Info()
-			fmt.Println(f.Name(), i.Size())
-		}
-		rep, err := Verify(t.Context(), location, VerifyOptions{})
-		require.NoError(t, err)
-		require.True(t, rep.OK(), "%v", rep.Problems)
-		for _, where := range []string{"has(line, 'failed')", "line has '10.0.7.9'", "has_prefix(line, 'blk_79')", "line contains '123 info: block'",
-			"not has(line, 'info')", "line has_any ('000123', '000999')", "has_phrase(line, 'failed block')", "line = '000007 info: block blk_55433 from 10.0.0.7'", "line starts with '0000'"} {
-			want := count(t, location, where, Indexes)
-			require.NotEmpty(t, want, where)
-			require.Equal(t, want, count(t, location, where, 0), where)
-			s, err := Open(t.Context(), location, OpenOptions{})
-			require.NoError(t, err)
-			e, _ := filter.Parse(where)
-			x, err := s.Explain(t.Context(), ScanOptions{Filter: e})
-			require.NoError(t, err)
-			fmt.Println(where, x.Stripes[0].Steps)
-			s.Close()
+		for _, later := range []bool{false, true} {
+			t.Run(fmt.Sprint(layout, later), func(t *testing.T) {
+				location := filepath.Join(t.TempDir(), "x.shard")
+				o := WriterOptions{Layout: layout, StripeRows: 2500}
+				if !later {
+					o.Indexes = lineIndexes
+				}
+				writeLines(t, location, 6000, o)
+				if later {
+					require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes...))
+				}
+				requireSound(t, location)
+				for _, where := range termQuestions {
+					want, _ := rowsWhere(t, location, where, OpenOptions{}, Indexes)
+					got, unusable := rowsWhere(t, location, where, OpenOptions{}, 0)
+					require.Equal(t, want, got, where)
+					require.Empty(t, unusable)
+				}
+			})
 		}
 	}
 }
+
+// An index answers by itself what it has exactly.
+func TestIndexDecides(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 20_000, WriterOptions{Indexes: lineIndexes[:1]})
+	s, err := Open(t.Context(), location, OpenOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	for where, exact := range map[string]bool{"has(line, 'failed')": true, "has_prefix(line, '0000')": true, "line has 'blk_79190'": false} {
+		e, err := filter.Parse(where)
+		require.NoError(t, err)
+		x, err := s.Explain(t.Context(), ScanOptions{Filter: e})
+		require.NoError(t, err)
+		last := x.Stripes[0].Steps[len(x.Stripes[0].Steps)-1]
+		require.Equal(t, Indexes, last.Source)
+		require.Less(t, last.Left, int64(200))
+		require.Equal(t, exact, last.Sure == last.Left, where)
+	}
+}
+
+// Indexes are added, listed, built anew and dropped one after the other. The data stay in their file.
+func TestIndexLife(t *testing.T) {
+	dir := t.TempDir()
+	location := filepath.Join(dir, "x.shard")
+	writeLines(t, location, 5000, WriterOptions{Properties: []Property{{Name: "k", Value: "v"}}})
+	before, err := os.ReadFile(location)
+	require.NoError(t, err)
+	list := func() []Index {
+		s, err := Open(t.Context(), location, OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		p, err := s.Properties(t.Context())
+		require.NoError(t, err)
+		v, _ := p.Get("k")
+		require.Equal(t, "v", v)
+		all, err := s.Indexes(t.Context())
+		require.NoError(t, err)
+		return all
+	}
+	for i, d := range lineIndexes {
+		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, d))
+		all := list()
+		require.Len(t, all, i+1)
+		require.Equal(t, d.Columns, all[i].Columns)
+		require.NoError(t, all[i].Err)
+		require.Positive(t, all[i].Size)
+	}
+	data, err := filepath.Glob(filepath.Join(dir, "*.amudai.data"))
+	require.NoError(t, err)
+	require.Len(t, data, 1)
+	after, err := os.ReadFile(data[0])
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(before, after))
+
+	onLine := func(x Index) bool { return x.Columns[0] == "line" }
+	n, err := RebuildIndex(t.Context(), location, EditOptions{}, onLine)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Len(t, list(), 3)
+	requireSound(t, location)
+	n, err = DropIndex(t.Context(), location, EditOptions{}, onLine)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	require.Len(t, list(), 1)
+	_, err = DropIndex(t.Context(), location, EditOptions{}, onLine)
+	require.Error(t, err)
+	require.Len(t, list(), 1)
+	requireSound(t, location)
+}
+
+// What cannot be indexed is an error, and changes nothing.
+func TestIndexErrors(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 100, WriterOptions{})
+	before, err := os.ReadFile(location)
+	require.NoError(t, err)
+	for text, d := range map[string]IndexDefinition{
+		"needs a column": {}, "no field": {Columns: []string{"lin"}}, "of strings": {Columns: []string{"user.id"}}, "of the type": {Type: "x", Columns: []string{"line"}},
+		"tokenizers": {Columns: []string{"line"}, Properties: []Property{{Name: "tokenizers", Value: []any{"x"}}}},
+	} {
+		err := AddIndex(t.Context(), location, EditOptions{}, d)
+		require.ErrorContains(t, err, text)
+		batch := logLines(1)
+		_, err = Create(t.Context(), location+"2", batch.Schema(), WriterOptions{Indexes: []IndexDefinition{d}})
+		require.ErrorContains(t, err, text)
+		batch.Release()
+	}
+	after, err := os.ReadFile(location)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+}
+
+// A damaged or missing index makes no answer wrong. It is noted, and a problem for Verify.
+func TestDamagedIndex(t *testing.T) {
+	dir := t.TempDir()
+	location := filepath.Join(dir, "x.shard")
+	writeLines(t, location, 3000, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+	files, err := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	whole, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	want := map[string][]RowRange{}
+	for _, where := range termQuestions[:6] {
+		want[where], _ = rowsWhere(t, location, where, OpenOptions{}, Indexes)
+	}
+	noted := 0
+	check := func() {
+		for where, rows := range want {
+			got, unusable := rowsWhere(t, location, where, OpenOptions{}, 0)
+			require.Equal(t, rows, got, where)
+			noted += len(unusable)
+		}
+		rep, err := Verify(t.Context(), location, VerifyOptions{})
+		require.NoError(t, err)
+		require.False(t, rep.OK() && len(rep.Notes) == 0)
+	}
+	for i := 0; i < 8*len(whole); i += 8*len(whole)/12 + 1 {
+		b := bytes.Clone(whole)
+		b[i/8] ^= 1 << (i % 8)
+		require.NoError(t, os.WriteFile(files[0], b, 0o666))
+		check()
+	}
+	require.NoError(t, os.WriteFile(files[0], whole[:len(whole)/2], 0o666))
+	check()
+	require.NoError(t, os.Remove(files[0]))
+	check()
+	require.Positive(t, noted)
+	n, err := RebuildIndex(t.Context(), location, EditOptions{}, func(x Index) bool { return x.Err != nil })
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	requireSound(t, location)
+}
+
+// An index of other rows is not used.
+func TestStaleIndex(t *testing.T) {
+	dir := t.TempDir()
+	writeLines(t, filepath.Join(dir, "a.shard"), 3000, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+	files, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
+	writeLines(t, filepath.Join(dir, "b.shard"), 2900, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+	all, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
+	require.Len(t, all, 2)
+	other := all[0]
+	if other == files[0] {
+		other = all[1]
+	}
+	b, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(other, b, 0o666))
+	want, _ := rowsWhere(t, filepath.Join(dir, "b.shard"), termQuestions[0], OpenOptions{}, Indexes)
+	got, unusable := rowsWhere(t, filepath.Join(dir, "b.shard"), termQuestions[0], OpenOptions{}, 0)
+	require.Equal(t, want, got)
+	require.NotEmpty(t, unusable)
+}
+
+// Whatever step of adding an index fails, the shard is the old one or the new one.
+func TestAddIndexFaults(t *testing.T) {
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		for _, op := range faultstore.Ops {
+			for k := 1; ; k++ {
+				location := filepath.Join(t.TempDir(), "x.shard")
+				writeLines(t, location, 300, WriterOptions{Layout: layout, StripeRows: 200})
+				want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
+				faults := faultstore.New()
+				faults.FailAt(op, k)
+				err := AddIndex(t.Context(), location, EditOptions{Open: OpenOptions{Store: faults.Local()}}, lineIndexes[0])
+				reached := faults.Count(op) >= k
+				if !reached {
+					require.NoError(t, err)
+				}
+				got, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
+				require.Equal(t, want, got)
+				requireSound(t, location)
+				if !reached {
+					break
+				}
+			}
+		}
+	}
+}
+
+// Of two that change a shard at the same time, one fails.
+func TestAddIndexConcurrently(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 300, WriterOptions{})
+	_, err := DropIndex(t.Context(), location, EditOptions{}, func(Index) bool { return true })
+	require.Error(t, err)
+	require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes[0]))
+	_, err = DropIndex(t.Context(), location, EditOptions{}, func(Index) bool {
+		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes[1]))
+		return true
+	})
+	require.ErrorIs(t, err, storage.ErrChanged)
+	requireSound(t, location)
+}
+
+// A store without links gets a copy of the data.
+func TestAddIndexWithoutLinks(t *testing.T) {
+	store := storage.NewMemory()
+	const location = "mem://x/shard"
+	writeLines(t, location, 300, WriterOptions{Store: store})
+	want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{Store: store}, 0)
+	require.NoError(t, AddIndex(t.Context(), location, EditOptions{Open: OpenOptions{Store: onlyStore{store}}}, lineIndexes[0]))
+	got, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{Store: store}, 0)
+	require.Equal(t, want, got)
+	require.Len(t, store.Locations(), 3)
+}
+
+// onlyStore hides what else a store can do.
+type onlyStore struct{ storage.Store }

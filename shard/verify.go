@@ -37,6 +37,7 @@ type VerifyOptions struct {
 //		Messages, Buffers, Blocks    int
 //		Values                       int64 // at all levels of nesting, nulls included
 //		Dictionaries, RangeIndexes   int
+//		Indexes                      int // of the shard and of stripes
 //		Filters, Sketches, Constants int
 //		Statistics                   int // descriptors compared with the values
 //	}
@@ -61,7 +62,7 @@ type Finding = verify.Finding
 type FlippedBit = verify.FlippedBit
 
 // Verify checks a shard for damage and contradictions. It compares every checksum, reference, count,
-// block map, statistic, constant, dictionary, Bloom filter, sketch and range index with the values.
+// block map, statistic, constant, dictionary, Bloom filter, sketch, range index and index with the values.
 //
 // A damaged shard is a report with problems, not an error. An error means that the verification is
 // incomplete: the shard does not exist, a read failed, or ctx ended.

@@ -103,6 +103,10 @@ type WriterOptions struct {
 	Allocator memory.Allocator
 	// Properties are the custom properties of the shard.
 	Properties []Property
+	// Indexes are built while rows are written, and attached by Close. [AddIndex] does it later.
+	Indexes []IndexDefinition
+	// IndexMemoryBytes bounds the memory for building each index, by default 192 MiB. The rest goes to temporary files.
+	IndexMemoryBytes int64
 	// Program is recorded as the program that wrote the shard, by default this library.
 	Program string
 }
@@ -152,6 +156,7 @@ type Writer struct {
 	appending  chan error    // receives the result of the background append; nil if there is none
 	stop       func()        // cancels the background append
 	fields     map[uint32][]*commonpb.NameValuePair
+	indexes    []openIndex
 	err        error
 }
 
@@ -178,6 +183,9 @@ func Create(ctx context.Context, location string, s *arrow.Schema, o WriterOptio
 		budget: storage.NewBudget(o.MemoryBytes), memory: write.NewHistory(), fields: map[uint32][]*commonpb.NameValuePair{},
 	}
 	if w.stored, err = schema.Parse(message); err != nil {
+		return nil, err
+	}
+	if err := w.beginIndexes(); err != nil {
 		return nil, err
 	}
 	properties, err := withArrowSchema(o.Properties, s)
@@ -296,6 +304,9 @@ func (w *Writer) writeSlice(ctx context.Context, columns []arrow.Array, from, to
 	err := w.cur.Write(ctx, cut, to-from)
 	if row, ok := w.rowOf(err); ok {
 		return fmt.Errorf("row %d of the shard: %w", first+row, err)
+	}
+	if err == nil {
+		err = w.index(cut, first, to-from)
 	}
 	return err
 }
@@ -467,6 +478,9 @@ func (w *Writer) Close(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
+	if err := w.endIndexes(ctx); err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
 	w.err = shardwriter.ErrEnded
 	return w.out.Close(ctx)
 }
@@ -484,5 +498,5 @@ func (w *Writer) Abort(ctx context.Context) error {
 	}
 	_ = w.waitAppend(ctx) // its error has no more meaning
 	w.err = shardwriter.ErrEnded
-	return w.out.Abort(ctx)
+	return errors.Join(w.dropIndexes(), w.out.Abort(ctx))
 }

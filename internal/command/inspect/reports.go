@@ -34,6 +34,7 @@ func Verdict(out terminal.Screen, location string, r *shard.Report, metadataOnly
 		parts = append(parts, terminal.Plural(r.Dictionaries, "dictionary"))
 	}
 	add(r.RangeIndexes, "range index")
+	add(r.Indexes, "index")
 	add(r.Filters, "filter")
 	add(r.Sketches, "sketch")
 	add(r.Statistics, "descriptor")
@@ -109,7 +110,7 @@ func VerifyJSON(out io.Writer, location string, r *shard.Report) error {
 		"problems": findings(r.Problems), "notes": findings(r.Notes),
 		"checked": map[string]any{
 			"stripes": r.Stripes, "columns": r.Columns, "messages": r.Messages, "buffers": r.Buffers, "blocks": r.Blocks,
-			"values": r.Values, "dictionaries": r.Dictionaries, "range_indexes": r.RangeIndexes, "filters": r.Filters,
+			"values": r.Values, "dictionaries": r.Dictionaries, "range_indexes": r.RangeIndexes, "indexes": r.Indexes, "filters": r.Filters,
 			"sketches": r.Sketches, "constants": r.Constants, "descriptors": r.Statistics,
 		},
 		"unchecked": r.Unchecked,

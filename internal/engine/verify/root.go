@@ -26,11 +26,6 @@ func (v *verifier) root(ctx context.Context) error {
 	if err := v.properties(ctx); err != nil {
 		return err
 	}
-	if _, err := v.file.Indexes(ctx); err != nil {
-		if err := v.found(err); err != nil {
-			return err
-		}
-	}
 	if err := v.urls(ctx); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@
 //	values   ─ decoded, counted and compared with           values.go, ranges.go
 //	           what descriptors and indexes say             stats.go
 //	shard    ─ its descriptors, compared with the stripes'  stats.go
+//	indexes  ─ built anew of the values, and compared       indexes.go
 //
 // If a check cannot read its bytes, the verification ends with the error of the read. All other errors are
 // findings of the report. For a checksum mismatch, the bit that explains it is searched (flipped.go).
@@ -94,6 +95,7 @@ type Report struct {
 	Messages, Buffers, Blocks    int
 	Values                       int64 // at all levels of nesting, nulls included
 	Dictionaries, RangeIndexes   int
+	Indexes                      int // of the shard and of stripes
 	Filters, Sketches, Constants int
 	Statistics                   int // descriptors compared with the data
 }
@@ -102,7 +104,7 @@ type Report struct {
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
 // Verify checks the consistency of a shard: every checksum and reference, and counts, block maps, statistics,
-// constants, dictionaries with their order, filters, sketches and range indexes against the values. The report has
+// constants, dictionaries with their order, filters, sketches, range indexes and indexes against the values. The report has
 // all findings. An error means that there is no report: the shard does not exist, a read failed, or ctx ended.
 func Verify(ctx context.Context, location string, o Options) (*Report, error) {
 	v, err := newVerifier(o)
@@ -261,7 +263,10 @@ func (v *verifier) run(ctx context.Context) error {
 	}
 	v.rep.Stripes = v.file.NumStripes()
 	v.rep.Columns = s.NumFields()
-	return v.stripes(ctx)
+	if err := v.stripes(ctx); err != nil {
+		return err
+	}
+	return v.indexes(ctx)
 }
 
 func (v *verifier) setSchema(s *schema.Schema) {
