@@ -72,13 +72,16 @@ func (t Tokenizer) appendTerms(dst []Span, text []byte, overlapping bool) []Span
 
 // cut is the end of a term that would end at to.
 func cut(text []byte, from, to int) uint32 {
-	if to-from > MaxTermLen {
-		to = from + MaxTermLen
-		for to > from && !utf8.RuneStart(text[to]) {
-			to--
+	if to-from <= MaxTermLen {
+		return uint32(to)
+	}
+	most := from + MaxTermLen
+	for to = most; to > most-utf8.UTFMax; to-- {
+		if utf8.RuneStart(text[to]) {
+			return uint32(to)
 		}
 	}
-	return uint32(to)
+	return uint32(most) // not UTF-8
 }
 
 // Classes of bytes.
@@ -147,7 +150,7 @@ func IsWordRune(r rune) bool {
 // appendAddresses finds IPv4 addresses: four numbers up to 255, of up to three digits, with neither a letter nor a digit of ASCII
 // before and behind.
 func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
-	for at := 0; ; {
+	for at, least := 0, 0; ; { // addresses begin at least at the end of the last one
 		dot := bytes.IndexByte(text[at:], '.')
 		if dot < 0 {
 			return dst
@@ -155,7 +158,7 @@ func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
 		dot += at
 		at = dot + 1
 		from := dot
-		for from > 0 && isDigit(text[from-1]) {
+		for from > least && isDigit(text[from-1]) {
 			from--
 		}
 		if from > 0 && classes[text[from-1]] == alphanumeric {
@@ -164,7 +167,7 @@ func appendAddresses(dst []Span, text []byte, overlapping bool) []Span {
 		if to, ok := address(text, from); ok {
 			dst = append(dst, Span{uint32(from), uint32(to)})
 			if !overlapping {
-				at = to
+				at, least = to, to
 			}
 		}
 	}
