@@ -15,7 +15,7 @@
 //	16       entries, see below
 //	         short lists, of up to 64 rows, one behind the other with no bits between them (package postings); zeros up to
 //	         a whole byte
-//	         u32 checksum: the low half of the XXH3 of all bytes before
+//	         u32 checksum of all bytes before (docs/format.md §1.1)
 //
 //	entries:
 //	 T u8       bytes shared with the term before, 0 for the first
@@ -54,10 +54,10 @@ import (
 	"encoding/binary"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 const (
@@ -102,7 +102,7 @@ func unpack(z *decompress.Zstd, b []byte, size int) ([]byte, error) {
 }
 
 func appendChecksum(dst []byte, from int) []byte {
-	return binary.LittleEndian.AppendUint32(dst, uint32(xxh3.Hash(dst[from:])))
+	return binary.LittleEndian.AppendUint32(dst, container.Checksum(dst[from:]))
 }
 
 // checked returns bytes without the checksum at their end.
@@ -111,7 +111,7 @@ func checked(b []byte) ([]byte, error) {
 	if n < 0 {
 		return nil, fault.Corruptf("%d bytes with a checksum", len(b))
 	}
-	if got := uint32(xxh3.Hash(b[:n])); got != binary.LittleEndian.Uint32(b[n:]) {
+	if container.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
 		return nil, fault.Checksumf("checksum of %d bytes", n)
 	}
 	return b[:n], nil

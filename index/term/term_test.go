@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -18,14 +19,14 @@ import (
 type table [][][]byte
 
 func drawTable(t *rapid.T) table {
-	fields, rows := rapid.IntRange(1, 3).Draw(t, "fields"), rapid.SampledFrom([]int{0, 1, 10, 300, 70_000}).Draw(t, "rows")
-	words := rapid.SampledFrom([]int{1, 10, 5000}).Draw(t, "words")
+	fields, rows := rapid.IntRange(1, 3).Draw(t, "fields"), rapid.SampledFrom([]int{0, 1, 10, 300, 1500}).Draw(t, "rows")
+	words := rapid.SampledFrom([]int{1, 10, 500}).Draw(t, "words")
 	rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	out := make(table, fields)
 	for f := range out {
 		out[f] = make([][]byte, rows)
 		for i := range out[f] {
-			if rows > 1000 && i%7 > 0 {
+			if rows > 3000 && i%7 > 0 {
 				out[f][i] = []byte("each")
 				continue
 			}
@@ -103,40 +104,64 @@ func rowsOf(t require.TestingT, x *Index, e Entry, from, to uint32) (rows []uint
 
 // An index has all terms of a table with all their rows, however it was made.
 func TestIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		data := drawTable(t)
-		rows := len(data[0])
-		o := Options{Rows: int64(rows), Fields: len(data), Coarse: rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "coarse"),
-			Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
-		file := write(t, data, o, 1<<30, 1)
-		require.Equal(t, file, write(t, data, o, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit"), rapid.IntRange(1, 3).Draw(t, "builders")))
-		x := open(t, file, rows)
-		want := naive(data, o)
-		var last Entry
-		terms, postings := 0, 0
-		for e, err := range x.All(tctx) {
-			require.NoError(t, err)
-			if terms > 0 {
-				require.Negative(t, compare(o.Collation, last.Term, last.Field, e.Term, e.Field))
-			}
-			list := want[e.Field][string(e.Term)]
-			require.EqualValues(t, len(list), e.Rows)
-			if e.Rows > 1000 || terms%16 == 0 {
-				require.True(t, slices.Equal(list, rowsOf(t, x, e, 0, 1<<31)))
-				from, to := list[len(list)/3], list[len(list)/2]
-				require.True(t, slices.Equal(list[len(list)/3:len(list)/2], rowsOf(t, x, e, from, to)))
-			}
-			terms, postings = terms+1, postings+len(list)
-			last = e
+	rapid.Check(t, func(t *rapid.T) { checkIndex(t, drawTable(t)) })
+}
+
+// Lists of many rows are divided into parts.
+func TestLongLists(t *testing.T) {
+	data := make(table, 1)
+	for i := range 200_000 {
+		data[0] = append(data[0], []byte("each"))
+		if i%10 == 0 || i > 70_000 && i < 140_000 {
+			data[0][i] = fmt.Appendf(nil, "each word%d", i%3)
 		}
-		require.EqualValues(t, terms, x.Terms)
-		require.EqualValues(t, postings, x.Postings)
-		for f := range want {
-			terms -= len(want[f])
+		if i > 135_000 && i < 190_000 {
+			data[0][i] = nil // a part without rows
 		}
-		require.Zero(t, terms)
-		requireFound(t, x, want, rapid.SampledFrom([]string{"word1", "WORD4", "wörd", "w", "ɐ", "Each", "", "zzz", "0"}).Draw(t, "term"))
-	})
+	}
+	checkIndexWith(t, data, Options{Rows: 200_000, Fields: 1}, []int64{1 << 20}, 2, "each", "word")
+}
+func checkIndex(t *rapid.T, data table) {
+	o := Options{Rows: int64(len(data[0])), Fields: len(data), Coarse: rapid.SampledFrom([]int{0, 1, 16}).Draw(t, "coarse"),
+		Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
+	checkIndexWith(t, data, o, []int64{rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit")}, rapid.IntRange(1, 3).Draw(t, "builders"),
+		rapid.SampledFrom([]string{"word1", "WORD4", "wörd", "w", "ɐ", "Each", "", "zzz", "0"}).Draw(t, "term"))
+}
+
+func checkIndexWith(t require.TestingT, data table, o Options, limits []int64, builders int, terms ...string) {
+	rows := len(data[0])
+	file := write(t, data, o, 1<<30, 1)
+	for _, limit := range limits {
+		require.True(t, bytes.Equal(file, write(t, data, o, limit, builders)))
+	}
+	x := open(t, file, rows)
+	want := naive(data, o)
+	var last Entry
+	n, postings := 0, 0
+	for e, err := range x.All(tctx) {
+		require.NoError(t, err)
+		if n > 0 {
+			require.Negative(t, compare(o.Collation, last.Term, last.Field, e.Term, e.Field))
+		}
+		list := want[e.Field][string(e.Term)]
+		require.EqualValues(t, len(list), e.Rows)
+		if e.Rows > 1000 || n%16 == 0 {
+			require.True(t, slices.Equal(list, rowsOf(t, x, e, 0, 1<<31)))
+			from, to := list[len(list)/3], list[len(list)/2]
+			require.True(t, slices.Equal(list[len(list)/3:len(list)/2], rowsOf(t, x, e, from, to)))
+		}
+		n, postings = n+1, postings+len(list)
+		last = e
+	}
+	require.EqualValues(t, n, x.Terms)
+	require.EqualValues(t, postings, x.Postings)
+	for f := range want {
+		n -= len(want[f])
+	}
+	require.Zero(t, n)
+	for _, term := range terms {
+		requireFound(t, x, want, term)
+	}
 }
 
 // requireFound compares what an index finds.
@@ -190,12 +215,12 @@ func TestDamage(t *testing.T) {
 		return nil
 	}
 	require.NoError(t, ask(file))
-	for i := 0; i < 8*len(file); i += 13 {
+	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(200, 8*len(file)) | 1 {
 		file[i/8] ^= 1 << (i % 8)
 		require.Error(t, ask(file), "bit %d", i)
 		file[i/8] ^= 1 << (i % 8)
 	}
-	for n := 0; n < len(file); n += 97 {
+	for n := 0; n < len(file); n += len(file)/100 + 1 {
 		require.Error(t, ask(file[:n]))
 	}
 }
