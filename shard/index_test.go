@@ -340,3 +340,32 @@ func TestAddIndexWithoutLinks(t *testing.T) {
 
 // onlyStore hides what else a store can do.
 type onlyStore struct{ storage.Store }
+
+// Recover keeps the indexes of a shard that it saves whole, and says that it lost them otherwise.
+func TestRecoverIndex(t *testing.T) {
+	dir := t.TempDir()
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		location, out := filepath.Join(dir, fmt.Sprint("in", layout)), filepath.Join(dir, fmt.Sprint("out", layout))
+		writeLines(t, location, 3000, WriterOptions{StripeRows: 1000, Layout: layout, Indexes: lineIndexes})
+		rep, err := Recover(t.Context(), location, out, RecoverOptions{Layout: TwoLevel - layout})
+		require.NoError(t, err)
+		require.Equal(t, len(lineIndexes), rep.Indexes)
+		require.Empty(t, rep.LostIndexes)
+		requireSound(t, out)
+		want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, Indexes)
+		got, unusable := rowsWhere(t, out, termQuestions[0], OpenOptions{}, 0)
+		require.Equal(t, want, got)
+		require.Empty(t, unusable)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "inSingleFile"))
+	require.NoError(t, err)
+	b[len(b)/20] ^= 1 // in the first stripe
+	damaged := filepath.Join(dir, "damaged")
+	require.NoError(t, os.WriteFile(damaged, b, 0o666))
+	rep, err := Recover(t.Context(), damaged, filepath.Join(dir, "saved"), RecoverOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 2, rep.Saved)
+	require.Zero(t, rep.Indexes)
+	require.NotEmpty(t, rep.LostIndexes)
+	requireSound(t, filepath.Join(dir, "saved"))
+}

@@ -98,6 +98,8 @@ type RecoverOptions struct {
 //		Damaged      int          // damaged recovery records
 //		Left         int64        // bytes behind the last stripe of an unfinished shard
 //		Complete     bool         // these bytes hold no rows
+//		Indexes      int          // indexes in the new shard
+//		LostIndexes  []error      // why others are not; they can be built again
 //	}
 //
 // If Left is not 0 and Complete is false, an incomplete stripe probably follows the last one, and

@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/shardtable"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
@@ -47,6 +51,9 @@ type RecoverReport struct {
 	// unknown number of rows is lost.
 	Left     int64
 	Complete bool
+	// Indexes is the number of indexes in the new shard. LostIndexes has the reasons for those that are not: they can be built again.
+	Indexes     int
+	LostIndexes []error
 }
 
 // LostStripe is a stripe that was found but could not be saved.
@@ -144,14 +151,66 @@ func (r *RecoverReport) save(ctx context.Context, f *shardfile.File, good []int,
 	if err != nil {
 		return err
 	}
-	for _, i := range good {
-		if err := w.CopyStripe(ctx, f.Stripe(i), shardwriter.StripeOptions{}); err != nil {
-			return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
-		}
+	if err := r.copy(ctx, f, s, good, w); err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
 	}
 	if err := w.Close(ctx); err != nil {
 		return err
 	}
 	r.Saved, r.Rows = len(good), w.Rows()
 	return nil
+}
+
+// copy copies the good stripes with their indexes, and the indexes of the shard if no stripe is missing.
+func (r *RecoverReport) copy(ctx context.Context, f *shardfile.File, s *schema.Schema, good []int, w *shardwriter.Writer) error {
+	t := shardtable.New(f, s, shardtable.Options{})
+	for _, i := range good {
+		all, err := t.StripeIndexes(ctx, i)
+		kept, err := r.indexes(ctx, f, all, err, i, w)
+		if err != nil {
+			return err
+		}
+		if err := w.CopyStripe(ctx, f.Stripe(i), shardwriter.StripeOptions{Indexes: kept}); err != nil {
+			return err
+		}
+	}
+	all, err := t.Indexes(ctx)
+	if len(all) > 0 && (r.Unfinished || len(good) < r.Found) {
+		r.LostIndexes = append(r.LostIndexes, fmt.Errorf("indexes of the whole shard (%d) have rows of stripes that are missing", len(all)))
+		return nil
+	}
+	kept, err := r.indexes(ctx, f, all, err, fault.None, w)
+	for _, d := range kept {
+		w.AddIndex(d)
+	}
+	return err
+}
+
+// indexes copies those of some indexes that can be opened. err is that of reading their list.
+func (r *RecoverReport) indexes(ctx context.Context, f *shardfile.File, all []*shardtable.Index, err error, stripe int, w *shardwriter.Writer) (kept []*shardpb.IndexDescriptor, _ error) {
+	lost := func(err error) error {
+		if !fault.Is(err) && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		r.LostIndexes = append(r.LostIndexes, err)
+		return nil
+	}
+	if err != nil {
+		return nil, lost(err)
+	}
+	for _, x := range all {
+		if _, err := x.Open(ctx); err != nil && x.Kind != nil {
+			if err := lost(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		d, err := w.CopyIndex(ctx, f, stripe, x.Descriptor)
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, d)
+		r.Indexes++
+	}
+	return kept, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"google.golang.org/protobuf/proto"
+
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/format/container"
@@ -46,4 +48,23 @@ func (w *Writer) AddIndex(d *shardpb.IndexDescriptor) {
 		}
 	}
 	w.indexes = append(w.indexes, d)
+}
+
+// CopyIndex copies the artifacts of an index of another shard, or with a number other than fault.None of one of its stripes, and returns its
+// description for this one. Its rows must be the same.
+func (w *Writer) CopyIndex(ctx context.Context, src *shardfile.File, stripe int, d *shardpb.IndexDescriptor) (*shardpb.IndexDescriptor, error) {
+	d = proto.Clone(d).(*shardpb.IndexDescriptor)
+	for _, a := range d.Artifacts {
+		from, err := src.IndexArtifact(ctx, stripe, a.GetDataRef())
+		if err != nil {
+			return nil, err
+		}
+		a.DataRef, err = w.WriteArtifact(ctx, from.Size, func(out io.Writer) error {
+			return copyRange(ctx, out, from.Reader, shardfile.Range{Start: from.Offset, End: from.Offset + from.Size})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
