@@ -42,10 +42,12 @@ type EditOptions struct {
 	MemoryBytes int64
 	// TempDir is the folder of temporary files, by default that of the system.
 	TempDir string
+	// Progress is called while an index is built, with the number of rows that it has, by one goroutine at a time. It may be nil.
+	Progress func(done, total int64)
 }
 
 func (o *EditOptions) build() indexing.Options {
-	return indexing.Options{Parallelism: o.Parallelism, Memory: o.MemoryBytes, TempDir: o.TempDir}
+	return indexing.Options{Parallelism: o.Parallelism, Memory: o.MemoryBytes, TempDir: o.TempDir, Progress: o.Progress}
 }
 
 // Index describes an index of a shard.

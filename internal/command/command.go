@@ -11,6 +11,7 @@
 //	0    done
 //	1    failed, or verify found problems
 //	2    wrong usage: unknown command, flag or format
+//	     (search: 1 if nothing is found, 2 after an error)
 //	130  interrupted
 package command
 
@@ -126,7 +127,7 @@ also be http(s) URLs.`,
 		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
 	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"})
-	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.inferSchema()} {
+	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.search(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}

@@ -15,16 +15,25 @@ import (
 )
 
 // errProblems is the error of a check that has already printed its findings.
-var errProblems = errors.New("problems found")
+var errProblems = printedError{ExitFailure, "problems found"}
+
+// printedError is an error that needs no further message: only the exit code is left to be told.
+type printedError struct {
+	code int
+	text string
+}
+
+func (e printedError) Error() string { return e.text }
 
 // report prints an error and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	var ue usage.Error
+	var printed printedError
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.Is(err, errProblems):
-		return ExitFailure
+	case errors.As(err, &printed):
+		return printed.code
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
 		a.errs.Printf("amudai: interrupted\n")
 		return ExitInterrupted
@@ -82,6 +91,11 @@ func damageHint(err error) string {
 		return ""
 	}
 	return "amudai verify lists the damage, amudai recover saves the undamaged stripes"
+}
+
+// warn prints an error that does not end the command, nor changes what it prints.
+func (a *app) warn(err error) {
+	a.errs.Printf("%s %s\n", a.errs.Paint(terminal.Red, "amudai: warning:"), errorLine(err))
 }
 
 // notice prints a message that is not an error.

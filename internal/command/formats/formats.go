@@ -4,6 +4,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/command/usage"
@@ -22,7 +23,13 @@ const (
 	Shard   = "shard"
 	Parquet = "parquet"
 	NTuple  = "rntuple"
+	Lines   = "lines"
 )
+
+// IsText reports whether a file in a format is text for people, too.
+func IsText(f table.Format) bool {
+	return slices.Contains([]string{"csv", "tsv", "jsonl", "json", Lines}, f.Name)
+}
 
 // All lists every format with its default options.
 var All = with(csv.Options{}, table.TextOptions{}, rntuple.Options{})

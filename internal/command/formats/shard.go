@@ -4,9 +4,14 @@ import (
 	"context"
 
 	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/engine/edit"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/shard"
 )
+
+// Parts end the names of files that belong to a shard, beside its root.
+var Parts = []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, edit.DataSuffix}
 
 // Shard opens a shard. For another kind of file, the error names its likely format.
 func (p *Opener) Shard(ctx context.Context, location string) (*shard.Shard, error) {

@@ -35,6 +35,7 @@ const (
 	Red   Color = "31"
 	Green Color = "32"
 	Cyan  Color = "36"
+	Match Color = "1;31" // a text that was searched for
 )
 
 // Styled is text that is safe to print: escape sequences in it are our own.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
@@ -151,6 +152,8 @@ type Options struct {
 	Parallelism int    // builders side by side, by default GOMAXPROCS
 	Memory      int64  // bytes of all builders, by default DefaultMemory
 	TempDir     string // folder of temporary files
+	// Progress is called after each batch, by one goroutine at a time. It may be nil.
+	Progress func(done, total int64)
 }
 
 // DefaultMemory is the default of Options.Memory.
@@ -221,6 +224,7 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	}
 	n := int(max(min(int64(o.Parallelism), rows.Len()/(8*scan.DefaultBatchRows)), 1))
 	builders := make([]index.Builder, n)
+	count := o.counter(rows.Len())
 	group, groupCtx := errgroup.WithContext(ctx)
 	for k := range n {
 		if builders[k], err = p.NewBuilder(o, n); err != nil {
@@ -229,7 +233,7 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 		part := rowset.Range{From: rows.From + int64(k)*rows.Len()/int64(n), To: rows.From + int64(k+1)*rows.Len()/int64(n)}
 		group.Go(func() (err error) {
 			defer fault.RecoverInternal(&err)
-			return p.buildPart(groupCtx, t, builders[k], part, rows.From)
+			return p.buildPart(groupCtx, t, builders[k], part, rows.From, count)
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -238,7 +242,22 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	return p.Write(rows.Len(), builders, o)
 }
 
-func (p *Plan) buildPart(ctx context.Context, t table.Table, b index.Builder, rows rowset.Range, first int64) error {
+// counter returns a function that counts rows, and tells Progress of them.
+func (o Options) counter(total int64) func(rows int64) {
+	if o.Progress == nil {
+		return func(int64) {}
+	}
+	var mu sync.Mutex
+	done := int64(0)
+	return func(rows int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += rows
+		o.Progress(done, total)
+	}
+}
+
+func (p *Plan) buildPart(ctx context.Context, t table.Table, b index.Builder, rows rowset.Range, first int64, count func(int64)) error {
 	if rows.Len() == 0 {
 		return nil
 	}
@@ -257,6 +276,7 @@ func (p *Plan) buildPart(ctx context.Context, t table.Table, b index.Builder, ro
 			return err
 		}
 		at += batch.NumRows()
+		count(batch.NumRows())
 	}
 	return nil
 }

@@ -1,0 +1,146 @@
+package search
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/text/jsontext"
+	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// Line is a row of an input.
+type Line struct {
+	Row   int64 // from 0
+	Match bool  // it is no context
+	Text  []byte
+}
+
+// chunkLines and chunkBytes bound the lines that are sent together.
+const (
+	chunkLines = 256
+	chunkBytes = 64 << 10
+)
+
+// sender makes lines of rows, and sends them.
+type sender struct {
+	ctx   context.Context
+	out   chan<- []Line
+	json  bool
+	lines []Line
+	room  []byte // of the texts of lines, and of lines sent before
+}
+
+// row adds a row.
+func (s *sender) row(c cells, row int, number int64, match bool) error {
+	from := len(s.room)
+	s.room = c(s.room, row)
+	s.lines = append(s.lines, Line{number, match, s.room[from:len(s.room):len(s.room)]})
+	if len(s.lines) < chunkLines && len(s.room) < chunkBytes {
+		return nil
+	}
+	return s.flush()
+}
+
+func (s *sender) flush() error {
+	if len(s.lines) == 0 {
+		return s.ctx.Err()
+	}
+	select {
+	case s.out <- s.lines:
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
+	s.lines, s.room = nil, nil
+	return nil
+}
+
+// cells appends the values of a row: as JSON, or separated by tabs.
+type cells func(dst []byte, row int) []byte
+
+// cells are the columns of a batch.
+func (s *sender) cells(b arrow.RecordBatch) cells {
+	columns := make([]values.Appender, b.NumCols())
+	for i, c := range b.Columns() {
+		columns[i] = appender(c, s.json)
+	}
+	if !s.json {
+		return func(dst []byte, row int) []byte {
+			for i, c := range columns {
+				if i > 0 {
+					dst = append(dst, '\t')
+				}
+				if !values.IsNull(b.Column(i), row) {
+					dst = c(dst, row)
+				}
+			}
+			return dst
+		}
+	}
+	return func(dst []byte, row int) []byte {
+		for i, c := range columns {
+			dst = append(dst, "{,"[min(i, 1)])
+			dst = append(jsontext.AppendString(dst, b.ColumnName(i)), ':')
+			if values.IsNull(b.Column(i), row) {
+				dst = append(dst, "null"...)
+			} else {
+				dst = c(dst, row)
+			}
+		}
+		return append(dst, '}')
+	}
+}
+
+// appender appends the values of a column. Bytes are shown as text, as those of logs are.
+func appender(c arrow.Array, json bool) values.Appender {
+	b, isBytes := c.(*array.Binary)
+	switch {
+	case isBytes && json:
+		return func(dst []byte, i int) []byte {
+			return jsontext.AppendString(dst, strings.ToValidUTF8(string(b.Value(i)), "\ufffd"))
+		}
+	case isBytes:
+		return func(dst []byte, i int) []byte { return append(dst, b.Value(i)...) }
+	case json:
+		return values.JSON(c)
+	}
+	return values.Text(c)
+}
+
+// window finds the rows of matches with their context.
+type window struct {
+	before, after int64
+	next          int64 // the first row that may be asked for
+	due           int64 // the end of the context of the last match
+}
+
+// add adds the rows up to a match.
+func (w *window) add(ranges []shard.RowRange, match int64) []shard.RowRange {
+	ranges = w.flush(ranges, match)
+	from := max(w.next, match-w.before)
+	w.next, w.due = match+1, match+1+w.after
+	return appendRange(ranges, from, match+1)
+}
+
+// flush adds the rows before end that are context of the last match.
+func (w *window) flush(ranges []shard.RowRange, end int64) []shard.RowRange {
+	to := min(w.due, end)
+	if to <= w.next {
+		return ranges
+	}
+	ranges = appendRange(ranges, w.next, to)
+	w.next = to
+	return ranges
+}
+
+// appendRange adds rows behind those of ranges.
+func appendRange(ranges []shard.RowRange, from, to int64) []shard.RowRange {
+	if last := len(ranges) - 1; last >= 0 && ranges[last].To == from {
+		ranges[last].To = to
+		return ranges
+	}
+	return append(ranges, shard.RowRange{From: from, To: to})
+}

@@ -1,0 +1,143 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/shard"
+)
+
+// shard searches a shard.
+func (s *Search) shard(ctx context.Context, f *Found, parallel int) (err error) {
+	open, err := s.Opener().Shard(ctx, f.Input.Location)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, open.Close()) }()
+	fields, err := open.ArrowSchema(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := s.plan(f.Input, fields)
+	if p == nil {
+		if err == nil && !f.Input.Found {
+			f.Warnings = append(f.Warnings, fmt.Errorf("%s: %w", f.Input.Location, errNoText))
+		}
+		return err
+	}
+	if f.Warnings, err = unusable(ctx, open, f.Input.Location, p.searched); err != nil {
+		return err
+	}
+	o := shard.ScanOptions{Filter: p.filter, Limit: s.Limit, Parallelism: parallel}
+	if s.Count {
+		return s.countShard(ctx, f, open, o)
+	}
+	out := &sender{ctx: ctx, out: f.lines, json: s.JSON}
+	if s.Before > 0 || s.After > 0 {
+		return s.withContext(ctx, f, open, o, p.printed, out)
+	}
+	o.Columns = p.printed
+	for b, err := range open.Scan(ctx, o) {
+		if err != nil {
+			return err
+		}
+		c, row := out.cells(b), 0
+		for _, r := range b.RowRanges() {
+			for n := r.From; n < r.To; n++ {
+				if err := out.row(c, row, n, true); err != nil {
+					return err
+				}
+				row++
+			}
+		}
+		f.Count += b.NumRows()
+		if err := out.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unusable are warnings about indexes of columns that cannot be used. The scan goes on without them.
+func unusable(ctx context.Context, s *shard.Shard, location string, columns []string) (warnings []error, err error) {
+	all, err := s.Indexes(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return []error{fmt.Errorf("indexes are not used: %w", err)}, nil
+	}
+	for _, x := range all {
+		if x.Err != nil && slices.ContainsFunc(x.Columns, func(c string) bool { return slices.Contains(columns, c) }) {
+			warnings = append(warnings, usage.WithHint(fmt.Errorf("an index is not used: %w", x.Err), "amudai index rebuild %s makes it anew", location))
+		}
+	}
+	return warnings, nil
+}
+
+func (s *Search) countShard(ctx context.Context, f *Found, open *shard.Shard, o shard.ScanOptions) (err error) {
+	if o.Limit == 0 {
+		f.Count, err = open.Count(ctx, o.Filter)
+		return err
+	}
+	o.Columns = []string{}
+	for b, err := range open.Scan(ctx, o) {
+		if err != nil {
+			return err
+		}
+		f.Count += b.NumRows()
+	}
+	return nil
+}
+
+// withContext finds the rows of matches first, and reads them with their context after that.
+func (s *Search) withContext(ctx context.Context, f *Found, open *shard.Shard, o shard.ScanOptions, printed []string, out *sender) error {
+	w := window{before: s.Before, after: s.After}
+	o.Columns = []string{}
+	for b, err := range open.Scan(ctx, o) {
+		if err != nil {
+			return err
+		}
+		var ranges []shard.RowRange
+		var matches []int64
+		for _, r := range b.RowRanges() {
+			for n := r.From; n < r.To; n++ {
+				ranges, matches = w.add(ranges, n), append(matches, n)
+			}
+		}
+		f.Count += b.NumRows()
+		if err := sendRows(ctx, open, o.Parallelism, printed, ranges, matches, out); err != nil {
+			return err
+		}
+	}
+	return sendRows(ctx, open, o.Parallelism, printed, w.flush(nil, open.NumRows()), nil, out)
+}
+
+// sendRows sends ranges of rows, some of which are matches.
+func sendRows(ctx context.Context, open *shard.Shard, parallel int, printed []string, ranges []shard.RowRange, matches []int64, out *sender) error {
+	if len(ranges) == 0 {
+		return nil
+	}
+	for b, err := range open.Scan(ctx, shard.ScanOptions{Columns: printed, Rows: ranges, Parallelism: parallel}) {
+		if err != nil {
+			return err
+		}
+		c, row := out.cells(b), 0
+		for _, r := range b.RowRanges() {
+			for n := r.From; n < r.To; n++ {
+				match := len(matches) > 0 && matches[0] == n
+				if match {
+					matches = matches[1:]
+				}
+				if err := out.row(c, row, n, match); err != nil {
+					return err
+				}
+				row++
+			}
+		}
+	}
+	return out.flush()
+}
