@@ -21,7 +21,7 @@ import (
 
 // lookers are the commands that inspect shards.
 func (a *app) lookers() []*cobra.Command {
-	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.verify(), a.recover()}
+	return []*cobra.Command{a.inspect(), a.schema(), a.stats(), a.index(), a.verify(), a.recover()}
 }
 
 func (a *app) schema() *cobra.Command {

@@ -113,7 +113,7 @@ func (in Input) format(columns bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	isText := bytes.IndexByte(head, 0) < 0 // as every grep decides
+	isText := bytes.IndexByte(head, 0) < 0                                                                          // as every grep decides
 	if f, ok := formats.All.Sniff(head); ok && !isText && !formats.IsText(f) && !(in.Found && f.Name == "arrows") { // four bytes of ones prove little
 		return f.Name, nil
 	}
