@@ -93,17 +93,32 @@ func Write(out io.Writer, o Options, builders ...*Builder) error {
 	if err != nil {
 		return err
 	}
+	err = Each(o.Collation, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
+		w.begin(term, field)
+		if err := rows(w.row); err != nil {
+			return err
+		}
+		w.end()
+		return w.err
+	}, builders...)
+	if err != nil {
+		return err
+	}
+	return w.finish()
+}
+
+// Each calls visit with each term that builders of a collation have collected, in the order of an index: each builder has the rows that follow those
+// of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
+// twice in a row. The builders can be used no more, but are to be closed.
+func Each(c analysis.Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
 	var runs []run // in the order of their rows
 	for _, b := range builders {
 		for _, s := range b.spilled {
 			runs = append(runs, newFileRun(s))
 		}
 		if b.terms.len() > 0 {
-			runs = append(runs, b.terms.run(o.Collation))
+			runs = append(runs, b.terms.run(c))
 		}
 	}
-	if err := merge(w, runs); err != nil {
-		return err
-	}
-	return w.finish()
+	return merge(c, runs, visit)
 }

@@ -21,8 +21,11 @@ type run interface {
 	len() uint32
 }
 
-// merge writes the terms of runs, which are in the order of their rows.
-func merge(w *writer, runs []run) error {
+// visitor takes a term of a field. rows yields its rows in their order, once.
+type visitor func(term []byte, field int, rows func(yield func(row uint32)) error) error
+
+// merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
+func merge(c analysis.Collation, runs []run, visit visitor) error {
 	open := runs[:0]
 	for _, r := range runs {
 		ok, err := r.next()
@@ -34,25 +37,29 @@ func merge(w *writer, runs []run) error {
 		}
 	}
 	var same []int // runs that have the least term
-	for len(open) > 0 && w.err == nil {
+	rows := func(yield func(uint32)) error {
+		for _, i := range same {
+			if err := open[i].rows(yield); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for len(open) > 0 {
 		same = append(same[:0], 0)
 		term, field := open[0].term()
 		for i, r := range open[1:] {
 			other, otherField := r.term()
-			switch c := compare(w.o.Collation, other, otherField, term, field); {
-			case c < 0:
+			switch order := compare(c, other, otherField, term, field); {
+			case order < 0:
 				term, field, same = other, otherField, append(same[:0], i+1)
-			case c == 0:
+			case order == 0:
 				same = append(same, i+1)
 			}
 		}
-		w.begin(term, field)
-		for _, i := range same {
-			if err := open[i].rows(w.row); err != nil {
-				return err
-			}
+		if err := visit(term, field, rows); err != nil {
+			return err
 		}
-		w.end()
 		for k := len(same) - 1; k >= 0; k-- {
 			i := same[k]
 			ok, err := open[i].next()
@@ -64,7 +71,7 @@ func merge(w *writer, runs []run) error {
 			}
 		}
 	}
-	return w.err
+	return nil
 }
 
 // memoryRun is the terms in memory.

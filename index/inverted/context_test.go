@@ -1,0 +1,5 @@
+package inverted
+
+import "context"
+
+var ctx = context.Background()
