@@ -40,6 +40,10 @@ type OpenOptions struct {
 	MaxBlockBytes int64
 	// MaxDictionaryBytes bounds a value dictionary, by default 1 GiB.
 	MaxDictionaryBytes int64
+	// IndexError is called when an index cannot be read, and a scan goes on without it: by any goroutine, perhaps by
+	// several at once, and again for each stripe. The rows of the scan are right. nil means that such errors are only
+	// notes of [Shard.Explain] and [Shard.Analyze].
+	IndexError func(err error)
 }
 
 func (o *OpenOptions) check() error {
@@ -93,6 +97,7 @@ func fromFile(ctx context.Context, f *shardfile.File, o OpenOptions) (*Shard, er
 func (o *OpenOptions) table(f *shardfile.File, s *schema.Schema) *shardtable.Table {
 	return shardtable.New(f, s, shardtable.Options{
 		Types: o.Types, CacheBytes: o.CacheBytes, MaxBlockBytes: o.MaxBlockBytes, MaxDictionaryBytes: o.MaxDictionaryBytes,
+		IndexError: o.IndexError,
 	})
 }
 

@@ -149,7 +149,7 @@ func (a *app) addIndex(ctx context.Context, location string, f indexFlags) error
 
 // indexesOf lists the indexes of a shard.
 func (a *app) indexesOf(ctx context.Context, location string) (list []shard.Index, err error) {
-	s, err := a.opener.Shard(ctx, location)
+	s, err := a.opener.Shard(ctx, location, shard.OpenOptions{})
 	if err != nil {
 		return nil, err
 	}

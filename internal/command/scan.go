@@ -72,7 +72,7 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	if in, _, ok := a.opener.Describes(ctx, location, isNTuple); ok {
 		return errors.Join(a.explainNTuple(ctx, in, o, f.analyze), in.Close())
 	}
-	s, err := a.opener.Shard(ctx, location)
+	s, err := a.opener.Shard(ctx, location, shard.OpenOptions{})
 	if err != nil {
 		return err
 	}

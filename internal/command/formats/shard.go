@@ -13,12 +13,13 @@ import (
 // Parts end the names of files that belong to a shard, beside its root.
 var Parts = []string{shardwriter.StripeSuffix, shardwriter.IndexSuffix, edit.DataSuffix}
 
-// Shard opens a shard. For another kind of file, the error names its likely format.
-func (p *Opener) Shard(ctx context.Context, location string) (*shard.Shard, error) {
+// Shard opens a shard, with the types of the flags. For another kind of file, the error names its likely format.
+func (p *Opener) Shard(ctx context.Context, location string, o shard.OpenOptions) (*shard.Shard, error) {
 	if err := files.CheckShard(location); err != nil {
 		return nil, err
 	}
-	s, err := shard.Open(ctx, location, shard.OpenOptions{Types: p.types})
+	o.Types = p.types
+	s, err := shard.Open(ctx, location, o)
 	if err != nil {
 		return nil, wrongFormat(files.Missing(location, err), location, Shard)
 	}

@@ -45,7 +45,7 @@ func (p *Printer) Print(f *Found) error {
 	last := int64(-1) // row printed
 	due := int64(0)   // end of the context of the last match
 	defer func() {
-		for _, w := range f.Warnings {
+		for _, w := range f.Warnings() {
 			p.Warn(w)
 		}
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/amudai/amudai-go/filter"
@@ -30,13 +31,29 @@ type Search struct {
 
 // Found is what was found in an input. Count and Err are valid when Lines is closed.
 type Found struct {
-	Input    Input
-	Lines    <-chan []Line
-	Warnings []error // valid after the first receive from Lines
-	Count    int64   // of matches
-	Err      error   // the search is not complete
+	Input Input
+	Lines <-chan []Line
+	Count int64 // of matches
+	Err   error // the search is not complete
 
-	lines chan []Line
+	lines    chan []Line
+	mu       sync.Mutex
+	warnings []error
+}
+
+// Warnings are what has not made the search incomplete so far, each once.
+func (f *Found) Warnings() []error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.warnings)
+}
+
+func (f *Found) warn(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !slices.ContainsFunc(f.warnings, func(w error) bool { return w.Error() == err.Error() }) {
+		f.warnings = append(f.warnings, err)
+	}
 }
 
 // Run searches inputs side by side, and calls show for each in their order while lines come in. show has to read all lines, unless

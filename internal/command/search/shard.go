@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
@@ -12,7 +11,9 @@ import (
 
 // shard searches a shard.
 func (s *Search) shard(ctx context.Context, f *Found, parallel int) (err error) {
-	open, err := s.Opener().Shard(ctx, f.Input.Location)
+	open, err := s.Opener().Shard(ctx, f.Input.Location, shard.OpenOptions{IndexError: func(err error) {
+		f.warn(usage.WithHint(fmt.Errorf("%s: an index is not used: %w", f.Input.Location, err), "amudai index rebuild %s makes it anew", f.Input.Location))
+	}})
 	if err != nil {
 		return err
 	}
@@ -24,11 +25,8 @@ func (s *Search) shard(ctx context.Context, f *Found, parallel int) (err error) 
 	p, err := s.plan(f.Input, fields)
 	if p == nil {
 		if err == nil && !f.Input.Found {
-			f.Warnings = append(f.Warnings, fmt.Errorf("%s: %w", f.Input.Location, errNoText))
+			f.warn(fmt.Errorf("%s: %w", f.Input.Location, errNoText))
 		}
-		return err
-	}
-	if f.Warnings, err = unusable(ctx, open, f.Input.Location, p.searched); err != nil {
 		return err
 	}
 	o := shard.ScanOptions{Filter: p.filter, Limit: s.Limit, Parallelism: parallel}
@@ -59,23 +57,6 @@ func (s *Search) shard(ctx context.Context, f *Found, parallel int) (err error) 
 		}
 	}
 	return nil
-}
-
-// unusable are warnings about indexes of columns that cannot be used. The scan goes on without them.
-func unusable(ctx context.Context, s *shard.Shard, location string, columns []string) (warnings []error, err error) {
-	all, err := s.Indexes(ctx)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return []error{fmt.Errorf("indexes are not used: %w", err)}, nil
-	}
-	for _, x := range all {
-		if x.Err != nil && slices.ContainsFunc(x.Columns, func(c string) bool { return slices.Contains(columns, c) }) {
-			warnings = append(warnings, usage.WithHint(fmt.Errorf("an index is not used: %w", x.Err), "amudai index rebuild %s makes it anew", location))
-		}
-	}
-	return warnings, nil
 }
 
 func (s *Search) countShard(ctx context.Context, f *Found, open *shard.Shard, o shard.ScanOptions) (err error) {

@@ -61,7 +61,7 @@ func (s *Search) open(ctx context.Context, f *Found, format string) (table.Sourc
 	p, err := s.plan(f.Input, src.Schema())
 	if p == nil {
 		if err == nil && !f.Input.Found {
-			f.Warnings = append(f.Warnings, fmt.Errorf("%s: %w", location, errNoText))
+			f.warn(fmt.Errorf("%s: %w", location, errNoText))
 		}
 		return nil, nil, errors.Join(err, src.Close())
 	}

@@ -24,6 +24,7 @@ type Index struct {
 
 	file   *shardfile.File
 	rows   int64
+	failed func(error) // of Options.IndexError
 	mu     sync.Mutex
 	opened index.Index
 }
@@ -92,7 +93,7 @@ func (l *indexList) get(read func() ([]*Index, error)) ([]*Index, error) {
 
 func (t *Table) describe(m *shardpb.IndexCollection, stripe int, rows int64) (all []*Index) {
 	for _, d := range m.GetIndexDescriptors() {
-		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, file: t.file, rows: rows})
+		all = append(all, &Index{Descriptor: d, Kind: index.ByType(d.GetIndexType()), Stripe: stripe, file: t.file, rows: rows, failed: t.o.IndexError})
 	}
 	return all
 }
@@ -146,9 +147,12 @@ func (x fieldIndex) Cost(test predicate.Test) (int64, bool) {
 
 func (x fieldIndex) Ask(ctx context.Context, test predicate.Test, among rowset.Range) (source.Answer, error) {
 	opened, err := x.Open(ctx)
-	if err != nil {
-		return source.Answer{}, err
+	var maybe, sure rowset.Set
+	if err == nil {
+		maybe, sure, err = opened.Ask(ctx, x.field, test, x.first+among.From, x.first+among.To)
 	}
-	maybe, sure, err := opened.Ask(ctx, x.field, test, x.first+among.From, x.first+among.To)
+	if err != nil && ctx.Err() == nil && x.failed != nil {
+		x.failed(err)
+	}
 	return source.Answer{Maybe: maybe.Shift(-x.first), True: sure.Shift(-x.first)}, err
 }

@@ -27,6 +27,7 @@ type Options struct {
 	CacheBytes         int64                // size of the cache of open columns, by default 32 MiB
 	MaxBlockBytes      int64                // see read.Options
 	MaxDictionaryBytes int64
+	IndexError         func(err error) // called for each index that cannot be asked; it may be nil
 }
 
 // defaultCacheBytes is the default of Options.CacheBytes.

@@ -52,9 +52,6 @@ func (x *indexes) Ask(ctx context.Context, leaf *predicate.Node, among rowset.Se
 		}
 		if err != nil {
 			x.notes = append(x.notes, fmt.Sprintf("%s of %s was not used: %v", index.Name(), column.Path, err))
-			if x.stripe.Unusable != nil {
-				x.stripe.Unusable(index.Name(), err)
-			}
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)

@@ -90,8 +90,6 @@ type Stripe struct {
 	Columns []Column // indexed by the filter's column number
 	// Facts are the facts about all rows of the columns so far. Each source adds to them.
 	Facts []predicate.Facts
-	// Unusable is called for each index that cannot be read. It may be nil.
-	Unusable func(index string, err error)
 }
 
 // Column is a column of a filter in a stripe.

@@ -258,17 +258,20 @@ func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.
 	sum := hash.Sum64()
 	name := fmt.Sprintf("%016x%s", sum, suffix)
 	url := container.Container(w.url) + name
-	err := w.publishNamed(ctx, url, sum, framed)
+	err := w.publishNamed(ctx, url, sum, framed, false)
 	if errors.Is(err, fs.ErrExist) {
 		err = w.compareFile(ctx, url, framed)
+		if err != nil && ctx.Err() == nil && suffix == IndexSuffix { // an index that is damaged, and built anew
+			err = w.publishNamed(ctx, url, sum, framed, true)
+		}
 	}
 	w.urls[name] = true
 	return name, err
 }
 
-// publishNamed creates the file at url. The error wraps fs.ErrExist if there is one.
-func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, content func(io.Writer) error) error {
-	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{})
+// publishNamed creates the file at url. Without overwrite, the error wraps fs.ErrExist if there is one.
+func (w *Writer) publishNamed(ctx context.Context, url string, sum uint64, content func(io.Writer) error, overwrite bool) error {
+	out, err := w.o.Store.Create(ctx, url, storage.CreateOptions{Overwrite: overwrite})
 	if err != nil {
 		return err
 	}
