@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table"
 )
 
 // plan is what to read of an input.
@@ -24,6 +25,13 @@ const lineColumn = "line"
 // plan chooses the columns of an input. A nil plan means that it has no column of strings.
 func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 	p := &plan{searched: s.In, printed: s.Columns}
+	named := slices.Concat(s.In, s.Columns)
+	if s.Time != "" {
+		named = append(named, s.Time)
+	}
+	if _, err := table.Project(fields, named); len(named) > 0 && err != nil {
+		return nil, usage.WithHint(fmt.Errorf("%s: %w", in.Location, err), "amudai schema lists the columns")
+	}
 	texts := textColumns(fields)
 	if len(p.searched) == 0 {
 		p.searched = texts

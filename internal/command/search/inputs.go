@@ -17,12 +17,12 @@ import (
 // Input is a file to be searched.
 type Input struct {
 	Location string
-	Found    bool  // in a folder: it is left out if it is no text and no table
+	Found    bool  // in a folder or by a pattern: it is left out if it is no text and no table
 	Err      error // why there is nothing to search
 }
 
 // Inputs are the files of locations, in their order: files, URLs, stdin ("-"), the files of folders and of those below, by name, and
-// what glob patterns match. Hidden files of folders, links in them, and parts of shards are left out.
+// what glob patterns match. Parts of shards are left out, because the shard is searched, and so are hidden files and links in folders.
 func Inputs(locations []string) (all []Input) {
 	for _, l := range locations {
 		all = append(all, expand(l)...)
@@ -38,6 +38,8 @@ func expand(location string) []Input {
 	switch {
 	case err == nil && info.IsDir():
 		return walk(location)
+	case err == nil && isPart(location):
+		return nil
 	case err == nil:
 		return []Input{{Location: location}}
 	}
@@ -58,10 +60,13 @@ func expand(location string) []Input {
 	}
 	var all []Input
 	for _, m := range matches {
+		if isHidden(filepath.Base(m)) && !isHidden(filepath.Base(location)) { // as shells do
+			continue
+		}
 		if info, err := os.Stat(m); err == nil && info.IsDir() {
 			all = append(all, walk(m)...)
-		} else {
-			all = append(all, Input{Location: m, Found: isPart(m)})
+		} else if !isPart(m) {
+			all = append(all, Input{Location: m, Found: true})
 		}
 	}
 	return all
@@ -73,7 +78,7 @@ func walk(folder string) (all []Input) {
 		switch {
 		case err != nil:
 			all = append(all, Input{Location: path, Err: files.Missing(path, err)})
-		case path != folder && strings.HasPrefix(d.Name(), "."):
+		case path != folder && isHidden(d.Name()):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -84,6 +89,8 @@ func walk(folder string) (all []Input) {
 	})
 	return all
 }
+
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 // isPart reports whether a file is a part of a shard of several files.
 func isPart(path string) bool {

@@ -1,0 +1,441 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/command"
+)
+
+// naiveWord finds a text that begins and ends where words do, rune by rune.
+func naiveWord(line, text string, prefix bool) bool {
+	have, want := []rune(strings.ToUpper(line)), []rune(strings.ToUpper(text))
+	inWord := func(i int) bool { return unicode.IsLetter(have[i]) || unicode.IsDigit(have[i]) }
+	inside := func(i int) bool { return i > 0 && i < len(have) && inWord(i-1) && inWord(i) }
+	for i := 0; i+len(want) <= len(have); i++ {
+		if slices.Equal(have[i:i+len(want)], want) && !inside(i) && (prefix || !inside(i+len(want))) {
+			return true
+		}
+	}
+	return false
+}
+
+func word(text string) func(string) bool {
+	return func(line string) bool { return naiveWord(line, text, false) }
+}
+
+func prefix(text string) func(string) bool {
+	return func(line string) bool { return naiveWord(line, text, true) }
+}
+
+// searches are queries with what they mean.
+var searches = []struct {
+	args  []string // the query is the last
+	match func(line string) bool
+}{
+	{[]string{"error"}, word("error")},
+	{[]string{"INFO"}, word("info")},
+	{[]string{"blk_*"}, prefix("blk_")},
+	{[]string{"blk_-16*"}, prefix("blk_-16")},
+	{[]string{"10.251.73.220"}, word("10.251.73.220")},
+	{[]string{`"received block"`}, word("received block")},
+	{[]string{`"received blo"*`}, prefix("received blo")},
+	{[]string{"block AND NOT received"}, func(l string) bool { return word("block")(l) && !word("received")(l) }},
+	{[]string{"warn OR error fail*"}, func(l string) bool {
+		return word("warn")(l) || word("error")(l) && prefix("fail")(l)
+	}},
+	{[]string{"(warn OR error) NOT (java OR kernel)"}, func(l string) bool {
+		return (word("warn")(l) || word("error")(l)) && !word("java")(l) && !word("kernel")(l)
+	}},
+	{[]string{"NOT (info OR NOT for)"}, func(l string) bool { return !word("info")(l) && word("for")(l) }},
+	{[]string{`"and" OR "NOT"`}, func(l string) bool { return word("and")(l) || word("not")(l) }},
+	{[]string{"--regex", `(Received|deleting) block \S+ `}, regexp.MustCompile(`(Received|deleting) block \S+ `).MatchString},
+	{[]string{"--regex", "-i", `ERROR.*fail`}, regexp.MustCompile(`(?i)ERROR.*fail`).MatchString},
+	{[]string{"--", "->"}, func(l string) bool { return strings.Contains(l, "->") }},
+	{[]string{"nosuchwordhere"}, func(string) bool { return false }},
+}
+
+func corpusLogs(t *testing.T) []string {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(corpus(t, "logs"), "*.log"))
+	require.NoError(t, err)
+	require.NotEmpty(t, logs)
+	return logs
+}
+
+func logLines(t *testing.T, path string) []string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	return lines
+}
+
+// TestSearchCorpus compares searches of every log, as text and as shards with and without indexes, with naive ones.
+func TestSearchCorpus(t *testing.T) {
+	logs := corpusLogs(t)
+	t.Chdir(t.TempDir())
+	for i, log := range logs {
+		shard := fmt.Sprintf("%d.amudai.shard", i)
+		ok(t, "convert", "-q", "--stripe-rows", "700", log, shard)
+		ok(t, "convert", "-q", log, "i"+shard)
+		ok(t, "index", "add", "-q", "i"+shard, "--columns", "line")
+		ok(t, "convert", "-q", log, "c"+shard)
+		ok(t, "index", "add", "-q", "c"+shard, "--columns", "line", "--coarse", "16", "--case-preserving", "--tokenizer", "unicode-word")
+		lines := logLines(t, log)
+		for _, s := range searches {
+			want := ""
+			for k, line := range lines {
+				if s.match(line) {
+					want += fmt.Sprintf("%d:%s\n", k+1, line)
+				}
+			}
+			for _, in := range []string{log, shard, "i" + shard, "c" + shard} {
+				r := run(t, append(append([]string{"search", "-n"}, s.args...), in)...)
+				require.Equal(t, want, r.out, "%s %s: %s", s.args, in, r.errout)
+				require.Empty(t, r.errout)
+				code := command.ExitOK
+				if want == "" {
+					code = command.ExitFailure
+				}
+				require.Equal(t, code, r.code)
+				if in == shard {
+					continue
+				}
+				r = run(t, append(append([]string{"search", "-c"}, s.args...), in)...)
+				require.Equal(t, fmt.Sprintf("%d\n", strings.Count(want, "\n")), r.out)
+				require.Equal(t, code, r.code)
+			}
+		}
+	}
+}
+
+// naiveContext is what grep prints with context.
+func naiveContext(lines []string, match func(string) bool, before, after, limit int) string {
+	kind := make([]byte, len(lines))
+	for i, line := range lines {
+		if limit == 0 || !match(line) {
+			continue
+		}
+		limit--
+		for k := max(0, i-before); k < min(len(lines), i+after+1); k++ {
+			if kind[k] == 0 {
+				kind[k] = '-'
+			}
+		}
+		kind[i] = ':'
+	}
+	var b strings.Builder
+	last := -1
+	for i, line := range lines {
+		if kind[i] == 0 {
+			continue
+		}
+		if last >= 0 && last+1 < i && before+after > 0 {
+			b.WriteString("--\n")
+		}
+		fmt.Fprintf(&b, "%d%c%s\n", i+1, kind[i], line)
+		last = i
+	}
+	return b.String()
+}
+
+// TestSearchContext compares lines with context and limits with naive ones. Batches of text end in the middle of contexts.
+func TestSearchContext(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var lines []string
+	for i := range 70_000 {
+		level := "info"
+		if i%9973 < 2 || i > 32764 && i < 32770 || i == 69_999 {
+			level = "failed"
+		}
+		lines = append(lines, fmt.Sprintf("%d %s", i, level))
+	}
+	require.NoError(t, os.WriteFile("a.log", []byte(strings.Join(lines, "\n")), 0o644))
+	ok(t, "convert", "-q", "--stripe-rows", "33000", "a.log", "a.shard")
+	ok(t, "convert", "-q", "a.log", "i.shard")
+	ok(t, "index", "add", "-q", "i.shard", "--columns", "line")
+	for _, c := range []struct{ before, after, limit int }{{0, 0, 3}, {3, 0, -1}, {0, 3, -1}, {2, 2, -1}, {12000, 1, -1}, {1, 12000, 3}, {2, 2, 1}, {5, 5, 4}, {5, 5, 5}} {
+		args := []string{"search", "-n", "-A", fmt.Sprint(c.after), "-B", fmt.Sprint(c.before), "failed"}
+		if c.limit >= 0 {
+			args = append(args, "--limit", fmt.Sprint(c.limit))
+		}
+		want := naiveContext(lines, word("failed"), c.before, c.after, c.limit)
+		for _, in := range []string{"a.log", "a.shard", "i.shard"} {
+			require.True(t, want == ok(t, append(args, in)...), "%s %v", in, c)
+		}
+	}
+}
+
+func compress(t *testing.T, path string, b []byte) {
+	t.Helper()
+	var out bytes.Buffer
+	if strings.HasSuffix(path, ".gz") {
+		w := gzip.NewWriter(&out)
+		_, err := w.Write(b)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	} else {
+		w, err := zstd.NewWriter(&out)
+		require.NoError(t, err)
+		_, err = w.Write(b)
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+	require.NoError(t, os.WriteFile(path, out.Bytes(), 0o644))
+}
+
+// TestSearchFolder searches shards, logs, compressed logs and other tables of a folder, in the order of names.
+func TestSearchFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "first line\nsecond LINE: disk failed\n\xff\xfe failed\n"
+	write := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	write("d/app.log", text)
+	write("d/app.log.1", text)
+	write("d/sub/notes", text)
+	write("d/.hidden/x.log", text)
+	write("d/.x.log", text)
+	write("d/binary", "\x00failed")
+	write("d/numbers.csv", "n\n1\n")
+	write("d/t.csv", "time,level,text\n2026-01-01,info,ok\n2026-01-02,error,disk failed\n")
+	write("plain.log", "one failed\ntwo\n")
+	compress(t, "d/app.log.2.gz", []byte(text))
+	compress(t, "d/app.log.3.zst", []byte(text))
+	ok(t, "convert", "-q", "plain.log", "d/s.amudai.shard")
+	ok(t, "index", "add", "-q", "d/s.amudai.shard", "--columns", "line")
+	ok(t, "convert", "-q", "--layout", "two-level", "plain.log", "d/two.shard")
+	ok(t, "convert", "-q", "d/t.csv", "d/t.parquet")
+	ok(t, "convert", "-q", "d/numbers.csv", "d/numbers.parquet")
+	require.NoError(t, os.Symlink("app.log", "d/link.log"))
+	var want strings.Builder
+	for _, name := range []string{"app.log", "app.log.1", "app.log.2.gz", "app.log.3.zst"} {
+		fmt.Fprintf(&want, "d/%s:second LINE: disk failed\nd/%[1]s:\xff\xfe failed\n", name)
+	}
+	want.WriteString("d/s.amudai.shard:one failed\n")
+	want.WriteString("d/sub/notes:second LINE: disk failed\nd/sub/notes:\xff\xfe failed\n")
+	want.WriteString("d/t.csv:2026-01-02,error,disk failed\nd/t.parquet:error\tdisk failed\nd/two.shard:one failed\n")
+	for _, parallel := range []string{"1", "2", "7"} {
+		r := run(t, "search", "--parallel", parallel, "failed", "d")
+		require.Equal(t, want.String(), r.out)
+		require.Empty(t, r.errout)
+		require.Equal(t, command.ExitOK, r.code)
+	}
+	require.NoError(t, os.Remove("d/link.log"))
+	require.Equal(t, want.String(), ok(t, "search", "failed", "d/*"))
+	require.Equal(t, "d/app.log\nd/app.log.1\nd/app.log.2.gz\nd/app.log.3.zst\nd/sub/notes\n", ok(t, "search", "-l", "first", "d"))
+	require.Equal(t, "d/app.log:second LINE: disk failed\n", ok(t, "search", "--limit", "1", "failed", "d"))
+	require.Equal(t, "d/app.log:2:second LINE: disk failed\n", ok(t, "search", "-nH", "disk", "d/app.log"))
+	require.Equal(t, "second LINE: disk failed\n", ok(t, "search", "disk", "d/app.log"))
+	require.Equal(t, "one failed\none failed\n", ok(t, "search", "--no-filename", "one", "d"))
+	require.Equal(t, "d/s.amudai.shard:1\nd/two.shard:1\n", ok(t, "search", "-c", "failed", "d/*.shard"))
+
+	r := runEnv(t, command.Env{Args: []string{"search", "two", "-"}, Stdin: strings.NewReader("one\ntwo\n")})
+	require.Equal(t, result{command.ExitOK, "two\n", ""}, r)
+	r = run(t, "search", "n", "d/numbers.parquet")
+	require.Equal(t, command.ExitFailure, r.code)
+	require.Contains(t, r.errout, "warning: d/numbers.parquet: there is no column of strings to search")
+}
+
+// TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
+func TestSearchErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.log", []byte("failed\n"), 0o644))
+	require.NoError(t, os.WriteFile("bad.shard", []byte("AMUDAI no shard\x00"), 0o644))
+	for _, c := range []struct {
+		args   []string
+		code   int
+		errout string
+	}{
+		{[]string{"failed", "a.log"}, 0, ""},
+		{[]string{"nothing", "a.log"}, 1, ""},
+		{[]string{"failed", "a.log", "missing.log"}, 2, "missing.log does not exist"},
+		{[]string{"failed", "*.nix"}, 2, "no file matches *.nix"},
+		{[]string{"failed", "bad.shard", "a.log"}, 2, "bad.shard"},
+		{[]string{"-q", "failed", "missing.log", "a.log"}, 0, "missing.log does not exist"},
+		{[]string{"-q", "nothing", "a.log"}, 1, ""},
+		{[]string{"failed"}, 2, "the query comes first"},
+		{[]string{"", "a.log"}, 2, "query: it is empty"},
+		{[]string{"a (b OR c", "a.log"}, 2, "query: a parenthesis is not closed, at character 3"},
+		{[]string{"ä b) c", "a.log"}, 2, "query: a parenthesis is closed that is not open, at character 4"},
+		{[]string{"a AND OR b", "a.log"}, 2, "query: a word is missing, at character 7"},
+		{[]string{"a OR", "a.log"}, 2, "query: a word is missing at the end, at character 5"},
+		{[]string{"NOT", "a.log"}, 2, "query: a word is missing at the end, at character 4"},
+		{[]string{`a "b`, "a.log"}, 2, "query: a quote is open, at character 3"},
+		{[]string{`user="bob"`, "a.log"}, 2, "in quotes, as in"},
+		{[]string{"a*b", "a.log"}, 2, "query: a star can only end a word; --regex takes other patterns, at character 3"},
+		{[]string{"a *", "a.log"}, 2, "query: there is no text to search for, at character 3"},
+		{[]string{strings.Repeat("(", 5000) + "a", "a.log"}, 2, "query: it is nested too deeply"},
+		{[]string{strings.Repeat("NOT ", 5000) + "a", "a.log"}, 2, "query: it is nested too deeply"},
+		{[]string{"a\xff", "a.log"}, 2, "query: it is not UTF-8, at character 2"},
+		{[]string{"--regex", "a(", "a.log"}, 2, "query: regular expression"},
+		{[]string{"-A", "-1", "a", "a.log"}, 2, "need a number above 0"},
+		{[]string{"--since", "someday", "a", "a.log"}, 2, `--since: "someday" is not a time`},
+		{[]string{"--since", "2h", "failed", "a.log"}, 2, "a.log has no column of times"},
+		{[]string{"--in", "text", "failed", "a.log"}, 2, "a.log: no field \"text\""},
+	} {
+		r := run(t, append([]string{"search"}, c.args...)...)
+		require.Equal(t, c.code, r.code, "%q: %s", c.args, r.errout)
+		require.Contains(t, r.errout, c.errout)
+		if slices.Contains(c.args, "failed") && slices.Contains(c.args, "a.log") && !strings.HasPrefix(c.args[0], "-") {
+			require.Contains(t, r.out, "failed\n", "%q", c.args)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, command.ExitInterrupted, runContext(ctx, command.Env{Args: []string{"search", "a", "a.log"}}).code)
+}
+
+// TestSearchColumns searches and prints columns, in a range of times, in each format alike.
+func TestSearchColumns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.csv", []byte("time,n,level,text\n"+
+		"2026-01-01T10:00:00,1,info,all failed\n"+
+		"2026-01-01T11:00:00,2,failed,\n"+
+		"2026-01-01T12:00:00,3,,one failed\n"+
+		"2026-01-02T12:00:00,4,warn,none\n"), 0o644))
+	ok(t, "convert", "-q", "t.csv", "t.shard")
+	ok(t, "convert", "-q", "t.csv", "i.shard")
+	ok(t, "index", "add", "-q", "i.shard", "--columns", "level,text")
+	ok(t, "convert", "-q", "t.csv", "t.parquet")
+	ok(t, "convert", "-q", "t.csv", "t.jsonl")
+	for _, in := range []string{"t.shard", "i.shard", "t.parquet"} {
+		require.Equal(t, "info\tall failed\nfailed\t\n\tone failed\n", ok(t, "search", "failed", in))
+		require.Equal(t, "4:warn\tnone\n", ok(t, "search", "-n", "NOT failed", in))
+	}
+	for _, in := range []string{"t.shard", "i.shard", "t.parquet", "t.csv", "t.jsonl"} {
+		require.Equal(t, "1\n3\n", ok(t, "search", "--in", "text", "--columns", "n", "failed", in), in)
+		require.Equal(t, "2\n3\n", ok(t, "search", "--columns", "n", "--since", "2026-01-01 11:00", "--until", "2026-01-02", "failed OR none", in))
+		require.Equal(t, "4\n", ok(t, "search", "--columns", "n", "--since", "2026-01-02", "--time", "time", "NOT failed", in))
+		require.Equal(t, "3\n", ok(t, "search", "--columns", "n", "--in", "text", "one failed", in), "both words in one column")
+		require.Equal(t, "1\n", ok(t, "search", "--columns", "n", "info failed", in), "words in different columns")
+		r := run(t, "search", "--since", "1h", "failed", in)
+		require.Equal(t, result{command.ExitFailure, "", ""}, r, in)
+
+		out := ok(t, "search", "--json", "-C", "1", "--columns", "n,text", "one", in)
+		var rows []string
+		for line := range strings.Lines(out) {
+			require.True(t, json.Valid([]byte(line)))
+			rows = append(rows, strings.TrimSuffix(line, "\n"))
+		}
+		require.Equal(t, []string{
+			`{"file":"` + in + `","row":2,"context":true,"values":{"n":2,"text":null}}`,
+			`{"file":"` + in + `","row":3,"values":{"n":3,"text":"one failed"}}`,
+			`{"file":"` + in + `","row":4,"context":true,"values":{"n":4,"text":"none"}}`,
+		}, rows, in)
+	}
+	require.Equal(t, "{\"file\":\"t.shard\",\"count\":3}\n", ok(t, "search", "--json", "-c", "failed", "t.shard"))
+	require.Equal(t, "{\"file\":\"t.shard\"}\n", ok(t, "search", "--json", "-l", "failed", "t.shard"))
+}
+
+// TestSearchTerminal highlights what was searched for, and lets no text control the terminal.
+func TestSearchTerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.log", []byte("Failed\tfailedx FAILED \x1b[2J 10.0.0.1\n"), 0o644))
+	r := runEnv(t, command.Env{Args: []string{"search", "-nH", "failed OR 10.0* NOT x", "a.log"}, Width: 80})
+	require.Equal(t, "\x1b[36ma.log\x1b[0m:\x1b[32m1\x1b[0m:\x1b[1;31mFailed\x1b[0m    failedx \x1b[1;31mFAILED\x1b[0m \\x1b[2J \x1b[1;31m10.0\x1b[0m.0.1\n", r.out)
+	r = runEnv(t, command.Env{Args: []string{"search", "--regex", "F[a-z]+", "a.log"}, Width: 80, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "1"}[name] }})
+	require.Equal(t, "Failed    failedx FAILED \\x1b[2J 10.0.0.1\n", r.out)
+}
+
+// TestIndexCommands adds, lists, damages, rebuilds and drops indexes.
+func TestIndexCommands(t *testing.T) {
+	log := corpusLogs(t)[0]
+	t.Chdir(t.TempDir())
+	ok(t, "convert", "-q", log, "a.shard")
+	require.Equal(t, "no indexes\n", ok(t, "index", "list", "a.shard"))
+	before := ok(t, "cat", "a.shard")
+	for _, c := range []struct {
+		args   []string
+		code   int
+		errout string
+	}{
+		{[]string{"add", "a.shard"}, 2, "--columns"},
+		{[]string{"add", "a.shard", "--columns", "lime"}, 1, `no field "lime": is line meant?`},
+		{[]string{"add", "a.shard", "--columns", "line", "--tokenizer", "x"}, 2, "use unicode-log, unicode-word, trivial"},
+		{[]string{"add", "a.shard", "--columns", "line", "--memory", "x"}, 2, "--memory"},
+		{[]string{"add", "a.shard", "--columns", "line", "--coarse", "-1"}, 2, "--coarse"},
+		{[]string{"drop", "a.shard"}, 2, "--columns or --all"},
+		{[]string{"drop", "a.shard", "--all"}, 1, "a.shard has no index"},
+		{[]string{"rebuild", "a.shard"}, 1, "a.shard has no index"},
+		{[]string{"list", "b.shard"}, 1, "b.shard does not exist"},
+		{[]string{"lst", "a.shard"}, 2, "unknown command"},
+	} {
+		r := run(t, append([]string{"index"}, c.args...)...)
+		require.Equal(t, c.code, r.code, "%q: %s", c.args, r.errout)
+		require.Contains(t, r.errout, c.errout)
+	}
+	ok(t, "index", "add", "a.shard", "--columns", "line")
+	r := run(t, "index", "add", "a.shard", "--columns", "line")
+	require.Equal(t, command.ExitFailure, r.code)
+	require.Contains(t, r.errout, "has an index of line already")
+	require.Equal(t, before, ok(t, "cat", "a.shard"))
+	var list []struct {
+		Columns []string
+		State   string
+		Bytes   int64
+		Share   float64
+		Stats   map[string]int64
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok(t, "index", "stats", "a.shard", "--json")), &list))
+	require.Len(t, list, 1)
+	require.Equal(t, []string{"line"}, list[0].Columns)
+	require.Equal(t, "ready", list[0].State)
+	require.Positive(t, list[0].Stats["terms"])
+	require.Positive(t, list[0].Stats["postings"])
+	require.Positive(t, list[0].Bytes)
+	require.Greater(t, list[0].Share, 0.0)
+	require.Less(t, list[0].Share, 1.0)
+	require.Contains(t, ok(t, "index", "stats", "a.shard"), "postings")
+
+	files, err := filepath.Glob("*.amudai.index")
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	want := run(t, "search", "-c", "a*", log).out
+	good, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	for _, damage := range []func(){
+		func() { require.NoError(t, os.Remove(files[0])) },
+		func() { require.NoError(t, os.WriteFile(files[0], make([]byte, len(good)), 0o644)) },
+		func() { require.NoError(t, os.WriteFile(files[0], good[:len(good)/2], 0o644)) },
+	} {
+		damage()
+		r := run(t, "search", "-c", "a*", "a.shard")
+		require.Equal(t, want, r.out)
+		require.Equal(t, command.ExitOK, r.code)
+		require.Contains(t, r.errout, "warning: a.shard: an index is not used")
+		require.Equal(t, 1, strings.Count(r.errout, "warning"))
+		require.Contains(t, ok(t, "index", "list", "a.shard"), "unusable: ")
+		ok(t, "index", "stats", "a.shard")
+		ok(t, "index", "rebuild", "a.shard")
+		r = run(t, "search", "-c", "a*", "a.shard")
+		require.Equal(t, result{command.ExitOK, want, ""}, r)
+		ok(t, "verify", "a.shard")
+	}
+	ok(t, "index", "drop", "a.shard", "--columns", "line")
+	require.Equal(t, "no indexes\n", ok(t, "index", "list", "a.shard"))
+	require.Equal(t, before, ok(t, "cat", "a.shard"))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, command.ExitInterrupted, runContext(ctx, command.Env{Args: []string{"index", "add", "a.shard", "--columns", "line"}}).code)
+	require.Equal(t, before, ok(t, "cat", "a.shard"))
+}
