@@ -38,7 +38,7 @@ type Kind interface {
 }
 
 // Kinds are all kinds, the one that is built by default first.
-var Kinds = []Kind{termKind{}}
+var Kinds = []Kind{termKind{}, invertedKind{}}
 
 // ByType returns the kind of indexes of a type, nil if this version knows none.
 func ByType(name string) Kind {
@@ -54,6 +54,8 @@ func ByType(name string) Kind {
 type BuildOptions struct {
 	Memory int64                 // bytes to take before temporary files are used
 	Spool  func() *storage.Spool // makes a temporary file
+	// TempDir is the folder of other temporary files; empty means that of the system.
+	TempDir string
 }
 
 // Builder collects an index of consecutive rows. It belongs to one goroutine at a time.

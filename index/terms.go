@@ -95,8 +95,23 @@ func isText(dt arrow.DataType) bool {
 }
 
 func settingsOf(d *shardpb.IndexDescriptor) (s termSettings, err error) {
+	if s, err = settingsFrom(shardfile.PropertiesFromProto(d.GetProperties())); err != nil {
+		return s, err
+	}
+	return s, s.checkFields(d)
+}
+
+// checkFields checks that there is a tokenizer for each field.
+func (s *termSettings) checkFields(d *shardpb.IndexDescriptor) error {
+	if len(s.tokenizers) != len(d.GetIndexedFields()) {
+		return fault.Corruptf("term index with %d tokenizers for %d fields", len(s.tokenizers), len(d.GetIndexedFields()))
+	}
+	return nil
+}
+
+func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 	s.coarse = 1
-	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
+	for _, p := range properties {
 		ok := true
 		switch p.Name {
 		case PropertyCollation:
@@ -116,9 +131,6 @@ func settingsOf(d *shardpb.IndexDescriptor) (s termSettings, err error) {
 		if !ok {
 			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
 		}
-	}
-	if len(s.tokenizers) != len(d.GetIndexedFields()) {
-		return s, fault.Corruptf("term index with %d tokenizers for %d fields", len(s.tokenizers), len(d.GetIndexedFields()))
 	}
 	return s, nil
 }
@@ -233,7 +245,11 @@ func (termKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test)
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	q := s.question(field, test)
+	return s.cost(s.question(field, test))
+}
+
+// cost estimates the values examined for a question.
+func (s *termSettings) cost(q question) (int64, bool) {
 	terms := 0
 	for _, all := range q.any {
 		terms += len(all)

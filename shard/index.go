@@ -30,6 +30,10 @@ const (
 	// unicode-case-preserving), and "coarse" (an integer): the number of rows that the index does not tell apart, which makes it
 	// smaller.
 	TermIndex = index.Terms
+	// InvertedIndex is the text index of the reference (docs/format.md §15.2), to compare with and for programs that read it. It is larger and
+	// slower than a TermIndex. It has the same properties but "coarse". In a shard of a single file the reference cannot open it: [AddIndex] makes
+	// files of it.
+	InvertedIndex = index.Inverted
 )
 
 // EditOptions are the options of [AddIndex] and other changes of a shard. The zero value is the default.

@@ -192,7 +192,7 @@ func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
 		o.Memory = DefaultMemory
 	}
 	return p.Kind.NewBuilder(p.Descriptor, index.BuildOptions{
-		Memory: o.Memory / int64(of), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
+		Memory: o.Memory / int64(of), TempDir: o.TempDir, Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
 	})
 }
 

@@ -1,6 +1,7 @@
 package shardwriter
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -17,7 +18,7 @@ import (
 const IndexSuffix = ".amudai.index"
 
 // WriteArtifact writes bytes of an index, of which there are size, and returns the reference to them. They go to the root or, in
-// the two-level layout, to a file beside it that is named after its content. content is called several times, and
+// the two-level layout, to a file beside it that is named after its content: as they are if they are a whole artifact, such as a shard. content is called several times, and
 // always writes the same. After an error the shard can only be aborted.
 func (w *Writer) WriteArtifact(ctx context.Context, size int64, content func(io.Writer) error) (*commonpb.DataRef, error) {
 	if w.ended {
@@ -27,17 +28,40 @@ func (w *Writer) WriteArtifact(ctx context.Context, size int64, content func(io.
 		return nil, w.err
 	}
 	if w.o.Layout == TwoLevel {
-		name, err := w.writeNamed(ctx, IndexSuffix, func(out io.Writer) error { return content(contextWriter{ctx, out}) })
+		file, r := func(out io.Writer) error { return content(contextWriter{ctx, out}) }, shardfile.Range{End: size}
+		if !startsArtifact(content) {
+			file, r = framed(file), shardfile.Range{Start: container.MarkSize, End: container.MarkSize + size}
+		}
+		name, err := w.writeNamed(ctx, IndexSuffix, file)
 		if err != nil {
 			return nil, w.fail(err)
 		}
-		return dataRef(name, shardfile.Range{Start: container.MarkSize, End: container.MarkSize + size}), nil
+		return dataRef(name, r), nil
 	}
 	start := w.out.Size()
 	if err := content(contextWriter{ctx, &storage.IOWriter{Context: ctx, Writer: w.out}}); err != nil {
 		return nil, w.fail(err)
 	}
 	return selfRef(shardfile.Range{Start: start, End: start + size}), nil
+}
+
+// startsArtifact reports whether content is an artifact by itself, such as a shard, which has a header and a footer already.
+func startsArtifact(content func(io.Writer) error) bool {
+	var h header
+	_ = content(&h) // it fails as soon as the header is there
+	return bytes.Equal(h.bytes, container.Mark[:])
+}
+
+// header takes as many bytes as a header has.
+type header struct{ bytes []byte }
+
+func (h *header) Write(p []byte) (int, error) {
+	n := min(len(p), container.MarkSize-len(h.bytes))
+	h.bytes = append(h.bytes, p[:n]...)
+	if len(h.bytes) == container.MarkSize {
+		return n, io.ErrShortWrite
+	}
+	return n, nil
 }
 
 // AddIndex describes an index of the shard. Its artifacts are those of [Writer.WriteArtifact], or of other files.

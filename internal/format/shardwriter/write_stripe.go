@@ -233,15 +233,12 @@ func (w *Writer) writeBuffers(ctx context.Context, out io.Writer, at int64, node
 
 // writeStripeFile writes the buffers to a stripe file, and returns its name.
 func (w *Writer) writeStripeFile(ctx context.Context, nodes []node) (string, error) {
-	return w.writeNamed(ctx, StripeSuffix, func(out io.Writer) error { return w.writeBuffers(ctx, out, container.MarkSize, nodes) })
+	return w.writeNamed(ctx, StripeSuffix, framed(func(out io.Writer) error { return w.writeBuffers(ctx, out, container.MarkSize, nodes) }))
 }
 
-// writeNamed writes a file beside the root that is named after its content, between a header and a footer. Stripes and shards
-// with the same content share the file, so that even the writer that made it must not remove it.
-//
-// content is called twice or more, because stores need the name before the first byte.
-func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.Writer) error) (string, error) {
-	framed := func(out io.Writer) error {
+// framed writes a header, content, and a footer.
+func framed(content func(io.Writer) error) func(io.Writer) error {
+	return func(out io.Writer) error {
 		if _, err := out.Write(container.Mark[:]); err != nil {
 			return err
 		}
@@ -251,18 +248,25 @@ func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.
 		_, err := out.Write(container.Mark[:])
 		return err
 	}
+}
+
+// writeNamed writes a file beside the root that is named after its content. Stripes and shards with the same content share the file, so
+// that even the writer that made it must not remove it.
+//
+// content is called twice or more, because stores need the name before the first byte.
+func (w *Writer) writeNamed(ctx context.Context, suffix string, content func(io.Writer) error) (string, error) {
 	hash := xxh3.New()
-	if err := framed(hash); err != nil {
+	if err := content(hash); err != nil {
 		return "", err
 	}
 	sum := hash.Sum64()
 	name := fmt.Sprintf("%016x%s", sum, suffix)
 	url := container.Container(w.url) + name
-	err := w.publishNamed(ctx, url, sum, framed, false)
+	err := w.publishNamed(ctx, url, sum, content, false)
 	if errors.Is(err, fs.ErrExist) {
-		err = w.compareFile(ctx, url, framed)
+		err = w.compareFile(ctx, url, content)
 		if err != nil && ctx.Err() == nil && suffix == IndexSuffix { // an index that is damaged, and built anew
-			err = w.publishNamed(ctx, url, sum, framed, true)
+			err = w.publishNamed(ctx, url, sum, content, true)
 		}
 	}
 	w.urls[name] = true
