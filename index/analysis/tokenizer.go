@@ -1,4 +1,4 @@
-// Package analysis divides texts into the terms of a term index, and compares terms (docs/format.md §15).
+// Package analysis divides texts into the terms of a term index, and compares terms (docs/format.md §15.1).
 //
 // A tokenizer names the parts of a text that are terms. A collation says which terms are equal, and which comes first. Both are
 // part of an index, by name, so that whoever asks it takes a question apart in the same way.

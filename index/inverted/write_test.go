@@ -112,6 +112,7 @@ func describe(t *testing.T, x *Index) (out []string) {
 
 // Where the reference loses nothing, the index has the same pages and lists.
 func TestBuiltPages(t *testing.T) {
+	testdata.Shared(t)
 	x, g := openGolden(t, "text-health-trivial")
 	require.Equal(t, describe(t, x), describe(t, builtLike(t, g)))
 }
