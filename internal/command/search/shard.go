@@ -78,47 +78,81 @@ func (s *Search) countShard(ctx context.Context, f *Found, open *shard.Shard, o 
 func (s *Search) withContext(ctx context.Context, f *Found, open *shard.Shard, o shard.ScanOptions, printed []string, out *sender) error {
 	w := window{before: s.Before, after: s.After}
 	o.Columns = []string{}
+	all := shard.TakeOptions{Columns: printed, Parallelism: o.Parallelism}
+	var ranges []shard.RowRange
+	var matches []int64
+	together := 16 // matches that are read together: few at first, to be quick
 	for b, err := range open.Scan(ctx, o) {
 		if err != nil {
 			return err
 		}
-		var ranges []shard.RowRange
-		var matches []int64
 		for _, r := range b.RowRanges() {
 			for n := r.From; n < r.To; n++ {
 				ranges, matches = w.add(ranges, n), append(matches, n)
 			}
 		}
 		f.Count += b.NumRows()
-		if err := sendRows(ctx, open, o.Parallelism, printed, ranges, matches, out); err != nil {
+		if len(matches) < together {
+			continue
+		}
+		if err := sendRows(ctx, open, all, ranges, matches, out); err != nil {
 			return err
 		}
+		ranges, matches, together = ranges[:0], matches[:0], min(2*together, 1<<20)
 	}
-	return sendRows(ctx, open, o.Parallelism, printed, w.flush(nil, open.NumRows()), nil, out)
+	return sendRows(ctx, open, all, w.flush(ranges, open.NumRows()), matches, out)
 }
 
+// takeRows is the number of rows of context that are read together.
+const takeRows = 8192
+
 // sendRows sends ranges of rows, some of which are matches.
-func sendRows(ctx context.Context, open *shard.Shard, parallel int, printed []string, ranges []shard.RowRange, matches []int64, out *sender) error {
-	if len(ranges) == 0 {
-		return nil
-	}
-	for b, err := range open.Scan(ctx, shard.ScanOptions{Columns: printed, Rows: ranges, Parallelism: parallel}) {
-		if err != nil {
-			return err
-		}
-		c, row := out.cells(b), 0
-		for _, r := range b.RowRanges() {
-			for n := r.From; n < r.To; n++ {
-				match := len(matches) > 0 && matches[0] == n
-				if match {
-					matches = matches[1:]
-				}
-				if err := out.row(c, row, n, match); err != nil {
-					return err
-				}
-				row++
+func sendRows(ctx context.Context, open *shard.Shard, o shard.TakeOptions, ranges []shard.RowRange, matches []int64, out *sender) error {
+	rows := make([]int64, 0, takeRows)
+	for _, r := range ranges {
+		for n := r.From; n < r.To; n++ {
+			if rows = append(rows, n); len(rows) < takeRows {
+				continue
 			}
+			var err error
+			if matches, err = take(ctx, open, o, rows, matches, out); err != nil {
+				return err
+			}
+			rows = rows[:0]
 		}
+	}
+	if _, err := take(ctx, open, o, rows, matches, out); err != nil {
+		return err
 	}
 	return out.flush()
+}
+
+// take sends rows, and returns the matches behind them.
+func take(ctx context.Context, open *shard.Shard, o shard.TakeOptions, rows, matches []int64, out *sender) ([]int64, error) {
+	if len(rows) == 0 {
+		return matches, nil
+	}
+	b, err := open.Take(ctx, rows, o)
+	if errors.Is(err, shard.ErrBatchTooLarge) && len(rows) > 1 {
+		half := len(rows) / 2
+		if matches, err = take(ctx, open, o, rows[:half], matches, out); err != nil {
+			return matches, err
+		}
+		return take(ctx, open, o, rows[half:], matches, out)
+	}
+	if err != nil {
+		return matches, err
+	}
+	defer b.Release()
+	c := out.cells(b)
+	for i, n := range rows {
+		match := len(matches) > 0 && matches[0] == n
+		if match {
+			matches = matches[1:]
+		}
+		if err := out.row(c, i, n, match); err != nil {
+			return matches, err
+		}
+	}
+	return matches, nil
 }
