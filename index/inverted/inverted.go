@@ -21,12 +21,7 @@
 // The reference loses postings: one that equals the last one of the term before. [Index.Before] is where to look for it.
 package inverted
 
-import (
-	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
-)
+import "github.com/apache/arrow-go/v18/arrow"
 
 // Form is the form of a list of positions.
 type Form uint8
@@ -73,25 +68,4 @@ var (
 
 func listOf(fields ...arrow.Field) arrow.DataType {
 	return arrow.LargeListOf(arrow.StructOf(fields...))
-}
-
-// columnsOf are the columns of a shard with a schema, and its stored form. Items have the name that the reference gives them.
-func columnsOf(s *arrow.Schema) (message []byte, columns []arrowmap.Column, err error) {
-	fields, columns, err := arrowmap.FromArrow(s, arrowmap.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	nameItems(fields)
-	message, err = schema.Build(fields)
-	return message, columns, err
-}
-
-func nameItems(fields []schema.Field) {
-	for i := range fields {
-		f := &fields[i]
-		if f.Type == schema.List {
-			f.Children[0].Name = "item"
-		}
-		nameItems(f.Children)
-	}
 }

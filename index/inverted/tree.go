@@ -3,9 +3,10 @@ package inverted
 import (
 	"bytes"
 	"context"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/index/internal/columns"
 )
 
 // The sizes from which on pages end.
@@ -13,9 +14,6 @@ const (
 	leafBytes  = 8192
 	innerBytes = 4096
 )
-
-// shardTime is when the shards of an index were made, so that equal ones have equal bytes.
-var shardTime = time.Unix(0, 0).UTC()
 
 // leafEntry is a list of a term.
 type leafEntry struct {
@@ -28,7 +26,7 @@ type leafEntry struct {
 
 // tree writes pages from the leaves on: each page when it is full, followed by that of its parents which that makes full.
 type tree struct {
-	out   *shardOut
+	out   *columns.Writer
 	leaf  []leafEntry // terms that are equal share memory
 	size  int
 	inner []innerPage // by level, the parents of leaves first
@@ -58,9 +56,9 @@ func (t *tree) push(ctx context.Context, e leafEntry) error {
 
 // page completes a page, and returns its number.
 func (t *tree) page(ctx context.Context) (uint64, error) {
-	n := t.out.rows + int64(t.out.build.Field(0).Len()) - 1
-	if t.out.build.Field(0).Len() == pagesAtOnce {
-		return uint64(n), t.out.flush(ctx)
+	n := t.out.Rows + int64(t.out.Build.Field(0).Len()) - 1
+	if t.out.Build.Field(0).Len() == pagesAtOnce {
+		return uint64(n), t.out.Flush(ctx)
 	}
 	return uint64(n), nil
 }
@@ -87,7 +85,7 @@ type entryBuilders struct {
 }
 
 func (t *tree) builders() (b entryBuilders) {
-	r := t.out.build
+	r := t.out.Build
 	b.level, b.pageStart = r.Field(0).(*array.Uint8Builder), r.Field(2).(*array.Uint64Builder)
 	b.page = r.Field(1).(*array.LargeListBuilder)
 	b.item = b.page.ValueBuilder().(*array.StructBuilder)

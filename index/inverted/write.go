@@ -4,22 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/internal/columns"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/format/edition"
-	"github.com/amudai/amudai-go/internal/format/shardwriter"
-	"github.com/amudai/amudai-go/storage"
-	"github.com/amudai/amudai-go/stripe/write"
 )
 
 // Options are the options of [Write].
@@ -55,10 +48,10 @@ func Write(ctx context.Context, create func(name string) io.Writer, o Options, b
 		err = w.finish()
 	}
 	if err == nil {
-		err = w.terms.publish(ctx, create("terms"))
+		err = w.terms.Publish(ctx, create("terms"))
 	}
 	if err == nil {
-		err = w.positions.publish(ctx, create("positions"))
+		err = w.positions.Publish(ctx, create("positions"))
 	}
 	return err
 }
@@ -67,7 +60,7 @@ func Write(ctx context.Context, create func(name string) io.Writer, o Options, b
 type writer struct {
 	ctx              context.Context
 	o                Options
-	terms, positions *shardOut
+	terms, positions *columns.Writer
 	term             []byte
 	lists            []fieldList // of the current term
 	tree             tree
@@ -83,11 +76,11 @@ type fieldList struct {
 
 func newWriter(ctx context.Context, o Options) (w *writer, err error) {
 	w = &writer{ctx: ctx, o: o}
-	if w.terms, err = newShardOut(termsSchema, o.TempDir); err != nil {
+	if w.terms, err = columns.NewWriter(termsSchema, o.TempDir); err != nil {
 		return nil, err
 	}
-	if w.positions, err = newShardOut(positionsSchema, o.TempDir); err != nil {
-		w.terms.close()
+	if w.positions, err = columns.NewWriter(positionsSchema, o.TempDir); err != nil {
+		w.terms.Close()
 		return nil, err
 	}
 	w.tree.out = w.terms
@@ -95,8 +88,8 @@ func newWriter(ctx context.Context, o Options) (w *writer, err error) {
 }
 
 func (w *writer) close() {
-	w.terms.close()
-	w.positions.close()
+	w.terms.Close()
+	w.positions.Close()
 }
 
 // add adds the rows of the current term in a field, divided by stripes.
@@ -123,7 +116,7 @@ func (w *writer) endTerm() error {
 	slices.SortStableFunc(w.lists, func(a, b fieldList) int {
 		return cmp.Or(cmp.Compare(a.stripe, b.stripe), cmp.Compare(a.field, b.field))
 	})
-	out := w.positions.build.Field(0).(*array.Uint64Builder)
+	out := w.positions.Build.Field(0).(*array.Uint64Builder)
 	for i := range w.lists {
 		l := &w.lists[i]
 		start := w.numbers
@@ -131,7 +124,7 @@ func (w *writer) endTerm() error {
 		l.each(func(v uint64) {
 			out.Append(v)
 			if w.numbers++; out.Len() == readNumbers && err == nil {
-				err = w.positions.flush(w.ctx)
+				err = w.positions.Flush(w.ctx)
 			}
 		})
 		if err == nil {
@@ -150,62 +143,4 @@ func (w *writer) finish() error {
 		return err
 	}
 	return w.tree.finish(w.ctx)
-}
-
-// shardOut is a shard of one stripe in the making.
-type shardOut struct {
-	message []byte
-	build   *array.RecordBuilder
-	stripe  *write.Writer
-	rows    int64
-}
-
-// stagedBytes is the memory for encoded values of a shard, beyond which they are in temporary files.
-const stagedBytes = 4 << 20
-
-func newShardOut(s *arrow.Schema, tempDir string) (*shardOut, error) {
-	message, columns, err := columnsOf(s)
-	if err != nil {
-		return nil, err
-	}
-	w, err := write.NewWriter(columns, write.Options{
-		Encoding: encoding.Options{Profile: encoding.MinimalCompression}, Parallelism: 1,
-		Budget: storage.NewBudget(stagedBytes), TempDir: tempDir,
-	})
-	return &shardOut{message: message, build: array.NewRecordBuilder(memory.DefaultAllocator, s), stripe: w}, err
-}
-
-// flush gives the rows that were built to the stripe.
-func (s *shardOut) flush(ctx context.Context) error {
-	batch := s.build.NewRecordBatch()
-	defer batch.Release()
-	s.rows += batch.NumRows()
-	return s.stripe.Write(ctx, batch.Columns(), int(batch.NumRows()))
-}
-
-// publish writes the shard.
-func (s *shardOut) publish(ctx context.Context, out io.Writer) error {
-	if err := s.flush(ctx); err != nil {
-		return err
-	}
-	f, err := s.stripe.Finish(ctx)
-	if err != nil {
-		return err
-	}
-	defer f.Release()
-	w, err := shardwriter.Create(ctx, shardLocation, s.message, shardwriter.Options{
-		Store: storage.ToWriter(shardLocation, out), CreationTime: shardTime, Edition: edition.Reference,
-	})
-	if err != nil {
-		return err
-	}
-	if err := w.AppendStripe(ctx, f, shardwriter.StripeOptions{}); err != nil {
-		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
-	}
-	return w.Close(ctx)
-}
-
-func (s *shardOut) close() {
-	s.build.Release()
-	s.stripe.Close()
 }

@@ -33,7 +33,7 @@ var rows = [][]string{
 	{"internal/engine/predicate"},
 	{"internal/engine/valueset"},
 	{"internal/engine/ast"},
-	{"index/inverted"},
+	{"index/inverted", "index/hashmap", "index/internal"},
 	{"internal/format/shardwriter"},
 	{"internal/format/shardfile"},
 	{"stripe/read", "stripe/write", "stripe/pageindex"},
