@@ -33,6 +33,7 @@ leaves the old one.`,
 
 // indexFlags are the flags about indexes.
 type indexFlags struct {
+	atOnce                           bool // nothing is built, so that there is no progress
 	columns                          []string
 	tokenizer, memory                string
 	casePreserving, all, json, quiet bool
@@ -100,7 +101,7 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	return d, nil
 }
 
-// options parses the flags of registerBuild. The caller ends the progress.
+// editOptions parses the flags of registerBuild. The caller ends the progress.
 func (a *app) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Progress, err error) {
 	if f.parallel < 0 {
 		return o, nil, usage.Errorf("", "--parallel needs a number above 0")
@@ -109,7 +110,7 @@ func (a *app) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Progr
 		return o, nil, usage.Errorf("", "--memory: %q is not a size such as 192MiB", f.memory)
 	}
 	o.Parallelism = f.parallel
-	p = terminal.StartRows(a.bars(f.quiet), 0, false)
+	p = terminal.StartRows(a.bars(f.quiet || f.atOnce), 0, false)
 	last := int64(0)
 	o.Progress = func(done, total int64) {
 		if done < last {
@@ -233,7 +234,7 @@ all columns are named.`,
 }
 
 func (a *app) indexDrop() *cobra.Command {
-	f := indexFlags{memory: "192MiB"}
+	f := indexFlags{memory: "192MiB", atOnce: true}
 	cmd := &cobra.Command{
 		Use:   "drop SHARD (--columns COLUMN,... | --all)",
 		Short: "Detach indexes from a shard",

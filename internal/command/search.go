@@ -3,10 +3,13 @@ package command
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/formats"
@@ -57,6 +60,13 @@ Rows are counted from 1. The exit code is 0 if something was found, 1 if nothing
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runSearch(cmd.Context(), args[0], args[1:], f) },
 	}
 	f.register(cmd)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
+			return usage.Errorf("a query that begins with a dash follows --", "%w", err)
+		}
+		return cmd.Parent().FlagErrorFunc()(cmd, err)
+	})
 	return cmd
 }
 
@@ -141,9 +151,13 @@ func (a *app) runSearch(ctx context.Context, query string, locations []string, f
 	}
 	p.Warn = a.warn
 	p.Fail = func(err error) {
-		if ctx.Err() == nil {
-			a.printError(err)
+		if ctx.Err() != nil {
+			return
 		}
+		if _, noQuery := os.Stat(query); noQuery == nil && errors.Is(err, fs.ErrNotExist) {
+			err = usage.WithHint(err, "the query comes first, then the inputs")
+		}
+		a.printError(err)
 	}
 	err := w.Run(ctx, inputs, p.Print)
 	switch {
