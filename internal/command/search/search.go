@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"runtime"
@@ -69,10 +70,10 @@ func (s *Search) Run(ctx context.Context, inputs []Input, show func(*Found) erro
 	var searches sync.WaitGroup
 	defer searches.Wait()
 	defer stop()
+	var failed error // valid when queue is closed
 	searches.Go(func() {
-		var err error // of a panic, of which there is none
-		defer fault.RecoverInternal(&err)
 		defer close(queue)
+		defer fault.RecoverInternal(&failed)
 		s.start(ctx, inputs, queue, &searches, parallel, each)
 	})
 	for f := range queue {
@@ -80,7 +81,7 @@ func (s *Search) Run(ctx context.Context, inputs []Input, show func(*Found) erro
 			return err
 		}
 	}
-	return ctx.Err()
+	return cmp.Or(failed, ctx.Err())
 }
 
 // start starts the search of each input when there is a slot, in their order.
