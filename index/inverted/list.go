@@ -18,10 +18,6 @@ type list struct {
 	near  bool     // Rows: two of them are consecutive; Ranges: a gap is small
 }
 
-func (l *list) reset() { *l = list{rows: l.rows[:0], spans: l.spans[:0]} }
-
-func (l *list) empty() bool { return len(l.rows)+len(l.spans) == 0 }
-
 // add adds a row behind the others; the last one again changes nothing.
 func (l *list) add(row uint32) {
 	if l.form == Rows {

@@ -46,7 +46,7 @@ func (s oneShard) Open(_ context.Context, location string) (storage.Reader, erro
 	if location != partLocation {
 		return nil, fault.Unsupportedf("shard of several files in a part of an artifact")
 	}
-	return part{s.at}, nil
+	return part(s), nil
 }
 
 func (oneShard) Create(context.Context, string, storage.CreateOptions) (storage.Writer, error) {
