@@ -369,3 +369,23 @@ func TestRecoverIndex(t *testing.T) {
 	require.NotEmpty(t, rep.LostIndexes)
 	requireSound(t, filepath.Join(dir, "saved"))
 }
+
+// A damaged list of indexes is as if there were none.
+func TestDamagedListOfIndexes(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 3000, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+	want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, Indexes)
+	b, err := os.ReadFile(location)
+	require.NoError(t, err)
+	at := bytes.LastIndex(b, []byte(TermIndex))
+	require.Positive(t, at)
+	b[at] ^= 1
+	require.NoError(t, os.WriteFile(location, b, 0o666))
+	reported := 0
+	got, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{IndexError: func(error) { reported++ }}, 0)
+	require.Equal(t, want, got)
+	require.Positive(t, reported)
+	rep, err := Verify(t.Context(), location, VerifyOptions{})
+	require.NoError(t, err)
+	require.False(t, rep.OK())
+}

@@ -2,6 +2,8 @@ package shardtable
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -27,15 +29,25 @@ type Index struct {
 	failed func(error) // of Options.IndexError
 	mu     sync.Mutex
 	opened index.Index
+	err    error // of damage
 }
 
 // Open opens the index, once.
 func (x *Index) Open(ctx context.Context) (index.Index, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.opened != nil {
-		return x.opened, nil
+	if x.opened != nil || x.err != nil {
+		return x.opened, x.err
 	}
+	opened, err := x.open(ctx)
+	if isDamage(err) {
+		x.err = err
+	}
+	x.opened = opened
+	return opened, err
+}
+
+func (x *Index) open(ctx context.Context) (index.Index, error) {
 	if x.Kind == nil {
 		return nil, fault.Unsupportedf("index of the type %q", x.Descriptor.GetIndexType())
 	}
@@ -51,7 +63,6 @@ func (x *Index) Open(ctx context.Context) (index.Index, error) {
 	if err != nil {
 		return nil, x.in(err, artifacts)
 	}
-	x.opened = opened
 	return opened, nil
 }
 
@@ -107,13 +118,13 @@ func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error)
 	})
 }
 
-// Indexes implements [table.Stripe].
+// Indexes implements [table.Stripe]. A list that is damaged is as if there were no indexes, but reported.
 func (s tableStripe) Indexes(ctx context.Context, c *table.Column) ([]source.Index, error) {
-	ofStripe, err := s.table.StripeIndexes(ctx, s.Index())
+	ofStripe, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
 	if err != nil {
 		return nil, err
 	}
-	ofShard, err := s.table.Indexes(ctx)
+	ofShard, err := s.table.usable(s.table.Indexes(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +142,20 @@ func (s tableStripe) Indexes(ctx context.Context, c *table.Column) ([]source.Ind
 	}
 	return out, nil
 }
+
+// usable reports a list of indexes that is damaged.
+func (t *Table) usable(all []*Index, err error) ([]*Index, error) {
+	if !isDamage(err) {
+		return all, err
+	}
+	if t.o.IndexError != nil {
+		t.o.IndexError(err)
+	}
+	return nil, nil
+}
+
+// isDamage reports whether an error is about what is stored, and will come again.
+func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNotExist) }
 
 // fieldIndex is an index as a source of a stripe.
 type fieldIndex struct {
