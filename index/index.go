@@ -30,7 +30,7 @@ type Kind interface {
 	NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error)
 	// Write writes the artifacts of an index of so many rows, by builders that have the rows one after the other. create begins an
 	// artifact, which ends with the next one.
-	Write(d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
+	Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
 	// Cost estimates the values examined for a condition on a field. ok is false if the index knows nothing about it.
 	Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (values int64, ok bool)
 	// Open opens an index over so many rows.

@@ -109,7 +109,7 @@ func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Buil
 	return &invertedBuilder{termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, o.Memory, o.Spool)}, o.TempDir}, nil
 }
 
-func (invertedKind) Write(d *shardpb.IndexDescriptor, _ int64, builders []Builder, create func(name string) io.Writer) error {
+func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, _ int64, builders []Builder, create func(name string) io.Writer) error {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return err
@@ -120,7 +120,7 @@ func (invertedKind) Write(d *shardpb.IndexDescriptor, _ int64, builders []Builde
 		b := b.(*invertedBuilder)
 		terms[i], o.TempDir = b.Builder, b.tempDir
 	}
-	return inverted.Write(context.Background(), create, o, terms...)
+	return inverted.Write(ctx, create, o, terms...)
 }
 
 func (invertedKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (int64, bool) {

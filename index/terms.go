@@ -143,7 +143,7 @@ func (termKind) NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder,
 	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, o.Memory, o.Spool)}, nil
 }
 
-func (termKind) Write(d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
+func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
 	s, err := settingsOf(d)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (termKind) Write(d *shardpb.IndexDescriptor, rows int64, builders []Builder
 		terms[i] = b.(*termBuilder).Builder
 	}
 	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: len(s.tokenizers), Collation: s.collation}
-	return term.Write(create("terms"), o, terms...)
+	return term.Write(ctx, create("terms"), o, terms...)
 }
 
 // termBuilder takes texts out of arrays.

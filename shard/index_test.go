@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -388,4 +389,21 @@ func TestDamagedListOfIndexes(t *testing.T) {
 	rep, err := Verify(t.Context(), location, VerifyOptions{})
 	require.NoError(t, err)
 	require.False(t, rep.OK())
+}
+
+// Building an index ends with its context.
+func TestAddIndexCancelled(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 3000, WriterOptions{})
+	before, err := os.ReadFile(location)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := EditOptions{Progress: func(done, total int64) { cancel() }}
+	require.ErrorIs(t, AddIndex(ctx, location, o, lineIndexes[0]), context.Canceled)
+	after, err := os.ReadFile(location)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	files, err := os.ReadDir(filepath.Dir(location))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
 }

@@ -51,7 +51,7 @@ func (w *Writer) endIndexes(ctx context.Context) error {
 	for len(w.indexes) > 0 {
 		x := w.indexes[0]
 		w.indexes = w.indexes[1:]
-		a, err := x.plan.Write(w.rows, []index.Builder{x.builder}, w.indexOptions())
+		a, err := x.plan.Write(ctx, w.rows, []index.Builder{x.builder}, w.indexOptions())
 		if err != nil {
 			return err
 		}

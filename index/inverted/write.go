@@ -35,7 +35,7 @@ func Write(ctx context.Context, create func(name string) io.Writer, o Options, b
 		return err
 	}
 	defer w.close()
-	err = term.Each(o.Collation, func(text []byte, field int, rows func(func(uint32)) error) error {
+	err = term.Each(ctx, o.Collation, func(text []byte, field int, rows func(func(uint32)) error) error {
 		if !bytes.Equal(w.term, text) {
 			if err := w.endTerm(); err != nil {
 				return err

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"unicode/utf8"
 
@@ -88,12 +89,12 @@ func (b *Builder) Close() error {
 
 // Write writes an index of what builders have collected: each of the rows that follow those of the one before. They can be used no more, but are to be
 // closed.
-func Write(out io.Writer, o Options, builders ...*Builder) error {
+func Write(ctx context.Context, out io.Writer, o Options, builders ...*Builder) error {
 	w, err := newWriter(out, o)
 	if err != nil {
 		return err
 	}
-	err = Each(o.Collation, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
+	err = Each(ctx, o.Collation, func(term []byte, field int, rows func(yield func(row uint32)) error) error {
 		w.begin(term, field)
 		if err := rows(w.row); err != nil {
 			return err
@@ -110,7 +111,7 @@ func Write(out io.Writer, o Options, builders ...*Builder) error {
 // Each calls visit with each term that builders of a collation have collected, in the order of an index: each builder has the rows that follow those
 // of the one before. A term is valid during the call, in which rows is to be called once. It yields the rows in their order, some of them
 // twice in a row. The builders can be used no more, but are to be closed.
-func Each(c analysis.Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
+func Each(ctx context.Context, c analysis.Collation, visit func(term []byte, field int, rows func(yield func(row uint32)) error) error, builders ...*Builder) error {
 	var runs []run // in the order of their rows
 	for _, b := range builders {
 		for _, s := range b.spilled {
@@ -120,5 +121,5 @@ func Each(c analysis.Collation, visit func(term []byte, field int, rows func(yie
 			runs = append(runs, b.terms.run(c))
 		}
 	}
-	return merge(c, runs, visit)
+	return merge(ctx, c, runs, visit)
 }

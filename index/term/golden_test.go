@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 			require.NoError(t, b.Add(0, uint32(i), line))
 		}
 		var out bytes.Buffer
-		require.NoError(t, Write(&out, Options{Rows: int64(g.Rows), Collation: collation}, b))
+		require.NoError(t, Write(t.Context(), &out, Options{Rows: int64(g.Rows), Collation: collation}, b))
 		x := open(t, out.Bytes(), g.Rows)
 		for _, a := range g.Answers {
 			var got []uint32

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"io"
 
@@ -25,7 +26,7 @@ type run interface {
 type visitor func(term []byte, field int, rows func(yield func(row uint32)) error) error
 
 // merge calls visit with the terms of runs in their order. The runs are in the order of their rows.
-func merge(c analysis.Collation, runs []run, visit visitor) error {
+func merge(ctx context.Context, c analysis.Collation, runs []run, visit visitor) error {
 	open := runs[:0]
 	for _, r := range runs {
 		ok, err := r.next()
@@ -56,6 +57,9 @@ func merge(c analysis.Collation, runs []run, visit visitor) error {
 			case order == 0:
 				same = append(same, i+1)
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if err := visit(term, field, rows); err != nil {
 			return err

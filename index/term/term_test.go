@@ -59,7 +59,7 @@ func write(t require.TestingT, data table, o Options, limit int64, builders int)
 		}
 	}
 	var out bytes.Buffer
-	require.NoError(t, Write(&out, o, all...))
+	require.NoError(t, Write(tctx, &out, o, all...))
 	for _, b := range all {
 		require.NoError(t, b.Close())
 	}

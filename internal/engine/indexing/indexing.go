@@ -197,9 +197,9 @@ func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
 }
 
 // Write makes the artifacts of builders, which have consecutive rows, and closes these.
-func (p *Plan) Write(rows int64, builders []index.Builder, o Options) (*Artifacts, error) {
+func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Artifacts, error) {
 	a := &Artifacts{budget: storage.NewBudget(artifactMemory), dir: o.TempDir}
-	err := p.Kind.Write(p.Descriptor, rows, builders, a.create)
+	err := p.Kind.Write(ctx, p.Descriptor, rows, builders, a.create)
 	err = errors.Join(err, closeAll(builders))
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -239,7 +239,7 @@ func (p *Plan) Build(ctx context.Context, t table.Table, rows rowset.Range, o Op
 	if err := group.Wait(); err != nil {
 		return nil, errors.Join(err, closeAll(builders))
 	}
-	return p.Write(rows.Len(), builders, o)
+	return p.Write(ctx, rows.Len(), builders, o)
 }
 
 // counter returns a function that counts rows, and tells Progress of them.
