@@ -33,6 +33,7 @@ var flagFormats = map[string][]string{
 	"nanos":          {Shard},
 	"created":        {Shard},
 	"memory":         {Shard},
+	"index":          {Shard},
 	"parallel":       {Shard},
 	"level":          {Parquet},
 	"row-group-rows": {Parquet},

@@ -27,6 +27,7 @@ type WriteFlags struct {
 	stripeRows, rowGroupRows                               int64
 	level, parallel                                        int
 	noNulls                                                bool
+	index                                                  []string
 	flags                                                  *pflag.FlagSet
 }
 
@@ -43,6 +44,7 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
 	f.StringVar(&w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file")
 	f.StringVar(&w.created, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes")
+	f.StringSliceVar(&w.index, "index", nil, "shard: index the words of these columns, by path, for search and filters")
 	f.StringVar(&w.memory, "memory", "64MiB", "shard: encoded data held in memory; the rest goes to temporary files")
 	f.IntVar(&w.parallel, "parallel", 0, "shard: columns encoded at a time (default: one per CPU)")
 	f.IntVar(&w.level, "level", 0, "Parquet: level of zstd (default 3)")
@@ -90,6 +92,9 @@ func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
 	}
 	if o.MemoryBytes, err = terminal.ParseSize(w.memory); err != nil || o.MemoryBytes == 0 {
 		return o, usage.Errorf("", "--memory: %q is not a size such as 64MiB", w.memory)
+	}
+	if len(w.index) > 0 {
+		o.Indexes = []shard.IndexDefinition{{Columns: w.index}}
 	}
 	if w.created != "" {
 		if o.CreationTime, err = time.Parse(time.RFC3339Nano, w.created); err != nil {
