@@ -13,6 +13,7 @@ import (
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -161,8 +162,8 @@ type termBuilder struct{ *term.Builder }
 
 func (b *termBuilder) Add(first int64, fields []arrow.Array) error {
 	for i, arr := range fields {
-		if first+int64(arr.Len()) > 1<<31 {
-			return fault.Limitf("term index of more than %d rows", 1<<31)
+		if first+int64(arr.Len()) > postings.MaxRow+1 {
+			return fault.Limitf("term index of more than %d rows", postings.MaxRow+1)
 		}
 		err := eachText(arr, func(row int, text []byte) error { return b.Builder.Add(i, uint32(first)+uint32(row), text) })
 		if err != nil {

@@ -29,7 +29,7 @@ import (
 )
 
 // MaxRow is the greatest row of a list.
-const MaxRow = 1<<31 - 1
+const MaxRow = 1<<31 - 2 // so that the number of rows is an int of 32 bits
 
 const (
 	groupLen    = 128

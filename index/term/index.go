@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 
@@ -54,8 +55,9 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 		return nil, err
 	}
 	f := tail[len(tail)-footerLen:]
-	stored, size, blocks := int64(binary.LittleEndian.Uint32(f[36:])), int(binary.LittleEndian.Uint32(f[40:])), binary.LittleEndian.Uint32(f[32:])
-	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(binary.LittleEndian.Uint32(f[8:])),
+	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(f[at:])) }
+	blocks, stored, size, coarse := u32(32), u32(36), u32(40), u32(8)
+	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(coarse),
 		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: analysis.Collation(f[14])}
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
 	switch {
@@ -65,10 +67,10 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[62:]))
 	case x.Rows != rows:
 		return nil, fault.Corruptf("term index of %d rows, for a table of %d", x.Rows, rows)
-	case x.Coarse == 0 || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
+	case coarse == 0 || coarse > maxCoarse || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
 		return nil, fault.Corruptf("footer of the term index")
-	case stored > file.Size-footerLen || int64(size) > 255*max(stored, 1) && stored != int64(size):
-		return nil, fault.Corruptf("directory of %d bytes, %d unpacked, in %d", stored, size, file.Size)
+	case stored > file.Size-footerLen || blocks > file.Size/blockHeader || size > blocks*maxDirectoryEntry || size > math.MaxInt32:
+		return nil, fault.Corruptf("directory of %d blocks, %d bytes, %d unpacked, in %d", blocks, stored, size, file.Size)
 	}
 	if err := x.check(); err != nil {
 		return nil, err
@@ -83,11 +85,17 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	if footerHash(tail, f[:48]) != binary.LittleEndian.Uint64(f[48:]) {
 		return nil, fault.Checksumf("checksum of the term index's directory")
 	}
-	if tail, err = unpack(new(decompress.Zstd), tail, size); err != nil {
+	if tail, err = unpack(new(decompress.Zstd), tail, int(size)); err != nil {
 		return nil, err
 	}
 	return x, x.readDirectory(tail, int(blocks), from)
 }
+
+// An entry of the directory has at most its term with its length, three bytes of the field, and ten of each size.
+const maxDirectoryEntry = 1 + maxTermBytes + 3 + 2*binary.MaxVarintLen64
+
+// maxCoarse is the most rows for which lists have one.
+const maxCoarse = 1 << 20
 
 // read reads bytes of the index.
 func (x *Index) read(ctx context.Context, from, to int64) ([]byte, error) {

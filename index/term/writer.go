@@ -25,6 +25,8 @@ func (o *Options) total() int64 { return (o.Rows + int64(o.Coarse) - 1) / int64(
 func (o *Options) check() error {
 	o.Coarse, o.Fields = max(o.Coarse, 1), max(o.Fields, 1)
 	switch {
+	case o.Coarse > maxCoarse:
+		return fault.Limitf("term index with one row for %d", o.Coarse)
 	case o.total() > postings.MaxRow+1:
 		return fault.Limitf("term index of %d rows: lists have at most %d", o.Rows, postings.MaxRow+1)
 	case o.Fields > 1<<16-1:
