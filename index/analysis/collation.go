@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/internal/base/ascii"
 )
 
 // Collation is an order of terms.
@@ -107,10 +109,10 @@ func AppendUpper(dst, text []byte) []byte {
 	dst = slices.Grow(dst, len(text))
 	for len(text) >= 8 {
 		w := binary.LittleEndian.Uint64(text)
-		if w&(0x80*ones) != 0 {
+		if !ascii.Only8(w) {
 			break
 		}
-		dst, text = binary.LittleEndian.AppendUint64(dst, upper8(w)), text[8:]
+		dst, text = binary.LittleEndian.AppendUint64(dst, ascii.Upper8(w)), text[8:]
 	}
 	for len(text) > 0 {
 		r, n := utf8.DecodeRune(text)
@@ -122,13 +124,4 @@ func AppendUpper(dst, text []byte) []byte {
 		text = text[n:]
 	}
 	return dst
-}
-
-const ones = 0x0101010101010101
-
-// upper8 turns 8 characters of ASCII into upper case. A byte is a lower-case letter if adding 128-'a' sets its top bit, and adding
-// 128-('z'+1) does not.
-func upper8(w uint64) uint64 {
-	letters := (w + (0x80-'a')*ones) &^ (w + (0x80-'z'-1)*ones) & (0x80 * ones)
-	return w - letters>>2
 }

@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/base/ascii"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -37,7 +37,7 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 		for _, s := range b.spans {
 			b.terms.add(field, row, text[s.From:s.To])
 		}
-	case isASCII(text):
+	case ascii.Only(text):
 		b.upper = analysis.AppendUpper(b.upper[:0], text)
 		for _, s := range b.spans {
 			b.terms.add(field, row, b.upper[s.From:s.To])
@@ -52,15 +52,6 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 		return b.spill()
 	}
 	return nil
-}
-
-func isASCII(text []byte) bool {
-	for _, c := range text {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // spill writes the terms in memory to a spool, and forgets them.

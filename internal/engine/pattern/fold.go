@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/internal/base/ascii"
 )
 
 // appendFolded appends s with every character replaced by the least character that differs from it only in case, by
@@ -15,8 +17,8 @@ func appendFolded(dst, s []byte) []byte {
 	out, n := dst[len(dst):cap(dst)], 0
 	for i := 0; i < len(s); {
 		if len(s)-i >= 8 {
-			if w := binary.LittleEndian.Uint64(s[i:]); w&(0x80*ones) == 0 {
-				binary.LittleEndian.PutUint64(out[n:], upper8(w))
+			if w := binary.LittleEndian.Uint64(s[i:]); ascii.Only8(w) {
+				binary.LittleEndian.PutUint64(out[n:], ascii.Upper8(w))
 				i, n = i+8, n+8
 				continue
 			}
@@ -36,15 +38,6 @@ func appendFolded(dst, s []byte) []byte {
 		i += k
 	}
 	return dst[:len(dst)+n]
-}
-
-const ones = 0x0101010101010101
-
-// upper8 folds 8 bytes of ASCII. A byte is a lower-case letter if adding 128-'a' sets its top bit, and adding 128-('z'+1)
-// does not.
-func upper8(w uint64) uint64 {
-	letters := (w + (0x80-'a')*ones) &^ (w + (0x80-'z'-1)*ones) & (0x80 * ones)
-	return w - letters>>2
 }
 
 // upper folds ASCII. Upper-case letters come before lower-case ones.

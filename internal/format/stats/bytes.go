@@ -2,12 +2,12 @@ package stats
 
 import (
 	"bytes"
-	"encoding/binary"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/encoding/bytestring"
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/ascii"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/format/hll"
 	"github.com/amudai/amudai-go/sbbf"
@@ -101,7 +101,7 @@ func (c *Bytes) AddRepeated(value []byte, count int64) {
 	c.rows += count
 	c.lengths.add(uint64(len(value)))
 	c.raw += count * int64(len(value))
-	if c.o.String && isASCII(value) {
+	if c.o.String && ascii.Only(value) {
 		c.ascii += count
 	}
 	c.distinct(value)
@@ -185,36 +185,14 @@ func cardinality(s *hll.Sketch) *shardpb.CardinalityInfo {
 
 // countASCII is the number of non-null values that are ASCII.
 func countASCII(v bytestring.Values, valid bitmap.Bits) int64 {
-	if isASCII(v.Bytes()) {
+	if ascii.Only(v.Bytes()) {
 		return int64(valid.Count())
 	}
 	n := int64(0)
 	for i := range v.N {
-		if valid.At(i) && isASCII(v.At(i)) {
+		if valid.At(i) && ascii.Only(v.At(i)) {
 			n++
 		}
 	}
 	return n
-}
-
-func isASCII(b []byte) bool {
-	const high = 0x8080808080808080
-	for ; len(b) >= 32; b = b[32:] {
-		w := binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
-			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
-		if w&high != 0 {
-			return false
-		}
-	}
-	for ; len(b) >= 8; b = b[8:] {
-		if binary.LittleEndian.Uint64(b)&high != 0 {
-			return false
-		}
-	}
-	for _, c := range b {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
