@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"slices"
 	"sort"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/index/analysis"
@@ -373,35 +374,30 @@ func (x *Index) Compare(ctx context.Context, other *Index, found func(error) err
 	return err
 }
 
-// compareRows compares the rows of a term, part by part.
+// compareRows compares the rows of a term.
 func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Entry, found func(error) error) error {
-	for from := 0; from < x.total; from += partRows {
-		to := uint32(min(from+partRows, x.total))
-		if e.Rows <= longRows && want.Rows <= longRows {
-			to = uint32(x.total)
-		}
-		a, err := x.collect(ctx, e, uint32(from), to)
-		if err != nil {
-			return err
-		}
-		b, err := other.collect(ctx, want, uint32(from), to)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(a, b) {
-			return found(fault.Corruptf("term %q of field %d has %d rows from %d up to %d, the data %d, or others", e.Term, e.Field, len(a), from, to, len(b)))
-		}
-		if int(to) == x.total {
-			break
-		}
+	n, hash, err := x.digest(ctx, e)
+	if err != nil {
+		return err
 	}
-	return nil
+	wantN, wantHash, err := other.digest(ctx, want)
+	if err != nil || n == wantN && hash == wantHash {
+		return err
+	}
+	return found(fault.Corruptf("term %q of field %d has %d rows, the data %d, or others", e.Term, e.Field, n, wantN))
 }
 
-func (x *Index) collect(ctx context.Context, e Entry, from, to uint32) (rows []uint32, err error) {
-	err = x.EachPart(ctx, e, from, to, func(part []uint32) error {
-		rows = append(rows, part...)
+// digest returns the number of rows of an entry, and their hash. Each list is read once, a part at a time.
+func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
+	h := xxh3.New()
+	var buf []byte
+	err = x.EachPart(ctx, e, 0, uint32(x.total), func(rows []uint32) error {
+		n, buf = n+len(rows), buf[:0]
+		for _, r := range rows {
+			buf = binary.LittleEndian.AppendUint32(buf, r)
+		}
+		_, _ = h.Write(buf) // never fails
 		return nil
 	})
-	return rows, err
+	return n, h.Sum64(), err
 }
