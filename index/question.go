@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/index/analysis"
@@ -107,14 +108,8 @@ func termsOf(t analysis.Tokenizer, text []byte, start, end, last bool) (terms []
 // maxUncut is how long a term may be so that the same one in a value is surely not cut: in upper case, half of the bytes may be left.
 const maxUncut = analysis.MaxTermLen/2 - utf8.UTFMax/2
 
-func hasDot(term []byte) bool {
-	for _, c := range term {
-		if c == '.' {
-			return true
-		}
-	}
-	return false
-}
+// hasDot tells addresses from words.
+func hasDot(term []byte) bool { return bytes.IndexByte(term, '.') >= 0 }
 
 // wholeRunes is the length of the characters of a text that end within n bytes.
 func wholeRunes(text []byte, n int) int {

@@ -26,30 +26,7 @@ var invertedIndexes = []IndexDefinition{
 }
 
 // Filters have the same rows with inverted indexes as without, whether these were built with the shard or added later.
-func TestInvertedAnswers(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
-		for _, later := range []bool{false, true} {
-			t.Run(fmt.Sprint(layout, later), func(t *testing.T) {
-				location := filepath.Join(t.TempDir(), "x.shard")
-				o := WriterOptions{Layout: layout, StripeRows: 2500}
-				if !later {
-					o.Indexes = invertedIndexes
-				}
-				writeLines(t, location, 6000, o)
-				if later {
-					require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, invertedIndexes...))
-				}
-				requireSound(t, location)
-				for _, q := range termQuestions {
-					want, _ := rowsWhere(t, location, q, OpenOptions{}, Indexes)
-					got, unusable := rowsWhere(t, location, q, OpenOptions{}, 0)
-					require.Equal(t, want, got, q)
-					require.Empty(t, unusable, q)
-				}
-			})
-		}
-	}
-}
+func TestInvertedAnswers(t *testing.T) { requireSameAnswers(t, invertedIndexes) }
 
 // Its artifacts are shards that open by themselves, as the reference opens them.
 func TestInvertedArtifacts(t *testing.T) {

@@ -107,25 +107,28 @@ var lineIndexes = []IndexDefinition{
 }
 
 // Filters have the same rows with an index as without, whether it was built with the shard or added later.
-func TestIndexAnswers(t *testing.T) {
+func TestIndexAnswers(t *testing.T) { requireSameAnswers(t, lineIndexes) }
+
+// requireSameAnswers asks all questions of shards with indexes, which were built with the shard or added later.
+func requireSameAnswers(t *testing.T, indexes []IndexDefinition) {
 	for _, layout := range []Layout{SingleFile, TwoLevel} {
 		for _, later := range []bool{false, true} {
 			t.Run(fmt.Sprint(layout, later), func(t *testing.T) {
 				location := filepath.Join(t.TempDir(), "x.shard")
 				o := WriterOptions{Layout: layout, StripeRows: 2500}
 				if !later {
-					o.Indexes = lineIndexes
+					o.Indexes = indexes
 				}
 				writeLines(t, location, 6000, o)
 				if later {
-					require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes...))
+					require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, indexes...))
 				}
 				requireSound(t, location)
 				for _, where := range termQuestions {
 					want, _ := rowsWhere(t, location, where, OpenOptions{}, Indexes)
 					got, unusable := rowsWhere(t, location, where, OpenOptions{}, 0)
 					require.Equal(t, want, got, where)
-					require.Empty(t, unusable)
+					require.Empty(t, unusable, where)
 				}
 			})
 		}

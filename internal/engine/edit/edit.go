@@ -236,15 +236,8 @@ func (r *Root) copyData(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root := r.Old.Root()
-	size, err := root.Size(ctx)
-	buf := make([]byte, 1<<20)
-	for at := int64(0); at < size && err == nil; at += int64(len(buf)) {
-		buf = buf[:min(int64(len(buf)), size-at)]
-		if err = root.ReadAt(ctx, buf, at); err == nil {
-			err = out.Write(ctx, buf)
-		}
-	}
+	all := shardfile.Range{End: r.Old.Size()}
+	err = shardwriter.CopyRange(ctx, &storage.IOWriter{Context: ctx, Writer: out}, r.Old.Root(), all)
 	if err != nil {
 		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}

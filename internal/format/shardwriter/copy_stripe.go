@@ -128,12 +128,13 @@ func copyBuffer(ctx context.Context, src *shardfile.Stripe, id uint32, b *shardp
 		p.mapOffset = int64(b.BlockMap.GetRange().GetStart() - start)
 	}
 	p.copy = func(out io.Writer) error {
-		return copyRange(ctx, out, r, shardfile.Range{Start: int64(start), End: int64(end)})
+		return CopyRange(ctx, out, r, shardfile.Range{Start: int64(start), End: int64(end)})
 	}
 	return p, nil
 }
 
-func copyRange(ctx context.Context, out io.Writer, r storage.Reader, from shardfile.Range) error {
+// CopyRange copies a range of an artifact. It fails soon after ctx ends.
+func CopyRange(ctx context.Context, out io.Writer, r storage.Reader, from shardfile.Range) error {
 	buf := make([]byte, min(from.End-from.Start, 256<<10))
 	for at := from.Start; at < from.End; {
 		b := buf[:min(int64(len(buf)), from.End-at)]

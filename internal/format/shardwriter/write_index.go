@@ -84,7 +84,7 @@ func (w *Writer) CopyIndex(ctx context.Context, src *shardfile.File, stripe int,
 			return nil, err
 		}
 		a.DataRef, err = w.WriteArtifact(ctx, from.Size, func(out io.Writer) error {
-			return copyRange(ctx, out, from.Reader, shardfile.Range{Start: from.Offset, End: from.Offset + from.Size})
+			return CopyRange(ctx, out, from.Reader, shardfile.Range{Start: from.Offset, End: from.Offset + from.Size})
 		})
 		if err != nil {
 			return nil, err
