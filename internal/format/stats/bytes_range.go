@@ -82,8 +82,8 @@ func cut(v []byte, isString bool) []byte {
 	return v[:end]
 }
 
-// successor is a byte string, no longer than p, above all that begin with p;
-// nil if there is none.
+// successor is a byte string of at most maxBound bytes above all that begin with p, which is no
+// longer; nil if there is none.
 func successor(p []byte, isString bool) []byte {
 	for len(p) > 0 {
 		if !isString {
@@ -97,6 +97,7 @@ func successor(p []byte, isString bool) []byte {
 		p = p[:len(p)-n]
 		switch {
 		case last == utf8.MaxRune || last == utf8.RuneError && n == 1:
+		case len(p)+utf8.RuneLen(last+1) > maxBound: // the next of U+007F takes a byte more
 		case last == 0xd7ff: // surrogates are no characters
 			return utf8.AppendRune(bytes.Clone(p), 0xe000)
 		default:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -172,6 +173,19 @@ func TestBytesRange(t *testing.T) {
 			require.Positive(t, bytes.Compare(hi, greatest))
 		}
 	})
+}
+
+// The character after U+007F is longer: an upper bound that ends in it must not grow beyond maxBound.
+func TestBytesRangeOfLongerSuccessor(t *testing.T) {
+	for _, last := range []rune{0x7f, 0x7ff, 0xffff} {
+		end := string(last)
+		value := strings.Repeat("a", maxBound-len(end)) + end + "a"
+		c := NewBytes(BytesOptions{String: true, Range: true})
+		c.AddRepeated([]byte(value), 1)
+		f := &shardpb.FieldDescriptor{}
+		c.Fill(f)
+		require.Equal(t, strings.Repeat("a", maxBound-len(end)-1)+"b", f.RangeStats.MaxValue.GetStringValue())
+	}
 }
 
 func TestStringConstantOfInvalidUTF8(t *testing.T) {
