@@ -31,6 +31,11 @@ func (b *block) term(i int) []byte {
 	return b.terms[from:b.ends[i]]
 }
 
+// entry is the entry of a term in a block of some number.
+func (b *block) entry(of, i int) Entry {
+	return Entry{Term: b.term(i), Field: b.field(i), Rows: int64(b.counts[i]), block: b, i: i, of: of}
+}
+
 func (b *block) field(i int) int {
 	if b.fields == nil {
 		return 0

@@ -215,7 +215,7 @@ func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
 				i = sort.Search(b.len(), func(i int) bool { return !before(b.term(i)) })
 			}
 			for ; i < b.len(); i++ {
-				if !yield(Entry{Term: b.term(i), Field: b.field(i), Rows: int64(b.counts[i]), block: b, i: i, of: of}, nil) {
+				if !yield(b.entry(of, i), nil) {
 					return
 				}
 			}
