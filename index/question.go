@@ -60,15 +60,18 @@ func (s *termSettings) question(field int, test predicate.Test) question {
 
 func ofPattern(t analysis.Tokenizer, p *pattern.Pattern) question {
 	if w := p.Words(); w != nil {
-		if t == analysis.Trivial {
+		if t == analysis.Trivial || !utf8.Valid(w.Text) {
 			return question{}
+		}
+		if w.Phrase { // of an address it wants the numbers, whatever stands between them
+			t = analysis.Word
 		}
 		terms := termsOf(t, w.Text, true, !w.Prefix, w.Prefix)
 		if len(terms) == 0 {
 			return question{}
 		}
-		whole := len(terms) == 1 && (w.Phrase || len(terms[0].text) == len(w.Text))
-		return question{any: [][]wantedTerm{terms}, exact: whole}
+		whole := len(terms) == 1 && (w.Phrase && !terms[0].prefix || len(terms[0].text) == len(w.Text))
+		return question{any: [][]wantedTerm{terms}, exact: whole && !(w.Prefix && t == analysis.Log && beginsAddress(w.Text))}
 	}
 	var all []wantedTerm
 	if len(p.Prefix) > 0 {
@@ -88,6 +91,9 @@ func ofPattern(t analysis.Tokenizer, p *pattern.Pattern) question {
 // termsOf returns the terms that every value has which contains a text. start says that no term of the value goes on to the left of the text, and end that none does to the
 // right. With last, the last term counts as the beginning of one if it may go on.
 func termsOf(t analysis.Tokenizer, text []byte, start, end, last bool) (terms []wantedTerm) {
+	if !start || !end {
+		text = wholeCharacters(text, start, end)
+	}
 	for _, s := range t.AppendAllTerms(nil, text) {
 		term := text[s.From:s.To]
 		open := int(s.To) == len(text) && !end // may go on
@@ -105,11 +111,32 @@ func termsOf(t analysis.Tokenizer, text []byte, start, end, last bool) (terms []
 	return terms
 }
 
+// wholeCharacters is a text without the bytes at its ends that may be parts of characters, unless it begins, or ends, a value.
+func wholeCharacters(text []byte, start, end bool) []byte {
+	for !start && len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	for at := len(text) - 1; !end && at >= max(len(text)-utf8.UTFMax, 0); at-- {
+		if utf8.RuneStart(text[at]) {
+			if !utf8.FullRune(text[at:]) {
+				text = text[:at]
+			}
+			break
+		}
+	}
+	return text
+}
+
 // maxUncut is how long a term may be so that the same one in a value is surely not cut: in upper case, half of the bytes may be left.
 const maxUncut = analysis.MaxTermLen/2 - utf8.UTFMax/2
 
 // hasDot tells addresses from words.
 func hasDot(term []byte) bool { return bytes.IndexByte(term, '.') >= 0 }
+
+// beginsAddress reports whether a text of one word may be the first number of an address, which may stand behind a letter that is not of ASCII.
+func beginsAddress(text []byte) bool {
+	return len(text) <= 3 && len(bytes.TrimLeft(text, "0123456789")) == 0
+}
 
 // wholeRunes is the length of the characters of a text that end within n bytes.
 func wholeRunes(text []byte, n int) int {

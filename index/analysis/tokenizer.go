@@ -63,19 +63,22 @@ func (t Tokenizer) appendTerms(dst []Span, text []byte, overlapping bool) []Span
 		if len(text) == 0 {
 			return dst
 		}
-		return append(dst, Span{0, cut(text, 0, len(text))})
+		return append(dst, Span{0, cut(text, 0, len(text), MaxTermLen)})
 	case Log:
 		dst = appendAddresses(dst, text, overlapping)
 	}
-	return appendWords(dst, text)
+	return appendWords(dst, text, MaxTermLen)
 }
 
-// cut is the end of a term that would end at to.
-func cut(text []byte, from, to int) uint32 {
-	if to-from <= MaxTermLen {
+// AppendWords appends the places of all words of a text to dst, the terms of [Word] before they are cut.
+func AppendWords(dst []Span, text []byte) []Span { return appendWords(dst, text, len(text)) }
+
+// cut is the end of a term of up to size bytes that would end at to.
+func cut(text []byte, from, to, size int) uint32 {
+	if to-from <= size {
 		return uint32(to)
 	}
-	most := from + MaxTermLen
+	most := from + size
 	for to = most; to > most-utf8.UTFMax; to-- {
 		if utf8.RuneStart(text[to]) {
 			return uint32(to)
@@ -103,7 +106,7 @@ var classes = func() (t [256]uint8) {
 	return t
 }()
 
-func appendWords(dst []Span, text []byte) []Span {
+func appendWords(dst []Span, text []byte, size int) []Span {
 	for i := 0; i < len(text); {
 		c := classes[text[i]]
 		if c == separator {
@@ -122,7 +125,7 @@ func appendWords(dst []Span, text []byte) []Span {
 			i += n
 			continue
 		}
-		dst = append(dst, Span{uint32(from), cut(text, from, i)})
+		dst = append(dst, Span{uint32(from), cut(text, from, i, size)})
 	}
 	return dst
 }

@@ -79,8 +79,8 @@ func insideWord(value []byte, at int) bool {
 
 func (w *Words) matchPhrase(value []byte) bool {
 	var room, valueRoom [32]analysis.Span
-	words := analysis.Word.AppendTerms(room[:0], w.Text)
-	have := analysis.Word.AppendTerms(valueRoom[:0], value)
+	words := analysis.AppendWords(room[:0], w.Text)
+	have := analysis.AppendWords(valueRoom[:0], value)
 	for i := 0; i+len(words) <= len(have); i++ {
 		same := 0
 		for same < len(words) && bytes.Equal(value[have[i+same].From:have[i+same].To], w.Text[words[same].From:words[same].To]) {

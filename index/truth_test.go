@@ -1,0 +1,234 @@
+package index_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/index"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/testing/searchtest"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// variant is a kind of index with its properties.
+type variant struct {
+	kind, tokenizer, collation string
+	coarse                     int64
+}
+
+// variants are all kinds of text indexes.
+func variants() (out []variant) {
+	for _, kind := range []string{index.Terms, index.Inverted} {
+		for _, tokenizer := range []string{"unicode-log", "unicode-word", "trivial"} {
+			for _, collation := range []string{"unicode-case-insensitive", "unicode-case-preserving"} {
+				out = append(out, variant{kind, tokenizer, collation, 1})
+				if kind == index.Terms {
+					out = append(out, variant{kind, tokenizer, collation, 16})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (v variant) properties() []shardfile.Property {
+	p := []shardfile.Property{{Name: index.PropertyTokenizers, Value: []any{v.tokenizer, v.tokenizer}}, {Name: index.PropertyCollation, Value: v.collation}}
+	if v.coarse > 1 {
+		p = append(p, shardfile.Property{Name: index.PropertyCoarse, Value: v.coarse})
+	}
+	return p
+}
+
+// nullEach is the distance of rows that are null.
+const nullEach = 37
+
+// columnOf is an array of texts with some nulls.
+func columnOf(texts []string) arrow.Array {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	for i, t := range texts {
+		if i%nullEach == nullEach-1 {
+			b.AppendNull()
+		} else {
+			b.Append(t)
+		}
+	}
+	return b.NewArray()
+}
+
+// build builds an index of two fields, of which the second has the texts, by several builders of little memory.
+func (v variant) build(t *testing.T, texts []string, memory int64) index.Index {
+	kind := index.ByType(v.kind)
+	p, err := shardfile.PropertiesToProto(v.properties())
+	require.NoError(t, err)
+	d := &shardpb.IndexDescriptor{IndexType: v.kind, Properties: p, IndexedFields: []*shardpb.IndexedField{{SchemaIds: []uint32{4}}, {SchemaIds: []uint32{7}}}}
+	require.NoError(t, kind.Check(d, []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.String}))
+	var builders []index.Builder
+	const parts = 3
+	for k := range parts {
+		b, err := kind.NewBuilder(d, index.BuildOptions{Memory: memory, TempDir: t.TempDir(), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), t.TempDir()) }})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = b.Close() })
+		from, to := k*len(texts)/parts, (k+1)*len(texts)/parts
+		line := columnOf(texts)
+		other := slices.Clone(texts)
+		slices.Reverse(other)
+		b0 := columnOf(other)
+		for at := from; at < to; at += 100 {
+			end := min(at+100, to)
+			require.NoError(t, b.Add(int64(at), []arrow.Array{array.NewSlice(b0, int64(at), int64(end)), array.NewSlice(line, int64(at), int64(end))}))
+		}
+		builders = append(builders, b)
+	}
+	var files []*bytes.Buffer
+	require.NoError(t, kind.Write(t.Context(), d, int64(len(texts)), builders, func(string) io.Writer {
+		files = append(files, new(bytes.Buffer))
+		return files[len(files)-1]
+	}))
+	var at []storage.ByteRange
+	for i, f := range files {
+		d.Artifacts = append(d.Artifacts, &shardpb.IndexArtifact{})
+		at = append(at, storage.ByteRange{Reader: storage.FromBytes(fmt.Sprint(i), f.Bytes()), Size: int64(f.Len())})
+	}
+	x, err := kind.Open(t.Context(), d, at, int64(len(texts)))
+	require.NoError(t, err)
+	return x
+}
+
+// ask divides the rows from from up to (not including) to by a condition, as a scan does.
+func ask(t *testing.T, x index.Index, n *predicate.Node, from, to int64) (maybe, sure rowset.Set) {
+	all := rowset.Of(rowset.Range{From: from, To: to})
+	switch n.Kind {
+	case predicate.NodeNever:
+		return rowset.Set{}, rowset.Set{}
+	case predicate.NodeAlways:
+		return all, all
+	case predicate.NodeAnd:
+		maybe, sure = all, all
+		for _, k := range n.Nodes {
+			m, s := ask(t, x, k, from, to)
+			maybe, sure = maybe.And(m), sure.And(s)
+		}
+	case predicate.NodeOr:
+		for _, k := range n.Nodes {
+			m, s := ask(t, x, k, from, to)
+			maybe, sure = maybe.Or(m), sure.Or(s)
+		}
+	default:
+		maybe, sure, err := x.Ask(t.Context(), 1, n.Test, from, to)
+		require.NoError(t, err)
+		require.True(t, all.Has(maybe) && maybe.Has(sure))
+		return maybe, sure
+	}
+	return maybe, sure
+}
+
+var lineSchema = arrow.NewSchema([]arrow.Field{{Name: "line", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+
+// answer is the rows from from up to (not including) to that meet a question.
+func answer(texts []string, q searchtest.Question, from, to int) rowset.Set {
+	var met []int64
+	for row := from; row < to; row++ {
+		if row%nullEach != nullEach-1 && q.True(texts[row]) {
+			met = append(met, int64(row))
+		}
+	}
+	return rowset.FromRows(met)
+}
+
+// requireTrue asks an index a question: it may not leave out rows that meet it, nor say of others that they do. It returns how many rows are left.
+func requireTrue(t *testing.T, x builtIndex, texts []string, q searchtest.Question, want rowset.Set, from, to int) (left int64) {
+	bound, err := predicate.BindText(q.Text, lineSchema)
+	require.NoError(t, err, q.Text)
+	maybe, sure := ask(t, x.Index, bound.Root(), int64(from), int64(to))
+	for row := range want.And(maybe.Not(int64(to))).Rows() {
+		t.Fatalf("%v: %s: row %d is left out: %q", x.variant, q.Text, row, texts[row])
+	}
+	for row := range sure.And(want.Not(int64(to))).Rows() {
+		t.Fatalf("%v: %s: row %d does not meet it: %q", x.variant, q.Text, row, texts[row])
+	}
+	return maybe.Len()
+}
+
+// builtIndex is an index of texts.
+type builtIndex struct {
+	variant
+	index.Index
+}
+
+// eachKind builds all kinds of indexes.
+func eachKind(t *testing.T, texts []string, keep func(variant) bool) (all []builtIndex) {
+	for _, v := range variants() {
+		if keep == nil || keep(v) {
+			all = append(all, builtIndex{v, v.build(t, texts, 20_000)})
+		}
+	}
+	return all
+}
+
+// No index leaves out a row that meets a random question, or says of another one that it does.
+func TestRandomQuestions(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"logs":        searchtest.Lines(t, sweep.Count(40, 200)),
+		"Unicode":     searchtest.Texts(rand.New(rand.NewPCG(1, 1)), 400, false),
+		"not Unicode": searchtest.Texts(rand.New(rand.NewPCG(1, 1)), 400, true),
+	} {
+		t.Run(name, func(t *testing.T) {
+			// Strings of shards are UTF-8. Terms of the others are, too, except those of this tokenizer.
+			all := eachKind(t, texts, func(v variant) bool { return name != "not Unicode" || v.tokenizer != "trivial" })
+			r := rand.New(rand.NewPCG(7, 7))
+			m := searchtest.NewMaker(r, texts)
+			narrowed := make([]int, len(all))
+			for range sweep.Count(300, 8_000) {
+				from, to := 0, len(texts)
+				if r.IntN(4) == 0 {
+					from = r.IntN(to)
+					to = from + r.IntN(to-from) + 1
+				}
+				q := m.Question()
+				want := answer(texts, q, from, to)
+				for i, x := range all {
+					if requireTrue(t, x, texts, q, want, from, to) < int64(to-from) {
+						narrowed[i]++
+					}
+				}
+			}
+			for i, x := range all {
+				t.Log(x.variant, "leaves rows out for", narrowed[i])
+			}
+		})
+	}
+}
+
+// Questions that were answered wrongly once.
+func TestMendedQuestions(t *testing.T) {
+	long := strings.Repeat("한국어", 20)
+	texts := []string{"x", "é1.2.3.4 user", "10 1 2 3", "caf\u00e9s", long + "a", long + "b", "किताब"}
+	all := eachKind(t, texts, nil)
+	contains := func(part string) searchtest.Question {
+		return searchtest.Question{Text: fmt.Sprintf("line contains x'%x'", part), True: func(v string) bool { return strings.Contains(v, part) }}
+	}
+	for _, q := range []searchtest.Question{
+		searchtest.Has("1", true), searchtest.Has("é1", true), searchtest.HasPhrase("10.1.2.3"), searchtest.HasPhrase(long + "b"), searchtest.Has(long+"b", false),
+		contains("caf\xc3"), contains("\xa9s"), contains("\x95\xe0\xa4\xbf\xe0"), searchtest.Has("किता\xe0", false),
+	} {
+		want := answer(texts, q, 0, len(texts))
+		for _, x := range all {
+			requireTrue(t, x, texts, q, want, 0, len(texts))
+		}
+	}
+}
