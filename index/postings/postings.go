@@ -211,6 +211,12 @@ type Reader struct {
 // NewReader returns a reader of the lists in data, which it refers to.
 func NewReader(data []byte) Reader { return Reader{data: data} }
 
+// Bit is how many bits are in front of the next list.
+func (r *Reader) Bit() int { return r.at }
+
+// Skip skips bits in front of the next list.
+func (r *Reader) Skip(bits int) { r.at += bits }
+
 // peek returns the bits that come next: 57 at least, zeros behind the end.
 func (r *Reader) peek() uint64 {
 	i := r.at >> 3

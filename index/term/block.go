@@ -2,6 +2,8 @@ package term
 
 import (
 	"encoding/binary"
+	"slices"
+	"sync"
 
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/index/postings"
@@ -12,11 +14,12 @@ import (
 type block struct {
 	terms  []byte   // all terms, one behind the other
 	ends   []uint32 // of each term in terms
-	fields []uint16 // nil for one field
+	fields []uint16 // empty for one field
 	counts []uint32 // rows of each term
-	offset []uint32 // of each long list, from the first on; of a short one, 0
+	offset []uint32 // of each long list, from the first on
 	sizes  []uint32 // of each long list
 	short  []byte
+	places func() ([]uint32, error) // the bit at which each short list begins
 }
 
 const maxTermBytes = 255 // a u8 has its length
@@ -37,7 +40,7 @@ func (b *block) entry(of, i int) Entry {
 }
 
 func (b *block) field(i int) int {
-	if b.fields == nil {
+	if len(b.fields) == 0 {
 		return 0
 	}
 	return int(b.fields[i])
@@ -45,58 +48,77 @@ func (b *block) field(i int) int {
 
 // memory is about how many bytes the block takes.
 func (b *block) memory() int64 {
-	return int64(len(b.terms) + 16*len(b.ends) + 2*len(b.fields) + len(b.short))
+	return int64(len(b.terms) + 20*len(b.ends) + 2*len(b.fields) + len(b.short))
 }
 
-// parseBlock parses a block of an index with some fields and rows in lists, whose long lists have listsSize bytes.
-func parseBlock(data []byte, fields, total int, listsSize uint64, z *decompress.Zstd) (*block, error) {
+// parser parses blocks.
+type parser struct {
+	zstd              decompress.Zstd
+	numbers, suffixes []byte
+}
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
+
+// parse parses a block of an index with some fields and rows in lists, whose long lists have listsSize bytes, into the memory of b. The
+// block does not refer to the data.
+func (p *parser) parse(b *block, data []byte, fields, total int, listsSize uint64) error {
 	data, err := checked(data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(data) < blockHeader {
-		return nil, fault.Corruptf("block of %d bytes", len(data))
+		return fault.Corruptf("block of %d bytes", len(data))
 	}
-	n := int(binary.LittleEndian.Uint16(data))
-	stored, size, short := uint64(binary.LittleEndian.Uint32(data[4:])), uint64(binary.LittleEndian.Uint32(data[8:])), uint64(binary.LittleEndian.Uint32(data[12:]))
-	// A term has at most its two lengths, three bytes of the field, five of the rows, five of the size, and itself.
-	const maxEntry = 2 + 3 + 5 + 5 + maxTermBytes
+	u16 := func(at int) int { return int(binary.LittleEndian.Uint16(data[at:])) }
+	n, stored, size, suffixesStored, suffixesSize := u16(0), u16(2), u16(4), u16(6), u16(8)
+	parts := data[blockHeader:]
 	switch {
-	case n == 0 || n > blockTerms || size > uint64(n)*maxEntry:
-		return nil, fault.Corruptf("block of %d terms in %d bytes", n, size)
-	case stored+short != uint64(len(data)-blockHeader):
-		return nil, fault.Corruptf("block of %d bytes has parts of %d and %d", len(data), stored, short)
+	case n == 0 || n > blockTerms || size < 2*n:
+		return fault.Corruptf("block of %d terms, whose numbers have %d bytes", n, size)
+	case stored+suffixesStored > len(parts):
+		return fault.Corruptf("block of %d bytes has parts of %d and %d", len(data), stored, suffixesStored)
 	}
-	e, err := unpack(z, data[blockHeader:blockHeader+stored], int(size))
-	if err != nil {
-		return nil, err
+	if p.numbers, err = unpack(&p.zstd, p.numbers, parts[:stored], size); err != nil {
+		return err
 	}
-	b := &block{short: data[blockHeader+stored:], ends: make([]uint32, n), counts: make([]uint32, n), offset: make([]uint32, n), sizes: make([]uint32, n)}
-	if len(e) < 2*n {
-		return nil, fault.Corruptf("entries of %d terms in %d bytes", n, len(e))
+	if p.suffixes, err = unpack(&p.zstd, p.suffixes, parts[stored:stored+suffixesStored], suffixesSize); err != nil {
+		return err
 	}
-	rest, ok := b.numbers(e[2*n:], fields, uint64(total), listsSize)
-	if !ok {
-		return nil, fault.Corruptf("numbers of the entries of %d terms", n)
+	b.resize(n, fields)
+	if !b.readNumbers(p.numbers[2*n:], fields, uint64(total), listsSize) {
+		return fault.Corruptf("numbers of %d terms", n)
 	}
-	return b, b.join(e[:n], e[n:2*n], rest)
+	b.short = append(b.short[:0], parts[stored+suffixesStored:]...)
+	b.places = sync.OnceValues(func() ([]uint32, error) { return b.shortPlaces(total) })
+	return b.join(p.numbers[:n], p.numbers[n:2*n], p.suffixes)
 }
 
-// numbers reads the numbers of the entries.
-func (b *block) numbers(e []byte, fields int, total, listsSize uint64) (rest []byte, ok bool) {
+// resize makes room for n terms.
+func (b *block) resize(n, fields int) {
+	if cap(b.ends) < n {
+		all := make([]uint32, 4*n)
+		b.ends, b.counts, b.offset, b.sizes = all[:n:n], all[n:2*n:2*n], all[2*n:3*n:3*n], all[3*n:]
+	}
+	b.ends, b.counts, b.offset, b.sizes = b.ends[:n], b.counts[:n], b.offset[:n], b.sizes[:n]
+	if fields > 1 {
+		b.fields = slices.Grow(b.fields[:0], n)[:n]
+	}
+}
+
+// readNumbers reads the numbers behind the lengths of terms: those of the fields, counts, sizes.
+func (b *block) readNumbers(e []byte, fields int, total, listsSize uint64) (ok bool) {
 	x := uint64(0)
 	if fields > 1 {
-		b.fields = make([]uint16, b.len())
 		for i := range b.fields {
 			if x, e, ok = uvarint(e, uint64(fields-1)); !ok {
-				return nil, false
+				return false
 			}
 			b.fields[i] = uint16(x)
 		}
 	}
 	for i := range b.counts {
 		if x, e, ok = uvarint(e, total-1); !ok {
-			return nil, false
+			return false
 		}
 		b.counts[i] = uint32(x + 1)
 	}
@@ -106,12 +128,12 @@ func (b *block) numbers(e []byte, fields int, total, listsSize uint64) (rest []b
 			continue
 		}
 		if x, e, ok = uvarint(e, listsSize-at); !ok {
-			return nil, false
+			return false
 		}
 		b.offset[i], b.sizes[i] = uint32(at), uint32(x)
 		at += x
 	}
-	return e, at == listsSize
+	return at == listsSize && len(e) == 0
 }
 
 // join makes the terms.
@@ -120,7 +142,7 @@ func (b *block) join(shared, lengths, suffixes []byte) error {
 	for i := range shared {
 		size += int(shared[i]) + int(lengths[i])
 	}
-	b.terms = make([]byte, 0, size)
+	b.terms = slices.Grow(b.terms[:0], size)
 	last := 0 // length
 	for i := range shared {
 		k, n := int(shared[i]), int(lengths[i])
@@ -137,18 +159,31 @@ func (b *block) join(shared, lengths, suffixes []byte) error {
 	return nil
 }
 
-// shortList appends the rows of a term with a short list to dst.
-func (b *block) shortList(dst []uint32, i, total int) ([]uint32, error) {
+// shortPlaces is the bit at which each short list begins.
+func (b *block) shortPlaces(total int) ([]uint32, error) {
+	var rows []uint32
+	places := make([]uint32, b.len())
 	r := postings.NewReader(b.short)
-	from := len(dst)
-	for k := 0; ; k++ {
-		n := int(b.counts[k])
+	for i, n := range b.counts {
 		if n > shortRows {
 			continue
 		}
+		places[i] = uint32(r.Bit())
 		var err error
-		if dst, err = r.Append(dst[:from], n, total); err != nil || k == i {
-			return dst, fault.In(err, "short lists", -1)
+		if rows, err = r.Append(rows[:0], int(n), total); err != nil {
+			return nil, fault.In(err, "short lists", -1)
 		}
 	}
+	return places, nil
+}
+
+// shortList appends the rows of a term with a short list to dst.
+func (b *block) shortList(dst []uint32, i, total int) ([]uint32, error) {
+	places, err := b.places()
+	if err != nil {
+		return dst, err
+	}
+	r := postings.NewReader(b.short)
+	r.Skip(int(places[i]))
+	return r.Append(dst, int(b.counts[i]), total)
 }

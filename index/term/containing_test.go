@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,6 +18,9 @@ import (
 // A term that may have been cut is yielded for any text, whatever its upper case takes.
 func TestMayBeCut(t *testing.T) {
 	for r := range rune(utf8.MaxRune + 1) {
+		if r > utf8.RuneSelf && analysis.Upper(r) == r {
+			continue
+		}
 		word := bytes.Repeat(utf8.AppendRune(nil, r), analysis.MaxTermLen/max(utf8.RuneLen(r), 1))
 		require.True(t, mayBeCut(analysis.CaseInsensitive, analysis.AppendUpper(nil, word)), "%U", r)
 	}
@@ -56,7 +60,10 @@ func TestFindContaining(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := drawLetters(t)
 		o := Options{Rows: int64(len(data[0])), Fields: len(data), Collation: rapid.SampledFrom([]analysis.Collation{analysis.CaseInsensitive, analysis.CasePreserving}).Draw(t, "collation")}
-		x := open(t, write(t, data, o, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit"), rapid.IntRange(1, 3).Draw(t, "builders")), len(data[0]))
+		file := write(t, data, o, rapid.SampledFrom([]int64{1, 1 << 30}).Draw(t, "limit"), rapid.IntRange(1, 3).Draw(t, "builders"))
+		require.True(t, bytes.Equal(file, write(t, data, o, 1<<30, 1)))
+		x := open(t, file, len(data[0]))
+		require.Equal(t, len(x.blocks) >= gramBlocks, x.pages != nil)
 		for range 10 {
 			text := []byte(rapid.SampledFrom([]string{"", "a", "ab", "aba", "äſı", "abcdef", "012", "bsa"}).Draw(t, "text"))
 			if f := data[rapid.IntRange(0, len(data)-1).Draw(t, "field")]; len(f) > 0 {
@@ -88,4 +95,117 @@ func requireContaining(t require.TestingT, x *Index, text []byte, end bool) {
 	blocks, of, err := x.ContainingBlocks(tctx, text)
 	require.NoError(t, err)
 	require.LessOrEqual(t, blocks, of)
+}
+
+// writeNumbers writes an index of the terms WORD0, WORD1, … after a change of its grams.
+func writeNumbers(t require.TestingT, terms int, change func(g *gramWriter)) []byte {
+	var out bytes.Buffer
+	w, err := newWriter(&out, Options{Rows: 10})
+	require.NoError(t, err)
+	var names []string
+	for i := range terms {
+		names = append(names, fmt.Sprintf("WORD%d", i))
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		w.begin([]byte(name), 0)
+		w.row(uint32(i % 10))
+		w.end()
+	}
+	w.endBlock()
+	change(&w.grams)
+	require.NoError(t, w.finish())
+	return out.Bytes()
+}
+
+// A text is looked for in the blocks only that have its grams.
+func TestContainingBlocks(t *testing.T) {
+	x := open(t, writeNumbers(t, 20_000, func(*gramWriter) {}), 10)
+	for text, most := range map[string]int{"WORD": 79, "D1777": 8, "ORD19": 6, "1234": 79, "WORDS": 0, "ABC": 0, "45": 79} {
+		n, of, err := x.ContainingBlocks(tctx, []byte(text))
+		require.NoError(t, err)
+		require.Equal(t, 79, of)
+		require.LessOrEqual(t, n, most, text)
+		requireContaining(t, x, []byte(text), false)
+		requireContaining(t, x, []byte(text), true)
+	}
+}
+
+// A comparison finds grams that are not those of the terms.
+func TestCompareGrams(t *testing.T) {
+	good := open(t, writeNumbers(t, 3000, func(*gramWriter) {}), 10)
+	number := gramNumber([]byte("299"))
+	for name, change := range map[string]func(g *gramWriter){
+		"":          func(*gramWriter) {},
+		"unlisted":  func(g *gramWriter) { g.lists[number].all = true },
+		"missing":   func(g *gramWriter) { delete(g.lists, number) },
+		"too many":  func(g *gramWriter) { g.lists[1] = &gramList{n: 1, gaps: []byte{3}} },
+		"too few":   func(g *gramWriter) { l := g.lists[number]; l.n, l.gaps = l.n-1, l.gaps[:len(l.gaps)-1] },
+		"cut block": func(g *gramWriter) { g.cut = []uint32{4} },
+	} {
+		differences := 0
+		x := open(t, writeNumbers(t, 3000, change), 10)
+		require.NoError(t, x.Compare(tctx, good, func(error) error { differences++; return nil }))
+		require.Equal(t, name != "" && name != "unlisted", differences > 0, name)
+	}
+}
+
+// Lists of grams that are too long together are dropped, those of the most frequent grams first.
+func TestGramMemory(t *testing.T) {
+	g := gramWriter{memory: 256 << 10}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	var term [200]byte
+	for block := range uint32(500) {
+		for i := range term {
+			term[i] = byte(rnd.IntN(80) * rnd.IntN(2)) // half of them zero
+		}
+		for range 8 {
+			rnd.Shuffle(len(term), func(i, k int) { term[i], term[k] = term[k], term[i] })
+			g.add(term[:], 0)
+		}
+		g.endBlock(block)
+		require.LessOrEqual(t, g.size, g.memory)
+	}
+	pages := g.pages(500, 100<<10)
+	size := 0
+	for _, p := range pages {
+		size += len(p)
+	}
+	require.InDelta(t, 100<<10, size-3*len(g.lists), 20<<10)
+	require.True(t, g.lists[gramNumber(make([]byte, 3))].all)
+}
+
+// Blocks and pages of any bytes are errors, or right.
+func FuzzParse(f *testing.F) {
+	x := open(f, writeNumbers(f, 3000, func(*gramWriter) {}), 10)
+	b, err := x.read(tctx, x.blocks[1].block, x.blocks[1].end-checksumLen)
+	require.NoError(f, err)
+	f.Add(b, uint16(0))
+	b, err = x.read(tctx, x.pages[2], x.pages[3]-checksumLen)
+	require.NoError(f, err)
+	f.Add(b, uint16(1))
+	f.Fuzz(func(t *testing.T, data []byte, more uint16) {
+		data = appendChecksum(data, 0)
+		b := new(block)
+		if new(parser).parse(b, data, 1+int(more%3), 1000, uint64(more)) == nil {
+			for i := range b.containing(analysis.CaseInsensitive, []byte("12"), more%2 == 0) {
+				require.LessOrEqual(t, len(b.term(i)), maxTermBytes)
+			}
+			for i, n := range b.counts {
+				if n > shortRows {
+					continue
+				}
+				if rows, err := b.shortList(nil, i, 1000); err == nil {
+					require.Len(t, rows, int(n))
+				}
+			}
+		}
+		if p, err := parsePage(data, 1<<14, 1<<14, 12); err == nil {
+			for _, number := range p.numbers {
+				if blocks, all, err := p.find(number, 12); err == nil {
+					require.True(t, all || len(blocks) > 0 && blocks[len(blocks)-1] < 12)
+				}
+			}
+		}
+	})
 }

@@ -1,36 +1,51 @@
 // Package term is the compact term index: for each term of some columns of strings the rows that have it (docs/format.md §15.5).
 //
-// A file of the index is blocks of terms in their order, each behind the long lists of its terms; then the directory of the
-// blocks, and the footer:
+// A file of the index is blocks of terms in their order, each behind the long lists of its terms; then the blocks of each gram, the
+// directory of the blocks, and the footer:
 //
-//	lists of block 0 | block 0 | lists of block 1 | block 1 | … | directory | footer
+//	lists of block 0 | block 0 | lists of block 1 | block 1 | … | grams | directory | footer
 //
-// A block has up to 1024 terms:
+// A block has up to 256 terms:
 //
 //	 0  u16  number of terms T
-//	 2  u16  0
-//	 4  u32  size of the entries as stored
-//	 8  u32  size of the entries unpacked: if it is the same, they are as they are, else compressed with Zstandard
-//	12  u32  size of the short lists
-//	16       entries, see below
+//	 2  u16  size of the numbers as stored
+//	 4  u16  size of the numbers unpacked: if it is the same, they are as they are, else compressed with Zstandard
+//	 6  u16  size of the suffixes as stored
+//	 8  u16  size of the suffixes unpacked, likewise
+//	10       numbers, see below
+//	         suffixes: of each term the bytes that it does not share with the one before
 //	         short lists, of up to 64 rows, one behind the other with no bits between them (package postings); zeros up to
 //	         a whole byte
 //	         u32 checksum of all bytes before (docs/format.md §1.1)
 //
-//	entries:
+//	numbers:
 //	 T u8       bytes shared with the term before, 0 for the first
 //	 T u8       bytes that are not shared
 //	 T uvarint  number of the field, only if the index has several
 //	 T uvarint  rows of the term, less 1
 //	   uvarint  for each term of more than 64 rows the size of its list
-//	            the bytes that are not shared
 //
 // A long list, of up to 4096 rows, is a list of package postings, and a checksum like that of a block. A longer one is divided
 // at multiples of 65,536 rows: it begins with a table of two uvarints for each part, the number of rows and the size of their list, and the
 // table's checksum; no size is given for no rows. The lists follow, of rows from the beginning of their part on, each with a checksum.
 //
+// A gram is three consecutive bytes a, b, c of a term. Its number is the upper half of (a<<16 | b<<8 | c) * 0x9e3779b1 modulo 2^32; grams
+// of the same number count as one. An index of at least 4 blocks has P pages of grams, the greatest power of two up to 256 and up to the
+// number of blocks. Each has 65,536/P consecutive numbers. A page without grams is empty. Any other is
+//
+//	  uvarint  number of grams G
+//	G uvarint  number of the gram, less the one before and 1; of the first less the first of the page
+//	G uvarint  blocks that have the gram, 0 if they are not listed
+//	G uvarint  size of the list, only of those that are listed
+//	           lists of blocks (package postings), each with zeros up to a whole byte
+//	           u32 checksum
+//
+// Behind the pages is a list of the blocks with terms that may have been cut, if there are any: their number as a uvarint, the list, and
+// a checksum.
+//
 // The directory has for each block the first term (u8 length, bytes), its field (uvarint, only if the index has several), the
-// size of the long lists and that of the block (uvarint). It is stored like the entries of a block. The footer has 64 bytes:
+// size of the long lists and that of the block (uvarint). The size of each page and of the list of cut blocks follow (uvarint), if there
+// are pages. The directory is compressed if that makes it smaller. The footer has 64 bytes:
 //
 //	 0  u64  rows of the table
 //	 8  u32  rows for which there is one row in lists: 1 if lists are exact
@@ -42,7 +57,7 @@
 //	32  u32  number of blocks
 //	36  u32  size of the directory as stored
 //	40  u32  size of the directory unpacked
-//	44  u32  0
+//	44  u32  number of pages of grams P, or 0
 //	48  u64  XXH3 of the directory as stored and the 48 bytes before this
 //	56       "amterm" and u16 1, the version
 //
@@ -52,6 +67,7 @@ package term
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -61,8 +77,8 @@ import (
 )
 
 const (
-	blockTerms  = 1024
-	blockHeader = 16
+	blockTerms  = 256
+	blockHeader = 10
 	checksumLen = 4
 	shortRows   = 64
 	longRows    = 4096
@@ -71,34 +87,38 @@ const (
 	magic       = "amterm\x01\x00"
 )
 
-// packer stores bytes compressed, if that saves an eighth.
+// packer compresses bytes, if that makes them smaller.
 type packer struct {
 	zstd *zstd.Encoder
 	room []byte
 }
 
-func (p *packer) pack(b []byte) ([]byte, error) {
+// pack appends bytes as stored to dst.
+func (p *packer) pack(dst, b []byte) ([]byte, error) {
 	if p.zstd == nil {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true))
+		// Most terms are numbers, in which the encoder finds no matches. Without the last option it would not try to encode their digits.
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithSingleSegment(true),
+			zstd.WithAllLitEntropyCompression(true))
 		if err != nil {
 			return nil, err
 		}
 		p.zstd = z
 	}
 	p.room = p.zstd.EncodeAll(b, p.room[:0])
-	if len(p.room) < len(b)-len(b)/8 {
-		return p.room, nil
+	if len(p.room) < len(b) {
+		b = p.room
 	}
-	return b, nil
+	return append(dst, b...), nil
 }
 
-// unpack is the inverse of pack. The size is to be checked before.
-func unpack(z *decompress.Zstd, b []byte, size int) ([]byte, error) {
+// unpack is the inverse of pack, into the memory of room if that is large enough. The size is to be checked before.
+func unpack(z *decompress.Zstd, room, b []byte, size int) ([]byte, error) {
+	room = slices.Grow(room[:0], size)[:size]
 	if len(b) == size {
-		return b, nil
+		copy(room, b)
+		return room, nil
 	}
-	out := make([]byte, size)
-	return out, z.Decode(out, b)
+	return room, z.Decode(room, b)
 }
 
 func appendChecksum(dst []byte, from int) []byte {

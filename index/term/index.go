@@ -8,8 +8,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/zeebo/xxh3"
-
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
@@ -27,6 +25,7 @@ type Index struct {
 	file   storage.ByteRange
 	total  int
 	blocks []blockEntry
+	pages  []int64 // offsets of the pages of grams, of the list of cut blocks, and of the directory; nil if there are none
 	cache  *lru.Cache[int, *block]
 }
 
@@ -57,7 +56,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	}
 	f := tail[len(tail)-footerLen:]
 	u32 := func(at int) int64 { return int64(binary.LittleEndian.Uint32(f[at:])) }
-	blocks, stored, size, coarse := u32(32), u32(36), u32(40), u32(8)
+	blocks, stored, size, pages, coarse := u32(32), u32(36), u32(40), u32(44), u32(8)
 	x.Options = Options{Rows: int64(binary.LittleEndian.Uint64(f)), Coarse: int(coarse),
 		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: analysis.Collation(f[14])}
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
@@ -70,7 +69,9 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 		return nil, fault.Corruptf("term index of %d rows, for a table of %d", x.Rows, rows)
 	case coarse == 0 || coarse > maxCoarse || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
 		return nil, fault.Corruptf("footer of the term index")
-	case stored > file.Size-footerLen || blocks > file.Size/blockHeader || size > blocks*maxDirectoryEntry || size > math.MaxInt32:
+	case pages&(pages-1) != 0 || pages > gramNumbers:
+		return nil, fault.Corruptf("%d pages of grams", pages)
+	case stored > file.Size-footerLen || blocks > file.Size/blockHeader || size > blocks*maxDirectoryEntry+(pages+1)*binary.MaxVarintLen64 || size > math.MaxInt32:
 		return nil, fault.Corruptf("directory of %d blocks, %d bytes, %d unpacked, in %d", blocks, stored, size, file.Size)
 	}
 	if err := x.check(); err != nil {
@@ -86,10 +87,10 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	if footerHash(tail, f[:48]) != binary.LittleEndian.Uint64(f[48:]) {
 		return nil, fault.Checksumf("checksum of the term index's directory")
 	}
-	if tail, err = unpack(new(decompress.Zstd), tail, int(size)); err != nil {
+	if tail, err = unpack(new(decompress.Zstd), nil, tail, int(size)); err != nil {
 		return nil, err
 	}
-	return x, x.readDirectory(tail, int(blocks), from)
+	return x, x.readDirectory(tail, int(blocks), int(pages), from)
 }
 
 // An entry of the directory has at most its term with its length, three bytes of the field, and ten of each size.
@@ -103,10 +104,10 @@ func (x *Index) read(ctx context.Context, from, to int64) ([]byte, error) {
 	return storage.ReadRange(ctx, x.file.Reader, x.file.Offset+from, to-from)
 }
 
-// readDirectory reads the entries of blocks, which end where the directory begins.
-func (x *Index) readDirectory(d []byte, blocks int, size int64) error {
-	if blocks > len(d) {
-		return fault.Corruptf("directory of %d blocks in %d bytes", blocks, len(d))
+// readDirectory reads the entries of blocks and the sizes of pages, which end where the directory begins.
+func (x *Index) readDirectory(d []byte, blocks, pages int, size int64) error {
+	if blocks+pages > len(d) {
+		return fault.Corruptf("directory of %d blocks and %d pages in %d bytes", blocks, pages, len(d))
 	}
 	x.blocks = make([]blockEntry, blocks)
 	at := int64(0)
@@ -135,6 +136,17 @@ func (x *Index) readDirectory(d []byte, blocks int, size int64) error {
 			return fault.Corruptf("block %d begins before the one before", i)
 		}
 	}
+	if pages > 0 {
+		x.pages = append(make([]int64, 0, pages+2), at)
+		for range pages + 1 {
+			n, ok := uint64(0), false
+			if n, d, ok = uvarint(d, uint64(size-at)); !ok {
+				return fault.Corruptf("size of a page of grams")
+			}
+			at += int64(n)
+			x.pages = append(x.pages, at)
+		}
+	}
 	if len(d) > 0 || at != size {
 		return fault.Corruptf("directory of %d bytes of blocks, which have %d", at, size)
 	}
@@ -151,12 +163,20 @@ func (x *Index) block(ctx context.Context, i int) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := parseBlock(data, x.Fields, x.total, uint64(e.block-e.lists), new(decompress.Zstd))
-	if err != nil {
-		return nil, fault.InBlock(err, i, e.block)
+	b := new(block)
+	if err := x.parse(b, i, data); err != nil {
+		return nil, err
 	}
 	x.cache.Put(i, b, b.memory())
 	return b, nil
+}
+
+// parse parses the bytes of a block into the memory of b.
+func (x *Index) parse(b *block, i int, data []byte) error {
+	e := x.blocks[i]
+	p := parsers.Get().(*parser)
+	defer parsers.Put(p)
+	return fault.InBlock(p.parse(b, data, x.Fields, x.total, uint64(e.block-e.lists)), i, e.block)
 }
 
 // Entry is a term of a field.
@@ -333,71 +353,4 @@ func readTable(data []byte, parts, n int) ([]tablePart, error) {
 		table[i].to += begin
 	}
 	return table, nil
-}
-
-// Compare calls found with each difference to another index of the same options.
-func (x *Index) Compare(ctx context.Context, other *Index, found func(error) error) error {
-	next, stop := iter.Pull2(other.All(ctx))
-	defer stop()
-	want, err, more := next()
-	for have, err := range x.All(ctx) {
-		if err != nil {
-			return err
-		}
-		for more && compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
-			if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
-				return err
-			}
-			want, err, more = next()
-			if err != nil {
-				return err
-			}
-		}
-		if !more || compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
-			if err := found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field)); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := x.compareRows(ctx, have, other, want, found); err != nil {
-			return err
-		}
-		if want, err, more = next(); err != nil {
-			return err
-		}
-	}
-	for ; more && err == nil; want, err, more = next() {
-		if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// compareRows compares the rows of a term.
-func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Entry, found func(error) error) error {
-	n, hash, err := x.digest(ctx, e)
-	if err != nil {
-		return err
-	}
-	wantN, wantHash, err := other.digest(ctx, want)
-	if err != nil || n == wantN && hash == wantHash {
-		return err
-	}
-	return found(fault.Corruptf("term %q of field %d has %d rows, the data %d, or others", e.Term, e.Field, n, wantN))
-}
-
-// digest returns the number of rows of an entry, and their hash. Each list is read once, a part at a time.
-func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
-	h := xxh3.New()
-	var buf []byte
-	err = x.EachPart(ctx, e, 0, uint32(x.total), func(rows []uint32) error {
-		n, buf = n+len(rows), buf[:0]
-		for _, r := range rows {
-			buf = binary.LittleEndian.AppendUint32(buf, r)
-		}
-		_, _ = h.Write(buf) // never fails
-		return nil
-	})
-	return n, h.Sum64(), err
 }

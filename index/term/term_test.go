@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -185,12 +186,38 @@ func requireFound(t require.TestingT, x *Index, want []map[string][]uint32, term
 	}
 }
 
+// askContaining asks an index for some terms that contain a text.
+func askContaining(t *testing.T, x *Index, want map[string][]uint32) error {
+	var texts []string
+	for i := range 1000 {
+		texts = append(texts, fmt.Sprintf("%03d", i), fmt.Sprintf("W%02d", i%100))
+	}
+	for _, text := range append(texts, "MMO", "COMMON", "NGERLO") {
+		n := 0
+		for e, err := range x.FindContaining(tctx, []byte(text), false) {
+			if err != nil {
+				return err
+			}
+			require.Contains(t, want, string(e.Term))
+			n++
+		}
+		for term := range want {
+			if strings.Contains(term, text) || mayBeCut(x.Collation, []byte(term)) {
+				n--
+			}
+		}
+		require.Zero(t, n, text)
+	}
+	return nil
+}
+
 // The index of a damaged file is an error, or right.
 func TestDamage(t *testing.T) {
 	var data table = make([][][]byte, 1)
 	for i := range 3000 {
 		data[0] = append(data[0], fmt.Appendf(nil, "common w%d n%d x%d", i%1000, i%20, i%2))
 	}
+	data[0][77] = bytes.Repeat([]byte("longer"), 30) // is cut
 	want := naive(data, Options{})[0]
 	file := write(t, data, Options{Rows: 3000}, 1<<30, 1)
 	ask := func(file []byte) error {
@@ -212,7 +239,7 @@ func TestDamage(t *testing.T) {
 			}
 			require.True(t, slices.Equal(want[string(e.Term)], rows), "%s", e.Term)
 		}
-		return nil
+		return askContaining(t, x, want)
 	}
 	require.NoError(t, ask(file))
 	for i := 0; i < 8*len(file); i += 8*len(file)/sweep.Count(200, 8*len(file)) | 1 {

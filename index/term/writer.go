@@ -44,6 +44,8 @@ type writer struct {
 	packer    packer
 	block     openBlock
 	directory []byte
+	grams     gramWriter
+	written   int64
 	listsSize int // bytes of the long lists of the open block
 	blocks    uint32
 	terms     uint64
@@ -71,7 +73,7 @@ func newWriter(out io.Writer, o Options) (*writer, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	return &writer{out: out, o: o, total: int(o.total())}, nil
+	return &writer{out: out, o: o, total: int(o.total()), grams: gramWriter{collation: o.Collation, memory: gramMemory}}, nil
 }
 
 // begin begins a term, in upper case if the index is case-insensitive. The writer refers to it until end.
@@ -159,7 +161,7 @@ func (w *writer) end() {
 		b.short.Append(l.rows, w.total)
 	}
 	w.listsSize += size
-	b.add(w.term, w.field, l.n, size)
+	w.grams.add(w.term, b.add(w.term, w.field, l.n, size))
 	w.terms++
 	w.postings += uint64(l.n)
 	if b.n == blockTerms {
@@ -171,6 +173,7 @@ func (w *writer) write(b []byte) int {
 	if w.err == nil {
 		_, w.err = w.out.Write(b)
 	}
+	w.written += int64(len(b))
 	return len(b)
 }
 
@@ -180,18 +183,16 @@ func (w *writer) endBlock() {
 	if b.n == 0 || w.err != nil {
 		return
 	}
-	out, err := b.append(b.out[:0], &w.packer, w.o.Fields > 1)
-	if err != nil {
-		w.err = err
+	if b.out, w.err = b.append(b.out[:0], &w.packer, w.o.Fields > 1); w.err != nil {
 		return
 	}
-	b.out = out
 	d := append(w.directory, byte(len(b.first)))
 	d = append(d, b.first...)
 	if w.o.Fields > 1 {
 		d = binary.AppendUvarint(d, uint64(b.firstField))
 	}
-	w.directory = binary.AppendUvarint(binary.AppendUvarint(d, uint64(w.listsSize)), uint64(w.write(out)))
+	w.directory = binary.AppendUvarint(binary.AppendUvarint(d, uint64(w.listsSize)), uint64(w.write(b.out)))
+	w.grams.endBlock(w.blocks)
 	w.blocks++
 	w.listsSize = 0
 	b.reset()
@@ -203,7 +204,11 @@ func (w *writer) finish() error {
 	if w.err != nil {
 		return w.err
 	}
-	stored, err := w.packer.pack(w.directory)
+	pages := w.grams.pages(int(w.blocks), w.written/gramShare)
+	for _, p := range pages {
+		w.directory = binary.AppendUvarint(w.directory, uint64(w.write(p)))
+	}
+	stored, err := w.packer.pack(nil, w.directory)
 	if err != nil {
 		return err
 	}
@@ -217,7 +222,7 @@ func (w *writer) finish() error {
 	f = binary.LittleEndian.AppendUint32(f, w.blocks)
 	f = binary.LittleEndian.AppendUint32(f, uint32(len(stored)))
 	f = binary.LittleEndian.AppendUint32(f, uint32(len(w.directory)))
-	f = binary.LittleEndian.AppendUint32(f, 0)
+	f = binary.LittleEndian.AppendUint32(f, uint32(max(len(pages)-1, 0)))
 	f = binary.LittleEndian.AppendUint64(f, footerHash(stored, f))
 	f = append(f, magic...)
 	w.write(stored)
@@ -241,20 +246,20 @@ type openBlock struct {
 	shared, lengths, fields []byte
 	counts, sizes, suffixes []byte
 	short                   postings.Writer
-	entries, out            []byte
+	numbers, out            []byte
 }
 
-// add adds a term with n rows, whose list has size bytes before the block, or is short.
-func (b *openBlock) add(term []byte, field, n, size int) {
+// add adds a term with n rows, whose list has size bytes before the block, or is short. It returns how many bytes the term shares with the
+// one before.
+func (b *openBlock) add(term []byte, field, n, size int) (shared int) {
 	if b.n == 0 {
 		b.first, b.firstField = append(b.first[:0], term...), field
 	}
-	k := 0
-	for k < min(len(term), len(b.last)) && term[k] == b.last[k] {
-		k++
+	for shared < min(len(term), len(b.last)) && term[shared] == b.last[shared] {
+		shared++
 	}
-	b.shared, b.lengths = append(b.shared, byte(k)), append(b.lengths, byte(len(term)-k))
-	b.suffixes = append(b.suffixes, term[k:]...)
+	b.shared, b.lengths = append(b.shared, byte(shared)), append(b.lengths, byte(len(term)-shared))
+	b.suffixes = append(b.suffixes, term[shared:]...)
 	b.fields = binary.AppendUvarint(b.fields, uint64(field))
 	b.counts = binary.AppendUvarint(b.counts, uint64(n-1))
 	if n > shortRows {
@@ -262,28 +267,32 @@ func (b *openBlock) add(term []byte, field, n, size int) {
 	}
 	b.last = append(b.last[:0], term...)
 	b.n++
+	return shared
 }
 
 // append appends the block.
-func (b *openBlock) append(dst []byte, p *packer, fields bool) ([]byte, error) {
-	e := append(append(b.entries[:0], b.shared...), b.lengths...)
+func (b *openBlock) append(dst []byte, p *packer, fields bool) (out []byte, err error) {
+	e := append(append(b.numbers[:0], b.shared...), b.lengths...)
 	if fields {
 		e = append(e, b.fields...)
 	}
-	e = append(append(append(e, b.counts...), b.sizes...), b.suffixes...)
-	b.entries = e
-	stored, err := p.pack(e)
-	if err != nil {
-		return dst, err
-	}
+	e = append(append(e, b.counts...), b.sizes...)
+	b.numbers = e
 	b.short.Align()
 	from := len(dst)
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(b.n))
-	dst = binary.LittleEndian.AppendUint16(dst, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(stored)))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e)))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(b.short.Bytes)))
-	return appendChecksum(append(append(dst, stored...), b.short.Bytes...), from), nil
+	dst = append(dst, make([]byte, blockHeader)...)
+	if dst, err = p.pack(dst, e); err != nil {
+		return dst, err
+	}
+	numbers := len(dst) - from - blockHeader
+	if dst, err = p.pack(dst, b.suffixes); err != nil {
+		return dst, err
+	}
+	suffixes := len(dst) - from - blockHeader - numbers
+	for i, n := range []int{b.n, numbers, len(e), suffixes, len(b.suffixes)} {
+		binary.LittleEndian.PutUint16(dst[from+2*i:], uint16(n))
+	}
+	return appendChecksum(append(dst, b.short.Bytes...), from), nil
 }
 
 func (b *openBlock) reset() {

@@ -37,6 +37,13 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*entry[K, V]).value, true
 }
 
+// Has reports whether there is a value of a key. It does not count as a use.
+func (c *Cache[K, V]) Has(key K) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.byKey[key] != nil
+}
+
 // Put adds a value of size bytes, and evicts the least recently used values. A value larger
 // than the whole cache stays until the next Put.
 func (c *Cache[K, V]) Put(key K, value V, size int64) {

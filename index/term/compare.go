@@ -1,0 +1,144 @@
+package term
+
+import (
+	"context"
+	"encoding/binary"
+	"iter"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Compare calls found with each difference to another index of the same options, and with each gram whose blocks are not those of the terms.
+func (x *Index) Compare(ctx context.Context, other *Index, found func(error) error) error {
+	if err := x.compareTerms(ctx, other, found); err != nil {
+		return err
+	}
+	return x.compareGrams(ctx, found)
+}
+
+// compareTerms compares the terms and their rows.
+func (x *Index) compareTerms(ctx context.Context, other *Index, found func(error) error) error {
+	next, stop := iter.Pull2(other.All(ctx))
+	defer stop()
+	want, err, more := next()
+	for have, err := range x.All(ctx) {
+		if err != nil {
+			return err
+		}
+		for more && compare(x.Collation, want.Term, want.Field, have.Term, have.Field) < 0 {
+			if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
+				return err
+			}
+			want, err, more = next()
+			if err != nil {
+				return err
+			}
+		}
+		if !more || compare(x.Collation, want.Term, want.Field, have.Term, have.Field) != 0 {
+			if err := found(fault.Corruptf("term %q of field %d is not in the data", have.Term, have.Field)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.compareRows(ctx, have, other, want, found); err != nil {
+			return err
+		}
+		if want, err, more = next(); err != nil {
+			return err
+		}
+	}
+	for ; more && err == nil; want, err, more = next() {
+		if err := found(fault.Corruptf("term %q of field %d is missing", want.Term, want.Field)); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// compareRows compares the rows of a term.
+func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Entry, found func(error) error) error {
+	n, hash, err := x.digest(ctx, e)
+	if err != nil {
+		return err
+	}
+	wantN, wantHash, err := other.digest(ctx, want)
+	if err != nil || n == wantN && hash == wantHash {
+		return err
+	}
+	return found(fault.Corruptf("term %q of field %d has %d rows, the data %d, or others", e.Term, e.Field, n, wantN))
+}
+
+// digest returns the number of rows of an entry, and their hash. Each list is read once, a part at a time.
+func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
+	h := xxh3.New()
+	var buf []byte
+	err = x.EachPart(ctx, e, 0, uint32(x.total), func(rows []uint32) error {
+		n, buf = n+len(rows), buf[:0]
+		for _, r := range rows {
+			buf = binary.LittleEndian.AppendUint32(buf, r)
+		}
+		_, _ = h.Write(buf) // never fails
+		return nil
+	})
+	return n, h.Sum64(), err
+}
+
+// compareGrams compares the blocks of grams with the terms of the blocks.
+func (x *Index) compareGrams(ctx context.Context, found func(error) error) error {
+	if x.pages == nil {
+		return nil
+	}
+	want, err := x.collectGrams(ctx)
+	if err != nil {
+		return err
+	}
+	cut, err := x.cutBlocks(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(cut, want.cut) {
+		if err := found(fault.Corruptf("list of %d blocks with terms that may have been cut, which are %d, or others", len(cut), len(want.cut))); err != nil {
+			return err
+		}
+	}
+	var p *page
+	perPage := gramNumbers / x.numPages()
+	for number := range gramNumbers {
+		if number%perPage == 0 {
+			if p, err = x.page(ctx, number/perPage, nil); err != nil {
+				return err
+			}
+		}
+		have, all, err := p.find(uint16(number), len(x.blocks))
+		if err != nil {
+			return fault.In(err, "grams", x.pages[number/perPage])
+		}
+		l := want.lists[uint16(number)]
+		if all || l == nil && len(have) == 0 || l != nil && (l.all || slices.Equal(have, l.blocks(nil))) {
+			continue
+		}
+		if err := found(fault.Corruptf("gram %d has %d blocks, or others than its terms", number, len(have))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectGrams collects the blocks of the grams of all terms.
+func (x *Index) collectGrams(ctx context.Context) (*gramWriter, error) {
+	g := &gramWriter{collation: x.Collation, memory: gramMemory}
+	for i := range x.blocks {
+		b, err := x.block(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		for k := range b.len() {
+			g.add(b.term(k), 0)
+		}
+		g.endBlock(uint32(i))
+	}
+	return g, nil
+}
