@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
@@ -193,12 +194,31 @@ func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table
 		return nil, f, err
 	}
 	if i > 0 {
-		if o.Notice = nil; f.Casts && c.read.Columns == nil {
+		if o.Notice = nil; f.Casts && c.read.Columns == nil || f.Name == formats.Lines {
 			o.Schema = c.schema.Fields()
 		}
 	}
+	if f.Name == formats.Lines && o.Columns == nil {
+		o.Columns = c.lineColumns()
+	}
 	src, err := c.opener.Open(ctx, in, f, c.inputs[i], o)
 	return src, f, err
+}
+
+// lineColumns are the columns of lines of text, where others are recognized in the text: those of the first input, or
+// only the lines if the output is lines, too. Nil means all.
+func (c *converter) lineColumns() []string {
+	switch {
+	case c.format.Name == formats.Lines:
+		return []string{"line"}
+	case c.schema == nil:
+		return nil
+	}
+	columns := make([]string, c.schema.NumFields())
+	for i, f := range c.schema.Fields() {
+		columns[i] = schema.Escape(f.Name)
+	}
+	return columns
 }
 
 // checkInput checks that an input has the columns of the first one, and makes columns nullable that are nullable

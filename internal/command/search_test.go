@@ -255,6 +255,33 @@ func TestSearchFolder(t *testing.T) {
 	require.Contains(t, r.errout, "warning: d/numbers.parquet: there is no column of strings to search")
 }
 
+// TestCompressedContent reads compressed logs that no name tells as such, from files and pipes.
+func TestCompressedContent(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := []byte("2026-11-22 20:00:01 INFO one\n2026-11-22 20:00:02 INFO two\n")
+	for _, extension := range []string{".gz", ".zst"} {
+		compress(t, "x"+extension, text)
+		require.NoError(t, os.MkdirAll("d", 0o755))
+		require.NoError(t, os.Rename("x"+extension, "d/app.log"))
+		b, err := os.ReadFile("d/app.log")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile("d/rotated", b, 0o644))
+		require.Equal(t, "d/app.log:2026-11-22 20:00:02 INFO two\nd/rotated:2026-11-22 20:00:02 INFO two\n", ok(t, "search", "two", "d"))
+		for _, args := range [][]string{
+			{"search", "two", "-"}, {"search", "--since", "2026-11-22 20:00:02", "INFO", "-"},
+			{"cat", "-", "--from", "lines", "--format", "lines", "--columns", "line", "--where", "time > '2026-11-22 20:00:01'"},
+		} {
+			r := runEnv(t, command.Env{Args: args, Stdin: bytes.NewReader(b)})
+			require.Equal(t, command.ExitOK, r.code, r.errout)
+			require.Equal(t, "2026-11-22 20:00:02 INFO two\n", r.out, "%v", args)
+		}
+		ok(t, "convert", "-q", "-f", "d/app.log", "app.amudai.shard")
+		require.Equal(t, "time,level\n2026-11-22T20:00:01,INFO\n2026-11-22T20:00:02,INFO\n", ok(t, "cat", "app.amudai.shard", "--columns", "time,level"))
+		require.NoError(t, os.WriteFile("d/app.log", b[:len(b)/2], 0o644))
+		require.Equal(t, command.ExitUsage, run(t, "search", "two", "d/app.log").code)
+	}
+}
+
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
 func TestSearchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -206,10 +206,18 @@ func CutDate(b []byte, mode Mode) (days int64, rest []byte, err error) {
 	if month < 0 || day < 0 {
 		return 0, nil, ErrSyntax
 	}
-	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
-		return 0, nil, ErrNoDay
+	if days, ok := Day(year, month, day); ok {
+		return days, b, nil
 	}
-	return dayNumber(year, month, day), b, nil
+	return 0, nil, ErrNoDay
+}
+
+// Day returns a day of the calendar, counted from 1970-01-01. ok is false if there is no such day.
+func Day(year int64, month, day int) (days int64, ok bool) {
+	if month < 1 || month > 12 || day < 1 || day > daysOf(year, month) {
+		return 0, false
+	}
+	return dayNumber(year, month, day), true
 }
 
 func daysOf(year int64, month int) int {

@@ -4,6 +4,7 @@ package files
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func IsURL(location string) bool {
 	return ok && len(scheme) > 1
 }
 
-// Open opens a location for reading. It decompresses gzip or zstd by the extension. Name is the location without
+// Open opens a location for reading. It decompresses gzip or zstd by the extension or the first bytes. Name is the location without
 // this extension, for finding the format. If no file has the location as its name, the location may end in the
 // path of a table in a file of one of the formats.
 func Open(ctx context.Context, location string, stdin io.Reader, formats table.Formats) (in table.Input, name string, err error) {
@@ -67,31 +68,73 @@ func open(ctx context.Context, location string, stdin io.Reader) (table.Input, e
 	return in, nil
 }
 
-// decompress decompresses gzip or zstd by the extension, and returns the name without it.
+// codecs are the codecs of compressed files: their extension and their first bytes.
+var codecs = []struct{ extension, magic string }{{".gz", "\x1f\x8b\x08"}, {".zst", "\x28\xb5\x2f\xfd"}}
+
+// decompress decompresses gzip or zstd by the extension, or else by the first bytes, and returns the name without this extension.
 func decompress(in *table.Input, location string) (string, error) {
-	name := strings.ToLower(location)
+	for _, c := range codecs {
+		if strings.HasSuffix(strings.ToLower(location), c.extension) {
+			return location[:len(location)-len(c.extension)], decode(in, c.extension)
+		}
+	}
+	head, err := peek(in)
+	if err != nil {
+		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+	}
+	return location, decode(in, Compressed(head))
+}
+
+// Compressed returns the extension of the codec of a file by its first bytes, or "".
+func Compressed(head []byte) string {
+	for _, c := range codecs {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return c.extension
+		}
+	}
+	return ""
+}
+
+// peek returns the first bytes of a pipe or a local file, and none of a URL.
+func peek(in *table.Input) ([]byte, error) {
+	head := make([]byte, 4)
+	var n int
+	var err error
+	switch f := in.At.(type) {
+	case nil:
+		n, err = io.ReadFull(in.Reader, head)
+		in.Reader = io.MultiReader(bytes.NewReader(head[:n]), in.Reader)
+	case *os.File:
+		n, err = f.ReadAt(head, 0)
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// decode puts the decoder of a codec before an input.
+func decode(in *table.Input, extension string) error {
 	var r io.Reader
 	var err error
-	switch {
-	case strings.HasSuffix(name, ".gz"):
+	switch extension {
+	case ".gz":
 		r, err = gzip.NewReader(in.Reader)
-		location = location[:len(location)-len(".gz")]
-	case strings.HasSuffix(name, ".zst"):
+	case ".zst":
 		var d *zstd.Decoder
 		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err == nil {
 			r = d
 			in.Closer = closers{closeFunc(d.Close), in.Closer}
 		}
-		location = location[:len(location)-len(".zst")]
 	default:
-		return location, nil
+		return nil
 	}
 	if err != nil {
-		return location, errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+		return errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
 	}
 	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
-	return location, nil
+	return nil
 }
 
 // closers closes several closers in order.

@@ -12,7 +12,7 @@ import (
 
 // flagFormats are the formats of flags that are not for all formats. convert also checks the flags of its output.
 var flagFormats = map[string][]string{
-	"sample":        {"csv", "tsv", "jsonl", "json"},
+	"sample":        {"csv", "tsv", "jsonl", "json", "lines"},
 	"sample-bytes":  {"csv", "tsv", "jsonl", "json", "lines"},
 	"delimiter":     {"csv", "tsv"},
 	"no-header":     {"csv", "tsv"},

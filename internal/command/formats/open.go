@@ -113,7 +113,7 @@ func (p *Opener) chooseFormat(in *table.Input, location, name string) (table.For
 	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
 	f, ok := p.formats.Sniff(head[:n])
 	if !ok {
-		return f, usage.Errorf("--from csv, or one of "+strings.Join(All.Names(), ", "), "cannot tell the format of %s", in.Name)
+		return f, usage.Errorf("--from lines for a log, or one of "+strings.Join(All.Names(), ", "), "cannot tell the format of %s", in.Name)
 	}
 	return f, nil
 }

@@ -124,7 +124,7 @@ func (in Input) format(columns bool) (string, error) {
 	if f, ok := formats.All.Sniff(head); ok && !isText && !formats.IsText(f) && !(in.Found && f.Name == "arrows") { // four bytes of ones prove little
 		return f.Name, nil
 	}
-	if in.Found && !isText {
+	if in.Found && !isText && files.Compressed(head) == "" {
 		return "", nil
 	}
 	return formats.Lines, nil

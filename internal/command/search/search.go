@@ -114,8 +114,7 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 	if f.Input.Err != nil {
 		return f.Input.Err
 	}
-	named := len(s.In) > 0 || len(s.Columns) > 0 || !s.Since.IsZero() || !s.Until.IsZero()
-	format, err := f.Input.format(named)
+	format, err := f.Input.format(s.namesColumns())
 	if err != nil || format == "" {
 		return err
 	}
@@ -123,6 +122,11 @@ func (s *Search) one(ctx context.Context, f *Found, parallel int) error {
 		return s.shard(ctx, f, parallel)
 	}
 	return s.table(ctx, f, format)
+}
+
+// namesColumns reports whether columns are asked for, by name or by their times.
+func (s *Search) namesColumns() bool {
+	return len(s.In) > 0 || len(s.Columns) > 0 || !s.Since.IsZero() || !s.Until.IsZero()
 }
 
 // errNoText is the warning about a table that cannot be searched.

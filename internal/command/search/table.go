@@ -53,6 +53,9 @@ func (s *Search) open(ctx context.Context, f *Found, format string) (table.Sourc
 	o := table.ReadOptions{Notice: func(string) {}, Warning: func(string) {}}
 	if format == formats.Lines { // as bytes, which may be anything
 		o.Schema = []arrow.Field{{Name: lineColumn, Type: arrow.BinaryTypes.Binary}}
+		if !s.namesColumns() {
+			o.Columns = []string{lineColumn}
+		}
 	}
 	src, err := opener.Source(ctx, location, format, o)
 	if err != nil {
