@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -193,7 +194,7 @@ func TestRandomQuestions(t *testing.T) {
 			r := rand.New(rand.NewPCG(7, 7))
 			m := searchtest.NewMaker(r, texts)
 			narrowed := make([]int, len(all))
-			for range sweep.Count(300, 8_000) {
+			for range sweep.Count(200, 8_000) {
 				from, to := 0, len(texts)
 				if r.IntN(4) == 0 {
 					from = r.IntN(to)
@@ -210,6 +211,59 @@ func TestRandomQuestions(t *testing.T) {
 			for i, x := range all {
 				t.Log(x.variant, "leaves rows out for", narrowed[i])
 			}
+		})
+	}
+}
+
+// An index has each term, and each beginning of one of up to four characters, in the rows that have it.
+func TestEveryTerm(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"logs":    searchtest.Lines(t, sweep.Count(8, 2000)),
+		"Unicode": searchtest.Texts(rand.New(rand.NewPCG(3, 3)), sweep.Count(60, 3000), false),
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := eachKind(t, texts, func(v variant) bool { return v.tokenizer != "trivial" })
+			words, beginnings, addresses := map[string][]int64{}, map[string][]int64{}, map[string][]int64{}
+			add := func(to map[string][]int64, text string, row int) {
+				if rows := to[text]; len(rows) == 0 || rows[len(rows)-1] != int64(row) {
+					to[text] = append(rows, int64(row))
+				}
+			}
+			for row, text := range texts {
+				if row%nullEach == nullEach-1 {
+					continue
+				}
+				for _, w := range searchtest.Words(text) {
+					w = searchtest.Upper(w)
+					add(words, w, row)
+					for n := range min(utf8.RuneCountInString(w), 4) {
+						add(beginnings, string([]rune(w)[:n+1]), row)
+					}
+				}
+				for _, a := range searchtest.Addresses(text) {
+					add(addresses, a, row)
+				}
+			}
+			for _, x := range all {
+				askAll := func(q func(text string) searchtest.Question, of map[string][]int64, sureToo bool) {
+					for text, rows := range of {
+						question := q(strings.ToLower(text))
+						if searchtest.Upper(strings.ToLower(text)) != text {
+							question = q(text)
+						}
+						left := requireTrue(t, x, texts, question, rowset.FromRows(rows), 0, len(texts))
+						if sureToo && x.coarse == 1 && len(text) < 60 && x.kind == index.Terms {
+							require.Equal(t, int64(len(rows)), left, "%v %s", x.variant, question.Text)
+						}
+					}
+				}
+				askAll(func(text string) searchtest.Question { return searchtest.Has(text, false) }, words, true)
+				askAll(func(text string) searchtest.Question { return searchtest.Has(text, true) }, beginnings, x.tokenizer == "unicode-word")
+				askAll(func(text string) searchtest.Question {
+					return searchtest.Question{Text: "line contains '" + text + "'"}
+				}, addresses, false)
+			}
+			t.Log(len(words), "words", len(beginnings), "beginnings", len(addresses), "addresses")
 		})
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
-	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -287,32 +286,6 @@ func TestStaleIndex(t *testing.T) {
 	got, unusable := rowsWhere(t, filepath.Join(dir, "b.shard"), termQuestions[0], OpenOptions{}, 0)
 	require.Equal(t, want, got)
 	require.NotEmpty(t, unusable)
-}
-
-// Whatever step of adding an index fails, the shard is the old one or the new one.
-func TestAddIndexFaults(t *testing.T) {
-	for _, layout := range []Layout{SingleFile, TwoLevel} {
-		for _, op := range faultstore.Ops {
-			for k := 1; ; k++ {
-				location := filepath.Join(t.TempDir(), "x.shard")
-				writeLines(t, location, 300, WriterOptions{Layout: layout, StripeRows: 200})
-				want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
-				faults := faultstore.New()
-				faults.FailAt(op, k)
-				err := AddIndex(t.Context(), location, EditOptions{Open: OpenOptions{Store: faults.Local()}}, lineIndexes[0])
-				reached := faults.Count(op) >= k
-				if !reached {
-					require.NoError(t, err)
-				}
-				got, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
-				require.Equal(t, want, got)
-				requireSound(t, location)
-				if !reached {
-					break
-				}
-			}
-		}
-	}
 }
 
 // Of two that change a shard at the same time, one fails.

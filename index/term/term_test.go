@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -250,4 +251,89 @@ func TestDamage(t *testing.T) {
 	for n := 0; n < len(file); n += len(file)/100 + 1 {
 		require.Error(t, ask(file[:n]))
 	}
+}
+
+// readAll asks an index for all that it has.
+func readAll(file []byte, rows int64) error {
+	x, err := Open(tctx, storage.ByteRange{Reader: storage.FromBytes("index", file), Size: int64(len(file))}, rows)
+	if err != nil {
+		return err
+	}
+	for e, err := range x.All(tctx) {
+		if err != nil {
+			return err
+		}
+		if err := x.EachPart(tctx, e, 0, uint32(rows), func([]uint32) error { return nil }); err != nil {
+			return err
+		}
+	}
+	for _, key := range []string{"", "w1", "zzz"} {
+		for _, err := range x.Find(tctx, []byte(key), true) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return x.Compare(tctx, x, func(err error) error { return err })
+}
+
+// mend makes the checksums of the footer and of blocks those of their bytes, so that a reader goes on to what they protect.
+func mend(file []byte, rows int64) {
+	end := len(file) - footerLen
+	if end < 0 {
+		return
+	}
+	footer := file[end:]
+	if stored := int64(binary.LittleEndian.Uint32(footer[36:])); stored <= int64(end) {
+		binary.LittleEndian.PutUint64(footer[48:], footerHash(file[int64(end)-stored:end], footer[:48]))
+	}
+	x, err := Open(tctx, storage.ByteRange{Reader: storage.FromBytes("index", file), Size: int64(len(file))}, rows)
+	if err != nil {
+		return
+	}
+	for _, e := range x.blocks {
+		if b := file[e.block:e.end]; len(b) >= checksumLen {
+			appendChecksum(b[:len(b)-checksumLen], 0)
+		}
+	}
+}
+
+// Damage behind the right checksums is an error, or another index.
+func TestDamageBehindChecksums(t *testing.T) {
+	data := make(table, 2)
+	for i := range 5000 {
+		data[0] = append(data[0], fmt.Appendf(nil, "common w%d n%d x%d", i%1000, i%20, i%2))
+		data[1] = append(data[1], fmt.Appendf(nil, "other %d", i%3))
+	}
+	file := write(t, data, Options{Rows: 5000, Fields: 2}, 1<<30, 1)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range sweep.Count(50, 20_000) {
+		damaged := bytes.Clone(file)
+		for range 1 + rnd.IntN(3) {
+			at := rnd.IntN(len(file))
+			if rnd.IntN(2) == 0 { // the directory and the footer
+				at = len(file) - 1 - rnd.IntN(200)
+			}
+			damaged[at] = byte(rnd.Uint32())
+		}
+		mend(damaged, 5000)
+		_ = readAll(damaged, 5000)
+	}
+}
+
+// No bytes make a reader fail otherwise than by an error.
+func FuzzIndex(f *testing.F) {
+	data := table{nil, nil}
+	for i := range 300 {
+		data[0] = append(data[0], fmt.Appendf(nil, "common w%d n%d", i, i%20))
+		data[1] = append(data[1], fmt.Appendf(nil, "other %d", i%3))
+	}
+	f.Add(write(f, data, Options{Rows: 300, Fields: 2}, 1<<30, 1))
+	f.Add(write(f, data[:1], Options{Rows: 300, Fields: 1, Coarse: 16, Collation: analysis.CasePreserving}, 1<<30, 1))
+	f.Fuzz(func(_ *testing.T, file []byte) {
+		_ = readAll(file, 300)
+		file = bytes.Clone(file)
+		mend(file, 300)
+		_ = readAll(file, 300)
+	})
 }

@@ -57,6 +57,7 @@ type Faults struct {
 	counts   [numOps]int
 	read     int64
 	written  int64
+	before   func(op Op, n int)
 }
 
 // New returns Faults that only count.
@@ -82,6 +83,9 @@ func (f *Faults) fail(op Op, k, n int) {
 	f.from[op] = f.counts[op] + k
 	f.to[op] = f.from[op] + n
 }
+
+// Before lets call be called before each operation, with its number among those of all kinds. It must be set before the first one.
+func (f *Faults) Before(call func(op Op, n int)) { f.before = call }
 
 // Count is the number of operations of a kind so far, failed ones included.
 func (f *Faults) Count(op Op) int {
@@ -116,6 +120,13 @@ func (f *Faults) step(op Op, bytes int) error {
 	defer f.mu.Unlock()
 	f.counts[op]++
 	k := f.counts[op]
+	if f.before != nil {
+		n := 0
+		for _, c := range f.counts {
+			n += c
+		}
+		f.before(op, n)
+	}
 	if f.from[op] <= k && k < f.to[op] || f.every[op] > 0 && k%f.every[op] == 0 {
 		return fmt.Errorf("%w: %s %d", Err, op, k)
 	}

@@ -1,0 +1,142 @@
+package shard
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+)
+
+// indexEdits are the ways to change the indexes of a shard, which has one already.
+var indexEdits = map[string]func(t *testing.T, location string, o EditOptions) error{
+	"add": func(t *testing.T, location string, o EditOptions) error {
+		return AddIndex(t.Context(), location, o, lineIndexes[1])
+	},
+	"drop": func(t *testing.T, location string, o EditOptions) error {
+		_, err := DropIndex(t.Context(), location, o, func(Index) bool { return true })
+		return err
+	},
+	"rebuild": func(t *testing.T, location string, o EditOptions) error {
+		_, err := RebuildIndex(t.Context(), location, o, func(Index) bool { return true })
+		return err
+	},
+	"add of the reference's": func(t *testing.T, location string, o EditOptions) error {
+		return AddIndex(t.Context(), location, o, invertedIndexes[0])
+	},
+}
+
+// requireAnswers asks a shard of writeLines questions, and verifies it.
+func requireAnswers(t *testing.T, location string, want []RowRange) {
+	got, unusable := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
+	require.Equal(t, want, got)
+	require.Empty(t, unusable)
+	requireSound(t, location)
+}
+
+// hidden are the temporary files in a folder.
+func hidden(t *testing.T, dir string) []string {
+	names, err := filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	return names
+}
+
+// Whatever step of a change of indexes fails, or all from one on, as on a full disk, the shard is the old one or the new one, and no temporary
+// file is left.
+func TestIndexEditFaults(t *testing.T) {
+	t.Parallel() // it waits for disks
+	dir := t.TempDir()
+	n := 0
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		before := t.TempDir()
+		writeLines(t, filepath.Join(before, "x.shard"), 300, WriterOptions{Layout: layout, StripeRows: 200, Indexes: lineIndexes[:1]})
+		want, _ := rowsWhere(t, filepath.Join(before, "x.shard"), termQuestions[0], OpenOptions{}, 0)
+		for name, edit := range indexEdits {
+			for _, op := range faultstore.Ops {
+				for _, full := range []bool{false, true} {
+					if full && op != faultstore.Create && op != faultstore.Write {
+						continue
+					}
+					for k := 1; ; k += sweep.Step(23) {
+						n++
+						location := filepath.Join(dir, fmt.Sprint(n), "x.shard")
+						require.NoError(t, os.CopyFS(filepath.Dir(location), os.DirFS(before)))
+						faults := faultstore.New()
+						if faults.FailAt(op, k); full {
+							faults.FailFrom(op, k)
+						}
+						err := edit(t, location, EditOptions{Open: OpenOptions{Store: faults.Local()}, TempDir: dir})
+						reached := faults.Count(op) >= k
+						if !reached {
+							require.NoError(t, err)
+						}
+						requireAnswers(t, location, want)
+						if op != faultstore.Remove {
+							require.Empty(t, hidden(t, filepath.Dir(location)), "%s %v %d", name, op, k)
+						}
+						if !reached {
+							break
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestIndexKill kills a process at some step of a change of indexes. The shard is the old one or the new one, whatever temporary files are left, and
+// the next change succeeds.
+func TestIndexKill(t *testing.T) {
+	if dir := os.Getenv("AMUDAI_TEST_KILL"); dir != "" {
+		addAndDie(t, dir)
+		return
+	}
+	t.Parallel() // it waits for disks
+	for _, layout := range []Layout{SingleFile, TwoLevel} {
+		for k := 1; ; k += sweep.Step(53) {
+			dir := t.TempDir()
+			location := filepath.Join(dir, "x.shard")
+			writeLines(t, location, 300, WriterOptions{Layout: layout, StripeRows: 200})
+			want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, 0)
+			cmd := exec.Command(os.Args[0], "-test.run=^TestIndexKill$")
+			cmd.Env = append(os.Environ(), "AMUDAI_TEST_KILL="+dir, "AMUDAI_TEST_KILL_AT="+strconv.Itoa(k))
+			killed := cmd.Run() != nil
+			requireAnswers(t, location, want)
+			if !killed {
+				break
+			}
+			require.NoFileExists(t, filepath.Join(dir, "done"))
+			require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, lineIndexes[0]))
+			for _, name := range hidden(t, dir) { // no part of the shard
+				require.True(t, strings.HasSuffix(name, ".tmp"), name)
+				require.NoError(t, os.Remove(name))
+			}
+			requireAnswers(t, location, want)
+		}
+	}
+}
+
+// addAndDie adds an index, and dies before a step of it.
+func addAndDie(t *testing.T, dir string) {
+	at, err := strconv.Atoi(os.Getenv("AMUDAI_TEST_KILL_AT"))
+	require.NoError(t, err)
+	faults := faultstore.New()
+	faults.Before(func(_ faultstore.Op, n int) {
+		if n == at {
+			p, err := os.FindProcess(os.Getpid())
+			require.NoError(t, err)
+			require.NoError(t, p.Kill())
+			select {}
+		}
+	})
+	o := EditOptions{Open: OpenOptions{Store: faults.Local()}, MemoryBytes: 1 << 10, TempDir: dir}
+	require.NoError(t, AddIndex(t.Context(), filepath.Join(dir, "x.shard"), o, lineIndexes[0]))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "done"), nil, 0o666))
+}
