@@ -171,7 +171,7 @@ func (x *invertedIndex) Ask(ctx context.Context, field int, test predicate.Test,
 	}
 	switch {
 	case q.not: // nulls are not told from values here
-		return all.And(sure.Not(to)), rowset.Set{}, nil
+		return all.Minus(sure), rowset.Set{}, nil
 	case !q.exact:
 		sure = rowset.Set{}
 	}

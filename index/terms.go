@@ -301,7 +301,7 @@ func (x *termIndex) Ask(ctx context.Context, field int, test predicate.Test, fro
 		maybe = maybe.Or(some)
 	}
 	if q.not { // nulls are not told from values here
-		return all.And(maybe.Not(to)), sure, nil
+		return all.Minus(maybe), sure, nil
 	}
 	if exact {
 		sure = maybe

@@ -56,9 +56,10 @@ func (r *Rows) drop(i int) {
 func (r *Rows) Apply(ctx context.Context, set rowset.Set) (rowset.Set, error) {
 	set = set.And(r.Maybe)
 	sure := set.And(r.Sure)
-	if !sure.Empty() {
-		set = set.And(sure.Not(r.stripe.Rows()))
+	if sure.Len() == set.Len() {
+		return set, nil
 	}
+	set = set.Minus(sure)
 	if r.evaluated != nil {
 		r.evaluated.Add(set.Len())
 	}
@@ -95,7 +96,7 @@ func (r *Rows) node(ctx context.Context, n *predicate.Node, set rowset.Set) (row
 				return more, err
 			}
 			found = found.Or(more)
-			set = set.And(more.Not(r.stripe.Rows()))
+			set = set.Minus(more)
 		}
 		return found, nil
 	}

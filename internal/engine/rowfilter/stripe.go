@@ -233,8 +233,8 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 			f.learn(k)
 			if known := f.known[k]; n.Kind == predicate.NodeAnd {
 				among = among.And(known.Maybe)
-			} else if !known.True.Empty() {
-				among = among.And(known.True.Not(f.stripe.Rows()))
+			} else {
+				among = among.Minus(known.True)
 			}
 		}
 		return nil
@@ -249,10 +249,7 @@ func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.No
 		return nil
 	}
 	known := f.known[n]
-	among = among.And(known.Maybe)
-	if !known.True.Empty() {
-		among = among.And(known.True.Not(f.stripe.Rows()))
-	}
+	among = among.And(known.Maybe).Minus(known.True)
 	if among.Empty() {
 		return nil
 	}
@@ -260,9 +257,12 @@ func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.No
 	if err != nil {
 		return err
 	}
-	if answer.Maybe.Len() < among.Len() {
-		excluded := among.And(answer.Maybe.Not(f.stripe.Rows()))
-		known.Maybe = known.Maybe.And(excluded.Not(f.stripe.Rows()))
+	switch {
+	case answer.Maybe.Len() == among.Len():
+	case among.Len() == known.Maybe.Len():
+		known.Maybe = answer.Maybe
+	default:
+		known.Maybe = known.Maybe.Minus(among.Minus(answer.Maybe))
 	}
 	known.True = known.True.Or(answer.True)
 	return nil
@@ -313,10 +313,10 @@ func (f *Stripe) findOnly(n *predicate.Node) {
 
 // Unknown returns the rows whose values must be examined.
 func (f *Stripe) Unknown() rowset.Set {
-	if f.Sure.Empty() {
-		return f.Maybe
+	if f.Sure.Len() == f.Maybe.Len() {
+		return rowset.Set{}
 	}
-	return f.Maybe.And(f.Sure.Not(f.stripe.Rows()))
+	return f.Maybe.Minus(f.Sure)
 }
 
 // EachOpened calls yield with the schema id and the reader of each open column of the filter.

@@ -93,16 +93,73 @@ func (s Set) And(o Set) Set {
 	if o.spans() == 1 {
 		return s
 	}
-	out := make([]Range, 0, max(s.spans(), o.spans()))
-	x, y := cursor{set: &s}, cursor{set: &o}
-	for more := x.move() && y.move(); more; {
-		if both := (Range{max(x.From, y.From), min(x.To, y.To)}); both.From < both.To {
-			out = append(out, both)
+	if o.spans() < s.spans() {
+		s, o = o, s
+	}
+	if s.rows != nil {
+		return s.keep(o, true)
+	}
+	out := make([]Range, 0, s.spans())
+	i := 0
+	for r := range s.Ranges() {
+		for i = o.after(i, r.From); i < o.spans(); i++ {
+			x := o.span(i)
+			if x.From < r.To {
+				out = join(out, Range{max(x.From, r.From), min(x.To, r.To)})
+			}
+			if x.To >= r.To { // the next range may be in it, too
+				break
+			}
 		}
-		if x.To < y.To {
-			more = x.move()
-		} else {
-			more = y.move()
+	}
+	return setOf(out)
+}
+
+// keep returns those of single rows that are in another set, or those that are not.
+func (s Set) keep(o Set, in bool) Set {
+	rows := make([]uint32, 0, s.n)
+	i, n := 0, o.spans()
+	for _, r := range s.rows {
+		row := s.by + int64(r)
+		if i < n && o.span(i).To <= row {
+			i = o.after(i+1, row)
+		}
+		if (i < n && o.span(i).From <= row) == in {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return Set{}
+	}
+	return Set{n: int64(len(rows)), by: s.by, rows: rows}
+}
+
+// Minus returns the rows that are not in another set.
+func (s Set) Minus(o Set) Set {
+	b := s.Bounds()
+	if o = o.Clip(b.From, b.To); o.n == 0 {
+		return s
+	}
+	if s.rows != nil {
+		return s.keep(o, false)
+	}
+	out := make([]Range, 0, s.spans()+o.spans())
+	i := 0
+	for r := range s.Ranges() {
+		for i = o.after(i, r.From); i < o.spans() && r.From < r.To; i++ {
+			x := o.span(i)
+			if x.From >= r.To {
+				break
+			}
+			if x.From > r.From {
+				out = append(out, Range{r.From, x.From})
+			}
+			if r.From = x.To; x.To > r.To {
+				break
+			}
+		}
+		if r.From < r.To {
+			out = append(out, r)
 		}
 	}
 	return setOf(out)
@@ -126,23 +183,6 @@ func (s Set) Or(o Set) Set {
 			out = join(out, y.Range)
 			moreY = y.move()
 		}
-	}
-	return setOf(out)
-}
-
-// Not returns the rows from 0 up to n that are not in the set.
-func (s Set) Not(n int64) Set {
-	s = s.Clip(0, n)
-	out := make([]Range, 0, s.spans()+1)
-	at := int64(0)
-	for r := range s.Ranges() {
-		if at < r.From {
-			out = append(out, Range{at, r.From})
-		}
-		at = r.To
-	}
-	if at < n {
-		out = append(out, Range{at, n})
 	}
 	return setOf(out)
 }

@@ -119,7 +119,8 @@ func TestOperations(t *testing.T) {
 		requireHas(t, a.Or(b), a)
 		requireHas(t, a, a.And(b))
 		n, from, to := genRow(t, "n"), genRow(t, "from"), genRow(t, "to")
-		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), a.Not(n))
+		requireSame(t, modelOf(func(row int64) bool { return ma[row] && !mb[row] }), a.Minus(b))
+		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n && !ma[row] }), All(n).Minus(a))
 		requireSame(t, modelOf(func(row int64) bool { return 0 <= row && row < n }), All(n))
 		requireSame(t, modelOf(func(row int64) bool { return from <= row && row < to && ma[row] }), a.Clip(from, to))
 		requireSame(t, modelOf(func(row int64) bool { return ma[row-n] }), a.Shift(n))
@@ -190,10 +191,10 @@ func TestAbsurd(t *testing.T) {
 			s := Of(Range{a, b}, Range{5, 7})
 			require.GreaterOrEqual(t, s.Len(), int64(2))
 			for _, c := range numbers {
-				for _, set := range []Set{s.Shift(c), s.Not(c), s.Clip(a, c), All(c), s.And(All(c)), s.Or(All(c)), Of(Range{a, b}, Range{b, c})} {
+				for _, set := range []Set{s.Shift(c), All(c).Minus(s), s.Minus(All(c)), s.Clip(a, c), All(c), s.And(All(c)), s.Or(All(c)), Of(Range{a, b}, Range{b, c})} {
 					require.GreaterOrEqual(t, set.Len(), int64(0))
 					set.Contains(c)
-					set.And(s).Or(set).Not(c).Shift(a).Clip(b, c)
+					set.And(s).Or(set).Minus(All(c)).Shift(a).Clip(b, c)
 					set.Shift(a).Shift(b).Clip(c, a).Split(c)
 				}
 				FromBits(bitmap, int(b), int(c), a)
@@ -241,7 +242,7 @@ func Example() {
 	// The bits of the even rows from 100 on, and rows 3 to 5.
 	even := FromBits([]byte{0b01010101}, 0, 8, 100)
 	s := even.Or(Of(Range{3, 6}))
-	fmt.Println(s.Len(), s.Clip(4, 103), s.Not(6))
+	fmt.Println(s.Len(), s.Clip(4, 103), All(6).Minus(s))
 	// Output:
 	// 7 [{4 6} {100 101} {102 103}] [{0 3}]
 }
