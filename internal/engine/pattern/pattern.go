@@ -20,6 +20,7 @@ type Pattern struct {
 
 	segments segments       // if regex and words are nil
 	regex    *regexp.Regexp // to be searched for
+	required *Required      // of regex
 	words    *Words
 	fold     bool // values are folded before they are compared with segments
 }

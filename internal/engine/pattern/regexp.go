@@ -27,6 +27,7 @@ func Regexp(expr string, fold bool) (*Pattern, error) {
 		return nil, fmt.Errorf("regular expression: %w", err)
 	}
 	p.findRequired(re)
+	p.required = requiredOf(re)
 	return p, nil
 }
 
