@@ -77,22 +77,39 @@ func invertedSettingsOf(d *shardpb.IndexDescriptor) (s invertedSettings, err err
 	return s, s.checkFields(d)
 }
 
-// question is that of a term index, as far as such an index can answer it.
+// question is what a condition says about terms, as far as such an index has them.
 func (s *invertedSettings) question(field int, test predicate.Test) question {
-	q := s.termSettings.question(field, test)
-	if s.complete {
-		return q
-	}
-	q.exact = false
-	for i, terms := range q.any {
+	a := s.analyzer(field)
+	a.inside = false
+	q := a.question(test)
+	if !s.complete {
+		q.exact = false
 		if s.tokenizers[field] == analysis.Log { // of addresses that overlap only the first is there
-			terms = slices.DeleteFunc(terms, func(t wantedTerm) bool { return hasDot(t.text) })
-		}
-		if q.any[i] = terms; len(terms) == 0 {
-			return question{}
+			q.need = q.need.without(func(t wantedTerm) bool { return hasDot(t.text) })
 		}
 	}
 	return q
+}
+
+// without leaves out some terms.
+func (n *need) without(drop func(wantedTerm) bool) *need {
+	list := func(needs []*need) (left []*need) {
+		for _, one := range needs {
+			left = append(left, one.without(drop))
+		}
+		return left
+	}
+	switch {
+	case n == nil:
+		return nil
+	case len(n.all) > 0:
+		return allOf(list(n.all))
+	case len(n.any) > 0:
+		return anyOf(list(n.any))
+	case drop(n.term):
+		return nil
+	}
+	return n
 }
 
 // invertedBuilder is a builder that knows where temporary files go.
@@ -159,15 +176,12 @@ func (x *invertedIndex) Stats() []Stat {
 func (x *invertedIndex) Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
 	q := x.settings.question(field, test)
-	if len(q.any) == 0 || q.not && !q.exact {
+	if q.need == nil || q.not && !q.exact {
 		return all, sure, nil
 	}
-	for _, terms := range q.any {
-		someMaybe, some, err := x.having(ctx, field, terms, from, to)
-		if err != nil {
-			return all, rowset.Set{}, err
-		}
-		maybe, sure = maybe.Or(someMaybe), sure.Or(some)
+	maybe, sure, err = x.having(ctx, field, q.need, rowset.Range{From: from, To: to})
+	if err != nil {
+		return all, rowset.Set{}, err
 	}
 	switch {
 	case q.not: // nulls are not told from values here
@@ -178,28 +192,39 @@ func (x *invertedIndex) Ask(ctx context.Context, field int, test predicate.Test,
 	return maybe, sure, nil
 }
 
-// having returns the rows that may have all terms, and those that have them.
-func (x *invertedIndex) having(ctx context.Context, field int, terms []wantedTerm, from, to int64) (maybe, sure rowset.Set, err error) {
-	maybe = rowset.Of(rowset.Range{From: from, To: to})
-	sure = maybe
-	for _, t := range terms {
-		bounds := maybe.Bounds()
-		someMaybe, some, err := x.rowsOf(ctx, field, t, bounds.From, bounds.To)
-		if err != nil {
-			return maybe, sure, err
+// having returns the rows that may have what is needed, and those that have it.
+func (x *invertedIndex) having(ctx context.Context, field int, n *need, among rowset.Range) (maybe, sure rowset.Set, err error) {
+	switch {
+	case len(n.all) > 0:
+		maybe = rowset.Of(among)
+		sure = maybe
+		for _, one := range n.all {
+			someMaybe, some, err := x.having(ctx, field, one, maybe.Bounds())
+			if err != nil {
+				return maybe, sure, err
+			}
+			if maybe, sure = maybe.And(someMaybe), sure.And(some); maybe.Empty() {
+				break
+			}
 		}
-		maybe, sure = maybe.And(someMaybe), sure.And(some)
-		if maybe.Empty() {
-			break
+		return maybe, sure, nil
+	case len(n.any) > 0:
+		for _, one := range n.any {
+			someMaybe, some, err := x.having(ctx, field, one, among)
+			if err != nil {
+				return maybe, sure, err
+			}
+			maybe, sure = maybe.Or(someMaybe), sure.Or(some)
 		}
+		return maybe, sure, nil
 	}
-	return maybe, sure, nil
+	return x.rowsOf(ctx, field, n.term, among.From, among.To)
 }
 
 // rowsOf returns the rows that may have a term, and those that have it.
 func (x *invertedIndex) rowsOf(ctx context.Context, field int, t wantedTerm, from, to int64) (maybe, sure rowset.Set, err error) {
 	var exact, other union
-	for e, err := range x.Find(ctx, t.text, t.prefix) {
+	for e, err := range x.Find(ctx, t.text, t.behind) {
 		if err != nil {
 			return maybe, sure, err
 		}

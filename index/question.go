@@ -2,6 +2,8 @@ package index
 
 import (
 	"bytes"
+	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/index/analysis"
@@ -10,105 +12,211 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
-// question is what a condition says about the terms of a value: it has all terms of one of several lists. No lists say nothing.
+// question is what a condition says about the terms of a value.
 type question struct {
-	any   [][]wantedTerm
-	exact bool // values with these terms meet the condition
-	not   bool // the condition is met by the others
+	need  *need // of values that meet the condition; nil if it says nothing
+	exact bool  // values with these terms meet the condition
+	not   bool  // the condition is met by the others
 }
 
-// wantedTerm is a term, or the beginning of one.
+// need is what a value has: all of some needs, or one of some, or a term.
+type need struct {
+	all, any []*need
+	term     wantedTerm
+}
+
+// wantedTerm is a term, or a part of one.
 type wantedTerm struct {
 	text   []byte
-	prefix bool
+	before bool // the term may begin before the text
+	behind bool // the term may go on behind the text
 }
 
-// maxAlternatives bounds the lists of a question. For a set of more values it says nothing.
+// inside reports whether the term is to be searched for in all terms.
+func (t *wantedTerm) inside() bool { return t.before }
+
+// allOf joins needs. What says nothing is left out.
+func allOf(needs []*need) *need {
+	needs = slices.DeleteFunc(needs, func(n *need) bool { return n == nil })
+	switch len(needs) {
+	case 0:
+		return nil
+	case 1:
+		return needs[0]
+	}
+	return &need{all: needs}
+}
+
+// anyOf says nothing if one of the needs does not.
+func anyOf(needs []*need) *need {
+	switch {
+	case len(needs) == 0 || slices.Contains(needs, nil):
+		return nil
+	case len(needs) == 1:
+		return needs[0]
+	}
+	return &need{any: needs}
+}
+
+// terms is the number of terms.
+func (n *need) terms() int {
+	if n == nil {
+		return 0
+	}
+	sum := 0
+	for _, list := range [][]*need{n.all, n.any} {
+		for _, one := range list {
+			sum += one.terms()
+		}
+	}
+	return max(sum, 1)
+}
+
+// analyzer takes texts apart as an index does.
+type analyzer struct {
+	tokenizer analysis.Tokenizer
+	collation analysis.Collation
+	inside    bool // the index can be searched for parts of terms
+}
+
+// maxAlternatives bounds the texts of a question. A set of more values says nothing.
 const maxAlternatives = 1000
 
-// question is what a condition on a field says about its terms.
-func (s *termSettings) question(field int, test predicate.Test) question {
-	t := s.tokenizers[field]
+// question is what a condition says about the terms of a value.
+func (a analyzer) question(test predicate.Test) question {
 	switch test := test.(type) {
 	case *predicate.Text:
-		q := ofPattern(t, test.Pattern)
-		q.not = test.Not
-		return q
+		if w := test.Words(); w != nil {
+			need, exact := a.ofWords(w)
+			return question{need: need, exact: exact, not: test.Not}
+		}
+		if test.Not { // values that have what the pattern requires may still not match it
+			return question{}
+		}
+		return question{need: a.ofRequired(test.Required())}
 	case valueset.Bytes:
 		if len(test) > maxAlternatives {
 			return question{}
 		}
-		var q question
+		var texts []*need
 		for _, r := range test {
 			part, whole := r.Constant()
 			if !whole {
-				var ok bool
-				if part, ok = r.Prefix(); !ok {
-					return question{}
-				}
+				part, _ = r.Prefix()
 			}
-			terms := termsOf(t, part, true, whole, !whole)
-			if len(terms) == 0 {
-				return question{}
-			}
-			q.any = append(q.any, terms)
+			texts = append(texts, a.ofText(part, true, whole))
 		}
-		return q
+		return question{need: anyOf(texts)}
 	}
 	return question{}
 }
 
-func ofPattern(t analysis.Tokenizer, p *pattern.Pattern) question {
-	if w := p.Words(); w != nil {
-		if t == analysis.Trivial || !utf8.Valid(w.Text) {
-			return question{}
-		}
-		if w.Phrase { // of an address it wants the numbers, whatever stands between them
-			t = analysis.Word
-		}
-		terms := termsOf(t, w.Text, true, !w.Prefix, w.Prefix)
-		if len(terms) == 0 {
-			return question{}
-		}
-		whole := len(terms) == 1 && (w.Phrase && !terms[0].prefix || len(terms[0].text) == len(w.Text))
-		return question{any: [][]wantedTerm{terms}, exact: whole && !(w.Prefix && t == analysis.Log && beginsAddress(w.Text))}
+// ofWords is exact if values with the terms have the words: all but those of which the index has only parts.
+func (a analyzer) ofWords(w *pattern.Words) (n *need, exact bool) {
+	if a.tokenizer == analysis.Trivial || !utf8.Valid(w.Text) {
+		return nil, false
 	}
-	var all []wantedTerm
-	if len(p.Prefix) > 0 {
-		all = termsOf(t, p.Prefix, true, false, true)
+	if w.Phrase { // of an address it wants the numbers, whatever stands between them
+		a.tokenizer = analysis.Word
 	}
-	if t != analysis.Trivial {
-		for _, part := range p.Parts {
-			all = append(all, termsOf(t, part, false, false, true)...)
-		}
+	n = a.ofText(w.Text, true, !w.Prefix)
+	if n == nil || n.all != nil || n.term.behind != w.Prefix || w.Prefix && a.tokenizer == analysis.Log && beginsAddress(w.Text) {
+		return n, false
 	}
-	if len(all) == 0 {
-		return question{}
-	}
-	return question{any: [][]wantedTerm{all}}
+	return n, w.Phrase || len(n.term.text) == len(w.Text)
 }
 
-// termsOf returns the terms that every value has which contains a text. start says that no term of the value goes on to the left of the text, and end that none does to the
-// right. With last, the last term counts as the beginning of one if it may go on.
-func termsOf(t analysis.Tokenizer, text []byte, start, end, last bool) (terms []wantedTerm) {
-	if !start || !end {
-		text = wholeCharacters(text, start, end)
+// beginsAddress reports whether a text of one word may be the first number of an address, which may stand behind a letter that is not of ASCII.
+func beginsAddress(text []byte) bool {
+	return len(text) <= 3 && len(bytes.TrimLeft(text, "0123456789")) == 0
+}
+
+func (a analyzer) ofRequired(r *pattern.Required) *need {
+	if r == nil {
+		return nil
 	}
-	for _, s := range t.AppendAllTerms(nil, text) {
-		term := text[s.From:s.To]
-		open := int(s.To) == len(text) && !end // may go on
-		address := len(term) > 0 && t == analysis.Log && hasDot(term)
-		switch {
-		case s.From == 0 && !start:
-		case len(term) > maxUncut && t != analysis.Trivial:
-			terms = append(terms, wantedTerm{term[:wholeRunes(term, maxUncut)], true})
-		case !open:
-			terms = append(terms, wantedTerm{term, false})
-		case last && !address:
-			terms = append(terms, wantedTerm{term, true})
+	list := func(all []*pattern.Required) (needs []*need) {
+		for _, one := range all {
+			needs = append(needs, a.ofRequired(one))
 		}
+		return needs
 	}
-	return terms
+	switch {
+	case len(r.All) > 0:
+		return allOf(list(r.All))
+	case len(r.Any) > 0:
+		return anyOf(list(r.Any))
+	}
+	start, end := r.Start, r.End
+	if a.tokenizer != analysis.Trivial {
+		start, end = r.WordStart, r.WordEnd
+	}
+	if !r.Fold {
+		return a.ofText(r.Bytes, start, end)
+	}
+	if a.collation == analysis.CasePreserving {
+		a.inside = false // whose search tells cases apart
+	}
+	var spellings []*need
+	for _, text := range upperCases(r.Bytes) {
+		spellings = append(spellings, a.ofText(text, start, end))
+	}
+	return anyOf(spellings)
+}
+
+// maxSpellings bounds the texts in upper case that differ only in case.
+const maxSpellings = 16
+
+// upperCases returns the upper cases of all texts that differ from a text only in case. There are several if it has a letter like
+// the "k", which is the same as the sign of Kelvin but for case, and that is upper case. Of too many, none is returned.
+func upperCases(text []byte) [][]byte {
+	all := [][]byte{nil}
+	for _, r := range string(text) {
+		var upper []rune
+		for c := unicode.SimpleFold(r); ; c = unicode.SimpleFold(c) {
+			if u := analysis.Upper(c); !slices.Contains(upper, u) {
+				upper = append(upper, u)
+			}
+			if c == r {
+				break
+			}
+		}
+		if len(all)*len(upper) > maxSpellings {
+			return nil
+		}
+		longer := make([][]byte, 0, len(all)*len(upper))
+		for _, t := range all {
+			for _, u := range upper {
+				longer = append(longer, utf8.AppendRune(slices.Clip(t), u))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// ofText is what a value has that contains a text. start says that no term of the value goes on to the left of the text, and end
+// that none does to the right.
+func (a analyzer) ofText(text []byte, start, end bool) *need {
+	text = wholeCharacters(text, start, end)
+	var needs []*need
+	for _, s := range a.tokenizer.AppendAllTerms(nil, text) {
+		t := wantedTerm{text: text[s.From:s.To], before: s.From == 0 && !start, behind: int(s.To) == len(text) && !end}
+		if a.tokenizer == analysis.Log && hasDot(t.text) && (t.before || t.behind) {
+			continue // perhaps no address
+		}
+		if len(t.text) > maxUncut {
+			t.text, t.behind = t.text[:wholeRunes(t.text, maxUncut)], true
+		}
+		if t.before && !a.inside {
+			continue
+		}
+		if a.collation == analysis.CaseInsensitive {
+			t.text = analysis.AppendUpper(nil, t.text)
+		}
+		needs = append(needs, &need{term: t})
+	}
+	return allOf(needs)
 }
 
 // wholeCharacters is a text without the bytes at its ends that may be parts of characters, unless it begins, or ends, a value.
@@ -132,11 +240,6 @@ const maxUncut = analysis.MaxTermLen/2 - utf8.UTFMax/2
 
 // hasDot tells addresses from words.
 func hasDot(term []byte) bool { return bytes.IndexByte(term, '.') >= 0 }
-
-// beginsAddress reports whether a text of one word may be the first number of an address, which may stand behind a letter that is not of ASCII.
-func beginsAddress(text []byte) bool {
-	return len(text) <= 3 && len(bytes.TrimLeft(text, "0123456789")) == 0
-}
 
 // wholeRunes is the length of the characters of a text that end within n bytes.
 func wholeRunes(text []byte, n int) int {

@@ -1,10 +1,12 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -238,6 +240,11 @@ func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yiel
 	return nil
 }
 
+// analyzer takes texts apart as the index does with those of a field.
+func (s *termSettings) analyzer(field int) analyzer {
+	return analyzer{tokenizer: s.tokenizers[field], collation: s.collation, inside: true}
+}
+
 // termCost is about how many values could be looked at in the time of one term.
 const termCost = 256
 
@@ -246,16 +253,12 @@ func (termKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test)
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.question(field, test))
+	return s.cost(s.analyzer(field).question(test))
 }
 
 // cost estimates the values examined for a question.
 func (s *termSettings) cost(q question) (int64, bool) {
-	terms := 0
-	for _, all := range q.any {
-		terms += len(all)
-	}
-	return int64(terms) * termCost, terms > 0 && (!q.not || q.exact && s.coarse == 1)
+	return int64(q.need.terms()) * termCost, q.need != nil && (!q.not || q.exact && s.coarse == 1)
 }
 
 func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
@@ -273,12 +276,15 @@ func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts 
 	if x.Fields != len(s.tokenizers) || x.Collation != s.collation || x.Coarse != s.coarse {
 		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
 	}
-	return &termIndex{x, s}, nil
+	return &termIndex{Index: x, settings: s}, nil
 }
 
 type termIndex struct {
 	*term.Index
 	settings termSettings
+
+	mu   sync.Mutex
+	last lastFound
 }
 
 func (x *termIndex) Stats() []Stat {
@@ -288,17 +294,17 @@ func (x *termIndex) Stats() []Stat {
 // Ask implements [Index].
 func (x *termIndex) Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
-	q := x.settings.question(field, test)
+	q := x.settings.analyzer(field).question(test)
 	exact := q.exact && x.Coarse == 1
-	if len(q.any) == 0 || q.not && !exact {
+	if q.need == nil || q.not && !exact {
 		return all, sure, nil
 	}
-	for _, terms := range q.any {
-		some, err := x.having(ctx, field, terms, from, to)
-		if err != nil {
-			return all, sure, err
-		}
-		maybe = maybe.Or(some)
+	f, err := x.find(ctx, field, test, q.need)
+	if err != nil || f == nil {
+		return all, sure, err
+	}
+	if maybe, err = x.rows(ctx, f, all, exact); err != nil {
+		return all, sure, err
 	}
 	if q.not { // nulls are not told from values here
 		return all.Minus(maybe), sure, nil
@@ -309,47 +315,183 @@ func (x *termIndex) Ask(ctx context.Context, field int, test predicate.Test, fro
 	return maybe, sure, nil
 }
 
-// having returns the rows that have all terms.
-func (x *termIndex) having(ctx context.Context, field int, terms []wantedTerm, from, to int64) (rowset.Set, error) {
-	found := make([]foundTerm, len(terms))
-	for i, t := range terms {
-		f := &found[i]
-		for e, err := range x.Find(ctx, t.text, t.prefix) {
-			if err != nil {
-				return rowset.Set{}, err
-			}
-			if e.Field == field {
-				f.entries = append(f.entries, e)
-				f.rows += e.Rows
-			}
-		}
-		if f.rows == 0 {
-			return rowset.Set{}, nil
-		}
-	}
-	slices.SortStableFunc(found, func(a, b foundTerm) int { return int(min(max(a.rows-b.rows, -1), 1)) })
-	rows := rowset.Of(rowset.Range{From: from, To: to})
-	for i := range found {
-		bounds := rows.Bounds()
-		some, err := x.rowsOf(ctx, &found[i], bounds.From, bounds.To)
-		if err != nil {
-			return rows, err
-		}
-		if rows = rows.And(some); rows.Empty() {
-			break
-		}
-	}
-	return rows, nil
+// found is what the index has of a need: all of some, one of some, or the entries of a term.
+type found struct {
+	all, any []*found
+	entries  []term.Entry
+	rows     int64 // at most
 }
 
-// foundTerm is the entries of a wanted term, and the sum of their rows.
-type foundTerm struct {
-	entries []term.Entry
-	rows    int64
+// find looks up the terms of a question. It returns nil if that would take longer than to look at the values. Stripes ask the same
+// question one after the other, so the last one is remembered.
+func (x *termIndex) find(ctx context.Context, field int, test predicate.Test, n *need) (*found, error) {
+	text, isText := test.(*predicate.Text) // others are not to be compared
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if isText && x.last.test == text && x.last.field == field {
+		return x.last.found, nil
+	}
+	f, err := x.lookUp(ctx, field, n, x.total())
+	if err == nil && isText && (f == nil || f.numEntries() <= maxRemembered) {
+		x.last = lastFound{text, field, f}
+	}
+	return f, err
+}
+
+// lastFound is the terms found for a test.
+type lastFound struct {
+	test  *predicate.Text
+	field int
+	found *found
+}
+
+// maxRemembered is how many entries are kept: each keeps its block in memory.
+const maxRemembered = 256
+
+func (f *found) numEntries() int {
+	n := len(f.entries)
+	for _, list := range [][]*found{f.all, f.any} {
+		for _, one := range list {
+			n += one.numEntries()
+		}
+	}
+	return n
+}
+
+// total is the number of rows of lists.
+func (x *termIndex) total() int64 { return (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) }
+
+// lookUp finds the entries of a need, which is of so many rows at most. It returns nil if that is more work than it saves.
+func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) (*found, error) {
+	switch {
+	case len(n.all) > 0:
+		return x.lookUpAll(ctx, field, n.all, most)
+	case len(n.any) > 0:
+		f := &found{}
+		for _, one := range n.any {
+			some, err := x.lookUp(ctx, field, one, most)
+			if err != nil || some == nil {
+				return nil, err
+			}
+			f.any, f.rows = append(f.any, some), f.rows+some.rows
+		}
+		return f, nil
+	case n.term.inside():
+		return x.lookUpInside(ctx, field, &n.term, most)
+	}
+	f := &found{}
+	for e, err := range x.Find(ctx, n.term.text, n.term.behind) {
+		if err != nil {
+			return nil, err
+		}
+		f.add(e, field)
+	}
+	return f, nil
+}
+
+func (f *found) add(e term.Entry, field int) {
+	if e.Field == field {
+		f.entries = append(f.entries, e)
+		f.rows += e.Rows
+	}
+}
+
+// lookUpAll looks first for what is found without a search in all terms.
+func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, most int64) (*found, error) {
+	f := &found{rows: most}
+	for _, inside := range []bool{false, true} {
+		for _, n := range needs {
+			if n.searches() != inside {
+				continue
+			}
+			some, err := x.lookUp(ctx, field, n, f.rows)
+			if err != nil {
+				return nil, err
+			}
+			if some == nil {
+				continue
+			}
+			f.all, f.rows = append(f.all, some), min(f.rows, some.rows)
+			if f.rows == 0 {
+				return &found{}, nil
+			}
+		}
+	}
+	if len(f.all) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(f.all, func(a, b *found) int { return cmp.Compare(a.rows, b.rows) })
+	return f, nil
+}
+
+// searches reports whether a need has terms that are searched for in all terms.
+func (n *need) searches() bool {
+	return n.term.inside() || slices.ContainsFunc(n.all, (*need).searches) || slices.ContainsFunc(n.any, (*need).searches)
+}
+
+// Limits of the search for a part of a term. To read a block of terms takes about as long as to look at so many values one after the
+// other, or at one that stands alone. A part in one of so many rows is no help.
+const (
+	blockValues = 64
+	fewRows     = 8
+)
+
+// lookUpInside finds the terms that have a part.
+func (x *termIndex) lookUpInside(ctx context.Context, field int, t *wantedTerm, most int64) (*found, error) {
+	blocks, _, err := x.ContainingBlocks(ctx, t.text)
+	if err != nil || int64(blocks) > most || int64(blocks)*blockValues > x.Rows {
+		return nil, err
+	}
+	f := &found{}
+	for e, err := range x.FindContaining(ctx, t.text, !t.behind) {
+		if err != nil {
+			return nil, err
+		}
+		if f.add(e, field); f.rows > x.total()/fewRows {
+			return nil, nil
+		}
+	}
+	return f, nil
+}
+
+// listRows is how many rows of a list are read in the time of looking at one value.
+const listRows = 2000
+
+// rows returns the rows among some that have, or may have if the index is coarse, what was found. Unless it is to be exact, it leaves
+// out what takes longer than to look at the values.
+func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact bool) (rows rowset.Set, err error) {
+	if among.Empty() || f.rows == 0 {
+		return rowset.Set{}, nil
+	}
+	switch {
+	case len(f.all) > 0:
+		rows = among
+		for i, one := range f.all {
+			if i > 0 && !exact && rows.Len() < one.rows/listRows {
+				break
+			}
+			if rows, err = x.rows(ctx, one, rows, exact); err != nil || rows.Empty() {
+				break
+			}
+		}
+		return rows, err
+	case len(f.any) > 0:
+		for _, one := range f.any {
+			some, err := x.rows(ctx, one, among, exact)
+			if err != nil {
+				return rows, err
+			}
+			rows = rows.Or(some)
+		}
+		return rows, nil
+	}
+	bounds := among.Bounds()
+	rows, err = x.rowsOf(ctx, f, bounds.From, bounds.To)
+	return rows.And(among), err
 }
 
 // rowsOf returns the rows of the table that some entries have, or may have if the index is coarse.
-func (x *termIndex) rowsOf(ctx context.Context, f *foundTerm, from, to int64) (rowset.Set, error) {
+func (x *termIndex) rowsOf(ctx context.Context, f *found, from, to int64) (rowset.Set, error) {
 	coarse := int64(x.Coarse)
 	first, end := from/coarse, (to+coarse-1)/coarse
 	var bits []byte // of the rows from first on

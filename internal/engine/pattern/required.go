@@ -18,8 +18,8 @@ type Required struct {
 
 // Text is a text in a value, and what is known about its place.
 type Text struct {
-	Bytes []byte // UTF-8
-	Fold  bool   // characters may differ in case, as Unicode's simple case folding says
+	Bytes []byte
+	Fold  bool // characters may differ in case, as Unicode's simple case folding says; then Bytes are UTF-8
 	// Start and End tell that the value begins and ends with the text, WordStart and WordEnd that no letter or digit
 	// stands before and behind it.
 	Start, End         bool
@@ -38,7 +38,7 @@ func (p *Pattern) Required() *Required {
 	s := &p.segments
 	for i, seg := range s.list {
 		for k, part := range seg {
-			if len(part.text) == 0 || !utf8.Valid(part.text) {
+			if len(part.text) == 0 || p.fold && !utf8.Valid(part.text) {
 				continue
 			}
 			start := s.start && i == 0 && k == 0
