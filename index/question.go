@@ -32,9 +32,6 @@ type wantedTerm struct {
 	behind bool // the term may go on behind the text
 }
 
-// inside reports whether the term is to be searched for in all terms.
-func (t *wantedTerm) inside() bool { return t.before }
-
 // allOf joins needs. What says nothing is left out.
 func allOf(needs []*need) *need {
 	needs = slices.DeleteFunc(needs, func(n *need) bool { return n == nil })

@@ -361,7 +361,33 @@ func (f *found) numEntries() int {
 // total is the number of rows of lists.
 func (x *termIndex) total() int64 { return (x.Rows + int64(x.Coarse) - 1) / int64(x.Coarse) }
 
-// lookUp finds the entries of a need, which is of so many rows at most. It returns nil if that is more work than it saves.
+// What takes how long, in nanoseconds. They are compared with each other only.
+const (
+	termWork  = 100    // a term of a block that is read
+	entryWork = 300    // a list
+	rowWork   = 2      // a row of a list
+	valueWork = 10_000 // a value of a row that stands alone
+	scanWork  = 32     // a value of rows one after the other
+)
+
+// valuesWork is the work for looking at the values of some rows of lists.
+func (x *termIndex) valuesWork(rows int64) int64 {
+	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
+}
+
+// work is the work for reading the rows of what was found.
+func (f *found) work() int64 {
+	sum := int64(len(f.entries))*entryWork + f.rows*rowWork
+	for _, one := range f.any {
+		sum += one.work()
+	}
+	if len(f.all) > 0 {
+		sum = f.all[0].work()
+	}
+	return sum
+}
+
+// lookUp finds the entries of a need of values in so many rows of lists at most. It returns nil if that is more work than to look at the values.
 func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) (*found, error) {
 	switch {
 	case len(n.all) > 0:
@@ -376,45 +402,50 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 			f.any, f.rows = append(f.any, some), f.rows+some.rows
 		}
 		return f, nil
-	case n.term.inside():
-		return x.lookUpInside(ctx, field, &n.term, most)
 	}
-	f := &found{}
-	for e, err := range x.Find(ctx, n.term.text, n.term.behind) {
+	t, limit := &n.term, x.valuesWork(most)
+	entries := x.Find(ctx, t.text, t.behind)
+	if t.before {
+		blocks, of, err := x.ContainingBlocks(ctx, t.text)
 		if err != nil {
 			return nil, err
 		}
-		f.add(e, field)
+		if blocks > 0 && int64(x.Terms)/int64(of)*int64(blocks)*termWork > limit {
+			return nil, nil
+		}
+		entries = x.FindContaining(ctx, t.text, !t.behind)
+	}
+	f := &found{}
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		if e.Field != field {
+			continue
+		}
+		f.entries, f.rows = append(f.entries, e), f.rows+e.Rows
+		if len(f.entries) > 1 && f.work() > limit {
+			return nil, nil
+		}
 	}
 	return f, nil
 }
 
-func (f *found) add(e term.Entry, field int) {
-	if e.Field == field {
-		f.entries = append(f.entries, e)
-		f.rows += e.Rows
-	}
-}
-
-// lookUpAll looks first for what is found without a search in all terms.
+// lookUpAll looks first for what is found with the least work.
 func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, most int64) (*found, error) {
+	needs = slices.Clone(needs)
+	slices.SortStableFunc(needs, func(a, b *need) int { return cmp.Compare(a.rank(), b.rank()) })
 	f := &found{rows: most}
-	for _, inside := range []bool{false, true} {
-		for _, n := range needs {
-			if n.searches() != inside {
-				continue
-			}
-			some, err := x.lookUp(ctx, field, n, f.rows)
-			if err != nil {
-				return nil, err
-			}
-			if some == nil {
-				continue
-			}
-			f.all, f.rows = append(f.all, some), min(f.rows, some.rows)
-			if f.rows == 0 {
-				return &found{}, nil
-			}
+	for _, n := range needs {
+		some, err := x.lookUp(ctx, field, n, f.rows)
+		if err != nil {
+			return nil, err
+		}
+		if some == nil {
+			continue
+		}
+		if f.all, f.rows = append(f.all, some), min(f.rows, some.rows); f.rows == 0 {
+			return &found{}, nil
 		}
 	}
 	if len(f.all) == 0 {
@@ -424,41 +455,24 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 	return f, nil
 }
 
-// searches reports whether a need has terms that are searched for in all terms.
-func (n *need) searches() bool {
-	return n.term.inside() || slices.ContainsFunc(n.all, (*need).searches) || slices.ContainsFunc(n.any, (*need).searches)
-}
-
-// Limits of the search for a part of a term. To read a block of terms takes about as long as to look at so many values one after the
-// other, or at one that stands alone. A part in one of so many rows is no help.
-const (
-	blockValues = 64
-	fewRows     = 8
-)
-
-// lookUpInside finds the terms that have a part.
-func (x *termIndex) lookUpInside(ctx context.Context, field int, t *wantedTerm, most int64) (*found, error) {
-	blocks, _, err := x.ContainingBlocks(ctx, t.text)
-	if err != nil || int64(blocks) > most || int64(blocks)*blockValues > x.Rows {
-		return nil, err
-	}
-	f := &found{}
-	for e, err := range x.FindContaining(ctx, t.text, !t.behind) {
-		if err != nil {
-			return nil, err
-		}
-		if f.add(e, field); f.rows > x.total()/fewRows {
-			return nil, nil
+// rank orders needs by the work of looking for them: whole terms, those with a text at their beginning, those with one inside.
+func (n *need) rank() (r int) {
+	for _, list := range [][]*need{n.all, n.any} {
+		for _, one := range list {
+			r = max(r, one.rank())
 		}
 	}
-	return f, nil
+	switch {
+	case n.term.before:
+		return 2
+	case n.term.behind:
+		return 1
+	}
+	return r
 }
-
-// listRows is how many rows of a list are read in the time of looking at one value.
-const listRows = 2000
 
 // rows returns the rows among some that have, or may have if the index is coarse, what was found. Unless it is to be exact, it leaves
-// out what takes longer than to look at the values.
+// out what is more work than to look at the values.
 func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact bool) (rows rowset.Set, err error) {
 	if among.Empty() || f.rows == 0 {
 		return rowset.Set{}, nil
@@ -467,8 +481,8 @@ func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact 
 	case len(f.all) > 0:
 		rows = among
 		for i, one := range f.all {
-			if i > 0 && !exact && rows.Len() < one.rows/listRows {
-				break
+			if i > 0 && !exact && x.valuesWork(rows.Len()) < one.work() {
+				continue
 			}
 			if rows, err = x.rows(ctx, one, rows, exact); err != nil || rows.Empty() {
 				break
