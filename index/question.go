@@ -99,7 +99,10 @@ func (a analyzer) question(test predicate.Test) question {
 		for _, r := range test {
 			part, whole := r.Constant()
 			if !whole {
-				part, _ = r.Prefix()
+				var ok bool
+				if part, ok = r.Prefix(); !ok {
+					return question{}
+				}
 			}
 			texts = append(texts, a.ofText(part, true, whole))
 		}

@@ -370,6 +370,12 @@ const (
 	scanWork  = 32     // a value of rows one after the other
 )
 
+// So little is done in any case.
+const (
+	fewBlocks  = 4
+	fewEntries = 64
+)
+
 // valuesWork is the work for looking at the values of some rows of lists.
 func (x *termIndex) valuesWork(rows int64) int64 {
 	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
@@ -410,7 +416,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		if err != nil {
 			return nil, err
 		}
-		if blocks > 0 && int64(x.Terms)/int64(of)*int64(blocks)*termWork > limit {
+		if blocks > fewBlocks && int64(x.Terms)/int64(of)*int64(blocks)*termWork > limit {
 			return nil, nil
 		}
 		entries = x.FindContaining(ctx, t.text, !t.behind)
@@ -424,7 +430,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 			continue
 		}
 		f.entries, f.rows = append(f.entries, e), f.rows+e.Rows
-		if len(f.entries) > 1 && f.work() > limit {
+		if len(f.entries) > fewEntries && f.work() > limit {
 			return nil, nil
 		}
 	}
