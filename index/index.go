@@ -10,13 +10,17 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -75,6 +79,42 @@ type Index interface {
 	Compare(ctx context.Context, built Index, found func(error) error) error
 	// Stats are numbers that describe the index.
 	Stats() []Stat
+}
+
+// Identified is an [Index] that tells itself from every other one of the same kind.
+type Identified interface {
+	// Identity is a hash of all that the index has.
+	Identity() uint64
+}
+
+// PropertyIdentity is the identity of an index as 16 hexadecimal digits, which its description has to tell it from those of other shards.
+const PropertyIdentity = "identity"
+
+// Identify puts the identity of an index, if there is one, into its description.
+func Identify(d *shardpb.IndexDescriptor, x Index) error {
+	p := slices.DeleteFunc(shardfile.PropertiesFromProto(d.Properties), func(p shardfile.Property) bool { return p.Name == PropertyIdentity })
+	if i, ok := x.(Identified); ok {
+		p = append(p, shardfile.Property{Name: PropertyIdentity, Value: identityOf(i)})
+	}
+	var err error
+	d.Properties, err = shardfile.PropertiesToProto(p)
+	return err
+}
+
+func identityOf(x Identified) string { return fmt.Sprintf("%016x", x.Identity()) }
+
+// CheckIdentity checks that an index is the one of a description. One without an identity may be any.
+func CheckIdentity(d *shardpb.IndexDescriptor, x Index) error {
+	i, ok := x.(Identified)
+	if !ok {
+		return nil
+	}
+	for _, p := range shardfile.PropertiesFromProto(d.GetProperties()) {
+		if p.Name == PropertyIdentity && p.Value != identityOf(i) {
+			return fault.Corruptf("index with the identity %s instead of %v: it is of other data", identityOf(i), p.Value)
+		}
+	}
+	return nil
 }
 
 // Stat is a number that describes an index.

@@ -287,6 +287,9 @@ type termIndex struct {
 	last lastFound
 }
 
+// Identity implements [Identified].
+func (x *termIndex) Identity() uint64 { return x.Hash }
+
 func (x *termIndex) Stats() []Stat {
 	return []Stat{{"terms", int64(x.Terms)}, {"postings", int64(x.Postings)}, {"rows", x.Rows}, {"coarse", int64(x.Coarse)}}
 }

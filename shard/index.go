@@ -57,8 +57,8 @@ func (o *EditOptions) build() indexing.Options {
 // Index describes an index of a shard.
 type Index struct {
 	Type       string
-	Columns    []string // paths
-	Properties []Property
+	Columns    []string     // paths
+	Properties []Property   // as they were defined
 	Size       int64        // bytes of the index
 	Stripe     int          // of which it is the index; -1 for one of the whole shard
 	Known      bool         // this version can use it
@@ -89,7 +89,8 @@ func (s *Shard) Indexes(ctx context.Context) ([]Index, error) {
 }
 
 func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, error) {
-	out := Index{Type: x.Descriptor.GetIndexType(), Properties: shardfile.PropertiesFromProto(x.Descriptor.GetProperties()),
+	properties := slices.DeleteFunc(shardfile.PropertiesFromProto(x.Descriptor.GetProperties()), func(p Property) bool { return p.Name == index.PropertyIdentity })
+	out := Index{Type: x.Descriptor.GetIndexType(), Properties: properties,
 		Size: int64(x.Descriptor.GetIndexSize()), Stripe: x.Stripe, Known: x.Kind != nil}
 	for _, f := range x.Descriptor.GetIndexedFields() {
 		for _, id := range f.SchemaIds {

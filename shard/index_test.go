@@ -267,25 +267,44 @@ func TestDamagedIndex(t *testing.T) {
 	requireSound(t, location)
 }
 
-// An index of other rows is not used.
+// An index of other rows is not used, even if they are as many, with the same terms.
 func TestStaleIndex(t *testing.T) {
-	dir := t.TempDir()
-	writeLines(t, filepath.Join(dir, "a.shard"), 3000, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
-	files, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
-	writeLines(t, filepath.Join(dir, "b.shard"), 2900, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
-	all, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
-	require.Len(t, all, 2)
-	other := all[0]
-	if other == files[0] {
-		other = all[1]
+	for _, rows := range []int{2900, 3000} {
+		dir := t.TempDir()
+		a, b := filepath.Join(dir, "a.shard"), filepath.Join(dir, "b.shard")
+		writeLines(t, a, rows, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+		ofA, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
+		require.Len(t, ofA, 1)
+		batch := logLines(3000)
+		defer batch.Release()
+		w, err := Create(t.Context(), b, batch.Schema(), WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+		require.NoError(t, err)
+		for _, part := range [][2]int64{{1000, 3000}, {0, 1000}} { // the same rows in another order
+			require.NoError(t, w.Write(t.Context(), batch.NewSlice(part[0], part[1])))
+		}
+		require.NoError(t, w.Close(t.Context()))
+		requireSound(t, b)
+		content, err := os.ReadFile(ofA[0])
+		require.NoError(t, err)
+		all, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
+		require.Len(t, all, 2)
+		for _, name := range all {
+			require.NoError(t, os.WriteFile(name, content, 0o666))
+		}
+		asked := 0
+		for _, where := range termQuestions {
+			want, _ := rowsWhere(t, b, where, OpenOptions{}, Indexes)
+			reported := 0
+			got, unusable := rowsWhere(t, b, where, OpenOptions{IndexError: func(error) { reported++ }}, 0)
+			require.Equal(t, want, got, where)
+			require.Equal(t, len(unusable) > 0, reported > 0, where)
+			asked += reported
+		}
+		require.Positive(t, asked)
+		rep, err := Verify(t.Context(), b, VerifyOptions{})
+		require.NoError(t, err)
+		require.False(t, rep.OK())
 	}
-	b, err := os.ReadFile(files[0])
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(other, b, 0o666))
-	want, _ := rowsWhere(t, filepath.Join(dir, "b.shard"), termQuestions[0], OpenOptions{}, Indexes)
-	got, unusable := rowsWhere(t, filepath.Join(dir, "b.shard"), termQuestions[0], OpenOptions{}, 0)
-	require.Equal(t, want, got)
-	require.NotEmpty(t, unusable)
 }
 
 // Of two that change a shard at the same time, one fails.

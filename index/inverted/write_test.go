@@ -16,7 +16,6 @@ import (
 
 	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/term"
-	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -88,56 +87,6 @@ func TestBuiltAnswers(t *testing.T) {
 			}
 			require.Equal(t, setOf(a.True, a.Missing).String(), sure.String(), "%s %q", a.Query, a.Term)
 			require.Equal(t, setOf(a.Unknown).String(), without(maybe, sure).String(), "%s %q", a.Query, a.Term)
-		}
-	})
-}
-
-// compactLike makes a compact index of the same lines.
-func compactLike(t *testing.T, g answers) *term.Index {
-	c, _ := analysis.CollationByName(g.Collation)
-	z, _ := analysis.TokenizerByName(g.Tokenizer)
-	b := term.NewBuilder(c, []analysis.Tokenizer{z}, 1<<30, nil)
-	for i, line := range g.lines(t) {
-		require.NoError(t, b.Add(0, uint32(i), line))
-	}
-	var out bytes.Buffer
-	require.NoError(t, term.Write(ctx, &out, term.Options{Rows: g.Rows, Coarse: 1, Fields: 1, Collation: c}, b))
-	x, err := term.Open(ctx, storage.ByteRange{Reader: storage.FromBytes("terms", out.Bytes()), Size: int64(out.Len())}, g.Rows)
-	require.NoError(t, err)
-	return x
-}
-
-// A compact index of the same lines has the rows that the reference is sure of, and those that it lost. Of those that it does not know it has what the
-// lines have.
-func TestCompactAnswers(t *testing.T) {
-	eachGolden(t, func(t *testing.T, _ *Index, g answers) {
-		x, all := compactLike(t, g), builtLike(t, g)
-		for _, a := range g.Answers {
-			terms := a.Terms
-			if terms == nil {
-				terms = []string{a.Term}
-			}
-			prefix := strings.HasPrefix(a.Query, "prefix")
-			var list []int64
-			for _, text := range terms {
-				for e, err := range x.Find(ctx, []byte(text), prefix) {
-					require.NoError(t, err)
-					if x.Collation == analysis.CasePreserving && !bytes.HasPrefix(e.Term, []byte(text)) {
-						continue
-					}
-					require.NoError(t, x.EachPart(ctx, e, 0, uint32(g.Rows), func(rows []uint32) error {
-						for _, r := range rows {
-							list = append(list, int64(r))
-						}
-						return nil
-					}))
-				}
-			}
-			slices.Sort(list)
-			rows := rowset.FromRows(slices.Compact(list))
-			require.True(t, rows.Has(setOf(a.True, a.Missing)), "%s %q", a.Query, terms)
-			sure, maybe := ask(t, all, a)
-			require.True(t, rows.Has(sure) && maybe.Has(rows), "%s %q", a.Query, terms)
 		}
 	})
 }

@@ -45,7 +45,7 @@
 //
 // The directory has for each block the first term (u8 length, bytes), its field (uvarint, only if the index has several), the
 // size of the long lists and that of the block (uvarint). The size of each page and of the list of cut blocks follow (uvarint), if there
-// are pages. The directory is compressed if that makes it smaller. The footer has 64 bytes:
+// are pages. The directory is compressed if that makes it smaller. The footer has 72 bytes:
 //
 //	 0  u64  rows of the table
 //	 8  u32  rows for which there is one row in lists: 1 if lists are exact
@@ -58,8 +58,9 @@
 //	36  u32  size of the directory as stored
 //	40  u32  size of the directory unpacked
 //	44  u32  number of pages of grams P, or 0
-//	48  u64  XXH3 of the directory as stored and the 48 bytes before this
-//	56       "amterm" and u16 1, the version
+//	48  u64  XXH3 of all bytes before the directory, which tells this index from others that have the same directory
+//	56  u64  XXH3 of the directory as stored and the 56 bytes before this
+//	64       "amterm" and u16 1, the version
 //
 // A case-insensitive index has terms in upper case. Terms are in the order of the collation, and equal ones in the order of
 // their fields.
@@ -83,7 +84,7 @@ const (
 	shortRows   = 64
 	longRows    = 4096
 	partRows    = 1 << 16
-	footerLen   = 64
+	footerLen   = 72
 	magic       = "amterm\x01\x00"
 )
 

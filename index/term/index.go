@@ -21,6 +21,7 @@ type Index struct {
 	Options
 	Terms    uint64 // terms, of each field those that it has
 	Postings uint64 // rows in all lists
+	Hash     uint64 // of all bytes
 
 	file   storage.ByteRange
 	total  int
@@ -61,10 +62,10 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 		Fields: int(binary.LittleEndian.Uint16(f[12:])), Collation: analysis.Collation(f[14])}
 	x.Terms, x.Postings = binary.LittleEndian.Uint64(f[16:]), binary.LittleEndian.Uint64(f[24:])
 	switch {
-	case string(f[56:62]) != magic[:6]:
+	case string(f[64:70]) != magic[:6]:
 		return nil, fault.Corruptf("no term index ends here")
-	case string(f[62:]) != magic[6:]:
-		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[62:]))
+	case string(f[70:]) != magic[6:]:
+		return nil, fault.Unsupportedf("term index of version %d", binary.LittleEndian.Uint16(f[70:]))
 	case x.Rows != rows:
 		return nil, fault.Corruptf("term index of %d rows, for a table of %d", x.Rows, rows)
 	case coarse == 0 || coarse > maxCoarse || x.Fields == 0 || f[14] > byte(analysis.CasePreserving) || f[15] != 0:
@@ -84,7 +85,7 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	} else if tail, err = x.read(ctx, from, from+stored); err != nil {
 		return nil, err
 	}
-	if footerHash(tail, f[:48]) != binary.LittleEndian.Uint64(f[48:]) {
+	if x.Hash = binary.LittleEndian.Uint64(f[56:]); footerHash(tail, f[:56]) != x.Hash {
 		return nil, fault.Checksumf("checksum of the term index's directory")
 	}
 	if tail, err = unpack(new(decompress.Zstd), nil, tail, int(size)); err != nil {

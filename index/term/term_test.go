@@ -285,7 +285,7 @@ func mend(file []byte, rows int64) {
 	}
 	footer := file[end:]
 	if stored := int64(binary.LittleEndian.Uint32(footer[36:])); stored <= int64(end) {
-		binary.LittleEndian.PutUint64(footer[48:], footerHash(file[int64(end)-stored:end], footer[:48]))
+		binary.LittleEndian.PutUint64(footer[56:], footerHash(file[int64(end)-stored:end], footer[:56]))
 	}
 	x, err := Open(tctx, storage.ByteRange{Reader: storage.FromBytes("index", file), Size: int64(len(file))}, rows)
 	if err != nil {

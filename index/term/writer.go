@@ -46,7 +46,8 @@ type writer struct {
 	directory []byte
 	grams     gramWriter
 	written   int64
-	listsSize int // bytes of the long lists of the open block
+	hash      xxh3.Hasher // of what is written
+	listsSize int         // bytes of the long lists of the open block
 	blocks    uint32
 	terms     uint64
 	postings  uint64
@@ -173,6 +174,7 @@ func (w *writer) write(b []byte) int {
 	if w.err == nil {
 		_, w.err = w.out.Write(b)
 	}
+	_, _ = w.hash.Write(b)
 	w.written += int64(len(b))
 	return len(b)
 }
@@ -223,6 +225,7 @@ func (w *writer) finish() error {
 	f = binary.LittleEndian.AppendUint32(f, uint32(len(stored)))
 	f = binary.LittleEndian.AppendUint32(f, uint32(len(w.directory)))
 	f = binary.LittleEndian.AppendUint32(f, uint32(max(len(pages)-1, 0)))
+	f = binary.LittleEndian.AppendUint64(f, w.hash.Sum64())
 	f = binary.LittleEndian.AppendUint64(f, footerHash(stored, f))
 	f = append(f, magic...)
 	w.write(stored)

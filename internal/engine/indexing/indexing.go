@@ -174,6 +174,14 @@ func (a *Artifacts) create(name string) io.Writer {
 	return s
 }
 
+// Ranges are the bytes of the artifacts.
+func (a *Artifacts) Ranges() (out []storage.ByteRange) {
+	for i, s := range a.Spools {
+		out = append(out, storage.ByteRange{Reader: storage.FromSpool(a.Names[i], s), Size: s.Size()})
+	}
+	return out
+}
+
 // Close removes temporary files.
 func (a *Artifacts) Close() error {
 	var err error
@@ -200,11 +208,23 @@ func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
 func (p *Plan) Write(ctx context.Context, rows int64, builders []index.Builder, o Options) (*Artifacts, error) {
 	a := &Artifacts{budget: storage.NewBudget(artifactMemory), dir: o.TempDir}
 	err := p.Kind.Write(ctx, p.Descriptor, rows, builders, a.create)
+	if err == nil {
+		err = p.identify(ctx, a, rows)
+	}
 	err = errors.Join(err, closeAll(builders))
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
+}
+
+// identify puts the identity of an index that was built into its description.
+func (p *Plan) identify(ctx context.Context, a *Artifacts, rows int64) error {
+	x, err := p.Kind.Open(ctx, p.Descriptor, a.Ranges(), rows)
+	if err != nil {
+		return err
+	}
+	return index.Identify(p.Descriptor, x)
 }
 
 func closeAll(builders []index.Builder) error {

@@ -60,6 +60,9 @@ func (x *Index) open(ctx context.Context) (index.Index, error) {
 		artifacts = append(artifacts, r)
 	}
 	opened, err := x.Kind.Open(ctx, x.Descriptor, artifacts, x.rows)
+	if err == nil {
+		err = index.CheckIdentity(x.Descriptor, opened)
+	}
 	if err != nil {
 		return nil, x.in(err, artifacts)
 	}

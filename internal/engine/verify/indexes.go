@@ -10,7 +10,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/indexing"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/shardtable"
-	"github.com/amudai/amudai-go/storage"
 )
 
 // indexes checks the indexes of the shard and of its stripes: each is built anew of the data, and compared.
@@ -59,7 +58,7 @@ func (v *verifier) compareIndexes(ctx context.Context, t *shardtable.Table, all 
 			v.unchecked(fmt.Errorf("%s: it cannot be built again: %w", name, err))
 			continue
 		}
-		other, err := x.Kind.Open(ctx, x.Descriptor, artifactsOf(built), rows.Len())
+		other, err := x.Kind.Open(ctx, x.Descriptor, built.Ranges(), rows.Len())
 		if err == nil {
 			err = opened.Compare(ctx, other, func(err error) error { return v.found(fault.In(err, name, -1)) })
 		}
@@ -81,12 +80,4 @@ func (v *verifier) rebuild(ctx context.Context, t *shardtable.Table, x *shardtab
 		return nil, err
 	}
 	return p.Build(ctx, t, rows, indexing.Options{Parallelism: v.o.Parallelism})
-}
-
-// artifactsOf are the bytes of an index that was just built.
-func artifactsOf(a *indexing.Artifacts) (out []storage.ByteRange) {
-	for i, s := range a.Spools {
-		out = append(out, storage.ByteRange{Reader: storage.FromSpool(a.Names[i], s), Size: s.Size()})
-	}
-	return out
 }
