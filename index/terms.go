@@ -379,6 +379,9 @@ const (
 	fewEntries = 64
 )
 
+// What may save nothing has to be so much less work than what it may save.
+const hope = 4
+
 // valuesWork is the work for looking at the values of some rows of lists.
 func (x *termIndex) valuesWork(rows int64) int64 {
 	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
@@ -412,7 +415,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		}
 		return f, nil
 	}
-	t, limit := &n.term, x.valuesWork(most)
+	t, limit := &n.term, x.valuesWork(most)/hope
 	entries := x.Find(ctx, t.text, t.behind)
 	if t.before {
 		blocks, of, err := x.ContainingBlocks(ctx, t.text)
@@ -490,7 +493,7 @@ func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact 
 	case len(f.all) > 0:
 		rows = among
 		for i, one := range f.all {
-			if i > 0 && !exact && x.valuesWork(rows.Len()) < one.work() {
+			if i > 0 && !exact && x.valuesWork(rows.Len())/hope < one.work() {
 				continue
 			}
 			if rows, err = x.rows(ctx, one, rows, exact); err != nil || rows.Empty() {
