@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/term"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -273,17 +274,45 @@ func walk(terms, positions []byte) error {
 	return nil
 }
 
-// A damaged index is an error, or another index: it has no checksum of all its bytes.
+// allOf is all that an index has.
+func allOf(terms, positions []byte) (string, error) {
+	x, err := Open(ctx, storage.ByteRange{Reader: storage.FromBytes("terms", terms), Size: int64(len(terms))},
+		storage.ByteRange{Reader: storage.FromBytes("positions", positions), Size: int64(len(positions))}, analysis.CaseInsensitive, 400)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for e, err := range x.All(ctx) {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&out, "%q", e.Term)
+		for _, l := range e.Lists {
+			rows, err := x.Set(ctx, l, 0, 400)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&out, " %d.%d.%d:%v", l.Stripe, l.Field, l.Form, rows)
+		}
+	}
+	return out.String(), nil
+}
+
+// A damaged index is an error, or right.
 func TestDamage(t *testing.T) {
 	x := smallIndex(t)
 	terms, positions := x[0].Bytes(), x[1].Bytes()
+	want, err := allOf(terms, positions)
+	require.NoError(t, err)
 	require.NoError(t, walk(terms, positions))
 	failed := 0
 	for _, b := range [][]byte{terms, positions} {
-		for i := 0; i < 8*len(b); i += 101 {
+		for i := 0; i < 8*len(b); i += sweep.Step(211) {
 			b[i/8] ^= 1 << (i % 8)
-			if walk(terms, positions) != nil {
+			if got, err := allOf(terms, positions); err != nil {
 				failed++
+			} else {
+				require.Equal(t, want, got, "bit %d", i)
 			}
 			b[i/8] ^= 1 << (i % 8)
 		}
