@@ -98,6 +98,9 @@ func (w *Writer) Append(rows []uint32, total int) {
 	w.groups(written, runGaps, runLens)
 }
 
+// AppendNumbers appends numbers in groups with their parameters, as a list of many rows has its gaps.
+func (w *Writer) AppendNumbers(x []uint32) { w.groups(true, stream{numbers: x}) }
+
 // divide finds the gaps of rows and of runs.
 func (w *Writer) divide(rows []uint32) {
 	w.gaps, w.runGaps, w.runLens = w.gaps[:0], w.runGaps[:0], w.runLens[:0]
@@ -270,6 +273,30 @@ func (r *Reader) Append(dst []uint32, n, total int) ([]uint32, error) {
 		return dst[:from], fault.Corruptf("list ends behind its %d bytes", len(r.data))
 	}
 	return dst, nil
+}
+
+// AppendNumbers appends the n numbers that come next to dst ([Writer.AppendNumbers]). Memory is taken for n numbers. After an error the reader
+// must not be used.
+func (r *Reader) AppendNumbers(dst []uint32, n int) ([]uint32, error) {
+	for left := n; left > 0; left -= groupLen {
+		k := uint(r.bits(paramBits))
+		for range min(left, groupLen) {
+			dst = append(dst, r.number(k))
+		}
+	}
+	if r.at > 8*len(r.data) {
+		return dst, fault.Corruptf("%d numbers end behind their %d bytes", n, len(r.data))
+	}
+	return dst, nil
+}
+
+// Skip passes the next list, of n rows below total, as [Reader.Append] does.
+func (r *Reader) Skip(scratch []uint32, n, total int) ([]uint32, error) {
+	if n == 1 {
+		r.at += int(rowBits(total))
+		return scratch, nil
+	}
+	return r.Append(scratch[:0], n, total)
 }
 
 // appendGaps appends n rows, or less if one is not below total.

@@ -1,0 +1,333 @@
+package hash
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Index is an open index. Its methods may be called concurrently.
+type Index struct {
+	Rows     int64 // of the table
+	Hashes   int64
+	Postings int64 // rows of all hashes
+
+	file      storage.ByteRange
+	bits      uint
+	directory int64 // its offset
+	tail      []byte
+}
+
+// tailLen is how many bytes are read first: the footer, and the directory of about a million rows.
+const tailLen = 16 << 10
+
+// Open opens the index in a range of bytes, of a table with so many rows. It reads the end of it.
+func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
+	if file.Size < footerLen {
+		return nil, fault.Corruptf("hash index of %d bytes", file.Size)
+	}
+	x := &Index{file: file}
+	tail, err := x.read(ctx, max(file.Size-tailLen, 0), file.Size)
+	if err != nil {
+		return nil, err
+	}
+	x.tail = tail
+	f := tail[len(tail)-footerLen:]
+	u64 := func(at int) int64 { return int64(binary.LittleEndian.Uint64(f[at:])) }
+	x.Rows, x.Hashes, x.Postings, x.bits = u64(0), u64(8), u64(16), uint(f[24])
+	switch {
+	case string(f[56:62]) != magic[:6]:
+		return nil, fault.Corruptf("no hash index ends here")
+	case string(f[62:]) != magic[6:]:
+		return nil, fault.Unsupportedf("hash index of version %d", binary.LittleEndian.Uint16(f[62:]))
+	case xxh3.Hash(f[:48]) != uint64(u64(48)):
+		return nil, fault.Checksumf("checksum of the hash index's footer")
+	case x.Rows != rows || rows > postings.MaxRow+1:
+		return nil, fault.Corruptf("hash index of %d rows, for a table of %d", x.Rows, rows)
+	case x.bits > maxBits || directoryLen(x.bits) > file.Size-footerLen:
+		return nil, fault.Corruptf("hash index of 2^%d blocks in %d bytes", x.bits, file.Size)
+	}
+	x.directory = file.Size - footerLen - directoryLen(x.bits)
+	return x, nil
+}
+
+// read reads bytes of the index.
+func (x *Index) read(ctx context.Context, from, to int64) ([]byte, error) {
+	if at := from - (x.file.Size - int64(len(x.tail))); at >= 0 && to <= x.file.Size {
+		return x.tail[at : at+to-from], nil
+	}
+	return storage.ReadRange(ctx, x.file.Reader, x.file.Offset+from, to-from)
+}
+
+// reader reads blocks one after the other.
+type reader struct {
+	*Index
+	page    int64 // number of the page of the directory
+	entries []byte
+	block   int64
+	decoded block
+}
+
+func (x *Index) reader() *reader { return &reader{Index: x, page: -1, block: -1} }
+
+// block is a block that was read.
+type block struct {
+	at            int64 // of its first long list
+	marks, counts []uint32
+	sizes         []uint32
+	lists         postings.Reader // of short lists
+	scratch       []uint32
+}
+
+// open reads a block.
+func (r *reader) open(ctx context.Context, number int64) error {
+	if r.block == number {
+		return nil
+	}
+	r.block = -1
+	at, size, err := r.find(ctx, number)
+	if err != nil {
+		return fault.In(err, "directory", r.directory)
+	}
+	b, err := r.read(ctx, at, at+size)
+	if err != nil {
+		return err
+	}
+	if b, err = checked(b); err == nil {
+		err = r.decoded.parse(b, at, r.Rows)
+	}
+	if err != nil {
+		return fault.InBlock(err, int(number), at)
+	}
+	r.block = number
+	return nil
+}
+
+// find finds a block in the directory.
+func (r *reader) find(ctx context.Context, number int64) (at, size int64, err error) {
+	if page := number / pageEntries; page != r.page {
+		r.page = -1
+		from := r.directory + page*pageLen
+		b, err := r.read(ctx, from, min(from+pageLen, r.file.Size-footerLen))
+		if err != nil {
+			return 0, 0, err
+		}
+		if r.entries, err = checked(b); err != nil {
+			return 0, 0, err
+		}
+		r.page = page
+	}
+	e := r.entries[number%pageEntries*entryLen:]
+	from, n := binary.LittleEndian.Uint64(e), int64(binary.LittleEndian.Uint32(e[8:]))
+	if from > uint64(r.directory) || n > r.directory-int64(from) || n < blockHeader+checksumLen || n > maxBlockLen {
+		return 0, 0, fault.Corruptf("block %d of %d bytes at %d", number, n, from)
+	}
+	return int64(from), n, nil
+}
+
+// parse reads a block without its checksum, which begins at an offset.
+func (b *block) parse(data []byte, at, rows int64) (err error) {
+	hashes := int(binary.LittleEndian.Uint32(data))
+	data = data[blockHeader:]
+	if 2*hashes > 8*len(data) || hashes > 0 && rows == 0 {
+		return fault.Corruptf("%d hashes in %d bytes", hashes, len(data))
+	}
+	b.lists = postings.NewReader(data)
+	b.marks = slices.Grow(b.marks[:0], hashes)
+	b.counts = slices.Grow(b.counts[:0], hashes)
+	if b.marks, err = b.lists.AppendNumbers(b.marks, hashes); err != nil {
+		return err
+	}
+	if b.counts, err = b.lists.AppendNumbers(b.counts, hashes); err != nil {
+		return err
+	}
+	long, mark := 0, uint64(0)
+	for i, gap := range b.marks {
+		if mark += uint64(gap); mark >= 1<<markBits || int64(b.counts[i]) >= rows {
+			return fault.Corruptf("mark %d of %d rows of %d", mark, int64(b.counts[i])+1, rows)
+		}
+		b.marks[i] = uint32(mark)
+		if b.counts[i] >= shortRows {
+			long++
+		}
+	}
+	if b.sizes, err = b.lists.AppendNumbers(b.sizes[:0], long); err != nil {
+		return err
+	}
+	b.at = at
+	for _, size := range b.sizes {
+		if b.at -= int64(size); b.at < 0 {
+			return fault.Corruptf("long lists of more than the %d bytes before", at)
+		}
+	}
+	return nil
+}
+
+// Find returns the rows of hashes, each once and in ascending order, and a few others. all is set if one is too common to have a list: it may be
+// in any row.
+func (x *Index) Find(ctx context.Context, hashes []uint64) (rows []uint32, all bool, err error) {
+	r := x.reader()
+	for i, hash := range slices.Compact(slices.Sorted(slices.Values(hashes))) {
+		if i&255 == 0 && ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		number, mark := split(hash, x.bits)
+		if err := r.open(ctx, number); err != nil {
+			return nil, false, err
+		}
+		if rows, all, err = r.rowsOf(ctx, rows, mark); all || err != nil {
+			return nil, all, err
+		}
+	}
+	if !slices.IsSorted(rows) {
+		slices.Sort(rows)
+	}
+	return slices.Compact(rows), false, nil
+}
+
+// rowsOf appends the rows of the hashes with a mark in the block.
+func (r *reader) rowsOf(ctx context.Context, rows []uint32, mark uint32) (_ []uint32, all bool, err error) {
+	first, found := slices.BinarySearch(r.decoded.marks, mark)
+	if !found {
+		return rows, false, nil
+	}
+	err = r.each(ctx, first, func(i int, list func([]uint32) ([]uint32, error)) (bool, error) {
+		if r.decoded.marks[i] != mark {
+			return false, nil
+		}
+		if list == nil {
+			all = true
+			return false, nil
+		}
+		rows, err = list(rows)
+		return true, err
+	})
+	return rows, all, fault.InBlock(err, int(r.block), r.decoded.at)
+}
+
+// each calls yield with the hashes of the block from one on, until it returns false: their number, and what appends their rows. This is nil for a hash that is
+// too common to have a list.
+func (r *reader) each(ctx context.Context, first int, yield func(i int, list func([]uint32) ([]uint32, error)) (bool, error)) (err error) {
+	b := &r.decoded
+	lists, at, sizes := b.lists, b.at, b.sizes
+	for i, less1 := range b.counts {
+		n := int64(less1) + 1
+		long, size := n > shortRows, int64(0)
+		if long {
+			size, sizes = int64(sizes[0]), sizes[1:]
+		}
+		switch {
+		case i < first && !long:
+			if b.scratch, err = lists.Skip(b.scratch, int(n), int(r.Rows)); err != nil {
+				return err
+			}
+		case i < first:
+		default:
+			list := func(dst []uint32) ([]uint32, error) { return lists.Append(dst, int(n), int(r.Rows)) }
+			if from := at; long {
+				list = func(dst []uint32) ([]uint32, error) { return r.longList(ctx, dst, from, size, n) }
+			}
+			if long && size == 0 {
+				if list = nil; !isCommon(n, r.Rows) {
+					return fault.Corruptf("no list of %d rows", n)
+				}
+			}
+			if more, err := yield(i, list); !more || err != nil {
+				return err
+			}
+		}
+		at += size
+	}
+	return nil
+}
+
+// longList appends the n rows of a long list.
+func (r *reader) longList(ctx context.Context, dst []uint32, at, size, n int64) ([]uint32, error) {
+	if isCommon(n, r.Rows) {
+		return dst, fault.Corruptf("a list of %d rows", n)
+	}
+	b, err := r.read(ctx, at, at+size)
+	if err != nil {
+		return dst, err
+	}
+	if b, err = checked(b); err != nil {
+		return dst, err
+	}
+	lists := postings.NewReader(b)
+	return lists.Append(dst, int(n), int(r.Rows))
+}
+
+// Compare calls found with each block in which an index differs from another, of the same rows.
+func (x *Index) Compare(ctx context.Context, built *Index, found func(error) error) error {
+	if x.bits != built.bits || x.Hashes != built.Hashes || x.Postings != built.Postings {
+		err := fault.Corruptf("%d hashes, %d rows of them and 2^%d blocks, of %d, %d and 2^%d in the data", x.Hashes, x.Postings, x.bits,
+			built.Hashes, built.Postings, built.bits)
+		if err := found(err); err != nil || x.bits != built.bits {
+			return err
+		}
+	}
+	mine, other := x.reader(), built.reader()
+	for i := range int64(1) << x.bits {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := other.open(ctx, i); err != nil {
+			return err
+		}
+		if err := mine.open(ctx, i); err != nil {
+			if err := found(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := mine.compare(ctx, other); err != nil {
+			if err := found(fault.InBlock(err, int(i), mine.decoded.at)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compare compares the blocks that were read. The other's is sound.
+func (r *reader) compare(ctx context.Context, other *reader) error {
+	if !slices.Equal(r.decoded.marks, other.decoded.marks) || !slices.Equal(r.decoded.counts, other.decoded.counts) {
+		return fault.Corruptf("other hashes than in the data")
+	}
+	var mine, want []uint32
+	theirs, err := other.all(ctx)
+	if err != nil {
+		return err
+	}
+	return r.each(ctx, 0, func(i int, list func([]uint32) ([]uint32, error)) (bool, error) {
+		if list == nil {
+			return true, nil
+		}
+		if mine, err = list(mine[:0]); err != nil {
+			return false, err
+		}
+		if want = theirs[i]; !slices.Equal(mine, want) {
+			return false, fault.Corruptf("other rows of hash %d than in the data", i)
+		}
+		return true, nil
+	})
+}
+
+// all returns the rows of all hashes of the block, nil of those that have no list.
+func (r *reader) all(ctx context.Context) (lists [][]uint32, err error) {
+	err = r.each(ctx, 0, func(_ int, list func([]uint32) ([]uint32, error)) (bool, error) {
+		var rows []uint32
+		if list != nil {
+			rows, err = list(nil)
+		}
+		lists = append(lists, rows)
+		return true, err
+	})
+	return lists, err
+}
