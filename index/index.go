@@ -28,21 +28,35 @@ import (
 type Kind interface {
 	// Type is the name in descriptors.
 	Type() string
-	// Check completes the description of an index that is to be built by defaults. Its fields have these types.
-	Check(d *shardpb.IndexDescriptor, fields []arrow.DataType) error
-	// NewBuilder returns a builder of an index that Check has completed.
-	NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error)
+	// Check completes the description of an index that is to be built by defaults. columns are those of its fields, one field after the other: columns
+	// of a table, structs only with the part that is indexed.
+	Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error
+	// NewBuilder returns a builder of an index that Check has completed, with the same columns.
+	NewBuilder(d *shardpb.IndexDescriptor, columns []arrow.Field, o BuildOptions) (Builder, error)
 	// Write writes the artifacts of an index of so many rows, by builders that have the rows one after the other. create begins an
 	// artifact, which ends with the next one.
 	Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error
-	// Cost estimates the values examined for a condition on a field. ok is false if the index knows nothing about it.
-	Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (values int64, ok bool)
+	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it.
+	Cost(d *shardpb.IndexDescriptor, c Condition) (values int64, ok bool)
 	// Open opens an index over so many rows.
 	Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error)
 }
 
+// Condition is a condition on a field of an index: a test of each column of the field, all of which are to be met.
+type Condition struct {
+	Field int
+	Parts []Part
+}
+
+// Part is a test of a column of a field, or of a column in it.
+type Part struct {
+	Path []string // names from the top-level column to the column
+	Type arrow.DataType
+	Test predicate.Test
+}
+
 // Kinds are all kinds, the one that is built by default first.
-var Kinds = []Kind{termKind{}, invertedKind{}}
+var Kinds = []Kind{termKind{}, invertedKind{}, hashKind{}, hashmapKind{}}
 
 // ByType returns the kind of indexes of a type, nil if this version knows none.
 func ByType(name string) Kind {
@@ -64,17 +78,17 @@ type BuildOptions struct {
 
 // Builder collects an index of consecutive rows. It belongs to one goroutine at a time.
 type Builder interface {
-	// Add adds the rows from first on: an array for each field. Calls come in the order of rows.
-	Add(first int64, fields []arrow.Array) error
+	// Add adds the rows from first on: an array for each column. Calls come in the order of rows.
+	Add(first int64, columns []arrow.Array) error
 	// Close removes temporary files.
 	Close() error
 }
 
 // Index is an open index. Its methods may be called concurrently.
 type Index interface {
-	// Ask divides the rows from from up to (not including) to by a condition on a field: it may be true for maybe, and is for
-	// sure, a part of them.
-	Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error)
+	// Ask divides the rows from from up to (not including) to by a condition: it may be true for maybe, and is for sure, a part of
+	// them.
+	Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error)
 	// Compare calls found with each difference to an index that was built anew.
 	Compare(ctx context.Context, built Index, found func(error) error) error
 	// Stats are numbers that describe the index.

@@ -29,8 +29,8 @@ type invertedKind struct{}
 
 func (invertedKind) Type() string { return Inverted }
 
-func (invertedKind) Check(d *shardpb.IndexDescriptor, fields []arrow.DataType) error {
-	if err := (termKind{}).Check(d, fields); err != nil {
+func (invertedKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
+	if err := (termKind{}).Check(d, columns); err != nil {
 		return err
 	}
 	p := shardfile.PropertiesFromProto(d.Properties)
@@ -118,7 +118,7 @@ type invertedBuilder struct {
 	tempDir string
 }
 
-func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error) {
+func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildOptions) (Builder, error) {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return nil, err
@@ -140,12 +140,12 @@ func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, _ int
 	return inverted.Write(ctx, create, o, terms...)
 }
 
-func (invertedKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (int64, bool) {
+func (invertedKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	s, err := invertedSettingsOf(d)
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.question(field, test))
+	return s.cost(s.question(c.Field, c.Parts[0].Test))
 }
 
 func (invertedKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
@@ -173,13 +173,13 @@ func (x *invertedIndex) Stats() []Stat {
 }
 
 // Ask implements [Index].
-func (x *invertedIndex) Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error) {
+func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
-	q := x.settings.question(field, test)
+	q := x.settings.question(c.Field, c.Parts[0].Test)
 	if q.need == nil || q.not && !q.exact {
 		return all, sure, nil
 	}
-	maybe, sure, err = x.having(ctx, field, q.need, rowset.Range{From: from, To: to})
+	maybe, sure, err = x.having(ctx, c.Field, q.need, rowset.Range{From: from, To: to})
 	if err != nil {
 		return all, rowset.Set{}, err
 	}

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -46,18 +47,18 @@ type termSettings struct {
 	coarse     int
 }
 
-func (termKind) Check(d *shardpb.IndexDescriptor, fields []arrow.DataType) error {
-	for i, dt := range fields {
-		if len(d.IndexedFields[i].SchemaIds) != 1 {
-			return fmt.Errorf("a term index has no keys of several fields")
-		}
-		if !isText(dt) {
-			return fmt.Errorf("a term index is of strings, not of %v", dt)
+func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
+	if len(columns) != len(d.IndexedFields) {
+		return errors.New("a term index has no keys of several columns")
+	}
+	for _, c := range columns {
+		if !isText(c.Type) {
+			return fmt.Errorf("a term index is of strings, not of %v", c.Type)
 		}
 	}
 	p := shardfile.PropertiesFromProto(d.Properties)
 	if !has(p, PropertyTokenizers) {
-		list := make([]any, len(fields))
+		list := make([]any, len(columns))
 		for i := range list {
 			list[i] = analysis.Log.String()
 		}
@@ -109,6 +110,11 @@ func (s *termSettings) checkFields(d *shardpb.IndexDescriptor) error {
 	if len(s.tokenizers) != len(d.GetIndexedFields()) {
 		return fault.Corruptf("term index with %d tokenizers for %d fields", len(s.tokenizers), len(d.GetIndexedFields()))
 	}
+	for _, f := range d.GetIndexedFields() {
+		if len(f.SchemaIds) != 1 {
+			return fault.Unsupportedf("term index of %d columns together", len(f.SchemaIds))
+		}
+	}
 	return nil
 }
 
@@ -138,7 +144,7 @@ func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 	return s, nil
 }
 
-func (termKind) NewBuilder(d *shardpb.IndexDescriptor, o BuildOptions) (Builder, error) {
+func (termKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildOptions) (Builder, error) {
 	s, err := settingsOf(d)
 	if err != nil {
 		return nil, err
@@ -162,8 +168,8 @@ func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int6
 // termBuilder takes texts out of arrays.
 type termBuilder struct{ *term.Builder }
 
-func (b *termBuilder) Add(first int64, fields []arrow.Array) error {
-	for i, arr := range fields {
+func (b *termBuilder) Add(first int64, columns []arrow.Array) error {
+	for i, arr := range columns {
 		if first+int64(arr.Len()) > postings.MaxRow+1 {
 			return fault.Limitf("term index of more than %d rows", postings.MaxRow+1)
 		}
@@ -248,12 +254,12 @@ func (s *termSettings) analyzer(field int) analyzer {
 // termCost is about how many values could be looked at in the time of one term.
 const termCost = 256
 
-func (termKind) Cost(d *shardpb.IndexDescriptor, field int, test predicate.Test) (int64, bool) {
+func (termKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	s, err := settingsOf(d)
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.analyzer(field).question(test))
+	return s.cost(s.analyzer(c.Field).question(c.Parts[0].Test))
 }
 
 // cost estimates the values examined for a question.
@@ -295,14 +301,14 @@ func (x *termIndex) Stats() []Stat {
 }
 
 // Ask implements [Index].
-func (x *termIndex) Ask(ctx context.Context, field int, test predicate.Test, from, to int64) (maybe, sure rowset.Set, err error) {
+func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
-	q := x.settings.analyzer(field).question(test)
+	q := x.settings.analyzer(c.Field).question(c.Parts[0].Test)
 	exact := q.exact && x.Coarse == 1
 	if q.need == nil || q.not && !exact {
 		return all, sure, nil
 	}
-	f, err := x.find(ctx, field, test, q.need)
+	f, err := x.find(ctx, c.Field, c.Parts[0].Test, q.need)
 	if err != nil || f == nil {
 		return all, sure, err
 	}

@@ -77,11 +77,12 @@ func (v variant) build(t *testing.T, texts []string, memory int64) index.Index {
 	p, err := shardfile.PropertiesToProto(v.properties())
 	require.NoError(t, err)
 	d := &shardpb.IndexDescriptor{IndexType: v.kind, Properties: p, IndexedFields: []*shardpb.IndexedField{{SchemaIds: []uint32{4}}, {SchemaIds: []uint32{7}}}}
-	require.NoError(t, kind.Check(d, []arrow.DataType{arrow.BinaryTypes.String, arrow.BinaryTypes.String}))
+	columns := []arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String}, {Name: "b", Type: arrow.BinaryTypes.String}}
+	require.NoError(t, kind.Check(d, columns))
 	var builders []index.Builder
 	const parts = 3
 	for k := range parts {
-		b, err := kind.NewBuilder(d, index.BuildOptions{Memory: memory, TempDir: t.TempDir(), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), t.TempDir()) }})
+		b, err := kind.NewBuilder(d, columns, index.BuildOptions{Memory: memory, TempDir: t.TempDir(), Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), t.TempDir()) }})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = b.Close() })
 		from, to := k*len(texts)/parts, (k+1)*len(texts)/parts
@@ -130,7 +131,7 @@ func ask(t *testing.T, x index.Index, n *predicate.Node, from, to int64) (maybe,
 			maybe, sure = maybe.Or(m), sure.Or(s)
 		}
 	default:
-		maybe, sure, err := x.Ask(t.Context(), 1, n.Test, from, to)
+		maybe, sure, err := x.Ask(t.Context(), index.Condition{Field: 1, Parts: []index.Part{{Test: n.Test}}}, from, to)
 		require.NoError(t, err)
 		require.True(t, all.Has(maybe) && maybe.Has(sure))
 		return maybe, sure

@@ -19,6 +19,7 @@ import (
 //	type IndexDefinition struct {
 //		Type       string     // by default TermIndex
 //		Columns    []string   // paths of the columns, each a field of the index
+//		Together   bool       // all columns are one field: rows are found by the values of all
 //		Properties []Property // parameters, which the type defines
 //	}
 type IndexDefinition = indexing.Definition
@@ -34,6 +35,11 @@ const (
 	// slower than a TermIndex. It has the same properties but "coarse". In a shard of a single file the reference cannot open it: [AddIndex] makes
 	// files of it.
 	InvertedIndex = index.Inverted
+	// HashIndex finds rows by values (docs/format.md §15.6): conditions with = and in on columns of any type, and on columns within structs.
+	// An index of a struct has all columns in it. With Together it finds rows by the values of several columns.
+	HashIndex = index.Hash
+	// HashmapIndex is that of the reference (docs/format.md §15.3), to compare with. It is larger and slower than a HashIndex.
+	HashmapIndex = index.Hashmap
 )
 
 // EditOptions are the options of [AddIndex] and other changes of a shard. The zero value is the default.
@@ -58,6 +64,7 @@ func (o *EditOptions) build() indexing.Options {
 type Index struct {
 	Type       string
 	Columns    []string     // paths
+	Together   bool         // an index of the values of all columns together
 	Properties []Property   // as they were defined
 	Size       int64        // bytes of the index
 	Stripe     int          // of which it is the index; -1 for one of the whole shard
@@ -93,6 +100,7 @@ func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, 
 	out := Index{Type: x.Descriptor.GetIndexType(), Properties: properties,
 		Size: int64(x.Descriptor.GetIndexSize()), Stripe: x.Stripe, Known: x.Kind != nil}
 	for _, f := range x.Descriptor.GetIndexedFields() {
+		out.Together = out.Together || len(f.SchemaIds) > 1
 		for _, id := range f.SchemaIds {
 			path, err := indexing.PathOf(s.schema, id)
 			if err != nil {

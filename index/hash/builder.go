@@ -32,7 +32,7 @@ func NewBuilder(memory int64, spool func() *storage.Spool) *Builder {
 	return &Builder{spool: spool, limit: int(max(memory/(2*entrySize), 1<<10))}
 }
 
-// Add adds a row to a hash. Rows come in ascending order; the same row may come again.
+// Add adds a row to a hash. The rows of a key come in ascending order; the same row may come again.
 func (b *Builder) Add(hash uint64, row uint32) error {
 	if len(b.entries) == b.limit {
 		if err := b.spill(); err != nil {

@@ -8,13 +8,13 @@
 //
 // A block has about 200 hashes, mostly a KiB:
 //
-//	 0  u32  number of hashes T
-//	 4       a stream of bits (package postings), zeros up to a whole byte:
-//	         T numbers: the mark of each hash in ascending order, less the one before
-//	         T numbers: the rows of each hash, less 1
-//	         a number for each hash of more than 64 rows: the size of its long list with the checksum, or 0 if it has none
-//	         the list of each hash of up to 64 rows
-//	    u32  checksum of all bytes before (docs/format.md §1.1)
+//	0  u32  number of hashes T
+//	4       a stream of bits (package postings), zeros up to a whole byte:
+//	        T numbers: the mark of each hash in ascending order, less the one before
+//	        T numbers: the rows of each hash, less 1
+//	        a number for each hash of more than 64 rows: the size of its long list with the checksum, or 0 if it has none
+//	        the list of each hash of up to 64 rows
+//	   u32  checksum of all bytes before (docs/format.md §1.1)
 //
 // A long list is a list of package postings, zeros up to a whole byte, and a checksum like that of a block. A hash of more than 65,536 rows and
 // more than 1/256 of all rows has none: it may be in any row.
@@ -27,6 +27,7 @@
 //	16  u64  number of rows of all hashes
 //	24  u8   b
 //	25       zeros
+//	40  u64  XXH3 of all bytes before the footer
 //	48  u64  XXH3 of the 48 bytes before this
 //	56       "amhash" and u16 1, the version
 package hash

@@ -16,7 +16,8 @@ import (
 type Index struct {
 	Rows     int64 // of the table
 	Hashes   int64
-	Postings int64 // rows of all hashes
+	Postings int64  // rows of all hashes
+	Sum      uint64 // of all bytes
 
 	file      storage.ByteRange
 	bits      uint
@@ -41,12 +42,13 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 	f := tail[len(tail)-footerLen:]
 	u64 := func(at int) int64 { return int64(binary.LittleEndian.Uint64(f[at:])) }
 	x.Rows, x.Hashes, x.Postings, x.bits = u64(0), u64(8), u64(16), uint(f[24])
+	x.Sum = uint64(u64(48))
 	switch {
 	case string(f[56:62]) != magic[:6]:
 		return nil, fault.Corruptf("no hash index ends here")
 	case string(f[62:]) != magic[6:]:
 		return nil, fault.Unsupportedf("hash index of version %d", binary.LittleEndian.Uint16(f[62:]))
-	case xxh3.Hash(f[:48]) != uint64(u64(48)):
+	case xxh3.Hash(f[:48]) != x.Sum:
 		return nil, fault.Checksumf("checksum of the hash index's footer")
 	case x.Rows != rows || rows > postings.MaxRow+1:
 		return nil, fault.Corruptf("hash index of %d rows, for a table of %d", x.Rows, rows)
@@ -224,7 +226,7 @@ func (r *reader) each(ctx context.Context, first int, yield func(i int, list fun
 		}
 		switch {
 		case i < first && !long:
-			if b.scratch, err = lists.Skip(b.scratch, int(n), int(r.Rows)); err != nil {
+			if b.scratch, err = lists.SkipList(b.scratch, int(n), int(r.Rows)); err != nil {
 				return err
 			}
 		case i < first:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"slices"
 
 	"github.com/zeebo/xxh3"
 
@@ -47,6 +48,7 @@ type writer struct {
 	rows      int64
 	bits      uint // b
 	at        int64
+	sum       xxh3.Hasher // of all bytes
 	directory []byte
 	entries   int // of the page of the directory
 
@@ -55,6 +57,8 @@ type writer struct {
 	n    int64    // their number
 	last uint32   // of them
 	room int
+	// unsorted is set if rows are not ascending, those of several keys with the same hash.
+	unsorted bool
 
 	block                      int64
 	mark                       uint32 // of the last hash of the block
@@ -69,6 +73,7 @@ func (w *writer) add(hash uint64, row uint32) error {
 		if row == w.last {
 			return nil
 		}
+		w.unsorted = w.unsorted || row < w.last
 	} else {
 		if err := w.endHash(); err != nil {
 			return err
@@ -87,6 +92,14 @@ func (w *writer) add(hash uint64, row uint32) error {
 func (w *writer) endHash() error {
 	if w.n == 0 {
 		return nil
+	}
+	if w.unsorted {
+		slices.Sort(w.list)
+		w.list = slices.Compact(w.list)
+		if w.n <= int64(w.room) {
+			w.n = int64(len(w.list))
+		}
+		w.unsorted = false
 	}
 	block, mark := split(w.hash, w.bits)
 	for w.block < block {
@@ -118,6 +131,7 @@ func (w *writer) endHash() error {
 }
 
 func (w *writer) write(b []byte) error {
+	_, _ = w.sum.Write(b)
 	n, err := w.out.Write(b)
 	w.at += int64(n)
 	return err
@@ -177,6 +191,7 @@ func (w *writer) finish() error {
 	binary.LittleEndian.PutUint64(f[8:], uint64(w.hashes))
 	binary.LittleEndian.PutUint64(f[16:], uint64(w.postings))
 	f[24] = byte(w.bits)
+	binary.LittleEndian.PutUint64(f[40:], w.sum.Sum64())
 	binary.LittleEndian.PutUint64(f[48:], xxh3.Hash(f[:48]))
 	copy(f[56:], magic)
 	return w.write(f[:])

@@ -13,11 +13,14 @@ package hashmap
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"math/bits"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/index/internal/columns"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -79,7 +82,7 @@ func partitionOf(hash uint64, n int) int {
 func (x *Index) Find(ctx context.Context, hash uint64) (rows rowset.Set, err error) {
 	p := x.parts[partitionOf(hash, len(x.parts))]
 	row := int64(hash & uint64(p.buckets-1))
-	err = x.bucket(ctx, p, row, func(h uint64, positions []uint64) error {
+	err = p.read(ctx, row, row+1, func(_ int64, h uint64, positions []uint64) error {
 		if h != hash {
 			return nil
 		}
@@ -93,10 +96,10 @@ func (x *Index) Find(ctx context.Context, hash uint64) (rows rowset.Set, err err
 // Each calls yield with each hash and its rows, in no order.
 func (x *Index) Each(ctx context.Context, yield func(hash uint64, rows rowset.Set) error) error {
 	for i, p := range x.parts {
-		for row := range p.buckets {
-			err := x.bucket(ctx, p, row, func(hash uint64, positions []uint64) error {
-				if partitionOf(hash, len(x.parts)) != i || int64(hash&uint64(p.buckets-1)) != row {
-					return fault.Corruptf("hash %016x in bucket %d of partition %d", hash, row, i)
+		for first := int64(0); first < p.buckets; first += bucketsAtOnce {
+			err := p.read(ctx, first, min(first+bucketsAtOnce, p.buckets), func(bucket int64, hash uint64, positions []uint64) error {
+				if partitionOf(hash, len(x.parts)) != i || int64(hash&uint64(p.buckets-1)) != bucket {
+					return fault.Corruptf("hash %016x in bucket %d of partition %d", hash, bucket, i)
 				}
 				rows, err := x.set(positions)
 				if err != nil {
@@ -112,6 +115,21 @@ func (x *Index) Each(ctx context.Context, yield func(hash uint64, rows rowset.Se
 	return nil
 }
 
+// Digest returns the number of hashes, and a checksum of them and their rows that does not depend on partitions and orders.
+func (x *Index) Digest(ctx context.Context) (hashes int64, sum uint64, err error) {
+	var b []byte
+	err = x.Each(ctx, func(hash uint64, rows rowset.Set) error {
+		b = b[:0]
+		for r := range rows.Ranges() {
+			b = binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(r.From)), uint64(r.To))
+		}
+		hashes++
+		sum += xxh3.HashSeed(b, hash)
+		return ctx.Err()
+	})
+	return hashes, sum, err
+}
+
 // set is the rows of positions.
 func (x *Index) set(positions []uint64) (rowset.Set, error) {
 	rows := make([]int64, len(positions))
@@ -125,9 +143,15 @@ func (x *Index) set(positions []uint64) (rowset.Set, error) {
 	return rowset.FromRows(rows), nil
 }
 
-// bucket calls yield with the hashes of a bucket and their positions.
-func (x *Index) bucket(ctx context.Context, p part, row int64, yield func(hash uint64, positions []uint64) error) error {
-	arr, err := p.bucket.Read(ctx, row, row+1)
+// read calls yield with the hashes of some buckets and their positions.
+func (p part) read(ctx context.Context, first, end int64, yield func(bucket int64, hash uint64, positions []uint64) error) error {
+	arr, err := p.bucket.Read(ctx, first, end)
+	if middle := (first + end) / 2; errors.Is(err, fault.ErrBatchTooLarge) && middle > first {
+		if err := p.read(ctx, first, middle, yield); err != nil {
+			return err
+		}
+		return p.read(ctx, middle, end, yield)
+	}
 	if err != nil {
 		return err
 	}
@@ -143,12 +167,14 @@ func (x *Index) bucket(ctx context.Context, p part, row int64, yield func(hash u
 	hashes, positions := items.Field(0).(*array.Uint64), items.Field(1).(*array.LargeList)
 	values, ok := positions.ListValues().(*array.Uint64)
 	if !ok || hashes.NullN()+values.NullN() > 0 {
-		return fault.Corruptf("bucket %d with nulls", row)
+		return fault.Corruptf("buckets from %d on with nulls", first)
 	}
-	for i, to := list.ValueOffsets(0); i < to; i++ {
-		from, end := positions.ValueOffsets(int(i))
-		if err := yield(hashes.Value(int(i)), values.Uint64Values()[from:end]); err != nil {
-			return fault.In(err, "bucket", row)
+	for bucket := range list.Len() {
+		for i, to := list.ValueOffsets(bucket); i < to; i++ {
+			from, end := positions.ValueOffsets(int(i))
+			if err := yield(first+int64(bucket), hashes.Value(int(i)), values.Uint64Values()[from:end]); err != nil {
+				return fault.In(err, "bucket", first+int64(bucket))
+			}
 		}
 	}
 	return nil

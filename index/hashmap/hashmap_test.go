@@ -85,10 +85,10 @@ func build(t require.TestingT, partitions int, limit int64, entries []entry) (fi
 	for _, e := range entries {
 		require.NoError(t, b.Add(e.hash, e.row))
 	}
-	require.NoError(t, b.Write(ctx, func(string) io.Writer {
+	require.NoError(t, Write(ctx, func(string) io.Writer {
 		files = append(files, new(bytes.Buffer))
 		return files[len(files)-1]
-	}, ""))
+	}, "", b))
 	require.NoError(t, b.Close())
 	return files
 }

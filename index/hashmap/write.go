@@ -86,12 +86,17 @@ func (b *Builder) Close() error {
 	return first
 }
 
-// Write writes the partitions, which create begins by their names. Folders of temporary files are as in columns.NewWriter. The builder is to be closed afterwards.
-func (b *Builder) Write(ctx context.Context, create func(name string) io.Writer, tempDir string) error {
-	for p := range b.parts {
-		entries, err := b.take(p)
-		if err != nil {
-			return err
+// Write writes the partitions of builders that have as many, which create begins by their names. Folders of temporary files are as in columns.NewWriter. The builders are to
+// be closed afterwards.
+func Write(ctx context.Context, create func(name string) io.Writer, tempDir string, builders ...*Builder) error {
+	for p := range builders[0].parts {
+		var entries []entry
+		for _, b := range builders {
+			some, err := b.take(p)
+			if err != nil {
+				return err
+			}
+			entries = append(entries, some...)
 		}
 		if err := writePartition(ctx, create(fmt.Sprintf("part%d", p)), entries, tempDir); err != nil {
 			return err
@@ -159,7 +164,7 @@ func writePartition(ctx context.Context, out io.Writer, entries []entry, tempDir
 	return w.Publish(ctx, out)
 }
 
-// bucketsAtOnce is how many buckets are built as Arrow arrays before they are encoded.
+// bucketsAtOnce is how many buckets are Arrow arrays at a time.
 const bucketsAtOnce = 1 << 14
 
 // appendBucket builds a bucket of entries that are sorted by hash.

@@ -290,8 +290,8 @@ func (r *Reader) AppendNumbers(dst []uint32, n int) ([]uint32, error) {
 	return dst, nil
 }
 
-// Skip passes the next list, of n rows below total, as [Reader.Append] does.
-func (r *Reader) Skip(scratch []uint32, n, total int) ([]uint32, error) {
+// SkipList skips the next list, of n rows below total, as [Reader.Append] reads it. It returns the scratch memory.
+func (r *Reader) SkipList(scratch []uint32, n, total int) ([]uint32, error) {
 	if n == 1 {
 		r.at += int(rowBits(total))
 		return scratch, nil

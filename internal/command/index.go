@@ -34,8 +34,8 @@ leaves the old one.`,
 // indexFlags are the flags about indexes.
 type indexFlags struct {
 	atOnce                           bool // nothing is built, so that there is no progress
-	columns                          []string
-	tokenizer, memory                string
+	columns, key                     []string
+	kind, tokenizer, memory          string
 	casePreserving, all, json, quiet bool
 	coarseRows                       int64
 	parallel                         int
@@ -51,34 +51,53 @@ func (f *indexFlags) registerBuild(cmd *cobra.Command) {
 func (a *app) indexAdd() *cobra.Command {
 	var f indexFlags
 	cmd := &cobra.Command{
-		Use:   "add SHARD --columns COLUMN,...",
-		Short: "Build an index of columns of strings, and attach it",
-		Long: `add builds an index of the words of one or more columns of strings, and attaches it to the shard. The shard then
-consists of several files in its folder.
+		Use:   "add SHARD (--columns COLUMN,... | --key COLUMN,...)",
+		Short: "Build an index of columns, and attach it",
+		Long: `add builds an index of one or more columns, and attaches it to the shard. The shard then consists of several files in its
+folder.
+
+Without --type it is of the words of strings, for search and filters such as has(line, 'failed'). With --type hash it finds rows by values of any type, for
+filters with = and in; one of a struct has all columns in it. With --key it does so by the values of all its columns together.
 
 Tokenizers: unicode-log cuts words as filters and search do, and keeps addresses such as 10.1.2.3 as words, too; unicode-word
 only cuts words; trivial takes a whole value as a word. Words ignore case unless --case-preserving.
 An index with --coarse N tells only groups of N rows apart, and is smaller; the rows are then checked.`,
 		Example: `  amudai index add logs.amudai.shard --columns line
-  amudai index add logs.amudai.shard --columns host --tokenizer trivial`,
+  amudai index add logs.amudai.shard --columns host --tokenizer trivial
+  amudai index add orders.amudai.shard --type hash --columns order_id,customer
+  amudai index add orders.amudai.shard --key customer,day`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.addIndex(cmd.Context(), args[0], f) },
 	}
-	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns of strings to index together, by path")
+	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "columns to index, by path")
+	cmd.Flags().StringSliceVar(&f.key, "key", nil, "columns whose values together find rows")
+	cmd.Flags().StringVar(&f.kind, "type", indexTypes[0], "what finds rows: "+strings.Join(indexTypes, ", "))
 	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", tokenizers[0], "words of the index: "+strings.Join(tokenizers, ", "))
 	cmd.Flags().BoolVar(&f.casePreserving, "case-preserving", false, "tell upper and lower case apart")
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
 	f.registerBuild(cmd)
 	usage.Complete(cmd, "tokenizer", tokenizers...)
+	usage.Complete(cmd, "type", indexTypes...)
 	return cmd
 }
+
+var indexTypes = []string{"words", "hash"}
 
 var tokenizers = []string{"unicode-log", "unicode-word", "trivial"}
 
 // definition is the index that the flags describe.
 func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
-	if len(f.columns) == 0 {
-		return d, usage.Errorf("amudai schema lists the columns", "--columns: say which columns to index")
+	if (len(f.columns) == 0) == (len(f.key) == 0) {
+		return d, usage.Errorf("amudai schema lists the columns", "say which columns to index: --columns or --key")
+	}
+	if _, err := usage.OneOf("--type", f.kind, indexTypes, indexTypes...); err != nil {
+		return d, err
+	}
+	if len(f.key) > 0 || f.kind == "hash" {
+		if f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 {
+			return d, usage.Errorf("", "--tokenizer, --case-preserving and --coarse are for indexes of words")
+		}
+		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1}, nil
 	}
 	if _, err := usage.OneOf("--tokenizer", f.tokenizer, tokenizers, tokenizers...); err != nil {
 		return d, err
@@ -132,7 +151,7 @@ func (a *app) addIndex(ctx context.Context, location string, f indexFlags) error
 		return err
 	}
 	for _, x := range list {
-		if x.Stripe < 0 && x.Type == d.Type && slices.Equal(x.Columns, d.Columns) {
+		if x.Stripe < 0 && x.Type == d.Type && x.Together == d.Together && slices.Equal(x.Columns, d.Columns) {
 			return usage.WithHint(fmt.Errorf("%s has an index of %s already", location, strings.Join(d.Columns, ", ")),
 				"amudai index rebuild makes it anew, amudai index drop removes it")
 		}
@@ -179,7 +198,7 @@ func (a *app) indexList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list SHARD",
 		Short: "List the indexes of a shard",
-		Long: `list prints the columns, type, size, number of terms, state and properties of each index. An index is ready, of a type that this
+		Long: `list prints the columns, type, size, number of terms or values, state and properties of each index. An index is ready, of a type that this
 version does not know (it is kept), or unusable: scans go on without it, and index rebuild makes it anew.`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 type indexInfo struct {
 	Type       string           `json:"type"`
 	Columns    []string         `json:"columns"`
-	Stripe     *int             `json:"stripe,omitempty"` // whose index it is; none: of the whole shard
+	Together   bool             `json:"together,omitempty"` // finds rows by the values of all columns
+	Stripe     *int             `json:"stripe,omitempty"`   // whose index it is; none: of the whole shard
 	Properties map[string]any   `json:"properties,omitempty"`
 	Bytes      int64            `json:"bytes"`
 	Share      *float64         `json:"share,omitempty"` // of the bytes of all files of the shard
@@ -33,7 +35,7 @@ const (
 )
 
 func infoOf(x shard.Index) indexInfo {
-	info := indexInfo{Type: x.Type, Columns: x.Columns, Bytes: x.Size, State: indexReady}
+	info := indexInfo{Type: x.Type, Columns: x.Columns, Together: x.Together, Bytes: x.Size, State: indexReady}
 	if x.Stripe >= 0 {
 		info.Stripe = &x.Stripe
 	}
@@ -65,6 +67,17 @@ func (x indexInfo) number(name string) string {
 	}
 	return ""
 }
+
+// columns are the columns in one line.
+func (x indexInfo) columns() string {
+	if x.Together {
+		return strings.Join(x.Columns, " and ")
+	}
+	return strings.Join(x.Columns, ", ")
+}
+
+// terms is the number of terms, or of different values.
+func (x indexInfo) terms() string { return cmp.Or(x.number("terms"), x.number("hashes")) }
 
 // of is the part of the shard whose index it is.
 func (x indexInfo) of() string {
@@ -103,7 +116,7 @@ func Indexes(out terminal.Screen, list []shard.Index, json bool) error {
 		if info.Error != "" {
 			state += ": " + terminal.OneLine(info.Error)
 		}
-		t.Row(strings.Join(info.Columns, ", "), info.Type, info.of(), terminal.Size(info.Bytes), info.number("terms"), state, propertiesText(x.Properties))
+		t.Row(info.columns(), info.Type, info.of(), terminal.Size(info.Bytes), info.terms(), state, propertiesText(x.Properties))
 	}
 	return printIndexes(out, infos, t, json)
 }
@@ -127,8 +140,8 @@ func IndexStats(ctx context.Context, out terminal.Screen, f *shardfile.File, lis
 		if n := info.Stats["postings"]; n > 0 {
 			each = fmt.Sprintf("%.1f", float64(info.Bytes)*8/float64(n))
 		}
-		t.Row(strings.Join(info.Columns, ", "), info.of(), terminal.Size(info.Bytes), terminal.Percent(float64(info.Bytes), float64(total)),
-			info.number("terms"), info.number("postings"), each)
+		t.Row(info.columns(), info.of(), terminal.Size(info.Bytes), terminal.Percent(float64(info.Bytes), float64(total)),
+			info.terms(), info.number("postings"), each)
 	}
 	return printIndexes(out, infos, t, json)
 }

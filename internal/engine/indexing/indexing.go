@@ -31,6 +31,8 @@ type Definition struct {
 	Type string
 	// Columns are the paths of the columns, each a field of the index.
 	Columns []string
+	// Together makes one field of all columns, if the type allows it: it finds the rows by the values of all.
+	Together bool
 	// Properties are parameters, which the type defines.
 	Properties []shardfile.Property
 }
@@ -42,7 +44,8 @@ type Plan struct {
 	Columns    []string
 
 	schema *arrow.Schema // of the batches that Add takes
-	fields []*projection.Projection
+	parts  []*projection.Projection
+	fields []arrow.Field // of the index's columns
 }
 
 // New plans an index of a shard with a stored schema, from batches of an Arrow schema.
@@ -67,7 +70,12 @@ func New(stored *schema.Schema, s *arrow.Schema, d Definition) (*Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Descriptor.IndexedFields = append(p.Descriptor.IndexedFields, &shardpb.IndexedField{SchemaIds: []uint32{nodes[len(nodes)-1].ID()}})
+		id := nodes[len(nodes)-1].ID()
+		if fields := p.Descriptor.IndexedFields; d.Together && len(fields) > 0 {
+			fields[0].SchemaIds = append(fields[0].SchemaIds, id)
+			continue
+		}
+		p.Descriptor.IndexedFields = append(p.Descriptor.IndexedFields, &shardpb.IndexedField{SchemaIds: []uint32{id}})
 	}
 	return p, p.check(s)
 }
@@ -76,14 +84,13 @@ func New(stored *schema.Schema, s *arrow.Schema, d Definition) (*Plan, error) {
 func Of(stored *schema.Schema, s *arrow.Schema, kind index.Kind, d *shardpb.IndexDescriptor) (*Plan, error) {
 	p := &Plan{Kind: kind, Descriptor: &shardpb.IndexDescriptor{IndexType: d.IndexType, Properties: d.Properties, IndexedFields: d.IndexedFields}}
 	for _, f := range d.IndexedFields {
-		if len(f.SchemaIds) != 1 {
-			return nil, fault.Unsupportedf("index of %d fields together", len(f.SchemaIds))
+		for _, id := range f.SchemaIds {
+			path, err := PathOf(stored, id)
+			if err != nil {
+				return nil, err
+			}
+			p.Columns = append(p.Columns, path)
 		}
-		path, err := PathOf(stored, f.SchemaIds[0])
-		if err != nil {
-			return nil, err
-		}
-		p.Columns = append(p.Columns, path)
 	}
 	return p, p.check(s)
 }
@@ -110,13 +117,13 @@ func PathOf(s *schema.Schema, id uint32) (path string, err error) {
 
 // project prepares the plan for batches of a schema.
 func (p *Plan) project(s *arrow.Schema) error {
-	p.schema, p.fields = s, nil
+	p.schema, p.parts = s, nil
 	for _, path := range p.Columns {
 		f, err := projection.New(s, []string{path})
 		if err != nil {
 			return err
 		}
-		p.fields = append(p.fields, f)
+		p.parts = append(p.parts, f)
 	}
 	return nil
 }
@@ -126,11 +133,10 @@ func (p *Plan) check(s *arrow.Schema) error {
 	if err := p.project(s); err != nil {
 		return err
 	}
-	var types []arrow.DataType
-	for _, f := range p.fields {
-		types = append(types, f.Schema().Field(0).Type)
+	for _, part := range p.parts {
+		p.fields = append(p.fields, part.Schema().Field(0))
 	}
-	if err := p.Kind.Check(p.Descriptor, types); err != nil {
+	if err := p.Kind.Check(p.Descriptor, p.fields); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(p.Columns, ", "), err)
 	}
 	return nil
@@ -138,13 +144,13 @@ func (p *Plan) check(s *arrow.Schema) error {
 
 // Add gives rows to a builder: the whole columns of the schema.
 func (p *Plan) Add(b index.Builder, first int64, columns []arrow.Array, rows int) error {
-	fields := make([]arrow.Array, len(p.fields))
-	for i, f := range p.fields {
-		part := f.Batch([]arrow.Array{columns[f.Index(0)]}, int64(rows))
+	parts := make([]arrow.Array, len(p.parts))
+	for i, p := range p.parts {
+		part := p.Batch([]arrow.Array{columns[p.Index(0)]}, int64(rows))
 		defer part.Release()
-		fields[i] = part.Column(0)
+		parts[i] = part.Column(0)
 	}
-	return b.Add(first, fields)
+	return b.Add(first, parts)
 }
 
 // Options are the options of [Plan.Build].
@@ -199,7 +205,7 @@ func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
 	if o.Memory == 0 {
 		o.Memory = DefaultMemory
 	}
-	return p.Kind.NewBuilder(p.Descriptor, index.BuildOptions{
+	return p.Kind.NewBuilder(p.Descriptor, p.fields, index.BuildOptions{
 		Memory: o.Memory / int64(of), TempDir: o.TempDir, Spool: func() *storage.Spool { return storage.NewSpool(storage.NewBudget(1<<20), o.TempDir) },
 	})
 }

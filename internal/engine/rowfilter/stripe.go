@@ -134,18 +134,19 @@ func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 			return nil, err
 		}
 		f.columns[i].direct = meta.Direct
-		indexes, err := f.stripe.Indexes(ctx, f.columns[i].leaf())
-		if err != nil {
-			return nil, err
-		}
 		out.Columns[i] = source.Column{
 			Path: f.bound.expr.Column(i).Path, Metadata: meta,
 			Entries: func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) },
 			Pages:   func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) },
-			Indexes: indexes,
 		}
 	}
-	return out, nil
+	paths := make([][]*table.Column, len(f.columns))
+	for i := range paths {
+		paths[i] = f.columns[i].path
+	}
+	var err error
+	out.Indexes, err = f.stripe.Indexes(ctx, paths)
+	return out, err
 }
 
 // entries reads the dictionary of a column.
@@ -226,6 +227,12 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 	case predicate.NodeNever, predicate.NodeAlways:
 		return nil
 	case predicate.NodeAnd, predicate.NodeOr:
+		if n.Kind == predicate.NodeAnd && src.Kind() == source.Indexes {
+			if err := f.askOne(ctx, src, n, among); err != nil {
+				return err
+			}
+			among = among.And(f.known[n].Maybe)
+		}
 		for _, k := range f.order[n] {
 			if err := f.askNode(ctx, src, k, among); err != nil {
 				return err
@@ -239,11 +246,11 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 		}
 		return nil
 	}
-	return f.askLeaf(ctx, src, n, among)
+	return f.askOne(ctx, src, n, among)
 }
 
-// askLeaf asks a source about the undecided rows of a condition, unless reading the values is cheaper.
-func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
+// askOne asks a source about the undecided rows of a condition, unless reading the values is cheaper.
+func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	cost, ok := src.Cost(n)
 	if !ok || src.Kind() != source.Statistics && cost > max(f.stripe.Rows()/2, 1) {
 		return nil
@@ -268,7 +275,7 @@ func (f *Stripe) askLeaf(ctx context.Context, src source.Source, n *predicate.No
 	return nil
 }
 
-// learn combines the answers for the leaves of a node.
+// learn combines the answers for a node and its leaves.
 func (f *Stripe) learn(n *predicate.Node) {
 	known := f.known[n]
 	if known == nil {
@@ -284,17 +291,19 @@ func (f *Stripe) learn(n *predicate.Node) {
 	if n.Kind != predicate.NodeAnd && n.Kind != predicate.NodeOr {
 		return
 	}
+	var kids source.Answer
 	for i, k := range n.Nodes {
 		f.learn(k)
 		switch kid := f.known[k]; {
 		case i == 0:
-			*known = *kid
+			kids = *kid
 		case n.Kind == predicate.NodeAnd:
-			known.Maybe, known.True = known.Maybe.And(kid.Maybe), known.True.And(kid.True)
+			kids.Maybe, kids.True = kids.Maybe.And(kid.Maybe), kids.True.And(kid.True)
 		default:
-			known.Maybe, known.True = known.Maybe.Or(kid.Maybe), known.True.Or(kid.True)
+			kids.Maybe, kids.True = kids.Maybe.Or(kid.Maybe), kids.True.Or(kid.True)
 		}
 	}
+	known.Maybe, known.True = known.Maybe.And(kids.Maybe), known.True.Or(kids.True)
 }
 
 // findOnly finds conditions that must be true in all rows and that allow a single dictionary entry.

@@ -122,7 +122,7 @@ func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error)
 }
 
 // Indexes implements [table.Stripe]. A list that is damaged is as if there were no indexes, but reported.
-func (s tableStripe) Indexes(ctx context.Context, c *table.Column) ([]source.Index, error) {
+func (s tableStripe) Indexes(ctx context.Context, paths [][]*table.Column) ([]source.Index, error) {
 	ofStripe, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
 	if err != nil {
 		return nil, err
@@ -133,17 +133,36 @@ func (s tableStripe) Indexes(ctx context.Context, c *table.Column) ([]source.Ind
 	}
 	var out []source.Index
 	for _, x := range slices.Concat(ofStripe, ofShard) {
-		for field, f := range x.Descriptor.GetIndexedFields() {
-			if x.Kind != nil && len(f.SchemaIds) == 1 && f.SchemaIds[0] == c.ID {
-				first := s.Position()
-				if x.Stripe != fault.None {
-					first = 0
-				}
-				out = append(out, fieldIndex{x, field, first})
+		if x.Kind == nil {
+			continue
+		}
+		first := s.Position()
+		if x.Stripe != fault.None {
+			first = 0
+		}
+		for i, f := range x.Descriptor.GetIndexedFields() {
+			if columns := columnsOf(f.SchemaIds, paths); columns != nil {
+				out = append(out, &fieldIndex{x, i, columns, paths, first})
 			}
 		}
 	}
 	return out, nil
+}
+
+// columnsOf returns, for each column of a field, the columns of a filter that are it or lie in it. It returns nil if there is none for one of them.
+func columnsOf(ids []uint32, paths [][]*table.Column) [][]int {
+	columns := make([][]int, len(ids))
+	for i, id := range ids {
+		for k, path := range paths {
+			if slices.ContainsFunc(path, func(c *table.Column) bool { return c.ID == id }) {
+				columns[i] = append(columns[i], k)
+			}
+		}
+		if columns[i] == nil {
+			return nil
+		}
+	}
+	return columns
 }
 
 // usable reports a list of indexes that is damaged.
@@ -160,24 +179,64 @@ func (t *Table) usable(all []*Index, err error) ([]*Index, error) {
 // isDamage reports whether an error is about what is stored, and will come again.
 func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNotExist) }
 
-// fieldIndex is an index as a source of a stripe.
+// fieldIndex is a field of an index as a source of a stripe.
 type fieldIndex struct {
 	*Index
-	field int
-	first int64 // row of the index that is the first of the stripe
+	field   int
+	columns [][]int           // for each column of the field, columns of the filter that are it or lie in it
+	paths   [][]*table.Column // of the columns of the filter
+	first   int64             // row of the index that is the first of the stripe
 }
 
-func (x fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
+func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
 
-func (x fieldIndex) Cost(test predicate.Test) (int64, bool) {
-	return x.Kind.Cost(x.Descriptor, x.field, test)
+// condition returns the part of a condition that the field may know about, and its columns in the filter.
+func (x *fieldIndex) condition(n *predicate.Node) (c index.Condition, columns []int) {
+	leaves := n.Nodes
+	if n.Kind == predicate.NodeLeaf {
+		leaves = []*predicate.Node{n}
+	}
+	if (n.Kind == predicate.NodeLeaf) != (len(x.columns) == 1) {
+		return c, nil
+	}
+	c.Field = x.field
+	for _, among := range x.columns {
+		i := slices.IndexFunc(leaves, func(k *predicate.Node) bool { return k.Kind == predicate.NodeLeaf && slices.Contains(among, k.Column) })
+		if i < 0 {
+			return c, nil
+		}
+		columns = append(columns, leaves[i].Column)
+		c.Parts = append(c.Parts, partOf(x.paths[leaves[i].Column], leaves[i].Test))
+	}
+	return c, columns
 }
 
-func (x fieldIndex) Ask(ctx context.Context, test predicate.Test, among rowset.Range) (source.Answer, error) {
+func partOf(path []*table.Column, test predicate.Test) index.Part {
+	p := index.Part{Type: path[len(path)-1].Arrow.Type, Test: test}
+	for _, c := range path {
+		p.Path = append(p.Path, c.Arrow.Name)
+	}
+	return p
+}
+
+func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
+	c, columns := x.condition(n)
+	if columns == nil {
+		return 0, nil
+	}
+	values, ok := x.Kind.Cost(x.Descriptor, c)
+	if !ok {
+		return 0, nil
+	}
+	return values, columns
+}
+
+func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
 	opened, err := x.Open(ctx)
 	var maybe, sure rowset.Set
 	if err == nil {
-		maybe, sure, err = opened.Ask(ctx, x.field, test, x.first+among.From, x.first+among.To)
+		c, _ := x.condition(n)
+		maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To)
 	}
 	if err != nil && ctx.Err() == nil && x.failed != nil {
 		x.failed(err)

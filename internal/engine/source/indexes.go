@@ -3,19 +3,22 @@ package source
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 )
 
-// Index is an index that has a column. Its rows are those of the stripe.
+// Index is an index that has columns of a filter. Its rows are those of the stripe.
 type Index interface {
 	// Name names the index in messages.
 	Name() string
-	// Cost estimates the values examined for a condition. ok is false if the index knows nothing about it.
-	Cost(test predicate.Test) (values int64, ok bool)
-	// Ask divides some rows of the stripe. An index that cannot be read is an error.
-	Ask(ctx context.Context, test predicate.Test, among rowset.Range) (Answer, error)
+	// Cost estimates the values examined for a condition, a leaf or a conjunction, and returns the columns in it that the index has. There are none
+	// if it knows nothing about the condition.
+	Cost(n *predicate.Node) (values int64, columns []int)
+	// Ask divides some rows of the stripe. It may know about a part of a conjunction only; then no row is true. An index that cannot be
+	// read is an error.
+	Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (Answer, error)
 }
 
 // indexes asks the indexes of a stripe and of its shard.
@@ -26,12 +29,9 @@ type indexes struct {
 
 func (x *indexes) Kind() Kinds { return Indexes }
 
-func (x *indexes) Cost(leaf *predicate.Node) (least int64, ok bool) {
-	if leaf.Kind != predicate.NodeLeaf {
-		return 0, false
-	}
-	for _, index := range x.stripe.Columns[leaf.Column].Indexes {
-		if cost, useful := index.Cost(leaf.Test); useful && (!ok || cost < least) {
+func (x *indexes) Cost(n *predicate.Node) (least int64, ok bool) {
+	for _, index := range x.stripe.Indexes {
+		if cost, columns := index.Cost(n); len(columns) > 0 && (!ok || cost < least) {
 			least, ok = cost, true
 		}
 	}
@@ -39,29 +39,38 @@ func (x *indexes) Cost(leaf *predicate.Node) (least int64, ok bool) {
 }
 
 // Ask asks one index after the other. One that cannot be read is as if it were not there, but noted.
-func (x *indexes) Ask(ctx context.Context, leaf *predicate.Node, among rowset.Set) (Answer, error) {
-	column := &x.stripe.Columns[leaf.Column]
+func (x *indexes) Ask(ctx context.Context, n *predicate.Node, among rowset.Set) (Answer, error) {
 	answer := Answer{Maybe: among}
-	for _, index := range column.Indexes {
-		if _, useful := index.Cost(leaf.Test); !useful {
+	for _, index := range x.stripe.Indexes {
+		_, columns := index.Cost(n)
+		if len(columns) == 0 {
 			continue
 		}
-		got, err := index.Ask(ctx, leaf.Test, among.Bounds())
+		name := index.Name() + " of " + x.pathsOf(columns)
+		got, err := index.Ask(ctx, n, among.Bounds())
 		if ctx.Err() != nil {
 			return answer, ctx.Err()
 		}
 		if err != nil {
-			x.notes = append(x.notes, fmt.Sprintf("%s of %s was not used: %v", index.Name(), column.Path, err))
+			x.notes = append(x.notes, fmt.Sprintf("%s was not used: %v", name, err))
 			continue
 		}
 		answer.Maybe = answer.Maybe.And(got.Maybe)
 		answer.True = answer.True.Or(got.True.And(among))
-		x.notes = append(x.notes, fmt.Sprintf("%s of %s: %d rows", index.Name(), column.Path, answer.Maybe.Len()))
+		x.notes = append(x.notes, fmt.Sprintf("%s: %d rows", name, answer.Maybe.Len()))
 		if answer.Maybe.Len() == answer.True.Len() {
 			break
 		}
 	}
 	return answer, nil
+}
+
+func (x *indexes) pathsOf(columns []int) string {
+	paths := make([]string, len(columns))
+	for i, c := range columns {
+		paths[i] = x.stripe.Columns[c].Path
+	}
+	return strings.Join(paths, " and ")
 }
 
 func (x *indexes) Note() string { return notes(x.notes) }

@@ -7,7 +7,7 @@
 //	range index    bounds of every 256 rows               reads the index
 //	index          rows by terms, and other indexes       reads parts of the index
 //
-// A source is asked about one condition at a time, a leaf of a bound filter. Its answer divides rows into three: those for
+// A source is asked about one condition at a time, a leaf of a bound filter; indexes also about a conjunction of leaves. Its answer divides rows into three: those for
 // which the condition is true, those for which it is not true, and those whose values must be read. Package rowfilter
 // combines the answers for the nodes of a filter.
 //
@@ -90,6 +90,8 @@ type Stripe struct {
 	Columns []Column // indexed by the filter's column number
 	// Facts are the facts about all rows of the columns so far. Each source adds to them.
 	Facts []predicate.Facts
+	// Indexes are the indexes that have some of the columns.
+	Indexes []Index
 }
 
 // Column is a column of a filter in a stripe.
@@ -101,8 +103,6 @@ type Column struct {
 	Entries func(ctx context.Context) (arrow.Array, error)
 	// Pages reads the column's range index. It returns nil if there is none.
 	Pages func(ctx context.Context) (*Pages, error)
-	// Indexes are the indexes that have the column.
-	Indexes []Index
 }
 
 // Metadata is the knowledge of descriptors about a column in a stripe.

@@ -88,8 +88,9 @@ type Stripe interface {
 	Open(ctx context.Context, c *Column, keep bool, prefetched func() (storage.Prefetched, error)) (ColumnReader, error)
 	// Pages reads the range index of a column. It returns nil if there is none.
 	Pages(ctx context.Context, c *Column, have storage.Prefetched) (*source.Pages, error)
-	// Indexes returns the indexes that have a column. An error is about their list.
-	Indexes(ctx context.Context, c *Column) ([]source.Index, error)
+	// Indexes returns the indexes that have some of the columns of a filter. A path leads from a top-level column to each, through structs. An error is
+	// about the list of indexes.
+	Indexes(ctx context.Context, paths [][]*Column) ([]source.Index, error)
 }
 
 // Parts selects the parts of a column to read before it is opened.

@@ -1,0 +1,402 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/zeebo/xxh3"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
+)
+
+// The hash of a value is the XXH3 of its key: the path of its column, a colon, and the bytes of the value (docs/format.md §15.3).
+
+// keyClass is the name of the way in which values of a type become bytes, "" if they do not.
+func keyClass(dt arrow.DataType) string {
+	plain, extension := unwrapped(dt)
+	if t, ok := plain.(arrow.DecimalType); ok {
+		return fmt.Sprintf("decimal(%d)", t.GetScale())
+	}
+	if extension == extUUID {
+		return "uuid"
+	}
+	return keyClasses[plain.ID()]
+}
+
+const extUUID = "arrow.uuid"
+
+var keyClasses = map[arrow.Type]string{
+	arrow.BOOL: "bool", arrow.INT8: "int", arrow.INT16: "int", arrow.INT32: "int", arrow.INT64: "int",
+	arrow.UINT8: "uint", arrow.UINT16: "uint", arrow.UINT32: "uint", arrow.UINT64: "uint",
+	arrow.FLOAT16: "float", arrow.FLOAT32: "float", arrow.FLOAT64: "float",
+	arrow.STRING: "bytes", arrow.LARGE_STRING: "bytes", arrow.STRING_VIEW: "bytes",
+	arrow.BINARY: "bytes", arrow.LARGE_BINARY: "bytes", arrow.BINARY_VIEW: "bytes", arrow.FIXED_SIZE_BINARY: "bytes",
+	arrow.DATE32: "time", arrow.DATE64: "time", arrow.TIMESTAMP: "time",
+	arrow.TIME32: "clock", arrow.TIME64: "clock", arrow.DURATION: "duration",
+}
+
+// keyPath is the part of keys for a column.
+func keyPath(names []string) string { return strings.Join(names, ".") + ":" }
+
+// appendKeyNames appends the path and the class of each column in a column that has keys, such as "user.id:int".
+func appendKeyNames(dst []string, path []string, dt arrow.DataType) []string {
+	switch t := plainType(dt).(type) {
+	case *arrow.StructType:
+		for _, f := range t.Fields() {
+			dst = appendKeyNames(dst, append(path[:len(path):len(path)], f.Name), f.Type)
+		}
+	case arrow.ListLikeType:
+		dst = appendKeyNames(dst, path, t.Elem())
+	default:
+		if class := keyClass(dt); class != "" {
+			dst = append(dst, keyPath(path)+class)
+		}
+	}
+	return dst
+}
+
+// plainType is a type without extensions.
+func plainType(dt arrow.DataType) arrow.DataType {
+	for {
+		ext, ok := dt.(arrow.ExtensionType)
+		if !ok {
+			return dt
+		}
+		dt = ext.StorageType()
+	}
+}
+
+// keyHasher calls yield with the hash of each key in an array.
+type keyHasher struct {
+	yield func(row uint32, hash uint64) error
+	key   []byte
+}
+
+// noRow is the row of values that are in no row.
+const noRow = math.MaxUint32
+
+// array hashes the values in an array at a path. rows are the rows of its values, which may be noRow.
+func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
+	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	switch a := arr.(type) {
+	case *array.Struct:
+		rows = withoutNulls(a, rows)
+		for i, f := range a.DataType().(*arrow.StructType).Fields() {
+			if err := h.array(append(path[:len(path):len(path)], f.Name), a.Field(i), rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	case array.ListLike:
+		return h.list(path, a, withoutNulls(a, rows))
+	}
+	appendValue := valueAppender(arr)
+	if appendValue == nil {
+		return nil
+	}
+	h.key = append(h.key[:0], keyPath(path)...)
+	n := len(h.key)
+	nulls := arrowutil.NullN(arr) > 0
+	for i, row := range rows {
+		if row == noRow || nulls && arr.IsNull(i) {
+			continue
+		}
+		h.key = appendValue(h.key[:n], i)
+		if err := h.yield(row, xxh3.Hash(h.key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withoutNulls is the rows of an array without those of nulls.
+func withoutNulls(arr arrow.Array, rows []uint32) []uint32 {
+	if arrowutil.NullN(arr) == 0 {
+		return rows
+	}
+	rows = slices.Clone(rows)
+	for i := range rows {
+		if arr.IsNull(i) {
+			rows[i] = noRow
+		}
+	}
+	return rows
+}
+
+// list hashes the items of lists.
+func (h *keyHasher) list(path []string, a array.ListLike, rows []uint32) error {
+	if a.Len() == 0 {
+		return nil
+	}
+	first, _ := a.ValueOffsets(0)
+	_, end := a.ValueOffsets(a.Len() - 1)
+	inner := make([]uint32, end-first)
+	for i, row := range rows {
+		from, to := a.ValueOffsets(i)
+		for k := from; k < to; k++ {
+			inner[k-first] = row
+		}
+	}
+	items := array.NewSlice(a.ListValues(), first, end)
+	defer items.Release()
+	return h.array(path, items, inner)
+}
+
+// valueAppender returns a function that appends the bytes of a value, nil for arrays without such values.
+func valueAppender(arr arrow.Array) func(dst []byte, i int) []byte {
+	switch a := arr.(type) {
+	case *array.Boolean:
+		return func(dst []byte, i int) []byte { return appendBool(dst, a.Value(i)) }
+	case *array.Int8:
+		return intAppender(a.Int8Values())
+	case *array.Int16:
+		return intAppender(a.Int16Values())
+	case *array.Int32:
+		return intAppender(a.Int32Values())
+	case *array.Int64:
+		return intAppender(a.Int64Values())
+	case *array.Uint8:
+		return intAppender(a.Uint8Values())
+	case *array.Uint16:
+		return intAppender(a.Uint16Values())
+	case *array.Uint32:
+		return intAppender(a.Uint32Values())
+	case *array.Uint64:
+		return intAppender(a.Uint64Values())
+	case *array.Float16:
+		return func(dst []byte, i int) []byte { return appendFloat(dst, float64(a.Value(i).Float32())) }
+	case *array.Float32:
+		return func(dst []byte, i int) []byte { return appendFloat(dst, float64(a.Value(i))) }
+	case *array.Float64:
+		return func(dst []byte, i int) []byte { return appendFloat(dst, a.Value(i)) }
+	case *array.Decimal32:
+		return func(dst []byte, i int) []byte { return appendDecimal(dst, int256(int64(a.Value(i)))) }
+	case *array.Decimal64:
+		return func(dst []byte, i int) []byte { return appendDecimal(dst, int256(int64(a.Value(i)))) }
+	case *array.Decimal128:
+		return func(dst []byte, i int) []byte {
+			v := a.Value(i)
+			sign := uint64(v.HighBits() >> 63)
+			return appendDecimal(dst, valueset.Int256{v.LowBits(), uint64(v.HighBits()), sign, sign})
+		}
+	case *array.Decimal256:
+		return func(dst []byte, i int) []byte { return appendDecimal(dst, valueset.Int256(a.Value(i).Array())) }
+	case *array.String:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	case *array.LargeString:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	case *array.Binary:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	case *array.LargeBinary:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	case *array.FixedSizeBinary:
+		return func(dst []byte, i int) []byte { return append(dst, a.Value(i)...) }
+	}
+	return timeAppender(arr)
+}
+
+// timeAppender is valueAppender for times.
+func timeAppender(arr arrow.Array) func(dst []byte, i int) []byte {
+	unit := timeUnit(arr.DataType())
+	switch a := arr.(type) {
+	case *array.Date32:
+		v := a.Date32Values()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	case *array.Date64:
+		v := a.Date64Values()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	case *array.Timestamp:
+		v := a.TimestampValues()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	case *array.Time32:
+		v := a.Time32Values()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	case *array.Time64:
+		v := a.Time64Values()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	case *array.Duration:
+		v := a.DurationValues()
+		return func(dst []byte, i int) []byte { return unit.append(dst, int64(v[i])) }
+	}
+	return nil
+}
+
+func intAppender[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](values []T) func(dst []byte, i int) []byte {
+	return func(dst []byte, i int) []byte { return appendInt(dst, uint64(values[i])) }
+}
+
+func appendInt(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }
+
+func appendBool(dst []byte, v bool) []byte {
+	if v {
+		return append(dst, '1')
+	}
+	return append(dst, '0')
+}
+
+func appendFloat(dst []byte, v float64) []byte {
+	switch {
+	case v == 0:
+		v = 0 // not -0
+	case v != v:
+		v = math.Float64frombits(0x7ff8 << 48)
+	}
+	return appendInt(dst, math.Float64bits(v))
+}
+
+func appendDecimal(dst []byte, v valueset.Int256) []byte {
+	for _, word := range v {
+		dst = appendInt(dst, word)
+	}
+	return dst
+}
+
+func int256(v int64) valueset.Int256 {
+	sign := uint64(v >> 63)
+	return valueset.Int256{uint64(v), sign, sign, sign}
+}
+
+// ticks is the unit of a time: so many in a second, or so many seconds.
+type ticks struct{ perSecond, seconds int64 }
+
+// timeUnit is the unit of a type of times; zero for others.
+func timeUnit(dt arrow.DataType) ticks {
+	switch t := dt.(type) {
+	case *arrow.Date32Type:
+		return ticks{1, 86_400}
+	case *arrow.Date64Type:
+		return ticks{1000, 1}
+	case arrow.TemporalWithUnit:
+		return ticks{int64(1e9 / t.TimeUnit().Multiplier()), 1}
+	}
+	return ticks{}
+}
+
+// append appends whole seconds, and nanoseconds.
+func (u ticks) append(dst []byte, v int64) []byte {
+	seconds, rest := v/u.perSecond, v%u.perSecond
+	if rest < 0 {
+		seconds, rest = seconds-1, rest+u.perSecond
+	}
+	dst = appendInt(dst, uint64(seconds*u.seconds))
+	return binary.LittleEndian.AppendUint32(dst, uint32(rest*(1e9/u.perSecond)))
+}
+
+// maxKeys bounds the keys of a condition. One of more is not asked.
+const maxKeys = 1 << 16
+
+// countKeys is the number of values that meet a test. ok is false if they cannot be listed.
+func countKeys(test any) (n int64, ok bool) {
+	switch t := test.(type) {
+	case valueset.Bools:
+		return 1, t.False != t.True
+	case valueset.Ints:
+		for _, i := range t {
+			if uint64(i.Hi-i.Lo) >= maxKeys {
+				return 0, false
+			}
+			n += i.Hi - i.Lo + 1
+		}
+	case valueset.Uints:
+		for _, i := range t {
+			if i.Hi-i.Lo >= maxKeys {
+				return 0, false
+			}
+			n += int64(i.Hi-i.Lo) + 1
+		}
+	case valueset.Floats:
+		for _, i := range t.Intervals {
+			if i.Lo != i.Hi {
+				return 0, false
+			}
+		}
+		n = int64(len(t.Intervals))
+		if t.NaN {
+			n++
+		}
+	case valueset.Decimals:
+		for _, i := range t {
+			if i.Lo != i.Hi {
+				return 0, false
+			}
+		}
+		n = int64(len(t))
+	case valueset.Bytes:
+		_, ok := t.Constants()
+		return int64(len(t)), ok && len(t) <= maxKeys
+	default:
+		return 0, false
+	}
+	return n, n <= maxKeys
+}
+
+// eachKey calls yield with the bytes of each value of a type that meets a test with countKeys.
+func eachKey(dt arrow.DataType, test any, yield func(value []byte)) {
+	var b []byte
+	switch t := test.(type) {
+	case valueset.Bools:
+		yield(appendBool(b, t.True))
+	case valueset.Ints:
+		plain, _ := unwrapped(dt)
+		appendOne := func(b []byte, v int64) []byte { return appendInt(b, uint64(v)) }
+		if unit := timeUnit(plain); unit != (ticks{}) {
+			appendOne = unit.append
+		} else if _, ok := plain.(arrow.DecimalType); ok {
+			appendOne = func(b []byte, v int64) []byte { return appendDecimal(b, int256(v)) }
+		}
+		for _, i := range t {
+			for k := range uint64(i.Hi-i.Lo) + 1 {
+				yield(appendOne(b[:0], i.Lo+int64(k)))
+			}
+		}
+	case valueset.Uints:
+		for _, i := range t {
+			for k := range i.Hi - i.Lo + 1 {
+				yield(appendInt(b[:0], i.Lo+k))
+			}
+		}
+	case valueset.Floats:
+		for _, i := range t.Intervals {
+			yield(appendFloat(b[:0], i.Lo))
+		}
+		if t.NaN {
+			yield(appendFloat(b[:0], math.NaN()))
+		}
+	case valueset.Decimals:
+		for _, i := range t {
+			yield(appendDecimal(b[:0], i.Lo))
+		}
+	case valueset.Bytes:
+		values, _ := t.Constants()
+		for _, v := range values {
+			yield(v)
+		}
+	}
+}
+
+// unwrapped is a type without dictionaries, runs and extensions, and the name of the extension.
+func unwrapped(dt arrow.DataType) (plain arrow.DataType, extension string) {
+	for {
+		switch t := dt.(type) {
+		case *arrow.DictionaryType:
+			dt = t.ValueType
+		case *arrow.RunEndEncodedType:
+			dt = t.Encoded()
+		case arrow.ExtensionType:
+			dt, extension = t.StorageType(), t.ExtensionName()
+		default:
+			return dt, extension
+		}
+	}
+}
