@@ -23,10 +23,13 @@ type Builder struct {
 	upper      []byte
 }
 
+// maxMemory is the most memory of a builder, whose places are of 32 bits.
+const maxMemory = 2 << 30
+
 // NewBuilder returns a builder with a tokenizer for each field. It takes about limit bytes of memory, and then spools, which it
 // closes.
 func NewBuilder(c analysis.Collation, tokenizers []analysis.Tokenizer, limit int64, spool func() *storage.Spool) *Builder {
-	return &Builder{collation: c, tokenizers: tokenizers, limit: limit, spool: spool}
+	return &Builder{collation: c, tokenizers: tokenizers, limit: min(limit, maxMemory), spool: spool}
 }
 
 // Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
@@ -62,7 +65,7 @@ func (b *Builder) spill() error {
 	if err := writeRun(out, b.terms.run(b.collation)); err != nil {
 		return err
 	}
-	b.terms = memory{}
+	b.terms.reset()
 	return out.Flush()
 }
 
@@ -108,7 +111,8 @@ func Each(ctx context.Context, c analysis.Collation, visit func(term []byte, fie
 		for _, s := range b.spilled {
 			runs = append(runs, newFileRun(s))
 		}
-		if b.terms.len() > 0 {
+		b.terms.table = nil // no terms are added any more
+		if b.terms.n > 0 {
 			runs = append(runs, b.terms.run(c))
 		}
 	}

@@ -11,47 +11,86 @@ import (
 	"github.com/amudai/amudai-go/index/analysis"
 )
 
-// memory is terms with their rows in memory: a hash table of entries. The rows of an entry are gaps as uvarints in slices of pages, each
-// followed by the place of the next:
+// memory is terms with their rows in memory: a hash table of entries. Entries and pages are not copied when more are needed, so that
+// they leave no garbage. A term of one row has no more than its entry. The rows of others, the first as a gap from 0, are gaps as uvarints in slices
+// of pages, each followed by the place of the next:
 //
-//	slice of 12 bytes   gaps … | place   slice of 28 bytes   gaps … | place   …
+//	slice of 8 bytes   gaps … | place   slice of 16 bytes   gaps … | place   …
 type memory struct {
 	table   []uint64 // the upper half of the hash, and the number of the entry, counted from 1; 0 if free
-	entries []entry
-	terms   []byte // of all entries
-	pages   [][]byte
-	free    uint32 // place behind the last slice
+	entries [][]entry
+	n       int // entries
+	terms   pages
+	gaps    pages
 }
 
 type entry struct {
-	at          uint32 // of the term
-	length      uint16
-	field       uint16
-	first, last uint32 // rows
-	n           uint32 // rows
-	head, tail  uint32 // places of the first slice, and of the next gap
-	end         uint32 // place where the last slice ends
-	size        uint32 // of it
+	term   uint32 // its place
+	last   uint32 // row
+	n      uint32 // rows
+	head   uint32 // place of the first slice
+	tail   uint32 // place of the next gap
+	left   uint16 // bytes of the last slice behind it
+	field  uint16
+	length uint8 // of the term
+	slices uint8 // number of them, as far as their size grows
 }
 
 const (
-	pageLen      = 1 << 16
-	firstSlice   = 12
-	largestSlice = 4 << 10
-	placeLen     = 4
-	entrySize    = 40
+	chunkLen   = 1 << 12 // entries
+	pageLen    = 1 << 16
+	firstSlice = 8
+	maxSlices  = 9 // the size of slices doubles so often
+	placeLen   = 4
+	entrySize  = 28
 )
 
-func (m *memory) len() int { return len(m.entries) }
+// pages are bytes at places that stay where they are.
+type pages struct {
+	all  [][]byte
+	used int    // of all
+	free uint32 // place behind the last byte in use
+}
+
+// room returns the place of n bytes that were not in use.
+func (p *pages) room(n uint32) uint32 {
+	if p.free%pageLen+n > pageLen || p.free%pageLen == 0 { // the next page
+		p.free = uint32(p.used) * pageLen
+		if p.used == len(p.all) {
+			p.all = append(p.all, make([]byte, pageLen))
+		}
+		p.used++
+	}
+	at := p.free
+	p.free += n
+	return at
+}
+
+// at returns n bytes from a place on.
+func (p *pages) at(place, n uint32) []byte {
+	place, page := place%pageLen, p.all[place/pageLen]
+	return page[place : place+n]
+}
+
+func (m *memory) entry(i int) *entry { return &m.entries[i/chunkLen][i%chunkLen] }
 
 // size is the memory in use.
 func (m *memory) size() int64 {
-	return int64(8*cap(m.table) + entrySize*cap(m.entries) + cap(m.terms) + pageLen*len(m.pages))
+	return int64(8*cap(m.table) + entrySize*m.n + pageLen*(m.terms.used+m.gaps.used))
+}
+
+// reset forgets all terms, but keeps the memory.
+func (m *memory) reset() {
+	clear(m.table)
+	m.n = 0
+	for _, p := range []*pages{&m.terms, &m.gaps} {
+		p.used, p.free = 0, 0
+	}
 }
 
 // add adds a row to a term.
 func (m *memory) add(field int, row uint32, term []byte) {
-	if 4*len(m.entries) >= 3*len(m.table) {
+	if 4*m.n >= 3*len(m.table) {
 		m.grow()
 	}
 	hash := xxh3.HashSeed(term, uint64(field))
@@ -60,15 +99,14 @@ func (m *memory) add(field int, row uint32, term []byte) {
 	for i := hash & mask; ; i = (i + 1) & mask {
 		slot := m.table[i]
 		if slot == 0 {
-			m.table[i] = hash&upper | uint64(len(m.entries)+1)
-			m.entries = append(m.entries, entry{at: uint32(len(m.terms)), length: uint16(len(term)), field: uint16(field), first: row, last: row, n: 1})
-			m.terms = append(m.terms, term...)
+			m.table[i] = hash&upper | uint64(m.n+1)
+			m.insert(field, row, term)
 			return
 		}
 		if slot&upper != hash&upper {
 			continue
 		}
-		e := &m.entries[uint32(slot)-1]
+		e := m.entry(int(uint32(slot)) - 1)
 		if int(e.field) == field && bytes.Equal(m.term(e), term) {
 			if row != e.last {
 				m.append(e, row)
@@ -78,7 +116,18 @@ func (m *memory) add(field int, row uint32, term []byte) {
 	}
 }
 
-func (m *memory) term(e *entry) []byte { return m.terms[e.at : e.at+uint32(e.length)] }
+// insert adds an entry.
+func (m *memory) insert(field int, row uint32, term []byte) {
+	if m.n == chunkLen*len(m.entries) {
+		m.entries = append(m.entries, make([]entry, chunkLen))
+	}
+	at := m.terms.room(uint32(len(term)))
+	copy(m.terms.at(at, uint32(len(term))), term)
+	*m.entry(m.n) = entry{term: at, length: uint8(len(term)), field: uint16(field), last: row, n: 1}
+	m.n++
+}
+
+func (m *memory) term(e *entry) []byte { return m.terms.at(e.term, uint32(e.length)) }
 
 // grow doubles the table.
 func (m *memory) grow() {
@@ -89,7 +138,7 @@ func (m *memory) grow() {
 		if slot == 0 {
 			continue
 		}
-		e := &m.entries[uint32(slot)-1]
+		e := m.entry(int(uint32(slot)) - 1)
 		i := xxh3.HashSeed(m.term(e), uint64(e.field)) & mask
 		for m.table[i] != 0 {
 			i = (i + 1) & mask
@@ -100,110 +149,114 @@ func (m *memory) grow() {
 
 // append adds a row behind the last one.
 func (m *memory) append(e *entry, row uint32) {
-	gap := row - e.last
+	if e.n == 1 {
+		m.appendGap(e, e.last)
+	}
+	m.appendGap(e, row-e.last)
 	e.last = row
 	e.n++
+}
+
+func (m *memory) appendGap(e *entry, gap uint32) {
 	for ; gap >= 0x80; gap >>= 7 {
 		m.put(e, byte(gap)|0x80)
 	}
 	m.put(e, byte(gap))
 }
 
+// put appends a byte to the gaps of an entry.
 func (m *memory) put(e *entry, c byte) {
-	if e.tail == e.end {
+	if e.left == 0 {
 		m.extend(e)
 	}
-	m.pages[e.tail/pageLen][e.tail%pageLen] = c
+	m.gaps.all[e.tail/pageLen][e.tail%pageLen] = c
 	e.tail++
+	e.left--
 }
 
-// extend gives an entry another slice, twice as long as the last.
+// extend adds a slice to an entry.
 func (m *memory) extend(e *entry) {
-	size := nextSlice(e.size)
-	if m.free%pageLen+size+placeLen > pageLen || int(m.free/pageLen) == len(m.pages) {
-		m.free = uint32(len(m.pages)) * pageLen
-		m.pages = append(m.pages, make([]byte, pageLen))
-	}
-	if e.size == 0 {
-		e.head = m.free
+	size := sliceSize(e.slices)
+	at := m.gaps.room(size + placeLen)
+	if e.slices == 0 {
+		e.head = at
 	} else {
-		binary.LittleEndian.PutUint32(m.pages[e.end/pageLen][e.end%pageLen:], m.free)
+		binary.LittleEndian.PutUint32(m.gaps.at(e.tail, placeLen), at)
 	}
-	e.tail, e.end, e.size = m.free, m.free+size, size
-	m.free += size + placeLen
+	e.tail, e.left, e.slices = at, uint16(size), min(e.slices+1, maxSlices)
 }
 
-func nextSlice(size uint32) uint32 { return min(max(2*size, firstSlice), largestSlice) }
+// sliceSize is the size of the slice behind some others.
+func sliceSize(others uint8) uint32 { return firstSlice << others }
 
-// gaps reads the gaps of an entry.
-type gaps struct {
-	m             *memory
-	at, end, size uint32
+// gapReader reads the gaps of an entry.
+type gapReader struct {
+	pages    *pages
+	at, left uint32
+	slices   uint8
 }
 
-func (g *gaps) ReadByte() (byte, error) {
-	if g.at == g.end {
-		if g.size > 0 {
-			g.at = binary.LittleEndian.Uint32(g.m.pages[g.end/pageLen][g.end%pageLen:])
+func (g *gapReader) next() (gap uint32) {
+	for shift := 0; ; shift += 7 {
+		if g.left == 0 {
+			if g.slices > 0 {
+				g.at = binary.LittleEndian.Uint32(g.pages.at(g.at, placeLen))
+			}
+			g.left = sliceSize(g.slices)
+			g.slices = min(g.slices+1, maxSlices)
 		}
-		g.size = nextSlice(g.size)
-		g.end = g.at + g.size
+		c := g.pages.all[g.at/pageLen][g.at%pageLen]
+		g.at++
+		g.left--
+		gap |= uint32(c&0x7f) << shift
+		if c < 0x80 {
+			return gap
+		}
 	}
-	c := g.m.pages[g.at/pageLen][g.at%pageLen]
-	g.at++
-	return c, nil
 }
 
 // rows calls yield with each row of an entry.
 func (m *memory) rows(e *entry, yield func(row uint32)) {
-	row := e.first
-	yield(row)
-	g := gaps{m: m, at: e.head, end: e.head}
-	for range e.n - 1 {
-		gap, shift := uint32(0), 0
-		for {
-			c, _ := g.ReadByte()
-			gap |= uint32(c&0x7f) << shift
-			if c < 0x80 {
-				break
-			}
-			shift += 7
-		}
-		row += gap
+	if e.n == 1 {
+		yield(e.last)
+		return
+	}
+	g := gapReader{pages: &m.gaps, at: e.head}
+	row := uint32(0)
+	for range e.n {
+		row += g.next()
 		yield(row)
 	}
 }
 
+// key is an entry to be sorted.
+type key struct {
+	begin uint64 // of the term, in upper case
+	entry uint32
+}
+
 // sorted returns the entries in the order of an index.
-func (m *memory) sorted(c analysis.Collation) []*entry {
-	type key struct {
-		begin uint64 // of the term, in upper case
-		e     *entry
-	}
-	keys := make([]key, len(m.entries))
+func (m *memory) sorted(c analysis.Collation) []key {
+	keys := make([]key, m.n)
 	var upper []byte
 	for i := range keys {
-		e := &m.entries[i]
-		term := m.term(e)
+		term := m.term(m.entry(i))
 		if c == analysis.CasePreserving {
 			upper = analysis.AppendUpper(upper[:0], term)
 			term = upper
 		}
 		var begin [8]byte
 		copy(begin[:], term)
-		keys[i] = key{binary.BigEndian.Uint64(begin[:]), e}
+		keys[i] = key{binary.BigEndian.Uint64(begin[:]), uint32(i)}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		if a.begin != b.begin {
 			return cmp.Compare(a.begin, b.begin)
 		}
-		return compare(c, m.term(a.e), int(a.e.field), m.term(b.e), int(b.e.field))
+		x, y := m.entry(int(a.entry)), m.entry(int(b.entry))
+		return compare(c, m.term(x), int(x.field), m.term(y), int(y.field))
 	})
-	out := make([]*entry, len(keys))
-	for i, k := range keys {
-		out[i] = k.e
-	}
-	return out
+	return keys
 }
 
 // compare compares terms of fields in the order of an index.

@@ -81,17 +81,17 @@ func merge(ctx context.Context, c analysis.Collation, runs []run, visit visitor)
 // memoryRun is the terms in memory.
 type memoryRun struct {
 	m       *memory
-	entries []*entry
+	keys    []key
 	current *entry
 }
 
-func (m *memory) run(c analysis.Collation) run { return &memoryRun{m: m, entries: m.sorted(c)} }
+func (m *memory) run(c analysis.Collation) run { return &memoryRun{m: m, keys: m.sorted(c)} }
 
 func (r *memoryRun) next() (bool, error) {
-	if len(r.entries) == 0 {
+	if len(r.keys) == 0 {
 		return false, nil
 	}
-	r.current, r.entries = r.entries[0], r.entries[1:]
+	r.current, r.keys = r.m.entry(int(r.keys[0].entry)), r.keys[1:]
 	return true, nil
 }
 

@@ -163,7 +163,7 @@ type Options struct {
 }
 
 // DefaultMemory is the default of Options.Memory.
-const DefaultMemory = 192 << 20
+const DefaultMemory = 96 << 20
 
 // Artifacts are the artifacts of an index that was built, by name, in order. The caller closes them.
 type Artifacts struct {
@@ -198,7 +198,7 @@ func (a *Artifacts) Close() error {
 }
 
 // artifactMemory is the memory for artifacts, beyond which they are in temporary files.
-const artifactMemory = 16 << 20
+const artifactMemory = 4 << 20
 
 // NewBuilder returns a builder, one of several.
 func (p *Plan) NewBuilder(o Options, of int) (index.Builder, error) {
