@@ -21,6 +21,7 @@ import (
 //		Columns    []string   // paths of the columns, each a field of the index
 //		Together   bool       // all columns are one field: rows are found by the values of all
 //		Properties []Property // parameters, which the type defines
+//		PerStripe  bool       // an index of each stripe, instead of one of the shard: it goes with a stripe that is copied
 //	}
 type IndexDefinition = indexing.Definition
 
@@ -143,14 +144,20 @@ func AddIndex(ctx context.Context, location string, o EditOptions, indexes ...In
 			}
 			plans = append(plans, p)
 		}
-		return s.addIndexes(ctx, r, plans, o)
+		return r.AddIndexes(ctx, plans, s.builder(ctx, o))
 	})
 }
 
-func (s *Shard) addIndexes(ctx context.Context, r *edit.Root, plans []*indexing.Plan, o EditOptions) error {
-	return r.AddIndexes(ctx, plans, func(p *indexing.Plan) (*indexing.Artifacts, error) {
-		return p.Build(ctx, s.table, rowset.Range{To: s.NumRows()}, o.build())
-	})
+// builder builds indexes of a stripe, or of the whole shard.
+func (s *Shard) builder(ctx context.Context, o EditOptions) edit.Builder {
+	return func(p *indexing.Plan, stripe int) (*indexing.Artifacts, error) {
+		rows := rowset.Range{To: s.NumRows()}
+		if stripe != fault.None {
+			rows.From = s.file.Stripe(stripe).Position()
+			rows.To = rows.From + s.file.Stripe(stripe).Rows()
+		}
+		return p.Build(ctx, s.table, rows, o.build())
+	}
 }
 
 // editShard publishes a new root.
@@ -167,7 +174,7 @@ func editShard(ctx context.Context, location string, o EditOptions, change func(
 	})
 }
 
-// DropIndex detaches the indexes of the whole shard for which drop returns true. Their files stay, because readers may still use
+// DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files stay, because readers may still use
 // them. It returns the number of indexes.
 func DropIndex(ctx context.Context, location string, o EditOptions, drop func(Index) bool) (dropped int, err error) {
 	err = editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
@@ -175,8 +182,7 @@ func DropIndex(ctx context.Context, location string, o EditOptions, drop func(In
 		if err != nil {
 			return err
 		}
-		dropped = r.Drop(chosen)
-		if dropped == 0 {
+		if dropped = len(r.Drop(chosen)); dropped == 0 {
 			return errNoIndex
 		}
 		return nil
@@ -186,23 +192,20 @@ func DropIndex(ctx context.Context, location string, o EditOptions, drop func(In
 
 var errNoIndex = fmt.Errorf("the shard has no such index")
 
-// choose returns the positions of indexes of the whole shard.
-func (s *Shard) choose(ctx context.Context, want func(Index) bool) (chosen []bool, err error) {
-	all, err := s.table.Indexes(ctx)
+// choose asks want about all indexes. The result reports whether index i of a stripe, or with fault.None of the whole shard, is wanted.
+func (s *Shard) choose(ctx context.Context, want func(Index) bool) (chosen func(stripe, i int) bool, err error) {
+	all, err := s.Indexes(ctx)
 	if err != nil {
 		return nil, err
 	}
+	answers := map[int][]bool{}
 	for _, x := range all {
-		d, err := s.describeIndex(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		chosen = append(chosen, want(d))
+		answers[x.Stripe] = append(answers[x.Stripe], want(x))
 	}
-	return chosen, nil
+	return func(stripe, i int) bool { return answers[stripe][i] }, nil
 }
 
-// RebuildIndex builds the indexes of the whole shard anew for which rebuild returns true, for example those that are damaged. It
+// RebuildIndex builds the indexes of the shard and its stripes anew for which rebuild returns true, for example those that are damaged. It
 // returns the number of indexes.
 func RebuildIndex(ctx context.Context, location string, o EditOptions, rebuild func(Index) bool) (rebuilt int, err error) {
 	err = editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
@@ -214,25 +217,24 @@ func RebuildIndex(ctx context.Context, location string, o EditOptions, rebuild f
 		if err != nil {
 			return err
 		}
-		var plans []*indexing.Plan
-		for i, d := range r.Indexes {
-			if !chosen[i] {
-				continue
-			}
-			kind := index.ByType(d.IndexType)
+		dropped := r.Drop(chosen)
+		if rebuilt = len(dropped); rebuilt == 0 {
+			return errNoIndex
+		}
+		for _, d := range dropped {
+			kind := index.ByType(d.Descriptor.IndexType)
 			if kind == nil {
-				return fault.Unsupportedf("index of the type %q", d.IndexType)
+				return fault.Unsupportedf("index of the type %q", d.Descriptor.IndexType)
 			}
-			p, err := indexing.Of(s.schema, arrowSchema, kind, d)
+			p, err := indexing.Of(s.schema, arrowSchema, kind, d.Descriptor)
 			if err != nil {
 				return err
 			}
-			plans = append(plans, p)
+			if err := r.AddIndex(ctx, d.Stripe, p, s.builder(ctx, o)); err != nil {
+				return err
+			}
 		}
-		if rebuilt = r.Drop(chosen); rebuilt == 0 {
-			return errNoIndex
-		}
-		return s.addIndexes(ctx, r, plans, o)
+		return nil
 	})
 	return rebuilt, err
 }

@@ -20,6 +20,9 @@ var indexEdits = map[string]func(t *testing.T, location string, o EditOptions) e
 	"add": func(t *testing.T, location string, o EditOptions) error {
 		return AddIndex(t.Context(), location, o, lineIndexes[1])
 	},
+	"add to stripes": func(t *testing.T, location string, o EditOptions) error {
+		return AddIndex(t.Context(), location, o, stripeIndexes[2])
+	},
 	"drop": func(t *testing.T, location string, o EditOptions) error {
 		_, err := DropIndex(t.Context(), location, o, func(Index) bool { return true })
 		return err

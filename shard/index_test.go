@@ -108,6 +108,60 @@ var lineIndexes = []IndexDefinition{
 // Filters have the same rows with an index as without, whether it was built with the shard or added later.
 func TestIndexAnswers(t *testing.T) { requireSameAnswers(t, lineIndexes) }
 
+// stripeIndexes are indexes of each stripe, and one of the whole shard.
+var stripeIndexes = []IndexDefinition{
+	{Columns: []string{"line"}, PerStripe: true}, {Columns: []string{"user.name"}},
+	{Columns: []string{"tags", "line"}, PerStripe: true, Properties: []Property{{Name: "coarse", Value: 16}}},
+}
+
+func TestStripeIndexAnswers(t *testing.T) { requireSameAnswers(t, stripeIndexes) }
+
+// Indexes of stripes are built anew and dropped as those of the shard are, and are kept when stripes are saved.
+func TestStripeIndexLife(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeLines(t, location, 700, WriterOptions{StripeRows: 300, Indexes: stripeIndexes})
+	list := func(location string) []Index {
+		s, err := Open(t.Context(), location, OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		list, err := s.Indexes(t.Context())
+		require.NoError(t, err)
+		for _, x := range list {
+			require.NoError(t, x.Err)
+		}
+		return list
+	}
+	require.Len(t, list(location), 7)
+	require.NoError(t, os.Link(location, location+".begun"))
+	want, _ := rowsWhere(t, location, termQuestions[0], OpenOptions{}, Indexes)
+	rebuilt, err := RebuildIndex(t.Context(), location, EditOptions{}, func(x Index) bool { return x.Stripe == 1 || x.Stripe < 0 })
+	require.NoError(t, err)
+	require.Equal(t, 3, rebuilt)
+	require.Len(t, list(location), 7)
+	requireAnswers(t, location, want)
+
+	saved := location + ".saved"
+	rep, err := Recover(t.Context(), location, saved, RecoverOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 7, rep.Indexes)
+	require.Len(t, list(saved), 7)
+	requireAnswers(t, saved, want)
+
+	// Of a file that was cut, recover saves the stripes before the end.
+	whole, err := os.ReadFile(location + ".begun")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(location+".cut", whole[:len(whole)*9/10], 0o600))
+	rep, err = Recover(t.Context(), location+".cut", saved+".cut", RecoverOptions{})
+	require.NoError(t, err)
+	require.Equal(t, int64(600), rep.Rows)
+
+	dropped, err := DropIndex(t.Context(), location, EditOptions{}, func(x Index) bool { return x.Stripe >= 0 && x.Columns[0] == "line" })
+	require.NoError(t, err)
+	require.Equal(t, 3, dropped)
+	require.Len(t, list(location), 4)
+	requireAnswers(t, location, want)
+}
+
 // requireSameAnswers asks all questions of shards with indexes, which were built with the shard or added later.
 func requireSameAnswers(t *testing.T, indexes []IndexDefinition) {
 	for _, layout := range []Layout{SingleFile, TwoLevel} {

@@ -6,12 +6,13 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index"
 	"github.com/amudai/amudai-go/internal/engine/edit"
 	"github.com/amudai/amudai-go/internal/engine/indexing"
 )
 
-// openIndex is an index that is built while its shard is written.
+// openIndex is an index that is built while its shard is written. That of each stripe has no builder between stripes.
 type openIndex struct {
 	plan    *indexing.Plan
 	builder index.Builder
@@ -27,23 +28,81 @@ func (w *Writer) beginIndexes() error {
 		if err != nil {
 			return err
 		}
-		b, err := p.NewBuilder(w.indexOptions(), 1)
-		if err != nil {
-			return err
-		}
-		w.indexes = append(w.indexes, openIndex{p, b})
+		w.indexes = append(w.indexes, openIndex{plan: p})
 	}
 	return nil
 }
 
 // index adds rows to the indexes.
 func (w *Writer) index(columns []arrow.Array, first int64, rows int) error {
-	for _, x := range w.indexes {
-		if err := x.plan.Add(x.builder, first, columns, rows); err != nil {
+	for i := range w.indexes {
+		x := &w.indexes[i]
+		if err := w.beginIndex(x); err != nil {
+			return err
+		}
+		from := first
+		if x.plan.PerStripe {
+			from -= w.rows
+		}
+		if err := x.plan.Add(x.builder, from, columns, rows); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (w *Writer) beginIndex(x *openIndex) (err error) {
+	if x.builder == nil {
+		x.builder, err = x.plan.NewBuilder(w.indexOptions(), 1)
+	}
+	return err
+}
+
+// builtIndex is an index of a stripe that is not in the shard yet.
+type builtIndex struct {
+	plan      *indexing.Plan
+	artifacts *indexing.Artifacts
+}
+
+// endStripeIndexes builds the indexes of a stripe that has ended. The caller closes the artifacts, after an error too.
+func (w *Writer) endStripeIndexes(ctx context.Context, rows int64) (built []builtIndex, err error) {
+	for i := range w.indexes {
+		x := &w.indexes[i]
+		if !x.plan.PerStripe {
+			continue
+		}
+		if err := w.beginIndex(x); err != nil {
+			return built, err
+		}
+		b := x.builder
+		x.builder = nil
+		a, err := x.plan.Write(ctx, rows, []index.Builder{b}, w.indexOptions())
+		if err != nil {
+			return built, err
+		}
+		built = append(built, builtIndex{x.plan, a})
+	}
+	return built, nil
+}
+
+func closeIndexes(built []builtIndex) error {
+	var err error
+	for _, b := range built {
+		err = errors.Join(err, b.artifacts.Close())
+	}
+	return err
+}
+
+// writeStripeIndexes writes indexes of a stripe to the shard, and closes their artifacts.
+func (w *Writer) writeStripeIndexes(ctx context.Context, built []builtIndex) (all []*shardpb.IndexDescriptor, err error) {
+	for _, b := range built {
+		d, err := edit.WriteIndex(ctx, w.out, b.plan, b.artifacts)
+		if err != nil {
+			return nil, errors.Join(err, closeIndexes(built))
+		}
+		all = append(all, d)
+	}
+	return all, closeIndexes(built)
 }
 
 // endIndexes writes the indexes to the shard, whose stripes are complete.
@@ -51,6 +110,12 @@ func (w *Writer) endIndexes(ctx context.Context) error {
 	for len(w.indexes) > 0 {
 		x := w.indexes[0]
 		w.indexes = w.indexes[1:]
+		if x.plan.PerStripe {
+			continue
+		}
+		if err := w.beginIndex(&x); err != nil {
+			return err
+		}
 		a, err := x.plan.Write(ctx, w.rows, []index.Builder{x.builder}, w.indexOptions())
 		if err != nil {
 			return err
@@ -68,7 +133,9 @@ func (w *Writer) endIndexes(ctx context.Context) error {
 func (w *Writer) dropIndexes() error {
 	var err error
 	for _, x := range w.indexes {
-		err = errors.Join(err, x.builder.Close())
+		if x.builder != nil {
+			err = errors.Join(err, x.builder.Close())
+		}
 	}
 	w.indexes = nil
 	return err

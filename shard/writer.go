@@ -401,6 +401,11 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 		return nil, err
 	}
 	w.cur = nil
+	built, err := w.endStripeIndexes(ctx, f.Rows)
+	if err != nil {
+		f.Release()
+		return nil, errors.Join(err, closeIndexes(built))
+	}
 	w.rows += f.Rows
 	w.stripes++
 	for i := range f.Nodes {
@@ -412,6 +417,10 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 	w.properties = nil
 	return func(ctx context.Context) error {
 		defer f.Release()
+		var err error
+		if o.Indexes, err = w.writeStripeIndexes(ctx, built); err != nil {
+			return err
+		}
 		return w.out.AppendStripe(ctx, f, o)
 	}, nil
 }

@@ -37,6 +37,7 @@ type indexFlags struct {
 	columns, key                     []string
 	kind, tokenizer, memory          string
 	casePreserving, all, json, quiet bool
+	perStripe                        bool
 	coarseRows                       int64
 	parallel                         int
 }
@@ -75,6 +76,7 @@ An index with --coarse N tells only groups of N rows apart, and is smaller; the 
 	cmd.Flags().StringVar(&f.tokenizer, "tokenizer", tokenizers[0], "words of the index: "+strings.Join(tokenizers, ", "))
 	cmd.Flags().BoolVar(&f.casePreserving, "case-preserving", false, "tell upper and lower case apart")
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
+	cmd.Flags().BoolVar(&f.perStripe, "per-stripe", false, "an index of each stripe instead of one of the shard, which a copied stripe keeps")
 	f.registerBuild(cmd)
 	usage.Complete(cmd, "tokenizer", tokenizers...)
 	usage.Complete(cmd, "type", indexTypes...)
@@ -97,7 +99,7 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 		if f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 {
 			return d, usage.Errorf("", "--tokenizer, --case-preserving and --coarse are for indexes of words")
 		}
-		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1}, nil
+		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}, nil
 	}
 	if _, err := usage.OneOf("--tokenizer", f.tokenizer, tokenizers, tokenizers...); err != nil {
 		return d, err
@@ -105,7 +107,7 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	if f.coarseRows < 0 {
 		return d, usage.Errorf("", "--coarse %d: use a number of rows", f.coarseRows)
 	}
-	d = shard.IndexDefinition{Type: shard.TermIndex, Columns: f.columns}
+	d = shard.IndexDefinition{Type: shard.TermIndex, Columns: f.columns, PerStripe: f.perStripe}
 	each := make([]any, len(f.columns))
 	for i := range each {
 		each[i] = f.tokenizer
@@ -151,7 +153,7 @@ func (a *app) addIndex(ctx context.Context, location string, f indexFlags) error
 		return err
 	}
 	for _, x := range list {
-		if x.Stripe < 0 && x.Type == d.Type && x.Together == d.Together && slices.Equal(x.Columns, d.Columns) {
+		if (x.Stripe >= 0) == d.PerStripe && x.Type == d.Type && x.Together == d.Together && slices.Equal(x.Columns, d.Columns) {
 			return usage.WithHint(fmt.Errorf("%s has an index of %s already", location, strings.Join(d.Columns, ", ")),
 				"amudai index rebuild makes it anew, amudai index drop removes it")
 		}
@@ -240,7 +242,7 @@ func (a *app) indexRebuild() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rebuild SHARD",
 		Short: "Build indexes anew, for example damaged ones",
-		Long: `rebuild builds the indexes of the whole shard anew, with the same columns and properties. With --columns, only those of which
+		Long: `rebuild builds the indexes of the shard and its stripes anew, with the same columns and properties. With --columns, only those of which
 all columns are named.`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -257,7 +259,7 @@ func (a *app) indexDrop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drop SHARD (--columns COLUMN,... | --all)",
 		Short: "Detach indexes from a shard",
-		Long: `drop detaches the indexes of which all columns are named by --columns, or all indexes of the whole shard. Their files (*.amudai.index)
+		Long: `drop detaches the indexes of which all columns are named by --columns, or all indexes of the shard and its stripes. Their files (*.amudai.index)
 stay in the folder, because readers may have them open.`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -278,9 +280,6 @@ func (a *app) changeIndexes(ctx context.Context, location string, f indexFlags,
 	change func(context.Context, string, shard.EditOptions, func(shard.Index) bool) (int, error), did string,
 ) error {
 	chosen := func(x shard.Index) bool {
-		if x.Stripe >= 0 {
-			return false
-		}
 		for _, c := range x.Columns {
 			if len(f.columns) > 0 && !slices.Contains(f.columns, c) {
 				return false

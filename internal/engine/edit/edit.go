@@ -37,8 +37,10 @@ type Root struct {
 	Old *shardfile.File
 	// Writer writes the new root. Its stripes refer to those of Old.
 	Writer *shardwriter.Writer
-	// Indexes are those of the whole shard, which change may replace. Their references are those of the new root.
-	Indexes []*shardpb.IndexDescriptor
+	// Indexes are those of the whole shard, and StripeIndexes those of each stripe. A change may replace them. Their references are those of the
+	// new root.
+	Indexes       []*shardpb.IndexDescriptor
+	StripeIndexes [][]*shardpb.IndexDescriptor
 
 	store storage.Store
 	url   string // of the root
@@ -130,17 +132,13 @@ func (r *Root) write(ctx context.Context, change func(*Root) error) error {
 		}
 		return r.Old.ArtifactURL(a)
 	}
-	for i := range r.Old.NumStripes() {
-		src := r.Old.Stripe(i)
-		m, err := src.Indexes(ctx)
+	r.StripeIndexes = make([][]*shardpb.IndexDescriptor, r.Old.NumStripes())
+	for i := range r.StripeIndexes {
+		m, err := r.Old.Stripe(i).Indexes(ctx)
 		if err != nil {
 			return err
 		}
-		indexes, err := r.relocate(ctx, m, i, moved)
-		if err != nil {
-			return err
-		}
-		if err := r.Writer.LinkStripe(ctx, src, moved, shardwriter.StripeOptions{Indexes: indexes}); err != nil {
+		if r.StripeIndexes[i], err = r.relocate(ctx, m, i, moved); err != nil {
 			return err
 		}
 	}
@@ -153,6 +151,11 @@ func (r *Root) write(ctx context.Context, change func(*Root) error) error {
 	}
 	if err := change(r); err != nil {
 		return err
+	}
+	for i, indexes := range r.StripeIndexes {
+		if err := r.Writer.LinkStripe(ctx, r.Old.Stripe(i), moved, shardwriter.StripeOptions{Indexes: indexes}); err != nil {
+			return err
+		}
 	}
 	for _, d := range r.Indexes {
 		r.Writer.AddIndex(d)

@@ -35,6 +35,8 @@ type Definition struct {
 	Together bool
 	// Properties are parameters, which the type defines.
 	Properties []shardfile.Property
+	// PerStripe builds an index of each stripe, instead of one of the shard. It goes with the stripe when that is copied.
+	PerStripe bool
 }
 
 // Plan is an index that can be built of a table.
@@ -42,6 +44,7 @@ type Plan struct {
 	Kind       index.Kind
 	Descriptor *shardpb.IndexDescriptor // without artifacts
 	Columns    []string
+	PerStripe  bool
 
 	schema *arrow.Schema // of the batches that Add takes
 	parts  []*projection.Projection
@@ -53,7 +56,7 @@ func New(stored *schema.Schema, s *arrow.Schema, d Definition) (*Plan, error) {
 	if d.Type == "" {
 		d.Type = index.Kinds[0].Type()
 	}
-	p := &Plan{Kind: index.ByType(d.Type), Columns: d.Columns}
+	p := &Plan{Kind: index.ByType(d.Type), Columns: d.Columns, PerStripe: d.PerStripe}
 	if p.Kind == nil {
 		return nil, fault.Unsupportedf("index of the type %q", d.Type)
 	}
