@@ -39,8 +39,9 @@ type blockEntry struct {
 	end   int64
 }
 
-// tailLen is how many bytes are read first: the footer, and the directory of about six million terms.
-const tailLen = 64 << 10
+// tailLen is how many bytes are read first: the footer, and the directory of about a million terms. The end of a single-file shard, which
+// was read to open it, mostly has them.
+const tailLen = 48 << 10
 
 // cacheBytes is the memory for blocks that were read.
 const cacheBytes = 1 << 20

@@ -30,6 +30,8 @@ type Filter struct {
 	columns []filterColumn
 	hits    map[*predicate.Node]*hitRate // selectivity by leaf
 	whole   tableVerdict
+
+	byIndexes indexedRows
 }
 
 // hitRate counts the rows that a leaf was evaluated for, and those for which it was true.

@@ -25,6 +25,7 @@ type Stripe struct {
 
 	bound   *Filter
 	stripe  table.Stripe
+	rows    int64
 	columns []stripeColumn
 	bytes   func() (storage.Prefetched, error) // reads the bytes for opening the columns, once
 
@@ -46,6 +47,9 @@ type Step struct {
 // Options are the options of [Filter.Stripe].
 type Options struct {
 	Disable source.Kinds // sources that are not asked
+	// IndexesFirst asks the indexes of the whole table before anything of a stripe is read, so that nothing is read of stripes
+	// that they exclude.
+	IndexesFirst bool
 	// PrefetchMetadata is called before the metadata of columns is read, PrefetchToOpen once before columns are opened.
 	PrefetchMetadata func(ctx context.Context) error
 	PrefetchToOpen   func(ctx context.Context, columns []table.Column) (storage.Prefetched, error)
@@ -72,15 +76,8 @@ type onlyEntry struct{ column, entry int }
 
 // Stripe asks the sources of a stripe one after the other, until all rows are decided.
 func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Stripe, error) {
-	s := &Stripe{
-		bound: f, stripe: st, columns: make([]stripeColumn, len(f.columns)),
-		known: map[*predicate.Node]*source.Answer{}, order: map[*predicate.Node][]*predicate.Node{},
-		Maybe: rowset.All(st.Rows()),
-	}
-	for i := range s.columns {
-		s.columns[i].filterColumn = &f.columns[i]
-	}
-	s.rank(f.expr.Root())
+	s := f.newStripe(st.Rows())
+	s.stripe = st
 	s.bytes = sync.OnceValues(func() (storage.Prefetched, error) {
 		columns := make([]table.Column, len(s.columns))
 		for i := range columns {
@@ -96,14 +93,38 @@ func (f *Filter) Stripe(ctx context.Context, st table.Stripe, o Options) (*Strip
 			return s, err
 		}
 	}
+	own := false // only the indexes of the stripe itself are yet to be asked
+	if o.IndexesFirst && o.Disable&source.Indexes == 0 {
+		all, err := f.indexed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if own = all != nil; own && s.take(all) {
+			return s, nil
+		}
+	}
 	if err := o.PrefetchMetadata(ctx); err != nil {
 		return nil, err
 	}
-	columns, err := s.load(ctx)
+	columns, err := s.load(ctx, own)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.ask(ctx, source.All(columns, o.Disable))
+}
+
+// newStripe is a filter in some rows that nothing is known about.
+func (f *Filter) newStripe(rows int64) *Stripe {
+	s := &Stripe{
+		bound: f, rows: rows, columns: make([]stripeColumn, len(f.columns)),
+		known: map[*predicate.Node]*source.Answer{}, order: map[*predicate.Node][]*predicate.Node{},
+		Maybe: rowset.All(rows),
+	}
+	for i := range s.columns {
+		s.columns[i].filterColumn = &f.columns[i]
+	}
+	s.rank(f.expr.Root())
+	return s
 }
 
 // decide applies a verdict to all rows.
@@ -116,8 +137,8 @@ func (f *Stripe) decide(v predicate.Verdict) {
 	}
 }
 
-// load reads the metadata of the filter's columns for the sources.
-func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
+// load reads the metadata of the filter's columns for the sources. With own the indexes of the whole table are left out.
+func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 	tops := make([]table.Column, len(f.columns))
 	for i := range f.columns {
 		tops[i] = f.columns[i].top
@@ -126,7 +147,7 @@ func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 		return nil, err
 	}
 	out := &source.Stripe{
-		Rows: f.stripe.Rows(), Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
+		Rows: f.rows, Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
 	}
 	for i := range f.columns {
 		meta, err := f.stripe.Metadata(ctx, f.columns[i].path)
@@ -140,12 +161,8 @@ func (f *Stripe) load(ctx context.Context) (*source.Stripe, error) {
 			Pages:   func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) },
 		}
 	}
-	paths := make([][]*table.Column, len(f.columns))
-	for i := range paths {
-		paths[i] = f.columns[i].path
-	}
 	var err error
-	out.Indexes, err = f.stripe.Indexes(ctx, paths)
+	out.Indexes, err = f.stripe.Indexes(ctx, f.bound.paths(), own)
 	return out, err
 }
 
@@ -198,7 +215,7 @@ func (f *Stripe) ask(ctx context.Context, sources []source.Source) error {
 	root := f.bound.expr.Root()
 	f.learn(root)
 	for _, src := range sources {
-		if err := f.askNode(ctx, src, root, rowset.All(f.stripe.Rows())); err != nil {
+		if err := f.askNode(ctx, src, root, rowset.All(f.rows)); err != nil {
 			return err
 		}
 		f.learn(root)
@@ -252,7 +269,7 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 // askOne asks a source about the undecided rows of a condition, unless reading the values is cheaper.
 func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Node, among rowset.Set) error {
 	cost, ok := src.Cost(n)
-	if !ok || src.Kind() != source.Statistics && cost > max(f.stripe.Rows()/2, 1) {
+	if !ok || src.Kind() != source.Statistics && cost > max(f.rows/2, 1) {
 		return nil
 	}
 	known := f.known[n]
@@ -279,7 +296,7 @@ func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Nod
 func (f *Stripe) learn(n *predicate.Node) {
 	known := f.known[n]
 	if known == nil {
-		known = &source.Answer{Maybe: rowset.All(f.stripe.Rows())}
+		known = &source.Answer{Maybe: rowset.All(f.rows)}
 		f.known[n] = known
 		switch n.Kind {
 		case predicate.NodeNever:

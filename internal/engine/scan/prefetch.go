@@ -36,7 +36,7 @@ func (sc *scanner) prefetchStripes(ctx context.Context, index int) error {
 		end = index + 1 // this stripe may have enough rows
 	}
 	for index++; index < end && len(stripes) < sc.coalesce.Requests; index++ {
-		if !sc.wanted(index).Empty() {
+		if !sc.wanted(index).Empty() && (sc.filter == nil || !sc.filter.Excludes(sc.table.Stripe(index))) {
 			stripes = append(stripes, index)
 		}
 	}

@@ -44,6 +44,7 @@ func newStripeScan(sc *scanner, index int) *stripeScan {
 		}
 		return sc.filter.Stripe(sc.ctx, s.stripe, rowfilter.Options{
 			Disable:          sc.o.Disable,
+			IndexesFirst:     sc.windows(),
 			PrefetchMetadata: func(ctx context.Context) error { return sc.prefetchStripes(ctx, index) },
 			PrefetchToOpen: func(ctx context.Context, columns []table.Column) (storage.Prefetched, error) {
 				return s.prefetchToOpen(ctx, columns, table.ToFilter)

@@ -121,24 +121,31 @@ func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error)
 	})
 }
 
-// Indexes implements [table.Stripe]. A list that is damaged is as if there were no indexes, but reported.
-func (s tableStripe) Indexes(ctx context.Context, paths [][]*table.Column) ([]source.Index, error) {
-	ofStripe, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
+// Indexes implements [table.Stripe].
+func (s tableStripe) Indexes(ctx context.Context, paths [][]*table.Column, own bool) ([]source.Index, error) {
+	all, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
 	if err != nil {
 		return nil, err
 	}
-	ofShard, err := s.table.usable(s.table.Indexes(ctx))
-	if err != nil {
-		return nil, err
+	out := having(nil, all, paths, 0)
+	if own {
+		return out, nil
 	}
-	var out []source.Index
-	for _, x := range slices.Concat(ofStripe, ofShard) {
+	all, err = s.table.usable(s.table.Indexes(ctx))
+	return having(out, all, paths, s.Position()), err
+}
+
+// IndexesOfAll implements [table.Indexed].
+func (t *Table) IndexesOfAll(ctx context.Context, paths [][]*table.Column) ([]source.Index, error) {
+	all, err := t.usable(t.Indexes(ctx))
+	return having(nil, all, paths, 0), err
+}
+
+// having appends those indexes that have some of the columns of a filter. first is their row that is the first of the stripe.
+func having(out []source.Index, all []*Index, paths [][]*table.Column, first int64) []source.Index {
+	for _, x := range all {
 		if x.Kind == nil {
 			continue
-		}
-		first := s.Position()
-		if x.Stripe != fault.None {
-			first = 0
 		}
 		for i, f := range x.Descriptor.GetIndexedFields() {
 			if columns := columnsOf(f.SchemaIds, paths); columns != nil {
@@ -146,7 +153,7 @@ func (s tableStripe) Indexes(ctx context.Context, paths [][]*table.Column) ([]so
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // columnsOf returns, for each column of a field, the columns of a filter that are it or lie in it. It returns nil if there is none for one of them.
@@ -165,7 +172,7 @@ func columnsOf(ids []uint32, paths [][]*table.Column) [][]int {
 	return columns
 }
 
-// usable reports a list of indexes that is damaged.
+// usable reports a list of indexes that is damaged, and is as if there were none.
 func (t *Table) usable(all []*Index, err error) ([]*Index, error) {
 	if !isDamage(err) {
 		return all, err

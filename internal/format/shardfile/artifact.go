@@ -90,12 +90,16 @@ func (a *artifact) read(ctx context.Context, start, end int64) ([]byte, error) {
 	return storage.ReadRange(ctx, a, start, end-start)
 }
 
-// checkHeader checks the first bytes of the artifact, once.
+// checkHeader checks the first bytes of the artifact, once. Over a network it does so only if they are in memory, because the footer has
+// the same bytes.
 func (a *artifact) checkHeader(ctx context.Context) error {
 	a.headerMu.Lock()
 	defer a.headerMu.Unlock()
 	if a.headerRead {
 		return a.headerErr
+	}
+	if a.r.Capabilities().Latency == storage.LatencyHigh && a.held(0, container.MarkSize) == nil {
+		return nil
 	}
 	b, err := a.read(ctx, 0, container.MarkSize)
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 	"github.com/amudai/amudai-go/storage"
 )
 
-// lookback is the number of bytes before a stripe's field list that are read with it. They hold the last
-// descriptors of the stripe, or all of a stripe with few columns. Other bytes among them are dropped.
-const lookback = 64 << 10
+// lookback is the number of bytes before a stripe's field list of some bytes that are read with it. They hold the last
+// descriptors of the stripe, or all of a stripe with few columns, which have about half a kilobyte each. Other bytes among them
+// are dropped.
+func lookback(list int64) int64 { return min(4<<10+64*list, 64<<10) }
 
 // fieldList is a field list, its place, and descriptors that were read with it.
 type fieldList struct {
@@ -125,7 +126,7 @@ func (f *File) readFieldList(ctx context.Context, anchor *artifact, ref *commonp
 	if err == nil {
 		before := start
 		if at.held(start, end-start) == nil {
-			before = max(start-lookback, 0)
+			before = max(start-lookback(end-start), 0)
 		}
 		if b, err = at.read(ctx, before, end); err == nil {
 			err = l.parse(b, before, start)

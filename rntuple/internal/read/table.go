@@ -249,7 +249,9 @@ func (c cluster) Pages(context.Context, *table.Column, storage.Prefetched) (*sou
 }
 
 // Indexes implements [table.Stripe]: there are none.
-func (c cluster) Indexes(context.Context, [][]*table.Column) ([]source.Index, error) { return nil, nil }
+func (c cluster) Indexes(context.Context, [][]*table.Column, bool) ([]source.Index, error) {
+	return nil, nil
+}
 
 // columnReader is a top-level field in a cluster, as a [table.ColumnReader].
 type columnReader struct {

@@ -1,0 +1,54 @@
+package command_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestHTTPNeedle finds lines of a log of two stripes on a web server by its index: the end of the file, a block of terms, the metadata of the stripe, and
+// the block of the line are a request each, and nothing is read of the other stripe.
+func TestHTTPNeedle(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var log strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&log, "2026-11-22 20:%02d:%02d INFO request %x took %d ms\n", i/60%60, i%60, 0x10000000+i*7919, i%977)
+	}
+	require.NoError(t, os.WriteFile("a.log", []byte(log.String()), 0o644))
+	ok(t, "convert", "-q", "a.log", "a.amudai.shard", "--stripe-rows", "50000", "--index", "line")
+	files := http.FileServer(http.Dir("."))
+	var requests, sent atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		files.ServeHTTP(countedWriter{w, &sent}, r)
+	}))
+	defer server.Close()
+	location := server.URL + "/a.amudai.shard"
+	for _, c := range []struct {
+		args     []string
+		rows     []int
+		requests int64
+	}{
+		{[]string{fmt.Sprintf("%x", 0x10000000+70_000*7919)}, []int{70_000}, 4},
+		{[]string{fmt.Sprintf("%x", 0x10000000+7919)}, []int{1}, 4},
+		{[]string{"--columns", "line", fmt.Sprintf("%x", 0x10000000+7919)}, []int{1}, 4},
+		{[]string{"ffffffff"}, nil, 2},
+		{[]string{fmt.Sprintf("%x OR %x", 0x10000000+10*7919, 0x10000000+60_000*7919)}, []int{10, 60_000}, 7},
+	} {
+		requests.Store(0)
+		r := run(t, append(append([]string{"search", "-n"}, c.args...), location)...)
+		var want strings.Builder
+		for _, i := range c.rows {
+			fmt.Fprintf(&want, "%d:%s\n", i+1, strings.Split(log.String(), "\n")[i])
+		}
+		require.Equal(t, want.String(), r.out, "%s %s", c.args, r.errout)
+		require.LessOrEqual(t, requests.Load(), c.requests, c.args)
+		t.Logf("%v: %d requests", c.args, requests.Load())
+	}
+}

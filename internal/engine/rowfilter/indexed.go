@@ -1,0 +1,78 @@
+package rowfilter
+
+import (
+	"context"
+	"sync"
+
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
+)
+
+// indexedRows is what the indexes of the whole table tell, asked once.
+type indexedRows struct {
+	mu  sync.Mutex
+	all *Stripe // as if the table were one stripe; nil if it was not asked
+}
+
+// indexed asks the indexes of the whole table. The result is nil if there are none for the columns of the filter.
+func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
+	t, ok := f.of.(table.Indexed)
+	if !ok {
+		return nil, nil
+	}
+	x := &f.byIndexes
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all != nil {
+		return x.all, nil
+	}
+	indexes, err := t.IndexesOfAll(ctx, f.paths())
+	if err != nil || len(indexes) == 0 {
+		return nil, err
+	}
+	of := &source.Stripe{
+		Rows: f.of.NumRows(), Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)), Indexes: indexes,
+	}
+	for i := range of.Columns {
+		of.Columns[i].Path = f.expr.Column(i).Path
+	}
+	all := f.newStripe(of.Rows)
+	if err := all.ask(ctx, source.All(of, ^source.Indexes)); err != nil {
+		return nil, err
+	}
+	x.all = all
+	return all, nil
+}
+
+// paths lead to the columns of the filter.
+func (f *Filter) paths() [][]*table.Column {
+	paths := make([][]*table.Column, len(f.columns))
+	for i := range paths {
+		paths[i] = f.columns[i].path
+	}
+	return paths
+}
+
+// Excludes reports whether the indexes of the whole table were asked, and leave no row of a stripe.
+func (f *Filter) Excludes(st table.Stripe) bool {
+	f.byIndexes.mu.Lock()
+	all := f.byIndexes.all
+	f.byIndexes.mu.Unlock()
+	return all != nil && all.Maybe.Clip(st.Position(), st.Position()+st.Rows()).Empty()
+}
+
+// take takes what is known about all rows of the table for those of the stripe. It reports whether all of them are decided.
+func (s *Stripe) take(all *Stripe) bool {
+	from := s.stripe.Position()
+	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(from, from+s.rows).Shift(-from) }
+	for n, known := range all.known {
+		s.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
+	}
+	s.Maybe, s.Sure = cut(all.Maybe), cut(all.Sure)
+	for _, step := range all.Steps {
+		s.trace(step.Source, step.Note)
+	}
+	return s.Unknown().Empty()
+}
