@@ -517,27 +517,25 @@ func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact 
 		}
 		return rows, nil
 	}
-	bounds := among.Bounds()
-	rows, err = x.rowsOf(ctx, f, bounds.From, bounds.To)
+	rows, err = x.rowsOf(ctx, f, among)
 	return rows.And(among), err
 }
 
-// rowsOf returns the rows of the table that some entries have, or may have if the index is coarse.
-func (x *termIndex) rowsOf(ctx context.Context, f *found, from, to int64) (rowset.Set, error) {
-	coarse := int64(x.Coarse)
-	first, end := from/coarse, (to+coarse-1)/coarse
+// rowsOf returns the rows of the table that some entries have, or may have if the index is coarse: those among some rows, and perhaps others.
+func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (rowset.Set, error) {
+	bounds, coarse := among.Bounds(), int64(x.Coarse)
+	first, end := bounds.From/coarse, (bounds.To+coarse-1)/coarse
+	wanted := func(from, to uint32) bool { return !among.Clip(int64(from)*coarse, int64(to)*coarse).Empty() }
 	var bits []byte // of the rows from first on
-	var list []int64
-	dense := f.rows > (end-first)/64 && f.rows > 1024
+	var list []uint32
+	dense := len(f.entries) > 1 && f.rows > (end-first)/64 && f.rows > 1024
 	if dense {
 		bits = make([]byte, (end-first+7)/8)
 	}
 	for _, e := range f.entries {
-		err := x.EachPart(ctx, e, uint32(first), uint32(end), func(rows []uint32) error {
+		err := x.EachPart(ctx, e, uint32(first), uint32(end), wanted, func(rows []uint32) error {
 			if !dense {
-				for _, r := range rows {
-					list = append(list, int64(r))
-				}
+				list = append(list, rows...)
 				return ctx.Err()
 			}
 			for _, r := range rows {
@@ -556,17 +554,18 @@ func (x *termIndex) rowsOf(ctx context.Context, f *found, from, to int64) (rowse
 	} else {
 		if len(f.entries) > 1 {
 			slices.Sort(list)
+			list = slices.Compact(list)
 		}
-		set = rowset.FromRows(list)
+		set = rowset.FromPositions(list)
 	}
 	if coarse == 1 {
 		return set, nil
 	}
 	var ranges []rowset.Range
 	for r := range set.Ranges() {
-		ranges = append(ranges, rowset.Range{From: r.From * coarse, To: min(r.To*coarse, to)})
+		ranges = append(ranges, rowset.Range{From: r.From * coarse, To: min(r.To*coarse, bounds.To)})
 	}
-	return rowset.Of(ranges...).Clip(from, to), nil
+	return rowset.Of(ranges...).Clip(bounds.From, bounds.To), nil
 }
 
 // Compare implements [Index].

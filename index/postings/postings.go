@@ -24,6 +24,7 @@ package postings
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -220,29 +221,35 @@ func (r *Reader) Bit() int { return r.at }
 // Skip skips bits in front of the next list.
 func (r *Reader) Skip(bits int) { r.at += bits }
 
-// peek returns the bits that come next: 57 at least, zeros behind the end.
-func (r *Reader) peek() uint64 {
-	i := r.at >> 3
-	if i+8 <= len(r.data) {
-		return binary.LittleEndian.Uint64(r.data[i:]) >> (r.at & 7)
+// wordBits is how many bits word returns at least.
+const wordBits = 57
+
+// word returns the bits of data that come at bit at, zeros behind the end.
+func word(data []byte, at int) uint64 {
+	if i := at >> 3; i+8 <= len(data) {
+		return binary.LittleEndian.Uint64(data[i:]) >> (at & 7)
 	}
+	return lastWord(data, at)
+}
+
+func lastWord(data []byte, at int) uint64 {
 	var last [8]byte
-	if i < len(r.data) {
-		copy(last[:], r.data[i:])
+	if i := at >> 3; i < len(data) {
+		copy(last[:], data[i:])
 	}
-	return binary.LittleEndian.Uint64(last[:]) >> (r.at & 7)
+	return binary.LittleEndian.Uint64(last[:]) >> (at & 7)
 }
 
 func (r *Reader) bits(n uint) uint64 {
-	x := r.peek() & (1<<n - 1)
+	x := word(r.data, r.at) & (1<<n - 1)
 	r.at += int(n)
 	return x
 }
 
+// number reads a number.
 func (r *Reader) number(k uint) uint32 {
-	w := r.peek()
-	q := uint(bits.TrailingZeros64(w))
-	if q < escape {
+	w := word(r.data, r.at)
+	if q := uint(bits.TrailingZeros64(w)); q < escape {
 		r.at += int(q + 1 + k)
 		return uint32(q<<k) | uint32(w>>(q+1))&(1<<k-1)
 	}
@@ -251,38 +258,64 @@ func (r *Reader) number(k uint) uint32 {
 	return uint32(w>>(escape+paramBits)) & uint32(1<<n-1)
 }
 
+// numbers reads numbers. It takes as many from a word as are surely complete, so that one does not wait for the other to be loaded.
+func (r *Reader) numbers(out []uint32, k uint) {
+	k &= 1<<paramBits - 1
+	mask := uint32(1)<<k - 1
+	for i := 0; i < len(out); {
+		w := word(r.data, r.at)
+		used := uint(0)
+		for ; i < len(out) && used <= wordBits-escape-k; i++ {
+			q := uint(bits.TrailingZeros64(w))
+			if q >= escape {
+				break
+			}
+			out[i] = uint32(q<<k) | uint32(w>>(q+1))&mask
+			size := q + 1 + k
+			w >>= size & 63
+			used += size
+		}
+		if r.at += int(used); used == 0 {
+			out[i] = r.number(k)
+			i++
+		}
+	}
+}
+
 // Append appends the rows of the next list to dst. The list has n rows below total; both are at least 1, and total at most MaxRow+1. Memory is
 // taken for n rows. After an error the reader must not be used.
 func (r *Reader) Append(dst []uint32, n, total int) ([]uint32, error) {
-	from := len(dst)
 	if n > total {
 		return dst, fault.Corruptf("list of %d of %d rows", n, total)
 	}
+	from := len(dst)
+	dst = slices.Grow(dst, n)
+	rows := dst[from : from+n]
+	ok := true
 	switch {
 	case n == 1:
-		dst = append(dst, uint32(r.bits(rowBits(total))))
+		rows[0] = uint32(r.bits(rowBits(total)))
 	case r.bits(formBit) == 0:
-		dst = r.appendGaps(dst, n, total)
+		ok = r.readGaps(rows, total)
 	default:
-		dst = r.appendRuns(dst, n, total)
+		ok = r.readRuns(rows, total)
 	}
-	if len(dst)-from < n || int(dst[len(dst)-1]) >= total {
-		return dst[:from], fault.Corruptf("list of %d rows is not of rows below %d", n, total)
+	if !ok || int(rows[n-1]) >= total {
+		return dst, fault.Corruptf("list of %d rows is not of rows below %d", n, total)
 	}
 	if r.at > 8*len(r.data) {
-		return dst[:from], fault.Corruptf("list ends behind its %d bytes", len(r.data))
+		return dst, fault.Corruptf("list ends behind its %d bytes", len(r.data))
 	}
-	return dst, nil
+	return dst[:from+n], nil
 }
 
 // AppendNumbers appends the n numbers that come next to dst ([Writer.AppendNumbers]). Memory is taken for n numbers. After an error the reader
 // must not be used.
 func (r *Reader) AppendNumbers(dst []uint32, n int) ([]uint32, error) {
-	for left := n; left > 0; left -= groupLen {
-		k := uint(r.bits(paramBits))
-		for range min(left, groupLen) {
-			dst = append(dst, r.number(k))
-		}
+	from := len(dst)
+	dst = slices.Grow(dst, n)[:from+n]
+	for rest := dst[from:]; len(rest) > 0; rest = rest[min(len(rest), groupLen):] {
+		r.numbers(rest[:min(len(rest), groupLen)], uint(r.bits(paramBits)))
 	}
 	if r.at > 8*len(r.data) {
 		return dst, fault.Corruptf("%d numbers end behind their %d bytes", n, len(r.data))
@@ -299,43 +332,48 @@ func (r *Reader) SkipList(scratch []uint32, n, total int) ([]uint32, error) {
 	return r.Append(scratch[:0], n, total)
 }
 
-// appendGaps appends n rows, or less if one is not below total.
-func (r *Reader) appendGaps(dst []uint32, n, total int) []uint32 {
-	k := gapParam(n, total)
-	next := 0
-	for left := n; left > 0; left -= groupLen {
-		if n >= impliedLen {
+// readGaps reads rows. It returns false if one is not below total.
+func (r *Reader) readGaps(rows []uint32, total int) bool {
+	k := gapParam(len(rows), total)
+	written := len(rows) >= impliedLen
+	next := uint64(0)
+	for len(rows) > 0 {
+		if written {
 			k = uint(r.bits(paramBits))
 		}
-		for range min(left, groupLen) {
-			row := next + int(r.number(k))
-			if row >= total {
-				return dst
-			}
-			dst = append(dst, uint32(row))
-			next = row + 1
+		group := rows[:min(len(rows), groupLen)]
+		rows = rows[len(group):]
+		r.numbers(group, k)
+		for i, gap := range group {
+			next += uint64(gap)
+			group[i] = uint32(next)
+			next++
+		}
+		if next > uint64(total) { // it grows by less than 2^39 in a group
+			return false
 		}
 	}
-	return dst
+	return true
 }
 
-// appendRuns appends n rows, or less if a run ends behind them or behind total.
-func (r *Reader) appendRuns(dst []uint32, n, total int) []uint32 {
-	gapParam, lenParam := runParams(n, total)
+// readRuns reads rows. It returns false if a run ends behind them or behind total.
+func (r *Reader) readRuns(rows []uint32, total int) bool {
+	gapParam, lenParam := runParams(len(rows), total)
+	written := len(rows) >= impliedLen
 	next := 0
-	for runs, left := 0, n; left > 0; runs++ {
-		if n >= impliedLen && runs%groupLen == 0 {
+	for runs := 0; len(rows) > 0; runs++ {
+		if written && runs%groupLen == 0 {
 			gapParam, lenParam = uint(r.bits(paramBits)), uint(r.bits(paramBits))
 		}
 		row := next + int(r.number(gapParam))
 		length := int(r.number(lenParam)) + 1
-		if length > left || row+length > total {
-			return dst
+		if length > len(rows) || row+length > total {
+			return false
 		}
-		for i := range length {
-			dst = append(dst, uint32(row+i))
+		for i := range rows[:length] {
+			rows[i] = uint32(row + i)
 		}
-		next, left = row+length+1, left-length
+		rows, next = rows[length:], row+length+1
 	}
-	return dst
+	return true
 }

@@ -170,7 +170,7 @@ func (b *block) shortPlaces(total int) ([]uint32, error) {
 		}
 		places[i] = uint32(r.Bit())
 		var err error
-		if rows, err = r.Append(rows[:0], int(n), total); err != nil {
+		if rows, err = r.SkipList(rows, int(n), total); err != nil {
 			return nil, fault.In(err, "short lists", -1)
 		}
 	}

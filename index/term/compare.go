@@ -75,7 +75,7 @@ func (x *Index) compareRows(ctx context.Context, e Entry, other *Index, want Ent
 func (x *Index) digest(ctx context.Context, e Entry) (n int, hash uint64, err error) {
 	h := xxh3.New()
 	var buf []byte
-	err = x.EachPart(ctx, e, 0, uint32(x.total), func(rows []uint32) error {
+	err = x.EachPart(ctx, e, 0, uint32(x.total), nil, func(rows []uint32) error {
 		n, buf = n+len(rows), buf[:0]
 		for _, r := range rows {
 			buf = binary.LittleEndian.AppendUint32(buf, r)

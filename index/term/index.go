@@ -246,8 +246,9 @@ func (x *Index) from(ctx context.Context, key []byte) iter.Seq2[Entry, error] {
 }
 
 // EachPart calls yield with the rows of an entry from from up to (not including) to, up to 65,536 at a time in their order. A row
-// in an index that is not exact stands for Coarse rows of the table. The slice is valid until the next call.
-func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, yield func(rows []uint32) error) error {
+// in an index that is not exact stands for Coarse rows of the table. The slice is valid until the next call. Parts of long lists for which
+// wanted is false are left out; nil wants all.
+func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows []uint32) error) error {
 	if n := int(e.block.counts[e.i]); n <= longRows {
 		rows, err := x.list(ctx, e, n)
 		if err != nil {
@@ -255,7 +256,7 @@ func (x *Index) EachPart(ctx context.Context, e Entry, from, to uint32, yield fu
 		}
 		return yield(clip(rows, from, to))
 	}
-	err := x.parts(ctx, e, from, to, yield)
+	err := x.parts(ctx, e, from, to, wanted, yield)
 	return fault.InBlock(err, e.of, -1)
 }
 
@@ -288,7 +289,7 @@ func (x *Index) longList(ctx context.Context, e Entry) ([]byte, error) {
 }
 
 // parts reads the parts of a divided list.
-func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, yield func(rows []uint32) error) error {
+func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func(from, to uint32) bool, yield func(rows []uint32) error) error {
 	data, err := x.longList(ctx, e)
 	if err != nil {
 		return err
@@ -301,6 +302,9 @@ func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, yield func(
 	for i, p := range table {
 		base := uint32(i * partRows)
 		if p.rows == 0 || base >= to || uint64(base)+partRows <= uint64(from) {
+			continue
+		}
+		if wanted != nil && !wanted(max(base, from), min(base+partRows, to)) {
 			continue
 		}
 		list, err := checked(data[p.from:p.to])

@@ -97,7 +97,7 @@ func naive(data table, o Options) []map[string][]uint32 {
 }
 
 func rowsOf(t require.TestingT, x *Index, e Entry, from, to uint32) (rows []uint32) {
-	require.NoError(t, x.EachPart(tctx, e, from, to, func(part []uint32) error {
+	require.NoError(t, x.EachPart(tctx, e, from, to, nil, func(part []uint32) error {
 		rows = append(rows, part...)
 		return nil
 	}))
@@ -231,7 +231,7 @@ func TestDamage(t *testing.T) {
 				return err
 			}
 			var rows []uint32
-			err := x.EachPart(tctx, e, 0, 3000, func(part []uint32) error {
+			err := x.EachPart(tctx, e, 0, 3000, nil, func(part []uint32) error {
 				rows = append(rows, part...)
 				return nil
 			})
@@ -263,7 +263,7 @@ func readAll(file []byte, rows int64) error {
 		if err != nil {
 			return err
 		}
-		if err := x.EachPart(tctx, e, 0, uint32(rows), func([]uint32) error { return nil }); err != nil {
+		if err := x.EachPart(tctx, e, 0, uint32(rows), nil, func([]uint32) error { return nil }); err != nil {
 			return err
 		}
 	}

@@ -359,11 +359,7 @@ func (f *Stripe) EachOpened(yield func(id uint32, r table.ColumnReader)) {
 
 // trace records the effect of a source.
 func (f *Stripe) trace(kind source.Kinds, note string) {
-	ranges := 0
-	for range f.Maybe.Ranges() {
-		ranges++
-	}
-	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), ranges, note})
+	f.Steps = append(f.Steps, Step{kind, f.Maybe.Len(), f.Sure.Len(), f.Maybe.NumRanges(), note})
 }
 
 // rank orders the children of conjunctions and disjunctions by cost.

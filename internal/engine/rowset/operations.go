@@ -90,7 +90,7 @@ func (s Set) And(o Set) Set {
 	}
 	b = o.Bounds()
 	s = s.Clip(b.From, b.To)
-	if o.spans() == 1 {
+	if o.spans() == 1 || s.same(o) {
 		return s
 	}
 	if o.spans() < s.spans() {
@@ -113,6 +113,17 @@ func (s Set) And(o Set) Set {
 		}
 	}
 	return setOf(out)
+}
+
+// same reports whether two sets are surely equal, because they share their memory.
+func (s Set) same(o Set) bool {
+	switch {
+	case s.n != o.n || s.by != o.by || s.spans() != o.spans() || s.spans() == 0:
+		return s.n == 0 && o.n == 0
+	case s.rows != nil:
+		return o.rows != nil && &s.rows[0] == &o.rows[0]
+	}
+	return o.rows == nil && &s.ranges[0] == &o.ranges[0] && s.window == o.window
 }
 
 // keep returns those of single rows that are in another set, or those that are not.
@@ -139,6 +150,9 @@ func (s Set) Minus(o Set) Set {
 	b := s.Bounds()
 	if o = o.Clip(b.From, b.To); o.n == 0 {
 		return s
+	}
+	if s.same(o) {
+		return Set{}
 	}
 	if s.rows != nil {
 		return s.keep(o, false)

@@ -160,6 +160,27 @@ func FromRows(rows []int64) Set {
 	return setOf(out)
 }
 
+// FromPositions returns a set of rows, which are given in ascending order, each once. The set refers to the slice, which must not
+// change any more.
+func FromPositions(rows []uint32) Set {
+	if len(rows) == 0 {
+		return Set{}
+	}
+	s := Set{n: int64(len(rows)), rows: rows}
+	n := s.NumRanges()
+	if compact(uint64(len(rows)), n, math.MaxUint32) {
+		return s
+	}
+	out := make([]Range, 0, n)
+	for i := 0; i < len(rows); {
+		from := i
+		for i++; i < len(rows) && rows[i] == rows[i-1]+1; i++ {
+		}
+		out = append(out, Range{int64(rows[from]), int64(rows[i-1]) + 1})
+	}
+	return setOf(out)
+}
+
 // Len is the number of rows, at most the greatest int64.
 func (s Set) Len() int64 { return s.n }
 
@@ -223,6 +244,20 @@ func (s Set) Ranges() iter.Seq[Range] {
 		for c := (cursor{set: &s}); c.move() && yield(c.Range); {
 		}
 	}
+}
+
+// NumRanges is the number of ranges that Ranges yields.
+func (s Set) NumRanges() int {
+	if len(s.rows) == 0 {
+		return len(s.ranges)
+	}
+	n := 1
+	for i, row := range s.rows[1:] {
+		if row != s.rows[i]+1 {
+			n++
+		}
+	}
+	return n
 }
 
 // Rows yields the rows in ascending order.

@@ -132,6 +132,14 @@ func TestOperations(t *testing.T) {
 		require.Equal(t, keep, slices.Collect(a.Rows()), "an operation changed its operand")
 		require.True(t, slices.IsSorted(keep))
 		requireSame(t, ma, FromRows(keep))
+		require.Len(t, slices.Collect(a.Ranges()), a.NumRanges())
+		requireEqual(t, a, a.And(a))
+		require.True(t, a.Minus(a).Empty())
+		positions := make([]uint32, len(keep))
+		for i, row := range keep {
+			positions[i] = uint32(row + 100)
+		}
+		requireEqual(t, a.Shift(100), FromPositions(positions))
 		for range a.Rows() {
 			break
 		}
