@@ -528,9 +528,11 @@ func (x *termIndex) rowsOf(ctx context.Context, f *found, among rowset.Set) (row
 	wanted := func(from, to uint32) bool { return !among.Clip(int64(from)*coarse, int64(to)*coarse).Empty() }
 	var bits []byte // of the rows from first on
 	var list []uint32
-	dense := len(f.entries) > 1 && f.rows > (end-first)/64 && f.rows > 1024
+	dense := f.rows > (end-first)/4 || len(f.entries) > 1 && f.rows > max((end-first)/64, 1024)
 	if dense {
 		bits = make([]byte, (end-first+7)/8)
+	} else {
+		list = make([]uint32, 0, min(f.rows, int64(len(f.entries))*(end-first)))
 	}
 	for _, e := range f.entries {
 		err := x.EachPart(ctx, e, uint32(first), uint32(end), wanted, func(rows []uint32) error {

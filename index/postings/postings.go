@@ -258,6 +258,21 @@ func (r *Reader) number(k uint) uint32 {
 	return uint32(w>>(escape+paramBits)) & uint32(1<<n-1)
 }
 
+// pair reads two numbers, mostly from one word.
+func (r *Reader) pair(k, l uint) (x, y uint32) {
+	w := word(r.data, r.at)
+	q := uint(bits.TrailingZeros64(w))
+	first := (q + 1 + k) & 63
+	v := w >> first
+	p := uint(bits.TrailingZeros64(v))
+	second := p + 1 + l
+	if q >= escape || p >= escape || first+second > wordBits {
+		return r.number(k), r.number(l)
+	}
+	r.at += int(first + second)
+	return uint32(q<<(k&31)) | uint32(w>>(q+1))&(1<<(k&31)-1), uint32(p<<(l&31)) | uint32(v>>(p+1))&(1<<(l&31)-1)
+}
+
 // numbers reads numbers. It takes as many from a word as are surely complete, so that one does not wait for the other to be loaded.
 func (r *Reader) numbers(out []uint32, k uint) {
 	k &= 1<<paramBits - 1
@@ -365,8 +380,8 @@ func (r *Reader) readRuns(rows []uint32, total int) bool {
 		if written && runs%groupLen == 0 {
 			gapParam, lenParam = uint(r.bits(paramBits)), uint(r.bits(paramBits))
 		}
-		row := next + int(r.number(gapParam))
-		length := int(r.number(lenParam)) + 1
+		gap, more := r.pair(gapParam, lenParam)
+		row, length := next+int(gap), int(more)+1
 		if length > len(rows) || row+length > total {
 			return false
 		}
