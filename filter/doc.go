@@ -69,6 +69,8 @@
 //   - Dictionaries, run-end encoded columns and other extension types: the literals of their value
 //     or storage type.
 //   - Lists, maps, structs, intervals and null columns: only "is null".
+//   - JSON texts (arrow.json): a path goes on within them, as in payload.user.id = 42. The kind of the literal
+//     decides: values of another kind are null.
 //
 // Two columns can be compared if they have the same type.
 //

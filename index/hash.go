@@ -44,7 +44,7 @@ func (hashSpecs) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 			switch {
 			case len(names) == 0:
 				return fmt.Errorf("a hash index is of values that can be equal, not of %v", c.Type)
-			case len(f.SchemaIds) > 1 && !isSingle(c.Type):
+			case len(f.SchemaIds) > 1 && (!isSingle(c.Type) || isJSON(c.Type)):
 				return fmt.Errorf("%s: several columns together have one value each in a row, unlike %v", c.Name, c.Type)
 			}
 			for _, name := range names {
@@ -104,9 +104,12 @@ const lookupCost = 256
 func (hashSpecs) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	keys, total := keysOf(d), int64(1)
 	for _, p := range c.Parts {
-		class := keyClass(p.Type)
+		name := keyPath(p.Path) + keyClass(p.Type)
+		if p.Inside > 0 {
+			name = keyPath(p.Path[:len(p.Path)-p.Inside]) + classJSON
+		}
 		n, ok := countKeys(p.Test)
-		if total *= n; !ok || class == "" || total > maxKeys || !slices.Contains(keys, any(keyPath(p.Path)+class)) {
+		if total *= n; !ok || total > maxKeys || !slices.Contains(keys, any(name)) {
 			return 0, false
 		}
 	}

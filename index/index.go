@@ -50,9 +50,10 @@ type Condition struct {
 
 // Part is a test of a column of a field, or of a column in it.
 type Part struct {
-	Path []string // names from the top-level column to the column
-	Type arrow.DataType
-	Test predicate.Test
+	Path   []string // names from the top-level column to the column, and within its JSON texts
+	Inside int      // how many names are within JSON texts
+	Type   arrow.DataType
+	Test   predicate.Test
 }
 
 // Kinds are all kinds, the one that is built by default first.

@@ -13,24 +13,25 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/jsontext"
 )
 
 // The hash of a value is the XXH3 of its key: the path of its column, a colon, and the bytes of the value (docs/format.md §15.3).
 
 // keyClass is the name of the way in which values of a type become bytes, "" if they do not.
 func keyClass(dt arrow.DataType) string {
-	plain, extension := unwrapped(dt)
+	plain, name := unwrapped(dt)
 	if t, ok := plain.(arrow.DecimalType); ok {
 		return fmt.Sprintf("decimal(%d)", t.GetScale())
 	}
-	if extension == extUUID {
+	if name == extension.NameUUID {
 		return "uuid"
 	}
 	return keyClasses[plain.ID()]
 }
-
-const extUUID = "arrow.uuid"
 
 var keyClasses = map[arrow.Type]string{
 	arrow.BOOL: "bool", arrow.INT8: "int", arrow.INT16: "int", arrow.INT32: "int", arrow.INT64: "int",
@@ -55,11 +56,22 @@ func appendKeyNames(dst []string, path []string, dt arrow.DataType) []string {
 	case arrow.ListLikeType:
 		dst = appendKeyNames(dst, path, t.Elem())
 	default:
+		if isJSON(dt) {
+			return append(dst, keyPath(path)+classJSON)
+		}
 		if class := keyClass(dt); class != "" {
 			dst = append(dst, keyPath(path)+class)
 		}
 	}
 	return dst
+}
+
+// classJSON is the class of columns of JSON texts: their keys are those of the values within them.
+const classJSON = "json"
+
+func isJSON(dt arrow.DataType) bool {
+	_, name := unwrapped(dt)
+	return name == extension.NameJSON
 }
 
 // plainType is a type without extensions.
@@ -77,6 +89,7 @@ func plainType(dt arrow.DataType) arrow.DataType {
 type keyHasher struct {
 	yield func(row uint32, hash uint64) error
 	key   []byte
+	texts jsontext.Scanner
 }
 
 // noRow is the row of values that are in no row.
@@ -84,6 +97,7 @@ const noRow = math.MaxUint32
 
 // array hashes the values in an array at a path. rows are the rows of its values, which may be noRow.
 func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
+	json := isJSON(arr.DataType())
 	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
 	if err != nil {
 		return err
@@ -112,12 +126,45 @@ func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
 		if row == noRow || nulls && arr.IsNull(i) {
 			continue
 		}
+		if json {
+			if err := h.json(row, n-1, appendValue(nil, i)); err != nil {
+				return err
+			}
+			continue
+		}
 		h.key = appendValue(h.key[:n], i)
 		if err := h.yield(row, xxh3.Hash(h.key)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// json hashes the values within a JSON text. The key has the path of its column, of some bytes.
+func (h *keyHasher) json(row uint32, path int, b []byte) error {
+	h.texts.Reset(b)
+	return h.texts.Scalars(func(names [][]byte, kind byte, value []byte) error {
+		if len(names) == 0 {
+			return nil
+		}
+		h.key = h.key[:path]
+		for _, name := range names {
+			h.key = append(append(h.key, '.'), name...)
+		}
+		h.key = append(h.key, ':')
+		switch kind {
+		case 't', 'f':
+			h.key = appendBool(h.key, kind == 't')
+		case '"':
+			h.key = append(h.key, value...)
+		default:
+			var ok bool
+			if h.key, ok = text.AppendOrdered(h.key, value); !ok {
+				return nil
+			}
+		}
+		return h.yield(row, xxh3.Hash(h.key))
+	})
 }
 
 // withoutNulls is the rows of an array without those of nulls.

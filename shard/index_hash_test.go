@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"math"
+	mathbits "math/bits"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -216,5 +217,78 @@ func requireSameKeys(t *testing.T, location string) {
 		got, unusable := rowsWhere(t, location, where, OpenOptions{}, 0)
 		require.Equal(t, want, got, where)
 		require.Empty(t, unusable)
+	}
+}
+
+// jsonBatch is JSON texts, at the top and within a struct.
+func jsonBatch(t testing.TB, rows int) arrow.RecordBatch {
+	dt, err := extensions.NewJSONType(arrow.BinaryTypes.String)
+	require.NoError(t, err)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	column := func() arrow.Array {
+		b := array.NewStringBuilder(memory.DefaultAllocator)
+		defer b.Release()
+		for i := range rows {
+			switch n := rnd.IntN(300); {
+			case n == 0:
+				b.AppendNull()
+			case n == 1:
+				b.Append(fmt.Sprintf(`{"user":{"id":%d},"user":{"id":7}}`, i%300))
+			case n%3 == 0:
+				b.Append(fmt.Sprintf(`{"kind":"k%d","user":{"id":%d.0,"admin":%v,"tags":["x",%d]}}`, n, i%300, n == 3, n))
+			default:
+				b.Append(fmt.Sprintf(`{"at":%d, "user" : {"id":%d,"name":"user %d"} , "v1.2":%de-2}`, i, n, n, n))
+			}
+		}
+		return array.NewExtensionArrayWithStorage(dt, b.NewArray())
+	}
+	top, inner := column(), column()
+	s, err := array.NewStructArrayWithNulls([]arrow.Array{inner}, []string{"doc"}, nil, 0, 0)
+	require.NoError(t, err)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "payload", Type: dt, Nullable: true}, {Name: "s", Type: s.DataType(), Nullable: true}}, nil)
+	return array.NewRecordBatch(schema, []arrow.Array{top, s}, int64(rows))
+}
+
+// Values within JSON texts are found, with an index and without, in shards and in other tables.
+func TestJSONIndex(t *testing.T) {
+	batch := jsonBatch(t, 5000)
+	for _, kind := range []string{HashIndex, HashmapIndex} {
+		location := filepath.Join(t.TempDir(), "x.shard")
+		writeBatch(t, location, batch, WriterOptions{StripeRows: 3000, Indexes: []IndexDefinition{{Type: kind, Columns: []string{"payload"}}}})
+		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, IndexDefinition{Type: kind, Columns: []string{"s"}}))
+		requireSound(t, location)
+		s, err := Open(t.Context(), location, OpenOptions{})
+		require.NoError(t, err)
+		defer s.Close()
+		for where, used := range map[string]bool{
+			"payload.user.id = 42": true, "payload.user.id in (7, 42.00)": true, "s.doc.user.name = 'user 44'": true, "payload.user.admin": true,
+			`payload.v1\.2 = 0.44`: true, "s.doc.kind = 'k9' and s.doc.user.id < 100": true, "payload.kind = 'k9' or payload.user.id = 8": true,
+			"payload.user.id > 298": false, "payload.user.name starts with 'user 29'": false, "payload.user is null": false, "payload.user.id <> 7": false,
+			"payload.none = 'x'": true, "payload.user = 5": true, "not payload.user.id in (1)": false, "payload.user.tags = 'x'": true,
+		} {
+			e, err := filter.Parse(where)
+			require.NoError(t, err)
+			bound, err := filter.Bind(e, batch.Schema())
+			require.NoError(t, err)
+			bits, err := bound.Select(batch)
+			require.NoError(t, err)
+			n := int64(0)
+			for _, b := range bits {
+				n += int64(mathbits.OnesCount8(b))
+			}
+			for _, disable := range []Sources{0, Indexes} {
+				var got int64
+				for b, err := range s.Scan(t.Context(), ScanOptions{Filter: e, Columns: []string{"payload"}, Disable: disable}) {
+					require.NoError(t, err, where)
+					got += b.NumRows()
+				}
+				require.Equal(t, n, got, where)
+			}
+			x, err := s.Explain(t.Context(), ScanOptions{Filter: e})
+			require.NoError(t, err)
+			notes := fmt.Sprint(x.Stripes[0].Steps)
+			require.Equal(t, used, strings.Contains(notes, kind), "%s: %s", where, notes)
+			require.NotContains(t, notes, "not used")
+		}
 	}
 }

@@ -30,7 +30,9 @@ func (f Format) readColumns(o ReadOptions) []string {
 	}
 	paths := slices.Clone(o.Columns)
 	if f.filtersLate(o) {
-		paths = append(paths, o.Filter.Columns()...)
+		for _, path := range o.Filter.Columns() { // which may go on within the JSON texts of a column
+			paths = append(paths, schema.Escape(schema.SplitPath(path)[0]))
+		}
 	}
 	for _, path := range paths {
 		if strings.Contains(path, "#") || f.castsLate(o) && len(schema.SplitPath(path)) > 1 {

@@ -35,6 +35,8 @@ type Column struct {
 	Path   string         // as [Col] takes it
 	Index  []int          // the position of the field in the schema, then those in the structs
 	Type   arrow.DataType // of the values
+	Inside []string       // names within the JSON texts of the field; nil if the field itself has the values
+	kind   jsonKind       // of values within JSON texts
 	domain *valueset.Domain
 }
 
@@ -68,7 +70,7 @@ type Node struct {
 // Bind checks an expression against a schema and converts its literals to the
 // types of the columns that they are compared with. The error is an [*ast.Error].
 func Bind(e *ast.Node, s *arrow.Schema) (*Bound, error) {
-	b := &binder{schema: s, byPath: map[string]int{}}
+	b := &binder{schema: s, byPath: map[columnName]int{}}
 	if e == nil {
 		return &Bound{root: &Node{Kind: NodeAlways}}, nil
 	}
@@ -89,11 +91,18 @@ func BindText(text string, s *arrow.Schema) (*Bound, error) {
 }
 
 // Columns are the paths of all columns that the expression looks at, which a projection for it needs. Nodes refer to them
-// by their index.
+// by their index. A value within JSON texts has the path of their column.
 func (b *Bound) Columns() []string {
 	paths := make([]string, len(b.columns))
 	for i, c := range b.columns {
 		paths[i] = c.Path
+		if n := len(c.Inside); n > 0 {
+			names := schema.SplitPath(c.Path)
+			paths[i] = ""
+			for _, name := range names[:len(names)-n] {
+				paths[i] = schema.JoinPath(paths[i], name)
+			}
+		}
 	}
 	return paths
 }
@@ -107,7 +116,13 @@ func (b *Bound) Root() *Node { return b.root }
 type binder struct {
 	schema  *arrow.Schema
 	columns []Column
-	byPath  map[string]int
+	byPath  map[columnName]int
+}
+
+// columnName is a path, and the kind of values if these are within JSON texts.
+type columnName struct {
+	path string
+	kind jsonKind
 }
 
 // draft is a node whose values are still a set, so that leaves of the same column can be combined.
@@ -151,7 +166,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 		}
 		return draft{}, fail(n, "%s alone is no condition", n.Lit.Describe())
 	case ast.OpColumn:
-		if d, err := b.domain(n); err != nil {
+		if d, err := b.domain(n, jsonBool); err != nil {
 			return draft{}, err
 		} else if !d.IsBool() {
 			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.Name)
@@ -171,25 +186,34 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	return b.comparison(n, negate)
 }
 
-// column finds the column that an operand names.
-func (b *binder) column(n *ast.Node) (int, error) {
+// column finds the column that an operand names. Within JSON texts it has values of a kind.
+func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
 	if n.Op != ast.OpColumn {
 		return 0, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
 	}
-	if i, ok := b.byPath[n.Path]; ok {
+	name := columnName{n.Path, kind}
+	if i, ok := b.byPath[name]; ok {
 		return i, nil
 	}
 	c, err := resolve(b.schema, n.Path)
 	if err != nil {
 		return 0, fail(n, "%s", err)
 	}
-	b.byPath[n.Path] = len(b.columns)
+	if c.Inside != nil {
+		c.kind, c.domain = kind, jsonDomains[kind]
+		c.Type = c.domain.Type
+	}
+	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.Inside == nil }); i >= 0 {
+		b.byPath[name] = i // a column has one kind of values
+		return i, nil
+	}
+	b.byPath[name] = len(b.columns)
 	b.columns = append(b.columns, c)
 	return len(b.columns) - 1, nil
 }
 
-func (b *binder) domain(n *ast.Node) (*valueset.Domain, error) {
-	i, err := b.column(n)
+func (b *binder) domain(n *ast.Node, kind jsonKind) (*valueset.Domain, error) {
+	i, err := b.column(n, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +226,12 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 	fields := s.Fields()
 	c := Column{Path: path}
 	at := ""
-	for _, name := range schema.SplitPath(path) {
+	names := schema.SplitPath(path)
+	for k, name := range names {
+		if fields == nil && isJSON(c.Type) {
+			c.Inside = names[k:]
+			return c, nil
+		}
 		if fields == nil {
 			return c, fmt.Errorf("%s is of type %s: only fields of structs have names", at, c.Type)
 		}
@@ -256,7 +285,7 @@ func (b *binder) leaf(col int, set valueset.Set, negate bool) draft {
 
 // is binds is null and is nan.
 func (b *binder) is(n *ast.Node, negate bool) (draft, error) {
-	col, err := b.column(n.Args[0])
+	col, err := b.column(n.Args[0], jsonAny)
 	if err != nil {
 		return draft{}, err
 	}
@@ -279,7 +308,11 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 	if right.Op == ast.OpColumn && left.Op == ast.OpColumn {
 		return b.compareColumns(n, negate)
 	}
-	col, err := b.column(left)
+	kind := jsonAny
+	if right.Op == ast.OpLiteral {
+		kind = jsonKindOf(right.Lit)
+	}
+	col, err := b.column(left, kind)
 	if err != nil {
 		return draft{}, err
 	}
@@ -318,7 +351,13 @@ func (b *binder) compare(col int, o ast.Op, lit *ast.Node) (valueset.Set, error)
 // in binds a list of values. No value is equal to a null in the list. It also makes it unknown of every other value
 // whether it is not in the list.
 func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
-	col, err := b.column(n.Args[0])
+	kind := jsonAny
+	for _, v := range n.Args[1:] {
+		if v.Op == ast.OpLiteral && v.Lit.Kind != ast.LitNull {
+			kind = jsonKindOf(v.Lit)
+		}
+	}
+	col, err := b.column(n.Args[0], kind)
 	if err != nil {
 		return draft{}, err
 	}

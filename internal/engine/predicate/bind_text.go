@@ -12,7 +12,7 @@ func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
 	if n.Op == ast.OpHasAny || n.Op == ast.OpHasAll {
 		return b.hasSeveral(n, negate)
 	}
-	col, err := b.column(n.Args[0])
+	col, err := b.column(n.Args[0], jsonString)
 	if err != nil {
 		return draft{}, err
 	}

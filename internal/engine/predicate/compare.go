@@ -37,10 +37,10 @@ func (c comparison) holds(order int) bool {
 func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
 	var err error
-	if d.col, err = b.column(n.Args[0]); err != nil {
+	if d.col, err = b.column(n.Args[0], jsonAny); err != nil {
 		return d, err
 	}
-	if d.other, err = b.column(n.Args[1]); err != nil {
+	if d.other, err = b.column(n.Args[1], jsonAny); err != nil {
 		if bad, ok := err.(*ast.Error); ok && !strings.HasSuffix(bad.Message, "?") {
 			bad.Message += ": a text stands in single quotes"
 		}
@@ -48,6 +48,11 @@ func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 	}
 	if err := b.comparable(d.col, n.Args[0]); err != nil {
 		return d, err
+	}
+	for i, c := range []int{d.col, d.other} {
+		if b.columns[c].Inside != nil {
+			return d, fail(n.Args[i], "%s is within JSON: it is only compared with values", n.Args[i].Path)
+		}
 	}
 	x, y := b.columns[d.col].domain, b.columns[d.other].domain
 	if !x.Equal(y) {

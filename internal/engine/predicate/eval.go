@@ -69,7 +69,12 @@ func (c Column) Of(batch arrow.RecordBatch) (arrow.Array, error) {
 	if int64(c.Index[0]) >= batch.NumCols() {
 		return nil, fmt.Errorf("filter: the batch has no column %s", c.Path)
 	}
-	return Child(batch.Column(c.Index[0]), c.Index[1:])
+	field, err := Child(batch.Column(c.Index[0]), c.Index[1:])
+	if err != nil || c.Inside == nil {
+		return field, err
+	}
+	defer field.Release()
+	return c.Values(field)
 }
 
 // Child is a field inside of structs, null where one of these is null: the form for [Bound.Eval]. index is the way to the

@@ -48,6 +48,7 @@ func (r *hitRate) low() bool { return 8*r.found.Load() <= r.asked.Load() }
 
 // filterColumn is a column of a filter: a top-level column, or a field within structs.
 type filterColumn struct {
+	predicate.Column
 	top      table.Column    // the top-level column, with only the nodes on the path
 	path     []*table.Column // from top to the column itself
 	index    []int           // field indices within the structs of top
@@ -84,15 +85,16 @@ func Bind(ctx context.Context, t table.Table, e filter.Expr) (*Filter, error) {
 	}
 	f := &Filter{of: t, expr: bound, hits: map[*predicate.Node]*hitRate{}}
 	for i := range bound.Columns() {
-		index := bound.Column(i).Index
-		f.columns = append(f.columns, newFilterColumn(t, p.Columns[index[0]], index[1:]))
+		c := bound.Column(i)
+		f.columns = append(f.columns, newFilterColumn(t, p.Columns[c.Index[0]], c))
 	}
 	f.addLeaves(bound.Root())
 	return f, nil
 }
 
-func newFilterColumn(t table.Table, top table.Column, index []int) filterColumn {
-	c := filterColumn{top: onlyPath(top, index), index: make([]int, len(index))}
+func newFilterColumn(t table.Table, top table.Column, of predicate.Column) filterColumn {
+	index := of.Index[1:]
+	c := filterColumn{Column: of, top: onlyPath(top, index), index: make([]int, len(index))}
 	node := &c.top
 	c.path = append(c.path, node)
 	for range c.index {
@@ -100,7 +102,7 @@ func newFilterColumn(t table.Table, top table.Column, index []int) filterColumn 
 		c.path = append(c.path, node)
 	}
 	_, same := t.PhysicalType(node)
-	c.physical = same || len(node.Children) == 0
+	c.physical = (same || len(node.Children) == 0) && of.Inside == nil
 	return c
 }
 
@@ -146,6 +148,9 @@ func (f *Filter) tableVerdict(ctx context.Context) (predicate.Verdict, error) {
 	}
 	facts := make([]predicate.Facts, len(f.columns))
 	for i := range f.columns {
+		if f.columns[i].Inside != nil {
+			continue
+		}
 		var err error
 		if facts[i], err = f.of.Facts(ctx, f.columns[i].path); err != nil {
 			return predicate.Some, err

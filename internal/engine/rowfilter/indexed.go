@@ -28,7 +28,7 @@ func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
 	if x.all != nil {
 		return x.all, nil
 	}
-	indexes, err := t.IndexesOfAll(ctx, f.paths())
+	indexes, err := t.IndexesOfAll(ctx, f.tableColumns())
 	if err != nil || len(indexes) == 0 {
 		return nil, err
 	}
@@ -46,13 +46,14 @@ func (f *Filter) indexed(ctx context.Context) (*Stripe, error) {
 	return all, nil
 }
 
-// paths lead to the columns of the filter.
-func (f *Filter) paths() [][]*table.Column {
-	paths := make([][]*table.Column, len(f.columns))
-	for i := range paths {
-		paths[i] = f.columns[i].path
+// tableColumns are the columns of the filter as the table knows them.
+func (f *Filter) tableColumns() []table.FilterColumn {
+	columns := make([]table.FilterColumn, len(f.columns))
+	for i := range columns {
+		c := &f.columns[i]
+		columns[i] = table.FilterColumn{Path: c.path, Inside: c.Inside, Type: c.Type}
 	}
-	return paths
+	return columns
 }
 
 // Excludes reports whether the indexes of the whole table were asked, and leave no row of a stripe.

@@ -264,7 +264,7 @@ func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
 	}
 	if !c.direct {
 		whole := a.array
-		a.array, err = predicate.Child(whole, c.index)
+		a.array, err = c.valuesIn(whole)
 		whole.Release()
 		if err != nil {
 			return err
@@ -275,6 +275,16 @@ func (r *Rows) decode(ctx context.Context, i int, set rowset.Set) error {
 	}
 	r.arrays[i] = a
 	return nil
+}
+
+// valuesIn returns the values of the column in an array of its top-level column.
+func (c *stripeColumn) valuesIn(top arrow.Array) (arrow.Array, error) {
+	field, err := predicate.Child(top, c.index)
+	if err != nil {
+		return nil, err
+	}
+	defer field.Release()
+	return c.Values(field)
 }
 
 // same reports whether the arrays of a column of the filter serve as a column of the result.

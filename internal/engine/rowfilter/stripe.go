@@ -150,19 +150,23 @@ func (f *Stripe) load(ctx context.Context, own bool) (*source.Stripe, error) {
 		Rows: f.rows, Columns: make([]source.Column, len(f.columns)), Facts: make([]predicate.Facts, len(f.columns)),
 	}
 	for i := range f.columns {
+		if f.columns[i].Inside != nil {
+			out.Columns[i] = source.Column{Path: f.columns[i].Path, Pages: func(context.Context) (*source.Pages, error) { return nil, nil }}
+			continue
+		}
 		meta, err := f.stripe.Metadata(ctx, f.columns[i].path)
 		if err != nil {
 			return nil, err
 		}
 		f.columns[i].direct = meta.Direct
 		out.Columns[i] = source.Column{
-			Path: f.bound.expr.Column(i).Path, Metadata: meta,
+			Path: f.columns[i].Path, Metadata: meta,
 			Entries: func(ctx context.Context) (arrow.Array, error) { return f.entries(ctx, i) },
 			Pages:   func(ctx context.Context) (*source.Pages, error) { return f.pages(ctx, i) },
 		}
 	}
 	var err error
-	out.Indexes, err = f.stripe.Indexes(ctx, f.bound.paths(), own)
+	out.Indexes, err = f.stripe.Indexes(ctx, f.bound.tableColumns(), own)
 	return out, err
 }
 

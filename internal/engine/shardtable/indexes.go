@@ -122,54 +122,54 @@ func (t *Table) StripeIndexes(ctx context.Context, stripe int) ([]*Index, error)
 }
 
 // Indexes implements [table.Stripe].
-func (s tableStripe) Indexes(ctx context.Context, paths [][]*table.Column, own bool) ([]source.Index, error) {
+func (s tableStripe) Indexes(ctx context.Context, columns []table.FilterColumn, own bool) ([]source.Index, error) {
 	all, err := s.table.usable(s.table.StripeIndexes(ctx, s.Index()))
 	if err != nil {
 		return nil, err
 	}
-	out := having(nil, all, paths, 0)
+	out := having(nil, all, columns, 0)
 	if own {
 		return out, nil
 	}
 	all, err = s.table.usable(s.table.Indexes(ctx))
-	return having(out, all, paths, s.Position()), err
+	return having(out, all, columns, s.Position()), err
 }
 
 // IndexesOfAll implements [table.Indexed].
-func (t *Table) IndexesOfAll(ctx context.Context, paths [][]*table.Column) ([]source.Index, error) {
+func (t *Table) IndexesOfAll(ctx context.Context, columns []table.FilterColumn) ([]source.Index, error) {
 	all, err := t.usable(t.Indexes(ctx))
-	return having(nil, all, paths, 0), err
+	return having(nil, all, columns, 0), err
 }
 
 // having appends those indexes that have some of the columns of a filter. first is their row that is the first of the stripe.
-func having(out []source.Index, all []*Index, paths [][]*table.Column, first int64) []source.Index {
+func having(out []source.Index, all []*Index, columns []table.FilterColumn, first int64) []source.Index {
 	for _, x := range all {
 		if x.Kind == nil {
 			continue
 		}
 		for i, f := range x.Descriptor.GetIndexedFields() {
-			if columns := columnsOf(f.SchemaIds, paths); columns != nil {
-				out = append(out, &fieldIndex{x, i, columns, paths, first})
+			if parts := columnsIn(f.SchemaIds, columns); parts != nil {
+				out = append(out, &fieldIndex{x, i, parts, columns, first})
 			}
 		}
 	}
 	return out
 }
 
-// columnsOf returns, for each column of a field, the columns of a filter that are it or lie in it. It returns nil if there is none for one of them.
-func columnsOf(ids []uint32, paths [][]*table.Column) [][]int {
-	columns := make([][]int, len(ids))
+// columnsIn returns, for each column of a field, the columns of a filter that are it or lie in it. It returns nil if there is none for one of them.
+func columnsIn(ids []uint32, columns []table.FilterColumn) [][]int {
+	parts := make([][]int, len(ids))
 	for i, id := range ids {
-		for k, path := range paths {
-			if slices.ContainsFunc(path, func(c *table.Column) bool { return c.ID == id }) {
-				columns[i] = append(columns[i], k)
+		for k, column := range columns {
+			if slices.ContainsFunc(column.Path, func(c *table.Column) bool { return c.ID == id }) {
+				parts[i] = append(parts[i], k)
 			}
 		}
-		if columns[i] == nil {
+		if parts[i] == nil {
 			return nil
 		}
 	}
-	return columns
+	return parts
 }
 
 // usable reports a list of indexes that is damaged, and is as if there were none.
@@ -190,9 +190,9 @@ func isDamage(err error) bool { return fault.Is(err) || errors.Is(err, fs.ErrNot
 type fieldIndex struct {
 	*Index
 	field   int
-	columns [][]int           // for each column of the field, columns of the filter that are it or lie in it
-	paths   [][]*table.Column // of the columns of the filter
-	first   int64             // row of the index that is the first of the stripe
+	parts   [][]int              // for each column of the field, columns of the filter that are it or lie in it
+	columns []table.FilterColumn // of the filter
+	first   int64                // row of the index that is the first of the stripe
 }
 
 func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
@@ -203,26 +203,27 @@ func (x *fieldIndex) condition(n *predicate.Node) (c index.Condition, columns []
 	if n.Kind == predicate.NodeLeaf {
 		leaves = []*predicate.Node{n}
 	}
-	if (n.Kind == predicate.NodeLeaf) != (len(x.columns) == 1) {
+	if (n.Kind == predicate.NodeLeaf) != (len(x.parts) == 1) {
 		return c, nil
 	}
 	c.Field = x.field
-	for _, among := range x.columns {
+	for _, among := range x.parts {
 		i := slices.IndexFunc(leaves, func(k *predicate.Node) bool { return k.Kind == predicate.NodeLeaf && slices.Contains(among, k.Column) })
 		if i < 0 {
 			return c, nil
 		}
 		columns = append(columns, leaves[i].Column)
-		c.Parts = append(c.Parts, partOf(x.paths[leaves[i].Column], leaves[i].Test))
+		c.Parts = append(c.Parts, partOf(x.columns[leaves[i].Column], leaves[i].Test))
 	}
 	return c, columns
 }
 
-func partOf(path []*table.Column, test predicate.Test) index.Part {
-	p := index.Part{Type: path[len(path)-1].Arrow.Type, Test: test}
-	for _, c := range path {
-		p.Path = append(p.Path, c.Arrow.Name)
+func partOf(c table.FilterColumn, test predicate.Test) index.Part {
+	p := index.Part{Inside: len(c.Inside), Type: c.Type, Test: test}
+	for _, node := range c.Path {
+		p.Path = append(p.Path, node.Arrow.Name)
 	}
+	p.Path = append(p.Path, c.Inside...)
 	return p
 }
 

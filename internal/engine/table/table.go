@@ -68,7 +68,7 @@ type Table interface {
 // Indexed is a table with indexes of all its rows.
 type Indexed interface {
 	// IndexesOfAll returns those that have some of the columns of a filter, as [Stripe.Indexes] does.
-	IndexesOfAll(ctx context.Context, paths [][]*Column) ([]source.Index, error)
+	IndexesOfAll(ctx context.Context, columns []FilterColumn) ([]source.Index, error)
 }
 
 // Stripe is a group of rows of a table that are stored together.
@@ -94,9 +94,16 @@ type Stripe interface {
 	Open(ctx context.Context, c *Column, keep bool, prefetched func() (storage.Prefetched, error)) (ColumnReader, error)
 	// Pages reads the range index of a column. It returns nil if there is none.
 	Pages(ctx context.Context, c *Column, have storage.Prefetched) (*source.Pages, error)
-	// Indexes returns the indexes that have some of the columns of a filter: of the stripe and of the table, or only its own. A path leads from a
-	// top-level column to each, through structs. An error is about the list of indexes.
-	Indexes(ctx context.Context, paths [][]*Column, own bool) ([]source.Index, error)
+	// Indexes returns the indexes that have some of the columns of a filter: of the stripe and of the table, or only its own. An error is about the
+	// list of indexes.
+	Indexes(ctx context.Context, columns []FilterColumn, own bool) ([]source.Index, error)
+}
+
+// FilterColumn is a column of a filter.
+type FilterColumn struct {
+	Path   []*Column      // from a top-level column to the column, through structs
+	Inside []string       // names within the JSON texts of the column; nil if the column itself has the values
+	Type   arrow.DataType // of the values
 }
 
 // Parts selects the parts of a column to read before it is opened.

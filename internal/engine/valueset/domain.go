@@ -33,6 +33,7 @@ const (
 	famInstant // dates and timestamps
 	famClock   // times of day
 	famDuration
+	famNumber // numbers of any size and precision, as the byte strings of text.AppendOrdered
 )
 
 // Domain is the values of an Arrow type, in their order. It does not change, and may be used by many goroutines.
@@ -143,6 +144,9 @@ func DomainOf(dt arrow.DataType) *Domain {
 	}
 	return d
 }
+
+// Numbers is the domain of all decimal numbers, as the byte strings of [text.AppendOrdered].
+var Numbers = &Domain{Type: arrow.BinaryTypes.LargeBinary, Name: "number", family: famNumber, whole: span{point{}, point{end: true}}}
 
 // setTemporal sets the domain of dates and times. Types of other kinds stay without an order.
 func (d *Domain) setTemporal(plain arrow.DataType) {

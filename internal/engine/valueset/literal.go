@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // place is where a literal lies in a domain: at is the first value that is not below it, after the first value above it.
@@ -62,6 +63,8 @@ func (d *Domain) place(l ast.Literal) (place, error) {
 		return d.placeFloat(l)
 	case d.family == famInstant || d.family == famClock || d.family == famDuration:
 		return d.placeTime(l)
+	case d.family == famNumber:
+		return d.placeNumber(l)
 	case d.family == famNone:
 		return place{}, fmt.Errorf("columns of type %s are only asked whether they are null", d.Name)
 	}
@@ -128,6 +131,17 @@ func (d *Domain) placeBool(l ast.Literal) (place, error) {
 		return place{at: point{n: one}, after: d.whole.hi}, nil
 	}
 	return place{}, d.mismatch(l, "true or false")
+}
+
+func (d *Domain) placeNumber(l ast.Literal) (place, error) {
+	if l.Kind != ast.LitNumber {
+		return place{}, d.mismatch(l, "a number")
+	}
+	b, ok := text.AppendOrdered(nil, []byte(l.Text))
+	if !ok {
+		return place{}, d.mismatch(l, "a number")
+	}
+	return place{at: point{s: string(b)}, after: point{s: string(b) + "\x00"}}, nil
 }
 
 func (d *Domain) placeBytes(l ast.Literal) (place, error) {

@@ -117,7 +117,7 @@ func (d *Domain) Values(s Set) Values {
 		return Floats{closed(s, func(n *big.Int) float64 { return d.float(n.Int64()) }), s.nan}
 	case famDecimal:
 		return Decimals(closed(s, bigToInt256))
-	case famString, famBinary, famUUID:
+	case famString, famBinary, famUUID, famNumber:
 		out := make(Bytes, len(s.spans))
 		for i, r := range s.spans {
 			out[i] = ByteRange{Lo: []byte(r.lo.s), Hi: []byte(r.hi.s), NoHi: r.hi.end}

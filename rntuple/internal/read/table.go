@@ -249,7 +249,7 @@ func (c cluster) Pages(context.Context, *table.Column, storage.Prefetched) (*sou
 }
 
 // Indexes implements [table.Stripe]: there are none.
-func (c cluster) Indexes(context.Context, [][]*table.Column, bool) ([]source.Index, error) {
+func (c cluster) Indexes(context.Context, []table.FilterColumn, bool) ([]source.Index, error) {
 	return nil, nil
 }
 
