@@ -34,8 +34,10 @@ func (invertedKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) err
 		return err
 	}
 	p := shardfile.PropertiesFromProto(d.Properties)
-	if has(p, PropertyCoarse) {
-		return fault.Unsupportedf("inverted text index with the property %s", PropertyCoarse)
+	for _, name := range []string{PropertyCoarse, PropertyPhrases} {
+		if has(p, name) {
+			return fault.Unsupportedf("inverted text index with the property %s", name)
+		}
 	}
 	if !has(p, PropertyComplete) {
 		p = append(p, shardfile.Property{Name: PropertyComplete, Value: true})
@@ -80,7 +82,7 @@ func invertedSettingsOf(d *shardpb.IndexDescriptor) (s invertedSettings, err err
 // question is what a condition says about terms, as far as such an index has them.
 func (s *invertedSettings) question(field int, test predicate.Test) question {
 	a := s.analyzer(field)
-	a.inside = false
+	a.inside, a.phrases = false, false
 	q := a.question(test)
 	if !s.complete {
 		q.exact = false
@@ -123,7 +125,7 @@ func (invertedKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o Bu
 	if err != nil {
 		return nil, err
 	}
-	return &invertedBuilder{termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, o.Memory, o.Spool)}, o.TempDir}, nil
+	return &invertedBuilder{termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, false, o.Memory, o.Spool)}, o.TempDir}, nil
 }
 
 func (invertedKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, _ int64, builders []Builder, create func(name string) io.Writer) error {

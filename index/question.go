@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/engine/pattern"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
@@ -30,6 +31,7 @@ type wantedTerm struct {
 	text   []byte
 	before bool // the term may begin before the text
 	behind bool // the term may go on behind the text
+	pair   bool // the text is a pair of words
 }
 
 // allOf joins needs. What says nothing is left out.
@@ -74,6 +76,7 @@ type analyzer struct {
 	tokenizer analysis.Tokenizer
 	collation analysis.Collation
 	inside    bool // the index can be searched for parts of terms
+	phrases   bool // the index has pairs of words
 }
 
 // maxAlternatives bounds the texts of a question. A set of more values says nothing.
@@ -120,6 +123,9 @@ func (a analyzer) ofWords(w *pattern.Words) (n *need, exact bool) {
 		a.tokenizer = analysis.Word
 	}
 	n = a.ofText(w.Text, true, !w.Prefix)
+	if n != nil && n.term.pair {
+		return n, w.Phrase
+	}
 	if n == nil || n.all != nil || n.term.behind != w.Prefix || w.Prefix && a.tokenizer == analysis.Log && beginsAddress(w.Text) {
 		return n, false
 	}
@@ -199,8 +205,11 @@ func upperCases(text []byte) [][]byte {
 // that none does to the right.
 func (a analyzer) ofText(text []byte, start, end bool) *need {
 	text = wholeCharacters(text, start, end)
-	var needs []*need
+	needs, paired := a.pairs(text, start, end)
 	for _, s := range a.tokenizer.AppendAllTerms(nil, text) {
+		if slices.Contains(paired, s) {
+			continue
+		}
 		t := wantedTerm{text: text[s.From:s.To], before: s.From == 0 && !start, behind: int(s.To) == len(text) && !end}
 		if a.tokenizer == analysis.Log && hasDot(t.text) && (t.before || t.behind) {
 			continue // perhaps no address
@@ -217,6 +226,33 @@ func (a analyzer) ofText(text []byte, start, end bool) *need {
 		needs = append(needs, &need{term: t})
 	}
 	return allOf(needs)
+}
+
+// pairs returns the pairs of whole words in a text, and these words.
+func (a analyzer) pairs(text []byte, start, end bool) (needs []*need, paired []analysis.Span) {
+	if !a.phrases || a.tokenizer == analysis.Trivial {
+		return nil, nil
+	}
+	words := analysis.AppendWords(nil, text)
+	if len(words) > 0 && !end && int(words[len(words)-1].To) == len(text) {
+		words = words[:len(words)-1]
+	}
+	if len(words) > 0 && !start && words[0].From == 0 {
+		words = words[1:]
+	}
+	for i := 1; i < len(words); i++ {
+		first, second := words[i-1], words[i]
+		pair := term.AppendPair(nil, text[first.From:first.To], text[second.From:second.To])
+		if len(pair) > maxUncut { // perhaps there is none for so long words
+			continue
+		}
+		if a.collation == analysis.CaseInsensitive {
+			pair = analysis.AppendUpper(nil, pair)
+		}
+		needs = append(needs, &need{term: wantedTerm{text: pair, pair: true}})
+		paired = append(paired, first, second)
+	}
+	return needs, paired
 }
 
 // wholeCharacters is a text without the bytes at its ends that may be parts of characters, unless it begins, or ends, a value.

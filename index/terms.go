@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync"
 	"unsafe"
@@ -34,6 +35,7 @@ const (
 	PropertyCollation  = "collation"  // name of a collation
 	PropertyTokenizers = "tokenizers" // names of tokenizers, one for each field
 	PropertyCoarse     = "coarse"     // rows for which lists have one; absent if lists are exact
+	PropertyPhrases    = "phrases"    // whether there are pairs of words, too; absent if not
 )
 
 type termKind struct{}
@@ -45,6 +47,15 @@ type termSettings struct {
 	tokenizers []analysis.Tokenizer
 	collation  analysis.Collation
 	coarse     int
+	phrases    bool
+}
+
+// fields is the number of fields in the artifact.
+func (s *termSettings) fields() int {
+	if s.phrases {
+		return 2 * len(s.tokenizers)
+	}
+	return len(s.tokenizers)
 }
 
 func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
@@ -71,7 +82,10 @@ func (termKind) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error {
 	if d.Properties, err = shardfile.PropertiesToProto(p); err != nil {
 		return err
 	}
-	_, err = settingsOf(d)
+	s, err := settingsOf(d)
+	if err == nil && s.phrases && slices.Contains(s.tokenizers, analysis.Trivial) {
+		return fmt.Errorf("phrases are of words, which the tokenizer %v does not find", analysis.Trivial)
+	}
 	return err
 }
 
@@ -136,6 +150,8 @@ func settingsFrom(properties []shardfile.Property) (s termSettings, err error) {
 		case PropertyCoarse:
 			n, isInt := p.Value.(int64)
 			s.coarse, ok = int(n), isInt && n >= 1 && n <= 1<<20
+		case PropertyPhrases:
+			s.phrases, ok = p.Value.(bool)
 		}
 		if !ok {
 			return s, fault.Unsupportedf("term index with %s %v", p.Name, p.Value)
@@ -149,7 +165,7 @@ func (termKind) NewBuilder(d *shardpb.IndexDescriptor, _ []arrow.Field, o BuildO
 	if err != nil {
 		return nil, err
 	}
-	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, o.Memory, o.Spool)}, nil
+	return &termBuilder{Builder: term.NewBuilder(s.collation, s.tokenizers, s.phrases, o.Memory, o.Spool)}, nil
 }
 
 func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int64, builders []Builder, create func(name string) io.Writer) error {
@@ -161,7 +177,7 @@ func (termKind) Write(ctx context.Context, d *shardpb.IndexDescriptor, rows int6
 	for i, b := range builders {
 		terms[i] = b.(*termBuilder).Builder
 	}
-	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: len(s.tokenizers), Collation: s.collation}
+	o := term.Options{Rows: rows, Coarse: s.coarse, Fields: s.fields(), Collation: s.collation}
 	return term.Write(ctx, create("terms"), o, terms...)
 }
 
@@ -248,7 +264,7 @@ func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yiel
 
 // analyzer takes texts apart as the index does with those of a field.
 func (s *termSettings) analyzer(field int) analyzer {
-	return analyzer{tokenizer: s.tokenizers[field], collation: s.collation, inside: true}
+	return analyzer{tokenizer: s.tokenizers[field], collation: s.collation, inside: true, phrases: s.phrases}
 }
 
 // termCost is about how many values could be looked at in the time of one term.
@@ -279,7 +295,7 @@ func (termKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts 
 	if err != nil {
 		return nil, err
 	}
-	if x.Fields != len(s.tokenizers) || x.Collation != s.collation || x.Coarse != s.coarse {
+	if x.Fields != s.fields() || x.Collation != s.collation || x.Coarse != s.coarse {
 		return nil, fault.Corruptf("term index of %d fields is described as one of %d, or other properties differ", x.Fields, len(s.tokenizers))
 	}
 	return &termIndex{Index: x, settings: s}, nil
@@ -308,7 +324,11 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe
 	if q.need == nil || q.not && !exact {
 		return all, sure, nil
 	}
-	f, err := x.find(ctx, c.Field, c.Parts[0].Test, q.need)
+	most := x.total()
+	if exact { // the index decides without a value
+		most = math.MaxInt64
+	}
+	f, err := x.find(ctx, c, q.need, most)
 	if err != nil || f == nil {
 		return all, sure, err
 	}
@@ -333,16 +353,16 @@ type found struct {
 
 // find looks up the terms of a question. It returns nil if that would take longer than to look at the values. Stripes ask the same
 // question one after the other, so the last one is remembered.
-func (x *termIndex) find(ctx context.Context, field int, test predicate.Test, n *need) (*found, error) {
-	text, isText := test.(*predicate.Text) // others are not to be compared
+func (x *termIndex) find(ctx context.Context, c Condition, n *need, most int64) (*found, error) {
+	text, isText := c.Parts[0].Test.(*predicate.Text) // others are not to be compared
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if isText && x.last.test == text && x.last.field == field {
+	if isText && x.last.test == text && x.last.field == c.Field {
 		return x.last.found, nil
 	}
-	f, err := x.lookUp(ctx, field, n, x.total())
+	f, err := x.lookUp(ctx, c.Field, n, most)
 	if err == nil && isText && (f == nil || f.numEntries() <= maxRemembered) {
-		x.last = lastFound{text, field, f}
+		x.last = lastFound{text, c.Field, f}
 	}
 	return f, err
 }
@@ -388,8 +408,11 @@ const (
 // What may save nothing has to be so much less work than what it may save.
 const hope = 4
 
-// valuesWork is the work for looking at the values of some rows of lists.
+// valuesWork is the work for looking at the values of some rows of lists. For the most rows it is more than any other.
 func (x *termIndex) valuesWork(rows int64) int64 {
+	if rows == math.MaxInt64 {
+		return rows
+	}
 	return min(rows*(valueWork+int64(x.Coarse)*scanWork), x.Rows*scanWork)
 }
 
@@ -421,7 +444,10 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		}
 		return f, nil
 	}
-	t, limit := &n.term, x.valuesWork(most)/hope
+	t, limit, wanted := &n.term, x.valuesWork(most)/hope, field
+	if t.pair {
+		wanted += len(x.settings.tokenizers)
+	}
 	entries := x.Find(ctx, t.text, t.behind)
 	if t.before {
 		blocks, of, err := x.ContainingBlocks(ctx, t.text)
@@ -438,7 +464,7 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 		if err != nil {
 			return nil, err
 		}
-		if e.Field != field {
+		if e.Field != wanted {
 			continue
 		}
 		f.entries, f.rows = append(f.entries, e), f.rows+e.Rows

@@ -29,6 +29,7 @@ import (
 type variant struct {
 	kind, tokenizer, collation string
 	coarse                     int64
+	phrases                    bool
 }
 
 // variants are all kinds of text indexes.
@@ -36,9 +37,12 @@ func variants() (out []variant) {
 	for _, kind := range []string{index.Terms, index.Inverted} {
 		for _, tokenizer := range []string{"unicode-log", "unicode-word", "trivial"} {
 			for _, collation := range []string{"unicode-case-insensitive", "unicode-case-preserving"} {
-				out = append(out, variant{kind, tokenizer, collation, 1})
+				out = append(out, variant{kind, tokenizer, collation, 1, false})
 				if kind == index.Terms {
-					out = append(out, variant{kind, tokenizer, collation, 16})
+					out = append(out, variant{kind, tokenizer, collation, 16, tokenizer == "unicode-word"})
+					if tokenizer != "trivial" {
+						out = append(out, variant{kind, tokenizer, collation, 1, true})
+					}
 				}
 			}
 		}
@@ -48,6 +52,9 @@ func variants() (out []variant) {
 
 func (v variant) properties() []shardfile.Property {
 	p := []shardfile.Property{{Name: index.PropertyTokenizers, Value: []any{v.tokenizer, v.tokenizer}}, {Name: index.PropertyCollation, Value: v.collation}}
+	if v.phrases {
+		p = append(p, shardfile.Property{Name: index.PropertyPhrases, Value: true})
+	}
 	if v.coarse > 1 {
 		p = append(p, shardfile.Property{Name: index.PropertyCoarse, Value: v.coarse})
 	}

@@ -29,11 +29,11 @@ type IndexDefinition = indexing.Definition
 const (
 	// TermIndex finds rows by the words of strings (docs/format.md §15.5). Its properties are "tokenizers" (a list with a name for
 	// each column: unicode-log, the default, unicode-word or trivial), "collation" (unicode-case-insensitive, the default, or
-	// unicode-case-preserving), and "coarse" (an integer): the number of rows that the index does not tell apart, which makes it
+	// unicode-case-preserving), "phrases" (a boolean): whether there are pairs of words, too, and "coarse" (an integer): the number of rows that the index does not tell apart, which makes it
 	// smaller.
 	TermIndex = index.Terms
 	// InvertedIndex is the text index of the reference (docs/format.md §15.2), to compare with and for programs that read it. It is larger and
-	// slower than a TermIndex. It has the same properties but "coarse". In a shard of a single file the reference cannot open it: [AddIndex] makes
+	// slower than a TermIndex. It has the same properties but "phrases" and "coarse". In a shard of a single file the reference cannot open it: [AddIndex] makes
 	// files of it.
 	InvertedIndex = index.Inverted
 	// HashIndex finds rows by values (docs/format.md §15.6): conditions with = and in on columns of any type, and on columns within structs.

@@ -15,21 +15,24 @@ import (
 type Builder struct {
 	collation  analysis.Collation
 	tokenizers []analysis.Tokenizer
+	phrases    bool
 	limit      int64
 	spool      func() *storage.Spool
 	spilled    []*storage.Spool
 	terms      memory
 	spans      []analysis.Span
 	upper      []byte
+	pair       []byte
 }
 
 // maxMemory is the most memory of a builder, whose places are of 32 bits.
 const maxMemory = 2 << 30
 
-// NewBuilder returns a builder with a tokenizer for each field. It takes about limit bytes of memory, and then spools, which it
-// closes.
-func NewBuilder(c analysis.Collation, tokenizers []analysis.Tokenizer, limit int64, spool func() *storage.Spool) *Builder {
-	return &Builder{collation: c, tokenizers: tokenizers, limit: min(limit, maxMemory), spool: spool}
+// NewBuilder returns a builder with a tokenizer for each field. With phrases, it also collects pairs of words ([AppendPair]), each in
+// the field behind all of these whose number is as much greater as there are tokenizers. It takes about limit bytes of memory, and then spools,
+// which it closes.
+func NewBuilder(c analysis.Collation, tokenizers []analysis.Tokenizer, phrases bool, limit int64, spool func() *storage.Spool) *Builder {
+	return &Builder{collation: c, tokenizers: tokenizers, phrases: phrases, limit: min(limit, maxMemory), spool: spool}
 }
 
 // Add adds a text of a field in a row. For each field rows come in ascending order; a row may have several texts.
@@ -51,10 +54,41 @@ func (b *Builder) Add(field int, row uint32, text []byte) error {
 			b.terms.add(field, row, b.upper)
 		}
 	}
+	if b.phrases {
+		b.addPairs(field+len(b.tokenizers), row, text)
+	}
 	if b.terms.size() > b.limit {
 		return b.spill()
 	}
 	return nil
+}
+
+// MaxPair is the most bytes of two words that are collected as a pair.
+const MaxPair = analysis.MaxTermLen - 2
+
+// addPairs adds the pairs of words that follow each other.
+func (b *Builder) addPairs(field int, row uint32, text []byte) {
+	b.spans = analysis.AppendWords(b.spans[:0], text)
+	for i := 1; i < len(b.spans); i++ {
+		first, second := b.spans[i-1], b.spans[i]
+		if first.To-first.From+second.To-second.From > MaxPair {
+			continue
+		}
+		b.pair = AppendPair(b.pair[:0], text[first.From:first.To], text[second.From:second.To])
+		if b.collation == analysis.CaseInsensitive {
+			b.upper = analysis.AppendUpper(b.upper[:0], b.pair)
+			b.terms.add(field, row, b.upper)
+		} else {
+			b.terms.add(field, row, b.pair)
+		}
+	}
+}
+
+// AppendPair appends the term for two words that follow each other: a blank, the first, a blank, and the second. So pairs come
+// before all words.
+func AppendPair(dst, first, second []byte) []byte {
+	dst = append(append(dst, ' '), first...)
+	return append(append(dst, ' '), second...)
 }
 
 // spill writes the terms in memory to a spool, and forgets them.

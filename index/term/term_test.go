@@ -47,7 +47,7 @@ func write(t require.TestingT, data table, o Options, limit int64, builders int)
 	var all []*Builder
 	rows := len(data[0])
 	for k := range builders {
-		b := NewBuilder(o.Collation, make([]analysis.Tokenizer, len(data)), limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
+		b := NewBuilder(o.Collation, make([]analysis.Tokenizer, len(data)), false, limit, func() *storage.Spool { return storage.NewSpool(nil, "") })
 		all = append(all, b)
 		for f := range data {
 			for i := k * rows / builders; i < (k+1)*rows/builders; i++ {

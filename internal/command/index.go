@@ -37,7 +37,7 @@ type indexFlags struct {
 	columns, key                     []string
 	kind, tokenizer, memory          string
 	casePreserving, all, json, quiet bool
-	perStripe                        bool
+	perStripe, phrases               bool
 	coarseRows                       int64
 	parallel                         int
 }
@@ -77,6 +77,7 @@ An index with --coarse N tells only groups of N rows apart, and is smaller; the 
 	cmd.Flags().BoolVar(&f.casePreserving, "case-preserving", false, "tell upper and lower case apart")
 	cmd.Flags().Int64Var(&f.coarseRows, "coarse", 0, "rows that the index does not tell apart (default: each row by itself)")
 	cmd.Flags().BoolVar(&f.perStripe, "per-stripe", false, "an index of each stripe instead of one of the shard, which a copied stripe keeps")
+	cmd.Flags().BoolVar(&f.phrases, "phrases", false, "also index pairs of words that follow each other: larger, and phrases are found without looking at the rows")
 	f.registerBuild(cmd)
 	usage.Complete(cmd, "tokenizer", tokenizers...)
 	usage.Complete(cmd, "type", indexTypes...)
@@ -96,8 +97,8 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 		return d, err
 	}
 	if len(f.key) > 0 || f.kind == "hash" {
-		if f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 {
-			return d, usage.Errorf("", "--tokenizer, --case-preserving and --coarse are for indexes of words")
+		if f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 || f.phrases {
+			return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases and --coarse are for indexes of words")
 		}
 		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}, nil
 	}
@@ -115,6 +116,9 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	d.Properties = append(d.Properties, shard.Property{Name: "tokenizers", Value: each})
 	if f.casePreserving {
 		d.Properties = append(d.Properties, shard.Property{Name: "collation", Value: "unicode-case-preserving"})
+	}
+	if f.phrases {
+		d.Properties = append(d.Properties, shard.Property{Name: "phrases", Value: true})
 	}
 	if f.coarseRows > 1 {
 		d.Properties = append(d.Properties, shard.Property{Name: "coarse", Value: f.coarseRows})
