@@ -57,7 +57,7 @@ type Part struct {
 }
 
 // Kinds are all kinds, the one that is built by default first.
-var Kinds = []Kind{termKind{}, invertedKind{}, hashKind{}, hashmapKind{}}
+var Kinds = []Kind{termKind{}, invertedKind{}, hashKind{}, hashmapKind{}, rangeKind{}}
 
 // ByType returns the kind of indexes of a type, nil if this version knows none.
 func ByType(name string) Kind {

@@ -215,7 +215,7 @@ func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
 				continue
 			}
 			text := a.Value(row)
-			if err := yield(row, unsafe.Slice(unsafe.StringData(text), len(text))); err != nil {
+			if err := yield(row, textBytes(text)); err != nil {
 				return err
 			}
 		}
@@ -245,6 +245,9 @@ func eachText(arr arrow.Array, yield func(row int, text []byte) error) error {
 	}
 	return fault.Unsupportedf("terms of %v", arr.DataType())
 }
+
+// textBytes is the bytes of a text, which are not to be changed.
+func textBytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }
 
 func eachString[O int32 | int64](arr arrow.Array, offsets []O, data []byte, yield func(row int, text []byte) error) error {
 	if arr.Len() == 0 {

@@ -41,6 +41,10 @@ const (
 	HashIndex = index.Hash
 	// HashmapIndex is that of the reference (docs/format.md §15.3), to compare with. It is larger and slower than a HashIndex.
 	HashmapIndex = index.Hashmap
+	// RangeIndex has bounds of the strings of every few rows (docs/format.md §15.7), for conditions about order, beginnings, equality and nulls
+	// in columns whose values are sorted or clustered. Numbers have such bounds without an index. Its property is "rows" (an integer), the rows
+	// that have bounds together, by default 1024.
+	RangeIndex = index.Ranges
 )
 
 // EditOptions are the options of [AddIndex] and other changes of a shard. The zero value is the default.

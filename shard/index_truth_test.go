@@ -3,6 +3,7 @@ package shard
 import (
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -25,7 +26,7 @@ func truthIndexes() (out []IndexDefinition) {
 		out = append(out, IndexDefinition{Columns: []string{"line"}, Properties: p}, IndexDefinition{Columns: []string{"line"}, Properties: coarse},
 			IndexDefinition{Type: InvertedIndex, Columns: []string{"line"}, Properties: p})
 	}
-	return out
+	return append(out, IndexDefinition{Type: RangeIndex, Columns: []string{"line"}, Properties: []Property{{Name: "rows", Value: 64}}})
 }
 
 // writeTexts writes a shard with a column of texts, and an index of it.
@@ -52,6 +53,7 @@ func TestIndexTruth(t *testing.T) {
 	for name, texts := range map[string][]string{
 		"logs":    searchtest.Lines(t, sweep.Count(125, 2000)),
 		"Unicode": searchtest.Texts(rand.New(rand.NewPCG(1, 3)), 1200, false),
+		"sorted":  slices.Sorted(slices.Values(searchtest.Texts(rand.New(rand.NewPCG(1, 4)), 1200, false))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(2, 9))

@@ -59,6 +59,8 @@ folder.
 
 Without --type it is of the words of strings, for search and filters such as has(line, 'failed'). With --type hash it finds rows by values of any type, for
 filters with = and in; one of a struct has all columns in it. With --key it does so by the values of all its columns together.
+With --type range it has bounds of the strings of every few rows, for filters about order, beginnings and equality in columns that are
+sorted or clustered.
 
 Tokenizers: unicode-log cuts words as filters and search do, and keeps addresses such as 10.1.2.3 as words, too; unicode-word
 only cuts words; trivial takes a whole value as a word. Words ignore case unless --case-preserving.
@@ -84,7 +86,7 @@ An index with --coarse N tells only groups of N rows apart, and is smaller; the 
 	return cmd
 }
 
-var indexTypes = []string{"words", "hash"}
+var indexTypes = []string{"words", "hash", "range"}
 
 var tokenizers = []string{"unicode-log", "unicode-word", "trivial"}
 
@@ -96,11 +98,8 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 	if _, err := usage.OneOf("--type", f.kind, indexTypes, indexTypes...); err != nil {
 		return d, err
 	}
-	if len(f.key) > 0 || f.kind == "hash" {
-		if f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 || f.phrases {
-			return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases and --coarse are for indexes of words")
-		}
-		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}, nil
+	if len(f.key) > 0 || f.kind != indexTypes[0] {
+		return f.valueIndex()
 	}
 	if _, err := usage.OneOf("--tokenizer", f.tokenizer, tokenizers, tokenizers...); err != nil {
 		return d, err
@@ -124,6 +123,19 @@ func (f *indexFlags) definition() (d shard.IndexDefinition, err error) {
 		d.Properties = append(d.Properties, shard.Property{Name: "coarse", Value: f.coarseRows})
 	}
 	return d, nil
+}
+
+// valueIndex is an index of whole values.
+func (f *indexFlags) valueIndex() (d shard.IndexDefinition, err error) {
+	switch {
+	case f.tokenizer != tokenizers[0] || f.casePreserving || f.coarseRows != 0 || f.phrases:
+		return d, usage.Errorf("", "--tokenizer, --case-preserving, --phrases and --coarse are for indexes of words")
+	case f.kind != "range":
+		return shard.IndexDefinition{Type: shard.HashIndex, Columns: slices.Concat(f.columns, f.key), Together: len(f.key) > 1, PerStripe: f.perStripe}, nil
+	case len(f.key) > 0:
+		return d, usage.Errorf("", "--key is for indexes of the type hash")
+	}
+	return shard.IndexDefinition{Type: shard.RangeIndex, Columns: f.columns, PerStripe: f.perStripe}, nil
 }
 
 // editOptions parses the flags of registerBuild. The caller ends the progress.

@@ -41,7 +41,7 @@ var rows = [][]string{
 	{"stripe/blocks"},
 	{"stripe/internal"},
 	{"stripe"},
-	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange", "index/term", "index/hash"},
+	{"dictionary", "sbbf", "internal/format/hll", "internal/format/stats", "index/numrange", "index/strrange", "index/term", "index/hash"},
 	{"encoding"},
 	{"internal/arrow/projection"},
 	{"internal/format/schema", "internal/format/arrowmap"},

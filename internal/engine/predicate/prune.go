@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 )
 
@@ -132,6 +134,14 @@ func (n *Node) Prune(facts []Facts) Verdict {
 	}
 	return n.pruneLeaf(factsOf(facts, n.Column))
 }
+
+// PruneStrings is [Node.Prune] for a test on strings or byte strings of which some facts are known.
+func PruneStrings(t Test, f *Facts) Verdict {
+	n := Node{Kind: NodeLeaf, Test: t, domain: stringDomain}
+	return n.pruneLeaf(f)
+}
+
+var stringDomain = valueset.DomainOf(arrow.BinaryTypes.Binary)
 
 var nothingKnown Facts
 
