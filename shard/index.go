@@ -72,6 +72,7 @@ type Index struct {
 	Together   bool         // an index of the values of all columns together
 	Properties []Property   // as they were defined
 	Size       int64        // bytes of the index
+	Files      []string     // URLs of files that only indexes are in
 	Stripe     int          // of which it is the index; -1 for one of the whole shard
 	Known      bool         // this version can use it
 	Stats      []index.Stat // numbers that describe it; nil if it is not known
@@ -103,7 +104,7 @@ func (s *Shard) Indexes(ctx context.Context) ([]Index, error) {
 func (s *Shard) describeIndex(ctx context.Context, x *shardtable.Index) (Index, error) {
 	properties := slices.DeleteFunc(shardfile.PropertiesFromProto(x.Descriptor.GetProperties()), func(p Property) bool { return p.Name == index.PropertyIdentity })
 	out := Index{Type: x.Descriptor.GetIndexType(), Properties: properties,
-		Size: int64(x.Descriptor.GetIndexSize()), Stripe: x.Stripe, Known: x.Kind != nil}
+		Size: int64(x.Descriptor.GetIndexSize()), Files: x.Files(ctx), Stripe: x.Stripe, Known: x.Kind != nil}
 	for _, f := range x.Descriptor.GetIndexedFields() {
 		out.Together = out.Together || len(f.SchemaIds) > 1
 		for _, id := range f.SchemaIds {
@@ -178,8 +179,8 @@ func editShard(ctx context.Context, location string, o EditOptions, change func(
 	})
 }
 
-// DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files stay, because readers may still use
-// them. It returns the number of indexes.
+// DropIndex detaches the indexes of the shard and its stripes for which drop returns true. Their files ([Index.Files]) stay, because readers and
+// shards of the same content may still use them. It returns the number of indexes.
 func DropIndex(ctx context.Context, location string, o EditOptions, drop func(Index) bool) (dropped int, err error) {
 	err = editShard(ctx, location, o, func(s *Shard, r *edit.Root) error {
 		chosen, err := s.choose(ctx, drop)

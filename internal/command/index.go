@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -276,7 +277,8 @@ func (a *app) indexDrop() *cobra.Command {
 		Use:   "drop SHARD (--columns COLUMN,... | --all)",
 		Short: "Detach indexes from a shard",
 		Long: `drop detaches the indexes of which all columns are named by --columns, or all indexes of the shard and its stripes. Their files (*.amudai.index)
-stay in the folder, because readers may have them open.`,
+stay in the folder, because readers may have them open, and shards of the same content use the same files. A note names
+them.`,
 		Args: wants(1, 1, "one shard"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.all == (len(f.columns) > 0) {
@@ -325,5 +327,33 @@ func (a *app) changeIndexes(ctx context.Context, location string, f indexFlags,
 	if err = errors.Join(err, p.End()); err != nil {
 		return err
 	}
+	if !f.quiet {
+		if err := a.noteUnused(ctx, location, list); err != nil {
+			return err
+		}
+	}
 	return a.indexSummary(ctx, location, f, terminal.Count(n)+" "+did)
+}
+
+// noteUnused names the files of earlier indexes that the shard does not use any more.
+func (a *app) noteUnused(ctx context.Context, location string, before []shard.Index) error {
+	list, err := a.indexesOf(ctx, location)
+	if err != nil {
+		return err
+	}
+	var used, unused []string
+	for _, x := range list {
+		used = append(used, x.Files...)
+	}
+	for _, x := range before {
+		for _, url := range x.Files {
+			if name := path.Base(url); !slices.Contains(used, url) && !slices.Contains(unused, name) {
+				unused = append(unused, name)
+			}
+		}
+	}
+	if len(unused) > 0 {
+		a.noticef("%s does not use %s any more; delete what no other shard uses", location, strings.Join(unused, ", "))
+	}
+	return nil
 }

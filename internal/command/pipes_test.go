@@ -447,7 +447,7 @@ func TestCompressed(t *testing.T) {
 		ok(t, "convert", "-f", name, "a.amudai.shard")
 		require.Equal(t, text, ok(t, "cat", "a.amudai.shard"))
 	}
-	require.Equal(t, result{command.ExitFailure, "", "amudai: bad.csv.gz: gzip: invalid header\n"}, run(t, "cat", "bad.csv.gz"))
+	require.Equal(t, result{command.ExitFailure, "", "amudai: bad.csv.gz is no gzip file: gzip: invalid header\n"}, run(t, "cat", "bad.csv.gz"))
 	require.Equal(t, command.ExitFailure, run(t, "cat", "cut.csv.gz").code)
 }
 

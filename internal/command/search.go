@@ -63,11 +63,24 @@ Rows are counted from 1. The exit code is 0 if something was found, 1 if nothing
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "" {
-			return usage.Errorf("a query that begins with a dash follows --", "%w", err)
+			hint := "a query that begins with a dash follows --"
+			if of, ok := grepFlags[unknown.GetSpecifiedName()]; ok {
+				hint = of
+			}
+			return usage.Errorf(hint, "%w", err)
 		}
 		return cmd.Parent().FlagErrorFunc()(cmd, err)
 	})
 	return cmd
+}
+
+// grepFlags are hints about short flags of grep that are not those of search.
+var grepFlags = map[string]string{
+	"E": "--regex is for regular expressions", "P": "--regex is for regular expressions", "e": "the query is the first argument, without a flag",
+	"F": "a query in double quotes, inside the quotes of the shell, is a text",
+	"v": "NOT word finds lines without it, such as 'NOT debug'", "w": "words are whole words always",
+	"r": "folders are searched with those below always", "R": "folders are searched with those below always",
+	"m": "--limit N ends after N matches",
 }
 
 func (f *searchFlags) register(cmd *cobra.Command) {
@@ -111,26 +124,26 @@ func (f *searchFlags) resolve(query string) (err error) {
 	if err != nil {
 		return usage.Errorf("amudai search --help shows queries", "%w", err)
 	}
-	if w.Since, err = timeLiteral("--since", f.since); err != nil {
+	if w.Since, err = timeOf("--since", f.since); err != nil {
 		return err
 	}
-	w.Until, err = timeLiteral("--until", f.until)
+	w.Until, err = timeOf("--until", f.until)
 	return err
 }
 
-// timeLiteral is a time, or one that lies so far back from now.
-func timeLiteral(flag, value string) (filter.Expr, error) {
+// timeOf is a time, or one that lies so far back from now.
+func timeOf(flag, value string) (t search.Time, err error) {
 	if value == "" {
-		return filter.Expr{}, nil
+		return t, nil
 	}
 	if ago, err := text.ParseSpan(value, int64(time.Second)); err == nil {
-		return filter.Lit(time.Now().Add(-time.Duration(ago))), nil
+		return search.Time{At: time.Now().Add(-time.Duration(ago))}, nil
 	}
 	times := arrow.NewSchema([]arrow.Field{{Name: "time", Type: arrow.FixedWidthTypes.Timestamp_us}}, nil)
 	if _, err := filter.Bind(filter.Ge(filter.Col("time"), value), times); err != nil {
-		return filter.Expr{}, usage.Errorf("2026-11-30, '2026-11-30 15:04:05' and 2h are times", "%s: %q is not a time", flag, value)
+		return t, usage.Errorf("2026-11-30, '2026-11-30 15:04:05' and 2h are times", "%s: %q is not a time", flag, value)
 	}
-	return filter.Lit(value), nil
+	return search.Time{Text: value}, nil
 }
 
 func (a *app) runSearch(ctx context.Context, query string, locations []string, f searchFlags) error {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/klauspost/compress/gzip"
@@ -277,8 +279,52 @@ func TestCompressedContent(t *testing.T) {
 		}
 		ok(t, "convert", "-q", "-f", "d/app.log", "app.amudai.shard")
 		require.Equal(t, "time,level\n2026-11-22T20:00:01,INFO\n2026-11-22T20:00:02,INFO\n", ok(t, "cat", "app.amudai.shard", "--columns", "time,level"))
-		require.NoError(t, os.WriteFile("d/app.log", b[:len(b)/2], 0o644))
-		require.Equal(t, command.ExitUsage, run(t, "search", "two", "d/app.log").code)
+
+		var long strings.Builder
+		for i := range 50_000 {
+			fmt.Fprintf(&long, "%x request %d\n", i*i*7919, i)
+		}
+		compress(t, "cut"+extension, []byte(long.String()))
+		b, err = os.ReadFile("cut" + extension)
+		require.NoError(t, err)
+		for _, c := range []struct {
+			size int
+			err  string
+		}{{len(b) / 2, "data are cut off: unexpected EOF in cut"}, {3, "is no "}} {
+			require.NoError(t, os.WriteFile("cut"+extension, b[:c.size], 0o644))
+			r := run(t, "search", "request", "cut"+extension)
+			require.Equal(t, command.ExitUsage, r.code)
+			require.Contains(t, r.errout, "cut"+extension)
+			require.True(t, strings.HasPrefix(long.String(), r.out))
+			require.Equal(t, c.size > 3, len(r.out) > 0)
+			r = run(t, "convert", "-q", "cut"+extension, "--from", "lines", "x.amudai.shard")
+			require.Equal(t, command.ExitFailure, r.code)
+			_, err = os.Stat("x.amudai.shard")
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		}
+	}
+}
+
+// TestSearchAgo finds lines of the last hours. Times without a zone are local ones.
+func TestSearchAgo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	local := time.Local
+	defer func() { time.Local = local }()
+	time.Local = time.FixedZone("", 5*3600)
+	now := time.Now()
+	var zoned, plain strings.Builder
+	for _, ago := range []time.Duration{10 * time.Minute, 4 * time.Hour, 7 * time.Hour} {
+		fmt.Fprintf(&zoned, "%s x %v\n", now.Add(-ago).UTC().Format(time.RFC3339), ago)
+		fmt.Fprintf(&plain, "%s x %v\n", now.Add(-ago).In(time.Local).Format(time.DateTime), ago)
+	}
+	require.NoError(t, os.WriteFile("zoned.log", []byte(zoned.String()), 0o644))
+	require.NoError(t, os.WriteFile("plain.log", []byte(plain.String()), 0o644))
+	ok(t, "convert", "-q", "zoned.log", "zoned.shard")
+	ok(t, "convert", "-q", "plain.log", "plain.shard")
+	for _, in := range []string{"zoned.log", "plain.log", "zoned.shard", "plain.shard"} {
+		require.Equal(t, "1\n", ok(t, "search", "-c", "--since", "1h", "x", in), in)
+		require.Equal(t, "2\n", ok(t, "search", "-c", "--since", "5h", "x", in), in)
+		require.Equal(t, "1\n", ok(t, "search", "-c", "--until", "6h", "x", in), in)
 	}
 }
 
@@ -302,6 +348,7 @@ func TestSearchErrors(t *testing.T) {
 		{[]string{"failed"}, 2, "the query comes first"},
 		{[]string{"a.log", "missing"}, 2, "missing does not exist (hint: the query comes first, then the inputs)"},
 		{[]string{"-Xmx", "a.log"}, 2, "(hint: a query that begins with a dash follows --)"},
+		{[]string{"-v", "failed", "a.log"}, 2, "(hint: NOT word finds lines without it, such as 'NOT debug')"},
 		{[]string{"--regx", "a.log"}, 2, "is --regex meant?"},
 		{[]string{"", "a.log"}, 2, "query: it is empty"},
 		{[]string{"a (b OR c", "a.log"}, 2, "query: a parenthesis is not closed, at character 3"},

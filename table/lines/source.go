@@ -37,17 +37,22 @@ type source struct {
 	levels     *array.StringBuilder
 	perSecond  int64
 	number     int64 // of the last line, from 1
+	failed     error // of the line behind the last batch
 	guessed    int64
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
 	ro = ro.WithDefaults()
 	sample, whole, err := records.ReadSample(ctx, in.Reader, o.Text.SampleBytes)
-	if err != nil {
+	if err != nil && len(sample) == 0 {
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
 	}
+	rest := in.Reader
+	if err != nil { // the lines before it can be read
+		rest = failing{err}
+	}
 	s := &source{in: in, o: ro, recognizer: newRecognizer(sample, whole, o.Text.SampleRows)}
-	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), in.Reader), o.Text.MaxRecordBytes)
+	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), rest), o.Text.MaxRecordBytes)
 	all, err := s.chooseSchema(isText(sample, whole))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
@@ -64,6 +69,12 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	}
 	return s, nil
 }
+
+// failing is a reader that has failed.
+type failing struct{ err error }
+
+// Read implements io.Reader.
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // isText reports whether a sample is UTF-8. Without its end, the last character may be incomplete.
 func isText(sample []byte, whole bool) bool {
@@ -197,46 +208,52 @@ func (s *source) Schema() *arrow.Schema { return s.schema }
 // Rows implements [table.Source].
 func (s *source) Rows() (int64, bool) { return s.guessed, s.in.Size >= 0 }
 
-// Next implements [table.Source].
+// Next implements [table.Source]. The lines before one that cannot be read are a batch of their own.
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	s.w.During(ctx)
 	n, size := 0, 0
-	for ; n < s.o.BatchRows && size < records.BatchBytes; n++ {
+	for ; n < s.o.BatchRows && size < records.BatchBytes && s.failed == nil; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		line, err := s.line()
-		if err == io.EOF {
+		if err == nil {
+			s.number++
+			size += len(line)
+			err = s.add(line)
+		} else if err != io.EOF {
+			err = fmt.Errorf("%w in %s", err, s.in.Name)
+		}
+		if s.failed = err; err != nil {
 			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%w in %s", err, s.in.Name)
-		}
-		s.number++
-		size += len(line)
-		if err := s.add(line); err != nil {
-			return nil, err
 		}
 	}
 	if n == 0 {
-		return nil, io.EOF
+		return nil, s.failed
 	}
 	return s.batch(int64(n)), nil
 }
 
-// add adds a row.
+// add adds a row, or nothing after an error.
 func (s *source) add(line []byte) error {
-	switch {
-	case s.bytes != nil:
-		s.bytes.Append(line)
-	case s.text != nil && !utf8.Valid(line):
+	if s.text != nil && !utf8.Valid(line) {
 		return s.valueError(lineColumn, line, errors.New("is not valid UTF-8"), arrow.BinaryTypes.Binary)
-	case s.text != nil:
+	}
+	if s.times != nil || s.levels != nil {
+		if err := s.addFields(line); err != nil {
+			return err
+		}
+	}
+	if s.bytes != nil {
+		s.bytes.Append(line)
+	} else if s.text != nil {
 		s.text.BinaryBuilder.Append(line)
 	}
-	if s.times == nil && s.levels == nil {
-		return nil
-	}
+	return nil
+}
+
+// addFields adds the time and the level of a line.
+func (s *source) addFields(line []byte) error {
 	f := s.recognizer.find(line)
 	if s.times != nil && f.timed && s.recognizer.stamp.layout.hasYear() {
 		v, err := text.Scale(f.stamp.secs, f.stamp.nanos, s.perSecond)

@@ -115,26 +115,44 @@ func peek(in *table.Input) ([]byte, error) {
 
 // decode puts the decoder of a codec before an input.
 func decode(in *table.Input, extension string) error {
-	var r io.Reader
+	r := compressed{codec: map[string]string{".gz": "gzip", ".zst": "Zstandard"}[extension]}
 	var err error
 	switch extension {
 	case ".gz":
-		r, err = gzip.NewReader(in.Reader)
+		r.Reader, err = gzip.NewReader(in.Reader)
 	case ".zst":
 		var d *zstd.Decoder
 		d, err = zstd.NewReader(in.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err == nil {
-			r = d
+			r.Reader = d
 			in.Closer = closers{closeFunc(d.Close), in.Closer}
 		}
 	default:
 		return nil
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", in.Name, err), in.Close())
+		return errors.Join(fmt.Errorf("%s is no %s file: %w", in.Name, r.codec, err), in.Close())
 	}
 	in.Reader, in.At, in.Size, in.Location = r, nil, -1, ""
 	return nil
+}
+
+// compressed reads the content of a compressed file. Its errors are for people.
+type compressed struct {
+	io.Reader
+	codec string
+}
+
+// Read implements io.Reader.
+func (c compressed) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = fmt.Errorf("the %s data are cut off: %w", c.codec, err)
+	case err != nil && err != io.EOF:
+		err = fmt.Errorf("the %s data are damaged: %w", c.codec, err)
+	}
+	return n, err
 }
 
 // closers closes several closers in order.

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -46,7 +47,7 @@ func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 		return nil, nil
 	}
 	p.filter = s.Query.condition(p.searched)
-	if s.Since.IsZero() && s.Until.IsZero() {
+	if s.Since.isZero() && s.Until.isZero() {
 		return p, nil
 	}
 	column := s.Time
@@ -56,11 +57,12 @@ func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 	if column == "" {
 		return nil, usage.WithHint(fmt.Errorf("%s has no column of times", in.Location), "--since and --until need one")
 	}
-	if !s.Since.IsZero() {
-		p.filter = filter.And(filter.Ge(filter.Col(column), s.Since), p.filter)
+	zoned := hasZone(fields, column)
+	if !s.Since.isZero() {
+		p.filter = filter.And(filter.Ge(filter.Col(column), s.Since.literal(zoned)), p.filter)
 	}
-	if !s.Until.IsZero() {
-		p.filter = filter.And(filter.Lt(filter.Col(column), s.Until), p.filter)
+	if !s.Until.isZero() {
+		p.filter = filter.And(filter.Lt(filter.Col(column), s.Until.literal(zoned)), p.filter)
 	}
 	return p, nil
 }
@@ -125,4 +127,37 @@ func paths(s *arrow.Schema) []string {
 		}
 	}
 	return all
+}
+
+// Time is a bound of times: a text as in filters, or a point in time.
+type Time struct {
+	Text string
+	At   time.Time
+}
+
+func (t Time) isZero() bool { return t == Time{} }
+
+// literal is the time for a column. One without a zone has local times, as logs do.
+func (t Time) literal(zoned bool) filter.Expr {
+	switch {
+	case t.Text != "":
+		return filter.Lit(t.Text)
+	case zoned:
+		return filter.Lit(t.At)
+	}
+	return filter.Lit(t.At.Local().Format("2006-01-02T15:04:05"))
+}
+
+// hasZone reports whether the times of a column have a zone.
+func hasZone(s *arrow.Schema, path string) bool {
+	p, err := table.Project(s, []string{path})
+	if err != nil {
+		return false
+	}
+	t := p.Schema().Field(0).Type
+	for nested, ok := t.(*arrow.StructType); ok; nested, ok = t.(*arrow.StructType) {
+		t = nested.Field(0).Type
+	}
+	stamp, ok := t.(*arrow.TimestampType)
+	return ok && stamp.TimeZone != ""
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"sync"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
@@ -15,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -67,6 +69,20 @@ func (x *Index) open(ctx context.Context) (index.Index, error) {
 		return nil, x.in(err, artifacts)
 	}
 	return opened, nil
+}
+
+// Files are the URLs of the files that only the index is in. Those that cannot be opened are left out.
+func (x *Index) Files(ctx context.Context) (urls []string) {
+	for _, a := range x.Descriptor.GetArtifacts() {
+		r, err := x.file.IndexArtifact(ctx, x.Stripe, a.GetDataRef())
+		if err != nil {
+			continue
+		}
+		if url := x.file.ArtifactURL(r.Reader); strings.HasSuffix(url, shardwriter.IndexSuffix) && !slices.Contains(urls, url) {
+			urls = append(urls, url)
+		}
+	}
+	return urls
 }
 
 // in adds the artifact to an error, if there is one.
