@@ -328,6 +328,25 @@ func TestSearchAgo(t *testing.T) {
 	}
 }
 
+// TestDroppedFiles drops indexes, whose files stay and are named. One in the file of the data has none.
+func TestDroppedFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("a.log", []byte("failed\n"), 0o644))
+	ok(t, "convert", "-q", "a.log", "a.shard")
+	ok(t, "index", "add", "-q", "a.shard", "--columns", "line")
+	names, err := filepath.Glob("*.amudai.index")
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	r := run(t, "index", "drop", "a.shard", "--columns", "line")
+	require.Equal(t, result{command.ExitOK, "", "note: a.shard does not use " + names[0] + " any more; delete what no other shard uses\n"}, r)
+	require.NoError(t, os.Remove(names[0]))
+	require.Contains(t, ok(t, "verify", "a.shard"), ": sound; checked ")
+	require.Equal(t, "failed\n", ok(t, "search", "failed", "a.shard"))
+
+	ok(t, "convert", "-q", "a.log", "b.shard", "--index", "line")
+	require.Equal(t, result{command.ExitOK, "", ""}, run(t, "index", "drop", "b.shard", "--all"))
+}
+
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
 func TestSearchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
