@@ -102,6 +102,9 @@ func keysOf(d *shardpb.IndexDescriptor) (keys []any) {
 const lookupCost = 256
 
 func (hashSpecs) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+	if len(c.Parts) != len(d.GetIndexedFields()[c.Field].GetSchemaIds()) {
+		return 0, false
+	}
 	keys, total := keysOf(d), int64(1)
 	for _, p := range c.Parts {
 		name := keyPath(p.Path) + keyClass(p.Type)

@@ -42,7 +42,7 @@ type Kind interface {
 	Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error)
 }
 
-// Condition is a condition on a field of an index: a test of each column of the field, all of which are to be met.
+// Condition is a condition on a field of an index: tests that are all to be met, one of each column of the field, or several of the only one.
 type Condition struct {
 	Field int
 	Parts []Part

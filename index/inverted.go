@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/index/inverted"
 	"github.com/amudai/amudai-go/index/term"
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/storage"
@@ -80,10 +79,10 @@ func invertedSettingsOf(d *shardpb.IndexDescriptor) (s invertedSettings, err err
 }
 
 // question is what a condition says about terms, as far as such an index has them.
-func (s *invertedSettings) question(field int, test predicate.Test) question {
+func (s *invertedSettings) question(field int, p Part) question {
 	a := s.analyzer(field)
 	a.inside, a.phrases = false, false
-	q := a.question(test)
+	q := a.questionOf(p)
 	if !s.complete {
 		q.exact = false
 		if s.tokenizers[field] == analysis.Log { // of addresses that overlap only the first is there
@@ -147,7 +146,10 @@ func (invertedKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) 
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.question(c.Field, c.Parts[0].Test))
+	if len(c.Parts) > 1 {
+		return 0, false
+	}
+	return s.cost(s.question(c.Field, c.Parts[0]))
 }
 
 func (invertedKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts []storage.ByteRange, rows int64) (Index, error) {
@@ -177,7 +179,7 @@ func (x *invertedIndex) Stats() []Stat {
 // Ask implements [Index].
 func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
-	q := x.settings.question(c.Field, c.Parts[0].Test)
+	q := x.settings.question(c.Field, c.Parts[0])
 	if q.need == nil || q.not && !q.exact {
 		return all, sure, nil
 	}

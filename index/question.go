@@ -82,6 +82,14 @@ type analyzer struct {
 // maxAlternatives bounds the texts of a question. A set of more values says nothing.
 const maxAlternatives = 1000
 
+// questionOf is what a test of a column says. A JSON text may have escapes in the place of terms of the values in it.
+func (a analyzer) questionOf(p Part) question {
+	if p.Inside > 0 {
+		return question{}
+	}
+	return a.question(p.Test)
+}
+
 // question is what a condition says about the terms of a value.
 func (a analyzer) question(test predicate.Test) question {
 	switch test := test.(type) {

@@ -278,7 +278,29 @@ func (termKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	if err != nil {
 		return termCost, true // Ask will tell
 	}
-	return s.cost(s.analyzer(c.Field).question(c.Parts[0].Test))
+	return s.cost(s.question(c))
+}
+
+// question is what a condition says about terms. Several tests are one question if it takes more than one of them to answer it.
+func (s *termSettings) question(c Condition) question {
+	a := s.analyzer(c.Field)
+	if len(c.Parts) == 1 {
+		return a.questionOf(c.Parts[0])
+	}
+	var needs []*need
+	exact := true
+	for _, p := range c.Parts {
+		q := a.questionOf(p)
+		if q.not || q.need == nil {
+			exact = false
+			continue
+		}
+		needs, exact = append(needs, q.need), exact && q.exact
+	}
+	if len(needs) < 2 {
+		return question{}
+	}
+	return question{need: allOf(needs), exact: exact}
 }
 
 // cost estimates the values examined for a question.
@@ -322,7 +344,7 @@ func (x *termIndex) Stats() []Stat {
 // Ask implements [Index].
 func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
-	q := x.settings.analyzer(c.Field).question(c.Parts[0].Test)
+	q := x.settings.question(c)
 	exact := q.exact && x.Coarse == 1
 	if q.need == nil || q.not && !exact {
 		return all, sure, nil
@@ -358,6 +380,7 @@ type found struct {
 // question one after the other, so the last one is remembered.
 func (x *termIndex) find(ctx context.Context, c Condition, n *need, most int64) (*found, error) {
 	text, isText := c.Parts[0].Test.(*predicate.Text) // others are not to be compared
+	isText = isText && len(c.Parts) == 1
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if isText && x.last.test == text && x.last.field == c.Field {
@@ -484,7 +507,11 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 	slices.SortStableFunc(needs, func(a, b *need) int { return cmp.Compare(a.rank(), b.rank()) })
 	f := &found{rows: most}
 	for _, n := range needs {
-		some, err := x.lookUp(ctx, field, n, f.rows)
+		left := f.rows
+		if most == math.MaxInt64 { // no need is left out
+			left = most
+		}
+		some, err := x.lookUp(ctx, field, n, left)
 		if err != nil {
 			return nil, err
 		}

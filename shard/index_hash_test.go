@@ -6,6 +6,7 @@ import (
 	mathbits "math/bits"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -289,6 +290,28 @@ func TestJSONIndex(t *testing.T) {
 			notes := fmt.Sprint(x.Stripes[0].Steps)
 			require.Equal(t, used, strings.Contains(notes, kind), "%s: %s", where, notes)
 			require.NotContains(t, notes, "not used")
+		}
+	}
+}
+
+// Terms of JSON texts are not those of the values in them, which may be escaped.
+func TestTermsOfJSON(t *testing.T) {
+	dt, err := extensions.NewJSONType(arrow.BinaryTypes.String)
+	require.NoError(t, err)
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	for i := range 1000 {
+		b.Append([]string{`{"user":"bob"}`, `{"user":"b\u006fb"}`, `{"user":"alice","friend":"bob"}`}[i%3])
+	}
+	column := array.NewExtensionArrayWithStorage(dt, b.NewArray())
+	batch := array.NewRecordBatch(arrow.NewSchema([]arrow.Field{{Name: "doc", Type: dt}}, nil), []arrow.Array{column}, 1000)
+	for _, kind := range []string{"", InvertedIndex} {
+		location := filepath.Join(t.TempDir(), "x.shard")
+		writeBatch(t, location, batch, WriterOptions{Indexes: []IndexDefinition{{Type: kind, Columns: []string{"doc"}}}})
+		for _, where := range []string{"doc.user = 'bob'", "has(doc.user, 'bob')", "has(doc.user, 'bob') and doc.user contains 'bob'", "doc.friend = 'bob'"} {
+			want, _ := rowsWhere(t, location, where, OpenOptions{}, Indexes)
+			got, _ := rowsWhere(t, location, where, OpenOptions{}, 0)
+			require.NotEmpty(t, want)
+			require.True(t, slices.Equal(want, got), where)
 		}
 	}
 }

@@ -252,7 +252,8 @@ func (f *Stripe) askNode(ctx context.Context, src source.Source, n *predicate.No
 			if err := f.askOne(ctx, src, n, among); err != nil {
 				return err
 			}
-			among = among.And(f.known[n].Maybe)
+			known := f.known[n]
+			among = among.And(known.Maybe).Minus(known.True)
 		}
 		for _, k := range f.order[n] {
 			if err := f.askNode(ctx, src, k, among); err != nil {

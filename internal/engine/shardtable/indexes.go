@@ -213,25 +213,39 @@ type fieldIndex struct {
 
 func (x *fieldIndex) Name() string { return x.Descriptor.GetIndexType() }
 
-// condition returns the part of a condition that the field may know about, and its columns in the filter.
-func (x *fieldIndex) condition(n *predicate.Node) (c index.Condition, columns []int) {
+// condition returns the part of a condition that the field may know about, and its columns in the filter. whole reports whether that is all
+// of the condition.
+func (x *fieldIndex) condition(n *predicate.Node) (c index.Condition, columns []int, whole bool) {
 	leaves := n.Nodes
 	if n.Kind == predicate.NodeLeaf {
 		leaves = []*predicate.Node{n}
 	}
-	if (n.Kind == predicate.NodeLeaf) != (len(x.parts) == 1) {
-		return c, nil
-	}
 	c.Field = x.field
+	if len(x.parts) == 1 {
+		for _, k := range leaves {
+			if k.Kind == predicate.NodeLeaf && slices.Contains(x.parts[0], k.Column) {
+				columns = append(columns, k.Column)
+				c.Parts = append(c.Parts, partOf(x.columns[k.Column], k.Test))
+			}
+		}
+		if n.Kind != predicate.NodeLeaf && len(c.Parts) < 2 {
+			return c, nil, false
+		}
+		slices.Sort(columns)
+		return c, slices.Compact(columns), len(c.Parts) == len(leaves)
+	}
+	if n.Kind == predicate.NodeLeaf {
+		return c, nil, false
+	}
 	for _, among := range x.parts {
 		i := slices.IndexFunc(leaves, func(k *predicate.Node) bool { return k.Kind == predicate.NodeLeaf && slices.Contains(among, k.Column) })
 		if i < 0 {
-			return c, nil
+			return c, nil, false
 		}
 		columns = append(columns, leaves[i].Column)
 		c.Parts = append(c.Parts, partOf(x.columns[leaves[i].Column], leaves[i].Test))
 	}
-	return c, columns
+	return c, columns, len(c.Parts) == len(leaves)
 }
 
 func partOf(c table.FilterColumn, test predicate.Test) index.Part {
@@ -244,7 +258,7 @@ func partOf(c table.FilterColumn, test predicate.Test) index.Part {
 }
 
 func (x *fieldIndex) Cost(n *predicate.Node) (values int64, columns []int) {
-	c, columns := x.condition(n)
+	c, columns, _ := x.condition(n)
 	if columns == nil {
 		return 0, nil
 	}
@@ -259,8 +273,10 @@ func (x *fieldIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Ra
 	opened, err := x.Open(ctx)
 	var maybe, sure rowset.Set
 	if err == nil {
-		c, _ := x.condition(n)
-		maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To)
+		c, _, whole := x.condition(n)
+		if maybe, sure, err = opened.Ask(ctx, c, x.first+among.From, x.first+among.To); !whole {
+			sure = rowset.Set{}
+		}
 	}
 	if err != nil && ctx.Err() == nil && x.failed != nil {
 		x.failed(err)
