@@ -27,8 +27,8 @@ const Ranges = "amudai-go-range-v1"
 // PropertyRows is the number of rows of a page of a range index.
 const PropertyRows = "rows"
 
-// defaultPageRows is the rows of a page. Blocks of strings have about as many to several times as many.
-const defaultPageRows = 1024
+// defaultPageRows is the rows of a page, as of those of numbers: values come in short runs in many columns.
+const defaultPageRows = 256
 
 type rangeKind struct{}
 
@@ -201,7 +201,7 @@ func (rangeKind) Open(ctx context.Context, d *shardpb.IndexDescriptor, artifacts
 type rangeIndex struct{ *strrange.Index }
 
 func (x *rangeIndex) Stats() []Stat {
-	return []Stat{{"pages", int64(len(x.Pages(0)))}, {"rows", x.Rows}, {"page rows", x.PageRows}}
+	return []Stat{{"pages", x.NumPages()}, {"rows", x.Rows}, {"page rows", x.PageRows}}
 }
 
 // Identity implements [Identified].
@@ -210,9 +210,8 @@ func (x *rangeIndex) Identity() uint64 { return x.Hash }
 // Ask implements [Index].
 func (x *rangeIndex) Ask(_ context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	var some, all []rowset.Range
-	pages := x.Pages(c.Field)
 	for k := from / x.PageRows; k*x.PageRows < to; k++ {
-		p := &pages[k]
+		p := x.Page(c.Field, k)
 		facts := predicate.Facts{NoNulls: !p.Nulls, NoValues: !p.Values}
 		if p.Values {
 			facts.Min = predicate.BytesLimit(p.Lo)

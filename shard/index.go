@@ -43,7 +43,7 @@ const (
 	HashmapIndex = index.Hashmap
 	// RangeIndex has bounds of the strings of every few rows (docs/format.md §15.7), for conditions about order, beginnings, equality and nulls
 	// in columns whose values are sorted or clustered. Numbers have such bounds without an index. Its property is "rows" (an integer), the rows
-	// that have bounds together, by default 1024.
+	// that have bounds together, by default 256.
 	RangeIndex = index.Ranges
 )
 

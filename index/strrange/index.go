@@ -15,7 +15,14 @@ type Index struct {
 	Options
 	Hash uint64 // of all bytes
 
-	fields [][]Page
+	fields []fieldIndex
+}
+
+// fieldIndex is the pages of a field.
+type fieldIndex struct {
+	flags  []byte
+	ends   [2][]uint32 // of the lower and of the upper bounds in bounds
+	bounds [2][]byte
 }
 
 // Page is what is known of the rows of a page.
@@ -26,8 +33,23 @@ type Page struct {
 	Unbounded bool   // there is no Hi
 }
 
-// Pages are the pages of a field in the order of their rows.
-func (x *Index) Pages(field int) []Page { return x.fields[field] }
+// NumPages is the number of pages of each field.
+func (x *Index) NumPages() int64 { return x.pages() }
+
+// Page returns page k of a field.
+func (x *Index) Page(field int, k int64) Page {
+	f := &x.fields[field]
+	flags := f.flags[k]
+	return Page{Lo: f.bound(0, k), Hi: f.bound(1, k), Values: flags&hasValues != 0, Nulls: flags&hasNulls != 0, Unbounded: flags&unbounded != 0}
+}
+
+func (f *fieldIndex) bound(half int, k int64) []byte {
+	from := uint32(0)
+	if k > 0 {
+		from = f.ends[half][k-1]
+	}
+	return f.bounds[half][from:f.ends[half][k]]
+}
 
 // Open opens the index in a range of bytes, of a table with so many rows. It reads all of it.
 func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, error) {
@@ -70,15 +92,14 @@ func Open(ctx context.Context, file storage.ByteRange, rows int64) (*Index, erro
 // parse parses the payload.
 func (x *Index) parse(b []byte) (err error) {
 	n := int(x.pages())
-	for field := range x.Fields {
+	x.fields = make([]fieldIndex, x.Fields)
+	for i := range x.fields {
 		if len(b)/perPage < n {
-			return fault.Corruptf("field %d of a range index: %d pages in %d bytes", field, n, len(b))
+			return fault.Corruptf("field %d of a range index: %d pages in %d bytes", i, n, len(b))
 		}
-		pages := make([]Page, n)
-		if b, err = parseField(pages, b); err != nil {
+		if b, err = x.fields[i].parse(b, n); err != nil {
 			return err
 		}
-		x.fields = append(x.fields, pages)
 	}
 	if len(b) > 0 {
 		return fault.Corruptf("%d bytes behind a range index", len(b))
@@ -86,43 +107,39 @@ func (x *Index) parse(b []byte) (err error) {
 	return nil
 }
 
-// parseField parses the pages of a field, and returns what is behind them.
-func parseField(pages []Page, b []byte) (rest []byte, err error) {
-	n := len(pages)
+// parse parses the n pages of a field, and returns what is behind them.
+func (f *fieldIndex) parse(b []byte, n int) (rest []byte, err error) {
 	column := func(k int) []byte { return b[k*n : (k+1)*n] }
-	size, last := 0, 0 // of all bounds, and of the lower bound before
-	for i, flags := range column(0) {
+	f.flags = column(0)
+	size, last := [2]int{}, 0 // of all bounds, and of the lower bound before
+	for i, flags := range f.flags {
 		k, lo, m, hi := int(column(1)[i]), int(column(2)[i]), int(column(3)[i]), int(column(4)[i])
 		none := flags&hasValues == 0 && k+lo+m+hi > 0 || flags&unbounded != 0 && m+hi > 0
 		if flags > allFlags || none || k > last || k+lo > maxBound || m > k+lo || m+hi > maxBound {
 			return nil, fault.Corruptf("page %d of a range index: flags %d, bounds of %d and %d bytes, %d and %d of them shared", i, flags, k+lo, m+hi, k, m)
 		}
-		pages[i].Values, pages[i].Nulls, pages[i].Unbounded = flags&hasValues != 0, flags&hasNulls != 0, flags&unbounded != 0
-		size += k + lo + m + hi
+		size[0], size[1] = size[0]+k+lo, size[1]+m+hi
 		last = k + lo
 	}
-	room := make([]byte, 0, size)
 	rest = b[perPage*n:]
 	for half := range 2 {
-		var before []byte
-		for i := range pages {
-			p := &pages[i]
+		ends, room := make([]uint32, n), make([]byte, 0, size[half])
+		for i := range ends {
 			k, more := int(column(1 + 2*half)[i]), int(column(2 + 2*half)[i])
 			if more > len(rest) {
 				return nil, fault.Corruptf("a range index ends in page %d", i)
 			}
-			if half == 1 {
-				before = p.Lo
+			var before []byte // which the bound shares bytes with
+			switch {
+			case half == 1:
+				before = f.bound(0, int64(i))
+			case i > 0:
+				before = room[len(room)-int(column(1)[i-1])-int(column(2)[i-1]):]
 			}
-			from := len(room)
 			room = append(append(room, before[:k]...), rest[:more]...)
-			rest = rest[more:]
-			if bound := room[from:len(room):len(room)]; half == 0 {
-				p.Lo, before = bound, bound
-			} else {
-				p.Hi = bound
-			}
+			rest, ends[i] = rest[more:], uint32(len(room))
 		}
+		f.ends[half], f.bounds[half] = ends, room
 	}
 	return rest, nil
 }
@@ -132,16 +149,19 @@ func (x *Index) Compare(other *Index, found func(error) error) error {
 	if x.PageRows != other.PageRows || x.Rows != other.Rows || x.Fields != other.Fields {
 		return found(fault.Corruptf("range index of %d fields of %d rows in pages of %d instead of %d, %d, %d", x.Fields, x.Rows, x.PageRows, other.Fields, other.Rows, other.PageRows))
 	}
-	for f, pages := range x.fields {
-		for i, p := range pages {
-			o := &other.fields[f][i]
-			if p.Values == o.Values && p.Nulls == o.Nulls && p.Unbounded == o.Unbounded && bytes.Equal(p.Lo, o.Lo) && bytes.Equal(p.Hi, o.Hi) {
+	for f := range x.fields {
+		for k := range x.pages() {
+			if x.Page(f, k).equal(other.Page(f, k)) {
 				continue
 			}
-			if err := found(fault.Corruptf("rows from %d on of field %d have other bounds than the data", int64(i)*x.PageRows, f)); err != nil {
+			if err := found(fault.Corruptf("rows from %d on of field %d have other bounds than the data", k*x.PageRows, f)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (p Page) equal(o Page) bool {
+	return p.Values == o.Values && p.Nulls == o.Nulls && p.Unbounded == o.Unbounded && bytes.Equal(p.Lo, o.Lo) && bytes.Equal(p.Hi, o.Hi)
 }

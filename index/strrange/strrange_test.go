@@ -66,7 +66,8 @@ func TestBounds(t *testing.T) {
 		x, err := openBytes(file, int64(rows))
 		require.NoError(t, err)
 		for f := range data {
-			for k, p := range x.Pages(f) {
+			for k := range int(x.NumPages()) {
+				p := x.Page(f, int64(k))
 				values, nulls := false, false
 				for _, v := range data[f][k*int(pageRows) : min((k+1)*int(pageRows), rows)] {
 					if v == nil {
@@ -85,8 +86,8 @@ func TestBounds(t *testing.T) {
 	})
 	x, err := openBytes(write(t, [][][]byte{{[]byte("abcdefgh"), []byte("abcxyzzzz")}, {[]byte("same"), []byte("same")}}, 2, 1), 2)
 	require.NoError(t, err)
-	require.Equal(t, Page{Lo: []byte("abcdefg"), Hi: []byte("abcxyz{"), Values: true}, x.Pages(0)[0])
-	require.Equal(t, Page{Lo: []byte("same"), Hi: []byte("same"), Values: true}, x.Pages(1)[0])
+	require.Equal(t, Page{Lo: []byte("abcdefg"), Hi: []byte("abcxyz{"), Values: true}, x.Page(0, 0))
+	require.Equal(t, Page{Lo: []byte("same"), Hi: []byte("same"), Values: true}, x.Page(1, 0))
 }
 
 func small(t require.TestingT) []byte {
