@@ -1,10 +1,12 @@
 package command_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -345,6 +347,27 @@ func TestDroppedFiles(t *testing.T) {
 
 	ok(t, "convert", "-q", "a.log", "b.shard", "--index", "line")
 	require.Equal(t, result{command.ExitOK, "", ""}, run(t, "index", "drop", "b.shard", "--all"))
+}
+
+// TestSearchLive searches a pipe. Matches are printed before further lines arrive.
+func TestSearchLive(t *testing.T) {
+	stdin, in := io.Pipe()
+	out, stdout := io.Pipe()
+	done := make(chan int)
+	go func() {
+		code := command.Main(t.Context(), command.Env{Args: []string{"search", "-n", "error", "-"}, Stdin: stdin, Stdout: stdout, Stderr: io.Discard})
+		stdout.Close()
+		done <- code
+	}()
+	lines := bufio.NewReader(out)
+	for i := range 3 {
+		fmt.Fprintf(in, "nothing\nerror %d\nbegin", i)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%d:error %d\n", 2*i+2, i), line)
+	}
+	require.NoError(t, in.Close())
+	require.Equal(t, command.ExitOK, <-done)
 }
 
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.

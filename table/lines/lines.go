@@ -31,6 +31,9 @@ func init() { table.Register(New(Options{})) }
 // Options are the options that only lines of text have. The zero value is the default.
 type Options struct {
 	Text table.TextOptions
+	// Live returns lines as they arrive, in smaller batches, for pipes that others are still writing to. Only if ReadOptions asks for nothing but the
+	// column "line", and says its type, there is no wait for a sample.
+	Live bool
 }
 
 // New returns the format with some options.

@@ -27,6 +27,7 @@ const (
 type source struct {
 	in         table.Input
 	o          table.ReadOptions
+	live       bool
 	w          records.Window
 	schema     *arrow.Schema // of the columns that are wanted
 	builders   []array.Builder
@@ -43,7 +44,11 @@ type source struct {
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
 	ro = ro.WithDefaults()
-	sample, whole, err := records.ReadSample(ctx, in.Reader, o.Text.SampleBytes)
+	size := o.Text.SampleBytes
+	if o.Live && len(ro.Schema) > 0 && slices.Equal(ro.Columns, []string{lineColumn}) {
+		size = 0
+	}
+	sample, whole, err := records.ReadSample(ctx, in.Reader, size)
 	if err != nil && len(sample) == 0 {
 		return nil, errors.Join(fmt.Errorf("%w in %s", err, in.Name), in.Close())
 	}
@@ -51,7 +56,7 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 	if err != nil { // the lines before it can be read
 		rest = failing{err}
 	}
-	s := &source{in: in, o: ro, recognizer: newRecognizer(sample, whole, o.Text.SampleRows)}
+	s := &source{in: in, o: ro, live: o.Live, recognizer: newRecognizer(sample, whole, o.Text.SampleRows)}
 	s.w = records.NewWindow(io.MultiReader(bytes.NewReader(sample), rest), o.Text.MaxRecordBytes)
 	all, err := s.chooseSchema(isText(sample, whole))
 	if err != nil {
@@ -216,7 +221,10 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		line, err := s.line()
+		line, err := s.line(n == 0 || !s.live)
+		if err == errNoLine {
+			break
+		}
 		if err == nil {
 			s.number++
 			size += len(line)
@@ -290,13 +298,19 @@ func (s *source) batch(n int64) arrow.RecordBatch {
 	return array.NewRecordBatch(s.schema, columns, n)
 }
 
-// line returns the next line, without its end.
-func (s *source) line() ([]byte, error) {
+// errNoLine means that the next line has not arrived.
+var errNoLine = errors.New("no line")
+
+// line returns the next line, without its end. It may wait for it.
+func (s *source) line(wait bool) ([]byte, error) {
 	from := 0
 	for {
 		b := s.w.Bytes()
 		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
 			return bytes.TrimSuffix(s.w.Take(from + i + 1)[:from+i], []byte{'\r'}), nil
+		}
+		if !wait {
+			return nil, errNoLine
 		}
 		from = len(b)
 		if err := s.w.More(); err == io.EOF && from > 0 {

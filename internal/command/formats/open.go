@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 	"github.com/amudai/amudai-go/table/csv"
+	"github.com/amudai/amudai-go/table/lines"
 )
 
 // Opener opens the inputs of one run of a command. It is not safe for concurrent use.
@@ -149,6 +150,15 @@ func (p *Opener) Source(ctx context.Context, location, format string, o table.Re
 		return nil, errors.Join(err, in.Close())
 	}
 	return p.Open(ctx, in, f, location, o)
+}
+
+// Live opens lines of text as [Opener.Source] does, but gives them as they arrive.
+func (p *Opener) Live(ctx context.Context, location, format string, o table.ReadOptions) (table.Source, error) {
+	in, _, err := p.Input(ctx, location, format)
+	if err != nil {
+		return nil, err
+	}
+	return p.Open(ctx, in, lines.New(lines.Options{Live: true}), location, o)
 }
 
 // Open opens an input in a format.

@@ -57,7 +57,11 @@ func (s *Search) open(ctx context.Context, f *Found, format string) (table.Sourc
 			o.Columns = []string{lineColumn}
 		}
 	}
-	src, err := opener.Source(ctx, location, format, o)
+	source := opener.Source
+	if format == formats.Lines && location == "-" {
+		source = opener.Live
+	}
+	src, err := source(ctx, location, format, o)
 	if err != nil {
 		return nil, nil, err
 	}
