@@ -5,6 +5,7 @@ import (
 	"math"
 	mathbits "math/bits"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,7 +146,7 @@ func TestHashIndex(t *testing.T) {
 				defer batch.Release()
 				o := WriterOptions{StripeRows: 2500, Layout: TwoLevel}
 				if !later {
-					o.Indexes = hashIndexes(kind)
+					o.Indexes, o.Layout = hashIndexes(kind), SingleFile
 				}
 				writeBatch(t, location, batch, o)
 				if later {
@@ -313,5 +314,64 @@ func TestTermsOfJSON(t *testing.T) {
 			require.NotEmpty(t, want)
 			require.True(t, slices.Equal(want, got), where)
 		}
+	}
+}
+
+// A damaged index of hashes is reported, and changes no answer; rebuilding mends it. Recovery keeps a sound one.
+func TestHashIndexLife(t *testing.T) {
+	for _, kind := range []string{HashIndex, HashmapIndex} {
+		location := filepath.Join(t.TempDir(), "x.shard")
+		batch := jsonBatch(t, 3000)
+		writeBatch(t, location, batch, WriterOptions{Layout: TwoLevel})
+		require.NoError(t, AddIndex(t.Context(), location, EditOptions{}, IndexDefinition{Type: kind, Columns: []string{"payload"}}))
+		again := filepath.Join(t.TempDir(), "y.shard")
+		report, err := Recover(t.Context(), location, again, RecoverOptions{})
+		require.NoError(t, err)
+		require.Equal(t, 1, report.Indexes)
+		requireSound(t, again)
+
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(location), "*.amudai.index"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			require.NoError(t, err)
+			for i := 0; i < len(b); i += 50 {
+				b[i] ^= 0x10
+			}
+			require.NoError(t, os.WriteFile(name, b, 0o600))
+		}
+		const where = "payload.user.id = 42"
+		want, _ := rowsWhere(t, location, where, OpenOptions{}, Indexes)
+		reported := 0
+		got, unusable := rowsWhere(t, location, where, OpenOptions{IndexError: func(error) { reported++ }}, 0)
+		require.Equal(t, want, got)
+		require.NotEmpty(t, unusable)
+		require.Positive(t, reported)
+		found, err := Verify(t.Context(), location, VerifyOptions{})
+		require.NoError(t, err)
+		require.False(t, found.OK())
+		n, err := RebuildIndex(t.Context(), location, EditOptions{}, func(Index) bool { return true })
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		requireSound(t, location)
+		got, unusable = rowsWhere(t, location, where, OpenOptions{}, 0)
+		require.Equal(t, want, got)
+		require.Empty(t, unusable)
+	}
+}
+
+// What cannot have an index of hashes is refused.
+func TestHashIndexRefused(t *testing.T) {
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeBatch(t, location, keyBatch(5, 10), WriterOptions{})
+	for _, d := range []IndexDefinition{
+		{Type: HashIndex, Columns: []string{"s", "c1"}, Together: true},
+		{Type: HashIndex, Columns: []string{"tags", "c1"}, Together: true},
+		{Type: HashIndex, Columns: []string{"c1", "c1"}},
+		{Type: HashIndex, Columns: []string{"c1"}, Properties: []Property{{Name: "coarse", Value: 2}}},
+		{Type: TermIndex, Columns: []string{"c13", "c14"}, Together: true},
+	} {
+		require.Error(t, AddIndex(t.Context(), location, EditOptions{}, d))
 	}
 }

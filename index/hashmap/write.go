@@ -142,19 +142,16 @@ func writePartition(ctx context.Context, out io.Writer, entries []entry, tempDir
 		}
 	}
 	buckets := bucketsOf(hashes)
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.hash&(buckets-1), b.hash&(buckets-1)) })
+	entries, ends := byBucket(entries, buckets)
 	w, err := columns.NewWriter(bucketSchema, tempDir)
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	for bucket := range buckets {
-		n := 0
-		for n < len(entries) && entries[n].hash&(buckets-1) == bucket {
-			n++
-		}
-		appendBucket(w, entries[:n])
-		entries = entries[n:]
+	from := 0
+	for _, to := range ends {
+		appendBucket(w, entries[from:to])
+		from = to
 		if w.Build.Field(0).Len() == bucketsAtOnce {
 			if err := w.Flush(ctx); err != nil {
 				return err
@@ -162,6 +159,26 @@ func writePartition(ctx context.Context, out io.Writer, entries []entry, tempDir
 		}
 	}
 	return w.Publish(ctx, out)
+}
+
+// byBucket sorts entries by their buckets, those of a bucket in their order, and returns the end of each bucket.
+func byBucket(entries []entry, buckets uint64) (sorted []entry, ends []int) {
+	ends = make([]int, buckets)
+	for _, e := range entries {
+		ends[e.hash&(buckets-1)]++
+	}
+	at := 0
+	for i, n := range ends {
+		ends[i] = at
+		at += n
+	}
+	sorted = make([]entry, len(entries))
+	for _, e := range entries {
+		place := &ends[e.hash&(buckets-1)]
+		sorted[*place] = e
+		*place++
+	}
+	return sorted, ends
 }
 
 // bucketsAtOnce is how many buckets are Arrow arrays at a time.

@@ -279,7 +279,7 @@ func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Nod
 	}
 	known := f.known[n]
 	among = among.And(known.Maybe).Minus(known.True)
-	if among.Empty() {
+	if among.Empty() || src.Kind() != source.Statistics && cost > rowCost*among.Len() {
 		return nil
 	}
 	answer, err := src.Ask(ctx, n, among)
@@ -296,6 +296,9 @@ func (f *Stripe) askOne(ctx context.Context, src source.Source, n *predicate.Nod
 	known.True = known.True.Or(answer.True)
 	return nil
 }
+
+// rowCost is about how many values are examined to read a single row.
+const rowCost = 1024
 
 // learn combines the answers for a node and its leaves.
 func (f *Stripe) learn(n *predicate.Node) {

@@ -4,8 +4,8 @@
 //	statistics     bounds and counts of the stripe        reads descriptors
 //	bloom          byte strings that the stripe lacks     nothing more
 //	dictionary     the values that rows may have          reads the dictionary
-//	range index    bounds of every 256 rows               reads the index
 //	index          rows by terms, and other indexes       reads parts of the index
+//	range index    bounds of every 256 rows               reads the index
 //
 // A source is asked about one condition at a time, a leaf of a bound filter; indexes also about a conjunction of leaves. Its answer divides rows into three: those for
 // which the condition is true, those for which it is not true, and those whose values must be read. Package rowfilter
@@ -32,8 +32,8 @@ const (
 	Statistics Kinds = 1 << iota
 	BloomFilters
 	Dictionaries
-	RangeIndexes
 	Indexes
+	RangeIndexes
 )
 
 // String is the name of a single kind.
@@ -121,7 +121,7 @@ type Metadata struct {
 // All returns the sources of a stripe, without the disabled kinds, in the order in which they are asked.
 func All(s *Stripe, disable Kinds) []Source {
 	sources := []Source{
-		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &rangeIndex{stripe: s}, &indexes{stripe: s},
+		&statistics{stripe: s}, &bloom{stripe: s}, &Dictionary{stripe: s}, &indexes{stripe: s}, &rangeIndex{stripe: s},
 	}
 	kept := sources[:0]
 	for _, src := range sources {
