@@ -127,10 +127,7 @@ func (n *Node) Prune(facts []Facts) Verdict {
 		}
 		return verdict
 	case NodeCompare:
-		if n.allNull(factsOf(facts, n.Column)) || n.allNull(factsOf(facts, n.Other)) {
-			return None
-		}
-		return Some
+		return n.pruneCompare(factsOf(facts, n.Column), factsOf(facts, n.Other))
 	}
 	return n.pruneLeaf(factsOf(facts, n.Column))
 }
@@ -182,6 +179,59 @@ func (n *Node) pruneLeaf(f *Facts) Verdict {
 		return All
 	}
 	return Some
+}
+
+// pruneCompare is Prune for a comparison of two columns. The bounds exclude some orders of their values.
+func (n *Node) pruneCompare(a, b *Facts) Verdict {
+	if n.allNull(a) || n.allNull(b) {
+		return None
+	}
+	var may comparison
+	switch {
+	case a.NoValues || b.NoValues:
+	case n.domain.IsBool(): // of which some have several numbers for true
+		may = comparison{less: true, equal: true, greater: true}
+	default:
+		up, okUp := a.Max.compare(b.Min)
+		down, okDown := a.Min.compare(b.Max)
+		may = comparison{less: !okDown || down < 0, equal: !(okUp && up < 0 || okDown && down > 0), greater: !okUp || up > 0}
+	}
+	may.nan = n.mayBeNaN(a) || n.mayBeNaN(b)
+	c := n.compare
+	switch not := c.not(); {
+	case !may.and(c):
+		return None
+	case !may.and(not) && a.NoNulls && b.NoNulls:
+		return All
+	}
+	return Some
+}
+
+// and reports whether there is an order for which both comparisons are true.
+func (c comparison) and(o comparison) bool {
+	return c.less && o.less || c.equal && o.equal || c.greater && o.greater || c.nan && o.nan
+}
+
+// compare is negative, zero or positive as a bound is less than another of the same column type, equal or greater. ok is false if one is not known.
+func (l Limit) compare(o Limit) (order int, ok bool) {
+	if l.kind != o.kind {
+		x, ok := l.decimal()
+		y, also := o.decimal()
+		return x.Compare(y), ok && also
+	}
+	switch l.kind {
+	case limitInt:
+		return cmp.Compare(int64(l.n[0]), int64(o.n[0])), true
+	case limitUint:
+		return cmp.Compare(l.n[0], o.n[0]), true
+	case limitFloat:
+		return cmp.Compare(math.Float64frombits(l.n[0]), math.Float64frombits(o.n[0])), true
+	case limitBytes:
+		return bytes.Compare(l.b, o.b), true
+	case limitDecimal:
+		return l.n.Compare(o.n), true
+	}
+	return 0, false
 }
 
 // limited reports whether some value between the bounds may meet a test, and whether all values there do.

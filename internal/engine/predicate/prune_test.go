@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -123,5 +124,47 @@ func TestPrune(t *testing.T) {
 		b, err := predicate.BindText(c.condition, s)
 		require.NoError(t, err)
 		require.Equal(t, c.want, b.Prune([]predicate.Facts{c.facts}), "%s: %v", c.condition, c.facts)
+	}
+}
+
+// Bounds of two columns decide how their values compare, if they do not overlap.
+func TestPruneComparison(t *testing.T) {
+	ints := func(lo, hi int64) predicate.Facts {
+		return predicate.Facts{NoNulls: true, NoNaNs: true, Min: predicate.IntLimit(lo), Max: predicate.IntLimit(hi)}
+	}
+	floats := predicate.Facts{NoNulls: true, Min: predicate.FloatLimit(1), Max: predicate.FloatLimit(2)}
+	high := predicate.Facts{NoNulls: true, NoNaNs: true, Min: predicate.FloatLimit(3), Max: predicate.FloatLimit(4)}
+	nulls := ints(1, 5)
+	nulls.NoNulls = false
+	for _, c := range []struct {
+		dt        arrow.DataType
+		x, y      predicate.Facts
+		condition string
+		want      predicate.Verdict
+	}{
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(6, 9), "x < y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(6, 9), "x <= y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(6, 9), "x <> y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(6, 9), "x = y", predicate.None},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(6, 9), "x >= y", predicate.None},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(5, 9), "x <= y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(5, 9), "x < y", predicate.Some},
+		{arrow.PrimitiveTypes.Int64, ints(1, 5), ints(5, 9), "x > y", predicate.None},
+		{arrow.PrimitiveTypes.Int64, ints(5, 9), ints(1, 5), "x >= y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(7, 7), ints(7, 7), "x = y", predicate.All},
+		{arrow.PrimitiveTypes.Int64, ints(1, 6), ints(5, 9), "x > y", predicate.Some},
+		{arrow.PrimitiveTypes.Int64, nulls, ints(6, 9), "x < y", predicate.Some},
+		{arrow.PrimitiveTypes.Int64, nulls, ints(6, 9), "x > y", predicate.None},
+		{arrow.PrimitiveTypes.Int64, predicate.Facts{NoNulls: true}, ints(6, 9), "x > y", predicate.Some},
+		{arrow.PrimitiveTypes.Float64, floats, high, "x < y", predicate.Some}, // x may be NaN
+		{arrow.PrimitiveTypes.Float64, floats, high, "x > y", predicate.None},
+		{arrow.PrimitiveTypes.Float64, floats, high, "x <> y", predicate.All},
+		{arrow.PrimitiveTypes.Float64, floats, high, "not x < y", predicate.Some},
+		{extensions.NewBool8Type(), ints(-93, -93), ints(100, 100), "x = y", predicate.Some},
+	} {
+		s := arrow.NewSchema([]arrow.Field{{Name: "x", Type: c.dt}, {Name: "y", Type: c.dt}}, nil)
+		b, err := predicate.BindText(c.condition, s)
+		require.NoError(t, err)
+		require.Equal(t, c.want, b.Prune([]predicate.Facts{c.x, c.y}), c)
 	}
 }
