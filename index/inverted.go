@@ -179,6 +179,9 @@ func (x *invertedIndex) Stats() []Stat {
 // Ask implements [Index].
 func (x *invertedIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
 	all := rowset.Of(rowset.Range{From: from, To: to})
+	if len(c.Parts) > 1 {
+		return all, sure, nil
+	}
 	q := x.settings.question(c.Field, c.Parts[0])
 	if q.need == nil || q.not && !q.exact {
 		return all, sure, nil

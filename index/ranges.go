@@ -170,6 +170,9 @@ func (rangeKind) Write(_ context.Context, d *shardpb.IndexDescriptor, rows int64
 
 // Cost is that of the pages, about which the size tells. Bounds say something about sets of values, patterns with a beginning, and nulls.
 func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
+	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
+		return 0, false
+	}
 	ok := false
 	switch test := c.Parts[0].Test.(type) {
 	case valueset.Bytes, predicate.Nulls:
@@ -209,6 +212,9 @@ func (x *rangeIndex) Identity() uint64 { return x.Hash }
 
 // Ask implements [Index].
 func (x *rangeIndex) Ask(_ context.Context, c Condition, from, to int64) (maybe, sure rowset.Set, err error) {
+	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
+		return rowset.Of(rowset.Range{From: from, To: to}), rowset.Set{}, nil
+	}
 	var some, all []rowset.Range
 	for k := from / x.PageRows; k*x.PageRows < to; k++ {
 		p := x.Page(c.Field, k)

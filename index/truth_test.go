@@ -132,9 +132,20 @@ func ask(t *testing.T, x index.Index, n *predicate.Node, from, to int64) (maybe,
 		return all, all
 	case predicate.NodeAnd:
 		maybe, sure = all, all
+		together := index.Condition{Field: 1}
 		for _, k := range n.Nodes {
 			m, s := ask(t, x, k, from, to)
 			maybe, sure = maybe.And(m), sure.And(s)
+			if k.Kind == predicate.NodeLeaf {
+				together.Parts = append(together.Parts, index.Part{Test: k.Test})
+			}
+		}
+		if len(together.Parts) > 1 {
+			m, s, err := x.Ask(t.Context(), together, from, to)
+			require.NoError(t, err)
+			if maybe = maybe.And(m); len(together.Parts) == len(n.Nodes) {
+				sure = sure.Or(s)
+			}
 		}
 	case predicate.NodeOr:
 		for _, k := range n.Nodes {
