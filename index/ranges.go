@@ -173,6 +173,9 @@ func (rangeKind) Cost(d *shardpb.IndexDescriptor, c Condition) (int64, bool) {
 	if len(c.Parts) > 1 || c.Parts[0].Inside > 0 {
 		return 0, false
 	}
+	if _, isStruct := plainType(c.Parts[0].Type).(*arrow.StructType); isStruct { // whose nulls are not those of the strings in it
+		return 0, false
+	}
 	ok := false
 	switch test := c.Parts[0].Test.(type) {
 	case valueset.Bytes, predicate.Nulls:

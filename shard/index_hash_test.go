@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/index"
 )
 
 // keyTypes are types of columns, how a number becomes a value of each, and how a filter writes it.
@@ -373,5 +374,41 @@ func TestHashIndexRefused(t *testing.T) {
 		{Type: TermIndex, Columns: []string{"c13", "c14"}, Together: true},
 	} {
 		require.Error(t, AddIndex(t.Context(), location, EditOptions{}, d))
+	}
+}
+
+// An index of bounds answers for all tests of its column, and for a struct not by what is in it.
+func TestRangeIndexOfPart(t *testing.T) {
+	const rows = 2000
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "c", Type: arrow.BinaryTypes.String}, {Name: "s", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.BinaryTypes.String, Nullable: true}), Nullable: true},
+	}, nil))
+	defer b.Release()
+	for range rows {
+		b.Field(0).(*array.StringBuilder).Append("abc")
+		b.Field(1).(*array.StructBuilder).Append(true)
+		b.Field(1).(*array.StructBuilder).FieldBuilder(0).AppendNull()
+	}
+	batch := b.NewRecordBatch()
+	location := filepath.Join(t.TempDir(), "x.shard")
+	writeBatch(t, location, batch, WriterOptions{Indexes: []IndexDefinition{{Type: index.Ranges, Columns: []string{"c"}}, {Type: index.Ranges, Columns: []string{"s"}}}})
+	for _, where := range []string{"c starts with 'ab' and c matches 'x'", "c matches '^ab' and c contains 'y'", "s is null", "s is not null", "s.a is null", "s.a is not null"} {
+		e, err := filter.Parse(where)
+		require.NoError(t, err)
+		s, err := Open(t.Context(), location, OpenOptions{})
+		require.NoError(t, err)
+		for _, disable := range []Sources{Indexes, Statistics | Dictionaries | BloomFilters | RangeIndexes, 0} {
+			n := int64(0)
+			for b, err := range s.Scan(t.Context(), ScanOptions{Filter: e, Disable: disable, Columns: []string{}}) {
+				require.NoError(t, err)
+				n += b.NumRows()
+			}
+			want := int64(0)
+			if where == "s is not null" || where == "s.a is null" {
+				want = rows
+			}
+			require.Equal(t, want, n, "%s without %v", where, disable)
+		}
+		require.NoError(t, s.Close())
 	}
 }
