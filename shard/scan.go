@@ -76,7 +76,8 @@ type ScanOptions struct {
 	// for all columns and several batches: DefaultFetchBytes by default, and at most a
 	// quarter of MemoryLimit.
 	FetchBytes int64
-	// Rows are the row ranges to scan, in this order. nil means all rows.
+	// Rows are the row ranges to scan, in this order. nil means all rows. Short ranges that
+	// follow one another closely share batches.
 	Rows []RowRange
 	// Stripes limits the scan to the rows of these stripes, numbered from 0. nil means all.
 	Stripes []int

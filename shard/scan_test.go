@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -514,4 +516,43 @@ func TestColumnsOfOneName(t *testing.T) {
 	require.Equal(t, []string{"7", "8"}, row(`"#1" = 7 and a > 0`, "#1", "a#2", "#1", "a#2"))
 	_, err = s.Reader(ctx, ScanOptions{Columns: []string{"a#3"}})
 	require.ErrorIs(t, err, schema.ErrNoField)
+}
+
+// TestScanManyRanges scans many short ranges, in and out of order. Those that follow one another share batches.
+func TestScanManyRanges(t *testing.T) {
+	data := numbered(20_000, 2)
+	s := openTable(t, data, WriterOptions{StripeRows: 7000})
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10 {
+		var ranges []RowRange
+		var want []int64
+		for at := int64(0); at < 20_000; {
+			r := RowRange{From: at, To: min(at+random.Int64N(20), 20_000)}
+			if random.IntN(50) == 0 {
+				r = RowRange{From: 100, To: 103} // again, and out of order
+			}
+			ranges, want = append(ranges, r), append(want, between(int(r.From), int(r.To))...)
+			at = max(at, r.To) + random.Int64N(3)*random.Int64N(40)
+		}
+		for _, o := range []ScanOptions{{}, {Limit: int64(len(want) / 2)}, {BatchRows: 100}, {Filter: where(t, "c0 >= 0")}, {Stripes: []int{1}}} {
+			o.Rows = ranges
+			for _, o.Parallelism = range []int{1, 3} {
+				expected := want
+				switch {
+				case o.Limit > 0:
+					expected = want[:o.Limit]
+				case o.Stripes != nil:
+					expected = slices.DeleteFunc(slices.Clone(want), func(n int64) bool { return n < 7000 || n >= 14_000 })
+				}
+				values, batches := scanned(t, s, o)
+				require.Equal(t, expected, values)
+				if o.BatchRows == 0 {
+					require.Less(t, len(batches), len(ranges)/5)
+				}
+				for _, n := range batches {
+					require.True(t, o.BatchRows == 0 || n <= int64(o.BatchRows))
+				}
+			}
+		}
+	}
 }

@@ -107,7 +107,9 @@ func Explain(ctx context.Context, t table.Table, o Options) (*Explanation, error
 			order = append(order, t.stripe)
 		}
 		seen[t.stripe] = true
-		x.Asked += t.to - t.from
+		for _, r := range t.ranges {
+			x.Asked += r.Len()
+		}
 	}
 	if sc.filter != nil {
 		x.Looks = sc.filter.Paths()

@@ -8,11 +8,12 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/table"
 )
 
-// task is the rows from from up to to of a stripe, counted in the stripe.
+// task is rows of a stripe, counted in the stripe, which lie from from up to to.
 type task struct {
 	stripe   int
 	from, to int64
-	last     bool // no task of the stripe follows directly
+	ranges   []rowset.Range // of the rows, in order
+	last     bool           // no task of the stripe follows directly
 }
 
 // plan cuts the rows of a scan into tasks, one after the other.
@@ -79,7 +80,7 @@ func (p *plan) advance() {
 	p.ended = !ok
 }
 
-// cut cuts a task off the rows that are left.
+// cut cuts a task off the rows that are left. Short ranges that follow closely in their stripe are one task, because each batch has a cost.
 func (p *plan) cut() (t task, ok bool) {
 	for len(p.rows) > 0 && p.left > 0 {
 		r := &p.rows[0]
@@ -96,13 +97,32 @@ func (p *plan) cut() (t task, ok bool) {
 			continue
 		}
 		t = task{stripe: p.stripe, from: r.From - st.Position()}
-		t.to = t.from + min(end-r.From, p.batch, p.left) // counts reach up to the largest int64
-		p.left -= t.to - t.from
-		r.From = st.Position() + t.to
-		t.last = r.From == end || p.left == 0
+		p.extend(&t, r, st)
+		for len(p.rows) > 1 && r.From == r.To && p.follows(&t, p.rows[1], st) {
+			p.rows = p.rows[1:]
+			r = &p.rows[0]
+			p.extend(&t, r, st)
+		}
+		t.last = r.From == min(r.To, st.Position()+st.Rows()) || p.left == 0
 		return t, true
 	}
 	return task{}, false
+}
+
+// extend takes rows of a range for a task, as many as there is room for.
+func (p *plan) extend(t *task, r *rowset.Range, st table.Stripe) {
+	from := r.From - st.Position()
+	room := min(p.batch-(from-t.from), p.left) // counts reach up to the largest int64
+	t.to = from + min(min(r.To-st.Position(), st.Rows())-from, room)
+	t.ranges = append(t.ranges, rowset.Range{From: from, To: t.to})
+	p.left -= t.to - from
+	r.From = st.Position() + t.to
+}
+
+// follows reports whether a range begins behind the rows of a task, in its stripe, and near enough.
+func (p *plan) follows(t *task, next rowset.Range, st table.Stripe) bool {
+	from := next.From - st.Position()
+	return p.left > 0 && next.From < next.To && from >= t.to && from < st.Rows() && from-t.from < p.batch
 }
 
 // count is the number of rows left to plan. It includes those of stripes that are left out.

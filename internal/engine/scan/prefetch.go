@@ -90,7 +90,7 @@ func (sc *scanner) fetchFiltered(j *job) (have storage.Prefetched, err error) {
 	defer fault.Recover(&err)
 	var others []table.ColumnReader // that the filter does not look at
 	var some, all []storage.ByteRange
-	rows := rowset.Of(rowset.Range{From: j.from, To: j.to})
+	rows := rowset.Of(j.ranges...)
 	for i := range sc.columns {
 		col := &sc.columns[i]
 		if j.hasDecoded(col) {

@@ -95,7 +95,7 @@ func (sc *scanner) setQueue() {
 	q.changed.L = &q.mu
 	q.open = func(t task) *stripeScan { return newStripeScan(sc, t.stripe) }
 	q.make = func(t task, st *stripeScan) *job {
-		return sc.newJob(t, st, rowset.Of(rowset.Range{From: t.from, To: t.to}), sc.filter == nil)
+		return sc.newJob(t, st, rowset.Of(t.ranges...), sc.filter == nil)
 	}
 }
 
