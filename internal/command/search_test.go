@@ -370,6 +370,25 @@ func TestSearchLive(t *testing.T) {
 	require.Equal(t, command.ExitOK, <-done)
 }
 
+// TestSearchExamples runs the examples of docs/search.md.
+func TestSearchExamples(t *testing.T) {
+	hadoop, apache := corpus(t, "logs/Hadoop_2k.log"), corpus(t, "logs/Apache_2k.log")
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "search.md"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	r := run(t, "convert", hadoop, "hadoop.amudai.shard", "--index", "line")
+	require.Equal(t, command.ExitOK, r.code)
+	shown := func(output string) {
+		for _, line := range strings.Split(strings.TrimSuffix(output, "\n"), "\n") {
+			require.Contains(t, string(page), "    "+line+"\n")
+		}
+	}
+	shown(r.errout)
+	shown(ok(t, "search", "-n", "--limit", "1", "--since", "2015-10-18 18:10", `fatal OR "address change"`, "hadoop.amudai.shard"))
+	shown(ok(t, "search", "--json", "--in", "level", "--columns", "time,level", "--limit", "1", "fatal", "hadoop.amudai.shard"))
+	shown(strings.ReplaceAll(ok(t, "search", "--count", "error NOT mod_jk", apache, "hadoop.amudai.shard"), apache, "Apache_2k.log"))
+}
+
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
 func TestSearchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())
