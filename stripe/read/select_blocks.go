@@ -44,6 +44,9 @@ func (c *Column) SelectBlocks(ctx context.Context, rows rowset.Set, holds Condit
 // cache.
 const selectAtOnce = 4096
 
+// sparse is the share of rows of a block below which they are decoded without a search in the whole block for what matching values have.
+const sparse = 32
+
 // selectBytes bounds the memory of these values, whatever their number.
 const selectBytes = 1 << 20
 
@@ -77,7 +80,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 		}
 		found := scratch.Slice(&w.marked, (p.N+63)/64*8)
 		rest := *p
-		if b.MayMatch(found, required) {
+		if p.Count >= p.N/sparse && b.MayMatch(found, required) {
 			rest.Rows = p.Rows.And(rowset.FromBits(found, 0, p.N, 0))
 			rest.Count = int(rest.Rows.Len())
 		}
