@@ -113,6 +113,21 @@ type Options struct {
 	Features    edition.Set // features beyond the reference that the shard may use
 	NoChecksums bool        // leave out the checksum at the end of each block
 	NoPresence  bool        // the buffer keeps its nulls elsewhere: blocks have no presence section
+	BlockValues int         // the most values of a block: a power of two from LeastBlockValues to MostBlockValues, or 0 for that
+}
+
+// Bounds of Options.BlockValues.
+const (
+	LeastBlockValues = 8 << 10
+	MostBlockValues  = 64 << 10
+)
+
+// MaxBlockValues is the most values of a block.
+func (o *Options) MaxBlockValues() int {
+	if o.BlockValues == 0 {
+		return MostBlockValues
+	}
+	return o.BlockValues
 }
 
 // PadTo8 is n rounded up to a multiple of 8.

@@ -80,6 +80,9 @@ type WriterOptions struct {
 	// Profile balances size against the time to write and read. The default is
 	// encoding.Balanced.
 	Profile encoding.Profile
+	// BlockValues is the most values of a block: 8192, 16384, 32768, or 65536, which is the default. A block is read as a whole.
+	// So small ones are for reading single rows, such as those that an index finds, over a network above all.
+	BlockValues int
 	// Times is the stored form of timestamps, dates and durations. The default is ticks of
 	// 100 ns, but integers for nanoseconds, which ticks cannot hold in general.
 	Times TimeEncoding
@@ -122,6 +125,9 @@ func (o *WriterOptions) setDefaults() error {
 	}
 	if _, err := encoding.ParseProfile(o.Profile.String()); err != nil {
 		return fmt.Errorf("WriterOptions.Profile: %w", err)
+	}
+	if n := o.BlockValues; n != 0 && (n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0) {
+		return fmt.Errorf("WriterOptions.BlockValues: %d is not 8192, 16384, 32768 or 65536", n)
 	}
 	if _, err := edition.Parse(o.Edition.String()); err != nil {
 		return fmt.Errorf("WriterOptions.Edition: %w", err)
@@ -334,7 +340,7 @@ func (w *Writer) rowOf(err error) (row int64, ok bool) {
 func (w *Writer) begin() (err error) {
 	w.raw = 0
 	w.cur, err = write.NewWriter(w.columns, write.Options{
-		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features()},
+		Encoding:    encoding.Options{Profile: w.o.Profile, Features: w.o.Edition.Features(), BlockValues: w.o.BlockValues},
 		Parallelism: w.o.Parallelism, Budget: w.budget, TempDir: w.o.TempDir, Allocator: w.o.Allocator,
 		History: w.memory,
 	})

@@ -16,8 +16,8 @@ import (
 
 // Block lengths, in values.
 const (
-	shortBlock = 8192
-	longBlock  = 65536
+	shortBlock = encoding.LeastBlockValues
+	longBlock  = encoding.MostBlockValues
 )
 
 // Encoder encodes the blocks of one column. It tries all encodings of its profile on the first block, and again from
@@ -38,11 +38,14 @@ type Encoder[T Value] struct {
 // NewEncoder returns an encoder.
 func NewEncoder[T Value](o encoding.Options) *Encoder[T] {
 	e := &Encoder[T]{o: o, len: shortBlock}
-	if o.Profile == encoding.MinimalSize {
+	if o.Profile == encoding.MinimalSize && !e.short() {
 		e.len = longBlock
 	}
 	return e
 }
+
+// short reports whether all blocks are short.
+func (e *Encoder[T]) short() bool { return e.o.MaxBlockValues() < longBlock }
 
 // Clone returns another encoder with the same results of trials, for another goroutine. The clone of nil is nil.
 func (e *Encoder[T]) Clone() *Encoder[T] {
@@ -81,6 +84,9 @@ const (
 // Plan examines the staged values and returns the number of values of the next blocks: 8192, or 65536 if these are
 // notably smaller. The last block of a column has the remaining values.
 func (e *Encoder[T]) Plan(values []T, valid bitmap.Bits) (blockLen int) {
+	if e.short() {
+		return shortBlock
+	}
 	gain := int64(0) // minimum gain of a long block, in 1000ths
 	switch e.o.Profile {
 	case encoding.Balanced:

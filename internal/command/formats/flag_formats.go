@@ -30,6 +30,7 @@ var flagFormats = map[string][]string{
 	"layout":         {Shard},
 	"stripe-rows":    {Shard},
 	"stripe-bytes":   {Shard},
+	"block-values":   {Shard},
 	"nanos":          {Shard},
 	"created":        {Shard},
 	"memory":         {Shard},

@@ -25,7 +25,7 @@ type WriteFlags struct {
 
 	profile, edition, layout, stripeBytes, memory, created string
 	stripeRows, rowGroupRows                               int64
-	level, parallel                                        int
+	level, parallel, blockValues                           int
 	noNulls                                                bool
 	index                                                  []string
 	flags                                                  *pflag.FlagSet
@@ -42,6 +42,7 @@ func (w *WriteFlags) Register(cmd *cobra.Command) {
 	f.StringVar(&w.layout, "layout", "single", "shard: single (one file) or two-level (one file per stripe beside the root)")
 	f.Int64Var(&w.stripeRows, "stripe-rows", shard.DefaultStripeRows, "shard: rows of a stripe")
 	f.StringVar(&w.stripeBytes, "stripe-bytes", "512MiB", "shard: maximum raw bytes of a stripe")
+	f.IntVar(&w.blockValues, "block-values", encoding.MostBlockValues, "shard: most values of a block, from 8192: fewer for reading single rows, above all over a network")
 	f.StringVar(&w.Nanos, "nanos", "auto", "shard: nanosecond times as ticks (100 ns) or int64; auto chooses by the values of the file")
 	f.StringVar(&w.created, "created", "", "shard: creation time, as 2006-01-02T15:04:05Z (default: now); with it, equal input gives equal bytes")
 	f.StringSliceVar(&w.index, "index", nil, "shard: index the words of these columns, by path, for search and filters")
@@ -89,6 +90,12 @@ func (w *WriteFlags) ShardOptions() (o shard.WriterOptions, err error) {
 	}
 	if o.StripeBytes, err = terminal.ParseSize(w.stripeBytes); err != nil || o.StripeBytes == 0 {
 		return o, usage.Errorf("", "--stripe-bytes: %q is not a size such as 512MiB", w.stripeBytes)
+	}
+	if n := w.blockValues; n < encoding.LeastBlockValues || n > encoding.MostBlockValues || n&(n-1) != 0 {
+		return o, usage.Errorf("", "--block-values %d: use 8192, 16384, 32768 or 65536", n)
+	}
+	if w.blockValues != encoding.MostBlockValues {
+		o.BlockValues = w.blockValues
 	}
 	if o.MemoryBytes, err = terminal.ParseSize(w.memory); err != nil || o.MemoryBytes == 0 {
 		return o, usage.Errorf("", "--memory: %q is not a size such as 64MiB", w.memory)

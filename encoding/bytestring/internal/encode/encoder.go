@@ -56,14 +56,14 @@ func (e *Encoder) Brief(brief, unequal bool) {
 // Plan says how many of the staged values the next block should hold. The buffer has at values before them.
 func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen int) {
 	if e.brief && v.Fixed == 0 {
-		return planLong(at, v) // one block is smaller, and explored once
+		return e.planLong(at, v) // one block is smaller, and explored once
 	}
 	n := e.fit(v, e.policy.bytes)
 	if n < v.N && e.plan.method.row == nil && e.likely.row == nil && v.Fixed == 0 {
-		e.likely = e.look(v.Slice(0, planLong(at, v)), valid)
+		e.likely = e.look(v.Slice(0, e.planLong(at, v)), valid)
 	}
 	if e.long() {
-		return planLong(at, v)
+		return e.planLong(at, v)
 	}
 	if n == v.N {
 		return n
@@ -77,9 +77,9 @@ func (e *Encoder) Plan(at int64, v vector.Values, valid bitmap.Bits) (blockLen i
 // Whole tells whether a block of n values, the result of [Encoder.Plan], stays the same whatever values follow.
 func (e *Encoder) Whole(at int64, n int) bool {
 	if e.long() {
-		return (at+int64(n))%longValues == 0
+		return (at+int64(n))%int64(e.o.MaxBlockValues()) == 0
 	}
-	return e.fixed > 0 && n == min(e.policy.values, e.policy.bytes/e.fixed) && n%packLen == 0
+	return e.fixed > 0 && n == min(e.policy.values, e.o.MaxBlockValues(), e.policy.bytes/e.fixed) && n%packLen == 0
 }
 
 // Longest is the most bytes of values that a block is planned to have now.
@@ -90,11 +90,8 @@ func (e *Encoder) Longest() int {
 	return e.policy.bytes
 }
 
-// A long block holds so many values and bytes of them at most.
-const (
-	longValues = 64 << 10
-	longBytes  = 8 << 20
-)
+// longBytes is the most bytes of values that a long block holds.
+const longBytes = 8 << 20
 
 // long tells whether the encoding that the next blocks will probably have asks for long ones.
 func (e *Encoder) long() bool {
@@ -105,10 +102,11 @@ func (e *Encoder) long() bool {
 	return m.row != nil && m.row.Long
 }
 
-// planLong plans blocks that end at multiples of longValues, as readers' batches do, so that they are decoded to their
+// planLong plans blocks that end at multiples of the most values of one, as readers' batches do, so that they are decoded to their
 // place.
-func planLong(at int64, v vector.Values) int {
-	n := longValues - int(at%longValues)
+func (e *Encoder) planLong(at int64, v vector.Values) int {
+	n := e.o.MaxBlockValues()
+	n -= int(at % int64(n))
 	for n > 1 && v.Offsets[min(n, v.N)]-v.Offsets[0] > longBytes {
 		n = (n + 1) / 2
 	}
@@ -150,7 +148,7 @@ func (e *Encoder) start(v vector.Values) int {
 
 // fit is how many of v's values a block of at most so many bytes may hold.
 func (e *Encoder) fit(v vector.Values, bytes int) int {
-	n := min(v.N, e.policy.values)
+	n := min(v.N, e.policy.values, e.o.MaxBlockValues())
 	bytes = min(bytes, e.policy.bytes)
 	if v.Fixed > 0 {
 		return min(n, bytes/v.Fixed)
