@@ -68,7 +68,7 @@ var termQuestions = []string{
 	"has(user.name, '77')", "user.name has 'user 77' and line has 'failed'", "has(line, 'failed') or has(user.name, '5')", "has(line, 'nothing')",
 }
 
-// rowsOf returns the rows of a scan.
+// rowsWhere returns the rows of a scan, which are the same over a network.
 func rowsWhere(t testing.TB, location, where string, o OpenOptions, disable Sources) (rows []RowRange, unusable []string) {
 	s, err := Open(t.Context(), location, o)
 	require.NoError(t, err)
@@ -76,10 +76,17 @@ func rowsWhere(t testing.TB, location, where string, o OpenOptions, disable Sour
 	e, err := filter.Parse(where)
 	require.NoError(t, err)
 	so := ScanOptions{Filter: e, Disable: disable, Columns: []string{}}
-	for b, err := range s.Scan(t.Context(), so) {
-		require.NoError(t, err)
-		rows = append(rows, b.RowRanges()...)
+	scanned := func(so ScanOptions) (rows []RowRange) {
+		for b, err := range s.Scan(t.Context(), so) {
+			require.NoError(t, err)
+			rows = append(rows, b.RowRanges()...)
+		}
+		return rows
 	}
+	rows = scanned(so)
+	far := so
+	far.FetchGap = 1 << 20
+	require.Equal(t, joined(rows), joined(scanned(far)), where)
 	x, err := s.Explain(t.Context(), so)
 	require.NoError(t, err)
 	for _, st := range x.Stripes {
@@ -90,6 +97,18 @@ func rowsWhere(t testing.TB, location, where string, o OpenOptions, disable Sour
 		}
 	}
 	return rows, unusable
+}
+
+// joined joins ranges of rows that follow one another.
+func joined(rows []RowRange) (out []RowRange) {
+	for _, r := range rows {
+		if k := len(out) - 1; k >= 0 && out[k].To == r.From {
+			out[k].To = r.To
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func requireSound(t testing.TB, location string) {
