@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/zeebo/xxh3"
 
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/analysis"
@@ -171,6 +172,9 @@ type invertedIndex struct {
 	*inverted.Index
 	settings invertedSettings
 }
+
+// Identity implements [Identified].
+func (x *invertedIndex) Identity() uint64 { return xxh3.HashString(x.Content) }
 
 func (x *invertedIndex) Stats() []Stat {
 	return []Stat{{"pages", x.Pages}, {"positions", x.Positions}, {"rows", x.Rows}}

@@ -342,27 +342,30 @@ func TestDamagedIndex(t *testing.T) {
 
 // An index of other rows is not used, even if they are as many, with the same terms.
 func TestStaleIndex(t *testing.T) {
+	for _, d := range []IndexDefinition{lineIndexes[0], invertedIndexes[0], {Type: RangeIndex, Columns: []string{"line"}}} {
+		requireNotStale(t, d)
+	}
+}
+
+func requireNotStale(t *testing.T, d IndexDefinition) {
 	for _, rows := range []int{2900, 3000} {
 		dir := t.TempDir()
 		a, b := filepath.Join(dir, "a.shard"), filepath.Join(dir, "b.shard")
-		writeLines(t, a, rows, WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
-		ofA, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
-		require.Len(t, ofA, 1)
+		writeLines(t, a, rows, WriterOptions{Layout: TwoLevel, Indexes: []IndexDefinition{d}})
 		batch := logLines(3000)
 		defer batch.Release()
-		w, err := Create(t.Context(), b, batch.Schema(), WriterOptions{Layout: TwoLevel, Indexes: lineIndexes[:1]})
+		w, err := Create(t.Context(), b, batch.Schema(), WriterOptions{Layout: TwoLevel, Indexes: []IndexDefinition{d}})
 		require.NoError(t, err)
 		for _, part := range [][2]int64{{1000, 3000}, {0, 1000}} { // the same rows in another order
 			require.NoError(t, w.Write(t.Context(), batch.NewSlice(part[0], part[1])))
 		}
 		require.NoError(t, w.Close(t.Context()))
 		requireSound(t, b)
-		content, err := os.ReadFile(ofA[0])
-		require.NoError(t, err)
-		all, _ := filepath.Glob(filepath.Join(dir, "*.amudai.index"))
-		require.Len(t, all, 2)
-		for _, name := range all {
-			require.NoError(t, os.WriteFile(name, content, 0o666))
+		ofA, ofB := indexFiles(t, a), indexFiles(t, b)
+		for i, name := range ofB {
+			content, err := os.ReadFile(filepath.Join(dir, ofA[i]))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
 		}
 		asked := 0
 		for _, where := range termQuestions {
@@ -378,6 +381,19 @@ func TestStaleIndex(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, rep.OK())
 	}
+}
+
+// indexFiles are the files of the first index of a shard.
+func indexFiles(t *testing.T, location string) (names []string) {
+	s, err := Open(t.Context(), location, OpenOptions{})
+	require.NoError(t, err)
+	defer s.Close()
+	all, err := s.table.Indexes(t.Context())
+	require.NoError(t, err)
+	for _, a := range all[0].Descriptor.Artifacts {
+		names = append(names, a.DataRef.Url)
+	}
+	return names
 }
 
 // Of two that change a shard at the same time, one fails.

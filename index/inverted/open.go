@@ -13,9 +13,10 @@ import (
 // Index is an open index. Its methods may be called concurrently.
 type Index struct {
 	Collation analysis.Collation
-	Rows      int64 // of the shard that is indexed
-	Pages     int64 // of the tree
-	Positions int64 // numbers in all lists
+	Rows      int64  // of the shard that is indexed
+	Pages     int64  // of the tree
+	Positions int64  // numbers in all lists
+	Content   string // tells the index from others; empty for those of the reference
 
 	level, entries, start *read.Column // nil without pages
 	positions             *read.Column // nil without positions
@@ -32,19 +33,22 @@ const maxPageBytes = 16 << 20
 // descriptions that the reference makes, the one at the end of its file if none begins with the range.
 func Open(ctx context.Context, terms, positions storage.ByteRange, c analysis.Collation, rows int64) (*Index, error) {
 	x := &Index{Collation: c, Rows: rows, cache: lru.New[int64, *page](cacheBytes)}
-	pages, n, err := columns.OpenIn(ctx, terms, termsSchema, maxPageBytes)
+	pages, n, content, err := columns.OpenIn(ctx, terms, termsSchema, maxPageBytes)
 	if err != nil {
 		return nil, err
 	}
 	if x.Pages = n; n > 0 {
 		x.level, x.entries, x.start = pages[0], pages[1], pages[2]
 	}
-	positionColumns, n, err := columns.OpenIn(ctx, positions, positionsSchema, maxPageBytes)
+	positionColumns, n, more, err := columns.OpenIn(ctx, positions, positionsSchema, maxPageBytes)
 	if err != nil {
 		return nil, err
 	}
 	if x.Positions = n; n > 0 {
 		x.positions = positionColumns[0]
+	}
+	if content != "" && more != "" {
+		x.Content = content + more
 	}
 	return x, nil
 }

@@ -13,13 +13,24 @@ import (
 	"github.com/amudai/amudai-go/stripe/read"
 )
 
-// OpenIn opens the columns of the shard in a range of bytes, as [shardfile.OpenIn] finds it. See [Open].
-func OpenIn(ctx context.Context, at storage.ByteRange, s *arrow.Schema, maxBytes int64) (columns []*read.Column, rows int64, err error) {
+// OpenIn opens the columns of the shard in a range of bytes, as [shardfile.OpenIn] finds it. See [Open]. content is the hash of the rows that
+// [Writer] writes with them; empty if the reference has written the shard.
+func OpenIn(ctx context.Context, at storage.ByteRange, s *arrow.Schema, maxBytes int64) (columns []*read.Column, rows int64, content string, err error) {
 	f, err := shardfile.OpenIn(ctx, at, shardfile.OpenOptions{CacheBytes: metadataBytes})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
-	return Open(ctx, f, s, maxBytes)
+	p, err := f.Properties(ctx)
+	if err != nil {
+		return nil, 0, "", err
+	}
+	for _, v := range shardfile.PropertiesFromProto(p.CustomProperties) {
+		if v.Name == contentProperty {
+			content, _ = v.Value.(string)
+		}
+	}
+	columns, rows, err = Open(ctx, f, s, maxBytes)
+	return columns, rows, content, err
 }
 
 // metadataBytes bounds the cache of the shard's metadata, which is small.

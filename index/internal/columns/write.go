@@ -3,17 +3,20 @@ package columns
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/zeebo/xxh3"
 
 	"github.com/amudai/amudai-go/encoding"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
 	"github.com/amudai/amudai-go/internal/format/shardwriter"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/stripe/write"
@@ -26,7 +29,11 @@ type Writer struct {
 
 	message []byte
 	stripe  *write.Writer
+	hash    xxh3.Hasher // of all rows
 }
+
+// contentProperty is the property of a shard with the hash of its rows, as 16 hexadecimal digits.
+const contentProperty = "content"
 
 // shardLocation is a location for messages: the artifact has none yet.
 const shardLocation = "mem://index"
@@ -55,7 +62,22 @@ func (w *Writer) Flush(ctx context.Context) error {
 	batch := w.Build.NewRecordBatch()
 	defer batch.Release()
 	w.Rows += batch.NumRows()
+	for _, c := range batch.Columns() {
+		w.hashData(c.Data())
+	}
 	return w.stripe.Write(ctx, batch.Columns(), int(batch.NumRows()))
+}
+
+// hashData hashes the buffers of an array.
+func (w *Writer) hashData(d arrow.ArrayData) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			_, _ = w.hash.Write(b.Bytes()) // never fails
+		}
+	}
+	for _, child := range d.Children() {
+		w.hashData(child)
+	}
 }
 
 // Publish writes the shard. Equal rows make equal bytes.
@@ -70,6 +92,7 @@ func (w *Writer) Publish(ctx context.Context, out io.Writer) error {
 	defer f.Release()
 	file, err := shardwriter.Create(ctx, shardLocation, w.message, shardwriter.Options{
 		Store: storage.ToWriter(shardLocation, out), CreationTime: shardTime, Edition: edition.Reference,
+		Properties: []shardfile.Property{{Name: contentProperty, Value: fmt.Sprintf("%016x", w.hash.Sum64())}},
 	})
 	if err != nil {
 		return err
