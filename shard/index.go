@@ -53,7 +53,7 @@ type EditOptions struct {
 	Open OpenOptions
 	// Parallelism is the number of parts of the shard that are indexed at the same time, by default GOMAXPROCS.
 	Parallelism int
-	// MemoryBytes bounds the memory for building an index, by default 96 MiB. The rest goes to temporary files in TempDir.
+	// MemoryBytes bounds the memory for building an index, by default 64 MiB. The rest goes to temporary files in TempDir.
 	MemoryBytes int64
 	// TempDir is the folder of temporary files, by default that of the system.
 	TempDir string

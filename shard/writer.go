@@ -108,7 +108,7 @@ type WriterOptions struct {
 	Properties []Property
 	// Indexes are built while rows are written, and attached by Close. [AddIndex] does it later.
 	Indexes []IndexDefinition
-	// IndexMemoryBytes bounds the memory for building each index, by default 96 MiB. The rest goes to temporary files.
+	// IndexMemoryBytes bounds the memory for building each index, by default 64 MiB. The rest goes to temporary files.
 	IndexMemoryBytes int64
 	// Program is recorded as the program that wrote the shard, by default this library.
 	Program string

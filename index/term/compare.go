@@ -116,7 +116,7 @@ func (x *Index) compareGrams(ctx context.Context, found func(error) error) error
 		if err != nil {
 			return fault.In(err, "grams", x.pages[number/perPage])
 		}
-		l := want.lists[uint16(number)]
+		l := want.list(uint16(number))
 		if all || l == nil && len(have) == 0 || l != nil && (l.all || slices.Equal(have, l.blocks(nil))) {
 			continue
 		}

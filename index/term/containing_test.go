@@ -137,10 +137,10 @@ func TestCompareGrams(t *testing.T) {
 	number := gramNumber([]byte("299"))
 	for name, change := range map[string]func(g *gramWriter){
 		"":          func(*gramWriter) {},
-		"unlisted":  func(g *gramWriter) { g.lists[number].all = true },
-		"missing":   func(g *gramWriter) { delete(g.lists, number) },
-		"too many":  func(g *gramWriter) { g.lists[1] = &gramList{n: 1, gaps: []byte{3}} },
-		"too few":   func(g *gramWriter) { l := g.lists[number]; l.n, l.gaps = l.n-1, l.gaps[:len(l.gaps)-1] },
+		"unlisted":  func(g *gramWriter) { g.list(number).all = true },
+		"missing":   func(g *gramWriter) { g.list(number).gram = 1; g.of[1], g.of[number] = g.of[number], 0 },
+		"too many":  func(g *gramWriter) { g.lists = append(g.lists, gramList{gram: 1, n: 1, gaps: []byte{3}}); g.of[1] = uint32(len(g.lists)) },
+		"too few":   func(g *gramWriter) { l := g.list(number); l.n, l.gaps = l.n-1, l.gaps[:len(l.gaps)-1] },
 		"cut block": func(g *gramWriter) { g.cut = []uint32{4} },
 	} {
 		differences := 0
@@ -172,7 +172,7 @@ func TestGramMemory(t *testing.T) {
 		size += len(p)
 	}
 	require.InDelta(t, 100<<10, size-3*len(g.lists), 20<<10)
-	require.True(t, g.lists[gramNumber(make([]byte, 3))].all)
+	require.True(t, g.list(gramNumber(make([]byte, 3))).all)
 }
 
 // Blocks and pages of any bytes are errors, or right.

@@ -41,16 +41,18 @@ type gramWriter struct {
 	memory    int                      // for lists; the longest are dropped before they take more
 	seen      [gramNumbers / 64]uint64 // in the open block
 	found     []uint16                 // the same
-	lists     map[uint16]*gramList
+	of        []uint32                 // the list of each number, counted from 1; 0 if there is none
+	lists     []gramList
 	size      int // bytes of all lists
 	cutBlock  bool
 	cut       []uint32 // blocks with terms that may have been cut
-	list      postings.Writer
+	writer    postings.Writer
 	rows      []uint32
 }
 
 // gramList is the blocks that have a gram.
 type gramList struct {
+	gram uint16 // its number
 	n    int
 	last uint32
 	gaps []byte // uvarints; nil if the list was dropped
@@ -71,15 +73,15 @@ func (g *gramWriter) add(term []byte, shared int) {
 
 // endBlock ends the block of a number.
 func (g *gramWriter) endBlock(block uint32) {
-	if g.lists == nil {
-		g.lists = map[uint16]*gramList{}
+	if g.of == nil {
+		g.of = make([]uint32, gramNumbers)
 	}
 	for _, n := range g.found {
-		l := g.lists[n]
-		if l == nil {
-			l = new(gramList)
-			g.lists[n] = l
+		if g.of[n] == 0 {
+			g.lists = append(g.lists, gramList{gram: n})
+			g.of[n] = uint32(len(g.lists))
 		}
+		l := g.list(n)
 		if !l.all {
 			before := len(l.gaps)
 			l.gaps = binary.AppendUvarint(l.gaps, uint64(block-l.last))
@@ -98,11 +100,19 @@ func (g *gramWriter) endBlock(block uint32) {
 	}
 }
 
+// list is the list of a gram, nil if no block has it.
+func (g *gramWriter) list(number uint16) *gramList {
+	if g.of == nil || g.of[number] == 0 {
+		return nil
+	}
+	return &g.lists[g.of[number]-1]
+}
+
 // numbers are those of all grams, ascending.
 func (g *gramWriter) numbers() []uint16 {
 	out := make([]uint16, 0, len(g.lists))
-	for n := range g.lists {
-		out = append(out, n)
+	for i := range g.lists {
+		out = append(out, g.lists[i].gram)
 	}
 	slices.Sort(out)
 	return out
@@ -111,16 +121,16 @@ func (g *gramWriter) numbers() []uint16 {
 // drop drops the lists of the most frequent grams until the others have at most limit bytes.
 func (g *gramWriter) drop(limit int, size func(*gramList) int) {
 	numbers := g.numbers()
-	slices.SortStableFunc(numbers, func(a, b uint16) int { return cmp.Compare(g.lists[b].n, g.lists[a].n) })
+	slices.SortStableFunc(numbers, func(a, b uint16) int { return cmp.Compare(g.list(b).n, g.list(a).n) })
 	g.size = 0
 	for _, n := range numbers {
-		g.size += size(g.lists[n])
+		g.size += size(g.list(n))
 	}
 	for _, n := range numbers {
 		if g.size <= limit {
 			return
 		}
-		l := g.lists[n]
+		l := g.list(n)
 		g.size -= size(l)
 		l.gaps, l.all = nil, true
 	}
@@ -143,7 +153,8 @@ func (g *gramWriter) pages(blocks int, limit int64) [][]byte {
 	if n == 0 {
 		return nil
 	}
-	for _, l := range g.lists { // from here on, gaps are the list as stored
+	for i := range g.lists { // from here on, gaps are the list as stored
+		l := &g.lists[i]
 		if 2*l.n > blocks || l.all {
 			l.gaps, l.all = nil, true
 			continue
@@ -170,10 +181,10 @@ func (g *gramWriter) pages(blocks int, limit int64) [][]byte {
 
 // encode encodes a list. The result is valid until the next call.
 func (g *gramWriter) encode(rows []uint32, total int) []byte {
-	g.list.Bytes = g.list.Bytes[:0]
-	g.list.Append(rows, total)
-	g.list.Align()
-	return g.list.Bytes
+	g.writer.Bytes = g.writer.Bytes[:0]
+	g.writer.Append(rows, total)
+	g.writer.Align()
+	return g.writer.Bytes
 }
 
 // page is the page of some grams, whose first number may be first.
@@ -186,7 +197,7 @@ func (g *gramWriter) page(numbers []uint16, first int) []byte {
 	for _, number := range numbers {
 		out = binary.AppendUvarint(out, uint64(int(number)-first))
 		first = int(number) + 1
-		l := g.lists[number]
+		l := g.list(number)
 		if l.all {
 			counts = append(counts, 0)
 			continue

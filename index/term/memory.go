@@ -25,24 +25,26 @@ type memory struct {
 }
 
 type entry struct {
-	term   uint32 // its place
-	last   uint32 // row
-	n      uint32 // rows
-	head   uint32 // place of the first slice
-	tail   uint32 // place of the next gap
-	left   uint16 // bytes of the last slice behind it
+	begin  [beginLen]byte // the first bytes of the term, zeros behind it
+	place  uint32         // of the term, if it is longer
+	last   uint32         // row
+	n      uint32         // rows
+	head   uint32         // place of the first slice
+	tail   uint32         // place of the next gap
+	left   uint16         // bytes of the last slice behind it
 	field  uint16
 	length uint8 // of the term
 	slices uint8 // number of them, as far as their size grows
 }
 
 const (
+	beginLen   = 8
 	chunkLen   = 1 << 12 // entries
 	pageLen    = 1 << 16
 	firstSlice = 8
 	maxSlices  = 9 // the size of slices doubles so often
 	placeLen   = 4
-	entrySize  = 28
+	entrySize  = 36
 )
 
 // pages are bytes at places that stay where they are.
@@ -93,6 +95,8 @@ func (m *memory) add(field int, row uint32, term []byte) {
 	if 4*m.n >= 3*len(m.table) {
 		m.grow()
 	}
+	var begin [beginLen]byte
+	copy(begin[:], term)
 	hash := xxh3.HashSeed(term, uint64(field))
 	mask := uint64(len(m.table) - 1)
 	const upper = 1<<64 - 1<<32
@@ -100,14 +104,14 @@ func (m *memory) add(field int, row uint32, term []byte) {
 		slot := m.table[i]
 		if slot == 0 {
 			m.table[i] = hash&upper | uint64(m.n+1)
-			m.insert(field, row, term)
+			m.insert(field, row, begin, term)
 			return
 		}
 		if slot&upper != hash&upper {
 			continue
 		}
 		e := m.entry(int(uint32(slot)) - 1)
-		if int(e.field) == field && bytes.Equal(m.term(e), term) {
+		if e.begin == begin && int(e.length) == len(term) && int(e.field) == field && (len(term) <= beginLen || bytes.Equal(m.term(e), term)) {
 			if row != e.last {
 				m.append(e, row)
 			}
@@ -117,17 +121,25 @@ func (m *memory) add(field int, row uint32, term []byte) {
 }
 
 // insert adds an entry.
-func (m *memory) insert(field int, row uint32, term []byte) {
+func (m *memory) insert(field int, row uint32, begin [beginLen]byte, term []byte) {
 	if m.n == chunkLen*len(m.entries) {
 		m.entries = append(m.entries, make([]entry, chunkLen))
 	}
-	at := m.terms.room(uint32(len(term)))
-	copy(m.terms.at(at, uint32(len(term))), term)
-	*m.entry(m.n) = entry{term: at, length: uint8(len(term)), field: uint16(field), last: row, n: 1}
+	e := m.entry(m.n)
+	*e = entry{begin: begin, length: uint8(len(term)), field: uint16(field), last: row, n: 1}
+	if len(term) > beginLen {
+		e.place = m.terms.room(uint32(len(term)))
+		copy(m.term(e), term)
+	}
 	m.n++
 }
 
-func (m *memory) term(e *entry) []byte { return m.terms.at(e.term, uint32(e.length)) }
+func (m *memory) term(e *entry) []byte {
+	if e.length <= beginLen {
+		return e.begin[:e.length]
+	}
+	return m.terms.at(e.place, uint32(e.length))
+}
 
 // grow doubles the table.
 func (m *memory) grow() {
@@ -240,13 +252,13 @@ func (m *memory) sorted(c analysis.Collation) []key {
 	keys := make([]key, m.n)
 	var upper []byte
 	for i := range keys {
-		term := m.term(m.entry(i))
+		e := m.entry(i)
+		begin := e.begin
 		if c == analysis.CasePreserving {
-			upper = analysis.AppendUpper(upper[:0], term)
-			term = upper
+			upper = analysis.AppendUpper(upper[:0], m.term(e))
+			begin = [beginLen]byte{}
+			copy(begin[:], upper)
 		}
-		var begin [8]byte
-		copy(begin[:], term)
 		keys[i] = key{binary.BigEndian.Uint64(begin[:]), uint32(i)}
 	}
 	slices.SortFunc(keys, func(a, b key) int {

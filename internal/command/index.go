@@ -45,7 +45,7 @@ type indexFlags struct {
 
 // registerBuild adds the flags of commands that build indexes.
 func (f *indexFlags) registerBuild(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.memory, "memory", "96MiB", "memory for building; the rest goes to temporary files")
+	cmd.Flags().StringVar(&f.memory, "memory", "64MiB", "memory for building; the rest goes to temporary files")
 	cmd.Flags().IntVar(&f.parallel, "parallel", 0, "parts of the shard that are read at a time (default: one per CPU)")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress and no summary")
 }
@@ -145,7 +145,7 @@ func (a *app) editOptions(f *indexFlags) (o shard.EditOptions, p *terminal.Progr
 		return o, nil, usage.Errorf("", "--parallel needs a number above 0")
 	}
 	if o.MemoryBytes, err = terminal.ParseSize(f.memory); err != nil || o.MemoryBytes == 0 {
-		return o, nil, usage.Errorf("", "--memory: %q is not a size such as 96MiB", f.memory)
+		return o, nil, usage.Errorf("", "--memory: %q is not a size such as 64MiB", f.memory)
 	}
 	o.Parallelism = f.parallel
 	p = terminal.StartRows(a.bars(f.quiet || f.atOnce), 0, false)
@@ -272,7 +272,7 @@ all columns are named.`,
 }
 
 func (a *app) indexDrop() *cobra.Command {
-	f := indexFlags{memory: "96MiB", atOnce: true}
+	f := indexFlags{memory: "64MiB", atOnce: true}
 	cmd := &cobra.Command{
 		Use:   "drop SHARD (--columns COLUMN,... | --all)",
 		Short: "Detach indexes from a shard",

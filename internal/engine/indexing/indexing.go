@@ -166,7 +166,7 @@ type Options struct {
 }
 
 // DefaultMemory is the default of Options.Memory.
-const DefaultMemory = 96 << 20
+const DefaultMemory = 64 << 20
 
 // Artifacts are the artifacts of an index that was built, by name, in order. The caller closes them.
 type Artifacts struct {
