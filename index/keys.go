@@ -89,6 +89,7 @@ func plainType(dt arrow.DataType) arrow.DataType {
 type keyHasher struct {
 	yield func(row uint32, hash uint64) error
 	key   []byte
+	text  []byte // of JSON
 	texts jsontext.Scanner
 }
 
@@ -127,7 +128,8 @@ func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
 			continue
 		}
 		if json {
-			if err := h.json(row, n-1, appendValue(nil, i)); err != nil {
+			h.text = appendValue(h.text[:0], i)
+			if err := h.json(row, n-1, h.text); err != nil {
 				return err
 			}
 			continue

@@ -122,3 +122,39 @@ func benchmarkFind(b *testing.B, location string) {
 		row = (row + 7919) % keyedRows
 	}
 }
+
+// BenchmarkJSON filters JSON texts by a value in them, and builds an index of their values.
+func BenchmarkJSON(b *testing.B) {
+	const rows = 200_000
+	batch := jsonBatch(b, rows)
+	bytes := 0
+	for i := range rows {
+		bytes += len(batch.Column(0).(array.ExtensionArray).Storage().(*array.String).Value(i))
+	}
+	location := filepath.Join(b.TempDir(), "json.shard")
+	writeBatch(b, location, batch, WriterOptions{})
+	b.Run("build", func(b *testing.B) {
+		b.SetBytes(int64(bytes))
+		for b.Loop() {
+			require.NoError(b, AddIndex(b.Context(), location, EditOptions{Parallelism: 1}, IndexDefinition{Type: HashIndex, Columns: []string{"payload"}}))
+			_, err := DropIndex(b.Context(), location, EditOptions{}, func(Index) bool { return true })
+			require.NoError(b, err)
+		}
+	})
+	require.NoError(b, AddIndex(b.Context(), location, EditOptions{}, IndexDefinition{Type: HashIndex, Columns: []string{"payload"}}))
+	s, err := Open(b.Context(), location, OpenOptions{})
+	require.NoError(b, err)
+	defer s.Close()
+	e, err := filter.Parse("payload.at = 1000")
+	require.NoError(b, err)
+	for name, disable := range map[string]Sources{"index": 0, "scan": Indexes} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(bytes))
+			for b.Loop() {
+				for _, err := range s.Scan(b.Context(), ScanOptions{Filter: e, Disable: disable, Columns: []string{}, Parallelism: 1}) {
+					require.NoError(b, err)
+				}
+			}
+		})
+	}
+}

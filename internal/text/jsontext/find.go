@@ -48,9 +48,9 @@ func (s *Scanner) enter(name string) bool {
 // Scalars calls yield with each string, number and boolean that is reached through objects alone: its names, its kind (the first byte of
 // its text), and its text, of a string the value. It ends without an error where the text is not valid. What yield gets is valid until it returns.
 func (s *Scanner) Scalars(yield func(names [][]byte, kind byte, value []byte) error) error {
-	var w walk
-	w.yield = yield
+	w := walk{yield: yield, names: s.names[:0]}
 	w.value(s)
+	s.names = w.names
 	return w.err
 }
 

@@ -19,7 +19,8 @@ type Scanner struct {
 	b     []byte
 	i     int
 	depth int
-	buf   []byte // of unescaped strings
+	buf   []byte   // of unescaped strings
+	names [][]byte // for Scalars
 }
 
 // Errors of texts.
