@@ -229,12 +229,15 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func smallIndex(t require.TestingT) index {
+func smallIndex(t require.TestingT) index { return indexOf(t, 400) }
+
+// indexOf makes an index of some lines.
+func indexOf(t require.TestingT, n int) index {
 	var lines [][]byte
-	for i := range 400 {
+	for i := range n {
 		lines = append(lines, fmt.Appendf(nil, "common w%d n%d x%d", i%100, i%20, i/2%3))
 	}
-	return build(t, Options{Fields: []uint32{3}, Stripes: []int64{150}}, analysis.Word, [][][]byte{lines}, 1)
+	return build(t, Options{Fields: []uint32{3}, Stripes: []int64{int64(n) / 3}}, analysis.Word, [][][]byte{lines}, 1)
 }
 
 // walk reads all of an index.
@@ -300,7 +303,7 @@ func allOf(terms, positions []byte) (string, error) {
 
 // A damaged index is an error, or right.
 func TestDamage(t *testing.T) {
-	x := smallIndex(t)
+	x := indexOf(t, 90)
 	terms, positions := x[0].Bytes(), x[1].Bytes()
 	want, err := allOf(terms, positions)
 	require.NoError(t, err)
