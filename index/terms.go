@@ -501,12 +501,20 @@ func (x *termIndex) lookUp(ctx context.Context, field int, n *need, most int64) 
 	return f, nil
 }
 
-// lookUpAll looks first for what is found with the least work.
+// fewRows are so few that they are looked at without the other terms. Of those, each is a request over a network.
+const fewRows = 4
+
+// lookUpAll looks first for what is found with the least work, and of that for long texts, which few rows have.
 func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, most int64) (*found, error) {
 	needs = slices.Clone(needs)
-	slices.SortStableFunc(needs, func(a, b *need) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(needs, func(a, b *need) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(b.term.text), len(a.term.text)))
+	})
 	f := &found{rows: most}
 	for _, n := range needs {
+		if f.rows <= fewRows && most != math.MaxInt64 {
+			break
+		}
 		left := f.rows
 		if most == math.MaxInt64 { // no need is left out
 			left = most
