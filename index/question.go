@@ -34,16 +34,25 @@ type wantedTerm struct {
 	pair   bool // the text is a pair of words
 }
 
-// allOf joins needs. What says nothing is left out.
+// allOf joins needs, and those that are joined already. What says nothing is left out.
 func allOf(needs []*need) *need {
-	needs = slices.DeleteFunc(needs, func(n *need) bool { return n == nil })
-	switch len(needs) {
+	var all []*need
+	for _, n := range needs {
+		switch {
+		case n == nil:
+		case len(n.all) > 0:
+			all = append(all, n.all...)
+		default:
+			all = append(all, n)
+		}
+	}
+	switch len(all) {
 	case 0:
 		return nil
 	case 1:
-		return needs[0]
+		return all[0]
 	}
-	return &need{all: needs}
+	return &need{all: all}
 }
 
 // anyOf says nothing if one of the needs does not.

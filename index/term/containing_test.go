@@ -136,10 +136,13 @@ func TestCompareGrams(t *testing.T) {
 	good := open(t, writeNumbers(t, 3000, func(*gramWriter) {}), 10)
 	number := gramNumber([]byte("299"))
 	for name, change := range map[string]func(g *gramWriter){
-		"":          func(*gramWriter) {},
-		"unlisted":  func(g *gramWriter) { g.list(number).all = true },
-		"missing":   func(g *gramWriter) { g.list(number).gram = 1; g.of[1], g.of[number] = g.of[number], 0 },
-		"too many":  func(g *gramWriter) { g.lists = append(g.lists, gramList{gram: 1, n: 1, gaps: []byte{3}}); g.of[1] = uint32(len(g.lists)) },
+		"":         func(*gramWriter) {},
+		"unlisted": func(g *gramWriter) { g.list(number).all = true },
+		"missing":  func(g *gramWriter) { g.list(number).gram = 1; g.of[1], g.of[number] = g.of[number], 0 },
+		"too many": func(g *gramWriter) {
+			g.lists = append(g.lists, gramList{gram: 1, n: 1, gaps: []byte{3}})
+			g.of[1] = uint32(len(g.lists))
+		},
 		"too few":   func(g *gramWriter) { l := g.list(number); l.n, l.gaps = l.n-1, l.gaps[:len(l.gaps)-1] },
 		"cut block": func(g *gramWriter) { g.cut = []uint32{4} },
 	} {
