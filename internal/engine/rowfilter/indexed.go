@@ -65,15 +65,15 @@ func (f *Filter) Excludes(st table.Stripe) bool {
 }
 
 // take takes what is known about all rows of the table for those of the stripe. It reports whether all of them are decided.
-func (s *Stripe) take(all *Stripe) bool {
-	from := s.stripe.Position()
-	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(from, from+s.rows).Shift(-from) }
+func (f *Stripe) take(all *Stripe) bool {
+	from := f.stripe.Position()
+	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(from, from+f.rows).Shift(-from) }
 	for n, known := range all.known {
-		s.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
+		f.known[n] = &source.Answer{Maybe: cut(known.Maybe), True: cut(known.True)}
 	}
-	s.Maybe, s.Sure = cut(all.Maybe), cut(all.Sure)
+	f.Maybe, f.Sure = cut(all.Maybe), cut(all.Sure)
 	for _, step := range all.Steps {
-		s.trace(step.Source, step.Note)
+		f.trace(step.Source, step.Note)
 	}
-	return s.Unknown().Empty()
+	return f.Unknown().Empty()
 }
