@@ -369,11 +369,12 @@ func (x *termIndex) Ask(ctx context.Context, c Condition, from, to int64) (maybe
 	return maybe, sure, nil
 }
 
-// found is what the index has of a need: all of some, one of some, or the entries of a term.
+// found is what the index has of a need: all of some, one of some, the entries of a term, or rows of the table.
 type found struct {
 	all, any []*found
 	entries  []term.Entry
-	rows     int64 // at most
+	joined   *rowset.Set
+	rows     int64 // of lists at most
 }
 
 // find looks up the terms of a question. It returns nil if that would take longer than to look at the values. Stripes ask the same
@@ -421,7 +422,7 @@ const (
 	termWork  = 100    // a term of a block that is read
 	entryWork = 300    // a list
 	rowWork   = 2      // a row of a list
-	valueWork = 10_000 // a value of a row that stands alone
+	valueWork = 50_000 // a value of a row that stands alone
 	scanWork  = 32     // a value of rows one after the other
 )
 
@@ -444,6 +445,9 @@ func (x *termIndex) valuesWork(rows int64) int64 {
 
 // work is the work for reading the rows of what was found.
 func (f *found) work() int64 {
+	if f.joined != nil {
+		return 0
+	}
 	sum := int64(len(f.entries))*entryWork + f.rows*rowWork
 	for _, one := range f.any {
 		sum += one.work()
@@ -511,7 +515,12 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(len(b.term.text), len(a.term.text)))
 	})
 	f := &found{rows: most}
-	for _, n := range needs {
+	for i, n := range needs {
+		if i > 0 && n.rank() > needs[i-1].rank() && most != math.MaxInt64 {
+			if err := x.join(ctx, f); err != nil {
+				return nil, err
+			}
+		}
 		if f.rows <= fewRows && most != math.MaxInt64 {
 			break
 		}
@@ -533,8 +542,31 @@ func (x *termIndex) lookUpAll(ctx context.Context, field int, needs []*need, mos
 	if len(f.all) == 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(f.all, func(a, b *found) int { return cmp.Compare(a.rows, b.rows) })
+	f.sort()
 	return f, nil
+}
+
+// maxJoined bounds the rows that are joined before more terms are looked for, and remembered.
+const maxJoined = 1 << 16
+
+// join finds the rows that have all terms so far, so that no others are looked for in vain.
+func (x *termIndex) join(ctx context.Context, f *found) error {
+	if len(f.all) < 2 || f.rows > maxJoined {
+		return nil
+	}
+	f.sort()
+	rows, err := x.rows(ctx, f, rowset.All(x.Rows), false)
+	if err != nil {
+		return err
+	}
+	f.rows = (rows.Len() + int64(x.Coarse) - 1) / int64(x.Coarse)
+	f.all = []*found{{joined: &rows, rows: f.rows}}
+	return nil
+}
+
+// sort brings the rarest to the front.
+func (f *found) sort() {
+	slices.SortStableFunc(f.all, func(a, b *found) int { return cmp.Compare(a.rows, b.rows) })
 }
 
 // rank orders needs by the work of looking for them: whole terms, those with a text at their beginning, those with one inside.
@@ -560,6 +592,8 @@ func (x *termIndex) rows(ctx context.Context, f *found, among rowset.Set, exact 
 		return rowset.Set{}, nil
 	}
 	switch {
+	case f.joined != nil:
+		return f.joined.And(among), nil
 	case len(f.all) > 0:
 		rows = among
 		for i, one := range f.all {
