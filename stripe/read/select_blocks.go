@@ -69,7 +69,7 @@ func (r *bytesReader[O]) selectBlocks(ctx context.Context, w *worker, rows rowse
 			if c != nil {
 				c.Release()
 			}
-			room = min(p.N, r.atOnce())
+			room = min(max(n, 2*room), r.atOnce())
 			if c, err = build.NewBytes[O](w.limit(), room, r.fixed, int64(room)*int64(r.mean), r.nulls); err != nil {
 				return err
 			}
