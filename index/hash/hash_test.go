@@ -40,11 +40,11 @@ func open(b []byte, rows int64) (*Index, error) {
 }
 
 // draw draws entries: keys that most rows have, and some that few have, or the same marks.
-func draw(seed uint64, rows, keys int) (entries []entry) {
+func draw(seed uint64, rows int, keys int64) (entries []entry) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for row := range rows {
 		for range rnd.IntN(3) {
-			key := uint64(rnd.IntN(keys))
+			key := uint64(rnd.Int64N(keys))
 			if rnd.IntN(4) == 0 {
 				key %= 3
 			}
@@ -105,7 +105,7 @@ func requireFound(t require.TestingT, x *Index, marks truth, hashes ...uint64) {
 // An index finds all rows of all hashes, with the same bytes whatever the memory and the number of builders.
 func TestIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		rows, keys := rapid.SampledFrom([]int{1, 30, 3000, 20_000}).Draw(t, "rows"), rapid.SampledFrom([]int{1, 10, 300, 1 << 40}).Draw(t, "keys")
+		rows, keys := rapid.SampledFrom([]int{1, 30, 3000, 20_000}).Draw(t, "rows"), rapid.SampledFrom([]int64{1, 10, 300, 1 << 40}).Draw(t, "keys")
 		entries := draw(rapid.Uint64().Draw(t, "seed"), rows, keys)
 		file := write(t, entries, int64(rows), 1<<30, 1)
 		require.True(t, bytes.Equal(file, write(t, entries, int64(rows), 1, rapid.IntRange(1, 5).Draw(t, "builders"))))

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/amudai/amudai-go/internal/text"
 )
@@ -232,11 +233,13 @@ func (r *stampReader) epoch() bool {
 	if digits != 10 && digits != 13 && digits != 16 && digits != 19 {
 		return false
 	}
-	secs, _ := r.number(10, 10)
-	if secs < 1_000_000_000 || secs >= 4_102_444_800 {
+	const unit = 10 // digits
+	secs, err := strconv.ParseInt(string(r.b[r.at:r.at+unit]), 10, 64)
+	if err != nil || secs < 1_000_000_000 || secs >= 4_102_444_800 {
 		return false
 	}
-	r.clock, r.instant, r.zoned = int64(secs), true, true
+	r.at += unit
+	r.clock, r.instant, r.zoned = secs, true, true
 	if digits > 10 {
 		return r.fraction()
 	}
