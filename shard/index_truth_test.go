@@ -69,7 +69,7 @@ func TestIndexTruth(t *testing.T) {
 				defer s.Close()
 				shards = append(shards, s)
 			}
-			for range sweep.Count(40, 2000) {
+			for range sweep.Count(40, 200) {
 				q := m.Question()
 				var want []rowset.Range
 				for row, text := range texts {
