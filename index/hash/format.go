@@ -33,9 +33,6 @@
 package hash
 
 import (
-	"encoding/binary"
-
-	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/container"
 )
 
@@ -46,10 +43,9 @@ const (
 	commonRows  = 1 << 16 // beyond which a hash may have no list
 	commonShare = 256     // the part of all rows for that
 	blockHeader = 4
-	checksumLen = 4
 	entryLen    = 12
 	pageEntries = 341
-	pageLen     = pageEntries*entryLen + checksumLen
+	pageLen     = pageEntries*entryLen + container.ChecksumLen
 	footerLen   = 64
 	magic       = "amhash\x01\x00"
 	maxBlockLen = 1 << 22
@@ -75,21 +71,5 @@ func isCommon(n, total int64) bool { return n > commonRows && n > total/commonSh
 // directoryLen is the size of the directory of 2^b blocks.
 func directoryLen(b uint) int64 {
 	n := int64(1) << b
-	return n*entryLen + (n+pageEntries-1)/pageEntries*checksumLen
-}
-
-func appendChecksum(dst []byte, from int) []byte {
-	return binary.LittleEndian.AppendUint32(dst, container.Checksum(dst[from:]))
-}
-
-// checked returns bytes without the checksum at their end.
-func checked(b []byte) ([]byte, error) {
-	n := len(b) - checksumLen
-	if n < 0 {
-		return nil, fault.Corruptf("%d bytes with a checksum", len(b))
-	}
-	if container.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
-		return nil, fault.Checksumf("checksum of %d bytes", n)
-	}
-	return b[:n], nil
+	return n*entryLen + (n+pageEntries-1)/pageEntries*container.ChecksumLen
 }

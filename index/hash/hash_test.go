@@ -13,6 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -225,8 +226,8 @@ func FuzzIndex(f *testing.F) {
 	require.NoError(f, err)
 	at, size, err := x.reader().find(ctx, 0)
 	require.NoError(f, err)
-	f.Add(file[at:at+size-checksumLen], uint16(300), uint64(5<<50))
-	f.Add(file[at:at+size-checksumLen], uint16(7), uint64(1<<60))
+	f.Add(file[at:at+size-container.ChecksumLen], uint16(300), uint64(5<<50))
+	f.Add(file[at:at+size-container.ChecksumLen], uint16(7), uint64(1<<60))
 	f.Fuzz(func(t *testing.T, data []byte, rows uint16, hash uint64) {
 		if len(data) < blockHeader {
 			return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -101,7 +102,7 @@ func (r *reader) open(ctx context.Context, number int64) error {
 	if err != nil {
 		return err
 	}
-	if b, err = checked(b); err == nil {
+	if b, err = container.CutChecksum(b); err == nil {
 		err = r.decoded.parse(b, at, r.Rows)
 	}
 	if err != nil {
@@ -120,14 +121,14 @@ func (r *reader) find(ctx context.Context, number int64) (at, size int64, err er
 		if err != nil {
 			return 0, 0, err
 		}
-		if r.entries, err = checked(b); err != nil {
+		if r.entries, err = container.CutChecksum(b); err != nil {
 			return 0, 0, err
 		}
 		r.page = page
 	}
 	e := r.entries[number%pageEntries*entryLen:]
 	from, n := binary.LittleEndian.Uint64(e), int64(binary.LittleEndian.Uint32(e[8:]))
-	if from > uint64(r.directory) || n > r.directory-int64(from) || n < blockHeader+checksumLen || n > maxBlockLen {
+	if from > uint64(r.directory) || n > r.directory-int64(from) || n < blockHeader+container.ChecksumLen || n > maxBlockLen {
 		return 0, 0, fault.Corruptf("block %d of %d bytes at %d", number, n, from)
 	}
 	return int64(from), n, nil
@@ -258,7 +259,7 @@ func (r *reader) longList(ctx context.Context, dst []uint32, at, size, n int64) 
 	if err != nil {
 		return dst, err
 	}
-	if b, err = checked(b); err != nil {
+	if b, err = container.CutChecksum(b); err != nil {
 		return dst, err
 	}
 	lists := postings.NewReader(b)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 // Write writes the index of a table of so many rows, by builders that have the rows one after the other. Equal hashes and rows make equal bytes, in
@@ -118,7 +119,7 @@ func (w *writer) endHash() error {
 		w.lists.Bytes = w.lists.Bytes[:0]
 		w.lists.Append(w.list, int(w.rows))
 		w.lists.Align()
-		w.lists.Bytes = appendChecksum(w.lists.Bytes, 0)
+		w.lists.Bytes = container.AppendChecksum(w.lists.Bytes, 0)
 		w.sizes = append(w.sizes, uint32(len(w.lists.Bytes)))
 		if err := w.write(w.lists.Bytes); err != nil {
 			return err
@@ -151,7 +152,7 @@ func (w *writer) endBlock() error {
 		}
 	}
 	p.Align()
-	p.Bytes = appendChecksum(p.Bytes, 0)
+	p.Bytes = container.AppendChecksum(p.Bytes, 0)
 	if len(p.Bytes) > maxBlockLen {
 		return fault.Limitf("%d hashes with the same %d bits", len(w.marks), w.bits)
 	}
@@ -166,7 +167,7 @@ func (w *writer) endBlock() error {
 }
 
 func (w *writer) endPage() {
-	w.directory = appendChecksum(w.directory, len(w.directory)-w.entries*entryLen)
+	w.directory = container.AppendChecksum(w.directory, len(w.directory)-w.entries*entryLen)
 	w.entries = 0
 }
 

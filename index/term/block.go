@@ -8,6 +8,7 @@ import (
 	"github.com/amudai/amudai-go/encoding/decompress"
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 // block is a block in memory. It does not change.
@@ -62,7 +63,7 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 // parse parses a block of an index with some fields and rows in lists, whose long lists have listsSize bytes, into the memory of b. The
 // block does not refer to the data.
 func (p *parser) parse(b *block, data []byte, fields, total int, listsSize uint64) error {
-	data, err := checked(data)
+	data, err := container.CutChecksum(data)
 	if err != nil {
 		return err
 	}

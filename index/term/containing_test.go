@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 // A term that may have been cut is yielded for any text, whatever its upper case takes.
@@ -181,14 +182,14 @@ func TestGramMemory(t *testing.T) {
 // Blocks and pages of any bytes are errors, or right.
 func FuzzParse(f *testing.F) {
 	x := open(f, writeNumbers(f, 3000, func(*gramWriter) {}), 10)
-	b, err := x.read(tctx, x.blocks[1].block, x.blocks[1].end-checksumLen)
+	b, err := x.read(tctx, x.blocks[1].block, x.blocks[1].end-container.ChecksumLen)
 	require.NoError(f, err)
 	f.Add(b, uint16(0))
-	b, err = x.read(tctx, x.pages[2], x.pages[3]-checksumLen)
+	b, err = x.read(tctx, x.pages[2], x.pages[3]-container.ChecksumLen)
 	require.NoError(f, err)
 	f.Add(b, uint16(1))
 	f.Fuzz(func(t *testing.T, data []byte, more uint16) {
-		data = appendChecksum(data, 0)
+		data = container.AppendChecksum(data, 0)
 		b := new(block)
 		if new(parser).parse(b, data, 1+int(more%3), 1000, uint64(more)) == nil {
 			for i := range b.containing(analysis.CaseInsensitive, []byte("12"), more%2 == 0) {

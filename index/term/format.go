@@ -73,14 +73,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/amudai/amudai-go/encoding/decompress"
-	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 const (
 	blockTerms  = 256
 	blockHeader = 10
-	checksumLen = 4
 	shortRows   = 64
 	longRows    = 4096
 	partRows    = 1 << 16
@@ -120,22 +117,6 @@ func unpack(z *decompress.Zstd, room, b []byte, size int) ([]byte, error) {
 		return room, nil
 	}
 	return room, z.Decode(room, b)
-}
-
-func appendChecksum(dst []byte, from int) []byte {
-	return binary.LittleEndian.AppendUint32(dst, container.Checksum(dst[from:]))
-}
-
-// checked returns bytes without the checksum at their end.
-func checked(b []byte) ([]byte, error) {
-	n := len(b) - checksumLen
-	if n < 0 {
-		return nil, fault.Corruptf("%d bytes with a checksum", len(b))
-	}
-	if container.Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
-		return nil, fault.Checksumf("checksum of %d bytes", n)
-	}
-	return b[:n], nil
 }
 
 // uvarint takes a number from the beginning of b; ok is false if there is none up to most.

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -174,7 +175,7 @@ func (g *gramWriter) pages(blocks int, limit int64) [][]byte {
 		first = end
 	}
 	if len(g.cut) > 0 {
-		pages[n] = appendChecksum(append(binary.AppendUvarint(nil, uint64(len(g.cut))), g.encode(g.cut, blocks)...), 0)
+		pages[n] = container.AppendChecksum(append(binary.AppendUvarint(nil, uint64(len(g.cut))), g.encode(g.cut, blocks)...), 0)
 	}
 	return pages
 }
@@ -206,7 +207,7 @@ func (g *gramWriter) page(numbers []uint16, first int) []byte {
 		sizes = binary.AppendUvarint(sizes, uint64(len(l.gaps)))
 		lists = append(lists, l.gaps...)
 	}
-	return appendChecksum(slices.Concat(out, counts, sizes, lists), 0)
+	return container.AppendChecksum(slices.Concat(out, counts, sizes, lists), 0)
 }
 
 // page is a page of grams.
@@ -223,7 +224,7 @@ func parsePage(data []byte, first, numbers, blocks int) (*page, error) {
 	if len(data) == 0 {
 		return p, nil
 	}
-	data, err := checked(data)
+	data, err := container.CutChecksum(data)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +307,7 @@ func (x *Index) cutBlocks(ctx context.Context, read storage.Prefetched) ([]uint3
 	}
 	data, err := read.Read(ctx, x.file.Reader, x.file.Offset+from, to-from)
 	if err == nil {
-		data, err = checked(data)
+		data, err = container.CutChecksum(data)
 	}
 	if err != nil {
 		return nil, fault.In(err, "list of cut blocks", from)

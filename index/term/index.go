@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -273,7 +274,7 @@ func (x *Index) list(ctx context.Context, e Entry, n int) ([]uint32, error) {
 	}
 	data, err := x.longList(ctx, e)
 	if err == nil {
-		data, err = checked(data)
+		data, err = container.CutChecksum(data)
 	}
 	if err != nil {
 		return nil, err
@@ -307,7 +308,7 @@ func (x *Index) parts(ctx context.Context, e Entry, from, to uint32, wanted func
 		if wanted != nil && !wanted(max(base, from), min(base+partRows, to)) {
 			continue
 		}
-		list, err := checked(data[p.from:p.to])
+		list, err := container.CutChecksum(data[p.from:p.to])
 		if err != nil {
 			return err
 		}
@@ -347,11 +348,11 @@ func readTable(data []byte, parts, n int) ([]tablePart, error) {
 		at += int(size)
 		sum += int(rows)
 	}
-	begin := len(data) - len(rest) + checksumLen
+	begin := len(data) - len(rest) + container.ChecksumLen
 	if begin+at != len(data) || sum != n {
 		return nil, fault.Corruptf("list of %d rows in %d bytes, its parts have %d in %d", n, len(data), sum, begin+at)
 	}
-	if _, err := checked(data[:begin]); err != nil {
+	if _, err := container.CutChecksum(data[:begin]); err != nil {
 		return nil, err
 	}
 	for i := range table {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/index/analysis"
+	"github.com/amudai/amudai-go/internal/format/container"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -292,8 +293,8 @@ func mend(file []byte, rows int64) {
 		return
 	}
 	for _, e := range x.blocks {
-		if b := file[e.block:e.end]; len(b) >= checksumLen {
-			appendChecksum(b[:len(b)-checksumLen], 0)
+		if b := file[e.block:e.end]; len(b) >= container.ChecksumLen {
+			container.AppendChecksum(b[:len(b)-container.ChecksumLen], 0)
 		}
 	}
 }

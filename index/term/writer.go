@@ -9,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/index/analysis"
 	"github.com/amudai/amudai-go/index/postings"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/format/container"
 )
 
 // Options are the properties of an index.
@@ -127,7 +128,7 @@ func (w *writer) closePart(next int) {
 		}
 		l.postings.Append(l.rows, min(partRows, w.total-base))
 		l.postings.Align()
-		l.postings.Bytes = appendChecksum(l.postings.Bytes, from)
+		l.postings.Bytes = container.AppendChecksum(l.postings.Bytes, from)
 	}
 	l.parts = append(l.parts, listPart{len(l.rows), len(l.postings.Bytes) - from})
 	for len(l.parts) < next {
@@ -151,12 +152,12 @@ func (w *writer) end() {
 				l.table = binary.AppendUvarint(l.table, uint64(p.size))
 			}
 		}
-		l.table = appendChecksum(l.table, 0)
+		l.table = container.AppendChecksum(l.table, 0)
 		size = w.write(l.table) + w.write(l.postings.Bytes)
 	case l.n > shortRows:
 		l.postings.Append(l.rows, w.total)
 		l.postings.Align()
-		l.postings.Bytes = appendChecksum(l.postings.Bytes, 0)
+		l.postings.Bytes = container.AppendChecksum(l.postings.Bytes, 0)
 		size = w.write(l.postings.Bytes)
 	default:
 		b.short.Append(l.rows, w.total)
@@ -295,7 +296,7 @@ func (b *openBlock) append(dst []byte, p *packer, fields bool) (out []byte, err 
 	for i, n := range []int{b.n, numbers, len(e), suffixes, len(b.suffixes)} {
 		binary.LittleEndian.PutUint16(dst[from+2*i:], uint16(n))
 	}
-	return appendChecksum(append(dst, b.short.Bytes...), from), nil
+	return container.AppendChecksum(append(dst, b.short.Bytes...), from), nil
 }
 
 func (b *openBlock) reset() {

@@ -84,6 +84,26 @@ func Checksum(b []byte) uint32 {
 	return uint32(h) ^ uint32(h>>32)
 }
 
+// ChecksumLen is the size of a checksum.
+const ChecksumLen = 4
+
+// AppendChecksum appends the checksum of the bytes of dst from one on.
+func AppendChecksum(dst []byte, from int) []byte {
+	return binary.LittleEndian.AppendUint32(dst, Checksum(dst[from:]))
+}
+
+// CutChecksum returns bytes without the checksum at their end, which it verifies.
+func CutChecksum(b []byte) ([]byte, error) {
+	n := len(b) - ChecksumLen
+	if n < 0 {
+		return nil, fault.Corruptf("%d bytes with a checksum", len(b))
+	}
+	if Checksum(b[:n]) != binary.LittleEndian.Uint32(b[n:]) {
+		return nil, fault.Checksumf("checksum of %d bytes", n)
+	}
+	return b[:n], nil
+}
+
 // AppendFrame appends a message: length, payload and checksum (docs/format.md §2.2).
 //
 //	02 00 00 00 | 68 69 | checksum of "68 69"
