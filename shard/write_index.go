@@ -58,17 +58,17 @@ func (w *Writer) beginIndex(x *openIndex) (err error) {
 	return err
 }
 
-// builtIndex is an index of a stripe that is not in the shard yet.
+// builtIndex is an index that is not in the shard yet.
 type builtIndex struct {
 	plan      *indexing.Plan
 	artifacts *indexing.Artifacts
 }
 
-// endStripeIndexes builds the indexes of a stripe that has ended. The caller closes the artifacts, after an error too.
-func (w *Writer) endStripeIndexes(ctx context.Context, rows int64) (built []builtIndex, err error) {
+// buildIndexes builds the indexes of a stripe that has ended, or those of the whole shard. The caller closes the artifacts, after an error too.
+func (w *Writer) buildIndexes(ctx context.Context, perStripe bool, rows int64) (built []builtIndex, err error) {
 	for i := range w.indexes {
 		x := &w.indexes[i]
-		if !x.plan.PerStripe {
+		if x.plan.PerStripe != perStripe {
 			continue
 		}
 		if err := w.beginIndex(x); err != nil {
@@ -93,8 +93,8 @@ func closeIndexes(built []builtIndex) error {
 	return err
 }
 
-// writeStripeIndexes writes indexes of a stripe to the shard, and closes their artifacts.
-func (w *Writer) writeStripeIndexes(ctx context.Context, built []builtIndex) (all []*shardpb.IndexDescriptor, err error) {
+// writeIndexes writes indexes to the shard, and closes their artifacts.
+func (w *Writer) writeIndexes(ctx context.Context, built []builtIndex) (all []*shardpb.IndexDescriptor, err error) {
 	for _, b := range built {
 		d, err := edit.WriteIndex(ctx, w.out, b.plan, b.artifacts)
 		if err != nil {
@@ -105,28 +105,17 @@ func (w *Writer) writeStripeIndexes(ctx context.Context, built []builtIndex) (al
 	return all, closeIndexes(built)
 }
 
-// endIndexes writes the indexes to the shard, whose stripes are complete.
+// endIndexes writes the indexes of the whole shard, whose stripes are complete.
 func (w *Writer) endIndexes(ctx context.Context) error {
-	for len(w.indexes) > 0 {
-		x := w.indexes[0]
-		w.indexes = w.indexes[1:]
-		if x.plan.PerStripe {
-			continue
-		}
-		if err := w.beginIndex(&x); err != nil {
-			return err
-		}
-		a, err := x.plan.Write(ctx, w.rows, []index.Builder{x.builder}, w.indexOptions())
-		if err != nil {
-			return err
-		}
-		d, err := edit.WriteIndex(ctx, w.out, x.plan, a)
-		if err := errors.Join(err, a.Close()); err != nil {
-			return err
-		}
+	built, err := w.buildIndexes(ctx, false, w.rows)
+	if err != nil {
+		return errors.Join(err, closeIndexes(built))
+	}
+	all, err := w.writeIndexes(ctx, built)
+	for _, d := range all {
 		w.out.AddIndex(d)
 	}
-	return nil
+	return err
 }
 
 // dropIndexes removes the temporary files of indexes.

@@ -407,7 +407,7 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 		return nil, err
 	}
 	w.cur = nil
-	built, err := w.endStripeIndexes(ctx, f.Rows)
+	built, err := w.buildIndexes(ctx, true, f.Rows)
 	if err != nil {
 		f.Release()
 		return nil, errors.Join(err, closeIndexes(built))
@@ -424,7 +424,7 @@ func (w *Writer) end(ctx context.Context) (add func(context.Context) error, err 
 	return func(ctx context.Context) error {
 		defer f.Release()
 		var err error
-		if o.Indexes, err = w.writeStripeIndexes(ctx, built); err != nil {
+		if o.Indexes, err = w.writeIndexes(ctx, built); err != nil {
 			return err
 		}
 		return w.out.AppendStripe(ctx, f, o)
