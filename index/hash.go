@@ -14,6 +14,7 @@ import (
 	"github.com/amudai/amudai-go/index/hash"
 	"github.com/amudai/amudai-go/index/hashmap"
 	"github.com/amudai/amudai-go/index/postings"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -44,7 +45,7 @@ func (hashSpecs) Check(d *shardpb.IndexDescriptor, columns []arrow.Field) error 
 			switch {
 			case len(names) == 0:
 				return fmt.Errorf("a hash index is of values that can be equal, not of %v", c.Type)
-			case len(f.SchemaIds) > 1 && (!isSingle(c.Type) || isJSON(c.Type)):
+			case len(f.SchemaIds) > 1 && (!isSingle(c.Type) || extension.IsJSON(c.Type)):
 				return fmt.Errorf("%s: several columns together have one value each in a row, unlike %v", c.Name, c.Type)
 			}
 			for _, name := range names {

@@ -23,7 +23,7 @@ import (
 
 // keyClass is the name of the way in which values of a type become bytes, "" if they do not.
 func keyClass(dt arrow.DataType) string {
-	plain, name := unwrapped(dt)
+	plain, name := extension.Unwrap(dt)
 	if t, ok := plain.(arrow.DecimalType); ok {
 		return fmt.Sprintf("decimal(%d)", t.GetScale())
 	}
@@ -56,7 +56,7 @@ func appendKeyNames(dst []string, path []string, dt arrow.DataType) []string {
 	case arrow.ListLikeType:
 		dst = appendKeyNames(dst, path, t.Elem())
 	default:
-		if isJSON(dt) {
+		if extension.IsJSON(dt) {
 			return append(dst, keyPath(path)+classJSON)
 		}
 		if class := keyClass(dt); class != "" {
@@ -68,11 +68,6 @@ func appendKeyNames(dst []string, path []string, dt arrow.DataType) []string {
 
 // classJSON is the class of columns of JSON texts: their keys are those of the values within them.
 const classJSON = "json"
-
-func isJSON(dt arrow.DataType) bool {
-	_, name := unwrapped(dt)
-	return name == extension.NameJSON
-}
 
 // plainType is a type without extensions.
 func plainType(dt arrow.DataType) arrow.DataType {
@@ -98,7 +93,7 @@ const noRow = math.MaxUint32
 
 // array hashes the values in an array at a path. rows are the rows of its values, which may be noRow.
 func (h *keyHasher) array(path []string, arr arrow.Array, rows []uint32) error {
-	json := isJSON(arr.DataType())
+	json := extension.IsJSON(arr.DataType())
 	arr, err := arrowutil.Plain(memory.DefaultAllocator, arr)
 	if err != nil {
 		return err
@@ -397,7 +392,7 @@ func eachKey(dt arrow.DataType, test any, yield func(value []byte)) {
 	case valueset.Bools:
 		yield(appendBool(b, t.True))
 	case valueset.Ints:
-		plain, _ := unwrapped(dt)
+		plain, _ := extension.Unwrap(dt)
 		appendOne := func(b []byte, v int64) []byte { return appendInt(b, uint64(v)) }
 		if unit := timeUnit(plain); unit != (ticks{}) {
 			appendOne = unit.append
@@ -430,22 +425,6 @@ func eachKey(dt arrow.DataType, test any, yield func(value []byte)) {
 		values, _ := t.Constants()
 		for _, v := range values {
 			yield(v)
-		}
-	}
-}
-
-// unwrapped is a type without dictionaries, runs and extensions, and the name of the extension.
-func unwrapped(dt arrow.DataType) (plain arrow.DataType, extension string) {
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		case arrow.ExtensionType:
-			dt, extension = t.StorageType(), t.ExtensionName()
-		default:
-			return dt, extension
 		}
 	}
 }

@@ -30,6 +30,28 @@ func UUID() arrow.DataType { return mustMake(NameUUID, &arrow.FixedSizeBinaryTyp
 // Bool8 is arrow.bool8.
 func Bool8() arrow.DataType { return mustMake(NameBool8, arrow.PrimitiveTypes.Int8) }
 
+// Unwrap returns the type inside of dictionaries, runs and extensions, and the name of the innermost extension, "" if there is none.
+func Unwrap(dt arrow.DataType) (plain arrow.DataType, name string) {
+	for {
+		switch t := dt.(type) {
+		case *arrow.DictionaryType:
+			dt = t.ValueType
+		case *arrow.RunEndEncodedType:
+			dt = t.Encoded()
+		case arrow.ExtensionType:
+			dt, name = t.StorageType(), t.ExtensionName()
+		default:
+			return dt, name
+		}
+	}
+}
+
+// IsJSON reports whether values of a type are JSON texts.
+func IsJSON(dt arrow.DataType) bool {
+	_, name := Unwrap(dt)
+	return name == NameJSON
+}
+
 func mustMake(name string, storage arrow.DataType) arrow.DataType {
 	t, err := Find(name).Deserialize(storage, "")
 	if err != nil { // a program registered a type of this name with another storage

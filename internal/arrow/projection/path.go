@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/text"
@@ -75,7 +76,8 @@ func (r *resolver) whole(path, hint string) ([]int, error) {
 // step follows one name from a type: to a field of a struct, to the keys or values of a
 // map, to the items of a list or, by any other name, to what they have of that name.
 func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow.DataType, ok bool) {
-	switch t := unwrapped(t).(type) {
+	plain, _ := extension.Unwrap(t)
+	switch t := plain.(type) {
 	case *arrow.StructType:
 		if i, ok := r.fieldsOf(t).place[name]; ok {
 			return []int{i}, t.Field(i).Type, true
@@ -99,7 +101,8 @@ func (r *resolver) step(t arrow.DataType, name string) (steps []int, child arrow
 
 // namesIn are the names that a path may go on with.
 func (r *resolver) namesIn(t arrow.DataType) []string {
-	switch t := unwrapped(t).(type) {
+	plain, _ := extension.Unwrap(t)
+	switch t := plain.(type) {
 	case *arrow.StructType:
 		return r.fieldsOf(t).names
 	case *arrow.MapType:
@@ -108,17 +111,4 @@ func (r *resolver) namesIn(t arrow.DataType) []string {
 		return append([]string{"item"}, r.namesIn(t.Elem())...)
 	}
 	return nil
-}
-
-// unwrapped is the type inside of extension types, dictionaries and run ends.
-func unwrapped(t arrow.DataType) arrow.DataType {
-	switch w := t.(type) {
-	case arrow.ExtensionType:
-		return unwrapped(w.StorageType())
-	case *arrow.DictionaryType:
-		return unwrapped(w.ValueType)
-	case *arrow.RunEndEncodedType:
-		return unwrapped(w.Encoded())
-	}
-	return t
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -228,7 +229,7 @@ func resolve(s *arrow.Schema, path string) (Column, error) {
 	at := ""
 	names := schema.SplitPath(path)
 	for k, name := range names {
-		if fields == nil && isJSON(c.Type) {
+		if fields == nil && extension.IsJSON(c.Type) {
 			c.Inside = names[k:]
 			return c, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/text"
@@ -52,25 +51,6 @@ func jsonKindOf(l ast.Literal) jsonKind {
 		return jsonString
 	}
 	return jsonAny
-}
-
-// isJSON reports whether a column has JSON texts.
-func isJSON(dt arrow.DataType) bool {
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		case arrow.ExtensionType:
-			if t.ExtensionName() == extension.NameJSON {
-				return true
-			}
-			dt = t.StorageType()
-		default:
-			return false
-		}
-	}
 }
 
 // Values are the values of the column, of an array of the field that [Column.Index] leads to: the array itself, or what is within its JSON texts. The caller releases

@@ -13,6 +13,8 @@ import (
 	"math/big"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/extension"
 )
 
 // family is the kind of a column's values. It decides which literals they can be compared with.
@@ -71,7 +73,7 @@ func (d *Domain) Equal(o *Domain) bool { return d.family == o.family && d.Holds(
 
 // Holds reports whether arrays of a type have the values of the domain, in whatever layout.
 func (d *Domain) Holds(dt arrow.DataType) bool {
-	plain, _ := unwrap(dt)
+	plain, _ := extension.Unwrap(dt)
 	return arrow.TypeEqual(d.Type, plain) || hasAnyLength(d.Type) && hasAnyLength(plain)
 }
 
@@ -84,37 +86,15 @@ func hasAnyLength(dt arrow.DataType) bool {
 	return false
 }
 
-// Extensions with a meaning of their own. Columns of others have the values of their storage type.
-const (
-	extUUID  = "arrow.uuid"
-	extBool8 = "arrow.bool8"
-)
-
-// unwrap removes dictionaries, runs and extensions from a type, and returns the name of the extension.
-func unwrap(dt arrow.DataType) (plain arrow.DataType, extension string) {
-	for {
-		switch t := dt.(type) {
-		case *arrow.DictionaryType:
-			dt = t.ValueType
-		case *arrow.RunEndEncodedType:
-			dt = t.Encoded()
-		case arrow.ExtensionType:
-			dt, extension = t.StorageType(), t.ExtensionName()
-		default:
-			return dt, extension
-		}
-	}
-}
-
 // DomainOf is the domain of a type.
 func DomainOf(dt arrow.DataType) *Domain {
-	plain, extension := unwrap(dt)
+	plain, name := extension.Unwrap(dt)
 	d := &Domain{Type: plain, Name: dt.String()}
 	switch t := plain.(type) {
 	case *arrow.BooleanType:
 		d.family, d.whole = famBool, integers(0, 1)
 	case *arrow.Int8Type:
-		if d.setSigned(famInt, 8); extension == extBool8 {
+		if d.setSigned(famInt, 8); name == extension.NameBool8 {
 			d.family, d.whole = famBool8, integers(0, 1)
 		}
 	case *arrow.Int16Type, *arrow.Int32Type, *arrow.Int64Type:
@@ -132,7 +112,7 @@ func DomainOf(dt arrow.DataType) *Domain {
 			d.family = famDecimal32
 		}
 	case *arrow.FixedSizeBinaryType:
-		if d.setBytes(famBinary); extension == extUUID && t.ByteWidth == 16 {
+		if d.setBytes(famBinary); name == extension.NameUUID && t.ByteWidth == 16 {
 			d.family = famUUID
 		}
 	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
