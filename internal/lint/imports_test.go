@@ -48,7 +48,7 @@ var rows = [][]string{
 	{"internal/format/container", "internal/format/reflist", "internal/format/recovery"},
 	{"storage"},
 	{"rntuple/internal/envelope"},
-	{"rntuple/internal/column"},
+	{"rntuple/internal/column", "blockpack/internal/column"},
 	{"gen"},
 	{"internal/format/edition", "internal/format/decimal", "internal/engine/rowset", "internal/engine/pattern", "internal/text", "internal/arrow", "internal/bench/measure", "internal/base", "index/analysis", "index/postings"},
 }
@@ -87,6 +87,7 @@ var forbidden = []struct {
 	{"rntuple/internal/envelope", []string{arrow, own("storage"), "os", "net"}, "metadata: bytes in, bytes out"},
 	{"rntuple/internal/write", []string{own("internal/engine"), own("rntuple/internal/read")}, "writing knows no reader"},
 	{"rntuple/internal/column", []string{arrow, own("storage"), "os", "net"}, "pages: bytes in, bytes out"},
+	{"blockpack/internal/column", []string{arrow, protobuf, own("storage"), "os", "net"}, "columns: bytes in, bytes out"},
 	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches; table/amudai alone is excepted"},
 }
 

@@ -1,0 +1,104 @@
+// Package column is the encodings of columns of Blockpack blocks: the kinds 1 to 13 of docs/blockpack.md ↔ values in
+// memory.
+package column
+
+import (
+	"strconv"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// Type is the type of a column, by its number in files.
+type Type uint8
+
+// The types of columns. The Range types are those of columns that a range index divides into buckets; in a block, they
+// are stored as their [Type.Base].
+const (
+	String Type = iota
+	Int64
+	Uint64
+	Float64
+	Bool
+	Bytes
+	RangeInt64
+	RangeUint64
+	RangeDuration
+	RangeFloat64
+	RangeBytes
+	RangeString
+	types
+)
+
+var typeNames = [types]string{"String", "Int64", "Uint64", "Float64", "Bool", "Bytes",
+	"RangeInt64", "RangeUint64", "RangeDuration", "RangeFloat64", "RangeBytes", "RangeString"}
+
+// Valid tells whether the number is one of the format's.
+func (t Type) Valid() bool { return t < types }
+
+// String is the name in the specification.
+func (t Type) String() string {
+	if t.Valid() {
+		return typeNames[t]
+	}
+	return "type " + strconv.Itoa(int(t))
+}
+
+// Base is the type of the stored values: one of String to Bytes for a valid type.
+func (t Type) Base() Type {
+	switch t {
+	case RangeInt64, RangeDuration:
+		return Int64
+	case RangeUint64:
+		return Uint64
+	case RangeFloat64:
+		return Float64
+	case RangeBytes:
+		return Bytes
+	case RangeString:
+		return String
+	}
+	return t
+}
+
+// Textual tells whether values are byte strings: of String, Bytes and their Range types.
+func (t Type) Textual() bool { return t.Base() == String || t.Base() == Bytes }
+
+// Column has the values of one column in the rows of a block.
+type Column struct {
+	Name string
+	Type Type // String to Bytes
+	Rows int
+	// Present is a bitmap as Arrow's validity: bit i%8 of byte i/8 is set if row i has a value. nil: every row has one.
+	Present []byte
+	// Codes has for each present row, in order, the index of its value in Values. nil: Values has the value of each
+	// present row, in order.
+	Codes  []uint32
+	Values Values
+	// PackedUUID tells that the strings were stored as 16 bytes each, and are here as UUIDs in text.
+	PackedUUID bool
+}
+
+// PresentCount is the number of rows with a value.
+func (c *Column) PresentCount() int {
+	return bitmap.Bits{Data: c.Present, Len: c.Rows}.Count()
+}
+
+// Values are values without nulls.
+type Values struct {
+	Numbers []uint64 // the bits of Int64, Uint64 and Float64 values; 0 or 1 for Bool
+	Offsets []uint32 // String and Bytes: value k is Data[Offsets[k]:Offsets[k+1]]; empty if there are no values
+	Data    []byte
+}
+
+// Len is the number of values.
+func (v *Values) Len() int {
+	if v.Offsets != nil {
+		return max(len(v.Offsets)-1, 0)
+	}
+	return len(v.Numbers)
+}
+
+// Bytes is value k of a String or Bytes column. It is a part of Data.
+func (v *Values) Bytes(k int) []byte {
+	return v.Data[v.Offsets[k]:v.Offsets[k+1]:v.Offsets[k+1]]
+}
