@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -81,7 +82,9 @@ type Metadata struct {
 }
 
 // ParseMetadata parses the metadata of a file with header h whose blocks end before dataEnd.
-func ParseMetadata(data []byte, h Header, o Options) (*Metadata, error) { return nil, errStub }
+func ParseMetadata(data []byte, h Header, dataEnd int64, o Options) (*Metadata, error) {
+	return nil, errStub
+}
 
 // Block is an entry of the block index.
 type Block struct {
@@ -144,7 +147,7 @@ func (x *RangeIndex) FileColumns() (columns []FileColumn, ok bool) { return nil,
 // FileColumn is a column that some block of the file has.
 type FileColumn struct {
 	Name  string
-	Type  Type
+	Type  column.Type
 	Flags uint8
 }
 
@@ -170,14 +173,14 @@ func (x *RangeIndex) Interval(name string, lo, hi *Value) (blocks []uint32, know
 }
 
 // Prefix gives the blocks that may hold a string, or bytes (t), with a prefix.
-func (x *RangeIndex) Prefix(name string, t Type, prefix []byte) (blocks []uint32, known bool) {
+func (x *RangeIndex) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
 	return nil, false
 }
 
 // RangeColumn is a column of the range index.
 type RangeColumn struct {
 	Name     string
-	Type     Type
+	Type     column.Type
 	Min, Max int64 // as stored; not bounds in files of other writers
 	Values   int   // number of entries
 }
@@ -205,6 +208,9 @@ type RangeBuilder struct{}
 
 // NewRangeBuilder returns an empty builder.
 func NewRangeBuilder(o RangeOptions) *RangeBuilder { return &RangeBuilder{} }
+
+// AddBlock adds the values of the columns of the next block.
+func (b *RangeBuilder) AddBlock(columns []*column.Column) {}
 
 // Finish appends the range index of all blocks, with the mark of the writer, and the list of the columns of the file.
 // dataBytes is the size of all blocks.
@@ -305,7 +311,7 @@ type BlockHead struct {
 // BlockColumn is the metadata of a column in a block. Offsets are from the start of the block.
 type BlockColumn struct {
 	Name        string
-	Type        Type // as stored
+	Type        column.Type // as stored
 	Offset      int64
 	Length      int64 // 0: a column of the trace table
 	StatsOffset int64
@@ -323,7 +329,7 @@ func ParseBlockHead(data []byte, offset, length int64) (head *BlockHead, need in
 func (h *BlockHead) StatsEnd() int64 { return 0 }
 
 // Column gives the number of the column of a name and base type, or -1.
-func (h *BlockHead) Column(name string, t Type) int { return -1 }
+func (h *BlockHead) Column(name string, t column.Type) int { return -1 }
 
 // ColumnStats are bounds of the values of a column in a block.
 type ColumnStats struct {
@@ -333,7 +339,7 @@ type ColumnStats struct {
 }
 
 // ParseColumnStats parses the stats of a column of type t.
-func ParseColumnStats(data []byte, t Type) (ColumnStats, error) { return ColumnStats{}, errStub }
+func ParseColumnStats(data []byte, t column.Type) (ColumnStats, error) { return ColumnStats{}, errStub }
 
 // AppendColumnStats appends stats.
 func AppendColumnStats(dst []byte, s ColumnStats) []byte { return dst }
@@ -359,7 +365,7 @@ type TraceTableRow struct {
 // TraceTableColumn is a column with a value for each trace of the block, encoded as those of the block are.
 type TraceTableColumn struct {
 	Name string
-	Type Type
+	Type column.Type
 	Data []byte
 }
 
