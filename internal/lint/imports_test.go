@@ -207,8 +207,8 @@ func TestLinkedByShard(t *testing.T) {
 	}
 }
 
-// Modules for comparisons, by the package that may import them. No user of the library depends on them.
-var onlyFor = map[string]string{"github.com/parquet-go": "internal/bench"}
+// Modules for comparisons and tests, by the package that may import them. No user of the library depends on them.
+var onlyFor = map[string]string{"github.com/parquet-go": "internal/bench", "go.opentelemetry.io": "internal/testing/otlpgen"}
 
 func TestModulesForOnePackage(t *testing.T) {
 	for pkg, imports := range importGraph(t) {
