@@ -1,0 +1,44 @@
+package traceql
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+)
+
+// Source is a table with a row for each span. It may be scanned by several goroutines at once, and within the loop over another scan.
+// Package traceql/adapter makes sources of Blockpack files, shards and tables.
+type Source interface {
+	// Schema is the schema of the table.
+	Schema() *arrow.Schema
+	// Scan returns the rows for which a filter is true. Columns are paths, as those of [filter.Col]; batches have these columns in this
+	// order. A batch is valid until the next step of the loop; Retain keeps it, and its memory is not used again. An error ends the loop.
+	Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error]
+}
+
+// TraceSource is a source with an index of traces.
+type TraceSource interface {
+	Source
+	// Traces returns all spans of traces, as Scan does with a condition on trace:id. Each id has 16 bytes, and is there once.
+	Traces(ctx context.Context, ids [][]byte, columns []string) iter.Seq2[arrow.RecordBatch, error]
+}
+
+// ExplainedSource is a source that describes its scans.
+type ExplainedSource interface {
+	Source
+	// ExplainScan describes how Scan would find its rows, without reading them. rows is an upper bound of how many rows
+	// it must look at, or -1.
+	ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error)
+}
+
+// DistinctSource is a source that knows the distinct values of columns, such as by dictionaries.
+type DistinctSource interface {
+	Source
+	// Distinct returns an array with all values of a column, perhaps several times each; the caller releases it. It is nil if the source
+	// would have to scan the column.
+	Distinct(ctx context.Context, column string) (arrow.Array, error)
+}
