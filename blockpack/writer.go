@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/write"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/option"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -24,8 +29,11 @@ const (
 )
 
 // ErrTooManyBlocks is the error of a file that can take no more spans: its trace index can number 65,535 blocks, and
-// readers accept 100 MiB of metadata. Close the writer, and go on with another file, as a [Roller] does; or write larger blocks.
-var ErrTooManyBlocks = errors.New("the file is full: close it and go on with another one")
+// readers accept 100 MiB of metadata. Close the writer, and go on with another file; or write larger blocks.
+var ErrTooManyBlocks = write.ErrTooManyBlocks
+
+// ErrRefused is the error of a message, or a batch, that cannot be stored. None of its spans was added, and writing may go on.
+var ErrRefused = errors.New("spans refused")
 
 // Order is the order of spans within a block.
 type Order uint8
@@ -96,51 +104,183 @@ func (o *WriterOptions) setDefaults() error {
 	return nil
 }
 
-// WriterStats are the numbers of what a [Writer] has written.
+// WriterStats are the numbers of what a [Writer] has taken and written.
 type WriterStats struct {
 	Spans     int64 // that were taken
 	Blocks    int   // that were written
 	Bytes     int64 // that were written
-	Truncated int64 // values and names that were shortened
-	Stripped  int64 // spans that lost something because of WriterOptions.Strict
+	Truncated int64 // values that were cut, because of WriterOptions.Truncate
+	Padded    int64 // trace ids that were padded, because of WriterOptions.PadIDs
+	Lost      int64 // fields that have no column, because of WriterOptions.Strict
+	Empty     int64 // resources and scopes without spans, which no column keeps
+	Compact   bool  // the closed file has a compact index: there is none of more than 50 MiB
 }
 
 // Writer writes one file, which is invisible until Close. A Writer belongs to one goroutine and ends with Close or Abort.
 type Writer struct {
-	o WriterOptions
+	o       WriterOptions
+	out     storage.Writer
+	builder *otlp.Builder // of the spans that are in no block yet
+	w       *write.Writer
+	err     error
 }
+
+var errEnded = errors.New("the blockpack writer has ended")
 
 // Create begins a file at location. The folder must exist. The caller must end the writer with Close or Abort. The error wraps
 // [io/fs.ErrExist] if there is a file already and the options do not allow Overwrite.
 func Create(ctx context.Context, location string, o WriterOptions) (*Writer, error) {
-	return nil, errors.ErrUnsupported
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	if o.Store == nil {
+		var err error
+		if o.Store, err = storage.ForLocation(location); err != nil {
+			return nil, err
+		}
+	}
+	out, err := o.Store.Create(ctx, location, storage.CreateOptions{Overwrite: o.Overwrite})
+	if err != nil {
+		return nil, err
+	}
+	builder := otlp.NewBuilder(otlp.Options{PadIDs: o.PadIDs, Truncate: o.Truncate, Strict: o.Strict})
+	return &Writer{o: o, out: out, builder: builder, w: write.New(out, o.write())}, nil
 }
 
 // NewWriter begins a file that is written to out, forward only. [Writer.Close] does not close out. o.Store must be nil. A file that was
 // not closed has no footer, so that no reader takes it for a file.
 func NewWriter(ctx context.Context, out io.Writer, o WriterOptions) (*Writer, error) {
-	return nil, errors.ErrUnsupported
+	if o.Store != nil {
+		return nil, errors.New("WriterOptions.Store is set, but the file is written to an io.Writer")
+	}
+	const location = "stream:///spans.blockpack"
+	o.Store = storage.ToWriter(location, out)
+	return Create(ctx, location, o)
 }
+
+func (o *WriterOptions) write() write.Options {
+	ranges := layout.RangeOptions{Budget: o.RangeBytes}
+	if len(o.RangeExclude) > 0 {
+		ranges.Exclude = func(name string) bool { return slices.Contains(o.RangeExclude, name) }
+	}
+	return write.Options{
+		Order: write.Order(o.Order), NoRanges: o.NoRangeIndex, Ranges: ranges, NoCompact: o.NoCompact, Parallelism: o.Parallelism,
+		Program: program,
+	}
+}
+
+// program is the mark of files that this package writes.
+const program = "amudai-go/1"
 
 // WriteOTLP adds the spans of a message: an ExportTraceServiceRequest or a TracesData in the wire format of Protocol Buffers. The writer
 // does not keep it.
 //
-// A message that does not parse, or has a value that cannot be stored, is an error. None of its spans is added then, and writing may
-// go on. After any other error only Abort is useful.
-func (w *Writer) WriteOTLP(ctx context.Context, message []byte) error { return errors.ErrUnsupported }
+// The error wraps [ErrRefused] if the message does not parse, or has a value that cannot be stored, and [ErrTooManyBlocks] if the file is
+// full. None of its spans was added then, and writing may go on. After any other error only Abort is useful.
+func (w *Writer) WriteOTLP(ctx context.Context, message []byte) error {
+	return w.add(ctx, func() error { return w.builder.AddTraces(message) })
+}
 
 // Write adds the rows of a batch, which must have the columns of spans as a scan of a file of spans gives them. The writer does not keep
-// it. A batch that does not fit is an error, and writing may go on. After any other error only Abort is useful.
-func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error { return errors.ErrUnsupported }
+// it. Errors are those of [Writer.WriteOTLP].
+func (w *Writer) Write(ctx context.Context, batch arrow.RecordBatch) error {
+	return w.add(ctx, func() error { return w.builder.AddBatch(batch) })
+}
 
-// Flush ends the block, unless it is empty, and hands it to the store. Readers find nothing of it before Close.
-func (w *Writer) Flush(ctx context.Context) error { return errors.ErrUnsupported }
+// add lets the builder take spans, and writes the blocks that are full.
+func (w *Writer) add(ctx context.Context, take func() error) (err error) {
+	switch {
+	case w.err != nil:
+		return w.err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case w.w.Full():
+		return ErrTooManyBlocks
+	}
+	defer fault.RecoverInternal(&err)
+	if err := take(); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return w.failed(w.cut(ctx))
+}
+
+// failed keeps an error that leaves the writer useless.
+func (w *Writer) failed(err error) error {
+	if err != nil {
+		w.err = fmt.Errorf("%w (the blockpack writer can only be aborted)", err)
+	}
+	return err
+}
+
+// cut writes the blocks that are full.
+func (w *Writer) cut(ctx context.Context) error {
+	for w.builder.Rows() >= w.o.BlockSpans {
+		if err := w.w.Block(ctx, w.builder.Take(w.o.BlockSpans)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Flush ends the block, unless it is empty, and hands all blocks to the store. Readers find nothing of them before Close.
+func (w *Writer) Flush(ctx context.Context) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	defer fault.RecoverInternal(&err)
+	if err := w.flush(ctx); err != nil {
+		return w.failed(err)
+	}
+	return w.failed(w.out.Flush(ctx))
+}
+
+func (w *Writer) flush(ctx context.Context) error {
+	if w.builder.Rows() > 0 {
+		if err := w.w.Block(ctx, w.builder.Finish()); err != nil {
+			return err
+		}
+	}
+	return w.w.Flush(ctx)
+}
 
 // Stats gives the numbers so far.
-func (w *Writer) Stats() WriterStats { return WriterStats{} }
+func (w *Writer) Stats() WriterStats {
+	b := w.builder.Stats()
+	return WriterStats{
+		Spans: b.Spans, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded, Lost: b.Lost,
+		Empty: b.EmptyResources + b.EmptyScopes, Compact: w.w.HasCompact(),
+	}
+}
 
 // Close writes what is left and the indexes, and makes the file visible and durable. After an error nothing is.
-func (w *Writer) Close(ctx context.Context) error { return errors.ErrUnsupported }
+func (w *Writer) Close(ctx context.Context) error {
+	err := w.err
+	if err == nil {
+		err = w.finish(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+	}
+	w.err = errEnded
+	w.w.Close()
+	return w.out.Publish(ctx)
+}
 
-// Abort discards the file. After Close, and after another Abort, it does nothing. Context: see [storage.Writer].
-func (w *Writer) Abort(ctx context.Context) error { return errors.ErrUnsupported }
+func (w *Writer) finish(ctx context.Context) (err error) {
+	defer fault.RecoverInternal(&err)
+	if err := w.flush(ctx); err != nil {
+		return err
+	}
+	return w.w.Finish(ctx)
+}
+
+// Abort discards the file. After Close, and after another Abort, it does nothing. It releases memory and temporary files even if ctx has
+// ended; to clean up in a store on a server, too, after a cancelled call, pass context.WithoutCancel(ctx).
+func (w *Writer) Abort(ctx context.Context) error {
+	if w.err == errEnded {
+		return nil
+	}
+	w.err = errEnded
+	w.w.Close()
+	return w.out.Abort(ctx)
+}

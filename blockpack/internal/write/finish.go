@@ -1,0 +1,121 @@
+package write
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// addColumns notes the columns of a block.
+func (w *Writer) addColumns(columns []*column.Column) {
+	const all, some = spans.Always | spans.IDs, spans.Large | spans.NotUTF8
+	for _, c := range columns {
+		key := columnKey{c.Name, c.Type}
+		f := w.known[key]
+		if f == nil {
+			f = &fileColumn{FileColumn: layout.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(all)}}
+			w.known[key] = f
+		}
+		t := traits(c)
+		f.Flags = f.Flags&uint8(t|some) | uint8(t&some)
+		f.blocks++
+	}
+}
+
+// fileColumns are the columns of the file, sorted by name and type.
+func (w *Writer) fileColumns() []layout.FileColumn {
+	var list []layout.FileColumn
+	for f := range maps.Values(w.known) {
+		if f.blocks < len(w.blocks) {
+			f.Flags &^= uint8(spans.Always)
+		}
+		list = append(list, f.FileColumn)
+	}
+	slices.SortFunc(list, func(a, b layout.FileColumn) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+	})
+	return list
+}
+
+// metadata gives the metadata section.
+func (w *Writer) metadata() (_ []byte, err error) {
+	dst := layout.AppendBlockIndex(nil, w.blocks)
+	if dst, err = w.appendRanges(dst); err != nil {
+		return nil, err
+	}
+	dst = append(dst, w.columns...)
+	if dst, err = w.traces.Append(dst); err != nil {
+		return nil, err
+	}
+	if len(dst) > layout.MaxMetadata {
+		return nil, fault.Limitf("%d bytes of metadata, at most %d are allowed", len(dst), layout.MaxMetadata)
+	}
+	return dst, nil
+}
+
+// appendRanges appends the range index. That of a file without blocks has not even a mark, so that such a file is the one that
+// every writer makes.
+func (w *Writer) appendRanges(dst []byte) ([]byte, error) {
+	if len(w.blocks) == 0 {
+		return append(dst, 0, 0, 0, 0), nil
+	}
+	return w.ranges.Finish(dst, w.out.Size(), w.o.Program, w.fileColumns())
+}
+
+// Finish writes the blocks that are left, indexes and footer.
+//
+//	blocks │ header │ metadata │ compact index │ footer      without blocks: metadata │ header │ …
+func (w *Writer) Finish(ctx context.Context) error {
+	if err := w.Flush(ctx); err != nil {
+		return err
+	}
+	metadata, err := w.metadata()
+	if err != nil {
+		return err
+	}
+	h := layout.Header{Version: layout.Version11, MetadataLength: int64(len(metadata))}
+	f := layout.Footer{HeaderOffset: w.out.Size()}
+	h.MetadataOffset = f.HeaderOffset + layout.HeaderSize
+	if len(w.blocks) == 0 { // other readers do not open a file whose header is at 0
+		h.MetadataOffset, f.HeaderOffset = f.HeaderOffset, int64(len(metadata))
+	}
+	parts := [][]byte{layout.AppendHeader(nil, h), metadata}
+	if len(w.blocks) == 0 {
+		slices.Reverse(parts)
+	}
+	compact, err := w.compactIndex()
+	if err != nil {
+		return err
+	}
+	if len(compact) > 0 {
+		f.CompactOffset, f.CompactLength = w.out.Size()+h.MetadataLength+layout.HeaderSize, int64(len(compact))
+	}
+	for _, part := range append(parts, compact, layout.AppendFooter(nil, f)) {
+		if err := w.out.Write(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compactIndex gives the compact index, nothing if it would be longer than readers accept.
+func (w *Writer) compactIndex() ([]byte, error) {
+	if w.o.NoCompact {
+		return nil, nil
+	}
+	compact, err := layout.AppendCompact(nil, w.blocks, &w.traces)
+	if len(compact) > layout.MaxCompactBytes {
+		return nil, err
+	}
+	w.compact = err == nil
+	return compact, err
+}
+
+// HasCompact tells whether the finished file has a compact index.
+func (w *Writer) HasCompact() bool { return w.compact }

@@ -1,0 +1,106 @@
+package write
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+)
+
+// longestBound is the length of the longest string in the stats of a column. A bound that is cut is none.
+const longestBound = 256
+
+// bounds gives the least and the greatest value of a column. NaN is neither.
+func bounds(c *column.Column) layout.ColumnStats {
+	t := c.Type
+	n := c.Values.Len()
+	if n == 0 {
+		return layout.ColumnStats{Empty: true}
+	}
+	if c.Type.Textual() {
+		low, high := c.Values.Bytes(0), c.Values.Bytes(0)
+		for k := 1; k < n; k++ {
+			v := c.Values.Bytes(k)
+			if bytes.Compare(v, low) < 0 {
+				low = v
+			}
+			if bytes.Compare(v, high) > 0 {
+				high = v
+			}
+		}
+		known := max(len(low), len(high)) <= longestBound
+		return layout.ColumnStats{Known: known, Min: layout.Value{Type: t, Data: low}, Max: layout.Value{Type: t, Data: high}}
+	}
+	low, high, known := numberBounds(c.Values.Numbers, c.Type)
+	return layout.ColumnStats{Known: known, Min: layout.Value{Type: t, Bits: low}, Max: layout.Value{Type: t, Bits: high}}
+}
+
+func numberBounds(numbers []uint64, t column.Type) (low, high uint64, known bool) {
+	for _, v := range numbers {
+		if t == column.Float64 && math.IsNaN(math.Float64frombits(v)) {
+			continue
+		}
+		if !known || compareNumbers(v, low, t) < 0 {
+			low = v
+		}
+		if !known || compareNumbers(v, high, t) > 0 {
+			high = v
+		}
+		known = true
+	}
+	return low, high, known
+}
+
+func compareNumbers(a, b uint64, t column.Type) int {
+	switch t {
+	case column.Int64:
+		return cmp.Compare(int64(a), int64(b))
+	case column.Float64:
+		return cmp.Compare(math.Float64frombits(a), math.Float64frombits(b))
+	}
+	return cmp.Compare(a, b)
+}
+
+// traits are the facts about a column of a block that decide about its Arrow type.
+func traits(c *column.Column) spans.Traits {
+	var t spans.Traits
+	if c.PresentCount() == c.Rows {
+		t |= spans.Always
+	}
+	switch c.Type {
+	case column.Bytes:
+		if hasWidthOfID(c) {
+			t |= spans.IDs
+		}
+	case column.Uint64:
+		for _, v := range c.Values.Numbers {
+			if v > math.MaxInt64 {
+				return t | spans.Large
+			}
+		}
+	case column.String:
+		for k := range c.Values.Len() {
+			if !utf8.Valid(c.Values.Bytes(k)) {
+				return t | spans.NotUTF8
+			}
+		}
+	}
+	return t
+}
+
+func hasWidthOfID(c *column.Column) bool {
+	width := 8
+	if c.Name == spans.TraceID {
+		width = 16
+	}
+	for k := range c.Values.Len() {
+		if int(c.Values.Offsets[k+1]-c.Values.Offsets[k]) != width {
+			return false
+		}
+	}
+	return true
+}
