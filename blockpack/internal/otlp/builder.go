@@ -2,24 +2,27 @@
 package otlp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-
-	"github.com/apache/arrow-go/v18/arrow"
+	"hash/maphash"
+	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/text"
 )
 
 // Options are those of a [Builder]. The zero value is the default.
 type Options struct {
-	PadIDs    bool // trace ids of 8 bytes are padded with zeros on the left; by default they are errors
-	Truncate  bool // values that are too long are cut and counted; by default they are errors
-	Strict    bool // no columns but those of the specification; Stats.Lost counts what has none
-	ArrayText bool // arrays and maps among attributes of spans have a column of their JSON text, too
+	PadIDs   bool // ids that are too short get zeros in front; by default they are errors
+	Truncate bool // values that are too long are cut and counted; by default they are errors
+	Strict   bool // no columns but those of the specification; Stats.Lost counts the spans that have more
 
-	MaxColumns  int // by default 10,000, the limit of the format
-	MaxValueLen int // bytes of a string, by default 10 MiB, the limit of the format
-	MaxNameLen  int // bytes of the name of a column, by default 1024, the limit of the format
+	MaxColumns  int // of a block; by default the limit of the format, 10,000
+	MaxValueLen int // bytes of a string; by default the limit of the format, 10 MiB
+	MaxNameLen  int // bytes of the name of a column; by default the limit of the format, 1024
 }
 
 // Stats count what a [Builder] took.
@@ -28,55 +31,238 @@ type Stats struct {
 	EmptyResources int64 // ResourceSpans without spans, which no column keeps
 	EmptyScopes    int64 // ScopeSpans without spans, likewise
 	Truncated      int64 // values that were cut
-	Padded         int64 // trace ids that were padded
-	Lost           int64 // fields without a column, with Options.Strict
+	Padded         int64 // ids that were padded
+	Lost           int64 // spans of which something has no column, with Options.Strict
+	UnknownFields  int64 // fields of messages around ResourceSpans that OTLP does not have, which no column keeps
 }
 
-// ErrTooManyColumns means that spans have more different attributes than a block can hold. The spans before them fit.
-var ErrTooManyColumns = errors.New("too many columns")
+// ErrTooManyColumns means that spans have more different attributes than a block can hold. Those that the builder has fit.
+var ErrTooManyColumns = errors.New("too many columns for one block")
 
-// ValueTooLongError means that a string exceeds a limit of the format.
+// ValueTooLongError means that a value or a name exceeds a limit of the format.
 type ValueTooLongError struct {
-	Column string
-	Len    int // bytes
+	Column string // its beginning, if the name is too long
+	Name   bool   // the name is too long, not the value
+	Len    int    // bytes
 	Limit  int
 }
 
+// Error names the column and the limit.
 func (e *ValueTooLongError) Error() string {
-	return fmt.Sprintf("value of %d bytes in column %q: the limit is %d", e.Len, e.Column, e.Limit)
+	if e.Name {
+		return fmt.Sprintf("name of a column of %d bytes (%q): the format allows %d", e.Len, e.Column, e.Limit)
+	}
+	return fmt.Sprintf("value of %d bytes in column %q: the format allows %d", e.Len, e.Column, e.Limit)
 }
 
-// Block is the columns of some spans, sorted by name and type.
+// Block is the columns of some spans, sorted by name and type. Each has a value in some row.
 type Block struct {
 	Rows    int
 	Columns []*column.Column
 }
 
-// Builder collects spans in columns. It is used by one goroutine.
-type Builder struct{}
+// The scopes of attributes.
+const (
+	ofSpan = iota
+	ofResource
+	ofScope
+)
+
+var prefixes = [...]string{spans.SpanPrefix, spans.ResourcePrefix, spans.ScopePrefix}
+
+// Builder collects spans in columns. Strings of attributes and names are stored once, and rows refer to them by codes. A
+// builder is used by one goroutine.
+type Builder struct {
+	o     Options
+	seed  maphash.Seed
+	rows  int
+	used  int // columns with values
+	stats Stats
+
+	fields map[string]*columnBuilder // intrinsics and extensions, by name
+	f      fieldColumns              // the same
+	attrs  [3]attributes             // by scope
+	list   int                       // number of the current list of attributes
+
+	// Scratch.
+	span            spanFields
+	resource, scope shared
+	unusedValues    bool // values may be interned that no row has
+}
+
+// fieldColumns are the columns of fields of a span.
+type fieldColumns struct {
+	traceID, traceState, spanID, parentID, name, kind, start, end, duration, status, statusMessage *columnBuilder
+	droppedAttrs, droppedEvents, droppedLinks, flags, events, links, attrs, unknown                *columnBuilder
+	resource, scope                                                                                sharedColumns
+}
+
+// sharedColumns are the columns of a resource or scope.
+type sharedColumns struct {
+	schemaURL, name, version, droppedAttrs, entityRefs, attrs, unknown *columnBuilder
+}
 
 // NewBuilder makes an empty builder.
-func NewBuilder(o Options) *Builder { return &Builder{} }
-
-// AddTraces adds the spans of an encoded TracesData or ExportTraceServiceRequest, which have the same bytes. After an
-// error the builder has the rows that it had before. wire is not kept.
-func (b *Builder) AddTraces(wire []byte) error { return errors.ErrUnsupported }
-
-// AddBatch adds the rows of a batch of spans: from a Blockpack file, or any table with such columns. After an error the
-// builder has the rows that it had before. The batch stays the caller's.
-func (b *Builder) AddBatch(batch arrow.RecordBatch) error { return errors.ErrUnsupported }
+func NewBuilder(o Options) *Builder {
+	o.MaxColumns = cmp.Or(o.MaxColumns, layout.MaxColumns)
+	o.MaxValueLen = cmp.Or(o.MaxValueLen, layout.MaxValueLength)
+	o.MaxNameLen = cmp.Or(o.MaxNameLen, layout.MaxNameLength)
+	b := &Builder{o: o, seed: maphash.MakeSeed(), fields: map[string]*columnBuilder{}}
+	for _, f := range spans.Intrinsics {
+		c := &columnBuilder{b: b, name: f.Name, typ: f.Type, coded: f.Type == column.String}
+		b.fields[f.Name] = c
+	}
+	// Those of resources and scopes have the same value in many rows.
+	for _, name := range []string{spans.ResourceEntityRefs, spans.ResourceAttrs, spans.ResourceUnknown, spans.ScopeAttrs, spans.ScopeUnknown, spans.Attrs} {
+		b.fields[name].coded = true
+	}
+	b.f = fieldColumns{
+		traceID: b.fields[spans.TraceID], traceState: b.fields[spans.TraceState], spanID: b.fields[spans.SpanID],
+		parentID: b.fields[spans.ParentID], name: b.fields[spans.Name], kind: b.fields[spans.Kind], start: b.fields[spans.Start],
+		end: b.fields[spans.End], duration: b.fields[spans.Duration], status: b.fields[spans.Status],
+		statusMessage: b.fields[spans.StatusMessage], droppedAttrs: b.fields[spans.DroppedAttrs],
+		droppedEvents: b.fields[spans.DroppedEvents], droppedLinks: b.fields[spans.DroppedLinks], flags: b.fields[spans.Flags],
+		events: b.fields[spans.Events], links: b.fields[spans.Links], attrs: b.fields[spans.Attrs], unknown: b.fields[spans.Unknown],
+		resource: sharedColumns{
+			schemaURL: b.fields[spans.ResourceSchemaURL], droppedAttrs: b.fields[spans.ResourceDroppedAttrs],
+			entityRefs: b.fields[spans.ResourceEntityRefs], attrs: b.fields[spans.ResourceAttrs], unknown: b.fields[spans.ResourceUnknown],
+		},
+		scope: sharedColumns{
+			schemaURL: b.fields[spans.ScopeSchemaURL], name: b.fields[spans.ScopeName], version: b.fields[spans.ScopeVersion],
+			droppedAttrs: b.fields[spans.ScopeDroppedAttrs], attrs: b.fields[spans.ScopeAttrs], unknown: b.fields[spans.ScopeUnknown],
+		},
+	}
+	for i := range b.attrs {
+		b.attrs[i].reset()
+	}
+	return b
+}
 
 // Rows is the number of spans.
-func (b *Builder) Rows() int { return 0 }
+func (b *Builder) Rows() int { return b.rows }
 
-// Bytes estimates the memory of the builder.
-func (b *Builder) Bytes() int { return 0 }
+// Bytes estimates the memory of the spans.
+func (b *Builder) Bytes() int {
+	n := 0
+	for c := range b.columns {
+		n += c.bytes()
+	}
+	return n
+}
 
 // Stats are the counts since the builder was made.
-func (b *Builder) Stats() Stats { return Stats{} }
+func (b *Builder) Stats() Stats { return b.stats }
 
-// Take removes the first n spans and returns them.
-func (b *Builder) Take(n int) Block { return Block{} }
+// columns yields all columns, also those without values.
+func (b *Builder) columns(yield func(c *columnBuilder) bool) {
+	for _, c := range b.fields {
+		if !yield(c) {
+			return
+		}
+	}
+	for i := range b.attrs {
+		for _, k := range b.attrs[i].keys {
+			for _, c := range k.columns {
+				if c != nil && !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Finish removes all spans and returns them. The builder may be used for others.
-func (b *Builder) Finish() Block { return Block{} }
+func (b *Builder) Finish() Block { return b.Take(b.rows) }
+
+// Take removes the first n spans and returns them. Other spans are copied.
+func (b *Builder) Take(n int) Block {
+	n = min(n, b.rows)
+	out := Block{Rows: n}
+	b.used = 0
+	for c := range b.columns {
+		if c.n == 0 {
+			continue
+		}
+		if head := c.take(n, b.rows); head != nil {
+			out.Columns = append(out.Columns, head)
+		}
+		if c.n > 0 {
+			b.used++
+		}
+	}
+	if b.rows -= n; b.rows == 0 {
+		b.unusedValues = false
+		for i := range b.attrs {
+			b.attrs[i].dropUnused(out.Columns, prefixes[i])
+		}
+	}
+	slices.SortFunc(out.Columns, func(a, b *column.Column) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
+	})
+	return out
+}
+
+// mark is the state of a builder that it can go back to.
+type mark struct {
+	rows  int
+	stats Stats
+}
+
+func (b *Builder) mark() mark { return mark{b.rows, b.stats} }
+
+// rollback removes what came after a mark. Values that were interned stay until the block ends.
+func (b *Builder) rollback(m mark) {
+	b.rows, b.stats, b.used, b.unusedValues = m.rows, m.stats, 0, true
+	for c := range b.columns {
+		if c.cut(m.rows); c.n > 0 {
+			b.used++
+		}
+	}
+}
+
+// value checks the length of a value of a column.
+func (b *Builder) value(name string, v []byte) ([]byte, error) {
+	if len(v) <= b.o.MaxValueLen {
+		return v, nil
+	}
+	if !b.o.Truncate {
+		return nil, &ValueTooLongError{Column: name, Len: len(v), Limit: b.o.MaxValueLen}
+	}
+	b.stats.Truncated++
+	return cutText(v, b.o.MaxValueLen), nil
+}
+
+// cutText cuts bytes, in front of a character of UTF-8 if that is near.
+func cutText(v []byte, n int) []byte {
+	for back := 0; back < 4 && back <= n; back++ {
+		if v[n-back]&0xc0 != 0x80 {
+			return v[:n-back]
+		}
+	}
+	return v[:n]
+}
+
+// entries checks the length of a column of encoded fields. Only whole fields are cut.
+func (b *Builder) entries(name string, v []byte) ([]byte, error) {
+	if len(v) <= b.o.MaxValueLen {
+		return v, nil
+	}
+	if !b.o.Truncate {
+		return nil, &ValueTooLongError{Column: name, Len: len(v), Limit: b.o.MaxValueLen}
+	}
+	b.stats.Truncated++
+	end := 0
+	for rest := v; len(rest) > 0; {
+		n := fieldLen(rest)
+		if n < 0 || end+n > b.o.MaxValueLen {
+			break
+		}
+		end, rest = end+n, rest[n:]
+	}
+	return v[:end], nil
+}
+
+// nameTooLong is the error of an attribute whose column would have too long a name.
+func (b *Builder) nameTooLong(scope int, key []byte) error {
+	return &ValueTooLongError{Column: prefixes[scope] + text.Clip(string(key)), Name: true, Len: len(prefixes[scope]) + len(key), Limit: b.o.MaxNameLen}
+}

@@ -1,0 +1,352 @@
+package otlp
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+	"math/bits"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// columnBuilder collects the values of a column. Rows are added in ascending order.
+type columnBuilder struct {
+	b     *Builder
+	name  string
+	typ   column.Type
+	coded bool // values are interned
+
+	n       int    // rows with a value
+	sparse  bool   // a row without a value lies before one with a value; otherwise it is the first n rows that have values
+	present []byte // if sparse
+	numbers []uint64
+	codes   []uint32
+	values  interner
+	offsets []uint32 // of values that are not interned
+	data    []byte
+}
+
+// set adds a value to rows from row up to end.
+func (c *columnBuilder) set(row, end int) error {
+	if c.n == 0 {
+		if c.b.used >= c.b.o.MaxColumns {
+			return ErrTooManyColumns
+		}
+		c.b.used++
+	}
+	if !c.sparse {
+		if c.n == row {
+			c.n = end
+			return nil
+		}
+		c.sparse = true
+		c.present = setBits(c.present[:0], 0, c.n)
+	}
+	c.present = setBits(c.present, row, end)
+	c.n += end - row
+	return nil
+}
+
+// setBits sets bits of a bitmap, whose other bits from there on are clear or do not exist.
+func setBits(b []byte, from, to int) []byte {
+	for len(b) < (to+7)/8 {
+		b = append(b, 0)
+	}
+	for ; from < to && from&7 != 0; from++ {
+		b[from>>3] |= 1 << (from & 7)
+	}
+	for ; from+8 <= to; from += 8 {
+		b[from>>3] = 0xff
+	}
+	for ; from < to; from++ {
+		b[from>>3] |= 1 << (from & 7)
+	}
+	return b
+}
+
+// addNumber adds a value to rows of a column of numbers.
+func (c *columnBuilder) addNumber(v uint64, row, end int) error {
+	if err := c.set(row, end); err != nil {
+		return err
+	}
+	for ; row < end; row++ {
+		c.numbers = append(c.numbers, v)
+	}
+	return nil
+}
+
+// addCode adds an interned value to rows.
+func (c *columnBuilder) addCode(code uint32, row, end int) error {
+	if err := c.set(row, end); err != nil {
+		return err
+	}
+	for ; row < end; row++ {
+		c.codes = append(c.codes, code)
+	}
+	return nil
+}
+
+// addBytes adds a value to a row of a column of strings or bytes.
+func (c *columnBuilder) addBytes(v []byte, row int) error {
+	if c.coded {
+		code, err := c.intern(v)
+		if err != nil {
+			return err
+		}
+		return c.addCode(code, row, row+1)
+	}
+	if len(c.data)+len(v) > math.MaxUint32 {
+		return c.tooLarge()
+	}
+	if err := c.set(row, row+1); err != nil {
+		return err
+	}
+	if len(c.offsets) == 0 {
+		c.offsets = append(c.offsets, 0)
+	}
+	c.data = append(c.data, v...)
+	c.offsets = append(c.offsets, uint32(len(c.data)))
+	return nil
+}
+
+// repeat adds a value to rows of a column whose values are interned.
+func (c *columnBuilder) repeat(v []byte, row, end int) error {
+	code, err := c.intern(v)
+	if err != nil {
+		return err
+	}
+	return c.addCode(code, row, end)
+}
+
+// intern returns the code of a value.
+func (c *columnBuilder) intern(v []byte) (uint32, error) {
+	if len(c.values.data)+len(v) > math.MaxUint32 {
+		return 0, c.tooLarge()
+	}
+	return c.values.code(c.b.seed, v), nil
+}
+
+func (c *columnBuilder) tooLarge() error {
+	return fault.InColumn(fault.Limitf("values of a block take more than 4 GiB"), c.name)
+}
+
+func (c *columnBuilder) bytes() int {
+	return len(c.present) + 8*len(c.numbers) + 4*len(c.codes) + 4*len(c.offsets) + len(c.data) + 4*len(c.values.offsets) + len(c.values.data)
+}
+
+// before is the number of values of the first rows.
+func (c *columnBuilder) before(rows int) int {
+	if !c.sparse {
+		return min(c.n, rows)
+	}
+	n := 0
+	whole := min(rows/8, len(c.present))
+	for _, x := range c.present[:whole] {
+		n += bits.OnesCount8(x)
+	}
+	if whole < len(c.present) {
+		n += bits.OnesCount8(c.present[whole] & (1<<(rows&7) - 1))
+	}
+	return n
+}
+
+// cut keeps the values of the first rows.
+func (c *columnBuilder) cut(rows int) {
+	n := c.before(rows)
+	if n == c.n {
+		return
+	}
+	c.n = n
+	if c.sparse {
+		c.present = c.present[:min(len(c.present), (rows+7)/8)]
+		if rows&7 != 0 && len(c.present) == (rows+7)/8 {
+			c.present[rows>>3] &= 1<<(rows&7) - 1
+		}
+		c.sparse = n > 0
+	}
+	switch {
+	case !c.textual():
+		c.numbers = c.numbers[:n]
+	case c.coded:
+		c.codes = c.codes[:n]
+	case n == 0:
+		c.offsets, c.data = c.offsets[:0], c.data[:0]
+	default:
+		c.offsets = c.offsets[:n+1]
+		c.data = c.data[:c.offsets[n]]
+	}
+}
+
+func (c *columnBuilder) textual() bool { return c.typ == column.String || c.typ == column.Bytes }
+
+// take removes the values of the first n of rows, and returns them as a column, nil if there are none.
+func (c *columnBuilder) take(n, rows int) *column.Column {
+	head := &columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded}
+	tail := &columnBuilder{b: c.b, name: c.name, typ: c.typ, coded: c.coded}
+	k := c.before(n)
+	head.n, tail.n = k, c.n-k
+	if head.n == 0 {
+		c.shift(n)
+		return nil
+	}
+	if tail.n > 0 {
+		tail.copyFrom(c, n, k)
+	}
+	*head = *c
+	head.cut(n)
+	*c = *tail
+	return head.column(n, tail.n > 0 || c.b.unusedValues)
+}
+
+// shift removes n rows without values at the beginning.
+func (c *columnBuilder) shift(n int) {
+	if c.sparse {
+		c.present = shiftBits(c.present, n)
+		c.normalize()
+	}
+}
+
+// normalize finds out whether the first rows are those with values.
+func (c *columnBuilder) normalize() {
+	if c.before(c.n) == c.n {
+		c.sparse, c.present = false, nil
+	}
+}
+
+// shiftBits is a bitmap without its first n bits.
+func shiftBits(b []byte, n int) []byte {
+	b = b[min(n/8, len(b)):]
+	out := make([]byte, len(b))
+	shift := n & 7
+	for i := range b {
+		out[i] = b[i] >> shift
+		if shift > 0 && i+1 < len(b) {
+			out[i] |= b[i+1] << (8 - shift)
+		}
+	}
+	return out
+}
+
+// copyFrom copies the rows of c from row n on, whose values are those from k on.
+func (tail *columnBuilder) copyFrom(c *columnBuilder, n, k int) {
+	if c.sparse {
+		tail.sparse, tail.present = true, shiftBits(c.present, n)
+		tail.normalize()
+	}
+	switch {
+	case !c.textual():
+		tail.numbers = append(tail.numbers, c.numbers[k:]...)
+	case c.coded:
+		codes := make([]uint32, len(c.values.offsets)) // code+1 of values that tail has
+		for _, old := range c.codes[k:] {
+			if codes[old] == 0 {
+				codes[old] = 1 + tail.values.code(c.b.seed, c.values.value(old))
+			}
+			tail.codes = append(tail.codes, codes[old]-1)
+		}
+	default:
+		from := c.offsets[k]
+		for _, o := range c.offsets[k:] {
+			tail.offsets = append(tail.offsets, o-from)
+		}
+		tail.data = append(tail.data, c.data[from:]...)
+	}
+}
+
+// column hands the values over as a column of rows rows. unused tells that some interned values may have no row.
+func (c *columnBuilder) column(rows int, unused bool) *column.Column {
+	out := &column.Column{Name: c.name, Type: c.typ, Rows: rows}
+	if c.n < rows {
+		if !c.sparse {
+			c.present = setBits(nil, 0, c.n)
+		}
+		for len(c.present) < (rows+7)/8 {
+			c.present = append(c.present, 0)
+		}
+		out.Present = c.present
+	}
+	switch {
+	case !c.textual():
+		out.Values.Numbers = c.numbers
+	case !c.coded:
+		out.Values.Offsets, out.Values.Data = c.offsets, c.data
+	default:
+		if unused {
+			c.dropUnused()
+		}
+		out.Codes, out.Values.Offsets, out.Values.Data = c.codes, c.values.offsets, c.values.data
+		if len(c.codes) == out.Values.Len() && ascending(c.codes) {
+			out.Codes = nil // all are different
+		}
+	}
+	return out
+}
+
+func ascending(codes []uint32) bool {
+	for i, c := range codes {
+		if c != uint32(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// dropUnused drops values that no code refers to.
+func (c *columnBuilder) dropUnused() {
+	var kept columnBuilder
+	kept.b, kept.typ, kept.coded = c.b, c.typ, true
+	kept.copyFrom(&columnBuilder{b: c.b, typ: c.typ, coded: true, codes: c.codes, values: c.values}, 0, 0)
+	c.codes, c.values = kept.codes, kept.values
+}
+
+// interner numbers different values in the order in which they come.
+type interner struct {
+	offsets []uint32 // value i is data[offsets[i]:offsets[i+1]]
+	data    []byte
+	hashes  []uint32 // of the values
+	table   []uint32 // open addressing: code+1, 0 if free; the length is a power of two
+	last    uint32
+}
+
+func (in *interner) value(code uint32) []byte { return in.data[in.offsets[code]:in.offsets[code+1]] }
+
+// code returns the number of a value. Values must not take more than 4 GiB.
+func (in *interner) code(seed maphash.Seed, v []byte) uint32 {
+	if n := len(in.hashes); n > 0 && bytes.Equal(in.value(in.last), v) {
+		return in.last
+	} else if n*2 >= len(in.table) {
+		in.grow()
+	}
+	h := uint32(maphash.Bytes(seed, v))
+	mask := uint32(len(in.table) - 1)
+	for i := h & mask; ; i = (i + 1) & mask {
+		switch e := in.table[i]; {
+		case e == 0:
+			if len(in.offsets) == 0 {
+				in.offsets = append(in.offsets, 0)
+			}
+			in.data = append(in.data, v...)
+			in.offsets = append(in.offsets, uint32(len(in.data)))
+			in.hashes = append(in.hashes, h)
+			in.last = uint32(len(in.hashes) - 1)
+			in.table[i] = in.last + 1
+			return in.last
+		case in.hashes[e-1] == h && bytes.Equal(in.value(e-1), v):
+			in.last = e - 1
+			return in.last
+		}
+	}
+}
+
+func (in *interner) grow() {
+	in.table = make([]uint32, max(16, 4*len(in.hashes)))
+	mask := uint32(len(in.table) - 1)
+	for code, h := range in.hashes {
+		i := h & mask
+		for in.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		in.table[i] = uint32(code) + 1
+	}
+}

@@ -1,0 +1,347 @@
+package otlp
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// AddTraces adds the spans of an encoded TracesData or ExportTraceServiceRequest, which have the same bytes. After an
+// error the builder has the rows that it had before. wire is not kept.
+func (b *Builder) AddTraces(wire []byte) error {
+	m := b.mark()
+	if err := b.traces(wire); err != nil {
+		b.rollback(m)
+		return err
+	}
+	return nil
+}
+
+// traces scans a TracesData:
+//
+//	1 repeated ResourceSpans
+func (b *Builder) traces(wire []byte) error {
+	r := reader{b: wire}
+	var f field
+	for n := 0; r.next(&f); {
+		if f.num != 1 {
+			b.stats.UnknownFields++
+			continue
+		}
+		if !r.is(&f, protowire.BytesType) {
+			break
+		}
+		if err := b.resourceSpans(f.data, f.at); err != nil {
+			return fault.In(err, element("ResourceSpans", n), -1)
+		}
+		n++
+	}
+	return fault.In(r.err, "TracesData", -1)
+}
+
+// shared are the values that all spans of a resource or scope have.
+type shared struct {
+	schemaURL, name, version []byte
+	droppedAttrs             uint64
+	values                   []sharedValue
+	entityRefs, attrs        []byte
+	inner, unknown           []byte // unknown fields of the Resource or InstrumentationScope, and of what is around it
+}
+
+// sharedValue is the value of an attribute: a number or a code.
+type sharedValue struct {
+	c    *columnBuilder
+	bits uint64
+}
+
+func (s *shared) reset() {
+	*s = shared{values: s.values[:0], entityRefs: s.entityRefs[:0], attrs: s.attrs[:0], inner: s.inner[:0], unknown: s.unknown[:0]}
+}
+
+// resourceSpans scans a ResourceSpans at an offset:
+//
+//	1 Resource, 2 repeated ScopeSpans, 3 schema_url
+//
+// The resource comes first, wherever it is.
+func (b *Builder) resourceSpans(wire []byte, base int) error {
+	s := &b.resource
+	s.reset()
+	b.list++
+	if err := b.around(wire, base, s, b.resourceFields); err != nil {
+		return fault.In(err, "Resource", -1)
+	}
+	first := b.rows
+	r := reader{b: wire, base: base}
+	var f field
+	for n := 0; r.next(&f); {
+		if f.num != 2 {
+			continue
+		}
+		if !r.is(&f, protowire.BytesType) {
+			break
+		}
+		if err := b.scopeSpans(f.data, f.at); err != nil {
+			return fault.In(err, element("ScopeSpans", n), -1)
+		}
+		n++
+	}
+	if r.err != nil {
+		return r.err
+	}
+	if b.rows == first {
+		b.stats.EmptyResources++
+		b.unusedValues = true
+		return nil
+	}
+	return b.repeat(s, &b.f.resource, first)
+}
+
+// scopeSpans scans a ScopeSpans at an offset:
+//
+//	1 InstrumentationScope, 2 repeated Span, 3 schema_url
+func (b *Builder) scopeSpans(wire []byte, base int) error {
+	s := &b.scope
+	s.reset()
+	b.list++
+	if err := b.around(wire, base, s, b.scopeFields); err != nil {
+		return fault.In(err, "InstrumentationScope", -1)
+	}
+	first := b.rows
+	r := reader{b: wire, base: base}
+	var f field
+	for r.next(&f) {
+		if f.num != 2 {
+			continue
+		}
+		if !r.is(&f, protowire.BytesType) {
+			break
+		}
+		if err := b.addSpan(f.data, f.at); err != nil {
+			return fault.In(err, element("Span", b.rows-first), -1)
+		}
+	}
+	if r.err != nil {
+		return r.err
+	}
+	if b.rows == first {
+		b.stats.EmptyScopes++
+		b.unusedValues = true
+		return nil
+	}
+	return b.repeat(s, &b.f.scope, first)
+}
+
+// around scans the fields of a ResourceSpans or ScopeSpans but field 2. inner scans field 1.
+func (b *Builder) around(wire []byte, base int, s *shared, inner func([]byte, int) error) error {
+	r := reader{b: wire, base: base}
+	var f field
+	for r.next(&f) {
+		switch f.num {
+		case 1:
+			if r.is(&f, protowire.BytesType) {
+				r.err = inner(f.data, f.at)
+			}
+		case 2:
+		case 3:
+			r.is(&f, protowire.BytesType)
+			s.schemaURL = f.data
+		case 1000:
+			r.err = fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
+		default:
+			s.unknown = append(s.unknown, f.raw...)
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	if len(s.inner) > 0 {
+		s.unknown = protowire.AppendTag(s.unknown, 1, protowire.BytesType)
+		s.unknown = protowire.AppendBytes(s.unknown, s.inner)
+	}
+	return r.err
+}
+
+// resourceFields scans a Resource:
+//
+//	1 repeated KeyValue, 2 dropped_attributes_count, 3 repeated EntityRef
+func (b *Builder) resourceFields(wire []byte, base int) error {
+	s := &b.resource
+	r := reader{b: wire, base: base}
+	var f field
+	prev := &b.attrs[ofResource].head
+	for r.next(&f) {
+		switch f.num {
+		case 1:
+			if r.is(&f, protowire.BytesType) {
+				prev, r.err = b.sharedAttribute(s, ofResource, prev, &f)
+			}
+		case 2:
+			r.is(&f, protowire.VarintType)
+			s.droppedAttrs = uint64(uint32(f.bits))
+		case 3:
+			if r.is(&f, protowire.BytesType) {
+				r.err = checkEntityRef(f.data, f.at, 0)
+				s.entityRefs = append(s.entityRefs, f.raw...)
+			}
+		default:
+			s.inner = append(s.inner, f.raw...)
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return r.err
+}
+
+// scopeFields scans an InstrumentationScope:
+//
+//	1 name, 2 version, 3 repeated KeyValue, 4 dropped_attributes_count
+func (b *Builder) scopeFields(wire []byte, base int) error {
+	s := &b.scope
+	r := reader{b: wire, base: base}
+	var f field
+	prev := &b.attrs[ofScope].head
+	for r.next(&f) {
+		switch f.num {
+		case 1:
+			r.is(&f, protowire.BytesType)
+			s.name = f.data
+		case 2:
+			r.is(&f, protowire.BytesType)
+			s.version = f.data
+		case 3:
+			if r.is(&f, protowire.BytesType) {
+				prev, r.err = b.sharedAttribute(s, ofScope, prev, &f)
+			}
+		case 4:
+			r.is(&f, protowire.VarintType)
+			s.droppedAttrs = uint64(uint32(f.bits))
+		default:
+			s.inner = append(s.inner, f.raw...)
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return r.err
+}
+
+// sharedAttribute scans an attribute of a resource or scope.
+func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *field) (*attribute, error) {
+	k, kv, err := b.attribute(scope, prev, f)
+	if err != nil {
+		return prev, err
+	}
+	if !kv.plain {
+		s.attrs = append(s.attrs, f.raw...)
+		return k, nil
+	}
+	c, err := b.columnOf(scope, k, kv.typ)
+	if err != nil {
+		return k, err
+	}
+	if c.coded {
+		v, err := b.value(c.name, kv.data)
+		if err != nil {
+			return k, err
+		}
+		code, err := c.intern(v)
+		if err != nil {
+			return k, err
+		}
+		kv.bits = uint64(code)
+	}
+	s.values = append(s.values, sharedValue{c, kv.bits})
+	return k, nil
+}
+
+// attribute parses an encoded KeyValue and finds its key. A key that its list had already is not plain.
+func (b *Builder) attribute(scope int, prev *attribute, f *field) (*attribute, keyValue, error) {
+	var kv keyValue
+	if err := kv.parse(f.data, f.at, 0); err != nil {
+		return prev, kv, fault.In(err, "attribute", -1)
+	}
+	if len(prefixes[scope])+len(kv.key) > b.o.MaxNameLen {
+		if !b.o.Truncate {
+			return prev, kv, b.nameTooLong(scope, kv.key)
+		}
+		kv.plain = false // kept among the others, with its whole key
+		return prev, kv, nil
+	}
+	k := b.attrs[scope].after(prev, kv.key)
+	if k.list == b.list {
+		kv.plain = false
+	}
+	k.list = b.list
+	return k, kv, nil
+}
+
+// repeat gives the values of a resource or scope to the rows from first on.
+func (b *Builder) repeat(s *shared, f *sharedColumns, first int) error {
+	for _, v := range s.values {
+		var err error
+		if v.c.coded {
+			err = v.c.addCode(uint32(v.bits), first, b.rows)
+		} else {
+			err = v.c.addNumber(v.bits, first, b.rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.repeatText(f.schemaURL, s.schemaURL, first); err != nil || b.o.Strict {
+		return err
+	}
+	if err := b.repeatText(f.name, s.name, first); err != nil {
+		return err
+	}
+	if err := b.repeatText(f.version, s.version, first); err != nil {
+		return err
+	}
+	if s.droppedAttrs != 0 {
+		if err := f.droppedAttrs.addNumber(s.droppedAttrs, first, b.rows); err != nil {
+			return err
+		}
+	}
+	if err := b.repeatFields(f.entityRefs, s.entityRefs, first); err != nil {
+		return err
+	}
+	if err := b.repeatFields(f.attrs, s.attrs, first); err != nil {
+		return err
+	}
+	return b.repeatFields(f.unknown, s.unknown, first)
+}
+
+// repeatText gives a string to the rows from first on, unless it is empty.
+func (b *Builder) repeatText(c *columnBuilder, v []byte, first int) error {
+	if len(v) == 0 {
+		return nil
+	}
+	v, err := b.value(c.name, v)
+	if err != nil {
+		return err
+	}
+	return c.repeat(v, first, b.rows)
+}
+
+// repeatFields gives encoded fields to the rows from first on, unless there are none.
+func (b *Builder) repeatFields(c *columnBuilder, v []byte, first int) error {
+	if len(v) == 0 {
+		return nil
+	}
+	v, err := b.entries(c.name, v)
+	if err != nil || len(v) == 0 {
+		return err
+	}
+	return c.repeat(v, first, b.rows)
+}
+
+// loses tells whether something has no column in the specification.
+func (s *shared) loses() bool {
+	return len(s.name)+len(s.version)+len(s.entityRefs)+len(s.attrs)+len(s.unknown) > 0 || s.droppedAttrs != 0
+}
+
+// element is the name of a part of a message in errors.
+func element(name string, n int) string { return name + " " + strconv.Itoa(n) }

@@ -1,0 +1,289 @@
+package otlp
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// spanFields are the fields of a span. Slices are parts of the message, but for those of several fields.
+type spanFields struct {
+	traceID, spanID, traceState, parentID, name, message []byte
+	kind, start, end, status                             uint64
+	flags, droppedAttrs, droppedEvents, droppedLinks     uint64
+	hasStatus                                            bool
+	events, links, attrs, unknown                        []byte // whole fields
+	inStatus                                             []byte // unknown fields of the Status
+}
+
+func (s *spanFields) reset() {
+	*s = spanFields{events: s.events[:0], links: s.links[:0], attrs: s.attrs[:0], unknown: s.unknown[:0], inStatus: s.inStatus[:0]}
+}
+
+// addSpan scans a Span at an offset, and adds it as a row:
+//
+//	1 trace_id           5 name                  9 repeated KeyValue          13 repeated Link
+//	2 span_id            6 kind                 10 dropped_attributes_count   14 dropped_links_count
+//	3 trace_state        7 start_time_unix_nano 11 repeated Event             15 Status
+//	4 parent_span_id     8 end_time_unix_nano   12 dropped_events_count       16 flags
+func (b *Builder) addSpan(wire []byte, base int) error {
+	s := &b.span
+	s.reset()
+	b.list++
+	prev := &b.attrs[ofSpan].head
+	r := reader{b: wire, base: base}
+	var f field
+	for r.next(&f) {
+		if f.num == 9 {
+			if r.is(&f, protowire.BytesType) {
+				prev, r.err = b.spanAttribute(prev, &f)
+			}
+		} else {
+			s.set(&r, &f)
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	if r.err != nil {
+		return r.err
+	}
+	if len(s.inStatus) > 0 {
+		s.unknown = protowire.AppendTag(s.unknown, 15, protowire.BytesType)
+		s.unknown = protowire.AppendBytes(s.unknown, s.inStatus)
+	}
+	if err := b.addFields(s); err != nil {
+		return err
+	}
+	b.rows++
+	b.stats.Spans++
+	return nil
+}
+
+// spanAttribute scans an attribute of the span.
+func (b *Builder) spanAttribute(prev *attribute, f *field) (*attribute, error) {
+	k, kv, err := b.attribute(ofSpan, prev, f)
+	if err != nil {
+		return prev, err
+	}
+	if !kv.plain {
+		b.span.attrs = append(b.span.attrs, f.raw...)
+		return k, nil
+	}
+	c, err := b.columnOf(ofSpan, k, kv.typ)
+	if err != nil {
+		return k, err
+	}
+	if !c.coded {
+		return k, c.addNumber(kv.bits, b.rows, b.rows+1)
+	}
+	v, err := b.value(c.name, kv.data)
+	if err != nil {
+		return k, err
+	}
+	return k, c.addBytes(v, b.rows)
+}
+
+// set takes a field that is no attribute.
+func (s *spanFields) set(r *reader, f *field) {
+	switch f.num {
+	case 1:
+		r.text(f, &s.traceID)
+	case 2:
+		r.text(f, &s.spanID)
+	case 3:
+		r.text(f, &s.traceState)
+	case 4:
+		r.text(f, &s.parentID)
+	case 5:
+		r.text(f, &s.name)
+	case 6:
+		r.number(f, protowire.VarintType, &s.kind)
+		s.kind = uint64(int64(int32(s.kind)))
+	case 7:
+		r.number(f, protowire.Fixed64Type, &s.start)
+	case 8:
+		r.number(f, protowire.Fixed64Type, &s.end)
+	case 10:
+		r.count(f, &s.droppedAttrs)
+	case 11:
+		if r.is(f, protowire.BytesType) {
+			r.err = fault.In(checkEvent(f.data, f.at, 0), "Event", -1)
+			s.events = append(s.events, f.raw...)
+		}
+	case 12:
+		r.count(f, &s.droppedEvents)
+	case 13:
+		if r.is(f, protowire.BytesType) {
+			r.err = fault.In(checkLink(f.data, f.at, 0), "Link", -1)
+			s.links = append(s.links, f.raw...)
+		}
+	case 14:
+		r.count(f, &s.droppedLinks)
+	case 15:
+		if r.is(f, protowire.BytesType) {
+			r.err = fault.In(s.statusFields(f.data, f.at), "Status", -1)
+		}
+	case 16:
+		r.number(f, protowire.Fixed32Type, &s.flags)
+	default:
+		s.unknown = append(s.unknown, f.raw...)
+	}
+}
+
+// statusFields scans a Status:
+//
+//	2 message, 3 code
+func (s *spanFields) statusFields(wire []byte, base int) error {
+	s.hasStatus = true
+	r := reader{b: wire, base: base}
+	var f field
+	for r.next(&f) {
+		switch f.num {
+		case 2:
+			r.text(&f, &s.message)
+		case 3:
+			r.number(&f, protowire.VarintType, &s.status)
+			s.status = uint64(int64(int32(s.status)))
+		default:
+			s.inStatus = append(s.inStatus, f.raw...)
+		}
+		if r.err != nil {
+			break
+		}
+	}
+	return r.err
+}
+
+func (r *reader) text(f *field, v *[]byte) {
+	if r.is(f, protowire.BytesType) {
+		*v = f.data
+	}
+}
+
+func (r *reader) number(f *field, typ protowire.Type, v *uint64) {
+	if r.is(f, typ) {
+		*v = f.bits
+	}
+}
+
+// count reads a uint32, of which a longer varint has the lowest bits.
+func (r *reader) count(f *field, v *uint64) {
+	if r.is(f, protowire.VarintType) {
+		*v = uint64(uint32(f.bits))
+	}
+}
+
+// Lengths of ids.
+const (
+	traceIDLen = 16
+	spanIDLen  = 8
+)
+
+var zeros [traceIDLen]byte
+
+// addID adds the id of a trace or span to the row that is being made.
+func (b *Builder) addID(c *columnBuilder, id []byte, n int) error {
+	if len(id) == n {
+		return c.addBytes(id, b.rows)
+	}
+	if !b.o.PadIDs || len(id) == 0 || len(id) > n {
+		return fault.InColumn(fault.Corruptf("id of %d bytes, not %d", len(id), n), c.name)
+	}
+	b.stats.Padded++
+	var padded [traceIDLen]byte
+	return c.addBytes(append(append(padded[:0], zeros[:n-len(id)]...), id...), b.rows)
+}
+
+// addFields adds the fields of a span to the row that is being made.
+func (b *Builder) addFields(s *spanFields) error {
+	f := &b.f
+	if err := b.addID(f.traceID, s.traceID, traceIDLen); err != nil {
+		return err
+	}
+	if err := b.addID(f.spanID, s.spanID, spanIDLen); err != nil {
+		return err
+	}
+	if len(s.parentID) > 0 {
+		if err := b.addID(f.parentID, s.parentID, spanIDLen); err != nil {
+			return err
+		}
+	}
+	if err := b.addText(f.name, s.name, true); err != nil {
+		return err
+	}
+	if err := b.addText(f.traceState, s.traceState, false); err != nil {
+		return err
+	}
+	if err := b.addText(f.statusMessage, s.message, false); err != nil {
+		return err
+	}
+	for _, t := range [...]struct {
+		c    *columnBuilder
+		v    uint64
+		zero bool // written, too
+	}{
+		{f.kind, s.kind, true}, {f.start, s.start, true}, {f.end, s.end, true}, {f.duration, duration(s.start, s.end), true},
+		{f.status, s.status, s.hasStatus},
+		{f.droppedAttrs, s.droppedAttrs, false}, {f.droppedEvents, s.droppedEvents, false}, {f.droppedLinks, s.droppedLinks, false},
+	} {
+		if t.v != 0 || t.zero {
+			if err := t.c.addNumber(t.v, b.rows, b.rows+1); err != nil {
+				return err
+			}
+		}
+	}
+	return b.addExtensions(s)
+}
+
+// addExtensions adds the fields that have no column in the specification.
+func (b *Builder) addExtensions(s *spanFields) error {
+	f := &b.f
+	if b.o.Strict {
+		own := len(s.events)+len(s.links)+len(s.attrs)+len(s.unknown) > 0 || s.flags != 0
+		if own || b.resource.loses() || b.scope.loses() {
+			b.stats.Lost++
+		}
+		return nil
+	}
+	if s.flags != 0 {
+		if err := f.flags.addNumber(s.flags, b.rows, b.rows+1); err != nil {
+			return err
+		}
+	}
+	for _, t := range [...]struct {
+		c *columnBuilder
+		v []byte
+	}{{f.events, s.events}, {f.links, s.links}, {f.attrs, s.attrs}, {f.unknown, s.unknown}} {
+		if len(t.v) > 0 {
+			v, err := b.entries(t.c.name, t.v)
+			if err == nil && len(v) > 0 {
+				err = t.c.addBytes(v, b.rows)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// duration is 0 for a span that ends before it starts.
+func duration(start, end uint64) uint64 {
+	if end < start {
+		return 0
+	}
+	return end - start
+}
+
+// addText adds a string, also an empty one if empty is set.
+func (b *Builder) addText(c *columnBuilder, v []byte, empty bool) error {
+	if len(v) == 0 && !empty {
+		return nil
+	}
+	v, err := b.value(c.name, v)
+	if err != nil {
+		return err
+	}
+	return c.addBytes(v, b.rows)
+}
