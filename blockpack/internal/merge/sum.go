@@ -1,0 +1,120 @@
+package merge
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// sum is a hash of all values of a span. Spans of equal sums are taken for equal: one of them is dropped, so that an attacker must not
+// be able to make another span of the same sum.
+type sum [sha256.Size / 2]byte
+
+// summarize gives the ids and sums of the rows of a batch.
+func summarize(batch arrow.RecordBatch) ([]found, error) {
+	known, err := newIDs(batch)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := sortColumns(batch)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]found, batch.NumRows())
+	var row []byte
+	for i := range out {
+		row = row[:0]
+		for _, c := range columns {
+			if c.arr.IsNull(i) {
+				continue
+			}
+			row = append(row, c.name[:]...)
+			row = c.append(row, i)
+		}
+		out[i].id = known.at(i)
+		full := sha256.Sum256(row)
+		copy(out[i].sum[:], full[:])
+	}
+	return out, nil
+}
+
+// summed is a column of a batch. All rows of all batches have columns in one order, and those without a value are left out.
+type summed struct {
+	name   sum // of name and type
+	arr    arrow.Array
+	append func(dst []byte, i int) []byte
+}
+
+func sortColumns(batch arrow.RecordBatch) ([]summed, error) {
+	var list []summed
+	for k, arr := range batch.Columns() {
+		f, err := spans.Of(batch.Schema().Field(k))
+		if err != nil {
+			return nil, err
+		}
+		c := summed{arr: arr}
+		full := sha256.Sum256(append([]byte(f.Name), byte(f.Type)))
+		copy(c.name[:], full[:])
+		if c.append, err = appender(arr); err != nil {
+			return nil, fault.InColumn(err, f.Name)
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b summed) int { return bytes.Compare(a.name[:], b.name[:]) })
+	return list, nil
+}
+
+// appender gives a function that appends a value.
+func appender(arr arrow.Array) (func(dst []byte, i int) []byte, error) {
+	number := func(at func(i int) uint64) func(dst []byte, i int) []byte {
+		return func(dst []byte, i int) []byte { return binary.LittleEndian.AppendUint64(dst, at(i)) }
+	}
+	switch a := arr.(type) {
+	case *array.Uint64:
+		return number(a.Value), nil
+	case *array.Int64:
+		return number(func(i int) uint64 { return uint64(a.Value(i)) }), nil
+	case *array.Float64:
+		return number(func(i int) uint64 { return math.Float64bits(a.Value(i)) }), nil
+	case *array.Boolean:
+		return func(dst []byte, i int) []byte {
+			if a.Value(i) {
+				return append(dst, 1)
+			}
+			return append(dst, 0)
+		}, nil
+	}
+	value, err := byteValues(arr)
+	return func(dst []byte, i int) []byte {
+		v := value(i)
+		return append(binary.AppendUvarint(dst, uint64(len(v))), v...)
+	}, err
+}
+
+// byteValues gives a function for the values of an array of byte strings. Nulls are nil.
+func byteValues(arr arrow.Array) (func(i int) []byte, error) {
+	switch a := arr.(type) {
+	case *array.FixedSizeBinary:
+		return func(i int) []byte { return orNil(a, i, a.Value) }, nil
+	case *array.Binary:
+		return func(i int) []byte { return orNil(a, i, a.Value) }, nil
+	case *array.String:
+		return func(i int) []byte { return orNil(a, i, func(i int) []byte { return []byte(a.Value(i)) }) }, nil
+	}
+	return nil, fault.Unsupportedf("an array of type %v", arr.DataType())
+}
+
+func orNil(a arrow.Array, i int, value func(i int) []byte) []byte {
+	if a.IsNull(i) {
+		return nil
+	}
+	return value(i)
+}
