@@ -102,3 +102,9 @@ func (v *Values) Len() int {
 func (v *Values) Bytes(k int) []byte {
 	return v.Data[v.Offsets[k]:v.Offsets[k+1]:v.Offsets[k+1]]
 }
+
+// add appends a value. Offsets must not be empty.
+func (v *Values) add(value []byte) {
+	v.Data = append(v.Data, value...)
+	v.Offsets = append(v.Offsets, uint32(len(v.Data)))
+}

@@ -1,12 +1,36 @@
 package column
 
-import "github.com/amudai/amudai-go/internal/base/fault"
+import (
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
 
 // Limits bound what the data of a column may make a reader take.
 type Limits struct {
-	DictionaryEntries int // of a dictionary; 0 means 1,000,000
+	DictionaryEntries int // of a dictionary, or of prefixes; 0 means 1,000,000
 	ValueLen          int // bytes of a value; 0 means 10 MiB
-	Bytes             int // decompressed bytes of a column; 0 means 1 GiB
+	Bytes             int // bytes of each part of a column, decompressed; 0 means 1 GiB
+}
+
+// The limits of the format.
+const (
+	MaxDictionaryEntries = 1_000_000
+	MaxValueLen          = 10 << 20
+	maxBytes             = 1 << 30
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.DictionaryEntries == 0 {
+		l.DictionaryEntries = MaxDictionaryEntries
+	}
+	if l.ValueLen == 0 {
+		l.ValueLen = MaxValueLen
+	}
+	if l.Bytes == 0 {
+		l.Bytes = maxBytes
+	}
+	return l
 }
 
 // DecodeOptions are options of reading a column.
@@ -30,7 +54,10 @@ const (
 
 // Decoder decodes columns, and keeps memory for the next one. The zero value is ready to use. It must not be used
 // concurrently.
-type Decoder struct{}
+type Decoder struct {
+	zstd          *zstd.Decoder
+	first, second []byte // decompressed parts of a column
+}
 
 // Decode decodes data, the bytes of a column of rows rows, from their encoding version on. The result is memory of its
 // own. Offsets in errors count from the start of data.
@@ -44,7 +71,15 @@ func (d *Decoder) Decode(data []byte, name string, t Type, rows int, o DecodeOpt
 
 // Open parses the parts of a column, and its presence. It decompresses nothing. The reader holds data.
 func (d *Decoder) Open(data []byte, name string, t Type, rows int, o DecodeOptions) (*Reader, error) {
-	return nil, fault.Unsupportedf("not yet")
+	r := &Reader{d: d, name: name, typ: t.Base(), rows: rows, o: o}
+	r.o.Limits = o.Limits.orDefaults()
+	if !t.Valid() {
+		return nil, r.in(fault.Corruptf("%s", t))
+	}
+	if err := r.parse(data); err != nil {
+		return nil, r.in(err)
+	}
+	return r, nil
 }
 
 // Decode is [Decoder.Decode] with a decoder of its own.
@@ -52,33 +87,3 @@ func Decode(data []byte, name string, t Type, rows int, o DecodeOptions) (*Colum
 	var d Decoder
 	return d.Decode(data, name, t, rows, o)
 }
-
-// Reader reads the parts of a column. It uses the memory of its [Decoder]: readers of one decoder must not be used
-// concurrently. What its methods return is memory of its own.
-type Reader struct{}
-
-// Kind is how the column is stored.
-func (r *Reader) Kind() Kind { return 0 }
-
-// Present is the bitmap of rows with a value, as in [Column]. nil: every row has one.
-func (r *Reader) Present() []byte { return nil }
-
-// PresentCount is the number of rows with a value.
-func (r *Reader) PresentCount() int { return 0 }
-
-// Coded tells whether the column is stored as a dictionary and codes: in the kinds 1, 2, 6, 7, 12 and 13.
-func (r *Reader) Coded() bool { return false }
-
-// Dictionary decodes the dictionary of a coded column. Its entries need not be sorted or unique.
-func (r *Reader) Dictionary() (Values, error) { return Values{}, fault.Unsupportedf("not yet") }
-
-// Codes decodes the codes of the present rows of a coded column, in order. Each is less than entries, the number of
-// entries of the dictionary.
-func (r *Reader) Codes(entries int) ([]uint32, error) { return nil, fault.Unsupportedf("not yet") }
-
-// Column decodes all rows. Codes is nil unless the column is [Reader.Coded].
-func (r *Reader) Column() (*Column, error) { return nil, fault.Unsupportedf("not yet") }
-
-// Take decodes rows, which ascend: row i of the result is rows[i]. It is for few rows: what is not needed for them is
-// neither decoded nor checked. Codes of the result is nil.
-func (r *Reader) Take(rows []int) (*Column, error) { return nil, fault.Unsupportedf("not yet") }

@@ -1,6 +1,16 @@
 package column
 
-import "github.com/amudai/amudai-go/internal/base/fault"
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/amudai/amudai-go/internal/base/distinct"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
 
 // EncodeOptions are options of writing columns.
 type EncodeOptions struct {
@@ -8,15 +18,336 @@ type EncodeOptions struct {
 	NoChecksum bool
 }
 
+// ValueTooLongError is a value over the limit of the format. It wraps [fault.ErrLimit].
+type ValueTooLongError struct {
+	Column string
+	Len    int // bytes of the value
+}
+
+func (e *ValueTooLongError) Error() string {
+	return fmt.Sprintf("%v: a value of %d bytes, where %d are allowed (column %q)", fault.ErrLimit, e.Len, MaxValueLen, e.Column)
+}
+
+// Unwrap gives fault.ErrLimit.
+func (e *ValueTooLongError) Unwrap() error { return fault.ErrLimit }
+
 // Encoder encodes columns. It keeps memory for the next column. It must not be used concurrently.
-type Encoder struct{}
+type Encoder struct {
+	o    EncodeOptions
+	zstd [2]*zstd.Encoder // without and with checksums
+
+	c        *Column
+	count    int    // of present rows
+	presence []byte // with its length
+
+	ids      numbering
+	set      distinct.Set
+	dict     dictionary
+	runs     int // of equal codes
+	deltas   [2]part // of kinds 12 and 13
+	offsets  deltaOffsets
+	xor      part
+	prefixes prefixParts
+}
+
+// part is a compressed part of a column.
+type part struct {
+	done  bool   // for the column at hand
+	plain []byte // before compression
+	data  []byte
+}
 
 // NewEncoder makes an encoder.
-func NewEncoder(o EncodeOptions) *Encoder { return &Encoder{} }
+func NewEncoder(o EncodeOptions) *Encoder { return &Encoder{o: o} }
 
 // Append appends the data of c to dst, from the encoding version on, in the kind that makes it smallest. The bytes
 // depend on the values and presence of c, not on the order of entries of a dictionary. c stays as it is. A value or
 // dictionary over the limits of the format is an error.
 func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err error) {
-	return dst, 0, fault.Unsupportedf("not yet")
+	if err := e.begin(c); err != nil {
+		return dst, 0, fault.InColumn(err, c.Name)
+	}
+	least := math.MaxInt
+	for _, k := range candidates(c.Type) {
+		size, err := e.size(k, least)
+		if err != nil {
+			return dst, 0, fault.InColumn(err, c.Name)
+		}
+		if size < least {
+			least, kind = size, k
+		}
+	}
+	if kind == 0 {
+		return dst, 0, fault.InColumn(fault.Limitf("a dictionary of more than %d entries", MaxDictionaryEntries), c.Name)
+	}
+	return e.append(dst, e.label(kind)), e.label(kind), nil
+}
+
+// candidates are the kinds tried for a type. Where two kinds have the same bytes, it is the first.
+func candidates(t Type) []Kind {
+	switch t {
+	case Bytes:
+		return []Kind{SparseInlineBytes, InlineBytes, XORBytes, PrefixBytes, Dictionary, SparseDictionary, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary}
+	case Uint64:
+		return []Kind{DeltaUint64, Dictionary, SparseDictionary, SparseRLEIndexes}
+	}
+	return []Kind{Dictionary, SparseDictionary, SparseRLEIndexes}
+}
+
+// label is the kind to write for one of two that are equal in size: the dense one, unless most rows are null.
+func (e *Encoder) label(k Kind) Kind {
+	switch sparse := 2*e.count < e.c.Rows; {
+	case sparse && (k == XORBytes || k == PrefixBytes):
+		return k + 1
+	case !sparse && k == SparseRLEIndexes && e.count > 0:
+		return RLEIndexes
+	}
+	return k
+}
+
+// begin checks c, and encodes its presence.
+func (e *Encoder) begin(c *Column) error {
+	e.c, e.count = c, c.PresentCount()
+	stored := c.Values.Len()
+	switch {
+	case c.Type > Bytes:
+		return fault.Corruptf("a column of type %s", c.Type)
+	case c.Codes != nil && len(c.Codes) != e.count, c.Codes == nil && stored != e.count:
+		return fault.Corruptf("%d codes, %d values, %d rows of %d with a value", len(c.Codes), stored, e.count, c.Rows)
+	}
+	if c.Type.Textual() {
+		for k := range stored {
+			if n := len(c.Values.Bytes(k)); n > MaxValueLen {
+				return &ValueTooLongError{c.Name, n}
+			}
+		}
+	}
+	e.presence = appendPresence(e.presence[:0], c.Present, c.Rows)
+	e.dict.done, e.offsets.done, e.xor.done, e.prefixes.done = false, false, false, false
+	e.deltas[0].done, e.deltas[1].done = false, false
+	return nil
+}
+
+// impossible is the size of a column in a kind that cannot hold it.
+const impossible = math.MaxInt
+
+// size is the size of the column in a kind. If that is certain to be at least limit, it may be any number not below.
+func (e *Encoder) size(k Kind, limit int) (int, error) {
+	switch k {
+	case InlineBytes, SparseInlineBytes:
+		return e.inlineSize(k), nil
+	case DeltaUint64:
+		return e.deltaSize()
+	case XORBytes, SparseXORBytes:
+		return e.xorSize()
+	case PrefixBytes, SparsePrefixBytes:
+		return e.prefixSize()
+	}
+	return e.codedSize(k, limit)
+}
+
+// append appends the column in a kind, which can hold it.
+func (e *Encoder) append(dst []byte, k Kind) []byte {
+	dst = append(dst, encodingVersion, byte(k))
+	switch k {
+	case InlineBytes, SparseInlineBytes:
+		return e.appendInline(dst, k)
+	case DeltaUint64:
+		return e.appendDelta(dst)
+	case XORBytes, SparseXORBytes:
+		return appendSection(e.appendRows(dst), e.xor.data)
+	case PrefixBytes, SparsePrefixBytes:
+		return appendSection(appendSection(e.appendRows(dst), e.prefixes.dict), e.prefixes.suffixes)
+	}
+	return e.appendCoded(dst, k)
+}
+
+// rowsSize is the size of what appendRows appends.
+func (e *Encoder) rowsSize() int { return 4 + len(e.presence) }
+
+// appendRows appends the number of rows and the presence.
+func (e *Encoder) appendRows(dst []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(e.c.Rows)), e.presence...)
+}
+
+// appendSection appends data behind its length.
+func appendSection(dst, data []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(data))), data...)
+}
+
+// bytes is the value of the i-th present row of a String or Bytes column.
+func (e *Encoder) bytes(i int) []byte {
+	if e.c.Codes != nil {
+		i = int(e.c.Codes[i])
+	}
+	return e.c.Values.Bytes(i)
+}
+
+// checksumMin is the size of content from which on a frame has a checksum.
+const checksumMin = 4<<10 + 1
+
+// compress appends src as a Zstandard frame.
+func (e *Encoder) compress(dst, src []byte) ([]byte, error) {
+	k := 0
+	if len(src) >= checksumMin && !e.o.NoChecksum {
+		k = 1
+	}
+	if e.zstd[k] == nil {
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(k == 1), zstd.WithZeroFrames(true),
+			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true))
+		if err != nil {
+			return nil, err
+		}
+		e.zstd[k] = z
+	}
+	return e.zstd[k].EncodeAll(src, dst), nil
+}
+
+// compress compresses p.plain.
+func (p *part) compress(e *Encoder) (err error) {
+	p.data, err = e.compress(p.data[:0], p.plain)
+	p.done = err == nil
+	return err
+}
+
+// inlineSize is the size of kinds 3 and 4.
+func (e *Encoder) inlineSize(k Kind) int {
+	size := 2 + e.rowsSize() + 4*e.count
+	if k == InlineBytes {
+		size += 4 * (e.c.Rows - e.count)
+	} else {
+		size += 4
+	}
+	for i := range e.count {
+		size += len(e.bytes(i))
+	}
+	return size
+}
+
+func (e *Encoder) appendInline(dst []byte, k Kind) []byte {
+	dst = e.appendRows(dst)
+	if k == SparseInlineBytes {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.count))
+	}
+	i := 0
+	for row := 0; row < e.c.Rows; {
+		end, value := presenceRun(e.c.Present, row, e.c.Rows)
+		for ; row < end; row++ {
+			if value != 0 {
+				dst = appendSection(dst, e.bytes(i))
+				i++
+			} else if k == InlineBytes {
+				dst = appendSection(dst, nil)
+			}
+		}
+	}
+	return dst
+}
+
+// deltaOffsets is kind 5.
+type deltaOffsets struct {
+	part
+	base  uint64
+	width int
+}
+
+func (e *Encoder) deltaSize() (int, error) {
+	o := &e.offsets
+	if !o.done {
+		if err := e.makeOffsets(); err != nil {
+			return 0, err
+		}
+	}
+	size := 2 + e.rowsSize() + 8 + 1
+	if o.width > 0 {
+		size += 4 + len(o.data)
+	}
+	return size, nil
+}
+
+// makeOffsets compresses the offsets from the least value.
+func (e *Encoder) makeOffsets() error {
+	o := &e.offsets
+	o.base, o.width = 0, 0
+	if e.count == 0 {
+		o.done = true
+		return nil
+	}
+	low, high := e.number(0), uint64(0)
+	for i := range e.count {
+		v := e.number(i)
+		low, high = min(low, v), max(high, v)
+	}
+	o.base = low
+	switch d := high - low; {
+	case d == 0:
+		o.done = true
+		return nil
+	case d <= math.MaxUint8:
+		o.width = 1
+	case d <= math.MaxUint16:
+		o.width = 2
+	case d <= math.MaxUint32:
+		o.width = 4
+	default:
+		o.width = 8
+	}
+	o.plain = slices.Grow(o.plain[:0], e.count*o.width+8)[:e.count*o.width]
+	for i := range e.count {
+		putWidth(o.plain[i*o.width:], e.number(i)-low, o.width)
+	}
+	return o.compress(e)
+}
+
+// putWidth writes the lowest width bytes of v.
+func putWidth(dst []byte, v uint64, width int) {
+	switch width {
+	case 1:
+		dst[0] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(dst, uint16(v))
+	case 4:
+		binary.LittleEndian.PutUint32(dst, uint32(v))
+	case 8:
+		binary.LittleEndian.PutUint64(dst, v)
+	}
+}
+
+// number is the value of the i-th present row of a column of numbers.
+func (e *Encoder) number(i int) uint64 {
+	if e.c.Codes != nil {
+		i = int(e.c.Codes[i])
+	}
+	return e.c.Values.Numbers[i]
+}
+
+func (e *Encoder) appendDelta(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(e.appendRows(dst), e.offsets.base)
+	dst = append(dst, byte(e.offsets.width))
+	if e.offsets.width > 0 {
+		dst = appendSection(dst, e.offsets.data)
+	}
+	return dst
+}
+
+// xorSize is the size of kinds 8 and 9. They are for values of one length: readers differ on others.
+func (e *Encoder) xorSize() (int, error) {
+	if !e.xor.done {
+		p := &e.xor
+		p.plain = p.plain[:0]
+		var last []byte
+		for i := range e.count {
+			value := e.bytes(i)
+			if i > 0 && len(value) != len(last) {
+				return impossible, nil
+			}
+			p.plain = appendSection(p.plain, value)
+			xor(p.plain[len(p.plain)-len(value):], last)
+			last = value
+		}
+		if err := p.compress(e); err != nil {
+			return 0, err
+		}
+	}
+	return 2 + e.rowsSize() + 4 + len(e.xor.data), nil
 }

@@ -1,0 +1,337 @@
+package column
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// The kinds 1, 2, 6, 7, 12 and 13 begin with
+//
+//	 2  u8   bytes of an index: 1, 2 or 4. Unused in 6, 7, 12 and 13
+//	 3  u32  length of the dictionary
+//	 7  …    dictionary, compressed
+//	 …  u32  rows
+//	 …  u32  length of the presence
+//	 …  …    presence
+//
+// and end with the indexes: of all rows in 1, 6 and 12, of rows with a value in the others.
+//
+//	 1           indexes
+//	 2  u32      number of indexes
+//	    …        indexes
+//	 6, 7  u32   number of indexes
+//	       u32   length of the runs
+//	       …     runs of indexes
+//	12, 13  u32  length of the deltas
+//	        …    deltas, i32 each, compressed
+//
+// A decompressed dictionary is
+//
+//	0  u32  entries
+//	4  …    entries: u64 for numbers, u8 for Bool, u32 length and bytes for String and Bytes
+
+// dense tells whether there is an index, delta or inline value for null rows, too.
+func (k Kind) dense() bool {
+	switch k {
+	case Dictionary, InlineBytes, RLEIndexes, DeltaDictionary:
+		return true
+	}
+	return false
+}
+
+func (r *Reader) parseCoded(c *cursor) error {
+	width, err := c.u8("index width")
+	if err != nil {
+		return err
+	}
+	r.width = int(width)
+	if r.first, err = c.section("dictionary"); err != nil {
+		return err
+	}
+	if err := r.parsePresence(c); err != nil {
+		return err
+	}
+	switch r.kind {
+	case Dictionary, SparseDictionary:
+		return r.parseIndexes(c)
+	case RLEIndexes, SparseRLEIndexes:
+		return r.parseIndexRuns(c)
+	}
+	r.second, err = c.section("deltas")
+	return err
+}
+
+// values is the number of values stored: of all rows, or of those that are present.
+func (r *Reader) stored() int {
+	if r.kind.dense() {
+		return r.rows
+	}
+	return r.presence.count
+}
+
+func (r *Reader) parseIndexes(c *cursor) error {
+	if r.width != 1 && r.width != 2 && r.width != 4 {
+		return fault.In(fault.Corruptf("indexes of %d bytes", r.width), "index width", 2)
+	}
+	if r.kind == SparseDictionary {
+		if err := r.presentCount(c); err != nil {
+			return err
+		}
+	}
+	at := c.at
+	data, err := c.take("indexes", r.stored()*r.width)
+	r.second = section{data, at, "indexes"}
+	return err
+}
+
+// parseIndexRuns parses runs of indexes. By one reading of the specification, kind 7 has the number of present rows
+// first.
+func (r *Reader) parseIndexRuns(c *cursor) error {
+	counted := *c
+	if n, err := counted.u32("index count"); err == nil && r.kind == SparseRLEIndexes && uint64(n) == uint64(r.presence.count) {
+		if again, err := counted.u32("index count"); err == nil && again == n && counted.left() >= 4 &&
+			binary.LittleEndian.Uint32(c.data[c.at+4:]) != uint32(c.left()-8) {
+			c.at += 4
+		}
+	}
+	at := c.at
+	n, err := c.u32("index count")
+	if err != nil {
+		return err
+	}
+	if uint64(n) != uint64(r.stored()) {
+		return fault.In(fault.Corruptf("%d indexes for %d rows", n, r.stored()), "index count", int64(at))
+	}
+	r.second, err = c.section("index runs")
+	return err
+}
+
+// Dictionary decodes the dictionary of a coded column. Its entries need not be sorted or unique.
+func (r *Reader) Dictionary() (Values, error) {
+	v, err := r.dictionary()
+	return v, r.in(err)
+}
+
+func (r *Reader) dictionary() (Values, error) {
+	body, err := r.d.decompress(nil, r.first, r.o.Limits.Bytes)
+	if err != nil {
+		return Values{}, err
+	}
+	var v Values
+	var used int
+	if r.typ.Textual() {
+		v, used, err = parseStrings(body, r.o.Limits)
+	} else {
+		v, used, err = parseNumbers(body, r.typ, r.o.Limits)
+	}
+	if err != nil {
+		return Values{}, r.first.in(err, 0)
+	}
+	if used < len(body) {
+		r.warn(r.first.in(fault.Corruptf("%d bytes follow the entries", len(body)-used), 0))
+	}
+	r.unpackUUIDs(&v)
+	return v, nil
+}
+
+// entries parses the number of entries of a dictionary, each of which has size bytes or more.
+func entries(body []byte, size int, l Limits) (int, error) {
+	if len(body) == 0 {
+		return 0, nil
+	}
+	if len(body) < 4 {
+		return 0, fault.Corruptf("a dictionary of %d bytes", len(body))
+	}
+	n := int(binary.LittleEndian.Uint32(body))
+	if n > (len(body)-4)/size {
+		return 0, fault.Corruptf("%d entries in %d bytes", n, len(body)-4)
+	}
+	if n > l.DictionaryEntries {
+		return 0, fault.Limitf("%d entries of a dictionary, where %d are allowed", n, l.DictionaryEntries)
+	}
+	return n, nil
+}
+
+// numberSize is the size of an entry of a dictionary of numbers.
+func numberSize(t Type) int {
+	if t == Bool {
+		return 1
+	}
+	return 8
+}
+
+func parseNumbers(body []byte, t Type, l Limits) (v Values, used int, err error) {
+	size := numberSize(t)
+	n, err := entries(body, size, l)
+	if err != nil || n == 0 {
+		return v, min(4, len(body)), err
+	}
+	v.Numbers = make([]uint64, n)
+	for i := range v.Numbers {
+		v.Numbers[i] = numberAt(body, t, i)
+	}
+	return v, 4 + n*size, nil
+}
+
+// numberAt is an entry of a dictionary of numbers.
+func numberAt(body []byte, t Type, i int) uint64 {
+	if t != Bool {
+		return binary.LittleEndian.Uint64(body[4+8*i:])
+	}
+	if body[4+i] != 0 {
+		return 1
+	}
+	return 0
+}
+
+// parseStrings moves the entries of body together.
+func parseStrings(body []byte, l Limits) (v Values, used int, err error) {
+	n, err := entries(body, 4, l)
+	if err != nil {
+		return v, 0, err
+	}
+	v.Offsets = make([]uint32, n+1)
+	walk := values{data: body, at: min(4, len(body)), limit: l.ValueLen}
+	end := 0
+	for i := range n {
+		entry, err := walk.next()
+		if err != nil {
+			return v, 0, entryError(err, i, n)
+		}
+		end += copy(body[end:], entry)
+		v.Offsets[i+1] = uint32(end)
+	}
+	v.Data = body[:end]
+	return v, walk.at, nil
+}
+
+func entryError(err error, i, n int) error {
+	return fault.Corruptf("entry %d of %d: %w", i, n, err)
+}
+
+// Codes decodes the codes of the present rows of a coded column, in order. Each is less than entries, the number of
+// entries of the dictionary.
+func (r *Reader) Codes(entries int) ([]uint32, error) {
+	codes, err := r.indexes(entries)
+	return codes, r.in(err)
+}
+
+func (r *Reader) indexes(entries int) ([]uint32, error) {
+	if r.presence.count == 0 {
+		return []uint32{}, nil
+	}
+	codes := make([]uint32, r.stored())
+	var err error
+	switch r.kind {
+	case Dictionary, SparseDictionary:
+		widen(codes, r.second.data, r.width)
+	case RLEIndexes, SparseRLEIndexes:
+		err = r.expandRuns(codes)
+	default:
+		err = r.addDeltas(codes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	codes = r.present(codes)
+	if largest := slices.Max(codes); uint64(largest) >= uint64(entries) {
+		return nil, r.second.in(fault.Corruptf("index %d into a dictionary of %d entries", largest, entries), 0)
+	}
+	return codes, nil
+}
+
+// present drops the codes of null rows.
+func (r *Reader) present(codes []uint32) []uint32 {
+	if !r.kind.dense() || r.presence.all() {
+		return codes
+	}
+	k := 0
+	r.presence.each(func(row, n int) bool {
+		k += copy(codes[k:], codes[row:row+n])
+		return true
+	})
+	return codes[:k]
+}
+
+// widen reads little-endian numbers of width bytes.
+func widen(dst []uint32, src []byte, width int) {
+	switch width {
+	case 1:
+		src = src[:len(dst)]
+		for i, b := range src {
+			dst[i] = uint32(b)
+		}
+	case 2:
+		for i := range dst {
+			dst[i] = uint32(binary.LittleEndian.Uint16(src[2*i:]))
+		}
+	case 4:
+		for i := range dst {
+			dst[i] = binary.LittleEndian.Uint32(src[4*i:])
+		}
+	}
+}
+
+// indexRuns parses runs of indexes, and checks that they are n.
+func (r *Reader) indexRuns(n int) (runs, error) {
+	rs, err := parseRuns(r.second, false)
+	if err != nil {
+		return rs, err
+	}
+	sum := uint64(0)
+	for i := range rs.len() {
+		length, _ := rs.at(i)
+		sum += uint64(length)
+	}
+	if sum != uint64(n) {
+		return rs, r.second.in(fault.Corruptf("runs of %d indexes for %d", sum, n), 0)
+	}
+	return rs, nil
+}
+
+func (r *Reader) expandRuns(dst []uint32) error {
+	rs, err := r.indexRuns(len(dst))
+	if err != nil {
+		return err
+	}
+	for i := range rs.len() {
+		length, value := rs.at(i)
+		run := dst[:length]
+		dst = dst[length:]
+		for k := range run {
+			run[k] = value
+		}
+	}
+	return nil
+}
+
+// deltas decompresses n deltas.
+func (r *Reader) deltas(n int) ([]byte, error) {
+	data, err := r.d.decompress(r.d.second, r.second, r.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	r.d.second = data
+	if len(data) < 4*n {
+		return nil, r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), n), 0)
+	}
+	if len(data) > 4*n {
+		r.warn(r.second.in(fault.Corruptf("%d bytes of deltas for %d rows", len(data), n), 0))
+	}
+	return data[:4*n], nil
+}
+
+func (r *Reader) addDeltas(dst []uint32) error {
+	data, err := r.deltas(len(dst))
+	if err != nil {
+		return err
+	}
+	index := uint32(0)
+	for i := range dst {
+		index += binary.LittleEndian.Uint32(data[4*i:])
+		dst[i] = index
+	}
+	return nil
+}

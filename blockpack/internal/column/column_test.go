@@ -1,0 +1,215 @@
+package column_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+const allKinds = column.SparseDeltaDictionary
+
+// rowsOf gives the value of each row: nil for null, a number or a string.
+func rowsOf(c *column.Column) []any {
+	out := make([]any, c.Rows)
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	k := 0
+	for row := range out {
+		if !present.At(row) {
+			continue
+		}
+		i := k
+		if c.Codes != nil {
+			i = int(c.Codes[k])
+		}
+		if c.Type.Textual() {
+			out[row] = string(c.Values.Bytes(i))
+		} else {
+			out[row] = c.Values.Numbers[i]
+		}
+		k++
+	}
+	return out
+}
+
+// columnOf is the inverse of rowsOf. If coded, values are in a dictionary in order of appearance, with an entry that is not
+// used and one that is there twice.
+func columnOf(t column.Type, rows []any, coded bool) *column.Column {
+	c := &column.Column{Name: "c", Type: t, Rows: len(rows)}
+	if slices.Contains(rows, nil) {
+		c.Present = make([]byte, (len(rows)+7)/8)
+	}
+	if t.Textual() {
+		c.Values.Offsets = []uint32{0}
+	}
+	add := func(v any) {
+		if t.Textual() {
+			c.Values.Data = append(c.Values.Data, v.(string)...)
+			c.Values.Offsets = append(c.Values.Offsets, uint32(len(c.Values.Data)))
+		} else {
+			c.Values.Numbers = append(c.Values.Numbers, v.(uint64))
+		}
+	}
+	codes := map[any]uint32{}
+	if coded {
+		c.Codes = []uint32{}
+	}
+	for row, v := range rows {
+		if v == nil {
+			continue
+		}
+		if c.Present != nil {
+			bitmap.SetRange(c.Present, row, 1)
+		}
+		code, ok := codes[v]
+		if !ok || !coded {
+			code = uint32(c.Values.Len())
+			add(v)
+			if code == 0 && coded {
+				add(v)
+				add(v)
+				code = 2
+			}
+			codes[v] = code
+		}
+		if coded {
+			c.Codes = append(c.Codes, code)
+		}
+	}
+	return c
+}
+
+// genRows draws the values of rows.
+func genRows(t *rapid.T, typ column.Type, most int) []any {
+	n := rapid.OneOf(rapid.IntRange(0, 10), rapid.IntRange(0, most)).Draw(t, "rows")
+	var values *rapid.Generator[any]
+	switch typ {
+	case column.Bool:
+		values = rapid.Map(rapid.Uint64Range(0, 1), func(v uint64) any { return v })
+	case column.Float64:
+		values = rapid.Map(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Float64frombits(0xfff8000000000001)})),
+			func(v float64) any { return math.Float64bits(v) })
+	case column.Int64, column.Uint64:
+		values = rapid.Map(rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(1000, 1256), rapid.Uint64Range(1<<60, 1<<60+1<<33)), func(v uint64) any { return v })
+	default:
+		one := rapid.OneOf(rapid.StringMatching(`[a-c]{0,3}`), rapid.StringMatching(`/api/v[12]/[a-z]{4}`), rapid.StringN(0, 20, 400),
+			rapid.Map(rapid.SliceOfN(rapid.Byte(), 16, 16), func(b []byte) string { return string(b) }))
+		if rapid.Bool().Draw(t, "one length") {
+			one = rapid.Map(rapid.SliceOfN(rapid.Byte(), 8, 8), func(b []byte) string { return string(b) })
+		}
+		values = rapid.Map(one, func(v string) any { return v })
+	}
+	if rapid.Bool().Draw(t, "few") {
+		values = rapid.SampledFrom(rapid.SliceOfN(values, 1, 300).Draw(t, "pool"))
+	}
+	nulls := rapid.SampledFrom([]string{"none", "all", "single", "runs"}).Draw(t, "nulls")
+	rows := make([]any, 0, n)
+	for len(rows) < n {
+		run := 1
+		if rapid.Bool().Draw(t, "run") {
+			run = rapid.IntRange(1, 70).Draw(t, "length")
+		}
+		var v any
+		switch null := rapid.Bool().Draw(t, "null"); {
+		case nulls == "none", nulls == "runs" && !null, nulls == "single" && !(null && run == 1):
+			v = values.Draw(t, "value")
+		}
+		rows = append(rows, slices.Repeat([]any{v}, min(run, n-len(rows)))...)
+	}
+	return rows
+}
+
+var plain = column.DecodeOptions{UUID: column.UUIDPlain}
+
+// TestRoundTrip encodes columns in the kind chosen, and in each that can hold them; decodes all rows, and takes some.
+func TestRoundTrip(t *testing.T) {
+	for typ := column.String; typ <= column.Bytes; typ++ {
+		t.Run(typ.String(), func(t *testing.T) {
+			e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+			rapid.Check(t, func(t *rapid.T) {
+				rows := genRows(t, typ, 700)
+				c := columnOf(typ, rows, rapid.Bool().Draw(t, "coded"))
+				data, chosen, err := e.Append([]byte("before"), c)
+				require.NoError(t, err)
+				require.Equal(t, "before", string(data[:6]))
+				data = data[6:]
+				require.Equal(t, byte(chosen), data[1])
+				check(t, d, data, typ, rows)
+
+				again, _, err := column.NewEncoder(column.EncodeOptions{}).Append(nil, columnOf(typ, rows, c.Codes == nil))
+				require.NoError(t, err)
+				require.Equal(t, data, again, "bytes depend on codes")
+
+				for k := column.Dictionary; k <= allKinds; k++ {
+					forced, ok, err := e.AppendKind(nil, c, k)
+					require.NoError(t, err)
+					if ok {
+						require.LessOrEqual(t, len(data), len(forced), "%s was chosen, %s is smaller", chosen, k)
+						check(t, d, forced, typ, rows)
+					}
+				}
+			})
+		})
+	}
+}
+
+// check decodes data, and compares all rows, some rows, and the parts.
+func check(t *rapid.T, d *column.Decoder, data []byte, typ column.Type, rows []any) {
+	o := plain
+	o.Warn = func(err error) { require.NoError(t, err) }
+	c, err := d.Decode(data, "c", typ, len(rows), o)
+	require.NoError(t, err)
+	require.Equal(t, rows, rowsOf(c), "%s", column.Kind(data[1]))
+	present := 0
+	for _, v := range rows {
+		if v != nil {
+			present++
+		}
+	}
+	r, err := d.Open(data, "c", typ, len(rows), o)
+	require.NoError(t, err)
+	require.Equal(t, column.Kind(data[1]), r.Kind())
+	require.Equal(t, present, r.PresentCount())
+	require.Equal(t, c.Present, r.Present())
+	if r.Coded() {
+		v, err := r.Dictionary()
+		require.NoError(t, err)
+		codes, err := r.Codes(v.Len())
+		require.NoError(t, err)
+		require.Equal(t, c.Values, v)
+		require.Equal(t, c.Codes, codes)
+	}
+
+	var some []int
+	for row := range rows {
+		if rapid.IntRange(0, 9).Draw(t, "take") == 0 {
+			some = append(some, row)
+		}
+	}
+	taken, err := r.Take(some)
+	require.NoError(t, err)
+	want := []any{}
+	for _, row := range some {
+		want = append(want, rows[row])
+	}
+	require.Equal(t, want, rowsOf(taken), "take from %s", column.Kind(data[1]))
+}
+
+// TestWriteLimits refuses values over the limit.
+func TestWriteLimits(t *testing.T) {
+	e := column.NewEncoder(column.EncodeOptions{})
+	long := string(bytes.Repeat([]byte("x"), column.MaxValueLen))
+	_, _, err := e.Append(nil, columnOf(column.String, []any{long}, false))
+	require.NoError(t, err)
+	_, _, err = e.Append(nil, columnOf(column.String, []any{"", long + "x"}, false))
+	var tooLong *column.ValueTooLongError
+	require.ErrorAs(t, err, &tooLong)
+	require.Equal(t, column.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
+}
+

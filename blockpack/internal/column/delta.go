@@ -1,0 +1,105 @@
+package column
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Kind 5, DeltaUint64, is
+//
+//	2  u32  rows
+//	6  …    presence, with its length in front
+//	…  u64  base, the least value
+//	…  u8   bytes of an offset: 1, 2, 4 or 8; 0 if all values equal the base, and nothing follows
+//	…  u32  length of the offsets
+//	…  …    offsets of rows with a value, compressed
+//
+// A value is base + offset, modulo 2^64.
+
+func (r *Reader) parseDelta(c *cursor) error {
+	if err := r.parsePresence(c); err != nil {
+		return err
+	}
+	var err error
+	if r.base, err = c.u64("base"); err != nil {
+		return err
+	}
+	at := c.at
+	width, err := c.u8("offset width")
+	if err != nil {
+		return err
+	}
+	switch r.width = int(width); r.width {
+	case 0:
+		return nil
+	case 1, 2, 4, 8:
+		r.first, err = c.section("offsets")
+		return err
+	}
+	return fault.In(fault.Corruptf("offsets of %d bytes", width), "offset width", int64(at))
+}
+
+// offsets decompresses the offsets, unless none is needed.
+func (r *Reader) offsets(needed int) ([]byte, error) {
+	if r.width == 0 || needed == 0 {
+		return nil, nil
+	}
+	data, err := r.d.decompress(r.d.first, r.first, r.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	r.d.first = data
+	if size := r.width * r.presence.count; len(data) < size {
+		return nil, r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), r.presence.count), 0)
+	} else if len(data) > size {
+		r.warn(r.first.in(fault.Corruptf("%d bytes of offsets, where %d rows have a value", len(data), r.presence.count), 0))
+	}
+	return data, nil
+}
+
+func (r *Reader) deltaValues() (Values, error) {
+	v := Values{Numbers: make([]uint64, r.presence.count)}
+	offsets, err := r.offsets(r.presence.count)
+	if err != nil {
+		return Values{}, err
+	}
+	n := v.Numbers
+	switch r.width {
+	case 0:
+		for i := range n {
+			n[i] = r.base
+		}
+	case 1:
+		for i := range n {
+			n[i] = r.base + uint64(offsets[i])
+		}
+	case 2:
+		for i := range n {
+			n[i] = r.base + uint64(binary.LittleEndian.Uint16(offsets[2*i:]))
+		}
+	case 4:
+		for i := range n {
+			n[i] = r.base + uint64(binary.LittleEndian.Uint32(offsets[4*i:]))
+		}
+	case 8:
+		for i := range n {
+			n[i] = r.base + binary.LittleEndian.Uint64(offsets[8*i:])
+		}
+	}
+	return v, nil
+}
+
+// offsetAt is offset i.
+func offsetAt(offsets []byte, width, i int) uint64 {
+	switch b := offsets[width*i:]; width {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	default:
+		return binary.LittleEndian.Uint64(b)
+	}
+}

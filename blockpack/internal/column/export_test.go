@@ -1,0 +1,36 @@
+package column
+
+// AppendKind is Append with a kind, if that can hold the column.
+func (e *Encoder) AppendKind(dst []byte, c *Column, k Kind) (out []byte, ok bool, err error) {
+	if err := e.begin(c); err != nil {
+		return dst, false, err
+	}
+	if !k.writable(c.Type) {
+		return dst, false, nil
+	}
+	size, err := e.size(k, impossible)
+	if err != nil || size == impossible {
+		return dst, false, err
+	}
+	out = e.append(dst, k)
+	if len(out)-len(dst) != size {
+		panic("size is not what is appended")
+	}
+	return out, true, nil
+}
+
+// writable tells whether columns of a type may be written in a kind.
+func (k Kind) writable(t Type) bool {
+	if t == Int64 && k == DeltaUint64 {
+		return false
+	}
+	return k.holds(t) && (t != String || !k.bytesOnly())
+}
+
+func (k Kind) bytesOnly() bool {
+	switch k {
+	case InlineBytes, SparseInlineBytes, XORBytes, SparseXORBytes, PrefixBytes, SparsePrefixBytes, DeltaDictionary, SparseDeltaDictionary:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package column
+
+import (
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// The kinds 3 and 4, InlineBytes, are
+//
+//	2  u32  rows
+//	6  …    presence, with its length in front
+//	…  u32  rows with a value; only in kind 4
+//	…  …    values, each with a length of 4 bytes in front: of all rows in kind 3, of rows with a value in kind 4
+
+func (r *Reader) parseInline(c *cursor) error {
+	if err := r.parsePresence(c); err != nil {
+		return err
+	}
+	if r.kind == SparseInlineBytes {
+		if err := r.presentCount(c); err != nil {
+			return err
+		}
+	}
+	r.second = c.rest("values")
+	return nil
+}
+
+func (r *Reader) inlineValues() (Values, error) {
+	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, max(len(r.second.data)-4*r.stored(), 0))}
+	walk := r.inlineWalk()
+	var err error
+	at := 0 // number of values read, with those of null rows
+	r.presence.each(func(row, n int) bool {
+		skip := 0
+		if r.kind.dense() {
+			skip, at = row-at, row+n
+		}
+		for i := range skip + n {
+			var value []byte
+			if value, err = walk.next(); err != nil {
+				return false
+			}
+			if i >= skip {
+				v.add(value)
+			}
+		}
+		return true
+	})
+	for ; err == nil && r.kind.dense() && at < r.rows; at++ {
+		_, err = walk.next()
+	}
+	if err != nil {
+		return Values{}, r.second.in(err, walk.at)
+	}
+	if left := len(walk.data) - walk.at; left > 0 {
+		r.warn(r.second.in(fault.Corruptf("%d bytes follow the values", left), walk.at))
+	}
+	return v, nil
+}
+
+func (r *Reader) inlineWalk() values {
+	return values{data: r.second.data, limit: r.o.Limits.ValueLen}
+}
+
+// takeInline decodes the values at positions, which ascend, of those stored.
+func (r *Reader) takeInline(positions []int) (Values, error) {
+	v := Values{Offsets: make([]uint32, 1, len(positions)+1)}
+	walk := r.inlineWalk()
+	at := 0
+	for _, p := range positions {
+		var value []byte
+		for ; at <= p; at++ {
+			var err error
+			if value, err = walk.next(); err != nil {
+				return Values{}, r.second.in(err, walk.at)
+			}
+		}
+		v.add(value)
+	}
+	return v, nil
+}

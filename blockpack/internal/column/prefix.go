@@ -1,0 +1,148 @@
+package column
+
+import (
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// The kinds 10 and 11, PrefixBytes, are equal:
+//
+//	2  u32  rows
+//	6  …    presence, with its length in front
+//	…  u32  length of the prefixes
+//	…  …    prefixes, compressed: a dictionary of bytes
+//	…  u32  length of the suffixes
+//	…  …    suffixes, compressed
+//
+// The suffixes are
+//
+//	0  u8   w, bytes of the index of a prefix: 1, 2 or 4
+//	1  …    for each row with a value: index of its prefix (w bytes, all ones: no prefix), u32 length, bytes
+
+func (r *Reader) parsePrefix(c *cursor) error {
+	if err := r.parsePresence(c); err != nil {
+		return err
+	}
+	var err error
+	if r.first, err = c.section("prefixes"); err != nil {
+		return err
+	}
+	r.second, err = c.section("suffixes")
+	return err
+}
+
+// suffixes reads the suffixes of a column, and finds their prefixes.
+type suffixes struct {
+	values
+	width    int
+	prefixes Values
+}
+
+// suffixes decompresses both parts.
+func (r *Reader) suffixes() (*suffixes, error) {
+	body, err := r.d.decompress(r.d.first, r.first, r.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	r.d.first = body
+	s := &suffixes{}
+	if s.prefixes, _, err = parseStrings(body, r.o.Limits); err != nil {
+		return nil, r.first.in(err, 0)
+	}
+	data, err := r.d.decompress(r.d.second, r.second, r.o.Limits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	r.d.second = data
+	if r.presence.count == 0 && len(data) == 0 {
+		return s, nil
+	}
+	if len(data) == 0 || data[0] != 1 && data[0] != 2 && data[0] != 4 {
+		return nil, r.second.in(fault.Corruptf("no width of indexes in %d bytes", len(data)), 0)
+	}
+	s.width = int(data[0])
+	s.values = values{data: data, at: 1, limit: r.o.Limits.ValueLen}
+	return s, nil
+}
+
+// next gives the two parts of the next value.
+func (s *suffixes) next() (prefix, suffix []byte, err error) {
+	if len(s.data)-s.at < s.width {
+		return nil, nil, fault.Corruptf("%d bytes are left, less than the index of a prefix", len(s.data)-s.at)
+	}
+	var k [1]uint32
+	widen(k[:], s.data[s.at:], s.width)
+	s.at += s.width
+	if suffix, err = s.values.next(); err != nil {
+		return nil, nil, err
+	}
+	if k[0] == ^uint32(0)>>(32-8*s.width) {
+		return nil, suffix, nil
+	}
+	if uint64(k[0]) >= uint64(s.prefixes.Len()) {
+		return nil, nil, fault.Corruptf("prefix %d of %d", k[0], s.prefixes.Len())
+	}
+	prefix = s.prefixes.Bytes(int(k[0]))
+	if len(prefix)+len(suffix) > s.limit {
+		return nil, nil, fault.Limitf("a value of %d bytes, where %d are allowed", len(prefix)+len(suffix), s.limit)
+	}
+	return prefix, suffix, nil
+}
+
+func (r *Reader) prefixValues() (Values, error) {
+	s, err := r.suffixes()
+	if err != nil {
+		return Values{}, err
+	}
+	size, err := r.prefixSize(*s)
+	if err != nil {
+		return Values{}, err
+	}
+	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, size)}
+	for range r.presence.count {
+		prefix, suffix, err := s.next()
+		if err != nil {
+			return Values{}, r.second.in(err, 0)
+		}
+		v.Data = append(v.Data, prefix...)
+		v.add(suffix)
+	}
+	if left := len(s.data) - s.at; left > 0 && s.width > 0 {
+		r.warn(r.second.in(fault.Corruptf("%d bytes follow the values", left), 0))
+	}
+	return v, nil
+}
+
+// prefixSize is the number of bytes of all values: a prefix may be part of many.
+func (r *Reader) prefixSize(s suffixes) (size int, err error) {
+	for range r.presence.count {
+		prefix, suffix, err := s.next()
+		if err != nil {
+			return 0, r.second.in(err, 0)
+		}
+		if size += len(prefix) + len(suffix); size > r.o.Limits.Bytes {
+			return 0, r.second.in(fault.Limitf("values of more than %d bytes", r.o.Limits.Bytes), 0)
+		}
+	}
+	return size, nil
+}
+
+// takePrefix decodes the values of ranks, which ascend.
+func (r *Reader) takePrefix(ranks []int) (Values, error) {
+	s, err := r.suffixes()
+	if err != nil {
+		return Values{}, err
+	}
+	v := Values{Offsets: make([]uint32, 1, len(ranks)+1)}
+	at := 0
+	for _, rank := range ranks {
+		var prefix, suffix []byte
+		for ; at <= rank; at++ {
+			if prefix, suffix, err = s.next(); err != nil {
+				return Values{}, r.second.in(err, 0)
+			}
+		}
+		v.Data = append(v.Data, prefix...)
+		v.add(suffix)
+	}
+	return v, nil
+}

@@ -1,0 +1,235 @@
+package column
+
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// encodingVersion is the first byte of a column.
+const encodingVersion = 2
+
+// Reader reads the parts of a column. It uses the memory of its [Decoder]: readers of one decoder must not be used
+// concurrently. What its methods return is memory of its own.
+type Reader struct {
+	d        *Decoder
+	o        DecodeOptions // with all limits
+	name     string
+	typ      Type // String to Bytes
+	kind     Kind
+	rows     int
+	presence presence
+
+	width  int     // of an index in bytes
+	base   uint64  // of offsets
+	first  section // the compressed dictionary, offsets, XOR payload or prefixes
+	second section // indexes, runs of indexes, compressed deltas or suffixes; inline values
+
+	packedUUID bool // known once the values or the dictionary were decoded
+}
+
+// parse parses the parts of data.
+func (r *Reader) parse(data []byte) error {
+	c := &cursor{data: data}
+	version, err := c.u8("encoding version")
+	if err != nil {
+		return err
+	}
+	if version != encodingVersion {
+		return fault.In(fault.Unsupportedf("column encoding version %d", version), "", 0)
+	}
+	kind, err := c.u8("encoding kind")
+	if err != nil {
+		return err
+	}
+	if r.kind = Kind(kind); !r.kind.Valid() {
+		return fault.In(fault.Unsupportedf("column encoding %s", r.kind), "", 1)
+	}
+	if !r.kind.holds(r.typ) {
+		return fault.In(fault.Corruptf("%s column in encoding %s", r.typ, r.kind), "", 1)
+	}
+	switch r.kind {
+	case Dictionary, SparseDictionary, RLEIndexes, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary:
+		err = r.parseCoded(c)
+	case InlineBytes, SparseInlineBytes:
+		err = r.parseInline(c)
+	case DeltaUint64:
+		err = r.parseDelta(c)
+	case XORBytes, SparseXORBytes:
+		err = r.parseXOR(c)
+	case PrefixBytes, SparsePrefixBytes:
+		err = r.parsePrefix(c)
+	}
+	if err == nil && c.left() > 0 {
+		r.warn(fault.In(fault.Corruptf("%d bytes follow the data of the column", c.left()), "", int64(c.at)))
+	}
+	return err
+}
+
+// holds tells whether columns of a type are read in a kind. Strings may be in kinds for bytes: packed UUIDs are.
+func (k Kind) holds(t Type) bool {
+	switch k {
+	case Dictionary, SparseDictionary, RLEIndexes, SparseRLEIndexes:
+		return true
+	case DeltaUint64:
+		return t == Uint64 || t == Int64 // Int64: durations may have a Range type of their own
+	}
+	return t.Textual()
+}
+
+// parsePresence parses the number of rows and the presence.
+func (r *Reader) parsePresence(c *cursor) error {
+	at := c.at
+	rows, err := c.u32("row count")
+	if err != nil {
+		return err
+	}
+	if uint64(rows) != uint64(r.rows) {
+		return fault.In(fault.Corruptf("%d rows in a block of %d", rows, r.rows), "row count", int64(at))
+	}
+	s, err := c.section("presence")
+	if err != nil {
+		return err
+	}
+	r.presence, err = parsePresence(s, r.rows, r.warn)
+	return err
+}
+
+// presentCount parses the number of rows with a value, which must be that of the presence.
+func (r *Reader) presentCount(c *cursor) error {
+	at := c.at
+	n, err := c.u32("present count")
+	if err == nil && uint64(n) != uint64(r.presence.count) {
+		err = fault.In(fault.Corruptf("%d values for %d rows with a value", n, r.presence.count), "present count", int64(at))
+	}
+	return err
+}
+
+// Kind is how the column is stored.
+func (r *Reader) Kind() Kind { return r.kind }
+
+// Present is the bitmap of rows with a value, as in [Column]. nil: every row has one.
+func (r *Reader) Present() []byte { return r.presence.bitmap() }
+
+// PresentCount is the number of rows with a value.
+func (r *Reader) PresentCount() int { return r.presence.count }
+
+// Coded tells whether the column is stored as a dictionary and codes: in the kinds 1, 2, 6, 7, 12 and 13.
+func (r *Reader) Coded() bool {
+	switch r.kind {
+	case Dictionary, SparseDictionary, RLEIndexes, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary:
+		return true
+	}
+	return false
+}
+
+// Column decodes all rows. Codes is nil unless the column is [Reader.Coded].
+func (r *Reader) Column() (*Column, error) {
+	c := &Column{Name: r.name, Type: r.typ, Rows: r.rows, Present: r.presence.bitmap()}
+	var err error
+	if r.Coded() {
+		if c.Values, err = r.dictionary(); err == nil {
+			c.Codes, err = r.indexes(c.Values.Len())
+		}
+	} else {
+		c.Values, err = r.values()
+	}
+	if err != nil {
+		return nil, r.in(err)
+	}
+	if !r.Coded() {
+		r.unpackUUIDs(&c.Values)
+	}
+	c.PackedUUID = r.packedUUID
+	return c, nil
+}
+
+// values decodes the values of all present rows of a column that is not coded.
+func (r *Reader) values() (Values, error) {
+	switch r.kind {
+	case InlineBytes, SparseInlineBytes:
+		return r.inlineValues()
+	case DeltaUint64:
+		return r.deltaValues()
+	case XORBytes, SparseXORBytes:
+		return r.xorValues()
+	default:
+		return r.prefixValues()
+	}
+}
+
+// Take decodes rows, which ascend: row i of the result is rows[i]. It is for few rows: what is not needed for them is
+// neither decoded nor checked. Codes of the result is nil.
+func (r *Reader) Take(rows []int) (*Column, error) {
+	for i, row := range rows {
+		if row < 0 || row >= r.rows || i > 0 && row <= rows[i-1] {
+			return nil, r.in(fault.Corruptf("row %d of %d", row, r.rows))
+		}
+	}
+	c := &Column{Name: r.name, Type: r.typ, Rows: len(rows)}
+	ranks := r.presence.ranks(rows)
+	c.Present, rows, ranks = withoutNulls(rows, ranks)
+	var err error
+	switch {
+	case r.Coded():
+		c.Values, err = r.takeCoded(rows, ranks)
+	case r.kind == DeltaUint64:
+		c.Values, err = r.takeDelta(ranks)
+	default:
+		c.Values, err = r.takeBytes(rows, ranks)
+	}
+	if err != nil {
+		return nil, r.in(err)
+	}
+	if r.typ == String && r.o.UUID != UUIDPlain && allPacked(&c.Values) {
+		return r.takeUUIDs(c, ranks)
+	}
+	return c, nil
+}
+
+// takeUUIDs gives c, the values of ranks, with UUIDs in text if the whole column says that they are packed.
+func (r *Reader) takeUUIDs(c *Column, ranks []int) (*Column, error) {
+	all, err := r.Column()
+	if err != nil || !all.PackedUUID {
+		return c, err
+	}
+	c.PackedUUID = true
+	c.Values = Values{Offsets: []uint32{0}}
+	for _, k := range ranks {
+		if all.Codes != nil {
+			k = int(all.Codes[k])
+		}
+		c.Values.add(all.Values.Bytes(k))
+	}
+	return c, nil
+}
+
+// withoutNulls gives the presence of rows, and the rows and ranks of those with a value. Ranks of others are negative.
+func withoutNulls(rows, ranks []int) (present []byte, _, _ []int) {
+	if !slices.Contains(ranks, -1) {
+		return nil, rows, ranks
+	}
+	present = make([]byte, (len(rows)+7)/8)
+	kept := make([]int, 0, len(rows))
+	n := 0
+	for i, rank := range ranks {
+		if rank < 0 {
+			continue
+		}
+		present[i/8] |= 1 << (i % 8)
+		kept = append(kept, rows[i])
+		ranks[n] = rank
+		n++
+	}
+	return present, kept, ranks[:n]
+}
+
+// warn passes on a note.
+func (r *Reader) warn(err error) {
+	if r.o.Warn != nil {
+		r.o.Warn(r.in(err))
+	}
+}
+
+// in adds the column to err.
+func (r *Reader) in(err error) error { return fault.InColumn(err, r.name) }

@@ -1,0 +1,166 @@
+package column
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// takeCoded decodes the values of present rows. ranks are their numbers among those.
+func (r *Reader) takeCoded(rows, ranks []int) (Values, error) {
+	if len(rows) == 0 {
+		return r.noValues(), nil
+	}
+	positions := ranks
+	if r.kind.dense() {
+		positions = rows
+	}
+	codes, err := r.codesAt(positions)
+	if err != nil {
+		return Values{}, err
+	}
+	body, err := r.d.decompress(r.d.first, r.first, r.o.Limits.Bytes)
+	if err != nil {
+		return Values{}, err
+	}
+	r.d.first = body
+	v, err := r.entriesAt(body, codes)
+	if err != nil {
+		return Values{}, r.first.in(err, 0)
+	}
+	return v, nil
+}
+
+// noValues is the Values of a column without values.
+func (r *Reader) noValues() Values {
+	if r.typ.Textual() {
+		return Values{Offsets: []uint32{0}}
+	}
+	return Values{}
+}
+
+// codesAt decodes the codes at positions, which ascend, of those stored.
+func (r *Reader) codesAt(positions []int) ([]uint32, error) {
+	codes := make([]uint32, len(positions))
+	switch r.kind {
+	case Dictionary, SparseDictionary:
+		for i, p := range positions {
+			widen(codes[i:i+1], r.second.data[p*r.width:], r.width)
+		}
+	case RLEIndexes, SparseRLEIndexes:
+		rs, err := r.indexRuns(r.stored())
+		if err != nil {
+			return nil, err
+		}
+		at, k := 0, 0
+		for i := 0; i < rs.len() && k < len(positions); i++ {
+			length, value := rs.at(i)
+			at += int(length)
+			for ; k < len(positions) && positions[k] < at; k++ {
+				codes[k] = value
+			}
+		}
+	default:
+		data, err := r.deltas(r.stored())
+		if err != nil {
+			return nil, err
+		}
+		index, at := uint32(0), 0
+		for i, p := range positions {
+			for ; at <= p; at++ {
+				index += binary.LittleEndian.Uint32(data[4*at:])
+			}
+			codes[i] = index
+		}
+	}
+	return codes, nil
+}
+
+// entriesAt gives entries of a dictionary.
+func (r *Reader) entriesAt(body []byte, codes []uint32) (Values, error) {
+	size := 4
+	if !r.typ.Textual() {
+		size = numberSize(r.typ)
+	}
+	n, err := entries(body, size, r.o.Limits)
+	if err != nil {
+		return Values{}, err
+	}
+	if largest := slices.Max(codes); uint64(largest) >= uint64(n) {
+		return Values{}, fault.Corruptf("index %d into a dictionary of %d entries", largest, n)
+	}
+	if r.typ.Textual() {
+		return r.stringsAt(body, n, codes)
+	}
+	v := Values{Numbers: make([]uint64, len(codes))}
+	for i, code := range codes {
+		v.Numbers[i] = numberAt(body, r.typ, int(code))
+	}
+	return v, nil
+}
+
+// stringsAt gives entries of a dictionary of n strings, in one walk up to the last that is needed.
+func (r *Reader) stringsAt(body []byte, n int, codes []uint32) (Values, error) {
+	needed := slices.Clone(codes)
+	slices.Sort(needed)
+	needed = slices.Compact(needed)
+	found := make([][]byte, len(needed))
+	walk := values{data: body, at: 4, limit: r.o.Limits.ValueLen}
+	at := 0
+	for k, code := range needed {
+		for ; at <= int(code); at++ {
+			entry, err := walk.next()
+			if err != nil {
+				return Values{}, entryError(err, at, n)
+			}
+			found[k] = entry
+		}
+	}
+	v := Values{Offsets: make([]uint32, 1, len(codes)+1)}
+	for _, code := range codes {
+		k, _ := slices.BinarySearch(needed, code)
+		v.add(found[k])
+	}
+	return v, nil
+}
+
+// takeDelta decodes the values of ranks.
+func (r *Reader) takeDelta(ranks []int) (Values, error) {
+	v := Values{Numbers: make([]uint64, len(ranks))}
+	offsets, err := r.offsets(len(ranks))
+	if err != nil {
+		return Values{}, err
+	}
+	for i, rank := range ranks {
+		v.Numbers[i] = r.base
+		if r.width > 0 {
+			v.Numbers[i] += offsetAt(offsets, r.width, rank)
+		}
+	}
+	return v, nil
+}
+
+// takeBytes decodes the values of present rows of the kinds 3, 4 and 8 to 11.
+func (r *Reader) takeBytes(rows, ranks []int) (Values, error) {
+	if len(rows) == 0 {
+		return r.noValues(), nil
+	}
+	switch r.kind {
+	case InlineBytes:
+		return r.takeInline(rows)
+	case SparseInlineBytes:
+		return r.takeInline(ranks)
+	case PrefixBytes, SparsePrefixBytes:
+		return r.takePrefix(ranks)
+	}
+	all, err := r.xorValues()
+	if err != nil {
+		return Values{}, err
+	}
+	v := Values{Offsets: make([]uint32, 1, len(ranks)+1)}
+	for _, rank := range ranks {
+		v.add(all.Bytes(rank))
+	}
+	return v, nil
+}
