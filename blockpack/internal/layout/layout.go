@@ -52,10 +52,19 @@ type Options struct {
 	// MaxMetadata is the largest size of the metadata in bytes; 0 stands for [MaxMetadata]. That of the compact index
 	// grows with it.
 	MaxMetadata int64
+	// Tail is the number of bytes at the end of a file that [Open] reads; 0 stands for [DefaultTail].
+	Tail int
 	// TrustRanges uses the range index of files of other writers, too, though it may lack values that are there.
 	TrustRanges bool
 	// IgnoreRanges uses no range index.
 	IgnoreRanges bool
+}
+
+func (o Options) maxMetadata() int64 {
+	if o.MaxMetadata > 0 {
+		return o.MaxMetadata
+	}
+	return MaxMetadata
 }
 
 // TraceID is the id of a trace.
@@ -69,9 +78,9 @@ type UnsupportedError struct {
 
 func (e *UnsupportedError) Error() string {
 	if e.Version == 0 {
-		return fmt.Sprintf("%v: footer version %d, this program reads %d", fault.ErrUnsupported, e.Footer, FooterVersion)
+		return fmt.Sprintf("%v: footer of version %d, this program reads version %d", fault.ErrUnsupported, e.Footer, FooterVersion)
 	}
-	return fmt.Sprintf("%v: version %d (footer %d), this program reads %d and %d", fault.ErrUnsupported, e.Version, e.Footer, Version10, Version11)
+	return fmt.Sprintf("%v: version %d with footer %d, this program reads versions %d and %d", fault.ErrUnsupported, e.Version, e.Footer, Version10, Version11)
 }
 
 // Unwrap gives fault.ErrUnsupported.

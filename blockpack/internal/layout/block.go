@@ -1,0 +1,307 @@
+package layout
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// BlockHead is the start of a block: its header, and the metadata of its columns. The stats and data of columns
+// follow, and at the end of the block maybe a trace table.
+//
+//	┃ magic u32 ┃ version u8 ┃ 0 [3] ┃ span count u32 ┃ column count u32 ┃ trace count u32 ┃ trace table length u32
+//	┃ for each column  ┃ name length u16 ┃ name ┃ type u8 ┃ data offset, length u64 ┃ stats offset, length u64 ┃
+type BlockHead struct {
+	Version          uint8
+	Spans            int
+	Traces           int   // 0: no trace table
+	TraceTableLength int64 // bytes at the end of the block
+	Columns          []BlockColumn
+	Size             int64 // of the header and the metadata of columns
+	Length           int64 // of the block
+}
+
+// BlockColumn is the metadata of a column in a block. Offsets are from the start of the block.
+type BlockColumn struct {
+	Name        string
+	Type        column.Type // as stored
+	Offset      int64
+	Length      int64 // 0: a column of the trace table
+	StatsOffset int64
+	StatsLength int64 // 0: nothing is known
+}
+
+const (
+	blockColumnEntry = 2 + 1 + 4*8
+	usualName        = 24 // bytes, to guess the size of a head
+)
+
+// ParseBlockHead parses the start of a block of length bytes at an offset of the file. If data, from the start of the
+// block, end before the head does, head is nil, and need is the number of bytes to call it again with.
+func ParseBlockHead(data []byte, offset, length int64) (head *BlockHead, need int64, err error) {
+	c := &cursor{data: data, base: offset}
+	if int64(len(data)) < length {
+		if need := headSize(data); need > int64(len(data)) {
+			return nil, min(need, length), nil
+		}
+	}
+	head = c.blockHead(length)
+	return head, 0, fault.In(c.err, "block head", offset)
+}
+
+// headSize is the size of the head that begins with data, or a guess that is more than len(data). What is not right
+// counts as the end: parsing finds it again.
+func headSize(data []byte) int64 {
+	if len(data) < BlockHeadSize {
+		return BlockHeadSize + 16*(blockColumnEntry+usualName)
+	}
+	columns := int64(binary.LittleEndian.Uint32(data[12:]))
+	if columns > MaxColumns {
+		return 0
+	}
+	pos := int64(BlockHeadSize)
+	for i := range columns {
+		if int64(len(data)) < pos+2 {
+			return pos + (columns-i)*(blockColumnEntry+usualName)
+		}
+		pos += blockColumnEntry + int64(binary.LittleEndian.Uint16(data[pos:]))
+	}
+	return pos
+}
+
+func (c *cursor) blockHead(length int64) *BlockHead {
+	c.magic(Magic)
+	h := &BlockHead{Version: c.u8("version"), Length: length}
+	if c.err == nil && h.Version != Version10 && h.Version != Version11 {
+		c.pos--
+		c.fail("version", fault.Unsupportedf("%d where %d and %d are possible", h.Version, Version10, Version11))
+	}
+	c.take("reserved", 3)
+	c.noteReserved()
+	h.Spans = c.limited("span count", MaxSpans)
+	columns := c.limited("column count", MaxColumns)
+	h.Traces = c.limited("trace count", MaxTraces)
+	h.TraceTableLength = int64(c.limited("trace table length", min(length, MaxBlockBytes)))
+	if c.err == nil && int64(columns)*blockColumnEntry > int64(c.left()) {
+		c.fail("columns", fault.Corruptf("%d in %d bytes", columns, c.left()))
+	}
+	if c.err != nil {
+		return nil
+	}
+	h.Columns = make([]BlockColumn, columns)
+	for i := range h.Columns {
+		g := c.open("column", i)
+		c.blockColumn(&h.Columns[i], length)
+		c.close(g)
+		if c.err != nil {
+			c.in("column %d", i)
+			return nil
+		}
+	}
+	h.Size = int64(c.pos)
+	return h
+}
+
+func (c *cursor) noteReserved() {
+	if c.parts != nil && c.err == nil {
+		c.note(3, "reserved", hexBytes(c.data[c.pos-3:c.pos]))
+	}
+}
+
+// limited is a number of 32 bits.
+func (c *cursor) limited(label string, limit int64) int {
+	n := int64(c.u32(label))
+	if c.err == nil && n > limit {
+		c.pos -= 4
+		c.fail(label, fault.Limitf("%d, at most %d are possible", n, limit))
+	}
+	return int(n)
+}
+
+func (c *cursor) blockColumn(col *BlockColumn, length int64) {
+	col.Name = string(c.name())
+	col.Type = column.Type(c.u8("type"))
+	if c.err == nil && !col.Type.Valid() {
+		c.pos--
+		c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
+	}
+	col.Offset, col.Length = c.extent("data", length)
+	col.StatsOffset, col.StatsLength = c.extent("stats", length)
+}
+
+// StatsEnd is the offset in the block behind the head and all stats before the data of columns: a reader that wants
+// stats reads up to it. It is Size if stats are elsewhere.
+func (h *BlockHead) StatsEnd() int64 {
+	data := h.Length - h.TraceTableLength
+	for i := range h.Columns {
+		if c := &h.Columns[i]; c.Length > 0 {
+			data = min(data, c.Offset)
+		}
+	}
+	end := h.Size
+	for i := range h.Columns {
+		if c := &h.Columns[i]; c.StatsLength > 0 && c.StatsOffset+c.StatsLength <= data {
+			end = max(end, c.StatsOffset+c.StatsLength)
+		}
+	}
+	return end
+}
+
+// Column gives the number of the first column of a name and base type, or -1.
+func (h *BlockHead) Column(name string, t column.Type) int {
+	return slices.IndexFunc(h.Columns, func(c BlockColumn) bool { return c.Name == name && c.Type.Base() == t })
+}
+
+// TraceTable is the extent in the block of the trace table; length is 0 if there is none.
+func (h *BlockHead) TraceTable() (offset, length int64) {
+	if h.Traces == 0 {
+		return h.Length, 0
+	}
+	return h.Length - h.TraceTableLength, h.TraceTableLength
+}
+
+// AppendBlockHead appends the head of a block without a trace table, and its stats. Of columns, Name, Type and Length
+// are given, in the order of their data, which follow; it sets the offsets. stats has the bytes for each column, none
+// if nothing is known.
+func AppendBlockHead(dst []byte, spans int, columns []BlockColumn, stats [][]byte) ([]byte, error) {
+	pos := int64(BlockHeadSize)
+	for i := range columns {
+		if len(columns[i].Name) > MaxNameLength {
+			return dst, fault.Limitf("column %s: a name of %d bytes, at most %d are possible", quote([]byte(columns[i].Name)), len(columns[i].Name), MaxNameLength)
+		}
+		pos += blockColumnEntry + int64(len(columns[i].Name))
+	}
+	for i := range columns {
+		columns[i].StatsOffset, columns[i].StatsLength = 0, int64(len(stats[i]))
+		if len(stats[i]) > 0 {
+			columns[i].StatsOffset = pos
+			pos += int64(len(stats[i]))
+		}
+	}
+	for i := range columns {
+		columns[i].Offset = pos
+		pos += columns[i].Length
+	}
+	if spans > MaxSpans || len(columns) > MaxColumns || pos > MaxBlockBytes {
+		return dst, fault.Limitf("block of %d spans, %d columns and %d bytes, at most %d, %d and %d are possible", spans, len(columns), pos, MaxSpans, MaxColumns, MaxBlockBytes)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, Magic)
+	dst = append(dst, Version11, 0, 0, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(spans))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(columns)))
+	dst = binary.LittleEndian.AppendUint64(dst, 0) // no trace table
+	for i := range columns {
+		c := &columns[i]
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(c.Name)))
+		dst = append(dst, c.Name...)
+		dst = append(dst, byte(c.Type))
+		for _, v := range []int64{c.Offset, c.Length, c.StatsOffset, c.StatsLength} {
+			dst = binary.LittleEndian.AppendUint64(dst, uint64(v))
+		}
+	}
+	for _, s := range stats {
+		dst = append(dst, s...)
+	}
+	return dst, nil
+}
+
+// ColumnStats are bounds of the values of a column in a block.
+//
+//	┃ has values u8 ┃ if 1: min ┃ max ┃       length u32 and bytes, 64 bits, or a byte for Bool
+type ColumnStats struct {
+	Known    bool // Min and Max are bounds. NaNs are not within them
+	Empty    bool // the column has no values, it says; believe it only if no row is present
+	Min, Max Value
+}
+
+// ParseColumnStats parses the stats of a column of type t. Range types are as their base types. No bytes mean that
+// nothing is known.
+func ParseColumnStats(data []byte, t column.Type) (ColumnStats, error) {
+	c := &cursor{data: data}
+	s := c.columnStats(t)
+	return s, fault.In(c.err, "stats", 0)
+}
+
+func (c *cursor) columnStats(t column.Type) (s ColumnStats) {
+	if len(c.data) == 0 {
+		return s
+	}
+	switch has := c.u8("has values"); has {
+	case 0:
+		s.Empty = c.err == nil
+	case 1:
+		s.Min, s.Max, s.Known = c.bounds(t.Base())
+	default:
+		c.pos--
+		c.fail("has values", fault.Corruptf("%d where 0 and 1 are possible", has))
+	}
+	if c.err == nil && c.left() > 0 {
+		c.fail("", fault.Corruptf("%d bytes behind the stats", c.left()))
+	}
+	if c.err != nil {
+		return ColumnStats{}
+	}
+	return s
+}
+
+// AppendColumnStats appends stats. Those that are neither known nor empty take no bytes.
+func AppendColumnStats(dst []byte, s ColumnStats) []byte {
+	switch {
+	case s.Known:
+		return appendBounds(append(dst, 1), s.Min, s.Max)
+	case s.Empty:
+		return append(dst, 0)
+	}
+	return dst
+}
+
+// maxStatsValue is the size in bytes beyond which a value is not written as a bound: cut, it would be none.
+const maxStatsValue = 256
+
+// StatsOf gives the stats of a column: bounds of its values, unless these are long or only NaNs.
+func StatsOf(c *column.Column) ColumnStats {
+	n := c.Values.Len()
+	if n == 0 {
+		return ColumnStats{Empty: true}
+	}
+	var s ColumnStats
+	for k := range n {
+		v := ValueAt(c, k)
+		if v.IsNaN() {
+			continue
+		}
+		if !s.Known {
+			s = ColumnStats{Known: true, Min: v, Max: v}
+			continue
+		}
+		if cmpZero(v, s.Min) < 0 {
+			s.Min = v
+		}
+		if cmpZero(v, s.Max) > 0 {
+			s.Max = v
+		}
+	}
+	if len(s.Min.Data) > maxStatsValue || len(s.Max.Data) > maxStatsValue {
+		return ColumnStats{}
+	}
+	return s
+}
+
+// cmpZero is Compare, but -0 is less than +0, so that the result does not depend on the order of values.
+func cmpZero(v, w Value) int {
+	if d := v.Compare(w); d != 0 || v.Type != column.Float64 {
+		return d
+	}
+	return cmp.Compare(w.Bits>>63, v.Bits>>63)
+}
+
+// ValueAt is value k of the values of a column. It refers to the memory of the column.
+func ValueAt(c *column.Column, k int) Value {
+	if c.Type.Textual() {
+		return Value{Type: c.Type.Base(), Data: c.Values.Bytes(k)}
+	}
+	return Value{Type: c.Type.Base(), Bits: c.Values.Numbers[k]}
+}

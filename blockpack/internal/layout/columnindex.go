@@ -1,0 +1,104 @@
+package layout
+
+import (
+	"encoding/binary"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// ColumnIndex has the extents of columns in their blocks. It is a hint: what blocks say of themselves counts.
+//
+//	for each block  ┃ column count u32 ┃ for each column  ┃ name length u16 ┃ name ┃ offset u32 ┃ length u32 ┃
+type ColumnIndex struct {
+	data    []byte
+	base    int64
+	offsets []uint32 // of blocks in data
+}
+
+// ColumnExtent is where the data of a column are in a block.
+type ColumnExtent struct {
+	Name   string
+	Offset uint32 // from the start of the block
+	Length uint32
+}
+
+const extentEntry = 2 + 4 + 4
+
+func (c *cursor) columnIndex(blocks int) *ColumnIndex {
+	defer c.in("column index")
+	if c.err != nil || int64(blocks)*4 > int64(c.left()) {
+		c.fail("", fault.Corruptf("%d blocks in %d bytes", blocks, c.left()))
+		return nil
+	}
+	x := &ColumnIndex{base: c.offset(), offsets: make([]uint32, blocks)}
+	start := c.pos
+	for i := range x.offsets {
+		if int64(c.pos-start) > maxOffset {
+			c.fail("", fault.Limitf("more than %d bytes", int64(maxOffset)))
+		}
+		x.offsets[i] = uint32(c.pos - start)
+		g := c.open("block", i)
+		c.extents(nil)
+		c.close(g)
+		if c.err != nil {
+			c.in("block %d", i)
+			return nil
+		}
+	}
+	x.data = c.data[start:c.pos:c.pos]
+	return x
+}
+
+// extents reads the columns of a block, and calls found if that is not nil.
+func (c *cursor) extents(found func(name []byte, offset, length uint32)) {
+	for range c.count("column count", extentEntry, MaxColumns) {
+		name := c.name()
+		offset := c.u32("offset")
+		length := c.u32("length")
+		if c.err != nil {
+			return
+		}
+		if found != nil {
+			found(name, offset, length)
+		}
+	}
+}
+
+// Block gives the extents of the columns of a block; nil if the file does not tell.
+func (x *ColumnIndex) Block(block int) ([]ColumnExtent, error) {
+	start := int64(x.offsets[block])
+	c := cursor{data: x.data[start:], base: x.base + start}
+	var list []ColumnExtent
+	c.extents(func(name []byte, offset, length uint32) {
+		list = append(list, ColumnExtent{string(name), offset, length})
+	})
+	c.in("column index/block %d", block)
+	return list, c.err
+}
+
+// Column gives the extent of the first column of a name in a block, without a look at the others. ok is false if the
+// file does not tell.
+func (x *ColumnIndex) Column(block int, name string) (extent ColumnExtent, ok bool) {
+	start := int64(x.offsets[block])
+	c := cursor{data: x.data[start:], base: x.base + start}
+	c.extents(func(n []byte, offset, length uint32) {
+		if !ok && string(n) == name {
+			extent, ok = ColumnExtent{name, offset, length}, true
+		}
+	})
+	return extent, ok && c.err == nil
+}
+
+// AppendColumnIndex appends a column index: the extents in each block.
+func AppendColumnIndex(dst []byte, blocks [][]ColumnExtent) []byte {
+	for _, columns := range blocks {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(columns)))
+		for _, e := range columns {
+			dst = binary.LittleEndian.AppendUint16(dst, uint16(len(e.Name)))
+			dst = append(dst, e.Name...)
+			dst = binary.LittleEndian.AppendUint32(dst, e.Offset)
+			dst = binary.LittleEndian.AppendUint32(dst, e.Length)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,121 @@
+package layout
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync/atomic"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Variant is one of the layouts of metadata. Versions do not tell them apart.
+type Variant struct {
+	NoValueStats bool // entries of the block index have no value stats, as from 2026-02-27 on
+	NoNames      bool // nor a Bloom filter of names, as from 2026-03-07 on
+	BucketsFlag  bool // columns of the range index have a byte behind their type, as in the diagram of the specification
+}
+
+// variants are tried in this order.
+var variants = []Variant{
+	{},
+	{NoValueStats: true},
+	{NoValueStats: true, NoNames: true},
+}
+
+func (v Variant) String() string {
+	s := "value stats"
+	if v.NoValueStats {
+		s = "no value stats"
+	}
+	if v.NoNames {
+		s = "no value stats, no names"
+	}
+	if v.BucketsFlag {
+		s += ", flags of buckets"
+	}
+	return s
+}
+
+// Metadata is the metadata of a file: four structures without gaps.
+//
+//	┃ block index ┃ range index ┃ column index ┃ trace index ┃
+//
+// Files of 2026-03 may have another index behind them, which begins with 0xC011FEED and is ignored.
+type Metadata struct {
+	Variant Variant
+	Blocks  []Block
+	Ranges  *RangeIndex
+	Columns *ColumnIndex
+	Traces  *TraceIndex
+	// TracesComplete is false if the trace index cannot refer to all blocks and rows: a trace is then to be looked
+	// for in all blocks that [Block.MayHaveTrace] says.
+	TracesComplete bool
+	// Sections are the offsets in the file of the four structures, and of the end of the last.
+	Sections [5]int64
+
+	bloom atomic.Uint32 // bloomHashes of the file
+}
+
+const timeIndexMagic = 0xC011FEED
+
+// ParseMetadata parses the metadata of a file with header h whose blocks end before dataEnd.
+func ParseMetadata(data []byte, h Header, dataEnd int64, o Options) (*Metadata, error) {
+	all, err := parseVariants(data, h, dataEnd, o)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// parseVariants gives all ways to read the metadata, the usual one first.
+func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Metadata, err error) {
+	if int64(len(data)) > o.maxMetadata() {
+		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", len(data), o.maxMetadata()), "metadata", h.MetadataOffset)
+	}
+	for _, v := range variants {
+		m, verr := parseVariant(data, h, dataEnd, v, o)
+		if verr != nil {
+			v.BucketsFlag = true
+			var ferr error
+			if m, ferr = parseVariant(data, h, dataEnd, v, o); ferr != nil {
+				if err == nil {
+					err = verr
+				}
+				continue
+			}
+		}
+		all = append(all, m)
+		if len(m.Blocks) == 0 {
+			break // the variants are the same
+		}
+	}
+	if len(all) == 0 {
+		return nil, fault.In(err, "metadata", h.MetadataOffset)
+	}
+	return all, nil
+}
+
+func parseVariant(data []byte, h Header, dataEnd int64, v Variant, o Options) (*Metadata, error) {
+	c := &cursor{data: data, base: h.MetadataOffset}
+	m := &Metadata{Variant: v}
+	m.Sections[0] = c.offset()
+	m.Blocks = c.blockIndex(h.Version, v, dataEnd)
+	m.Sections[1] = c.offset()
+	m.Ranges = c.rangeIndex(len(m.Blocks), v, o)
+	m.Sections[2] = c.offset()
+	m.Columns = c.columnIndex(len(m.Blocks))
+	m.Sections[3] = c.offset()
+	m.Traces = c.traceIndex(len(m.Blocks))
+	m.Sections[4] = c.offset()
+	if c.err == nil && c.left() > 0 && (c.left() < 4 || binary.LittleEndian.Uint32(data[c.pos:]) != timeIndexMagic) {
+		c.fail("", fault.Corruptf("%d bytes behind the trace index", c.left()))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	m.TracesComplete = len(m.Blocks) <= MaxIndexed && !slices.ContainsFunc(m.Blocks, func(b Block) bool { return b.Spans > MaxIndexed })
+	if m.Ranges.Mark() != "" {
+		m.bloom.Store(uint32(bloomMurmur))
+	}
+	return m, nil
+}

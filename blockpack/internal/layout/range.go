@@ -1,0 +1,423 @@
+package layout
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"math/bits"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// RangeIndex tells the blocks of values. Its methods may be called concurrently.
+//
+//	┃ column count u32 ┃ for each column
+//	    ┃ name length u16 ┃ name ┃ type u8 ┃ min i64 ┃ max i64 ┃ boundary count u32 ┃ boundaries i64…
+//	    ┃ typed boundary count u32 ┃ typed boundaries… ┃ key count u32 ┃ for each key
+//	        ┃ key ┃ block count u32 ┃ block ids u32… ┃
+//
+// A key is the lower bound of a bucket, which ends at the next key:
+//
+//	RangeInt64, RangeUint64, RangeDuration, RangeFloat64   ┃ 8 u8 ┃ 64 bits ┃
+//	RangeString, RangeBytes, String, Bytes                 ┃ length u32 ┃ bytes ┃
+//	Int64, Uint64, Float64                                 ┃ 64 bits ┃
+//	Bool                                                   ┃ u8 ┃
+//
+// Values may be missing in the indexes that other writers made, as their keys are not always lower bounds. So an
+// index is believed only if it has the mark of our writer, or the options say so.
+type RangeIndex struct {
+	columns []*RangeColumn
+	byName  map[string]*RangeColumn // nil values: names that several columns have
+	mark    string
+	trusted bool
+}
+
+// Names of columns without values, whose typed boundaries have another meaning.
+const (
+	MarkColumn    = "file:writer"  // the module and version of the writer
+	ColumnsColumn = "file:columns" // the columns of the file
+)
+
+// RangeColumn is a column of the range index.
+type RangeColumn struct {
+	Name     string
+	Type     column.Type // as stored
+	Min, Max int64       // as stored: in files of other writers no bounds
+	Keys     int         // number of keys
+
+	boundaries []byte // 8 bytes each
+	typed      []byte
+	typedCount int
+	data       []byte // the keys and their blocks
+	base       int64
+	blocks     int // of the file
+
+	once    sync.Once
+	offsets []uint32 // of keys in data, ascending by key
+	err     error
+}
+
+const (
+	rangeColumnEntry = 2 + 1 + 8 + 8 + 4 + 4 + 4
+	rangeKeyEntry    = 1 + 4
+)
+
+func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
+	defer c.in("range index")
+	n := c.count("column count", rangeColumnEntry, math.MaxInt32)
+	x := &RangeIndex{byName: map[string]*RangeColumn{}}
+	for i := range n {
+		g := c.open("column", i)
+		col := c.rangeColumn(blocks, v)
+		c.close(g)
+		if c.err != nil {
+			c.in("column %d", i)
+			return nil
+		}
+		x.columns = append(x.columns, col)
+		if _, twice := x.byName[col.Name]; twice {
+			col = nil
+		}
+		x.byName[x.columns[i].Name] = col
+	}
+	if m := x.byName[MarkColumn]; m != nil && m.Keys == 0 {
+		for text := range m.TypedBoundaries() {
+			x.mark = string(text.Data)
+		}
+	}
+	x.trusted = (x.mark != "" || o.TrustRanges) && !o.IgnoreRanges
+	return x
+}
+
+func (c *cursor) rangeColumn(blocks int, v Variant) *RangeColumn {
+	col := &RangeColumn{Name: string(c.name()), blocks: blocks}
+	col.Type = column.Type(c.u8("type"))
+	if c.err == nil && !col.Type.Valid() {
+		c.pos--
+		c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
+	}
+	if v.BucketsFlag {
+		if flag := c.u8("has buckets"); flag != 1 && c.err == nil {
+			c.pos--
+			c.fail("has buckets", fault.Corruptf("%d where 1 is expected", flag))
+		}
+	}
+	col.Min = int64(c.u64("min"))
+	col.Max = int64(c.u64("max"))
+	n := c.count("boundary count", 8, math.MaxInt32)
+	col.boundaries = c.take("boundaries", 8*n)
+	c.noteValues(col)
+	c.typedBoundaries(col)
+	c.keys(col)
+	return col
+}
+
+// noteValues lists the boundaries.
+func (c *cursor) noteValues(col *RangeColumn) {
+	if c.parts != nil && len(col.boundaries) > 0 && c.err == nil {
+		first := Value{Type: col.number(), Bits: binary.LittleEndian.Uint64(col.boundaries)}
+		last := Value{Type: col.number(), Bits: binary.LittleEndian.Uint64(col.boundaries[len(col.boundaries)-8:])}
+		c.note(len(col.boundaries), "boundaries", first.String()+" to "+last.String())
+	}
+}
+
+// number is the type of boundaries: those of strings are zeros.
+func (col *RangeColumn) number() column.Type {
+	if col.Type.Textual() {
+		return column.Int64
+	}
+	return col.Type.Base()
+}
+
+func (c *cursor) typedBoundaries(col *RangeColumn) {
+	size := 0
+	switch t := col.Type.Base(); {
+	case col.Type.Textual():
+		size = 4
+	case t == column.Float64:
+		size = 8
+	}
+	col.typedCount = c.count("typed boundary count", size, math.MaxInt32)
+	if size == 0 && col.typedCount > 0 {
+		c.pos -= 4
+		c.fail("typed boundary count", fault.Corruptf("%d in a column of type %v, which has none", col.typedCount, col.Type))
+		return
+	}
+	start := c.pos
+	for i := 0; i < col.typedCount && c.err == nil; i++ {
+		if size == 4 {
+			c.block("typed boundary")
+		} else {
+			c.value("typed boundary", column.Float64)
+		}
+	}
+	if c.err == nil {
+		col.typed = c.data[start:c.pos:c.pos]
+	}
+}
+
+// keys skips the keys of a column.
+func (c *cursor) keys(col *RangeColumn) {
+	col.Keys = c.count("key count", rangeKeyEntry, math.MaxInt32)
+	start := c.pos
+	col.base = c.offset()
+	for i := 0; i < col.Keys && c.err == nil; i++ {
+		c.key(col.Type)
+		c.blockIDs()
+		c.in("key %d", i)
+	}
+	if c.err == nil {
+		col.data = c.data[start:c.pos:c.pos]
+	}
+}
+
+// key reads a key. ok is false for one of another size than the type has, as in old files.
+func (c *cursor) key(t column.Type) (v Value, ok bool) {
+	base := t.Base()
+	if t.Textual() || t == base {
+		return c.value("key", base), true
+	}
+	p := c.parts
+	c.parts = nil
+	n := int(c.u8("key length"))
+	b := c.take("key", n)
+	c.parts = p
+	if n != 8 || b == nil {
+		c.noteBytes(1+n, "key", b)
+		return Value{}, false
+	}
+	v = Value{Type: base, Bits: binary.LittleEndian.Uint64(b)}
+	c.noteValue(9, "key", v)
+	return v, true
+}
+
+func (c *cursor) blockIDs() []byte {
+	p := c.parts
+	c.parts = nil
+	n := c.count("block count", 4, math.MaxInt32)
+	ids := c.take("block ids", 4*n)
+	c.parts = p
+	if c.parts != nil && ids != nil {
+		c.note(4+4*n, "blocks", idList(ids))
+	}
+	return ids
+}
+
+// Mark is the text of the mark of our writer, "module/version"; "" in files of other writers.
+func (x *RangeIndex) Mark() string { return x.mark }
+
+// Trusted reports whether the index is used. Otherwise lookups know nothing.
+func (x *RangeIndex) Trusted() bool { return x.trusted }
+
+// All gives the columns in the order of the file.
+func (x *RangeIndex) All() iter.Seq[*RangeColumn] { return slices.Values(x.columns) }
+
+// Column gives the column of a name; nil if there is none, or more than one.
+func (x *RangeIndex) Column(name string) *RangeColumn { return x.byName[name] }
+
+// TypedBoundaries gives the typed boundaries of a column.
+func (col *RangeColumn) TypedBoundaries() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		c := cursor{data: col.typed}
+		for range col.typedCount {
+			if !yield(c.value("", col.Type.Base())) {
+				return
+			}
+		}
+	}
+}
+
+// FileColumn is a column that blocks of the file have.
+type FileColumn struct {
+	Name  string
+	Type  column.Type
+	Flags uint8
+}
+
+// Flags of a [FileColumn].
+const (
+	InEveryRow  = 1 // each row of each block has a value
+	WidthOfID   = 2 // all values are as long as a trace id or span id
+	BeyondInt64 = 4 // a value is 2^63 or greater
+)
+
+// FileColumns gives the columns of a file with our mark; ok is false if it does not list them.
+func (x *RangeIndex) FileColumns() (list []FileColumn, ok bool) {
+	col := x.Column(ColumnsColumn)
+	if x.mark == "" || col == nil || !col.Type.Textual() {
+		return nil, false
+	}
+	for v := range col.TypedBoundaries() {
+		if len(v.Data) < 2 || v.Data[0] < '0' || v.Data[0] > '0'+byte(column.Bytes) {
+			return nil, false
+		}
+		list = append(list, FileColumn{string(v.Data[2:]), column.Type(v.Data[0] - '0'), v.Data[1] - '0'})
+	}
+	return list, true
+}
+
+// prepare finds the keys, and sorts them: what files have in order are the bytes of keys, not the values.
+func (col *RangeColumn) prepare() error {
+	col.once.Do(func() { col.err = fault.In(col.sortKeys(), "range index/column "+quote([]byte(col.Name)), col.base) })
+	return col.err
+}
+
+func (col *RangeColumn) sortKeys() error {
+	if int64(len(col.data)) > maxOffset {
+		return fault.Limitf("%d bytes, at most %d are possible", len(col.data), int64(maxOffset))
+	}
+	c := &cursor{data: col.data, base: col.base}
+	offsets := make([]uint32, col.Keys)
+	for i := range offsets {
+		offsets[i] = uint32(c.pos)
+		if v, ok := c.key(col.Type); !ok || v.IsNaN() {
+			c.fail("key", fault.Corruptf("no key of type %v", col.Type))
+		}
+		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+			if id := binary.LittleEndian.Uint32(ids); id >= uint32(col.blocks) {
+				c.fail("block id", fault.Corruptf("%d in a file of %d blocks", id, col.blocks))
+			}
+		}
+		if c.err != nil {
+			c.in("key %d", i)
+			return c.err
+		}
+	}
+	slices.SortStableFunc(offsets, func(a, b uint32) int { return col.key(a).Compare(col.key(b)) })
+	col.offsets = offsets
+	return nil
+}
+
+// key is the key at an offset of data that was read before without an error.
+func (col *RangeColumn) key(offset uint32) Value {
+	c := cursor{data: col.data[offset:]}
+	v, _ := c.key(col.Type)
+	return v
+}
+
+// Entries gives the keys ascending, each with its blocks as stored. The slice of blocks is valid until the next key.
+func (col *RangeColumn) Entries() (iter.Seq2[Value, []uint32], error) {
+	if err := col.prepare(); err != nil {
+		return nil, err
+	}
+	return func(yield func(Value, []uint32) bool) {
+		var ids []uint32
+		for _, offset := range col.offsets {
+			c := cursor{data: col.data[offset:]}
+			v, _ := c.key(col.Type)
+			ids = ids[:0]
+			for b := c.blockIDs(); len(b) > 0; b = b[4:] {
+				ids = append(ids, binary.LittleEndian.Uint32(b))
+			}
+			if !yield(v, ids) {
+				return
+			}
+		}
+	}, nil
+}
+
+// lookup is the column to look up values of type t in; nil if nothing is known of them.
+func (x *RangeIndex) lookup(name string, t column.Type) *RangeColumn {
+	col := x.byName[name]
+	if !x.trusted || col == nil || col.Keys == 0 || col.Type.Base() != t || col.prepare() != nil {
+		return nil
+	}
+	return col
+}
+
+// Point gives the blocks that may have a value in a column, ascending. If known is false, nothing is known: every
+// block may have it. The value has a base type.
+func (x *RangeIndex) Point(name string, v Value) (blocks []uint32, known bool) {
+	return x.Interval(name, v.Type, &v, &v)
+}
+
+// Interval is [RangeIndex.Point] for the values of type t from lo to hi, both included. A nil bound is none.
+func (x *RangeIndex) Interval(name string, t column.Type, lo, hi *Value) (blocks []uint32, known bool) {
+	for _, bound := range []*Value{lo, hi} {
+		if bound != nil && (bound.Type != t || bound.IsNaN()) {
+			return nil, false
+		}
+	}
+	// Empty values are in no index.
+	if t.Textual() && (lo == nil || len(lo.Data) == 0) {
+		return nil, false
+	}
+	col := x.lookup(name, t)
+	if col == nil {
+		return nil, false
+	}
+	end := len(col.offsets)
+	if hi != nil {
+		end = col.search(*hi, 1)
+	}
+	return col.union(col.floor(lo), end), true
+}
+
+// Prefix is [RangeIndex.Point] for the values of type t, String or Bytes, that begin with prefix.
+func (x *RangeIndex) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
+	if len(prefix) == 0 || !t.Textual() {
+		return nil, false
+	}
+	col := x.lookup(name, t)
+	if col == nil {
+		return nil, false
+	}
+	end := len(col.offsets)
+	if next := after(prefix); next != nil {
+		end = col.search(Value{Type: t, Data: next}, 0)
+	}
+	return col.union(col.floor(&Value{Type: t, Data: prefix}), end), true
+}
+
+// after is the least byte string greater than all with a prefix; nil if there is none.
+func after(prefix []byte) []byte {
+	n := len(strings.TrimRight(string(prefix), "\xff"))
+	if n == 0 {
+		return nil
+	}
+	next := slices.Clone(prefix[:n])
+	next[n-1]++
+	return next
+}
+
+// search is the number of keys whose order to v is less than limit: 0 for those below v, 1 for those up to v.
+func (col *RangeColumn) search(v Value, limit int) int {
+	return sort.Search(len(col.offsets), func(i int) bool { return col.key(col.offsets[i]).Compare(v) >= limit })
+}
+
+// floor is the first key of those equal to the greatest key up to v, or 0.
+func (col *RangeColumn) floor(v *Value) int {
+	if v == nil {
+		return 0
+	}
+	n := col.search(*v, 1)
+	if n == 0 {
+		return 0
+	}
+	return col.search(col.key(col.offsets[n-1]), 0)
+}
+
+// union gives the blocks of keys from to end.
+func (col *RangeColumn) union(from, end int) []uint32 {
+	set := make([]uint64, (col.blocks+63)/64)
+	for i := from; i < end; i++ {
+		c := cursor{data: col.data[col.offsets[i]:]}
+		c.key(col.Type)
+		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+			id := binary.LittleEndian.Uint32(ids)
+			set[id/64] |= 1 << (id % 64)
+		}
+	}
+	blocks := []uint32{}
+	for i, word := range set {
+		for ; word != 0; word &= word - 1 {
+			blocks = append(blocks, uint32(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,309 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// maxOffset is the largest offset in a structure that is kept as 32 bits.
+const maxOffset = math.MaxUint32
+
+// TraceIndex finds the rows of traces. Its methods may be called concurrently.
+//
+//	┃ format version u8 ┃ trace count u32 ┃ for each trace, ascending
+//	    ┃ trace id [16] ┃ block count u16 ┃ for each block
+//	        ┃ block id u16 ┃ row count u16 ┃ rows u16… ┃        version 1
+//	        ┃ block id u16 ┃                                    version 2: rows are to be looked for
+type TraceIndex struct {
+	data    []byte // of the entries
+	base    int64
+	count   int
+	version uint8
+	blocks  int // blocks of the file
+
+	// Offsets of entries in data, made by the first lookup. They are in the order of ids.
+	once    sync.Once
+	offsets []uint32
+	err     error
+}
+
+// TraceBlock is a block with spans of a trace.
+type TraceBlock struct {
+	Block int
+	Rows  Rows // nil if the index has no rows
+}
+
+// Rows are numbers of rows of a block, as stored: 16 bits each, little-endian.
+type Rows []byte
+
+// Len is the number of rows.
+func (r Rows) Len() int { return len(r) / 2 }
+
+// At is row i of them.
+func (r Rows) At(i int) int { return int(binary.LittleEndian.Uint16(r[2*i:])) }
+
+const (
+	traceEntry      = 16 + 2
+	traceBlockEntry = 2
+)
+
+// traceIndex reads an index up to its end.
+func (c *cursor) traceIndex(blocks int) *TraceIndex {
+	defer c.in("trace index")
+	x := c.traceIndexHead(blocks)
+	if c.err != nil {
+		return nil
+	}
+	start := c.pos
+	for i := range x.count {
+		g := c.open("trace", i)
+		c.traceEntry(x, nil)
+		c.close(g)
+		if c.err != nil {
+			c.in("trace %d", i)
+			return nil
+		}
+	}
+	x.data = c.data[start:c.pos:c.pos]
+	return x
+}
+
+// traceIndexHead reads the fields before the entries.
+func (c *cursor) traceIndexHead(blocks int) *TraceIndex {
+	v := c.u8("format version")
+	if c.err == nil && v != TraceVersion && v != TraceVersion2 {
+		c.pos--
+		c.fail("format version", fault.Unsupportedf("%d where %d and %d are possible", v, TraceVersion, TraceVersion2))
+	}
+	n := c.count("trace count", traceEntry, math.MaxInt32)
+	if c.err == nil && int64(c.left()) > maxOffset {
+		c.fail("", fault.Limitf("%d bytes, at most %d are possible", c.left(), int64(maxOffset)))
+	}
+	return &TraceIndex{data: c.data[c.pos:], base: c.offset(), count: n, version: v, blocks: blocks}
+}
+
+// traceEntry reads an entry, and calls found for its blocks if that is not nil.
+func (c *cursor) traceEntry(x *TraceIndex, found func(TraceBlock)) (id TraceID) {
+	id = c.id("trace id")
+	for range c.u16("block count") {
+		block := int(c.u16("block id"))
+		if c.err == nil && block >= x.blocks {
+			c.pos -= 2
+			c.fail("block id", fault.Corruptf("%d in a file of %d blocks", block, x.blocks))
+		}
+		var rows Rows
+		if x.version == TraceVersion {
+			rows = c.rows("rows")
+		}
+		if c.err != nil {
+			return id
+		}
+		if found != nil {
+			found(TraceBlock{block, rows})
+		}
+	}
+	return id
+}
+
+// rows reads a number of rows, and the rows.
+func (c *cursor) rows(label string) Rows {
+	p := c.parts
+	c.parts = nil
+	n := 2 * int(c.u16(label))
+	rows := Rows(c.take(label, n))
+	c.parts = p
+	if c.parts != nil && rows != nil {
+		c.note(2+n, label, rows)
+	}
+	return rows
+}
+
+// Len is the number of entries.
+func (x *TraceIndex) Len() int { return x.count }
+
+// HasRows is false if entries have only blocks, in which rows are to be looked for.
+func (x *TraceIndex) HasRows() bool { return x.version == TraceVersion }
+
+// prepare finds the entries, and sorts them unless the file has them in order.
+func (x *TraceIndex) prepare() error {
+	x.once.Do(func() {
+		c := &cursor{data: x.data, base: x.base}
+		offsets := make([]uint32, x.count)
+		sorted := true
+		for i := range offsets {
+			offsets[i] = uint32(c.pos)
+			c.traceEntry(x, nil)
+			if c.err != nil {
+				c.in("trace index/trace %d", i)
+				x.err = c.err
+				return
+			}
+			sorted = sorted && (i == 0 || bytes.Compare(x.id(offsets[i-1]), x.id(offsets[i])) <= 0)
+		}
+		if !sorted {
+			slices.SortStableFunc(offsets, func(a, b uint32) int { return bytes.Compare(x.id(a), x.id(b)) })
+		}
+		x.offsets = offsets
+	})
+	return x.err
+}
+
+// id is the trace id of the entry at an offset.
+func (x *TraceIndex) id(offset uint32) []byte { return x.data[offset : int(offset)+16] }
+
+// Lookup appends the blocks of a trace to dst: ascending, each once, with ascending rows.
+func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) ([]TraceBlock, error) {
+	if err := x.prepare(); err != nil {
+		return dst, err
+	}
+	i := sort.Search(len(x.offsets), func(i int) bool { return bytes.Compare(x.id(x.offsets[i]), id[:]) >= 0 })
+	start := len(dst)
+	for ; i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id[:]); i++ {
+		dst = x.entry(dst, x.offsets[i])
+	}
+	return dst[:start+len(tidy(dst[start:]))], nil
+}
+
+// entry appends the blocks of an entry, which was read before without an error.
+func (x *TraceIndex) entry(dst []TraceBlock, offset uint32) []TraceBlock {
+	c := cursor{data: x.data[offset:], base: x.base + int64(offset)}
+	c.traceEntry(x, func(b TraceBlock) { dst = append(dst, b) })
+	return dst
+}
+
+// tidy sorts blocks and rows, and joins those of one block.
+func tidy(list []TraceBlock) []TraceBlock {
+	byBlock := func(a, b TraceBlock) int { return cmp.Compare(a.Block, b.Block) }
+	if !slices.IsSortedFunc(list, byBlock) {
+		slices.SortStableFunc(list, byBlock)
+	}
+	n := 0
+	for _, b := range list {
+		if n > 0 && list[n-1].Block == b.Block {
+			list[n-1].Rows = append(list[n-1].Rows, b.Rows...) // a copy: there is no room behind them
+			continue
+		}
+		list[n] = b
+		n++
+	}
+	for i := range list[:n] {
+		list[i].Rows = list[i].Rows.sorted()
+	}
+	return list[:n]
+}
+
+// sorted gives the rows ascending, each once: the same memory if they are so.
+func (r Rows) sorted() Rows {
+	ok := true
+	for i := 1; i < r.Len() && ok; i++ {
+		ok = r.At(i-1) < r.At(i)
+	}
+	if ok {
+		return r
+	}
+	rows := make([]uint16, r.Len())
+	for i := range rows {
+		rows[i] = uint16(r.At(i))
+	}
+	slices.Sort(rows)
+	var out Rows
+	for _, row := range slices.Compact(rows) {
+		out = binary.LittleEndian.AppendUint16(out, row)
+	}
+	return out
+}
+
+// All gives the entries by ascending id. The list of blocks is valid until the next one. Entries are checked before:
+// an error comes alone.
+func (x *TraceIndex) All() (iter.Seq2[TraceID, []TraceBlock], error) {
+	if err := x.prepare(); err != nil {
+		return nil, err
+	}
+	return func(yield func(TraceID, []TraceBlock) bool) {
+		var list []TraceBlock
+		for _, offset := range x.offsets {
+			list = x.entry(list[:0], offset)
+			if !yield(TraceID(x.id(offset)), list) {
+				return
+			}
+		}
+	}, nil
+}
+
+// CompactIndex is a trace index with the extents of all blocks, so that a trace is found without the metadata.
+//
+//	┃ magic u32 ┃ version u8 ┃ block count u32 ┃ for each block  ┃ offset u64 ┃ length u32 ┃ trace index ┃
+type CompactIndex struct {
+	Traces *TraceIndex
+	table  []byte
+}
+
+const compactEntry = 8 + 4
+
+// ParseCompact parses the compact index at an offset of a file of size bytes. Entries of traces are checked by the
+// first lookup.
+func ParseCompact(data []byte, offset, size int64) (*CompactIndex, error) {
+	x, err := parseCompact(&cursor{data: data, base: offset}, size, false)
+	return x, fault.In(err, "compact index", offset)
+}
+
+func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
+	c.magic(CompactMagic)
+	if v := c.u8("version"); c.err == nil && v != CompactVersion {
+		c.pos--
+		c.fail("version", fault.Unsupportedf("%d where %d is expected", v, CompactVersion))
+	}
+	n := c.count("block count", compactEntry, MaxBlocks)
+	start := c.pos
+	for i := range n {
+		g := c.open("block", i)
+		at := c.u64("offset")
+		length := c.u32("length")
+		c.close(g)
+		if c.err == nil && (at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes) {
+			c.pos -= compactEntry
+			c.fail("", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, at, size))
+			c.in("block %d", i)
+		}
+	}
+	x := &CompactIndex{table: c.data[start:c.pos:c.pos]}
+	if whole {
+		x.Traces = c.traceIndex(n)
+	} else if c.err == nil {
+		x.Traces = c.traceIndexHead(n)
+		c.in("trace index")
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return x, nil
+}
+
+// Blocks is the number of blocks.
+func (x *CompactIndex) Blocks() int { return len(x.table) / compactEntry }
+
+// Block gives the extent of a block in the file.
+func (x *CompactIndex) Block(i int) (offset, length int64) {
+	b := x.table[i*compactEntry:]
+	return int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
+}
+
+// AppendCompact appends a compact index. traces is what [TraceIndexBuilder.Append] gave.
+func AppendCompact(dst []byte, blocks []Block, traces []byte) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, CompactMagic)
+	dst = append(dst, CompactVersion)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(blocks)))
+	for i := range blocks {
+		dst = binary.LittleEndian.AppendUint64(dst, uint64(blocks[i].Offset))
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(blocks[i].Length))
+	}
+	return append(dst, traces...)
+}

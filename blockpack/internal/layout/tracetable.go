@@ -1,0 +1,211 @@
+package layout
+
+import (
+	"math"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// TraceTable is the table at the end of a block. There are two kinds, which nothing but their content tells apart.
+//
+// Columns, as specified: each has a value for each trace. The column trace.index of the block has the trace of each
+// row.
+//
+//	┃ trace count u32 ┃ column count u32 ┃ for each column  ┃ name length u16 ┃ name ┃ type u8 ┃ data length u32 ┃ data ┃
+//
+// Traces, as in files of 2026-02-26: a list of rows for each.
+//
+//	for each trace  ┃ trace id [16] ┃ row count u16 ┃ rows u16… ┃
+type TraceTable struct {
+	Traces  []TraceTableRow
+	Columns []TraceTableColumn
+}
+
+// TraceTableRow are the rows of a trace in a block.
+type TraceTableRow struct {
+	ID   TraceID
+	Rows Rows
+}
+
+// TraceTableColumn is a column with a value for each trace, encoded as the columns of blocks are.
+type TraceTableColumn struct {
+	Name   string
+	Type   column.Type
+	Data   []byte
+	Offset int64 // of Data in the block
+}
+
+// ParseTraceTable parses the bytes of the trace table of a block ([BlockHead.TraceTable]).
+func ParseTraceTable(data []byte, h *BlockHead) (*TraceTable, error) {
+	return parseTraceTable(data, h, nil)
+}
+
+func parseTraceTable(data []byte, h *BlockHead, p *parts) (*TraceTable, error) {
+	offset := h.Length - int64(len(data))
+	rows := &cursor{data: data, base: offset, parts: p}
+	if t := rows.tableOfTraces(h); t != nil {
+		return t, nil
+	}
+	if p != nil {
+		*p = parts{limit: p.limit}
+	}
+	c := &cursor{data: data, base: offset, parts: p}
+	t := c.tableOfColumns(h)
+	return t, fault.In(c.err, "trace table", offset)
+}
+
+const tableRow = 16 + 2
+
+// tableOfTraces gives a table whose rows are those of the block, each once, and that uses all bytes; else nil.
+func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
+	if int64(h.Traces)*tableRow > int64(c.left()) {
+		return nil
+	}
+	t := &TraceTable{Traces: make([]TraceTableRow, h.Traces)}
+	total := 0
+	for i := range t.Traces {
+		g := c.open("trace", i)
+		t.Traces[i] = TraceTableRow{c.id("trace id"), c.rows("rows")}
+		c.close(g)
+		if c.err != nil {
+			return nil
+		}
+		rows := t.Traces[i].Rows
+		total += rows.Len()
+		for k := range rows.Len() {
+			if rows.At(k) >= h.Spans {
+				return nil
+			}
+		}
+	}
+	if total != h.Spans || c.left() > 0 {
+		return nil
+	}
+	return t
+}
+
+const tableColumn = 2 + 1 + 4
+
+func (c *cursor) tableOfColumns(h *BlockHead) *TraceTable {
+	if n := c.u32("trace count"); c.err == nil && int64(n) != int64(h.Traces) {
+		c.pos -= 4
+		c.fail("trace count", fault.Corruptf("%d, and %d in the header of the block", n, h.Traces))
+	}
+	t := &TraceTable{Columns: []TraceTableColumn{}}
+	for i := range c.count("column count", tableColumn, MaxColumns) {
+		g := c.open("column", i)
+		col := TraceTableColumn{Name: string(c.name()), Type: column.Type(c.u8("type"))}
+		if c.err == nil && !col.Type.Valid() {
+			c.pos--
+			c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
+		}
+		p := c.parts
+		c.parts = nil
+		col.Data = c.take("data", c.size("data length"))
+		c.parts = p
+		col.Offset = c.offset() - int64(len(col.Data))
+		if c.err == nil {
+			c.note(4+len(col.Data), "data", hexBytes(col.Data[:min(len(col.Data), 2)]))
+		}
+		c.close(g)
+		if c.err != nil {
+			c.in("column %d", i)
+			return nil
+		}
+		t.Columns = append(t.Columns, col)
+	}
+	if c.err == nil && c.left() > 0 {
+		c.fail("", fault.Corruptf("%d bytes behind the columns", c.left()))
+	}
+	if c.err != nil {
+		return nil
+	}
+	return t
+}
+
+// noTrace stands for the rows of no trace.
+const noTrace = math.MaxUint32
+
+// TraceOfRow gives for each row of a block its number in the trace table, for [Expand]: by the column trace.index, or,
+// if that is nil, by the order in which ids appear in the column trace:id.
+func TraceOfRow(h *BlockHead, index, id *column.Column) ([]uint32, error) {
+	rows := make([]uint32, h.Spans)
+	for i := range rows {
+		rows[i] = noTrace
+	}
+	var err error
+	switch {
+	case index != nil && !index.Type.Textual():
+		err = eachRow(index, rows, func(k int) uint64 { return index.Values.Numbers[k] }, h.Traces)
+	case id != nil && id.Type.Textual():
+		numbers := map[string]uint64{}
+		err = eachRow(id, rows, func(k int) uint64 {
+			v := id.Values.Bytes(k)
+			n, ok := numbers[string(v)]
+			if !ok {
+				n = uint64(len(numbers))
+				numbers[string(v)] = n
+			}
+			return n
+		}, h.Traces)
+	default:
+		err = fault.Corruptf("neither trace.index nor trace:id tells the traces of rows")
+	}
+	return rows, fault.In(err, "trace table", -1)
+}
+
+// eachRow sets rows with values to the trace that trace gives for value k.
+func eachRow(c *column.Column, rows []uint32, trace func(k int) uint64, traces int) error {
+	if c.Rows != len(rows) {
+		return fault.Corruptf("column %s of %d rows in a block of %d", quote([]byte(c.Name)), c.Rows, len(rows))
+	}
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	next := 0
+	for row := range rows {
+		if !present.At(row) {
+			continue
+		}
+		k := next
+		next++
+		if c.Codes != nil {
+			k = int(c.Codes[k])
+		}
+		n := trace(k)
+		if n >= uint64(traces) {
+			return fault.Corruptf("row %d is of trace %d, there are %d", row, n, traces)
+		}
+		rows[row] = uint32(n)
+	}
+	return nil
+}
+
+// Expand turns a column with a value for each trace of a table into one with a value for each row of the block.
+func Expand(c *column.Column, traceOfRow []uint32) *column.Column {
+	// The code of each trace.
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	codes := make([]uint32, c.Rows)
+	next := uint32(0)
+	for i := range codes {
+		codes[i] = noTrace
+		if present.At(i) {
+			codes[i] = next
+			if c.Codes != nil {
+				codes[i] = c.Codes[next]
+			}
+			next++
+		}
+	}
+	out := &column.Column{Name: c.Name, Type: c.Type, Rows: len(traceOfRow), Values: c.Values, PackedUUID: c.PackedUUID}
+	out.Present = make([]byte, (len(traceOfRow)+7)/8)
+	out.Codes = []uint32{}
+	for row, trace := range traceOfRow {
+		if trace == noTrace || int(trace) >= len(codes) || codes[trace] == noTrace {
+			continue
+		}
+		out.Present[row/8] |= 1 << (row % 8)
+		out.Codes = append(out.Codes, codes[trace])
+	}
+	return out
+}
