@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -256,46 +255,6 @@ func AppendColumnStats(dst []byte, s ColumnStats) []byte {
 		return append(dst, 0)
 	}
 	return dst
-}
-
-// maxStatsValue is the size in bytes beyond which a value is not written as a bound: cut, it would be none.
-const maxStatsValue = 256
-
-// StatsOf gives the stats of a column: bounds of its values, unless these are long or only NaNs.
-func StatsOf(c *column.Column) ColumnStats {
-	n := c.Values.Len()
-	if n == 0 {
-		return ColumnStats{Empty: true}
-	}
-	var s ColumnStats
-	for k := range n {
-		v := ValueAt(c, k)
-		if v.IsNaN() {
-			continue
-		}
-		if !s.Known {
-			s = ColumnStats{Known: true, Min: v, Max: v}
-			continue
-		}
-		if cmpZero(v, s.Min) < 0 {
-			s.Min = v
-		}
-		if cmpZero(v, s.Max) > 0 {
-			s.Max = v
-		}
-	}
-	if len(s.Min.Data) > maxStatsValue || len(s.Max.Data) > maxStatsValue {
-		return ColumnStats{}
-	}
-	return s
-}
-
-// cmpZero is Compare, but -0 is less than +0, so that the result does not depend on the order of values.
-func cmpZero(v, w Value) int {
-	if d := v.Compare(w); d != 0 || v.Type != column.Float64 {
-		return d
-	}
-	return cmp.Compare(w.Bits>>63, v.Bits>>63)
 }
 
 // ValueAt is value k of the values of a column. It refers to the memory of the column.

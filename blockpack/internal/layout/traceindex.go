@@ -296,8 +296,8 @@ func (x *CompactIndex) Block(i int) (offset, length int64) {
 	return int64(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint32(b[8:]))
 }
 
-// AppendCompact appends a compact index. traces is what [TraceIndexBuilder.Append] gave.
-func AppendCompact(dst []byte, blocks []Block, traces []byte) []byte {
+// AppendCompact appends a compact index.
+func AppendCompact(dst []byte, blocks []Block, traces *TraceIndexBuilder) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint32(dst, CompactMagic)
 	dst = append(dst, CompactVersion)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(blocks)))
@@ -305,5 +305,5 @@ func AppendCompact(dst []byte, blocks []Block, traces []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(blocks[i].Offset))
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(blocks[i].Length))
 	}
-	return append(dst, traces...)
+	return traces.Append(dst)
 }

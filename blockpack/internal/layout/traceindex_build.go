@@ -78,7 +78,7 @@ func (b *TraceIndexBuilder) flush() {
 // Traces is the number of traces.
 func (b *TraceIndexBuilder) Traces() int { return len(b.ids) }
 
-// Append appends the trace index, as it stands in the metadata and in the compact index. Nothing can be added after.
+// Append appends the trace index, as it stands in the metadata and in the compact index.
 func (b *TraceIndexBuilder) Append(dst []byte) ([]byte, error) {
 	b.flush()
 	if b.err != nil {
