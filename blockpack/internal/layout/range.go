@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"iter"
 	"math"
-	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -404,20 +403,13 @@ func (col *RangeColumn) floor(v *Value) int {
 
 // union gives the blocks of keys from to end.
 func (col *RangeColumn) union(from, end int) []uint32 {
-	set := make([]uint64, (col.blocks+63)/64)
+	set := make(blockSet, (col.blocks+63)/64)
 	for i := from; i < end; i++ {
 		c := cursor{data: col.data[col.offsets[i]:]}
 		c.key(col.Type)
 		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
-			id := binary.LittleEndian.Uint32(ids)
-			set[id/64] |= 1 << (id % 64)
+			set.add(binary.LittleEndian.Uint32(ids))
 		}
 	}
-	blocks := []uint32{}
-	for i, word := range set {
-		for ; word != 0; word &= word - 1 {
-			blocks = append(blocks, uint32(i*64+bits.TrailingZeros64(word)))
-		}
-	}
-	return blocks
+	return set.list([]uint32{})
 }

@@ -1,0 +1,383 @@
+package layout
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// RangeOptions control the building of a range index. Zeros stand for defaults.
+type RangeOptions struct {
+	Buckets int                    // most keys of a column; 1,000
+	Budget  int64                  // bytes of the index; 2 % of the data, at least 64 KiB. One key a column is always there
+	Exclude func(name string) bool // columns to leave out, besides trace:id and those of Bool
+	// Distinct is the number of distinct values of a column up to which it is known what blocks have each: 100,000.
+	// Beyond, there are bounds of each block.
+	Distinct int
+	// Memory bounds the bytes of all these values: 48 MiB. The column with most goes on with bounds.
+	Memory int64
+}
+
+// RangeBuilder builds a range index block by block. It keeps no columns.
+//
+// The same blocks give the same bytes. For each value of each block, a lookup by the rules of the specification gives
+// the block: keys are chosen first, and then each value is put where a lookup finds it.
+type RangeBuilder struct {
+	o       RangeOptions
+	columns map[fileColumn]*rangeValues
+	blocks  uint32
+	memory  int64
+}
+
+type fileColumn struct {
+	name string
+	t    column.Type
+}
+
+// rangeValues are the values of a column of one type.
+type rangeValues struct {
+	fileColumn
+	rows    int64 // with a value
+	numbers *blockValues[uint64]
+	texts   *blockValues[string]
+}
+
+// NewRangeBuilder returns an empty builder.
+func NewRangeBuilder(o RangeOptions) *RangeBuilder {
+	o.Buckets = cmp.Or(o.Buckets, 1000)
+	o.Distinct = cmp.Or(o.Distinct, 100_000)
+	o.Memory = cmp.Or(o.Memory, 48<<20)
+	return &RangeBuilder{o: o, columns: map[fileColumn]*rangeValues{}}
+}
+
+// excluded are the columns that no range index has.
+func (b *RangeBuilder) excluded(c *column.Column) bool {
+	return c.Type == column.Bool || c.Name == "trace:id" || c.Name == MarkColumn || c.Name == ColumnsColumn ||
+		b.o.Exclude != nil && b.o.Exclude(c.Name)
+}
+
+// AddBlock adds the values of the columns of the next block.
+func (b *RangeBuilder) AddBlock(columns []*column.Column) {
+	for _, c := range columns {
+		if b.excluded(c) || c.Values.Len() == 0 {
+			continue
+		}
+		key := fileColumn{c.Name, c.Type}
+		v := b.columns[key]
+		if v == nil {
+			v = newRangeValues(key)
+			b.columns[key] = v
+		}
+		b.memory -= v.memory()
+		v.rows += int64(c.PresentCount())
+		v.add(c, b.blocks)
+		if v.distinct() > b.o.Distinct {
+			v.toBounds()
+		}
+		b.memory += v.memory()
+	}
+	b.blocks++
+	for b.memory > b.o.Memory {
+		v := b.largest()
+		b.memory -= v.memory()
+		v.toBounds()
+	}
+}
+
+// largest is the column that needs most memory.
+func (b *RangeBuilder) largest() (most *rangeValues) {
+	for _, v := range b.columns {
+		if most == nil || cmp.Or(cmp.Compare(v.memory(), most.memory()), cmp.Compare(most.name, v.name), cmp.Compare(most.t, v.t)) > 0 {
+			most = v
+		}
+	}
+	return most
+}
+
+func newRangeValues(key fileColumn) *rangeValues {
+	v := &rangeValues{fileColumn: key}
+	if key.t.Textual() {
+		v.texts = newBlockValues(textAfter, func(s string) int64 { return int64(len(s)) })
+	} else {
+		v.numbers = newBlockValues(numberAfter, func(uint64) int64 { return 0 })
+	}
+	return v
+}
+
+func numberAfter(n uint64) (uint64, bool) { return n + 1, n < math.MaxUint64 }
+
+func textAfter(s string) (string, bool) { return s + "\x00", len(s) < MaxKeyLength }
+
+// add adds the values of a column but for empty strings and NaNs, which no index has.
+func (v *rangeValues) add(c *column.Column, block uint32) {
+	if v.numbers != nil {
+		for _, bits := range c.Values.Numbers {
+			if !(Value{Type: v.t, Bits: bits}).IsNaN() {
+				v.numbers.add(ordered(v.t, bits), block)
+			}
+		}
+		return
+	}
+	for k := range c.Values.Len() {
+		if s := c.Values.Bytes(k); len(s) > 0 {
+			addText(v.texts, s[:min(len(s), MaxKeyLength)], block)
+		}
+	}
+}
+
+func (v *rangeValues) toBounds() {
+	if v.numbers != nil {
+		v.numbers.toBounds()
+	} else {
+		v.texts.toBounds()
+	}
+}
+
+func (v *rangeValues) distinct() int {
+	if v.numbers != nil {
+		return len(v.numbers.values)
+	}
+	return len(v.texts.values)
+}
+
+func (v *rangeValues) memory() int64 {
+	if v.numbers != nil {
+		return v.numbers.memory
+	}
+	return v.texts.memory
+}
+
+func (v *rangeValues) empty() bool {
+	if v.numbers != nil {
+		return len(v.numbers.values)+len(v.numbers.bounds) == 0
+	}
+	return len(v.texts.values)+len(v.texts.bounds) == 0
+}
+
+// addText is add for a string in memory that changes. It copies only a new one.
+func addText(s *blockValues[string], v []byte, block uint32) {
+	if s.number == nil {
+		if n := len(s.bounds); n > 0 && s.bounds[n-1].block == block && s.bounds[n-1].lo <= string(v) && string(v) <= s.bounds[n-1].hi {
+			return
+		}
+	} else if n, ok := s.number[string(v)]; ok {
+		s.addPair(n, block)
+		return
+	}
+	s.add(string(v), block)
+}
+
+// Finish appends the range index of all blocks, of which dataBytes are the size. With a mark, "module/version",
+// readers believe the index; it comes with the list of the columns of the file.
+func (b *RangeBuilder) Finish(dst []byte, dataBytes int64, mark string, columns []FileColumn) ([]byte, error) {
+	list := b.chosen()
+	limit := b.share(list, dataBytes)
+	if mark != "" {
+		list = append(list, &rangeValues{fileColumn: fileColumn{name: MarkColumn}}, &rangeValues{fileColumn: fileColumn{name: ColumnsColumn}})
+		slices.SortFunc(list, byName)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
+	for _, v := range list {
+		if len(v.name) > MaxNameLength {
+			return dst, fault.Limitf("range index: a name of %d bytes, at most %d are possible", len(v.name), MaxNameLength)
+		}
+		switch v.name {
+		case MarkColumn:
+			dst = appendTexts(dst, v.name, []string{mark})
+		case ColumnsColumn:
+			dst = appendTexts(dst, v.name, columnTexts(columns))
+		default:
+			dst = b.buckets(v, limit).append(dst, v.fileColumn)
+		}
+	}
+	return dst, nil
+}
+
+// chosen gives for each name the type with most values: names of a range index are unique.
+func (b *RangeBuilder) chosen() []*rangeValues {
+	best := map[string]*rangeValues{}
+	for _, v := range b.columns {
+		if w := best[v.name]; !v.empty() && (w == nil || cmp.Or(cmp.Compare(v.rows, w.rows), cmp.Compare(w.t, v.t)) > 0) {
+			best[v.name] = v
+		}
+	}
+	var list []*rangeValues
+	for _, v := range best {
+		list = append(list, v)
+	}
+	slices.SortFunc(list, byName)
+	return list
+}
+
+func byName(v, w *rangeValues) int { return cmp.Compare(v.name, w.name) }
+
+// share is the number of bytes that each column may have: those that need less leave more to others.
+func (b *RangeBuilder) share(list []*rangeValues, dataBytes int64) int64 {
+	left := b.o.Budget
+	if left == 0 {
+		left = max(dataBytes/50, 64<<10)
+	}
+	var sizes []int64
+	total := int64(0)
+	for _, v := range list {
+		size := b.buckets(v, math.MaxInt64).size
+		sizes = append(sizes, size)
+		total += size
+	}
+	if total <= left {
+		return math.MaxInt64
+	}
+	slices.Sort(sizes)
+	for i, size := range sizes {
+		if share := left / int64(len(sizes)-i); size > share {
+			return share
+		}
+		left -= size
+	}
+	return math.MaxInt64
+}
+
+// rangeBuckets are the keys of a column and their blocks.
+type rangeBuckets struct {
+	keys     []Value // ascending
+	sets     []blockSet
+	min, max uint64
+	size     int64 // bytes in the index, without names and counts
+}
+
+// buckets gives the most buckets whose bytes are within a limit, or a single one.
+func (b *RangeBuilder) buckets(v *rangeValues, limit int64) rangeBuckets {
+	if v.numbers != nil {
+		r := divide(v.numbers, b.o.Buckets, int(b.blocks), limit, func(n uint64) Value { return Value{Type: v.t, Bits: unordered(v.t, n)} })
+		lo, hi := v.numbers.extremes()
+		r.min, r.max = unordered(v.t, lo), unordered(v.t, hi)
+		return r
+	}
+	return divide(v.texts, b.o.Buckets, int(b.blocks), limit, func(s string) Value { return Value{Type: v.t, Data: []byte(s)} })
+}
+
+func divide[K cmp.Ordered](s *blockValues[K], most, blocks int, limit int64, value func(K) Value) (r rangeBuckets) {
+	keys := s.keys(most)
+	sets := s.buckets(keys, blocks)
+	for {
+		k, sets2 := distinctNeighbours(keys, sets)
+		r = rangeBuckets{sets: sets2}
+		for i := range k {
+			v := value(k[i])
+			r.keys = append(r.keys, v)
+			r.size += keySize(v) + 4 + 4*int64(sets2[i].count())
+		}
+		if r.size <= limit || len(keys) == 1 {
+			return r
+		}
+		keys, sets = halve(keys, sets)
+	}
+}
+
+// keySize is the size of a key, with the boundary it is.
+func keySize(v Value) int64 {
+	switch {
+	case v.Type.Textual():
+		return 2 * int64(4+len(v.Data))
+	case v.Type == column.Float64:
+		return 1 + 3*8
+	}
+	return 1 + 2*8
+}
+
+// extremes are the least and the greatest value.
+func (s *blockValues[K]) extremes() (lo, hi K) {
+	if s.number != nil {
+		return slices.Min(s.values), slices.Max(s.values)
+	}
+	lo, hi = s.bounds[0].lo, s.bounds[0].hi
+	for _, b := range s.bounds {
+		lo, hi = min(lo, b.lo), max(hi, b.hi)
+	}
+	return lo, hi
+}
+
+var rangeTypes = [...]column.Type{
+	column.String: column.RangeString, column.Int64: column.RangeInt64, column.Uint64: column.RangeUint64,
+	column.Float64: column.RangeFloat64, column.Bytes: column.RangeBytes,
+}
+
+// append appends a column of the index. Boundaries are the keys.
+func (r rangeBuckets) append(dst []byte, c fileColumn) []byte {
+	dst = appendRangeHead(dst, c.name, rangeTypes[c.t], r.min, r.max)
+	count := func(n int) { dst = binary.LittleEndian.AppendUint32(dst, uint32(n)) }
+	if c.t.Textual() {
+		count(0)
+	} else {
+		count(len(r.keys))
+		for _, k := range r.keys {
+			dst = appendValue(dst, k)
+		}
+	}
+	if c.t.Textual() || c.t == column.Float64 {
+		count(len(r.keys))
+		for _, k := range r.keys {
+			dst = appendValue(dst, k)
+		}
+	} else {
+		count(0)
+	}
+	count(len(r.keys))
+	encoded := make([][]byte, len(r.keys))
+	order := make([]int, len(r.keys))
+	for i, k := range r.keys {
+		order[i] = i
+		encoded[i] = k.Data
+		if !c.t.Textual() {
+			encoded[i] = appendValue(nil, k)
+		}
+	}
+	slices.SortFunc(order, func(i, j int) int { return bytes.Compare(encoded[i], encoded[j]) })
+	var ids []uint32
+	for _, i := range order {
+		if c.t.Textual() {
+			count(len(encoded[i]))
+		} else {
+			dst = append(dst, 8)
+		}
+		dst = append(dst, encoded[i]...)
+		ids = r.sets[i].list(ids[:0])
+		count(len(ids))
+		for _, id := range ids {
+			dst = binary.LittleEndian.AppendUint32(dst, id)
+		}
+	}
+	return dst
+}
+
+func appendRangeHead(dst []byte, name string, t column.Type, lo, hi uint64) []byte {
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(name)))
+	dst = append(dst, name...)
+	dst = append(dst, byte(t))
+	dst = binary.LittleEndian.AppendUint64(dst, lo)
+	return binary.LittleEndian.AppendUint64(dst, hi)
+}
+
+// appendTexts appends a column without keys, whose typed boundaries are texts.
+func appendTexts(dst []byte, name string, texts []string) []byte {
+	dst = appendRangeHead(dst, name, column.RangeString, 0, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(texts)))
+	for _, text := range texts {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
+		dst = append(dst, text...)
+	}
+	return binary.LittleEndian.AppendUint32(dst, 0)
+}
+
+func columnTexts(columns []FileColumn) (texts []string) {
+	for _, c := range columns {
+		texts = append(texts, string([]byte{'0' + byte(c.Type), '0' + c.Flags})+c.Name)
+	}
+	return texts
+}
