@@ -2,6 +2,8 @@
 package otlp
 
 import (
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+
 	"cmp"
 	"errors"
 	"fmt"
@@ -68,7 +70,10 @@ const (
 	ofScope
 )
 
-var prefixes = [...]string{spans.SpanPrefix, spans.ResourcePrefix, spans.ScopePrefix}
+var (
+	prefixes = [...]string{spans.SpanPrefix, spans.ResourcePrefix, spans.ScopePrefix}
+	depths   = [...]int{4, 3, 4} // messages around an attribute
+)
 
 // Builder collects spans in columns. Strings of attributes and names are stored once, and rows refer to them by codes. A
 // builder is used by one goroutine.
@@ -253,7 +258,7 @@ func (b *Builder) entries(name string, v []byte) ([]byte, error) {
 	b.stats.Truncated++
 	end := 0
 	for rest := v; len(rest) > 0; {
-		n := fieldLen(rest)
+		n := wire.FieldLen(rest)
 		if n < 0 || end+n > b.o.MaxValueLen {
 			break
 		}

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -9,10 +11,10 @@ import (
 )
 
 // AddTraces adds the spans of an encoded TracesData or ExportTraceServiceRequest, which have the same bytes. After an
-// error the builder has the rows that it had before. wire is not kept.
-func (b *Builder) AddTraces(wire []byte) error {
+// error the builder has the rows that it had before. message is not kept.
+func (b *Builder) AddTraces(message []byte) error {
 	m := b.mark()
-	if err := b.traces(wire); err != nil {
+	if err := b.traces(message); err != nil {
 		b.rollback(m)
 		return err
 	}
@@ -22,23 +24,23 @@ func (b *Builder) AddTraces(wire []byte) error {
 // traces scans a TracesData:
 //
 //	1 repeated ResourceSpans
-func (b *Builder) traces(wire []byte) error {
-	r := reader{b: wire}
-	var f field
-	for n := 0; r.next(&f); {
-		if f.num != 1 {
+func (b *Builder) traces(msg []byte) error {
+	r := wire.NewReader(msg, 0)
+	var f wire.Field
+	for n := 0; r.Next(&f); {
+		if f.Num != 1 {
 			b.stats.UnknownFields++
 			continue
 		}
-		if !r.is(&f, protowire.BytesType) {
+		if !r.Is(&f, protowire.BytesType) {
 			break
 		}
-		if err := b.resourceSpans(f.data, f.at); err != nil {
+		if err := b.resourceSpans(f.Data, f.At); err != nil {
 			return fault.In(err, element("ResourceSpans", n), -1)
 		}
 		n++
 	}
-	return fault.In(r.err, "TracesData", -1)
+	return fault.In(r.Err, "TracesData", -1)
 }
 
 // shared are the values that all spans of a resource or scope have.
@@ -65,30 +67,30 @@ func (s *shared) reset() {
 //	1 Resource, 2 repeated ScopeSpans, 3 schema_url
 //
 // The resource comes first, wherever it is.
-func (b *Builder) resourceSpans(wire []byte, base int) error {
+func (b *Builder) resourceSpans(msg []byte, base int) error {
 	s := &b.resource
 	s.reset()
 	b.list++
-	if err := b.around(wire, base, s, b.resourceFields); err != nil {
+	if err := b.around(msg, base, s, b.resourceFields); err != nil {
 		return fault.In(err, "Resource", -1)
 	}
 	first := b.rows
-	r := reader{b: wire, base: base}
-	var f field
-	for n := 0; r.next(&f); {
-		if f.num != 2 {
+	r := wire.NewReader(msg, base)
+	var f wire.Field
+	for n := 0; r.Next(&f); {
+		if f.Num != 2 {
 			continue
 		}
-		if !r.is(&f, protowire.BytesType) {
+		if !r.Is(&f, protowire.BytesType) {
 			break
 		}
-		if err := b.scopeSpans(f.data, f.at); err != nil {
+		if err := b.scopeSpans(f.Data, f.At); err != nil {
 			return fault.In(err, element("ScopeSpans", n), -1)
 		}
 		n++
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
 	if b.rows == first {
 		b.stats.EmptyResources++
@@ -101,29 +103,29 @@ func (b *Builder) resourceSpans(wire []byte, base int) error {
 // scopeSpans scans a ScopeSpans at an offset:
 //
 //	1 InstrumentationScope, 2 repeated Span, 3 schema_url
-func (b *Builder) scopeSpans(wire []byte, base int) error {
+func (b *Builder) scopeSpans(msg []byte, base int) error {
 	s := &b.scope
 	s.reset()
 	b.list++
-	if err := b.around(wire, base, s, b.scopeFields); err != nil {
+	if err := b.around(msg, base, s, b.scopeFields); err != nil {
 		return fault.In(err, "InstrumentationScope", -1)
 	}
 	first := b.rows
-	r := reader{b: wire, base: base}
-	var f field
-	for r.next(&f) {
-		if f.num != 2 {
+	r := wire.NewReader(msg, base)
+	var f wire.Field
+	for r.Next(&f) {
+		if f.Num != 2 {
 			continue
 		}
-		if !r.is(&f, protowire.BytesType) {
+		if !r.Is(&f, protowire.BytesType) {
 			break
 		}
-		if err := b.addSpan(f.data, f.at); err != nil {
+		if err := b.addSpan(f.Data, f.At); err != nil {
 			return fault.In(err, element("Span", b.rows-first), -1)
 		}
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
 	if b.rows == first {
 		b.stats.EmptyScopes++
@@ -134,116 +136,116 @@ func (b *Builder) scopeSpans(wire []byte, base int) error {
 }
 
 // around scans the fields of a ResourceSpans or ScopeSpans but field 2. inner scans field 1.
-func (b *Builder) around(wire []byte, base int, s *shared, inner func([]byte, int) error) error {
-	r := reader{b: wire, base: base}
-	var f field
-	for r.next(&f) {
-		switch f.num {
+func (b *Builder) around(msg []byte, base int, s *shared, inner func([]byte, int) error) error {
+	r := wire.NewReader(msg, base)
+	var f wire.Field
+	for r.Next(&f) {
+		switch f.Num {
 		case 1:
-			if r.is(&f, protowire.BytesType) {
-				r.err = inner(f.data, f.at)
+			if r.Is(&f, protowire.BytesType) {
+				r.Err = inner(f.Data, f.At)
 			}
 		case 2:
 		case 3:
-			r.is(&f, protowire.BytesType)
-			s.schemaURL = f.data
+			r.Is(&f, protowire.BytesType)
+			s.schemaURL = f.Data
 		case 1000:
-			r.err = fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
+			r.Err = fault.Unsupportedf("instrumentation_library_spans, of OTLP before version 0.19")
 		default:
-			s.unknown = append(s.unknown, f.raw...)
+			s.unknown = append(s.unknown, f.Raw...)
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
 	}
 	if len(s.inner) > 0 {
 		s.unknown = protowire.AppendTag(s.unknown, 1, protowire.BytesType)
 		s.unknown = protowire.AppendBytes(s.unknown, s.inner)
 	}
-	return r.err
+	return r.Err
 }
 
 // resourceFields scans a Resource:
 //
 //	1 repeated KeyValue, 2 dropped_attributes_count, 3 repeated EntityRef
-func (b *Builder) resourceFields(wire []byte, base int) error {
+func (b *Builder) resourceFields(msg []byte, base int) error {
 	s := &b.resource
-	r := reader{b: wire, base: base}
-	var f field
+	r := wire.NewReader(msg, base)
+	var f wire.Field
 	prev := &b.attrs[ofResource].head
-	for r.next(&f) {
-		switch f.num {
+	for r.Next(&f) {
+		switch f.Num {
 		case 1:
-			if r.is(&f, protowire.BytesType) {
-				prev, r.err = b.sharedAttribute(s, ofResource, prev, &f)
+			if r.Is(&f, protowire.BytesType) {
+				prev, r.Err = b.sharedAttribute(s, ofResource, prev, &f)
 			}
 		case 2:
-			r.is(&f, protowire.VarintType)
-			s.droppedAttrs = uint64(uint32(f.bits))
+			r.Is(&f, protowire.VarintType)
+			s.droppedAttrs = uint64(uint32(f.Bits))
 		case 3:
-			if r.is(&f, protowire.BytesType) {
-				r.err = checkEntityRef(f.data, f.at, 0)
-				s.entityRefs = append(s.entityRefs, f.raw...)
+			if r.Is(&f, protowire.BytesType) {
+				r.Err = wire.EntityRef.Check(f.Data, f.At, 3)
+				s.entityRefs = append(s.entityRefs, f.Raw...)
 			}
 		default:
-			s.inner = append(s.inner, f.raw...)
+			s.inner = append(s.inner, f.Raw...)
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
 	}
-	return r.err
+	return r.Err
 }
 
 // scopeFields scans an InstrumentationScope:
 //
 //	1 name, 2 version, 3 repeated KeyValue, 4 dropped_attributes_count
-func (b *Builder) scopeFields(wire []byte, base int) error {
+func (b *Builder) scopeFields(msg []byte, base int) error {
 	s := &b.scope
-	r := reader{b: wire, base: base}
-	var f field
+	r := wire.NewReader(msg, base)
+	var f wire.Field
 	prev := &b.attrs[ofScope].head
-	for r.next(&f) {
-		switch f.num {
+	for r.Next(&f) {
+		switch f.Num {
 		case 1:
-			r.is(&f, protowire.BytesType)
-			s.name = f.data
+			r.Is(&f, protowire.BytesType)
+			s.name = f.Data
 		case 2:
-			r.is(&f, protowire.BytesType)
-			s.version = f.data
+			r.Is(&f, protowire.BytesType)
+			s.version = f.Data
 		case 3:
-			if r.is(&f, protowire.BytesType) {
-				prev, r.err = b.sharedAttribute(s, ofScope, prev, &f)
+			if r.Is(&f, protowire.BytesType) {
+				prev, r.Err = b.sharedAttribute(s, ofScope, prev, &f)
 			}
 		case 4:
-			r.is(&f, protowire.VarintType)
-			s.droppedAttrs = uint64(uint32(f.bits))
+			r.Is(&f, protowire.VarintType)
+			s.droppedAttrs = uint64(uint32(f.Bits))
 		default:
-			s.inner = append(s.inner, f.raw...)
+			s.inner = append(s.inner, f.Raw...)
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
 	}
-	return r.err
+	return r.Err
 }
 
 // sharedAttribute scans an attribute of a resource or scope.
-func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *field) (*attribute, error) {
+func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *wire.Field) (*attribute, error) {
 	k, kv, err := b.attribute(scope, prev, f)
 	if err != nil {
 		return prev, err
 	}
-	if !kv.plain {
-		s.attrs = append(s.attrs, f.raw...)
+	if !kv.Plain {
+		s.attrs = append(s.attrs, f.Raw...)
 		return k, nil
 	}
-	c, err := b.columnOf(scope, k, kv.typ)
+	c, err := b.columnOf(scope, k, kv.Type)
 	if err != nil {
 		return k, err
 	}
 	if c.coded {
-		v, err := b.value(c.name, kv.data)
+		v, err := b.value(c.name, kv.Data)
 		if err != nil {
 			return k, err
 		}
@@ -251,28 +253,28 @@ func (b *Builder) sharedAttribute(s *shared, scope int, prev *attribute, f *fiel
 		if err != nil {
 			return k, err
 		}
-		kv.bits = uint64(code)
+		kv.Bits = uint64(code)
 	}
-	s.values = append(s.values, sharedValue{c, kv.bits})
+	s.values = append(s.values, sharedValue{c, kv.Bits})
 	return k, nil
 }
 
 // attribute parses an encoded KeyValue and finds its key. A key that its list had already is not plain.
-func (b *Builder) attribute(scope int, prev *attribute, f *field) (*attribute, keyValue, error) {
-	var kv keyValue
-	if err := kv.parse(f.data, f.at, 0); err != nil {
+func (b *Builder) attribute(scope int, prev *attribute, f *wire.Field) (*attribute, wire.KeyValue, error) {
+	var kv wire.KeyValue
+	if err := kv.Parse(f.Data, f.At, depths[scope]); err != nil {
 		return prev, kv, fault.In(err, "attribute", -1)
 	}
-	if len(prefixes[scope])+len(kv.key) > b.o.MaxNameLen {
+	if len(prefixes[scope])+len(kv.Key) > b.o.MaxNameLen {
 		if !b.o.Truncate {
-			return prev, kv, b.nameTooLong(scope, kv.key)
+			return prev, kv, b.nameTooLong(scope, kv.Key)
 		}
-		kv.plain = false // kept among the others, with its whole key
+		kv.Plain = false // kept among the others, with its whole key
 		return prev, kv, nil
 	}
-	k := b.attrs[scope].after(prev, kv.key)
+	k := b.attrs[scope].after(prev, kv.Key)
 	if k.list == b.list {
-		kv.plain = false
+		kv.Plain = false
 	}
 	k.list = b.list
 	return k, kv, nil

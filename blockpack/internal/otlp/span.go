@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -26,27 +28,27 @@ func (s *spanFields) reset() {
 //	2 span_id            6 kind                 10 dropped_attributes_count   14 dropped_links_count
 //	3 trace_state        7 start_time_unix_nano 11 repeated Event             15 Status
 //	4 parent_span_id     8 end_time_unix_nano   12 dropped_events_count       16 flags
-func (b *Builder) addSpan(wire []byte, base int) error {
+func (b *Builder) addSpan(msg []byte, base int) error {
 	s := &b.span
 	s.reset()
 	b.list++
 	prev := &b.attrs[ofSpan].head
-	r := reader{b: wire, base: base}
-	var f field
-	for r.next(&f) {
-		if f.num == 9 {
-			if r.is(&f, protowire.BytesType) {
-				prev, r.err = b.spanAttribute(prev, &f)
+	r := wire.NewReader(msg, base)
+	var f wire.Field
+	for r.Next(&f) {
+		if f.Num == 9 {
+			if r.Is(&f, protowire.BytesType) {
+				prev, r.Err = b.spanAttribute(prev, &f)
 			}
 		} else {
 			s.set(&r, &f)
 		}
-		if r.err != nil {
-			return r.err
+		if r.Err != nil {
+			return r.Err
 		}
 	}
-	if r.err != nil {
-		return r.err
+	if r.Err != nil {
+		return r.Err
 	}
 	if len(s.inStatus) > 0 {
 		s.unknown = protowire.AppendTag(s.unknown, 15, protowire.BytesType)
@@ -61,23 +63,23 @@ func (b *Builder) addSpan(wire []byte, base int) error {
 }
 
 // spanAttribute scans an attribute of the span.
-func (b *Builder) spanAttribute(prev *attribute, f *field) (*attribute, error) {
+func (b *Builder) spanAttribute(prev *attribute, f *wire.Field) (*attribute, error) {
 	k, kv, err := b.attribute(ofSpan, prev, f)
 	if err != nil {
 		return prev, err
 	}
-	if !kv.plain {
-		b.span.attrs = append(b.span.attrs, f.raw...)
+	if !kv.Plain {
+		b.span.attrs = append(b.span.attrs, f.Raw...)
 		return k, nil
 	}
-	c, err := b.columnOf(ofSpan, k, kv.typ)
+	c, err := b.columnOf(ofSpan, k, kv.Type)
 	if err != nil {
 		return k, err
 	}
 	if !c.coded {
-		return k, c.addNumber(kv.bits, b.rows, b.rows+1)
+		return k, c.addNumber(kv.Bits, b.rows, b.rows+1)
 	}
-	v, err := b.value(c.name, kv.data)
+	v, err := b.value(c.name, kv.Data)
 	if err != nil {
 		return k, err
 	}
@@ -85,93 +87,74 @@ func (b *Builder) spanAttribute(prev *attribute, f *field) (*attribute, error) {
 }
 
 // set takes a field that is no attribute.
-func (s *spanFields) set(r *reader, f *field) {
-	switch f.num {
+func (s *spanFields) set(r *wire.Reader, f *wire.Field) {
+	switch f.Num {
 	case 1:
-		r.text(f, &s.traceID)
+		r.Text(f, &s.traceID)
 	case 2:
-		r.text(f, &s.spanID)
+		r.Text(f, &s.spanID)
 	case 3:
-		r.text(f, &s.traceState)
+		r.Text(f, &s.traceState)
 	case 4:
-		r.text(f, &s.parentID)
+		r.Text(f, &s.parentID)
 	case 5:
-		r.text(f, &s.name)
+		r.Text(f, &s.name)
 	case 6:
-		r.number(f, protowire.VarintType, &s.kind)
+		r.Number(f, protowire.VarintType, &s.kind)
 		s.kind = uint64(int64(int32(s.kind)))
 	case 7:
-		r.number(f, protowire.Fixed64Type, &s.start)
+		r.Number(f, protowire.Fixed64Type, &s.start)
 	case 8:
-		r.number(f, protowire.Fixed64Type, &s.end)
+		r.Number(f, protowire.Fixed64Type, &s.end)
 	case 10:
-		r.count(f, &s.droppedAttrs)
+		r.Count(f, &s.droppedAttrs)
 	case 11:
-		if r.is(f, protowire.BytesType) {
-			r.err = fault.In(checkEvent(f.data, f.at, 0), "Event", -1)
-			s.events = append(s.events, f.raw...)
+		if r.Is(f, protowire.BytesType) {
+			r.Err = fault.In(wire.Event.Check(f.Data, f.At, 4), "Event", -1)
+			s.events = append(s.events, f.Raw...)
 		}
 	case 12:
-		r.count(f, &s.droppedEvents)
+		r.Count(f, &s.droppedEvents)
 	case 13:
-		if r.is(f, protowire.BytesType) {
-			r.err = fault.In(checkLink(f.data, f.at, 0), "Link", -1)
-			s.links = append(s.links, f.raw...)
+		if r.Is(f, protowire.BytesType) {
+			r.Err = fault.In(wire.Link.Check(f.Data, f.At, 4), "Link", -1)
+			s.links = append(s.links, f.Raw...)
 		}
 	case 14:
-		r.count(f, &s.droppedLinks)
+		r.Count(f, &s.droppedLinks)
 	case 15:
-		if r.is(f, protowire.BytesType) {
-			r.err = fault.In(s.statusFields(f.data, f.at), "Status", -1)
+		if r.Is(f, protowire.BytesType) {
+			r.Err = fault.In(s.statusFields(f.Data, f.At), "Status", -1)
 		}
 	case 16:
-		r.number(f, protowire.Fixed32Type, &s.flags)
+		r.Number(f, protowire.Fixed32Type, &s.flags)
 	default:
-		s.unknown = append(s.unknown, f.raw...)
+		s.unknown = append(s.unknown, f.Raw...)
 	}
 }
 
 // statusFields scans a Status:
 //
 //	2 message, 3 code
-func (s *spanFields) statusFields(wire []byte, base int) error {
+func (s *spanFields) statusFields(msg []byte, base int) error {
 	s.hasStatus = true
-	r := reader{b: wire, base: base}
-	var f field
-	for r.next(&f) {
-		switch f.num {
+	r := wire.NewReader(msg, base)
+	var f wire.Field
+	for r.Next(&f) {
+		switch f.Num {
 		case 2:
-			r.text(&f, &s.message)
+			r.Text(&f, &s.message)
 		case 3:
-			r.number(&f, protowire.VarintType, &s.status)
+			r.Number(&f, protowire.VarintType, &s.status)
 			s.status = uint64(int64(int32(s.status)))
 		default:
-			s.inStatus = append(s.inStatus, f.raw...)
+			s.inStatus = append(s.inStatus, f.Raw...)
 		}
-		if r.err != nil {
+		if r.Err != nil {
 			break
 		}
 	}
-	return r.err
-}
-
-func (r *reader) text(f *field, v *[]byte) {
-	if r.is(f, protowire.BytesType) {
-		*v = f.data
-	}
-}
-
-func (r *reader) number(f *field, typ protowire.Type, v *uint64) {
-	if r.is(f, typ) {
-		*v = f.bits
-	}
-}
-
-// count reads a uint32, of which a longer varint has the lowest bits.
-func (r *reader) count(f *field, v *uint64) {
-	if r.is(f, protowire.VarintType) {
-		*v = uint64(uint32(f.bits))
-	}
+	return r.Err
 }
 
 // Lengths of ids.

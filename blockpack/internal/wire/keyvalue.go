@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+)
+
+// KeyValue is an attribute.
+type KeyValue struct {
+	Key   []byte
+	Type  column.Type
+	Bits  uint64
+	Data  []byte
+	Plain bool // one key, and one value that is a string, number, bool or bytes
+}
+
+// Parse reads an encoded KeyValue, and checks all of it.
+func (kv *KeyValue) Parse(b []byte, base, depth int) error {
+	*kv = KeyValue{}
+	r := NewReader(b, base)
+	var f, value Field
+	keys, values, others := 0, 0, 0
+	for r.Next(&f) {
+		switch f.Num {
+		case 1:
+			kv.Key = f.Data
+			keys++
+			r.Is(&f, protowire.BytesType)
+		case 2:
+			if values > 0 {
+				if err := anyValue.Check(value.Data, value.At, depth); err != nil {
+					return err
+				}
+			}
+			value = f
+			values++
+			r.Is(&f, protowire.BytesType)
+		default:
+			others++
+		}
+		if r.Err != nil {
+			return r.Err
+		}
+	}
+	if r.Err != nil || values == 0 {
+		return r.Err
+	}
+	scalar, err := kv.value(value.Data, value.At, depth)
+	kv.Plain = scalar && keys <= 1 && values == 1 && others == 0
+	return err
+}
+
+// value reads an encoded AnyValue. It returns false for one that is not exactly one string, number, bool or bytes.
+func (kv *KeyValue) value(b []byte, base, depth int) (scalar bool, err error) {
+	r := NewReader(b, base)
+	var f Field
+	if !r.Next(&f) {
+		return false, r.Err
+	}
+	if r.at < len(b) {
+		return false, anyValue.Check(b, base, depth)
+	}
+	switch f.Num {
+	case 1, 7:
+		kv.Data, kv.Type = f.Data, column.String
+		if f.Num == 7 {
+			kv.Type = column.Bytes
+		}
+		return r.Is(&f, protowire.BytesType), r.Err
+	case 2:
+		kv.Type, kv.Bits = column.Bool, 0
+		if f.Bits != 0 {
+			kv.Bits = 1
+		}
+		return r.Is(&f, protowire.VarintType), r.Err
+	case 3:
+		kv.Type, kv.Bits = column.Int64, f.Bits
+		return r.Is(&f, protowire.VarintType), r.Err
+	case 4:
+		kv.Type, kv.Bits = column.Float64, f.Bits
+		return r.Is(&f, protowire.Fixed64Type), r.Err
+	}
+	return false, anyValue.Check(b, base, depth)
+}
