@@ -2,61 +2,132 @@ package read
 
 import (
 	"context"
-	"errors"
-	"iter"
+	"encoding/binary"
+	"slices"
+	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 )
 
-var errTodo = errors.New("not yet")
-
-type RangeIndexUse uint8
-
-const (
-	RangeIndexVerify RangeIndexUse = iota
-	RangeIndexTrust
-	RangeIndexOff
-)
-
-type Options struct {
-	Binary, Dictionaries, RawTimes, Events bool
-	RangeIndex                             RangeIndexUse
-	SuffixBytes                            int
-	CacheBytes                             int64
-	MaxMetadataBytes                       int64
+// NumRows implements [table.Table].
+func (t *Table) NumRows() int64 {
+	rows := t.blocks.Load().firstRows
+	return rows[len(rows)-1]
 }
 
-type Table struct{ table.Table }
+// NumStripes implements [table.Table]: a block that has no spans is a stripe without rows.
+func (t *Table) NumStripes() int { return len(t.blocks.Load().meta.Blocks) }
 
-type BlockInfo struct {
-	Offset, Length         int64
-	Spans                  int64
-	FirstRow               int64
-	MinStart, MaxStart     uint64
-	MinTraceID, MaxTraceID [16]byte
+// Stripe implements [table.Table].
+func (t *Table) Stripe(i int) table.Stripe { return block{t, i} }
+
+// StoredBytes implements [table.Table].
+func (t *Table) StoredBytes() int64 { return t.file.Size }
+
+// NumNodes implements [table.Table].
+func (t *Table) NumNodes() int { return len(t.columns.Load().fields) }
+
+// Latency implements [table.Table].
+func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Latency }
+
+// projections caches the latest projections.
+type projections struct {
+	mu     sync.Mutex
+	byName map[string]*table.Projection
 }
 
-type TraceOptions struct {
-	Columns       []string
-	Schema        *arrow.Schema
-	Offset, Limit int64
-	Root          []byte
-	Parallelism   int
-	Allocator     memory.Allocator
+const maxProjections = 16
+
+// projectionKey is unique for each list of paths, whatever bytes these contain.
+func projectionKey(paths []string) string {
+	if paths == nil {
+		return "all"
+	}
+	key := []byte("some")
+	for _, p := range paths {
+		key = append(binary.AppendUvarint(key, uint64(len(p))), p...)
+	}
+	return string(key)
 }
 
-func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) { return nil, errTodo }
-func (t *Table) Load(ctx context.Context) error                             { return errTodo }
-func (t *Table) LoadBlocks(ctx context.Context) error                       { return errTodo }
-func (t *Table) ArrowSchema() *arrow.Schema                                 { return nil }
-func (t *Table) Layout() string                                             { return "" }
-func (t *Table) Writer() string                                             { return "" }
-func (t *Table) Version() int                                               { return 0 }
-func (t *Table) Blocks() []BlockInfo                                        { return nil }
-func (t *Table) Traces(ctx context.Context, ids [][]byte, o TraceOptions) iter.Seq2[arrow.RecordBatch, error] {
-	return func(yield func(arrow.RecordBatch, error) bool) { yield(nil, errTodo) }
+// Project implements [table.Table].
+func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
+	key := projectionKey(paths)
+	t.projections.mu.Lock()
+	defer t.projections.mu.Unlock()
+	if p := t.projections.byName[key]; p != nil {
+		return p, nil
+	}
+	l := t.columns.Load()
+	p, err := projection.New(l.arrow, paths)
+	if err != nil {
+		return nil, err
+	}
+	out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
+	for k := range out.Columns {
+		out.Columns[k] = l.column(p.Index(k))
+	}
+	if t.projections.byName == nil || len(t.projections.byName) >= maxProjections {
+		t.projections.byName = map[string]*table.Projection{}
+	}
+	t.projections.byName[key] = out
+	return out, nil
+}
+
+// column is a column as the engine knows it. Its ID is its index.
+func (l *columnList) column(i int) table.Column {
+	c := table.Column{Arrow: l.arrow.Field(i), Plain: l.arrow.Field(i).Type, ID: uint32(i)}
+	if d, ok := c.Plain.(*arrow.DictionaryType); ok {
+		c.Plain, c.Wraps = d.ValueType, []arrow.DataType{d}
+	}
+	return c
+}
+
+// ProjectTops implements [table.Table].
+func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
+	l := t.columns.Load()
+	tops := []string{}
+	for _, path := range paths {
+		name := schema.SplitPath(path)[0]
+		if _, ok := l.arrow.FieldsByName(name); !ok {
+			return t.Project(ctx, nil)
+		}
+		if top := schema.Escape(name); !slices.Contains(tops, top) {
+			tops = append(tops, top)
+		}
+	}
+	return t.Project(ctx, tops)
+}
+
+// Facts implements [table.Table].
+func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts, error) {
+	return predicate.Facts{NoNulls: !path[0].Arrow.Nullable}, nil
+}
+
+// PhysicalType implements [table.Table].
+func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
+	physical := t.columns.Load().physical.Field(int(c.ID)).Type
+	return physical, arrow.TypeEqual(physical, c.Arrow.Type)
+}
+
+// Logical implements [table.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Column) (arrow.Array, error) {
+	if arrow.TypeEqual(physical.DataType(), c.Arrow.Type) {
+		physical.Retain()
+		return physical, nil
+	}
+	l := t.columns.Load()
+	values, err := spans.Column(physical, l.fields[c.ID])
+	if err != nil {
+		return nil, err
+	}
+	return spans.Array(mem, values, physical.Len(), nullable(c.Arrow))
 }

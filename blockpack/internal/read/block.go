@@ -1,0 +1,218 @@
+package read
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// block is a [table.Stripe].
+type block struct {
+	table *Table
+	index int
+}
+
+func (b block) Index() int { return b.index }
+
+func (b block) Position() int64 { return b.table.blocks.Load().firstRows[b.index] }
+
+func (b block) Rows() int64 { return b.table.blocks.Load().rows(b.index) }
+
+// PrefetchMetadata implements [table.Stripe]: it reads the head of the block.
+func (b block) PrefetchMetadata(ctx context.Context, _ []table.Column) error {
+	if b.Rows() == 0 {
+		return nil
+	}
+	_, err := b.table.head(ctx, b.index)
+	return err
+}
+
+// find is the head of the block, and the number of a column in it. It is -1 if the block lacks the column.
+func (b block) find(ctx context.Context, c *table.Column) (*head, int, error) {
+	if b.Rows() == 0 {
+		return nil, -1, nil
+	}
+	l := b.table.blocks.Load()
+	f := &b.table.columns.Load().fields[c.ID]
+	if l.trusted && !b.table.heads.Has(b.index) && !l.meta.MayHaveColumn(b.index, f.Name) {
+		return nil, -1, nil
+	}
+	h, err := b.table.head(ctx, b.index)
+	if err != nil {
+		return nil, -1, err
+	}
+	return h, h.Column(f.Name, f.Type), nil
+}
+
+// Metadata implements [table.Stripe].
+func (b block) Metadata(ctx context.Context, path []*table.Column) (source.Metadata, error) {
+	c := path[0]
+	m := source.Metadata{Facts: predicate.Facts{NoNulls: !c.Arrow.Nullable}, Direct: true}
+	h, i, err := b.find(ctx, c)
+	if err != nil {
+		return m, err
+	}
+	if i < 0 {
+		m.Facts = predicate.Facts{NoValues: true, NoNaNs: true}
+		return m, nil
+	}
+	m.DictionaryEntries = dictionaryCost
+	if l := b.table.blocks.Load(); l.trusted {
+		physical := b.table.columns.Load().physical.Field(int(c.ID)).Type
+		s := h.stats(i)
+		if s.Known {
+			m.Facts.Min, m.Facts.Max = limitOf(s.Min, physical), limitOf(s.Max, physical)
+		}
+	}
+	return m, nil
+}
+
+// dictionaryCost stands for the unknown number of entries of dictionaries: few enough to look into the dictionary rather than at
+// rows.
+const dictionaryCost = 16
+
+// limitOf is a bound of a column whose arrays are of a type. There is none for a value that they cannot have.
+func limitOf(v layout.Value, dt arrow.DataType) predicate.Limit {
+	switch v.Type.Base() {
+	case column.Int64:
+		return predicate.IntLimit(int64(v.Bits))
+	case column.Uint64:
+		if dt.ID() == arrow.UINT64 {
+			return predicate.UintLimit(v.Bits)
+		}
+		if v.Bits <= math.MaxInt64 {
+			return predicate.IntLimit(int64(v.Bits))
+		}
+	case column.Float64:
+		return predicate.FloatLimit(math.Float64frombits(v.Bits))
+	case column.Bool:
+		return predicate.BoolLimit(v.Bits != 0)
+	case column.String, column.Bytes:
+		return predicate.BytesLimit(v.Data)
+	}
+	return predicate.Limit{}
+}
+
+// RawRowBytes implements [table.Stripe].
+func (b block) RawRowBytes() (bytes int64, known bool) { return 0, false }
+
+// ValueBytes implements [table.Stripe]: the stored bytes, which are a few times fewer than those of arrays.
+func (b block) ValueBytes(ctx context.Context, c *table.Column) int64 {
+	h, i, err := b.find(ctx, c)
+	if err != nil || i < 0 {
+		return 0
+	}
+	return min(expansion*h.Columns[i].Length/max(b.Rows(), 1)+8, math.MaxInt32)
+}
+
+const expansion = 4
+
+// RangesToOpen implements [table.Stripe]: dictionaries are looked into for filters, and for that the data of a column is read.
+func (b block) RangesToOpen(ctx context.Context, columns []table.Column, parts table.Parts, limit int64) (ranges []storage.ByteRange, err error) {
+	if parts == table.ToOpen {
+		return nil, nil
+	}
+	for k := range columns {
+		h, i, err := b.find(ctx, &columns[k])
+		if err != nil {
+			return nil, err
+		}
+		if i < 0 || h.Columns[i].Length > limit || b.table.stored.Has(storedKey{b.index, i}) {
+			continue
+		}
+		ranges = b.table.appendColumnRange(ranges, b.index, h, i)
+	}
+	return ranges, nil
+}
+
+// Open implements [table.Stripe].
+func (b block) Open(ctx context.Context, c *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
+	r := &columnReader{block: b, field: int(c.ID), keep: keep}
+	h, i, err := b.find(ctx, c)
+	if err != nil || i < 0 {
+		return r, err
+	}
+	r.head, r.at = h, i
+	var ok bool
+	if r.stored, ok = b.table.stored.Get(storedKey{b.index, i}); ok {
+		return r, nil
+	}
+	if r.ahead, err = prefetched(); err != nil {
+		return nil, err
+	}
+	l := b.table.blocks.Load()
+	r.stored, err = newStored(ctx, b.table.bytesOf(b.index, r.ahead), h, i, l.writer != "")
+	return r, r.place(err)
+}
+
+// newStored is a column of a block of which nothing is read, but for columns of its trace table. own tells that this module wrote
+// the file: it packs no UUIDs.
+func newStored(ctx context.Context, read blockBytes, h *head, i int, own bool) (*stored, error) {
+	c := &h.Columns[i]
+	s := &stored{name: c.Name, t: c.Type.Base(), rows: h.Spans, o: column.DecodeOptions{UUID: h.uuidHint(i)}}
+	if own {
+		s.o.UUID = column.UUIDPlain
+	}
+	if c.Length > 0 {
+		return s, nil
+	}
+	whole, err := traceColumn(ctx, read, h, i)
+	s.whole = whole
+	return s, err
+}
+
+// uuidHint tells by the statistics of a column of strings, which are taken before UUIDs are packed, whether they are.
+func (h *head) uuidHint(i int) column.UUIDHint {
+	if h.Columns[i].Type.Base() != column.String {
+		return column.UUIDUnknown
+	}
+	s := h.stats(i)
+	switch {
+	case !s.Known:
+		return column.UUIDUnknown
+	case isUUID(s.Min.Data) && isUUID(s.Max.Data):
+		return column.UUIDPacked
+	}
+	return column.UUIDPlain
+}
+
+// isUUID reports whether a string is a UUID of 36 characters.
+func isUUID(s []byte) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i, c := range s {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if dash && c != '-' || !dash && !hex {
+			return false
+		}
+	}
+	return true
+}
+
+// Pages implements [table.Stripe]: there are no bounds of parts of a block.
+func (b block) Pages(context.Context, *table.Column, storage.Prefetched) (*source.Pages, error) {
+	return nil, nil
+}
+
+// Indexes implements [table.Stripe]: all are those of the table.
+func (b block) Indexes(ctx context.Context, columns []table.FilterColumn, own bool) ([]source.Index, error) {
+	if own {
+		return nil, nil
+	}
+	all, err := b.table.IndexesOfAll(ctx, columns)
+	out := make([]source.Index, len(all))
+	for i, x := range all {
+		out[i] = shifted{x, b.Position(), b.Rows()}
+	}
+	return out, err
+}

@@ -1,0 +1,247 @@
+package read
+
+import (
+	"context"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// maxArrayBytes is the default of the memory of an array's values.
+const maxArrayBytes = 1 << 30
+
+// columnReader is a column of a block, as a [table.ColumnReader] and [table.DictionaryReader].
+type columnReader struct {
+	block  block
+	field  int     // of the table
+	at     int     // of the head of the block
+	head   *head   // nil if the block lacks the column
+	stored *stored // nil if the block lacks the column
+	ahead  storage.Prefetched
+	keep   bool
+}
+
+// open reads the data of the column, unless that is done.
+func (r *columnReader) open(ctx context.Context, o *table.ReadOptions) error {
+	if !r.stored.needsBytes() {
+		return nil
+	}
+	c := &r.head.Columns[r.at]
+	have := r.ahead
+	if o != nil {
+		have = append(have[:len(have):len(have)], o.Prefetched...)
+		addBlock(o.Counters, r.block.index, r.at, c.Length)
+	}
+	data, err := r.block.table.bytesOf(r.block.index, have)(ctx, c.Offset, c.Length)
+	if err != nil {
+		return err
+	}
+	r.stored.setBytes(data)
+	return nil
+}
+
+// done puts what was decoded into the cache, if it is to be kept.
+func (r *columnReader) done() {
+	if r.keep {
+		r.block.table.stored.Put(storedKey{r.block.index, r.at}, r.stored, r.stored.size())
+	}
+}
+
+// Read implements [table.ColumnReader].
+func (r *columnReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	return r.read(ctx, rows, o, r.block.table.columns.Load().arrow.Field(r.field))
+}
+
+// ReadPhysical implements [table.ColumnReader].
+func (r *columnReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	return r.read(ctx, rows, o, r.block.table.columns.Load().physical.Field(r.field))
+}
+
+func (r *columnReader) read(ctx context.Context, rows rowset.Set, o *table.ReadOptions, f arrow.Field) (arrow.Array, error) {
+	n := int(rows.Len())
+	if r.stored == nil || n == 0 {
+		return spans.Array(o.Allocator, nil, n, nullable(f))
+	}
+	if err := r.open(ctx, o); err != nil {
+		return nil, r.place(err)
+	}
+	addValues(o.Counters, int64(n), n == r.stored.rows)
+	c, err := r.stored.take(rows)
+	if err != nil {
+		return nil, r.place(err)
+	}
+	r.done()
+	arr, err := toArrow(o.Allocator, c, f, o.MaxArrayBytes)
+	return arr, r.place(err)
+}
+
+func nullable(f arrow.Field) arrow.Field {
+	f.Nullable = true
+	return f
+}
+
+// toArrow is the array of a column. limit bounds its values; 0 stands for the default.
+func toArrow(mem memory.Allocator, c *column.Column, f arrow.Field, limit int64) (arrow.Array, error) {
+	if limit <= 0 {
+		limit = maxArrayBytes
+	}
+	if f.Type.ID() != arrow.DICTIONARY && dataBytes(c) > limit {
+		return nil, fault.ErrBatchTooLarge
+	}
+	if !f.Nullable && c.Present != nil && c.PresentCount() < c.Rows {
+		return nil, fault.Corruptf("spans without a value of a column that all spans have")
+	}
+	return spans.Array(mem, c, c.Rows, f)
+}
+
+func (r *columnReader) place(err error) error {
+	return r.block.table.place(err, r.block.index, r.head, r.at)
+}
+
+// AppendRanges implements [table.ColumnReader].
+func (r *columnReader) AppendRanges(dst []storage.ByteRange, _ rowset.Set) []storage.ByteRange {
+	if r.stored == nil || !r.stored.needsBytes() {
+		return dst
+	}
+	return r.block.table.appendColumnRange(dst, r.block.index, r.head, r.at)
+}
+
+// Blocks implements [table.ColumnReader]: the data of a column is one.
+func (r *columnReader) Blocks() int64 {
+	if r.stored == nil {
+		return 0
+	}
+	return 1
+}
+
+// Entries implements [table.DictionaryReader].
+func (r *columnReader) Entries(ctx context.Context) (arrow.Array, error) {
+	if r.stored == nil {
+		return nil, nil
+	}
+	if err := r.open(ctx, nil); err != nil {
+		return nil, r.place(err)
+	}
+	arr, err := r.stored.entries(r.block.table.columns.Load().physical.Field(r.field))
+	if err == nil {
+		r.done()
+	}
+	return arr, r.place(err)
+}
+
+// SelectCodes implements [table.DictionaryReader].
+func (r *columnReader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (rowset.Set, error) {
+	if err := r.open(ctx, o); err != nil {
+		return rowset.Set{}, r.place(err)
+	}
+	c, err := r.stored.all()
+	if err != nil {
+		return rowset.Set{}, r.place(err)
+	}
+	r.done()
+	addValues(o.Counters, rows.Len(), rows.Len() == int64(c.Rows))
+	return selectCodes(selected(c, rows), rows, keep), nil
+}
+
+// selectCodes are the rows whose code is kept. c has the rows. The last of keep is that of null, if there are nulls.
+func selectCodes(c *column.Column, rows rowset.Set, keep []byte) rowset.Set {
+	bits := make([]byte, (c.Rows+63)/64*8)
+	null := len(keep) > c.Values.Len() && keep[c.Values.Len()] != 0
+	if c.Present == nil {
+		for i, code := range c.Codes {
+			bits[i/8] |= keep[code] << (i % 8)
+		}
+		return rows.Select(bits)
+	}
+	k := 0
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	for i := range c.Rows {
+		if present.At(i) {
+			bits[i/8] |= keep[c.Codes[k]] << (i % 8)
+			k++
+		} else if null {
+			bits[i/8] |= 1 << (i % 8)
+		}
+	}
+	return rows.Select(bits)
+}
+
+// Repeat implements [table.DictionaryReader].
+func (r *columnReader) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOptions) (arrow.Array, error) {
+	if _, err := r.Entries(ctx); err != nil {
+		return nil, err
+	}
+	f := r.block.table.columns.Load().physical.Field(r.field)
+	if entry >= r.stored.dict.Len() {
+		return spans.Array(o.Allocator, nil, int(n), nullable(f))
+	}
+	c := &column.Column{Name: r.stored.name, Type: r.stored.t, Rows: int(n), Codes: make([]uint32, n), Values: r.stored.dict}
+	for i := range c.Codes {
+		c.Codes[i] = uint32(entry)
+	}
+	arr, err := toArrow(o.Allocator, c, f, o.MaxArrayBytes)
+	return arr, r.place(err)
+}
+
+// counters implements [table.Counters]: the data of a column in a block is one of its blocks.
+type counters struct {
+	mu   sync.Mutex
+	all  table.Counts
+	seen map[storedKey]bool
+}
+
+// NewCounters implements [table.Table].
+func (t *Table) NewCounters() table.Counters { return &counters{seen: map[storedKey]bool{}} }
+
+// Counts implements [table.Counters].
+func (c *counters) Counts() table.Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
+}
+
+func addBlock(to table.Counters, block, column int, size int64) {
+	c, ok := to.(*counters)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all.Blocks++
+	c.all.BlockBytes += size
+	if k := (storedKey{block, column}); !c.seen[k] {
+		c.seen[k] = true
+		c.all.Distinct++
+	}
+}
+
+func addValues(to table.Counters, n int64, all bool) {
+	c, ok := to.(*counters)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all.Values += n
+	if all {
+		c.all.Whole++
+	}
+}
+
+// appendColumnRange appends the range of the data of a column, unless it was read ahead.
+func (t *Table) appendColumnRange(dst []storage.ByteRange, block int, h *head, i int) []storage.ByteRange {
+	c := &h.Columns[i]
+	if c.Length == 0 || t.whole.Has(block) {
+		return dst
+	}
+	return append(dst, t.byteRange(h.offset+c.Offset, c.Length))
+}

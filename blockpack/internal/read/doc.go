@@ -1,2 +1,0 @@
-// Package read reads the spans of a Blockpack file into Arrow arrays, block by block.
-package read

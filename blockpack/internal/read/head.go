@@ -1,0 +1,198 @@
+package read
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// head is the head of a block: where its columns are, and their statistics.
+type head struct {
+	*layout.BlockHead
+	data   []byte // of the block, up to the end of the statistics
+	offset int64  // of the block in the file
+	length int64  // of the block
+}
+
+// Heads take the bytes that parsing keeps, and structures.
+const columnBytes = 128
+
+func (h *head) size() int64 { return int64(len(h.data)) + columnBytes*int64(len(h.Columns)) }
+
+// stats are the statistics of column i. They are not known if they are damaged.
+func (h *head) stats(i int) (s layout.ColumnStats) {
+	c := &h.Columns[i]
+	if c.StatsLength == 0 || c.StatsOffset < 0 || c.StatsOffset+c.StatsLength > int64(len(h.data)) {
+		return s
+	}
+	s, err := layout.ParseColumnStats(h.data[c.StatsOffset:c.StatsOffset+c.StatsLength], c.Type)
+	if err != nil {
+		return layout.ColumnStats{}
+	}
+	return s
+}
+
+// head is the head of a block, read once as long as it stays in the cache.
+func (t *Table) head(ctx context.Context, block int) (*head, error) {
+	if h, ok := t.heads.Get(block); ok {
+		return h, nil
+	}
+	b := &t.blocks.Load().meta.Blocks[block]
+	n := min(t.headBytes(block), b.Length)
+	data, err := t.bytesOf(block, nil)(ctx, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	h, err := t.parseHead(ctx, data, block)
+	if err != nil {
+		return nil, fault.Of(fault.InStripe(err, block), t.reader.Name())
+	}
+	return h, nil
+}
+
+// readHeads are the heads of some blocks, read in few requests; nil for blocks without spans.
+func (t *Table) readHeads(ctx context.Context, blocks []int) ([]*head, error) {
+	if t.Latency() == storage.LatencyHigh {
+		if err := t.prefetchBlocks(ctx, blocks); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]*head, len(blocks))
+	for k, i := range blocks {
+		if !t.blocks.Load().meta.Blocks[i].HasSpans() {
+			continue
+		}
+		var err error
+		if out[k], err = t.head(ctx, i); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// firstHeadBytes are read of the first block whose size of head is not known.
+const firstHeadBytes = 8 << 10
+
+// headBytes is how many bytes the head of a block will probably take: those in front of the first column.
+func (t *Table) headBytes(block int) int64 {
+	least := int64(0)
+	if extents, err := t.blocks.Load().meta.Columns.Block(block); err == nil {
+		for _, e := range extents {
+			if least == 0 || int64(e.Offset) < least {
+				least = int64(e.Offset)
+			}
+		}
+	}
+	if least >= layout.BlockHeadSize && least <= maxGuess {
+		return least
+	}
+	return max(t.guess.Load(), firstHeadBytes)
+}
+
+const maxGuess = 1 << 20
+
+// parseHead parses the head of a block of which data is the beginning. It reads what is missing.
+func (t *Table) parseHead(ctx context.Context, data []byte, block int) (*head, error) {
+	b := &t.blocks.Load().meta.Blocks[block]
+	h, err := readHead(ctx, data, b.Offset, b.Length, t.bytesOf(block, nil))
+	if err == nil {
+		err = t.keepHead(block, h)
+	}
+	return h, err
+}
+
+// keepHead checks the head of a block against the metadata as far as that was read, and keeps it in the cache.
+func (t *Table) keepHead(block int, h *head) error {
+	if l := t.blocks.Load(); l != nil {
+		if block >= len(l.meta.Blocks) || h.offset != l.meta.Blocks[block].Offset || h.length != l.meta.Blocks[block].Length {
+			return fault.In(fault.Corruptf("the compact index has block %d at %d, the block index elsewhere", block, h.offset), "compact index", -1)
+		}
+		if b := &l.meta.Blocks[block]; h.Spans != b.Spans {
+			return fault.In(fault.Corruptf("block of %d spans where the block index has %d", h.Spans, b.Spans), "block header", h.offset)
+		}
+		l.meta.Calibrate(block, h.names())
+		t.heads.Put(block, h, h.size())
+	}
+	if l := t.columns.Load(); l != nil {
+		if err := l.check(h); err != nil {
+			return err
+		}
+	}
+	if n := int64(len(h.data)); n > t.guess.Load() {
+		t.guess.Store(min(n, maxGuess))
+	}
+	return nil
+}
+
+// readHead parses the head of a block of which data is the beginning.
+func readHead(ctx context.Context, data []byte, offset, length int64, read blockBytes) (*head, error) {
+	for {
+		h, need, err := layout.ParseBlockHead(data, offset, length)
+		if err != nil {
+			return nil, err
+		}
+		if h != nil {
+			need = min(h.StatsEnd(), length)
+		}
+		if h != nil && need <= int64(len(data)) {
+			// The bytes of a head are kept longer than those of its block.
+			own := bytes.Clone(data[:need])
+			if h, _, err = layout.ParseBlockHead(own, offset, length); err != nil || h == nil {
+				return nil, cmp.Or(err, fault.Corruptf("head of a block"))
+			}
+			return &head{h, own, offset, length}, nil
+		}
+		if need <= int64(len(data)) || need > length {
+			return nil, fault.In(fault.Corruptf("block of %d bytes ends in its head", length), "block header", offset)
+		}
+		if data, err = read(ctx, 0, need); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (h *head) names() []string {
+	names := make([]string, len(h.Columns))
+	for i := range names {
+		names[i] = h.Columns[i].Name
+	}
+	return names
+}
+
+// check compares the columns of a block with the list that the file has of them.
+func (l *columnList) check(h *head) error {
+
+	for i := range h.Columns {
+		c := &h.Columns[i]
+		if _, ok := l.byKey[columnKey{c.Name, c.Type.Base()}]; !ok {
+			return fault.In(fault.Corruptf("column %q of type %v is not among those of the file", c.Name, c.Type), "block header", h.offset)
+		}
+	}
+	for i, f := range l.fields {
+		if h.Spans > 0 && !l.arrow.Field(i).Nullable && h.Column(f.Name, f.Type) < 0 {
+			return fault.In(fault.Corruptf("column %q is missing, of which the file says that all spans have it", f.Name), "block header", h.offset)
+		}
+	}
+	return nil
+}
+
+func compareColumns(a, b string, s, t column.Type) int {
+	return cmp.Or(strings.Compare(a, b), cmp.Compare(s, t))
+}
+
+// place adds the file and the block to an error about a column, whose offset counts from the start of the data.
+func (t *Table) place(err error, block int, h *head, i int) error {
+	if err == nil {
+		return nil
+	}
+	c := &h.Columns[i]
+	err = fault.Shift(err, h.offset+c.Offset)
+	return fault.Of(fault.InStripe(fault.In(err, fmt.Sprintf("column %q", c.Name), h.offset+c.Offset), block), t.reader.Name())
+}

@@ -1,0 +1,311 @@
+package read
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/source"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/engine/valueset"
+)
+
+// IndexesInMemory implements [table.Indexed]: all are in the metadata.
+func (t *Table) IndexesInMemory() bool { return true }
+
+// IndexesOfAll implements [table.Indexed].
+func (t *Table) IndexesOfAll(_ context.Context, columns []table.FilterColumn) ([]source.Index, error) {
+	l := t.blocks.Load()
+	if !l.trusted {
+		return nil, nil
+	}
+	base := fileIndex{table: t, list: l, columns: columns}
+	return []source.Index{traceIndex{base}, blockIndex{base}, rangeIndex{base}}, nil
+}
+
+// fileIndex is what the indexes of the metadata have in common.
+type fileIndex struct {
+	table   *Table
+	list    *blockList
+	columns []table.FilterColumn
+}
+
+// field is the column that a condition asks about. ok is false if it is none of the file's.
+func (x *fileIndex) field(n *predicate.Node) (f *spans.Field, c *table.FilterColumn, ok bool) {
+	if n.Kind != predicate.NodeLeaf || n.Column >= len(x.columns) {
+		return nil, nil, false
+	}
+	c = &x.columns[n.Column]
+	if len(c.Path) != 1 || c.Inside != nil {
+		return nil, nil, false
+	}
+	return &x.table.columns.Load().fields[c.Path[0].ID], c, true
+}
+
+// range of the rows of a block.
+func (x *fileIndex) rows(block int) rowset.Range {
+	return rowset.Range{From: x.list.firstRows[block], To: x.list.firstRows[block+1]}
+}
+
+// blockIndex asks what the block index knows of each block: bounds of starts and of ids, names of columns, bounds of values.
+type blockIndex struct{ fileIndex }
+
+// Name implements [source.Index].
+func (blockIndex) Name() string { return "block index" }
+
+// Cost implements [source.Index].
+func (x blockIndex) Cost(n *predicate.Node) (int64, []int) {
+	if _, _, ok := x.field(n); !ok {
+		return 0, nil
+	}
+	return 1, []int{n.Column}
+}
+
+// Ask implements [source.Index].
+func (x blockIndex) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+	f, c, _ := x.field(n)
+	var maybe, sure []rowset.Range
+	facts := make([]predicate.Facts, n.Column+1)
+	for i := range x.list.meta.Blocks {
+		rows := x.rows(i)
+		if rows.To <= among.From || rows.From >= among.To {
+			continue
+		}
+		facts[n.Column] = x.facts(i, f, c)
+		switch n.Prune(facts) {
+		case predicate.All:
+			sure = append(sure, rows)
+			maybe = append(maybe, rows)
+		case predicate.Some:
+			maybe = append(maybe, rows)
+		}
+	}
+	return source.Answer{Maybe: rowset.Of(maybe...), True: rowset.Of(sure...)}, ctx.Err()
+}
+
+// facts are those of a column in a block.
+func (x blockIndex) facts(block int, f *spans.Field, c *table.FilterColumn) (facts predicate.Facts) {
+	if !x.list.meta.MayHaveColumn(block, f.Name) {
+		return predicate.Facts{NoValues: true, NoNaNs: true}
+	}
+	b := &x.list.meta.Blocks[block]
+	facts.NoNulls = !c.Path[0].Arrow.Nullable
+	switch {
+	case f.Name == spans.Start && f.Type == column.Uint64 && b.MinStart <= b.MaxStart && b.MaxStart != 0:
+		facts.Min = limitOf(layout.Value{Type: column.Uint64, Bits: b.MinStart}, c.Type)
+		facts.Max = limitOf(layout.Value{Type: column.Uint64, Bits: b.MaxStart}, c.Type)
+	case f.Name == spans.TraceID && f.Type == column.Bytes && f.Flags&spans.IDs != 0:
+		facts.Min, facts.Max = predicate.BytesLimit(b.MinTrace[:]), predicate.BytesLimit(b.MaxTrace[:])
+	default:
+		for k := range b.Values {
+			if v := &b.Values[k]; v.Name == f.Name && v.Known && v.Min.Type.Base() == f.Type {
+				facts.Min, facts.Max = limitOf(v.Min, c.Type), limitOf(v.Max, c.Type)
+			}
+		}
+	}
+	return facts
+}
+
+// rangeIndex asks the range index.
+type rangeIndex struct{ fileIndex }
+
+// Name implements [source.Index].
+func (rangeIndex) Name() string { return "range index" }
+
+// Cost implements [source.Index].
+func (x rangeIndex) Cost(n *predicate.Node) (int64, []int) {
+	f, _, ok := x.field(n)
+	if !ok || x.list.meta.Ranges.Column(f.Name) == nil || intervalsOf(n.Test, f.Type) == nil {
+		return 0, nil
+	}
+	return 1, []int{n.Column}
+}
+
+// Ask implements [source.Index].
+func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+	f, _, _ := x.field(n)
+	var found []uint32
+	for _, v := range intervalsOf(n.Test, f.Type) {
+		blocks, known := v.find(x.list.meta.Ranges, f.Name)
+		if !known {
+			return source.Answer{Maybe: rowset.Of(among)}, nil
+		}
+		found = append(found, blocks...)
+	}
+	slices.Sort(found)
+	var maybe []rowset.Range
+	for _, i := range slices.Compact(found) {
+		if int(i) < len(x.list.meta.Blocks) {
+			maybe = append(maybe, x.rows(int(i)))
+		}
+	}
+	return source.Answer{Maybe: rowset.Of(maybe...)}, nil
+}
+
+// interval is the values from lo to hi, both included; nil is no bound. With prefix they are those that begin with lo.
+type interval struct {
+	lo, hi *layout.Value
+	prefix bool
+}
+
+// find looks up the blocks of an interval.
+func (v interval) find(x *layout.RangeIndex, name string) (blocks []uint32, known bool) {
+	switch {
+	case v.prefix:
+		return x.Prefix(name, v.lo.Type, v.lo.Data)
+	case v.lo != nil && v.lo == v.hi:
+		return x.Point(name, *v.lo)
+	}
+	return x.Interval(name, v.lo, v.hi)
+}
+
+// intervalsOf are the values that meet a test, or nil if the index cannot tell: it has neither nulls nor NaN, nor empty
+// strings.
+func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
+	number := func(v uint64) *layout.Value { return &layout.Value{Type: t, Bits: v} }
+	switch s := test.(type) {
+	case valueset.Ints:
+		for _, i := range s {
+			if t == column.Uint64 && i.Hi < 0 {
+				continue
+			} else if t == column.Uint64 {
+				i.Lo = max(i.Lo, 0)
+			}
+			out = append(out, newInterval(number(uint64(i.Lo)), number(uint64(i.Hi))))
+		}
+	case valueset.Uints:
+		for _, i := range s {
+			out = append(out, newInterval(number(i.Lo), number(i.Hi)))
+		}
+	case valueset.Floats:
+		if s.NaN {
+			return nil
+		}
+		for _, i := range s.Intervals {
+			out = append(out, newInterval(number(math.Float64bits(i.Lo)), number(math.Float64bits(i.Hi))))
+		}
+	case valueset.Bytes:
+		return intervalsOfBytes(s, t)
+	case *predicate.Text:
+		if !s.Not && len(s.Prefix) > 0 {
+			return []interval{{lo: &layout.Value{Type: t, Data: s.Prefix}, prefix: true}}
+		}
+	}
+	return out
+}
+
+func newInterval(lo, hi *layout.Value) interval {
+	if lo.Bits == hi.Bits {
+		hi = lo
+	}
+	return interval{lo: lo, hi: hi}
+}
+
+func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {
+	for _, r := range s {
+		if r.Holds(nil) {
+			return nil
+		}
+		lo := &layout.Value{Type: t, Data: r.Lo}
+		v := interval{lo: lo}
+		if _, ok := r.Constant(); ok {
+			v.hi = lo
+		} else if _, ok := r.Prefix(); ok {
+			v.prefix = true
+		} else if !r.NoHi {
+			v.hi = &layout.Value{Type: t, Data: r.Hi} // which is not in the range: a block more
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// traceIndex asks the trace index for the rows of traces.
+type traceIndex struct{ fileIndex }
+
+// Name implements [source.Index].
+func (traceIndex) Name() string { return "trace index" }
+
+// maxTraces is the number of ids of a condition up to which the trace index is asked: each costs a search.
+const maxTraces = 100_000
+
+// Cost implements [source.Index].
+func (x traceIndex) Cost(n *predicate.Node) (int64, []int) {
+	f, _, ok := x.field(n)
+	if !ok || f.Name != spans.TraceID || f.Type != column.Bytes || f.Flags&spans.IDs == 0 || !x.list.traceRows() {
+		return 0, nil
+	}
+	s, ok := n.Test.(valueset.Bytes)
+	if !ok || len(s) > maxTraces {
+		return 0, nil
+	}
+	if _, ok := s.Constants(); !ok {
+		return 0, nil
+	}
+	return int64(len(s)), []int{n.Column}
+}
+
+// traceRows reports whether the trace index has the rows of all traces.
+func (l *blockList) traceRows() bool {
+	x := l.meta.Traces
+	if x == nil || !x.HasRows() || x.Len() == 0 || len(l.meta.Blocks) > layout.MaxIndexed {
+		return false
+	}
+	for i := range l.meta.Blocks {
+		if l.rows(i) > layout.MaxIndexed {
+			return false
+		}
+	}
+	return true
+}
+
+// Ask implements [source.Index].
+func (x traceIndex) Ask(ctx context.Context, n *predicate.Node, _ rowset.Range) (source.Answer, error) {
+	ids, _ := n.Test.(valueset.Bytes).Constants()
+	var rows []int64
+	var found []layout.TraceBlock
+	for k, id := range ids {
+		if len(id) != len(layout.TraceID{}) {
+			continue
+		}
+		var err error
+		if found, err = x.list.meta.Traces.Lookup(found[:0], layout.TraceID(id)); err != nil {
+			return source.Answer{}, err
+		}
+		for _, b := range found {
+			if b.Block >= len(x.list.meta.Blocks) {
+				continue
+			}
+			r := x.rows(b.Block)
+			for i := range b.Rows.Len() {
+				if row := r.From + int64(b.Rows.At(i)); row < r.To {
+					rows = append(rows, row)
+				}
+			}
+		}
+		if k%1024 == 0 && ctx.Err() != nil {
+			return source.Answer{}, ctx.Err()
+		}
+	}
+	slices.Sort(rows)
+	set := rowset.FromRows(rows)
+	return source.Answer{Maybe: set, True: set}, nil
+}
+
+// shifted is an index of all rows, asked about those of a block.
+type shifted struct {
+	source.Index
+	first, rows int64
+}
+
+// Ask implements [source.Index].
+func (s shifted) Ask(ctx context.Context, n *predicate.Node, among rowset.Range) (source.Answer, error) {
+	a, err := s.Index.Ask(ctx, n, rowset.Range{From: s.first + among.From, To: s.first + among.To})
+	cut := func(rows rowset.Set) rowset.Set { return rows.Clip(s.first, s.first+s.rows).Shift(-s.first) }
+	return source.Answer{Maybe: cut(a.Maybe), True: cut(a.True)}, err
+}

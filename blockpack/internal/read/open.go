@@ -1,0 +1,306 @@
+// Package read reads the spans of a Blockpack file into Arrow arrays, block by block.
+//
+// A [Table] is what the scan engine reads: blocks are its stripes. It reads a part of the file when it is first asked
+// for it:
+//
+//	footer, compact index    Open               enough for Traces
+//	metadata                 LoadBlocks         blocks, and what is known of them without reading them
+//	heads of all blocks      Load               their columns; not of files that list their columns
+//	head of a block          Stripe.Metadata    extents and statistics of columns
+//	data of a column         ColumnReader       decoded as far as it is asked for
+//
+// Statistics and indexes of files of other writers may be wrong, and are not believed unless the options say so.
+package read
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// RangeIndexUse says when statistics and indexes of values are believed.
+type RangeIndexUse uint8
+
+// The uses.
+const (
+	RangeIndexVerify RangeIndexUse = iota // of files that this module wrote
+	RangeIndexTrust                       // of all files
+	RangeIndexOff                         // of none
+)
+
+// Options are those of [Open]. The zero value is the default.
+type Options struct {
+	Binary, Dictionaries, RawTimes, Events bool
+
+	RangeIndex       RangeIndexUse
+	SuffixBytes      int
+	CacheBytes       int64 // of decoded columns, and of heads of blocks; default 64 MiB each
+	MaxMetadataBytes int64
+}
+
+const defaultCacheBytes = 64 << 20
+
+// Table is a Blockpack file as a table of the engine. It may be used by many goroutines at once.
+type Table struct {
+	o      Options
+	reader *counted
+	file   *layout.File
+
+	loading sync.Mutex
+	blocks  atomic.Pointer[blockList]  // nil until LoadBlocks
+	columns atomic.Pointer[columnList] // nil until Load
+
+	heads  *lru.Cache[int, *head]
+	stored *lru.Cache[storedKey, *stored]
+	whole  *lru.Cache[int, []byte] // blocks that were read ahead
+	guess  atomic.Int64            // bytes of the largest head so far
+
+	projections projections
+}
+
+// blockList is what the metadata says.
+type blockList struct {
+	header    layout.Header
+	meta      *layout.Metadata
+	firstRows []int64 // of each block, and the number of all rows
+	trusted   bool    // statistics and indexes are believed
+	writer    string
+}
+
+// columnList is the columns of the file.
+type columnList struct {
+	fields   []spans.Field
+	arrow    *arrow.Schema
+	physical *arrow.Schema
+	byKey    map[columnKey]int
+}
+
+type columnKey struct {
+	name string
+	t    column.Type
+}
+
+// Open reads the end of a file. The reader stays the caller's.
+func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
+	}
+	t := &Table{
+		o: o, reader: &counted{Reader: r},
+		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *stored](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
+	}
+	var err error
+	t.file, err = layout.Open(ctx, t.reader, layout.Options{
+		MaxMetadata: o.MaxMetadataBytes, TrustRanges: o.RangeIndex == RangeIndexTrust, IgnoreRanges: o.RangeIndex == RangeIndexOff,
+	})
+	if err != nil {
+		return nil, fault.Of(err, r.Name())
+	}
+	return t, nil
+}
+
+// LoadBlocks reads the metadata, unless that is done. Only then the table has stripes.
+func (t *Table) LoadBlocks(ctx context.Context) error {
+	if t.blocks.Load() != nil {
+		return nil
+	}
+	t.loading.Lock()
+	defer t.loading.Unlock()
+	return fault.Of(t.loadBlocks(ctx), t.reader.Name())
+}
+
+func (t *Table) loadBlocks(ctx context.Context) error {
+	if t.blocks.Load() != nil {
+		return nil
+	}
+	h, err := t.file.Header(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := t.file.Metadata(ctx)
+	if err != nil {
+		return err
+	}
+	l := &blockList{header: h, meta: m, firstRows: make([]int64, len(m.Blocks)+1), writer: m.Ranges.Mark()}
+	for i := range m.Blocks {
+		l.firstRows[i+1] = l.firstRows[i] + l.rows(i)
+	}
+	l.trusted = t.o.RangeIndex == RangeIndexTrust || t.o.RangeIndex == RangeIndexVerify && l.writer != ""
+	t.blocks.Store(l)
+	return nil
+}
+
+// rows is the number of rows of a block. Blocks of other kinds than spans have none.
+func (l *blockList) rows(i int) int64 {
+	if b := &l.meta.Blocks[i]; b.HasSpans() {
+		return int64(b.Spans)
+	}
+	return 0
+}
+
+// Load finds the columns of the file, unless that is done. Only then the table has columns.
+func (t *Table) Load(ctx context.Context) error {
+	if t.columns.Load() != nil {
+		return nil
+	}
+	t.loading.Lock()
+	defer t.loading.Unlock()
+	return fault.Of(t.load(ctx), t.reader.Name())
+}
+
+func (t *Table) load(ctx context.Context) error {
+	if t.columns.Load() != nil {
+		return nil
+	}
+	if err := t.loadBlocks(ctx); err != nil {
+		return err
+	}
+	fields, err := t.fields(ctx)
+	if err != nil {
+		return err
+	}
+	t.columns.Store(newColumnList(fields, t.o))
+	return nil
+}
+
+func newColumnList(fields []spans.Field, o Options) *columnList {
+	spans.Order(fields)
+	all := spans.Options{Dictionaries: o.Dictionaries, BinaryText: o.Binary, UintTimes: o.RawTimes, Events: o.Events}
+	plain := all
+	plain.Dictionaries, plain.Events = false, false
+	l := &columnList{fields: fields, arrow: spans.Schema(fields, all), physical: spans.Schema(fields, plain), byKey: make(map[columnKey]int, len(fields))}
+	for i, f := range fields {
+		l.byKey[columnKey{f.Name, f.Type}] = i
+	}
+	return l
+}
+
+// fields are the columns of the file: as it lists them, or those of all blocks.
+func (t *Table) fields(ctx context.Context) ([]spans.Field, error) {
+	l := t.blocks.Load()
+	if listed, ok := l.meta.Ranges.FileColumns(); ok {
+		fields := make([]spans.Field, 0, len(listed))
+		seen := map[columnKey]bool{}
+		for _, c := range listed {
+			if k := (columnKey{c.Name, c.Type.Base()}); !seen[k] {
+				seen[k] = true
+				fields = append(fields, spans.Field{Name: c.Name, Type: c.Type.Base(), Flags: spans.Traits(c.Flags)})
+			}
+		}
+		return fields, nil
+	}
+	var lock sync.Mutex
+	found := map[columnKey]spans.Traits{}
+	err := t.eachHead(ctx, func(h *head) {
+		lock.Lock()
+		defer lock.Unlock()
+		for i := range h.Columns {
+			k := columnKey{h.Columns[i].Name, h.Columns[i].Type.Base()}
+			found[k] |= h.traits(i)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]spans.Field, 0, len(found))
+	for k, traits := range found {
+		fields = append(fields, spans.Field{Name: k.name, Type: k.t, Flags: traits})
+	}
+	slices.SortFunc(fields, func(a, b spans.Field) int { return compareColumns(a.Name, b.Name, a.Type, b.Type) })
+	return fields, nil
+}
+
+// traits are what the statistics of a column tell about its Arrow type: nothing depends on them but the type. A value that the
+// type does not hold is an error.
+func (h *head) traits(i int) spans.Traits {
+	if c := &h.Columns[i]; c.Type.Base() == column.Uint64 {
+		if s := h.stats(i); s.Known && s.Max.Bits >= 1<<63 {
+			return spans.Large
+		}
+	}
+	return 0
+}
+
+// eachHead calls f with the heads of all blocks, from several goroutines.
+func (t *Table) eachHead(ctx context.Context, f func(*head)) error {
+	n := t.NumStripes()
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(runtime.GOMAXPROCS(0), 1))
+	for from := 0; from < n; from += storage.RemoteRequests {
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			var ids []int
+			for i := from; i < min(from+storage.RemoteRequests, n); i++ {
+				ids = append(ids, i)
+			}
+			heads, err := t.readHeads(ctx, ids)
+			if err != nil {
+				return err
+			}
+			for _, h := range heads {
+				if h != nil {
+					f(h)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	return g.Wait()
+}
+
+// ArrowSchema is the schema of all columns, after Load.
+func (t *Table) ArrowSchema() *arrow.Schema { return t.columns.Load().arrow }
+
+// Fields are the columns of the schema, after Load.
+func (t *Table) Fields() []spans.Field { return t.columns.Load().fields }
+
+// Layout names the variant of the format, after LoadBlocks.
+func (t *Table) Layout() string {
+	l := t.blocks.Load()
+	return fmt.Sprintf("v%d (%s)", l.header.Version, [...]string{"block index with value statistics", "block index without value statistics", "block index without names"}[l.meta.Variant%3])
+}
+
+// Writer is the mark of the writer, after LoadBlocks.
+func (t *Table) Writer() string { return t.blocks.Load().writer }
+
+// Version is that of the header, after LoadBlocks.
+func (t *Table) Version() int { return int(t.blocks.Load().header.Version) }
+
+// Metadata is the parsed metadata, after LoadBlocks.
+func (t *Table) Metadata() *layout.Metadata { return t.blocks.Load().meta }
+
+// BlockInfo describes a block.
+type BlockInfo struct {
+	Offset, Length int64 // in the file
+	Spans          int64
+	FirstRow       int64
+	// MinStart and MaxStart are the bounds of the starts of its spans in nanoseconds since 1970. Both are 0 if they are
+	// not known.
+	MinStart, MaxStart uint64
+	// MinTraceID and MaxTraceID are the bounds of the ids of its traces.
+	MinTraceID, MaxTraceID [16]byte
+}
+
+// Blocks are the blocks, after LoadBlocks.
+func (t *Table) Blocks() []BlockInfo {
+	l := t.blocks.Load()
+	out := make([]BlockInfo, len(l.meta.Blocks))
+	for i := range out {
+		b := &l.meta.Blocks[i]
+		out[i] = BlockInfo{b.Offset, b.Length, l.rows(i), l.firstRows[i], b.MinStart, b.MaxStart, b.MinTrace, b.MaxTrace}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package read
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// counted counts the requests of a reader.
+type counted struct {
+	storage.Reader
+	n, bytes, took atomic.Int64
+}
+
+func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
+	begin := time.Now()
+	err := c.Reader.ReadAt(ctx, p, off)
+	c.add(begin, len(p))
+	return err
+}
+
+func (c *counted) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
+	begin := time.Now()
+	tail, size, err := c.Reader.ReadSuffix(ctx, n)
+	c.add(begin, len(tail))
+	return tail, size, err
+}
+
+func (c *counted) add(begin time.Time, n int) {
+	c.n.Add(1)
+	c.bytes.Add(int64(n))
+	c.took.Add(int64(time.Since(begin)))
+}
+
+// Requests implements [table.Table].
+func (t *Table) Requests() table.Requests {
+	return table.Requests{N: t.reader.n.Load(), Bytes: t.reader.bytes.Load(), Took: time.Duration(t.reader.took.Load())}
+}
+
+// Over a network, blocks of up to wholeBytes are read whole, several in a request, and kept until their columns are opened. A
+// request for a part of them would take about as long.
+const (
+	wholeBytes = 2 << 20
+	aheadBytes = 64 << 20
+)
+
+// PrefetchStripes implements [table.Table]: it reads heads of blocks or, over a network, blocks.
+func (t *Table) PrefetchStripes(ctx context.Context, stripes []int) error {
+	if t.Latency() != storage.LatencyHigh {
+		return nil
+	}
+	_, err := t.readHeads(ctx, stripes)
+	return err
+}
+
+// prefetchBlocks reads those of some blocks that are short, and not read yet.
+func (t *Table) prefetchBlocks(ctx context.Context, blocks []int) error {
+	l := t.blocks.Load()
+	var ranges []storage.ByteRange
+	var ids []int
+	for _, i := range blocks {
+		if b := &l.meta.Blocks[i]; b.HasSpans() && b.Length <= wholeBytes && !t.whole.Has(i) {
+			ids = append(ids, i)
+			ranges = append(ranges, t.byteRange(b.Offset, b.Length))
+		}
+	}
+	have, err := storage.Prefetch(ctx, append([]storage.ByteRange(nil), ranges...), storage.DefaultCoalesce(t.Latency()))
+	if err != nil {
+		return err
+	}
+	for k, i := range ids {
+		data, err := have.Read(ctx, ranges[k].Reader, ranges[k].Offset, ranges[k].Size)
+		if err != nil {
+			return err
+		}
+		t.whole.Put(i, data, int64(len(data)))
+	}
+	return nil
+}
+
+func (t *Table) byteRange(offset, n int64) storage.ByteRange {
+	return storage.ByteRange{Reader: t.reader, Offset: offset, Size: n}
+}
+
+// blockBytes reads n bytes of a block from an offset in it on. The caller must not change them.
+type blockBytes func(ctx context.Context, offset, n int64) ([]byte, error)
+
+// bytesOf reads a block of which some bytes may have been read before.
+func (t *Table) bytesOf(block int, have storage.Prefetched) blockBytes {
+	return func(ctx context.Context, offset, n int64) ([]byte, error) {
+		if whole, ok := t.whole.Get(block); ok && offset+n <= int64(len(whole)) {
+			return whole[offset : offset+n : offset+n], nil
+		}
+		at := t.blocks.Load().meta.Blocks[block].Offset + offset
+		if b := have.Bytes(t.reader, at, n); b != nil {
+			return b, nil
+		}
+		return storage.ReadRange(ctx, t.reader, at, n)
+	}
+}
