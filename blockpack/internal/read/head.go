@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
@@ -187,12 +186,16 @@ func compareColumns(a, b string, s, t column.Type) int {
 	return cmp.Or(strings.Compare(a, b), cmp.Compare(s, t))
 }
 
-// place adds the file and the block to an error about a column, whose offset counts from the start of the data.
+// place adds the file, the block and the column to an error, whose offset counts from the start of the column's data.
 func (t *Table) place(err error, block int, h *head, i int) error {
 	if err == nil {
 		return nil
 	}
-	c := &h.Columns[i]
-	err = fault.Shift(err, h.offset+c.Offset)
-	return fault.Of(fault.InStripe(fault.In(err, fmt.Sprintf("column %q", c.Name), h.offset+c.Offset), block), t.reader.Name())
+	if h != nil {
+		err = fault.Shift(err, h.offset+h.Columns[i].Offset)
+		if known, ok := err.(*fault.Error); !ok || known.Column == "" {
+			err = fault.InColumn(err, h.Columns[i].Name)
+		}
+	}
+	return fault.Of(fault.InStripe(err, block), t.reader.Name())
 }

@@ -102,8 +102,8 @@ func (x blockIndex) facts(block int, f *spans.Field, c *table.FilterColumn) (fac
 	case f.Name == spans.TraceID && f.Type == column.Bytes && f.Flags&spans.IDs != 0:
 		facts.Min, facts.Max = predicate.BytesLimit(b.MinTrace[:]), predicate.BytesLimit(b.MaxTrace[:])
 	default:
-		for k := range b.Values {
-			if v := &b.Values[k]; v.Name == f.Name && v.Known && v.Min.Type.Base() == f.Type {
+		for v := range b.Values.All() {
+			if v.Name == f.Name && v.Known && v.Min.Type.Base() == f.Type {
 				facts.Min, facts.Max = limitOf(v.Min, c.Type), limitOf(v.Max, c.Type)
 			}
 		}
@@ -149,6 +149,7 @@ func (x rangeIndex) Ask(_ context.Context, n *predicate.Node, among rowset.Range
 
 // interval is the values from lo to hi, both included; nil is no bound. With prefix they are those that begin with lo.
 type interval struct {
+	t      column.Type
 	lo, hi *layout.Value
 	prefix bool
 }
@@ -161,7 +162,7 @@ func (v interval) find(x *layout.RangeIndex, name string) (blocks []uint32, know
 	case v.lo != nil && v.lo == v.hi:
 		return x.Point(name, *v.lo)
 	}
-	return x.Interval(name, v.lo, v.hi)
+	return x.Interval(name, v.t, v.lo, v.hi)
 }
 
 // intervalsOf are the values that meet a test, or nil if the index cannot tell: it has neither nulls nor NaN, nor empty
@@ -193,7 +194,7 @@ func intervalsOf(test predicate.Test, t column.Type) (out []interval) {
 		return intervalsOfBytes(s, t)
 	case *predicate.Text:
 		if !s.Not && len(s.Prefix) > 0 {
-			return []interval{{lo: &layout.Value{Type: t, Data: s.Prefix}, prefix: true}}
+			return []interval{{t: t, lo: &layout.Value{Type: t, Data: s.Prefix}, prefix: true}}
 		}
 	}
 	return out
@@ -203,7 +204,7 @@ func newInterval(lo, hi *layout.Value) interval {
 	if lo.Bits == hi.Bits {
 		hi = lo
 	}
-	return interval{lo: lo, hi: hi}
+	return interval{t: lo.Type, lo: lo, hi: hi}
 }
 
 func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {
@@ -212,7 +213,7 @@ func intervalsOfBytes(s valueset.Bytes, t column.Type) (out []interval) {
 			return nil
 		}
 		lo := &layout.Value{Type: t, Data: r.Lo}
-		v := interval{lo: lo}
+		v := interval{t: t, lo: lo}
 		if _, ok := r.Constant(); ok {
 			v.hi = lo
 		} else if _, ok := r.Prefix(); ok {
@@ -253,15 +254,7 @@ func (x traceIndex) Cost(n *predicate.Node) (int64, []int) {
 // traceRows reports whether the trace index has the rows of all traces.
 func (l *blockList) traceRows() bool {
 	x := l.meta.Traces
-	if x == nil || !x.HasRows() || x.Len() == 0 || len(l.meta.Blocks) > layout.MaxIndexed {
-		return false
-	}
-	for i := range l.meta.Blocks {
-		if l.rows(i) > layout.MaxIndexed {
-			return false
-		}
-	}
-	return true
+	return x.HasRows() && x.Len() > 0 && l.meta.TracesComplete
 }
 
 // Ask implements [source.Index].

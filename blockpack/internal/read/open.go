@@ -51,7 +51,10 @@ type Options struct {
 	MaxMetadataBytes int64
 }
 
-const defaultCacheBytes = 64 << 20
+const (
+	defaultCacheBytes = 64 << 20
+	remoteTail        = 1 << 20 // bytes at the end that take about as long as fewer
+)
 
 // Table is a Blockpack file as a table of the engine. It may be used by many goroutines at once.
 type Table struct {
@@ -102,9 +105,12 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*Table, error) {
 		o: o, reader: &counted{Reader: r},
 		heads: lru.New[int, *head](o.CacheBytes), stored: lru.New[storedKey, *stored](o.CacheBytes), whole: lru.New[int, []byte](aheadBytes),
 	}
+	if o.SuffixBytes == 0 && t.Latency() == storage.LatencyHigh {
+		o.SuffixBytes = remoteTail
+	}
 	var err error
 	t.file, err = layout.Open(ctx, t.reader, layout.Options{
-		MaxMetadata: o.MaxMetadataBytes, TrustRanges: o.RangeIndex == RangeIndexTrust, IgnoreRanges: o.RangeIndex == RangeIndexOff,
+		MaxMetadata: o.MaxMetadataBytes, Tail: o.SuffixBytes, TrustRanges: o.RangeIndex == RangeIndexTrust, IgnoreRanges: o.RangeIndex == RangeIndexOff,
 	})
 	if err != nil {
 		return nil, fault.Of(err, r.Name())
@@ -270,7 +276,7 @@ func (t *Table) Fields() []spans.Field { return t.columns.Load().fields }
 // Layout names the variant of the format, after LoadBlocks.
 func (t *Table) Layout() string {
 	l := t.blocks.Load()
-	return fmt.Sprintf("v%d (%s)", l.header.Version, [...]string{"block index with value statistics", "block index without value statistics", "block index without names"}[l.meta.Variant%3])
+	return fmt.Sprintf("v%d, %v", l.header.Version, l.meta.Variant)
 }
 
 // Writer is the mark of the writer, after LoadBlocks.

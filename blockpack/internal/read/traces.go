@@ -106,7 +106,7 @@ func (t *Table) planTraces(ctx context.Context, ids [][]byte) ([]tracePart, erro
 		return nil, err
 	}
 	p := tracePlan{parts: map[int]*tracePart{}}
-	if compact != nil && compact.Traces != nil && compact.Blocks() <= layout.MaxIndexed && t.indexed(ctx, compact) {
+	if compact != nil && compact.Blocks() <= layout.MaxIndexed && t.indexed(ctx, compact) {
 		p.extent = func(i int) (int64, int64, bool) {
 			if i >= compact.Blocks() {
 				return 0, 0, false
@@ -196,17 +196,7 @@ func (t *Table) indexed(ctx context.Context, compact *layout.CompactIndex) bool 
 	if !long {
 		return true
 	}
-	return t.LoadBlocks(ctx) == nil && t.blocks.Load().shortBlocks()
-}
-
-// shortBlocks reports whether a trace index can have all spans.
-func (l *blockList) shortBlocks() bool {
-	for i := range l.meta.Blocks {
-		if l.rows(i) > layout.MaxIndexed {
-			return false
-		}
-	}
-	return len(l.meta.Blocks) <= layout.MaxIndexed
+	return t.LoadBlocks(ctx) == nil && t.blocks.Load().meta.TracesComplete
 }
 
 // planByMetadata asks the trace index of the metadata or, without one, the bounds of the ids of blocks.
@@ -221,7 +211,7 @@ func (t *Table) planByMetadata(ctx context.Context, p *tracePlan, ids []string) 
 		}
 		return l.meta.Blocks[i].Offset, l.meta.Blocks[i].Length, true
 	}
-	if x := l.meta.Traces; x != nil && x.Len() > 0 && l.shortBlocks() {
+	if x := l.meta.Traces; x.Len() > 0 && l.meta.TracesComplete {
 		return p.lookUp(x, ids)
 	}
 	for i := range l.meta.Blocks {
