@@ -2,8 +2,11 @@ package column_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -213,3 +216,59 @@ func TestWriteLimits(t *testing.T) {
 	require.Equal(t, column.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
 }
 
+// TestLarge is TestRoundTrip with many rows: wide indexes, large dictionaries, long values.
+func TestLarge(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(n uint64) func(row int) uint64 { return func(int) uint64 { return r.Uint64N(n) } }
+	shapes := map[string]func(row int) uint64{
+		"few":       random(7),
+		"256":       func(row int) uint64 { return uint64(row % 256) },
+		"257":       func(row int) uint64 { return uint64(row*31) % 257 },
+		"many":      random(2000),
+		"distinct":  random(1 << 62),
+		"ascending": func(row int) uint64 { return 1_700_000_000_000_000_000 + uint64(row)*999_983 },
+		"runs":      func(row int) uint64 { return uint64(row / 50) },
+		"negative":  func(row int) uint64 { return -r.Uint64N(1000) },
+	}
+	const n = 4000
+	e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+	for name, shape := range shapes {
+		for typ := column.String; typ <= column.Bytes; typ++ {
+			for nulls := range 3 {
+				t.Run(fmt.Sprint(name, typ, nulls), func(t *testing.T) {
+					rows := make([]any, n)
+					for row := range rows {
+						v := shape(row)
+						switch {
+						case nulls == 1 && r.IntN(3) > 0, nulls == 2 && row/100%2 == 0:
+						case typ == column.Bool:
+							rows[row] = v % 2
+						case !typ.Textual():
+							rows[row] = v
+						case v == 0:
+							rows[row] = strings.Repeat("long ", 2000)
+						default:
+							rows[row] = fmt.Sprintf("/value/%d", v)
+						}
+					}
+					c := columnOf(typ, rows, nulls == 0)
+					chosen, kind, err := e.Append(nil, c)
+					require.NoError(t, err)
+					for k := column.Dictionary; k <= allKinds; k++ {
+						data, ok, err := e.AppendKind(nil, c, k)
+						require.NoError(t, err)
+						if !ok {
+							continue
+						}
+						require.LessOrEqual(t, len(chosen), len(data), "%s was chosen, %s is smaller", kind, k)
+						got, err := d.Decode(data, "c", typ, n, plain)
+						require.NoError(t, err)
+						if !slices.Equal(rows, rowsOf(got)) {
+							t.Fatal(k)
+						}
+					}
+				})
+			}
+		}
+	}
+}

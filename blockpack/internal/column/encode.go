@@ -43,7 +43,7 @@ type Encoder struct {
 	ids      numbering
 	set      distinct.Set
 	dict     dictionary
-	runs     int // of equal codes
+	runs     int     // of equal codes
 	deltas   [2]part // of kinds 12 and 13
 	offsets  deltaOffsets
 	xor      part
