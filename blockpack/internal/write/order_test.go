@@ -75,25 +75,26 @@ func blockOf(rows []row, coded bool) otlp.Block {
 	return b
 }
 
-// text spells the values of a row of a block.
-func text(b otlp.Block, row int) string {
-	var out bytes.Buffer
+// texts spells the values of the rows of a block.
+func texts(b otlp.Block) []string {
+	out := make([]bytes.Buffer, b.Rows)
 	for _, c := range b.Columns {
-		eachPresent(c, func(r, k int) {
-			if r != row {
-				return
-			}
+		eachPresent(c, func(row, k int) {
 			if c.Codes != nil {
 				k = int(c.Codes[k])
 			}
 			if c.Type.Textual() {
-				fmt.Fprintf(&out, "%s=%s ", c.Name, c.Values.Bytes(k))
+				fmt.Fprintf(&out[row], "%s=%s ", c.Name, c.Values.Bytes(k))
 			} else {
-				fmt.Fprintf(&out, "%s=%d ", c.Name, c.Values.Numbers[k])
+				fmt.Fprintf(&out[row], "%s=%d ", c.Name, c.Values.Numbers[k])
 			}
 		})
 	}
-	return out.String()
+	list := make([]string, b.Rows)
+	for i := range list {
+		list[i] = out[i].String()
+	}
+	return list
 }
 
 var drawRows = rapid.Custom(func(t *rapid.T) []row {
@@ -113,18 +114,14 @@ func TestOrders(t *testing.T) {
 		rows := drawRows.Draw(t, "rows")
 		b := blockOf(rows, rapid.Bool().Draw(t, "coded"))
 		o := rapid.SampledFrom([]Order{Similar, Trace, Start, Arrival}).Draw(t, "order")
-		var want, got, keys []string
-		for i, r := range rows {
-			want = append(want, text(b, i))
+		want, keys := texts(b), []string(nil)
+		for _, r := range rows {
 			keys = append(keys, map[Order]string{
 				Similar: r.service, Trace: r.trace + fmt.Sprint(r.start), Start: fmt.Sprint(r.start),
 			}[o])
 		}
 		p := permutation(b, o)
-		sorted := newEncoder().sort(b, o)
-		for i := range rows {
-			got = append(got, text(sorted, i))
-		}
+		got := texts(newEncoder().sort(b, o))
 		require.ElementsMatch(t, want, got)
 		if o == Arrival {
 			require.Nil(t, p)
@@ -139,7 +136,7 @@ func TestOrders(t *testing.T) {
 		}
 		require.True(t, slices.IsSortedFunc(p, func(a, b uint32) int { return bytes.Compare([]byte(keys[a]), []byte(keys[b])) }))
 		for i := 1; i < len(p); i++ {
-			if text(b, int(p[i-1])) == text(b, int(p[i])) {
+			if want[p[i-1]] == want[p[i]] {
 				require.Less(t, p[i-1], p[i], "equal rows stay in order")
 			}
 		}
