@@ -3,13 +3,22 @@ package blockpack_test
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/storage"
 )
 
 var ctx = context.Background()
@@ -42,8 +51,168 @@ func TestSizes(t *testing.T) {
 		messages := otlpgen.Corpus(t, c.corpus)
 		all := float64(len(write(t, messages, blockpack.WriterOptions{}))) / float64(c.spans)
 		strict := float64(len(write(t, messages, blockpack.WriterOptions{Strict: true}))) / float64(c.spans)
-		fmt.Printf("%s: %.1f bytes a span, %.1f without extensions\n", c.corpus, all, strict)
+		t.Logf("%s: %.1f bytes a span, %.1f without extensions", c.corpus, all, strict)
 		require.Less(t, strict, c.limit)
 		require.Less(t, all, c.limit+c.events)
+	}
+}
+
+// split gives each span a message of its own.
+func split(t testing.TB, messages [][]byte) (out [][]byte) {
+	for _, td := range otlpgen.Parse(t, messages) {
+		for _, rs := range td.ResourceSpans {
+			for _, ss := range rs.ScopeSpans {
+				for _, s := range ss.Spans {
+					one := &tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{Resource: rs.Resource, SchemaUrl: rs.SchemaUrl, ScopeSpans: []*tracev1.ScopeSpans{
+						{Scope: ss.Scope, SchemaUrl: ss.SchemaUrl, Spans: []*tracev1.Span{s}},
+					}}}}
+					out = append(out, marshal(t, one))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func marshal(t testing.TB, m proto.Message) []byte {
+	wire, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	require.NoError(t, err)
+	return wire
+}
+
+// TestBytesDependOnSpansOnly writes the same spans in one message, in several, and in one for each span, with and without goroutines.
+func TestBytesDependOnSpansOnly(t *testing.T) {
+	for _, c := range []struct {
+		corpus string
+		part   int // of the messages
+	}{{"zipkin_lens.otlp", 1}, {"hotrod.otlp.zst", 20}} {
+		messages := otlpgen.Corpus(t, c.corpus)
+		messages = messages[:(len(messages)+c.part-1)/c.part]
+		for i, m := range otlpgen.Parse(t, messages) { // events are stored as they come, so that the order of their fields counts
+			messages[i] = marshal(t, m)
+		}
+		for _, o := range []blockpack.WriterOptions{{}, {BlockSpans: 100}, {BlockBytes: 100_000}, {BlockSpans: 777, Order: blockpack.OrderTrace}} {
+			o.Parallelism = 1
+			want := write(t, messages, o)
+			for _, again := range [][][]byte{messages, {bytes.Join(messages, nil)}, split(t, messages)} {
+				o.Parallelism = 3
+				require.True(t, bytes.Equal(want, write(t, again, o)), "%s, %+v, %d messages", c.corpus, o, len(again))
+			}
+		}
+	}
+}
+
+// TestFaults lets every operation of the store fail. Nothing is left then, neither a file nor a goroutine.
+func TestFaults(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	for _, op := range []faultstore.Op{faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename} {
+		for k := 1; ; k++ {
+			dir, check := t.TempDir(), leaktest.Goroutines(t)
+			f := faultstore.New()
+			f.FailFrom(op, k)
+			path := filepath.Join(dir, "x.blockpack")
+			err := writeFile(ctx, path, messages, blockpack.WriterOptions{Store: f.Local(), BlockSpans: 100, Parallelism: 2})
+			check()
+			if f.Count(op) < k {
+				require.NoError(t, err)
+				break
+			}
+			require.ErrorIs(t, err, faultstore.Err, "%v %d", op, k)
+			if _, err := os.Stat(path); op != faultstore.Sync { // the folder is made durable behind the rename
+				require.ErrorIs(t, err, fs.ErrNotExist, "%v %d", op, k)
+				left, err := os.ReadDir(dir)
+				require.NoError(t, err)
+				require.Empty(t, left, "%v %d", op, k)
+			}
+		}
+	}
+}
+
+func writeFile(ctx context.Context, path string, messages [][]byte, o blockpack.WriterOptions) error {
+	w, err := blockpack.Create(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		if err := w.WriteOTLP(ctx, m); err != nil {
+			return errors.Join(err, w.Abort(context.WithoutCancel(ctx)))
+		}
+	}
+	return w.Close(ctx)
+}
+
+// TestCancel ends the context at each operation of the store.
+func TestCancel(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	for at := 1; ; at++ {
+		ctx, cancel := context.WithCancel(ctx)
+		dir, check := t.TempDir(), leaktest.Goroutines(t)
+		f := faultstore.New()
+		last := 0
+		f.Before(func(_ faultstore.Op, n int) {
+			if last = n; n == at {
+				cancel()
+			}
+		})
+		err := writeFile(ctx, filepath.Join(dir, "x.blockpack"), messages, blockpack.WriterOptions{Store: f.Local(), BlockSpans: 100, Parallelism: 2})
+		cancel()
+		check()
+		left, rerr := os.ReadDir(dir)
+		require.NoError(t, rerr)
+		if err == nil {
+			require.Len(t, left, 1)
+			if last < at {
+				break
+			}
+			continue // it was published already
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		require.Empty(t, left)
+	}
+}
+
+// TestRefused goes on behind messages that cannot be stored.
+func TestRefused(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	want := write(t, messages, blockpack.WriterOptions{})
+	var out bytes.Buffer
+	w, err := blockpack.NewWriter(ctx, &out, blockpack.WriterOptions{})
+	require.NoError(t, err)
+	for _, m := range messages {
+		require.ErrorIs(t, w.WriteOTLP(ctx, m[:len(m)-1]), blockpack.ErrRefused)
+		require.NoError(t, w.WriteOTLP(ctx, m))
+		require.ErrorIs(t, w.WriteOTLP(ctx, append([]byte{0x0b}, m...)), blockpack.ErrRefused)
+	}
+	require.NoError(t, w.Close(ctx))
+	require.True(t, bytes.Equal(want, out.Bytes()))
+}
+
+// TestEnd ends writers twice.
+func TestEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.blockpack")
+	w, err := blockpack.Create(ctx, path, blockpack.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Abort(ctx))
+	require.NoError(t, w.Abort(ctx))
+	require.Error(t, w.WriteOTLP(ctx, nil))
+	require.Error(t, w.Flush(ctx))
+	require.Error(t, w.Close(ctx))
+	w, err = blockpack.Create(ctx, path, blockpack.WriterOptions{})
+	require.NoError(t, err)
+	require.NoError(t, w.Close(ctx))
+	require.NoError(t, w.Abort(ctx))
+	_, err = blockpack.Create(ctx, path, blockpack.WriterOptions{})
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.NoError(t, writeFile(ctx, path, nil, blockpack.WriterOptions{Overwrite: true}))
+}
+
+// TestOptions refuses options out of range.
+func TestOptions(t *testing.T) {
+	for _, o := range []blockpack.WriterOptions{
+		{BlockSpans: -1}, {BlockSpans: blockpack.MaxBlockSpans + 1}, {BlockBytes: -1}, {RangeBytes: -1}, {Parallelism: -1}, {Order: 4},
+		{Store: storage.NewMemory()},
+	} {
+		_, err := blockpack.NewWriter(ctx, io.Discard, o)
+		require.Error(t, err, "%+v", o)
 	}
 }
