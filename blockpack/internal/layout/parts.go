@@ -58,21 +58,24 @@ func (p *parts) add(offset, size int, text string) {
 // open begins a group of fields. The result is for close.
 func (c *cursor) open(label string, number int) (group int) {
 	if c.parts == nil {
-		return -1
+		return 0
 	}
+	group = len(c.parts.list)
 	c.parts.add(c.pos, 0, label+" "+strconv.Itoa(number))
 	c.parts.depth++
-	return len(c.parts.list) - 1
+	return group
 }
 
 // close ends a group.
 func (c *cursor) close(group int) {
-	if group < 0 {
+	if c.parts == nil {
 		return
 	}
 	c.parts.depth--
-	p := &c.parts.list[group]
-	p.Size = c.pos - p.Offset
+	if group < len(c.parts.list) {
+		p := &c.parts.list[group]
+		p.Size = c.pos - p.Offset
+	}
 }
 
 // idList shows block ids of 32 bits: "0, 1, 5".

@@ -104,12 +104,14 @@ func newRangeValues(key fileColumn) *rangeValues {
 	if key.t.Textual() {
 		v.texts = newBlockValues(textAfter, func(s string) int64 { return int64(len(s)) })
 	} else {
-		v.numbers = newBlockValues(numberAfter, func(uint64) int64 { return 0 })
+		greatest := uint64(math.MaxUint64)
+		if key.t == column.Float64 {
+			greatest = ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
+		}
+		v.numbers = newBlockValues(func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
 	}
 	return v
 }
-
-func numberAfter(n uint64) (uint64, bool) { return n + 1, n < math.MaxUint64 }
 
 func textAfter(s string) (string, bool) { return s + "\x00", len(s) < MaxKeyLength }
 

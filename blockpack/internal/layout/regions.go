@@ -1,0 +1,210 @@
+package layout
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// Region is a range of bytes of a file with one meaning.
+type Region struct {
+	Offset, Size int64
+	Name         string
+	Kind         RegionKind
+	Block        int // of those in a block, else -1
+	Column       int // of stats and data: the number in the head of the block, else -1
+	head         *BlockHead
+}
+
+// RegionKind is the structure of a region.
+type RegionKind uint8
+
+// The structures.
+const (
+	RegionUnused      RegionKind = iota // no structure refers to the bytes
+	RegionBlockHead                     // [BlockHead]
+	RegionStats                         // [ColumnStats]
+	RegionData                          // of a column, by package column
+	RegionTraceTable                    // [TraceTable]
+	RegionBlock                         // a block that cannot be read, or is none of spans
+	RegionHeader                        // [Header]
+	RegionBlockIndex                    // [Metadata.Blocks]
+	RegionRanges                        // [RangeIndex]
+	RegionColumnIndex                   // [ColumnIndex]
+	RegionTraceIndex                    // [TraceIndex]
+	RegionTimeIndex                     // an index of later files, which is ignored
+	RegionCompact                       // [CompactIndex]
+	RegionFooter                        // [Footer]
+)
+
+// Regions gives the regions of a file in order, which together are all its bytes. A region within another one, as in
+// damaged files, follows it. blocks says whether blocks are divided: for that, their heads are read.
+func (f *File) Regions(ctx context.Context, blocks bool) ([]Region, error) {
+	h, err := f.Header(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := regions{file: f, m: m}
+	for i := range m.Blocks {
+		if err := l.block(ctx, i, blocks); err != nil {
+			return nil, err
+		}
+	}
+	l.add(f.Footer.HeaderOffset, HeaderSize, RegionHeader, "file header")
+	for i, name := range []string{"block index", "range index", "column index", "trace index"} {
+		l.add(m.Sections[i], m.Sections[i+1]-m.Sections[i], RegionBlockIndex+RegionKind(i), name)
+	}
+	if end := h.MetadataOffset + h.MetadataLength; end > m.Sections[4] {
+		l.add(m.Sections[4], end-m.Sections[4], RegionTimeIndex, "time index")
+	}
+	if f.Footer.CompactLength > 0 {
+		l.add(f.Footer.CompactOffset, f.Footer.CompactLength, RegionCompact, "compact index")
+	}
+	l.add(f.Size-FooterSize, FooterSize, RegionFooter, "footer")
+	return l.whole(), nil
+}
+
+type regions struct {
+	file *File
+	m    *Metadata
+	list []Region
+}
+
+func (l *regions) add(offset, size int64, kind RegionKind, name string) {
+	l.list = append(l.list, Region{Offset: offset, Size: size, Name: name, Kind: kind, Block: -1, Column: -1})
+}
+
+// block adds the regions of a block.
+func (l *regions) block(ctx context.Context, i int, divide bool) error {
+	b := &l.m.Blocks[i]
+	name := fmt.Sprintf("block %d", i)
+	var h *BlockHead
+	if divide && b.HasSpans() {
+		var err error
+		if h, err = l.file.BlockHead(ctx, i); err != nil && (ctx.Err() != nil || !fault.Is(err)) {
+			return err
+		}
+	}
+	if h == nil {
+		l.add(b.Offset, b.Length, RegionBlock, name)
+		l.list[len(l.list)-1].Block = i
+		return nil
+	}
+	start := len(l.list)
+	l.add(b.Offset, h.Size, RegionBlockHead, name+", head")
+	for k := range h.Columns {
+		c := &h.Columns[k]
+		text := name + ", " + quote([]byte(c.Name))
+		if c.StatsLength > 0 {
+			l.add(b.Offset+c.StatsOffset, c.StatsLength, RegionStats, text+", stats")
+			l.list[len(l.list)-1].Column = k
+		}
+		if c.Length > 0 {
+			l.add(b.Offset+c.Offset, c.Length, RegionData, text)
+			l.list[len(l.list)-1].Column = k
+		}
+	}
+	if at, n := h.TraceTable(); n > 0 {
+		l.add(b.Offset+at, n, RegionTraceTable, name+", trace table")
+	}
+	for k := range l.list[start:] {
+		l.list[start+k].Block, l.list[start+k].head = i, h
+	}
+	return nil
+}
+
+// whole gives the regions in order, with those of unused bytes between them.
+func (l *regions) whole() []Region {
+	slices.SortStableFunc(l.list, func(a, b Region) int { return cmp.Compare(a.Offset, b.Offset) })
+	var out []Region
+	end := int64(0)
+	unused := func(to int64) {
+		if to > end {
+			out = append(out, Region{Offset: end, Size: to - end, Name: "unused", Block: -1, Column: -1})
+		}
+	}
+	for _, r := range l.list {
+		if r.Size == 0 {
+			continue
+		}
+		unused(r.Offset)
+		out = append(out, r)
+		end = max(end, r.Offset+r.Size)
+	}
+	unused(l.file.Size)
+	return out
+}
+
+// BlockHead reads the head of a block.
+func (f *File) BlockHead(ctx context.Context, block int) (*BlockHead, error) {
+	m, err := f.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &m.Blocks[block]
+	for n := min(b.Length, 4<<10); ; {
+		data, err := storage.ReadRange(ctx, f.r, b.Offset, n)
+		if err != nil {
+			return nil, err
+		}
+		h, need, err := ParseBlockHead(data, b.Offset, b.Length)
+		if err != nil {
+			return nil, fault.Of(fault.InBlock(err, block, b.Offset), f.r.Name())
+		}
+		if h != nil {
+			return h, nil
+		}
+		n = need
+	}
+}
+
+// Read gives the bytes of a region.
+func (f *File) Read(ctx context.Context, r Region) ([]byte, error) {
+	return storage.ReadRange(ctx, f.r, r.Offset, r.Size)
+}
+
+// Parts lists the fields of a region, up to a number. After bytes that are no such structure it gives those in front
+// of them. Data of columns have parts of their own, which package column knows.
+func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]Part, error) {
+	m, err := f.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.Header(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &parts{limit: limit}
+	c := &cursor{data: data, base: r.Offset, parts: p}
+	switch r.Kind {
+	case RegionBlockHead:
+		c.blockHead(m.Blocks[r.Block].Length)
+	case RegionStats:
+		c.columnStats(r.head.Columns[r.Column].Type)
+	case RegionTraceTable:
+		_, _ = parseTraceTable(data, r.head, p)
+	case RegionHeader:
+		_, _ = parseHeader(data, r.Offset, f.Size, p)
+	case RegionBlockIndex:
+		c.blockIndex(h.Version, m.Variant, f.dataEnd(h))
+	case RegionRanges:
+		c.rangeIndex(len(m.Blocks), m.Variant, f.o)
+	case RegionColumnIndex:
+		c.columnIndex(len(m.Blocks))
+	case RegionTraceIndex:
+		c.traceIndex(len(m.Blocks))
+	case RegionCompact:
+		_, _ = parseCompact(c, f.Size, true)
+	case RegionFooter:
+		_, _ = parseFooter(data, f.Size, p)
+	}
+	return p.list, nil
+}
