@@ -1,0 +1,223 @@
+package verify
+
+import (
+	"math"
+	"sort"
+	"sync"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// rangeCheck is a column of the range index, to look up many values.
+type rangeCheck struct {
+	of    *layout.RangeColumn
+	keys  []layout.Value // ascending, each once
+	words int            // of a set of blocks
+	sets  []uint64       // blocks of each key, a bit for each
+}
+
+// maxSets bounds the memory of the sets of a column.
+const maxSets = 1 << 24
+
+func (c *checker) loadRanges() error {
+	c.ranges = map[string]*rangeCheck{}
+	for col := range c.meta.Ranges.All() {
+		if col.Keys == 0 || c.meta.Ranges.Column(col.Name) == nil {
+			continue
+		}
+		entries, err := col.Entries()
+		if err != nil {
+			if err := c.problem(err); err != nil {
+				return err
+			}
+			continue
+		}
+		r := &rangeCheck{of: col, words: (len(c.meta.Blocks) + 63) / 64}
+		if int64(r.words)*int64(col.Keys) > maxSets {
+			c.unchecked("column " + col.Name + " of the range index, which is too large")
+			continue
+		}
+		for key, blocks := range entries {
+			if n := len(r.keys); n == 0 || r.keys[n-1].Compare(key) != 0 {
+				r.keys = append(r.keys, key)
+				r.sets = append(r.sets, make([]uint64, r.words)...)
+			}
+			set := r.sets[len(r.sets)-r.words:]
+			for _, id := range blocks {
+				set[id/64] |= 1 << (id % 64)
+			}
+		}
+		c.ranges[col.Name] = r
+	}
+	return nil
+}
+
+// has reports whether a lookup of a value gives a block.
+func (r *rangeCheck) has(v layout.Value, block int) bool {
+	i := sort.Search(len(r.keys), func(i int) bool { return r.keys[i].Compare(v) > 0 }) - 1
+	return i >= 0 && r.sets[i*r.words+block/64]>>(block%64)&1 == 1
+}
+
+// checkRanges looks up each value of a column of the block.
+func (b *blockCheck) checkRanges(c *layout.BlockColumn, d *digested) error {
+	r := b.ranges[c.Name]
+	if r == nil || r.of.Type.Base() != c.Type.Base() {
+		return nil
+	}
+	b.rangeValues.Add(int64(len(d.distinct)))
+	lost := 0
+	var example layout.Value
+	for _, v := range d.distinct {
+		if v.Type.Textual() && len(v.Data) == 0 {
+			continue
+		}
+		if !r.has(v, b.index) {
+			lost++
+			example = v
+		}
+	}
+	if lost > 0 {
+		return b.wrong("range index", "%d of %d values of %q do not lead to the block, such as %v", lost, len(d.distinct), c.Name, example)
+	}
+	if b.own && !c.Type.Textual() && len(d.distinct) > 0 {
+		lo, hi := layout.Value{Type: c.Type.Base(), Bits: uint64(r.of.Min)}, layout.Value{Type: c.Type.Base(), Bits: uint64(r.of.Max)}
+		if lo.Compare(d.distinct[0]) > 0 || hi.Compare(d.distinct[len(d.distinct)-1]) < 0 {
+			return b.wrong("range index", "values of %q are %v to %v, there it says %v to %v", c.Name, d.distinct[0], d.distinct[len(d.distinct)-1], lo, hi)
+		}
+	}
+	return nil
+}
+
+// columnsCheck compares the list of the columns of the file with what blocks have.
+type columnsCheck struct {
+	mu     sync.Mutex
+	listed map[key]uint8 // flags; nil if there is no list
+	found  map[key]*columnFacts
+}
+
+// columnFacts are facts about a column in all blocks.
+type columnFacts struct {
+	rows  int64 // with values
+	ids   bool  // all values are as wide as ids
+	large bool
+}
+
+func (c *checker) loadColumns() error {
+	c.columns = &columnsCheck{found: map[key]*columnFacts{}}
+	list, ok := c.meta.Ranges.FileColumns()
+	if !ok {
+		if c.own && c.meta.Ranges.Column(layout.ColumnsColumn) != nil {
+			return c.problem(fault.In(fault.Corruptf("the list of the columns of the file cannot be read"), "range index", c.meta.Sections[1]))
+		}
+		return nil
+	}
+	c.columns.listed = map[key]uint8{}
+	for _, f := range list {
+		c.columns.listed[key{f.Name, f.Type.Base()}] = f.Flags
+	}
+	return nil
+}
+
+func (l *columnsCheck) add(b *blockCheck, c *layout.BlockColumn, d *digested) error {
+	if l.listed == nil {
+		return nil
+	}
+	k := key{c.Name, c.Type.Base()}
+	if _, ok := l.listed[k]; !ok {
+		return b.wrong("range index", "the list of the columns of the file lacks %q of type %v", c.Name, c.Type)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.found[k]
+	if f == nil {
+		f = &columnFacts{ids: true}
+		l.found[k] = f
+	}
+	f.rows += int64(d.present)
+	f.ids = f.ids && (len(d.distinct) == 0 || d.width == idWidth(c.Name))
+	f.large = f.large || c.Type.Base() == column.Uint64 && len(d.distinct) > 0 && d.distinct[len(d.distinct)-1].Bits > math.MaxInt64
+	return nil
+}
+
+// idWidth is the width of the ids of a column, 0 if it has none.
+func idWidth(name string) int {
+	switch name {
+	case spans.TraceID:
+		return 16
+	case spans.SpanID, spans.ParentID:
+		return 8
+	}
+	return 0
+}
+
+// compareColumns compares the facts about columns with those of the list. They decide about types.
+func (c *checker) compareColumns() error {
+	if c.columns.listed == nil || c.report.Unchecked > 0 {
+		return nil
+	}
+	rows := int64(0)
+	for i := range c.meta.Blocks {
+		if b := &c.meta.Blocks[i]; b.HasSpans() {
+			rows += int64(b.Spans)
+		}
+	}
+	for k, flags := range c.columns.listed {
+		f := c.columns.found[k]
+		wrong := func(what string) error {
+			return c.contradiction(fault.In(fault.Corruptf("of column %q the list of the columns of the file says %s", k.name, what), "range index", c.meta.Sections[1]))
+		}
+		var err error
+		switch {
+		case f == nil:
+			err = wrong("that it exists")
+		case flags&layout.InEveryRow != 0 && f.rows != rows:
+			err = wrong("that all spans have it")
+		case flags&layout.WidthOfID != 0 && !f.ids:
+			err = wrong("that all values are as wide as ids")
+		case flags&layout.BeyondInt64 == 0 && f.large:
+			err = wrong("that no value is 2^63 or more")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compareTraceCounts finds entries of the trace indexes that no block confirms: all that blocks have were found there.
+func (c *checker) compareTraceCounts() error {
+	if !c.meta.TracesComplete || c.report.Unchecked > 0 {
+		return nil
+	}
+	indexes := map[string]*layout.TraceIndex{"trace index": c.meta.Traces}
+	if c.compact != nil {
+		indexes["compact index"] = c.compact.Traces
+	}
+	for _, name := range []string{"trace index", "compact index"} {
+		x := indexes[name]
+		if x == nil || x.Len() == 0 {
+			continue
+		}
+		all, err := x.All()
+		if err != nil {
+			if err := c.problem(fault.In(err, name, -1)); err != nil {
+				return err
+			}
+			continue
+		}
+		n := int64(0)
+		for _, blocks := range all {
+			n += int64(len(blocks))
+		}
+		if want := c.traceEntries.Load(); n != want {
+			err := fault.In(fault.Corruptf("%d entries for traces in blocks, which have %d", n, want), name, -1)
+			if err := c.contradiction(err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

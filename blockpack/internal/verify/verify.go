@@ -1,0 +1,217 @@
+// Package verify checks a Blockpack file: it decodes all columns of all blocks, makes every index and statistic anew of their
+// values, and compares them with those of the file.
+//
+// The format has no checksums. Damage of values is found only as far as it contradicts something else: an index, a statistic, or
+// the checksum of a Zstandard frame.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
+)
+
+// errEnough ends a verification with more problems than were asked for.
+var errEnough = errors.New("enough problems")
+
+// checker is one verification. Blocks are checked by several goroutines.
+type checker struct {
+	reader  storage.Reader
+	o       table.VerifyOptions
+	size    int64
+	meta    *layout.Metadata
+	own     bool // this module wrote the file: its indexes are believed, so that they must be right
+	compact *layout.CompactIndex
+
+	ranges  map[string]*rangeCheck
+	columns *columnsCheck
+
+	lock   sync.Mutex
+	report table.Report
+	done   int
+
+	blocks, columnCount, values, rangeValues atomic.Int64
+	traceEntries                             atomic.Int64
+}
+
+// File checks the file of a reader. Damage makes problems in the report. The error is one of reading.
+func File(ctx context.Context, r storage.Reader, o table.VerifyOptions) (*table.Report, error) {
+	if o.MaxFindings <= 0 {
+		o.MaxFindings = table.DefaultMaxFindings
+	}
+	if o.Parallelism <= 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	c := &checker{reader: r, o: o}
+	if err := c.file(ctx); err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	c.count()
+	return &c.report, nil
+}
+
+func (c *checker) count() {
+	for _, n := range []table.Count{
+		{Name: "block", N: c.blocks.Load()}, {Name: "column", N: c.columnCount.Load()}, {Name: "value", N: c.values.Load()},
+		{Name: "value in the range index", N: c.rangeValues.Load()}, {Name: "entry in trace indexes", N: c.traceEntries.Load()},
+	} {
+		if n.N > 0 {
+			c.report.Checked = append(c.report.Checked, n)
+		}
+	}
+}
+
+func (c *checker) file(ctx context.Context) error {
+	// All range indexes are looked into, to compare them.
+	f, err := layout.Open(ctx, c.reader, layout.Options{TrustRanges: true})
+	if err != nil {
+		return c.problem(err)
+	}
+	c.size = f.Size
+	if _, err = f.Header(ctx); err != nil {
+		return c.problem(err)
+	}
+	if c.meta, err = f.Metadata(ctx); err != nil {
+		return c.problem(err)
+	}
+	c.own = c.meta.Ranges.Mark() != ""
+	if err := c.problem(c.loadCompact(ctx, f)); err != nil {
+		return err
+	}
+	if err := c.loadRanges(); err != nil {
+		return err
+	}
+	if err := c.loadColumns(); err != nil {
+		return err
+	}
+	if err := c.checkGaps(f); err != nil {
+		return err
+	}
+	if c.o.MetadataOnly {
+		c.unchecked("the blocks, and whether the indexes are those of their values")
+		return nil
+	}
+	if err := c.allBlocks(ctx); err != nil {
+		return err
+	}
+	if err := c.compareTraceCounts(); err != nil {
+		return err
+	}
+	return c.compareColumns()
+}
+
+func (c *checker) loadCompact(ctx context.Context, f *layout.File) (err error) {
+	if c.compact, err = f.Compact(ctx); err != nil || c.compact == nil {
+		return err
+	}
+	if n := c.compact.Blocks(); n != len(c.meta.Blocks) {
+		err := fault.Corruptf("%d blocks, and %d in the block index", n, len(c.meta.Blocks))
+		c.compact = nil
+		return fault.In(err, "compact index", f.Footer.CompactOffset)
+	}
+	for i := range c.meta.Blocks {
+		b := &c.meta.Blocks[i]
+		if offset, length := c.compact.Block(i); offset != b.Offset || length != b.Length {
+			err := fault.Corruptf("block %d is %d bytes at %d, in the block index %d bytes at %d", i, length, offset, b.Length, b.Offset)
+			return fault.In(err, "compact index", f.Footer.CompactOffset)
+		}
+	}
+	return nil
+}
+
+// checkGaps notes bytes that nothing refers to.
+func (c *checker) checkGaps(f *layout.File) error {
+	covered := int64(layout.FooterSize+layout.HeaderSize) + c.meta.Sections[4] - c.meta.Sections[0] + f.Footer.CompactLength
+	for i := range c.meta.Blocks {
+		covered += c.meta.Blocks[i].Length
+	}
+	switch rest := c.size - covered; {
+	case rest > 0:
+		c.note(fmt.Errorf("nothing refers to %d bytes of the file", rest))
+	case rest < 0:
+		return c.problem(fault.Corruptf("parts of the file overlap: they have %d bytes, the file has %d", covered, c.size))
+	}
+	return nil
+}
+
+func (c *checker) allBlocks(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(c.o.Parallelism)
+	for i := range c.meta.Blocks {
+		g.Go(func() (err error) {
+			defer fault.Recover(&err)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := c.block(ctx, i); err != nil {
+				return err
+			}
+			c.progress()
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+func (c *checker) progress() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.done++
+	if c.o.Progress != nil {
+		c.o.Progress(c.done, len(c.meta.Blocks))
+	}
+}
+
+// problem reports damage, and what cannot be read because of it or of its version. Other errors, those of reading, are
+// returned, and so is errEnough.
+func (c *checker) problem(err error) error {
+	if err == nil || !fault.Is(err) || errors.Is(err, errEnough) {
+		return err
+	}
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if len(c.report.Problems) >= c.o.MaxFindings {
+		c.report.Truncated = true
+		return errEnough
+	}
+	c.report.Problems = append(c.report.Problems, fault.Of(err, c.reader.Name()))
+	return nil
+}
+
+// contradiction reports that an index is wrong: damage in a file of this module, whose readers believe it. In others it is
+// known to happen, and harmless.
+func (c *checker) contradiction(err error) error {
+	if err == nil || c.own {
+		return c.problem(err)
+	}
+	c.note(err)
+	return nil
+}
+
+// maxNotes bounds the notes of a file that breaks the same rule in each column.
+const maxNotes = 1000
+
+func (c *checker) note(err error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if len(c.report.Notes) < maxNotes {
+		c.report.Notes = append(c.report.Notes, fault.Of(err, c.reader.Name()))
+	}
+}
+
+func (c *checker) unchecked(what string) {
+	c.note(fmt.Errorf("not checked: %s", what))
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.report.Unchecked++
+}
