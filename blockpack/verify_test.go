@@ -1,4 +1,4 @@
-package blockpack
+package blockpack_test
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/table"
 )
@@ -23,7 +25,7 @@ func golden(t testing.TB, name string) []byte {
 func verifyBytes(t testing.TB, file []byte) *table.Report {
 	t.Helper()
 	in := table.Input{Name: "a.blockpack", At: bytes.NewReader(file), Size: int64(len(file))}
-	r, err := New(FormatOptions{}).Verify(t.Context(), in, table.VerifyOptions{})
+	r, err := blockpack.New(blockpack.FormatOptions{}).Verify(t.Context(), in, table.VerifyOptions{})
 	require.NoError(t, err)
 	return r
 }
@@ -39,6 +41,21 @@ func TestVerifyGolden(t *testing.T) {
 				t.Log(n)
 			}
 			t.Log(r.Checked)
+		})
+	}
+}
+
+// Files that are written here have no problems, and nothing in them is left unchecked.
+func TestVerifyWritten(t *testing.T) {
+	for _, corpus := range []string{"hotrod.otlp.zst", "zipkin_lens.otlp"} {
+		t.Run(corpus, func(t *testing.T) {
+			messages := otlpgen.Corpus(t, corpus)
+			for _, o := range []blockpack.WriterOptions{{}, {BlockSpans: 500}, {NoRangeIndex: true, NoCompact: true, Strict: true}} {
+				r := verifyBytes(t, write(t, messages, o))
+				require.Empty(t, r.Problems)
+				require.Zero(t, r.Unchecked)
+				t.Log(r.Checked, r.Notes)
+			}
 		})
 	}
 }

@@ -156,6 +156,14 @@ func (x *TraceIndex) prepare() error {
 	return x.err
 }
 
+// Bounds gives the least and the greatest id of an index that has entries.
+func (x *TraceIndex) Bounds() (lo, hi TraceID, err error) {
+	if err = x.prepare(); err == nil && len(x.offsets) > 0 {
+		lo, hi = TraceID(x.id(x.offsets[0])), TraceID(x.id(x.offsets[len(x.offsets)-1]))
+	}
+	return lo, hi, err
+}
+
 // id is the trace id of the entry at an offset.
 func (x *TraceIndex) id(offset uint32) []byte { return x.data[offset : int(offset)+16] }
 

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -289,4 +290,36 @@ func inOrder(ctx context.Context, parts []tracePart, parallelism int, do func(co
 	}
 	cancel()
 	return nil
+}
+
+// TraceRange is the bounds of the ids of a file.
+type TraceRange struct {
+	Known    bool
+	Min, Max layout.TraceID
+}
+
+// MayHave reports whether the bounds allow one of some ids.
+func (r TraceRange) MayHave(ids [][]byte) bool {
+	return !r.Known || slices.ContainsFunc(ids, func(id []byte) bool {
+		return bytes.Compare(r.Min[:], id) <= 0 && bytes.Compare(id, r.Max[:]) <= 0
+	})
+}
+
+// TraceRange gives the bounds of the ids in the compact index. They are not known without one.
+func (t *Table) TraceRange(ctx context.Context) (r TraceRange, err error) {
+	compact, err := t.file.Compact(ctx)
+	if compact == nil || err != nil || compact.Traces.Len() == 0 || !t.indexed(ctx, compact) {
+		return r, err
+	}
+	r.Min, r.Max, err = compact.Traces.Bounds()
+	r.Known = err == nil
+	return r, err
+}
+
+// TailBytes is the number of bytes at the end of the file that finding a trace takes: of the compact index and what is behind it.
+func (t *Table) TailBytes() int64 {
+	if t.file.Footer.CompactLength == 0 {
+		return layout.FooterSize
+	}
+	return t.file.Size - t.file.Footer.CompactOffset
 }
