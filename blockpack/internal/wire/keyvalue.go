@@ -29,7 +29,7 @@ func (kv *KeyValue) Parse(b []byte, base, depth int) error {
 			r.Is(&f, protowire.BytesType)
 		case 2:
 			if values > 0 {
-				if err := anyValue.Check(value.Data, value.At, depth); err != nil {
+				if err := AnyValue.Check(value.Data, value.At, depth); err != nil {
 					return err
 				}
 			}
@@ -59,7 +59,7 @@ func (kv *KeyValue) value(b []byte, base, depth int) (scalar bool, err error) {
 		return false, r.Err
 	}
 	if r.at < len(b) {
-		return false, anyValue.Check(b, base, depth)
+		return false, AnyValue.Check(b, base, depth)
 	}
 	switch f.Num {
 	case 1, 7:
@@ -81,5 +81,5 @@ func (kv *KeyValue) value(b []byte, base, depth int) (scalar bool, err error) {
 		kv.Type, kv.Bits = column.Float64, f.Bits
 		return r.Is(&f, protowire.Fixed64Type), r.Err
 	}
-	return false, anyValue.Check(b, base, depth)
+	return false, AnyValue.Check(b, base, depth)
 }

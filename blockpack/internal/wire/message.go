@@ -119,15 +119,15 @@ var (
 	}}
 	keyValue = &Message{fields: [17]definition{
 		1: {"key", "key", str, false, nil},
-		2: {"value", "value", message, false, anyValue},
+		2: {"value", "value", message, false, AnyValue},
 	}}
-	anyValue   = &Message{oneof: true}
-	arrayValue = &Message{fields: [17]definition{1: {"values", "values", message, true, anyValue}}}
+	AnyValue   = &Message{oneof: true}
+	arrayValue = &Message{fields: [17]definition{1: {"values", "values", message, true, AnyValue}}}
 	mapValue   = &Message{fields: [17]definition{1: {"values", "values", message, true, keyValue}}}
 )
 
 func init() { // because these messages contain each other
-	anyValue.fields = [17]definition{
+	AnyValue.fields = [17]definition{
 		1: {"stringValue", "string_value", str, false, nil},
 		2: {"boolValue", "bool_value", boolean, false, nil},
 		3: {"intValue", "int_value", signed, false, nil},

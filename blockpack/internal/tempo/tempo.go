@@ -1,0 +1,204 @@
+// Package tempo reads blocks of Grafana Tempo, in the formats vParquet4 and vParquet5, as OTLP.
+//
+// A block is a folder with data.parquet, which has one row for each trace, and meta.json:
+//
+//	TraceID                            16 bytes
+//	rs                                 list: spans of one resource
+//	├─ Resource
+//	│  ├─ Attrs                        attributes, see attribute.go
+//	│  ├─ ServiceName, Cluster, …      attributes with columns of their own
+//	│  └─ DedicatedAttributes          attributes that meta.json names: String01, …, Int01, …
+//	└─ ss                              list: spans of one instrumentation scope
+//	   ├─ Scope                        Name, Version, Attrs
+//	   └─ Spans                        list
+//	      ├─ SpanID, ParentSpanID, Name, Kind, TraceState, StatusCode, StatusMessage
+//	      ├─ StartTimeUnixNano         nanoseconds since 1970
+//	      ├─ DurationNano              nanoseconds
+//	      ├─ Attrs, HttpMethod, …, DedicatedAttributes
+//	      ├─ Events                    list: TimeSinceStartNano, Name, Attrs, DedicatedAttributes
+//	      └─ Links                     list: TraceID, SpanID, TraceState, Attrs
+//
+// vParquet5 has dedicated columns of integers, of events and of arrays, and lists without Parquet's LIST annotation.
+// The first version of vParquet4 has a number ValueType in place of IsArray. Columns are found by name, so a block
+// may lack those that its version does not have. Columns that Tempo derives from others are not read: the nested set
+// model, statistics of services, and rounded times.
+package tempo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
+)
+
+// Names of the files of a block.
+const (
+	DataFile = "data.parquet"
+	MetaFile = "meta.json"
+)
+
+// A batch has about batchBytes bytes of the file, and at most maxBatchRows traces.
+const (
+	batchBytes   = 1 << 20
+	maxBatchRows = 256
+)
+
+// Options are the options of [Open].
+type Options struct {
+	// Meta is the content of meta.json. Without it the values of dedicated columns become attributes with the names
+	// of these columns, as DedicatedAttributes.String01, which Notice is told.
+	Meta []byte
+	// Notice is told what is no error, but should be known. It may be nil.
+	Notice func(string)
+	// Table has the options of the Parquet reader. Its columns and number of rows are not used.
+	Table table.ReadOptions
+}
+
+// Reader returns the traces of a block. It is used by one goroutine.
+type Reader struct {
+	name  string
+	src   table.Source
+	names *dedicatedNames
+	batch arrow.RecordBatch // nil: the next one is to be read
+	bound *traces           // the columns of the batch
+	row   int               // the next row in the batch
+	first int64             // number of the first row of the batch in the block
+	buf   []byte
+}
+
+// IsBlock reports whether a Parquet file with this schema is the data of a block.
+func IsBlock(schema *arrow.Schema) bool {
+	if len(schema.FieldIndices("TraceID")) != 1 {
+		return false
+	}
+	rs := schema.FieldIndices("rs")
+	if len(rs) != 1 {
+		return false
+	}
+	list, ok := schema.Field(rs[0]).Type.(arrow.ListLikeType)
+	if !ok {
+		return false
+	}
+	spans, ok := list.Elem().(*arrow.StructType)
+	if !ok {
+		return false
+	}
+	_, resource := spans.FieldByName("Resource")
+	_, scopes := spans.FieldByName("ss")
+	return resource && scopes
+}
+
+// Open opens the file data.parquet of a block. The reader closes in, and Open does if it fails.
+func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
+	names, err := parseMeta(o.Meta)
+	if err != nil {
+		return nil, errors.Join(fault.In(err, MetaFile, -1), in.Close())
+	}
+	if o.Notice != nil {
+		names.notice = o.Notice
+	}
+	ro := o.Table
+	ro.Columns, ro.Schema = []string{"TraceID", "rs"}, nil
+	if ro.BatchRows, err = batchRows(ctx, in, ro); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	src, err := parquet.New(parquet.Options{}).Open(ctx, in, ro)
+	if err != nil {
+		return nil, notBlock(in.Name, err)
+	}
+	if !IsBlock(src.Schema()) {
+		return nil, errors.Join(notBlock(in.Name, nil), src.Close())
+	}
+	return &Reader{name: in.Name, src: src, names: names}, nil
+}
+
+func notBlock(name string, err error) error {
+	if err == nil {
+		err = errors.New("column rs is no list of resources with spans")
+	}
+	return fmt.Errorf("not a block of Tempo: %w (in %s)", err, name)
+}
+
+// batchRows chooses the number of traces in a batch by the size of the file. A pipe does not tell its size.
+func batchRows(ctx context.Context, in table.Input, ro table.ReadOptions) (int, error) {
+	if in.At == nil || in.Size < 0 {
+		return maxBatchRows / 4, nil
+	}
+	in.Closer = nil
+	src, err := parquet.New(parquet.Options{}).Open(ctx, in, ro)
+	if err != nil {
+		return 0, notBlock(in.Name, err)
+	}
+	rows, _ := src.Rows()
+	if err := src.Close(); err != nil {
+		return 0, err
+	}
+	perRow := max(1, in.Size/max(1, rows))
+	return int(min(max(1, batchBytes/perRow), maxBatchRows)), nil
+}
+
+// Rows is the number of traces in the block.
+func (r *Reader) Rows() (int64, bool) { return r.src.Rows() }
+
+// Next returns the next trace as the bytes of an OTLP message TracesData, or io.EOF. The bytes are valid until the
+// next call.
+func (r *Reader) Next(ctx context.Context) (message []byte, err error) {
+	for r.batch == nil {
+		if err := r.nextBatch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("trace %d: %w (in %s)", r.first+int64(r.row), err, r.name)
+		}
+	}()
+	defer fault.Recover(&err)
+	if r.buf, err = r.bound.message(r.buf[:0], r.row); err != nil {
+		return nil, err
+	}
+	if r.row++; int64(r.row) == r.batch.NumRows() {
+		r.release()
+	}
+	return r.buf, nil
+}
+
+// nextBatch reads a batch and finds its columns. A batch without rows is skipped.
+func (r *Reader) nextBatch(ctx context.Context) error {
+	batch, err := r.src.Next(ctx)
+	if err != nil {
+		return err // io.EOF stays as it is
+	}
+	if batch.NumRows() == 0 {
+		batch.Release()
+		return nil
+	}
+	if r.bound, err = bind(batch, r.names); err != nil {
+		batch.Release()
+		return fmt.Errorf("%w (in %s)", err, r.name)
+	}
+	r.batch, r.row = batch, 0
+	return nil
+}
+
+func (r *Reader) release() {
+	if r.batch != nil {
+		r.first += r.batch.NumRows()
+		r.batch.Release()
+		r.batch, r.bound = nil, nil
+	}
+}
+
+// Close closes the input.
+func (r *Reader) Close() error {
+	r.release()
+	return r.src.Close()
+}
+
+var _ io.Closer = (*Reader)(nil)
