@@ -139,12 +139,15 @@ func (f *Faults) step(op Op, bytes int) error {
 	return nil
 }
 
+// FS returns the local file system with faults.
+func (f *Faults) FS() sys.FS { return fileSystem{f, sys.OS{}} }
+
 // Local returns a store of local files with faults in its file system.
-func (f *Faults) Local() storage.Store { return storage.NewLocal(fileSystem{f, sys.OS{}}) }
+func (f *Faults) Local() storage.Store { return storage.NewLocal(f.FS()) }
 
 // Budget returns a budget of limit bytes with faults in its temporary files.
 func (f *Faults) Budget(limit int64) *storage.Budget {
-	return storage.NewBudgetOn(fileSystem{f, sys.OS{}}, limit)
+	return storage.NewBudgetOn(f.FS(), limit)
 }
 
 type fileSystem struct {

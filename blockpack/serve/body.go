@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// budget is the memory of all requests. It may be used concurrently.
+type budget struct {
+	mu   sync.Mutex
+	free int64
+}
+
+// take takes bytes, if there are so many.
+func (b *budget) take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.free {
+		return false
+	}
+	b.free -= n
+	return true
+}
+
+func (b *budget) give(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free += n
+}
+
+var (
+	errQueueFull = errors.New("too many requests wait")
+	errTooLarge  = errors.New("the request is too large")
+)
+
+// share is the part of a budget that one request has.
+type share struct {
+	budget *budget
+	taken  int64
+}
+
+func (s *share) take(n int64) error {
+	if !s.budget.take(n) {
+		return errQueueFull
+	}
+	s.taken += n
+	return nil
+}
+
+func (s *share) give(n int64) {
+	s.budget.give(n)
+	s.taken -= n
+}
+
+func (s *share) giveAll() { s.give(s.taken) }
+
+// firstRead is the memory that a body gets before anything of it was read.
+const firstRead = 4 << 10
+
+// readAll reads r until its end, and at most limit bytes. The bytes count as part of the share.
+func (s *share) readAll(r io.Reader, limit int64) ([]byte, error) {
+	if err := s.take(firstRead); err != nil {
+		return nil, err
+	}
+	buf := make([]byte, 0, firstRead)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)) > limit:
+			return nil, errTooLarge
+		case err == io.EOF:
+			return buf, nil
+		case err != nil:
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			size := min(2*int64(cap(buf)), limit+1)
+			if err := s.take(size); err != nil {
+				return nil, err
+			}
+			larger := append(make([]byte, 0, size), buf...)
+			s.give(int64(cap(buf)))
+			buf = larger
+		}
+	}
+}
+
+// limitReader fails with errTooLarge after n bytes.
+type limitReader struct {
+	r io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (l *limitReader) Read(p []byte) (int, error) {
+	if l.n < 0 {
+		return 0, errTooLarge
+	}
+	n, err := l.r.Read(p[:min(int64(len(p)), l.n+1)])
+	if l.n -= int64(n); l.n < 0 {
+		return n, errTooLarge
+	}
+	return n, err
+}
