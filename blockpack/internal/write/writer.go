@@ -9,10 +9,12 @@ package write
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -45,6 +47,12 @@ type Writer struct {
 	compact bool
 }
 
+// unindexed are the columns of encoded fields, and of counts, which are not worth a range index.
+var unindexed = []string{
+	spans.Events, spans.Links, spans.Attrs, spans.Unknown, spans.ResourceDroppedAttrs, spans.ResourceEntityRefs, spans.ResourceAttrs,
+	spans.ResourceUnknown, spans.ScopeDroppedAttrs, spans.ScopeAttrs, spans.ScopeUnknown,
+}
+
 // job is a block that is encoded.
 type job struct {
 	e    *encoder
@@ -54,7 +62,11 @@ type job struct {
 
 // New begins a file.
 func New(out storage.Writer, o Options) *Writer {
-	w := &Writer{o: o, out: out, ranges: layout.NewRangeBuilder(o.Ranges), known: map[columnKey]*fileColumn{}}
+	ranges := o.Ranges
+	ranges.Exclude = func(name string) bool {
+		return slices.Contains(unindexed, name) || o.Ranges.Exclude != nil && o.Ranges.Exclude(name)
+	}
+	w := &Writer{o: o, out: out, ranges: layout.NewRangeBuilder(ranges), known: map[columnKey]*fileColumn{}}
 	for range max(o.Parallelism, 1) {
 		w.free = append(w.free, newEncoder())
 	}
