@@ -25,8 +25,11 @@ type ColumnExtent struct {
 const extentEntry = 2 + 4 + 4
 
 func (c *cursor) columnIndex(blocks int) *ColumnIndex {
+	if c.err != nil {
+		return nil
+	}
 	defer c.in("column index")
-	if c.err != nil || int64(blocks)*4 > int64(c.left()) {
+	if int64(blocks)*4 > int64(c.left()) {
 		c.fail("", fault.Corruptf("%d blocks in %d bytes", blocks, c.left()))
 		return nil
 	}

@@ -67,6 +67,9 @@ const (
 )
 
 func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
+	if c.err != nil {
+		return nil
+	}
 	defer c.in("range index")
 	n := c.count("column count", rangeColumnEntry, math.MaxInt32)
 	x := &RangeIndex{byName: map[string]*RangeColumn{}}
