@@ -1,13 +1,458 @@
 package otlp
 
 import (
-	"errors"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 // AppendTraces appends an encoded TracesData of rows of a batch of spans, all if rows is nil. Spans are grouped by
-// resource and scope, in the order in which these appear first.
+// resource and scope, in the order in which these appear first. Columns are those that [Builder.AddBatch] accepts.
 func AppendTraces(dst []byte, batch arrow.RecordBatch, rows []int) ([]byte, error) {
-	return dst, errors.ErrUnsupported
+	columns, err := columnsOf(batch)
+	if err != nil {
+		return dst, err
+	}
+	return AppendColumns(dst, columns, int(batch.NumRows()), rows)
+}
+
+// AppendColumns is [AppendTraces] of columns of n rows.
+func AppendColumns(dst []byte, columns []*column.Column, n int, rows []int) ([]byte, error) {
+	if rows == nil {
+		rows = make([]int, n)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	e := newEncoder(columns, n)
+	start := len(dst)
+	for _, r := range e.group(rows) {
+		var err error
+		if dst, err = e.resourceSpans(dst, r); err != nil {
+			return dst[:start], err
+		}
+	}
+	return dst, nil
+}
+
+// encoder makes messages of columns.
+type encoder struct {
+	fields map[string]*part
+	shared [3][]*part // all columns of resources and scopes
+	attrs  rowLists   // attributes of spans
+}
+
+// part is a column as a field of a message.
+type part struct {
+	*column.Column
+	key   string   // of an attribute; empty for other fields, and for an attribute with an empty key
+	attr  bool     // an attribute
+	value []int32  // for each row the index of its value, -1 for null
+	codes []uint32 // for each value a number, the same for equal values
+}
+
+func newEncoder(columns []*column.Column, n int) *encoder {
+	e := &encoder{fields: map[string]*part{}}
+	var attrs []*part
+	for _, c := range columns {
+		scope, key, attr := scopeOf(c.Name)
+		p := &part{Column: c, key: key, attr: attr}
+		if attr && scope == ofSpan {
+			attrs = append(attrs, p)
+			continue
+		}
+		p.value = make([]int32, n)
+		for i := range p.value {
+			p.value[i] = -1
+		}
+		p.each(func(row, k int) { p.value[row] = int32(k) })
+		e.shared[scope] = append(e.shared[scope], p)
+		if !attr {
+			e.fields[c.Name] = p
+		}
+	}
+	e.attrs = newRowLists(attrs, n)
+	return e
+}
+
+// scopeOf is the scope of a column, and the key if it is of an attribute.
+func scopeOf(name string) (scope int, key string, attr bool) {
+	_, field := spans.Intrinsic(name)
+	for scope, prefix := range prefixes {
+		if field && strings.HasPrefix(name, prefix[:len(prefix)-1]+":") {
+			return scope, "", false
+		}
+		if key, ok := strings.CutPrefix(name, prefix); ok && !field {
+			return scope, key, true
+		}
+	}
+	return ofSpan, "", false // of a trace
+}
+
+// each calls a function with the rows that have a value, and the index of the value.
+func (p *part) each(do func(row, k int)) {
+	present := bitmap.Bits{Data: p.Present, Len: p.Rows}
+	n := 0
+	for row := range p.Rows {
+		if !present.At(row) {
+			continue
+		}
+		k := n
+		if p.Codes != nil {
+			k = int(p.Codes[n])
+		}
+		do(row, k)
+		n++
+	}
+}
+
+// rowLists are the attributes of each row, so that no row looks at all columns.
+type rowLists struct {
+	items []item
+	ends  []int
+}
+
+// item is a value of a column.
+type item struct {
+	*part
+	k int
+}
+
+func newRowLists(attrs []*part, n int) rowLists {
+	next := make([]int, n+1) // first numbers of items, then positions
+	for _, p := range attrs {
+		p.each(func(row, _ int) { next[row+1]++ })
+	}
+	for i := range n {
+		next[i+1] += next[i]
+	}
+	l := rowLists{items: make([]item, next[n]), ends: slices.Clone(next[1:])}
+	for _, p := range attrs {
+		p.each(func(row, k int) {
+			l.items[next[row]] = item{p, k}
+			next[row]++
+		})
+	}
+	return l
+}
+
+// of is the attributes of a row.
+func (l *rowLists) of(row int) []item {
+	if row == 0 {
+		return l.items[:l.ends[0]]
+	}
+	return l.items[l.ends[row-1]:l.ends[row]]
+}
+
+// group are rows of one resource or scope.
+type group struct {
+	rows   []int
+	scopes []*group // of a resource
+}
+
+// group groups rows by resource and scope.
+func (e *encoder) group(rows []int) []*group {
+	resources := e.split(rows, ofResource)
+	for _, r := range resources {
+		r.scopes = e.split(r.rows, ofScope)
+	}
+	return resources
+}
+
+// split groups rows by the values of all columns of a resource or scope.
+func (e *encoder) split(rows []int, scope int) []*group {
+	parts := e.shared[scope]
+	for _, p := range parts {
+		p.number()
+	}
+	var out []*group
+	found := map[string]*group{}
+	key := make([]byte, 4*len(parts))
+	var last *group
+	var lastKey []byte
+	for _, row := range rows {
+		for i, p := range parts {
+			code := uint32(math.MaxUint32)
+			if k := p.value[row]; k >= 0 {
+				code = p.codes[k]
+			}
+			binary.LittleEndian.PutUint32(key[4*i:], code)
+		}
+		if last == nil || string(key) != string(lastKey) {
+			if last = found[string(key)]; last == nil {
+				last = &group{}
+				found[string(key)] = last
+				out = append(out, last)
+			}
+			lastKey = append(lastKey[:0], key...)
+		}
+		last.rows = append(last.rows, row)
+	}
+	return out
+}
+
+// number gives equal values the same code.
+func (p *part) number() {
+	if p.codes != nil {
+		return
+	}
+	p.codes = make([]uint32, p.Values.Len())
+	numbers, texts := map[uint64]uint32{}, map[string]uint32{}
+	for k := range p.codes {
+		var code uint32
+		var ok bool
+		if p.Type.Textual() {
+			v := p.Values.Bytes(k)
+			if code, ok = texts[string(v)]; !ok {
+				code = uint32(len(texts))
+				texts[string(v)] = code
+			}
+		} else {
+			v := p.Values.Numbers[k]
+			if code, ok = numbers[v]; !ok {
+				code = uint32(len(numbers))
+				numbers[v] = code
+			}
+		}
+		p.codes[k] = code
+	}
+}
+
+// text is the value of a field in a row, nil if it has none.
+func (e *encoder) text(name string, row int) []byte {
+	p := e.fields[name]
+	if p == nil || p.value[row] < 0 {
+		return nil
+	}
+	return p.Values.Bytes(int(p.value[row]))
+}
+
+// number is the value of a field in a row, 0 if it has none.
+func (e *encoder) number(name string, row int) uint64 {
+	p := e.fields[name]
+	if p == nil || p.value[row] < 0 {
+		return 0
+	}
+	return p.Values.Numbers[p.value[row]]
+}
+
+func (e *encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
+	row := g.rows[0]
+	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
+	start := len(dst)
+	dst, err := e.resource(dst, row)
+	if err != nil {
+		return dst, err
+	}
+	for _, s := range g.scopes {
+		if dst, err = e.scopeSpans(dst, s); err != nil {
+			return dst, err
+		}
+	}
+	dst = appendText(dst, 3, e.text(spans.ResourceSchemaURL, row))
+	dst, err = e.raw(dst, spans.ResourceUnknown, row, wire.ResourceSpans)
+	return wire.InsertLen(dst, start), err
+}
+
+func (e *encoder) resource(dst []byte, row int) ([]byte, error) {
+	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
+	start := len(dst)
+	dst, err := e.sharedAttributes(dst, 1, ofResource, row)
+	if err != nil {
+		return dst, err
+	}
+	if dst, err = e.list(dst, spans.ResourceAttrs, row, 1, wire.KeyValueMessage); err != nil {
+		return dst, err
+	}
+	dst = appendVarint(dst, 2, e.number(spans.ResourceDroppedAttrs, row))
+	dst, err = e.list(dst, spans.ResourceEntityRefs, row, 3, wire.EntityRef)
+	return endMessage(dst, start), err
+}
+
+// endMessage puts the length in front of a message, or removes its tag of one byte if it is empty.
+func endMessage(dst []byte, start int) []byte {
+	if len(dst) == start {
+		return dst[:start-1]
+	}
+	return wire.InsertLen(dst, start)
+}
+
+func (e *encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
+	row := g.rows[0]
+	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+	start := len(dst)
+	dst, err := e.scope(dst, row)
+	if err != nil {
+		return dst, err
+	}
+	for _, row := range g.rows {
+		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+		at := len(dst)
+		if dst, err = e.span(dst, row); err != nil {
+			return dst, fmt.Errorf("row %d: %w", row, err)
+		}
+		dst = wire.InsertLen(dst, at)
+	}
+	dst = appendText(dst, 3, e.text(spans.ScopeSchemaURL, row))
+	dst, err = e.raw(dst, spans.ScopeUnknown, row, wire.ScopeSpans)
+	return wire.InsertLen(dst, start), err
+}
+
+func (e *encoder) scope(dst []byte, row int) ([]byte, error) {
+	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
+	start := len(dst)
+	dst = appendText(dst, 1, e.text(spans.ScopeName, row))
+	dst = appendText(dst, 2, e.text(spans.ScopeVersion, row))
+	dst, err := e.sharedAttributes(dst, 3, ofScope, row)
+	if err != nil {
+		return dst, err
+	}
+	if dst, err = e.list(dst, spans.ScopeAttrs, row, 3, wire.KeyValueMessage); err != nil {
+		return dst, err
+	}
+	dst = appendVarint(dst, 4, e.number(spans.ScopeDroppedAttrs, row))
+	return endMessage(dst, start), nil
+}
+
+// span appends the fields of a Span.
+func (e *encoder) span(dst []byte, row int) ([]byte, error) {
+	dst = appendText(dst, 1, e.text(spans.TraceID, row))
+	dst = appendText(dst, 2, e.text(spans.SpanID, row))
+	dst = appendText(dst, 3, e.text(spans.TraceState, row))
+	dst = appendText(dst, 4, e.text(spans.ParentID, row))
+	dst = appendText(dst, 5, e.text(spans.Name, row))
+	dst = appendVarint(dst, 6, e.number(spans.Kind, row))
+	dst = appendFixed64(dst, 7, e.number(spans.Start, row))
+	dst = appendFixed64(dst, 8, e.number(spans.End, row))
+	var err error
+	for _, a := range e.attrs.of(row) {
+		if dst, err = appendAttribute(dst, 9, a.part, a.k); err != nil {
+			return dst, err
+		}
+	}
+	if dst, err = e.list(dst, spans.Attrs, row, 9, wire.KeyValueMessage); err != nil {
+		return dst, err
+	}
+	dst = appendVarint(dst, 10, e.number(spans.DroppedAttrs, row))
+	if dst, err = e.list(dst, spans.Events, row, 11, wire.Event); err != nil {
+		return dst, err
+	}
+	dst = appendVarint(dst, 12, e.number(spans.DroppedEvents, row))
+	if dst, err = e.list(dst, spans.Links, row, 13, wire.Link); err != nil {
+		return dst, err
+	}
+	dst = appendVarint(dst, 14, e.number(spans.DroppedLinks, row))
+	dst = e.status(dst, row)
+	if v := e.number(spans.Flags, row); v != 0 {
+		dst = binary.LittleEndian.AppendUint32(protowire.AppendTag(dst, 16, protowire.Fixed32Type), uint32(v))
+	}
+	return e.raw(dst, spans.Unknown, row, wire.Span)
+}
+
+// status appends the Status of a span that has a code, which may be 0, or a message.
+func (e *encoder) status(dst []byte, row int) []byte {
+	text := e.text(spans.StatusMessage, row)
+	if p := e.fields[spans.Status]; (p == nil || p.value[row] < 0) && len(text) == 0 {
+		return dst
+	}
+	dst = protowire.AppendTag(dst, 15, protowire.BytesType)
+	start := len(dst)
+	dst = appendText(dst, 2, text)
+	dst = appendVarint(dst, 3, e.number(spans.Status, row))
+	return wire.InsertLen(dst, start)
+}
+
+func appendText(dst []byte, num protowire.Number, v []byte) []byte {
+	if len(v) == 0 {
+		return dst
+	}
+	return protowire.AppendBytes(protowire.AppendTag(dst, num, protowire.BytesType), v)
+}
+
+func appendVarint(dst []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return dst
+	}
+	return protowire.AppendVarint(protowire.AppendTag(dst, num, protowire.VarintType), v)
+}
+
+func appendFixed64(dst []byte, num protowire.Number, v uint64) []byte {
+	if v == 0 {
+		return dst
+	}
+	return binary.LittleEndian.AppendUint64(protowire.AppendTag(dst, num, protowire.Fixed64Type), v)
+}
+
+// sharedAttributes appends the attributes of a resource or scope.
+func (e *encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) ([]byte, error) {
+	var err error
+	for _, p := range e.shared[scope] {
+		if k := p.value[row]; p.attr && k >= 0 {
+			if dst, err = appendAttribute(dst, num, p, int(k)); err != nil {
+				return dst, err
+			}
+		}
+	}
+	return dst, nil
+}
+
+// appendAttribute appends a value of a column as a KeyValue.
+func appendAttribute(dst []byte, num protowire.Number, p *part, k int) ([]byte, error) {
+	dst = protowire.AppendTag(dst, num, protowire.BytesType)
+	start := len(dst)
+	dst = appendText(dst, 1, []byte(p.key))
+	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
+	at := len(dst)
+	switch p.Type {
+	case column.String:
+		dst = protowire.AppendBytes(protowire.AppendTag(dst, 1, protowire.BytesType), p.Values.Bytes(k))
+	case column.Bytes:
+		dst = protowire.AppendBytes(protowire.AppendTag(dst, 7, protowire.BytesType), p.Values.Bytes(k))
+	case column.Bool:
+		dst = protowire.AppendVarint(protowire.AppendTag(dst, 2, protowire.VarintType), p.Values.Numbers[k])
+	case column.Float64:
+		dst = binary.LittleEndian.AppendUint64(protowire.AppendTag(dst, 4, protowire.Fixed64Type), p.Values.Numbers[k])
+	default:
+		if p.Type == column.Uint64 && p.Values.Numbers[k] > math.MaxInt64 {
+			return dst, fault.InColumn(fault.Corruptf("%d is no attribute of OTLP, whose integers are int64", p.Values.Numbers[k]), p.Name)
+		}
+		dst = protowire.AppendVarint(protowire.AppendTag(dst, 3, protowire.VarintType), p.Values.Numbers[k])
+	}
+	return wire.InsertLen(wire.InsertLen(dst, at), start), nil
+}
+
+// list appends messages that a column keeps encoded: fields of one number.
+func (e *encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) ([]byte, error) {
+	v := e.text(name, row)
+	r := wire.NewReader(v, 0)
+	var f wire.Field
+	for r.Next(&f) {
+		if f.Num != num {
+			return dst, fault.InColumn(fault.Corruptf("has field %d, not only field %d", f.Num, num), name)
+		}
+		if r.Is(&f, protowire.BytesType) {
+			r.Err = m.Check(f.Data, f.At, 4)
+		}
+		if r.Err != nil {
+			break
+		}
+	}
+	return append(dst, v...), fault.InColumn(r.Err, name)
+}
+
+// raw appends fields that a column keeps encoded, of a message.
+func (e *encoder) raw(dst []byte, name string, row int, m *wire.Message) ([]byte, error) {
+	v := e.text(name, row)
+	return append(dst, v...), fault.InColumn(m.Check(v, 0, 0), name)
 }

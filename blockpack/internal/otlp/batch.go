@@ -1,11 +1,253 @@
 package otlp
 
 import (
-	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// AddBatch adds the rows of a batch of spans: from a Blockpack file, or any table with such columns. After an error the
-// builder has the rows that it had before. The batch stays the caller's.
-func (b *Builder) AddBatch(batch arrow.RecordBatch) error { return errors.ErrUnsupported }
+// AddBatch adds the rows of a batch of spans: from a Blockpack file, or any table with such columns. Values may have
+// narrower types, and dictionaries, runs and views around them. A column that spans do not have is an error that names it.
+// After an error the builder has the rows that it had before. The batch stays the caller's.
+func (b *Builder) AddBatch(batch arrow.RecordBatch) error {
+	columns, err := columnsOf(batch)
+	if err != nil {
+		return err
+	}
+	m := b.mark()
+	if err := b.addColumns(columns, int(batch.NumRows())); err != nil {
+		b.rollback(m)
+		return err
+	}
+	return nil
+}
+
+// columnsOf converts the columns of a batch.
+func columnsOf(batch arrow.RecordBatch) ([]*column.Column, error) {
+	out := make([]*column.Column, batch.NumCols())
+	seen := map[spans.Field]string{}
+	for i, arr := range batch.Columns() {
+		af := batch.Schema().Field(i)
+		f, err := spans.Of(af)
+		if err != nil {
+			return nil, err
+		}
+		if other, ok := seen[f]; ok {
+			return nil, fmt.Errorf("columns %q and %q both are %s of type %s", other, af.Name, f.Name, f.Type)
+		}
+		seen[f] = af.Name
+		if out[i], err = spans.Column(arr, f); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// addColumns adds the rows of columns.
+func (b *Builder) addColumns(columns []*column.Column, rows int) error {
+	ids := 0
+	for _, c := range complete(columns, rows) {
+		to, err := b.target(c)
+		if err != nil {
+			return err
+		}
+		if to == b.f.traceID || to == b.f.spanID {
+			if ids++; c.Present != nil {
+				return fault.InColumn(fault.Corruptf("a span has no id"), c.Name)
+			}
+		}
+		if b.strips(c.Name) {
+			continue
+		}
+		if err := b.addColumn(to, c); err != nil {
+			return fault.InColumn(err, c.Name)
+		}
+	}
+	if ids < 2 && rows > 0 {
+		return fmt.Errorf("the columns %s and %s are missing", spans.TraceID, spans.SpanID)
+	}
+	b.rows += rows
+	b.stats.Spans += int64(rows)
+	b.countLost(columns, rows)
+	return nil
+}
+
+// strips tells whether a column is an extension that the options leave out.
+func (b *Builder) strips(name string) bool {
+	return b.o.Strict && spans.IsExtension(name)
+}
+
+// countLost counts the rows that have a value in a column that is left out.
+func (b *Builder) countLost(columns []*column.Column, rows int) {
+	lost := make([]bool, rows)
+	for _, c := range columns {
+		if b.strips(c.Name) {
+			present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+			for i := range lost {
+				lost[i] = lost[i] || present.At(i)
+			}
+		}
+	}
+	for _, l := range lost {
+		if l {
+			b.stats.Lost++
+		}
+	}
+}
+
+// target finds the builder of a column.
+func (b *Builder) target(c *column.Column) (*columnBuilder, error) {
+	if to := b.fields[c.Name]; to != nil {
+		return to, nil
+	}
+	for scope, prefix := range prefixes {
+		if key, ok := strings.CutPrefix(c.Name, prefix); ok {
+			k := b.attrs[scope].after(&attribute{}, []byte(key))
+			return b.columnOf(scope, k, c.Type)
+		}
+	}
+	return nil, fmt.Errorf("column %q is none of spans", c.Name)
+}
+
+// addColumn adds the values of a column to the rows after those that the builder has.
+func (b *Builder) addColumn(to *columnBuilder, c *column.Column) error {
+	codes, err := b.internAll(to, c)
+	if err != nil {
+		return err
+	}
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	n := 0
+	for i := range c.Rows {
+		if !present.At(i) {
+			continue
+		}
+		k := n
+		if c.Codes != nil {
+			k = int(c.Codes[n])
+		}
+		n++
+		row := b.rows + i
+		switch {
+		case codes != nil:
+			err = to.addCode(codes[k], row, row+1)
+		case !to.textual():
+			err = to.addNumber(c.Values.Numbers[k], row, row+1)
+		default:
+			err = b.addContent(to, c.Values.Bytes(k), row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// internAll interns the values of a column, if its builder does so, and returns their codes.
+func (b *Builder) internAll(to *columnBuilder, c *column.Column) ([]uint32, error) {
+	if !to.coded {
+		return nil, nil
+	}
+	b.unusedValues = b.unusedValues || c.Codes != nil
+	codes := make([]uint32, c.Values.Len())
+	for k := range codes {
+		v, err := b.fit(to, c.Values.Bytes(k))
+		if err != nil {
+			return nil, err
+		}
+		if codes[k], err = to.intern(v); err != nil {
+			return nil, err
+		}
+	}
+	return codes, nil
+}
+
+// fit checks the length of a value.
+func (b *Builder) fit(to *columnBuilder, v []byte) ([]byte, error) {
+	if to.typ == column.Bytes && spans.IsExtension(to.name) {
+		return b.entries(to.name, v)
+	}
+	return b.value(to.name, v)
+}
+
+// addContent adds an id, or encoded fields, to a row.
+func (b *Builder) addContent(to *columnBuilder, v []byte, row int) error {
+	switch to {
+	case b.f.traceID:
+		return b.addID(to, v, spans.TraceIDLen, row)
+	case b.f.spanID, b.f.parentID:
+		if len(v) == 0 && to == b.f.parentID {
+			return nil
+		}
+		return b.addID(to, v, spans.SpanIDLen, row)
+	}
+	v, err := b.fit(to, v)
+	if err != nil {
+		return err
+	}
+	return to.addBytes(v, row)
+}
+
+// complete gives each row the fields that every span has: an empty name, zeros, and the duration from start to end. It
+// returns columns without nulls for these, and the others as they are.
+func complete(columns []*column.Column, rows int) []*column.Column {
+	byName := map[string]int{}
+	for i, c := range columns {
+		byName[c.Name] = i
+	}
+	full := func(name string, value func(i int) uint64) *column.Column {
+		f, _ := spans.Intrinsic(name)
+		i, ok := byName[name]
+		if !ok {
+			i = len(columns)
+			columns = append(columns, &column.Column{Name: name, Type: f.Type, Rows: rows, Present: make([]byte, (rows+7)/8)})
+		}
+		columns[i] = withoutNulls(columns[i], value)
+		return columns[i]
+	}
+	zero := func(int) uint64 { return 0 }
+	full(spans.Name, zero)
+	full(spans.Kind, zero)
+	start, end := full(spans.Start, zero), full(spans.End, zero)
+	full(spans.Duration, func(i int) uint64 { return duration(start.Values.Numbers[i], end.Values.Numbers[i]) })
+	return columns
+}
+
+// withoutNulls is a column with a value in each row, and with no codes if it has numbers.
+func withoutNulls(c *column.Column, value func(i int) uint64) *column.Column {
+	if c.Present == nil && (c.Codes == nil || c.Type.Textual()) {
+		return c
+	}
+	out := &column.Column{Name: c.Name, Type: c.Type, Rows: c.Rows}
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	n := 0
+	for i := range c.Rows {
+		k := -1
+		if present.At(i) {
+			if k = n; c.Codes != nil {
+				k = int(c.Codes[n])
+			}
+			n++
+		}
+		switch {
+		case !c.Type.Textual() && k >= 0:
+			out.Values.Numbers = append(out.Values.Numbers, c.Values.Numbers[k])
+		case !c.Type.Textual():
+			out.Values.Numbers = append(out.Values.Numbers, value(i))
+		default:
+			if i == 0 {
+				out.Values.Offsets = append(out.Values.Offsets, 0)
+			}
+			if k >= 0 {
+				out.Values.Data = append(out.Values.Data, c.Values.Bytes(k)...)
+			}
+			out.Values.Offsets = append(out.Values.Offsets, uint32(len(out.Values.Data)))
+		}
+	}
+	return out
+}

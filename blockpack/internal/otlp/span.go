@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -157,38 +158,32 @@ func (s *spanFields) statusFields(msg []byte, base int) error {
 	return r.Err
 }
 
-// Lengths of ids.
-const (
-	traceIDLen = 16
-	spanIDLen  = 8
-)
+var zeros [spans.TraceIDLen]byte
 
-var zeros [traceIDLen]byte
-
-// addID adds the id of a trace or span to the row that is being made.
-func (b *Builder) addID(c *columnBuilder, id []byte, n int) error {
+// addID adds an id of n bytes to a row.
+func (b *Builder) addID(c *columnBuilder, id []byte, n, row int) error {
 	if len(id) == n {
-		return c.addBytes(id, b.rows)
+		return c.addBytes(id, row)
 	}
 	if !b.o.PadIDs || len(id) == 0 || len(id) > n {
 		return fault.InColumn(fault.Corruptf("id of %d bytes, not %d", len(id), n), c.name)
 	}
 	b.stats.Padded++
-	var padded [traceIDLen]byte
-	return c.addBytes(append(append(padded[:0], zeros[:n-len(id)]...), id...), b.rows)
+	var padded [spans.TraceIDLen]byte
+	return c.addBytes(append(append(padded[:0], zeros[:n-len(id)]...), id...), row)
 }
 
 // addFields adds the fields of a span to the row that is being made.
 func (b *Builder) addFields(s *spanFields) error {
 	f := &b.f
-	if err := b.addID(f.traceID, s.traceID, traceIDLen); err != nil {
+	if err := b.addID(f.traceID, s.traceID, spans.TraceIDLen, b.rows); err != nil {
 		return err
 	}
-	if err := b.addID(f.spanID, s.spanID, spanIDLen); err != nil {
+	if err := b.addID(f.spanID, s.spanID, spans.SpanIDLen, b.rows); err != nil {
 		return err
 	}
 	if len(s.parentID) > 0 {
-		if err := b.addID(f.parentID, s.parentID, spanIDLen); err != nil {
+		if err := b.addID(f.parentID, s.parentID, spans.SpanIDLen, b.rows); err != nil {
 			return err
 		}
 	}

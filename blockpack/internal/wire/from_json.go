@@ -46,7 +46,7 @@ func (d *Decoder) AppendAttributes(dst, json []byte, m *Message) ([]byte, error)
 	d.s.Reset(json)
 	out, err := dst, error(nil)
 	for num := range m.fields {
-		if m.fields[num].of == keyValue {
+		if m.fields[num].of == KeyValueMessage {
 			out, err = d.list(dst, protowire.Number(num), &m.fields[num])
 		}
 	}

@@ -52,19 +52,19 @@ var wireTypes = [...]protowire.Type{
 // The messages of OTLP traces. A TracesData and an ExportTraceServiceRequest have the same bytes.
 var (
 	TracesData = &Message{fields: [17]definition{
-		1: {"resourceSpans", "resource_spans", message, true, resourceSpans},
+		1: {"resourceSpans", "resource_spans", message, true, ResourceSpans},
 	}}
-	resourceSpans = &Message{fields: [17]definition{
+	ResourceSpans = &Message{fields: [17]definition{
 		1: {"resource", "resource", message, false, resource},
-		2: {"scopeSpans", "scope_spans", message, true, scopeSpans},
+		2: {"scopeSpans", "scope_spans", message, true, ScopeSpans},
 		3: {"schemaUrl", "schema_url", str, false, nil},
 	}}
 	resource = &Message{fields: [17]definition{
-		1: {"attributes", "attributes", message, true, keyValue},
+		1: {"attributes", "attributes", message, true, KeyValueMessage},
 		2: {"droppedAttributesCount", "dropped_attributes_count", count, false, nil},
 		3: {"entityRefs", "entity_refs", message, true, EntityRef},
 	}}
-	scopeSpans = &Message{fields: [17]definition{
+	ScopeSpans = &Message{fields: [17]definition{
 		1: {"scope", "scope", message, false, scope},
 		2: {"spans", "spans", message, true, Span},
 		3: {"schemaUrl", "schema_url", str, false, nil},
@@ -72,7 +72,7 @@ var (
 	scope = &Message{fields: [17]definition{
 		1: {"name", "name", str, false, nil},
 		2: {"version", "version", str, false, nil},
-		3: {"attributes", "attributes", message, true, keyValue},
+		3: {"attributes", "attributes", message, true, KeyValueMessage},
 		4: {"droppedAttributesCount", "dropped_attributes_count", count, false, nil},
 	}}
 	Span = &Message{fields: [17]definition{
@@ -84,7 +84,7 @@ var (
 		6:  {"kind", "kind", kinds, false, nil},
 		7:  {"startTimeUnixNano", "start_time_unix_nano", nanos, false, nil},
 		8:  {"endTimeUnixNano", "end_time_unix_nano", nanos, false, nil},
-		9:  {"attributes", "attributes", message, true, keyValue},
+		9:  {"attributes", "attributes", message, true, KeyValueMessage},
 		10: {"droppedAttributesCount", "dropped_attributes_count", count, false, nil},
 		11: {"events", "events", message, true, Event},
 		12: {"droppedEventsCount", "dropped_events_count", count, false, nil},
@@ -100,14 +100,14 @@ var (
 	Event = &Message{fields: [17]definition{
 		1: {"timeUnixNano", "time_unix_nano", nanos, false, nil},
 		2: {"name", "name", str, false, nil},
-		3: {"attributes", "attributes", message, true, keyValue},
+		3: {"attributes", "attributes", message, true, KeyValueMessage},
 		4: {"droppedAttributesCount", "dropped_attributes_count", count, false, nil},
 	}}
 	Link = &Message{fields: [17]definition{
 		1: {"traceId", "trace_id", hexID, false, nil},
 		2: {"spanId", "span_id", hexID, false, nil},
 		3: {"traceState", "trace_state", str, false, nil},
-		4: {"attributes", "attributes", message, true, keyValue},
+		4: {"attributes", "attributes", message, true, KeyValueMessage},
 		5: {"droppedAttributesCount", "dropped_attributes_count", count, false, nil},
 		6: {"flags", "flags", flags, false, nil},
 	}}
@@ -117,13 +117,13 @@ var (
 		3: {"idKeys", "id_keys", str, true, nil},
 		4: {"descriptionKeys", "description_keys", str, true, nil},
 	}}
-	keyValue = &Message{fields: [17]definition{
+	KeyValueMessage = &Message{fields: [17]definition{
 		1: {"key", "key", str, false, nil},
 		2: {"value", "value", message, false, AnyValue},
 	}}
 	AnyValue   = &Message{oneof: true}
 	arrayValue = &Message{fields: [17]definition{1: {"values", "values", message, true, AnyValue}}}
-	mapValue   = &Message{fields: [17]definition{1: {"values", "values", message, true, keyValue}}}
+	mapValue   = &Message{fields: [17]definition{1: {"values", "values", message, true, KeyValueMessage}}}
 )
 
 func init() { // because these messages contain each other

@@ -26,7 +26,7 @@ func (j *JSON) Append(dst, b []byte, m *Message) ([]byte, error) { return j.obje
 // AppendAttributes appends the attributes of a message, such as an Event, as an array of KeyValue.
 func (j *JSON) AppendAttributes(dst, b []byte, m *Message) ([]byte, error) {
 	for num, d := range m.fields {
-		if d.of == keyValue {
+		if d.of == KeyValueMessage {
 			return j.list(dst, b, 0, 0, num, &d)
 		}
 	}

@@ -1,0 +1,210 @@
+package spans
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Array is the Arrow array of a column, in the type of its field in a [Schema]. A nil column has no values, in rows
+// rows. A value that the type cannot hold is an error. The array shares memory of the column where it can.
+func Array(mem memory.Allocator, c *column.Column, rows int, f arrow.Field) (arrow.Array, error) {
+	if c == nil {
+		return arrowutil.Nulls(mem, f.Type, rows), nil
+	}
+	var out arrow.Array
+	var err error
+	switch dt := f.Type.(type) {
+	case *arrow.StringType, *arrow.BinaryType:
+		out, err = textArray(mem, c, dt)
+	case *arrow.DictionaryType:
+		out, err = dictionaryArray(mem, c, dt)
+	case *arrow.FixedSizeBinaryType:
+		out, err = fixedArray(mem, c, dt)
+	case *arrow.BooleanType:
+		out = boolArray(mem, c)
+	case *arrow.ListType:
+		out, err = listArray(mem, c, dt)
+	case arrow.FixedWidthDataType:
+		out, err = numberArray(mem, c, dt)
+	default:
+		err = fault.Unsupportedf("a column of type %s as %s", c.Type, dt)
+	}
+	return out, fault.InColumn(err, c.Name)
+}
+
+// validity is the bitmap and the number of nulls of a column.
+func validity(c *column.Column) (*memory.Buffer, int) {
+	if c.Present == nil {
+		return nil, 0
+	}
+	return memory.NewBufferBytes(c.Present), c.Rows - c.PresentCount()
+}
+
+// each calls a function with the rows that have a value, and the index of the value.
+func each(c *column.Column, do func(row, k int)) {
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	n := 0
+	for row := range c.Rows {
+		if !present.At(row) {
+			continue
+		}
+		k := n
+		if c.Codes != nil {
+			k = int(c.Codes[n])
+		}
+		do(row, k)
+		n++
+	}
+}
+
+// checkText checks that the values of a column suit an Arrow type.
+func checkText(c *column.Column, dt arrow.DataType) error {
+	if dt.ID() != arrow.STRING {
+		return nil
+	}
+	if utf8.Valid(c.Values.Data) { // which says nothing about the single values
+		cut := false
+		for _, o := range c.Values.Offsets {
+			cut = cut || int(o) < len(c.Values.Data) && !utf8.RuneStart(c.Values.Data[o])
+		}
+		if !cut {
+			return nil
+		}
+	}
+	for k := range c.Values.Len() {
+		if v := c.Values.Bytes(k); !utf8.Valid(v) {
+			return fault.Corruptf("%q is not valid UTF-8; strings can be read as bytes", clip(v))
+		}
+	}
+	return nil
+}
+
+func clip(v []byte) []byte { return v[:min(len(v), 40)] }
+
+// textArray is an array of strings or bytes.
+func textArray(mem memory.Allocator, c *column.Column, dt arrow.DataType) (arrow.Array, error) {
+	if err := checkText(c, dt); err != nil {
+		return nil, err
+	}
+	valid, nulls := validity(c)
+	if nulls == 0 && c.Codes == nil && len(c.Values.Offsets) == c.Rows+1 && len(c.Values.Data) <= math.MaxInt32 {
+		offsets := memory.NewBufferBytes(arrowutil.Bytes(c.Values.Offsets))
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(c.Values.Data)}, nil, 0), nil
+	}
+	offsets := arrowutil.NewBuffer(mem, 4*(c.Rows+1))
+	off := arrowutil.As[int32](offsets.Bytes())
+	clear(off)
+	total := 0
+	each(c, func(row, k int) {
+		n := c.Values.Offsets[k+1] - c.Values.Offsets[k]
+		off[row+1] = int32(n)
+		total += int(n)
+	})
+	if total > math.MaxInt32 {
+		offsets.Release()
+		return nil, fmt.Errorf("%w: values of %d rows take %d bytes", fault.ErrBatchTooLarge, c.Rows, total)
+	}
+	for i := range c.Rows {
+		off[i+1] += off[i]
+	}
+	data := arrowutil.NewBuffer(mem, total)
+	to := data.Bytes()
+	each(c, func(row, k int) { copy(to[off[row]:], c.Values.Bytes(k)) })
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, offsets, data}, nil, nulls), nil
+}
+
+// dictionaryArray is an array of codes and their values.
+func dictionaryArray(mem memory.Allocator, c *column.Column, dt *arrow.DictionaryType) (arrow.Array, error) {
+	if err := checkText(c, dt.ValueType); err != nil {
+		return nil, err
+	}
+	if len(c.Values.Data) > math.MaxInt32 {
+		return nil, fmt.Errorf("%w: values take %d bytes", fault.ErrBatchTooLarge, len(c.Values.Data))
+	}
+	valid, nulls := validity(c)
+	indices := arrowutil.NewBuffer(mem, 4*c.Rows)
+	codes := arrowutil.As[uint32](indices.Bytes())
+	clear(codes)
+	each(c, func(row, k int) { codes[row] = uint32(k) })
+	offsets := c.Values.Offsets
+	if len(offsets) == 0 {
+		offsets = []uint32{0}
+	}
+	values := arrowutil.Make(dt.ValueType, len(offsets)-1,
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrowutil.Bytes(offsets)), memory.NewBufferBytes(c.Values.Data)}, nil, 0)
+	defer values.Release()
+	d := array.NewDataWithDictionary(dt, c.Rows, []*memory.Buffer{valid, indices}, nulls, 0, values.Data().(*array.Data))
+	defer d.Release()
+	indices.Release()
+	return array.MakeFromData(d), nil
+}
+
+// fixedArray is an array of ids.
+func fixedArray(mem memory.Allocator, c *column.Column, dt *arrow.FixedSizeBinaryType) (arrow.Array, error) {
+	width := uint32(dt.ByteWidth)
+	for k := range c.Values.Len() {
+		if n := c.Values.Offsets[k+1] - c.Values.Offsets[k]; n != width {
+			return nil, fault.Corruptf("id of %d bytes, not %d", n, width)
+		}
+	}
+	valid, nulls := validity(c)
+	if nulls == 0 && c.Codes == nil && len(c.Values.Data) == c.Rows*dt.ByteWidth {
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(c.Values.Data)}, nil, 0), nil
+	}
+	data := arrowutil.NewZeroBuffer(mem, c.Rows*dt.ByteWidth)
+	to := data.Bytes()
+	each(c, func(row, k int) { copy(to[row*dt.ByteWidth:], c.Values.Bytes(k)) })
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
+}
+
+func boolArray(mem memory.Allocator, c *column.Column) arrow.Array {
+	valid, nulls := validity(c)
+	data := arrowutil.NewZeroBuffer(mem, (c.Rows+7)/8)
+	to := data.Bytes()
+	each(c, func(row, k int) {
+		if c.Values.Numbers[k] != 0 {
+			to[row>>3] |= 1 << (row & 7)
+		}
+	})
+	return arrowutil.Make(arrow.FixedWidthTypes.Boolean, c.Rows, []*memory.Buffer{valid, data}, nil, nulls)
+}
+
+// numberArray is an array of numbers of 64 bits.
+func numberArray(mem memory.Allocator, c *column.Column, dt arrow.FixedWidthDataType) (arrow.Array, error) {
+	if dt.ID() == arrow.UINT32 {
+		b := array.NewUint32Builder(mem)
+		defer b.Release()
+		for _, v := range c.Values.Numbers { // of events and links, which have all
+			b.Append(uint32(v))
+		}
+		return b.NewArray(), nil
+	}
+	if dt.Bytes() != 8 || c.Type.Textual() {
+		return nil, fault.Unsupportedf("a column of type %s as %s", c.Type, dt)
+	}
+	if id := dt.ID(); c.Type == column.Uint64 && id != arrow.UINT64 {
+		for _, v := range c.Values.Numbers {
+			if v > math.MaxInt64 {
+				return nil, fault.Corruptf("%d does not fit %s; times can be read as uint64", v, dt)
+			}
+		}
+	}
+	valid, nulls := validity(c)
+	if nulls == 0 && c.Codes == nil {
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, memory.NewBufferBytes(arrowutil.Bytes(c.Values.Numbers))}, nil, 0), nil
+	}
+	data := arrowutil.NewZeroBuffer(mem, 8*c.Rows)
+	to := arrowutil.As[uint64](data.Bytes())
+	each(c, func(row, k int) { to[row] = c.Values.Numbers[k] })
+	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, data}, nil, nulls), nil
+}
