@@ -1,8 +1,21 @@
 package traceql
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/lower"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
+	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
 // Scope says where an attribute is: "span", "resource", "instrumentation", "event", "link", or "intrinsic" for the fields of spans.
@@ -14,22 +27,262 @@ type TagNames struct {
 	Names []string // sorted, as queries write them after the scope
 }
 
+// maxNames bounds the names of a scope.
+const maxNames = 1_000_000
+
 // Names returns the names of attributes and intrinsics of sources, by scope; "" stands for all scopes. Those of events, links and arrays are
 // read from their spans, the others from schemas.
 func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, error) {
-	return nil, errors.ErrUnsupported
+	var out []TagNames
+	known := scope == "" || scope == "intrinsic"
+	for _, s := range lang.Scopes {
+		if scope != "" && scope != Scope(s.String()) {
+			continue
+		}
+		known = true
+		names := map[string]bool{}
+		for i, src := range sources {
+			own, err := newSource(src, i, everySpan)
+			if err != nil {
+				return nil, err
+			}
+			if err := own.names(ctx, s, names); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, TagNames{Scope(s.String()), slices.Sorted(maps.Keys(names))})
+	}
+	if !known {
+		return nil, &Error{Text: string(scope), Message: "there is no such scope: scopes are span, resource, instrumentation, event, link and intrinsic"}
+	}
+	if scope == "" || scope == "intrinsic" {
+		out = append(out, TagNames{"intrinsic", lang.Intrinsics()})
+	}
+	return out, nil
+}
+
+// everySpan is the query { }.
+var everySpan = func() *Query {
+	q, err := Parse("{ }")
+	if err != nil {
+		panic(err)
+	}
+	return q
+}()
+
+// names adds the names of the attributes in a scope.
+func (s *source) names(ctx context.Context, scope lang.Scope, names map[string]bool) error {
+	if prefix := spans.Prefix(scope); prefix != "" {
+		for _, column := range s.schema.Names() {
+			if name, ok := strings.CutPrefix(column, prefix); ok {
+				names[name] = true
+			}
+		}
+	}
+	c, ok := s.schema.Rest(scope)
+	if spans.Prefix(scope) == "" {
+		c, ok = s.schema.Lists(scope)
+	}
+	if !ok {
+		return nil
+	}
+	for rec, err := range s.Scan(ctx, []string{c.Path}, lower.NotNull(c)) {
+		if err != nil {
+			return err
+		}
+		batch := spans.NewBatch(s.schema, rec, []int{c.Index})
+		for row := range int(rec.NumRows()) {
+			err := batch.AttributeNames(scope, row, func(name []byte) { names[string(name)] = true })
+			if err != nil {
+				return err
+			}
+		}
+		if len(names) > maxNames {
+			return fault.Limitf("there are more than %d names of attributes", maxNames)
+		}
+	}
+	return nil
 }
 
 // ValuesOptions are the options of [Values].
 type ValuesOptions struct {
-	// Filter is a query of one spanset filter. Only the values of spans that match it are returned. nil stands for all spans.
+	// Filter restricts the values to those of spans in its result. nil stands for all spans.
 	Filter *Query
-	// Limit is the maximum number of values, by default 1,000. Values says whether there are more.
+	// Limit is the maximum number of values, by default 1,000.
 	Limit int
 }
 
-// Values returns the distinct values of an attribute or intrinsic, written as in queries: "resource.service.name", ".foo", "name".
-// They are sorted by kind and value. more is true if there are others.
+// Values returns the distinct values of an attribute or intrinsic, written as in queries: "resource.service.name", ".foo", "name". Those in
+// arrays, events and links are listed one by one. They are sorted by kind and value. more is true if there are others than these.
 func Values(ctx context.Context, sources []Source, attribute string, o ValuesOptions) (values []Value, more bool, err error) {
-	return nil, false, errors.ErrUnsupported
+	f, err := lang.ParseField(attribute)
+	if err != nil {
+		return nil, false, err
+	}
+	set := valueSet{limit: cmp.Or(o.Limit, 1000), seen: map[string]bool{}}
+	q := o.Filter
+	if q == nil {
+		q = everySpan
+	}
+	if o.Filter != nil || lower.OfTrace(f) {
+		err = set.search(ctx, q.with(f), f, sources)
+	} else {
+		err = set.scan(ctx, f, sources)
+	}
+	if err == errStop {
+		err = nil
+	}
+	slices.SortFunc(set.values, compareValues)
+	return set.values, set.more, err
+}
+
+// with is the query with a field that is read, too.
+func (q *Query) with(f *lang.Field) *Query {
+	field := &lang.Expr{Op: lang.FieldOf, Field: f}
+	tree := &lang.Query{Pipeline: &lang.Pipeline{Stages: append(slices.Clone(q.tree.Pipeline.Stages), &lang.Select{Fields: []*lang.Expr{field}})}}
+	return &Query{tree, eval.NewProgram(tree), q.candidates}
+}
+
+func compareValues(a, b Value) int {
+	order, _ := value.Compare(a, b)
+	return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), order)
+}
+
+// valueSet is distinct values.
+type valueSet struct {
+	limit  int
+	values []Value
+	seen   map[string]bool
+	more   bool
+}
+
+func (s *valueSet) add(v Value) error {
+	switch v.Kind() {
+	case KindNil, KindOther:
+		return nil
+	case KindArray, KindAny:
+		for _, e := range v.List() {
+			if err := s.add(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	key := v.Key()
+	if s.seen[key] {
+		return nil
+	}
+	if len(s.values) == s.limit {
+		s.more = true
+		return errStop
+	}
+	s.seen[key] = true
+	s.values = append(s.values, v.Clone())
+	return nil
+}
+
+// search adds the values of the spans that a query finds.
+func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources []Source) error {
+	run, err := newSearch(ctx, q, sources, Options{})
+	if err != nil {
+		return err
+	}
+	return run.examine(run.candidates(q.candidates), func(m match) error {
+		for _, set := range m.sets {
+			for _, i := range set.Spans {
+				v, err := m.trace.Value(f, i)
+				if err != nil {
+					return err
+				}
+				if err := s.add(v); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// scan adds the values of all spans.
+func (s *valueSet) scan(ctx context.Context, f *lang.Field, sources []Source) error {
+	for i, src := range sources {
+		own, err := newSource(src, i, everySpan)
+		if err != nil {
+			return err
+		}
+		done, err := s.distinct(ctx, f, own)
+		if err != nil {
+			return err
+		}
+		if done {
+			continue
+		}
+		if err := s.scanSource(ctx, f, own); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source) error {
+	cond := lower.Present(src.schema, f)
+	if cond.None() {
+		return nil
+	}
+	need := src.schema.Needs(f)
+	columns := make([]string, len(need))
+	for k, i := range need {
+		columns[k] = src.schema.Column(i).Path
+	}
+	for rec, err := range src.Scan(ctx, columns, cond.Filter()) {
+		if err != nil {
+			return err
+		}
+		batch := spans.NewBatch(src.schema, rec, need)
+		for row := range int(rec.NumRows()) {
+			v, err := batch.Value(f, row)
+			if err != nil {
+				return err
+			}
+			if err := s.add(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// distinct adds the values that the source knows without a scan; done is false if it does not know all of them.
+func (s *valueSet) distinct(ctx context.Context, f *lang.Field, src *source) (done bool, err error) {
+	known, ok := src.Source.(DistinctSource)
+	need := src.schema.Needs(f)
+	if !ok || len(need) != 1 || f.Intrinsic != lang.NoIntrinsic && f.Intrinsic != lang.SpanName {
+		return false, nil
+	}
+	c := src.schema.Column(need[0])
+	if c.Class != spans.Text && c.Class != spans.Integer {
+		return false, nil
+	}
+	arr, err := known.Distinct(ctx, c.Path)
+	if err != nil || arr == nil {
+		return false, err
+	}
+	defer arr.Release()
+	if arr.DataType().ID() == arrow.NULL {
+		return true, nil
+	}
+	one := arrow.NewSchema([]arrow.Field{{Name: "v", Type: arr.DataType(), Nullable: true}}, nil)
+	rec := array.NewRecordBatch(one, []arrow.Array{arr}, int64(arr.Len()))
+	defer rec.Release()
+	batch := spans.NewBatch(src.schema, rec, need)
+	for row := range arr.Len() {
+		v, err := batch.Value(f, row)
+		if err != nil {
+			return true, err
+		}
+		if err := s.add(v); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
 }

@@ -1,9 +1,15 @@
 package traceql
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"iter"
+	"slices"
+
+	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lower"
+	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
 // Order is the order of the traces of a search.
@@ -32,10 +38,312 @@ type Options struct {
 	MaxBytes int64
 }
 
+const (
+	defaultMaxTraces = 1_000_000
+	defaultMaxBytes  = 256 << 20
+)
+
 // Search returns the traces that match a query. An error ends the loop. A loop that is left early frees its memory.
 //
-// Errors because of Options.MaxTraces and MaxBytes, and those of sources, wrap those of the package of the source; nothing is left out without
-// one.
+// It is an error if there are more candidates than Options.MaxTraces, or if a trace needs more than Options.MaxBytes: nothing is left out in
+// silence. Spans without a trace id belong to no trace, and are never found.
 func Search(ctx context.Context, q *Query, sources []Source, o Options) iter.Seq2[*Trace, error] {
-	return func(yield func(*Trace, error) bool) { yield(nil, errors.ErrUnsupported) }
+	return func(yield func(*Trace, error) bool) {
+		s, err := newSearch(ctx, q, sources, o)
+		if err == nil {
+			err = s.run(func(t *Trace) bool { return yield(t, nil) })
+		}
+		if err != nil && err != errStop {
+			yield(nil, err)
+		}
+	}
+}
+
+// search is a search that is under way.
+type search struct {
+	ctx     context.Context
+	q       *Query
+	o       Options
+	sources []*source
+	fields  []resultField
+	counts  Run
+}
+
+func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*search, error) {
+	o.MaxTraces = cmp.Or(o.MaxTraces, defaultMaxTraces)
+	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
+	for _, h := range q.tree.Hints {
+		if h.Name == "most_recent" && h.Value.Bool() {
+			o.Order = MostRecent
+		}
+	}
+	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline)}
+	for i, src := range sources {
+		own, err := newSource(src, i, q)
+		if err != nil {
+			return nil, err
+		}
+		s.sources = append(s.sources, own)
+	}
+	return s, nil
+}
+
+// run calls yield for the traces of the result until it returns false, which is errStop.
+func (s *search) run(yield func(*Trace) bool) error {
+	if s.o.Order == MostRecent {
+		return s.mostRecent(yield)
+	}
+	left := s.o.Limit
+	return s.examine(s.candidates(s.q.candidates), func(m match) error {
+		t, err := s.result(m)
+		if err != nil {
+			return err
+		}
+		s.counts.Traces++
+		if !yield(t) {
+			return errStop
+		}
+		if left--; left == 0 {
+			return errStop
+		}
+		return nil
+	})
+}
+
+// found is a match whose spans are no longer in memory.
+type found struct {
+	id    string
+	start int64
+	trace *Trace // nil if it is to be read again
+}
+
+func latest(a, b found) int {
+	return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(a.id, b.id))
+}
+
+// mostRecent examines all candidates. With a limit it keeps the latest results, otherwise only ids, and reads the traces again.
+func (s *search) mostRecent(yield func(*Trace) bool) error {
+	var list []found
+	err := s.examine(s.candidates(s.q.candidates), func(m match) error {
+		f := found{id: m.id}
+		f.start, _ = m.trace.Times()
+		if s.o.Limit > 0 {
+			if len(list) >= s.o.Limit && latest(list[s.o.Limit-1], f) < 0 {
+				return nil
+			}
+			var err error
+			if f.trace, err = s.result(m); err != nil {
+				return err
+			}
+		}
+		at, _ := slices.BinarySearchFunc(list, f, latest)
+		if s.o.Limit == 0 {
+			at = len(list)
+		}
+		list = slices.Insert(list, at, f)
+		if s.o.Limit > 0 && len(list) > s.o.Limit {
+			list = list[:s.o.Limit]
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if s.o.Limit > 0 {
+		return s.yieldAll(list, yield)
+	}
+	slices.SortFunc(list, latest)
+	ids := func(yield func(string, error) bool) {
+		for _, f := range list {
+			if !yield(f.id, nil) {
+				return
+			}
+		}
+	}
+	return s.examine(ids, func(m match) error {
+		t, err := s.result(m)
+		if err != nil {
+			return err
+		}
+		s.counts.Traces++
+		if !yield(t) {
+			return errStop
+		}
+		return nil
+	})
+}
+
+func (s *search) yieldAll(list []found, yield func(*Trace) bool) error {
+	for _, f := range list {
+		s.counts.Traces++
+		if !yield(f.trace) {
+			return errStop
+		}
+	}
+	return nil
+}
+
+// match is a trace that matches, while its spans are in memory.
+type match struct {
+	id    string
+	trace *eval.Trace
+	sets  []eval.Set
+}
+
+// Numbers of traces that are read at a time. The first groups are small, so that a search with a limit ends soon.
+const (
+	firstGroup = 64
+	lastGroup  = 4096
+)
+
+// examine reads candidates in groups, evaluates the query on each, and calls emit for those that match.
+func (s *search) examine(ids iter.Seq2[string, error], emit func(match) error) error {
+	size := firstGroup
+	if s.o.Limit > 0 && s.o.Order == AsStored {
+		size = min(max(s.o.Limit, 8), lastGroup)
+	}
+	var group []string
+	for id, err := range ids {
+		if err != nil {
+			return err
+		}
+		group = append(group, id)
+		if len(group) < size {
+			continue
+		}
+		if err := s.group(group, emit); err != nil {
+			return err
+		}
+		group, size = group[:0], min(4*size, lastGroup)
+	}
+	return s.group(group, emit)
+}
+
+// group evaluates the query on some traces, in halves if they are too large for one.
+func (s *search) group(ids []string, emit func(match) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	traces, release, err := s.fetch(ids)
+	if err == errTooLarge && len(ids) > 1 {
+		half := len(ids) / 2
+		if err := s.group(ids[:half], emit); err != nil {
+			return err
+		}
+		return s.group(ids[half:], emit)
+	}
+	if err != nil {
+		return s.tooLarge(err, ids[0])
+	}
+	defer release()
+	s.counts.Fetched += int64(len(ids))
+	for i, list := range traces {
+		t := eval.NewTrace(list)
+		s.counts.Spans += int64(len(t.Spans))
+		sets, err := s.q.program.Run(t)
+		s.counts.Evaluated += t.Looks
+		if err != nil {
+			return err
+		}
+		if len(sets) > 0 {
+			if err := emit(match{ids[i], t, sets}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// candidates yields the ids of the traces that may match, each once.
+func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if c.Rows == nil && !c.All() {
+			set, err := s.collect(c, nil)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			s.counts.Candidates += int64(len(set.order))
+			for _, id := range set.order {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			return
+		}
+		seen := newIDSet()
+		err := s.scanIDs(c, nil, func(id string) error {
+			fresh, err := seen.add(id, s.o.MaxTraces)
+			if err != nil || !fresh {
+				return err
+			}
+			s.counts.Candidates++
+			if !yield(id, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && err != errStop {
+			yield("", err)
+		}
+	}
+}
+
+// attributesOf copies the attributes of a set.
+func attributesOf(list []eval.Attribute) (out []Attribute) {
+	for _, a := range list {
+		out = append(out, Attribute{a.Name, a.Value.Clone()})
+	}
+	return out
+}
+
+// text is a string without quotes, "" for nil.
+func text(v value.Value) string {
+	if v.IsNil() {
+		return ""
+	}
+	return v.Clone().Plain()
+}
+
+// result copies what the result has of a trace.
+func (s *search) result(m match) (*Trace, error) {
+	start, d := m.trace.Times()
+	service, err := m.trace.RootService()
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{
+		ID: []byte(m.id), RootService: text(service), RootName: text(m.trace.RootName()),
+		Start: unixNano(start), Duration: d, Spans: len(m.trace.Spans),
+	}
+	for _, set := range m.sets {
+		out := Spanset{Matched: len(set.Spans), Attributes: attributesOf(set.Attributes)}
+		for k, i := range set.Spans {
+			if s.o.Spans > 0 && k == s.o.Spans {
+				break
+			}
+			span, err := s.span(m.trace, i)
+			if err != nil {
+				return nil, err
+			}
+			out.Spans = append(out.Spans, span)
+		}
+		t.Sets = append(t.Sets, out)
+	}
+	return t, nil
+}
+
+func (s *search) span(t *eval.Trace, i int) (Span, error) {
+	from := &t.Spans[i]
+	out := Span{ID: bytes.Clone(from.ID), Name: bytesText(from), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
+	for _, f := range s.fields {
+		v, err := t.Value(f.field, i)
+		if err != nil {
+			return out, err
+		}
+		if !v.IsNil() {
+			out.Attributes = append(out.Attributes, Attribute{f.name, v.Clone()})
+		}
+	}
+	return out, nil
 }

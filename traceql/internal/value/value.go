@@ -124,7 +124,7 @@ func enumName(names []string, code int64) string {
 // String is the value as a literal of the language; strings have quotes.
 func (v Value) String() string {
 	if v.kind == String {
-		return Quote(v.text)
+		return strconv.Quote(v.text)
 	}
 	return v.Plain()
 }
@@ -156,30 +156,6 @@ func (v Value) Plain() string {
 	return "nil"
 }
 
-// Quote is a string as a literal: in quotation marks, with backslashes before quotation marks, backslashes and the letters of line
-// breaks and tabs.
-func Quote(s string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for i := range len(s) {
-		switch c := s[i]; c {
-		case '"', '\\':
-			out.WriteByte('\\')
-			out.WriteByte(c)
-		case '\n':
-			out.WriteString(`\n`)
-		case '\r':
-			out.WriteString(`\r`)
-		case '\t':
-			out.WriteString(`\t`)
-		default:
-			out.WriteByte(c)
-		}
-	}
-	out.WriteByte('"')
-	return out.String()
-}
-
 // FormatFloat is the shortest text with a point or an exponent that is the same float.
 func FormatFloat(f float64) string {
 	text := strconv.FormatFloat(f, 'g', -1, 64)
@@ -200,4 +176,17 @@ func FormatDuration(d time.Duration) string {
 		}
 	}
 	return strconv.FormatInt(int64(d), 10) + "ns"
+}
+
+// Clone is the value with memory of its own.
+func (v Value) Clone() Value {
+	v.text = strings.Clone(v.text)
+	if v.list != nil {
+		list := make([]Value, len(v.list))
+		for i, e := range v.list {
+			list[i] = e.Clone()
+		}
+		v.list = list
+	}
+	return v
 }

@@ -1,0 +1,143 @@
+package eval
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
+	"github.com/amudai/amudai-go/traceql/internal/value"
+)
+
+// Span is a row of a batch.
+type Span struct {
+	Batch *spans.Batch
+	Row   int
+	// Verdicts are what filters on the batch as a whole have found, by the number of the spanset filter.
+	Verdicts []Verdict
+
+	ID     []byte
+	Parent []byte // nil for a root span
+	Start  int64  // 0 if it is missing
+}
+
+// Verdict is the result of a filter on the rows of a batch.
+type Verdict struct {
+	Bits  []byte // a bit for each row, false for spans that do not meet the condition; nil if the filter excludes none
+	Exact bool   // the spans that the filter does not exclude meet the condition
+}
+
+// Trace is all spans of a trace.
+type Trace struct {
+	Spans []Span // by start and id
+	tree  *tree
+	Looks int64 // conditions that were evaluated on single spans
+}
+
+// NewTrace makes a trace of its spans, which are sorted in place. Of several spans with one id, the first is kept.
+func NewTrace(list []Span) *Trace {
+	seen := make(map[string]bool, len(list))
+	list = slices.DeleteFunc(list, func(s Span) bool {
+		if len(s.ID) == 0 {
+			return false
+		}
+		known := seen[string(s.ID)]
+		seen[string(s.ID)] = true
+		return known
+	})
+	slices.SortStableFunc(list, func(a, b Span) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), bytes.Compare(a.ID, b.ID))
+	})
+	return &Trace{Spans: list}
+}
+
+// Root is the first span without a parent, or -1.
+func (t *Trace) Root() int {
+	return slices.IndexFunc(t.Spans, func(s Span) bool { return s.Parent == nil })
+}
+
+// RootName and RootService describe the root span; they are nil without one.
+func (t *Trace) RootName() value.Value {
+	if i := t.Root(); i >= 0 {
+		return value.OfString(t.Spans[i].Batch.Text(spans.Name, t.Spans[i].Row))
+	}
+	return value.Value{}
+}
+
+var rootService = &lang.Field{Scope: lang.ResourceScope, Name: "service.name"}
+
+// RootService is resource.service.name of the root span.
+func (t *Trace) RootService() (value.Value, error) {
+	if i := t.Root(); i >= 0 {
+		return t.Spans[i].Batch.Value(rootService, t.Spans[i].Row)
+	}
+	return value.Value{}, nil
+}
+
+// Times are the start of the trace in nanoseconds, and the time to the end of its last span. Spans without a start do not count.
+func (t *Trace) Times() (start int64, d time.Duration) {
+	first, last := int64(0), int64(0)
+	for _, s := range t.Spans {
+		if s.Start == 0 {
+			continue
+		}
+		end := s.Batch.End(s.Row)
+		if first == 0 {
+			first, last = s.Start, end
+		}
+		first, last = min(first, s.Start), max(last, end)
+	}
+	return first, time.Duration(last - first)
+}
+
+// Value is the value of a field of span i.
+func (t *Trace) Value(f *lang.Field, i int) (value.Value, error) {
+	if f.Parent {
+		p := t.treeOf().parent[i]
+		if p < 0 {
+			return value.Value{}, nil
+		}
+		own := *f
+		own.Parent = false
+		return t.Value(&own, p)
+	}
+	switch f.Intrinsic {
+	case lang.TraceDuration:
+		_, d := t.Times()
+		return value.OfDuration(d), nil
+	case lang.TraceRootName:
+		return t.RootName(), nil
+	case lang.TraceRootService:
+		return t.RootService()
+	case lang.SpanChildCount:
+		return value.OfInt(int64(len(t.treeOf().children[i]))), nil
+	case lang.NestedSetLeft, lang.NestedSetRight, lang.NestedSetParent:
+		return value.OfInt(t.treeOf().nestedSet(f.Intrinsic, i)), nil
+	}
+	return t.Spans[i].Batch.Value(f, t.Spans[i].Row)
+}
+
+// expr is the value of an expression on the fields of span i.
+func (t *Trace) expr(e *lang.Expr, i int) (value.Value, error) {
+	return evaluate(e, func(e *lang.Expr) (value.Value, error) { return t.Value(e.Field, i) })
+}
+
+// matches reports whether span i meets the condition of a spanset filter.
+func (t *Trace) matches(f *lang.SpansetFilter, number, i int) (bool, error) {
+	s := &t.Spans[i]
+	if f.Cond == nil {
+		return true, nil
+	}
+	verdict := s.Verdicts[number]
+	switch {
+	case verdict.Bits != nil && verdict.Bits[s.Row/8]>>(s.Row%8)&1 == 0:
+		return false, nil
+	case verdict.Exact:
+		return true, nil
+	}
+	t.Looks++
+	v, err := t.expr(f.Cond, i)
+	return truth(v), err
+}

@@ -1,0 +1,230 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
+	"github.com/amudai/amudai-go/traceql/internal/value"
+)
+
+// Candidates says which traces may match: those with a row that meets Rows, those in all of And, or those in any of Or. Without any of
+// them, all traces may.
+type Candidates struct {
+	Rows []Row // alternatives
+	And  []*Candidates
+	Or   []*Candidates
+}
+
+// Row is a condition that a row of a trace meets.
+type Row struct {
+	Expr *lang.Expr
+	Want bool // the expression is true, or it is not
+	Root bool // the row is a root span
+}
+
+// All reports whether all traces may match.
+func (c *Candidates) All() bool { return c.Rows == nil && c.And == nil && c.Or == nil }
+
+// Cond is the condition on the rows of a table.
+func (r Row) Cond(s *spans.Schema) Cond {
+	c := Lower(s, r.Expr, r.Want)
+	if r.Root {
+		c = and(c, lowerer{s}.root())
+	}
+	return c
+}
+
+// String is the condition as text.
+func (r Row) String() string {
+	text := "{ " + r.Expr.String() + " }"
+	if !r.Want {
+		text = "{ !(" + r.Expr.String() + ") }"
+	}
+	if r.Root {
+		return "root span " + text
+	}
+	return text
+}
+
+// String is the candidates as text.
+func (c *Candidates) String() string {
+	switch {
+	case c.Rows != nil:
+		parts := make([]string, len(c.Rows))
+		for i, r := range c.Rows {
+			parts[i] = r.String()
+		}
+		return strings.Join(parts, " or ")
+	case c.And != nil:
+		return joined(c.And, " and ")
+	case c.Or != nil:
+		return joined(c.Or, " or ")
+	}
+	return "all traces"
+}
+
+func joined(list []*Candidates, word string) string {
+	parts := make([]string, len(list))
+	for i, c := range list {
+		parts[i] = c.String()
+		if c.And != nil || c.Or != nil {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	return strings.Join(parts, word)
+}
+
+// Leaves are the candidates with rows among these.
+func (c *Candidates) Leaves() (leaves []*Candidates) {
+	if c.Rows != nil {
+		return []*Candidates{c}
+	}
+	for _, below := range slices.Concat(c.And, c.Or) {
+		leaves = append(leaves, below.Leaves()...)
+	}
+	return leaves
+}
+
+var anyTrace = &Candidates{}
+
+// both are traces that are in all of several candidates.
+func both(list ...*Candidates) *Candidates {
+	out := &Candidates{}
+	seen := map[string]bool{}
+	for _, c := range list {
+		parts := []*Candidates{c}
+		if c.And != nil {
+			parts = c.And
+		}
+		for _, p := range parts {
+			if text := p.String(); !p.All() && !seen[text] {
+				seen[text] = true
+				out.And = append(out.And, p)
+			}
+		}
+	}
+	switch len(out.And) {
+	case 0:
+		return anyTrace
+	case 1:
+		return out.And[0]
+	}
+	return out
+}
+
+// either are traces that are in one of several candidates.
+func either(list ...*Candidates) *Candidates {
+	out, rows := &Candidates{}, &Candidates{}
+	for _, c := range list {
+		switch {
+		case c.All():
+			return anyTrace
+		case c.Rows != nil:
+			rows.Rows = append(rows.Rows, c.Rows...)
+		case c.Or != nil:
+			out.Or = append(out.Or, c.Or...)
+		default:
+			out.Or = append(out.Or, c)
+		}
+	}
+	if rows.Rows != nil {
+		out.Or = append([]*Candidates{rows}, out.Or...)
+	}
+	if len(out.Or) == 1 {
+		return out.Or[0]
+	}
+	return out
+}
+
+// Of are the candidates for a stage whose input is all spans of a trace, or some of them.
+func Of(s lang.Stage) *Candidates {
+	switch s := s.(type) {
+	case *lang.Pipeline:
+		list := make([]*Candidates, len(s.Stages))
+		for i, below := range s.Stages {
+			list[i] = Of(below)
+		}
+		return both(list...)
+	case *lang.SpansetFilter:
+		if s.Cond != nil {
+			return ofCondition(s.Cond, true)
+		}
+	case *lang.SpansetOperation:
+		switch {
+		case s.Op.Relation == lang.SetOr:
+			return either(Of(s.L), Of(s.R))
+		case s.Op.Not:
+			return Of(s.R)
+		}
+		return both(Of(s.L), Of(s.R))
+	}
+	return anyTrace
+}
+
+// ofCondition are the traces with a span for which an expression is true or, without want, is not.
+func ofCondition(e *lang.Expr, want bool) *Candidates {
+	if !needsTrace(e) {
+		if v, ok := eval.Constant(e); ok && v.Bool() == want {
+			return anyTrace
+		}
+		return &Candidates{Rows: []Row{{Expr: e, Want: want}}}
+	}
+	switch e.Op {
+	case lang.Not:
+		return ofCondition(e.X, !want)
+	case lang.And, lang.Or:
+		if (e.Op == lang.And) != want {
+			return either(ofCondition(e.X, want), ofCondition(e.Y, want))
+		}
+		// The operands that look at the span alone must be met by the same row.
+		return both(&Candidates{Rows: []Row{{Expr: e, Want: want}}}, ofTraces(e, e.Op, want))
+	}
+	return ofTrace(e, want)
+}
+
+// ofTraces are the candidates for those operands that look at other spans.
+func ofTraces(e *lang.Expr, op lang.Op, want bool) *Candidates {
+	if !needsTrace(e) {
+		return anyTrace
+	}
+	if e.Op != op {
+		return ofCondition(e, want)
+	}
+	return both(ofTraces(e.X, op, want), ofTraces(e.Y, op, want))
+}
+
+func needsTrace(e *lang.Expr) bool {
+	return !e.Walk(func(e *lang.Expr) bool { return e.Op != lang.FieldOf || !OfTrace(e.Field) })
+}
+
+// ofTrace are the candidates for a comparison with a field of the trace or the parent: another span that has the value.
+func ofTrace(e *lang.Expr, want bool) *Candidates {
+	f, op, v, ok := fieldAndValue(e)
+	if e.Op == lang.FieldOf {
+		f, op, v, ok = e.Field, lang.Eq, value.OfBool(true), true
+	}
+	if !ok || !want {
+		return anyTrace
+	}
+	row := Row{Want: true}
+	other := *f
+	switch {
+	case f.Intrinsic == lang.NestedSetParent && !f.Parent:
+		return &Candidates{Rows: []Row{{Expr: e, Want: true}}}
+	case v.IsNil():
+		return anyTrace
+	case f.Parent:
+		other.Parent = false
+	case f.Intrinsic == lang.TraceRootName:
+		other, row.Root = lang.Field{Intrinsic: lang.SpanName}, true
+	case f.Intrinsic == lang.TraceRootService:
+		other, row.Root = lang.Field{Scope: lang.ResourceScope, Name: "service.name"}, true
+	default:
+		return anyTrace
+	}
+	row.Expr = &lang.Expr{Op: op, Pos: e.Pos, X: &lang.Expr{Op: lang.FieldOf, Field: &other}, Y: &lang.Expr{Value: v}, Regexp: e.Regexp}
+	return &Candidates{Rows: []Row{row}}
+}

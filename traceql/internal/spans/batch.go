@@ -1,0 +1,338 @@
+package spans
+
+import (
+	"encoding/hex"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+	"github.com/amudai/amudai-go/traceql/internal/value"
+)
+
+// Batch is rows of a table, with some of its columns.
+type Batch struct {
+	Schema *Schema
+	Record arrow.RecordBatch
+	arrays []arrow.Array // by index in the schema; nil for columns that were not read
+}
+
+// NewBatch makes a Batch of a record batch that has the columns of the indexes in need, in this order.
+func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) *Batch {
+	b := &Batch{s, rec, make([]arrow.Array, len(s.columns))}
+	for k, i := range need {
+		b.arrays[i] = rec.Column(k)
+	}
+	return b
+}
+
+// Bytes is the content of a column of bytes; nil if it is null or missing.
+func (b *Batch) Bytes(name string, row int) []byte {
+	c, ok := b.Schema.One(name)
+	if !ok || b.arrays[c.Index] == nil {
+		return nil
+	}
+	arr, i, ok := inside(b.arrays[c.Index], row)
+	if !ok {
+		return nil
+	}
+	content, _ := bytesAt(arr, i)
+	return content
+}
+
+// Number is the content of a column of numbers or times, in nanoseconds; ok is false if it is null or missing.
+func (b *Batch) Number(name string, row int) (n int64, ok bool) {
+	c, ok := b.Schema.One(name)
+	if !ok || b.arrays[c.Index] == nil {
+		return 0, false
+	}
+	arr, i, ok := inside(b.arrays[c.Index], row)
+	if !ok {
+		return 0, false
+	}
+	if t, timestamp := arr.(*array.Timestamp); timestamp {
+		return int64(t.Value(i)) * int64(t.DataType().(*arrow.TimestampType).Unit.Multiplier()), true
+	}
+	v := scalar(arr, i)
+	return v.Int64(), v.Kind() == value.Int || v.Kind() == value.Duration
+}
+
+// inside is the array and position of a value inside of extensions, dictionaries and runs; ok is false if it is null.
+func inside(arr arrow.Array, row int) (arrow.Array, int, bool) {
+	for !arr.IsNull(row) {
+		switch a := arr.(type) {
+		case array.ExtensionArray:
+			arr = a.Storage()
+		case *array.Dictionary:
+			arr, row = a.Dictionary(), a.GetValueIndex(row)
+		case *array.RunEndEncoded:
+			arr, row = a.Values(), a.GetPhysicalIndex(row)
+		default:
+			return arr, row, true
+		}
+	}
+	return nil, 0, false
+}
+
+func bytesAt(arr arrow.Array, row int) ([]byte, bool) {
+	switch a := arr.(type) {
+	case *array.Binary:
+		return a.Value(row), true
+	case *array.FixedSizeBinary:
+		return a.Value(row), true
+	case *array.LargeBinary:
+		return a.Value(row), true
+	case *array.BinaryView:
+		return a.Value(row), true
+	}
+	return nil, false
+}
+
+// scalar is the value in an array that inside has returned.
+func scalar(arr arrow.Array, row int) value.Value {
+	switch a := arr.(type) {
+	case *array.String:
+		return value.OfString(a.Value(row))
+	case *array.LargeString:
+		return value.OfString(a.Value(row))
+	case *array.StringView:
+		return value.OfString(a.Value(row))
+	case *array.Int64:
+		return value.OfInt(a.Value(row))
+	case *array.Int32:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Int16:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Int8:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Uint64:
+		return ofUint(a.Value(row))
+	case *array.Uint32:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Uint16:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Uint8:
+		return value.OfInt(int64(a.Value(row)))
+	case *array.Float64:
+		return value.OfFloat(a.Value(row))
+	case *array.Float32:
+		return value.OfFloat(float64(a.Value(row)))
+	case *array.Float16:
+		return value.OfFloat(float64(a.Value(row).Float32()))
+	case *array.Boolean:
+		return value.OfBool(a.Value(row))
+	case *array.Duration:
+		return value.OfDuration(time.Duration(a.Value(row)) * a.DataType().(*arrow.DurationType).Unit.Multiplier())
+	case *array.Map:
+		return value.OfOther(a.ValueStr(row))
+	case array.ListLike:
+		return listAt(a, row)
+	}
+	if content, ok := bytesAt(arr, row); ok {
+		return otherBytes(content)
+	}
+	return value.OfOther(arr.ValueStr(row))
+}
+
+func listAt(a array.ListLike, row int) value.Value {
+	from, to := a.ValueOffsets(row)
+	list := make([]value.Value, 0, to-from)
+	for i := from; i < to; i++ {
+		if arr, at, ok := inside(a.ListValues(), int(i)); ok {
+			list = append(list, scalar(arr, at))
+		}
+	}
+	return value.OfArray(list)
+}
+
+func ofUint(v uint64) value.Value {
+	if v > math.MaxInt64 {
+		return value.OfFloat(float64(v))
+	}
+	return value.OfInt(int64(v))
+}
+
+// column is the value of a column, with text for binary columns of strings.
+func (b *Batch) column(c Column, row int) value.Value {
+	if b.arrays[c.Index] == nil {
+		return value.Value{}
+	}
+	arr, i, ok := inside(b.arrays[c.Index], row)
+	if !ok {
+		return value.Value{}
+	}
+	if c.Class == Text {
+		if content, ok := bytesAt(arr, i); ok {
+			return value.OfString(string(content))
+		}
+	}
+	return scalar(arr, i)
+}
+
+// Value is the value of an attribute, or of an intrinsic of the span alone: those of traces and parents are nil.
+func (b *Batch) Value(f *lang.Field, row int) (value.Value, error) {
+	if f.Intrinsic != lang.NoIntrinsic {
+		return b.intrinsic(f.Intrinsic, row)
+	}
+	for _, scope := range ScopesOf(f) {
+		v, err := b.attribute(scope, f.Name, row)
+		if err != nil || !v.IsNil() {
+			return v, err
+		}
+	}
+	return value.Value{}, nil
+}
+
+// attribute is an attribute in a scope. Several values of a span are an array.
+func (b *Batch) attribute(scope lang.Scope, name string, row int) (value.Value, error) {
+	prefix := scopes[scope].prefix
+	if prefix == "" {
+		return b.inLists(scope, row, func(m *message) value.Value { return m.attribute(name) })
+	}
+	var found []value.Value
+	for _, i := range b.Schema.byName[prefix+name] {
+		if v := b.column(b.Schema.columns[i], row); !v.IsNil() {
+			found = append(found, v)
+		}
+	}
+	if rest := b.Bytes(scopes[scope].rest, row); len(rest) > 0 {
+		more, err := attributes(rest, scopes[scope].attrs, name)
+		if err != nil {
+			return value.Value{}, err
+		}
+		found = append(found, more...)
+	}
+	switch len(found) {
+	case 0:
+		return value.Value{}, nil
+	case 1:
+		return found[0], nil
+	}
+	return value.OfArray(found), nil
+}
+
+func (b *Batch) intrinsic(i lang.Intrinsic, row int) (value.Value, error) {
+	switch i {
+	case lang.SpanID:
+		return value.OfString(hex.EncodeToString(b.Bytes(SpanID, row))), nil
+	case lang.TraceID:
+		return value.OfString(hex.EncodeToString(b.Bytes(TraceID, row))), nil
+	case lang.SpanParentID:
+		return value.OfString(hex.EncodeToString(b.Parent(row))), nil
+	case lang.HasParent:
+		if parent := b.Parent(row); parent != nil {
+			return value.OfOther(hex.EncodeToString(parent)), nil
+		}
+		return value.Value{}, nil
+	case lang.SpanDuration:
+		return value.OfDuration(b.Duration(row)), nil
+	case lang.SpanStatus:
+		code, _ := b.Number(Status, row)
+		return value.OfStatus(code), nil
+	case lang.SpanKindOf:
+		code, _ := b.Number(KindName, row)
+		return value.OfSpanKind(code), nil
+	case lang.EventName, lang.EventTime, lang.LinkSpanID, lang.LinkTraceID:
+		return b.listIntrinsic(i, row)
+	}
+	names := intrinsicColumns[i]
+	if len(names) != 1 {
+		return value.Value{}, nil
+	}
+	return value.OfString(b.Text(names[0], row)), nil
+}
+
+func (b *Batch) listIntrinsic(i lang.Intrinsic, row int) (value.Value, error) {
+	scope := lang.LinkScope
+	if i == lang.EventName || i == lang.EventTime {
+		scope = lang.EventScope
+	}
+	start, _ := b.Number(Start, row)
+	return b.inLists(scope, row, func(m *message) value.Value {
+		switch i {
+		case lang.EventName:
+			return value.OfString(string(m.name))
+		case lang.EventTime:
+			return value.OfDuration(time.Duration(int64(m.time) - start))
+		case lang.LinkTraceID:
+			return value.OfString(hex.EncodeToString(m.traceID))
+		}
+		return value.OfString(hex.EncodeToString(m.spanID))
+	})
+}
+
+// Text is the content of a column of strings, "" if it is null or missing.
+func (b *Batch) Text(name string, row int) string {
+	c, ok := b.Schema.One(name)
+	if !ok {
+		return ""
+	}
+	return b.column(c, row).Text()
+}
+
+// Parent is the id of the parent of a span; nil for a root span, whose id of the parent is missing, empty or zero.
+func (b *Batch) Parent(row int) []byte {
+	id := b.Bytes(ParentID, row)
+	zero := slices.IndexFunc(id, func(c byte) bool { return c != 0 }) < 0
+	if zero && (len(id) == 0 || len(id) == 8) {
+		return nil
+	}
+	return id
+}
+
+// Duration is the time from the start of a span to its end.
+func (b *Batch) Duration(row int) time.Duration {
+	if d, ok := b.Number(Duration, row); ok {
+		return time.Duration(d)
+	}
+	start, _ := b.Number(Start, row)
+	if end, ok := b.Number(End, row); ok && end > start {
+		return time.Duration(end - start)
+	}
+	return 0
+}
+
+// End is the end of a span in nanoseconds.
+func (b *Batch) End(row int) int64 {
+	if end, ok := b.Number(End, row); ok {
+		return end
+	}
+	start, _ := b.Number(Start, row)
+	return start + int64(b.Duration(row))
+}
+
+// Size is the number of bytes that the values of the batch take, roughly.
+func (b *Batch) Size() int64 {
+	var n int64
+	for _, arr := range b.arrays {
+		if arr != nil {
+			n += size(arr)
+		}
+	}
+	return n
+}
+
+func size(arr arrow.Array) int64 {
+	rows := int64(arr.Len())
+	switch a := arr.(type) {
+	case *array.Binary:
+		return 5*rows + int64(len(a.ValueBytes()))
+	case *array.String:
+		return 5*rows + int64(len(a.ValueBytes()))
+	case *array.LargeBinary:
+		return 9*rows + int64(len(a.ValueBytes()))
+	case *array.LargeString:
+		return 9*rows + int64(len(a.ValueBytes()))
+	case array.ExtensionArray:
+		return size(a.Storage())
+	case *array.Dictionary:
+		return 4*rows + min(size(a.Dictionary()), 64*rows)
+	}
+	if fixed, ok := arr.DataType().(arrow.FixedWidthDataType); ok {
+		return rows * int64(fixed.BitWidth()/8+1)
+	}
+	return 64 * rows
+}
