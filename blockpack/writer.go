@@ -61,7 +61,7 @@ type WriterOptions struct {
 	Overwrite bool
 	// BlockSpans is the number of spans of a block, by default DefaultBlockSpans, at most MaxBlockSpans.
 	BlockSpans int
-	// BlockBytes ends a block once its values take so many bytes of memory, by default DefaultBlockBytes.
+	// BlockBytes ends a block once its values have so many bytes, by default DefaultBlockBytes.
 	BlockBytes int64
 	// Order is the order of spans within a block.
 	Order Order
@@ -199,7 +199,14 @@ func (w *Writer) add(ctx context.Context, take func() error) (err error) {
 		return ErrTooManyBlocks
 	}
 	defer fault.RecoverInternal(&err)
-	if err := take(); err != nil {
+	err = take()
+	if errors.Is(err, otlp.ErrTooManyColumns) && w.builder.Rows() > 0 { // for one block
+		if err := w.w.Block(ctx, w.builder.Finish()); err != nil {
+			return w.failed(err)
+		}
+		err = take()
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return w.failed(w.cut(ctx))
@@ -215,12 +222,15 @@ func (w *Writer) failed(err error) error {
 
 // cut writes the blocks that are full.
 func (w *Writer) cut(ctx context.Context) error {
-	for w.builder.Rows() >= w.o.BlockSpans {
-		if err := w.w.Block(ctx, w.builder.Take(w.o.BlockSpans)); err != nil {
+	for {
+		n := w.builder.Ready(w.o.BlockSpans, w.o.BlockBytes)
+		if n == 0 {
+			return nil
+		}
+		if err := w.w.Block(ctx, w.builder.Take(n)); err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // Flush ends the block, unless it is empty, and hands all blocks to the store. Readers find nothing of them before Close.

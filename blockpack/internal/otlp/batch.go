@@ -72,6 +72,7 @@ func (b *Builder) addColumns(columns []*column.Column, rows int) error {
 	if ids < 2 && rows > 0 {
 		return fmt.Errorf("the columns %s and %s are missing", spans.TraceID, spans.SpanID)
 	}
+	b.addSizes(columns, rows)
 	b.rows += rows
 	b.stats.Spans += int64(rows)
 	b.countLost(columns, rows)

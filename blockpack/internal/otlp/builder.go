@@ -83,6 +83,8 @@ type Builder struct {
 	rows  int
 	used  int // columns with values
 	stats Stats
+	sizes []uint32 // of the spans, for blocks of a limited size
+	fill  fill
 
 	fields map[string]*columnBuilder // intrinsics and extensions, by name
 	f      fieldColumns              // the same
@@ -182,6 +184,7 @@ func (b *Builder) Finish() Block { return b.Take(b.rows) }
 // Take removes the first n spans and returns them. Other spans are copied.
 func (b *Builder) Take(n int) Block {
 	n = min(n, b.rows)
+	b.sizes, b.fill = append(b.sizes[:0], b.sizes[n:]...), fill{}
 	out := Block{Rows: n}
 	b.used = 0
 	for c := range b.columns {
@@ -218,6 +221,7 @@ func (b *Builder) mark() mark { return mark{b.rows, b.stats} }
 // rollback removes what came after a mark. Values that were interned stay until the block ends.
 func (b *Builder) rollback(m mark) {
 	b.rows, b.stats, b.used, b.unusedValues = m.rows, m.stats, 0, true
+	b.sizes, b.fill = b.sizes[:m.rows], fill{}
 	for c := range b.columns {
 		if c.cut(m.rows); c.n > 0 {
 			b.used++

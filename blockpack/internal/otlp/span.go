@@ -59,6 +59,7 @@ func (b *Builder) addSpan(msg []byte, base int) error {
 		return err
 	}
 	b.rows++
+	b.sizes = append(b.sizes, uint32(len(msg)))
 	b.stats.Spans++
 	return nil
 }

@@ -241,6 +241,17 @@ func typeOf(dt arrow.DataType) (column.Type, bool) {
 	return column.Int64, arrow.IsInteger(dt.ID())
 }
 
+// lengthOfIDs is the length of the ids of a column, 0 if it has none.
+func lengthOfIDs(name string) int {
+	switch name {
+	case TraceID:
+		return TraceIDLen
+	case SpanID, ParentID:
+		return SpanIDLen
+	}
+	return 0
+}
+
 // TraitsOf are those of the values of a column.
 func TraitsOf(c *column.Column) (t Traits) {
 	if c.PresentCount() == c.Rows {
@@ -260,10 +271,12 @@ func TraitsOf(c *column.Column) (t Traits) {
 			}
 		}
 	case column.Bytes:
-		t |= IDs
-		for k := range c.Values.Len() {
-			if n := len(c.Values.Bytes(k)); c.Name == TraceID && n != TraceIDLen || (c.Name == SpanID || c.Name == ParentID) && n != SpanIDLen {
-				t &^= IDs
+		if n := lengthOfIDs(c.Name); n > 0 {
+			t |= IDs
+			for k := range c.Values.Len() {
+				if len(c.Values.Bytes(k)) != n {
+					t &^= IDs
+				}
 			}
 		}
 	}

@@ -14,16 +14,14 @@ import (
 
 // addColumns notes the columns of a block.
 func (w *Writer) addColumns(columns []*column.Column) {
-	const all, some = spans.Always | spans.IDs, spans.Large | spans.NotUTF8
 	for _, c := range columns {
-		key := columnKey{c.Name, c.Type}
+		key, t := columnKey{c.Name, c.Type}, spans.TraitsOf(c)
 		f := w.known[key]
 		if f == nil {
-			f = &fileColumn{FileColumn: layout.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(all)}}
+			f = &fileColumn{FileColumn: layout.FileColumn{Name: c.Name, Type: c.Type, Flags: uint8(t)}}
 			w.known[key] = f
 		}
-		t := traits(c)
-		f.Flags = f.Flags&uint8(t|some) | uint8(t&some)
+		f.Flags = uint8(spans.Traits(f.Flags).Join(t))
 		f.blocks++
 	}
 }

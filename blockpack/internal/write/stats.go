@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"unicode/utf8"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
-	"github.com/amudai/amudai-go/blockpack/internal/spans"
 )
 
 // longestBound is the length of the longest string in the stats of a column. A bound that is cut is none.
@@ -63,44 +61,4 @@ func compareNumbers(a, b uint64, t column.Type) int {
 		return cmp.Compare(math.Float64frombits(a), math.Float64frombits(b))
 	}
 	return cmp.Compare(a, b)
-}
-
-// traits are the facts about a column of a block that decide about its Arrow type.
-func traits(c *column.Column) spans.Traits {
-	var t spans.Traits
-	if c.PresentCount() == c.Rows {
-		t |= spans.Always
-	}
-	switch c.Type {
-	case column.Bytes:
-		if hasWidthOfID(c) {
-			t |= spans.IDs
-		}
-	case column.Uint64:
-		for _, v := range c.Values.Numbers {
-			if v > math.MaxInt64 {
-				return t | spans.Large
-			}
-		}
-	case column.String:
-		for k := range c.Values.Len() {
-			if !utf8.Valid(c.Values.Bytes(k)) {
-				return t | spans.NotUTF8
-			}
-		}
-	}
-	return t
-}
-
-func hasWidthOfID(c *column.Column) bool {
-	width := 8
-	if c.Name == spans.TraceID {
-		width = 16
-	}
-	for k := range c.Values.Len() {
-		if int(c.Values.Offsets[k+1]-c.Values.Offsets[k]) != width {
-			return false
-		}
-	}
-	return true
 }

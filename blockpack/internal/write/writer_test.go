@@ -16,6 +16,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -179,7 +180,7 @@ func checkFileColumns(t require.TestingT, x *layout.RangeIndex, list []otlp.Bloc
 			key := columnKey{c.Name, c.Type}
 			require.Contains(t, known, key)
 			count[key]++
-			if traits(c)&spans.Always == 0 {
+			if spans.TraitsOf(c)&spans.Always == 0 {
 				require.Zero(t, known[key]&spans.Always)
 			}
 		}
@@ -196,8 +197,8 @@ func checkFileColumns(t require.TestingT, x *layout.RangeIndex, list []otlp.Bloc
 func TestCorpus(t *testing.T) {
 	for _, name := range []string{"hotrod.otlp.zst", "zipkin_lens.otlp"} {
 		messages := otlpgen.Corpus(t, name)
-		if testing.Short() {
-			messages = messages[:len(messages)/20+1]
+		if !sweep.All() {
+			messages = messages[:min(len(messages), 100)]
 		}
 		list := blocks(t, messages, 3000)
 		o := Options{Parallelism: 2, Program: "x/1"}
