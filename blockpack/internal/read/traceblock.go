@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -273,7 +272,7 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 			return nil, err
 		}
 		columns[key] = c
-		fields = append(fields, spans.Field{Name: key.name, Type: key.t, Flags: traitsOf(c)})
+		fields = append(fields, spans.Field{Name: key.name, Type: key.t, Flags: spans.TraitsOf(c) &^ spans.Always})
 	}
 	spans.Order(fields)
 	o := &x.table.o
@@ -287,42 +286,6 @@ func (x *traceReader) batchOfBlock(ctx context.Context, b *openBlock, rows rowse
 		}
 	}
 	return array.NewRecordBatch(schema, arrays, rows.Len()), nil
-}
-
-// traitsOf are the traits of the values of a column.
-func traitsOf(c *column.Column) (t spans.Traits) {
-	switch {
-	case c.Type == column.Uint64:
-		for _, v := range c.Values.Numbers {
-			if v >= 1<<63 {
-				t |= spans.Large
-			}
-		}
-	case c.Type == column.String:
-		if !utf8.Valid(c.Values.Data) || !cutsWhole(&c.Values) {
-			t |= spans.NotUTF8
-		}
-	case c.Type == column.Bytes && idWidths[c.Name] > 0:
-		t |= spans.IDs
-		for k := range c.Values.Len() {
-			if len(c.Values.Bytes(k)) != idWidths[c.Name] {
-				t &^= spans.IDs
-			}
-		}
-	}
-	return t
-}
-
-var idWidths = map[string]int{spans.TraceID: 16, spans.SpanID: 8, spans.ParentID: 8}
-
-// cutsWhole reports whether no value of valid text begins inside of a character.
-func cutsWhole(v *column.Values) bool {
-	for _, o := range v.Offsets {
-		if int(o) < len(v.Data) && !utf8.RuneStart(v.Data[o]) {
-			return false
-		}
-	}
-	return true
 }
 
 // page leaves of each trace the spans from offset on, at most limit of them. Blocks before and behind the page are not read if
