@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/base/sys"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 )
@@ -145,6 +146,20 @@ func TestPartialSuccess(t *testing.T) {
 		}
 		require.Equal(t, "tests", td.ResourceSpans[0].ScopeSpans[0].Scope.Name)
 	}
+}
+
+// TestSplitBounds bounds the work for a message whose spans share much, and of which none can be stored.
+func TestSplitBounds(t *testing.T) {
+	m := traces(strings.Split(strings.Repeat("refuse ", 2000), " ")[:2000]...)
+	m.ResourceSpans[0].SchemaUrl = strings.Repeat("x", 1<<20)
+	tried := 0
+	s := splitter{put: func([]byte) error {
+		tried++
+		return fmt.Errorf("%w: always", blockpack.ErrRefused)
+	}}
+	require.NoError(t, s.add(encode(t, m), 0, func(part []byte) []byte { return part }))
+	require.Equal(t, int64(2000), s.rejected)
+	require.Less(t, tried, 100)
 }
 
 // TestSuccessAsJSON checks the answers to JSON.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/amudai/amudai-go/blockpack"
-	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 )
 
 // request is a message on its way to the log. Whoever takes it from the queue answers exactly once.
@@ -159,20 +159,20 @@ func (k *keeper) store(ctx context.Context, group []*request) {
 // add adds a message to the file, and what of it can be stored to the log. After an error the file is useless.
 func (k *keeper) add(ctx context.Context, message []byte) (a answer, spans int64, err error) {
 	n, err := k.put(ctx, message)
-	switch {
-	case !errors.Is(err, blockpack.ErrRefused):
+	if !errors.Is(err, blockpack.ErrRefused) {
 		return a, n, err
-	case errors.Is(err, fault.ErrCorrupt): // it does not parse
+	}
+	if wire.TracesData.Check(message, 0, 0) != nil { // it does not parse
 		return answer{err: err}, 0, nil
 	}
 	a.reason = err
-	parts := pieces{message: message, level: 0, put: func(part []byte) error {
+	parts := splitter{put: func(part []byte) error {
 		added, err := k.put(ctx, part)
 		n += added
 		return err
 	}}
-	a.rejected, err = parts.add()
-	if err == nil && n == 0 {
+	err = parts.add(message, 0, func(part []byte) []byte { return part })
+	if a.rejected = parts.rejected; err == nil && n == 0 {
 		a.err = a.reason // nothing of it can be stored
 	}
 	return a, n, err

@@ -19,6 +19,7 @@ import (
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 var ctx = context.Background()
@@ -186,7 +187,7 @@ func TestFaults(t *testing.T) {
 	o := Options{FileBytes: 200, RetryAfter: time.Second}
 	for _, op := range []faultstore.Op{faultstore.Open, faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename, faultstore.Close, faultstore.Remove} {
 		for _, forever := range []bool{false, true} {
-			for k := 1; ; k++ {
+			for k := 1; ; k += sweep.Step(3) {
 				dir := t.TempDir()
 				faults := faultstore.New()
 				clock := newClock()
@@ -310,7 +311,7 @@ func TestDamagedLog(t *testing.T) {
 		require.Empty(t, hidden)
 		return counts(fakeSpans(t, dir)), notices.String(), logs(t, dir)
 	}
-	for n := range len(whole) {
+	for n := 0; n < len(whole); n += sweep.Step(7) {
 		stored, text, left := replay(whole[:n])
 		require.Len(t, stored, n/frame, n)
 		require.Empty(t, left)
@@ -318,7 +319,7 @@ func TestDamagedLog(t *testing.T) {
 			require.Contains(t, text, fmt.Sprintf("the last %d bytes of the log are incomplete", n%frame))
 		}
 	}
-	for i := range whole {
+	for i := 0; i < len(whole); i += sweep.Step(7) {
 		data := bytes.Clone(whole)
 		data[i] ^= 0x55
 		stored, text, left := replay(data)

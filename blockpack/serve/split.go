@@ -15,70 +15,77 @@ var repeated = [...]protowire.Number{
 	2, // ScopeSpans.spans
 }
 
-// pieces adds those spans of a refused message that can be stored.
-type pieces struct {
-	message []byte // what repeats at the level is to be divided
-	level   int
-	wrap    func(part []byte) []byte // a part as a whole message; nil: it is one
-	put     func(message []byte) error
+// maxCopied bounds the work for a refused message: the bytes of all parts that are tried.
+const maxCopied = 64 << 20
+
+// splitter adds those spans of a refused message that can be stored. Its parts are tried one by one, with the resource and the
+// scope of each, down to single spans.
+type splitter struct {
+	put      func(message []byte) error
+	copied   int64 // bytes of the parts so far
+	rejected int64 // spans that cannot be stored
 }
 
-// add puts what can be stored, and counts the spans that cannot. A message that does not parse has none. An error of put is one of the
-// disk.
-func (p pieces) add() (rejected int64, err error) {
-	shared, items, ok := divide(p.message, repeated[p.level])
-	if !ok {
-		return 1, nil
+// add tries the parts of a message of a level. wrap makes a whole message of one of its own fields. An error of put that is not
+// blockpack.ErrRefused is returned.
+func (s *splitter) add(message []byte, level int, wrap func(part []byte) []byte) error {
+	shared, items := divide(message, repeated[level])
+	whole := func(item []byte) []byte {
+		part := append(make([]byte, 0, len(shared)+len(item)+16), shared...)
+		part = protowire.AppendTag(part, repeated[level], protowire.BytesType)
+		return wrap(protowire.AppendBytes(part, item))
 	}
 	for _, item := range items {
-		whole := p.whole(shared, item)
-		err := p.put(whole)
+		if s.copied > maxCopied { // the rest counts as refused
+			s.rejected += spansIn(item, level+1)
+			continue
+		}
+		part := whole(item)
+		s.copied += int64(len(part))
+		err := s.put(part)
 		switch {
 		case err == nil:
 		case !errors.Is(err, blockpack.ErrRefused):
-			return rejected, err
-		case p.level == len(repeated)-1:
-			rejected++
+			return err
+		case level == len(repeated)-1:
+			s.rejected++
 		default:
-			inner := pieces{message: item, level: p.level + 1, put: p.put, wrap: func(part []byte) []byte { return p.whole(shared, part) }}
-			n, err := inner.add()
-			if rejected += n; err != nil {
-				return rejected, err
+			if err := s.add(item, level+1, whole); err != nil {
+				return err
 			}
 		}
 	}
-	return rejected, nil
+	return nil
 }
 
-// whole is a message that has only one of the items of this level.
-func (p pieces) whole(shared, item []byte) []byte {
-	part := append([]byte(nil), shared...)
-	part = protowire.AppendTag(part, repeated[p.level], protowire.BytesType)
-	part = protowire.AppendBytes(part, item)
-	if p.wrap == nil {
-		return part
+// spansIn counts the spans of a message of a level.
+func spansIn(message []byte, level int) int64 {
+	if level == len(repeated) {
+		return 1
 	}
-	return p.wrap(part)
+	_, items := divide(message, repeated[level])
+	n := int64(0)
+	for _, item := range items {
+		n += spansIn(item, level+1)
+	}
+	return n
 }
 
-// divide separates the values of a field from the other fields. ok is false if the message does not parse.
-func divide(message []byte, field protowire.Number) (shared []byte, items [][]byte, ok bool) {
+// divide separates the values of a field from the other fields, up to the first byte that does not parse.
+func divide(message []byte, field protowire.Number) (shared []byte, items [][]byte) {
 	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
+		number, kind, n := protowire.ConsumeField(message)
 		if n < 0 {
-			return nil, nil, false
-		}
-		m := protowire.ConsumeFieldValue(number, kind, message[n:])
-		if m < 0 {
-			return nil, nil, false
+			break
 		}
 		if number == field && kind == protowire.BytesType {
-			item, _ := protowire.ConsumeBytes(message[n:])
+			_, _, tag := protowire.ConsumeTag(message)
+			item, _ := protowire.ConsumeBytes(message[tag:])
 			items = append(items, item)
 		} else {
-			shared = append(shared, message[:n+m]...)
+			shared = append(shared, message[:n]...)
 		}
-		message = message[n+m:]
+		message = message[n:]
 	}
-	return shared, items, true
+	return shared, items
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -225,7 +226,7 @@ func TestErrors(t *testing.T) {
 // TestDamaged changes each byte of a block: the reader must not panic.
 func TestDamaged(t *testing.T) {
 	data := v5.write(t, []row{v5.row(sample())})
-	for i := 0; i < len(data); i += 37 {
+	for i := 0; i < len(data); i += sweep.Step(37) {
 		b := bytes.Clone(data)
 		b[i] ^= 0x41
 		_, _ = read(t, b, Options{})
