@@ -47,7 +47,9 @@ func leaf(name string, rep pq.Repetition, logical schema.LogicalType, t pq.Type)
 	return must(schema.NewPrimitiveNodeLogical(name, rep, logical, t, 0, -1))
 }
 
-func str(name string, rep pq.Repetition) schema.Node { return leaf(name, rep, text, pq.Types.ByteArray) }
+func str(name string, rep pq.Repetition) schema.Node {
+	return leaf(name, rep, text, pq.Types.ByteArray)
+}
 func raw(name string) schema.Node {
 	return leaf(name, pq.Repetitions.Required, schema.NoLogicalType{}, pq.Types.ByteArray)
 }
