@@ -48,6 +48,7 @@ type Encoder struct {
 	offsets  deltaOffsets
 	xor      part
 	prefixes prefixParts
+	sample   []byte
 }
 
 // part is a compressed part of a column.
@@ -87,7 +88,7 @@ func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err erro
 func candidates(t Type) []Kind {
 	switch t {
 	case Bytes:
-		return []Kind{SparseInlineBytes, InlineBytes, XORBytes, PrefixBytes, Dictionary, SparseDictionary, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary}
+		return []Kind{SparseInlineBytes, InlineBytes, PrefixBytes, XORBytes, Dictionary, SparseDictionary, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary}
 	case Uint64:
 		return []Kind{DeltaUint64, Dictionary, SparseDictionary, SparseRLEIndexes}
 	}
@@ -123,7 +124,8 @@ func (e *Encoder) begin(c *Column) error {
 		}
 	}
 	e.presence = appendPresence(e.presence[:0], c.Present, c.Rows)
-	e.dict.done, e.offsets.done, e.xor.done, e.prefixes.done = false, false, false, false
+	e.dict.done, e.dict.numbered, e.dict.sorted = false, false, false
+	e.offsets.done, e.xor.done, e.prefixes.done = false, false, false
 	e.deltas[0].done, e.deltas[1].done = false, false
 	return nil
 }
@@ -131,7 +133,8 @@ func (e *Encoder) begin(c *Column) error {
 // impossible is the size of a column in a kind that cannot hold it.
 const impossible = math.MaxInt
 
-// size is the size of the column in a kind. If that is certain to be at least limit, it may be any number not below.
+// size is the size of the column in a kind. If that is at least limit, by what is known or by a sample, it may be any
+// number not below.
 func (e *Encoder) size(k Kind, limit int) (int, error) {
 	switch k {
 	case InlineBytes, SparseInlineBytes:
@@ -139,7 +142,7 @@ func (e *Encoder) size(k Kind, limit int) (int, error) {
 	case DeltaUint64:
 		return e.deltaSize()
 	case XORBytes, SparseXORBytes:
-		return e.xorSize()
+		return e.xorSize(limit)
 	case PrefixBytes, SparsePrefixBytes:
 		return e.prefixSize()
 	}
@@ -330,8 +333,23 @@ func (e *Encoder) appendDelta(dst []byte) []byte {
 	return dst
 }
 
+// A part of a column that has sampleMin bytes or more is not compressed if a sample of it, the first of sampleParts
+// parts, says that the kind loses.
+const (
+	sampleMin    = 16 << 10
+	sampleParts  = 8
+	sampleTables = 80 // bytes of a compressed sample that do not grow with it
+)
+
+// sampleSize is the compressed size of a sample.
+func (e *Encoder) sampleSize(sample []byte) (int, error) {
+	var err error
+	e.sample, err = e.compress(e.sample[:0], sample)
+	return len(e.sample), err
+}
+
 // xorSize is the size of kinds 8 and 9. They are for values of one length: readers differ on others.
-func (e *Encoder) xorSize() (int, error) {
+func (e *Encoder) xorSize(limit int) (int, error) {
 	if !e.xor.done {
 		p := &e.xor
 		p.plain = p.plain[:0]
@@ -345,9 +363,28 @@ func (e *Encoder) xorSize() (int, error) {
 			xor(p.plain[len(p.plain)-len(value):], last)
 			last = value
 		}
+		if limit != impossible {
+			if loses, err := e.xorLoses(len(last)); loses || err != nil {
+				return impossible, err
+			}
+		}
 		if err := p.compress(e); err != nil {
 			return 0, err
 		}
 	}
 	return 2 + e.rowsSize() + 4 + len(e.xor.data), nil
+}
+
+// xorLoses compares samples of kinds 8 and 10, whose payloads have nearly the same layout.
+func (e *Encoder) xorLoses(length int) (bool, error) {
+	if len(e.xor.plain) < sampleMin || len(e.prefixes.plain) != 1+e.count*(1+4+length) {
+		return false, nil
+	}
+	n := e.count / sampleParts
+	size, err := e.sampleSize(e.xor.plain[:n*(4+length)])
+	if err != nil {
+		return false, err
+	}
+	other, err := e.sampleSize(e.prefixes.plain[:1+n*(1+4+length)])
+	return size > other+other/50, err
 }

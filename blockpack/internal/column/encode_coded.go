@@ -14,13 +14,16 @@ import (
 // dictionary is the sorted dictionary of a column, and its codes.
 type dictionary struct {
 	part
-	len   int
-	width int      // of a code in bytes
-	ids   []uint32 // of present rows, into entries
-	order []entry
-	spare []entry
-	codes []uint32 // of ids; then of present rows
-	rank  []uint32
+	// For the column at hand:
+	numbered, sorted bool
+	sampled          int // the compressed size by a sample, 0 if it is not known
+	len              int
+	width            int      // of a code in bytes
+	ids              []uint32 // of present rows, into entries
+	order            []entry
+	spare            []entry
+	codes            []uint32 // of ids; then of present rows
+	rank             []uint32
 }
 
 // entry is a value of a dictionary to be sorted.
@@ -33,33 +36,62 @@ type entry struct {
 // codedSize is the size of a kind with a dictionary.
 func (e *Encoder) codedSize(k Kind, limit int) (int, error) {
 	d := &e.dict
-	if !d.done {
-		if err := e.makeDictionary(); err != nil {
-			return 0, err
-		}
+	if !d.numbered {
+		e.numberValues()
+	}
+	if limit != impossible && !d.sorted && e.unique() {
+		return impossible, nil
+	}
+	if !d.sorted {
+		e.sortDictionary()
 	}
 	if d.len > MaxDictionaryEntries {
 		return impossible, nil
 	}
-	size := 2 + 1 + 4 + len(d.data) + e.rowsSize()
+	if k == DeltaDictionary && d.len == 0 && e.c.Rows > 0 {
+		return impossible, nil
+	}
+	size := 2 + 1 + 4 + e.rowsSize()
+	if loses, err := e.dictionaryLoses(size, limit); loses || err != nil {
+		return impossible, err
+	}
+	codes, err := e.codesSize(k)
+	if err != nil {
+		return 0, err
+	}
+	if loses, err := e.dictionaryLoses(size+codes, limit); loses || err != nil {
+		return impossible, err
+	}
+	if !d.done {
+		if err := d.compress(e); err != nil {
+			return 0, err
+		}
+	}
+	return size + codes + len(d.data), nil
+}
+
+// uniqueMin is the number of values for which [Encoder.unique] holds.
+const uniqueMin = 256
+
+// unique tells whether a dictionary loses against kinds without one, because no value is there twice: the codes of many
+// values need more space than their order saves.
+func (e *Encoder) unique() bool {
+	return e.count >= uniqueMin && len(e.dict.order) == e.count && len(candidates(e.c.Type)) > 3
+}
+
+// codesSize is the size of what follows the presence.
+func (e *Encoder) codesSize(k Kind) (int, error) {
 	switch k {
 	case Dictionary:
-		return size + e.c.Rows*d.width, nil
+		return e.c.Rows * e.dict.width, nil
 	case SparseDictionary:
-		return size + 4 + e.count*d.width, nil
+		return 4 + e.count*e.dict.width, nil
 	case RLEIndexes, SparseRLEIndexes:
 		n := e.runs
 		if k == RLEIndexes && n == 0 && e.c.Rows > 0 {
 			n = 1
 		}
-		return size + 4 + 4 + runsHeader + n*runSize, nil
-	}
-	if k == DeltaDictionary && d.len == 0 && e.c.Rows > 0 {
-		return impossible, nil
-	}
-	size += 4
-	if size >= limit {
-		return size, nil
+		return 4 + 4 + runsHeader + n*runSize, nil
 	}
 	deltas := &e.deltas[k-DeltaDictionary]
 	if !deltas.done {
@@ -67,12 +99,35 @@ func (e *Encoder) codedSize(k Kind, limit int) (int, error) {
 			return 0, err
 		}
 	}
-	return size + len(deltas.data), nil
+	return 4 + len(deltas.data), nil
 }
 
-// makeDictionary sorts the values of the column.
-func (e *Encoder) makeDictionary() error {
+// dictionaryLoses tells whether size, that of all but the dictionary, leaves the kind no chance against limit.
+func (e *Encoder) dictionaryLoses(size, limit int) (bool, error) {
 	d := &e.dict
+	switch {
+	case limit == impossible:
+		return false, nil
+	case d.done:
+		return size+len(d.data) >= limit, nil
+	case len(d.plain) < sampleMin:
+		return size >= limit, nil
+	}
+	if d.sampled == 0 {
+		n, err := e.sampleSize(d.plain[:len(d.plain)/sampleParts])
+		if err != nil {
+			return false, err
+		}
+		// A sample has tables of its own, and less to find matches in.
+		n = max(n-sampleTables, 1) * sampleParts
+		d.sampled = n - n/20
+	}
+	return size+d.sampled >= limit, nil
+}
+
+// numberValues makes entries of the distinct values of the column.
+func (e *Encoder) numberValues() {
+	e.dict.numbered = true
 	if e.c.Codes != nil {
 		e.useCodes()
 	} else if e.c.Type.Textual() {
@@ -80,6 +135,12 @@ func (e *Encoder) makeDictionary() error {
 	} else {
 		e.numberNumbers()
 	}
+}
+
+// sortDictionary sorts the entries, and finds the codes of rows.
+func (e *Encoder) sortDictionary() {
+	d := &e.dict
+	d.sorted, d.sampled = true, 0
 	e.sortEntries()
 	e.rankEntries()
 	codes := scratch.Slice(&d.codes, e.count)
@@ -98,7 +159,6 @@ func (e *Encoder) makeDictionary() error {
 	default:
 		d.width = 4
 	}
-	return d.compress(e)
 }
 
 // useCodes makes entries of the values that codes refer to.
@@ -195,12 +255,17 @@ func (e *Encoder) sortEntries() {
 		for i := range d.order {
 			d.order[i].key = head(v.Bytes(int(d.order[i].ref)))
 		}
-		slices.SortFunc(d.order, func(a, b entry) int {
-			if a.key != b.key {
-				return cmp.Compare(a.key, b.key)
+		d.order, d.spare = radixSort(d.order, d.spare)
+		for rest := d.order; len(rest) > 0; {
+			n := 1
+			for n < len(rest) && rest[n].key == rest[0].key {
+				n++
 			}
-			return bytes.Compare(v.Bytes(int(a.ref)), v.Bytes(int(b.ref)))
-		})
+			slices.SortFunc(rest[:n], func(a, b entry) int {
+				return bytes.Compare(v.Bytes(int(a.ref)), v.Bytes(int(b.ref)))
+			})
+			rest = rest[n:]
+		}
 		return
 	}
 	for i := range d.order {

@@ -34,3 +34,6 @@ func (k Kind) bytesOnly() bool {
 	}
 	return false
 }
+
+// PresenceSize is the size of the presence of c, with its length.
+func PresenceSize(c *Column) int { return len(appendPresence(nil, c.Present, c.Rows)) }
