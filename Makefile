@@ -40,7 +40,7 @@ sweep: ## run all tests with complete sweeps (CI)
 	AMUDAI_SWEEP=1 $(GO) test -timeout 30m $(PKG)
 
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files.
-RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill
+RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus
 
 race: ## run the short tests of packages that share data between goroutines, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -short -skip '$(RACESKIP)' $$(tools/concurrent.sh)

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
 	"github.com/amudai/amudai-go/internal/arrow/rowio"
 	"github.com/amudai/amudai-go/storage"
@@ -31,7 +32,7 @@ func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Filters: true,
+		Filters: true, Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},
@@ -40,7 +41,8 @@ func New(o FormatOptions) table.Format {
 			if err != nil {
 				return nil, err
 			}
-			return &sink{rowio.NewSink(w, out), w}, nil
+			sink := rowio.NewSink(w, out)
+			return &sink, nil
 		},
 		Verify: func(ctx context.Context, in table.Input, vo table.VerifyOptions) (r *table.Report, err error) {
 			err = withReader(ctx, in, vo.TempDir, func(from storage.Reader) error {
@@ -49,59 +51,39 @@ func New(o FormatOptions) table.Format {
 			})
 			return r, err
 		},
+		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+			f, err := Open(ctx, in.Location, o.Read)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			explain := f.Explain
+			if eo.Run {
+				explain = f.Analyze
+			}
+			return explain(ctx, ScanOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
+		},
 	}
-}
-
-// sink is a file as a [table.Sink].
-type sink struct {
-	rowio.Sink
-	w *Writer
-}
-
-// CutStripe implements [table.StripeCutter]: it ends the block.
-func (s *sink) CutStripe(ctx context.Context) error { return s.w.Flush(ctx) }
-
-// input is the bytes of a [table.Input] in a store: its own if the input has a location, so that reads over a network are joined
-// as the store likes it.
-type input struct {
-	location string
-	store    storage.Store
-	temp     *table.Spooled // nil unless the input is a pipe
-}
-
-func openInput(in table.Input, tempDir string) (input, error) {
-	if in.Location != "" {
-		store, err := storage.ForLocation(in.Location)
-		return input{in.Location, store, nil}, err
-	}
-	if in.At != nil && in.Size >= 0 {
-		return input{in.Name, storage.FromReaderAt(in.Name, in.At, in.Size), nil}, nil
-	}
-	temp, err := table.Spool(in.Reader, tempDir)
-	if err != nil {
-		return input{}, err
-	}
-	return input{in.Name, storage.FromReaderAt(in.Name, temp, temp.Size()), temp}, nil
 }
 
 // withReader calls do with a reader of an input.
 func withReader(ctx context.Context, in table.Input, tempDir string, do func(storage.Reader) error) error {
-	from, err := openInput(in, tempDir)
+	from, err := in.Stored(tempDir)
 	if err != nil {
 		return err
 	}
-	r, err := from.store.Open(ctx, from.location)
+	r, err := from.Store.Open(ctx, from.Location)
 	if err == nil {
 		err = errors.Join(do(r), r.Close())
 	}
-	return errors.Join(err, from.temp.Close())
+	return errors.Join(err, from.Close())
 }
 
 // source is a file as a [table.Source].
 type source struct {
 	rowio.Source
 	in       table.Input
-	from     input
+	from     table.Stored
 	file     *File
 	rows     int64
 	filtered bool
@@ -117,15 +99,14 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Opt
 
 func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
 	var err error
-	if s.from, err = openInput(s.in, ro.TempDir); err != nil {
+	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
 		return err
 	}
-	o.Store = s.from.store
-	if s.file, err = Open(ctx, s.from.location, o); err != nil {
+	o.Store = s.from.Store
+	if s.file, err = Open(ctx, s.from.Location, o); err != nil {
 		return err
 	}
-	blocks, err := s.file.Blocks(ctx)
-	if err != nil {
+	if s.rows, err = s.file.NumSpans(ctx); err != nil {
 		return err
 	}
 	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
@@ -133,14 +114,7 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if err != nil {
 		return err
 	}
-	var ends []int64
-	for _, b := range blocks {
-		s.rows += b.Spans
-		if !s.filtered {
-			ends = append(ends, s.rows)
-		}
-	}
-	s.Source = rowio.NewSource(rows, ends)
+	s.Source = rowio.NewSource(rows, nil) // blocks are too short for stripes
 	return nil
 }
 
@@ -154,5 +128,5 @@ func (s *source) Close() error {
 	if s.file != nil {
 		errs = append(errs, s.file.Close())
 	}
-	return errors.Join(append(errs, s.from.temp.Close(), s.in.Close())...)
+	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
 }

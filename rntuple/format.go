@@ -66,6 +66,20 @@ func New(o FormatOptions) table.Format {
 			})
 			return out, err
 		},
+		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+			ro := o.Read
+			ro.Path = cmp.Or(in.Table, ro.Path)
+			n, err := Open(ctx, in.Location, ro)
+			if err != nil {
+				return nil, err
+			}
+			defer func() { err = errors.Join(err, n.Close()) }()
+			explain := n.Explain
+			if eo.Run {
+				explain = n.Analyze
+			}
+			return explain(ctx, ScanOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
+		},
 	}
 }
 
@@ -78,47 +92,24 @@ type sink struct {
 // CutStripe implements [table.StripeCutter]: it ends the cluster.
 func (s *sink) CutStripe(ctx context.Context) error { return s.w.CutCluster(ctx) }
 
-// input is the bytes of a [table.Input] in a store: its own if the input has a location, so that reads
-// over a network are joined as the store likes it.
-type input struct {
-	location string
-	store    storage.Store
-	temp     *table.Spooled // nil unless the input is a pipe
-}
-
-func openInput(in table.Input, tempDir string) (input, error) {
-	if in.Location != "" {
-		store, err := storage.ForLocation(in.Location)
-		return input{in.Location, store, nil}, err
-	}
-	if in.At != nil && in.Size >= 0 {
-		return input{in.Name, storage.FromReaderAt(in.Name, in.At, in.Size), nil}, nil
-	}
-	temp, err := table.Spool(in.Reader, tempDir)
-	if err != nil {
-		return input{}, err
-	}
-	return input{in.Name, storage.FromReaderAt(in.Name, temp, temp.Size()), temp}, nil
-}
-
 // withFile calls do with the file of an input.
 func withFile(ctx context.Context, in table.Input, tempDir string, do func(*rootfile.File) error) error {
-	from, err := openInput(in, tempDir)
+	from, err := in.Stored(tempDir)
 	if err != nil {
 		return err
 	}
-	f, r, err := openFile(ctx, from.location, from.store)
+	f, r, err := openFile(ctx, from.Location, from.Store)
 	if err == nil {
 		err = errors.Join(do(f), r.Close())
 	}
-	return errors.Join(err, from.temp.Close())
+	return errors.Join(err, from.Close())
 }
 
 // source is an ntuple as a [table.Source].
 type source struct {
 	rowio.Source
 	in       table.Input
-	from     input
+	from     table.Stored
 	ntuple   *NTuple
 	filtered bool
 }
@@ -133,10 +124,10 @@ func openSource(ctx context.Context, in table.Input, ro table.ReadOptions, o Opt
 
 func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) error {
 	var err error
-	if s.from, err = openInput(s.in, ro.TempDir); err != nil {
+	if s.from, err = s.in.Stored(ro.TempDir); err != nil {
 		return err
 	}
-	file, reader, err := openFile(ctx, s.from.location, s.from.store)
+	file, reader, err := openFile(ctx, s.from.Location, s.from.Store)
 	if err != nil {
 		return err
 	}
@@ -177,5 +168,5 @@ func (s *source) Close() error {
 	if s.ntuple != nil {
 		errs = append(errs, s.ntuple.Close())
 	}
-	return errors.Join(append(errs, s.from.temp.Close(), s.in.Close())...)
+	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
 }

@@ -12,7 +12,19 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 )
+
+// Explanation describes how a scan finds its rows. Its String method is a page of text.
+type Explanation = scan.Explanation
+
+// ExplainOptions are the options of [Format.Explain]. The zero value explains a scan of everything.
+type ExplainOptions struct {
+	Columns []string // as in [ReadOptions]
+	Filter  filter.Expr
+	Limit   int64 // maximum number of rows; 0 for all
+	Run     bool  // runs the scan, and describes its work, too
+}
 
 // Format reads and writes tables in one file format with certain options. Packages of formats have functions that
 // return it.
@@ -34,6 +46,12 @@ type Format struct {
 	Casts   bool
 	Filters bool
 
+	// Sparse means that a file has the columns that have values in it, as attributes of spans are. A column that is
+	// missing in one of several files is null there. Keys are the columns whose values rows are looked up by, such as the
+	// id of a trace; a copy in a format with indexes may index them.
+	Sparse bool
+	Keys   []string
+
 	// Tables lists the tables of an input, of which Input.Table chooses one. It is nil for
 	// formats of one table.
 	Tables func(ctx context.Context, in Input) ([]Entry, error)
@@ -44,6 +62,9 @@ type Format struct {
 	// the caller's.
 	Verify  func(ctx context.Context, in Input, o VerifyOptions) (*Report, error)
 	Inspect func(ctx context.Context, in Input, o InspectOptions) (*Outline, error)
+
+	// Explain describes how a format that filters finds its rows. The input has a location. It may be nil.
+	Explain func(ctx context.Context, in Input, o ExplainOptions) (*Explanation, error)
 }
 
 // Entry is a table of an input that may hold several.

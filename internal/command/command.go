@@ -126,13 +126,17 @@ also be http(s) URLs.`,
 		}
 		return usage.Errorf(cmd.CommandPath()+" --help lists the flags", "%s", message)
 	})
-	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"})
+	root.AddGroup(&cobra.Group{ID: "data", Title: "Data:"}, &cobra.Group{ID: "look", Title: "Inspection:"}, &cobra.Group{ID: "traces", Title: "Traces:"})
 	for _, c := range []*cobra.Command{a.convert(), a.cat(), a.head(), a.scan(), a.search(), a.inferSchema()} {
 		c.GroupID = "data"
 		root.AddCommand(c)
 	}
 	for _, c := range append(a.lookers(), a.demo(), a.bench(), a.benchPeak()) {
 		c.GroupID = "look"
+		root.AddCommand(c)
+	}
+	for _, c := range []*cobra.Command{a.blockpack()} {
+		c.GroupID = "traces"
 		root.AddCommand(c)
 	}
 	root.AddCommand(a.version())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
@@ -149,20 +150,27 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 func (c *converter) look(ctx context.Context) error {
 	c.known = true
 	var found []table.Format
+	sparse := true
 	for i, location := range c.inputs {
 		src, f, err := c.open(ctx, i, c.read)
 		if err != nil {
 			return err
 		}
 		found = append(found, f)
+		sparse = sparse && f.Sparse
 		c.keepGroups = append(c.keepGroups, f.Name != c.format.Name && !c.write.LimitsStripes())
 		n, ok := src.Rows()
 		c.total, c.known = c.total+n, c.known && ok
 		if i == 0 {
 			c.first, c.schema = src, src.Schema()
+			c.indexKeys(f.Keys)
 			continue
 		}
-		err = c.checkInput(src.Schema(), location)
+		if sparse {
+			err = c.addColumns(src.Schema(), location)
+		} else {
+			err = c.checkInput(src.Schema(), location)
+		}
 		if err = errors.Join(err, src.Close()); err != nil {
 			return errors.Join(err, c.closeFirst())
 		}
@@ -250,6 +258,45 @@ func (c *converter) checkInput(s *arrow.Schema, location string) error {
 	return nil
 }
 
+// addColumns adds the columns of an input to those of the inputs before. What an input lacks is null in its rows.
+func (c *converter) addColumns(s *arrow.Schema, location string) error {
+	fields := c.schema.Fields()
+	for i, f := range fields {
+		if !s.HasField(f.Name) {
+			fields[i].Nullable = true
+		}
+	}
+	for _, g := range s.Fields() {
+		at := c.schema.FieldIndices(g.Name)
+		if len(at) == 0 {
+			g.Nullable = true
+			fields = append(fields, g)
+			continue
+		}
+		f := &fields[at[0]]
+		if !arrow.TypeEqual(f.Type, g.Type) {
+			return usage.WithHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
+				"amudai blockpack merge keeps values of several types")
+		}
+		f.Nullable = f.Nullable || g.Nullable
+	}
+	meta := c.schema.Metadata()
+	c.schema = arrow.NewSchema(fields, &meta)
+	return nil
+}
+
+// indexKeys has a shard index the keys of its input.
+func (c *converter) indexKeys(keys []string) {
+	if c.format.Name != formats.Shard {
+		return
+	}
+	for _, key := range keys {
+		if c.schema.HasField(key) {
+			c.shard.Indexes = append(c.shard.Indexes, shard.IndexDefinition{Type: shard.HashIndex, Columns: []string{schema.Escape(key)}})
+		}
+	}
+}
+
 // copyAll copies the rows of all inputs.
 func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
 	for i := range c.inputs {
@@ -329,9 +376,15 @@ func (c *converter) writeBatch(ctx context.Context, sink table.Sink, b arrow.Rec
 	}
 	columns := make([]arrow.Array, c.schema.NumFields())
 	for i, f := range c.schema.Fields() {
-		columns[i] = b.Column(i)
-		if b.Schema().Field(i).Name != f.Name {
-			columns[i] = b.Column(b.Schema().FieldIndices(f.Name)[0])
+		switch at := b.Schema().FieldIndices(f.Name); {
+		case i < int(b.NumCols()) && b.Schema().Field(i).Name == f.Name: // also of several columns with one name
+			columns[i] = b.Column(i)
+		case len(at) > 0:
+			columns[i] = b.Column(at[0])
+		default: // of a sparse format
+			nulls := array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, int(b.NumRows()))
+			defer nulls.Release()
+			columns[i] = nulls
 		}
 	}
 	same := array.NewRecordBatch(c.schema, columns, b.NumRows())

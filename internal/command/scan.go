@@ -10,10 +10,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
-	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
@@ -69,8 +67,8 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	if o.Columns = f.read.Columns; f.count {
 		o.Columns = []string{}
 	}
-	if in, _, ok := a.opener.Describes(ctx, location, isNTuple); ok {
-		return errors.Join(a.explainNTuple(ctx, in, o, f.analyze), in.Close())
+	if in, format, ok := a.opener.Describes(ctx, location, func(f table.Format) bool { return f.Explain != nil }); ok {
+		return errors.Join(a.explainTable(ctx, in, format, o, f.analyze), in.Close())
 	}
 	s, err := a.opener.Shard(ctx, location, shard.OpenOptions{})
 	if err != nil {
@@ -98,23 +96,12 @@ func (a *app) printExplanation(x *shard.Explanation, err error) error {
 	return err
 }
 
-func isNTuple(f table.Format) bool { return f.Name == formats.NTuple }
-
-// explainNTuple tells how the rows of an RNTuple are found.
-func (a *app) explainNTuple(ctx context.Context, in table.Input, o shard.ScanOptions, analyze bool) (err error) {
+// explainTable tells how the rows of a format that filters are found.
+func (a *app) explainTable(ctx context.Context, in table.Input, f table.Format, o shard.ScanOptions, analyze bool) error {
 	if in.Location == "" {
 		return usage.WithHint(fmt.Errorf("%s: a scan of a compressed file cannot be explained", in.Name), "decompress it first")
 	}
-	n, err := rntuple.Open(ctx, in.Location, rntuple.Options{Path: in.Table, VariantsAsStructs: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	explain := n.Explain
-	if analyze {
-		explain = n.Analyze
-	}
-	return a.printExplanation(explain(ctx, rntuple.ScanOptions{Columns: o.Columns, Filter: o.Filter, Limit: o.Limit}))
+	return a.printExplanation(f.Explain(ctx, in, table.ExplainOptions{Columns: o.Columns, Filter: o.Filter, Limit: o.Limit, Run: analyze}))
 }
 
 // printCount prints a number of rows, up to the limit.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/table"
@@ -20,10 +21,11 @@ import (
 
 // Names of formats that have flags.
 const (
-	Shard   = "shard"
-	Parquet = "parquet"
-	NTuple  = "rntuple"
-	Lines   = "lines"
+	Shard     = "shard"
+	Blockpack = "blockpack"
+	Parquet   = "parquet"
+	NTuple    = "rntuple"
+	Lines     = "lines"
 )
 
 // IsText reports whether a file in a format is text for people, too.
@@ -44,6 +46,7 @@ func with(o csv.Options, sample table.TextOptions, ntuple rntuple.Options) table
 		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
 		arrowipc.Format, arrowipc.Stream,
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
+		blockpack.New(blockpack.FormatOptions{}),
 		lines.New(lines.Options{Text: sample}),
 	}
 }

@@ -23,6 +23,9 @@ import (
 	"github.com/amudai/amudai-go/table/lines"
 )
 
+// ErrUnknown is the error of an input whose format neither its name nor its first bytes tell.
+var ErrUnknown = errors.New("cannot tell the format")
+
 // Opener opens the inputs of one run of a command. It is not safe for concurrent use.
 type Opener struct {
 	// Scan has the options for reading shards and RNTuples. They may be changed before an input is opened.
@@ -114,7 +117,7 @@ func (p *Opener) chooseFormat(in *table.Input, location, name string) (table.For
 	in.Reader = io.MultiReader(strings.NewReader(string(head[:n])), in.Reader)
 	f, ok := p.formats.Sniff(head[:n])
 	if !ok {
-		return f, usage.Errorf("--from lines for a log, or one of "+strings.Join(All.Names(), ", "), "cannot tell the format of %s", in.Name)
+		return f, usage.Errorf("--from lines for a log, or one of "+strings.Join(All.Names(), ", "), "%w of %s", ErrUnknown, in.Name)
 	}
 	return f, nil
 }
