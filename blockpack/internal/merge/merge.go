@@ -27,7 +27,7 @@ type ID struct {
 type Result struct {
 	Drop       []rowset.Set // of each table: spans that are equal to one of a table before, or a row before
 	Duplicates int64        // rows in Drop
-	Conflicts  int64        // other rows that have the ids of one before
+	Conflicts  int64        // other rows that have the ids and the kind of one before
 }
 
 // rowBytes is the memory of the search for each row.
@@ -35,7 +35,7 @@ const rowBytes = 80
 
 // Duplicates finds rows with the same ids, and compares all of their values. Tables must have binary columns for strings, and numbers for
 // times. The search reads the ids as often as memory, in bytes, demands, and the other columns only of rows that share their ids. conflict
-// is called for ids that spans with different values have; it may be nil.
+// is called for ids that spans of one kind with different values have; it may be nil. The two ends of a call may share their ids.
 func Duplicates(ctx context.Context, tables []table.Table, memory int64, conflict func(ID)) (*Result, error) {
 	s := &search{tables: tables, result: &Result{Drop: make([]rowset.Set, len(tables))}, conflict: conflict}
 	for _, t := range tables {
@@ -69,9 +69,10 @@ type key struct {
 
 // found is a row that may share its ids with another one.
 type found struct {
-	id  ID
-	sum sum
-	row int64
+	id   ID
+	kind int64
+	sum  sum
+	row  int64
 }
 
 // pass looks at one part of the rows.
@@ -85,12 +86,12 @@ func (s *search) pass(ctx context.Context, part uint64) error {
 		return err
 	}
 	slices.SortFunc(rows, func(a, b found) int {
-		return cmp.Or(compareIDs(a.id, b.id), bytes.Compare(a.sum[:], b.sum[:]), cmp.Compare(a.row, b.row))
+		return cmp.Or(compareIDs(a.id, b.id), cmp.Compare(a.kind, b.kind), bytes.Compare(a.sum[:], b.sum[:]), cmp.Compare(a.row, b.row))
 	})
 	drop := make([][]int64, len(s.tables))
 	for i := 1; i < len(rows); i++ {
 		switch before := rows[i-1]; {
-		case before.id != rows[i].id:
+		case before.id != rows[i].id || before.kind != rows[i].kind:
 		case before.sum == rows[i].sum:
 			t, row := s.place(rows[i].row)
 			drop[t] = append(drop[t], row)
@@ -226,6 +227,9 @@ func ranges(s rowset.Set) []rowset.Range { return slices.Collect(s.Ranges()) }
 
 // each scans a table. f gets the row numbers of a batch.
 func each(ctx context.Context, t table.Table, o scan.Options, f func(batch arrow.RecordBatch, rows []int64) error) error {
+	if t.NumRows() == 0 { // there may be no columns
+		return ctx.Err()
+	}
 	var rows []int64
 	for batch, err := range scan.Scan(ctx, t, o) {
 		if err != nil {
@@ -260,11 +264,20 @@ func newIDs(batch arrow.RecordBatch) (ids, error) {
 }
 
 func byteColumn(batch arrow.RecordBatch, name string) (func(i int) []byte, error) {
-	at := batch.Schema().FieldIndices(name)
-	if len(at) != 1 {
-		return nil, fault.Corruptf("%d columns %q", len(at), name)
+	c := column(batch, name)
+	if c == nil {
+		return nil, fault.Corruptf("there is no column %q", name)
 	}
-	return byteValues(batch.Column(at[0]))
+	return byteValues(c)
+}
+
+// column is a column of a batch, nil if there is none.
+func column(batch arrow.RecordBatch, name string) arrow.Array {
+	at := batch.Schema().FieldIndices(name)
+	if len(at) == 0 {
+		return nil
+	}
+	return batch.Column(at[0])
 }
 
 // hash is the same for the same ids, and depends on the length of neither.

@@ -28,6 +28,7 @@ func summarize(batch arrow.RecordBatch) ([]found, error) {
 	if err != nil {
 		return nil, err
 	}
+	kinds, _ := column(batch, spans.Kind).(*array.Int64)
 	out := make([]found, batch.NumRows())
 	var row []byte
 	for i := range out {
@@ -40,6 +41,9 @@ func summarize(batch arrow.RecordBatch) ([]found, error) {
 			row = c.append(row, i)
 		}
 		out[i].id = known.at(i)
+		if kinds != nil && kinds.IsValid(i) {
+			out[i].kind = kinds.Value(i)
+		}
 		full := sha256.Sum256(row)
 		copy(out[i].sum[:], full[:])
 	}
