@@ -268,4 +268,3 @@ func TestTake(t *testing.T) {
 	_, err = f.Take(t.Context(), []int64{int64(len(all))}, blockpack.TakeOptions{})
 	require.Error(t, err)
 }
-

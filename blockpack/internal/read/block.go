@@ -104,13 +104,22 @@ func limitOf(v layout.Value, dt arrow.DataType) predicate.Limit {
 // RawRowBytes implements [table.Stripe].
 func (b block) RawRowBytes() (bytes int64, known bool) { return 0, false }
 
-// ValueBytes implements [table.Stripe]: the stored bytes, which are a few times fewer than those of arrays.
-func (b block) ValueBytes(ctx context.Context, c *table.Column) int64 {
-	h, i, err := b.find(ctx, c)
-	if err != nil || i < 0 {
+// ValueBytes implements [table.Stripe]: by the stored bytes, which are a few times fewer than those of arrays. They are not known
+// before the head of the block is read, if the file has no column index.
+func (b block) ValueBytes(_ context.Context, c *table.Column) int64 {
+	if b.Rows() == 0 {
 		return 0
 	}
-	return min(expansion*h.Columns[i].Length/max(b.Rows(), 1)+8, math.MaxInt32)
+	f := &b.table.columns.Load().fields[c.ID]
+	stored := int64(0)
+	if h, ok := b.table.heads.Get(b.index); ok {
+		if i := h.Column(f.Name, f.Type); i >= 0 {
+			stored = h.Columns[i].Length
+		}
+	} else if e, ok := b.table.blocks.Load().meta.Columns.Column(b.index, f.Name); ok {
+		stored = int64(e.Length)
+	}
+	return min(expansion*stored/b.Rows(), math.MaxInt32)
 }
 
 const expansion = 4
