@@ -88,16 +88,26 @@ type values struct {
 // next gives the next value, a part of data.
 func (v *values) next() ([]byte, error) {
 	if len(v.data)-v.at < 4 {
-		return nil, fault.Corruptf("%d bytes are left, less than the length of a value", len(v.data)-v.at)
+		return nil, v.wrong()
 	}
-	n := int(binary.LittleEndian.Uint32(v.data[v.at:]))
 	from := v.at + 4
-	if n > len(v.data)-from {
-		return nil, fault.Corruptf("a value of %d bytes, of which %d are there", n, len(v.data)-from)
-	}
-	if n > v.limit {
-		return nil, fault.Limitf("a value of %d bytes, where %d are allowed", n, v.limit)
+	n := int(binary.LittleEndian.Uint32(v.data[v.at:]))
+	if n > min(len(v.data)-from, v.limit) {
+		return nil, v.wrong()
 	}
 	v.at = from + n
-	return v.data[from:v.at:v.at], nil
+	return v.data[from:v.at], nil
+}
+
+// wrong is the error of a value that cannot be read.
+func (v *values) wrong() error {
+	left := len(v.data) - v.at - 4
+	if left < 0 {
+		return fault.Corruptf("%d bytes are left, less than the length of a value", left+4)
+	}
+	n := int(binary.LittleEndian.Uint32(v.data[v.at:]))
+	if n > left {
+		return fault.Corruptf("a value of %d bytes, of which %d are there", n, left)
+	}
+	return fault.Limitf("a value of %d bytes, where %d are allowed", n, v.limit)
 }

@@ -173,7 +173,7 @@ func TestHostileBombs(t *testing.T) {
 				require.ErrorIs(t, err, fault.ErrLimit)
 			}
 			runtime.ReadMemStats(&after)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package column
 
 import (
+	"encoding/binary"
+
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -69,19 +71,26 @@ func (s *suffixes) next() (prefix, suffix []byte, err error) {
 	if len(s.data)-s.at < s.width {
 		return nil, nil, fault.Corruptf("%d bytes are left, less than the index of a prefix", len(s.data)-s.at)
 	}
-	var k [1]uint32
-	widen(k[:], s.data[s.at:], s.width)
+	var k uint32
+	switch b := s.data[s.at:]; s.width {
+	case 1:
+		k = uint32(b[0])
+	case 2:
+		k = uint32(binary.LittleEndian.Uint16(b))
+	default:
+		k = binary.LittleEndian.Uint32(b)
+	}
 	s.at += s.width
 	if suffix, err = s.values.next(); err != nil {
 		return nil, nil, err
 	}
-	if k[0] == ^uint32(0)>>(32-8*s.width) {
+	if k == ^uint32(0)>>(32-8*s.width) {
 		return nil, suffix, nil
 	}
-	if uint64(k[0]) >= uint64(s.prefixes.Len()) {
-		return nil, nil, fault.Corruptf("prefix %d of %d", k[0], s.prefixes.Len())
+	if uint64(k) >= uint64(s.prefixes.Len()) {
+		return nil, nil, fault.Corruptf("prefix %d of %d", k, s.prefixes.Len())
 	}
-	prefix = s.prefixes.Bytes(int(k[0]))
+	prefix = s.prefixes.Bytes(int(k))
 	if len(prefix)+len(suffix) > s.limit {
 		return nil, nil, fault.Limitf("a value of %d bytes, where %d are allowed", len(prefix)+len(suffix), s.limit)
 	}
@@ -93,15 +102,15 @@ func (r *Reader) prefixValues() (Values, error) {
 	if err != nil {
 		return Values{}, err
 	}
-	size, err := r.prefixSize(*s)
-	if err != nil {
-		return Values{}, err
-	}
-	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, size)}
+	v := Values{Offsets: make([]uint32, 1, r.presence.count+1), Data: make([]byte, 0, len(s.data))}
 	for range r.presence.count {
 		prefix, suffix, err := s.next()
 		if err != nil {
 			return Values{}, r.second.in(err, 0)
+		}
+		// A prefix may be part of many values.
+		if len(v.Data)+len(prefix)+len(suffix) > r.o.Limits.Bytes {
+			return Values{}, r.second.in(fault.Limitf("values of more than %d bytes", r.o.Limits.Bytes), 0)
 		}
 		v.Data = append(v.Data, prefix...)
 		v.add(suffix)
@@ -110,20 +119,6 @@ func (r *Reader) prefixValues() (Values, error) {
 		r.warn(r.second.in(fault.Corruptf("%d bytes follow the values", left), 0))
 	}
 	return v, nil
-}
-
-// prefixSize is the number of bytes of all values: a prefix may be part of many.
-func (r *Reader) prefixSize(s suffixes) (size int, err error) {
-	for range r.presence.count {
-		prefix, suffix, err := s.next()
-		if err != nil {
-			return 0, r.second.in(err, 0)
-		}
-		if size += len(prefix) + len(suffix); size > r.o.Limits.Bytes {
-			return 0, r.second.in(fault.Limitf("values of more than %d bytes", r.o.Limits.Bytes), 0)
-		}
-	}
-	return size, nil
 }
 
 // takePrefix decodes the values of ranks, which ascend.
