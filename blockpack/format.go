@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/blockpack/internal/inspect"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/verify"
@@ -62,6 +63,13 @@ func New(o FormatOptions) table.Format {
 				explain = f.Analyze
 			}
 			return explain(ctx, ScanOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
+		},
+		Inspect: func(ctx context.Context, in table.Input, io table.InspectOptions) (out *table.Outline, err error) {
+			err = withReader(ctx, in, io.TempDir, func(from storage.Reader) error {
+				out, err = inspect.File(ctx, from, io)
+				return err
+			})
+			return out, err
 		},
 	}
 }

@@ -92,9 +92,9 @@ func (c *cursor) blockHead(length int64) *BlockHead {
 	}
 	h.Columns = make([]BlockColumn, columns)
 	for i := range h.Columns {
-		g := c.open("column", i)
+		c.open("column", i)
 		c.blockColumn(&h.Columns[i], length)
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("column %d", i)
 			return nil
@@ -122,11 +122,7 @@ func (c *cursor) limited(label string, limit int64) int {
 
 func (c *cursor) blockColumn(col *BlockColumn, length int64) {
 	col.Name = string(c.name())
-	col.Type = column.Type(c.u8("type"))
-	if c.err == nil && !col.Type.Valid() {
-		c.pos--
-		c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
-	}
+	col.Type = c.columnType()
 	col.Offset, col.Length = c.extent("data", length)
 	col.StatsOffset, col.StatsLength = c.extent("stats", length)
 }

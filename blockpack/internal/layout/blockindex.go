@@ -62,9 +62,9 @@ func (c *cursor) blockIndex(version uint8, v Variant, dataEnd int64) []Block {
 	n := c.count("block count", blockEntry(version, v), MaxBlocks)
 	blocks := make([]Block, n)
 	for i := range blocks {
-		g := c.open("block", i)
+		c.open("block", i)
 		c.blockEntry(&blocks[i], version, v, dataEnd)
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("block %d", i)
 			return nil

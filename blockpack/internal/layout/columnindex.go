@@ -40,9 +40,9 @@ func (c *cursor) columnIndex(blocks int) *ColumnIndex {
 			c.fail("", fault.Limitf("more than %d bytes", int64(maxOffset)))
 		}
 		x.offsets[i] = uint32(c.pos - start)
-		g := c.open("block", i)
+		c.open("block", i)
 		c.extents(nil)
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("block %d", i)
 			return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
@@ -92,10 +93,30 @@ func (c *cursor) id(label string) (id TraceID) {
 
 // magic is a number that must be there.
 func (c *cursor) magic(want uint32) {
-	if got := c.u32("magic"); c.err == nil && got != want {
+	b := c.take("magic", 4)
+	if b == nil {
+		return
+	}
+	if got := binary.LittleEndian.Uint32(b); got != want {
 		c.pos -= 4
 		c.fail("magic", fault.Corruptf("%08x where %08x is expected", got, want))
 	}
+	if c.parts != nil {
+		c.note(4, "magic", fmt.Sprintf("%08x", want))
+	}
+}
+
+// columnType is the type of a column.
+func (c *cursor) columnType() (t column.Type) {
+	if b := c.take("type", 1); b != nil {
+		t = column.Type(b[0])
+		c.note(1, "type", t)
+	}
+	if c.err == nil && !t.Valid() {
+		c.pos--
+		c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(t)))
+	}
+	return t
 }
 
 // count is a number of elements of at least size bytes each, and of at most limit. It fits the bytes left.

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Part is a field, or a group of fields, of a structure. The parts of a group follow it, with a greater Depth.
+// Part is a field of a structure, or the title of a group of fields, which has no bytes. The fields of a group follow
+// its title, with a greater Depth.
 type Part struct {
 	Offset, Size int // in the bytes of the structure
 	Depth        int
@@ -55,26 +56,17 @@ func (p *parts) add(offset, size int, text string) {
 	}
 }
 
-// open begins a group of fields. The result is for close.
-func (c *cursor) open(label string, number int) (group int) {
-	if c.parts == nil {
-		return 0
+// open begins a group of fields, which close ends.
+func (c *cursor) open(label string, number int) {
+	if c.parts != nil {
+		c.parts.add(c.pos, 0, label+" "+strconv.Itoa(number))
+		c.parts.depth++
 	}
-	group = len(c.parts.list)
-	c.parts.add(c.pos, 0, label+" "+strconv.Itoa(number))
-	c.parts.depth++
-	return group
 }
 
-// close ends a group.
-func (c *cursor) close(group int) {
-	if c.parts == nil {
-		return
-	}
-	c.parts.depth--
-	if group < len(c.parts.list) {
-		p := &c.parts.list[group]
-		p.Size = c.pos - p.Offset
+func (c *cursor) close() {
+	if c.parts != nil {
+		c.parts.depth--
 	}
 }
 

@@ -74,9 +74,9 @@ func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
 	n := c.count("column count", rangeColumnEntry, math.MaxInt32)
 	x := &RangeIndex{byName: map[string]*RangeColumn{}}
 	for i := range n {
-		g := c.open("column", i)
+		c.open("column", i)
 		col := c.rangeColumn(blocks, v)
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("column %d", i)
 			return nil
@@ -98,11 +98,7 @@ func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
 
 func (c *cursor) rangeColumn(blocks int, v Variant) *RangeColumn {
 	col := &RangeColumn{Name: string(c.name()), blocks: blocks}
-	col.Type = column.Type(c.u8("type"))
-	if c.err == nil && !col.Type.Valid() {
-		c.pos--
-		c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
-	}
+	col.Type = c.columnType()
 	if v.BucketsFlag {
 		if flag := c.u8("has buckets"); flag != 1 && c.err == nil {
 			c.pos--
@@ -221,6 +217,17 @@ func (x *RangeIndex) All() iter.Seq[*RangeColumn] { return slices.Values(x.colum
 
 // Column gives the column of a name; nil if there is none, or more than one.
 func (x *RangeIndex) Column(name string) *RangeColumn { return x.byName[name] }
+
+// Sizes are the numbers of boundaries and typed boundaries, and the bytes of the column in the index.
+func (col *RangeColumn) Sizes() (boundaries, typed int, bytes int64) {
+	n := rangeColumnEntry + len(col.Name) + len(col.boundaries) + len(col.typed) + len(col.data)
+	return len(col.boundaries) / 8, col.typedCount, int64(n)
+}
+
+// Stored are the bounds as stored: in files of other writers they are none. Those of strings are zeros.
+func (col *RangeColumn) Stored() (lo, hi Value) {
+	return Value{Type: col.number(), Bits: uint64(col.Min)}, Value{Type: col.number(), Bits: uint64(col.Max)}
+}
 
 // TypedBoundaries gives the typed boundaries of a column.
 func (col *RangeColumn) TypedBoundaries() iter.Seq[Value] {

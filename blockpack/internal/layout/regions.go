@@ -171,6 +171,23 @@ func (f *File) Read(ctx context.Context, r Region) ([]byte, error) {
 	return storage.ReadRange(ctx, f.r, r.Offset, r.Size)
 }
 
+// ReadBlock gives bytes of a block, from an offset in it.
+func (f *File) ReadBlock(ctx context.Context, block int, offset, n int64) ([]byte, error) {
+	m, err := f.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return storage.ReadRange(ctx, f.r, m.Blocks[block].Offset+offset, n)
+}
+
+// ColumnName is the name of the column that the region belongs to, if it belongs to one.
+func (r Region) ColumnName() (name string, ok bool) {
+	if r.Column < 0 {
+		return "", false
+	}
+	return r.head.Columns[r.Column].Name, true
+}
+
 // Parts lists the fields of a region, up to a number. After bytes that are no such structure it gives those in front
 // of them. Data of columns have parts of their own, which package column knows.
 func (f *File) Parts(ctx context.Context, r Region, data []byte, limit int) ([]Part, error) {

@@ -68,9 +68,9 @@ func (c *cursor) traceIndex(blocks int) *TraceIndex {
 			c.pos = start + end
 			continue
 		}
-		g := c.open("trace", i)
+		c.open("trace", i)
 		c.traceEntry(x, nil)
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("trace %d", i)
 			return nil
@@ -309,10 +309,10 @@ func parseCompact(c *cursor, size int64, whole bool) (*CompactIndex, error) {
 	n := c.count("block count", compactEntry, MaxBlocks)
 	start := c.pos
 	for i := range n {
-		g := c.open("block", i)
+		c.open("block", i)
 		at := c.u64("offset")
 		length := c.u32("length")
-		c.close(g)
+		c.close()
 		if c.err == nil && (at > uint64(size) || uint64(length) > uint64(size)-at || length > MaxBlockBytes) {
 			c.pos -= compactEntry
 			c.fail("", fault.Corruptf("%d bytes at %d in a file of %d bytes", length, at, size))

@@ -66,9 +66,9 @@ func (c *cursor) tableOfTraces(h *BlockHead) *TraceTable {
 	t := &TraceTable{Traces: make([]TraceTableRow, h.Traces)}
 	total := 0
 	for i := range t.Traces {
-		g := c.open("trace", i)
+		c.open("trace", i)
 		t.Traces[i] = TraceTableRow{c.id("trace id"), c.rows("rows")}
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			return nil
 		}
@@ -95,12 +95,8 @@ func (c *cursor) tableOfColumns(h *BlockHead) *TraceTable {
 	}
 	t := &TraceTable{Columns: []TraceTableColumn{}}
 	for i := range c.count("column count", tableColumn, MaxColumns) {
-		g := c.open("column", i)
-		col := TraceTableColumn{Name: string(c.name()), Type: column.Type(c.u8("type"))}
-		if c.err == nil && !col.Type.Valid() {
-			c.pos--
-			c.fail("type", fault.Unsupportedf("%d is no type of columns", uint8(col.Type)))
-		}
+		c.open("column", i)
+		col := TraceTableColumn{Name: string(c.name()), Type: c.columnType()}
 		p := c.parts
 		c.parts = nil
 		col.Data = c.take("data", c.size("data length"))
@@ -109,7 +105,7 @@ func (c *cursor) tableOfColumns(h *BlockHead) *TraceTable {
 		if c.err == nil {
 			c.note(4+len(col.Data), "data", hexBytes(col.Data[:min(len(col.Data), 2)]))
 		}
-		c.close(g)
+		c.close()
 		if c.err != nil {
 			c.in("column %d", i)
 			return nil

@@ -1,0 +1,48 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
+	"github.com/amudai/amudai-go/table"
+)
+
+// maxParts is the number of fields of a region that are shown. The bytes behind them are shown without a meaning.
+const maxParts = 200_000
+
+// bytes lists all bytes of the file; if only some blocks or columns were asked for, theirs.
+func (o *outline) bytes(ctx context.Context) error {
+	regions, err := o.file.Regions(ctx, true)
+	if err != nil {
+		return err
+	}
+	for _, r := range regions {
+		if r.Block < 0 && len(o.o.Groups)+len(o.o.Columns) > 0 || r.Block >= 0 && !o.hasBlock(r.Block) {
+			continue
+		}
+		if name, ok := r.ColumnName(); len(o.o.Columns) > 0 && !(ok && o.hasColumn(name)) {
+			continue
+		}
+		region := table.Region{Offset: r.Offset, Size: r.Size, Name: r.Name}
+		if r.Kind != layout.RegionUnused {
+			region.Dump = func(ctx context.Context) (table.Dump, error) { return o.dump(ctx, r) }
+		}
+		o.Bytes = append(o.Bytes, region)
+	}
+	return nil
+}
+
+func (o *outline) dump(ctx context.Context, r layout.Region) (d table.Dump, err error) {
+	if d.Data, err = o.file.Read(ctx, r); err != nil {
+		return d, err
+	}
+	if r.Kind == layout.RegionData {
+		d.Parts = dataParts(d.Data)
+		return d, nil
+	}
+	parts, err := o.file.Parts(ctx, r, d.Data, maxParts)
+	for _, p := range parts {
+		d.Parts = append(d.Parts, table.Part(p))
+	}
+	return d, err
+}
