@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
@@ -107,9 +108,19 @@ func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Project
 	return t.Project(ctx, tops)
 }
 
-// Facts implements [table.Table].
+// Facts implements [table.Table]: of numbers, the range index of a file of this module has the bounds.
 func (t *Table) Facts(_ context.Context, path []*table.Column) (predicate.Facts, error) {
-	return predicate.Facts{NoNulls: !path[0].Arrow.Nullable}, nil
+	facts := predicate.Facts{NoNulls: !path[0].Arrow.Nullable}
+	l, columns := t.blocks.Load(), t.columns.Load()
+	f := &columns.fields[path[0].ID]
+	c := l.meta.Ranges.Column(f.Name)
+	if !l.trusted || l.writer == "" || c == nil || c.Keys == 0 || c.Type.Base() != f.Type || f.Type.Textual() {
+		return facts, nil
+	}
+	dt := columns.physical.Field(int(path[0].ID)).Type
+	facts.Min = limitOf(layout.Value{Type: f.Type, Bits: uint64(c.Min)}, dt)
+	facts.Max = limitOf(layout.Value{Type: f.Type, Bits: uint64(c.Max)}, dt)
+	return facts, nil
 }
 
 // PhysicalType implements [table.Table].
