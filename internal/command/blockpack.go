@@ -22,13 +22,13 @@ import (
 func (a *app) blockpack() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "blockpack",
-		Short: "Merge Blockpack files, and drop traces of them",
+		Short: "Receive traces into Blockpack files, merge them, and drop traces of them",
 		Long: `The other commands work on Blockpack files as on any table: convert makes them of OTLP and of Tempo's blocks,
 trace and query find traces, verify checks, inspect shows the structure.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.blockpackMerge(), a.blockpackDropTraces())
+	cmd.AddCommand(a.blockpackServe(), a.blockpackMerge(), a.blockpackDropTraces())
 	return cmd
 }
 
