@@ -123,6 +123,7 @@ type Writer struct {
 	out     storage.Writer
 	builder *otlp.Builder // of the spans that are in no block yet
 	w       *write.Writer
+	copied  int64 // spans of blocks that were copied
 	err     error
 }
 
@@ -258,7 +259,7 @@ func (w *Writer) flush(ctx context.Context) error {
 func (w *Writer) Stats() WriterStats {
 	b := w.builder.Stats()
 	return WriterStats{
-		Spans: b.Spans, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded, Lost: b.Lost,
+		Spans: b.Spans + w.copied, Blocks: w.w.Blocks(), Bytes: w.out.Size(), Truncated: b.Truncated, Padded: b.Padded, Lost: b.Lost,
 		Empty: b.EmptyResources + b.EmptyScopes, Compact: w.w.HasCompact(),
 	}
 }

@@ -38,10 +38,6 @@ func (e *encoder) encode(b otlp.Block, o Order) (out encoded) {
 		return encoded{err: fault.Limitf("%d columns, at most %d are allowed in a block", len(b.Columns), layout.MaxColumns)}
 	}
 	b = e.sort(b, o)
-	out.columns = b.Columns
-	if out.ids, out.err = traceIDs(b); out.err != nil {
-		return out
-	}
 	meta := make([]layout.BlockColumn, len(b.Columns))
 	stats := make([][]byte, len(b.Columns))
 	e.data = e.data[:0]
@@ -53,22 +49,33 @@ func (e *encoder) encode(b otlp.Block, o Order) (out encoded) {
 		}
 		meta[i] = layout.BlockColumn{Name: c.Name, Type: c.Type, Length: int64(len(e.data) - from)}
 		stats[i] = appendStats(c)
-		out.index.Names.Add(c.Name)
 	}
 	if e.head, out.err = layout.AppendBlockHead(e.head[:0], b.Rows, meta, stats); out.err != nil {
 		return out
 	}
 	out.head, out.data = e.head, e.data
-	out.index.Length, out.index.Spans = int64(len(e.head)+len(e.data)), b.Rows
+	out.finish(b, meta)
+	return out
+}
+
+// finish fills in what the indexes take from a block.
+func (out *encoded) finish(b otlp.Block, meta []layout.BlockColumn) {
+	if out.ids, out.err = traceIDs(b); out.err != nil {
+		return
+	}
+	out.columns = b.Columns
+	out.index.Length, out.index.Spans = int64(len(out.head)+len(out.data)), b.Rows
 	if out.index.Length > layout.MaxBlockBytes {
 		out.err = fault.Limitf("a block of %d bytes, at most %d are allowed", out.index.Length, layout.MaxBlockBytes)
-		return out
+		return
+	}
+	for _, c := range b.Columns {
+		out.index.Names.Add(c.Name)
 	}
 	out.index.MinStart, out.index.MaxStart = startBounds(b)
 	out.index.MinTrace, out.index.MaxTrace = idBounds(out.ids)
 	out.traces = distinct(out.ids)
 	out.extents = extents(meta)
-	return out
 }
 
 // sort puts the rows of a block in order.
