@@ -38,6 +38,19 @@ func spansOf(t testing.TB, f *blockpack.File) []*tracev1.TracesData {
 	return otlpgen.Parse(t, messages)
 }
 
+// bytesOf are the bytes of a file in a store.
+func bytesOf(t testing.TB, store storage.Store, location string) []byte {
+	t.Helper()
+	r, err := store.Open(ctx, location)
+	require.NoError(t, err)
+	defer r.Close()
+	size, err := r.Size(ctx)
+	require.NoError(t, err)
+	data := make([]byte, size)
+	require.NoError(t, r.ReadAt(ctx, data, 0))
+	return data
+}
+
 // merge merges files in memory, and opens the result.
 func merge(t testing.TB, files []*blockpack.File, o blockpack.MergeOptions) (*blockpack.File, blockpack.MergeStats) {
 	t.Helper()
@@ -136,6 +149,7 @@ func TestDropTraces(t *testing.T) {
 			}
 		}
 		require.Empty(t, otlpgen.Diff(all, spansOf(t, out)))
+		require.Empty(t, verifyBytes(t, bytesOf(t, store, "mem:///out")).Problems, "indexes have no more and no less than the blocks")
 		require.Equal(t, int64(dropped), stats.Dropped)
 		require.Equal(t, len(ids)-1, stats.Traces)
 		require.Positive(t, stats.Copied)
