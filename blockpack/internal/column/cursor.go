@@ -99,6 +99,26 @@ func (v *values) next() ([]byte, error) {
 	return v.data[from:v.at], nil
 }
 
+// skip skips n values with head bytes in front of each length.
+func (v *values) skip(n, head int) error {
+	at := v.at
+	for range n {
+		from := at + head + 4
+		if from > len(v.data) {
+			v.at = at
+			return fault.Corruptf("%d bytes are left, less than the length of a value", len(v.data)-at)
+		}
+		size := int(binary.LittleEndian.Uint32(v.data[from-4:]))
+		if size > len(v.data)-from {
+			v.at = at
+			return fault.Corruptf("a value of %d bytes, of which %d are there", size, len(v.data)-from)
+		}
+		at = from + size
+	}
+	v.at = at
+	return nil
+}
+
 // wrong is the error of a value that cannot be read.
 func (v *values) wrong() error {
 	left := len(v.data) - v.at - 4

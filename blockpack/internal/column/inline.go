@@ -67,13 +67,15 @@ func (r *Reader) takeInline(positions []int) (Values, error) {
 	walk := r.inlineWalk()
 	at := 0
 	for _, p := range positions {
+		err := walk.skip(p-at, 0)
 		var value []byte
-		for ; at <= p; at++ {
-			var err error
-			if value, err = walk.next(); err != nil {
-				return Values{}, r.second.in(err, walk.at)
-			}
+		if err == nil {
+			value, err = walk.next()
 		}
+		if err != nil {
+			return Values{}, r.second.in(err, walk.at)
+		}
+		at = p + 1
 		v.add(value)
 	}
 	return v, nil

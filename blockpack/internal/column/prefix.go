@@ -130,11 +130,13 @@ func (r *Reader) takePrefix(ranks []int) (Values, error) {
 	v := Values{Offsets: make([]uint32, 1, len(ranks)+1)}
 	at := 0
 	for _, rank := range ranks {
-		var prefix, suffix []byte
-		for ; at <= rank; at++ {
-			if prefix, suffix, err = s.next(); err != nil {
-				return Values{}, r.second.in(err, 0)
-			}
+		if err := s.skip(rank-at, s.width); err != nil {
+			return Values{}, r.second.in(err, 0)
+		}
+		at = rank + 1
+		prefix, suffix, err := s.next()
+		if err != nil {
+			return Values{}, r.second.in(err, 0)
 		}
 		v.Data = append(v.Data, prefix...)
 		v.add(suffix)

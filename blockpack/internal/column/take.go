@@ -109,13 +109,14 @@ func (r *Reader) stringsAt(body []byte, n int, codes []uint32) (Values, error) {
 	walk := values{data: body, at: 4, limit: r.o.Limits.ValueLen}
 	at := 0
 	for k, code := range needed {
-		for ; at <= int(code); at++ {
-			entry, err := walk.next()
-			if err != nil {
-				return Values{}, entryError(err, at, n)
-			}
-			found[k] = entry
+		err := walk.skip(int(code)-at, 0)
+		if err == nil {
+			found[k], err = walk.next()
 		}
+		if err != nil {
+			return Values{}, entryError(err, int(code), n)
+		}
+		at = int(code) + 1
 	}
 	v := Values{Offsets: make([]uint32, 1, len(codes)+1)}
 	for _, code := range codes {
