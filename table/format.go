@@ -36,6 +36,8 @@ type Format struct {
 	// Sniff reports whether bytes that start with head are of this format. It is nil if the first bytes do not show
 	// the format. Sixteen bytes suffice.
 	Sniff func(head []byte) bool
+	// SniffLast is set if Sniff accepts the beginning of other formats, too, as that of JSON does. These are asked first.
+	SniffLast bool
 
 	// Reader and Writer implement [Format.Open] and [Format.Create]. Either may be nil. Reader applies Columns, by
 	// [Project] unless the format has a projection of its own. It applies Schema only if Casts is set, and Filter
@@ -178,9 +180,11 @@ func (fs Formats) SplitTable(location string) (file, table string) {
 
 // Sniff returns the format of bytes that start with head, if they show it.
 func (fs Formats) Sniff(head []byte) (Format, bool) {
-	for _, f := range fs {
-		if f.Sniff != nil && f.Sniff(head) {
-			return f, true
+	for _, last := range []bool{false, true} {
+		for _, f := range fs {
+			if f.Sniff != nil && f.SniffLast == last && f.Sniff(head) {
+				return f, true
+			}
 		}
 	}
 	return Format{}, false

@@ -42,7 +42,7 @@ type Options struct {
 func New(o Options) table.Format {
 	f := format(o, true, separators{after: "\n"})
 	f.Name, f.Title, f.Extensions = "jsonl", "JSON lines", []string{".jsonl", ".ndjson"}
-	f.Sniff = func(head []byte) bool { return startsWith(head, '{') }
+	f.Sniff, f.SniffLast = func(head []byte) bool { return startsWith(head, '{') }, true
 	return f
 }
 

@@ -20,22 +20,35 @@ import (
 // AppendTraces appends an encoded TracesData of rows of a batch of spans, all if rows is nil. Spans are grouped by
 // resource and scope, in the order in which these appear first. Columns are those that [Builder.AddBatch] accepts.
 func AppendTraces(dst []byte, batch arrow.RecordBatch, rows []int) ([]byte, error) {
-	columns, err := columnsOf(batch)
+	e, err := NewEncoder(batch)
 	if err != nil {
 		return dst, err
 	}
-	return AppendColumns(dst, columns, int(batch.NumRows()), rows)
+	return e.Append(dst, rows)
 }
 
 // AppendColumns is [AppendTraces] of columns of n rows.
 func AppendColumns(dst []byte, columns []*column.Column, n int, rows []int) ([]byte, error) {
+	return newEncoder(columns, n).Append(dst, rows)
+}
+
+// NewEncoder prepares the columns of a batch for several calls of [Encoder.Append]. The encoder does not keep the batch.
+func NewEncoder(batch arrow.RecordBatch) (*Encoder, error) {
+	columns, err := columnsOf(batch)
+	if err != nil {
+		return nil, err
+	}
+	return newEncoder(columns, int(batch.NumRows())), nil
+}
+
+// Append appends an encoded TracesData of some rows, all if rows is nil. After an error dst is as it was.
+func (e *Encoder) Append(dst []byte, rows []int) ([]byte, error) {
 	if rows == nil {
-		rows = make([]int, n)
+		rows = make([]int, e.rows)
 		for i := range rows {
 			rows[i] = i
 		}
 	}
-	e := newEncoder(columns, n)
 	start := len(dst)
 	for _, r := range e.group(rows) {
 		var err error
@@ -46,8 +59,9 @@ func AppendColumns(dst []byte, columns []*column.Column, n int, rows []int) ([]b
 	return dst, nil
 }
 
-// encoder makes messages of columns.
-type encoder struct {
+// Encoder makes messages of columns.
+type Encoder struct {
+	rows   int
 	fields map[string]*part
 	shared [3][]*part // all columns of resources and scopes
 	attrs  rowLists   // attributes of spans
@@ -62,8 +76,8 @@ type part struct {
 	codes []uint32 // for each value a number, the same for equal values
 }
 
-func newEncoder(columns []*column.Column, n int) *encoder {
-	e := &encoder{fields: map[string]*part{}}
+func newEncoder(columns []*column.Column, n int) *Encoder {
+	e := &Encoder{rows: n, fields: map[string]*part{}}
 	var attrs []*part
 	for _, c := range columns {
 		scope, key, attr := scopeOf(c.Name)
@@ -162,7 +176,7 @@ type group struct {
 }
 
 // group groups rows by resource and scope.
-func (e *encoder) group(rows []int) []*group {
+func (e *Encoder) group(rows []int) []*group {
 	resources := e.split(rows, ofResource)
 	for _, r := range resources {
 		r.scopes = e.split(r.rows, ofScope)
@@ -171,7 +185,7 @@ func (e *encoder) group(rows []int) []*group {
 }
 
 // split groups rows by the values of all columns of a resource or scope.
-func (e *encoder) split(rows []int, scope int) []*group {
+func (e *Encoder) split(rows []int, scope int) []*group {
 	parts := e.shared[scope]
 	for _, p := range parts {
 		p.number()
@@ -230,7 +244,7 @@ func (p *part) number() {
 }
 
 // text is the value of a field in a row, nil if it has none.
-func (e *encoder) text(name string, row int) []byte {
+func (e *Encoder) text(name string, row int) []byte {
 	p := e.fields[name]
 	if p == nil || p.value[row] < 0 {
 		return nil
@@ -239,7 +253,7 @@ func (e *encoder) text(name string, row int) []byte {
 }
 
 // number is the value of a field in a row, 0 if it has none.
-func (e *encoder) number(name string, row int) uint64 {
+func (e *Encoder) number(name string, row int) uint64 {
 	p := e.fields[name]
 	if p == nil || p.value[row] < 0 {
 		return 0
@@ -247,7 +261,7 @@ func (e *encoder) number(name string, row int) uint64 {
 	return p.Values.Numbers[p.value[row]]
 }
 
-func (e *encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
+func (e *Encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
 	row := g.rows[0]
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
@@ -265,7 +279,7 @@ func (e *encoder) resourceSpans(dst []byte, g *group) ([]byte, error) {
 	return wire.InsertLen(dst, start), err
 }
 
-func (e *encoder) resource(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) resource(dst []byte, row int) ([]byte, error) {
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
 	dst, err := e.sharedAttributes(dst, 1, ofResource, row)
@@ -288,7 +302,7 @@ func endMessage(dst []byte, start int) []byte {
 	return wire.InsertLen(dst, start)
 }
 
-func (e *encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
+func (e *Encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
 	row := g.rows[0]
 	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
 	start := len(dst)
@@ -309,7 +323,7 @@ func (e *encoder) scopeSpans(dst []byte, g *group) ([]byte, error) {
 	return wire.InsertLen(dst, start), err
 }
 
-func (e *encoder) scope(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) scope(dst []byte, row int) ([]byte, error) {
 	dst = protowire.AppendTag(dst, 1, protowire.BytesType)
 	start := len(dst)
 	dst = appendText(dst, 1, e.text(spans.ScopeName, row))
@@ -326,7 +340,7 @@ func (e *encoder) scope(dst []byte, row int) ([]byte, error) {
 }
 
 // span appends the fields of a Span.
-func (e *encoder) span(dst []byte, row int) ([]byte, error) {
+func (e *Encoder) span(dst []byte, row int) ([]byte, error) {
 	dst = appendText(dst, 1, e.text(spans.TraceID, row))
 	dst = appendText(dst, 2, e.text(spans.SpanID, row))
 	dst = appendText(dst, 3, e.text(spans.TraceState, row))
@@ -361,7 +375,7 @@ func (e *encoder) span(dst []byte, row int) ([]byte, error) {
 }
 
 // status appends the Status of a span that has a code, which may be 0, or a message.
-func (e *encoder) status(dst []byte, row int) []byte {
+func (e *Encoder) status(dst []byte, row int) []byte {
 	text := e.text(spans.StatusMessage, row)
 	if p := e.fields[spans.Status]; (p == nil || p.value[row] < 0) && len(text) == 0 {
 		return dst
@@ -395,7 +409,7 @@ func appendFixed64(dst []byte, num protowire.Number, v uint64) []byte {
 }
 
 // sharedAttributes appends the attributes of a resource or scope.
-func (e *encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) ([]byte, error) {
+func (e *Encoder) sharedAttributes(dst []byte, num protowire.Number, scope, row int) ([]byte, error) {
 	var err error
 	for _, p := range e.shared[scope] {
 		if k := p.value[row]; p.attr && k >= 0 {
@@ -433,7 +447,7 @@ func appendAttribute(dst []byte, num protowire.Number, p *part, k int) ([]byte, 
 }
 
 // list appends messages that a column keeps encoded: fields of one number.
-func (e *encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) ([]byte, error) {
+func (e *Encoder) list(dst []byte, name string, row int, num protowire.Number, m *wire.Message) ([]byte, error) {
 	v := e.text(name, row)
 	r := wire.NewReader(v, 0)
 	var f wire.Field
@@ -452,7 +466,7 @@ func (e *encoder) list(dst []byte, name string, row int, num protowire.Number, m
 }
 
 // raw appends fields that a column keeps encoded, of a message.
-func (e *encoder) raw(dst []byte, name string, row int, m *wire.Message) ([]byte, error) {
+func (e *Encoder) raw(dst []byte, name string, row int, m *wire.Message) ([]byte, error) {
 	v := e.text(name, row)
 	return append(dst, v...), fault.InColumn(m.Check(v, 0, 0), name)
 }

@@ -63,6 +63,17 @@ type Block struct {
 	Columns []*column.Column
 }
 
+// Column finds a column, nil if there is none.
+func (b *Block) Column(name string, t column.Type) *column.Column {
+	i, ok := slices.BinarySearchFunc(b.Columns, name, func(c *column.Column, name string) int {
+		return cmp.Or(cmp.Compare(c.Name, name), cmp.Compare(c.Type, t))
+	})
+	if !ok {
+		return nil
+	}
+	return b.Columns[i]
+}
+
 // The scopes of attributes.
 const (
 	ofSpan = iota

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/table"
@@ -47,6 +48,7 @@ func with(o csv.Options, sample table.TextOptions, ntuple rntuple.Options) table
 		arrowipc.Format, arrowipc.Stream,
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
 		blockpack.New(blockpack.FormatOptions{}),
+		otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{}),
 		lines.New(lines.Options{Text: sample}),
 	}
 }

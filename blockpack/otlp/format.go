@@ -1,0 +1,91 @@
+package otlp
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+	"github.com/amudai/amudai-go/table"
+)
+
+func init() {
+	table.Register(New(FormatOptions{}))
+	table.Register(NewJSON(FormatOptions{}))
+}
+
+// FormatOptions are those of [New] and [NewJSON]. The zero value is the default.
+type FormatOptions struct {
+	Read ReadOptions
+	// PadIDs accepts ids of traces and spans that are too short, and puts zeros in front. By default they are errors.
+	PadIDs bool
+	// Truncate cuts strings that are longer than 10 MiB, the limit of Blockpack, with a warning. By default they are errors.
+	Truncate bool
+	// Events reads events and links as lists of structs instead of binary.
+	Events bool
+	// Dictionaries reads strings as dictionaries.
+	Dictionaries bool
+	// MessageSpans is the number of spans of a message, or of a line of JSON, when writing; by default DefaultMessageSpans.
+	MessageSpans int
+}
+
+// DefaultMessageSpans is the default of [FormatOptions.MessageSpans].
+const DefaultMessageSpans = 1000
+
+// New is the format of package table for files of OTLP messages. It reads OTLP/JSON, too.
+func New(o FormatOptions) table.Format {
+	f := format(o, appendFrame)
+	f.Name, f.Title, f.Extensions = "otlp", "OTLP", []string{".otlp"}
+	f.Sniff = func(head []byte) bool {
+		return isFramed(head, DefaultMaxMessageBytes, sureLevels) || isMessage(head, sureLevels)
+	}
+	return f
+}
+
+// NewJSON is the format of package table for OTLP/JSON. It reads files of OTLP messages, too.
+func NewJSON(o FormatOptions) table.Format {
+	f := format(o, appendLine)
+	f.Name, f.Title, f.Extensions = "otlp-json", "OTLP/JSON", []string{".otlp.json", ".otlp.jsonl"}
+	f.Sniff = func(head []byte) bool {
+		return bytes.HasPrefix(skipSpace(bytes.TrimPrefix(head, bom)), []byte(`{"resourceSpans"`))
+	}
+	return f
+}
+
+func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)) table.Format {
+	if o.MessageSpans <= 0 {
+		o.MessageSpans = DefaultMessageSpans
+	}
+	return table.Format{
+		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
+			return open(ctx, in, ro.WithDefaults(), o)
+		},
+		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, _ table.WriteOptions) (table.Sink, error) {
+			return create(ctx, out, schema, o, appendMessage)
+		},
+	}
+}
+
+// AppendTraces appends an encoded TracesData of rows of a batch of spans, all if rows is nil. Spans are grouped by resource and
+// scope, in the order in which these appear first. The batch has the columns of a Blockpack file, of a source of this package, or
+// some of them, of any Arrow type that holds their values; an error names a column that is no column of spans. After an error
+// dst is as it was.
+func AppendTraces(dst []byte, batch arrow.RecordBatch, rows []int) ([]byte, error) {
+	return otlp.AppendTraces(dst, batch, rows)
+}
+
+// AppendJSON appends an encoded TracesData or ExportTraceServiceRequest as OTLP/JSON, without line breaks. Strings that are not
+// UTF-8, and fields that OTLP does not have, are errors, because JSON would lose them.
+func AppendJSON(dst, message []byte) ([]byte, error) {
+	var j wire.JSON
+	out, err := j.Append(dst, message, wire.TracesData)
+	if err == nil {
+		err = unknownFields(j.UnknownFields)
+	}
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}

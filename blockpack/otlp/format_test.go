@@ -1,0 +1,218 @@
+package otlp_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/stretchr/testify/require"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/table"
+)
+
+// frames puts a length before each message.
+func frames(messages [][]byte) string {
+	var out []byte
+	for _, m := range messages {
+		out = append(binary.LittleEndian.AppendUint32(out, uint32(len(m))), m...)
+	}
+	return string(out)
+}
+
+// objects is messages as OTLP/JSON, with something between the objects.
+func objects(t require.TestingT, messages [][]byte, between string) string {
+	var out []byte
+	for _, m := range messages {
+		var err error
+		out, err = otlp.AppendJSON(out, m)
+		require.NoError(t, err)
+		out = append(out, between...)
+	}
+	return string(out)
+}
+
+// read returns the messages of a file.
+func read(t require.TestingT, file string) [][]byte {
+	var out [][]byte
+	for m, err := range otlp.Messages(&tabletest.TricklingReader{B: []byte(file), N: 1000}, otlp.ReadOptions{}) {
+		require.NoError(t, err)
+		out = append(out, bytes.Clone(m))
+	}
+	return out
+}
+
+func parsed(t require.TestingT, messages [][]byte) []*tracev1.TracesData {
+	out := make([]*tracev1.TracesData, len(messages))
+	for i, m := range messages {
+		out[i] = &tracev1.TracesData{}
+		require.NoError(t, proto.Unmarshal(m, out[i]))
+	}
+	return out
+}
+
+func same(t require.TestingT, want, got [][]byte) {
+	require.Empty(t, otlpgen.Diff(parsed(t, want), parsed(t, got)))
+}
+
+func TestForms(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	for name, file := range map[string]string{
+		"messages":     frames(messages),
+		"one message":  string(bytes.Join(messages, nil)), // a message is its ResourceSpans, one after the other
+		"JSON lines":   objects(t, messages, "\n"),
+		"JSON":         "\xef\xbb\xbf\n " + objects(t, messages, ""),
+		"many objects": objects(t, messages, "\r\n\t "),
+	} {
+		t.Run(name, func(t *testing.T) {
+			same(t, messages, read(t, file))
+			for _, f := range []table.Format{otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{MessageSpans: 100})} {
+				rows := tabletest.MustRead(t, f, file, table.ReadOptions{BatchRows: 300})
+				require.EqualValues(t, 1118, rows.NumRows())
+				same(t, messages, read(t, tabletest.Write(t, f, rows)))
+			}
+		})
+	}
+	require.Empty(t, read(t, ""))
+	require.Empty(t, read(t, " \n"))
+	require.Len(t, read(t, "\x00\x00\x00\x00"), 1)
+	require.Len(t, read(t, "\x0a\x00\x0a\x00"), 2)
+}
+
+func TestRandomFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var messages [][]byte
+		for _, td := range rapid.SliceOfN(otlpgen.Traces(), 1, 3).Draw(t, "messages") {
+			m, err := proto.Marshal(td)
+			require.NoError(t, err)
+			messages = append(messages, m)
+		}
+		same(t, messages, read(t, frames(messages)))
+		same(t, messages, read(t, string(bytes.Join(messages, nil))))
+		same(t, messages, read(t, objects(t, messages, "\n")))
+	})
+}
+
+func TestSniff(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	for _, c := range []struct{ head, want string }{
+		{frames(messages), "otlp"},
+		{string(messages[0]), "otlp"},
+		{objects(t, messages, "\n"), "otlp-json"},
+		{`{"resourceSpans"`, "otlp-json"},
+		{"{\n \"resourceSpans\": [", "jsonl"},
+		{`{"a":1}`, "jsonl"},
+		{"\n\n\n\n\n\n\n\n", ""},
+		{"\n \n\ta", ""},
+		{"\x00\x00\x00\x00", ""},
+		{"", ""},
+	} {
+		f, _ := table.Registered().Sniff([]byte(c.head[:min(len(c.head), 64)]))
+		if want := c.want; f.Name != want && !(want == "jsonl" && f.Name == "") { // which this test does not link
+			t.Errorf("%.20q: %q, want %q", c.head, f.Name, want)
+		}
+	}
+	for name, want := range map[string]string{"a.otlp": "otlp", "a.otlp.json": "otlp-json", "A.OTLP.JSONL": "otlp-json"} {
+		f, _ := table.Registered().ByPath(name)
+		require.Equal(t, want, f.Name)
+	}
+}
+
+func TestSchema(t *testing.T) {
+	const file = `{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"spans":[
+	{"traceId":"000102030405060708090a0b0c0d0e0f","spanId":"0001020304050607","name":"a","kind":2,"startTimeUnixNano":"1","endTimeUnixNano":"3",
+	 "attributes":[{"key":"code","value":{"intValue":"5"}},{"key":"list","value":{"arrayValue":{"values":[]}}}]},
+	{"traceId":"000102030405060708090a0b0c0d0e0f","spanId":"0001020304050608","parentSpanId":"0001020304050607","startTimeUnixNano":"2",
+	 "attributes":[{"key":"code","value":{"stringValue":"x"}}],"status":{}}]}]},{}]}`
+	var said tabletest.Notices
+	rows := tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, table.ReadOptions{Warning: said.Add})
+	var got strings.Builder
+	for _, f := range rows.Schema().Fields() {
+		null := " not null"
+		if f.Nullable {
+			null = ""
+		}
+		typ, _ := f.Metadata.GetValue("blockpack.type")
+		name, _ := f.Metadata.GetValue("blockpack.name")
+		fmt.Fprintln(&got, strings.TrimSpace(fmt.Sprintf("%s: %s%s (%s) %s", f.Name, f.Type, null, typ, name)))
+	}
+	require.Equal(t, `trace:id: fixed_size_binary[16] not null (bytes)
+span:id: fixed_size_binary[8] not null (bytes)
+span:parent_id: fixed_size_binary[8] (bytes)
+span:name: utf8 not null (string)
+span:kind: int64 not null (int64)
+span:start: timestamp[ns, tz=UTC] not null (uint64)
+span:end: timestamp[ns, tz=UTC] not null (uint64)
+span:duration: duration[ns] not null (uint64)
+span:status: int64 (int64)
+span:attrs_ext: binary (bytes)
+resource.service.name: utf8 (string)
+span.code: utf8 (string)
+span.code#int64: int64 (int64) span.code
+`, got.String())
+	require.Equal(t, tabletest.Notices{"in: 1 resources without spans are left out"}, said)
+
+	rows = tabletest.MustRead(t, otlp.NewJSON(otlp.FormatOptions{}), file, table.ReadOptions{Columns: []string{"span.code#int64", "span:name"}})
+	require.Equal(t, 2, rows.Schema().NumFields())
+	require.EqualValues(t, 2, rows.NumRows())
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ file, want string }{
+		{"hello", `the file begins with "hello"`},
+		{"\x05\x00\x00\x00\x0a\x03\x12\x01", "the file ends after 4 of 5 bytes"},
+		{"\x02\x00\x00\x00\x0a\x00\x01", "the file ends in the length"},
+		{"\x0a\x02\x12\x00\x0b", "no ResourceSpans begins with 0b"},
+		{"\x00\x00\x00\x00\xff\xff\xff\xff", "the limit is 67108864"},
+		{`{"resourceSpans":[`, "JSON ends in the middle of a value (document, offset 0"},
+		{"{}\n{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"kind\":\"x\"}]}]}]}", `"x" is no kind of span (JSON, offset 57`},
+		{`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00"}]}]}]}`, "id of 1 bytes, not 16"},
+	} {
+		_, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(c.file), table.ReadOptions{})
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, err, "in in")
+	}
+	_, err := otlp.New(otlp.FormatOptions{}).Create(t.Context(), &tabletest.Output{}, arrow.NewSchema(tabletest.Fields(t, "a:utf8"), nil), table.WriteOptions{})
+	require.ErrorContains(t, err, `column "a" is none of spans`)
+	_, err = otlp.AppendJSON(nil, []byte("\x0a\x03\xa0\x06\x01"))
+	require.ErrorContains(t, err, "1 fields that OTLP does not have")
+}
+
+// FuzzMessages reads any bytes as a file, and what it has as a table.
+func FuzzMessages(f *testing.F) {
+	f.Add([]byte("\x02\x00\x00\x00\x0a\x00\x02\x00\x00\x00\x0a\x00"))
+	f.Add([]byte("\x0a\x02\x12\x00"))
+	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"000102030405060708090a0b0c0d0e0f","spanId":"0001020304050607"}]}]}]}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var messages [][]byte
+		for m, err := range otlp.Messages(bytes.NewReader(file), otlp.ReadOptions{}) {
+			if err != nil {
+				return
+			}
+			messages = append(messages, bytes.Clone(m))
+		}
+		rows, err := tabletest.Read(t, otlp.New(otlp.FormatOptions{}), tabletest.Input(string(file)), table.ReadOptions{})
+		if err != nil {
+			return
+		}
+		n := 0
+		for _, m := range messages {
+			var td tracev1.TracesData
+			if err := proto.Unmarshal(m, &td); err != nil && !strings.Contains(err.Error(), "UTF-8") {
+				t.Fatal(err)
+			}
+			n += otlpgen.NumSpans([]*tracev1.TracesData{&td})
+		}
+		if int(rows.NumRows()) != n && n > 0 {
+			t.Fatal(rows.NumRows(), n)
+		}
+	})
+}

@@ -1,0 +1,326 @@
+package otlp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// DefaultMaxMessageBytes is the default of [ReadOptions.MaxMessageBytes].
+const DefaultMaxMessageBytes = 64 << 20
+
+// ReadOptions are the options of [Messages]. The zero value is the default.
+type ReadOptions struct {
+	// MaxMessageBytes is the largest message in bytes, by default DefaultMaxMessageBytes. In a file that is one message,
+	// it is the largest ResourceSpans.
+	MaxMessageBytes int
+	// UnknownKeys is called with the number of members of JSON objects that OTLP does not have, if there are any, at the
+	// end of the input. They are left out. It may be nil.
+	UnknownKeys func(n int64)
+}
+
+// Messages returns the messages of a file in one of the forms that the package describes, each as an encoded TracesData. A
+// message is valid until the next step of the loop. An error ends the loop; it has the offset in the file.
+func Messages(r io.Reader, o ReadOptions) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		m := newReader(r, o)
+		for {
+			msg, err := m.next()
+			if err == io.EOF || !yield(msg, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// reader reads messages one after the other.
+type reader struct {
+	r    *bufio.Reader
+	o    ReadOptions
+	read func() ([]byte, error) // the next message, nil before the first one
+	at   int64                  // bytes that were read
+	buf  bytes.Buffer
+	out  []byte
+	json wire.Decoder
+}
+
+func newReader(r io.Reader, o ReadOptions) *reader {
+	if o.MaxMessageBytes <= 0 {
+		o.MaxMessageBytes = DefaultMaxMessageBytes
+	}
+	return &reader{r: bufio.NewReaderSize(r, 256<<10), o: o}
+}
+
+// next returns the next message, valid until the next call, or io.EOF.
+func (m *reader) next() ([]byte, error) {
+	var err error
+	if m.read == nil {
+		if m.read, err = m.form(); err != nil {
+			return nil, err
+		}
+	}
+	msg, err := m.read()
+	if n := m.json.UnknownKeys; err == io.EOF && n > 0 && m.o.UnknownKeys != nil {
+		m.o.UnknownKeys(n)
+		m.json.UnknownKeys = 0
+	}
+	return msg, err
+}
+
+// headLen is the number of bytes that show the form of a file.
+const headLen = 64
+
+// form finds the form of the file, and returns the function for its next message.
+func (m *reader) form() (func() ([]byte, error), error) {
+	head, err := m.r.Peek(headLen)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch text := skipSpace(bytes.TrimPrefix(head, bom)); {
+	case len(head) == 0:
+		return nil, io.EOF
+	case isFramed(head, m.o.MaxMessageBytes, someLevels):
+		return m.frame, nil
+	case isMessage(head, someLevels):
+		return m.resourceSpans, nil
+	case len(text) > 0 && text[0] == '{', len(text) == 0:
+		if bytes.HasPrefix(head, bom) {
+			if err := m.discard(len(bom)); err != nil {
+				return nil, err
+			}
+		}
+		return m.document, nil
+	}
+	return nil, fault.Corruptf("neither OTLP messages nor OTLP/JSON: the file begins with %q", head[:min(len(head), 16)])
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
+
+// isFramed tells whether bytes begin with the length of a message, and a message.
+func isFramed(head []byte, most, levels int) bool {
+	if len(head) < 4 {
+		return false
+	}
+	n := int64(binary.LittleEndian.Uint32(head))
+	rest := head[4:]
+	if n == 0 {
+		return levels < sureLevels
+	}
+	return n > 1 && n <= int64(most) && isMessage(rest[:min(n, int64(len(rest)))], levels) && fits(rest, n)
+}
+
+// fits tells whether the first field of a message is within n bytes.
+func fits(b []byte, n int64) bool {
+	size, k := protowire.ConsumeVarint(b[1:])
+	return k > 0 && size <= uint64(n) && int64(1+k)+int64(size) <= n
+}
+
+// isMessage tells whether bytes look like the beginning of a TracesData: the field 1 and, within it, others, as deep as levels.
+// What is behind the end of b is not known.
+//
+//	0a 8f02    ResourceSpans of 271 bytes
+//	   0a 3c      Resource of 60; or 12, ScopeSpans
+//	      0a 1a      KeyValue of 26; or of a ScopeSpans 0a, InstrumentationScope, or 12, Span
+func isMessage(b []byte, levels int) bool {
+	around := uint64(1) << 31
+	for level := range levels {
+		if len(b) == 0 {
+			return level > 0
+		}
+		if tag := b[0]; tag != 0x0a && (level == 0 || tag != 0x12 && tag != 0x1a) {
+			return false
+		}
+		n, k := protowire.ConsumeVarint(b[1:])
+		if k < 0 {
+			return level > 0 && len(b) < binary.MaxVarintLen64
+		}
+		if n >= around || n+uint64(1+k) > around {
+			return false
+		}
+		if n == 0 {
+			return levels < sureLevels
+		}
+		around = n
+		b = b[1+k:]
+		b = b[:min(uint64(len(b)), n)]
+	}
+	return true
+}
+
+// Levels of messages that are looked at: where the format is known, and where it is guessed.
+const (
+	someLevels = 2
+	sureLevels = 3
+)
+
+func (m *reader) discard(n int) error {
+	k, err := m.r.Discard(n)
+	m.at += int64(k)
+	return err
+}
+
+// take reads n bytes into the buffer. Memory grows with the bytes that arrive.
+func (m *reader) take(n int, what string) ([]byte, error) {
+	if n > m.o.MaxMessageBytes {
+		return nil, fault.In(fault.Limitf("a message of %d bytes; the limit is %d", n, m.o.MaxMessageBytes), what, m.at)
+	}
+	m.buf.Reset()
+	k, err := m.buf.ReadFrom(io.LimitReader(m.r, int64(n)))
+	if err == nil && k < int64(n) {
+		err = fault.Corruptf("the file ends after %d of %d bytes", k, n)
+	}
+	if err != nil {
+		return nil, fault.In(err, what, m.at)
+	}
+	m.at += k
+	return m.buf.Bytes(), nil
+}
+
+// frame reads a length and a message.
+func (m *reader) frame() ([]byte, error) {
+	var head [4]byte
+	n, err := io.ReadFull(m.r, head[:])
+	if err == io.EOF {
+		return nil, err
+	}
+	if err == io.ErrUnexpectedEOF {
+		err = fault.Corruptf("the file ends in the length of a message")
+	}
+	if err != nil {
+		return nil, fault.In(err, "message", m.at)
+	}
+	m.at += int64(n)
+	return m.take(int(binary.LittleEndian.Uint32(head[:])), "message")
+}
+
+// resourceSpans reads a field of a TracesData, which is a TracesData, too.
+func (m *reader) resourceSpans() ([]byte, error) {
+	start := m.at
+	head, err := m.r.Peek(1 + binary.MaxVarintLen64)
+	if len(head) == 0 {
+		return nil, err
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	n, k := protowire.ConsumeVarint(head[1:])
+	if head[0] != 0x0a || k < 0 || n > 1<<31 {
+		return nil, fault.In(fault.Corruptf("no ResourceSpans begins with % x", head), "TracesData", start)
+	}
+	tag := append(m.out[:0], head[:1+k]...)
+	if err := m.discard(1 + k); err != nil {
+		return nil, err
+	}
+	data, err := m.take(int(n), "ResourceSpans")
+	m.out = append(tag, data...)
+	return m.out, err
+}
+
+// document reads an object of OTLP/JSON.
+func (m *reader) document() ([]byte, error) {
+	if err := m.space(); err != nil {
+		return nil, err
+	}
+	start := m.at
+	text, err := m.object()
+	if err != nil {
+		return nil, fault.In(err, "document", start)
+	}
+	if m.out, err = m.json.Append(m.out[:0], text, wire.TracesData); err != nil {
+		return nil, offsetFrom(err, start)
+	}
+	return m.out, nil
+}
+
+// offsetFrom makes the offset in a document one in the file.
+func offsetFrom(err error, start int64) error {
+	var e *fault.Error
+	if errors.As(err, &e) && e.Offset >= 0 {
+		moved := *e
+		moved.Offset += start
+		return &moved
+	}
+	return fmt.Errorf("%w (in the document at offset %d)", err, start)
+}
+
+// space skips white space between documents.
+func (m *reader) space() error {
+	for {
+		c, err := m.r.ReadByte()
+		if err != nil {
+			return err
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			m.at++
+		default:
+			return m.r.UnreadByte()
+		}
+	}
+}
+
+// object reads the text up to the brace that ends an object. What is in between is checked later.
+func (m *reader) object() ([]byte, error) {
+	m.buf.Reset()
+	var s scan
+	for {
+		b, err := m.r.Peek(max(1, m.r.Buffered()))
+		if err == io.EOF {
+			return nil, fault.Corruptf("JSON ends in the middle of a value")
+		}
+		if err != nil {
+			return nil, err
+		}
+		n, done := s.end(b)
+		if m.buf.Len()+n > m.o.MaxMessageBytes {
+			return nil, fault.Limitf("a document of more than %d bytes", m.o.MaxMessageBytes)
+		}
+		m.buf.Write(b[:n])
+		if err := m.discard(n); err != nil {
+			return nil, err
+		}
+		if done {
+			return m.buf.Bytes(), nil
+		}
+	}
+}
+
+// scan finds the end of a JSON object.
+type scan struct {
+	depth            int
+	quoted, escaping bool
+}
+
+// end returns the number of bytes that belong to the object, and whether it ends with them.
+func (s *scan) end(b []byte) (int, bool) {
+	for i, c := range b {
+		switch {
+		case s.escaping:
+			s.escaping = false
+		case s.quoted:
+			s.escaping = c == '\\'
+			s.quoted = c != '"'
+		case c == '"':
+			s.quoted = true
+		case c == '{' || c == '[':
+			s.depth++
+		case c == '}' || c == ']':
+			s.depth--
+		}
+		if s.depth <= 0 && !s.quoted {
+			return i + 1, true
+		}
+	}
+	return len(b), false
+}
