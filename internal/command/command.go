@@ -135,7 +135,7 @@ also be http(s) URLs.`,
 		c.GroupID = "look"
 		root.AddCommand(c)
 	}
-	for _, c := range []*cobra.Command{a.blockpack()} {
+	for _, c := range []*cobra.Command{a.trace(), a.query(), a.blockpack()} {
 		c.GroupID = "traces"
 		root.AddCommand(c)
 	}

@@ -1,0 +1,281 @@
+package traces
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/traceql"
+)
+
+// Names of the columns that a tree needs.
+const (
+	traceID  = "trace:id"
+	spanID   = "span:id"
+	parentID = "span:parent_id"
+)
+
+func isTraceID(f arrow.Field) bool { return f.Name == traceID }
+
+// Trace is the spans of a trace, in all inputs that have some.
+type Trace struct {
+	ID         string // 16 bytes
+	Duplicates int    // spans that were there before, and were left out
+
+	rows []row
+	seen map[string][]row // by the ids of spans
+}
+
+// row is a span in a batch of spans.
+type row struct {
+	batch  arrow.RecordBatch
+	number int
+}
+
+// NumSpans is the number of spans.
+func (t *Trace) NumSpans() int { return len(t.rows) }
+
+// Find looks for traces in inputs, which it opens some at a time. Traces are in the order of ids, those without spans too.
+func Find(ctx context.Context, locations []string, ids []string, open func(context.Context, string) (Source, error)) ([]*Trace, error) {
+	found := make([][]arrow.RecordBatch, len(locations))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, location := range locations {
+		g.Go(func() (err error) {
+			s, err := open(ctx, location)
+			if err != nil || s.Source == nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			for b, err := range spansOf(ctx, s, ids) {
+				if err != nil {
+					return err
+				}
+				b.Retain()
+				found[i] = append(found[i], b)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	traces := make([]*Trace, len(ids))
+	byID := map[string]*Trace{}
+	for i, id := range ids {
+		traces[i] = &Trace{ID: id, seen: map[string][]row{}}
+		byID[id] = traces[i]
+	}
+	for _, b := range slices.Concat(found...) {
+		if err := add(byID, b); err != nil {
+			return nil, err
+		}
+	}
+	return traces, nil
+}
+
+// spansOf are the rows of traces in a source: by its index of traces, if it has one.
+func spansOf(ctx context.Context, s Source, ids []string) iter.Seq2[arrow.RecordBatch, error] {
+	var columns []string
+	for _, f := range s.Schema().Fields() {
+		columns = append(columns, schema.Escape(f.Name))
+	}
+	var keys [][]byte
+	var literals []any
+	for _, id := range ids {
+		keys, literals = append(keys, []byte(id)), append(literals, []byte(id))
+	}
+	if indexed, ok := s.Source.(traceql.TraceSource); ok {
+		return indexed.Traces(ctx, keys, columns)
+	}
+	return s.Scan(ctx, columns, filter.In(filter.Col(schema.Escape(traceID)), literals...))
+}
+
+// add adds the rows of a batch to their traces. Of equal spans the first is kept. Different spans may have the same id, as
+// both sides of a call have in Zipkin.
+func add(traces map[string]*Trace, b arrow.RecordBatch) error {
+	ids, err := binaryOf(b, traceID)
+	if err != nil {
+		return err
+	}
+	spans, err := binaryOf(b, spanID)
+	if err != nil {
+		return err
+	}
+	for i := range int(b.NumRows()) {
+		t, id := traces[string(ids(i))], string(spans(i))
+		if t == nil {
+			return fmt.Errorf("a lookup returned the trace %x, which was not asked for", ids(i))
+		}
+		r := row{b, i}
+		known, err := r.isAmong(t.seen[id])
+		if err != nil {
+			return err
+		}
+		if known {
+			t.Duplicates++
+			continue
+		}
+		t.seen[id] = append(t.seen[id], r)
+		t.rows = append(t.rows, r)
+	}
+	return nil
+}
+
+// isAmong reports whether a span equals another one in all it has.
+func (r row) isAmong(others []row) (bool, error) {
+	if len(others) == 0 {
+		return false, nil
+	}
+	own, err := otlp.AppendTraces(nil, r.batch, []int{r.number})
+	if err != nil {
+		return false, err
+	}
+	for _, o := range others {
+		other, err := otlp.AppendTraces(nil, o.batch, []int{o.number})
+		if err != nil || bytes.Equal(own, other) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// Below drops all spans but one, by its id, and those below it. It reports whether there is such a span.
+func (t *Trace) Below(id string) (bool, error) {
+	children := map[string][]row{}
+	var kept, todo []row
+	for _, r := range t.rows {
+		own, err := binaryOf(r.batch, spanID)
+		if err != nil {
+			return false, err
+		}
+		parent, err := binaryOf(r.batch, parentID)
+		if err != nil {
+			return false, err
+		}
+		if string(own(r.number)) == id {
+			todo = append(todo, r)
+		} else {
+			p := string(parent(r.number))
+			children[p] = append(children[p], r)
+		}
+	}
+	for len(todo) > 0 {
+		r := todo[len(todo)-1]
+		todo, kept = todo[:len(todo)-1], append(kept, r)
+		own, err := binaryOf(r.batch, spanID)
+		if err != nil {
+			return false, err
+		}
+		key := string(own(r.number))
+		todo = append(todo, children[key]...)
+		delete(children, key)
+	}
+	t.rows = kept
+	return len(kept) > 0, nil
+}
+
+// Spans are the spans of the trace as a tree shows them.
+func (t *Trace) Spans() ([]Span, error) {
+	spans := make([]Span, len(t.rows))
+	for i, r := range t.rows {
+		if err := r.read(&spans[i]); err != nil {
+			return nil, err
+		}
+	}
+	return spans, nil
+}
+
+func (r row) read(s *Span) error {
+	for name, to := range map[string]*string{spanID: &s.ID, parentID: &s.Parent} {
+		value, err := binaryOf(r.batch, name)
+		if err != nil {
+			return err
+		}
+		*to = hex.EncodeToString(value(r.number))
+	}
+	s.Name, s.Service, s.Message = r.text("span:name"), r.text("resource.service.name"), r.text("span:status_message")
+	s.Start, s.End = r.integer("span:start"), r.integer("span:end")
+	s.Failed = r.integer("span:status") == statusError
+	return nil
+}
+
+// statusError is the code of a failed span in OTLP.
+const statusError = 2
+
+// column is a column of the batch at a row where it is not null, or nil.
+func (r row) column(name string) arrow.Array {
+	for _, i := range r.batch.Schema().FieldIndices(name) {
+		if c := r.batch.Column(i); c.IsValid(r.number) {
+			return c
+		}
+	}
+	return nil
+}
+
+func (r row) text(name string) string {
+	if c := r.column(name); c != nil {
+		return c.ValueStr(r.number)
+	}
+	return ""
+}
+
+func (r row) integer(name string) int64 {
+	switch c := r.column(name).(type) {
+	case *array.Timestamp:
+		return int64(c.Value(r.number))
+	case *array.Int64:
+		return c.Value(r.number)
+	case *array.Uint64:
+		return int64(c.Value(r.number))
+	}
+	return 0
+}
+
+// binaryOf returns the values of a column of byte strings: none where they are null, or if there is no such column.
+func binaryOf(b arrow.RecordBatch, name string) (func(row int) []byte, error) {
+	at := b.Schema().FieldIndices(name)
+	if len(at) == 0 {
+		return func(int) []byte { return nil }, nil
+	}
+	c := b.Column(at[0])
+	values, ok := c.(interface{ Value(int) []byte })
+	if !ok {
+		return nil, fmt.Errorf("column %s has values of the type %s instead of bytes", name, c.DataType())
+	}
+	return func(row int) []byte {
+		if c.IsNull(row) {
+			return nil
+		}
+		return values.Value(row)
+	}, nil
+}
+
+// AppendOTLP appends the trace as an encoded TracesData.
+func (t *Trace) AppendOTLP(dst []byte) ([]byte, error) {
+	for from := 0; from < len(t.rows); {
+		batch, to := t.rows[from].batch, from
+		var numbers []int
+		for ; to < len(t.rows) && t.rows[to].batch == batch; to++ {
+			numbers = append(numbers, t.rows[to].number)
+		}
+		var err error
+		if dst, err = otlp.AppendTraces(dst, batch, numbers); err != nil {
+			return nil, err
+		}
+		from = to
+	}
+	return dst, nil
+}
