@@ -38,9 +38,7 @@ const DefaultMessageSpans = 1000
 func New(o FormatOptions) table.Format {
 	f := format(o, appendFrame)
 	f.Name, f.Title, f.Extensions = "otlp", "OTLP", []string{".otlp"}
-	f.Sniff = func(head []byte) bool {
-		return isFramed(head, DefaultMaxMessageBytes, sureLevels) || isMessage(head, sureLevels)
-	}
+	f.Sniff = sniff
 	return f
 }
 

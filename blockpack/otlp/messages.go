@@ -76,93 +76,125 @@ func (m *reader) next() ([]byte, error) {
 	return msg, err
 }
 
-// headLen is the number of bytes that show the form of a file.
-const headLen = 64
-
 // form finds the form of the file, and returns the function for its next message.
 func (m *reader) form() (func() ([]byte, error), error) {
-	head, err := m.r.Peek(headLen)
-	if err != nil && err != io.EOF {
-		return nil, err
+	head, err := m.r.Peek(16)
+	if isJSON(head) {
+		if bytes.HasPrefix(head, bom) {
+			err = m.discard(len(bom))
+		}
+		return m.document, noEOF(err)
 	}
-	switch text := skipSpace(bytes.TrimPrefix(head, bom)); {
+	if err == nil {
+		head, err = m.r.Peek(64 << 10)
+	}
+	switch framed, whole := isFramed(head, m.o.MaxMessageBytes), isMessage(head); {
+	case noEOF(err) != nil:
+		return nil, err
 	case len(head) == 0:
 		return nil, io.EOF
-	case isFramed(head, m.o.MaxMessageBytes, someLevels):
-		return m.frame, nil
-	case isMessage(head, someLevels):
+	case framed && whole && err == io.EOF && int64(len(head)) < 4+int64(binary.LittleEndian.Uint32(head)):
 		return m.resourceSpans, nil
-	case len(text) > 0 && text[0] == '{', len(text) == 0:
-		if bytes.HasPrefix(head, bom) {
-			if err := m.discard(len(bom)); err != nil {
-				return nil, err
-			}
-		}
+	case framed:
+		return m.frame, nil
+	case whole:
+		return m.resourceSpans, nil
+	case len(skipSpace(head)) == 0:
 		return m.document, nil
 	}
 	return nil, fault.Corruptf("neither OTLP messages nor OTLP/JSON: the file begins with %q", head[:min(len(head), 16)])
+}
+
+// isJSON tells whether a file begins with an object. As a length of a message its characters would be more than 128 MiB.
+func isJSON(head []byte) bool {
+	text := skipSpace(bytes.TrimPrefix(head, bom))
+	return len(text) > 0 && text[0] == '{' && (len(head) < 4 || binary.LittleEndian.Uint32(head) >= 1<<27)
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return nil
+	}
+	return err
 }
 
 var bom = []byte("\xef\xbb\xbf")
 
 func skipSpace(b []byte) []byte { return bytes.TrimLeft(b, " \t\r\n") }
 
-// isFramed tells whether bytes begin with the length of a message, and a message.
-func isFramed(head []byte, most, levels int) bool {
+// isFramed tells whether a file may begin with the length of a message, and a message.
+func isFramed(head []byte, most int) bool {
 	if len(head) < 4 {
 		return false
 	}
-	n := int64(binary.LittleEndian.Uint32(head))
-	rest := head[4:]
-	if n == 0 {
-		return levels < sureLevels
+	n := uint64(binary.LittleEndian.Uint32(head))
+	return n <= uint64(most) && mayBegin(head[4:], n, 0)
+}
+
+// isMessage tells whether a file may begin with a TracesData.
+func isMessage(head []byte) bool {
+	size, k := uint64(0), 0
+	if len(head) > 0 {
+		size, k = protowire.ConsumeVarint(head[1:])
 	}
-	return n > 1 && n <= int64(most) && isMessage(rest[:min(n, int64(len(rest)))], levels) && fits(rest, n)
+	return k > 0 && mayBegin(head[:min(uint64(len(head)), size+uint64(1+k))], 1<<40, 0)
 }
 
-// fits tells whether the first field of a message is within n bytes.
-func fits(b []byte, n int64) bool {
-	size, k := protowire.ConsumeVarint(b[1:])
-	return k > 0 && size <= uint64(n) && int64(1+k)+int64(size) <= n
-}
-
-// isMessage tells whether bytes look like the beginning of a TracesData: the field 1 and, within it, others, as deep as levels.
-// What is behind the end of b is not known.
+// mayBegin tells whether b may be the first bytes of n bytes of a TracesData, or at deeper levels of a ResourceSpans and of what is
+// in it. A TracesData has only field 1. What is no such message does not get far, because lengths have to fit.
 //
 //	0a 8f02    ResourceSpans of 271 bytes
-//	   0a 3c      Resource of 60; or 12, ScopeSpans
-//	      0a 1a      KeyValue of 26; or of a ScopeSpans 0a, InstrumentationScope, or 12, Span
-func isMessage(b []byte, levels int) bool {
-	around := uint64(1) << 31
-	for level := range levels {
-		if len(b) == 0 {
-			return level > 0
-		}
-		if tag := b[0]; tag != 0x0a && (level == 0 || tag != 0x12 && tag != 0x1a) {
+//	   0a 3c      Resource of 60
+//	      0a 1a      KeyValue of 26
+func mayBegin(b []byte, n uint64, level int) bool {
+	for n > 0 && len(b) > 0 {
+		if b[0] != 0x0a && (level == 0 || b[0]>>3 == 0 || b[0]&7 > 5) {
 			return false
 		}
-		n, k := protowire.ConsumeVarint(b[1:])
+		if b[0]&7 != 2 {
+			return true // what follows is not looked at
+		}
+		size, k := protowire.ConsumeVarint(b[1:])
 		if k < 0 {
-			return level > 0 && len(b) < binary.MaxVarintLen64
+			return len(b) <= binary.MaxVarintLen64
 		}
-		if n >= around || n+uint64(1+k) > around {
+		field := uint64(1+k) + size
+		if size > n || field > n {
 			return false
 		}
-		if n == 0 {
-			return levels < sureLevels
+		content := b[1+k:]
+		if level == 0 || level == 1 && (b[0] == 0x0a || b[0] == 0x12) {
+			if !mayBegin(content[:min(size, uint64(len(content)))], size, level+1) {
+				return false
+			}
 		}
-		around = n
-		b = b[1+k:]
-		b = b[:min(uint64(len(b)), n)]
+		if field >= uint64(len(b)) {
+			break
+		}
+		b, n = b[field:], n-field
 	}
 	return true
 }
 
-// Levels of messages that are looked at: where the format is known, and where it is guessed.
-const (
-	someLevels = 2
-	sureLevels = 3
-)
+// sniff tells whether bytes of any file are the beginning of messages: of lengths that fit three times.
+func sniff(head []byte) bool {
+	return sniffMessage(head) || len(head) > 4 && binary.LittleEndian.Uint32(head) <= DefaultMaxMessageBytes && sniffMessage(head[4:])
+}
+
+func sniffMessage(b []byte) bool {
+	around := uint64(1) << 31
+	for level := range 3 {
+		if len(b) < 2 || b[0] != 0x0a && (level == 0 || b[0] != 0x12) {
+			return false
+		}
+		n, k := protowire.ConsumeVarint(b[1:])
+		if k < 0 || n == 0 || n+uint64(1+k) > around {
+			return false
+		}
+		around, b = n, b[1+k:]
+	}
+	return true
+}
 
 func (m *reader) discard(n int) error {
 	k, err := m.r.Discard(n)
