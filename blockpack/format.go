@@ -65,6 +65,9 @@ func New(o FormatOptions) table.Format {
 			return explain(ctx, ScanOptions{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
 		},
 		Inspect: func(ctx context.Context, in table.Input, io table.InspectOptions) (out *table.Outline, err error) {
+			if in.At != nil {
+				in.Location = "" // dumps are read as long as the input is open
+			}
 			err = withReader(ctx, in, io.TempDir, func(from storage.Reader) error {
 				out, err = inspect.File(ctx, from, io)
 				return err

@@ -96,12 +96,13 @@ func (a *app) inspect() *cobra.Command {
 	var o inspect.Options
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Show the structure of a shard or a ROOT file",
+		Short: "Show the structure of a shard, a ROOT file or a Blockpack file",
 		Long: `inspect shows the structure of a shard: an overview; with -v its stripes and columns; with -vv
 the buffers of each column with their encodings; with -vvv every block with its encoding tree.
 --hex dumps the bytes with their meaning, --json prints everything for programs. --stripe and
 --column limit it to parts. Of a ROOT file it shows the objects and the RNTuples in it; -v adds fields and
-clusters, -vv the columns of each cluster, -vvv their pages.`,
+clusters, -vv the columns of each cluster, -vvv their pages. Of a Blockpack file it shows the sections; -v adds
+columns and blocks, -vv the columns of each block and the range index, -vvv its keys.`,
 		Example: `  amudai inspect -vv --column price lineitem.amudai.shard
   amudai inspect -vvv --json small.amudai.shard | jq .stripe_list[0]
   amudai inspect -v muons.root:Events`,
@@ -123,7 +124,7 @@ clusters, -vv the columns of each cluster, -vvv their pages.`,
 	cmd.Flags().CountVarP(&o.Verbose, "verbose", "v", "more: -v stripes and columns, -vv buffers, -vvv blocks")
 	cmd.Flags().BoolVar(&o.Hex, "hex", false, "dump the bytes with their meaning")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
-	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes or clusters, from 0")
+	cmd.Flags().IntSliceVar(&o.Stripes, "stripe", nil, "only these stripes, clusters or blocks, from 0")
 	cmd.Flags().StringSliceVar(&o.Columns, "column", nil, "only these columns with their nested columns, by path")
 	return cmd
 }
