@@ -2,7 +2,10 @@ package blockpack_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,7 +15,10 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -159,5 +165,64 @@ func TestDropTraces(t *testing.T) {
 				t.Fatal("a dropped trace is found")
 			}
 		}
+	}
+}
+
+// TestMergeFaults lets operations of the stores fail, and cancels: nothing is left.
+func TestMergeFaults(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
+	dir := t.TempDir()
+	in := filepath.Join(dir, "in.blockpack")
+	require.NoError(t, writeFile(ctx, in, messages, blockpack.WriterOptions{BlockSpans: 300}))
+	id := [16]byte(otlpgen.Parse(t, messages)[0].ResourceSpans[0].ScopeSpans[0].Spans[0].TraceId)
+	for name, do := range map[string]func(ctx context.Context, store storage.Store, out string) error{
+		"merge": func(ctx context.Context, store storage.Store, out string) error {
+			f, err := blockpack.Open(ctx, in, blockpack.Options{Store: store})
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = blockpack.Merge(ctx, out, []*blockpack.File{f, f}, blockpack.MergeOptions{Writer: blockpack.WriterOptions{Store: store}})
+			return err
+		},
+		"drop": func(ctx context.Context, store storage.Store, out string) error {
+			f, err := blockpack.Open(ctx, in, blockpack.Options{Store: store})
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			_, err = blockpack.DropTraces(ctx, out, f, [][16]byte{id}, blockpack.WriterOptions{Store: store})
+			return err
+		},
+	} {
+		for _, op := range []faultstore.Op{faultstore.Open, faultstore.Read, faultstore.Create, faultstore.Write, faultstore.Rename} {
+			for k := 1; ; k += sweep.Step(5) {
+				check, f := leaktest.Goroutines(t), faultstore.New()
+				f.FailFrom(op, k)
+				out := filepath.Join(dir, "out.blockpack")
+				err := do(ctx, f.Local(), out)
+				check()
+				left, rerr := os.ReadDir(dir)
+				require.NoError(t, rerr)
+				if f.Count(op) < k {
+					require.NoError(t, err, "%s, %v %d", name, op, k)
+					require.NoError(t, os.Remove(out))
+					break
+				}
+				require.ErrorIs(t, err, faultstore.Err, "%s, %v %d", name, op, k)
+				require.Len(t, left, 1, "%s, %v %d", name, op, k)
+			}
+		}
+		cancelled, cancel := context.WithCancel(ctx)
+		f := faultstore.New()
+		f.Before(func(_ faultstore.Op, n int) {
+			if n == 5 {
+				cancel()
+			}
+		})
+		require.ErrorIs(t, do(cancelled, f.Local(), filepath.Join(dir, "out.blockpack")), context.Canceled)
+		left, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, left, 1)
 	}
 }

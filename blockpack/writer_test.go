@@ -4,20 +4,28 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	commonv1 "go.opentelemetry.io/proto/otlp/common/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/internal/bench/measure"
+	"github.com/amudai/amudai-go/internal/bench/tracegen"
 	"github.com/amudai/amudai-go/internal/testing/faultstore"
 	"github.com/amudai/amudai-go/internal/testing/leaktest"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -106,7 +114,7 @@ func TestBytesDependOnSpansOnly(t *testing.T) {
 func TestFaults(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
 	for _, op := range []faultstore.Op{faultstore.Create, faultstore.Write, faultstore.Sync, faultstore.Rename} {
-		for k := 1; ; k++ {
+		for k := 1; ; k += sweep.Step(3) {
 			dir, check := t.TempDir(), leaktest.Goroutines(t)
 			f := faultstore.New()
 			f.FailFrom(op, k)
@@ -144,7 +152,7 @@ func writeFile(ctx context.Context, path string, messages [][]byte, o blockpack.
 // TestCancel ends the context at each operation of the store.
 func TestCancel(t *testing.T) {
 	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")
-	for at := 1; ; at++ {
+	for at := 1; ; at += sweep.Step(3) {
 		ctx, cancel := context.WithCancel(ctx)
 		dir, check := t.TempDir(), leaktest.Goroutines(t)
 		f := faultstore.New()
@@ -215,4 +223,90 @@ func TestOptions(t *testing.T) {
 		_, err := blockpack.NewWriter(ctx, io.Discard, o)
 		require.Error(t, err, "%+v", o)
 	}
+}
+
+// TestPeakMemory writes a million spans; a fifth of them without AMUDAI_SWEEP.
+func TestPeakMemory(t *testing.T) {
+	messages := otlpgen.Corpus(t, "hotrod.otlp.zst")
+	messages = slices.Clone(messages[:len(messages)/7])
+	for i, m := range messages {
+		messages[i] = bytes.Clone(m) // not the whole corpus
+	}
+	debug.FreeOSMemory()
+	var spans int64
+	peak, err := measure.Peak(func() error {
+		w, err := blockpack.NewWriter(ctx, io.Discard, blockpack.WriterOptions{Parallelism: 2})
+		if err != nil {
+			return err
+		}
+		for m := range tracegen.Repeat(messages, sweep.Count(10, 50)) {
+			if err := w.WriteOTLP(ctx, m); err != nil {
+				return err
+			}
+		}
+		defer func() { spans = w.Stats().Spans }()
+		return w.Close(ctx)
+	})
+	require.NoError(t, err)
+	t.Logf("%d spans, %.0f MiB", spans, peak)
+	require.Less(t, peak, 256.0)
+	if sweep.All() {
+		require.Greater(t, spans, int64(1_000_000))
+	}
+}
+
+// TestLongValues ends blocks by the bytes of their spans, so that memory is bounded.
+func TestLongValues(t *testing.T) {
+	value := strings.Repeat("x", 1<<20)
+	one := &tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{{
+		TraceId: make([]byte, 16), SpanId: make([]byte, 8), Name: value, StartTimeUnixNano: 1, EndTimeUnixNano: 2,
+	}}}}}}}
+	message := marshal(t, one)
+	w, err := blockpack.NewWriter(ctx, io.Discard, blockpack.WriterOptions{BlockBytes: 10 << 20})
+	require.NoError(t, err)
+	for range 100 {
+		require.NoError(t, w.WriteOTLP(ctx, message))
+	}
+	require.NoError(t, w.Close(ctx))
+	require.Equal(t, 10, w.Stats().Blocks)
+}
+
+// TestManyAttributes writes more attributes than a block has room for: a message is never refused because of those before it.
+func TestManyAttributes(t *testing.T) {
+	var messages [][]byte
+	for i := range 4 {
+		s := &tracev1.Span{TraceId: make([]byte, 16), SpanId: make([]byte, 8), Name: "a"}
+		for k := range 4000 {
+			s.Attributes = append(s.Attributes, &commonv1.KeyValue{Key: fmt.Sprint(i, k), Value: &commonv1.AnyValue{Value: &commonv1.AnyValue_IntValue{IntValue: 1}}})
+		}
+		messages = append(messages, marshal(t, &tracev1.TracesData{ResourceSpans: []*tracev1.ResourceSpans{{ScopeSpans: []*tracev1.ScopeSpans{{Spans: []*tracev1.Span{s}}}}}}))
+	}
+	f := open(t, write(t, messages, blockpack.WriterOptions{}))
+	blocks, err := f.Blocks(ctx)
+	require.NoError(t, err)
+	require.Len(t, blocks, 2)
+	require.Empty(t, otlpgen.Diff(otlpgen.Parse(t, messages), spansOf(t, f)))
+	w, err := blockpack.NewWriter(ctx, io.Discard, blockpack.WriterOptions{})
+	require.NoError(t, err)
+	require.ErrorIs(t, w.WriteOTLP(ctx, bytes.Join(messages, nil)), blockpack.ErrRefused, "one message of 16,000 attributes")
+	require.NoError(t, w.Close(ctx))
+}
+
+// TestFullFile fills all blocks of a file. The message that does not fit is refused, and the file is complete without it.
+func TestFullFile(t *testing.T) {
+	if !sweep.All() {
+		t.Skip("it writes 64,000 blocks")
+	}
+	message := split(t, otlpgen.Corpus(t, "zipkin_lens.otlp")[:1])[0]
+	var out bytes.Buffer
+	w, err := blockpack.NewWriter(ctx, &out, blockpack.WriterOptions{BlockSpans: 1, Strict: true})
+	require.NoError(t, err)
+	for err == nil {
+		err = w.WriteOTLP(ctx, message)
+	}
+	require.ErrorIs(t, err, blockpack.ErrTooManyBlocks)
+	require.NoError(t, w.Close(ctx))
+	n, err := open(t, out.Bytes()).NumSpans(ctx)
+	require.NoError(t, err)
+	require.Equal(t, w.Stats().Spans, n)
 }
