@@ -11,7 +11,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
-	"github.com/amudai/amudai-go/traceql/internal/eval"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
 	"github.com/amudai/amudai-go/traceql/internal/spans"
@@ -62,13 +61,7 @@ func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, erro
 }
 
 // everySpan is the query { }.
-var everySpan = func() *Query {
-	q, err := Parse("{ }")
-	if err != nil {
-		panic(err)
-	}
-	return q
-}()
+var everySpan = newQuery(&lang.Query{Pipeline: &lang.Pipeline{Stages: []lang.Stage{&lang.SpansetFilter{}}}})
 
 // names adds the names of the attributes in a scope.
 func (s *source) names(ctx context.Context, scope lang.Scope, names map[string]bool) error {
@@ -140,7 +133,7 @@ func Values(ctx context.Context, sources []Source, attribute string, o ValuesOpt
 func (q *Query) with(f *lang.Field) *Query {
 	field := &lang.Expr{Op: lang.FieldOf, Field: f}
 	tree := &lang.Query{Pipeline: &lang.Pipeline{Stages: append(slices.Clone(q.tree.Pipeline.Stages), &lang.Select{Fields: []*lang.Expr{field}})}}
-	return &Query{tree, eval.NewProgram(tree), q.candidates}
+	return newQuery(tree)
 }
 
 func compareValues(a, b Value) int {

@@ -19,7 +19,11 @@ func Parse(text string) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Query{tree, eval.NewProgram(tree), lower.Of(tree.Pipeline)}, nil
+	return newQuery(tree), nil
+}
+
+func newQuery(tree *lang.Query) *Query {
+	return &Query{tree, eval.NewProgram(tree), lower.Of(tree.Pipeline)}
 }
 
 // String is the query as text, which Parse turns into an equal one.
