@@ -263,4 +263,4 @@ func shop() []span {
 	}
 }
 
-func number(id []byte) byte { return byte(binary.BigEndian.Uint64(id[len(id)-8:])) }
+func last(id []byte) byte { return byte(binary.BigEndian.Uint64(id[len(id)-8:])) }

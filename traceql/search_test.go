@@ -25,7 +25,7 @@ func find(t testing.TB, query string, o traceql.Options, sources ...traceql.Sour
 		for _, set := range trace.Sets {
 			var ids []string
 			for _, s := range set.Spans {
-				ids = append(ids, fmt.Sprint(number(s.ID)))
+				ids = append(ids, fmt.Sprint(last(s.ID)))
 			}
 			text := strings.Join(ids, " ")
 			for _, a := range set.Attributes {
@@ -33,7 +33,7 @@ func find(t testing.TB, query string, o traceql.Options, sources ...traceql.Sour
 			}
 			sets = append(sets, text)
 		}
-		out = append(out, fmt.Sprintf("%d: %s", number(trace.ID), strings.Join(sets, " | ")))
+		out = append(out, fmt.Sprintf("%d: %s", last(trace.ID), strings.Join(sets, " | ")))
 	}
 	return out
 }

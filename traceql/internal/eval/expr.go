@@ -26,13 +26,13 @@ func Compare(op lang.Op, a, b value.Value, match func(string) bool) bool {
 	case lang.Ne:
 		return value.Differ(a, b)
 	case lang.Lt:
-		return value.Holds(a, b, func(order int) bool { return order < 0 })
+		return value.Ordered(a, b, func(order int) bool { return order < 0 })
 	case lang.Le:
-		return value.Holds(a, b, func(order int) bool { return order <= 0 })
+		return value.Ordered(a, b, func(order int) bool { return order <= 0 })
 	case lang.Gt:
-		return value.Holds(a, b, func(order int) bool { return order > 0 })
+		return value.Ordered(a, b, func(order int) bool { return order > 0 })
 	case lang.Ge:
-		return value.Holds(a, b, func(order int) bool { return order >= 0 })
+		return value.Ordered(a, b, func(order int) bool { return order >= 0 })
 	case lang.Match:
 		return value.Matches(a, match)
 	}

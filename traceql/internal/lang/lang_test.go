@@ -80,6 +80,7 @@ var accepted = []struct{ query, printed string }{
 	{`{ } | { .a } | { .b } > { .c }`, ``},
 	{`({ .a } | count() > 1) && ({ .b } | avg(duration) > 1s)`, ``},
 	{`({ .a } | by(.b)) | count() > 1`, ``},
+	{`({ .a } | coalesce() | select(.b)) && { .c }`, ``},
 	{`avg(duration) > 1s && { .a }`, `avg(duration) > 1s && { .a }`},
 	{`{ } with (most_recent=true)`, ``},
 	{`{ } | count() > 1 with (most_recent=false, sample=0.5, name="x")`, ``},

@@ -13,9 +13,9 @@ type operandNode struct {
 	pos    int
 }
 
-// pipeline reads stages. The caller sees what follows them.
-func (p *parser) pipeline() (*Pipeline, error) {
-	l := &Pipeline{}
+// pipeline reads the rest of a pipeline that has some stages. The caller sees what follows it.
+func (p *parser) pipeline(stages ...Stage) (*Pipeline, error) {
+	l := &Pipeline{stages}
 	for {
 		n, err := p.stageNode(len(l.Stages) == 0)
 		if err != nil {
@@ -290,11 +290,9 @@ func (p *parser) setParentheses() (operandNode, error) {
 		if err := p.advance(); err != nil {
 			return n, err
 		}
-		rest, err := p.pipeline()
-		if err != nil {
+		if l, err = p.pipeline(inner.set); err != nil {
 			return n, err
 		}
-		l.Stages = append(l.Stages, rest.Stages...)
 	}
 	n.set = l
 	if _, group := inner.set.(*GroupBy); len(l.Stages) == 1 && !group {

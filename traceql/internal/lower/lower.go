@@ -526,14 +526,15 @@ const maxIDWidth = 32
 
 // id compares an id with hexadecimal digits, whose leading zeros do not count.
 func (l lowerer) id(name string, c comparison) Cond {
-	col, ok := l.s.One(name)
-	if !ok {
-		return constant(c.test(value.OfString("")))
-	}
 	if c.op != lang.Eq && c.op != lang.Ne {
 		return maybe
 	}
 	digits := strings.TrimLeft(strings.ToLower(c.value.Text()), "0")
+	col, ok := l.s.One(name)
+	if !ok {
+		c.value = value.OfString(digits)
+		return constant(c.test(value.OfString("")))
+	}
 	differs := (c.op == lang.Eq) != c.want
 	switch {
 	case digits == "" && name != spans.ParentID:

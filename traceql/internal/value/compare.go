@@ -66,14 +66,18 @@ func compareMixed(a int64, b float64) (int, bool) {
 	return -1, true
 }
 
-// Holds reports whether two values are such that test accepts their order. Of an Any, one value suffices; of an Array, one element.
-// Values that are not comparable never do.
-func Holds(a, b Value, test func(order int) bool) bool {
+// Ordered reports whether two numbers or two strings are such that test accepts their order. Of an Any, one value suffices; of an Array, one
+// element.
+func Ordered(a, b Value, test func(order int) bool) bool {
+	return anyPair(a, b, func(a, b Value) bool {
+		order, ok := Compare(a, b)
+		return ok && (a.kind == String || a.kind.IsNumber()) && test(order)
+	})
+}
+
+func anyPair(a, b Value, test func(a, b Value) bool) bool {
 	return each(a, func(a Value) bool {
-		return each(b, func(b Value) bool {
-			order, ok := Compare(a, b)
-			return ok && test(order)
-		})
+		return each(b, func(b Value) bool { return test(a, b) })
 	})
 }
 
@@ -105,7 +109,10 @@ func eachOf(v Value, f func(Value) bool) bool {
 
 // Equal reports whether two values are equal. An array equals its elements.
 func Equal(a, b Value) bool {
-	return Holds(a, b, func(order int) bool { return order == 0 })
+	return anyPair(a, b, func(a, b Value) bool {
+		order, ok := Compare(a, b)
+		return ok && order == 0
+	})
 }
 
 // Differ reports whether two values are comparable but not equal. An array differs from a value that none of its elements equals. Of
@@ -113,10 +120,7 @@ func Equal(a, b Value) bool {
 func Differ(a, b Value) bool {
 	return eachOf(a, func(a Value) bool {
 		return eachOf(b, func(b Value) bool {
-			known := each(a, func(a Value) bool {
-				return each(b, func(b Value) bool { return Comparable(a, b) })
-			})
-			return known && !Equal(a, b)
+			return anyPair(a, b, Comparable) && !Equal(a, b)
 		})
 	})
 }

@@ -1,0 +1,217 @@
+package eval_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/traceql/internal/eval"
+	"github.com/amudai/amudai-go/traceql/internal/lang"
+)
+
+// Parents in a tree of a test, besides the numbers of spans.
+const (
+	root   = -1
+	absent = -2 // a parent that is not among the spans
+)
+
+// relation is the definition of the structural operators: whether span r on the right is in a relation to span l on the left.
+func relation(parent []int, symbol string, l, r int) bool {
+	switch symbol {
+	case ">":
+		return parent[r] == l
+	case ">>":
+		for i, steps := parent[r], 0; i >= 0 && steps < len(parent); i, steps = parent[i], steps+1 {
+			if i == l {
+				return true
+			}
+		}
+		return false
+	case "<":
+		return relation(parent, ">", r, l)
+	case "<<":
+		return relation(parent, ">>", r, l)
+	}
+	return l != r && parent[l] == parent[r] && parent[r] != root
+}
+
+// naive evaluates an operator by its definition.
+func naive(parent []int, op string, left, right int) (found []int) {
+	in := func(set, i int) bool { return set>>i&1 != 0 }
+	if op == "&&" && (left == 0 || right == 0) {
+		return nil
+	}
+	for i := range parent {
+		some := func(set int, related func(other int) bool) bool {
+			return slices.ContainsFunc(numbers(len(parent)), func(other int) bool { return in(set, other) && related(other) })
+		}
+		symbol := op
+		if op[0] == '!' || op[0] == '&' {
+			symbol = op[1:]
+		}
+		isRight := in(right, i) && some(left, func(l int) bool { return relation(parent, symbol, l, i) })
+		isLeft := in(left, i) && some(right, func(r int) bool { return relation(parent, symbol, i, r) })
+		var yes bool
+		switch {
+		case op == "&&" || op == "||":
+			yes = in(left, i) || in(right, i)
+		case op[0] == '!':
+			yes = in(right, i) && !isRight
+		case op[0] == '&':
+			yes = isLeft || isRight
+		default:
+			yes = isRight
+		}
+		if yes {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func numbers(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+var operators = []string{
+	"&&", "||", ">", ">>", "<", "<<", "~", "!>", "!>>", "!<", "!<<", "!~", "&>", "&>>", "&<", "&<<", "&~",
+}
+
+// traceOf is a trace of spans with these parents; verdicts tell which of them meet the two conditions of a query.
+func traceOf(parent []int, left, right int) *eval.Trace {
+	verdicts := []eval.Verdict{{Bits: []byte{byte(left)}, Exact: true}, {Bits: []byte{byte(right)}, Exact: true}}
+	list := make([]eval.Span, len(parent))
+	for i, p := range parent {
+		list[i] = eval.Span{Row: i, Verdicts: verdicts, ID: []byte{byte(i + 1)}, Start: int64(i + 1)}
+		switch {
+		case p >= 0:
+			list[i].Parent = []byte{byte(p + 1)}
+		case p == absent:
+			list[i].Parent = []byte{100}
+		}
+	}
+	return eval.NewTrace(list)
+}
+
+// All trees of up to four spans, with circles and missing parents, and all subsets on both sides. Trees of four spans are
+// complete only in a sweep.
+func TestStructuralOperators(t *testing.T) {
+	programs := map[string]*eval.Program{}
+	for _, op := range operators {
+		q, err := lang.Parse("{ .a } " + op + " { .b }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs[op] = eval.NewProgram(q)
+	}
+	trees := 0
+	for n := 1; n <= 4; n++ {
+		parent := slices.Repeat([]int{absent}, n)
+		for number := 0; ; number++ {
+			if n < 4 || number%sweep.Step(13) == 0 {
+				trees++
+				checkTree(t, programs, parent)
+			}
+			i := 0
+			for ; i < n; i++ { // the next tree
+				if parent[i]++; parent[i] < n {
+					break
+				}
+				parent[i] = absent
+			}
+			if i == n || t.Failed() {
+				break
+			}
+		}
+	}
+	t.Logf("%d trees", trees)
+}
+
+func checkTree(t *testing.T, programs map[string]*eval.Program, parent []int) {
+	for left := range 1 << len(parent) {
+		for right := range 1 << len(parent) {
+			trace := traceOf(parent, left, right)
+			for _, op := range operators {
+				sets, err := programs[op].Run(trace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []int
+				if len(sets) > 0 {
+					got = sets[0].Spans
+				}
+				if want := naive(parent, op, left, right); !slices.Equal(got, want) {
+					t.Fatalf("parents %v: %s %s %s is %v, not %v", parent, bits(left), op, bits(right), got, want)
+				}
+			}
+		}
+	}
+}
+
+func bits(set int) string { return fmt.Sprintf("%04b", set) }
+
+// A few answers written by hand:
+//
+//	0 ─┬─ 1 ─┬─ 2
+//	   │     └─ 3
+//	   └─ 4
+//	5, whose parent is missing
+func TestStructureByHand(t *testing.T) {
+	parent := []int{root, 0, 1, 1, 0, absent}
+	set := func(spans ...int) (bits int) {
+		for _, i := range spans {
+			bits |= 1 << i
+		}
+		return bits
+	}
+	all := set(0, 1, 2, 3, 4, 5)
+	for _, c := range []struct {
+		left  int
+		op    string
+		right int
+		want  []int
+	}{
+		{set(0), ">", all, []int{1, 4}},
+		{set(0), ">>", all, []int{1, 2, 3, 4}},
+		{set(2), "<", all, []int{1}},
+		{set(2), "<<", all, []int{0, 1}},
+		{set(2), "~", all, []int{3}},
+		{set(2, 3), "~", all, []int{2, 3}},
+		{set(0), "~", all, nil},
+		{set(5), "~", all, nil},
+		{set(0), "!>", all, []int{0, 2, 3, 5}},
+		{set(0), "!>>", all, []int{0, 5}},
+		{all, "!<", all, []int{2, 3, 4, 5}},
+		{set(2), "!<<", all, []int{2, 3, 4, 5}},
+		{set(1), "!~", all, []int{0, 1, 2, 3, 5}},
+		{set(0, 2), "&>", set(1, 3, 4), []int{0, 1, 4}},
+		{set(0, 1, 4), "&>>", set(3), []int{0, 1, 3}},
+		{set(3, 5), "&<", set(1, 4), []int{1, 3}},
+		{set(3, 4, 5), "&<<", set(0), []int{0, 3, 4}},
+		{set(2, 4), "&~", set(3, 5), []int{2, 3}},
+		{0, "!>", all, []int{0, 1, 2, 3, 4, 5}},
+		{0, "&&", all, nil},
+		{0, "||", set(3), []int{3}},
+	} {
+		q, err := lang.Parse("{ .a } " + c.op + " { .b }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sets, err := eval.NewProgram(q).Run(traceOf(parent, c.left, c.right))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		if len(sets) > 0 {
+			got = sets[0].Spans
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%06b %s %06b is %v, not %v", c.left, c.op, c.right, got, c.want)
+		}
+	}
+}
