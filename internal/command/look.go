@@ -137,7 +137,7 @@ func (a *app) stats() *cobra.Command {
 		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
 encodings, and its share of the file. Counts and ranges come from the shard's statistics, distinct
 values from its dictionaries where these hold all values; ≈ marks estimates. amudai verify checks
-statistics against the data. An RNTuple has no statistics: its fields are shown with their sizes.`,
+statistics against the data. The columns of RNTuples and Blockpack files are shown with their sizes.`,
 		Args: wants(1, 1, "one file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in, f, ok := a.opener.Describes(cmd.Context(), args[0], canInspect); ok {

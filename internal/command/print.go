@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/formats"
@@ -189,6 +191,9 @@ func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 	columns := make([]func([]byte, int) []byte, b.NumCols())
 	for i, c := range b.Columns() {
 		columns[i] = values.Text(c)
+		if ids, ok := c.(*array.FixedSizeBinary); ok { // ids and hashes, as people know them
+			columns[i] = func(dst []byte, row int) []byte { return hex.AppendEncode(dst, ids.Value(row)) }
+		}
 	}
 	for row := range int(b.NumRows()) {
 		if s.table == nil {

@@ -26,11 +26,12 @@ func (a *app) scan() *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
 		Use:   "scan FILE",
-		Short: "Print the rows of a shard or an RNTuple that match a condition, or explain how they are found",
+		Short: "Print the rows that match a condition, or explain how they are found",
 		Long: `scan prints the rows that match --where, as cat does; with --count only their number.
 --explain prints instead the rows that would be examined: those that statistics, Bloom filters, value dictionaries
-and range indexes leave of each stripe; an RNTuple has none of these, and its clusters are stripes. --analyze also runs the scan, and prints blocks and bytes read, requests and
-times. With --count, both describe a count.`,
+and indexes leave of each stripe of a shard, or block of a Blockpack file; an RNTuple has none of these, and its clusters
+are stripes. --analyze also runs the scan, and prints blocks and bytes read, requests and times. With --count, both
+describe a count.`,
 		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
 		Args: wants(1, 1, "one file"),

@@ -23,7 +23,7 @@ func (a *app) verify() *cobra.Command {
 	var f verifyFlags
 	cmd := &cobra.Command{
 		Use:   "verify FILE...",
-		Short: "Check the consistency of shards and ROOT files",
+		Short: "Check the consistency of shards, Blockpack and ROOT files",
 		Long: `verify checks every checksum, reference, count, statistic, dictionary order, filter and index of a
 shard against its data, and prints a summary of the checks. Exit code 1 means that problems were
 found; each is one line with its place and offset. Notes are peculiarities that affect no value. If a
@@ -31,7 +31,7 @@ shard cannot be opened, that is an error, and the others are still checked. Stan
 be verified: save it to a file first.
 
 Of the RNTuples in a ROOT file it checks every checksum, count, reference and overlap, and decodes
-every page.`,
+every page. Of a Blockpack file, which has no checksums, it decodes every column, makes the indexes anew, and compares.`,
 		Args: wants(1, -1, "one or more files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := false
