@@ -99,16 +99,21 @@ func (m *reader) form() (func() ([]byte, error), error) {
 		return m.frame, nil
 	case whole:
 		return m.resourceSpans, nil
-	case len(skipSpace(head)) == 0:
+	case len(skipSpace(head)) == 0 || skipSpace(head)[0] == '{':
 		return m.document, nil
 	}
 	return nil, fault.Corruptf("neither OTLP messages nor OTLP/JSON: the file begins with %q", head[:min(len(head), 16)])
 }
 
-// isJSON tells whether a file begins with an object. As a length of a message its characters would be more than 128 MiB.
+// isJSON tells whether a file begins with an object, and not with a message of 123 bytes. As a length of a message its characters
+// would be more than 128 MiB.
 func isJSON(head []byte) bool {
 	text := skipSpace(bytes.TrimPrefix(head, bom))
-	return len(text) > 0 && text[0] == '{' && (len(head) < 4 || binary.LittleEndian.Uint32(head) >= 1<<27)
+	if len(text) == 0 || text[0] != '{' || len(head) >= 4 && binary.LittleEndian.Uint32(head) < 1<<27 {
+		return false
+	}
+	text = skipSpace(text[1:])
+	return len(text) == 0 || text[0] == '"' || text[0] == '}'
 }
 
 func noEOF(err error) error {
