@@ -16,6 +16,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/traceql"
 )
@@ -54,6 +55,7 @@ func Find(ctx context.Context, locations []string, ids []string, open func(conte
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, location := range locations {
 		g.Go(func() (err error) {
+			defer fault.RecoverInternal(&err)
 			s, err := open(ctx, location)
 			if err != nil || s.Source == nil {
 				return err
@@ -155,7 +157,7 @@ func (r row) isAmong(others []row) (bool, error) {
 // Below drops all spans but one, by its id, and those below it. It reports whether there is such a span.
 func (t *Trace) Below(id string) (bool, error) {
 	children := map[string][]row{}
-	var kept, todo []row
+	var kept, stack []row
 	for _, r := range t.rows {
 		own, err := binaryOf(r.batch, spanID)
 		if err != nil {
@@ -166,21 +168,21 @@ func (t *Trace) Below(id string) (bool, error) {
 			return false, err
 		}
 		if string(own(r.number)) == id {
-			todo = append(todo, r)
+			stack = append(stack, r)
 		} else {
 			p := string(parent(r.number))
 			children[p] = append(children[p], r)
 		}
 	}
-	for len(todo) > 0 {
-		r := todo[len(todo)-1]
-		todo, kept = todo[:len(todo)-1], append(kept, r)
+	for len(stack) > 0 {
+		r := stack[len(stack)-1]
+		stack, kept = stack[:len(stack)-1], append(kept, r)
 		own, err := binaryOf(r.batch, spanID)
 		if err != nil {
 			return false, err
 		}
 		key := string(own(r.number))
-		todo = append(todo, children[key]...)
+		stack = append(stack, children[key]...)
 		delete(children, key)
 	}
 	t.rows = kept

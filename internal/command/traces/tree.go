@@ -72,11 +72,11 @@ func forest(spans []Span) []*node {
 
 // place marks a span and all below it.
 func place(n *node) {
-	for todo := []*node{n}; len(todo) > 0; {
-		last := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for stack := []*node{n}; len(stack) > 0; {
+		last := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
 		last.isPlaced = true
-		todo = append(todo, last.children...)
+		stack = append(stack, last.children...)
 	}
 }
 
@@ -98,17 +98,17 @@ func lines(roots []*node) []line {
 		isRoot bool
 		isLast bool
 	}
-	var todo []task
+	var stack []task
 	push := func(children []*node, before string, depth int) {
 		for i, n := range slices.Backward(children) {
-			todo = append(todo, task{n, before, depth, depth == 0, i == len(children)-1})
+			stack = append(stack, task{n, before, depth, depth == 0, i == len(children)-1})
 		}
 	}
 	push(roots, "", 0)
 	var out []line
-	for len(todo) > 0 {
-		t := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(stack) > 0 {
+		t := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
 		branch, below := t.before+"├─ ", t.before+"│  "
 		switch {
 		case t.isRoot:
