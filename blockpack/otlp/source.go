@@ -16,13 +16,27 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// source reads spans. The columns of a table are known only at the end of its messages, so that it reads them twice, first for
-// the columns. A pipe goes through a temporary file.
+// MessageReader returns messages one after the other. It is used by one goroutine.
+type MessageReader interface {
+	// Next returns an encoded TracesData, which is valid until the next call, or io.EOF.
+	Next(ctx context.Context) ([]byte, error)
+	// Close releases the reader.
+	Close() error
+}
+
+// Input is where the messages of a [table.Source] come from.
+type Input struct {
+	Name string // for messages
+	// Open begins to read. It is called twice, as the columns of a table are known only at the end of its messages. The
+	// first reader is closed before the second call.
+	Open func(ctx context.Context) (MessageReader, error)
+	// Close releases the input, after all readers. It may be nil.
+	Close func() error
+}
+
+// source reads spans.
 type source struct {
-	in         table.Input
-	temp       *table.Spooled // nil unless the input is a pipe
-	at         io.ReaderAt
-	size       int64
+	in         Input
 	o          FormatOptions
 	mem        memory.Allocator
 	batchRows  int
@@ -31,42 +45,72 @@ type source struct {
 	projection *table.Projection
 	rows       int64
 
-	messages *reader
+	messages MessageReader // nil before it is open
 	builder  *otlp.Builder
 }
 
-func open(ctx context.Context, in table.Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
-	s := &source{in: in, at: in.At, size: in.Size, o: o, mem: ro.Allocator, batchRows: ro.BatchRows}
+// NewSource returns the spans of messages as a table. The source closes the input, and NewSource does if it fails.
+func NewSource(ctx context.Context, in Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
+	ro = ro.WithDefaults()
+	s := &source{in: in, o: o, mem: ro.Allocator, batchRows: ro.BatchRows}
 	if err := s.prepare(ctx, ro); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
+// open opens a file of messages. A pipe goes through a temporary file.
+func open(ctx context.Context, in table.Input, ro table.ReadOptions, o FormatOptions) (table.Source, error) {
+	at, size := in.At, in.Size
+	var temp *table.Spooled
+	if at == nil || size < 0 {
+		var err error
+		if temp, err = table.Spool(in.Reader, ro.TempDir); err != nil {
+			return nil, errors.Join(err, in.Close())
+		}
+		at, size = temp, temp.Size()
+	}
+	warned := false
+	return NewSource(ctx, Input{
+		Name: in.Name,
+		Open: func(context.Context) (MessageReader, error) {
+			read := o.Read
+			read.UnknownKeys = func(n int64) {
+				if !warned {
+					ro.Warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", in.Name, n))
+					if o.Read.UnknownKeys != nil {
+						o.Read.UnknownKeys(n)
+					}
+				}
+				warned = true
+			}
+			return fileReader{newReader(io.NewSectionReader(at, 0, size), read)}, nil
+		},
+		Close: func() error { return errors.Join(temp.Close(), in.Close()) },
+	}, ro, o)
+}
+
+// fileReader is a [MessageReader] of a file, which its owner closes.
+type fileReader struct{ *reader }
+
+func (r fileReader) Next(context.Context) ([]byte, error) { return r.next() }
+func (r fileReader) Close() error                         { return nil }
+
 // prepare finds the columns.
 func (s *source) prepare(ctx context.Context, ro table.ReadOptions) error {
-	if s.at == nil || s.size < 0 {
-		var err error
-		if s.temp, err = table.Spool(s.in.Reader, ro.TempDir); err != nil {
-			return err
-		}
-		s.at, s.size = s.temp, s.temp.Size()
-	}
-	if err := s.survey(ctx, ro); err != nil {
+	err := s.survey(ctx, ro)
+	if err != nil {
 		return s.wrap(err)
 	}
 	spans.Order(s.fields)
 	s.full = spans.Schema(s.fields, spans.Options{Dictionaries: s.o.Dictionaries, Events: s.o.Events})
-	var err error
 	if s.projection, err = table.Project(s.full, ro.Columns); err != nil {
 		return s.wrap(err)
 	}
-	s.messages = newReader(s.reader(), ReadOptions{MaxMessageBytes: s.o.Read.MaxMessageBytes})
 	s.builder = s.newBuilder()
-	return nil
+	s.messages, err = s.in.Open(ctx)
+	return s.wrap(err)
 }
-
-func (s *source) reader() io.Reader { return io.NewSectionReader(s.at, 0, s.size) }
 
 func (s *source) newBuilder() *otlp.Builder {
 	return otlp.NewBuilder(otlp.Options{PadIDs: s.o.PadIDs, Truncate: s.o.Truncate})
@@ -83,40 +127,19 @@ func (s *source) wrap(err error) error {
 const surveyRows = 8192
 
 // survey reads all messages, and finds their columns and what these have in common.
-func (s *source) survey(ctx context.Context, ro table.ReadOptions) error {
-	type key struct {
-		name string
-		typ  column.Type
+func (s *source) survey(ctx context.Context, ro table.ReadOptions) (err error) {
+	messages, err := s.in.Open(ctx)
+	if err != nil {
+		return err
 	}
-	traits := map[key]spans.Traits{}
-	look := func(b otlp.Block) {
-		for _, c := range b.Columns {
-			k := key{c.Name, c.Type}
-			t := spans.TraitsOf(c)
-			if before, ok := traits[k]; ok {
-				t = t.Join(before)
-			} else if s.rows > 0 {
-				t &^= spans.Always
-			}
-			traits[k] = t
-		}
-		for k, t := range traits {
-			if b.Column(k.name, k.typ) == nil {
-				traits[k] = t &^ spans.Always
-			}
-		}
-		s.rows += int64(b.Rows)
-	}
-	o := s.o.Read
-	o.UnknownKeys = func(n int64) {
-		ro.Warning(fmt.Sprintf("%s: %d members of JSON objects that OTLP does not have are left out", s.in.Name, n))
-		if s.o.Read.UnknownKeys != nil {
-			s.o.Read.UnknownKeys(n)
-		}
-	}
+	defer func() { err = errors.Join(err, messages.Close()) }()
 	b := s.newBuilder()
-	n := 0
-	for msg, err := range Messages(s.reader(), o) {
+	found := found{}
+	for n := 0; ; n++ {
+		msg, err := messages.Next(ctx)
+		if err == io.EOF {
+			break
+		}
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -126,19 +149,46 @@ func (s *source) survey(ctx context.Context, ro table.ReadOptions) error {
 		if err != nil {
 			return fmt.Errorf("message %d: %w", n, err)
 		}
-		n++
 		if b.Rows() >= surveyRows {
-			look(b.Finish())
+			s.rows += found.look(b.Finish(), s.rows)
 		}
 	}
 	if b.Rows() > 0 {
-		look(b.Finish())
+		s.rows += found.look(b.Finish(), s.rows)
 	}
-	for k, t := range traits {
+	for k, t := range found {
 		s.fields = append(s.fields, spans.Field{Name: k.name, Type: k.typ, Flags: t})
 	}
 	s.warn(b.Stats(), ro)
 	return nil
+}
+
+// found are the columns of a survey, with what all values have in common.
+type found map[columnKey]spans.Traits
+
+type columnKey struct {
+	name string
+	typ  column.Type
+}
+
+// look adds the columns of the rows after some others, and returns the number of these rows.
+func (found found) look(b otlp.Block, before int64) int64 {
+	for _, c := range b.Columns {
+		k := columnKey{c.Name, c.Type}
+		t := spans.TraitsOf(c)
+		if known, ok := found[k]; ok {
+			t = t.Join(known)
+		} else if before > 0 {
+			t &^= spans.Always
+		}
+		found[k] = t
+	}
+	for k, t := range found {
+		if b.Column(k.name, k.typ) == nil {
+			found[k] = t &^ spans.Always
+		}
+	}
+	return int64(b.Rows)
 }
 
 // warn tells what a table does not have.
@@ -171,7 +221,7 @@ func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		msg, err := s.messages.next()
+		msg, err := s.messages.Next(ctx)
 		if err == io.EOF {
 			break
 		}
@@ -214,5 +264,12 @@ func (s *source) batch(b otlp.Block) (arrow.RecordBatch, error) {
 
 // Close implements [table.Source].
 func (s *source) Close() error {
-	return errors.Join(s.temp.Close(), s.in.Close())
+	var err error
+	if s.messages != nil {
+		err = s.messages.Close()
+	}
+	if s.in.Close != nil {
+		err = errors.Join(err, s.in.Close())
+	}
+	return err
 }

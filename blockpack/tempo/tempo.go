@@ -28,9 +28,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/table"
@@ -56,8 +56,10 @@ type Options struct {
 	Meta []byte
 	// Notice is told what is no error, but should be known. It may be nil.
 	Notice func(string)
-	// Table has the options of the Parquet reader. Its columns and number of rows are not used.
-	Table table.ReadOptions
+	// Allocator allocates the memory of columns, by default Arrow's Go allocator.
+	Allocator memory.Allocator
+	// TempDir is for a pipe, by default os.TempDir.
+	TempDir string
 }
 
 // Reader returns the traces of a block. It is used by one goroutine.
@@ -94,7 +96,8 @@ func IsBlock(schema *arrow.Schema) bool {
 	return resource && scopes
 }
 
-// Open opens the file data.parquet of a block. The reader closes in, and Open does if it fails.
+// Open opens the file data.parquet of a block. The reader closes in, and Open does if it fails. Damaged files are errors of package
+// fault or of the Parquet reader.
 func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
 	names, err := parseMeta(o.Meta)
 	if err != nil {
@@ -103,8 +106,7 @@ func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
 	if o.Notice != nil {
 		names.notice = o.Notice
 	}
-	ro := o.Table
-	ro.Columns, ro.Schema = []string{"TraceID", "rs"}, nil
+	ro := table.ReadOptions{Columns: []string{"TraceID", "rs"}, Allocator: o.Allocator, TempDir: o.TempDir}
 	if ro.BatchRows, err = batchRows(ctx, in, ro); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -200,5 +202,3 @@ func (r *Reader) Close() error {
 	r.release()
 	return r.src.Close()
 }
-
-var _ io.Closer = (*Reader)(nil)
