@@ -47,6 +47,21 @@ type spansetFilter struct {
 	bound *filter.Bound // nil if the filter excludes all spans, or none
 }
 
+// newSources are the sources that have spans: files without any have no columns.
+func newSources(sources []Source, q *Query) (list []*source, err error) {
+	for i, src := range sources {
+		if src.Schema().NumFields() == 0 {
+			continue
+		}
+		own, err := newSource(src, i, q)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, own)
+	}
+	return list, nil
+}
+
 func newSource(src Source, index int, q *Query) (*source, error) {
 	schema, err := spans.NewSchema(src.Schema())
 	if err != nil {

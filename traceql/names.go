@@ -33,6 +33,10 @@ const maxNames = 1_000_000
 // read from their spans, the others from schemas.
 func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, error) {
 	var out []TagNames
+	list, err := newSources(sources, everySpan)
+	if err != nil {
+		return nil, err
+	}
 	known := scope == "" || scope == "intrinsic"
 	for _, s := range lang.Scopes {
 		if scope != "" && scope != Scope(s.String()) {
@@ -40,12 +44,8 @@ func Names(ctx context.Context, sources []Source, scope Scope) ([]TagNames, erro
 		}
 		known = true
 		names := map[string]bool{}
-		for i, src := range sources {
-			own, err := newSource(src, i, everySpan)
-			if err != nil {
-				return nil, err
-			}
-			if err := own.names(ctx, s, names); err != nil {
+		for _, src := range list {
+			if err := src.names(ctx, s, names); err != nil {
 				return nil, err
 			}
 		}
@@ -198,19 +198,19 @@ func (s *valueSet) search(ctx context.Context, q *Query, f *lang.Field, sources 
 
 // scan adds the values of all spans.
 func (s *valueSet) scan(ctx context.Context, f *lang.Field, sources []Source) error {
-	for i, src := range sources {
-		own, err := newSource(src, i, everySpan)
-		if err != nil {
-			return err
-		}
-		done, err := s.distinct(ctx, f, own)
+	list, err := newSources(sources, everySpan)
+	if err != nil {
+		return err
+	}
+	for _, src := range list {
+		done, err := s.distinct(ctx, f, src)
 		if err != nil {
 			return err
 		}
 		if done {
 			continue
 		}
-		if err := s.scanSource(ctx, f, own); err != nil {
+		if err := s.scanSource(ctx, f, src); err != nil {
 			return err
 		}
 	}

@@ -78,14 +78,9 @@ func newSearch(ctx context.Context, q *Query, sources []Source, o Options) (*sea
 		}
 	}
 	s := &search{ctx: ctx, q: q, o: o, fields: resultFields(q.tree.Pipeline)}
-	for i, src := range sources {
-		own, err := newSource(src, i, q)
-		if err != nil {
-			return nil, err
-		}
-		s.sources = append(s.sources, own)
-	}
-	return s, nil
+	var err error
+	s.sources, err = newSources(sources, q)
+	return s, err
 }
 
 // run calls yield for the traces of the result until it returns false, which is errStop.

@@ -85,7 +85,7 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 		}
 		if s.Source != nil {
 			defer func() { err = errors.Join(err, s.Close()) }()
-			sources = append(sources, s)
+			sources = append(sources, s.Source) // with its indexes, which s hides
 		}
 	}
 	o := traceql.Options{Limit: f.limit, Spans: f.spans}

@@ -1,0 +1,179 @@
+package traceql_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/arrowipc"
+	"github.com/amudai/amudai-go/traceql"
+	"github.com/amudai/amudai-go/traceql/adapter"
+)
+
+// otlp is a span as an OTLP message.
+func (s span) otlp() []byte {
+	fixed := func(b []byte, n protowire.Number, v int64) []byte {
+		return protowire.AppendFixed64(protowire.AppendTag(b, n, protowire.Fixed64Type), uint64(v))
+	}
+	varint := func(b []byte, n protowire.Number, v int64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), uint64(v))
+	}
+	own := appendMessage(appendMessage(nil, 1, traceID(s.trace)), 2, spanID(s.id))
+	if s.parent != 0 {
+		own = appendMessage(own, 4, spanID(s.parent))
+	}
+	own = varint(appendMessage(own, 5, []byte(s.name)), 6, s.kind)
+	own = fixed(fixed(own, 7, s.start), 8, s.end)
+	var resource []byte
+	scope := appendMessage(appendMessage(nil, 1, []byte(s.scope)), 2, []byte(s.version))
+	if s.service != "" {
+		resource = appendMessage(resource, 1, keyValue("service.name", s.service))
+	}
+	for _, name := range sortedKeys(s.attrs) {
+		switch name[:2] {
+		case "sp":
+			own = appendMessage(own, 9, keyValue(name[len("span."):], s.attrs[name]))
+		case "re":
+			resource = appendMessage(resource, 1, keyValue(name[len("resource."):], s.attrs[name]))
+		default:
+			scope = appendMessage(scope, 3, keyValue(name[len("scope."):], s.attrs[name]))
+		}
+	}
+	own = append(append(own, s.eventBytes()...), s.linkBytes()...)
+	own = appendMessage(own, 15, varint(appendMessage(nil, 2, []byte(s.message)), 3, s.status))
+	return appendMessage(nil, 1, appendMessage(appendMessage(nil, 1, resource), 2, appendMessage(appendMessage(nil, 1, scope), 2, own)))
+}
+
+// blockpackOf is a Blockpack file of spans, with small blocks.
+func blockpackOf(t testing.TB, list []span, o blockpack.WriterOptions) traceql.Source {
+	t.Helper()
+	ctx := context.Background()
+	var out bytes.Buffer
+	w, err := blockpack.NewWriter(ctx, &out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if err := w.WriteOTLP(ctx, s.otlp()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	f, err := blockpack.OpenReaderAt(ctx, "test", bytes.NewReader(out.Bytes()), int64(out.Len()), blockpack.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	src, err := adapter.Blockpack(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// shardOf is a shard with the rows of a table.
+func shardOf(t testing.TB, s *memorySource) traceql.Source {
+	t.Helper()
+	ctx := context.Background()
+	var out bytes.Buffer
+	w, err := shard.NewWriter(ctx, &out, s.schema, shard.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range s.batches {
+		if err := w.Write(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	sh, err := shard.OpenReaderAt(ctx, bytes.NewReader(out.Bytes()), int64(out.Len()), shard.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sh.Close() })
+	src, err := adapter.Shard(ctx, sh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// bufferOutput is an output of a table in memory.
+type bufferOutput struct{ bytes.Buffer }
+
+func (b *bufferOutput) Write(_ context.Context, p []byte) error {
+	_, err := b.Buffer.Write(p)
+	return err
+}
+func (b *bufferOutput) Publish(context.Context) error { return nil }
+func (b *bufferOutput) Abort(context.Context) error   { return nil }
+
+// arrowOf is an Arrow file with the rows of a table, which is opened anew for each scan.
+func arrowOf(t testing.TB, s *memorySource) traceql.Source {
+	t.Helper()
+	ctx := context.Background()
+	format := arrowipc.Format
+	out := &bufferOutput{}
+	w, err := format.Create(ctx, out, s.schema, table.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range s.batches {
+		if err := w.Write(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	content := out.Bytes()
+	return adapter.Table(s.schema, func(ctx context.Context, columns []string, f filter.Expr) (table.Source, error) {
+		r := bytes.NewReader(content)
+		return format.Open(ctx, table.Input{Name: "test", Reader: r, At: r, Size: int64(len(content))}, table.ReadOptions{Columns: columns, Filter: f})
+	})
+}
+
+// Random queries on random spans in Blockpack files, shards, Arrow files and memory together.
+func TestRandomQueriesOnFiles(t *testing.T) {
+	for seed := range uint64(sweep.Count(25, 500)) {
+		r := rand.New(rand.NewPCG(seed, 15))
+		list := randomSpans(r)
+		parts := make([][]span, 4)
+		for _, i := range r.Perm(len(list)) {
+			k := r.IntN(len(parts))
+			parts[k] = append(parts[k], list[i])
+			if r.IntN(8) == 0 {
+				k = r.IntN(len(parts))
+				parts[k] = append(parts[k], list[i])
+			}
+		}
+		sources := []traceql.Source{
+			blockpackOf(t, parts[0], blockpack.WriterOptions{BlockSpans: 1 + r.IntN(8)}),
+			tableOfSpans(t, 1+r.IntN(9), parts[1]),
+			shardOf(t, tableOfSpans(t, 1+r.IntN(9), parts[2])),
+			arrowOf(t, tableOfSpans(t, 1+r.IntN(9), parts[3])),
+		}
+		for range 10 {
+			q := randomPipeline(r, 2)
+			want := expected(list, q)
+			got := found(t, q.text, traceql.Options{}, sources...)
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %s\n got %q\nwant %q\n%s", seed, q.text, got, want, describe(list))
+			}
+		}
+	}
+}
