@@ -41,7 +41,7 @@ func (r *Reader) Next(f *Field) bool {
 		}
 	}
 	num, typ := protowire.DecodeTag(tag)
-	if num < protowire.MinValidNumber {
+	if num < protowire.MinValidNumber || num > protowire.MaxValidNumber {
 		r.Err = fault.In(fault.Corruptf("field number %d", tag>>3), "", int64(r.base+r.at))
 		return false
 	}
