@@ -30,10 +30,16 @@ import (
 // Values may be missing in the indexes that other writers made, as their keys are not always lower bounds. So an
 // index is believed only if it has the mark of our writer, or the options say so.
 type RangeIndex struct {
-	columns []*RangeColumn
-	byName  map[string]*RangeColumn // nil values: names that several columns have
+	data    []byte // of all columns
+	base    int64
+	offsets []uint32 // of columns in data
+	blocks  int      // of the file
+	variant Variant
 	mark    string
 	trusted bool
+
+	mu    sync.Mutex
+	known map[string]*RangeColumn // those that Column has given
 }
 
 // Names of columns without values, whose typed boundaries have another meaning.
@@ -72,22 +78,23 @@ func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
 	}
 	defer c.in("range index")
 	n := c.count("column count", rangeColumnEntry, math.MaxInt32)
-	x := &RangeIndex{byName: map[string]*RangeColumn{}}
-	for i := range n {
+	if c.err == nil && int64(c.left()) > maxOffset {
+		c.fail("", fault.Limitf("%d bytes, at most %d are possible", c.left(), int64(maxOffset)))
+	}
+	x := &RangeIndex{base: c.offset(), offsets: make([]uint32, n), blocks: blocks, variant: v, known: map[string]*RangeColumn{}}
+	start := c.pos
+	for i := range x.offsets {
+		x.offsets[i] = uint32(c.pos - start)
 		c.open("column", i)
-		col := c.rangeColumn(blocks, v)
+		c.rangeColumn(blocks, v)
 		c.close()
 		if c.err != nil {
 			c.in("column %d", i)
 			return nil
 		}
-		x.columns = append(x.columns, col)
-		if _, twice := x.byName[col.Name]; twice {
-			col = nil
-		}
-		x.byName[x.columns[i].Name] = col
 	}
-	if m := x.byName[MarkColumn]; m != nil && m.Keys == 0 {
+	x.data = c.data[start:c.pos:c.pos]
+	if m := x.Column(MarkColumn); m != nil && m.Keys == 0 && m.typedCount == 1 {
 		for text := range m.TypedBoundaries() {
 			x.mark = string(text.Data)
 		}
@@ -97,7 +104,8 @@ func (c *cursor) rangeIndex(blocks int, v Variant, o Options) *RangeIndex {
 }
 
 func (c *cursor) rangeColumn(blocks int, v Variant) *RangeColumn {
-	col := &RangeColumn{Name: string(c.name()), blocks: blocks}
+	name := c.name()
+	col := &RangeColumn{Name: string(name), blocks: blocks}
 	col.Type = c.columnType()
 	if v.BucketsFlag {
 		if flag := c.u8("has buckets"); flag != 1 && c.err == nil {
@@ -213,10 +221,44 @@ func (x *RangeIndex) Mark() string { return x.mark }
 func (x *RangeIndex) Trusted() bool { return x.trusted }
 
 // All gives the columns in the order of the file.
-func (x *RangeIndex) All() iter.Seq[*RangeColumn] { return slices.Values(x.columns) }
+func (x *RangeIndex) All() iter.Seq[*RangeColumn] {
+	return func(yield func(*RangeColumn) bool) {
+		for i := range x.offsets {
+			if !yield(x.at(i)) {
+				return
+			}
+		}
+	}
+}
+
+// at parses column i again, which was parsed before without an error.
+func (x *RangeIndex) at(i int) *RangeColumn {
+	c := cursor{data: x.data[x.offsets[i]:], base: x.base + int64(x.offsets[i])}
+	return c.rangeColumn(x.blocks, x.variant)
+}
 
 // Column gives the column of a name; nil if there is none, or more than one.
-func (x *RangeIndex) Column(name string) *RangeColumn { return x.byName[name] }
+func (x *RangeIndex) Column(name string) *RangeColumn {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	col := x.known[name]
+	if col != nil {
+		return col
+	}
+	found := 0
+	for i, offset := range x.offsets {
+		c := cursor{data: x.data[offset:]}
+		if string(c.name()) == name {
+			found++
+			col = x.at(i)
+		}
+	}
+	if found != 1 {
+		return nil
+	}
+	x.known[name] = col
+	return col
+}
 
 // Sizes are the numbers of boundaries and typed boundaries, and the bytes of the column in the index.
 func (col *RangeColumn) Sizes() (boundaries, typed int, bytes int64) {
@@ -255,10 +297,13 @@ const (
 	BeyondInt64 = 4 // a value is 2^63 or greater
 )
 
+// maxFileColumns is beyond what any schema can have.
+const maxFileColumns = 1 << 20
+
 // FileColumns gives the columns of a file with our mark; ok is false if it does not list them.
 func (x *RangeIndex) FileColumns() (list []FileColumn, ok bool) {
 	col := x.Column(ColumnsColumn)
-	if x.mark == "" || col == nil || !col.Type.Textual() {
+	if x.mark == "" || col == nil || !col.Type.Textual() || col.typedCount > maxFileColumns {
 		return nil, false
 	}
 	for v := range col.TypedBoundaries() {
@@ -276,9 +321,12 @@ func (col *RangeColumn) prepare() error {
 	return col.err
 }
 
+// maxKeys is the number of keys up to which a column is used: sorting more takes seconds. Writers make 1,000.
+const maxKeys = 1 << 20
+
 func (col *RangeColumn) sortKeys() error {
-	if int64(len(col.data)) > maxOffset {
-		return fault.Limitf("%d bytes, at most %d are possible", len(col.data), int64(maxOffset))
+	if col.Keys > maxKeys {
+		return fault.Limitf("%d keys, at most %d are possible", col.Keys, maxKeys)
 	}
 	c := &cursor{data: col.data, base: col.base}
 	offsets := make([]uint32, col.Keys)
@@ -332,8 +380,11 @@ func (col *RangeColumn) Entries() (iter.Seq2[Value, []uint32], error) {
 
 // lookup is the column to look up values of type t in; nil if nothing is known of them.
 func (x *RangeIndex) lookup(name string, t column.Type) *RangeColumn {
-	col := x.byName[name]
-	if !x.trusted || col == nil || col.Keys == 0 || col.Type.Base() != t || col.prepare() != nil {
+	if !x.trusted {
+		return nil
+	}
+	col := x.Column(name)
+	if col == nil || col.Keys == 0 || col.Type.Base() != t || col.prepare() != nil {
 		return nil
 	}
 	return col

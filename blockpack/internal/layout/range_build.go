@@ -19,7 +19,8 @@ type RangeOptions struct {
 	// Distinct is the number of distinct values of a column up to which it is known what blocks have each: 100,000.
 	// Beyond, there are bounds of each block.
 	Distinct int
-	// Memory bounds the bytes of all these values: 48 MiB. The column with most goes on with bounds.
+	// Memory bounds the bytes of all this: 48 MiB. The column with most goes on with bounds, then with those of several
+	// blocks together.
 	Memory int64
 }
 
@@ -77,7 +78,7 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 		v.rows += int64(c.PresentCount())
 		v.add(c, b.blocks)
 		if v.distinct() > b.o.Distinct {
-			v.toBounds()
+			v.coarsen()
 		}
 		b.memory += v.memory()
 	}
@@ -85,7 +86,11 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 	for b.memory > b.o.Memory {
 		v := b.largest()
 		b.memory -= v.memory()
-		v.toBounds()
+		less := v.coarsen()
+		b.memory += v.memory()
+		if !less {
+			break
+		}
 	}
 }
 
@@ -132,12 +137,11 @@ func (v *rangeValues) add(c *column.Column, block uint32) {
 	}
 }
 
-func (v *rangeValues) toBounds() {
+func (v *rangeValues) coarsen() bool {
 	if v.numbers != nil {
-		v.numbers.toBounds()
-	} else {
-		v.texts.toBounds()
+		return v.numbers.coarsen()
 	}
+	return v.texts.coarsen()
 }
 
 func (v *rangeValues) distinct() int {
@@ -164,7 +168,7 @@ func (v *rangeValues) empty() bool {
 // addText is add for a string in memory that changes. It copies only a new one.
 func addText(s *blockValues[string], v []byte, block uint32) {
 	if s.number == nil {
-		if n := len(s.bounds); n > 0 && s.bounds[n-1].block == block && s.bounds[n-1].lo <= string(v) && string(v) <= s.bounds[n-1].hi {
+		if n := len(s.bounds); n > 0 && s.bounds[n-1].n == block/s.run && s.bounds[n-1].lo <= string(v) && string(v) <= s.bounds[n-1].hi {
 			return
 		}
 	} else if n, ok := s.number[string(v)]; ok {

@@ -22,19 +22,21 @@ type blockValues[K cmp.Ordered] struct {
 	pairs  []valueBlock // by block
 	memory int64
 
-	// Beyond, the bounds of each block.
+	// Beyond, the bounds of each block, or of several.
 	bounds []blockBounds[K]
+	run    uint32 // blocks that have bounds together
 }
 
 type valueBlock struct{ value, block uint32 }
 
+// blockBounds are the bounds of the blocks from run*n on.
 type blockBounds[K cmp.Ordered] struct {
-	block  uint32
+	n      uint32
 	lo, hi K
 }
 
 func newBlockValues[K cmp.Ordered](successor func(K) (K, bool), size func(K) int64) *blockValues[K] {
-	return &blockValues[K]{successor: successor, size: size, number: map[K]uint32{}}
+	return &blockValues[K]{successor: successor, size: size, number: map[K]uint32{}, run: 1}
 }
 
 // valueMemory is about what a value takes in the map and the slices, besides a string.
@@ -66,25 +68,40 @@ func (s *blockValues[K]) addPair(n, block uint32) {
 }
 
 // widen adds a value to the bounds of the last block.
-func (s *blockValues[K]) widen(v K, block uint32) {
-	if n := len(s.bounds); n > 0 && s.bounds[n-1].block == block {
-		s.bounds[n-1].lo, s.bounds[n-1].hi = min(s.bounds[n-1].lo, v), max(s.bounds[n-1].hi, v)
+func (s *blockValues[K]) widen(v K, block uint32) { s.widenTo(v, v, block/s.run) }
+
+func (s *blockValues[K]) widenTo(lo, hi K, n uint32) {
+	if k := len(s.bounds) - 1; k >= 0 && s.bounds[k].n == n {
+		b := &s.bounds[k]
+		b.lo, b.hi = min(b.lo, lo), max(b.hi, hi)
 		return
 	}
-	s.bounds = append(s.bounds, blockBounds[K]{block, v, v})
+	s.bounds = append(s.bounds, blockBounds[K]{n, lo, hi})
+	s.memory += valueMemory + s.size(lo) + s.size(hi)
 }
 
-// toBounds forgets which blocks have which values but for the bounds of each block.
-func (s *blockValues[K]) toBounds() {
-	if s.number == nil {
-		return
+// coarsen takes less memory, if it can: first it forgets which blocks have which values but for their bounds, then it
+// joins the bounds of two blocks, of four, and so on.
+func (s *blockValues[K]) coarsen() bool {
+	if s.number == nil && len(s.bounds) < 2 {
+		return false
 	}
-	s.number = nil
-	for _, p := range s.pairs {
-		s.widen(s.values[p.value], p.block)
-	}
-	s.values, s.last, s.pairs = nil, nil, nil
 	s.memory = 0
+	if s.number != nil {
+		values, pairs := s.values, s.pairs
+		s.number, s.values, s.last, s.pairs = nil, nil, nil, nil
+		for _, p := range pairs {
+			s.widen(values[p.value], p.block)
+		}
+		return true
+	}
+	bounds := s.bounds
+	s.run *= 2
+	s.bounds = nil
+	for _, b := range bounds {
+		s.widenTo(b.lo, b.hi, b.n/2)
+	}
+	return true
 }
 
 // keys gives at most n keys that divide the values, ascending. The first is the least value.
@@ -135,7 +152,9 @@ func (s *blockValues[K]) buckets(keys []K, blocks int) []blockSet {
 	}
 	for _, b := range s.bounds {
 		for _, set := range sets[bucket(b.lo) : bucket(b.hi)+1] {
-			set.add(b.block)
+			for block := b.n * s.run; block < min((b.n+1)*s.run, uint32(blocks)); block++ {
+				set.add(block)
+			}
 		}
 	}
 	return sets

@@ -213,6 +213,9 @@ func (x *TraceIndex) Lookup(dst []TraceBlock, id TraceID) ([]TraceBlock, error) 
 	start := len(dst)
 	for ; i < len(x.offsets) && bytes.Equal(x.id(x.offsets[i]), id[:]); i++ {
 		dst = x.entry(dst, x.offsets[i])
+		if len(dst)-start > 2*MaxIndexed { // the trace is there many times
+			dst = dst[:start+len(tidy(dst[start:]))]
+		}
 	}
 	return dst[:start+len(tidy(dst[start:]))], nil
 }

@@ -52,9 +52,9 @@ func oldBlockIndex(blocks []Block, version uint8, v Variant) []byte {
 func withFlags(t testing.TB, data []byte, blocks int) []byte {
 	x, err := parseRanges(data, blocks, Options{})
 	require.NoError(t, err)
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(x.columns)))
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(x.offsets)))
 	pos := 4
-	for _, col := range x.columns {
+	for col := range x.All() {
 		head := 2 + len(col.Name) + 1
 		rest := 8 + 8 + 4 + len(col.boundaries) + 4 + len(col.typed) + 4 + len(col.data)
 		out = append(out, data[pos:pos+head]...)
