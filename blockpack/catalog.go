@@ -93,7 +93,10 @@ func (c *Catalog) Traces(ctx context.Context, locations []string, ids [][]byte, 
 			wait.Add(1)
 			go func() {
 				defer wait.Done()
-				result <- c.file(ctx, location, ids, o)
+				var r fileTraces
+				defer func() { result <- r }()
+				defer fault.Recover(&r.err)
+				r = c.file(ctx, location, ids, o)
 			}()
 		}
 		defer func() {
@@ -147,7 +150,6 @@ func (r *fileTraces) yield(location string, yield func(Found, error) bool) bool 
 
 // file finds traces in a file.
 func (c *Catalog) file(ctx context.Context, location string, ids [][]byte, o TraceOptions) (r fileTraces) {
-	defer fault.Recover(&r.err)
 	c.mu.Lock()
 	known, ok := c.ranges[location]
 	c.mu.Unlock()

@@ -91,6 +91,7 @@ var forbidden = []struct {
 	{"rntuple/internal/column", []string{arrow, own("storage"), "os", "net"}, "pages: bytes in, bytes out"},
 	{"blockpack/internal/layout", []string{arrow, protobuf}, "structures are bytes"},
 	{"blockpack/internal/column", []string{arrow, protobuf, own("storage"), "os", "net"}, "columns: bytes in, bytes out"},
+	{"blockpack/internal/read", []string{own("blockpack/internal/otlp"), own("blockpack/internal/write")}, "reading knows columns, not messages"},
 	{"blockpack/internal/write", []string{own("internal/engine"), own("blockpack/internal/read")}, "writing knows no reader"},
 	{"table", []string{own("shard"), own("stripe"), own("encoding")}, "other formats meet shards as Arrow batches; table/amudai alone is excepted"},
 }

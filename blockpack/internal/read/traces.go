@@ -233,10 +233,9 @@ func (t *Table) planByMetadata(ctx context.Context, p *tracePlan, ids []string) 
 func inOrder(ctx context.Context, parts []tracePart, parallelism int, do func(context.Context, tracePart) (arrow.RecordBatch, error), yield func(arrow.RecordBatch) bool) error {
 	guarded := func(ctx context.Context, p tracePart) (b arrow.RecordBatch, err error) {
 		defer fault.Recover(&err)
-		if err := ctx.Err(); err != nil {
-			return nil, err
+		if err = ctx.Err(); err == nil {
+			b, err = do(ctx, p)
 		}
-		b, err = do(ctx, p)
 		return b, fault.InStripe(err, p.block)
 	}
 	if parallelism == 1 || len(parts) < 2 {
@@ -266,8 +265,10 @@ func inOrder(ctx context.Context, parts []tracePart, parallelism int, do func(co
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			b, err := guarded(ctx, p)
-			c <- result{b, err}
+			var r result
+			defer func() { c <- r }()
+			defer fault.Recover(&r.err)
+			r.batch, r.err = guarded(ctx, p)
 		}()
 	}
 	for range parallelism {
