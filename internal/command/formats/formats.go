@@ -9,6 +9,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/table"
@@ -26,6 +27,7 @@ const (
 	Blockpack = "blockpack"
 	Parquet   = "parquet"
 	NTuple    = "rntuple"
+	Tempo     = "tempo"
 	Lines     = "lines"
 )
 
@@ -49,6 +51,7 @@ func with(o csv.Options, sample table.TextOptions, ntuple rntuple.Options) table
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
 		blockpack.New(blockpack.FormatOptions{}),
 		otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{}),
+		tempo.New(tempo.FormatOptions{}),
 		lines.New(lines.Options{Text: sample}),
 	}
 }

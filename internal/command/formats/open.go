@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
@@ -84,11 +86,18 @@ func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
 // Input opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first
 // bytes determine it.
 func (p *Opener) Input(ctx context.Context, location, format string) (table.Input, table.Format, error) {
+	if data, ok := blockOf(location); ok && (format == "" || format == Tempo) {
+		location, format = data, Tempo
+	}
 	in, name, err := files.Open(ctx, location, p.stdin, p.formats)
 	if err != nil {
 		return in, table.Format{}, err
 	}
 	f, err := p.chooseFormat(&in, name, format)
+	if err == nil && format == "" && f.Name == Parquet && tempo.IsBlockFile(ctx, in) {
+		p.notice(in.Name + " is a block of Tempo: its spans are read; --from parquet reads its columns")
+		f, err = byName(p.formats, Tempo)
+	}
 	if err == nil && p.table != "" {
 		if in.Table != "" && in.Table != p.table {
 			err = usage.Errorf("leave out one of them", "%s names a table, and --table %s another one", location, p.table)
@@ -99,6 +108,16 @@ func (p *Opener) Input(ctx context.Context, location, format string) (table.Inpu
 		err = errors.Join(err, in.Close())
 	}
 	return in, f, err
+}
+
+// blockOf returns the data file of a folder that is a block of Tempo.
+func blockOf(location string) (data string, ok bool) {
+	if location == "-" || files.IsURL(location) {
+		return "", false
+	}
+	data = filepath.Join(location, tempo.DataFile)
+	info, err := os.Stat(data)
+	return data, err == nil && info.Mode().IsRegular()
 }
 
 // chooseFormat finds the format of an input. It may read the first bytes, which are not consumed.
