@@ -2,6 +2,7 @@ package column_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -270,5 +271,38 @@ func TestLarge(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestPrefixes writes URLs with prefixes, and values that share none without.
+func TestPrefixes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, v := range []struct {
+		name     string
+		value    func() string
+		prefixes int // of which one is empty
+		most     int // bytes
+	}{
+		{"random", func() string { return string(binary.BigEndian.AppendUint64(nil, r.Uint64())) }, 1, 16300},
+		{"few", func() string { return fmt.Sprintf("/cart/%d", r.IntN(5)) }, 2, 900},
+		{"users", func() string { return fmt.Sprintf("https://shop.example/users/%08x", r.Uint32()) }, 2, 10250},
+		{"paths", func() string {
+			return fmt.Sprintf("/%s/%s/%08x", []string{"cart", "orders", "items"}[r.IntN(3)], []string{"view", "change"}[r.IntN(2)], r.Uint32())
+		}, 10, 11100},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			rows := make([]any, 2000)
+			for row := range rows {
+				rows[row] = v.value()
+			}
+			data, ok, err := column.NewEncoder(column.EncodeOptions{}).AppendKind(nil, columnOf(column.Bytes, rows, false), column.PrefixBytes)
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.LessOrEqual(t, len(data), v.most)
+			got, err := column.Decode(data, "c", column.Bytes, len(rows), plain)
+			require.NoError(t, err)
+			require.Equal(t, rows, rowsOf(got))
+			require.Equal(t, v.prefixes, column.NumPrefixes(t, data, len(rows)))
+		})
 	}
 }

@@ -57,6 +57,11 @@ const (
 type Decoder struct {
 	zstd          *zstd.Decoder
 	first, second []byte // decompressed parts of a column
+
+	// For [Reader.Take]:
+	ranks, rows   []int
+	codes, needed []uint32
+	found         [][]byte
 }
 
 // Decode decodes data, the bytes of a column of rows rows, from their encoding version on. The result is memory of its

@@ -1,5 +1,11 @@
 package column
 
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
 // AppendKind is Append with a kind, if that can hold the column.
 func (e *Encoder) AppendKind(dst []byte, c *Column, k Kind) (out []byte, ok bool, err error) {
 	if err := e.begin(c); err != nil {
@@ -37,3 +43,13 @@ func (k Kind) bytesOnly() bool {
 
 // PresenceSize is the size of the presence of c, with its length.
 func PresenceSize(c *Column) int { return len(appendPresence(nil, c.Present, c.Rows)) }
+
+// NumPrefixes is the number of prefixes of a column of kind 10 or 11.
+func NumPrefixes(t *testing.T, data []byte, rows int) int {
+	var d Decoder
+	r, err := d.Open(data, "c", Bytes, rows, DecodeOptions{})
+	require.NoError(t, err)
+	s, err := r.suffixes()
+	require.NoError(t, err)
+	return s.prefixes.Len()
+}

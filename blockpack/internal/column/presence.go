@@ -129,12 +129,11 @@ func (p *presence) each(f func(row, n int) bool) {
 	}
 }
 
-// ranks gives for each of rows, which ascend, the number of rows with a value before it, or -1 if it is null.
-func (p *presence) ranks(rows []int) []int {
-	ranks := make([]int, len(rows))
+// findRanks gives for each of rows, which ascend, the number of rows with a value before it, or -1 if it is null.
+func (p *presence) findRanks(ranks, rows []int) {
 	if p.all() {
 		copy(ranks, rows)
-		return ranks
+		return
 	}
 	row, rank, k := 0, 0, 0
 	for i := 0; i < p.runs.len() && k < len(rows); i++ {
@@ -151,7 +150,6 @@ func (p *presence) ranks(rows []int) []int {
 	for ; k < len(rows); k++ {
 		ranks[k] = -1
 	}
-	return ranks
 }
 
 // appendPresence appends the presence of rows rows: the length, and runs that alternate.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
 // encodingVersion is the first byte of a column.
@@ -167,8 +168,9 @@ func (r *Reader) Take(rows []int) (*Column, error) {
 		}
 	}
 	c := &Column{Name: r.name, Type: r.typ, Rows: len(rows)}
-	ranks := r.presence.ranks(rows)
-	c.Present, rows, ranks = withoutNulls(rows, ranks)
+	ranks := scratch.Slice(&r.d.ranks, len(rows))
+	r.presence.findRanks(ranks, rows)
+	c.Present, rows, ranks = r.d.withoutNulls(rows, ranks)
 	var err error
 	switch {
 	case r.Coded():
@@ -205,12 +207,12 @@ func (r *Reader) takeUUIDs(c *Column, ranks []int) (*Column, error) {
 }
 
 // withoutNulls gives the presence of rows, and the rows and ranks of those with a value. Ranks of others are negative.
-func withoutNulls(rows, ranks []int) (present []byte, _, _ []int) {
+func (d *Decoder) withoutNulls(rows, ranks []int) (present []byte, _, _ []int) {
 	if !slices.Contains(ranks, -1) {
 		return nil, rows, ranks
 	}
 	present = make([]byte, (len(rows)+7)/8)
-	kept := make([]int, 0, len(rows))
+	kept := slices.Grow(d.rows[:0], len(rows))
 	n := 0
 	for i, rank := range ranks {
 		if rank < 0 {
@@ -221,6 +223,7 @@ func withoutNulls(rows, ranks []int) (present []byte, _, _ []int) {
 		ranks[n] = rank
 		n++
 	}
+	d.rows = kept
 	return present, kept, ranks[:n]
 }
 

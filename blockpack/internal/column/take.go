@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
 // takeCoded decodes the values of present rows. ranks are their numbers among those.
@@ -42,7 +43,7 @@ func (r *Reader) noValues() Values {
 
 // codesAt decodes the codes at positions, which ascend, of those stored.
 func (r *Reader) codesAt(positions []int) ([]uint32, error) {
-	codes := make([]uint32, len(positions))
+	codes := scratch.Slice(&r.d.codes, len(positions))
 	switch r.kind {
 	case Dictionary, SparseDictionary:
 		for i, p := range positions {
@@ -102,10 +103,11 @@ func (r *Reader) entriesAt(body []byte, codes []uint32) (Values, error) {
 
 // stringsAt gives entries of a dictionary of n strings, in one walk up to the last that is needed.
 func (r *Reader) stringsAt(body []byte, n int, codes []uint32) (Values, error) {
-	needed := slices.Clone(codes)
-	slices.Sort(needed)
-	needed = slices.Compact(needed)
-	found := make([][]byte, len(needed))
+	d := r.d
+	d.needed = append(d.needed[:0], codes...)
+	slices.Sort(d.needed)
+	needed := slices.Compact(d.needed)
+	found := scratch.Slice(&d.found, len(needed))
 	walk := values{data: body, at: 4, limit: r.o.Limits.ValueLen}
 	at := 0
 	for k, code := range needed {
@@ -119,8 +121,14 @@ func (r *Reader) stringsAt(body []byte, n int, codes []uint32) (Values, error) {
 		at = int(code) + 1
 	}
 	v := Values{Offsets: make([]uint32, 1, len(codes)+1)}
-	for _, code := range codes {
+	size := 0
+	for i, code := range codes {
 		k, _ := slices.BinarySearch(needed, code)
+		codes[i] = uint32(k)
+		size += len(found[k])
+	}
+	v.Data = make([]byte, 0, size)
+	for _, k := range codes {
 		v.add(found[k])
 	}
 	return v, nil
