@@ -27,7 +27,7 @@ func contenders() []suite.Contender {
 		parquetFile{title: baseName, codec: compress.Codecs.Zstd}, parquetFile{title: lateName, codec: compress.Codecs.Zstd, late: true},
 		parquetFile{title: "parquet snappy", codec: compress.Codecs.Snappy},
 		parquetGo{}, suite.ArrowFile{Title: "arrow ipc lz4", Codec: ipc.WithLZ4()}, suite.ArrowFile{Title: "arrow ipc zstd", Codec: ipc.WithZstd()},
-		ntupleFile{},
+		ntupleFile{}, blockpackFile{},
 	}
 	for _, e := range []edition.Edition{edition.Reference, edition.E2026} {
 		for _, p := range []encoding.Profile{encoding.Balanced, encoding.HighCompression, encoding.MinimalSize, encoding.MinimalCompression} {

@@ -32,6 +32,7 @@ var projections = map[string][]string{
 	"wide":      {"col_25000"},
 	"nested":    {"items", "id"},
 	"nano":      {"Jet_f0", "Jet_f1", "Muon_f3", "s_f0", "s_f1"},
+	tracesSet:   {"trace:id", "span:name", "span:duration"},
 }
 
 // repeated are the data sets that repeat the values of another one.
@@ -76,8 +77,11 @@ func load(ctx context.Context, c config, name, dir string) (*suite.Dataset, erro
 	if c.rows > 0 {
 		d.Cut(c.rows)
 	}
-	if d.Text {
+	switch {
+	case d.Text:
 		d.Questions = textQuestions(d)
+	case d.Name == tracesSet:
+		d.Questions = traceQuestions(d)
 	}
 	if len(d.Project) == 0 {
 		d.Project = []string{d.Schema.Field(0).Name}
@@ -107,6 +111,8 @@ func makeData(ctx context.Context, d *suite.Dataset, c config) error {
 	case "nested":
 		makeNested(d, 400_000)
 		return nil
+	case tracesSet:
+		return makeTraces(ctx, d, c)
 	case "nano", "nano1g":
 		makeNano(d, 40_960)
 		return nil

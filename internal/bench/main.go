@@ -7,6 +7,7 @@
 //
 //	go run ./internal/bench                        flights, a cut of the corpus logs, wide and nested data made here
 //	go run ./internal/bench -data DIR -sets all    also lineitem, lineitemi, logs: Arrow IPC files in DIR
+//	go run ./internal/bench -sets traces           a million spans: Blockpack files, shards and Parquet of the same rows
 //	go run ./internal/bench -memory                only peak anonymous memory of writing and scanning, in processes of their own
 //	go run ./internal/bench -memory -sets flights100m    the same for 102 million rows
 //	go run ./internal/bench -compare old.json new.json    changes between two runs with -json

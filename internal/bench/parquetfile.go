@@ -33,7 +33,7 @@ func (k parquetFile) Name() string { return k.title }
 // file does not change how it is read.
 func (k parquetFile) Can(d *suite.Dataset, op string) bool {
 	if k.late {
-		return d.Name != "nested" && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
+		return d.Name != "nested" && d.Name != tracesSet && (op == measure.OpWrite && len(d.Questions) > 0 || strings.HasPrefix(op, measure.OpFilter))
 	}
 	if k.title == baseName || d.Times > 1 {
 		return k.title == baseName && op != measure.OpViews

@@ -85,6 +85,14 @@ func (c cond) keep(col arrow.Array, keep []bool) {
 		for i, v := range a.Int64Values() {
 			keep[i] = keep[i] && v >= c.from && v <= c.to
 		}
+	case *array.Uint64:
+		for i, v := range a.Uint64Values() {
+			keep[i] = keep[i] && v >= uint64(c.from) && v <= uint64(c.to)
+		}
+	case *array.FixedSizeBinary:
+		for i := range keep {
+			keep[i] = keep[i] && string(a.Value(i)) == c.equals
+		}
 	case *array.Date32:
 		for i, v := range a.Date32Values() {
 			keep[i] = keep[i] && int64(v) >= c.from && int64(v) <= c.to
