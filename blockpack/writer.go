@@ -223,15 +223,16 @@ func (w *Writer) failed(err error) error {
 
 // cut writes the blocks that are full.
 func (w *Writer) cut(ctx context.Context) error {
-	for {
-		n := w.builder.Ready(w.o.BlockSpans, w.o.BlockBytes)
-		if n == 0 {
-			return nil
-		}
-		if err := w.w.Block(ctx, w.builder.Take(n)); err != nil {
+	ends := w.builder.Ready(w.o.BlockSpans, w.o.BlockBytes)
+	if len(ends) == 0 {
+		return nil
+	}
+	for _, b := range w.builder.Take(ends[len(ends)-1]).Split(ends) {
+		if err := w.w.Block(ctx, b); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Flush ends the block, unless it is empty, and hands all blocks to the store. Readers find nothing of them before Close.

@@ -6,23 +6,27 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 )
 
-// fill is how many of the first spans a block is known to have room for.
+// fill is where blocks of the spans end, as far as these were looked at.
 type fill struct {
-	rows  int
-	bytes int64 // of their values
+	rows  int   // that were looked at
+	begin int   // of the last block
+	bytes int64 // of its values
+	ends  []int
 }
 
-// Ready is the number of the first spans that fill a block: at most rows, or as few as have bytes of values or more. It is 0 while they do
-// not. What a resource or scope has does not count. The result depends on the spans only, not on how they came.
-func (b *Builder) Ready(rows int, bytes int64) int {
-	for b.fill.rows < b.rows {
-		b.fill.bytes += int64(b.sizes[b.fill.rows])
-		b.fill.rows++
-		if b.fill.rows >= rows || b.fill.bytes >= bytes {
-			return b.fill.rows
+// Ready gives the ends of the full blocks of the spans: a block has so many rows, or as few as have bytes of values or more. What a resource
+// or scope has does not count. The ends depend on the spans only, not on how they came.
+func (b *Builder) Ready(rows int, bytes int64) []int {
+	f := &b.fill
+	for f.rows < b.rows {
+		f.bytes += int64(b.sizes[f.rows])
+		f.rows++
+		if f.rows-f.begin >= rows || f.bytes >= bytes {
+			f.ends = append(f.ends, f.rows)
+			f.begin, f.bytes = f.rows, 0
 		}
 	}
-	return 0
+	return f.ends
 }
 
 // addSizes adds the sizes of the strings and bytes of rows.

@@ -1,0 +1,111 @@
+package otlp
+
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+)
+
+// Split divides a block into blocks that end at some rows; the last end is that of the block. The blocks share memory with it.
+func (b Block) Split(ends []int) []Block {
+	if len(ends) == 1 {
+		return []Block{b}
+	}
+	out := make([]Block, len(ends))
+	from := 0
+	for i, end := range ends {
+		out[i].Rows = end - from
+		from = end
+	}
+	for _, c := range b.Columns {
+		s := splitter{c: c, codes: make([]uint32, c.Values.Len())}
+		for i := range out {
+			if part := s.next(out[i].Rows); part != nil {
+				out[i].Columns = append(out[i].Columns, part)
+			}
+		}
+	}
+	return out
+}
+
+// splitter divides a column.
+type splitter struct {
+	c     *column.Column
+	row   int      // first of the next part
+	value int      // likewise, of the present rows
+	codes []uint32 // code+1 of values in the part at hand
+}
+
+// next gives the column of the next rows, nil if none has a value.
+func (s *splitter) next(rows int) *column.Column {
+	out := &column.Column{Name: s.c.Name, Type: s.c.Type, Rows: rows}
+	count := rows
+	if s.c.Present != nil {
+		out.Present, count = sliceBits(s.c.Present, s.row, rows)
+	}
+	from, end := s.value, s.value+count
+	s.row, s.value = s.row+rows, end
+	v := &s.c.Values
+	switch {
+	case count == 0:
+		return nil
+	case s.c.Codes != nil:
+		out.Codes, out.Values = s.recode(s.c.Codes[from:end])
+		if len(out.Codes) == out.Values.Len() && ascending(out.Codes) {
+			out.Codes = nil
+		}
+	case !s.c.Type.Textual():
+		out.Values.Numbers = v.Numbers[from:end:end]
+	default:
+		first := v.Offsets[from]
+		out.Values.Offsets = make([]uint32, 0, count+1)
+		for _, o := range v.Offsets[from : end+1] {
+			out.Values.Offsets = append(out.Values.Offsets, o-first)
+		}
+		out.Values.Data = v.Data[first:v.Offsets[end]:v.Offsets[end]]
+	}
+	return out
+}
+
+// recode gives codes of the values that they have only, in the order in which these come.
+func (s *splitter) recode(old []uint32) (codes []uint32, values column.Values) {
+	codes = make([]uint32, len(old))
+	var used []uint32
+	for i, code := range old {
+		if s.codes[code] == 0 {
+			used = append(used, code)
+			s.codes[code] = uint32(len(used))
+		}
+		codes[i] = s.codes[code] - 1
+	}
+	v := &s.c.Values
+	if s.c.Type.Textual() {
+		values.Offsets = make([]uint32, 1, len(used)+1)
+	}
+	for _, code := range used {
+		s.codes[code] = 0
+		if !s.c.Type.Textual() {
+			values.Numbers = append(values.Numbers, v.Numbers[code])
+			continue
+		}
+		values.Data = append(values.Data, v.Bytes(int(code))...)
+		values.Offsets = append(values.Offsets, uint32(len(values.Data)))
+	}
+	return codes, values
+}
+
+// sliceBits copies n bits of a bitmap, and counts those that are set. If all are, it gives nil.
+func sliceBits(b []byte, from, n int) (out []byte, count int) {
+	out = make([]byte, (n+7)/8)
+	copy(out, shiftBits(b[:min(len(b), (from+n+7)/8)], from))
+	if n%8 != 0 {
+		out[n/8] &= 1<<(n%8) - 1
+	}
+	for _, x := range out {
+		count += bits.OnesCount8(x)
+	}
+	if count == n {
+		return nil, n
+	}
+	return out, count
+}
