@@ -16,8 +16,8 @@ type RangeOptions struct {
 	Buckets int                    // most keys of a column; 1,000
 	Budget  int64                  // bytes of the index; 2 % of the data, at least 64 KiB. One key a column is always there
 	Exclude func(name string) bool // columns to leave out, besides trace:id and those of Bool
-	// Distinct is the number of distinct values of a column up to which it is known what blocks have each: 100,000.
-	// Beyond, there are bounds of each block.
+	// Distinct is the number of distinct values of a column up to which it is known what blocks have each: 100,000. Beyond,
+	// and for columns with more distinct values in a block than Buckets, there are bounds of each block.
 	Distinct int
 	// Memory bounds the bytes of all this: 48 MiB. The column with most goes on with bounds, then with those of several
 	// blocks together.
@@ -71,7 +71,7 @@ func (b *RangeBuilder) AddBlock(columns []*column.Column) {
 		key := fileColumn{c.Name, c.Type}
 		v := b.columns[key]
 		if v == nil {
-			v = newRangeValues(key)
+			v = newRangeValues(key, b.o.Buckets)
 			b.columns[key] = v
 		}
 		b.memory -= v.memory()
@@ -104,16 +104,16 @@ func (b *RangeBuilder) largest() (most *rangeValues) {
 	return most
 }
 
-func newRangeValues(key fileColumn) *rangeValues {
+func newRangeValues(key fileColumn, most int) *rangeValues {
 	v := &rangeValues{fileColumn: key}
 	if key.t.Textual() {
-		v.texts = newBlockValues(textAfter, func(s string) int64 { return int64(len(s)) })
+		v.texts = newBlockValues(most, textAfter, func(s string) int64 { return int64(len(s)) })
 	} else {
 		greatest := uint64(math.MaxUint64)
 		if key.t == column.Float64 {
 			greatest = ordered(key.t, math.Float64bits(math.Inf(1))) // NaNs are no keys
 		}
-		v.numbers = newBlockValues(func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
+		v.numbers = newBlockValues(most, func(n uint64) (uint64, bool) { return n + 1, n < greatest }, func(uint64) int64 { return 0 })
 	}
 	return v
 }
@@ -123,16 +123,21 @@ func textAfter(s string) (string, bool) { return s + "\x00", len(s) < MaxKeyLeng
 // add adds the values of a column but for empty strings and NaNs, which no index has.
 func (v *rangeValues) add(c *column.Column, block uint32) {
 	if v.numbers != nil {
-		for _, bits := range c.Values.Numbers {
-			if !(Value{Type: v.t, Bits: bits}).IsNaN() {
-				v.numbers.add(ordered(v.t, bits), block)
+		for k, bits := range c.Values.Numbers {
+			if k > 0 && bits == c.Values.Numbers[k-1] || (Value{Type: v.t, Bits: bits}).IsNaN() {
+				continue
 			}
+			v.numbers.add(ordered(v.t, bits), block)
 		}
 		return
 	}
+	var last []byte
 	for k := range c.Values.Len() {
-		if s := c.Values.Bytes(k); len(s) > 0 {
-			addText(v.texts, s[:min(len(s), MaxKeyLength)], block)
+		s := c.Values.Bytes(k)
+		s = s[:min(len(s), MaxKeyLength)]
+		if !bytes.Equal(s, last) && len(s) > 0 {
+			addText(v.texts, s, block)
+			last = s
 		}
 	}
 }

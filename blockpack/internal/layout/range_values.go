@@ -15,11 +15,14 @@ type blockValues[K cmp.Ordered] struct {
 	successor func(K) (K, bool) // the next value, if there is one of a possible length
 	size      func(K) int64     // bytes in memory
 
-	// Up to a number of distinct values, the blocks of each.
+	// Up to a number of distinct values, of the file and of a block, the blocks of each. A block with more values than there
+	// are buckets is in most of them anyway.
 	number map[K]uint32 // of a value; nil if there are bounds
 	values []K
 	last   []uint32     // the last block of each value, and 1
 	pairs  []valueBlock // by block
+	start  int          // of the pairs of the last block
+	most   int          // distinct values of a block
 	memory int64
 
 	// Beyond, the bounds of each block, or of several.
@@ -35,8 +38,8 @@ type blockBounds[K cmp.Ordered] struct {
 	lo, hi K
 }
 
-func newBlockValues[K cmp.Ordered](successor func(K) (K, bool), size func(K) int64) *blockValues[K] {
-	return &blockValues[K]{successor: successor, size: size, number: map[K]uint32{}, run: 1}
+func newBlockValues[K cmp.Ordered](most int, successor func(K) (K, bool), size func(K) int64) *blockValues[K] {
+	return &blockValues[K]{most: most, successor: successor, size: size, number: map[K]uint32{}, run: 1}
 }
 
 // valueMemory is about what a value takes in the map and the slices, besides a string.
@@ -60,10 +63,17 @@ func (s *blockValues[K]) add(v K, block uint32) {
 }
 
 func (s *blockValues[K]) addPair(n, block uint32) {
-	if s.last[n] != block+1 {
-		s.last[n] = block + 1
-		s.pairs = append(s.pairs, valueBlock{n, block})
-		s.memory += 8
+	if s.last[n] == block+1 {
+		return
+	}
+	s.last[n] = block + 1
+	if s.start == len(s.pairs) || s.pairs[s.start].block != block {
+		s.start = len(s.pairs)
+	}
+	s.pairs = append(s.pairs, valueBlock{n, block})
+	s.memory += 8
+	if len(s.pairs)-s.start > s.most {
+		s.coarsen()
 	}
 }
 
