@@ -123,11 +123,24 @@ func (e *Encoder) begin(c *Column) error {
 			}
 		}
 	}
+	e.release()
 	e.presence = appendPresence(e.presence[:0], c.Present, c.Rows)
 	e.dict.done, e.dict.numbered, e.dict.sorted = false, false, false
 	e.offsets.done, e.xor.done, e.prefixes.done = false, false, false
 	e.deltas[0].done, e.deltas[1].done = false, false
 	return nil
+}
+
+// release gives up memory of an uncommonly large column.
+func (e *Encoder) release() {
+	for _, p := range []*part{&e.dict.part, &e.deltas[0], &e.deltas[1], &e.offsets.part, &e.xor} {
+		p.plain, p.data = kept(p.plain), kept(p.data)
+	}
+	p := &e.prefixes
+	p.plain, p.dict, p.suffixes, e.sample = kept(p.plain), kept(p.dict), kept(p.suffixes), kept(e.sample)
+	if e.set.Memory() > maxKept {
+		e.set = distinct.Set{}
+	}
 }
 
 // impossible is the size of a column in a kind that cannot hold it.
