@@ -12,7 +12,7 @@ const maxParts = 200_000
 
 // bytes lists all bytes of the file; if only some blocks or columns were asked for, theirs.
 func (o *outline) bytes(ctx context.Context) error {
-	regions, err := o.file.Regions(ctx, true)
+	regions, err := o.file.Regions(ctx, o.hasBlock)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func instant(ns uint64) string {
 
 // sections lists what the file consists of.
 func (o *outline) sections(ctx context.Context) error {
-	regions, err := o.file.Regions(ctx, false)
+	regions, err := o.file.Regions(ctx, func(int) bool { return false })
 	if err != nil {
 		return err
 	}

@@ -223,6 +223,9 @@ func AppendValueStats(dst ValueStatsList, stats []ValueStats) (ValueStatsList, e
 		} else if t == 0 {
 			return dst, fault.Unsupportedf("value stats of type %v", s.Min.Type)
 		}
+		if len(s.Name) > MaxNameLength {
+			return dst, fault.Limitf("value stats: a name of %d bytes, at most %d are possible", len(s.Name), MaxNameLength)
+		}
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(len(s.Name)))
 		dst = append(dst, s.Name...)
 		dst = append(dst, byte(t))

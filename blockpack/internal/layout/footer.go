@@ -34,8 +34,10 @@ func ParseFooter(tail []byte, size int64) (Footer, error) {
 	if err == nil {
 		return f, nil
 	}
-	if other := otherFooter(tail, size); other != nil {
-		return Footer{}, other
+	if len(tail) < FooterSize || binary.LittleEndian.Uint16(tail[len(tail)-FooterSize:]) != FooterVersion {
+		if other := otherFooter(tail, size); other != nil {
+			return Footer{}, other
+		}
 	}
 	return Footer{}, fault.In(err, "footer", max(size-FooterSize, 0))
 }

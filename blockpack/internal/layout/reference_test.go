@@ -269,7 +269,7 @@ func TestReferenceRegions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			data := reference(t, name)
 			f := open(t, data, Options{})
-			list, err := f.Regions(ctx, true)
+			list, err := f.Regions(ctx, func(int) bool { return true })
 			require.NoError(t, err)
 			end := int64(0)
 			for _, r := range list {

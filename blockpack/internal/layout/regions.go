@@ -42,8 +42,8 @@ const (
 )
 
 // Regions gives the regions of a file in order, which together are all its bytes. A region within another one, as in
-// damaged files, follows it. blocks says whether blocks are divided: for that, their heads are read.
-func (f *File) Regions(ctx context.Context, blocks bool) ([]Region, error) {
+// damaged files, follows it. divide says which blocks are divided: for that, their heads are read.
+func (f *File) Regions(ctx context.Context, divide func(block int) bool) ([]Region, error) {
 	h, err := f.Header(ctx)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (f *File) Regions(ctx context.Context, blocks bool) ([]Region, error) {
 	}
 	l := regions{file: f, m: m}
 	for i := range m.Blocks {
-		if err := l.block(ctx, i, blocks); err != nil {
+		if err := l.block(ctx, i, divide(i)); err != nil {
 			return nil, err
 		}
 	}

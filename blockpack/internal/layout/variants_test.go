@@ -141,7 +141,7 @@ func TestVariants(t *testing.T) {
 					require.Nil(t, found[0].Rows)
 				}
 			}
-			regions, err := f.Regions(t.Context(), true)
+			regions, err := f.Regions(t.Context(), func(int) bool { return true })
 			require.NoError(t, err)
 			end := int64(0)
 			for _, r := range regions {
