@@ -1,0 +1,86 @@
+package verify_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/blockpack/internal/verify"
+	"github.com/amudai/amudai-go/internal/testing/faultstore"
+	"github.com/amudai/amudai-go/internal/testing/leaktest"
+	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table"
+)
+
+func written(t testing.TB) []byte {
+	var out bytes.Buffer
+	w, err := blockpack.NewWriter(t.Context(), &out, blockpack.WriterOptions{BlockSpans: 200})
+	require.NoError(t, err)
+	for _, m := range otlpgen.Corpus(t, "zipkin_lens.otlp") {
+		require.NoError(t, w.WriteOTLP(t.Context(), m))
+	}
+	require.NoError(t, w.Close(t.Context()))
+	return out.Bytes()
+}
+
+func verifyFile(ctx context.Context, store storage.Store, o table.VerifyOptions) (*table.Report, error) {
+	r, err := store.Open(ctx, "a")
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return verify.File(ctx, r, o)
+}
+
+// A read that fails is an error, or the report is as it is without: whichever read it is. Nothing that was not read has passed.
+func TestFaults(t *testing.T) {
+	file := written(t)
+	whole, err := verifyFile(t.Context(), storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), table.VerifyOptions{})
+	require.NoError(t, err)
+	require.Empty(t, whole.Problems)
+	check := leaktest.Goroutines(t)
+	for k := 1; ; k++ {
+		faults := faultstore.New()
+		store := faults.Wrap(storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))))
+		faults.FailAt(faultstore.Read, k)
+		report, err := verifyFile(t.Context(), store, table.VerifyOptions{})
+		if faults.Count(faultstore.Read) < k {
+			require.NoError(t, err)
+			require.Equal(t, whole, report)
+			require.Greater(t, k, 3)
+			break
+		}
+		require.ErrorIs(t, err, faultstore.Err, "read %d", k)
+	}
+	check()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = verifyFile(ctx, storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file))), table.VerifyOptions{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Without the data, the report says what it did not look at. Progress comes to its end.
+func TestOptions(t *testing.T) {
+	file := written(t)
+	store := storage.FromReaderAt("a", bytes.NewReader(file), int64(len(file)))
+	report, err := verifyFile(t.Context(), store, table.VerifyOptions{MetadataOnly: true})
+	require.NoError(t, err)
+	require.Empty(t, report.Problems)
+	require.Equal(t, 1, report.Unchecked)
+	last, of := 0, 0
+	_, err = verifyFile(t.Context(), store, table.VerifyOptions{Parallelism: 3, Progress: func(done, total int) { last, of = done, total }})
+	require.NoError(t, err)
+	require.Equal(t, 6, of)
+	require.Equal(t, of, last)
+	for i := 100; i < len(file)/4; i += 500 {
+		file[i] ^= 0x55
+	}
+	report, err = verifyFile(t.Context(), store, table.VerifyOptions{MaxFindings: 2})
+	require.NoError(t, err)
+	require.Len(t, report.Problems, 2)
+	require.True(t, report.Truncated)
+}
