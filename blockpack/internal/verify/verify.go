@@ -63,7 +63,7 @@ func File(ctx context.Context, r storage.Reader, o table.VerifyOptions) (*table.
 func (c *checker) count() {
 	for _, n := range []table.Count{
 		{Name: "block", N: c.blocks.Load()}, {Name: "column", N: c.columnCount.Load()}, {Name: "value", N: c.values.Load()},
-		{Name: "value in the range index", N: c.rangeValues.Load()}, {Name: "entry in trace indexes", N: c.traceEntries.Load()},
+		{Name: "range lookup", N: c.rangeValues.Load()}, {Name: "trace reference", N: c.traceEntries.Load()},
 	} {
 		if n.N > 0 {
 			c.report.Checked = append(c.report.Checked, n)
