@@ -102,25 +102,59 @@ func textArray(mem memory.Allocator, c *column.Column, dt arrow.DataType) (arrow
 		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(c.Values.Data)}, nil, 0), nil
 	}
 	offsets := arrowutil.NewBuffer(mem, 4*(c.Rows+1))
-	off := arrowutil.As[int32](offsets.Bytes())
-	clear(off)
-	total := 0
-	each(c, func(row, k int) {
-		n := c.Values.Offsets[k+1] - c.Values.Offsets[k]
-		off[row+1] = int32(n)
-		total += int(n)
-	})
+	total := rowOffsets(arrowutil.As[int32](offsets.Bytes()), c)
 	if total > math.MaxInt32 {
 		offsets.Release()
 		return nil, fmt.Errorf("%w: values of %d rows take %d bytes", fault.ErrBatchTooLarge, c.Rows, total)
 	}
-	for i := range c.Rows {
-		off[i+1] += off[i]
+	if c.Codes == nil {
+		values := c.Values.Data
+		if len(c.Values.Offsets) > 0 {
+			values = values[c.Values.Offsets[0]:]
+		}
+		return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(values)}, nil, nulls), nil
 	}
-	data := arrowutil.NewBuffer(mem, total)
-	to := data.Bytes()
-	each(c, func(row, k int) { copy(to[off[row]:], c.Values.Bytes(k)) })
+	data := arrowutil.NewBuffer(mem, int(total))
+	copyCoded(data.Bytes(), c)
 	return arrowutil.Make(dt, c.Rows, []*memory.Buffer{valid, offsets, data}, nil, nulls), nil
+}
+
+// rowOffsets gives where the value of each row begins and the last one ends, and the bytes of all values. Offsets are wrong if these
+// are more than 2 GiB.
+func rowOffsets(off []int32, c *column.Column) (total int64) {
+	present := bitmap.Bits{Data: c.Present, Len: c.Rows}
+	of := c.Values.Offsets
+	k := 0
+	for row := range c.Rows {
+		off[row] = int32(total)
+		if c.Present != nil && !present.At(row) {
+			continue
+		}
+		v := k
+		if c.Codes != nil {
+			v = int(c.Codes[k])
+		}
+		total += int64(of[v+1] - of[v])
+		k++
+	}
+	off[c.Rows] = int32(total)
+	return total
+}
+
+// copyCoded copies the values of all codes. Many follow their like.
+func copyCoded(to []byte, c *column.Column) {
+	for i := 0; i < len(c.Codes); {
+		code := c.Codes[i]
+		from := i
+		for i++; i < len(c.Codes) && c.Codes[i] == code; i++ {
+		}
+		value := c.Values.Bytes(int(code))
+		run := to[:len(value)*(i-from)]
+		to = to[len(run):]
+		for done := copy(run, value); done < len(run) && done > 0; {
+			done += copy(run[done:], run[:done])
+		}
+	}
 }
 
 // dictionaryArray is an array of codes and their values.
