@@ -1,0 +1,174 @@
+package layout
+
+import (
+	"encoding/binary"
+	"iter"
+	"slices"
+	"sort"
+
+	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// prepare finds the keys, and sorts them: what files have in order are the bytes of keys, not the values.
+func (col *RangeColumn) prepare() error {
+	col.once.Do(func() { col.err = fault.In(col.sortKeys(), "range index/column "+quote([]byte(col.Name)), col.base) })
+	return col.err
+}
+
+// maxKeys is the number of keys up to which a column is used: sorting more takes seconds. Writers make 1,000.
+const maxKeys = 1 << 20
+
+func (col *RangeColumn) sortKeys() error {
+	if col.Keys > maxKeys {
+		return fault.Limitf("%d keys, at most %d are possible", col.Keys, maxKeys)
+	}
+	c := &cursor{data: col.data, base: col.base}
+	offsets := make([]uint32, col.Keys)
+	for i := range offsets {
+		offsets[i] = uint32(c.pos)
+		if v, ok := c.key(col.Type); !ok || v.IsNaN() {
+			c.fail("key", fault.Corruptf("no key of type %v", col.Type))
+		}
+		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+			if id := binary.LittleEndian.Uint32(ids); id >= uint32(col.blocks) {
+				c.fail("block id", fault.Corruptf("%d in a file of %d blocks", id, col.blocks))
+			}
+		}
+		if c.err != nil {
+			c.in("key %d", i)
+			return c.err
+		}
+	}
+	slices.SortStableFunc(offsets, func(a, b uint32) int { return col.key(a).Compare(col.key(b)) })
+	col.offsets = offsets
+	return nil
+}
+
+// key is the key at an offset of data that was read before without an error.
+func (col *RangeColumn) key(offset uint32) Value {
+	c := cursor{data: col.data[offset:]}
+	v, _ := c.key(col.Type)
+	return v
+}
+
+// Entries gives the keys ascending, each with its blocks as stored. The slice of blocks is valid until the next key.
+func (col *RangeColumn) Entries() (iter.Seq2[Value, []uint32], error) {
+	if err := col.prepare(); err != nil {
+		return nil, err
+	}
+	return func(yield func(Value, []uint32) bool) {
+		var ids []uint32
+		for _, offset := range col.offsets {
+			c := cursor{data: col.data[offset:]}
+			v, _ := c.key(col.Type)
+			ids = ids[:0]
+			for b := c.blockIDs(); len(b) > 0; b = b[4:] {
+				ids = append(ids, binary.LittleEndian.Uint32(b))
+			}
+			if !yield(v, ids) {
+				return
+			}
+		}
+	}, nil
+}
+
+// lookup is the column to look up values of type t in; nil if nothing is known of them.
+func (x *RangeIndex) lookup(name string, t column.Type) *RangeColumn {
+	if !x.trusted {
+		return nil
+	}
+	col := x.Column(name)
+	if col == nil || col.Keys == 0 || col.Type.Base() != t || col.prepare() != nil {
+		return nil
+	}
+	return col
+}
+
+// Point gives the blocks that may have a value in a column, ascending. If known is false, nothing is known: every
+// block may have it. The value has a base type.
+func (x *RangeIndex) Point(name string, v Value) (blocks []uint32, known bool) {
+	return x.Interval(name, v.Type, &v, &v)
+}
+
+// Interval is [RangeIndex.Point] for the values of type t from lo to hi, both included. A nil bound is none.
+func (x *RangeIndex) Interval(name string, t column.Type, lo, hi *Value) (blocks []uint32, known bool) {
+	for _, bound := range []*Value{lo, hi} {
+		if bound != nil && (bound.Type != t || bound.IsNaN()) {
+			return nil, false
+		}
+	}
+	// Empty values are in no index.
+	if t.Textual() && (lo == nil || len(lo.Data) == 0) {
+		return nil, false
+	}
+	col := x.lookup(name, t)
+	if col == nil {
+		return nil, false
+	}
+	end := len(col.offsets)
+	if hi != nil {
+		end = col.search(*hi, 1)
+	}
+	return col.union(col.floor(lo), end), true
+}
+
+// Prefix is [RangeIndex.Point] for the values of type t, String or Bytes, that begin with prefix.
+func (x *RangeIndex) Prefix(name string, t column.Type, prefix []byte) (blocks []uint32, known bool) {
+	if len(prefix) == 0 || !t.Textual() {
+		return nil, false
+	}
+	col := x.lookup(name, t)
+	if col == nil {
+		return nil, false
+	}
+	end := len(col.offsets)
+	if next := after(prefix); next != nil {
+		end = col.search(Value{Type: t, Data: next}, 0)
+	}
+	return col.union(col.floor(&Value{Type: t, Data: prefix}), end), true
+}
+
+// after is the least byte string greater than all with a prefix; nil if there is none.
+func after(prefix []byte) []byte {
+	n := len(prefix)
+	for n > 0 && prefix[n-1] == 0xff {
+		n--
+	}
+	if n == 0 {
+		return nil
+	}
+	next := slices.Clone(prefix[:n])
+	next[n-1]++
+	return next
+}
+
+// search is the number of keys whose order to v is less than limit: 0 for those below v, 1 for those up to v.
+func (col *RangeColumn) search(v Value, limit int) int {
+	return sort.Search(len(col.offsets), func(i int) bool { return col.key(col.offsets[i]).Compare(v) >= limit })
+}
+
+// floor is the first key of those equal to the greatest key up to v, or 0.
+func (col *RangeColumn) floor(v *Value) int {
+	if v == nil {
+		return 0
+	}
+	n := col.search(*v, 1)
+	if n == 0 {
+		return 0
+	}
+	return col.search(col.key(col.offsets[n-1]), 0)
+}
+
+// union gives the blocks of keys from to end.
+func (col *RangeColumn) union(from, end int) []uint32 {
+	set := make(blockSet, (col.blocks+63)/64)
+	for i := from; i < end; i++ {
+		c := cursor{data: col.data[col.offsets[i]:]}
+		c.key(col.Type)
+		for ids := c.blockIDs(); len(ids) > 0; ids = ids[4:] {
+			set.add(binary.LittleEndian.Uint32(ids))
+		}
+	}
+	return set.list([]uint32{})
+}
