@@ -144,3 +144,15 @@ func (f *File) Take(ctx context.Context, rows []int64, o TakeOptions) (arrow.Rec
 		Columns: o.Columns, Parallelism: o.Parallelism, Allocator: o.Allocator, MemoryLimit: o.MemoryLimit,
 	})
 }
+
+// Distinct returns arrays that together have each value of a column at least once: of each block its dictionary or, if it
+// has none, the column itself. An array is valid until the next step of the loop. An error ends the loop.
+func (f *File) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+	return func(yield func(arrow.Array, error) bool) {
+		if err := f.table.Load(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		scan.Distinct(ctx, f.table, column)(yield)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -226,3 +227,9 @@ const (
 	StringsView       = enginetable.StringsView       // string_view
 	StringsDictionary = enginetable.StringsDictionary // dictionary<int32, string>: fast for columns with a value dictionary, slow for others
 )
+
+// Distinct returns arrays that together have each value of a column at least once: of each stripe its value dictionary or, if
+// it has none, the column itself. An array is valid until the next step of the loop. An error ends the loop.
+func (s *Shard) Distinct(ctx context.Context, path string) iter.Seq2[arrow.Array, error] {
+	return scan.Distinct(ctx, s.table, path)
+}

@@ -234,14 +234,14 @@ func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err 
 	}
 	traces = make([][]eval.Span, len(ids))
 	var kept []arrow.RecordBatch
-	release = func() {
+	free := func() {
 		for _, rec := range kept {
 			rec.Release()
 		}
 	}
 	defer func() {
 		if err != nil {
-			release()
+			free()
 		}
 	}()
 	size := int64(0)
@@ -261,7 +261,7 @@ func (s *search) fetch(ids []string) (traces [][]eval.Span, release func(), err 
 			}
 		}
 	}
-	return traces, release, nil
+	return traces, free, nil
 }
 
 // traces reads the spans of some traces, by an index of the source if it has one.

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/lower"
@@ -245,7 +242,7 @@ func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source) e
 	return nil
 }
 
-// distinct adds the values that the source knows without a scan; done is false if it does not know all of them.
+// distinct adds the values that the source lists without a scan; done is false if it cannot.
 func (s *valueSet) distinct(ctx context.Context, f *lang.Field, src *source) (done bool, err error) {
 	known, ok := src.Source.(DistinctSource)
 	need := src.schema.Needs(f)
@@ -256,25 +253,14 @@ func (s *valueSet) distinct(ctx context.Context, f *lang.Field, src *source) (do
 	if c.Class != spans.Text && c.Class != spans.Integer {
 		return false, nil
 	}
-	arr, err := known.Distinct(ctx, c.Path)
-	if err != nil || arr == nil {
-		return false, err
-	}
-	defer arr.Release()
-	if arr.DataType().ID() == arrow.NULL {
-		return true, nil
-	}
-	one := arrow.NewSchema([]arrow.Field{{Name: "v", Type: arr.DataType(), Nullable: true}}, nil)
-	rec := array.NewRecordBatch(one, []arrow.Array{arr}, int64(arr.Len()))
-	defer rec.Release()
-	batch := spans.NewBatch(src.schema, rec, need)
-	for row := range arr.Len() {
-		v, err := batch.Value(f, row)
+	for arr, err := range known.Distinct(ctx, c.Path) {
 		if err != nil {
 			return true, err
 		}
-		if err := s.add(v); err != nil {
-			return true, err
+		for i := range arr.Len() {
+			if err := s.add(spans.ValueAt(c, arr, i)); err != nil {
+				return true, err
+			}
 		}
 	}
 	return true, nil

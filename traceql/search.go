@@ -233,6 +233,9 @@ func (s *search) group(ids []string, emit func(match) error) error {
 	defer release()
 	s.counts.Fetched += int64(len(ids))
 	for i, list := range traces {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
 		t := eval.NewTrace(list)
 		s.counts.Spans += int64(len(t.Spans))
 		sets, err := s.q.program.Run(t)

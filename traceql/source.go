@@ -35,10 +35,10 @@ type ExplainedSource interface {
 	ExplainScan(ctx context.Context, columns []string, f filter.Expr) (plan fmt.Stringer, rows int64, err error)
 }
 
-// DistinctSource is a source that knows the distinct values of columns, such as by dictionaries.
+// DistinctSource is a source that lists values of columns faster than a scan does, such as by dictionaries.
 type DistinctSource interface {
 	Source
-	// Distinct returns an array with all values of a column, perhaps several times each; the caller releases it. It is nil if the source
-	// would have to scan the column.
-	Distinct(ctx context.Context, column string) (arrow.Array, error)
+	// Distinct returns arrays that together have each value of a column at least once, perhaps also values that no row has any longer. An
+	// array is valid until the next step of the loop.
+	Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error]
 }

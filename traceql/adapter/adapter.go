@@ -63,6 +63,10 @@ func (s *blockpackSource) ExplainScan(ctx context.Context, columns []string, f f
 	return explained(s.file.Explain(ctx, blockpack.ScanOptions{Columns: columns, Filter: f}))
 }
 
+func (s *blockpackSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+	return s.file.Distinct(ctx, column)
+}
+
 // Shard is the source of an open shard, which stays the caller's. Its statistics, dictionaries and indexes are used.
 func Shard(ctx context.Context, s *shard.Shard) (traceql.Source, error) {
 	schema, err := s.ArrowSchema(ctx)
@@ -85,6 +89,10 @@ func (s *shardSource) Scan(ctx context.Context, columns []string, f filter.Expr)
 
 func (s *shardSource) ExplainScan(ctx context.Context, columns []string, f filter.Expr) (fmt.Stringer, int64, error) {
 	return explained(s.shard.Explain(ctx, shard.ScanOptions{Columns: columns, Filter: f}))
+}
+
+func (s *shardSource) Distinct(ctx context.Context, column string) iter.Seq2[arrow.Array, error] {
+	return s.shard.Distinct(ctx, column)
 }
 
 // records are the batches of a scan without their row numbers.

@@ -160,7 +160,12 @@ func (b *Batch) column(c Column, row int) value.Value {
 	if b.arrays[c.Index] == nil {
 		return value.Value{}
 	}
-	arr, i, ok := inside(b.arrays[c.Index], row)
+	return ValueAt(c, b.arrays[c.Index], row)
+}
+
+// ValueAt is a value in an array of a column.
+func ValueAt(c Column, arr arrow.Array, row int) value.Value {
+	arr, i, ok := inside(arr, row)
 	if !ok {
 		return value.Value{}
 	}
