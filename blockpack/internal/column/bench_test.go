@@ -124,6 +124,25 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
+// BenchmarkScan decodes all rows of all columns.
+func BenchmarkScan(b *testing.B) {
+	blocks := corpusBlocks(b, "hotrod.otlp.zst", 2000)
+	var d column.Decoder
+	spans := 0
+	start := measure.CPU()
+	for b.Loop() {
+		for _, block := range blocks {
+			spans += block.rows
+			for _, c := range block.columns {
+				if _, err := d.Decode(c.data, c.name, c.typ, block.rows, plain); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	b.ReportMetric(float64(spans)/(measure.CPU()-start), "spans/cpu-s")
+}
+
 // BenchmarkTrace takes the 37 rows of a trace from all columns of a block.
 func BenchmarkTrace(b *testing.B) {
 	for _, rows := range []int{1000, 2000, 4000, 8000} {

@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -305,4 +307,25 @@ func TestPrefixes(t *testing.T) {
 			require.Equal(t, v.prefixes, column.NumPrefixes(t, data, len(rows)))
 		})
 	}
+}
+
+// TestParallel encodes and decodes in several goroutines, with the same result.
+func TestParallel(t *testing.T) {
+	all := examples(t)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+			for _, x := range all {
+				c, err := d.Decode(x.data, "c", x.typ, x.rows, plain)
+				assert.NoError(t, err)
+				first, _, err := e.Append(nil, c)
+				assert.NoError(t, err)
+				again, _, err := column.NewEncoder(column.EncodeOptions{}).Append(nil, c)
+				assert.NoError(t, err)
+				assert.Equal(t, first, again)
+			}
+		})
+	}
+	wait.Wait()
 }

@@ -210,7 +210,7 @@ func (e *Encoder) compress(dst, src []byte) ([]byte, error) {
 	}
 	if e.zstd[k] == nil {
 		z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(k == 1), zstd.WithZeroFrames(true),
-			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true))
+			zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(true), zstd.WithAllLitEntropyCompression(true))
 		if err != nil {
 			return nil, err
 		}
