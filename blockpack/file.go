@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/read"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -58,6 +59,10 @@ func (o *Options) read() read.Options {
 		SuffixBytes: o.SuffixBytes, CacheBytes: o.CacheBytes, MaxMetadataBytes: o.MaxMetadataBytes,
 	}
 }
+
+// UnsupportedError is a file of a version of the format that this package does not read: earlier than 10, later than 11, or
+// with another footer than 3. It wraps shard.ErrUnsupported.
+type UnsupportedError = layout.UnsupportedError
 
 // File is a Blockpack file that is open for reading. Many goroutines may use it at once.
 type File struct {
