@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/amudai/amudai-go/blockpack"
+	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 )
 
@@ -23,6 +24,7 @@ func BenchmarkWriteOTLP(b *testing.B) {
 			b.SetBytes(int64(bytes))
 			b.ReportAllocs()
 			var spans int64
+			cpu := measure.CPU()
 			for b.Loop() {
 				w, err := blockpack.NewWriter(ctx, io.Discard, o.o)
 				if err != nil {
@@ -39,6 +41,7 @@ func BenchmarkWriteOTLP(b *testing.B) {
 				spans += w.Stats().Spans
 			}
 			b.ReportMetric(float64(spans)/b.Elapsed().Seconds(), "spans/s")
+			b.ReportMetric((measure.CPU()-cpu)/float64(spans)*1e9, "cpu-ns/span")
 		})
 	}
 }
