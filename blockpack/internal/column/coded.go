@@ -63,7 +63,7 @@ func (r *Reader) parseCoded(c *cursor) error {
 	return err
 }
 
-// values is the number of values stored: of all rows, or of those that are present.
+// stored is the number of indexes, deltas or inline values: of all rows, or of those with a value.
 func (r *Reader) stored() int {
 	if r.kind.dense() {
 		return r.rows

@@ -65,6 +65,7 @@ func NewEncoder(o EncodeOptions) *Encoder { return &Encoder{o: o} }
 // depend on the values and presence of c, not on the order of entries of a dictionary. c stays as it is. A value or
 // dictionary over the limits of the format is an error.
 func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err error) {
+	defer func() { e.c = nil }()
 	if err := e.begin(c); err != nil {
 		return dst, 0, fault.InColumn(err, c.Name)
 	}
@@ -88,12 +89,18 @@ func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err erro
 func candidates(t Type) []Kind {
 	switch t {
 	case Bytes:
-		return []Kind{SparseInlineBytes, InlineBytes, PrefixBytes, XORBytes, Dictionary, SparseDictionary, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary}
+		return bytesKinds
 	case Uint64:
-		return []Kind{DeltaUint64, Dictionary, SparseDictionary, SparseRLEIndexes}
+		return uint64Kinds
 	}
-	return []Kind{Dictionary, SparseDictionary, SparseRLEIndexes}
+	return uint64Kinds[1:]
 }
+
+var (
+	bytesKinds = []Kind{SparseInlineBytes, InlineBytes, PrefixBytes, XORBytes, Dictionary, SparseDictionary, SparseRLEIndexes,
+		DeltaDictionary, SparseDeltaDictionary}
+	uint64Kinds = []Kind{DeltaUint64, Dictionary, SparseDictionary, SparseRLEIndexes}
+)
 
 // label is the kind to write for one of two that are equal in size: the dense one, unless most rows are null.
 func (e *Encoder) label(k Kind) Kind {

@@ -76,7 +76,7 @@ const uniqueMin = 256
 // unique tells whether a dictionary loses against kinds without one, because no value is there twice: the codes of many
 // values need more space than their order saves.
 func (e *Encoder) unique() bool {
-	return e.count >= uniqueMin && len(e.dict.order) == e.count && len(candidates(e.c.Type)) > 3
+	return e.count >= uniqueMin && len(e.dict.order) == e.count && (e.c.Type == Bytes || e.c.Type == Uint64)
 }
 
 // codesSize is the size of what follows the presence.

@@ -201,3 +201,29 @@ func FuzzDecode(f *testing.F) {
 		require.Equal(t, rowsOf(c), rowsOf(got))
 	})
 }
+
+// TestChecksums flips bits of frames with and without checksums. Only those with one find all flips.
+func TestChecksums(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	rows := make([]any, 2000)
+	for row := range rows {
+		rows[row] = string(binary.LittleEndian.AppendUint64(nil, r.Uint64()))
+	}
+	silent := func(o column.EncodeOptions) (n int) {
+		data, ok, err := column.NewEncoder(o).AppendKind(nil, columnOf(column.Bytes, rows, false), column.XORBytes)
+		require.NoError(t, err)
+		require.True(t, ok)
+		const frame = 2 + 4 + 4 + 13 + 4
+		var d column.Decoder
+		for at := frame + 10; at < len(data); at += sweep.Step(211) {
+			flipped := slices.Clone(data)
+			flipped[at] ^= 4
+			if _, err := d.Decode(flipped, "c", column.Bytes, len(rows), plain); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	require.Zero(t, silent(column.EncodeOptions{}))
+	require.NotZero(t, silent(column.EncodeOptions{NoChecksum: true}))
+}

@@ -50,7 +50,7 @@ func (r *Reader) parse(data []byte) error {
 		return fault.In(fault.Corruptf("%s column in encoding %s", r.typ, r.kind), "", 1)
 	}
 	switch r.kind {
-	case Dictionary, SparseDictionary, RLEIndexes, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary:
+	default:
 		err = r.parseCoded(c)
 	case InlineBytes, SparseInlineBytes:
 		err = r.parseInline(c)
@@ -118,10 +118,10 @@ func (r *Reader) PresentCount() int { return r.presence.count }
 // Coded tells whether the column is stored as a dictionary and codes: in the kinds 1, 2, 6, 7, 12 and 13.
 func (r *Reader) Coded() bool {
 	switch r.kind {
-	case Dictionary, SparseDictionary, RLEIndexes, SparseRLEIndexes, DeltaDictionary, SparseDeltaDictionary:
-		return true
+	case InlineBytes, SparseInlineBytes, DeltaUint64, XORBytes, SparseXORBytes, PrefixBytes, SparsePrefixBytes:
+		return false
 	}
-	return false
+	return true
 }
 
 // Column decodes all rows. Codes is nil unless the column is [Reader.Coded].
