@@ -268,3 +268,45 @@ func TestTake(t *testing.T) {
 	_, err = f.Take(t.Context(), []int64{int64(len(all))}, blockpack.TakeOptions{})
 	require.Error(t, err)
 }
+
+// A scan, a take and a lookup of traces give the same arrays, in all types that columns may have.
+func TestTypes(t *testing.T) {
+	file := write(t, otlpgen.Corpus(t, "hotrod.otlp.zst")[:1], blockpack.WriterOptions{BlockSpans: 100})
+	for _, o := range []blockpack.Options{{}, {Events: true}, {Dictionaries: true}, {Binary: true, RawTimes: true}, {Events: true, Dictionaries: true}} {
+		f := openFile(t, file, o)
+		schema, err := f.ArrowSchema(t.Context())
+		require.NoError(t, err)
+		taken := whole(t, f)
+		require.True(t, taken.Schema().Equal(schema))
+		row := 0
+		var id []byte
+		for b, err := range f.Scan(t.Context(), blockpack.ScanOptions{BatchRows: 33}) {
+			require.NoError(t, err)
+			require.True(t, b.Schema().Equal(schema))
+			for i := range int(b.NumRows()) {
+				requireSameRow(t, taken, row, b, i)
+				row++
+			}
+			id = slices.Clone(valueOf(t, b.Column(0), 0).([]byte))
+		}
+		require.EqualValues(t, taken.NumRows(), row)
+		for b, err := range f.Traces(t.Context(), [][]byte{id}, blockpack.TraceOptions{Schema: schema}) {
+			require.NoError(t, err)
+			for i := range int(b.NumRows()) {
+				span := valueOf(t, b.Column(1), i)
+				for k := range int(taken.NumRows()) {
+					if bytes.Equal(valueOf(t, taken.Column(1), k).([]byte), span.([]byte)) {
+						requireSameRow(t, taken, k, b, i)
+					}
+				}
+			}
+		}
+	}
+}
+
+func requireSameRow(t testing.TB, a arrow.RecordBatch, i int, b arrow.RecordBatch, k int) {
+	t.Helper()
+	for c := range a.Columns() {
+		require.Equal(t, a.Column(c).ValueStr(i), b.Column(c).ValueStr(k), a.ColumnName(c))
+	}
+}
