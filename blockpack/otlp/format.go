@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/table"
 )
@@ -57,6 +58,7 @@ func format(o FormatOptions, appendMessage func(dst, msg []byte) ([]byte, error)
 		o.MessageSpans = DefaultMessageSpans
 	}
 	return table.Format{
+		Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro.WithDefaults(), o)
 		},

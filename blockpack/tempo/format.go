@@ -23,8 +23,9 @@ type FormatOptions struct {
 // New is the format of package table for blocks, which can be read. The input is the file data.parquet. The file meta.json beside it
 // names attributes, if the input has a location. As Parquet is another format, a block is not found by its first bytes: see [IsBlock].
 func New(o FormatOptions) table.Format {
+	spans := otlp.New(o.Spans)
 	return table.Format{
-		Name: "tempo", Title: "Tempo block",
+		Name: "tempo", Title: "Tempo block", Sparse: spans.Sparse, Keys: spans.Keys,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o)
 		},
