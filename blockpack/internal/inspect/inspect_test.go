@@ -122,7 +122,7 @@ func TestDamage(t *testing.T) {
 		require.Len(t, d.Data, int(r.Size))
 	}
 	require.Equal(t, int64(len(data)), end)
-	for at := 0; at < 11644; at += sweep.Step(127) {
+	for at := 0; at < 11644; at += 11644 / sweep.Count(90, 900) {
 		data := reference(t, "ref_kinds")
 		data[at] ^= 0xff
 		outlineOf(t, data, table.InspectOptions{Detail: 2, Groups: []int{0}})

@@ -36,7 +36,7 @@ type RangeIndex struct {
 	trusted bool
 
 	mu    sync.Mutex
-	known map[string]*RangeColumn // those that Column has given
+	known map[string]*RangeColumn // by Column; nil values: names of no column, or of several
 }
 
 // Names of columns without values, whose typed boundaries have another meaning.
@@ -217,6 +217,9 @@ func (x *RangeIndex) Mark() string { return x.mark }
 // Trusted reports whether the index is used. Otherwise lookups know nothing.
 func (x *RangeIndex) Trusted() bool { return x.trusted }
 
+// maxKnown is the number of names that a range index keeps.
+const maxKnown = 1 << 14
+
 // All gives the columns in the order of the file.
 func (x *RangeIndex) All() iter.Seq[*RangeColumn] {
 	return func(yield func(*RangeColumn) bool) {
@@ -238,8 +241,8 @@ func (x *RangeIndex) at(i int) *RangeColumn {
 func (x *RangeIndex) Column(name string) *RangeColumn {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	col := x.known[name]
-	if col != nil {
+	col, ok := x.known[name]
+	if ok {
 		return col
 	}
 	found := 0
@@ -251,9 +254,11 @@ func (x *RangeIndex) Column(name string) *RangeColumn {
 		}
 	}
 	if found != 1 {
-		return nil
+		col = nil
 	}
-	x.known[name] = col
+	if len(x.known) < maxKnown {
+		x.known[name] = col
+	}
 	return col
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -361,6 +362,42 @@ func TestReads(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	_, err = f.Metadata(t.Context())
 	require.NoError(t, err)
+}
+
+// TestConcurrent asks a file and its indexes from several goroutines.
+func TestConcurrent(t *testing.T) {
+	f := open(t, small(t), Options{})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					t.Error(r)
+				}
+			}()
+			m, err := f.Metadata(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			m.Calibrate(0, []string{"span:name"})
+			m.MayHaveColumn(0, "span:name")
+			if blocks, known := m.Ranges.Point("span:name", text("b")); !known || len(blocks) != 2 {
+				t.Error(blocks)
+			}
+			compact, err := f.Compact(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for _, x := range []*TraceIndex{m.Traces, compact.Traces} {
+				if list, err := x.Lookup(nil, TraceID{1}); err != nil || len(list) != 2 {
+					t.Error(list, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 type counting struct {
