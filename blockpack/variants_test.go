@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/filter"
 )
@@ -31,7 +32,7 @@ func stringsOf(name string, t column.Type, values ...string) *column.Column {
 
 func encoded(t testing.TB, c *column.Column) []byte {
 	t.Helper()
-	data, _, err := column.NewEncoder(column.EncodeOptions{}).Append(nil, c)
+	data, _, err := encode.New(encode.Options{}).Append(nil, c)
 	require.NoError(t, err)
 	return data
 }

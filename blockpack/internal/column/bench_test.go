@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/write"
 	"github.com/amudai/amudai-go/internal/bench/measure"
@@ -59,8 +60,8 @@ func TestSizes(t *testing.T) {
 		}
 		fmt.Sscanf(set[len(name)+1:], "%d", &rows)
 		type sum struct {
-			bytes, present, presence int
-			kinds                    [allKinds + 1]int
+			bytes, present int
+			kinds          [allKinds + 1]int
 		}
 		sums := map[string]*sum{}
 		spans, total := 0, 0
@@ -76,14 +77,13 @@ func TestSizes(t *testing.T) {
 				s.kinds[c.data[1]]++
 				got := b.decode(t, c)
 				s.present += got.PresentCount()
-				s.presence += column.PresenceSize(got)
 			}
 		}
 		fmt.Printf("%s: %d spans, %.2f B/span\n", set, spans, float64(total)/float64(spans))
 		names := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Compare(sums[b].bytes, sums[a].bytes) })
 		for _, n := range names {
 			s := sums[n]
-			fmt.Printf("%-40s %9d B %7.3f B/span, presence %8d, present %3d%% ", n, s.bytes, float64(s.bytes)/float64(spans), s.presence, 100*s.present/spans)
+			fmt.Printf("%-40s %9d B %7.3f B/span, present %3d%% ", n, s.bytes, float64(s.bytes)/float64(spans), 100*s.present/spans)
 			for k, n := range s.kinds {
 				if n > 0 {
 					fmt.Printf(" %s %d", column.Kind(k), n)
@@ -108,7 +108,7 @@ func BenchmarkEncode(b *testing.B) {
 					columns = append(columns, got)
 				}
 			}
-			e := column.NewEncoder(column.EncodeOptions{})
+			e := encode.New(encode.Options{})
 			var out []byte
 			start := measure.CPU()
 			for b.Loop() {
@@ -189,7 +189,7 @@ func BenchmarkDecode(b *testing.B) {
 	route := func(row int) any { return fmt.Sprintf("/route/%d", row/100%7) }
 	values := map[column.Kind]func(row int) any{column.Dictionary: path, column.InlineBytes: id, column.DeltaUint64: start,
 		column.RLEIndexes: route, column.XORBytes: id, column.PrefixBytes: path, column.DeltaDictionary: path}
-	e := column.NewEncoder(column.EncodeOptions{})
+	e := encode.New(encode.Options{})
 	var d column.Decoder
 	for k := column.Dictionary; k <= allKinds; k++ {
 		dense, nulls := k, 0

@@ -32,15 +32,6 @@ import (
 //	0  u32  entries
 //	4  …    entries: u64 for numbers, u8 for Bool, u32 length and bytes for String and Bytes
 
-// dense tells whether there is an index, delta or inline value for null rows, too.
-func (k Kind) dense() bool {
-	switch k {
-	case Dictionary, InlineBytes, RLEIndexes, DeltaDictionary:
-		return true
-	}
-	return false
-}
-
 func (r *Reader) parseCoded(c *cursor) error {
 	width, err := c.u8("index width")
 	if err != nil {
@@ -65,7 +56,7 @@ func (r *Reader) parseCoded(c *cursor) error {
 
 // stored is the number of indexes, deltas or inline values: of all rows, or of those with a value.
 func (r *Reader) stored() int {
-	if r.kind.dense() {
+	if r.kind.Dense() {
 		return r.rows
 	}
 	return r.presence.count
@@ -244,7 +235,7 @@ func (r *Reader) indexes(entries int) ([]uint32, error) {
 
 // present drops the codes of null rows.
 func (r *Reader) present(codes []uint32) []uint32 {
-	if !r.kind.dense() || r.presence.all() {
+	if !r.kind.Dense() || r.presence.all() {
 		return codes
 	}
 	k := 0

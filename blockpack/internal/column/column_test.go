@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 )
 
@@ -137,7 +138,7 @@ var plain = column.DecodeOptions{UUID: column.UUIDPlain}
 func TestRoundTrip(t *testing.T) {
 	for typ := column.String; typ <= column.Bytes; typ++ {
 		t.Run(typ.String(), func(t *testing.T) {
-			e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+			e, d := encode.New(encode.Options{}), &column.Decoder{}
 			rapid.Check(t, func(t *rapid.T) {
 				rows := genRows(t, typ, 700)
 				c := columnOf(typ, rows, rapid.Bool().Draw(t, "coded"))
@@ -148,7 +149,7 @@ func TestRoundTrip(t *testing.T) {
 				require.Equal(t, byte(chosen), data[1])
 				check(t, d, data, typ, rows)
 
-				again, _, err := column.NewEncoder(column.EncodeOptions{}).Append(nil, columnOf(typ, rows, c.Codes == nil))
+				again, _, err := encode.New(encode.Options{}).Append(nil, columnOf(typ, rows, c.Codes == nil))
 				require.NoError(t, err)
 				require.Equal(t, data, again, "bytes depend on codes")
 
@@ -209,14 +210,14 @@ func check(t *rapid.T, d *column.Decoder, data []byte, typ column.Type, rows []a
 
 // TestWriteLimits refuses values over the limit.
 func TestWriteLimits(t *testing.T) {
-	e := column.NewEncoder(column.EncodeOptions{})
+	e := encode.New(encode.Options{})
 	long := string(bytes.Repeat([]byte("x"), column.MaxValueLen))
 	_, _, err := e.Append(nil, columnOf(column.String, []any{long}, false))
 	require.NoError(t, err)
 	_, _, err = e.Append(nil, columnOf(column.String, []any{"", long + "x"}, false))
-	var tooLong *column.ValueTooLongError
+	var tooLong *encode.ValueTooLongError
 	require.ErrorAs(t, err, &tooLong)
-	require.Equal(t, column.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
+	require.Equal(t, encode.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
 }
 
 // TestLarge is TestRoundTrip with many rows: wide indexes, large dictionaries, long values.
@@ -234,7 +235,7 @@ func TestLarge(t *testing.T) {
 		"negative":  func(row int) uint64 { return -r.Uint64N(1000) },
 	}
 	const n = 4000
-	e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+	e, d := encode.New(encode.Options{}), &column.Decoder{}
 	for name, shape := range shapes {
 		for typ := column.String; typ <= column.Bytes; typ++ {
 			for nulls := range 3 {
@@ -297,7 +298,7 @@ func TestPrefixes(t *testing.T) {
 			for row := range rows {
 				rows[row] = v.value()
 			}
-			data, ok, err := column.NewEncoder(column.EncodeOptions{}).AppendKind(nil, columnOf(column.Bytes, rows, false), column.PrefixBytes)
+			data, ok, err := encode.New(encode.Options{}).AppendKind(nil, columnOf(column.Bytes, rows, false), column.PrefixBytes)
 			require.NoError(t, err)
 			require.True(t, ok)
 			require.LessOrEqual(t, len(data), v.most)
@@ -315,13 +316,13 @@ func TestParallel(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 4 {
 		wait.Go(func() {
-			e, d := column.NewEncoder(column.EncodeOptions{}), &column.Decoder{}
+			e, d := encode.New(encode.Options{}), &column.Decoder{}
 			for _, x := range all {
 				c, err := d.Decode(x.data, "c", x.typ, x.rows, plain)
 				assert.NoError(t, err)
 				first, _, err := e.Append(nil, c)
 				assert.NoError(t, err)
-				again, _, err := column.NewEncoder(column.EncodeOptions{}).Append(nil, c)
+				again, _, err := encode.New(encode.Options{}).Append(nil, c)
 				assert.NoError(t, err)
 				assert.Equal(t, first, again)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
@@ -28,7 +29,7 @@ type example struct {
 // examples have each type in each kind.
 func examples(t testing.TB) (all []example) {
 	r := rand.New(rand.NewPCG(1, 2))
-	e := column.NewEncoder(column.EncodeOptions{})
+	e := encode.New(encode.Options{})
 	for typ := column.String; typ <= column.Bytes; typ++ {
 		for _, nulls := range []int{0, 3, 8} {
 			rows := make([]any, 200)
@@ -187,7 +188,7 @@ func FuzzDecode(f *testing.F) {
 		f.Add(unhex(v.data), uint8(v.typ), uint16(4))
 	}
 	var d column.Decoder
-	e := column.NewEncoder(column.EncodeOptions{})
+	e := encode.New(encode.Options{})
 	f.Fuzz(func(t *testing.T, data []byte, typ uint8, rows uint16) {
 		if rows == 0 || read(t, &d, data, column.Type(typ), int(rows)) != nil {
 			return
@@ -209,8 +210,8 @@ func TestChecksums(t *testing.T) {
 	for row := range rows {
 		rows[row] = string(binary.LittleEndian.AppendUint64(nil, r.Uint64()))
 	}
-	silent := func(o column.EncodeOptions) (n int) {
-		data, ok, err := column.NewEncoder(o).AppendKind(nil, columnOf(column.Bytes, rows, false), column.XORBytes)
+	silent := func(o encode.Options) (n int) {
+		data, ok, err := encode.New(o).AppendKind(nil, columnOf(column.Bytes, rows, false), column.XORBytes)
 		require.NoError(t, err)
 		require.True(t, ok)
 		const frame = 2 + 4 + 4 + 13 + 4
@@ -224,6 +225,6 @@ func TestChecksums(t *testing.T) {
 		}
 		return n
 	}
-	require.Zero(t, silent(column.EncodeOptions{}))
-	require.NotZero(t, silent(column.EncodeOptions{NoChecksum: true}))
+	require.Zero(t, silent(encode.Options{}))
+	require.NotZero(t, silent(encode.Options{NoChecksum: true}))
 }

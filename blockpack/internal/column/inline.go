@@ -31,7 +31,7 @@ func (r *Reader) inlineValues() (Values, error) {
 	at := 0 // number of values read, with those of null rows
 	r.presence.each(func(row, n int) bool {
 		skip := 0
-		if r.kind.dense() {
+		if r.kind.Dense() {
 			skip, at = row-at, row+n
 		}
 		for i := range skip + n {
@@ -45,7 +45,7 @@ func (r *Reader) inlineValues() (Values, error) {
 		}
 		return true
 	})
-	for ; err == nil && r.kind.dense() && at < r.rows; at++ {
+	for ; err == nil && r.kind.Dense() && at < r.rows; at++ {
 		_, err = walk.next()
 	}
 	if err != nil {

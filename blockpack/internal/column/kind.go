@@ -38,3 +38,12 @@ func (k Kind) String() string {
 	}
 	return "kind " + strconv.Itoa(int(k))
 }
+
+// Dense tells whether there is an index, delta or inline value for null rows, too.
+func (k Kind) Dense() bool {
+	switch k {
+	case Dictionary, InlineBytes, RLEIndexes, DeltaDictionary:
+		return true
+	}
+	return false
+}

@@ -2,7 +2,6 @@ package column
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/amudai/amudai-go/internal/base/bitmap"
 	"github.com/amudai/amudai-go/internal/base/fault"
@@ -21,9 +20,9 @@ import (
 //
 //	01 | 02 00 00 00 | 03 00 00 00  01 00 00 00 | 02 00 00 00  00 00 00 00
 const (
-	runsVersion = 1
-	runsHeader  = 5
-	runSize     = 8
+	RunsVersion = 1
+	RunsHeader  = 5 // bytes in front of the runs
+	RunSize     = 8
 	oldRunSize  = 5 // with a value of one byte
 )
 
@@ -35,16 +34,16 @@ type runs struct {
 
 // parseRuns parses the header of s. Runs of five bytes are only allowed in presence.
 func parseRuns(s section, old bool) (runs, error) {
-	if len(s.data) < runsHeader {
+	if len(s.data) < RunsHeader {
 		return runs{}, s.in(fault.Corruptf("runs of %d bytes", len(s.data)), 0)
 	}
-	if s.data[0] != runsVersion {
+	if s.data[0] != RunsVersion {
 		return runs{}, s.in(fault.Corruptf("runs of version %d", s.data[0]), 0)
 	}
-	n, data := uint64(binary.LittleEndian.Uint32(s.data[1:])), s.data[runsHeader:]
+	n, data := uint64(binary.LittleEndian.Uint32(s.data[1:])), s.data[RunsHeader:]
 	switch uint64(len(data)) {
-	case n * runSize:
-		return runs{data, runSize}, nil
+	case n * RunSize:
+		return runs{data, RunSize}, nil
 	case n * oldRunSize:
 		if old {
 			return runs{data, oldRunSize}, nil
@@ -83,7 +82,7 @@ func parsePresence(s section, rows int, warn func(error)) (p presence, err error
 		length, value := p.runs.at(i)
 		sum += uint64(length)
 		if sum > uint64(rows) || value > 1 {
-			return p, s.in(fault.Corruptf("run %d of %d rows has value %d, and ends at row %d of %d", i, length, value, sum, rows), runsHeader+i*p.runs.size)
+			return p, s.in(fault.Corruptf("run %d of %d rows has value %d, and ends at row %d of %d", i, length, value, sum, rows), RunsHeader+i*p.runs.size)
 		}
 		p.count += int(length * value)
 	}
@@ -150,44 +149,4 @@ func (p *presence) findRanks(ranks, rows []int) {
 	for ; k < len(rows); k++ {
 		ranks[k] = -1
 	}
-}
-
-// appendPresence appends the presence of rows rows: the length, and runs that alternate.
-func appendPresence(dst []byte, present []byte, rows int) []byte {
-	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0, runsVersion, 0, 0, 0, 0)
-	n := uint32(0)
-	for row := 0; row < rows; {
-		end, value := presenceRun(present, row, rows)
-		dst = appendRun(dst, uint32(end-row), value)
-		row = end
-		n++
-	}
-	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
-	binary.LittleEndian.PutUint32(dst[at+5:], n)
-	return dst
-}
-
-func appendRun(dst []byte, length, value uint32) []byte {
-	return binary.LittleEndian.AppendUint64(dst, uint64(value)<<32|uint64(length))
-}
-
-// presenceRun is the value of row, and the end of the rows from it on that have the same.
-func presenceRun(present []byte, row, rows int) (end int, value uint32) {
-	if present == nil {
-		return rows, 1
-	}
-	b := bitmap.Bits{Data: present, Len: rows}
-	flip := uint64(0)
-	if b.At(row) {
-		flip, value = ^uint64(0), 1
-	}
-	for row < rows {
-		n := min(rows-row, 64)
-		if w := b.Word(row) ^ flip; w<<(64-n) != 0 {
-			return row + bits.TrailingZeros64(w), value
-		}
-		row += n
-	}
-	return rows, value
 }

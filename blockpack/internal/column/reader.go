@@ -7,8 +7,8 @@ import (
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
-// encodingVersion is the first byte of a column.
-const encodingVersion = 2
+// EncodingVersion is the first byte of a column.
+const EncodingVersion = 2
 
 // Reader reads the parts of a column. It uses the memory of its [Decoder]: readers of one decoder must not be used
 // concurrently. What its methods return is memory of its own.
@@ -36,7 +36,7 @@ func (r *Reader) parse(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if version != encodingVersion {
+	if version != EncodingVersion {
 		return fault.In(fault.Unsupportedf("column encoding version %d", version), "", 0)
 	}
 	kind, err := c.u8("encoding kind")

@@ -14,7 +14,7 @@ func (r *Reader) takeCoded(rows, ranks []int) (Values, error) {
 		return r.noValues(), nil
 	}
 	positions := ranks
-	if r.kind.dense() {
+	if r.kind.Dense() {
 		positions = rows
 	}
 	codes, err := r.codesAt(positions)

@@ -54,7 +54,7 @@ func (r *Reader) xorValues() (Values, error) {
 		from := len(v.Data)
 		v.add(value)
 		value = v.Data[from:]
-		xor(value, last)
+		XOR(value, last)
 		varies = varies || i > 0 && len(value) != len(last)
 		zeros = zeros || len(value) == len(last) && len(value) > 0 && value[len(value)-1] == 0 && last[len(last)-1] != 0
 		last = value
@@ -68,8 +68,8 @@ func (r *Reader) xorValues() (Values, error) {
 	return v, nil
 }
 
-// xor changes the bytes of value where last has any.
-func xor(value, last []byte) {
+// XOR changes the bytes of value where last has any.
+func XOR(value, last []byte) {
 	n := min(len(value), len(last))
 	i := 0
 	for ; i+8 <= n; i += 8 {

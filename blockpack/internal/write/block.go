@@ -2,6 +2,7 @@ package write
 
 import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
@@ -10,13 +11,13 @@ import (
 
 // encoder encodes one block after the other, and keeps memory for the next one. What encode returns is its memory.
 type encoder struct {
-	columns *column.Encoder
+	columns *encode.Encoder
 	m       permuter
 	data    []byte
 	head    []byte
 }
 
-func newEncoder() *encoder { return &encoder{columns: column.NewEncoder(column.EncodeOptions{})} }
+func newEncoder() *encoder { return &encoder{columns: encode.New(encode.Options{})} }
 
 // encoded is a block as bytes, and what the indexes of the file take from it.
 type encoded struct {

@@ -1,4 +1,4 @@
-package column
+package encode
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/base/scratch"
 )
 
@@ -34,7 +35,7 @@ type entry struct {
 }
 
 // codedSize is the size of a kind with a dictionary.
-func (e *Encoder) codedSize(k Kind, limit int) (int, error) {
+func (e *Encoder) codedSize(k column.Kind, limit int) (int, error) {
 	d := &e.dict
 	if !d.numbered {
 		e.numberValues()
@@ -45,10 +46,10 @@ func (e *Encoder) codedSize(k Kind, limit int) (int, error) {
 	if !d.sorted {
 		e.sortDictionary()
 	}
-	if d.len > MaxDictionaryEntries {
+	if d.len > column.MaxDictionaryEntries {
 		return impossible, nil
 	}
-	if k == DeltaDictionary && d.len == 0 && e.c.Rows > 0 {
+	if k == column.DeltaDictionary && d.len == 0 && e.c.Rows > 0 {
 		return impossible, nil
 	}
 	size := 2 + 1 + 4 + e.rowsSize()
@@ -76,24 +77,24 @@ const uniqueMin = 256
 // unique tells whether a dictionary loses against kinds without one, because no value is there twice: the codes of many
 // values need more space than their order saves.
 func (e *Encoder) unique() bool {
-	return e.count >= uniqueMin && len(e.dict.order) == e.count && (e.c.Type == Bytes || e.c.Type == Uint64)
+	return e.count >= uniqueMin && len(e.dict.order) == e.count && (e.c.Type == column.Bytes || e.c.Type == column.Uint64)
 }
 
 // codesSize is the size of what follows the presence.
-func (e *Encoder) codesSize(k Kind) (int, error) {
+func (e *Encoder) codesSize(k column.Kind) (int, error) {
 	switch k {
-	case Dictionary:
+	case column.Dictionary:
 		return e.c.Rows * e.dict.width, nil
-	case SparseDictionary:
+	case column.SparseDictionary:
 		return 4 + e.count*e.dict.width, nil
-	case RLEIndexes, SparseRLEIndexes:
+	case column.RLEIndexes, column.SparseRLEIndexes:
 		n := e.runs
-		if k == RLEIndexes && n == 0 && e.c.Rows > 0 {
+		if k == column.RLEIndexes && n == 0 && e.c.Rows > 0 {
 			n = 1
 		}
-		return 4 + 4 + runsHeader + n*runSize, nil
+		return 4 + 4 + column.RunsHeader + n*column.RunSize, nil
 	}
-	deltas := &e.deltas[k-DeltaDictionary]
+	deltas := &e.deltas[k-column.DeltaDictionary]
 	if !deltas.done {
 		if err := e.makeDeltas(deltas, k); err != nil {
 			return 0, err
@@ -287,11 +288,11 @@ func head(b []byte) uint64 {
 }
 
 // sortKey changes the bits of a number so that their order as integers is that of values: for floats the total order.
-func sortKey(v uint64, t Type) uint64 {
+func sortKey(v uint64, t column.Type) uint64 {
 	switch {
-	case t == Int64, t == Float64 && v>>63 == 0:
+	case t == column.Int64, t == column.Float64 && v>>63 == 0:
 		return v ^ 1<<63
-	case t == Float64:
+	case t == column.Float64:
 		return ^v
 	}
 	return v
@@ -347,7 +348,7 @@ func (e *Encoder) rankEntries() {
 		switch {
 		case e.c.Type.Textual():
 			d.plain = appendSection(d.plain, v.Bytes(int(o.ref)))
-		case e.c.Type == Bool:
+		case e.c.Type == column.Bool:
 			d.plain = append(d.plain, byte(min(v.Numbers[o.ref], 1)))
 		default:
 			d.plain = binary.LittleEndian.AppendUint64(d.plain, v.Numbers[o.ref])
@@ -366,7 +367,7 @@ func (e *Encoder) equal(a, b entry) bool {
 }
 
 // makeDeltas compresses the deltas of kind 12 or 13.
-func (e *Encoder) makeDeltas(p *part, k Kind) error {
+func (e *Encoder) makeDeltas(p *part, k column.Kind) error {
 	p.plain = p.plain[:0]
 	last := uint32(0)
 	e.eachCode(k, func(code uint32, n int) {
@@ -380,22 +381,22 @@ func (e *Encoder) makeDeltas(p *part, k Kind) error {
 
 // eachCode calls f with runs of codes of kind k: those of null rows in dense kinds repeat the code before, where that
 // makes runs longer, or are 0.
-func (e *Encoder) eachCode(k Kind, f func(code uint32, n int)) {
+func (e *Encoder) eachCode(k column.Kind, f func(code uint32, n int)) {
 	codes := e.dict.codes
-	if !k.dense() || e.c.Present == nil {
+	if !k.Dense() || e.c.Present == nil {
 		for _, code := range codes {
 			f(code, 1)
 		}
 		return
 	}
 	last := uint32(0)
-	if k == RLEIndexes && len(codes) > 0 {
+	if k == column.RLEIndexes && len(codes) > 0 {
 		last = codes[0]
 	}
 	for row := 0; row < e.c.Rows; {
 		end, value := presenceRun(e.c.Present, row, e.c.Rows)
 		switch {
-		case value == 0 && k == Dictionary:
+		case value == 0 && k == column.Dictionary:
 			f(0, end-row)
 		case value == 0:
 			f(last, end-row)
@@ -411,24 +412,24 @@ func (e *Encoder) eachCode(k Kind, f func(code uint32, n int)) {
 }
 
 // appendCoded appends what follows the encoding kind.
-func (e *Encoder) appendCoded(dst []byte, k Kind) []byte {
+func (e *Encoder) appendCoded(dst []byte, k column.Kind) []byte {
 	d := &e.dict
 	dst = append(dst, byte(d.width))
 	dst = e.appendRows(appendSection(dst, d.data))
 	switch k {
-	case Dictionary:
+	case column.Dictionary:
 		return e.appendCodes(dst, k)
-	case SparseDictionary:
+	case column.SparseDictionary:
 		return e.appendCodes(binary.LittleEndian.AppendUint32(dst, uint32(e.count)), k)
-	case RLEIndexes:
+	case column.RLEIndexes:
 		return e.appendCodeRuns(binary.LittleEndian.AppendUint32(dst, uint32(e.c.Rows)), k)
-	case SparseRLEIndexes:
+	case column.SparseRLEIndexes:
 		return e.appendCodeRuns(binary.LittleEndian.AppendUint32(dst, uint32(e.count)), k)
 	}
-	return appendSection(dst, e.deltas[k-DeltaDictionary].data)
+	return appendSection(dst, e.deltas[k-column.DeltaDictionary].data)
 }
 
-func (e *Encoder) appendCodes(dst []byte, k Kind) []byte {
+func (e *Encoder) appendCodes(dst []byte, k column.Kind) []byte {
 	e.eachCode(k, func(code uint32, n int) {
 		for range n {
 			switch e.dict.width {
@@ -444,9 +445,9 @@ func (e *Encoder) appendCodes(dst []byte, k Kind) []byte {
 	return dst
 }
 
-func (e *Encoder) appendCodeRuns(dst []byte, k Kind) []byte {
+func (e *Encoder) appendCodeRuns(dst []byte, k column.Kind) []byte {
 	at := len(dst)
-	dst = append(dst, 0, 0, 0, 0, runsVersion, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, column.RunsVersion, 0, 0, 0, 0)
 	last, length, runs := uint32(0), uint32(0), uint32(0)
 	e.eachCode(k, func(code uint32, n int) {
 		if code != last && length > 0 {

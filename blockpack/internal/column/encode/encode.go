@@ -1,4 +1,6 @@
-package column
+// Package encode writes columns: values in memory → the data of a column of a Blockpack block, in the kind that makes it
+// smallest.
+package encode
 
 import (
 	"encoding/binary"
@@ -8,12 +10,13 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/internal/base/distinct"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
-// EncodeOptions are options of writing columns.
-type EncodeOptions struct {
+// Options are those of an [Encoder].
+type Options struct {
 	// NoChecksum leaves out the checksums of Zstandard frames. Frames of up to 4 KiB have none.
 	NoChecksum bool
 }
@@ -25,7 +28,7 @@ type ValueTooLongError struct {
 }
 
 func (e *ValueTooLongError) Error() string {
-	return fmt.Sprintf("%v: a value of %d bytes, where %d are allowed (column %q)", fault.ErrLimit, e.Len, MaxValueLen, e.Column)
+	return fmt.Sprintf("%v: a value of %d bytes, where %d are allowed (column %q)", fault.ErrLimit, e.Len, column.MaxValueLen, e.Column)
 }
 
 // Unwrap gives fault.ErrLimit.
@@ -33,10 +36,10 @@ func (e *ValueTooLongError) Unwrap() error { return fault.ErrLimit }
 
 // Encoder encodes columns. It keeps memory for the next column. It must not be used concurrently.
 type Encoder struct {
-	o    EncodeOptions
+	o    Options
 	zstd [2]*zstd.Encoder // without and with checksums
 
-	c        *Column
+	c        *column.Column
 	count    int    // of present rows
 	presence []byte // with its length
 
@@ -58,13 +61,13 @@ type part struct {
 	data  []byte
 }
 
-// NewEncoder makes an encoder.
-func NewEncoder(o EncodeOptions) *Encoder { return &Encoder{o: o} }
+// New makes an encoder.
+func New(o Options) *Encoder { return &Encoder{o: o} }
 
 // Append appends the data of c to dst, from the encoding version on, in the kind that makes it smallest. The bytes
 // depend on the values and presence of c, not on the order of entries of a dictionary. c stays as it is. A value or
 // dictionary over the limits of the format is an error.
-func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err error) {
+func (e *Encoder) Append(dst []byte, c *column.Column) (out []byte, kind column.Kind, err error) {
 	defer func() { e.c = nil }()
 	if err := e.begin(c); err != nil {
 		return dst, 0, fault.InColumn(err, c.Name)
@@ -80,52 +83,77 @@ func (e *Encoder) Append(dst []byte, c *Column) (out []byte, kind Kind, err erro
 		}
 	}
 	if kind == 0 {
-		return dst, 0, fault.InColumn(fault.Limitf("a dictionary of more than %d entries", MaxDictionaryEntries), c.Name)
+		return dst, 0, fault.InColumn(fault.Limitf("a dictionary of more than %d entries", column.MaxDictionaryEntries), c.Name)
 	}
 	return e.append(dst, e.label(kind)), e.label(kind), nil
 }
 
+// AppendKind appends the data of c in a kind. ok is false if that cannot hold it, or only for some readers: strings are
+// not written in kinds for bytes, nor values of different length in XORBytes.
+func (e *Encoder) AppendKind(dst []byte, c *column.Column, k column.Kind) (out []byte, ok bool, err error) {
+	defer func() { e.c = nil }()
+	if err := e.begin(c); err != nil || !writable(k, c.Type) {
+		return dst, false, fault.InColumn(err, c.Name)
+	}
+	size, err := e.size(k, impossible)
+	if err != nil || size == impossible {
+		return dst, false, fault.InColumn(err, c.Name)
+	}
+	return e.append(dst, k), true, nil
+}
+
+// writable tells whether columns of a type are written in a kind.
+func writable(k column.Kind, t column.Type) bool {
+	switch k {
+	case column.Dictionary, column.SparseDictionary, column.RLEIndexes, column.SparseRLEIndexes:
+		return true
+	case column.DeltaUint64:
+		return t == column.Uint64
+	}
+	return t == column.Bytes
+}
+
 // candidates are the kinds tried for a type. Where two kinds have the same bytes, it is the first.
-func candidates(t Type) []Kind {
+func candidates(t column.Type) []column.Kind {
 	switch t {
-	case Bytes:
+	case column.Bytes:
 		return bytesKinds
-	case Uint64:
+	case column.Uint64:
 		return uint64Kinds
 	}
 	return uint64Kinds[1:]
 }
 
 var (
-	bytesKinds = []Kind{SparseInlineBytes, InlineBytes, PrefixBytes, XORBytes, Dictionary, SparseDictionary, SparseRLEIndexes,
-		DeltaDictionary, SparseDeltaDictionary}
-	uint64Kinds = []Kind{DeltaUint64, Dictionary, SparseDictionary, SparseRLEIndexes}
+	bytesKinds = []column.Kind{column.SparseInlineBytes, column.InlineBytes, column.PrefixBytes, column.XORBytes, column.Dictionary, column.SparseDictionary, column.SparseRLEIndexes,
+		column.DeltaDictionary, column.SparseDeltaDictionary}
+	uint64Kinds = []column.Kind{column.DeltaUint64, column.Dictionary, column.SparseDictionary, column.SparseRLEIndexes}
 )
 
 // label is the kind to write for one of two that are equal in size: the dense one, unless most rows are null.
-func (e *Encoder) label(k Kind) Kind {
+func (e *Encoder) label(k column.Kind) column.Kind {
 	switch sparse := 2*e.count < e.c.Rows; {
-	case sparse && (k == XORBytes || k == PrefixBytes):
+	case sparse && (k == column.XORBytes || k == column.PrefixBytes):
 		return k + 1
-	case !sparse && k == SparseRLEIndexes && e.count > 0:
-		return RLEIndexes
+	case !sparse && k == column.SparseRLEIndexes && e.count > 0:
+		return column.RLEIndexes
 	}
 	return k
 }
 
 // begin checks c, and encodes its presence.
-func (e *Encoder) begin(c *Column) error {
+func (e *Encoder) begin(c *column.Column) error {
 	e.c, e.count = c, c.PresentCount()
 	stored := c.Values.Len()
 	switch {
-	case c.Type > Bytes:
+	case c.Type > column.Bytes:
 		return fault.Corruptf("a column of type %s", c.Type)
 	case c.Codes != nil && len(c.Codes) != e.count, c.Codes == nil && stored != e.count:
 		return fault.Corruptf("%d codes, %d values, %d rows of %d with a value", len(c.Codes), stored, e.count, c.Rows)
 	}
 	if c.Type.Textual() {
 		for k := range stored {
-			if n := len(c.Values.Bytes(k)); n > MaxValueLen {
+			if n := len(c.Values.Bytes(k)); n > column.MaxValueLen {
 				return &ValueTooLongError{c.Name, n}
 			}
 		}
@@ -150,36 +178,47 @@ func (e *Encoder) release() {
 	}
 }
 
+// maxKept is the size up to which memory is kept for the next column.
+const maxKept = 4 << 20
+
+// kept gives memory to be used again, unless it is that of an uncommonly large column.
+func kept(b []byte) []byte {
+	if cap(b) > maxKept {
+		return nil
+	}
+	return b
+}
+
 // impossible is the size of a column in a kind that cannot hold it.
 const impossible = math.MaxInt
 
 // size is the size of the column in a kind. If that is at least limit, by what is known or by a sample, it may be any
 // number not below.
-func (e *Encoder) size(k Kind, limit int) (int, error) {
+func (e *Encoder) size(k column.Kind, limit int) (int, error) {
 	switch k {
-	case InlineBytes, SparseInlineBytes:
+	case column.InlineBytes, column.SparseInlineBytes:
 		return e.inlineSize(k), nil
-	case DeltaUint64:
+	case column.DeltaUint64:
 		return e.deltaSize()
-	case XORBytes, SparseXORBytes:
+	case column.XORBytes, column.SparseXORBytes:
 		return e.xorSize(limit)
-	case PrefixBytes, SparsePrefixBytes:
+	case column.PrefixBytes, column.SparsePrefixBytes:
 		return e.prefixSize()
 	}
 	return e.codedSize(k, limit)
 }
 
 // append appends the column in a kind, which can hold it.
-func (e *Encoder) append(dst []byte, k Kind) []byte {
-	dst = append(dst, encodingVersion, byte(k))
+func (e *Encoder) append(dst []byte, k column.Kind) []byte {
+	dst = append(dst, column.EncodingVersion, byte(k))
 	switch k {
-	case InlineBytes, SparseInlineBytes:
+	case column.InlineBytes, column.SparseInlineBytes:
 		return e.appendInline(dst, k)
-	case DeltaUint64:
+	case column.DeltaUint64:
 		return e.appendDelta(dst)
-	case XORBytes, SparseXORBytes:
+	case column.XORBytes, column.SparseXORBytes:
 		return appendSection(e.appendRows(dst), e.xor.data)
-	case PrefixBytes, SparsePrefixBytes:
+	case column.PrefixBytes, column.SparsePrefixBytes:
 		return appendSection(appendSection(e.appendRows(dst), e.prefixes.dict), e.prefixes.suffixes)
 	}
 	return e.appendCoded(dst, k)
@@ -234,9 +273,9 @@ func (p *part) compress(e *Encoder) (err error) {
 }
 
 // inlineSize is the size of kinds 3 and 4.
-func (e *Encoder) inlineSize(k Kind) int {
+func (e *Encoder) inlineSize(k column.Kind) int {
 	size := 2 + e.rowsSize() + 4*e.count
-	if k == InlineBytes {
+	if k == column.InlineBytes {
 		size += 4 * (e.c.Rows - e.count)
 	} else {
 		size += 4
@@ -247,9 +286,9 @@ func (e *Encoder) inlineSize(k Kind) int {
 	return size
 }
 
-func (e *Encoder) appendInline(dst []byte, k Kind) []byte {
+func (e *Encoder) appendInline(dst []byte, k column.Kind) []byte {
 	dst = e.appendRows(dst)
-	if k == SparseInlineBytes {
+	if k == column.SparseInlineBytes {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.count))
 	}
 	i := 0
@@ -259,7 +298,7 @@ func (e *Encoder) appendInline(dst []byte, k Kind) []byte {
 			if value != 0 {
 				dst = appendSection(dst, e.bytes(i))
 				i++
-			} else if k == InlineBytes {
+			} else if k == column.InlineBytes {
 				dst = appendSection(dst, nil)
 			}
 		}
@@ -380,7 +419,7 @@ func (e *Encoder) xorSize(limit int) (int, error) {
 				return impossible, nil
 			}
 			p.plain = appendSection(p.plain, value)
-			xor(p.plain[len(p.plain)-len(value):], last)
+			column.XOR(p.plain[len(p.plain)-len(value):], last)
 			last = value
 		}
 		if limit != impossible {
