@@ -1,8 +1,6 @@
 package otlp
 
-import (
-	"github.com/amudai/amudai-go/blockpack/internal/column"
-)
+import "github.com/amudai/amudai-go/blockpack/internal/column"
 
 // attributes are the columns of attributes of a scope, by key.
 type attributes struct {
@@ -37,23 +35,29 @@ func (a *attributes) after(prev *attribute, key []byte) *attribute {
 	return next
 }
 
-// dropUnused forgets the keys that a block has no values of, so that they do not add up.
-func (a *attributes) dropUnused(block []*column.Column, prefix string) {
-	used := map[string]bool{}
-	for _, c := range block {
-		if len(c.Name) >= len(prefix) && c.Name[:len(prefix)] == prefix {
-			used[c.Name[len(prefix):]] = true
-		}
-	}
-	if len(used) == len(a.keys) {
-		return
-	}
-	a.head.next = nil
+// forget removes the keys that no row has.
+func (a *attributes) forget() {
+	n := len(a.keys)
 	for key, k := range a.keys {
-		if k.next = nil; !used[key] {
+		if !k.used() {
 			delete(a.keys, key)
 		}
 	}
+	if len(a.keys) < n { // some may be next ones
+		a.head.next = nil
+		for _, k := range a.keys {
+			k.next = nil
+		}
+	}
+}
+
+func (k *attribute) used() bool {
+	for _, c := range k.columns {
+		if c != nil && c.n > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // columnOf returns the column of an attribute's values of a type.

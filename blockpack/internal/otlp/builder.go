@@ -209,12 +209,9 @@ func (b *Builder) Take(n int) Block {
 			b.used++
 		}
 	}
-	if b.rows -= n; b.rows == 0 {
-		b.unusedValues = false
-		for i := range b.attrs {
-			b.attrs[i].dropUnused(out.Columns, prefixes[i])
-		}
-	}
+	b.rows -= n
+	b.unusedValues = false
+	b.forgetKeys()
 	slices.SortFunc(out.Columns, func(a, b *column.Column) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Type, b.Type))
 	})
@@ -237,6 +234,14 @@ func (b *Builder) rollback(m mark) {
 		if c.cut(m.rows); c.n > 0 {
 			b.used++
 		}
+	}
+	b.forgetKeys()
+}
+
+// forgetKeys forgets the keys of attributes that no row has, so that they do not add up.
+func (b *Builder) forgetKeys() {
+	for i := range b.attrs {
+		b.attrs[i].forget()
 	}
 }
 

@@ -262,8 +262,17 @@ func TestManyKeys(t *testing.T) {
 			require.NoError(t, b.AddTraces(m))
 			want = append(want, m)
 		}
-		checkBlock(t, want, []Block{b.Finish()})
-		require.Len(t, b.attrs[ofSpan].keys, 20)
+		if block%2 == 0 {
+			checkBlock(t, want, []Block{b.Take(19), b.Finish()})
+		} else {
+			first := b.Take(19)
+			require.Len(t, b.attrs[ofSpan].keys, 1)
+			checkBlock(t, want, []Block{first, b.Finish()})
+		}
+		require.Empty(t, b.attrs[ofSpan].keys)
+		bad := append(message(t, &tracev1.Span{Attributes: []*commonv1.KeyValue{textOf("bad", "a")}}), 0)
+		require.Error(t, b.AddTraces(bad))
+		require.Empty(t, b.attrs[ofSpan].keys)
 	}
 }
 

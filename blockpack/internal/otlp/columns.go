@@ -187,7 +187,9 @@ func (c *columnBuilder) take(n, rows int) *column.Column {
 	k := c.before(n)
 	head.n, tail.n = k, c.n-k
 	if head.n == 0 {
-		c.shift(n)
+		if c.shift(n); c.coded && c.b.unusedValues {
+			c.dropUnused()
+		}
 		return nil
 	}
 	if tail.n > 0 {
