@@ -91,15 +91,10 @@ func dictionaryColumn(d *array.Dictionary, f Field) (*column.Column, error) {
 func texts(c *column.Column, arr arrow.Array, rows []int) error {
 	var at func(i int) ([]byte, error)
 	switch a := arr.(type) {
-	case array.StringLike:
-		at = func(i int) ([]byte, error) { return []byte(a.Value(i)), nil }
-		if c.Name == TraceID || c.Name == SpanID || c.Name == ParentID {
-			at = func(i int) ([]byte, error) { return hex.DecodeString(a.Value(i)) }
-		}
-	case *array.Binary:
-		at = func(i int) ([]byte, error) { return a.Value(i), nil }
-	case *array.LargeBinary:
-		at = func(i int) ([]byte, error) { return a.Value(i), nil }
+	case *array.String, *array.Binary:
+		at = slicesOf[int32](arr)
+	case *array.LargeString, *array.LargeBinary:
+		at = slicesOf[int64](arr)
 	case *array.FixedSizeBinary:
 		at = func(i int) ([]byte, error) { return a.Value(i), nil }
 	case *array.Null:
@@ -110,6 +105,9 @@ func texts(c *column.Column, arr arrow.Array, rows []int) error {
 		}
 	default:
 		return fmt.Errorf("values of type %s instead of %s", arr.DataType(), typeNames[c.Type])
+	}
+	if _, isText := arr.(array.StringLike); isText && lengthOfIDs(c.Name) > 0 {
+		at = fromHex(at)
 	}
 	c.Values.Offsets = make([]uint32, 1, len(rows)+1)
 	for _, row := range rows {
@@ -124,6 +122,27 @@ func texts(c *column.Column, arr arrow.Array, rows []int) error {
 		c.Values.Offsets = append(c.Values.Offsets, uint32(len(c.Values.Data)))
 	}
 	return nil
+}
+
+// slicesOf returns a function for values of strings or bytes.
+func slicesOf[O int32 | int64](arr arrow.Array) func(i int) ([]byte, error) {
+	offsets := arrowutil.Offsets[O](arr)
+	var data []byte
+	if b := arr.Data().Buffers()[2]; b != nil {
+		data = b.Bytes()
+	}
+	return func(i int) ([]byte, error) { return data[offsets[i]:offsets[i+1]], nil }
+}
+
+// fromHex reads ids as text.
+func fromHex(at func(i int) ([]byte, error)) func(i int) ([]byte, error) {
+	return func(i int) ([]byte, error) {
+		v, err := at(i)
+		if err != nil {
+			return nil, err
+		}
+		return hex.AppendDecode(nil, v)
+	}
 }
 
 // number returns a function for the bits of a value in the type of a column.
