@@ -3,7 +3,9 @@ package otlp_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -14,7 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/tabletest"
 	"github.com/amudai/amudai-go/table"
 )
@@ -215,4 +219,61 @@ func FuzzMessages(f *testing.F) {
 			t.Fatal(rows.NumRows(), n)
 		}
 	})
+}
+
+// TestInvalidUTF8 keeps strings that are not UTF-8 as bytes, which JSON cannot hold.
+func TestInvalidUTF8(t *testing.T) {
+	span := "\x0a\x10" + "0123456789abcdef" + "\x12\x08" + "01234567" + "\x2a\x02\xff\xfe" + "\x4a\x07\x0a\x01k\x12\x02\x0a\x00"
+	scope := "\x12" + string(rune(len(span))) + span
+	resource := "\x12" + string(rune(len(scope))) + scope
+	file := "\x0a" + string(rune(len(resource))) + resource
+	rows := tabletest.MustRead(t, otlp.New(otlp.FormatOptions{}), file, table.ReadOptions{})
+	name := rows.Schema().Field(rows.Schema().FieldIndices("span:name")[0])
+	require.Equal(t, arrow.BINARY, name.Type.ID())
+	again := read(t, tabletest.Write(t, otlp.New(otlp.FormatOptions{}), rows))
+	require.Len(t, again, 1)
+	require.Contains(t, string(again[0]), "\x2a\x02\xff\xfe")
+	_, err := otlp.AppendJSON(nil, again[0])
+	require.ErrorContains(t, err, "not valid UTF-8, which JSON cannot hold")
+}
+
+// TestCutFiles cuts files anywhere. A cut between messages is a shorter file, any other an error.
+func TestCutFiles(t *testing.T) {
+	messages := otlpgen.Corpus(t, "zipkin_lens.otlp")[:1]
+	messages = append(messages, otlpgen.Corpus(t, "zipkin_lens.otlp")[2])
+	for name, file := range map[string]string{"messages": frames(messages), "one message": string(bytes.Join(messages, nil)), "JSON": objects(t, messages, "\n")} {
+		whole := read(t, file)
+		for n := 0; n < len(file); n += sweep.Step(97) {
+			var got [][]byte
+			var err error
+			for m, e := range otlp.Messages(strings.NewReader(file[:n]), otlp.ReadOptions{}) {
+				if err = e; e == nil {
+					got = append(got, bytes.Clone(m))
+				}
+			}
+			require.LessOrEqual(t, len(got), len(whole), name)
+			for i := range got {
+				require.Equal(t, whole[i], got[i], name)
+			}
+			if len(got) == len(whole) && name != "JSON" {
+				t.Fatal(name, n, "nothing is missing")
+			}
+			if err != nil && !errors.Is(err, fault.ErrCorrupt) {
+				t.Fatal(name, n, err)
+			}
+		}
+	}
+}
+
+// TestHostileLengths takes no memory for bytes that do not come.
+func TestHostileLengths(t *testing.T) {
+	for _, file := range []string{"\xff\xff\xff\x03\x0a\x05\x12\x03\x0a\x01a", "\x0a\x80\x80\x80\x10\x0a\x02\x0a\x00"} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for _, err := range otlp.Messages(strings.NewReader(file), otlp.ReadOptions{}) {
+			require.ErrorIs(t, err, fault.ErrCorrupt)
+		}
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(2<<20))
+	}
 }
