@@ -18,6 +18,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/column/encode"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
 const allKinds = column.SparseDeltaDictionary
@@ -218,6 +219,17 @@ func TestWriteLimits(t *testing.T) {
 	var tooLong *encode.ValueTooLongError
 	require.ErrorAs(t, err, &tooLong)
 	require.Equal(t, encode.ValueTooLongError{Column: "c", Len: column.MaxValueLen + 1}, *tooLong)
+
+	many := &column.Column{Name: "c", Type: column.Int64, Rows: column.MaxDictionaryEntries + 1}
+	for row := range many.Rows {
+		many.Values.Numbers = append(many.Values.Numbers, uint64(row))
+	}
+	_, _, err = e.Append(nil, many)
+	require.ErrorIs(t, err, fault.ErrLimit)
+	many.Type = column.Uint64
+	_, kind, err := e.Append(nil, many)
+	require.NoError(t, err)
+	require.Equal(t, column.DeltaUint64, kind, "it needs no dictionary")
 }
 
 // TestLarge is TestRoundTrip with many rows: wide indexes, large dictionaries, long values.

@@ -1,6 +1,7 @@
 package column_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -175,6 +176,39 @@ func TestHostileBombs(t *testing.T) {
 			}
 			runtime.ReadMemStats(&after)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20))
+		})
+	}
+}
+
+// TestFrames reads compressed parts in all forms of frames.
+func TestFrames(t *testing.T) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	require.NoError(t, err)
+	body := unhex(`02000000 | 01000000 61 | 02000000 6263`)
+	var stream bytes.Buffer
+	z.Reset(&stream)
+	for _, part := range [][]byte{body[:5], body[5:]} {
+		_, err = z.Write(part)
+		require.NoError(t, err)
+		require.NoError(t, z.Flush()) // a block for each part, and no size of the content in the header
+	}
+	require.NoError(t, z.Close())
+	for name, frames := range map[string][]byte{
+		"stream":         stream.Bytes(),
+		"one":            z.EncodeAll(body, nil),
+		"several":        z.EncodeAll(body[3:], z.EncodeAll(body[:3], nil)),
+		"skippable":      append(unhex(`502a4d18 02000000 ffff`), z.EncodeAll(body, nil)...),
+		"skippable last": append(z.EncodeAll(body, nil), unhex(`5f2a4d18 00000000`)...),
+		"run of a byte":  append(z.EncodeAll(body[:9], nil), append(z.EncodeAll(body[9:13], nil), unhex(`28b52ffd 20 02 | 12 00 00 62 | 01 00 00`)...)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := []any{"a", "bc", "bc", "a"}
+			if name == "run of a byte" {
+				want = []any{"a", "bb", "bb", "a"}
+			}
+			c, err := column.Decode(unhex(`02 01 01`+section(frames)+allRows+`00 01 01 00`), "c", column.String, 4, column.DecodeOptions{})
+			require.NoError(t, err)
+			require.Equal(t, want, rowsOf(c))
 		})
 	}
 }
