@@ -55,7 +55,7 @@ func TestFlippedBits(t *testing.T) {
 	rows, traces, err := readAll(t, file, ids[:2])
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
-	flips := sweep.Count(250, 20000)
+	flips := sweep.Count(150, 20000)
 	refused, harmless, silent, unfound := 0, 0, 0, 0
 	for range flips {
 		at := r.IntN(8 * len(file))

@@ -161,7 +161,7 @@ func TestLies(t *testing.T) {
 			file := l.lie(t, "", lies[0], lies[1], lies[2], lies[3], lies[4])
 			f := openFile(t, file, blockpack.Options{Binary: true})
 			g := filtertest.New(1, batch)
-			for range sweep.Count(60, 600) {
+			for range sweep.Count(20, 600) {
 				e, oracle := g.Condition()
 				require.Equal(t, oracle.Rows(int(batch.NumRows())), matches(t, f, blockpack.ScanOptions{Filter: e}), "%s", e)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 func openFile(t testing.TB, file []byte, o blockpack.Options) *blockpack.File {
@@ -234,7 +235,7 @@ func TestWrittenValues(t *testing.T) {
 	for _, corpus := range []string{"hotrod.otlp.zst", "zipkin_lens.otlp"} {
 		t.Run(corpus, func(t *testing.T) {
 			messages := otlpgen.Corpus(t, corpus)
-			messages = messages[:min(len(messages), 15)]
+			messages = messages[:min(len(messages), sweep.Count(4, 40))]
 			want := sorted(expected(otlpgen.Parse(t, messages)))
 			for _, o := range []blockpack.WriterOptions{{}, {BlockSpans: 300}, {NoRangeIndex: true, NoCompact: true, Strict: true, BlockSpans: 100}} {
 				file := write(t, messages, o)

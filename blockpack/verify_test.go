@@ -10,6 +10,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/table"
 )
@@ -50,6 +51,7 @@ func TestVerifyWritten(t *testing.T) {
 	for _, corpus := range []string{"hotrod.otlp.zst", "zipkin_lens.otlp"} {
 		t.Run(corpus, func(t *testing.T) {
 			messages := otlpgen.Corpus(t, corpus)
+			messages = messages[:min(len(messages), sweep.Count(20, len(messages)))]
 			for _, o := range []blockpack.WriterOptions{{}, {BlockSpans: 500}, {NoRangeIndex: true, NoCompact: true, Strict: true}} {
 				r := verifyBytes(t, write(t, messages, o))
 				require.Empty(t, r.Problems)
