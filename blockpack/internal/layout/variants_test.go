@@ -160,21 +160,43 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// TestAmbiguous reads metadata that have a meaning in two variants. Blocks tell which is right.
+// TestAmbiguous reads metadata that parse in two variants.
 func TestAmbiguous(t *testing.T) {
-	// Two blocks without names and stats: with stats, there would be other numbers.
+	// With value stats, of which the block has 0, all numbers behind it are a byte farther on. It has 256 columns or 1. In
+	// the second reading, the name of the second column is a trace index of 156 traces.
+	meta := oldBlockIndex([]Block{{Length: 4, Spans: 1}}, Version11, Variant{NoValueStats: true})
+	meta = append(meta, 0, 0, 0, 0) // no ranges
+	const nameLength, traces = 0x103, 156
+	meta = binary.LittleEndian.AppendUint32(meta, 256)
+	meta = append(meta, make([]byte, 10)...)
+	meta = binary.LittleEndian.AppendUint16(meta, nameLength)
+	name := make([]byte, nameLength)
+	name[0] = traces
+	meta = append(meta, name...)
+	meta = append(meta, make([]byte, 8+254*10)...)
+	meta = append(meta, TraceVersion, 0, 0, 0, 0)
+
+	h := Header{Version: Version11, MetadataOffset: 4 + HeaderSize, MetadataLength: int64(len(meta))}
+	all, err := parseVariants(meta, h, 4, Options{})
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	for _, magic := range []uint32{Magic, 0} { // neither, in a damaged file
+		data := binary.LittleEndian.AppendUint32(nil, magic)
+		data = append(AppendHeader(data, h), meta...)
+		got := metadata(t, AppendFooter(data, Footer{HeaderOffset: 4}))
+		require.Equal(t, Variant{}, got.Variant)
+		require.Equal(t, traces, got.Traces.Len())
+	}
+
+	// What tells variants of several blocks apart.
 	m := &Metadata{Blocks: []Block{{Offset: 1}, {Offset: 2}}}
 	f := &File{r: reader(t, []byte{0, 0xa1, 0xfe, 0x11, 0xc0, 0})}
-	ok, err := f.haveMagic(t.Context(), m.Blocks[:1])
-	require.NoError(t, err)
-	require.False(t, ok, "a block without bytes")
-	m.Blocks[0].Length, m.Blocks[1].Length = 4, 4
-	ok, err = f.haveMagic(t.Context(), m.Blocks[:1])
-	require.NoError(t, err)
-	require.True(t, ok)
-	ok, err = f.haveMagic(t.Context(), m.Blocks)
-	require.NoError(t, err)
-	require.False(t, ok)
+	for i, want := range []bool{false, true, false} { // a block without bytes, a right one, and a wrong one behind it
+		ok, err := f.haveMagic(t.Context(), m.Blocks[:max(i, 1)])
+		require.NoError(t, err)
+		require.Equal(t, want, ok)
+		m.Blocks[0].Length, m.Blocks[1].Length = 4, 4
+	}
 }
 
 // TestValueStats writes and reads the value stats of blocks.
