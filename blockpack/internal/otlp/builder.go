@@ -2,8 +2,6 @@
 package otlp
 
 import (
-	"github.com/amudai/amudai-go/blockpack/internal/wire"
-
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/layout"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/text"
 )
 

@@ -1,12 +1,11 @@
 package otlp
 
 import (
-	"github.com/amudai/amudai-go/blockpack/internal/wire"
-
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 

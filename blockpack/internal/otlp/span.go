@@ -1,11 +1,10 @@
 package otlp
 
 import (
-	"github.com/amudai/amudai-go/blockpack/internal/spans"
-	"github.com/amudai/amudai-go/blockpack/internal/wire"
-
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/blockpack/internal/wire"
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
 
