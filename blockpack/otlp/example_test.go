@@ -43,10 +43,10 @@ func Example() {
 		fmt.Printf("%s %s: %s\n", service.Value(i), name.Value(i), message.Value(i))
 	}
 	// Output:
-	// frontend POST /checkout: payment failed
-	// frontend POST: 502 Bad Gateway
 	// payment POST /charge: declined
 	// payment authorize: insufficient funds
 	// payment authorize: insufficient funds
+	// frontend POST /checkout: payment failed
+	// frontend POST: 502 Bad Gateway
 	// stock UPDATE stock: deadlock detected
 }
