@@ -26,18 +26,21 @@ import (
 
 // corpusBlocks writes a file of the corpus in blocks of up to rows spans, and gives these.
 func corpusBlocks(t testing.TB, name string, rows int) []storedBlock {
-	b := otlp.NewBuilder(otlp.Options{})
-	for _, m := range otlpgen.Corpus(t, name) {
-		require.NoError(t, b.AddTraces(m))
-	}
 	ctx := context.Background()
 	m := storage.NewMemory()
 	out, err := m.Create(ctx, "mem://f", storage.CreateOptions{})
 	require.NoError(t, err)
 	w := write.New(out, write.Options{NoRanges: true, NoCompact: true})
 	defer w.Close()
-	for b.Rows() > 0 {
-		require.NoError(t, w.Block(ctx, b.Take(min(rows, b.Rows()))))
+	b := otlp.NewBuilder(otlp.Options{})
+	for _, message := range otlpgen.Corpus(t, name) {
+		require.NoError(t, b.AddTraces(message))
+		for b.Rows() >= rows {
+			require.NoError(t, w.Block(ctx, b.Take(rows)))
+		}
+	}
+	if b.Rows() > 0 {
+		require.NoError(t, w.Block(ctx, b.Finish()))
 	}
 	require.NoError(t, w.Finish(ctx))
 	require.NoError(t, out.Publish(ctx))
