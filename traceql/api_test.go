@@ -321,3 +321,19 @@ func TestLowered(t *testing.T) {
 		require.Equal(t, c.exact, got.Exact, c.condition)
 	}
 }
+
+// Long queries take neither much time nor stack.
+func TestLongQueries(t *testing.T) {
+	src := tableOfSpans(t, 8, shop())
+	for _, link := range []string{` || name = "%d"`, ` || trace:rootName = "%d"`, ` && parent.name != "%d"`, ` && span.a%d = nil`, ` || .a%d = 1`} {
+		var query strings.Builder
+		query.WriteString(`{ name = "auth"`)
+		for i := range 2000 {
+			fmt.Fprintf(&query, link, i)
+		}
+		query.WriteString(" }")
+		require.Equal(t, []string{"1: 2"}, find(t, query.String(), traceql.Options{}, src), link)
+	}
+	sets := strings.Repeat(`{ name = "auth" } || `, 2000) + `{ }`
+	require.Len(t, find(t, sets, traceql.Options{}, src), 2)
+}

@@ -81,27 +81,24 @@ func evaluate(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.V
 // truth reports whether a value is true. An array is if one of its elements is.
 func truth(v value.Value) bool { return value.Equal(v, value.OfBool(true)) }
 
-// logic evaluates a row of && or || from the left, without recursion.
+// logic evaluates a row of && or || from the left.
 func logic(e *lang.Expr, leaf func(*lang.Expr) (value.Value, error)) (value.Value, error) {
-	var right []*lang.Expr
-	first := e
-	for first.Op == e.Op {
-		right = append(right, first.Y)
-		first = first.X
-	}
 	decided := e.Op == lang.Or
-	for next := first; ; next = right[len(right)-1] {
-		if next != first {
-			right = right[:len(right)-1]
-		}
-		v, err := evaluate(next, leaf)
+	if e.X.Op != e.Op { // only two, as mostly
+		v, err := evaluate(e.X, leaf)
 		if err != nil || truth(v) == decided {
 			return value.OfBool(decided), err
 		}
-		if len(right) == 0 {
-			return value.OfBool(!decided), nil
+		v, err = evaluate(e.Y, leaf)
+		return value.OfBool(truth(v)), err
+	}
+	for _, operand := range e.Chain(e.Op) {
+		v, err := evaluate(operand, leaf)
+		if err != nil || truth(v) == decided {
+			return value.OfBool(decided), err
 		}
 	}
+	return value.OfBool(!decided), nil
 }
 
 func isID(e *lang.Expr) bool {

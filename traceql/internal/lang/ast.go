@@ -3,6 +3,7 @@ package lang
 
 import (
 	"regexp"
+	"slices"
 
 	"github.com/amudai/amudai-go/traceql/internal/value"
 )
@@ -166,6 +167,16 @@ func (e *Expr) Walk(visit func(*Expr) bool) bool {
 		return true
 	}
 	return visit(e) && e.X.Walk(visit) && e.Y.Walk(visit)
+}
+
+// Chain are the operands of a row of && or || that begins at the expression, from the left; the expression itself if it is another operation.
+func (e *Expr) Chain(op Op) (operands []*Expr) {
+	for ; e.Op == op; e = e.X {
+		operands = append(operands, e.Y)
+	}
+	operands = append(operands, e)
+	slices.Reverse(operands)
+	return operands
 }
 
 // Walk calls visit for the stages in a stage, itself included.

@@ -176,24 +176,28 @@ func ofCondition(e *lang.Expr, want bool) *Candidates {
 	case lang.Not:
 		return ofCondition(e.X, !want)
 	case lang.And, lang.Or:
-		if (e.Op == lang.And) != want {
-			return either(ofCondition(e.X, want), ofCondition(e.Y, want))
-		}
-		// The operands that look at the span alone must be met by the same row.
-		return both(&Candidates{Rows: []Row{{Expr: e, Want: want}}}, ofTraces(e, e.Op, want))
+		return ofChain(e, want)
 	}
 	return ofTrace(e, want)
 }
 
-// ofTraces are the candidates for those operands that look at other spans.
-func ofTraces(e *lang.Expr, op lang.Op, want bool) *Candidates {
-	if !needsTrace(e) {
-		return anyTrace
+// ofChain are the candidates for a row of && or ||.
+func ofChain(e *lang.Expr, want bool) *Candidates {
+	var parts []*Candidates
+	if (e.Op == lang.And) != want {
+		for _, operand := range e.Chain(e.Op) {
+			parts = append(parts, ofCondition(operand, want))
+		}
+		return either(parts...)
 	}
-	if e.Op != op {
-		return ofCondition(e, want)
+	// The operands that look at the span alone must be met by the same row.
+	parts = append(parts, &Candidates{Rows: []Row{{Expr: e, Want: want}}})
+	for _, operand := range e.Chain(e.Op) {
+		if needsTrace(operand) {
+			parts = append(parts, ofCondition(operand, want))
+		}
 	}
-	return both(ofTraces(e.X, op, want), ofTraces(e.Y, op, want))
+	return both(parts...)
 }
 
 func needsTrace(e *lang.Expr) bool {

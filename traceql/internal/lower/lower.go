@@ -32,7 +32,10 @@ func (l lowerer) condition(e *lang.Expr, want bool) Cond {
 	case lang.Not:
 		return l.condition(e.X, !want)
 	case lang.And, lang.Or:
-		parts := l.operands(e, e.Op, want, nil)
+		var parts []Cond
+		for _, operand := range e.Chain(e.Op) {
+			parts = append(parts, l.condition(operand, want))
+		}
 		if (e.Op == lang.And) == want {
 			return and(parts...)
 		}
@@ -50,17 +53,6 @@ func (l lowerer) condition(e *lang.Expr, want bool) Cond {
 		return l.comparison(f, op, v, e, want)
 	}
 	return l.several(e, want)
-}
-
-// operands are the conditions of the operands of a row of && or ||.
-func (l lowerer) operands(e *lang.Expr, op lang.Op, want bool, list []Cond) []Cond {
-	for e.Op == op {
-		list = append(list, l.condition(e.Y, want))
-		e = e.X
-	}
-	list = append(list, l.condition(e, want))
-	slices.Reverse(list)
-	return list
 }
 
 // several is a comparison of more than one field: for it to be true, all of them must be there.
