@@ -22,6 +22,7 @@ type liar struct {
 	meta   *layout.Metadata
 	header layout.Header
 	heads  []*layout.BlockHead
+	values [][]*column.Column // by block, once decoded
 }
 
 func newLiar(t testing.TB, file []byte) *liar {
@@ -41,11 +42,15 @@ func newLiar(t testing.TB, file []byte) *liar {
 		require.NoError(t, err)
 		l.heads = append(l.heads, h)
 	}
+	l.values = make([][]*column.Column, len(l.heads))
 	return l
 }
 
 // columns are those of a block.
 func (l *liar) columns(t testing.TB, block int) (out []*column.Column) {
+	if l.values[block] != nil {
+		return l.values[block]
+	}
 	at := l.meta.Blocks[block].Offset
 	for _, c := range l.heads[block].Columns {
 		data := l.file[at+c.Offset : at+c.Offset+c.Length]
@@ -53,6 +58,7 @@ func (l *liar) columns(t testing.TB, block int) (out []*column.Column) {
 		require.NoError(t, err)
 		out = append(out, values)
 	}
+	l.values[block] = out
 	return out
 }
 
