@@ -47,6 +47,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asJSON := isJSON(r)
 	control := http.NewResponseController(w) // not all servers have deadlines
 	_ = control.SetWriteDeadline(time.Time{})
+	_ = control.SetReadDeadline(time.Now().Add(s.o.ReadTimeout)) // also of what is left of a refused body
 	a, size, err := s.receive(w, r)
 	var refused *refusal
 	switch {
@@ -96,14 +97,16 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (a answer, size
 	if err := memory.take(requestBytes); err != nil {
 		return a, 0, err
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.o.ReadTimeout)) // not all servers have deadlines
 	message, err := s.message(r, &memory)
 	if err != nil || len(message) == 0 {
 		return a, 0, err
 	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // the client need not wait for the disk
 	waiting := &request{message: message, answer: make(chan answer, 1)}
 	select {
 	case s.queue <- waiting:
+	case <-r.Context().Done(): // the client has gone
+		return a, 0, r.Context().Err()
 	case <-s.done:
 		return a, 0, errClosed
 	}

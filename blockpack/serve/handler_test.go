@@ -189,14 +189,17 @@ func TestSlowClients(t *testing.T) {
 	s, err := open(ctx, dir, Options{ReadTimeout: 20 * time.Millisecond}, fakes(sys.OS{}, newClock(), nil))
 	require.NoError(t, err)
 	server := httptest.NewServer(s)
-	for _, body := range []string{"", "half", strings.Repeat("x", 20_000)} {
+	for _, request := range []struct {
+		path, body string
+		status     int
+	}{{Path, "", 408}, {Path, "half", 408}, {Path, strings.Repeat("x", 20_000), 408}, {"/other", "half", 404}} {
 		c, err := net.Dial("tcp", server.Listener.Addr().String())
 		require.NoError(t, err)
-		_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: 30000\r\n\r\n%s", Path, body)
+		_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: 30000\r\n\r\n%s", request.path, request.body)
 		require.NoError(t, err)
 		r, err := http.ReadResponse(bufio.NewReader(c), nil)
 		require.NoError(t, err)
-		require.Equal(t, http.StatusRequestTimeout, r.StatusCode)
+		require.Equal(t, request.status, r.StatusCode)
 		require.NoError(t, c.Close())
 	}
 	// A client that leaves.
