@@ -13,6 +13,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/column"
 	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -120,7 +121,7 @@ func (s *source) wrap(err error) error {
 	if err == nil || err == io.EOF || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fmt.Errorf("%w in %s", err, s.in.Name)
+	return fault.Of(err, s.in.Name)
 }
 
 // surveyRows is the number of rows after which the survey looks at the columns.
@@ -132,7 +133,11 @@ func (s *source) survey(ctx context.Context, ro table.ReadOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, messages.Close()) }()
+	defer func() {
+		if cerr := messages.Close(); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+	}()
 	b := s.newBuilder()
 	found := found{}
 	for n := 0; ; n++ {
@@ -147,7 +152,7 @@ func (s *source) survey(ctx context.Context, ro table.ReadOptions) (err error) {
 			err = b.AddTraces(msg)
 		}
 		if err != nil {
-			return fmt.Errorf("message %d: %w", n, err)
+			return fault.In(err, fmt.Sprintf("message %d", n), -1)
 		}
 		if b.Rows() >= surveyRows {
 			s.rows += found.look(b.Finish(), s.rows)

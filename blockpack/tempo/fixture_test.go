@@ -217,7 +217,8 @@ func (v version) write(t testing.TB, rows []row) []byte {
 	}
 	var out bytes.Buffer
 	w := file.NewParquetWriter(&out, root)
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	require.NoError(t, err)
 	for i := range w.Schema.NumColumns() {
 		d := w.Schema.Column(i)
 		cw, err := group.NextColumn()
@@ -319,7 +320,7 @@ func (v version) span(p *tracev1.Span) row {
 }
 
 // metaJSON names the dedicated columns of the tests.
-const metaJSON = `{"format":"vParquet","dedicatedColumns":[
+const metaJSON = `{"format":"vParquet5-preview","dedicatedColumns":[
 	{"s":"resource","n":"ip"},{"n":"region"},{"n":"a"},{"n":"n","t":"int","o":["array"]},{"s":"event","n":"exception.type"},{"s":"event","n":"a","o":["blob"]}]}`
 
 var dedicatedColumns = map[string]map[string]string{

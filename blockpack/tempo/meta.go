@@ -3,6 +3,7 @@ package tempo
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/amudai/amudai-go/internal/base/fault"
 )
@@ -24,8 +25,9 @@ type dedicatedNames struct {
 	notice func(string)
 }
 
-// parseMeta reads the list of dedicated columns in meta.json:
+// parseMeta reads the version of the schema and the list of dedicated columns in meta.json:
 //
+//	"format":"vParquet4"
 //	"dedicatedColumns":[{"s":"resource","n":"ip"},{"n":"region"},{"n":"retries","t":"int"}]
 //
 // The k-th entry of a scope and type is about the k-th column of it, here rs.Resource.DedicatedAttributes.String01,
@@ -37,6 +39,7 @@ func parseMeta(text []byte) (*dedicatedNames, error) {
 	}
 	d.known = true
 	var meta struct {
+		Format  string `json:"format"`
 		Columns []struct {
 			Scope scope  `json:"s"`
 			Name  string `json:"n"`
@@ -45,6 +48,9 @@ func parseMeta(text []byte) (*dedicatedNames, error) {
 	}
 	if err := json.Unmarshal(text, &meta); err != nil {
 		return nil, fault.Corruptf("%w", err)
+	}
+	if f := meta.Format; f != "" && !strings.HasPrefix(f, "vParquet4") && !strings.HasPrefix(f, "vParquet5") {
+		return nil, fault.Unsupportedf("the format of the block is %q; only vParquet4 and vParquet5 can be read", f)
 	}
 	for _, c := range meta.Columns {
 		if c.Scope == "" {

@@ -101,7 +101,7 @@ func IsBlock(schema *arrow.Schema) bool {
 func Open(ctx context.Context, in table.Input, o Options) (*Reader, error) {
 	names, err := parseMeta(o.Meta)
 	if err != nil {
-		return nil, errors.Join(fault.In(err, MetaFile, -1), in.Close())
+		return nil, errors.Join(fault.Of(fault.In(err, MetaFile, -1), in.Name), in.Close())
 	}
 	if o.Notice != nil {
 		names.notice = o.Notice
@@ -158,7 +158,7 @@ func (r *Reader) Next(ctx context.Context) (message []byte, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("trace %d: %w (in %s)", r.first+int64(r.row), err, r.name)
+			err = fault.Of(fault.In(err, fmt.Sprintf("trace %d", r.first+int64(r.row)), -1), r.name)
 		}
 	}()
 	defer fault.Recover(&err)
@@ -183,7 +183,7 @@ func (r *Reader) nextBatch(ctx context.Context) error {
 	}
 	if r.bound, err = bind(batch, r.names); err != nil {
 		batch.Release()
-		return fmt.Errorf("%w (in %s)", err, r.name)
+		return fault.Of(err, r.name)
 	}
 	r.batch, r.row = batch, 0
 	return nil

@@ -213,7 +213,9 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{v4.write(t, []row{sampleRow()}), `{"dedicatedColumns":3}`, "meta.json"},
-		{v4.write(t, []row{sampleRow(), broken}), "{}", `trace 1: `},
+		{v4.write(t, []row{sampleRow(), broken}), "{}", `trace 1/JSON, offset 14, in block`},
+		{v4.write(t, []row{sampleRow()}), `{"format":"vParquet3"}`, `only vParquet4 and vParquet5`},
+		{v4.write(t, []row{sampleRow()}), `{"format":"vParquet6"}`, `only vParquet4 and vParquet5`},
 		{v4.write(t, []row{broken}), "{}", `rs.ss.Spans.Attrs.ValueUnsupported`},
 		{[]byte("PAR1 is no Parquet file PAR1"), "{}", "not a block of Tempo: "},
 		{nil, "{}", "not a block of Tempo: "},
