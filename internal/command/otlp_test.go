@@ -7,9 +7,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
+	"github.com/amudai/amudai-go/internal/command"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
 )
 
 // messagesOf are the OTLP messages of a file.
@@ -52,4 +57,28 @@ func TestOTLP(t *testing.T) {
 	require.Contains(t, run(t, "head", "--from", "otlp", "b.amudai.shard").errout, "neither OTLP messages nor OTLP/JSON")
 	require.NoError(t, os.WriteFile("a.csv", []byte("a\n1\n"), 0o600))
 	require.Contains(t, run(t, "convert", "a.csv", "x.otlp").errout, `column "a" is none of spans`)
+}
+
+// TestOTLPRandom converts random traces, with keys and values that other formats may take for something else.
+func TestOTLPRandom(t *testing.T) {
+	t.Chdir(t.TempDir())
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		td := otlpgen.Traces().Draw(rt, "traces")
+		want := []*tracev1.TracesData{td}
+		if n++; otlpgen.NumSpans(want) == 0 || n > sweep.Count(15, 1000) {
+			return
+		}
+		m, err := proto.Marshal(td)
+		require.NoError(rt, err)
+		require.NoError(rt, os.WriteFile("a.otlp", m, 0o600))
+		from := "a.otlp"
+		for _, to := range []string{"b.amudai.shard", "c.blockpack", "d.parquet", "e.otlp.json", "f.arrow", "g.otlp"} {
+			r := run(t, "convert", "--force", from, to)
+			require.Equal(rt, command.ExitOK, r.code, r.errout)
+			from = to
+		}
+		require.Empty(rt, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, "e.otlp.json"))))
+		require.Empty(rt, otlpgen.Diff(want, otlpgen.Parse(t, messagesOf(t, "g.otlp"))))
+	})
 }
