@@ -3,7 +3,7 @@
 //
 // A [Source] returns batches until io.EOF. A [Sink] takes batches, and publishes its output when it is closed. A
 // [Format] opens sources and creates sinks. Formats are packages of their own: amudai, csv, jsonl, lines, arrowipc and
-// parquet below this one, and rntuple. A program links only those that it imports. Each registers itself, so that
+// parquet below this one, rntuple, blockpack and blockpack/otlp. A program links only those that it imports. Each registers itself, so that
 // [ByName], [ByPath] and [Sniff] find it.
 //
 // # Values never change silently

@@ -326,3 +326,34 @@ func FuzzAddTraces(f *testing.F) {
 	f.Add(message(f, &tracev1.Span{Attributes: []*commonv1.KeyValue{textOf("a", "b"), nested(2)}, Events: []*tracev1.Span_Event{{Name: "e"}}, Status: &tracev1.Status{Code: 2}}))
 	f.Fuzz(func(t *testing.T, msg []byte) { checkAgainstProto(t, msg) })
 }
+
+// TestHostileFields puts bytes into columns that keep encoded fields. What comes of it is a message, or an error.
+func TestHostileFields(t *testing.T) {
+	td := &tracev1.TracesData{}
+	rapid.Check(t, func(t *rapid.T) {
+		columns := []*column.Column{
+			{Name: spans.TraceID, Type: column.Bytes, Rows: 1, Values: column.Values{Offsets: []uint32{0, 16}, Data: someTrace}},
+			{Name: spans.SpanID, Type: column.Bytes, Rows: 1, Values: column.Values{Offsets: []uint32{0, 8}, Data: someSpan}},
+		}
+		for _, f := range spans.Intrinsics {
+			if f.Type != column.Bytes || !spans.IsExtension(f.Name) || rapid.Bool().Draw(t, "absent") {
+				continue
+			}
+			v := rapid.OneOf(
+				rapid.SliceOfN(rapid.Byte(), 0, 12),
+				rapid.SliceOfN(rapid.SampledFrom([]byte("\x0a\x12\x1a\x4a\x5a\x6a\x00\x01\x02\x03\x04")), 0, 12),
+			).Draw(t, f.Name)
+			columns = append(columns, &column.Column{Name: f.Name, Type: f.Type, Rows: 1, Values: column.Values{Offsets: []uint32{0, uint32(len(v))}, Data: v}})
+		}
+		msg, err := AppendColumns([]byte{}, columns, 1, nil)
+		if err != nil {
+			if len(msg) != 0 {
+				t.Fatal("something is left of a failure")
+			}
+			return
+		}
+		if err := proto.Unmarshal(msg, td); err != nil && !strings.Contains(err.Error(), "UTF-8") {
+			t.Fatalf("%v\n%q", err, msg)
+		}
+	})
+}

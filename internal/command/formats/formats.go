@@ -33,7 +33,7 @@ const (
 
 // IsText reports whether a file in a format is text for people, too.
 func IsText(f table.Format) bool {
-	return slices.Contains([]string{"csv", "tsv", "jsonl", "json", Lines}, f.Name)
+	return slices.Contains([]string{"csv", "tsv", "jsonl", "json", "otlp-json", Lines}, f.Name)
 }
 
 // All lists every format with its default options.
