@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/testing/otlpgen"
 	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
 	"github.com/amudai/amudai-go/traceql"
 	"github.com/amudai/amudai-go/traceql/adapter"
 )
@@ -121,4 +123,33 @@ func realQuery(t *testing.T, r *rand.Rand, sources []traceql.Source) string {
 		query += pick(r, " | count() > 1", " | avg(duration) > 1ms", " | by(resource.service.name) | count() > 1")
 	}
 	return query
+}
+
+// Files of the reference implementation, whose range index leaves out blocks that have a value, lose no trace.
+func TestReferenceFiles(t *testing.T) {
+	for _, name := range []string{"ref_kinds.blockpack", "ref_probe.blockpack", "ref_empty.blockpack"} {
+		location := filepath.Join(testdata.Shared(t), "golden", "blockpack", name)
+		f, err := blockpack.Open(t.Context(), location, blockpack.Options{})
+		require.NoError(t, err)
+		defer f.Close()
+		src, err := adapter.Blockpack(t.Context(), f)
+		require.NoError(t, err)
+		if src.Schema().NumFields() == 0 {
+			require.Empty(t, find(t, "{ }", traceql.Options{}, src))
+			continue
+		}
+		plain := inMemory(t, src)
+		delete(names, t.Name())
+		matches := 0
+		for seed := range uint64(sweep.Count(60, 600)) {
+			query := realQuery(t, rand.New(rand.NewPCG(seed, 17)), []traceql.Source{src})
+			want := find(t, query, traceql.Options{}, plain)
+			got := find(t, query, traceql.Options{}, src)
+			slices.Sort(want)
+			slices.Sort(got)
+			require.Equal(t, want, got, query)
+			matches += len(want)
+		}
+		require.Greater(t, matches, 20, name)
+	}
 }
