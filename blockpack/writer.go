@@ -202,7 +202,7 @@ func (w *Writer) add(ctx context.Context, take func() error) (err error) {
 	defer fault.RecoverInternal(&err)
 	err = take()
 	if errors.Is(err, otlp.ErrTooManyColumns) && w.builder.Rows() > 0 { // for one block
-		if err := w.w.Block(ctx, w.builder.Finish()); err != nil {
+		if err := w.w.Window(ctx, w.builder.Finish(), w.o.BlockSpans); err != nil {
 			return w.failed(err)
 		}
 		err = take()
@@ -221,14 +221,18 @@ func (w *Writer) failed(err error) error {
 	return err
 }
 
-// cut writes the blocks that are full.
+// windowBlocks is the number of blocks whose spans are brought together by trace before they are divided. In HotROD a trace is spread
+// over messages of 5,000 spans.
+const windowBlocks = 16
+
+// cut writes the windows of blocks that are full. They depend on spans, not on messages.
 func (w *Writer) cut(ctx context.Context) error {
-	ends := w.builder.Ready(w.o.BlockSpans, w.o.BlockBytes)
+	ends := w.builder.Ready(windowBlocks*w.o.BlockSpans, w.o.BlockBytes)
 	if len(ends) == 0 {
 		return nil
 	}
 	for _, b := range w.builder.Take(ends[len(ends)-1]).Split(ends) {
-		if err := w.w.Block(ctx, b); err != nil {
+		if err := w.w.Window(ctx, b, w.o.BlockSpans); err != nil {
 			return err
 		}
 	}
@@ -249,7 +253,7 @@ func (w *Writer) Flush(ctx context.Context) (err error) {
 
 func (w *Writer) flush(ctx context.Context) error {
 	if w.builder.Rows() > 0 {
-		if err := w.w.Block(ctx, w.builder.Finish()); err != nil {
+		if err := w.w.Window(ctx, w.builder.Finish(), w.o.BlockSpans); err != nil {
 			return err
 		}
 	}

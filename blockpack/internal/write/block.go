@@ -85,12 +85,7 @@ func (e *encoder) sort(b otlp.Block, o Order) otlp.Block {
 	if p == nil {
 		return b
 	}
-	e.m.use(p)
-	sorted := otlp.Block{Rows: b.Rows, Columns: make([]*column.Column, len(b.Columns))}
-	for i, c := range b.Columns {
-		sorted.Columns[i] = e.m.apply(c)
-	}
-	return sorted
+	return e.m.block(b, p)
 }
 
 // appendStats gives the stats of a column, nothing if they are not known.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/amudai/amudai-go/blockpack/internal/column"
+	"github.com/amudai/amudai-go/blockpack/internal/otlp"
 )
 
 // permuter changes the order of rows. It keeps memory for the next column.
@@ -25,6 +26,16 @@ func (m *permuter) use(p []uint32) {
 	for i, row := range p {
 		m.inverse[row] = uint32(i)
 	}
+}
+
+// block gives the rows of a block in the order of a permutation.
+func (m *permuter) block(b otlp.Block, p []uint32) otlp.Block {
+	m.use(p)
+	out := otlp.Block{Rows: b.Rows, Columns: make([]*column.Column, len(b.Columns))}
+	for i, c := range b.Columns {
+		out.Columns[i] = m.apply(c)
+	}
+	return out
 }
 
 // sparse is how many times as many rows as values a column has for which only the rows with a value are looked at.

@@ -34,6 +34,7 @@ type Options struct {
 type Writer struct {
 	o       Options
 	out     storage.Writer
+	m       permuter // of windows
 	free    []*encoder
 	running []*job // in the order of the file
 

@@ -255,3 +255,16 @@ func TestBlocksThatCannotBeStored(t *testing.T) {
 		w.Close()
 	}
 }
+
+// TestByTrace brings the rows of a trace together, those of the first trace first.
+func TestByTrace(t *testing.T) {
+	ids := &column.Column{Name: spans.TraceID, Type: column.Bytes, Rows: 5, Codes: []uint32{1, 0, 1, 2, 0}}
+	ids.Values.Offsets = []uint32{0}
+	for i := range 3 {
+		ids.Values.Data = append(ids.Values.Data, bytes.Repeat([]byte{byte(i)}, 16)...)
+		ids.Values.Offsets = append(ids.Values.Offsets, uint32(len(ids.Values.Data)))
+	}
+	p, err := byTrace(otlp.Block{Rows: 5, Columns: []*column.Column{ids}})
+	require.NoError(t, err)
+	require.Equal(t, []uint32{0, 2, 1, 4, 3}, p)
+}
