@@ -18,6 +18,12 @@ type KeyValue struct {
 // Parse reads an encoded KeyValue, and checks all of it.
 func (kv *KeyValue) Parse(b []byte, base, depth int) error {
 	*kv = KeyValue{}
+	if key, value := split(b); value != nil {
+		kv.Key = key
+		var err error
+		kv.Plain, err = kv.value(value, base+len(b)-len(value), depth)
+		return err
+	}
 	r := NewReader(b, base)
 	var f, value Field
 	keys, values, others := 0, 0, 0
@@ -51,8 +57,26 @@ func (kv *KeyValue) Parse(b []byte, base, depth int) error {
 	return err
 }
 
+// split takes a KeyValue of the usual form apart: a short key, and a short value that is not empty. value is nil for others.
+//
+//	0a 03 key 12 04 value
+func split(b []byte) (key, value []byte) {
+	if len(b) < 2 || b[0] != 0x0a || b[1] >= 0x80 {
+		return nil, nil
+	}
+	at := 2 + int(b[1])
+	if len(b) < at+3 || b[at] != 0x12 || b[at+1] >= 0x80 || len(b) != at+2+int(b[at+1]) {
+		return nil, nil
+	}
+	return b[2:at], b[at+2:]
+}
+
 // value reads an encoded AnyValue. It returns false for one that is not exactly one string, number, bool or bytes.
 func (kv *KeyValue) value(b []byte, base, depth int) (scalar bool, err error) {
+	if len(b) >= 2 && b[0] == 0x0a && int(b[1]) == len(b)-2 && b[1] < 0x80 { // a short string
+		kv.Data, kv.Type = b[2:], column.String
+		return true, nil
+	}
 	r := NewReader(b, base)
 	var f Field
 	if !r.Next(&f) {
