@@ -2,7 +2,6 @@ package traceql_test
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"math"
 	"slices"
 	"strings"
@@ -40,8 +39,6 @@ type link struct {
 
 func traceID(b byte) []byte { return append(make([]byte, 15), b) }
 func spanID(b byte) []byte  { return append(make([]byte, 7), b) }
-
-func hexTrace(b byte) string { return hex.EncodeToString(traceID(b)) }
 
 // attributes are all scalar attributes of a span, and those that have no column by the column that holds them.
 func (s span) attributes() (scalars map[string]any, rest map[string][]byte) {

@@ -1,10 +1,8 @@
 package traceql
 
 import (
-	"encoding/hex"
-	"encoding/json"
+	"bytes"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -84,8 +82,6 @@ func unixNano(n int64) time.Time { return time.Unix(0, n).UTC() }
 
 func unescaped(path string) string { return schema.SplitPath(path)[0] }
 
-func bytesText(s *eval.Span) string { return strings.Clone(s.Batch.Text(spans.Name, s.Row)) }
-
 // resultField is a field of the spans of a result.
 type resultField struct {
 	name  string
@@ -109,93 +105,61 @@ func resultFields(s lang.Stage) (list []resultField) {
 	return list
 }
 
-// The parts of the search API of Tempo.
-type (
-	jsonTrace struct {
-		TraceID  string        `json:"traceID"`
-		Service  string        `json:"rootServiceName"`
-		Name     string        `json:"rootTraceName"`
-		Start    string        `json:"startTimeUnixNano"`
-		Millis   int64         `json:"durationMs"`
-		SpanSet  *jsonSpanset  `json:"spanSet,omitempty"` // the first one, for old clients
-		SpanSets []jsonSpanset `json:"spanSets"`
-	}
-	jsonSpanset struct {
-		Spans      []jsonSpan      `json:"spans"`
-		Matched    int             `json:"matched"`
-		Attributes []jsonAttribute `json:"attributes,omitempty"`
-	}
-	jsonSpan struct {
-		SpanID     string          `json:"spanID"`
-		Name       string          `json:"name,omitempty"`
-		Start      string          `json:"startTimeUnixNano"`
-		Nanos      string          `json:"durationNanos"`
-		Attributes []jsonAttribute `json:"attributes,omitempty"`
-	}
-	jsonAttribute struct {
-		Key   string `json:"key"`
-		Value any    `json:"value"`
-	}
-)
-
-// MarshalJSON writes a trace in the form of the search API of Tempo: ids in hexadecimal digits, attributes as OTLP/JSON writes them. The key
-// of an attribute has no scope.
-func (t *Trace) MarshalJSON() ([]byte, error) {
-	out := jsonTrace{
-		TraceID: hex.EncodeToString(t.ID), Service: t.RootService, Name: t.RootName, Start: strconv.FormatInt(t.Start.UnixNano(), 10),
-		Millis: t.Duration.Milliseconds(), SpanSets: []jsonSpanset{},
-	}
-	if out.Service == "" && out.Name == "" {
-		out.Service = "<root span not yet received>"
-	}
-	for _, set := range t.Sets {
-		js := jsonSpanset{Spans: []jsonSpan{}, Matched: set.Matched}
-		for _, a := range set.Attributes {
-			js.Attributes = append(js.Attributes, jsonAttribute{a.Name, jsonValue(a.Value)})
-		}
-		for _, s := range set.Spans {
-			js.Spans = append(js.Spans, s.json())
-		}
-		out.SpanSets = append(out.SpanSets, js)
-	}
-	if len(out.SpanSets) > 0 {
-		out.SpanSet = &out.SpanSets[0]
-	}
-	return json.Marshal(out)
-}
-
-func (s *Span) json() jsonSpan {
-	out := jsonSpan{
-		SpanID: hex.EncodeToString(s.ID), Name: s.Name, Start: strconv.FormatInt(s.Start.UnixNano(), 10), Nanos: strconv.FormatInt(int64(s.Duration), 10),
-	}
-	for _, a := range s.Attributes {
-		key := a.Name
-		if f, err := lang.ParseField(key); err == nil && f.Intrinsic == lang.NoIntrinsic && !f.Parent {
-			key = f.Name
-		}
-		out.Attributes = append(out.Attributes, jsonAttribute{key, jsonValue(a.Value)})
+// attributesOf copies the attributes of a set.
+func attributesOf(list []eval.Attribute) (out []Attribute) {
+	for _, a := range list {
+		out = append(out, Attribute{a.Name, a.Value.Clone()})
 	}
 	return out
 }
 
-// jsonValue is a value as an AnyValue of OTLP/JSON.
-func jsonValue(v Value) any {
-	switch v.Kind() {
-	case KindInt:
-		return map[string]any{"intValue": strconv.FormatInt(v.Int64(), 10)}
-	case KindFloat:
-		if f := v.Float64(); f-f == 0 { // finite
-			return map[string]any{"doubleValue": f}
-		}
-		return map[string]any{"doubleValue": strings.TrimPrefix(strings.Replace(v.Plain(), "Inf", "Infinity", 1), "+")}
-	case KindBool:
-		return map[string]any{"boolValue": v.Bool()}
-	case KindArray, KindAny:
-		values := []any{}
-		for _, e := range v.List() {
-			values = append(values, jsonValue(e))
-		}
-		return map[string]any{"arrayValue": map[string]any{"values": values}}
+// text is a string without quotes, "" for nil.
+func text(v value.Value) string {
+	if v.IsNil() {
+		return ""
 	}
-	return map[string]any{"stringValue": v.Plain()}
+	return v.Clone().Plain()
+}
+
+// result copies what the result has of a trace.
+func (s *search) result(m match) (*Trace, error) {
+	start, d := m.trace.Times()
+	service, err := m.trace.RootService()
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{
+		ID: []byte(m.id), RootService: text(service), RootName: text(m.trace.RootName()),
+		Start: unixNano(start), Duration: d, Spans: len(m.trace.Spans),
+	}
+	for _, set := range m.sets {
+		out := Spanset{Matched: len(set.Spans), Attributes: attributesOf(set.Attributes)}
+		for k, i := range set.Spans {
+			if s.o.Spans > 0 && k == s.o.Spans {
+				break
+			}
+			span, err := s.span(m.trace, i)
+			if err != nil {
+				return nil, err
+			}
+			out.Spans = append(out.Spans, span)
+		}
+		t.Sets = append(t.Sets, out)
+	}
+	return t, nil
+}
+
+func (s *search) span(t *eval.Trace, i int) (Span, error) {
+	from := &t.Spans[i]
+	out := Span{ID: bytes.Clone(from.ID), Name: strings.Clone(from.Batch.Text(spans.Name, from.Row)), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
+	for _, f := range s.fields {
+		v, err := t.Value(f.field, i)
+		if err != nil {
+			return out, err
+		}
+		if !v.IsNil() {
+			out.Attributes = append(out.Attributes, Attribute{f.name, v.Clone()})
+		}
+	}
+	return out, nil
 }

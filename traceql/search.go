@@ -1,15 +1,12 @@
 package traceql
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"iter"
 	"slices"
 
 	"github.com/amudai/amudai-go/traceql/internal/eval"
-	"github.com/amudai/amudai-go/traceql/internal/lower"
-	"github.com/amudai/amudai-go/traceql/internal/value"
 )
 
 // Order is the order of the traces of a search.
@@ -250,98 +247,4 @@ func (s *search) group(ids []string, emit func(match) error) error {
 		}
 	}
 	return nil
-}
-
-// candidates yields the ids of the traces that may match, each once.
-func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		if c.Rows == nil && !c.All() {
-			set, err := s.collect(c, nil)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			s.counts.Candidates += int64(len(set.order))
-			for _, id := range set.order {
-				if !yield(id, nil) {
-					return
-				}
-			}
-			return
-		}
-		seen := newIDSet()
-		err := s.scanIDs(c, nil, func(id string) error {
-			fresh, err := seen.add(id, s.o.MaxTraces)
-			if err != nil || !fresh {
-				return err
-			}
-			s.counts.Candidates++
-			if !yield(id, nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil && err != errStop {
-			yield("", err)
-		}
-	}
-}
-
-// attributesOf copies the attributes of a set.
-func attributesOf(list []eval.Attribute) (out []Attribute) {
-	for _, a := range list {
-		out = append(out, Attribute{a.Name, a.Value.Clone()})
-	}
-	return out
-}
-
-// text is a string without quotes, "" for nil.
-func text(v value.Value) string {
-	if v.IsNil() {
-		return ""
-	}
-	return v.Clone().Plain()
-}
-
-// result copies what the result has of a trace.
-func (s *search) result(m match) (*Trace, error) {
-	start, d := m.trace.Times()
-	service, err := m.trace.RootService()
-	if err != nil {
-		return nil, err
-	}
-	t := &Trace{
-		ID: []byte(m.id), RootService: text(service), RootName: text(m.trace.RootName()),
-		Start: unixNano(start), Duration: d, Spans: len(m.trace.Spans),
-	}
-	for _, set := range m.sets {
-		out := Spanset{Matched: len(set.Spans), Attributes: attributesOf(set.Attributes)}
-		for k, i := range set.Spans {
-			if s.o.Spans > 0 && k == s.o.Spans {
-				break
-			}
-			span, err := s.span(m.trace, i)
-			if err != nil {
-				return nil, err
-			}
-			out.Spans = append(out.Spans, span)
-		}
-		t.Sets = append(t.Sets, out)
-	}
-	return t, nil
-}
-
-func (s *search) span(t *eval.Trace, i int) (Span, error) {
-	from := &t.Spans[i]
-	out := Span{ID: bytes.Clone(from.ID), Name: bytesText(from), Start: unixNano(from.Start), Duration: from.Batch.Duration(from.Row)}
-	for _, f := range s.fields {
-		v, err := t.Value(f.field, i)
-		if err != nil {
-			return out, err
-		}
-		if !v.IsNil() {
-			out.Attributes = append(out.Attributes, Attribute{f.name, v.Clone()})
-		}
-	}
-	return out, nil
 }

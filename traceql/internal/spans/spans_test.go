@@ -59,7 +59,7 @@ func TestNestedArrays(t *testing.T) {
 // Values and names of any bytes are there, or an error.
 func FuzzMessages(f *testing.F) {
 	f.Add(message(9, append(message(1, []byte("a")), message(2, message(1, []byte("x")))...)))
-	f.Add(message(11, append(message(2, []byte("a")), message(3, append(message(1, []byte("a")), message(2, []byte{3<<3 | 0, 5})...))...)))
+	f.Add(message(11, append(message(2, []byte("a")), message(3, append(message(1, []byte("a")), message(2, protowire.AppendVarint(protowire.AppendTag(nil, 3, protowire.VarintType), 5))...))...)))
 	f.Add(message(13, append(message(1, make([]byte, 16)), message(2, make([]byte, 8))...)))
 	f.Add([]byte{0xff})
 	fields := []*lang.Field{

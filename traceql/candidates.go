@@ -1,0 +1,271 @@
+package traceql
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/traceql/internal/lower"
+	"github.com/amudai/amudai-go/traceql/internal/spans"
+)
+
+// candidates yields the ids of the traces that may match, each once.
+func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if c.Rows == nil && !c.All() {
+			set, err := s.collect(c, nil)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			s.counts.Candidates += int64(len(set.order))
+			for _, id := range set.order {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			return
+		}
+		seen := newIDSet()
+		err := s.scanIDs(c, nil, func(id string) error {
+			fresh, err := seen.add(id, s.o.MaxTraces)
+			if err != nil || !fresh {
+				return err
+			}
+			s.counts.Candidates++
+			if !yield(id, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && err != errStop {
+			yield("", err)
+		}
+	}
+}
+
+// idSet is ids of traces in the order in which they were found.
+type idSet struct {
+	order []string
+	has   map[string]bool
+}
+
+func newIDSet() *idSet { return &idSet{has: map[string]bool{}} }
+
+func (s *idSet) add(id string, limit int) (fresh bool, err error) {
+	if s.has[id] {
+		return false, nil
+	}
+	if len(s.order) == limit {
+		return false, fault.Limitf("more than %d traces may match: the query needs a narrower condition, or a higher limit", limit)
+	}
+	s.has[id] = true
+	s.order = append(s.order, id)
+	return true, nil
+}
+
+// maxListed is the largest number of ids that are listed in a filter.
+const maxListed = 4096
+
+// scanIDs calls visit for the trace ids of rows that meet one of several conditions, or of all rows without any. They may repeat.
+// Traces outside of within, if it is not nil, are left out.
+func (s *search) scanIDs(c *lower.Candidates, within *idSet, visit func(id string) error) error {
+	for _, src := range s.sources {
+		cond := src.condition(c)
+		if cond.None() {
+			continue
+		}
+		if err := src.scanIDs(s.ctx, cond.Filter(), within, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// condition is that of the rows of candidates in a source.
+func (s *source) condition(c *lower.Candidates) lower.Cond {
+	if c.All() {
+		return lower.Lower(s.schema, nil, true)
+	}
+	conds := make([]lower.Cond, len(c.Rows))
+	for i, r := range c.Rows {
+		conds[i] = r.Cond(s.schema)
+	}
+	return lower.Or(conds...)
+}
+
+func (s *source) traceID() spans.Column {
+	c, _ := s.schema.One(spans.TraceID)
+	return c
+}
+
+func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, visit func(id string) error) error {
+	col := s.traceID()
+	if within != nil && len(within.order) <= maxListed {
+		f = filter.And(f, in(col, within.order))
+	}
+	last := ""
+	for rec, err := range s.Scan(ctx, []string{col.Path}, f) {
+		if err != nil {
+			return err
+		}
+		batch := spans.NewBatch(s.schema, rec, []int{col.Index})
+		for row := range int(rec.NumRows()) {
+			id := batch.Bytes(spans.TraceID, row)
+			if len(id) == 0 || string(id) == last {
+				continue
+			}
+			last = string(id)
+			if within != nil && !within.has[last] {
+				continue
+			}
+			if err := visit(last); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// in is the condition that a trace has one of some ids.
+func in(col spans.Column, ids []string) filter.Expr {
+	width := -1
+	if fixed, ok := col.Type.(*arrow.FixedSizeBinaryType); ok {
+		width = fixed.ByteWidth
+	}
+	list := make([]any, 0, len(ids))
+	for _, id := range ids {
+		if width < 0 || len(id) == width { // ids of other sources may be longer
+			list = append(list, []byte(id))
+		}
+	}
+	return filter.In(filter.Col(col.Path), list...)
+}
+
+// collect finds all candidates, or those within a set.
+func (s *search) collect(c *lower.Candidates, within *idSet) (*idSet, error) {
+	switch {
+	case c.And != nil:
+		return s.intersect(c.And, within)
+	case c.Or != nil:
+		set := newIDSet()
+		for _, below := range c.Or {
+			part, err := s.collect(below, within)
+			if err != nil {
+				return nil, err
+			}
+			for _, id := range part.order {
+				if _, err := set.add(id, s.o.MaxTraces); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return set, nil
+	}
+	set := newIDSet()
+	err := s.scanIDs(c, within, func(id string) error {
+		_, err := set.add(id, s.o.MaxTraces)
+		return err
+	})
+	return set, err
+}
+
+// intersect finds the traces that are in all of several candidates, in the order of the first. The rarest are found first, and the
+// others only among them.
+func (s *search) intersect(list []*lower.Candidates, within *idSet) (*idSet, error) {
+	order, err := s.byRows(list)
+	if err != nil {
+		return nil, err
+	}
+	sets := make([]*idSet, len(list))
+	left := within
+	for _, i := range order {
+		if sets[i], err = s.collect(list[i], left); err != nil {
+			return nil, err
+		}
+		if left = sets[i]; len(left.order) == 0 {
+			return left, nil
+		}
+	}
+	first := slices.IndexFunc(sets, func(s *idSet) bool { return s != nil })
+	if first < 0 {
+		return s.collect(list[0], within)
+	}
+	sets[first].order = slices.DeleteFunc(sets[first].order, func(id string) bool { return !left.has[id] })
+	return &idSet{sets[first].order, left.has}, nil
+}
+
+// byRows orders candidates by the rows to look at, and leaves out those that all traces of all sources are.
+func (s *search) byRows(list []*lower.Candidates) (order []int, err error) {
+	rows := make([]int64, len(list))
+	for i, c := range list {
+		if rows[i], err = s.estimate(c); err != nil {
+			return nil, err
+		}
+		if rows[i] != everything {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(min(max(rows[a]-rows[b], -1), 1)) })
+	return order, nil
+}
+
+// everything is the estimate of a condition that excludes no row; unknown that of one whose source has none.
+const (
+	everything = 1<<62 - 1
+	unknown    = 1 << 50
+)
+
+// estimate is the number of rows to look at for candidates.
+func (s *search) estimate(c *lower.Candidates) (rows int64, err error) {
+	if c.Rows == nil {
+		for i, below := range slices.Concat(c.And, c.Or) {
+			n, err := s.estimate(below)
+			switch {
+			case err != nil:
+				return 0, err
+			case i == 0:
+				rows = n
+			case c.And != nil:
+				rows = min(rows, n)
+			default:
+				rows = min(rows+n, everything-1)
+			}
+		}
+		return rows, nil
+	}
+	all := true
+	for _, src := range s.sources {
+		cond := src.condition(c)
+		if cond.None() {
+			all = false
+			continue
+		}
+		all = all && cond.All()
+		n, err := src.estimate(s.ctx, cond)
+		if err != nil {
+			return 0, err
+		}
+		rows = min(rows+n, everything-1)
+	}
+	if all {
+		return everything, nil
+	}
+	return rows, nil
+}
+
+func (s *source) estimate(ctx context.Context, cond lower.Cond) (int64, error) {
+	explained, ok := s.Source.(ExplainedSource)
+	if !ok {
+		return unknown, nil
+	}
+	_, rows, err := explained.ExplainScan(ctx, []string{s.traceID().Path}, cond.Filter())
+	if rows < 0 {
+		rows = unknown
+	}
+	return rows, err
+}
