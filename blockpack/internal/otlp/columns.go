@@ -193,7 +193,7 @@ func (c *columnBuilder) take(n, rows int) *column.Column {
 		return nil
 	}
 	if tail.n > 0 {
-		tail.copyFrom(c, n, k)
+		c.copyTo(tail, n, k)
 	}
 	*head = *c
 	head.cut(n)
@@ -230,8 +230,8 @@ func shiftBits(b []byte, n int) []byte {
 	return out
 }
 
-// copyFrom copies the rows of c from row n on, whose values are those from k on.
-func (tail *columnBuilder) copyFrom(c *columnBuilder, n, k int) {
+// copyTo copies the rows from row n on, whose values are those from k on.
+func (c *columnBuilder) copyTo(tail *columnBuilder, n, k int) {
 	if c.sparse {
 		tail.sparse, tail.present = true, shiftBits(c.present, n)
 		tail.normalize()
@@ -296,9 +296,8 @@ func ascending(codes []uint32) bool {
 
 // dropUnused drops values that no code refers to.
 func (c *columnBuilder) dropUnused() {
-	var kept columnBuilder
-	kept.b, kept.typ, kept.coded = c.b, c.typ, true
-	kept.copyFrom(&columnBuilder{b: c.b, typ: c.typ, coded: true, codes: c.codes, values: c.values}, 0, 0)
+	kept := &columnBuilder{b: c.b, typ: c.typ, coded: true}
+	(&columnBuilder{b: c.b, typ: c.typ, coded: true, codes: c.codes, values: c.values}).copyTo(kept, 0, 0)
 	c.codes, c.values = kept.codes, kept.values
 }
 

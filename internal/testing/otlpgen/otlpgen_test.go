@@ -22,16 +22,13 @@ func TestDiffSeesChanges(t *testing.T) {
 		if d := Diff([]*tracev1.TracesData{a}, []*tracev1.TracesData{b}); d != "" {
 			t.Fatal(d)
 		}
-		for _, rs := range b.ResourceSpans {
-			for _, ss := range rs.ScopeSpans {
-				for _, s := range ss.Spans {
-					s.Name += "x"
-					if Diff([]*tracev1.TracesData{a}, []*tracev1.TracesData{b}) == "" {
-						t.Fatal("a changed name is not seen")
-					}
-					return
-				}
-			}
+		s := firstSpan(b)
+		if s == nil {
+			return
+		}
+		s.Name += "x"
+		if Diff([]*tracev1.TracesData{a}, []*tracev1.TracesData{b}) == "" {
+			t.Fatal("a changed name is not seen")
 		}
 	})
 }
@@ -40,4 +37,15 @@ func TestCorpus(t *testing.T) {
 	if n := NumSpans(Parse(t, Corpus(t, "zipkin_lens.otlp"))); n != 1118 {
 		t.Fatal(n, "spans")
 	}
+}
+
+func firstSpan(td *tracev1.TracesData) *tracev1.Span {
+	for _, rs := range td.ResourceSpans {
+		for _, ss := range rs.ScopeSpans {
+			if len(ss.Spans) > 0 {
+				return ss.Spans[0]
+			}
+		}
+	}
+	return nil
 }
