@@ -3,6 +3,7 @@ package traceql
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -31,8 +32,8 @@ func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 			return
 		}
 		seen := newIDSet()
-		err := s.scanIDs(c, nil, func(id string) error {
-			fresh, err := seen.add(id, s.o.MaxTraces)
+		err := s.scanIDs(c, nil, func(id string, start int64) error {
+			fresh, err := seen.add(id, start, s.o.MaxTraces)
 			if err != nil || !fresh {
 				return err
 			}
@@ -50,13 +51,14 @@ func (s *search) candidates(c *lower.Candidates) iter.Seq2[string, error] {
 
 // idSet is ids of traces in the order in which they were found.
 type idSet struct {
-	order []string
-	has   map[string]bool
+	order  []string
+	starts []int64 // of a span of each, where they were read: the trace does not begin later
+	has    map[string]bool
 }
 
 func newIDSet() *idSet { return &idSet{has: map[string]bool{}} }
 
-func (s *idSet) add(id string, limit int) (fresh bool, err error) {
+func (s *idSet) add(id string, start int64, limit int) (fresh bool, err error) {
 	if s.has[id] {
 		return false, nil
 	}
@@ -65,21 +67,33 @@ func (s *idSet) add(id string, limit int) (fresh bool, err error) {
 	}
 	s.has[id] = true
 	s.order = append(s.order, id)
+	s.starts = append(s.starts, start)
 	return true, nil
+}
+
+// only are the ids that another set has, too.
+func (s *idSet) only(other *idSet) *idSet {
+	out := &idSet{has: other.has}
+	for i, id := range s.order {
+		if other.has[id] {
+			out.order, out.starts = append(out.order, id), append(out.starts, s.starts[i])
+		}
+	}
+	return out
 }
 
 // maxListed is the largest number of ids that are listed in a filter.
 const maxListed = 4096
 
 // scanIDs calls visit for the trace ids of rows that meet one of several conditions, or of all rows without any. They may repeat.
-// Traces outside of within, if it is not nil, are left out.
-func (s *search) scanIDs(c *lower.Candidates, within *idSet, visit func(id string) error) error {
+// Traces outside of within, if it is not nil, are left out. start is that of the row if the order of the search needs it.
+func (s *search) scanIDs(c *lower.Candidates, within *idSet, visit func(id string, start int64) error) error {
 	for _, src := range s.sources {
 		cond := src.condition(c)
 		if cond.None() {
 			continue
 		}
-		if err := src.scanIDs(s.ctx, cond.Filter(), within, visit); err != nil {
+		if err := src.scanIDs(s.ctx, cond.Filter(), within, s.latestOnly(), visit); err != nil {
 			return err
 		}
 	}
@@ -103,17 +117,24 @@ func (s *source) traceID() spans.Column {
 	return c
 }
 
-func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, visit func(id string) error) error {
+// unknownStart is the start of a span that does not tell it.
+const unknownStart = math.MaxInt64
+
+func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, starts bool, visit func(id string, start int64) error) error {
 	col := s.traceID()
+	need, columns := []int{col.Index}, []string{col.Path}
+	if c, ok := s.schema.One(spans.Start); ok && starts {
+		need, columns = append(need, c.Index), append(columns, c.Path)
+	}
 	if within != nil && len(within.order) <= maxListed {
 		f = filter.And(f, in(col, within.order))
 	}
 	last := ""
-	for rec, err := range s.Scan(ctx, []string{col.Path}, f) {
+	for rec, err := range s.Scan(ctx, columns, f) {
 		if err != nil {
 			return err
 		}
-		batch := spans.NewBatch(s.schema, rec, []int{col.Index})
+		batch := spans.NewBatch(s.schema, rec, need)
 		for row := range int(rec.NumRows()) {
 			id := batch.Bytes(spans.TraceID, row)
 			if len(id) == 0 || string(id) == last {
@@ -123,7 +144,11 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, visi
 			if within != nil && !within.has[last] {
 				continue
 			}
-			if err := visit(last); err != nil {
+			start, ok := batch.Number(spans.Start, row)
+			if !ok || start == 0 {
+				start = unknownStart
+			}
+			if err := visit(last, start); err != nil {
 				return err
 			}
 		}
@@ -158,8 +183,8 @@ func (s *search) collect(c *lower.Candidates, within *idSet) (*idSet, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, id := range part.order {
-				if _, err := set.add(id, s.o.MaxTraces); err != nil {
+			for i, id := range part.order {
+				if _, err := set.add(id, part.starts[i], s.o.MaxTraces); err != nil {
 					return nil, err
 				}
 			}
@@ -167,8 +192,8 @@ func (s *search) collect(c *lower.Candidates, within *idSet) (*idSet, error) {
 		return set, nil
 	}
 	set := newIDSet()
-	err := s.scanIDs(c, within, func(id string) error {
-		_, err := set.add(id, s.o.MaxTraces)
+	err := s.scanIDs(c, within, func(id string, start int64) error {
+		_, err := set.add(id, start, s.o.MaxTraces)
 		return err
 	})
 	return set, err
@@ -195,8 +220,7 @@ func (s *search) intersect(list []*lower.Candidates, within *idSet) (*idSet, err
 	if first < 0 {
 		return s.collect(list[0], within)
 	}
-	sets[first].order = slices.DeleteFunc(sets[first].order, func(id string) bool { return !left.has[id] })
-	return &idSet{sets[first].order, left.has}, nil
+	return sets[first].only(left), nil
 }
 
 // byRows orders candidates by the rows to look at, and leaves out those that all traces of all sources are.

@@ -126,7 +126,7 @@ func scattered(t *testing.T, r *rand.Rand, list []span) (sources []traceql.Sourc
 
 func TestRandomQueries(t *testing.T) {
 	matches := 0
-	for seed := range uint64(sweep.Count(100, 2000)) {
+	for seed := range uint64(sweep.Count(60, 1000)) {
 		r := rand.New(rand.NewPCG(seed, 14))
 		list := randomSpans(r)
 		sources := scattered(t, r, list)
@@ -140,6 +140,12 @@ func TestRandomQueries(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Fatalf("seed %d, order %d: %s\n got %q\nwant %q\n%s", seed, o.Order, q.text, got, want, describe(list))
 				}
+			}
+			all := found(t, q.text, traceql.Options{Order: traceql.MostRecent}, sources...)
+			limit := 1 + r.IntN(3)
+			latest := found(t, q.text, traceql.Options{Order: traceql.MostRecent, Limit: limit}, sources...)
+			if !slices.Equal(latest, all[:min(limit, len(all))]) {
+				t.Fatalf("seed %d, limit %d: %s\n got %q\n of %q\n%s", seed, limit, q.text, latest, all, describe(list))
 			}
 		}
 	}

@@ -15,8 +15,8 @@ type Order uint8
 const (
 	// AsStored is the order of the first spans that may match, source by source. A search with a limit ends early.
 	AsStored Order = iota
-	// MostRecent begins with the latest start. All traces that may match are examined. Traces with equal starts are ordered by id. A query
-	// with the hint most_recent=true has this order, too.
+	// MostRecent begins with the latest start. Traces with equal starts are ordered by id. All candidates are looked for first; with a
+	// limit, only those are read that may be among the latest. A query with the hint most_recent=true has this order, too.
 	MostRecent
 )
 
@@ -91,9 +91,8 @@ func (s *search) run(yield func(*Trace) bool) error {
 		if err != nil {
 			return err
 		}
-		s.counts.Traces++
-		if !yield(t) {
-			return errStop
+		if err := s.emit(t, yield); err != nil {
+			return err
 		}
 		if left--; left == 0 {
 			return errStop
@@ -113,36 +112,22 @@ func latest(a, b found) int {
 	return cmp.Or(cmp.Compare(b.start, a.start), cmp.Compare(a.id, b.id))
 }
 
-// mostRecent examines all candidates. With a limit it keeps the latest results, otherwise only ids, and reads the traces again.
+// latestOnly reports whether the traces with the latest starts are looked for, a limited number of them.
+func (s *search) latestOnly() bool { return s.o.Order == MostRecent && s.o.Limit > 0 }
+
+// mostRecent yields matches by their start. With a limit it keeps the latest results, otherwise only ids, and reads the traces again.
 func (s *search) mostRecent(yield func(*Trace) bool) error {
+	if s.latestOnly() {
+		return s.latestTraces(yield)
+	}
 	var list []found
 	err := s.examine(s.candidates(s.q.candidates), func(m match) error {
-		f := found{id: m.id}
-		f.start, _ = m.trace.Times()
-		if s.o.Limit > 0 {
-			if len(list) >= s.o.Limit && latest(list[s.o.Limit-1], f) < 0 {
-				return nil
-			}
-			var err error
-			if f.trace, err = s.result(m); err != nil {
-				return err
-			}
-		}
-		at, _ := slices.BinarySearchFunc(list, f, latest)
-		if s.o.Limit == 0 {
-			at = len(list)
-		}
-		list = slices.Insert(list, at, f)
-		if s.o.Limit > 0 && len(list) > s.o.Limit {
-			list = list[:s.o.Limit]
-		}
+		start, _ := m.trace.Times()
+		list = append(list, found{id: m.id, start: start})
 		return nil
 	})
 	if err != nil {
 		return err
-	}
-	if s.o.Limit > 0 {
-		return s.yieldAll(list, yield)
 	}
 	slices.SortFunc(list, latest)
 	ids := func(yield func(string, error) bool) {
@@ -157,19 +142,61 @@ func (s *search) mostRecent(yield func(*Trace) bool) error {
 		if err != nil {
 			return err
 		}
-		s.counts.Traces++
-		if !yield(t) {
-			return errStop
-		}
-		return nil
+		return s.emit(t, yield)
 	})
 }
 
-func (s *search) yieldAll(list []found, yield func(*Trace) bool) error {
+func (s *search) emit(t *Trace, yield func(*Trace) bool) error {
+	s.counts.Traces++
+	if !yield(t) {
+		return errStop
+	}
+	return nil
+}
+
+// latestTraces yields the matches with the latest starts. A trace does not begin later than a span of it: candidates are examined by the starts
+// of the spans that made them candidates, until no other can be among the latest.
+func (s *search) latestTraces(yield func(*Trace) bool) error {
+	set, err := s.collect(s.q.candidates, nil)
+	if err != nil {
+		return err
+	}
+	s.counts.Candidates += int64(len(set.order))
+	candidates := make([]found, len(set.order))
+	for i, id := range set.order {
+		candidates[i] = found{id: id, start: set.starts[i]}
+	}
+	slices.SortFunc(candidates, latest)
+	var list []found
+	ids := func(yield func(string, error) bool) {
+		for _, c := range candidates {
+			full := len(list) == s.o.Limit
+			if full && c.start < list[len(list)-1].start || !yield(c.id, nil) {
+				return
+			}
+		}
+	}
+	err = s.examine(ids, func(m match) error {
+		f := found{id: m.id}
+		f.start, _ = m.trace.Times()
+		at, _ := slices.BinarySearchFunc(list, f, latest)
+		if at == s.o.Limit {
+			return nil
+		}
+		var err error
+		if f.trace, err = s.result(m); err != nil {
+			return err
+		}
+		list = slices.Insert(list, at, f)
+		list = list[:min(len(list), s.o.Limit)]
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	for _, f := range list {
-		s.counts.Traces++
-		if !yield(f.trace) {
-			return errStop
+		if err := s.emit(f.trace, yield); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -191,7 +218,7 @@ const (
 // examine reads candidates in groups, evaluates the query on each, and calls emit for those that match.
 func (s *search) examine(ids iter.Seq2[string, error], emit func(match) error) error {
 	size := firstGroup
-	if s.o.Limit > 0 && s.o.Order == AsStored {
+	if s.o.Limit > 0 {
 		size = min(max(s.o.Limit, 8), lastGroup)
 	}
 	var group []string
