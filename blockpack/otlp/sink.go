@@ -41,7 +41,7 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, o Forma
 
 // appendFrame appends a message behind its length.
 func appendFrame(dst, msg []byte) ([]byte, error) {
-	if len(msg) > math.MaxUint32 {
+	if int64(len(msg)) > math.MaxUint32 {
 		return dst, fault.Limitf("a message of %d bytes", len(msg))
 	}
 	return append(binary.LittleEndian.AppendUint32(dst, uint32(len(msg))), msg...), nil

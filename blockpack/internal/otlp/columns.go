@@ -96,7 +96,7 @@ func (c *columnBuilder) addBytes(v []byte, row int) error {
 		}
 		return c.addCode(code, row, row+1)
 	}
-	if len(c.data)+len(v) > math.MaxUint32 {
+	if int64(len(c.data))+int64(len(v)) > math.MaxUint32 {
 		return c.tooLarge()
 	}
 	if err := c.set(row, row+1); err != nil {
@@ -121,7 +121,7 @@ func (c *columnBuilder) repeat(v []byte, row, end int) error {
 
 // intern returns the code of a value.
 func (c *columnBuilder) intern(v []byte) (uint32, error) {
-	if len(c.values.data)+len(v) > math.MaxUint32 {
+	if int64(len(c.values.data))+int64(len(v)) > math.MaxUint32 {
 		return 0, c.tooLarge()
 	}
 	return c.values.code(c.b.seed, v), nil

@@ -115,7 +115,7 @@ func texts(c *column.Column, arr arrow.Array, rows []int) error {
 		if err != nil {
 			return fmt.Errorf("row %d: %w", row, err)
 		}
-		if len(c.Values.Data)+len(v) > math.MaxUint32 {
+		if int64(len(c.Values.Data))+int64(len(v)) > math.MaxUint32 {
 			return fmt.Errorf("values of %d rows take more than 4 GiB", c.Rows)
 		}
 		c.Values.Data = append(c.Values.Data, v...)
