@@ -208,13 +208,13 @@ func (m *reader) discard(n int) error {
 }
 
 // take reads n bytes into the buffer. Memory grows with the bytes that arrive.
-func (m *reader) take(n int, what string) ([]byte, error) {
-	if n > m.o.MaxMessageBytes {
+func (m *reader) take(n int64, what string) ([]byte, error) {
+	if n > int64(m.o.MaxMessageBytes) {
 		return nil, fault.In(fault.Limitf("a message of %d bytes; the limit is %d", n, m.o.MaxMessageBytes), what, m.at)
 	}
 	m.buf.Reset()
-	k, err := m.buf.ReadFrom(io.LimitReader(m.r, int64(n)))
-	if err == nil && k < int64(n) {
+	k, err := m.buf.ReadFrom(io.LimitReader(m.r, n))
+	if err == nil && k < n {
 		err = fault.Corruptf("the file ends after %d of %d bytes", k, n)
 	}
 	if err != nil {
@@ -238,7 +238,7 @@ func (m *reader) frame() ([]byte, error) {
 		return nil, fault.In(err, "message", m.at)
 	}
 	m.at += int64(n)
-	return m.take(int(binary.LittleEndian.Uint32(head[:])), "message")
+	return m.take(int64(binary.LittleEndian.Uint32(head[:])), "message")
 }
 
 // resourceSpans reads a field of a TracesData, which is a TracesData, too.
@@ -259,7 +259,7 @@ func (m *reader) resourceSpans() ([]byte, error) {
 	if err := m.discard(1 + k); err != nil {
 		return nil, err
 	}
-	data, err := m.take(int(n), "ResourceSpans")
+	data, err := m.take(int64(n), "ResourceSpans")
 	m.out = append(tag, data...)
 	return m.out, err
 }
