@@ -114,7 +114,7 @@ func Values(ctx context.Context, sources []Source, attribute string, o ValuesOpt
 	if q == nil {
 		q = everySpan
 	}
-	if o.Filter != nil || lower.OfTrace(f) {
+	if q.String() != everySpan.String() || lower.OfTrace(f) {
 		err = set.search(ctx, q.with(f), f, sources)
 	} else {
 		err = set.scan(ctx, f, sources)
