@@ -152,6 +152,22 @@ func TestErrorsOfSources(t *testing.T) {
 	}
 }
 
+// misfit is a source whose batches have other columns than were asked for.
+type misfit struct{ *memorySource }
+
+func (o *misfit) Scan(ctx context.Context, columns []string, f filter.Expr) iter.Seq2[arrow.RecordBatch, error] {
+	if len(columns) == 1 {
+		return o.memorySource.Scan(ctx, []string{"span:name"}, f)
+	}
+	return o.memorySource.Scan(ctx, columns[:1], f)
+}
+
+func TestSourcesWithOtherColumns(t *testing.T) {
+	src := &misfit{tableOfSpans(t, 3, shop())}
+	require.ErrorContains(t, searchError(t, `{ }`, traceql.Options{}, src), "returned column trace:id as utf8 instead of fixed_size_binary")
+	require.ErrorContains(t, searchError(t, `{ }`, traceql.Options{Order: traceql.MostRecent, Limit: 1}, src), "returned 1 columns instead of 2")
+}
+
 func TestTablesWithoutSpans(t *testing.T) {
 	for _, c := range []struct {
 		columns []column

@@ -134,7 +134,10 @@ func (s *source) scanIDs(ctx context.Context, f filter.Expr, within *idSet, star
 		if err != nil {
 			return err
 		}
-		batch := spans.NewBatch(s.schema, rec, need)
+		batch, err := spans.NewBatch(s.schema, rec, need)
+		if err != nil {
+			return err
+		}
 		for row := range int(rec.NumRows()) {
 			id := batch.Bytes(spans.TraceID, row)
 			if len(id) == 0 || string(id) == last {

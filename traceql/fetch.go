@@ -181,11 +181,14 @@ func (s *source) traces(ctx context.Context, ids []string) iter.Seq2[arrow.Recor
 
 // add appends the spans of a batch to their traces, and returns how many bytes they take.
 func (s *source) add(traces [][]eval.Span, place map[string]int, rec arrow.RecordBatch) (int64, error) {
+	batch, err := spans.NewBatch(s.schema, rec, s.need)
+	if err != nil {
+		return 0, err
+	}
 	verdicts, err := s.verdicts(rec)
 	if err != nil {
 		return 0, err
 	}
-	batch := spans.NewBatch(s.schema, rec, s.need)
 	for row := range int(rec.NumRows()) {
 		i, ok := place[string(batch.Bytes(spans.TraceID, row))]
 		if !ok {

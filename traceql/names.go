@@ -80,7 +80,10 @@ func (s *source) names(ctx context.Context, scope lang.Scope, names map[string]b
 		if err != nil {
 			return err
 		}
-		batch := spans.NewBatch(s.schema, rec, []int{c.Index})
+		batch, err := spans.NewBatch(s.schema, rec, []int{c.Index})
+		if err != nil {
+			return err
+		}
 		for row := range int(rec.NumRows()) {
 			err := batch.AttributeNames(scope, row, func(name []byte) { names[string(name)] = true })
 			if err != nil {
@@ -228,7 +231,10 @@ func (s *valueSet) scanSource(ctx context.Context, f *lang.Field, src *source) e
 		if err != nil {
 			return err
 		}
-		batch := spans.NewBatch(src.schema, rec, need)
+		batch, err := spans.NewBatch(src.schema, rec, need)
+		if err != nil {
+			return err
+		}
 		for row := range int(rec.NumRows()) {
 			v, err := batch.Value(f, row)
 			if err != nil {

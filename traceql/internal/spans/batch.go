@@ -2,6 +2,7 @@ package spans
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -20,13 +21,20 @@ type Batch struct {
 	arrays []arrow.Array // by index in the schema; nil for columns that were not read
 }
 
-// NewBatch makes a Batch of a record batch that has the columns of the indexes in need, in this order.
-func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) *Batch {
+// NewBatch makes a Batch of a record batch that has the columns of the indexes in need, in this order. Other columns are an error of
+// the source.
+func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) (*Batch, error) {
+	if int(rec.NumCols()) != len(need) {
+		return nil, fmt.Errorf("the source returned %d columns instead of %d", rec.NumCols(), len(need))
+	}
 	b := &Batch{s, rec, make([]arrow.Array, len(s.columns))}
 	for k, i := range need {
 		b.arrays[i] = rec.Column(k)
+		if got := b.arrays[i].DataType(); !arrow.TypeEqual(got, s.types[i]) {
+			return nil, fmt.Errorf("the source returned column %s as %s instead of %s", s.columns[i].Path, got, s.types[i])
+		}
 	}
-	return b
+	return b, nil
 }
 
 // Bytes is the content of a column of bytes; nil if it is null or missing.

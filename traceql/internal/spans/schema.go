@@ -82,6 +82,7 @@ type Schema struct {
 	columns []Column
 	byName  map[string][]int
 	names   []string // of columns, by index
+	types   []arrow.DataType
 }
 
 // NewSchema makes the Schema of an Arrow schema. It is an error if a column that is needed is missing or of the wrong type.
@@ -97,7 +98,7 @@ func NewSchema(s *arrow.Schema) (*Schema, error) {
 		class, dt := classOf(f.Type, text == "string")
 		t.columns = append(t.columns, Column{i, schema.JoinPath("", unique[i]), class, dt, f.Nullable})
 		t.byName[name] = append(t.byName[name], i)
-		t.names = append(t.names, name)
+		t.names, t.types = append(t.names, name), append(t.types, f.Type)
 	}
 	for _, name := range []string{TraceID, SpanID} {
 		c, ok := t.One(name)

@@ -32,7 +32,9 @@ func batchOf(t testing.TB, content []byte) *spans.Batch {
 	}
 	s, err := spans.NewSchema(schema)
 	require.NoError(t, err)
-	return spans.NewBatch(s, b.NewRecordBatch(), need)
+	batch, err := spans.NewBatch(s, b.NewRecordBatch(), need)
+	require.NoError(t, err)
+	return batch
 }
 
 func message(n protowire.Number, content []byte) []byte {
