@@ -190,7 +190,7 @@ func TestCuts(t *testing.T) {
 		require.Error(t, readAll(t, data[:n]), n)
 	}
 	data = reference(t, "ref_kinds")
-	for n := 0; n < len(data); n += len(data)/sweep.Count(40, 4000) {
+	for n := 0; n < len(data); n += len(data) / sweep.Count(40, 4000) {
 		require.Error(t, readAll(t, data[:n]), n)
 	}
 }
@@ -206,7 +206,7 @@ func TestFlips(t *testing.T) {
 	for _, name := range references[1:] {
 		data := reference(t, name)
 		start := int(metadata(t, data).Sections[0])
-		for i := start; i < len(data); i += len(data)/sweep.Count(18, 2000) {
+		for i := start; i < len(data); i += len(data) / sweep.Count(18, 2000) {
 			data[i] ^= 0xff
 			_ = readAll(t, data)
 			data[i] ^= 0xff
