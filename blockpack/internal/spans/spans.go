@@ -201,7 +201,7 @@ func Of(f arrow.Field) (Field, error) {
 		return in, nil
 	}
 	if !strings.HasPrefix(name, SpanPrefix) && !strings.HasPrefix(name, ResourcePrefix) && !strings.HasPrefix(name, ScopePrefix) {
-		return Field{}, fmt.Errorf("column %q is none of spans: these are called as span:name or trace:id are, or begin with span. or resource. or scope.", f.Name)
+		return Field{}, fmt.Errorf("column %q is none of spans: their names are span:name, trace:id and the like, or have span, resource or scope and a dot in front", f.Name)
 	}
 	if !ok {
 		return Field{}, fmt.Errorf("column %q of type %s: attributes are strings, integers, floats, bools or bytes", f.Name, f.Type)

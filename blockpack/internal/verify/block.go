@@ -24,7 +24,6 @@ type blockCheck struct {
 	entry  *layout.Block
 	data   []byte
 	head   *layout.BlockHead
-	traces []uint32 // of rows in the trace table; nil until it is needed
 	values map[key]*column.Column
 }
 

@@ -76,7 +76,7 @@ func byName(fs table.Formats, name string) (table.Format, error) {
 // Output finds the format of an output.
 func Output(location, name string) (table.Format, error) {
 	if name != "" {
-		return byName(All, name)
+		return byName(slices.DeleteFunc(slices.Clone(All), func(f table.Format) bool { return f.Writer == nil }), name)
 	}
 	if location == "-" {
 		return table.Format{}, usage.Errorf("--to jsonl, for example", "output to stdout needs a format")
