@@ -36,8 +36,9 @@ test: ## run all tests, with a selection of each sweep over bits, cuts, faults a
 random: ## run all tests with random values drawn anew, ten times as many
 	RAPID_SEED=0 RAPID_CHECKS=1000 $(GO) test -count=1 -short -timeout 60m $(PKG)
 
-sweep: ## run all tests with complete sweeps (CI)
-	AMUDAI_SWEEP=1 $(GO) test -timeout 30m $(PKG)
+SWEEP ?= 1
+sweep: ## run all tests with complete sweeps, or with SWEEP=3 about every third case (CI)
+	AMUDAI_SWEEP=$(SWEEP) $(GO) test -timeout 60m $(PKG)
 
 # Sweeps over bits, cuts and faults use one goroutine, and so do comparisons of whole golden files.
 RACESKIP := Flip|Cut|Fault|Lies|Hostile|Golden|Damage|Recover|Kill|Inverted|Truth|Bench|Demo|HashIndex|StripeIndex|JSONIndex|Misplaced|Corpus
