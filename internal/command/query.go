@@ -11,9 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/command/traces"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/traceql"
+	"github.com/amudai/amudai-go/traceql/adapter"
 )
 
 // queryFlags are the flags of query.
@@ -23,6 +26,7 @@ type queryFlags struct {
 	explain, analyze, json bool
 	names                  bool
 	values                 string
+	since, until           string
 }
 
 func (a *app) query() *cobra.Command {
@@ -40,6 +44,8 @@ other tables with a row for each span, and in folders and glob patterns. A trace
 On a terminal it prints a table of traces, into a pipe JSON, a line for each trace. The exit code is 0 if something
 was found, 1 if nothing.
 
+With --since and --until, a query knows only the spans that began in this time: a root span may be missing.
+
 --names lists the names of attributes, and --values ATTRIBUTE their values, of the spans that match the query: '{}' is
 all of them.`,
 		Example: `  amudai query '{ status = error && resource.service.name = "redis" }' spans/ --limit 5
@@ -55,6 +61,8 @@ all of them.`,
 	flags := cmd.Flags()
 	flags.IntVar(&f.limit, "limit", 20, "maximum number of traces, or values; 0: no limit")
 	flags.IntVar(&f.spans, "spans", 3, "maximum number of spans to print of each spanset; 0: no limit")
+	flags.StringVar(&f.since, "since", "", "only spans that began at this time or later: 2026-11-30, '2026-11-30 15:04:05', or 2h for two hours ago")
+	flags.StringVar(&f.until, "until", "", "only spans that began before this time")
 	flags.BoolVar(&f.recent, "most-recent", false, "the traces that began last, not those stored first")
 	flags.BoolVar(&f.explain, "explain", false, "print how the query finds its traces, without running it")
 	flags.BoolVar(&f.analyze, "analyze", false, "run the query, and print how it found its traces")
@@ -73,6 +81,10 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 	if err != nil {
 		return usage.Errorf("docs/traceql.md describes queries", "%w", err)
 	}
+	window, err := f.window()
+	if err != nil {
+		return err
+	}
 	inputs, err := a.spanInputs(locations)
 	if err != nil {
 		return err
@@ -85,7 +97,7 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 		}
 		if s.Source != nil {
 			defer func() { err = errors.Join(err, s.Close()) }()
-			sources = append(sources, s.Source) // with its indexes, which s hides
+			sources = append(sources, adapter.Where(s.Source, window)) // with its indexes, which s hides
 		}
 	}
 	o := traceql.Options{Limit: f.limit, Spans: f.spans}
@@ -109,6 +121,26 @@ func (a *app) runQuery(ctx context.Context, text string, locations []string, f q
 		return a.printValues(ctx, sources, f.values, traceql.ValuesOptions{Filter: q, Limit: f.limit})
 	}
 	return a.printMatches(ctx, traceql.Search(ctx, q, sources, o), f)
+}
+
+// window is the condition for the spans of --since and --until.
+func (f *queryFlags) window() (e filter.Expr, err error) {
+	since, err := timeOf("--since", f.since)
+	if err != nil {
+		return e, err
+	}
+	until, err := timeOf("--until", f.until)
+	if err != nil {
+		return e, err
+	}
+	start := filter.Col(traces.Start)
+	if f.since != "" {
+		e = filter.Ge(start, since.Literal(true))
+	}
+	if f.until != "" {
+		e = filter.And(e, filter.Lt(start, until.Literal(true)))
+	}
+	return e, nil
 }
 
 // printMatches prints the traces of a search.

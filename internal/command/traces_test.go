@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,6 +46,8 @@ func TestTracesOfAllFormats(t *testing.T) {
 		{"query", `{}`, "--values", "resource.service.name"},
 		{"query", `{ status = error }`, "--values", "name"},
 		{"query", `{}`, "--names"},
+		{"query", `{}`, "--since", "2026-01-05 10:00:13", "--until", "2026-01-05T10:00:14Z"},
+		{"query", `{ status = error } >> { status = error }`, "--since", "2026-01-05"},
 	} {
 		want := ok(t, append(args, files[0])...)
 		require.NotEmpty(t, want, args)
@@ -52,6 +55,20 @@ func TestTracesOfAllFormats(t *testing.T) {
 			require.Equal(t, want, ok(t, append(args, f)...), "%v %s", args, f)
 		}
 	}
+}
+
+// TestQueryWindow counts the spans of a time window.
+func TestQueryWindow(t *testing.T) {
+	shop(t)
+	want := ok(t, "scan", "shop.blockpack", "--count", "--where", `"span:start" >= '2026-01-05 10:00:12.4' and "span:start" < '2026-01-05 10:00:13'`)
+	found := 0
+	for line := range strings.Lines(ok(t, "query", "{}", "--spans", "0", "--since", "2026-01-05 10:00:12.4", "--until", "2026-01-05 10:00:13", "shop.blockpack")) {
+		var trace struct{ SpanSet struct{ Matched int } }
+		require.NoError(t, json.Unmarshal([]byte(line), &trace))
+		found += trace.SpanSet.Matched
+	}
+	require.Positive(t, found)
+	require.Equal(t, strings.TrimSpace(want), strconv.Itoa(found))
 }
 
 // TestTraceJSON compares the OTLP of a trace with that of the input.
@@ -150,6 +167,9 @@ func TestTraceMistakes(t *testing.T) {
 		{[]string{"query", "{ status = eror }", "shop.blockpack"}, 2, "eror"},
 		{[]string{"query", "{ status = error", "shop.blockpack"}, 2, "at the end of the query"},
 		{[]string{"query", "{}"}, 2, "there is nothing to query"},
+		{[]string{"query", "{}", "--since", "soon", "shop.blockpack"}, 2, `--since: "soon" is not a time`},
+		{[]string{"query", "{}", "--since", "2026-01-06", "shop.blockpack"}, 1, ""},
+		{[]string{"query", "{}", "--until", "2026-01-05 10:00", "shop.blockpack"}, 1, ""},
 		{[]string{"query", `{ name = "nothing" }`, "shop.blockpack"}, 1, ""},
 		{[]string{"convert", "t.csv", "t.blockpack"}, 1, `"a"`},
 		{[]string{"blockpack", "merge", "shop.otlp", "x.blockpack"}, 1, "shop.otlp"},

@@ -59,10 +59,10 @@ func (s *Search) plan(in Input, fields *arrow.Schema) (*plan, error) {
 	}
 	zoned := hasZone(fields, column)
 	if !s.Since.isZero() {
-		p.filter = filter.And(filter.Ge(filter.Col(column), s.Since.literal(zoned)), p.filter)
+		p.filter = filter.And(filter.Ge(filter.Col(column), s.Since.Literal(zoned)), p.filter)
 	}
 	if !s.Until.isZero() {
-		p.filter = filter.And(filter.Lt(filter.Col(column), s.Until.literal(zoned)), p.filter)
+		p.filter = filter.And(filter.Lt(filter.Col(column), s.Until.Literal(zoned)), p.filter)
 	}
 	return p, nil
 }
@@ -137,8 +137,8 @@ type Time struct {
 
 func (t Time) isZero() bool { return t == Time{} }
 
-// literal is the time for a column. One without a zone has local times, as logs do.
-func (t Time) literal(zoned bool) filter.Expr {
+// Literal is the time for a column. One without a zone has local times, as logs do.
+func (t Time) Literal(zoned bool) filter.Expr {
 	switch {
 	case t.Text != "":
 		return filter.Lit(t.Text)

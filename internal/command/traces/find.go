@@ -21,7 +21,10 @@ import (
 	"github.com/amudai/amudai-go/traceql"
 )
 
-// Names of the columns that a tree needs.
+// Start is the column of the times at which spans began.
+const Start = "span:start"
+
+// Names of other columns that a tree needs.
 const (
 	traceID  = "trace:id"
 	spanID   = "span:id"
@@ -209,7 +212,7 @@ func (r row) read(s *Span) error {
 		*to = hex.EncodeToString(value(r.number))
 	}
 	s.Name, s.Service, s.Message = r.text("span:name"), r.text("resource.service.name"), r.text("span:status_message")
-	s.Start, s.End = r.integer("span:start"), r.integer("span:end")
+	s.Start, s.End = r.integer(Start), r.integer("span:end")
 	s.Failed = r.integer("span:status") == statusError
 	return nil
 }
