@@ -96,6 +96,9 @@ func TestFiltersOfRandomSpans(t *testing.T) {
 			}
 			file := write(t, messages, blockpack.WriterOptions{BlockSpans: 5, PadIDs: true})
 			require.Empty(t, verifyBytes(t, file).Problems)
+			if n, err := openFile(t, file, blockpack.Options{}).NumSpans(t.Context()); err == nil && n == 0 {
+				return // there is nothing to ask for
+			}
 			checkConditions(t, openFile(t, file, blockpack.Options{Binary: true}), uint64(seed), 40)
 		})
 	}
