@@ -129,7 +129,8 @@ func (blockpackFile) Can(d *suite.Dataset, op string) bool {
 
 // Write implements [suite.Contender].
 func (blockpackFile) Write(ctx context.Context, path string, _ *arrow.Schema, next suite.Source, threads int) error {
-	w, err := blockpack.Create(ctx, path, blockpack.WriterOptions{Overwrite: true, Parallelism: threads})
+	// The rows are in the order of blocks already: the order of traces and of rows is not found again.
+	w, err := blockpack.Create(ctx, path, blockpack.WriterOptions{Overwrite: true, Order: blockpack.OrderArrival, Parallelism: threads})
 	if err != nil {
 		return err
 	}
