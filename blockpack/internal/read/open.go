@@ -28,6 +28,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack/internal/spans"
 	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -71,7 +72,7 @@ type Table struct {
 	whole  *lru.Cache[int, []byte] // blocks that were read ahead
 	guess  atomic.Int64            // bytes of the largest head so far
 
-	projections projections
+	projections table.Projections
 }
 
 // blockList is what the metadata says.

@@ -2,9 +2,6 @@ package read
 
 import (
 	"context"
-	"encoding/binary"
-	"slices"
-	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -14,7 +11,6 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/storage"
 )
 
@@ -39,48 +35,20 @@ func (t *Table) NumNodes() int { return len(t.columns.Load().fields) }
 // Latency implements [table.Table].
 func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Latency }
 
-// projections caches the latest projections.
-type projections struct {
-	mu     sync.Mutex
-	byName map[string]*table.Projection
-}
-
-const maxProjections = 16
-
-// projectionKey is unique for each list of paths, whatever bytes these contain.
-func projectionKey(paths []string) string {
-	if paths == nil {
-		return "all"
-	}
-	key := []byte("some")
-	for _, p := range paths {
-		key = append(binary.AppendUvarint(key, uint64(len(p))), p...)
-	}
-	return string(key)
-}
-
 // Project implements [table.Table].
 func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
-	key := projectionKey(paths)
-	t.projections.mu.Lock()
-	defer t.projections.mu.Unlock()
-	if p := t.projections.byName[key]; p != nil {
-		return p, nil
-	}
-	l := t.columns.Load()
-	p, err := projection.New(l.arrow, paths)
-	if err != nil {
-		return nil, err
-	}
-	out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
-	for k := range out.Columns {
-		out.Columns[k] = l.column(p.Index(k))
-	}
-	if t.projections.byName == nil || len(t.projections.byName) >= maxProjections {
-		t.projections.byName = map[string]*table.Projection{}
-	}
-	t.projections.byName[key] = out
-	return out, nil
+	return t.projections.Get(paths, func() (*table.Projection, error) {
+		l := t.columns.Load()
+		p, err := projection.New(l.arrow, paths)
+		if err != nil {
+			return nil, err
+		}
+		out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
+		for k := range out.Columns {
+			out.Columns[k] = l.column(p.Index(k))
+		}
+		return out, nil
+	})
 }
 
 // column is a column as the engine knows it. Its ID is its index.
@@ -95,17 +63,10 @@ func (l *columnList) column(i int) table.Column {
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
 	l := t.columns.Load()
-	tops := []string{}
-	for _, path := range paths {
-		name := schema.SplitPath(path)[0]
-		if _, ok := l.arrow.FieldsByName(name); !ok {
-			return t.Project(ctx, nil)
-		}
-		if top := schema.Escape(name); !slices.Contains(tops, top) {
-			tops = append(tops, top)
-		}
-	}
-	return t.Project(ctx, tops)
+	return table.ProjectTops(ctx, t, paths, func(name string) bool {
+		_, ok := l.arrow.FieldsByName(name)
+		return ok
+	})
 }
 
 // Facts implements [table.Table]: of numbers, the range index of a file of this module has the bounds.

@@ -39,7 +39,7 @@ type Table struct {
 	schema *schema.Schema
 	o      Options
 
-	projections projections
+	projections table.Projections
 	columns     *lru.Cache[columnKey, *read.Column] // open columns
 
 	mu    sync.Mutex

@@ -18,7 +18,6 @@ import (
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
-	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/rntuple/internal/fields"
 	"github.com/amudai/amudai-go/storage"
 )
@@ -57,17 +56,10 @@ func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, e
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
 	names := arrowmap.UniqueNames(t.arrow.Fields())
-	tops := []string{}
-	for _, path := range paths {
-		name := schema.SplitPath(path)[0]
-		if i := slices.Index(names, name); i < 0 || t.arrow.Field(i).Name != name {
-			return t.Project(ctx, nil)
-		}
-		if top := schema.Escape(name); !slices.Contains(tops, top) {
-			tops = append(tops, top)
-		}
-	}
-	return t.Project(ctx, tops)
+	return table.ProjectTops(ctx, t, paths, func(name string) bool {
+		i := slices.Index(names, name)
+		return i >= 0 && t.arrow.Field(i).Name == name
+	})
 }
 
 // Facts implements [table.Table]: an ntuple has no statistics.
