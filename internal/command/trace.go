@@ -81,12 +81,8 @@ func (a *app) runTrace(ctx context.Context, list string, locations []string, f t
 			missing++
 			continue
 		}
-		if span != "" {
-			if ok, err := t.Below(span); err != nil {
-				return err
-			} else if !ok {
-				return fmt.Errorf("trace %x has no span %x", t.ID, span)
-			}
+		if span != "" && !t.Below(span) {
+			return fmt.Errorf("trace %x has no span %x", t.ID, span)
 		}
 		if err := a.printTrace(t, f); err != nil {
 			return err
@@ -101,11 +97,7 @@ func (a *app) runTrace(ctx context.Context, list string, locations []string, f t
 // printTrace prints a trace for people or programs.
 func (a *app) printTrace(t *traces.Trace, f traceFlags) error {
 	if f.tree || a.Width > 0 && !f.json {
-		spans, err := t.Spans()
-		if err != nil {
-			return err
-		}
-		return traces.Print(a.out, hex.EncodeToString([]byte(t.ID)), spans)
+		return traces.Print(a.out, hex.EncodeToString([]byte(t.ID)), t.Spans())
 	}
 	wire, err := t.AppendOTLP(nil)
 	if err != nil {

@@ -44,8 +44,9 @@ type Trace struct {
 
 // row is a span in a batch of spans.
 type row struct {
-	batch  arrow.RecordBatch
-	number int
+	batch      arrow.RecordBatch
+	number     int
+	id, parent string // of the span
 }
 
 // NumSpans is the number of spans.
@@ -119,13 +120,17 @@ func add(traces map[string]*Trace, b arrow.RecordBatch) error {
 	if err != nil {
 		return err
 	}
+	parents, err := binaryOf(b, parentID)
+	if err != nil {
+		return err
+	}
 	for i := range int(b.NumRows()) {
-		t, id := traces[string(ids(i))], string(spans(i))
+		t := traces[string(ids(i))]
 		if t == nil {
 			return fmt.Errorf("a lookup returned the trace %x, which was not asked for", ids(i))
 		}
-		r := row{b, i}
-		known, err := r.isAmong(t.seen[id])
+		r := row{b, i, string(spans(i)), string(parents(i))}
+		known, err := r.isAmong(t.seen[r.id])
 		if err != nil {
 			return err
 		}
@@ -133,7 +138,7 @@ func add(traces map[string]*Trace, b arrow.RecordBatch) error {
 			t.Duplicates++
 			continue
 		}
-		t.seen[id] = append(t.seen[id], r)
+		t.seen[r.id] = append(t.seen[r.id], r)
 		t.rows = append(t.rows, r)
 	}
 	return nil
@@ -158,63 +163,36 @@ func (r row) isAmong(others []row) (bool, error) {
 }
 
 // Below drops all spans but one, by its id, and those below it. It reports whether there is such a span.
-func (t *Trace) Below(id string) (bool, error) {
+func (t *Trace) Below(id string) bool {
 	children := map[string][]row{}
 	var kept, stack []row
 	for _, r := range t.rows {
-		own, err := binaryOf(r.batch, spanID)
-		if err != nil {
-			return false, err
-		}
-		parent, err := binaryOf(r.batch, parentID)
-		if err != nil {
-			return false, err
-		}
-		if string(own(r.number)) == id {
+		if r.id == id {
 			stack = append(stack, r)
 		} else {
-			p := string(parent(r.number))
-			children[p] = append(children[p], r)
+			children[r.parent] = append(children[r.parent], r)
 		}
 	}
 	for len(stack) > 0 {
 		r := stack[len(stack)-1]
-		stack, kept = stack[:len(stack)-1], append(kept, r)
-		own, err := binaryOf(r.batch, spanID)
-		if err != nil {
-			return false, err
-		}
-		key := string(own(r.number))
-		stack = append(stack, children[key]...)
-		delete(children, key)
+		stack, kept = append(stack[:len(stack)-1], children[r.id]...), append(kept, r)
+		delete(children, r.id)
 	}
 	t.rows = kept
-	return len(kept) > 0, nil
+	return len(kept) > 0
 }
 
 // Spans are the spans of the trace as a tree shows them.
-func (t *Trace) Spans() ([]Span, error) {
+func (t *Trace) Spans() []Span {
 	spans := make([]Span, len(t.rows))
 	for i, r := range t.rows {
-		if err := r.read(&spans[i]); err != nil {
-			return nil, err
+		spans[i] = Span{
+			ID: hex.EncodeToString([]byte(r.id)), Parent: hex.EncodeToString([]byte(r.parent)),
+			Name: r.text("span:name"), Service: r.text("resource.service.name"), Message: r.text("span:status_message"),
+			Start: r.integer(Start), End: r.integer("span:end"), Failed: r.integer("span:status") == statusError,
 		}
 	}
-	return spans, nil
-}
-
-func (r row) read(s *Span) error {
-	for name, to := range map[string]*string{spanID: &s.ID, parentID: &s.Parent} {
-		value, err := binaryOf(r.batch, name)
-		if err != nil {
-			return err
-		}
-		*to = hex.EncodeToString(value(r.number))
-	}
-	s.Name, s.Service, s.Message = r.text("span:name"), r.text("resource.service.name"), r.text("span:status_message")
-	s.Start, s.End = r.integer(Start), r.integer("span:end")
-	s.Failed = r.integer("span:status") == statusError
-	return nil
+	return spans
 }
 
 // statusError is the code of a failed span in OTLP.
