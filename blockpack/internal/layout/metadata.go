@@ -58,16 +58,7 @@ type Metadata struct {
 
 const timeIndexMagic = 0xC011FEED
 
-// ParseMetadata parses the metadata of a file with header h whose blocks end before dataEnd.
-func ParseMetadata(data []byte, h Header, dataEnd int64, o Options) (*Metadata, error) {
-	all, err := parseVariants(data, h, dataEnd, o)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
-// parseVariants gives all ways to read the metadata, the usual one first.
+// parseVariants gives all ways to read the metadata of a file with header h whose blocks end before dataEnd, the usual one first.
 func parseVariants(data []byte, h Header, dataEnd int64, o Options) (all []*Metadata, err error) {
 	if int64(len(data)) > o.maxMetadata() {
 		return nil, fault.In(fault.Limitf("%d bytes, the limit is %d", len(data), o.maxMetadata()), "metadata", h.MetadataOffset)
