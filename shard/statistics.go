@@ -9,6 +9,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/internal/engine/shardtable"
 	"github.com/amudai/amudai-go/internal/format/hll"
+	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/internal/format/stats"
 	"github.com/amudai/amudai-go/stripe/read"
 )
@@ -32,9 +33,12 @@ type ColumnStatistics struct {
 	// DictionaryEntries is the number of entries of the value dictionary of a stripe, the
 	// null entry included. It is 0 without a dictionary, and for a whole shard.
 	DictionaryEntries int64
-	// Distinct is an estimate of the number of distinct values, nulls excluded, or -1 if there
-	// is none.
-	Distinct int64
+	// NaNs is the number of values that are NaN, or -1 if it is not known. It is 0 for types without NaN.
+	NaNs int64
+	// Distinct is the number of distinct values, nulls excluded, or -1 if it is not known.
+	// DistinctEstimated means that it is not exact.
+	Distinct          int64
+	DistinctEstimated bool
 }
 
 // Statistics reads the stored statistics of the column at path, which may be a field of a struct.
@@ -66,7 +70,7 @@ func (s *Shard) statistics(ctx context.Context, path string, rows int64, descrip
 	if err != nil {
 		return nil, err
 	}
-	out := &ColumnStatistics{Rows: rows, Nulls: -1, Distinct: -1}
+	out := &ColumnStatistics{Rows: rows, Nulls: -1, NaNs: -1, Distinct: -1}
 	col := &p.Columns[0]
 	certain := true // no struct above the column is null
 	for i := range nodes {
@@ -100,7 +104,8 @@ func (s *Shard) statistics(ctx context.Context, path string, rows int64, descrip
 			out.Max, _ = read.ValueOf(*col, v)
 			out.MaxExact = out.Max != nil && certain && r.MaxInclusive
 		}
-		out.Distinct = distinctOf(d)
+		out.NaNs = nansOf(d, nodes[i].Type())
+		out.Distinct, out.DistinctEstimated = distinctOf(d)
 	}
 	return out, nil
 }
@@ -125,19 +130,30 @@ func (s *Shard) descriptor(ctx context.Context, id uint32) (*shardpb.FieldDescri
 	return d, nil
 }
 
+// nansOf is the number of NaNs, or -1 if it is not known.
+func nansOf(d *shardpb.FieldDescriptor, t schema.BasicType) int64 {
+	switch {
+	case t != schema.Float32 && t != schema.Float64:
+		return 0
+	case d.GetFloatingStats() != nil:
+		return int64(min(d.GetFloatingStats().GetNanCount(), math.MaxInt64))
+	}
+	return -1
+}
+
 // distinctOf is the number of distinct values, or -1 if it is not known.
-func distinctOf(d *shardpb.FieldDescriptor) int64 {
+func distinctOf(d *shardpb.FieldDescriptor) (n int64, estimated bool) {
 	c := d.GetCardinality()
 	if c == nil {
-		return -1
+		return -1, false
 	}
 	if c.Count != nil {
-		return int64(min(*c.Count, 1<<62))
+		return int64(min(*c.Count, 1<<62)), c.GetIsEstimate()
 	}
 	if h := c.HllSketch; h != nil {
 		if sketch, err := hll.Parse(h.BitsPerIndex, h.Counters); err == nil {
-			return int64(min(sketch.Estimate(), 1<<62))
+			return int64(min(sketch.Estimate(), 1<<62)), true
 		}
 	}
-	return -1
+	return -1, false
 }

@@ -43,6 +43,9 @@ func New(o Options) table.Format {
 			}
 			return newSink(w, out), nil
 		},
+		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+			return statistics(ctx, in, columns, o)
+		},
 	}
 }
 
@@ -65,17 +68,14 @@ func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) 
 }
 
 func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err error) {
-	switch {
-	case s.in.Location != "":
-		s.shard, err = shard.Open(ctx, s.in.Location, o.Open)
-	case s.in.At != nil && s.in.Size >= 0:
-		s.shard, err = shard.OpenReaderAt(ctx, s.in.At, s.in.Size, o.Open)
-	default:
-		if s.temp, err = table.Spool(s.in.Reader, ro.TempDir); err == nil {
-			s.shard, err = shard.OpenReaderAt(ctx, s.temp, s.temp.Size(), o.Open)
+	in := s.in
+	if isPipe(in) {
+		if s.temp, err = table.Spool(in.Reader, ro.TempDir); err != nil {
+			return err
 		}
+		in.At, in.Size = s.temp, s.temp.Size()
 	}
-	if err != nil {
+	if s.shard, err = openShard(ctx, in, o.Open); err != nil {
 		return err
 	}
 	so := o.Scan
@@ -94,6 +94,17 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 	}
 	s.Source = rowio.NewSource(rows, ends)
 	return nil
+}
+
+// isPipe reports whether an input has no random access.
+func isPipe(in table.Input) bool { return in.Location == "" && (in.At == nil || in.Size < 0) }
+
+// openShard opens an input with random access.
+func openShard(ctx context.Context, in table.Input, o shard.OpenOptions) (*shard.Shard, error) {
+	if in.Location != "" {
+		return shard.Open(ctx, in.Location, o)
+	}
+	return shard.OpenReaderAt(ctx, in.At, in.Size, o)
 }
 
 // Rows implements [table.Source].
