@@ -32,6 +32,7 @@ var rows = [][]string{
 	{"traceql"},
 	{"index"},
 	{"filter"},
+	{"internal/engine/compute"},
 	{"internal/engine/predicate"},
 	{"internal/engine/valueset"},
 	{"internal/engine/ast"},

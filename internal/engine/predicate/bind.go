@@ -221,6 +221,18 @@ func (b *binder) domain(n *ast.Node, kind jsonKind) (*valueset.Domain, error) {
 	return b.columns[i].domain, nil
 }
 
+// Resolve finds the column of a schema that a node names.
+func Resolve(n *ast.Node, s *arrow.Schema) (Column, error) {
+	if n.Op != ast.OpColumn {
+		return Column{}, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
+	}
+	c, err := resolve(s, n.Path)
+	if err != nil {
+		return c, fail(n, "%s", err)
+	}
+	return c, nil
+}
+
 // resolve follows a path through structs. Of several fields with the same name, the path leads to the first. The others,
 // and fields without a name, have the unique names of arrowmap.UniqueNames.
 func resolve(s *arrow.Schema, path string) (Column, error) {
