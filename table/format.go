@@ -40,13 +40,14 @@ type Format struct {
 	SniffLast bool
 
 	// Reader and Writer implement [Format.Open] and [Format.Create]. Either may be nil. Reader applies Columns, by
-	// [Project] unless the format has a projection of its own. It applies Schema only if Casts is set, and Filter
-	// only if Filters is set: otherwise Open does.
+	// [Project] unless the format has a projection of its own. It applies Schema only if Casts is set, Filter only if
+	// Filters is set, and Rows only if Ranges is set: otherwise Open does. Open also enforces Limit.
 	Reader func(ctx context.Context, in Input, o ReadOptions) (Source, error)
 	Writer func(ctx context.Context, out Output, schema *arrow.Schema, o WriteOptions) (Sink, error)
 
 	Casts   bool
 	Filters bool
+	Ranges  bool
 
 	// Sparse means that a file has the columns that have values in it, as attributes of spans are. A column that is
 	// missing in one of several files is null there. Keys are the columns whose values rows are looked up by, such as the
@@ -87,8 +88,21 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 	}
 	asked := o
 	o.Columns = f.readColumns(o)
-	src, err := f.Reader(ctx, in, o)
-	if err == nil && f.castsLate(o) {
+	read := o
+	if f.filtersLate(o) {
+		read.Filter = filter.Expr{}
+	}
+	if f.filtersLate(o) || f.skipsLate(o) {
+		read.Limit = 0
+	}
+	src, err := f.Reader(ctx, in, read)
+	if err != nil {
+		return nil, err
+	}
+	if f.skipsLate(o) {
+		src = newRowSource(src, o.Rows)
+	}
+	if f.castsLate(o) {
 		src, err = newCastSource(src, in.Name, o)
 	}
 	if err == nil && (f.castsLate(o) || f.filtersLate(o)) {
@@ -99,6 +113,9 @@ func (f Format) Open(ctx context.Context, in Input, o ReadOptions) (Source, erro
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.Limit > 0 {
+		src = newRowSource(src, RowRange{End: o.Limit})
 	}
 	return src, nil
 }

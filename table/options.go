@@ -27,7 +27,21 @@ type ReadOptions struct {
 	// Schema sets the types of these columns. Other columns have the types of the input, or inferred ones. A value
 	// that its type cannot hold exactly is an error.
 	Schema []arrow.Field
+	// Rows selects rows of the input by their position, before the filter. The zero value means all.
+	Rows RowRange
+	// Limit is the maximum number of rows of the result; 0 for all.
+	Limit int64
+	// Dictionaries allows columns of strings to come as arrays of dictionary<uint32 or int32, utf8 or binary>, where
+	// the format stores codes. The schema of the source tells which do.
+	Dictionaries bool
 }
+
+// RowRange is the rows from position Begin up to, but without, End. The first row has position 0. End 0 means up to
+// the last row. A range may extend beyond the last row.
+type RowRange struct{ Begin, End int64 }
+
+// IsAll reports whether the range has all rows.
+func (r RowRange) IsAll() bool { return r == RowRange{} }
 
 // DefaultBatchRows is the default of [ReadOptions.BatchRows].
 const DefaultBatchRows = 32 << 10

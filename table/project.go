@@ -45,5 +45,10 @@ func (f Format) readColumns(o ReadOptions) []string {
 // castsLate reports whether Open casts columns to the types of a schema.
 func (f Format) castsLate(o ReadOptions) bool { return !f.Casts && len(o.Schema) > 0 }
 
-// filtersLate reports whether Open evaluates the filter.
-func (f Format) filtersLate(o ReadOptions) bool { return !f.Filters && !o.Filter.IsZero() }
+// skipsLate reports whether Open leaves out rows by their position.
+func (f Format) skipsLate(o ReadOptions) bool { return !f.Ranges && !o.Rows.IsAll() }
+
+// filtersLate reports whether Open evaluates the filter, which comes after the positions of rows.
+func (f Format) filtersLate(o ReadOptions) bool {
+	return !o.Filter.IsZero() && (!f.Filters || f.skipsLate(o))
+}

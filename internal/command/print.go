@@ -22,23 +22,33 @@ import (
 // tableFormat is a format of cat and head for people. The other formats are those of convert.
 const tableFormat = "table"
 
+// PrintFlags are the flags of commands that print rows: the format, and the output.
+type PrintFlags struct {
+	Format string // "" for the default
+	Output string // "" for stdout
+	Force  bool   // replaces an existing output
+}
+
+// Register adds the flags. byDefault describes the default format.
+func (f *PrintFlags) Register(cmd *cobra.Command, byDefault string) {
+	cmd.Flags().StringVar(&f.Format, "format", "", "format of the output (default: "+byDefault+")")
+	cmd.Flags().StringVar(&f.Output, "output", "", "write to this file instead of stdout, in the format of its name")
+	cmd.Flags().BoolVarP(&f.Force, "force", "f", false, "replace an existing output")
+	usage.Complete(cmd, "format", catFormats()...)
+}
+
+// defaultFormats describes the default format of commands that print many rows.
+const defaultFormats = "table on a terminal, else csv"
+
 type catFlags struct {
-	read   formats.ReadFlags
-	rows   formats.ScanFlags
-	format string
+	formats.TableFlags
+	print PrintFlags
 }
 
 // register adds the flags of commands that print rows.
 func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
-	f.read.Register(cmd, true)
-	f.registerOutput(cmd, limit, byDefault)
-}
-
-// registerOutput adds the flags that do not depend on the format of the input.
-func (f *catFlags) registerOutput(cmd *cobra.Command, limit int64, byDefault string) {
-	f.rows.Register(cmd, limit)
-	cmd.Flags().StringVar(&f.format, "format", "", "format of the output (default: "+byDefault+")")
-	usage.Complete(cmd, "format", catFormats()...)
+	f.TableFlags.Register(cmd, limit)
+	f.print.Register(cmd, byDefault)
 }
 
 func (a *app) cat() *cobra.Command {
@@ -52,9 +62,9 @@ arrow, arrows). In a table, null is shown as ` + nullText + ` and long values ar
 		Example: `  amudai cat flights.amudai.shard --columns date,delay --limit 100
   amudai cat flights.amudai.shard --format jsonl | jq .delay`,
 		Args: wants(1, 1, "one table"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args[0], f, "") },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args, f, "") },
 	}
-	f.register(cmd, -1, "table on a terminal, else csv")
+	f.register(cmd, -1, defaultFormats)
 	return cmd
 }
 
@@ -66,7 +76,7 @@ func (a *app) head() *cobra.Command {
 		Long:  `head prints the first ten rows, or --limit rows, of a table in any format.`,
 		Args:  wants(1, 1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.runCat(cmd.Context(), args[0], f, tableFormat)
+			return a.runCat(cmd.Context(), args, f, tableFormat)
 		},
 	}
 	f.register(cmd, 10, "table")
@@ -74,8 +84,28 @@ func (a *app) head() *cobra.Command {
 }
 
 // runCat prints rows. byDefault is the default format; "" chooses one that suits stdout.
-func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault string) (err error) {
-	format := f.format
+func (a *app) runCat(ctx context.Context, locations []string, f catFlags, byDefault string) error {
+	create, format, err := a.printer(&f.print, byDefault)
+	if err != nil {
+		return err
+	}
+	src, err := a.opener.Tables(ctx, locations, &f.TableFlags, formats.TablesOptions{
+		Reuse: format != formats.Parquet, // its writer keeps values of batches for statistics
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(printRows(ctx, src, create, f.Rows.Limit), src.Close())
+}
+
+// createSink makes a sink for rows of a schema.
+type createSink func(context.Context, *arrow.Schema) (table.Sink, error)
+
+// printer returns a function that makes the sink for rows to print, and the name of its format. byDefault is the default
+// format; "" chooses one that suits the output. To print batches that a command computed, make the sink, Write them, and
+// Close it, or Abort it after an error.
+func (a *app) printer(f *PrintFlags, byDefault string) (create createSink, format string, err error) {
+	format = f.Format
 	if format == "" {
 		format = byDefault
 	}
@@ -85,31 +115,17 @@ func (a *app) runCat(ctx context.Context, location string, f catFlags, byDefault
 			format = tableFormat
 		}
 	}
-	o, err := a.opener.Use(&f.read)
-	if err != nil {
-		return err
-	}
-	if f.rows.Limit >= 0 && f.rows.Limit < table.DefaultBatchRows {
-		o.BatchRows = int(max(f.rows.Limit, 1))
-	}
-	if a.opener.Scan, err = f.rows.Options(); err != nil {
-		return err
-	}
-	a.opener.Scan.Reuse = format != "parquet" // its writer keeps values of batches for statistics
-	create, err := a.catSink(format)
-	if err != nil {
-		return err
-	}
-	src, err := a.opener.Source(ctx, location, f.read.From, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
+	create, err = a.catSink(format)
+	return create, format, err
+}
+
+// printRows prints limit rows, or all rows if limit is negative.
+func printRows(ctx context.Context, src table.Source, create createSink, limit int64) error {
 	sink, err := create(ctx, src.Schema())
 	if err != nil {
 		return err
 	}
-	if err := copyRows(ctx, src, sink, f.rows.Limit); err != nil {
+	if err := copyRows(ctx, src, sink, limit); err != nil {
 		return errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 	}
 	return sink.Close(ctx)
@@ -130,7 +146,7 @@ func catFormats() []string {
 }
 
 // catSink returns a function that makes a sink of a format on stdout.
-func (a *app) catSink(format string) (func(context.Context, *arrow.Schema) (table.Sink, error), error) {
+func (a *app) catSink(format string) (createSink, error) {
 	if format == tableFormat {
 		return func(_ context.Context, s *arrow.Schema) (table.Sink, error) {
 			return &tableSink{app: a, schema: s}, nil

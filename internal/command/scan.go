@@ -39,11 +39,10 @@ describe a count.`,
 			if f.explain || f.analyze || f.count {
 				return a.runScan(cmd.Context(), args[0], f)
 			}
-			return a.runCat(cmd.Context(), args[0], f.catFlags, "")
+			return a.runCat(cmd.Context(), args, f.catFlags, "")
 		},
 	}
-	f.read.RegisterShard(cmd, true)
-	f.registerOutput(cmd, -1, "table on a terminal, else csv")
+	f.register(cmd, -1, defaultFormats)
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "explain how the rows would be found")
 	cmd.Flags().BoolVar(&f.analyze, "analyze", false, "run the scan, and print its reads and times")
 	cmd.Flags().BoolVar(&f.count, "count", false, "print the number of rows")
@@ -52,20 +51,20 @@ describe a count.`,
 
 // runScan counts rows, or tells how they are found.
 func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err error) {
-	if _, err := a.opener.Use(&f.read); err != nil {
+	if _, err := a.opener.Use(&f.Read); err != nil {
 		return err
 	}
-	o, err := f.rows.Options()
+	o, err := f.Rows.Options()
 	if err != nil {
 		return err
 	}
 	if f.count && !f.explain && !f.analyze {
 		if in, format, ok := a.opener.Describes(ctx, location, canInspect); ok {
 			a.opener.Scan = o
-			return a.countRows(ctx, in, format, location, f.rows.Limit)
+			return a.countRows(ctx, in, format, location, f.Rows.Limit)
 		}
 	}
-	if o.Columns = f.read.Columns; f.count {
+	if o.Columns = f.Read.Columns; f.count {
 		o.Columns = []string{}
 	}
 	if in, format, ok := a.opener.Describes(ctx, location, func(f table.Format) bool { return f.Explain != nil }); ok {
@@ -81,7 +80,7 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 		if err != nil {
 			return err
 		}
-		return a.printCount(n, f.rows.Limit)
+		return a.printCount(n, f.Rows.Limit)
 	}
 	explain := s.Explain
 	if f.analyze {

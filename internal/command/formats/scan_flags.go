@@ -14,7 +14,7 @@ import (
 type ScanFlags struct {
 	Limit int64 // negative: all rows
 
-	where, strings string
+	where, strings, rows string
 }
 
 // stringLayouts are the names of the values of shard.StringLayout.
@@ -26,6 +26,7 @@ func (s *ScanFlags) Register(cmd *cobra.Command, limit int64) {
 	f.StringVar(&s.where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
 	f.StringVar(&s.strings, "strings", stringLayouts[0], "shard: Arrow type of strings, for Arrow formats: "+strings.Join(stringLayouts[1:], ", ")+", or as recorded")
 	f.Int64VarP(&s.Limit, "limit", "n", limit, "maximum number of rows")
+	f.StringVar(&s.rows, "rows", "", "only these rows, by position from 0: 100:200, 100: or :100; -100: for the last 100 rows")
 	usage.Complete(cmd, "strings", stringLayouts...)
 }
 
