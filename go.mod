@@ -26,6 +26,8 @@ require (
 
 require go.opentelemetry.io/proto/otlp v1.11.1
 
+require github.com/clipperhouse/displaywidth v0.11.0
+
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/andybalholm/brotli v1.2.3 // indirect

@@ -3,9 +3,6 @@ package terminal
 import (
 	"slices"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Table is a table for people: a header, a line below it, and columns two spaces apart.
@@ -76,9 +73,9 @@ func (t *Table) fit(width int) (hidden int) {
 	for i := range t.columns {
 		c := &t.columns[i]
 		c.most = t.Widest
-		widths[i] = text.StringWidthWithoutEscSequences(c.title)
+		widths[i] = Width(c.title)
 		for _, r := range t.rows {
-			w := text.StringWidthWithoutEscSequences(r[i])
+			w := Width(r[i])
 			if c.most > 0 {
 				w = min(w, c.most)
 			}
@@ -125,7 +122,7 @@ func (t *Table) fit(width int) (hidden int) {
 // Table prints a table that fits the screen. It returns the number of columns left out.
 func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
 	if s.Width > 0 {
-		hidden = t.fit(max(s.Width-text.StringWidthWithoutEscSequences(indent), 20))
+		hidden = t.fit(max(s.Width-Width(indent), 20))
 	}
 	for _, line := range strings.Split(s.render(t), "\n") {
 		if err := s.Printf("%s\n", Styled{indent + line}); err != nil {
@@ -137,53 +134,37 @@ func (s Screen) Table(t *Table, indent string) (hidden int, err error) {
 
 // render gives the lines of a table, which end at their last character.
 func (s Screen) render(t *Table) string {
-	w := table.NewWriter()
-	style := table.StyleLight
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Options.SeparateHeader = true
-	style.Format.Header = text.FormatDefault
-	w.SetStyle(style)
-	w.SuppressTrailingSpaces()
-	var configs []table.ColumnConfig
-	var header table.Row
-	for _, c := range t.columns {
-		if c.hidden {
-			continue
+	var shown []int
+	var header []string
+	for i, c := range t.columns {
+		if !c.hidden {
+			shown = append(shown, i)
+			header = append(header, s.Paint(Bold, c.title).text)
 		}
-		header = append(header, s.Paint(Bold, c.title).text)
-		config := table.ColumnConfig{Number: len(header)}
-		if c.numbers {
-			config.Align, config.AlignHeader = text.AlignRight, text.AlignRight
-		}
-		configs = append(configs, config)
 	}
-	w.AppendHeader(header)
-	w.SetColumnConfigs(configs)
+	rows := [][]string{header}
 	for _, r := range t.rows {
-		var row table.Row
-		for i, c := range t.columns {
-			if !c.hidden {
-				row = append(row, Clip(r[i], c.most))
-			}
+		row := make([]string, len(shown))
+		for k, i := range shown {
+			row[k] = Clip(r[i], t.columns[i].most)
 		}
-		w.AppendRow(row)
+		rows = append(rows, row)
 	}
-	return trimLines(w.Render())
-}
-
-// trimLines drops the padding of the last column: spaces, and the end of the line below the header.
-func trimLines(s string) string {
-	lines := strings.Split(s, "\n")
+	widths := make([]int, len(shown))
+	for _, row := range rows {
+		for k, cell := range row {
+			widths[k] = max(widths[k], Width(cell))
+		}
+	}
+	lines := make([]string, 0, len(rows)+1)
 	width := 0
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " ")
-		if i != 1 {
-			width = max(width, text.StringWidthWithoutEscSequences(lines[i]))
+	for _, row := range rows {
+		for k, cell := range row {
+			row[k] = Pad(cell, widths[k], t.columns[shown[k]].numbers)
 		}
+		line := strings.TrimRight(strings.Join(row, "  "), " ")
+		width = max(width, Width(line))
+		lines = append(lines, line)
 	}
-	if len(lines) > 1 {
-		lines[1] = text.Trim(lines[1], width)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(slices.Insert(lines, 1, strings.Repeat("─", width)), "\n")
 }

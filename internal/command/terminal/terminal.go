@@ -10,12 +10,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // Screen is an output for people: a terminal, or a pipe instead of one.
@@ -91,42 +88,6 @@ func Lines(s string) Styled {
 func OneLine(s string) string {
 	lines := strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' || r == '\r' })
 	return Printable(strings.Join(lines, "; "))
-}
-
-// Printable escapes the characters of s that are not letters, marks, numbers, punctuation,
-// symbols or the space, as Go does in quoted strings: controls, and the invisible
-// characters that set the direction of text. Bytes that are not UTF-8 become U+FFFD.
-func Printable(s string) string {
-	if printable(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		quoted := strconv.QuoteRune(r)
-		b.WriteString(quoted[1 : len(quoted)-1])
-	}
-	return b.String()
-}
-
-func printable(s string) bool {
-	for _, r := range s {
-		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return false
-		}
-	}
-	return true
-}
-
-// Clip shortens a text to a number of columns on the screen; 0 is no limit.
-func Clip(s string, most int) string {
-	if most <= 0 || text.StringWidthWithoutEscSequences(s) <= most {
-		return s
-	}
-	return text.Trim(s, most-1) + "…"
 }
 
 // JSON prints a value as indented JSON. Unprintable characters are escaped.
