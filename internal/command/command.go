@@ -22,6 +22,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/amudai/amudai-go/internal/command/formats"
+	"github.com/amudai/amudai-go/internal/command/help"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text"
@@ -93,9 +95,15 @@ func Main(ctx context.Context, env Env) int {
 	if a.Program == "" {
 		a.Program = "amudai"
 	}
-	colors := a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
-	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: colors && a.Width > 0}
-	a.errs = terminal.Screen{Out: env.Stderr, Color: colors && a.Progress}
+	set, err := a.settings()
+	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: set.colors(a.Width > 0)}
+	a.errs = terminal.Screen{Out: env.Stderr, Color: set.colors(a.Progress)}
+	if err != nil {
+		return a.report(ctx, err)
+	}
+	if set.parallel > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(set.parallel))
+	}
 	a.opener = formats.NewOpener(a.Stdin, a.notice)
 	root := a.root()
 	root.SetArgs(env.Args)
@@ -113,7 +121,10 @@ func (a *app) root() *cobra.Command {
 		Long: `amudai converts tables to Amudai shards and back, and shows their contents.
 
 Files are recognised by their extension or first bytes; "-" is stdin or stdout. Inputs may
-also be http(s) URLs.`,
+also be http(s) URLs.
+
+Variables of the environment: AMUDAI_COLOR (auto, always, never), NO_COLOR, AMUDAI_WIDTH (columns
+of a table; 0: not cut), AMUDAI_PARALLEL (threads; default: one per CPU).`,
 		SilenceUsage: true, SilenceErrors: true,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -139,7 +150,13 @@ also be http(s) URLs.`,
 		c.GroupID = "traces"
 		root.AddCommand(c)
 	}
-	root.AddCommand(a.version())
+	root.AddCommand(a.man(), a.version())
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		a.out.Printf("%s", terminal.Lines(help.Text(cmd, a.helpWidth())))
+	})
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		return a.out.Printf("%s", terminal.Lines(help.Usage(cmd, a.helpWidth())))
+	})
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
@@ -154,9 +171,11 @@ func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
+			c.Short = "Print a script that completes commands, files, columns and values in a shell"
 			c.Args = noArgs
 			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		case "help":
+			c.Short = "Print the help of a command"
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if found, _, err := root.Find(args); err != nil || found == root && len(args) > 0 {
 					return noArgs(root, args)

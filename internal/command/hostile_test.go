@@ -98,7 +98,7 @@ func TestWidth(t *testing.T) {
 	ok(t, "convert", "-q", "t.csv", "t.amudai.shard")
 	for _, width := range []int{40, 80, 100, 200} {
 		for _, args := range [][]string{{"stats", "t.amudai.shard"}, {"inspect", "-v", "t.amudai.shard"}, {"head", "t.amudai.shard"}} {
-			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(string) string { return "x" }})
+			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(name string) string { return map[string]string{"NO_COLOR": "x"}[name] }})
 			require.Equal(t, command.ExitOK, r.code, r.errout)
 			_, table, _ := strings.Cut(r.out, "\n\n") // the overview of inspect is not a table
 			if args[0] != "inspect" {

@@ -17,7 +17,7 @@ var rows = [][]string{
 	{"cmd", "internal/command", "internal/bench"},
 	{"internal/command/formats"},
 	{"internal/command/files"},
-	{"internal/command/terminal", "internal/command/usage"},
+	{"internal/command/terminal", "internal/command/usage", "internal/command/help"},
 	{"internal/bench/suite"},
 	{"traceql/adapter"},
 	{"table/amudai", "table/csv", "table/jsonl", "table/lines", "table/arrowipc", "table/parquet", "rntuple", "blockpack"},

@@ -1,0 +1,186 @@
+// Package help makes the help of a command, and its manual page, from the descriptions of its flags. Flags that are only
+// for some formats stand together, under the name of the formats.
+package help
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// section is a list of flags under a title.
+type section struct {
+	title string
+	flags []flag
+}
+
+// flag is a flag as help shows it.
+type flag struct {
+	names string // "-n, --limit N"
+	text  string // its description, on one line
+}
+
+// indent of descriptions: flags that are longer have a line of their own.
+const indent = 30
+
+// prefixes of descriptions are the formats that a flag is for, in the order of the sections, with their titles.
+var prefixes = []struct{ prefix, title string }{
+	{"", "Flags"},
+	{"CSV and JSON", "CSV and JSON"},
+	{"CSV", "CSV"},
+	{"JSON", "JSON"},
+	{"shard", "Shards"},
+	{"shard of another writer", "Shards of other writers"},
+	{"Parquet", "Parquet"},
+	{"RNTuple", "RNTuples"},
+}
+
+// sections are the flags of a command that are not hidden.
+func sections(flags *pflag.FlagSet) []section {
+	all := make([]section, len(prefixes))
+	for i, p := range prefixes {
+		all[i].title = p.title
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		value, text := pflag.UnquoteUsage(f)
+		if f.Name == "help" {
+			text = "print this help"
+		}
+		i := 0
+		if prefix, rest, found := strings.Cut(text, ": "); found {
+			for k, p := range prefixes {
+				if p.prefix == prefix {
+					i, text = k, rest
+				}
+			}
+		}
+		names := "    --" + f.Name
+		if f.Shorthand != "" {
+			names = "-" + f.Shorthand + ", --" + f.Name
+		}
+		if word := valueWord(value); word != "" {
+			names += " " + word
+		}
+		all[i].flags = append(all[i].flags, flag{names, text + defaultOf(f)})
+	})
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.flags) == 0 })
+}
+
+// valueWord is a word for the value of a flag. Descriptions may have one of their own, in back quotes.
+func valueWord(kind string) string {
+	switch kind {
+	case "string", "stringArray":
+		return "TEXT"
+	case "strings":
+		return "LIST"
+	case "int", "int64", "uint", "float", "uint64", "ints":
+		return "N"
+	case "duration":
+		return "TIME"
+	case "count":
+		return ""
+	}
+	return kind
+}
+
+// defaultOf is the default of a flag, unless it is empty or the description tells it.
+func defaultOf(f *pflag.Flag) string {
+	switch f.DefValue {
+	case "", "0", "-1", "false", "[]", "0s":
+		return ""
+	}
+	if strings.Contains(f.Usage, "(default") {
+		return ""
+	}
+	return " (default " + f.DefValue + ")"
+}
+
+// Text is the help of a command, for a screen of a number of columns.
+func Text(cmd *cobra.Command, width int) string {
+	var b strings.Builder
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	if about != "" {
+		fmt.Fprintf(&b, "%s\n\n", strings.TrimSpace(strings.ReplaceAll(about, "\t", "  ")))
+	}
+	b.WriteString(Usage(cmd, width))
+	return b.String()
+}
+
+// Usage is the part of the help behind the description.
+func Usage(cmd *cobra.Command, width int) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if cmd.Runnable() {
+		fmt.Fprintf(&b, "  %s\n", cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", cmd.CommandPath())
+	}
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	names := 0
+	for _, c := range cmd.Commands() {
+		names = max(names, len(c.Name()))
+	}
+	groups := cmd.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands:"}}
+	} else {
+		groups = append(slices.Clone(groups), &cobra.Group{Title: "Further commands:"})
+	}
+	for _, g := range groups {
+		title := "\n" + g.Title + "\n"
+		for _, c := range cmd.Commands() {
+			if c.GroupID == g.ID && (c.IsAvailableCommand() || c.Name() == "help") {
+				b.WriteString(title)
+				entry(&b, c.Name(), c.Short, names+4, width)
+				title = ""
+			}
+		}
+	}
+	for _, s := range sections(cmd.Flags()) {
+		fmt.Fprintf(&b, "\n%s:\n", s.title)
+		for _, f := range s.flags {
+			entry(&b, f.names, f.text, indent, width)
+		}
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s COMMAND --help describes a command.\n", cmd.CommandPath())
+	}
+	return b.String()
+}
+
+// entry writes a name and its description, which is wrapped.
+func entry(b *strings.Builder, name, text string, indent, width int) {
+	b.WriteString("  " + name)
+	column := 2 + len(name)
+	if column >= indent && text != "" {
+		b.WriteString("\n")
+		column = 0
+	}
+	b.WriteString(strings.Repeat(" ", max(0, indent-column)))
+	column = indent
+	for i, word := range strings.Fields(text) {
+		length := len([]rune(word))
+		if i > 0 && column+1+length > width {
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			column = indent
+		} else if i > 0 {
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += length
+	}
+	b.WriteString("\n")
+}
