@@ -111,6 +111,7 @@ func Main(ctx context.Context, env Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	refuseUnknown(root)
+	a.completeFlags(root)
 	return a.report(ctx, root.ExecuteContext(ctx))
 }
 

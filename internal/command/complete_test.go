@@ -1,0 +1,28 @@
+package command_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestComplete proposes what the scripts of shells ask for: columns of the inputs, and values of flags.
+func TestComplete(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("t.jsonl", []byte(`{"id":1,"at":{"lat":1.5,"lon":2},"a.b":3}`+"\n"), 0o644))
+	for typed, want := range map[string]string{
+		"cat t.jsonl --columns |":             `id at at.lat at.lon a\.b`,
+		"cat t.jsonl --columns id,a|":         `id,at id,at.lat id,at.lon id,a\.b`,
+		"cat t.jsonl --columns at.la|":        "at.lat",
+		"cat missing.csv --columns |":         "",
+		"cat https://localhost/t --columns |": "",
+		"cat t.jsonl --ticks |":               "auto ns us raw",
+		"hea|":                                "head",
+	} {
+		args := append([]string{"__completeNoDesc"}, strings.Split(strings.TrimSuffix(typed, "|"), " ")...)
+		lines := strings.Split(ok(t, args...), "\n")
+		require.Equal(t, want, strings.Join(lines[:len(lines)-2], " "), typed) // without the directive
+	}
+}
