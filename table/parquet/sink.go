@@ -14,6 +14,7 @@ import (
 
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
 // Defaults of the writer.
@@ -30,7 +31,7 @@ type sink struct {
 	out   table.Output
 	to    *storage.IOWriter // out
 	w     *pqarrow.FileWriter
-	plain *plainer
+	plain *convert.Plainer
 	rows  int64 // of the open row group
 	limit int64
 	ended bool
@@ -53,22 +54,22 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, wo tabl
 	if !ok {
 		return nil, fmt.Errorf("unknown compression %q of Parquet: use zstd or snappy", o.Compression)
 	}
-	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: newPlainer(schema, wo)}
+	s := &sink{out: out, to: &storage.IOWriter{Context: ctx, Writer: out}, limit: o.RowGroupRows, plain: convert.NewPlainer(schema, wo)}
 	options := []pq.WriterProperty{pq.WithAllocator(wo.Allocator), pq.WithCompression(codec),
 		pq.WithCompressionLevel(o.Level), pq.WithMaxRowGroupLength(o.RowGroupRows), pq.WithCreatedBy("amudai-go"),
 		pq.WithDictionaryDefault(true), pq.WithVersion(pq.V2_LATEST)}
-	for _, path := range floatPaths(nil, nil, s.plain.schema.Fields()) {
+	for _, path := range floatPaths(nil, nil, s.plain.Schema.Fields()) {
 		// The dictionary of floats takes all NaNs for one, and would change their payloads.
 		options = append(options, pq.WithDictionaryPath(path, false))
 	}
 	props := pq.NewWriterProperties(options...)
 	var err error
-	if s.plain.schema, err = withStored(s.plain.schema, schema); err != nil {
+	if s.plain.Schema, err = convert.WithStored(s.plain.Schema, schema); err != nil {
 		return nil, err
 	}
-	err = guard(func() (err error) {
+	err = convert.Guard(func() (err error) {
 		arrowProps := pqarrow.NewArrowWriterProperties(pqarrow.WithAllocator(wo.Allocator))
-		s.w, err = pqarrow.NewFileWriter(s.plain.schema, s.to, props, arrowProps)
+		s.w, err = pqarrow.NewFileWriter(s.plain.Schema, s.to, props, arrowProps)
 		return err
 	})
 	if err != nil {
@@ -109,12 +110,12 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	batch, err := s.plain.batch(batch)
+	batch, err := s.plain.Batch(batch)
 	if err != nil {
 		return err
 	}
 	defer batch.Release()
-	err = guard(func() error {
+	err = convert.Guard(func() error {
 		for at := int64(0); at < batch.NumRows(); {
 			n := min(s.limit-s.rows, batch.NumRows()-at)
 			part := batch.NewSlice(at, at+n)
@@ -144,7 +145,7 @@ func (s *sink) Write(ctx context.Context, batch arrow.RecordBatch) error {
 func (s *sink) Close(ctx context.Context) error {
 	s.to.Context = ctx
 	s.ended = true
-	err := guard(s.w.Close)
+	err := convert.Guard(s.w.Close)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -1,4 +1,4 @@
-package parquet
+package convert
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ import (
 	"github.com/amudai/amudai-go/internal/text/values"
 )
 
-// restorable reports whether arrays of type from, as pqarrow reads them, can be converted to type to of the stored
+// Restorable reports whether arrays of type from, as pqarrow reads them, can be converted to type to of the stored
 // Arrow schema with the same values.
-func restorable(from, to arrow.DataType) bool {
+func Restorable(from, to arrow.DataType) bool {
 	if arrow.TypeEqual(from, to) {
 		return true
 	}
@@ -27,18 +27,18 @@ func restorable(from, to arrow.DataType) bool {
 	}
 	switch t := to.(type) {
 	case arrow.ExtensionType:
-		return restorable(from, t.StorageType())
+		return Restorable(from, t.StorageType())
 	case *arrow.DictionaryType:
-		return restorable(from, t.ValueType)
+		return Restorable(from, t.ValueType)
 	case *arrow.RunEndEncodedType:
-		return restorable(from, t.Encoded())
+		return Restorable(from, t.Encoded())
 	case *arrow.LargeListType, *arrow.ListViewType, *arrow.LargeListViewType, *arrow.FixedSizeListType, *arrow.ListType:
 		f, ok := from.(arrow.ListLikeType)
 		_, isMap := from.(*arrow.MapType)
-		return ok && !isMap && restorable(f.Elem(), t.(arrow.ListLikeType).Elem())
+		return ok && !isMap && Restorable(f.Elem(), t.(arrow.ListLikeType).Elem())
 	case *arrow.MapType:
 		f, ok := from.(*arrow.MapType)
-		return ok && restorable(f.KeyType(), t.KeyType()) && restorable(f.ItemType(), t.ItemType())
+		return ok && Restorable(f.KeyType(), t.KeyType()) && Restorable(f.ItemType(), t.ItemType())
 	case *arrow.StructType:
 		return restorableStruct(from, t)
 	case *arrow.TimestampType:
@@ -60,7 +60,7 @@ func restorableStruct(from arrow.DataType, to *arrow.StructType) bool {
 		return false
 	}
 	for i := range f.NumFields() {
-		if f.Field(i).Name != to.Field(i).Name || !restorable(f.Field(i).Type, to.Field(i).Type) {
+		if f.Field(i).Name != to.Field(i).Name || !Restorable(f.Field(i).Type, to.Field(i).Type) {
 			return false
 		}
 	}
@@ -85,8 +85,8 @@ func restorableScalar(from arrow.Type, to arrow.DataType) bool {
 	return false
 }
 
-// restore converts an array to type to, which is restorable from its type. The caller releases it.
-func restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
+// Restore converts an array to type to, which is restorable from its type. The caller releases it.
+func Restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), to) {
 		return relabel(a, to), nil
 	}
@@ -116,7 +116,7 @@ func restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Arra
 
 // restoreVia restores the inner type and wraps the result.
 func restoreVia(mem memory.Allocator, a arrow.Array, inner arrow.DataType, wrap func(arrow.Array) (arrow.Array, error)) (arrow.Array, error) {
-	v, err := restore(mem, a, inner)
+	v, err := Restore(mem, a, inner)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func restoreChildren(mem memory.Allocator, a arrow.Array, t *arrow.StructType) (
 	s := a.(*array.Struct)
 	kids := make([]arrow.ArrayData, t.NumFields())
 	for i := range kids {
-		child, err := restore(mem, s.Field(i), t.Field(i).Type)
+		child, err := Restore(mem, s.Field(i), t.Field(i).Type)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Field(i).Name, err)
 		}
@@ -315,7 +315,7 @@ func restoreList(mem memory.Allocator, a arrow.Array, t arrow.ListLikeType) (arr
 	if !ok {
 		return nil, fmt.Errorf("%s as %s", a.DataType(), t)
 	}
-	items, err := restore(mem, l.ListValues(), t.Elem())
+	items, err := Restore(mem, l.ListValues(), t.Elem())
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,6 @@
-package parquet
+// Package convert converts between Arrow types that Parquet or pqarrow lacks and those that they have: both ways for the
+// types that the stored Arrow schema names, and from old forms of lists and times.
+package convert
 
 import (
 	"errors"
@@ -16,16 +18,17 @@ import (
 	"github.com/amudai/amudai-go/table"
 )
 
-// plainer converts columns that pqarrow does not write, or not exactly, to columns that it writes. The stored Arrow
+// Plainer converts columns that pqarrow does not write, or not exactly, to columns that it writes. The stored Arrow
 // schema restores them (restore.go).
-type plainer struct {
-	schema *arrow.Schema // as written
+type Plainer struct {
+	Schema *arrow.Schema // as written
 	change []bool
 	mem    memory.Allocator
 }
 
-func newPlainer(schema *arrow.Schema, o table.WriteOptions) *plainer {
-	p := &plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
+// NewPlainer returns the converter of the columns of a schema.
+func NewPlainer(schema *arrow.Schema, o table.WriteOptions) *Plainer {
+	p := &Plainer{change: make([]bool, schema.NumFields()), mem: o.Allocator}
 	fields := make([]arrow.Field, schema.NumFields())
 	for i, f := range schema.Fields() {
 		t := plainType(f.Type)
@@ -37,7 +40,7 @@ func newPlainer(schema *arrow.Schema, o table.WriteOptions) *plainer {
 		fields[i] = f
 	}
 	meta := schema.Metadata()
-	p.schema = arrow.NewSchema(fields, &meta)
+	p.Schema = arrow.NewSchema(fields, &meta)
 	return p
 }
 
@@ -116,8 +119,8 @@ func plainField(f arrow.Field) arrow.Field {
 	return f
 }
 
-// batch converts a batch. The caller releases it.
-func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
+// Batch converts a batch. The caller releases it.
+func (p *Plainer) Batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, b.NumCols())
 	for i, c := range b.Columns() {
 		if !p.change[i] {
@@ -126,16 +129,16 @@ func (p *plainer) batch(b arrow.RecordBatch) (arrow.RecordBatch, error) {
 		}
 		plain, err := p.array(c)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", p.schema.Field(i).Name, err)
+			return nil, fmt.Errorf("column %q: %w", p.Schema.Field(i).Name, err)
 		}
 		defer plain.Release()
 		columns[i] = plain
 	}
-	return array.NewRecordBatch(p.schema, columns, b.NumRows()), nil
+	return array.NewRecordBatch(p.Schema, columns, b.NumRows()), nil
 }
 
 // array converts an array. The caller releases it.
-func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
+func (p *Plainer) array(a arrow.Array) (arrow.Array, error) {
 	t := plainType(a.DataType())
 	if arrow.TypeEqual(t, a.DataType()) {
 		a.Retain()
@@ -164,7 +167,7 @@ func (p *plainer) array(a arrow.Array) (arrow.Array, error) {
 }
 
 // scalars converts numbers to the width or unit that Parquet has.
-func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
+func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	switch a := a.(type) {
 	case *array.Duration:
 		return relabel(a, t), nil
@@ -188,7 +191,7 @@ func (p *plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) 
 }
 
 // millis converts seconds to milliseconds.
-func (p *plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
+func (p *Plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64, most int64) (arrow.Array, error) {
 	for i := range a.Len() {
 		if a.IsValid(i) && (value(i) > most || value(i) < -most) {
 			return nil, fmt.Errorf("%d s is out of the range of milliseconds (row %d of the batch), which Parquet has for seconds", value(i), i)
@@ -197,7 +200,7 @@ func (p *plainer) millis(a arrow.Array, t arrow.DataType, value func(int) int64,
 	return numbers(p.mem, a, t, func(i int) int64 { return value(i) * 1000 }), nil
 }
 
-func (p *plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) decimal128.Num) arrow.Array {
+func (p *Plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) decimal128.Num) arrow.Array {
 	b := array.NewDecimal128Builder(p.mem, t.(*arrow.Decimal128Type))
 	defer b.Release()
 	b.Reserve(a.Len())
@@ -212,7 +215,7 @@ func (p *plainer) decimals(a arrow.Array, t arrow.DataType, value func(int) deci
 }
 
 // text writes each value as a string.
-func (p *plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array {
+func (p *Plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array {
 	b := array.NewStringBuilder(p.mem)
 	defer b.Release()
 	var buf []byte
@@ -228,7 +231,7 @@ func (p *plainer) text(a arrow.Array, text func([]byte, int) []byte) arrow.Array
 }
 
 // children converts the fields of a struct.
-func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
+func (p *Plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, error) {
 	kids := make([]arrow.ArrayData, a.NumField())
 	for i := range kids {
 		plain, err := p.array(a.Field(i))
@@ -253,7 +256,7 @@ func (p *plainer) children(a *array.Struct, t arrow.DataType) (arrow.Array, erro
 }
 
 // items converts the items of lists and maps. Offsets stay.
-func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
+func (p *Plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error) {
 	var plain arrow.Array
 	var err error
 	if m, ok := t.(*arrow.MapType); ok {
@@ -269,7 +272,7 @@ func (p *plainer) items(a array.ListLike, t arrow.DataType) (arrow.Array, error)
 }
 
 // lists converts lists of a fixed length to plain ones. Null lists become empty.
-func (p *plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
+func (p *Plainer) lists(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 	n := int64(a.DataType().(*arrow.FixedSizeListType).Len())
 	if int64(a.Len())*n > math.MaxInt32 {
 		return nil, errors.New("too many items in one batch")

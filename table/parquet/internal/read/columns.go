@@ -1,4 +1,4 @@
-package parquet
+package read
 
 import (
 	"fmt"
@@ -6,66 +6,35 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/amudai/amudai-go/internal/arrow/projection"
-	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
-// readColumn describes how a requested column is read.
-type readColumn struct {
-	at       int            // index among the columns of pqarrow, which are in the order of the file
+// column is a column as it is read: a top-level column of the file, or a part of it.
+type column struct {
+	top      int            // position in the file
 	read     arrow.DataType // type in which pqarrow reads it
 	shape    arrow.DataType // by the rules of Parquet, before the stored type is restored
 	restored arrow.DataType
-	rest     *projection.Part // the requested part of the column
+	rest     *projection.Part // the part of it that is wanted
+	leaves   []int
 }
 
-// project finds the requested columns and their leaves. If a part of a column is requested, and all types above it
-// are structs and lists, only the leaves of this part are read, else all leaves.
-func (s *source) project() error {
-	all, err := s.arrow.Schema()
-	if err != nil {
-		return err
+// columnOf returns how a part of a top-level column is read as type t. If all types above the part are structs and
+// lists, only its leaves are read, else all leaves.
+func (f *File) columnOf(top int, part *projection.Part, t arrow.DataType) column {
+	field := f.arrow.Manifest.Fields[top]
+	c := column{top: top, read: f.read[top].Type, shape: f.shapes[top].Type, restored: f.schema.Field(top).Type, rest: part}
+	leaves, ok := partLeaves(nil, field, c.shape, c.restored, part)
+	if !ok {
+		c.leaves = appendLeaves(nil, field)
+		return c
 	}
-	by := shaper{}
-	for leaf, unit := range s.units {
-		by[s.file.MetaData().Schema.Column(leaf).SchemaNode()] = unit
-	}
-	shapes, given := all.Fields(), all.Fields()
-	for i, root := 0, s.file.MetaData().Schema.Root(); i < len(shapes) && len(shapes) == root.NumFields(); i++ {
-		shapes[i].Type = by.typeOf(root.Field(i), shapes[i].Type)
-	}
-	read := all.Metadata()
-	all = restoredSchema(arrow.NewSchema(shapes, &read), s.stored)
-	if s.wanted, err = table.Project(all, s.o.Columns); err != nil {
-		return err
-	}
-	s.reads = make([]readColumn, s.wanted.NumColumns())
-	s.leaves = nil
-	columns := make([]int, len(s.reads)) // in the order of the file
-	for k := range s.reads {
-		columns[k] = s.wanted.Index(k)
-	}
-	slices.Sort(columns)
-	for k := range s.reads {
-		i, part := s.wanted.Index(k), s.wanted.Part(k)
-		at, _ := slices.BinarySearch(columns, i)
-		r := readColumn{at: at, read: given[i].Type, shape: shapes[i].Type, restored: all.Field(i).Type, rest: part}
-		leaves, ok := partLeaves(nil, s.arrow.Manifest.Fields[i], r.shape, r.restored, part)
-		if ok {
-			r.read, r.shape, r.restored, r.rest = part.Type(r.read), part.Type(r.shape), part.Type(r.restored), nil
-		} else {
-			leaves = appendLeaves(nil, s.arrow.Manifest.Fields[i])
-		}
-		s.leaves = append(s.leaves, leaves...)
-		s.reads[k] = r
-	}
-	slices.Sort(s.leaves)
-	if s.o.Columns == nil {
-		s.leaves = nil // pqarrow takes nil for all
-	}
-	return nil
+	c.read, c.shape, c.restored, c.rest, c.leaves = part.Type(c.read), part.Type(c.shape), t, nil, leaves
+	return c
 }
 
 func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
@@ -125,44 +94,35 @@ func hasMap(t arrow.DataType) bool {
 	return ok && slices.ContainsFunc(nested.Fields(), func(f arrow.Field) bool { return hasMap(f.Type) })
 }
 
-// take checks a batch, and returns its columns in the requested order and types.
-func (s *source) take(from arrow.RecordBatch) (arrow.RecordBatch, error) {
-	columns := make([]arrow.Array, len(s.reads))
-	for k, r := range s.reads {
-		c, err := s.column(from, r, s.wanted.Schema().Field(k).Name)
-		if err != nil {
-			return nil, err
-		}
-		defer c.Release()
-		columns[k] = c
+// checked checks an array of pqarrow, of so many rows, and converts it to the type of the column. The caller releases it.
+func (c *column) checked(mem memory.Allocator, from arrow.Array, rows int) (arrow.Array, error) {
+	a := retyped(from, c.read)
+	defer a.Release()
+	if err := array.ValidateFull(a); err != nil {
+		return nil, err
 	}
-	return array.NewRecordBatch(s.wanted.Schema(), columns, from.NumRows()), nil
+	if a.Len() != rows {
+		return nil, fmt.Errorf("%d rows, others have %d", a.Len(), rows)
+	}
+	return c.restore(mem, a)
 }
 
-// column checks a column of a batch and converts it to its type. The caller releases it.
-func (s *source) column(from arrow.RecordBatch, r readColumn, name string) (arrow.Array, error) {
-	c := retyped(from.Column(r.at), r.read)
-	defer c.Release()
-	if err := array.ValidateFull(c); err != nil {
-		return nil, fmt.Errorf("column %q: %w", name, err)
-	}
-	if c.Len() != int(from.NumRows()) {
-		return nil, fmt.Errorf("column %q has %d rows, others have %d", name, c.Len(), from.NumRows())
-	}
-	c, err := shaped(s.o.Allocator, c, r.shape)
+// restore converts an array of type read to the type of the column. The caller releases it.
+func (c *column) restore(mem memory.Allocator, a arrow.Array) (arrow.Array, error) {
+	shaped, err := convert.Shaped(mem, a, c.shape)
 	if err != nil {
-		return nil, fmt.Errorf("column %q: %w", name, err)
+		return nil, err
 	}
-	defer c.Release()
-	if !restorable(c.DataType(), r.restored) {
-		return nil, fmt.Errorf("column %q came as %s, not as %s", name, c.DataType(), r.restored)
+	defer shaped.Release()
+	if !convert.Restorable(shaped.DataType(), c.restored) {
+		return nil, fmt.Errorf("it came as %s, not as %s", shaped.DataType(), c.restored)
 	}
-	restored, err := restore(s.o.Allocator, c, r.restored)
+	restored, err := convert.Restore(mem, shaped, c.restored)
 	if err != nil {
-		return nil, fmt.Errorf("column %q: %w", name, err)
+		return nil, err
 	}
 	defer restored.Release()
-	return r.rest.Array(restored), nil
+	return c.rest.Array(restored), nil
 }
 
 // retyped converts an array, of which a part was read, to the type of this part. pqarrow converts the outer array,

@@ -1,8 +1,9 @@
-package parquet
+package convert
 
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -16,9 +17,9 @@ import (
 // storedKey is the key of the stored Arrow schema in the metadata of Parquet files.
 const storedKey = arrowmap.SchemaProperty
 
-// takeStored removes the stored Arrow schema from the metadata of a file, so that pqarrow does not use it: pqarrow
+// TakeStored removes the stored Arrow schema from the metadata of a file, so that pqarrow does not use it: pqarrow
 // knows fewer types, fails on some, and trusts the bytes. A schema that cannot be read is ignored.
-func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
+func TakeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
 	var stored *arrow.Schema
 	for _, e := range kv {
 		if e.Key != storedKey || e.Value == nil {
@@ -29,7 +30,7 @@ func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
 		if err != nil || ipccheck.Schema(raw) != nil {
 			continue
 		}
-		_ = guard(func() error {
+		_ = Guard(func() error {
 			r, err := ipc.NewReader(bytes.NewReader(raw))
 			if err == nil {
 				stored = r.Schema()
@@ -41,16 +42,16 @@ func takeStored(kv metadata.KeyValueMetadata) *arrow.Schema {
 	return stored
 }
 
-// restoredSchema returns the schema of a source: that of pqarrow, with the types, names of items and metadata of the
+// RestoredSchema returns the schema of a source: that of pqarrow, with the types, names of items and metadata of the
 // stored one where possible.
-func restoredSchema(read, stored *arrow.Schema) *arrow.Schema {
+func RestoredSchema(read, stored *arrow.Schema) *arrow.Schema {
 	fields := make([]arrow.Field, read.NumFields())
 	for i, f := range read.Fields() {
 		fields[i] = withoutFieldID(f)
 		if stored == nil || stored.NumFields() != len(fields) {
 			continue
 		}
-		if s := stored.Field(i); s.Name == f.Name && restorable(f.Type, s.Type) {
+		if s := stored.Field(i); s.Name == f.Name && Restorable(f.Type, s.Type) {
 			fields[i] = s
 			fields[i].Nullable = f.Nullable
 		}
@@ -83,8 +84,8 @@ func withoutFieldID(f arrow.Field) arrow.Field {
 	return f
 }
 
-// withStored adds the Arrow schema of the caller to the metadata of the written schema.
-func withStored(written, original *arrow.Schema) (*arrow.Schema, error) {
+// WithStored adds the Arrow schema of the caller to the metadata of the written schema.
+func WithStored(written, original *arrow.Schema) (*arrow.Schema, error) {
 	text, err := arrowmap.EncodeIPC(original)
 	if err != nil {
 		return nil, err
@@ -94,4 +95,14 @@ func withStored(written, original *arrow.Schema) (*arrow.Schema, error) {
 	meta[storedKey] = text
 	all := arrow.MetadataFrom(meta)
 	return arrow.NewSchema(written.Fields(), &all), nil
+}
+
+// Guard converts a panic of arrow-go to an error.
+func Guard(f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("invalid Parquet data: %v", r)
+		}
+	}()
+	return f()
 }

@@ -1,4 +1,4 @@
-package parquet
+package read
 
 import (
 	"encoding/binary"

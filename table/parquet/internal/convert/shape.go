@@ -1,4 +1,4 @@
-package parquet
+package convert
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
@@ -8,10 +8,10 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// shaper has the units of the INT96 leaves that are read as 12 bytes.
-type shaper map[schema.Node]arrow.TimeUnit
+// Shaper has the units of the INT96 leaves that are read as 12 bytes.
+type Shaper map[schema.Node]arrow.TimeUnit
 
-// typeOf is the type that a column has by the rules of Parquet, where
+// TypeOf is the type that a column has by the rules of Parquet, where
 // pqarrow reads another one, type t:
 //
 //   - INT96 is a time without a zone; pqarrow says UTC. See int96.go.
@@ -22,7 +22,7 @@ type shaper map[schema.Node]arrow.TimeUnit
 //     required group a (LIST) {            list<list<int32>>
 //     repeated group array (LIST) {
 //     repeated int32 array; } }
-func (s shaper) typeOf(n schema.Node, t arrow.DataType) arrow.DataType {
+func (s Shaper) TypeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 	if leaf, ok := n.(*schema.PrimitiveNode); ok {
 		return s.leaf(leaf, t)
 	}
@@ -36,7 +36,7 @@ func (s shaper) typeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 			return t
 		}
 		key, item := t.KeyField(), t.ItemField()
-		key.Type, item.Type = s.typeOf(entries.Field(0), key.Type), s.typeOf(entries.Field(1), item.Type)
+		key.Type, item.Type = s.TypeOf(entries.Field(0), key.Type), s.TypeOf(entries.Field(1), item.Type)
 		m := arrow.MapOfFields(key, item)
 		m.KeysSorted = t.KeysSorted
 		return m
@@ -48,7 +48,7 @@ func (s shaper) typeOf(n schema.Node, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-func (s shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
+func (s Shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	switch t := t.(type) {
 	case *arrow.ListType: // a repeated leaf
 		elem := t.ElemField()
@@ -66,19 +66,19 @@ func (s shaper) leaf(n *schema.PrimitiveNode, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-func (s shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataType {
+func (s Shaper) structOf(n *schema.GroupNode, t *arrow.StructType) arrow.DataType {
 	if n.NumFields() != t.NumFields() {
 		return t
 	}
 	fields := t.Fields()
 	for i := range fields {
-		fields[i].Type = s.typeOf(n.Field(i), fields[i].Type)
+		fields[i].Type = s.TypeOf(n.Field(i), fields[i].Type)
 	}
 	return arrow.StructOf(fields...)
 }
 
 // elem returns the type of the elements of a list group.
-func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
+func (s Shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	st, isStruct := t.(*arrow.StructType)
 	if n.RepetitionType() == pq.Repetitions.Repeated { // each element is the group itself
 		if isStruct {
@@ -91,7 +91,7 @@ func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 		return s.leaf(repeated, t)
 	case *schema.GroupNode:
 		if repeated.NumFields() == 1 && repeated.Name() != "array" && repeated.Name() != n.Name()+"_tuple" {
-			return s.typeOf(repeated.Field(0), t)
+			return s.TypeOf(repeated.Field(0), t)
 		}
 		if !isStruct {
 			return t
@@ -106,8 +106,8 @@ func (s shaper) elem(n *schema.GroupNode, t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// shaped converts an array of pqarrow to the type of [shaper.typeOf]. The caller releases it.
-func shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array, error) {
+// Shaped converts an array of pqarrow to the type of [Shaper.typeOf]. The caller releases it.
+func Shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), t) {
 		a.Retain()
 		return a, nil
@@ -116,17 +116,17 @@ func shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array,
 		if st, ok := t.(*arrow.StructType); ok {
 			return shapedFields(mem, s, st)
 		}
-		return shaped(mem, s.Field(0), t)
+		return Shaped(mem, s.Field(0), t)
 	}
 	var child arrow.Array
 	var err error
 	switch a := a.(type) {
 	case *array.Map:
-		child, err = shaped(mem, a.ListValues(), t.(*arrow.MapType).Elem())
+		child, err = Shaped(mem, a.ListValues(), t.(*arrow.MapType).Elem())
 	case *array.List:
-		child, err = shaped(mem, a.ListValues(), t.(*arrow.ListType).Elem())
+		child, err = Shaped(mem, a.ListValues(), t.(*arrow.ListType).Elem())
 	case *array.FixedSizeBinary:
-		return int96Times(mem, a, t.(*arrow.TimestampType))
+		return Int96Times(mem, a, t.(*arrow.TimestampType))
 	default:
 		return relabel(a, t), nil
 	}
@@ -142,7 +142,7 @@ func shapedFields(mem memory.Allocator, s *array.Struct, t *arrow.StructType) (a
 	for i := range kids {
 		d := s.Data().Children()[i]
 		child := array.MakeFromData(d)
-		changed, err := shaped(mem, child, t.Field(i).Type)
+		changed, err := Shaped(mem, child, t.Field(i).Type)
 		child.Release()
 		if err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package parquet
+package read
 
 import "github.com/apache/arrow-go/v18/parquet/compress"
 

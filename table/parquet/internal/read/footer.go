@@ -1,11 +1,9 @@
-package parquet
+package read
 
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -32,55 +30,7 @@ func isUnknownLogicalType(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "invalid logical type")
 }
 
-// withFooter returns the bytes of a file with a changed footer, and their number. The footer has no unknown logical
-// types, nor INT96.
-func withFooter(at io.ReaderAt, size int64, c footerCopier) (io.ReaderAt, int64, error) {
-	var tail [8]byte
-	if _, err := at.ReadAt(tail[:], size-8); err != nil {
-		return nil, 0, err
-	}
-	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > size-12 {
-		return nil, 0, errors.New("the footer is longer than the file")
-	}
-	footer := make([]byte, n)
-	if _, err := at.ReadAt(footer, size-8-n); err != nil {
-		return nil, 0, err
-	}
-	footer, err := c.copy(footer)
-	if err != nil {
-		return nil, 0, err
-	}
-	footer = append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), tail[4:]...)
-	return &otherEnd{at: at, from: size - 8 - n, end: footer}, size - 8 - n + int64(len(footer)), nil
-}
-
-// otherEnd is a file with other bytes from some position on.
-type otherEnd struct {
-	at   io.ReaderAt
-	from int64
-	end  []byte
-}
-
-// ReadAt implements io.ReaderAt.
-func (o *otherEnd) ReadAt(p []byte, off int64) (int, error) {
-	n := 0
-	if off < o.from {
-		part := p[:min(int64(len(p)), o.from-off)]
-		got, err := o.at.ReadAt(part, off)
-		if n = got; got < len(part) {
-			return n, err
-		}
-		off += int64(n)
-	}
-	if n == len(p) {
-		return n, nil
-	}
-	got, err := bytes.NewReader(o.end).ReadAt(p[n:], off-o.from)
-	return n + got, err
-}
-
-// copy copies a footer.
+// copy copies a footer, without unknown logical types.
 func (c footerCopier) copy(footer []byte) ([]byte, error) {
 	conf := &thrift.TConfiguration{MaxMessageSize: int32(min(len(footer)+1, 1<<30))}
 	from, to := thrift.NewTMemoryBuffer(), thrift.NewTMemoryBuffer()

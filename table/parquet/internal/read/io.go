@@ -1,0 +1,93 @@
+package read
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/amudai/amudai-go/storage"
+)
+
+// counted counts the requests for bytes of a file.
+type counted struct {
+	storage.Reader
+	n, bytes, took atomic.Int64
+}
+
+func (c *counted) count(bytes int64, begin time.Time) {
+	c.n.Add(1)
+	c.bytes.Add(bytes)
+	c.took.Add(int64(time.Since(begin)))
+}
+
+// ReadAt implements [storage.Reader].
+func (c *counted) ReadAt(ctx context.Context, p []byte, off int64) error {
+	defer c.count(int64(len(p)), time.Now())
+	return c.Reader.ReadAt(ctx, p, off)
+}
+
+// ReadSuffix implements [storage.Reader].
+func (c *counted) ReadSuffix(ctx context.Context, n int) ([]byte, int64, error) {
+	defer c.count(int64(n), time.Now())
+	return c.Reader.ReadSuffix(ctx, n)
+}
+
+// readerAt is the file as arrow-go reads it, which passes no context. A read of bytes within a window has its context
+// and its prefetched bytes.
+type readerAt struct {
+	reader  storage.Reader
+	mu      sync.Mutex
+	windows []*window
+}
+
+// window is a range of bytes that a call reads.
+type window struct {
+	ctx      context.Context
+	have     storage.Prefetched
+	from, to int64
+}
+
+// open adds a window. The caller calls close when it has read.
+func (r *readerAt) open(w *window) (close func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.windows = append(r.windows, w)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.windows = slices.DeleteFunc(r.windows, func(o *window) bool { return o == w })
+	}
+}
+
+func (r *readerAt) find(from, to int64) (context.Context, storage.Prefetched) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.windows {
+		if w.from <= from && to <= w.to && w.ctx.Err() == nil {
+			return w.ctx, w.have
+		}
+	}
+	for _, w := range r.windows {
+		if w.from <= from && from <= w.to {
+			return w.ctx, w.have
+		}
+	}
+	return context.Background(), nil
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
+	ctx, have := r.find(off, off+int64(len(p)))
+	if b := have.Bytes(r.reader, off, int64(len(p))); b != nil {
+		return copy(p, b), nil
+	}
+	if err := r.reader.ReadAt(ctx, p, off); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+var _ io.ReaderAt = (*readerAt)(nil)

@@ -1,0 +1,282 @@
+package read
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/convert"
+)
+
+// File is an open Parquet file: its footer, and its columns as Arrow types. Many goroutines may use it.
+type File struct {
+	reader *counted
+	size   int64
+	at     *readerAt
+	mem    memory.Allocator
+	file   *file.Reader
+	arrow  *pqarrow.FileReader
+	schema *arrow.Schema // of all columns, as they are read
+	read   []arrow.Field // as pqarrow reads them
+	shapes []arrow.Field // by the rules of Parquet, before the stored type is restored
+	units  map[int]arrow.TimeUnit
+	groups []group
+
+	// unknownTypes is set if the footer has logical types that arrow-go does not know: the order of such values is
+	// not known either.
+	unknownTypes bool
+}
+
+// group is a row group.
+type group struct {
+	first, rows int64
+	meta        *metadata.RowGroupMetaData
+}
+
+// Options are the options of [Open]. The zero value is the default.
+type Options struct {
+	Allocator memory.Allocator // of arrow-go's pages and arrays; default memory.DefaultAllocator
+	BatchRows int              // of a [Stream]
+	Parallel  bool             // pqarrow decodes the columns of a [Stream] at the same time
+	// Columns are the paths of the columns that will be read, nil for all: columns of INT96 among them are looked
+	// through for their unit.
+	Columns []string
+}
+
+const (
+	// streamBuffer is the number of bytes of a column chunk that pqarrow reads at a time.
+	streamBuffer = 1 << 20
+	// tailBytes are read first: they hold most footers.
+	tailBytes = 64 << 10
+)
+
+// Open reads the footer of a file. The reader stays the caller's.
+func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	f := &File{reader: &counted{Reader: r}, mem: o.Allocator}
+	if err := f.open(ctx, o); err != nil {
+		return nil, f.Place(err)
+	}
+	return f, nil
+}
+
+func (f *File) open(ctx context.Context, o Options) error {
+	footer, err := f.footer(ctx)
+	if err != nil {
+		return err
+	}
+	return convert.Guard(func() error {
+		err := convert.Guard(func() error { return f.parse(footer, o) })
+		if isUnknownLogicalType(err) {
+			f.unknownTypes = true
+			if footer, err = (footerCopier{}).copy(footer); err == nil {
+				err = f.parse(footer, o)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		units, err := f.int96Units(ctx, o.Columns)
+		if err != nil || units == nil {
+			return err
+		}
+		if footer, err = (footerCopier{int96: true}).copy(footer); err != nil {
+			return err
+		}
+		all := map[int]arrow.TimeUnit{}
+		for leaf := range f.meta().Schema.NumColumns() {
+			if isInt96(f.meta().Schema, leaf) {
+				all[leaf] = arrow.Nanosecond
+			}
+		}
+		maps.Copy(all, units)
+		f.units = all
+		return f.parse(footer, o)
+	})
+}
+
+// footer reads the metadata at the end of the file.
+func (f *File) footer(ctx context.Context) ([]byte, error) {
+	tail, size, err := f.reader.ReadSuffix(ctx, tailBytes)
+	if err != nil {
+		return nil, err
+	}
+	f.size = size
+	f.at = &readerAt{reader: f.reader}
+	var head [4]byte
+	if size >= 12 {
+		if err := f.reader.ReadAt(ctx, head[:], 0); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkMagic(head, tail, size); err != nil {
+		return nil, err
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[len(tail)-8:]))
+	if n > size-12 {
+		return nil, fmt.Errorf("the footer of %d bytes is longer than the file", n)
+	}
+	if n+8 <= int64(len(tail)) {
+		return tail[int64(len(tail))-8-n : len(tail)-8], nil
+	}
+	return storage.ReadRange(ctx, f.reader, size-8-n, n)
+}
+
+// checkMagic checks both ends of the file, for a clear error.
+func checkMagic(head [4]byte, tail []byte, size int64) error {
+	switch {
+	case size < 12 || len(tail) < 12:
+		return fmt.Errorf("not a Parquet file: %d bytes are too few", size)
+	case string(tail[len(tail)-4:]) == "PARE":
+		return errors.New("the file is encrypted, which is not supported")
+	case string(head[:]) != "PAR1":
+		return fmt.Errorf("not a Parquet file: it starts with %q", head[:])
+	case string(tail[len(tail)-4:]) != "PAR1":
+		return errors.New("the Parquet file has no footer: it is cut off or unfinished")
+	}
+	return nil
+}
+
+// parse parses the footer and finds the types of the columns.
+func (f *File) parse(footer []byte, o Options) error {
+	meta, err := metadata.NewFileMetaData(footer, nil)
+	if err != nil {
+		return fmt.Errorf("the footer: %w", err)
+	}
+	meta.SetSourceFileSize(f.size)
+	props := pq.NewReaderProperties(f.mem)
+	props.BufferedStreamEnabled = true
+	props.BufferSize = streamBuffer
+	props.MaxCompressedPageSize = f.size // no page is larger than its file
+	if f.file, err = file.NewParquetReader(io.NewSectionReader(f.at, 0, f.size), file.WithReadProps(props), file.WithMetadata(meta)); err != nil {
+		return err
+	}
+	stored := convert.TakeStored(meta.KeyValueMetadata())
+	// Without Parallel pqarrow starts no goroutines, whose panics could not be caught.
+	arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(o.BatchRows), Parallel: o.Parallel}
+	if f.arrow, err = pqarrow.NewFileReader(f.file, arrowProps, f.mem); err != nil {
+		return err
+	}
+	if err := f.readGroups(); err != nil {
+		return err
+	}
+	return f.findTypes(stored)
+}
+
+func (f *File) meta() *metadata.FileMetaData { return f.file.MetaData() }
+
+// readGroups checks the row groups in the footer, because pqarrow uses them unchecked.
+func (f *File) readGroups() error {
+	leaves := f.meta().Schema.NumColumns()
+	f.groups = make([]group, f.file.NumRowGroups())
+	first := int64(0)
+	for g := range f.groups {
+		meta := f.meta().RowGroup(g)
+		if meta.NumRows() < 0 || meta.NumRows() > maxRows-first {
+			return fmt.Errorf("row group %d has %d rows", g, meta.NumRows())
+		}
+		if meta.NumColumns() != leaves {
+			return fmt.Errorf("row group %d has %d column chunks, the schema has %d", g, meta.NumColumns(), leaves)
+		}
+		for c := range leaves {
+			chunk, err := meta.ColumnChunk(c)
+			if err != nil {
+				return fmt.Errorf("row group %d, column chunk %d: %w", g, c, err)
+			}
+			if from, n := chunk.DataPageOffset(), chunk.TotalCompressedSize(); from < 0 || n < 0 || from > f.size || n > f.size {
+				return fmt.Errorf("row group %d, column chunk %d: %d bytes at %d lie outside the file of %d bytes", g, c, n, from, f.size)
+			}
+		}
+		f.groups[g] = group{first, meta.NumRows(), meta}
+		first += meta.NumRows()
+	}
+	return nil
+}
+
+// maxRows is more rows than a file can have.
+const maxRows = 1 << 50
+
+// findTypes finds the Arrow types of the columns.
+func (f *File) findTypes(stored *arrow.Schema) error {
+	all, err := f.arrow.Schema()
+	if err != nil {
+		return err
+	}
+	by := convert.Shaper{}
+	for leaf, unit := range f.units {
+		by[f.meta().Schema.Column(leaf).SchemaNode()] = unit
+	}
+	f.read, f.shapes = all.Fields(), all.Fields()
+	if len(f.arrow.Manifest.Fields) != len(f.read) {
+		return errors.New("the schema has fields that cannot be read")
+	}
+	for i, root := 0, f.meta().Schema.Root(); i < len(f.shapes) && len(f.shapes) == root.NumFields(); i++ {
+		f.shapes[i].Type = by.TypeOf(root.Field(i), f.shapes[i].Type)
+	}
+	read := all.Metadata()
+	f.schema = convert.RestoredSchema(arrow.NewSchema(f.shapes, &read), stored)
+	return nil
+}
+
+// Schema is the schema of all columns.
+func (f *File) Schema() *arrow.Schema { return f.schema }
+
+// NumRows is the sum of the rows of all row groups: the total in the footer may be wrong.
+func (f *File) NumRows() (n int64) {
+	if k := len(f.groups); k > 0 {
+		n = f.groups[k-1].first + f.groups[k-1].rows
+	}
+	return n
+}
+
+// Place adds the name of the file to an error, and makes its text short.
+func (f *File) Place(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || fault.Is(err) {
+		return err
+	}
+	text := strings.TrimPrefix(err.Error(), "parquet: ")
+	return fmt.Errorf("%w (in %s)", plainError{text, err}, f.reader.Name())
+}
+
+// plainError replaces the text of an error that it wraps.
+type plainError struct {
+	text string
+	err  error
+}
+
+func (e plainError) Error() string { return e.text }
+func (e plainError) Unwrap() error { return e.err }
+
+// leavesOf returns the leaves of the columns at paths, nil for all. Unknown paths are left out.
+func (f *File) leavesOf(paths []string) (leaves []int) {
+	if paths == nil {
+		for i := range f.read {
+			leaves = appendLeaves(leaves, f.arrow.Manifest.Fields[i])
+		}
+		return leaves
+	}
+	for _, path := range paths {
+		if p, err := projection.New(f.schema, []string{path}); err == nil {
+			leaves = append(leaves, f.columnOf(p.Index(0), p.Part(0), p.Schema().Field(0).Type).leaves...)
+		}
+	}
+	slices.Sort(leaves)
+	return slices.Compact(leaves)
+}
