@@ -30,7 +30,17 @@ func Wrap(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) (arrow.Array
 		})
 	case *arrow.StringViewType, *arrow.BinaryViewType:
 		return ToViews(mem, arr, dt), nil
-	case *arrow.ListViewType, *arrow.LargeListViewType:
+	case *arrow.ListViewType:
+		if large, ok := arr.(*array.LargeList); ok { // as Plain makes it
+			list, err := narrowList(mem, large, dt)
+			if err != nil {
+				return nil, err
+			}
+			defer list.Release()
+			return ToListView(mem, list, dt), nil
+		}
+		return ToListView(mem, arr, dt), nil
+	case *arrow.LargeListViewType:
 		return ToListView(mem, arr, dt), nil
 	}
 	arr.Retain()
@@ -263,6 +273,21 @@ func ToListView(mem memory.Allocator, arr arrow.Array, dt arrow.DataType) arrow.
 	items := arr.Data().Children()[0]
 	items.Retain()
 	return Make(dt, n, []*memory.Buffer{copyValidity(mem, arr), offsets, sizes}, []arrow.ArrayData{items}, NullN(arr))
+}
+
+// narrowList makes a list with 32-bit offsets of one with 64-bit offsets, sharing its items.
+func narrowList(mem memory.Allocator, arr *array.LargeList, dt *arrow.ListViewType) (arrow.Array, error) {
+	from := Offsets[int64](arr)
+	if from[len(from)-1] > math.MaxInt32 {
+		return nil, errors.Join(fault.ErrBatchTooLarge, errTooLong(arr))
+	}
+	offsets := NewBuffer(mem, 4*len(from))
+	for i, to := 0, As[int32](offsets.Bytes()); i < len(from); i++ {
+		to[i] = int32(from[i])
+	}
+	items := arr.Data().Children()[0]
+	items.Retain()
+	return Make(WithoutView(dt), arr.Len(), []*memory.Buffer{copyValidity(mem, arr), offsets}, []arrow.ArrayData{items}, NullN(arr)), nil
 }
 
 func splitOffsets[O int32 | int64](mem memory.Allocator, off []O) (offsets, sizes *memory.Buffer) {

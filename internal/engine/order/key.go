@@ -1,0 +1,84 @@
+// Package order sorts the rows of record batches by keys, and finds rows that repeat, in bounded memory: what does not
+// fit goes to temporary files.
+//
+// A row's key is a byte string that compares as the row does ([Encoder]). So one comparison, one hash and one form
+// in files serve all types.
+package order
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// Key is one of the values that rows are ordered by.
+type Key struct {
+	Type       arrow.DataType
+	Descending bool
+	NullsFirst bool // by default nulls are last, also in descending order
+}
+
+// Check returns an error if values of a type have no order: unions, and types made of them.
+func Check(dt arrow.DataType) error {
+	switch dt := dt.(type) {
+	case arrow.ExtensionType:
+		return Check(dt.StorageType())
+	case *arrow.DictionaryType:
+		return Check(dt.ValueType)
+	case *arrow.RunEndEncodedType:
+		return Check(dt.Encoded())
+	case arrow.NestedType:
+		if id := dt.ID(); id == arrow.SPARSE_UNION || id == arrow.DENSE_UNION {
+			break
+		}
+		for _, f := range dt.Fields() {
+			if err := Check(f.Type); err != nil {
+				return err
+			}
+		}
+		return nil
+	default:
+		return nil
+	}
+	return fmt.Errorf("values of type %s have no order", dt)
+}
+
+// keyset holds keys one behind the other.
+type keyset struct {
+	bytes []byte
+	ends  []int // of each key
+}
+
+func (k *keyset) len() int { return len(k.ends) }
+
+// key is the key of a row.
+func (k *keyset) key(row int) []byte {
+	begin := 0
+	if row > 0 {
+		begin = k.ends[row-1]
+	}
+	return k.bytes[begin:k.ends[row]]
+}
+
+// add appends a key.
+func (k *keyset) add(key []byte) {
+	k.bytes = append(k.bytes, key...)
+	k.ends = append(k.ends, len(k.bytes))
+}
+
+// take returns the keys of some rows, in their order.
+func (k *keyset) take(rows []int64) keyset {
+	var out keyset
+	size := 0
+	for _, r := range rows {
+		size += len(k.key(int(r)))
+	}
+	out.bytes, out.ends = make([]byte, 0, size), make([]int, 0, len(rows))
+	for _, r := range rows {
+		out.add(k.key(int(r)))
+	}
+	return out
+}
+
+// size is the number of bytes that the keys take.
+func (k *keyset) size() int64 { return int64(cap(k.bytes) + 8*cap(k.ends)) }

@@ -1,0 +1,221 @@
+package order
+
+import (
+	"bytes"
+	"container/heap"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// merge reads the rows of several runs in order.
+type merge struct {
+	mem     memory.Allocator
+	cursors cursors // a heap
+	chunk   int     // rows of a batch of the usual size
+}
+
+// cursor is a position in a run.
+type cursor struct {
+	index  int // of the run: of equal rows, those of earlier runs come first
+	reader *ipc.Reader
+	batch  arrow.RecordBatch
+	keys   *array.LargeBinary
+	row    int
+	part   int // of the rows being collected, or -1
+}
+
+// part is a range of rows of a batch, from which rows are collected.
+type part struct {
+	batch      arrow.RecordBatch
+	begin, end int
+}
+
+// pick is a row of a part.
+type pick struct{ part, row int }
+
+func newMerge(mem memory.Allocator, runs []*run) (*merge, error) {
+	m := &merge{mem: mem}
+	var rows, size int64
+	for i, r := range runs {
+		if r.rows == 0 {
+			continue
+		}
+		rows, size = rows+r.rows, size+r.bytes
+		reader, err := r.open(mem)
+		if err != nil {
+			m.release()
+			return nil, fmt.Errorf("temporary file: %w", err)
+		}
+		c := &cursor{index: i, reader: reader}
+		m.cursors = append(m.cursors, c)
+		if _, err := c.load(); err != nil {
+			m.release()
+			return nil, err
+		}
+	}
+	heap.Init(&m.cursors)
+	m.chunk = rowsOf(batchBytes, size, int(rows))
+	return m, nil
+}
+
+// load reads the next batch. It is false after the last one.
+func (c *cursor) load() (bool, error) {
+	if c.batch != nil {
+		c.batch.Release()
+		c.batch = nil
+	}
+	c.row, c.part = 0, -1
+	for c.reader.Next() {
+		b := c.reader.RecordBatch()
+		if b.NumRows() == 0 {
+			continue
+		}
+		keys, ok := b.Column(int(b.NumCols() - 1)).(*array.LargeBinary)
+		if !ok {
+			return false, fmt.Errorf("temporary file: keys of type %s", b.Column(int(b.NumCols()-1)).DataType())
+		}
+		b.Retain()
+		c.batch, c.keys = b, keys
+		return true, nil
+	}
+	if err := c.reader.Err(); err != nil {
+		return false, fmt.Errorf("temporary file: %w", err)
+	}
+	return false, nil
+}
+
+// next returns up to n rows as columns, of which the last has the keys. After the last row, there are none.
+func (m *merge) next(n int) (columns []arrow.Array, rows int, err error) {
+	var parts []part
+	var picks []pick
+	defer func() {
+		for _, p := range parts {
+			p.batch.Release()
+		}
+	}()
+	for len(m.cursors) > 0 && len(picks) < n {
+		c := m.cursors[0]
+		if c.part < 0 {
+			c.part = len(parts)
+			c.batch.Retain()
+			parts = append(parts, part{batch: c.batch, begin: c.row})
+		}
+		picks = append(picks, pick{c.part, c.row})
+		c.row++
+		parts[c.part].end = c.row
+		if c.row == c.keys.Len() {
+			more, err := c.load()
+			if err != nil {
+				return nil, 0, err
+			}
+			if !more {
+				c.release()
+				heap.Pop(&m.cursors)
+				continue
+			}
+		}
+		heap.Fix(&m.cursors, 0)
+	}
+	for _, c := range m.cursors {
+		c.part = -1
+	}
+	if len(picks) == 0 {
+		return nil, 0, nil
+	}
+	columns, err = m.collect(parts, picks)
+	return columns, len(picks), err
+}
+
+// collect joins the parts of each column, and takes rows of the whole.
+func (m *merge) collect(parts []part, picks []pick) ([]arrow.Array, error) {
+	starts := make([]int, len(parts)) // of the rows of each batch, in the whole
+	total := 0
+	for i, p := range parts {
+		starts[i] = total - p.begin
+		total += p.end - p.begin
+	}
+	rows := make([]int64, len(picks))
+	for i, p := range picks {
+		rows[i] = int64(starts[p.part] + p.row)
+	}
+	columns := make([]arrow.Array, parts[0].batch.NumCols())
+	for i := range columns {
+		var err error
+		if columns[i], err = m.column(parts, i, rows); err != nil {
+			arrowutil.ReleaseAll(columns)
+			return nil, err
+		}
+	}
+	return columns, nil
+}
+
+func (m *merge) column(parts []part, i int, rows []int64) (arrow.Array, error) {
+	slices := make([]arrow.Array, len(parts))
+	defer arrowutil.ReleaseAll(slices)
+	for k, p := range parts {
+		slices[k] = array.NewSlice(p.batch.Column(i), int64(p.begin), int64(p.end))
+	}
+	whole, err := arrowutil.Concatenate(m.mem, slices)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 1 { // in order
+		return whole, nil
+	}
+	defer whole.Release()
+	return arrowutil.Take(m.mem, whole, rows)
+}
+
+func (c *cursor) release() {
+	if c.batch != nil {
+		c.batch.Release()
+		c.batch = nil
+	}
+	if c.reader != nil {
+		c.reader.Release()
+		c.reader = nil
+	}
+}
+
+func (m *merge) release() {
+	if m == nil {
+		return
+	}
+	for _, c := range m.cursors {
+		c.release()
+	}
+	m.cursors = nil
+}
+
+// cursors are a heap, with the least key first.
+type cursors []*cursor
+
+// Len implements [heap.Interface].
+func (s cursors) Len() int { return len(s) }
+
+// Less implements [heap.Interface].
+func (s cursors) Less(i, k int) bool {
+	if c := bytes.Compare(s[i].keys.Value(s[i].row), s[k].keys.Value(s[k].row)); c != 0 {
+		return c < 0
+	}
+	return s[i].index < s[k].index
+}
+
+// Swap implements [heap.Interface].
+func (s cursors) Swap(i, k int) { s[i], s[k] = s[k], s[i] }
+
+// Push implements [heap.Interface].
+func (s *cursors) Push(c any) { *s = append(*s, c.(*cursor)) }
+
+// Pop implements [heap.Interface].
+func (s *cursors) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}

@@ -1,0 +1,363 @@
+package order
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Options are the options of [NewSorter] and [NewDistinct]. The zero value is the default.
+type Options struct {
+	Allocator memory.Allocator // default memory.DefaultAllocator
+	Memory    int64            // bytes of rows and keys in memory; default 256 MiB, at most 1 GiB. The rest goes to temporary files
+	TempDir   string           // of these files; default os.TempDir
+	Limit     int64            // of a sorter: the first rows of the result; 0 for all
+}
+
+const (
+	defaultMemory = 256 << 20
+	mostMemory    = 1 << 30  // keeps strings below the 2 GiB that 32-bit offsets allow
+	batchBytes    = 4 << 20  // about the size of a batch of the result
+	batchRows     = 32 << 10 // most rows of it
+	itemBytes     = 32       // what sorting takes for a row beside its key
+)
+
+func (o Options) withDefaults() Options {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	o.Memory = min(o.Memory, mostMemory)
+	return o
+}
+
+// Sorter sorts rows: Add them, Finish, and read them by Next. Rows of equal keys keep their order. A sorter is used by one
+// goroutine. Close releases it in any state.
+type Sorter struct {
+	schema  *arrow.Schema // of the rows
+	o       Options
+	encoder *Encoder
+
+	held      held
+	runs      []*run
+	threshold []byte // rows from this key on are not among the first ones; nil without a limit, or if it is not known yet
+
+	sorted []item // of held, after Finish without runs
+	merge  *merge // after Finish with runs
+	left   int64  // rows that Next may return, -1 without a limit
+	chunk  int    // rows of the next batch
+	ready  []arrow.RecordBatch
+}
+
+// NewSorter returns a sorter for rows of a schema.
+func NewSorter(schema *arrow.Schema, keys []Key, o Options) (*Sorter, error) {
+	e, err := NewEncoder(keys)
+	if err != nil {
+		return nil, err
+	}
+	return &Sorter{schema: schema, o: o.withDefaults(), encoder: e}, nil
+}
+
+// Add adds the rows of a batch. keys has the values of the keys, an array each with as many values as the batch has rows. The
+// sorter retains arrays, whose memory must not change.
+func (s *Sorter) Add(ctx context.Context, batch arrow.RecordBatch, keys []arrow.Array) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.threshold != nil {
+		return s.addFirst(ctx, batch, keys)
+	}
+	s.encoder.appendKeys(&s.held.keys, keys, int(batch.NumRows()))
+	return s.hold(ctx, batch.Columns(), int(batch.NumRows()))
+}
+
+// addFirst adds the rows that may be among the first ones.
+func (s *Sorter) addFirst(ctx context.Context, batch arrow.RecordBatch, keys []arrow.Array) error {
+	rows := s.encoder.below(keys, int(batch.NumRows()), s.threshold, &s.held.keys)
+	if len(rows) == 0 {
+		return nil
+	}
+	columns := make([]arrow.Array, batch.NumCols())
+	defer arrowutil.ReleaseAll(columns)
+	for i, c := range batch.Columns() {
+		var err error
+		if columns[i], err = arrowutil.Take(s.o.Allocator, c, rows); err != nil {
+			return err
+		}
+	}
+	return s.hold(ctx, columns, len(rows))
+}
+
+// hold keeps rows whose keys have been added already. Then it frees memory if there are too many.
+func (s *Sorter) hold(ctx context.Context, columns []arrow.Array, rows int) error {
+	if err := s.held.add(s.o.Allocator, columns, rows); err != nil {
+		return err
+	}
+	if limit := s.o.Limit; limit > 0 && int64(s.held.rows) >= 2*limit+batchRows/4 {
+		if err := s.shrink(); err != nil {
+			return err
+		}
+	}
+	if s.held.size() < s.o.Memory {
+		return nil
+	}
+	return s.spill(ctx)
+}
+
+// shrink drops the rows that are not among the first ones.
+func (s *Sorter) shrink() error {
+	first := s.held.keys.sorted()[:s.o.Limit]
+	rows := make([]int64, len(first))
+	for i, it := range first {
+		rows[i] = int64(it.row)
+	}
+	columns, err := s.held.take(s.o.Allocator, rows)
+	if err != nil {
+		return err
+	}
+	defer arrowutil.ReleaseAll(columns)
+	keys := s.held.keys.take(rows)
+	s.held.release()
+	s.held.keys = keys
+	s.threshold = bytes.Clone(keys.key(keys.len() - 1))
+	return s.held.add(s.o.Allocator, columns, len(rows))
+}
+
+// spill sorts the rows in memory, and moves them to a temporary file.
+func (s *Sorter) spill(ctx context.Context) error {
+	items := s.held.keys.sorted()
+	if s.o.Limit > 0 && int64(len(items)) > s.o.Limit {
+		items = items[:s.o.Limit]
+		s.threshold = bytes.Clone(s.held.keys.key(int(items[len(items)-1].row)))
+	}
+	w, err := s.createRun(0)
+	if err != nil {
+		return err
+	}
+	chunk := rowsOf(runBatchBytes, s.held.size(), s.held.rows)
+	for part := range slices.Chunk(items, chunk) {
+		if err := errors.Join(ctx.Err(), s.writeHeld(w, part)); err != nil {
+			return errors.Join(err, w.abort())
+		}
+	}
+	return s.finishRun(ctx, w)
+}
+
+// writeHeld appends rows in memory to a run.
+func (s *Sorter) writeHeld(w *runWriter, items []item) error {
+	rows := make([]int64, len(items))
+	for i, it := range items {
+		rows[i] = int64(it.row)
+	}
+	columns, err := s.held.take(s.o.Allocator, rows)
+	if err != nil {
+		return err
+	}
+	columns = append(columns, keyArray(s.o.Allocator, &s.held.keys, rows))
+	defer arrowutil.ReleaseAll(columns)
+	return w.write(columns, len(rows))
+}
+
+// finishRun ends a run, and merges runs if there are many.
+func (s *Sorter) finishRun(ctx context.Context, w *runWriter) error {
+	r, err := w.finish()
+	if err != nil {
+		return err
+	}
+	s.held.release()
+	s.runs = append(s.runs, r)
+	n := 0
+	for n < len(s.runs) && s.runs[len(s.runs)-1-n].level == r.level {
+		n++
+	}
+	if n < mostRuns {
+		return nil
+	}
+	return s.mergeRuns(ctx, len(s.runs)-n)
+}
+
+// mergeRuns makes one run of those from an index on.
+func (s *Sorter) mergeRuns(ctx context.Context, from int) error {
+	w, err := s.createRun(s.runs[from].level + 1)
+	if err != nil {
+		return err
+	}
+	m, err := newMerge(s.o.Allocator, s.runs[from:])
+	if err != nil {
+		return errors.Join(err, w.abort())
+	}
+	defer m.release()
+	for left := s.o.Limit; s.o.Limit == 0 || left > 0; {
+		n := m.chunk
+		if s.o.Limit > 0 {
+			n = int(min(int64(n), left))
+		}
+		columns, rows, err := m.next(n)
+		if rows == 0 && err == nil {
+			break
+		}
+		left -= int64(rows)
+		if err == nil {
+			err = errors.Join(ctx.Err(), w.write(columns, rows))
+		}
+		arrowutil.ReleaseAll(columns)
+		if err != nil {
+			return errors.Join(err, w.abort())
+		}
+	}
+	for _, r := range s.runs[from:] {
+		err = errors.Join(err, r.close())
+	}
+	s.runs = s.runs[:from]
+	if err != nil {
+		return errors.Join(err, w.abort())
+	}
+	return s.finishRun(ctx, w)
+}
+
+// Finish ends the input. Next returns the rows then.
+func (s *Sorter) Finish(ctx context.Context) error {
+	if s.left = s.o.Limit; s.left == 0 {
+		s.left = -1
+	}
+	if len(s.runs) == 0 {
+		s.sorted = s.held.keys.sorted()
+		s.chunk = rowsOf(batchBytes, s.held.size(), s.held.rows)
+		return ctx.Err()
+	}
+	if s.held.rows > 0 {
+		if err := s.spill(ctx); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.merge, err = newMerge(s.o.Allocator, s.runs); err == nil {
+		s.chunk = s.merge.chunk
+	}
+	return err
+}
+
+// Schema is the schema of the rows.
+func (s *Sorter) Schema() *arrow.Schema { return s.schema }
+
+// Next returns the next rows in order, or io.EOF. The caller releases the batch.
+func (s *Sorter) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(s.ready) == 0 {
+		if err := s.prepare(); err != nil {
+			return nil, err
+		}
+	}
+	b := s.ready[0]
+	s.ready = s.ready[1:]
+	return b, nil
+}
+
+// prepare makes the next batches.
+func (s *Sorter) prepare() error {
+	n := s.chunk
+	if s.left >= 0 {
+		n = int(min(int64(n), s.left))
+	}
+	columns, rows, err := s.nextPlain(n)
+	defer func() { arrowutil.ReleaseAll(columns) }()
+	if err != nil {
+		return err
+	}
+	if rows == 0 {
+		return io.EOF
+	}
+	if s.left >= 0 {
+		s.left -= int64(rows)
+	}
+	s.ready, err = s.wrap(columns, rows)
+	return err
+}
+
+// nextPlain returns up to n rows, with columns that may be followed by that of their keys.
+func (s *Sorter) nextPlain(n int) ([]arrow.Array, int, error) {
+	if s.merge != nil {
+		return s.merge.next(n)
+	}
+	n = min(n, len(s.sorted))
+	if n == 0 {
+		return nil, 0, nil
+	}
+	rows := make([]int64, n)
+	for i, it := range s.sorted[:n] {
+		rows[i] = int64(it.row)
+	}
+	s.sorted = s.sorted[n:]
+	columns, err := s.held.take(s.o.Allocator, rows)
+	return columns, n, err
+}
+
+// wrap makes batches of plain columns: one, or several if the codes of a dictionary can number the values of fewer rows only.
+func (s *Sorter) wrap(columns []arrow.Array, rows int) ([]arrow.RecordBatch, error) {
+	out := make([]arrow.Array, s.schema.NumFields())
+	defer func() { arrowutil.ReleaseAll(out) }()
+	for i, f := range s.schema.Fields() {
+		var err error
+		if out[i], err = arrowutil.Wrap(s.o.Allocator, columns[i], f.Type); err != nil {
+			if errors.Is(err, fault.ErrBatchTooLarge) && rows > 1 {
+				return s.wrapHalves(columns, rows)
+			}
+			return nil, err
+		}
+	}
+	return []arrow.RecordBatch{array.NewRecordBatch(s.schema, out, int64(rows))}, nil
+}
+
+func (s *Sorter) wrapHalves(columns []arrow.Array, rows int) (out []arrow.RecordBatch, err error) {
+	for _, part := range [2][2]int{{0, rows / 2}, {rows / 2, rows}} {
+		slices := make([]arrow.Array, len(columns))
+		for i, c := range columns {
+			slices[i] = array.NewSlice(c, int64(part[0]), int64(part[1]))
+		}
+		half, err := s.wrap(slices, part[1]-part[0])
+		arrowutil.ReleaseAll(slices)
+		if out = append(out, half...); err != nil {
+			for _, b := range out {
+				b.Release()
+			}
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Close releases memory and removes temporary files. It may be called in any state, and several times.
+func (s *Sorter) Close() error {
+	s.merge.release()
+	s.held.release()
+	for _, b := range s.ready {
+		b.Release()
+	}
+	var err error
+	for _, r := range s.runs {
+		err = errors.Join(err, r.close())
+	}
+	s.runs, s.sorted, s.merge, s.ready, s.chunk = nil, nil, nil, nil, 0
+	return err
+}
+
+// rowsOf is the number of rows that take some bytes, if all take as much as those counted.
+func rowsOf(bytes, size int64, rows int) int {
+	if size <= 0 {
+		return batchRows
+	}
+	return int(min(max(bytes*int64(rows)/size, 1), batchRows))
+}
