@@ -22,7 +22,7 @@ func same(a, b *ast.Node) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	if a.Op != b.Op || a.Fold != b.Fold || a.Path != b.Path || a.Lit != b.Lit || len(a.Args) != len(b.Args) {
+	if a.Op != b.Op || a.Name != b.Name || a.Fold != b.Fold || a.Path != b.Path || a.Lit != b.Lit || len(a.Args) != len(b.Args) {
 		return false
 	}
 	for i := range a.Args {
@@ -69,6 +69,19 @@ func TestText(t *testing.T) {
 		{"a = date '2001-01-05' and date = '2001-01-05' and b > timestamp'2001-01-05 10:00'", "a = '2001-01-05' and date = '2001-01-05' and b > '2001-01-05 10:00'"},
 		{"contains = 'x' and starts contains 'y'", ""},
 		{"true or FALSE or null", "true or false or null"},
+		{"year(date) = 2013 and year = 3 and any > 1", ""},
+		{"a + b * -2 - -c / (d - 1) % 7 // e > 1 + 1", ""},
+		{"(a + b) + c = a + (b + c) and -(-1) < -(-a)", "a + b + c = a + (b + c) and -(-1) < -(-a)"},
+		{"-x::int64 = (-x)::date and (a + 1)::decimal(10, 2) > 3", ""},
+		{"cast(a + b as timestamp[us, Europe/Berlin]) > 3", "(a + b)::timestamp[us, Europe/Berlin] > 3"},
+		{"a::list<struct<\"b c\": int8>>[1] is null and a::fixed_size_list<int8>[3] is null", ""},
+		{"attrs['k'] = 'v' and a[1][-2] = 3", "attrs['k'] = 'v' and a[1][-2] = 3"},
+		{"CASE when a > 1 and b THEN 'x' when c then lower(d) else null END = 'x'", "case when a > 1 and b then 'x' when c then lower(d) else null end = 'x'"},
+		{"case = 1 and then = 2", ""},
+		{"any(tags = 'x') and not all(items.price > 5 or items.price is null)", ""},
+		{"if(a > 1, b, c) in (1, x + 1) and coalesce(a, b) between x and y * 2", ""},
+		{"(a > 1) is null and (a = 1) = (b = 2)", ""},
+		{"contains(lower(a), 'x') and substr(a, 2, 3) not like 'x%'", "lower(a) contains 'x' and substr(a, 2, 3) not like 'x%'"},
 		{" \n\t", ""},
 	} {
 		e, err := Parse(c.text)
@@ -111,9 +124,23 @@ func TestParseErrors(t *testing.T) {
 		{"a starts 'x'", 9, "expected with"},
 		{"nothing(a, 1)", 0, "unknown function nothing"},
 		{"and", 0, "a column or a value"},
+		{"a > 1 and yeer(b) = 3", 10, "unknown function yeer: is year meant?"},
+		{"year() = 1", 0, "year needs 1 argument"},
+		{"if(a, b) = 1", 0, "if needs 3 arguments"},
+		{"substr(a) = 1", 0, "substr needs 2 or 3 arguments"},
+		{"contains(a) = 1", 0, "contains needs 2 arguments"},
+		{"cast(a int64) = 1", 7, "expected as"},
+		{"a:: = 1", 4, "expected a type"},
+		{"a::list<int8 = 1", 3, "the type list<int8 = 1 does not end"},
+		{"a[1 = 1", 7, "expected ]"},
+		{"case when a = 1", 15, "expected then"},
+		{"case when a then 1", 18, "expected end"},
+		{strings.Repeat("-", 200) + "a", 101, "nest deeper than 100"},
+		{strings.Repeat("abs(", 200), 400, "nest deeper than 100"},
+		{strings.Repeat("a+", 20000) + "a", 20001, "more than 10000 operations"},
 		{"a = - 'x'", 6, "expected a number"},
 		{"a. = 1", 2, "expected a name after the dot"},
-		{"d > 2001-01-05", 8, "there is no arithmetic, and dates need quotes"},
+		{"d > 2001-01-05", 8, "dates need quotes: '2001-01-05'"},
 		{strings.Repeat("(", 200), 101, "nest deeper than 100"},
 		{strings.Repeat("not ", 200), 404, "nest deeper than 100"},
 		{strings.Repeat("a", MaxText+1), -1, "text of 1048577 bytes"},

@@ -28,11 +28,11 @@ const (
 	OpLe
 	OpGt
 	OpGe
-	OpIn      // a column and literals
-	OpBetween // a column and two literals
+	OpIn      // a value and those of a list
+	OpBetween // a value and two bounds
 	OpIsNull
 	OpIsNaN
-	OpEquals // this and all later operations: a column and a string, but for the last two
+	OpEquals // this and all up to OpHasAll: a value and a string, but for the last two
 	OpStarts
 	OpEnds
 	OpContains
@@ -43,7 +43,24 @@ const (
 	OpHasPhrase
 	OpHasAny // a column and strings
 	OpHasAll // a column and strings
+	OpNeg    // this and all later operations are values
+	OpAdd
+	OpSub
+	OpMul
+	OpDiv    // of floats
+	OpIntDiv // of whole numbers, towards zero
+	OpMod
+	OpCast  // a value, and the type Name
+	OpIndex // an element of a list or a map
+	OpCase  // conditions and values in turn, and at the end the value otherwise, if there is one
+	OpCall  // the function Name
 )
+
+// IsText reports whether an operation looks into a string.
+func (o Op) IsText() bool { return o >= OpEquals && o <= OpHasAll }
+
+// IsValue reports whether an operation is a value other than a column or a literal.
+func (o Op) IsValue() bool { return o >= OpNeg }
 
 // Node is one operation of an expression. It is immutable and may be shared.
 type Node struct {
@@ -53,6 +70,7 @@ type Node struct {
 	Pos  int    // offset in Text, -1 for a node made in Go
 	Args []*Node
 	Path string // canonical path of a column
+	Name string // of a function in lower case, or the text of a type
 	Lit  Literal
 }
 
@@ -124,26 +142,48 @@ func (n *Node) String() string {
 	return string(n.append(nil))
 }
 
-// Words are the operators between a column and its operands.
+// Words are the operators between operands.
 var Words = map[Op]string{
 	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=", OpIn: "in", OpBetween: "between", OpIsNull: "is null",
 	OpIsNaN: "is nan", OpEquals: "equals", OpStarts: "starts with", OpEnds: "ends with", OpContains: "contains", OpLike: "like", OpMatches: "matches",
 	OpHas: "has", OpHasPrefix: "has_prefix", OpHasPhrase: "has_phrase", OpHasAny: "has_any", OpHasAll: "has_all",
+	OpAdd: "+", OpSub: "-", OpMul: "*", OpDiv: "/", OpIntDiv: "//", OpMod: "%",
 }
 
+// Levels of precedence, the weakest first.
+const (
+	bindsOr = 1 + iota
+	bindsAnd
+	bindsNot
+	bindsPredicate
+	bindsSum
+	bindsProduct
+	bindsSign
+	bindsPostfix
+	bindsAll
+)
+
 // binds is the precedence of an operation.
-func (o Op) binds() int {
-	switch o {
+func (n *Node) binds() int {
+	switch n.Op {
 	case OpOr:
-		return 1
+		return bindsOr
 	case OpAnd:
-		return 2
+		return bindsAnd
 	case OpNot:
-		return 3
-	case OpColumn, OpLiteral:
-		return 5
+		return bindsNot
+	case OpAdd, OpSub:
+		return bindsSum
+	case OpMul, OpDiv, OpIntDiv, OpMod:
+		return bindsProduct
+	case OpNeg:
+		return bindsSign
+	case OpCast, OpIndex:
+		return bindsPostfix
+	case OpColumn, OpLiteral, OpCall, OpCase:
+		return bindsAll
 	}
-	return 4
+	return bindsPredicate
 }
 
 func (n *Node) append(b []byte) []byte {
@@ -157,28 +197,77 @@ func (n *Node) append(b []byte) []byte {
 			if i > 0 {
 				b = append(b, map[Op]string{OpAnd: " and ", OpOr: " or "}[n.Op]...)
 			}
-			b = a.appendWithin(b, n.Op.binds()+1)
+			b = a.appendWithin(b, n.binds()+1)
 		}
 		return b
 	case OpNot:
-		if inner := n.Args[0]; inner.Op.binds() == 4 && inner.Op > OpGe {
+		if inner := n.Args[0]; inner.binds() == bindsPredicate && inner.Op > OpGe {
 			return inner.appendPredicate(b, "not ")
 		}
-		return n.Args[0].appendWithin(append(b, "not "...), n.Op.binds())
+		return n.Args[0].appendWithin(append(b, "not "...), n.binds())
+	}
+	if n.Op.IsValue() {
+		return n.appendValue(b)
 	}
 	return n.appendPredicate(b, "")
 }
 
 // appendWithin adds parentheses around an operation of lower precedence than its context.
 func (n *Node) appendWithin(b []byte, binds int) []byte {
-	if n.Op.binds() >= binds {
+	if n.binds() >= binds {
 		return n.append(b)
 	}
 	return append(n.append(append(b, '(')), ')')
 }
 
+func (n *Node) appendValue(b []byte) []byte {
+	switch n.Op {
+	case OpNeg:
+		if a := n.Args[0]; a.Op == OpLiteral || a.Op == OpNeg { // -1 is a literal
+			return append(a.append(append(b, "-("...)), ')')
+		}
+		return n.Args[0].appendWithin(append(b, '-'), bindsSign)
+	case OpCast:
+		return append(append(n.Args[0].appendWithin(b, bindsPostfix), "::"...), n.Name...)
+	case OpIndex:
+		b = append(n.Args[0].appendWithin(b, bindsPostfix), '[')
+		return append(n.Args[1].append(b), ']')
+	case OpCase:
+		return n.appendCase(b)
+	case OpCall:
+		return append(appendList(append(append(b, n.Name...), '('), n.Args, bindsOr), ')')
+	}
+	b = append(n.Args[0].appendWithin(b, n.binds()), ' ')
+	b = append(append(b, Words[n.Op]...), ' ')
+	return n.Args[1].appendWithin(b, n.binds()+1)
+}
+
+func (n *Node) appendCase(b []byte) []byte {
+	b = append(b, "case"...)
+	args := n.Args
+	for ; len(args) > 1; args = args[2:] {
+		b = args[0].append(append(b, " when "...))
+		b = args[1].append(append(b, " then "...))
+	}
+	if len(args) == 1 {
+		b = args[0].append(append(b, " else "...))
+	}
+	return append(b, " end"...)
+}
+
+// appendList writes operands with commas between them.
+func appendList(b []byte, args []*Node, binds int) []byte {
+	for i, a := range args {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = a.appendWithin(b, binds)
+	}
+	return b
+}
+
 func (n *Node) appendPredicate(b []byte, not string) []byte {
-	b = append(n.Args[0].appendWithin(b, 5), ' ')
+	b = append(n.Args[0].appendWithin(b, bindsSum), ' ')
 	word := Words[n.Op]
 	if what, ok := strings.CutPrefix(word, "is "); ok {
 		return append(append(append(b, "is "...), not...), what...)
@@ -190,19 +279,12 @@ func (n *Node) appendPredicate(b []byte, not string) []byte {
 	b = append(append(b, word...), ' ')
 	switch n.Op {
 	case OpIn, OpHasAny, OpHasAll:
-		b = append(b, '(')
-		for i, a := range n.Args[1:] {
-			if i > 0 {
-				b = append(b, ", "...)
-			}
-			b = a.appendWithin(b, 5)
-		}
-		return append(b, ')')
+		return append(appendList(append(b, '('), n.Args[1:], bindsSum), ')')
 	case OpBetween:
-		b = append(n.Args[1].appendWithin(b, 5), " and "...)
-		return n.Args[2].appendWithin(b, 5)
+		b = append(n.Args[1].appendWithin(b, bindsSum), " and "...)
+		return n.Args[2].appendWithin(b, bindsSum)
 	}
-	return n.Args[1].appendWithin(b, 5)
+	return n.Args[1].appendWithin(b, bindsSum)
 }
 
 // appendPath writes the names of a path, with quotes where needed.

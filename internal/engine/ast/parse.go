@@ -9,7 +9,8 @@ import (
 // Limits of Parse.
 const (
 	MaxText  = 1 << 20 // bytes
-	MaxDepth = 100     // nested parentheses and nots
+	MaxDepth = 100     // nested parentheses, calls, signs and nots
+	maxOps   = 10_000  // arithmetic operations: a + b + … nests as deep
 )
 
 // Parse parses an expression. The documentation of package filter has the grammar. The result is nil, for no
@@ -30,9 +31,6 @@ func Parse(text string) (*Node, error) {
 		return nil, err
 	}
 	if p.tok.kind != tokEnd {
-		if p.tok.text == "-" || p.tok.text == "+" {
-			return nil, p.errorf(p.tok.pos, "expected and, or, or the end, found %s: there is no arithmetic, and dates need quotes: '2001-12-31'", p.tok.describe())
-		}
 		return nil, p.expected("and, or, or the end")
 	}
 	n.from(text)
@@ -51,6 +49,7 @@ type parser struct {
 	lexer
 	tok   token // the next one
 	depth int
+	ops   int // arithmetic operations
 }
 
 func (p *parser) advance() (err error) {
@@ -97,12 +96,12 @@ func (p *parser) deeper(parse func() (*Node, error)) (*Node, error) {
 	return n, err
 }
 
-func (p *parser) or() (*Node, error) { return p.list(OpOr, p.and, "or", "||") }
+func (p *parser) or() (*Node, error) { return p.series(OpOr, p.and, "or", "||") }
 
-func (p *parser) and() (*Node, error) { return p.list(OpAnd, p.not, "and", "&&") }
+func (p *parser) and() (*Node, error) { return p.series(OpAnd, p.not, "and", "&&") }
 
-// list parses operands separated by an operator.
-func (p *parser) list(o Op, one func() (*Node, error), words ...string) (*Node, error) {
+// series parses operands separated by an operator.
+func (p *parser) series(o Op, one func() (*Node, error), words ...string) (*Node, error) {
 	pos := p.tok.pos
 	first, err := one()
 	if err != nil || !p.isWord(words...) {
@@ -141,160 +140,14 @@ func (p *parser) not() (*Node, error) {
 
 func negated(n *Node, pos int) *Node { return &Node{Op: OpNot, Pos: pos, Args: []*Node{n}} }
 
-// condition parses an operand and the predicate after it.
+// condition parses a value and the predicate after it.
 func (p *parser) condition() (*Node, error) {
 	pos := p.tok.pos
-	if ok, err := p.accept("("); err != nil {
-		return nil, err
-	} else if ok {
-		n, err := p.deeper(p.or)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.require(")"); err != nil {
-			return nil, err
-		}
-		if n.Op != OpColumn && n.Op != OpLiteral {
-			return n, nil
-		}
-		return p.predicate(n, pos)
-	}
-	if p.tok.kind == tokName {
-		if n, err := p.call(); n != nil || err != nil {
-			return n, err
-		}
-	}
-	n, err := p.operand()
+	n, err := p.value()
 	if err != nil {
 		return nil, err
 	}
 	return p.predicate(n, pos)
-}
-
-// functions are the operators in the form of functions of a column and a string.
-var functions = map[string]Op{
-	"equals": OpEquals, "starts_with": OpStarts, "startswith": OpStarts, "ends_with": OpEnds, "endswith": OpEnds,
-	"contains": OpContains, "like": OpLike, "matches": OpMatches,
-	"has": OpHas, "has_prefix": OpHasPrefix, "has_phrase": OpHasPhrase, "has_any": OpHasAny, "has_all": OpHasAll,
-}
-
-// functionOf finds a function. The names of case-insensitive ones begin with an i.
-func functionOf(name string) (o Op, fold, ok bool) {
-	if o, ok = functions[name]; ok {
-		return o, false, true
-	}
-	name, fold = strings.CutPrefix(name, "i")
-	o, ok = functions[name]
-	return o, fold, ok && fold && o < OpHas
-}
-
-// call parses a function. It returns nil if there is none.
-func (p *parser) call() (*Node, error) {
-	name := p.tok
-	if rest := strings.TrimLeft(p.text[p.at:], " \t\r\n"); name.word == "" || !strings.HasPrefix(rest, "(") || reserved[name.word] && name.word != "like" && name.word != "ilike" {
-		return nil, nil
-	}
-	n := &Node{Pos: name.pos}
-	switch name.word {
-	case "is_null", "isnull":
-		n.Op = OpIsNull
-	case "is_nan", "isnan":
-		n.Op = OpIsNaN
-	default:
-		var ok bool
-		if n.Op, n.Fold, ok = functionOf(name.word); !ok {
-			return nil, p.errorf(name.pos, "unknown function %s", Shorten(name.text))
-		}
-	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.require("("); err != nil {
-		return nil, err
-	}
-	a, err := p.operand()
-	if err != nil {
-		return nil, err
-	}
-	n.Args = []*Node{a}
-	if n.Op != OpIsNull && n.Op != OpIsNaN {
-		if err := p.require(","); err != nil {
-			return nil, err
-		}
-		b, err := p.operand()
-		if err != nil {
-			return nil, err
-		}
-		n.Args = append(n.Args, b)
-	}
-	if n.Op == OpHasAny || n.Op == OpHasAll {
-		return n, p.more(n)
-	}
-	return n, p.require(")")
-}
-
-// more parses the rest of a list of operands, and the parenthesis behind it.
-func (p *parser) more(n *Node) error {
-	for {
-		if more, err := p.accept(","); err != nil {
-			return err
-		} else if !more {
-			return p.require(")")
-		}
-		b, err := p.operand()
-		if err != nil {
-			return err
-		}
-		n.Args = append(n.Args, b)
-	}
-}
-
-// typeNames may precede a string. They are ignored, because the column determines its type.
-var typeNames = map[string]bool{
-	"date": true, "time": true, "timestamp": true, "timestamptz": true, "datetime": true, "duration": true, "interval": true,
-	"decimal": true, "uuid": true,
-}
-
-// operand parses a column or a literal.
-func (p *parser) operand() (*Node, error) {
-	t := p.tok
-	n := &Node{Op: OpLiteral, Pos: t.pos, Lit: t.lit}
-	switch {
-	case t.kind == tokLiteral:
-	case p.isWord("-", "+"):
-		return p.signed()
-	case p.isWord("null"):
-		n.Lit = Literal{}
-	case p.isWord("true", "false"):
-		n.Lit = Literal{LitBool, t.word}
-	case t.kind != tokName || reserved[t.word]:
-		return nil, p.expected("a column or a value")
-	default:
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		if typeNames[t.word] && p.tok.kind == tokLiteral && p.tok.lit.Kind == LitString {
-			n.Lit = p.tok.lit
-			return n, p.advance()
-		}
-		return &Node{Op: OpColumn, Pos: t.pos, Path: PathOf(t.names)}, nil
-	}
-	return n, p.advance()
-}
-
-func (p *parser) signed() (*Node, error) {
-	n := &Node{Op: OpLiteral, Pos: p.tok.pos}
-	minus := p.tok.text == "-"
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if n.Lit = p.tok.lit; p.tok.kind != tokLiteral || n.Lit.Kind != LitNumber {
-		return nil, p.expected("a number")
-	}
-	if minus {
-		n.Lit.Text = "-" + n.Lit.Text
-	}
-	return n, p.advance()
 }
 
 // comparisons are the operators between two operands.
@@ -372,7 +225,7 @@ func (p *parser) binary(n *Node) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	b, err := p.operand()
+	b, err := p.value()
 	if err != nil {
 		return nil, err
 	}
@@ -409,18 +262,7 @@ func (p *parser) operands(n *Node) (*Node, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
-	if err := p.require("("); err != nil {
-		return nil, err
-	}
-	if ok, err := p.accept(")"); ok || err != nil {
-		return n, err
-	}
-	b, err := p.operand()
-	if err != nil {
-		return nil, err
-	}
-	n.Args = append(n.Args, b)
-	return n, p.more(n)
+	return p.list(n, p.value)
 }
 
 func (p *parser) between(n *Node) (*Node, error) {

@@ -111,17 +111,12 @@ func (p *parser) aggregate() (Call, error) {
 	return c, p.advance()
 }
 
-// callAhead reports whether a parenthesis follows the next token.
-func (p *parser) callAhead() bool {
-	return strings.HasPrefix(strings.TrimLeft(p.text[p.at:], " \t\r\n"), "(")
-}
-
 // arguments parses what is in the parentheses of a call. It returns the end of the call in the text.
 func (p *parser) arguments(c *Call) (end int, err error) {
 	if err := p.require("("); err != nil {
 		return 0, err
 	}
-	if p.isWord("distinct") && !p.callAhead() && !strings.HasPrefix(strings.TrimLeft(p.text[p.at:], " \t\r\n"), ")") {
+	if p.isWord("distinct") && !p.callAhead() && !strings.HasPrefix(p.ahead(), ")") {
 		c.Distinct = true
 		if err := p.advance(); err != nil {
 			return 0, err

@@ -181,7 +181,10 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	case ast.OpBetween:
 		return b.between(n, negate)
 	}
-	if n.Op >= ast.OpEquals {
+	switch {
+	case n.Op.IsValue():
+		return draft{}, fail(n, "%s is not a condition", ast.Shorten(n.String()))
+	case n.Op.IsText():
 		return b.text(n, negate)
 	}
 	return b.comparison(n, negate)
