@@ -389,19 +389,6 @@ func TestSearchExamples(t *testing.T) {
 	shown(strings.ReplaceAll(ok(t, "search", "--count", "error NOT mod_jk", apache, "hadoop.amudai.shard"), apache, "Apache_2k.log"))
 }
 
-// TestSearchReadme runs the example of the README.
-func TestSearchReadme(t *testing.T) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	require.NoError(t, err)
-	page, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
-	location := filepath.Join(t.TempDir(), "app.amudai.shard")
-	ok(t, "convert", filepath.Join(root, "testdata", "logs", "app.log"), location, "--index", "line")
-	found := ok(t, "search", "--since", "2026-11-20T08:20", "blk_11* NOT slow", location)
-	require.Equal(t, 1, strings.Count(found, "\n"))
-	require.Contains(t, string(page), "    "+found)
-}
-
 // TestSearchErrors has the exit codes of grep: an error does not keep the other inputs from being searched.
 func TestSearchErrors(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -183,18 +183,3 @@ func TestTraceMistakes(t *testing.T) {
 	require.NoFileExists(t, "t.blockpack")
 	require.NoFileExists(t, "x.blockpack")
 }
-
-// TestTraceReadme runs the example of the README.
-func TestTraceReadme(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	require.NoError(t, err)
-	shop(t)
-	var indented strings.Builder
-	for line := range strings.Lines(ok(t, "trace", "--tree", checkout, "shop.blockpack")) {
-		indented.WriteString("    " + line)
-	}
-	require.Contains(t, string(page), "trace "+checkout+" shop.blockpack\n"+indented.String())
-	for line := range strings.Lines(ok(t, "query", `{ status = error && resource.service.name = "payment" }`, "shop.blockpack", "--values", "name")) {
-		require.Contains(t, string(page), "    "+line)
-	}
-}
