@@ -97,21 +97,24 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func kindf(kind error, format string, args []any) error {
-	return fmt.Errorf("%w: %w", kind, fmt.Errorf(format, args...))
+func kindf(kind error, format string, args ...any) error {
+	if false {
+		_ = fmt.Errorf(format, args...) // lets vet check the formats of callers
+	}
+	return fmt.Errorf("%w: %w", kind, fmt.Errorf(singular(format, args), args...))
 }
 
 // Corruptf is an error that wraps [ErrCorrupt].
-func Corruptf(format string, args ...any) error { return kindf(ErrCorrupt, format, args) }
+func Corruptf(format string, args ...any) error { return kindf(ErrCorrupt, format, args...) }
 
 // Checksumf is an error that wraps [ErrChecksum].
-func Checksumf(format string, args ...any) error { return kindf(ErrChecksum, format, args) }
+func Checksumf(format string, args ...any) error { return kindf(ErrChecksum, format, args...) }
 
 // Unsupportedf is an error that wraps [ErrUnsupported].
-func Unsupportedf(format string, args ...any) error { return kindf(ErrUnsupported, format, args) }
+func Unsupportedf(format string, args ...any) error { return kindf(ErrUnsupported, format, args...) }
 
 // Limitf is an error that wraps [ErrLimit].
-func Limitf(format string, args ...any) error { return kindf(ErrLimit, format, args) }
+func Limitf(format string, args ...any) error { return kindf(ErrLimit, format, args...) }
 
 // place changes the place of a copy of err, because other code may hold err. A nil err stays
 // nil.
