@@ -48,7 +48,7 @@ type Encoder struct {
 // dictionary has the encoded values of the last dictionary array of a key, so that each value is encoded once.
 type dictionary struct {
 	of     arrow.ArrayData
-	values keyset
+	values Keys
 }
 
 // NewEncoder returns an encoder, or an error if values of a key have no order.
@@ -73,8 +73,15 @@ func (e *Encoder) bind(columns []arrow.Array) []appender {
 	return out
 }
 
+// Encode encodes the keys of rows. columns has the values of each key.
+func (e *Encoder) Encode(columns []arrow.Array, rows int) *Keys {
+	k := &Keys{ends: make([]int, 0, rows)}
+	e.appendKeys(k, columns, rows)
+	return k
+}
+
 // appendKeys appends the keys of all rows.
-func (e *Encoder) appendKeys(k *keyset, columns []arrow.Array, rows int) {
+func (e *Encoder) appendKeys(k *Keys, columns []arrow.Array, rows int) {
 	appenders := e.bind(columns)
 	for row := range rows {
 		for _, a := range appenders {
@@ -122,7 +129,7 @@ func (k Key) appender(arr arrow.Array, d *dictionary) appender {
 func (k Key) coded(arr *array.Dictionary, d *dictionary, null byte) appender {
 	values := arr.Dictionary()
 	if d.of != values.Data() {
-		d.of, d.values = values.Data(), keyset{}
+		d.of, d.values = values.Data(), Keys{}
 		value := k.appender(values, &dictionary{})
 		for i := range values.Len() {
 			d.values.bytes = value(d.values.bytes, i)
@@ -133,7 +140,7 @@ func (k Key) coded(arr *array.Dictionary, d *dictionary, null byte) appender {
 		if arr.IsNull(row) {
 			return append(dst, null)
 		}
-		return append(dst, d.values.key(arr.GetValueIndex(row))...)
+		return append(dst, d.values.Key(arr.GetValueIndex(row))...)
 	}
 }
 

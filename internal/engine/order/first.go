@@ -7,7 +7,7 @@ import (
 )
 
 // below lists the rows whose keys are less than a threshold, and appends their keys.
-func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *keyset) (below []int64) {
+func (e *Encoder) below(columns []arrow.Array, rows int, threshold []byte, k *Keys) (below []int64) {
 	appenders := e.bind(columns)
 	for row := range rows {
 		begin := len(k.bytes)

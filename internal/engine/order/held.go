@@ -10,7 +10,7 @@ import (
 // held are rows in memory: columns without dictionaries, runs and views, which can be joined, and keys.
 type held struct {
 	columns [][]arrow.Array // the parts of each column
-	keys    keyset
+	keys    Keys
 	rows    int
 
 	bytes   int64 // of the buffers

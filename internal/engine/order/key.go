@@ -43,16 +43,17 @@ func Check(dt arrow.DataType) error {
 	return fmt.Errorf("values of type %s have no order", dt)
 }
 
-// keyset holds keys one behind the other.
-type keyset struct {
+// Keys are the encoded keys of rows, one behind the other.
+type Keys struct {
 	bytes []byte
 	ends  []int // of each key
 }
 
-func (k *keyset) len() int { return len(k.ends) }
+// Len is the number of keys.
+func (k *Keys) Len() int { return len(k.ends) }
 
-// key is the key of a row.
-func (k *keyset) key(row int) []byte {
+// Key is the key of a row. It is valid as long as the keys.
+func (k *Keys) Key(row int) []byte {
 	begin := 0
 	if row > 0 {
 		begin = k.ends[row-1]
@@ -61,24 +62,24 @@ func (k *keyset) key(row int) []byte {
 }
 
 // add appends a key.
-func (k *keyset) add(key []byte) {
+func (k *Keys) add(key []byte) {
 	k.bytes = append(k.bytes, key...)
 	k.ends = append(k.ends, len(k.bytes))
 }
 
 // take returns the keys of some rows, in their order.
-func (k *keyset) take(rows []int64) keyset {
-	var out keyset
+func (k *Keys) take(rows []int64) Keys {
+	var out Keys
 	size := 0
 	for _, r := range rows {
-		size += len(k.key(int(r)))
+		size += len(k.Key(int(r)))
 	}
 	out.bytes, out.ends = make([]byte, 0, size), make([]int, 0, len(rows))
 	for _, r := range rows {
-		out.add(k.key(int(r)))
+		out.add(k.Key(int(r)))
 	}
 	return out
 }
 
 // size is the number of bytes that the keys take.
-func (k *keyset) size() int64 { return int64(cap(k.bytes) + 8*cap(k.ends)) }
+func (k *Keys) size() int64 { return int64(cap(k.bytes) + 8*cap(k.ends)) }

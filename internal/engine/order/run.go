@@ -114,16 +114,16 @@ func (w *runWriter) finish() (*run, error) {
 func (w *runWriter) abort() error { return w.run.close() }
 
 // keyArray makes an array of the keys of rows.
-func keyArray(mem memory.Allocator, k *keyset, rows []int64) arrow.Array {
+func keyArray(mem memory.Allocator, k *Keys, rows []int64) arrow.Array {
 	offsets := arrowutil.NewBuffer(mem, 8*(len(rows)+1))
 	ends := arrowutil.As[int64](offsets.Bytes())
 	ends[0] = 0
 	for i, r := range rows {
-		ends[i+1] = ends[i] + int64(len(k.key(int(r))))
+		ends[i+1] = ends[i] + int64(len(k.Key(int(r))))
 	}
 	data := arrowutil.NewBuffer(mem, int(ends[len(rows)]))
 	for i, r := range rows {
-		copy(data.Bytes()[ends[i]:], k.key(int(r)))
+		copy(data.Bytes()[ends[i]:], k.Key(int(r)))
 	}
 	return arrowutil.Make(arrow.BinaryTypes.LargeBinary, len(rows), []*memory.Buffer{nil, offsets, data}, nil, 0)
 }

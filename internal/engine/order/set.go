@@ -7,7 +7,7 @@ import (
 
 // keySet is a set of keys. It numbers them in the order in which they are added.
 type keySet struct {
-	keys   keyset
+	keys   Keys
 	seed   maphash.Seed
 	slots  []uint32 // number + 1 of a key, or 0; a power of two
 	hashes []uint32 // of the keys, to compare fewer of them and to grow
@@ -22,7 +22,7 @@ func (s *keySet) find(key []byte, hash uint32) int {
 	mask := len(s.slots) - 1
 	for at := int(hash) & mask; ; at = (at + 1) & mask {
 		id := s.slots[at]
-		if id == 0 || s.hashes[id-1] == hash && bytes.Equal(s.keys.key(int(id-1)), key) {
+		if id == 0 || s.hashes[id-1] == hash && bytes.Equal(s.keys.Key(int(id-1)), key) {
 			return at
 		}
 	}

@@ -19,8 +19,8 @@ const (
 )
 
 // sorted returns the rows in the order of their keys. Rows of equal keys keep their order.
-func (k *keyset) sorted() []item {
-	items := make([]item, k.len())
+func (k *Keys) sorted() []item {
+	items := make([]item, k.Len())
 	for i := range items {
 		items[i].row = uint32(i)
 	}
@@ -32,9 +32,9 @@ func (k *keyset) sorted() []item {
 }
 
 // areSorted reports whether the keys ascend already.
-func (k *keyset) areSorted() bool {
-	for i := 1; i < k.len(); i++ {
-		if bytes.Compare(k.key(i-1), k.key(i)) > 0 {
+func (k *Keys) areSorted() bool {
+	for i := 1; i < k.Len(); i++ {
+		if bytes.Compare(k.Key(i-1), k.Key(i)) > 0 {
 			return false
 		}
 	}
@@ -43,15 +43,15 @@ func (k *keyset) areSorted() bool {
 
 // sort sorts items, whose keys are equal up to a depth, by the next window. Those with equal windows are then sorted by the
 // next one. As no key is the beginning of another one, keys that end within equal windows are equal.
-func (k *keyset) sort(items, scratch []item, depth int) {
+func (k *Keys) sort(items, scratch []item, depth int) {
 	for len(items) > fewItems && depth < 8*mostWindows {
 		for i := range items {
-			items[i].window = window(k.key(int(items[i].row)), depth)
+			items[i].window = window(k.Key(int(items[i].row)), depth)
 		}
 		sortByWindow(items, scratch)
 		depth += 8
 		if items[0].window == items[len(items)-1].window { // all of them
-			if len(k.key(int(items[0].row))) <= depth {
+			if len(k.Key(int(items[0].row))) <= depth {
 				return
 			}
 			continue
@@ -61,7 +61,7 @@ func (k *keyset) sort(items, scratch []item, depth int) {
 			for n < len(items) && items[n].window == items[0].window {
 				n++
 			}
-			if n > 1 && len(k.key(int(items[0].row))) > depth {
+			if n > 1 && len(k.Key(int(items[0].row))) > depth {
 				k.sort(items[:n], scratch, depth)
 			}
 			items = items[n:]
@@ -69,7 +69,7 @@ func (k *keyset) sort(items, scratch []item, depth int) {
 		return
 	}
 	slices.SortFunc(items, func(a, b item) int {
-		if c := bytes.Compare(k.key(int(a.row))[depth:], k.key(int(b.row))[depth:]); c != 0 {
+		if c := bytes.Compare(k.Key(int(a.row))[depth:], k.Key(int(b.row))[depth:]); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.row, b.row)

@@ -130,7 +130,7 @@ func (s *Sorter) shrink() error {
 	keys := s.held.keys.take(rows)
 	s.held.release()
 	s.held.keys = keys
-	s.threshold = bytes.Clone(keys.key(keys.len() - 1))
+	s.threshold = bytes.Clone(keys.Key(keys.Len() - 1))
 	return s.held.add(s.o.Allocator, columns, len(rows))
 }
 
@@ -139,7 +139,7 @@ func (s *Sorter) spill(ctx context.Context) error {
 	items := s.held.keys.sorted()
 	if s.o.Limit > 0 && int64(len(items)) > s.o.Limit {
 		items = items[:s.o.Limit]
-		s.threshold = bytes.Clone(s.held.keys.key(int(items[len(items)-1].row)))
+		s.threshold = bytes.Clone(s.held.keys.Key(int(items[len(items)-1].row)))
 	}
 	w, err := s.createRun(0)
 	if err != nil {

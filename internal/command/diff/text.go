@@ -1,0 +1,215 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/command/terminal"
+	"github.com/amudai/amudai-go/internal/text"
+	"github.com/amudai/amudai-go/internal/text/values"
+)
+
+// Text prints differences for people.
+type Text struct {
+	Screen   terminal.Screen
+	Old, New string   // names of the tables
+	Keys     []string // names of the values of the key
+	Limit    int64    // most rows that are shown, negative for all
+
+	columns Columns
+	rows    int64
+	headed  bool
+}
+
+const cellWidth = 40 // most of a value on a terminal
+
+// Columns implements [Report].
+func (t *Text) Columns(c Columns) error {
+	t.columns = c
+	if !c.Changed() {
+		return nil
+	}
+	if err := t.head(); err != nil {
+		return err
+	}
+	for _, column := range c.All {
+		if err := t.column(column); err != nil {
+			return err
+		}
+	}
+	if c.Ordered {
+		return nil
+	}
+	old, new := c.order()
+	return t.Screen.Printf("%s columns in another order: %s → %s\n", t.mark(Changed), strings.Join(old, ", "), strings.Join(new, ", "))
+}
+
+// head prints the names of both tables, once.
+func (t *Text) head() error {
+	if t.headed {
+		return nil
+	}
+	t.headed = true
+	return t.Screen.Printf("%s\n%s\n", t.Screen.Paint(terminal.Red, "--- "+t.Old), t.Screen.Paint(terminal.Green, "+++ "+t.New))
+}
+
+// mark is the first character of a line.
+func (t *Text) mark(k Kind) terminal.Styled {
+	switch k {
+	case Removed:
+		return t.Screen.Paint(terminal.Red, "-")
+	case Added:
+		return t.Screen.Paint(terminal.Green, "+")
+	}
+	return t.Screen.Paint(terminal.Cyan, "~")
+}
+
+// column prints a column that differs.
+func (t *Text) column(c Column) error {
+	switch {
+	case !c.Changed():
+		return nil
+	case c.New == nil:
+		return t.Screen.Printf("%s column %s: %s\n", t.mark(Removed), c.Name, text.Type(c.Old))
+	case c.Old == nil:
+		return t.Screen.Printf("%s column %s: %s\n", t.mark(Added), c.Name, text.Type(c.New))
+	}
+	note := "its values are not compared"
+	if c.Common != nil {
+		note = "values are compared as " + text.Type(c.Common)
+	}
+	return t.Screen.Printf("%s column %s: %s → %s (%s)\n", t.mark(Changed), c.Name,
+		t.Screen.Paint(terminal.Red, text.Type(c.Old)), t.Screen.Paint(terminal.Green, text.Type(c.New)), note)
+}
+
+// Row implements [Report].
+func (t *Text) Row(r Row) error {
+	if t.rows++; t.Limit >= 0 && t.rows > t.Limit {
+		return nil
+	}
+	if err := t.head(); err != nil {
+		return err
+	}
+	if r.Kind == Changed {
+		return t.changed(r)
+	}
+	row := r.Old
+	color := terminal.Red
+	if r.Kind == Added {
+		row, color = r.New, terminal.Green
+	}
+	var cells []string
+	for i, c := range t.columns.All {
+		if row.Arrays[i] != nil {
+			cells = append(cells, c.Name+"="+t.cell(row.Arrays[i], row.Index))
+		}
+	}
+	line := strings.Join(cells, " ") // the key is among them
+	if r.Position >= 0 {
+		line = t.label(r, row) + ": " + line
+	}
+	if t.Screen.Width > 0 {
+		line = terminal.Clip(terminal.Printable(line), t.Screen.Width-2)
+	}
+	return t.Screen.Printf("%s %s\n", t.mark(r.Kind), t.Screen.Paint(color, line))
+}
+
+// changed prints the old and the new values of a row.
+func (t *Text) changed(r Row) error {
+	line := terminal.Format("%s %s:", t.mark(Changed), t.label(r, r.Old))
+	for n, i := range r.Columns {
+		if n > 0 {
+			line = terminal.Format("%s,", line)
+		}
+		line = terminal.Format("%s %s: %s → %s", line, t.columns.All[i].Name,
+			t.Screen.Paint(terminal.Red, t.cell(r.Old.Arrays[i], r.Old.Index)),
+			t.Screen.Paint(terminal.Green, t.cell(r.New.Arrays[i], r.New.Index)))
+	}
+	return t.Screen.Printf("%s\n", line)
+}
+
+// label names a row by its key, or else by its position.
+func (t *Text) label(r Row, row Values) string {
+	if r.Position >= 0 {
+		return "row " + terminal.Count(r.Position)
+	}
+	return t.key(row)
+}
+
+func (t *Text) key(row Values) string {
+	parts := make([]string, len(row.Keys))
+	for i, k := range row.Keys {
+		parts[i] = t.Keys[i] + "=" + t.cell(k, row.Index)
+	}
+	return strings.Join(parts, " ")
+}
+
+// cell is a value as text, cut on a terminal.
+func (t *Text) cell(a arrow.Array, row int) string {
+	if values.IsNull(a, row) {
+		return "null"
+	}
+	s := terminal.Printable(string(values.Text(a)(nil, row)))
+	if t.Screen.Width > 0 {
+		s = terminal.Clip(s, cellWidth)
+	}
+	return quoted(s)
+}
+
+// quoted puts a value in quotes that could be misread.
+func quoted(s string) string {
+	if s == "" || s == "null" || strings.ContainsAny(s, " ,'=") {
+		return "'" + s + "'"
+	}
+	return s
+}
+
+// Duplicate implements [Report].
+func (t *Text) Duplicate(inNew bool, row Values) error {
+	if err := t.head(); err != nil {
+		return err
+	}
+	table := t.Old
+	if inNew {
+		table = t.New
+	}
+	return t.Screen.Printf("! several rows of %s have %s\n", table, t.key(row))
+}
+
+// Summary prints the numbers of rows.
+func (t *Text) Summary(s Summary) error {
+	if hidden := t.rows - t.Limit; t.Limit >= 0 && hidden > 0 {
+		if err := t.Screen.Printf("%s\n", t.Screen.Paint(terminal.Dim, "… and "+terminal.Plural(int(hidden), "more row")+": --limit -1 shows all")); err != nil {
+			return err
+		}
+	}
+	if !s.Differs() {
+		return t.Screen.Printf("no difference in %s\n", terminal.Plural(int(s.Equal), "row"))
+	}
+	if s.Rows() == 0 {
+		return t.Screen.Printf("the columns differ, not the values in %s\n", terminal.Plural(int(s.Equal), "row"))
+	}
+	return t.Screen.Printf("%s changed, %s removed, %s added, %s equal\n",
+		terminal.Plural(int(s.Changed), "row"), terminal.Count(s.Removed), terminal.Count(s.Added), terminal.Count(s.Equal))
+}
+
+// order lists the columns of both tables, in the order of each.
+func (c Columns) order() (old, new []string) {
+	new = make([]string, 0, len(c.All))
+	at := map[int]string{}
+	last := 0
+	for _, column := range c.All {
+		if column.Old != nil && column.New != nil {
+			old = append(old, column.Name)
+			at[column.new] = column.Name
+			last = max(last, column.new)
+		}
+	}
+	for i := 0; i <= last; i++ {
+		if n, ok := at[i]; ok {
+			new = append(new, n)
+		}
+	}
+	return old, new
+}
