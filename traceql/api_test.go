@@ -165,7 +165,7 @@ func (o *misfit) Scan(ctx context.Context, columns []string, f filter.Expr) iter
 func TestSourcesWithOtherColumns(t *testing.T) {
 	src := &misfit{tableOfSpans(t, 3, shop())}
 	require.ErrorContains(t, searchError(t, `{ }`, traceql.Options{}, src), "returned column trace:id as utf8 instead of fixed_size_binary")
-	require.ErrorContains(t, searchError(t, `{ }`, traceql.Options{Order: traceql.MostRecent, Limit: 1}, src), "returned 1 columns instead of 2")
+	require.ErrorContains(t, searchError(t, `{ }`, traceql.Options{Order: traceql.MostRecent, Limit: 1}, src), "returned 1 column instead of 2")
 }
 
 func TestTablesWithoutSpans(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/traceql/internal/lang"
 	"github.com/amudai/amudai-go/traceql/internal/value"
 )
@@ -25,7 +26,7 @@ type Batch struct {
 // the source.
 func NewBatch(s *Schema, rec arrow.RecordBatch, need []int) (*Batch, error) {
 	if int(rec.NumCols()) != len(need) {
-		return nil, fmt.Errorf("the source returned %d columns instead of %d", rec.NumCols(), len(need))
+		return nil, fmt.Errorf("the source returned %d %s instead of %d", rec.NumCols(), text.Plural(rec.NumCols(), "column"), len(need))
 	}
 	b := &Batch{s, rec, make([]arrow.Array, len(s.columns))}
 	for k, i := range need {
