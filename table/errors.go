@@ -11,6 +11,10 @@ type ValueError struct {
 	Input  string // name of the input
 	Err    error  // the reason
 	Remedy string // a way to read the value
+
+	// Inferred means that the type of the column, or the encoding, was inferred from a sample that has no such value.
+	// [TextOptions.AllRows] finds one that fits.
+	Inferred bool
 }
 
 // Error names the value, its column and its place.

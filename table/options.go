@@ -70,9 +70,10 @@ type WriteOptions struct {
 	Notice    func(string)     // called with messages for the user; default: none
 }
 
-// TextOptions limit the memory for formats of text. The zero value is the default.
+// TextOptions limit the sample and the memory for formats of text. The zero value is the default.
 type TextOptions struct {
 	SampleRows     int   // rows that types are inferred from; default 10,000
+	AllRows        bool  // types are inferred from all rows: the input is read twice, a pipe from a temporary file
 	SampleBytes    int64 // bytes of the sample; default 8 MiB
 	MaxRecordBytes int   // maximum bytes of a record; default 64 MiB
 }

@@ -28,7 +28,7 @@ func TestLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &slowReader{*strings.NewReader(record + "\n" + record)}
-			s := newScanner(r, ',', 0)
+			s := newScanner(r, Options{}.fixed(','), 0)
 			for range 2 {
 				cells, err := s.next()
 				require.NoError(t, err)

@@ -30,7 +30,7 @@ func create(ctx context.Context, out table.Output, schema *arrow.Schema, o Optio
 	for _, f := range schema.Fields() {
 		s.names = append(s.names, f.Name)
 	}
-	if o.NoHeader || len(s.names) == 0 {
+	if o.Header == HeaderAbsent || len(s.names) == 0 {
 		return s, nil
 	}
 	for i, name := range s.names {

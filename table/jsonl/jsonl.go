@@ -34,8 +34,22 @@ func init() {
 
 // Options are the options that only JSON has. The zero value is the default.
 type Options struct {
-	Text table.TextOptions
+	Text     table.TextOptions
+	Encoding string  // "utf-8", "utf-16le", "windows-1252", …; default: recognized, with a notice
+	Unnest   string  // the path of an array in the records, with dots: its elements are the rows
+	Records  Records // what the rows of the table are
 }
+
+// Records says what the rows of a table are.
+type Records uint8
+
+// The choices of [Options.Records].
+const (
+	RecordsAuto Records = iota // recognized in the first bytes, with a notice
+	Values                     // the values, or the elements of one array
+	Entries                    // the entries of one object: {"a": {…}, "b": {…}}; the first column is the key
+	Arrays                     // arrays, of which the first has the names: [["id", "name"], [1, "x"]]
+)
 
 // New returns the format of a sequence of JSON values, usually an object a line. It is recognized by a "{" at the
 // start.

@@ -17,6 +17,22 @@ var flagFormats = map[string][]string{
 	"delimiter":     {"csv", "tsv"},
 	"no-header":     {"csv", "tsv"},
 	"null":          {"csv", "tsv"},
+	"header":        {"csv", "tsv"},
+	"quote":         {"csv", "tsv"},
+	"escape":        {"csv", "tsv"},
+	"skip":          {"csv", "tsv"},
+	"comment":       {"csv", "tsv"},
+	"line-end":      {"csv", "tsv"},
+	"ragged":        {"csv", "tsv"},
+	"trim":          {"csv", "tsv"},
+	"decimal":       {"csv", "tsv"},
+	"thousands":     {"csv", "tsv"},
+	"dates":         {"csv", "tsv"},
+	"true":          {"csv", "tsv"},
+	"false":         {"csv", "tsv"},
+	"encoding":      {"csv", "tsv", "jsonl", "json"},
+	"unnest":        {"jsonl", "json"},
+	"records":       {"jsonl", "json"},
 	"decimals":      {Shard},
 	"ticks":         {Shard},
 	"dynamics":      {Shard},
@@ -84,7 +100,8 @@ func formatTitle(name string) string {
 // isInputFlag reports whether a flag is about inputs.
 func isInputFlag(name string) bool {
 	switch name {
-	case "sample", "sample-bytes", "delimiter", "no-header", "null", "decimals", "ticks", "dynamics", "default-types", "strings",
+	case "sample", "sample-bytes", "delimiter", "no-header", "header", "null", "quote", "escape", "skip", "comment", "line-end", "ragged",
+		"trim", "decimal", "thousands", "dates", "true", "false", "encoding", "unnest", "records", "decimals", "ticks", "dynamics", "default-types", "strings",
 		"table", "no-projected":
 		return true
 	}

@@ -37,22 +37,22 @@ func IsText(f table.Format) bool {
 }
 
 // All lists every format with its default options.
-var All = with(csv.Options{}, table.TextOptions{}, rntuple.Options{})
+var All = with(csv.Options{}, jsonl.Options{}, rntuple.Options{})
 
 // with lists every format that convert knows, with options for text and RNTuples.
-func with(o csv.Options, sample table.TextOptions, ntuple rntuple.Options) table.Formats {
+func with(commas csv.Options, objects jsonl.Options, ntuple rntuple.Options) table.Formats {
 	ntuple.VariantsAsStructs = true
 	return table.Formats{
 		amudai.New(amudai.Options{}),
 		parquet.New(parquet.Options{}),
-		csv.New(o), csv.NewTSV(o),
-		jsonl.New(jsonl.Options{Text: sample}), jsonl.NewArray(jsonl.Options{Text: sample}),
+		csv.New(commas), csv.NewTSV(commas),
+		jsonl.New(objects), jsonl.NewArray(objects),
 		arrowipc.Format, arrowipc.Stream,
 		rntuple.New(rntuple.FormatOptions{Read: ntuple}),
 		blockpack.New(blockpack.FormatOptions{}),
 		otlp.New(otlp.FormatOptions{}), otlp.NewJSON(otlp.FormatOptions{}),
 		tempo.New(tempo.FormatOptions{}),
-		lines.New(lines.Options{Text: sample}),
+		lines.New(lines.Options{Text: commas.Text}),
 	}
 }
 

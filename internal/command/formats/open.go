@@ -13,7 +13,6 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/tempo"
 	"github.com/amudai/amudai-go/internal/command/files"
-	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/text"
@@ -21,7 +20,6 @@ import (
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
-	"github.com/amudai/amudai-go/table/csv"
 	"github.com/amudai/amudai-go/table/lines"
 )
 
@@ -49,25 +47,20 @@ func NewOpener(stdin io.Reader, notice func(string)) *Opener {
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
 func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
 	o := table.ReadOptions{Columns: r.Columns, Notice: p.notice, Warning: p.notice}
-	sample := table.TextOptions{SampleRows: r.sampleRows}
 	var err error
 	if p.types, err = r.types(); err != nil {
 		return o, err
 	}
-	delimiter, err := delimiterOf(r.delimiter)
+	commas, err := r.text.csv()
 	if err != nil {
 		return o, err
 	}
-	if r.sampleRows < 0 {
-		return o, usage.Errorf("", "--sample %d is negative", r.sampleRows)
-	}
-	if r.sampleBytes != "" {
-		if sample.SampleBytes, err = terminal.ParseSize(r.sampleBytes); err != nil {
-			return o, usage.Errorf("", "--sample-bytes: %w", err)
-		}
+	objects, err := r.text.json()
+	if err != nil {
+		return o, err
 	}
 	p.flags = r.flags
-	p.formats = with(csv.Options{Text: sample, Delimiter: delimiter, NoHeader: r.noHeader, Nulls: r.nulls}, sample, rntuple.Options{NoProjected: r.noProjected})
+	p.formats = with(commas, objects, rntuple.Options{NoProjected: r.noProjected})
 	p.table = r.table
 	fields := r.schema
 	if name, ok := strings.CutPrefix(fields, "@"); ok {

@@ -15,14 +15,13 @@ type ReadFlags struct {
 	From    string   // the name of a format, or ""
 	Columns []string // nil: all
 
-	schema, delimiter, sampleBytes string
-	nulls                          []string
-	sampleRows                     int
-	noHeader, defaultTypes         bool
-	table                          string
-	noProjected                    bool
-	decimals, ticks, dynamics      string
-	flags                          *pflag.FlagSet
+	schema                    string
+	text                      textFlags
+	defaultTypes              bool
+	table                     string
+	noProjected               bool
+	decimals, ticks, dynamics string
+	flags                     *pflag.FlagSet
 }
 
 // Register adds the flags.
@@ -31,11 +30,7 @@ func (r *ReadFlags) Register(cmd *cobra.Command, withColumns bool) {
 	f := cmd.Flags()
 	f.StringVar(&r.From, "from", "", "format of the input (default: by its name, else by its first bytes)")
 	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; other columns have the input's type, inferred for CSV and JSON`)
-	f.IntVar(&r.sampleRows, "sample", 0, "rows to infer types from (default 10000)")
-	f.StringVar(&r.sampleBytes, "sample-bytes", "", "maximum bytes of this sample (default 8MiB)")
-	f.StringVar(&r.delimiter, "delimiter", "", `CSV: the character between fields, "tab" for tabs`)
-	f.BoolVar(&r.noHeader, "no-header", false, "CSV: the first record is data")
-	f.StringArrayVar(&r.nulls, "null", nil, "CSV: a text that means null, in addition to an empty field (can be repeated)")
+	r.text.register(cmd)
 	f.StringVar(&r.table, "table", "", "RNTuple: its path in the file, as in FILE.root:PATH, for stdin and compressed files, too")
 	f.BoolVar(&r.noProjected, "no-projected", false, "RNTuple: leave out projected fields, which show values of other fields again")
 	usage.Complete(cmd, "from", All.Names()...)
@@ -88,16 +83,4 @@ func (r *ReadFlags) types() (o arrowmap.ReadOptions, err error) {
 		o.DecimalPrecision, o.DecimalScale = d.GetPrecision(), d.GetScale()
 	}
 	return o, nil
-}
-
-func delimiterOf(s string) (byte, error) {
-	switch {
-	case s == "":
-		return 0, nil
-	case s == "tab" || s == `\t`:
-		return '\t', nil
-	case len(s) == 1:
-		return s[0], nil
-	}
-	return 0, usage.Errorf("--delimiter ';' or --delimiter tab", "--delimiter %q is not one ASCII character", s)
 }

@@ -44,12 +44,31 @@ type Guess struct {
 	maxSec   int64
 }
 
-// Add classifies a text and counts it.
-func (g *Guess) Add(b []byte) {
+// Add classifies a text and counts it. It reports whether nothing but text fits.
+func (g *Guess) Add(b []byte) (isText bool) {
 	k := g.classify(b)
+	g.add(k, b)
+	return k == kindText
+}
+
+// AddText counts a text that stands for nothing else.
+func (g *Guess) AddText(b []byte) { g.add(kindText, b) }
+
+func (g *Guess) add(k kind, b []byte) {
 	if g.count[k]++; g.count[k] == 1 {
 		g.first[k] = text.Clip(string(b))
 	}
+}
+
+// Texts is the number of values that are nothing but text.
+func (g *Guess) Texts() int { return g.count[kindText] }
+
+// OnlyText reports whether there are values, and nothing but text fits any of them.
+func (g *Guess) OnlyText() bool { return g.seen() == 1<<kindText }
+
+// OnlyNumbers reports whether all values but the texts, if there are any, are numbers.
+func (g *Guess) OnlyNumbers() bool {
+	return g.seen()&^(1<<kindText|1<<kindInt|1<<kindUint|1<<kindFloat) == 0
 }
 
 func (g *Guess) classify(b []byte) kind {

@@ -4,6 +4,7 @@ package records
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/amudai/amudai-go/internal/text/charset"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -27,6 +29,10 @@ type Source struct {
 	Text    table.TextOptions
 	Out     *arrow.Schema // of the batches
 	Builder *array.RecordBuilder
+	// Encoding is that of the input. In.Reader is in UTF-8.
+	Encoding charset.Encoding
+
+	size    int64 // bytes of the input, if AllRows is set
 	rows    int64 // read so far
 	guessed int64 // estimated number of rows before the first is read
 }
@@ -89,6 +95,80 @@ func (s *Source) Close() error {
 		s.Builder = nil
 	}
 	return s.In.Close()
+}
+
+// OpenText reads a sample of the input in UTF-8, and leaves the rest in In.Reader. Without a name, the sample tells the
+// encoding, or with AllRows the whole input.
+func (s *Source) OpenText(ctx context.Context, encoding string) (sample []byte, whole bool, err error) {
+	if err := s.spool(ctx); err != nil {
+		return nil, false, err
+	}
+	if sample, whole, err = ReadSample(ctx, s.In.Reader, s.Text.SampleBytes); err != nil {
+		return nil, false, err
+	}
+	switch {
+	case encoding != "":
+		s.Encoding, err = charset.Find(encoding)
+	case s.Text.AllRows:
+		s.Encoding, err = charset.DetectAll(contextReader{ctx, io.NewSectionReader(s.In.At, 0, s.size)})
+	default:
+		s.Encoding, err = charset.Detect(sample, whole)
+	}
+	if err != nil || s.Encoding.IsUTF8() {
+		return sample, whole, err
+	}
+	s.In.Reader = s.Encoding.Reader(io.MultiReader(bytes.NewReader(sample), s.In.Reader))
+	if s.In.Size > 0 {
+		s.In.Size /= s.Encoding.Unit()
+	}
+	return ReadSample(ctx, s.In.Reader, s.Text.SampleBytes)
+}
+
+// Peek returns the first n bytes of the input, of which sample was read. whole means that the input ends there, or that
+// the sample has all of it.
+func (s *Source) Peek(ctx context.Context, sample []byte, sampleIsWhole bool, n int) (head []byte, whole bool, err error) {
+	if sampleIsWhole || len(sample) >= n {
+		return sample[:min(n, len(sample))], sampleIsWhole && len(sample) <= n, nil
+	}
+	more, whole, err := ReadSample(ctx, s.In.Reader, int64(n-len(sample)))
+	s.In.Reader = io.MultiReader(bytes.NewReader(more), s.In.Reader)
+	return append(bytes.Clone(sample), more...), whole, err
+}
+
+// spool gives the input random access if it must be read twice.
+func (s *Source) spool(ctx context.Context) error {
+	if !s.Text.AllRows {
+		return nil
+	}
+	if s.In.At == nil || s.In.Size < 0 {
+		temp, err := table.Spool(contextReader{ctx, s.In.Reader}, s.Options.TempDir)
+		if err != nil {
+			return err
+		}
+		s.In.Closer = closers{temp, s.In.Closer}
+		s.In.At, s.In.Size = temp, temp.Size()
+		s.In.Reader = io.NewSectionReader(temp, 0, temp.Size())
+	}
+	s.size = s.In.Size
+	return nil
+}
+
+// closers are closed one after the other.
+type closers [2]io.Closer
+
+// Close implements io.Closer.
+func (c closers) Close() (err error) {
+	for _, c := range c {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return err
+}
+
+// Again returns the input in UTF-8 from its start. AllRows must be set.
+func (s *Source) Again() io.Reader {
+	return s.Encoding.Reader(io.NewSectionReader(s.In.At, 0, s.size))
 }
 
 // ErrSampleShort means that the sample ends within the first record.

@@ -13,9 +13,10 @@ import (
 //	buf: [ taken | Bytes() | free ]
 //	             ^start    ^end
 type Window struct {
-	Max  int   // maximum bytes of a record; 0: no limit
-	Line int64 // line of the first byte that is not taken, from 1
-	Read int64 // bytes read so far
+	Max     int   // maximum bytes of a record; 0: no limit
+	Line    int64 // line of the first byte that is not taken, from 1
+	Read    int64 // bytes read so far
+	LineEnd byte  // the last byte of a line
 
 	r          io.Reader
 	ctx        context.Context
@@ -25,7 +26,7 @@ type Window struct {
 }
 
 // NewWindow returns a window on r, for records of at most max bytes.
-func NewWindow(r io.Reader, max int) Window { return Window{r: r, Max: max, Line: 1} }
+func NewWindow(r io.Reader, max int) Window { return Window{r: r, Max: max, Line: 1, LineEnd: '\n'} }
 
 // During ends reading when ctx ends.
 func (w *Window) During(ctx context.Context) { w.ctx = ctx }
@@ -42,7 +43,7 @@ func (w *Window) Bytes() []byte { return w.buf[w.start:w.end] }
 func (w *Window) Take(n int) []byte {
 	b := w.buf[w.start : w.start+n]
 	w.start += n
-	w.Line += int64(bytes.Count(b, []byte{'\n'}))
+	w.Line += int64(bytes.Count(b, []byte{w.LineEnd}))
 	return b
 }
 

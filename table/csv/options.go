@@ -1,0 +1,113 @@
+package csv
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/amudai/amudai-go/internal/text/charset"
+	"github.com/amudai/amudai-go/table"
+)
+
+// Options are the options that only CSV has. The zero value is the default: the dialect is recognized in the first
+// bytes, with a notice of everything but the plain form of RFC 4180 with a header. An option that is set is not
+// recognized. The writer uses Delimiter, Header and Null only.
+type Options struct {
+	Text     table.TextOptions
+	Encoding string // "utf-8", "utf-16le", "windows-1252", "iso-8859-2", …
+
+	Delimiter byte   // of fields; of the writer ',' by default, of TSV a tab
+	Quote     byte   // around fields; None: there are no quotes
+	Escape    byte   // '\\': before quotes in quoted fields; None: such quotes are doubled
+	LineEnd   byte   // '\n', which a '\r' may precede, or '\r'
+	Comment   byte   // the first character of lines that are skipped; None: there are no comments
+	Skip      int    // lines before the header; -1: none
+	Header    Header // whether the first record has the names of the columns
+	Ragged    Ragged // records with another number of fields than the header
+	Trim      Trim   // whether spaces and tabs around fields, also outside of quotes, belong to them
+	Decimal   byte   // in numbers: '.' by default, or ','
+	Thousands byte   // between groups of three digits in numbers; default: none
+	Dates     DateOrder
+
+	Nulls     []string // unquoted fields that mean null, beside the empty one
+	AutoNulls bool     // unmistakable spellings of null, such as NULL and N/A, and in columns of other types than text also NA, - and such
+	True      []string // texts that mean true, beside "true"; likewise False
+	False     []string
+
+	Null string // when writing: the text of a null; default: an empty field
+}
+
+// None is the value of options for characters that a file does not have.
+const None = 0xff
+
+// Header says where the names of columns come from.
+type Header uint8
+
+// The choices of [Options.Header].
+const (
+	HeaderAuto    Header = iota // the first record, unless its fields are numbers or dates as in the records after it
+	HeaderPresent               // the first record
+	HeaderAbsent                // columns are named column1, column2, …; the writer writes no header
+)
+
+// Trim says whether spaces around fields are removed.
+type Trim uint8
+
+// The choices of [Options.Trim].
+const (
+	TrimAuto   Trim = iota // removed if quotes follow spaces, as in: 1, "x, y"
+	TrimNone               // kept
+	TrimSpaces             // removed
+)
+
+// Ragged says how records are read that have more or fewer fields than the table has columns.
+type Ragged uint8
+
+// The choices of [Options.Ragged].
+const (
+	RaggedAuto  Ragged = iota // an error, unless all records of the sample have one field more than the header
+	RaggedError               // an error
+	RaggedNull                // missing fields are null, and empty ones too many are dropped; others are an error
+	RaggedDrop                // the record is dropped
+)
+
+// DateOrder is the order of day, month and year in dates other than ISO 8601.
+type DateOrder uint8
+
+// The choices of [Options.Dates].
+const (
+	DatesAuto DateOrder = iota // the order that is possible for all dates of a column in the sample, if there is only one
+	DatesNone                  // such dates are text
+	DMY                        // 31.12.2012, 31/12/2012, 31-Dec-2012, 31 December 2012 23:59
+	MDY                        // 12/31/2012, Dec 31, 2012 11:59 PM
+	YMD                        // 2012/12/31, 2012.12.31
+)
+
+// check returns an error for values that no file can have.
+func (o Options) check() error {
+	special := func(c byte) bool { return c == '\n' || c == '\r' || c >= utf8.RuneSelf }
+	if _, err := charset.Find(o.Encoding); err != nil && o.Encoding != "" {
+		return err
+	}
+	d := o.Delimiter
+	switch {
+	case d == '"' || special(d):
+		return fmt.Errorf("delimiter %q: use another ASCII character", d)
+	case o.Quote != None && special(o.Quote), o.Quote == d && d != 0:
+		return fmt.Errorf("quote %q: use another ASCII character", o.Quote)
+	case o.Escape != None && special(o.Escape):
+		return fmt.Errorf("escape %q: use another ASCII character", o.Escape)
+	case o.Comment != None && special(o.Comment), o.Comment == d && d != 0:
+		return fmt.Errorf("comment %q: use another ASCII character", o.Comment)
+	case o.LineEnd != 0 && o.LineEnd != '\n' && o.LineEnd != '\r':
+		return errors.New(`lines end in '\n' or '\r'`)
+	case o.Decimal != 0 && o.Decimal == o.Thousands, o.Thousands == '.' && o.Decimal == 0:
+		return fmt.Errorf("numbers cannot have %q both before fractions and between thousands", o.Thousands)
+	}
+	for _, c := range []byte{o.Decimal, o.Thousands} {
+		if c >= '0' && c <= '9' || c == '-' || c == '+' || c == 'e' || c == 'E' || special(c) {
+			return fmt.Errorf("numbers cannot have %q between digits", c)
+		}
+	}
+	return nil
+}
