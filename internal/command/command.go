@@ -25,6 +25,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -83,12 +84,13 @@ type app struct {
 	out    terminal.Screen // stdout, for people
 	errs   terminal.Screen // stderr
 	opener *formats.Opener // of inputs
+	said   *sync.Map       // notices
 }
 
 // Main runs the command and returns its exit code. When ctx is cancelled, the command stops soon and leaves no
 // partial output behind.
 func Main(ctx context.Context, env Env) int {
-	a := &app{Env: env}
+	a := &app{Env: env, said: new(sync.Map)}
 	if a.Getenv == nil {
 		a.Getenv = func(string) string { return "" }
 	}
@@ -104,15 +106,21 @@ func Main(ctx context.Context, env Env) int {
 	if set.parallel > 0 {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(set.parallel))
 	}
+	return a.report(ctx, a.execute(ctx))
+}
+
+// executeOnce runs the command. With allRows, types of text are inferred from all rows of an input.
+func (a *app) executeOnce(ctx context.Context, allRows bool) error {
 	a.opener = formats.NewOpener(a.Stdin, a.notice)
+	a.opener.AllRows = allRows
 	root := a.root()
-	root.SetArgs(env.Args)
-	root.SetIn(env.Stdin)
-	root.SetOut(env.Stdout)
-	root.SetErr(env.Stderr)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
 	refuseUnknown(root)
 	a.completeFlags(root)
-	return a.report(ctx, root.ExecuteContext(ctx))
+	return root.ExecuteContext(ctx)
 }
 
 func (a *app) root() *cobra.Command {

@@ -100,6 +100,9 @@ func (a *app) warn(err error) {
 
 // notice prints a message that is not an error.
 func (a *app) notice(text string) {
+	if _, said := a.said.LoadOrStore(text, true); said { // by the first run of a command that runs again, for one
+		return
+	}
 	a.errs.Printf("%s\n", a.errs.Paint(terminal.Dim, "note: "+text))
 }
 

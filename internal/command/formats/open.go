@@ -30,6 +30,8 @@ var ErrUnknown = errors.New("cannot tell the format")
 type Opener struct {
 	// Scan has the options for reading shards and RNTuples. They may be changed before an input is opened.
 	Scan shard.ScanOptions
+	// AllRows infers the types of text from all rows, as the flag --sample all does.
+	AllRows bool
 
 	stdin   io.Reader
 	notice  func(string)
@@ -59,6 +61,8 @@ func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
 	if err != nil {
 		return o, err
 	}
+	commas.Text.AllRows = commas.Text.AllRows || p.AllRows
+	objects.Text.AllRows = objects.Text.AllRows || p.AllRows
 	p.flags = r.flags
 	p.formats = with(commas, objects, rntuple.Options{NoProjected: r.noProjected})
 	p.table = r.table
