@@ -65,7 +65,7 @@ func (in *inspector) buffer(ctx context.Context, st *shardfile.Stripe, n schema.
 		return info, nil
 	}
 	v := blockVisitor{checksums: info.Checksums, kind: kindOf(n, e, b.GetKind())}
-	err := v.visit(ctx, st, n, b, func(bi blockInfo, _ []byte, _ block.Block, tree *describe.Node) error {
+	err := v.visit(ctx, st, n, b, 0, -1, func(bi blockInfo, _ []byte, _ block.Block, tree *describe.Node) error {
 		root := "damaged"
 		if tree != nil {
 			root = tree.Code.String()
@@ -159,15 +159,27 @@ type blockVisitor struct {
 	buf       []byte
 }
 
-// visit calls back for each block with its bytes, parts and description. The description is nil if the block is
-// damaged.
-func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer,
+// count is the number of blocks of a buffer.
+func (v *blockVisitor) count(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer) (int, error) {
+	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
+	if err != nil {
+		return 0, err
+	}
+	return r.Map.Len(), nil
+}
+
+// visit calls back for each block from one to another, or to the last if this is negative, with its bytes, parts and description. The
+// description is nil if the block is damaged.
+func (v *blockVisitor) visit(ctx context.Context, st *shardfile.Stripe, n schema.Node, b *shardpb.EncodedBuffer, from, to int,
 	each func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error) error {
 	r, err := read.OpenBlocks(ctx, st, nodeOf(n), b, read.Options{})
 	if err != nil {
 		return err
 	}
-	for i := range r.Map.Len() {
+	if to < 0 {
+		to = r.Map.Len()
+	}
+	for i := from; i < min(to, r.Map.Len()); i++ {
 		raw, at, err := r.ReadBlock(ctx, i, v.buf)
 		if err != nil {
 			return err

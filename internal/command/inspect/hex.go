@@ -183,7 +183,7 @@ func (in *inspector) bufferRegions(ctx context.Context, st *shardfile.Stripe, re
 // blocksHex dumps the blocks of a buffer as their trees, then the block map.
 func (in *inspector) blocksHex(ctx context.Context, st *shardfile.Stripe, n schema.Node, e *shardpb.NativeDataEncoding, b *shardpb.EncodedBuffer) error {
 	v := blockVisitor{checksums: b.GetBlockChecksums(), kind: kindOf(n, e, b.GetKind())}
-	err := v.visit(ctx, st, n, b, func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error {
+	err := v.visit(ctx, st, n, b, 0, -1, func(bi blockInfo, raw []byte, blk block.Block, tree *describe.Node) error {
 		in.out.Printf("%08x  %s %s\n", bi.Offset, in.out.Paint(terminal.Bold, fmt.Sprintf("block %d:", bi.Index)),
 			fmt.Sprintf("%s from %s, %s", terminal.Plural(bi.Values, "value"), terminal.Count(bi.First), terminal.Plural(bi.Bytes, "byte")))
 		if tree == nil {

@@ -161,7 +161,8 @@ func (in *inspector) columnText(info *shardInfo, c *columnInfo) error {
 	return nil
 }
 
-func (in *inspector) bufferText(info *shardInfo, indent string, b *bufferInfo) error {
+// bufferFacts are the properties of a buffer beside its size.
+func bufferFacts(b *bufferInfo) string {
 	var parts []string
 	if b.Blocks > 0 {
 		parts = append(parts, terminal.Plural(b.Blocks, "block"))
@@ -176,8 +177,12 @@ func (in *inspector) bufferText(info *shardInfo, indent string, b *bufferInfo) e
 	if b.Blocks > 0 && !b.Checksums {
 		parts = append(parts, "no checksums")
 	}
+	return strings.Join(parts, ", ")
+}
+
+func (in *inspector) bufferText(info *shardInfo, indent string, b *bufferInfo) error {
 	in.out.Printf("%s%s: %s %s, %s\n", indent, in.out.Paint(terminal.Cyan, b.Kind), terminal.Size(b.Bytes),
-		in.out.Paint(terminal.Dim, "("+terminal.Percent(float64(b.Bytes), float64(info.Bytes))+")"), strings.Join(parts, ", "))
+		in.out.Paint(terminal.Dim, "("+terminal.Percent(float64(b.Bytes), float64(info.Bytes))+")"), bufferFacts(b))
 	for _, e := range b.Encodings {
 		in.out.Printf("%s  %-16s %s, %s, %s (%s)\n", indent, e.Encoding, terminal.Plural(e.Blocks, "block"), terminal.Plural(e.Values, "value"),
 			terminal.Size(e.Bytes), bitsText(e.Bytes, e.Values))
