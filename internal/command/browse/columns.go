@@ -242,33 +242,30 @@ func marked(mark, s string) string {
 
 // widths divides the screen among the properties. The last ones are left out first.
 func (c *columnList) widths(rows [][]string) []int {
-	widths := make([]int, len(rows[0]))
-	most := []int{max(c.m.width/3, 10), 24, 14, 14, 26, 26, 16, 40}
-	for k := range widths {
-		some := false
+	wanted := make([]int, len(rows[0]))
+	most := []int{max(c.m.width/3, 10), 24, 14, 14, 40, 40, 16, 40}
+	for k := range wanted {
+		some := k < 3
 		for i, row := range rows {
-			widths[k] = max(widths[k], min(c.m.method.StringWidth(row[k]), most[k]))
+			wanted[k] = max(wanted[k], min(c.m.method.StringWidth(row[k]), most[k]))
 			some = some || i > 0 && row[k] != ""
 		}
-		if !some && k > 2 {
-			widths[k] = 0
+		if !some {
+			wanted[k] = 0
 		}
 	}
-	sum := func() (n int) {
-		for _, w := range widths {
-			if w > 0 {
-				n += w + 2
-			}
-		}
-		return n - 2
-	}
-	for _, k := range []int{4, 5, 0, 1} { // values and names are cut first
-		for widths[k] > 12 && sum() > c.m.width {
-			widths[k]--
+	room := c.m.width + 2
+	widths := make([]int, len(wanted))
+	for k, w := range wanted {
+		if w = min(w, 12); w > 0 && room >= w+2 {
+			widths[k], room = w, room-w-2
 		}
 	}
-	for k := len(widths) - 1; k > 0 && sum() > c.m.width; k-- {
-		widths[k] = 0
+	for _, k := range []int{0, 1, 4, 5, 2, 3, 6, 7} {
+		if widths[k] > 0 {
+			more := min(wanted[k]-widths[k], room)
+			widths[k], room = widths[k]+more, room-more
+		}
 	}
 	return widths
 }

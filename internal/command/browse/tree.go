@@ -80,7 +80,7 @@ func (t *tree) insert(b *branch) {
 	at := t.find(b) + 1
 	below := appendOpen(nil, b.parts)
 	t.lines = append(t.lines[:at:at], append(below, t.lines[at:]...)...)
-	if t.row >= at {
+	if b.depth >= 0 && t.row >= at {
 		t.row += len(below)
 	}
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
+	"github.com/amudai/amudai-go/table"
 )
 
 // ScanFlags are the flags that choose rows, and their form.
@@ -56,4 +58,16 @@ func Condition(text string) (filter.Expr, error) {
 		return e, usage.Errorf("", "--where: %w", err)
 	}
 	return e, nil
+}
+
+// Selection is the flags as if --where and --rows chose these rows.
+func Selection(where filter.Expr, rows table.RowRange) ScanFlags {
+	s := ScanFlags{Limit: -1, strings: stringLayouts[0]}
+	if !where.IsZero() {
+		s.where = where.String()
+	}
+	if !rows.IsAll() {
+		s.rows = fmt.Sprintf("%d:%d", rows.Begin, rows.End)
+	}
+	return s
 }

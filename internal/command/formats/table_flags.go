@@ -25,6 +25,7 @@ func (t *TableFlags) Register(cmd *cobra.Command, limit int64) {
 type TablesOptions struct {
 	Columns      []string // nil: those of the flags
 	Dictionaries bool     // strings may come as arrays of dictionaries
+	BatchRows    int      // maximum rows of a batch; 0 for the default
 	Reuse        bool     // a batch is released before the next one is asked for, so that memory can be used again
 }
 
@@ -41,6 +42,7 @@ func (p *Opener) Tables(ctx context.Context, locations []string, t *TableFlags, 
 	if ro.Dictionaries = o.Dictionaries; o.Columns != nil {
 		ro.Columns = o.Columns
 	}
+	ro.BatchRows = o.BatchRows
 	if limit := t.Rows.Limit; limit >= 0 && limit < table.DefaultBatchRows {
 		ro.BatchRows = int(max(limit, 1))
 	}

@@ -39,8 +39,9 @@ func ShardNodes(ctx context.Context, f *shardfile.File) ([]Node, error) {
 		}
 		in.overview(info)
 		for line := range strings.Lines(facts.String()) {
-			name, value, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-			list = append(list, Node{Name: name, Facts: strings.TrimSpace(value)})
+			line = strings.TrimRight(line, "\n")
+			n := min(factWidth, len(line))
+			list = append(list, Node{Name: strings.TrimSpace(line[:n]), Facts: strings.TrimSpace(line[n:])})
 		}
 		in.out = terminal.Screen{Out: &bytes.Buffer{}}
 		in.flags.Verbose = 1
@@ -313,4 +314,25 @@ func rowNode(l table.List, i int) Node {
 	}
 	node.Name, node.Facts = terminal.Printable(node.Name), terminal.Printable(strings.Join(facts, ", "))
 	return node
+}
+
+// ColumnEncodings names the encodings of a column in the first stripe, by its top-level name.
+func ColumnEncodings(ctx context.Context, f *shardfile.File, name string) (text string, err error) {
+	if f.NumStripes() == 0 {
+		return "", nil
+	}
+	o := Options{Verbose: 2, Stripes: []int{0}, Columns: []string{schema.JoinPath("", name)}}
+	err = inspect(ctx, terminal.Screen{Out: &bytes.Buffer{}}, f, o, func(in *inspector) error {
+		info, err := in.collect(ctx)
+		if err != nil {
+			return err
+		}
+		list, err := in.statistics(ctx, info)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		text = list[0].encodingsText()
+		return nil
+	})
+	return text, err
 }

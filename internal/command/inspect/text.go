@@ -23,9 +23,12 @@ func (in *inspector) text(info *shardInfo) error {
 	return nil
 }
 
+// factWidth is the width of the names of facts.
+const factWidth = 12
+
 // fact prints a name and a value, aligned.
 func (in *inspector) fact(name, format string, args ...any) {
-	in.out.Printf("%s %s\n", in.out.Paint(terminal.Dim, fmt.Sprintf("%-12s", name)), terminal.Format(format, args...))
+	in.out.Printf("%s %s\n", in.out.Paint(terminal.Dim, fmt.Sprintf("%-*s", factWidth, name)), terminal.Format(format, args...))
 }
 
 func (in *inspector) overview(info *shardInfo) {

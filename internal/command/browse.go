@@ -1,0 +1,248 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/amudai/amudai-go/internal/command/browse"
+	"github.com/amudai/amudai-go/internal/command/formats"
+	"github.com/amudai/amudai-go/internal/command/inspect"
+	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/internal/format/shardfile"
+	"github.com/amudai/amudai-go/table"
+)
+
+func (a *app) browse() *cobra.Command {
+	var read formats.ReadFlags
+	where := ""
+	cmd := &cobra.Command{
+		Use:   "browse FILE",
+		Short: "Look through a table on the whole terminal",
+		Long: `browse shows a table on the whole terminal: its rows, its columns with their statistics, and the structure
+of the file, down to the blocks of a shard. Rows are read when they are shown, so that large files open at once.
+Press ? for the keys.`,
+		Example: `  amudai browse flights.amudai.shard
+  amudai browse flights.amudai.shard --where "origin = 'SFO' and delay > 300"`,
+		Args: wants(1, 1, "one table"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.runBrowse(cmd.Context(), args[0], &read, where)
+		},
+	}
+	read.Register(cmd, true)
+	cmd.Flags().StringVar(&where, "where", "", "only rows that match a condition, such as \"origin = 'SFO' and delay > 300\"")
+	return cmd
+}
+
+// runBrowse shows a table until the user leaves.
+func (a *app) runBrowse(ctx context.Context, location string, read *formats.ReadFlags, where string) (err error) {
+	out, ok := a.Stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(out.Fd())) {
+		return usage.Errorf("amudai cat prints the rows into a pipe or a file", "browse needs a terminal, and stdout is none")
+	}
+	if _, err := formats.Condition(where); err != nil {
+		return err
+	}
+	name := location
+	if location == "-" {
+		if location, err = a.saveStdin(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, os.Remove(location)) }()
+		name = "stdin"
+	}
+	t := browsed{app: a, location: location, read: read}
+	defer func() { err = errors.Join(err, t.close()) }()
+	shown, err := t.table(ctx, name)
+	if err != nil {
+		return err
+	}
+	o := browse.Options{Where: where, Message: strings.Join(t.notices, "; "), Out: out, Environ: os.Environ()}
+	if in, ok := a.Stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+		o.In = in
+	}
+	return browse.Run(ctx, shown, o)
+}
+
+// saveStdin copies stdin to a temporary file, because a table that is browsed is read several times.
+func (a *app) saveStdin(ctx context.Context) (string, error) {
+	f, err := os.CreateTemp("", "amudai-browse-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, contextReader{ctx, a.Stdin})
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
+// browsed is the table to browse. Its functions are called by several goroutines at once.
+type browsed struct {
+	*app
+	location string
+	read     *formats.ReadFlags
+	notices  []string // of opening it for the first time
+
+	lock sync.Mutex
+	file *shardfile.File // of a shard, opened when its structure is asked for
+}
+
+// opener is one of its own for each use: openers are not for several goroutines.
+func (t *browsed) opener(notice func(string)) *formats.Opener {
+	return formats.NewOpener(strings.NewReader(""), notice)
+}
+
+// open opens the table as options say.
+func (t *browsed) open(ctx context.Context, o table.ReadOptions) (table.Source, error) {
+	return t.openWith(ctx, o, func(string) {})
+}
+
+func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func(string)) (table.Source, error) {
+	flags := formats.TableFlags{Read: *t.read, Rows: formats.Selection(o.Filter, o.Rows)}
+	return t.opener(notice).Tables(ctx, []string{t.location}, &flags, formats.TablesOptions{Columns: o.Columns, BatchRows: o.BatchRows})
+}
+
+// input opens the file itself.
+func (t *browsed) input(ctx context.Context) (table.Input, table.Format, error) {
+	p := t.opener(func(string) {})
+	if _, err := p.Use(t.read); err != nil {
+		return table.Input{}, table.Format{}, err
+	}
+	return p.Input(ctx, t.location, t.read.From)
+}
+
+// table is what browse needs to know of the table.
+func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) {
+	src, err := t.openWith(ctx, table.ReadOptions{BatchRows: 1}, func(s string) { t.notices = append(t.notices, s) })
+	if err != nil {
+		return browse.Table{}, err
+	}
+	schema := src.Schema()
+	if err := src.Close(); err != nil {
+		return browse.Table{}, err
+	}
+	in, f, err := t.input(ctx)
+	if err != nil {
+		return browse.Table{}, err
+	}
+	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
+	if f.Statistics != nil {
+		shown.Statistics = t.statistics
+		if f.Ranges {
+			if s, err := f.Statistics(ctx, in, []string{}); err == nil && s != nil {
+				shown.Rows = s.Rows
+			}
+		}
+	}
+	switch {
+	case f.Name == formats.Shard:
+		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) {
+			file, err := t.shardFile(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return inspect.ShardNodes(ctx, file)
+		}
+		shown.Encodings = func(ctx context.Context, column int) (string, error) {
+			file, err := t.shardFile(ctx)
+			if err != nil {
+				return "", err
+			}
+			return inspect.ColumnEncodings(ctx, file, schema.Field(column).Name)
+		}
+	case f.Inspect != nil:
+		shown.Structure = func(ctx context.Context) ([]inspect.Node, error) { return inspect.OutlineNodes(ctx, t.outline) }
+	}
+	return shown, in.Close()
+}
+
+// shardFile is the open file of a shard.
+func (t *browsed) shardFile(ctx context.Context) (*shardfile.File, error) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	var err error
+	if t.file == nil {
+		t.file, err = formats.OpenFile(context.WithoutCancel(ctx), t.location)
+	}
+	return t.file, err
+}
+
+func (t *browsed) close() error {
+	if t.file == nil {
+		return nil
+	}
+	return t.file.Close()
+}
+
+// statistics is what the file records of its columns.
+func (t *browsed) statistics(ctx context.Context) (*table.Statistics, error) {
+	in, f, err := t.input(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Statistics(ctx, in, t.read.Columns)
+	return s, errors.Join(err, in.Close())
+}
+
+// outline is the structure of a file that is no shard.
+func (t *browsed) outline(ctx context.Context, o table.InspectOptions) (*table.Outline, error) {
+	in, f, err := t.input(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := f.Inspect(ctx, in, o)
+	return out, errors.Join(err, in.Close())
+}
+
+// export writes rows to a file, and returns their number.
+func (t *browsed) export(ctx context.Context, file string, o table.ReadOptions) (int64, error) {
+	f, err := formats.Output(file, "")
+	if err != nil {
+		return 0, err
+	}
+	src, err := t.open(ctx, o)
+	if err != nil {
+		return 0, err
+	}
+	counted := &countedSource{Source: src}
+	err = printRows(ctx, counted, func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
+		return formats.Create(ctx, nil, file, f, s, false, table.WriteOptions{})
+	}, -1)
+	return counted.rows, errors.Join(err, src.Close())
+}
+
+// countedSource counts rows.
+type countedSource struct {
+	table.Source
+	rows int64
+}
+
+// Next implements [table.Source].
+func (s *countedSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	b, err := s.Source.Next(ctx)
+	if err == nil {
+		s.rows += b.NumRows()
+	}
+	return b, err
+}
