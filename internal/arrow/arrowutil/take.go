@@ -98,12 +98,34 @@ func takeFixed(mem memory.Allocator, d arrow.ArrayData, i, width int, indices []
 		return b
 	}
 	from, to := d.Buffers()[i].Bytes()[d.Offset()*width:], b.Bytes()
-	for i, k := range indices {
-		if k >= 0 {
-			copy(to[i*width:(i+1)*width], from[int(k)*width:])
+	switch width { // reads of values anywhere in memory wait for it together, those of a call to copy one after the other
+	case 1:
+		takeValues[uint8](from, to, indices)
+	case 2:
+		takeValues[uint16](from, to, indices)
+	case 4:
+		takeValues[uint32](from, to, indices)
+	case 8:
+		takeValues[uint64](from, to, indices)
+	case 16:
+		takeValues[[2]uint64](from, to, indices)
+	default:
+		for i, k := range indices {
+			if k >= 0 {
+				copy(to[i*width:(i+1)*width], from[int(k)*width:])
+			}
 		}
 	}
 	return b
+}
+
+func takeValues[T any](from, to []byte, indices []int64) {
+	src, dst := As[T](from), As[T](to)
+	for i, k := range indices {
+		if k >= 0 {
+			dst[i] = src[k]
+		}
+	}
 }
 
 func takeBytes[O int32 | int64](mem memory.Allocator, arr arrow.Array, indices []int64) (arrow.Array, error) {
