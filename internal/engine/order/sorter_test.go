@@ -298,3 +298,32 @@ func TestSort(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+// TestWindows compares windows with the beginnings of keys, above which they must not be.
+func TestWindows(t *testing.T) {
+	types := arrowgen.Types()
+	for i := range 2 * len(types) {
+		g := arrowgen.New(uint64(i))
+		dt := types[i/2]
+		k := Key{Type: dt, Descending: i%2 == 0, NullsFirst: i%3 == 0}
+		arr := g.Array(dt, 600)
+		if i%5 == 0 {
+			arr = array.NewSlice(arr, 3, 590)
+		}
+		e, err := NewEncoder([]Key{k})
+		require.NoError(t, err)
+		keys := e.Encode([]arrow.Array{arr}, arr.Len())
+		got := make([]uint64, arr.Len()-1)
+		k.windows(arr, &e.dicts[0])(got, 1)
+		exact := 0
+		for row, w := range got {
+			require.LessOrEqual(t, w, window(keys.Key(row+1), 0), "%s, row %d: %x", dt, row+1, keys.Key(row+1))
+			if w == window(keys.Key(row+1), 0) {
+				exact++
+			}
+		}
+		if arrow.IsInteger(dt.ID()) || arrow.IsFloating(dt.ID()) && dt.ID() != arrow.FLOAT16 {
+			require.Equal(t, len(got), exact, dt)
+		}
+	}
+}
