@@ -17,9 +17,15 @@ import (
 
 const (
 	runBatchBytes = 1 << 20   // about the size of a batch in a run
-	runBuffer     = 256 << 10 // bytes of a request to the file
 	mostRuns      = 64        // that are merged at a time
 )
+
+// temporary is a temporary file.
+type temporary interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer // removes the file, too
+}
 
 // tempFile is a temporary file. Where the system allows it, it has no name, so that it vanishes with the process.
 type tempFile struct {
@@ -27,7 +33,7 @@ type tempFile struct {
 	named bool
 }
 
-func createTemp(dir string) (*tempFile, error) {
+func createTemp(dir string) (temporary, error) {
 	f, err := os.CreateTemp(dir, "amudai-sort-*")
 	if err != nil {
 		return nil, fmt.Errorf("temporary file: %w", err)
@@ -35,28 +41,28 @@ func createTemp(dir string) (*tempFile, error) {
 	return &tempFile{File: f, named: os.Remove(f.Name()) != nil}, nil
 }
 
-func (f *tempFile) close() error {
-	err := f.Close()
+// Close implements [io.Closer].
+func (f *tempFile) Close() error {
+	err := f.File.Close()
 	if f.named {
-		err = errors.Join(err, os.Remove(f.Name()))
+		err = errors.Join(err, os.Remove(f.File.Name()))
 	}
 	return err
 }
 
-// run is a sorted part of the rows in a temporary file, an Arrow IPC stream. Its last column has the keys.
+// run is a sorted part of the rows in a temporary file: an Arrow IPC stream in frames. Its last column has the keys.
 type run struct {
-	file  *tempFile
+	file  temporary
 	level int // 0, or how often it was merged
 	rows  int64
 	bytes int64
 }
 
-func (r *run) close() error { return r.file.close() }
+func (r *run) close() error { return r.file.Close() }
 
 // open reads the run from its beginning.
 func (r *run) open(mem memory.Allocator) (*ipc.Reader, error) {
-	in := io.NewSectionReader(r.file, 0, r.bytes)
-	return ipc.NewReader(bufio.NewReaderSize(in, runBuffer), ipc.WithAllocator(mem))
+	return ipc.NewReader(&frameReader{in: io.NewSectionReader(r.file, 0, r.bytes)}, ipc.WithAllocator(mem))
 }
 
 // runWriter writes a run.
@@ -70,11 +76,12 @@ type runWriter struct {
 
 // createRun begins a run.
 func (s *Sorter) createRun(level int) (*runWriter, error) {
-	f, err := createTemp(s.o.TempDir)
+	f, err := s.createTemp(s.o.TempDir)
 	if err != nil {
 		return nil, err
 	}
-	return &runWriter{run: &run{file: f, level: level}, out: bufio.NewWriterSize(f, runBuffer), mem: s.o.Allocator}, nil
+	r := &run{file: f, level: level}
+	return &runWriter{run: r, out: bufio.NewWriterSize(&frameWriter{run: r}, frameBytes), mem: s.o.Allocator}, nil
 }
 
 // write appends rows. The last column has the keys.
@@ -101,9 +108,6 @@ func (w *runWriter) finish() (*run, error) {
 	err := w.out.Flush()
 	if w.ipc != nil {
 		err = errors.Join(w.ipc.Close(), w.out.Flush())
-	}
-	if err == nil {
-		w.run.bytes, err = w.run.file.Seek(0, io.SeekCurrent)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("temporary file: %w", err), w.run.close())

@@ -49,6 +49,8 @@ type Sorter struct {
 	o       Options
 	encoder *Encoder
 
+	createTemp func(dir string) (temporary, error)
+
 	held      held
 	runs      []*run
 	threshold []byte // rows from this key on are not among the first ones; nil without a limit, or if it is not known yet
@@ -66,7 +68,7 @@ func NewSorter(schema *arrow.Schema, keys []Key, o Options) (*Sorter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sorter{schema: schema, o: o.withDefaults(), encoder: e}, nil
+	return &Sorter{schema: schema, o: o.withDefaults(), encoder: e, createTemp: createTemp}, nil
 }
 
 // Add adds the rows of a batch. keys has the values of the keys, an array each with as many values as the batch has rows. The
