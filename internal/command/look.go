@@ -129,31 +129,6 @@ columns and blocks, -vv the columns of each block and the range index, -vvv its 
 	return cmd
 }
 
-func (a *app) stats() *cobra.Command {
-	var o inspect.StatsOptions
-	cmd := &cobra.Command{
-		Use:   "stats FILE",
-		Short: "Show statistics and sizes of the columns",
-		Long: `stats shows for each column its type, nulls, distinct values, range, bytes, bits per value,
-encodings, and its share of the file. Counts and ranges come from the shard's statistics, distinct
-values from its dictionaries where these hold all values; ≈ marks estimates. amudai verify checks
-statistics against the data. The columns of RNTuples and Blockpack files are shown with their sizes.`,
-		Args: wants(1, 1, "one file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if in, f, ok := a.opener.Describes(cmd.Context(), args[0], canInspect); ok {
-				return a.outline(cmd.Context(), in, f, o.JSON, table.InspectOptions{Columns: o.Columns, Stats: true})
-			}
-			return a.withFile(cmd.Context(), args[0], func(f *shardfile.File) error {
-				return inspect.Stats(cmd.Context(), a.out, f, o)
-			})
-		},
-	}
-	cmd.Flags().StringSliceVar(&o.Columns, "columns", nil, "only these columns with their nested columns, by path")
-	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&o.Details, "details", false, "all statistics, one per line")
-	return cmd
-}
-
 // bars is the output for progress bars, nil for none.
 func (a *app) bars(quiet bool) io.Writer {
 	if quiet || !a.Progress {

@@ -33,7 +33,7 @@ var rows = [][]string{
 	{"index"},
 	{"filter"},
 	{"internal/engine/compute"},
-	{"internal/engine/predicate", "internal/engine/order"},
+	{"internal/engine/predicate", "internal/engine/profile", "internal/engine/order"},
 	{"internal/engine/valueset"},
 	{"internal/engine/ast"},
 	{"index/inverted", "index/hashmap", "index/internal"},

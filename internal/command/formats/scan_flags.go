@@ -71,3 +71,6 @@ func Selection(where filter.Expr, rows table.RowRange) ScanFlags {
 	}
 	return s
 }
+
+// Selects reports whether the flags choose some of the rows.
+func (s *ScanFlags) Selects() bool { return s.where != "" || s.rows != "" || s.Limit >= 0 }

@@ -274,3 +274,31 @@ func (in *inspector) detailText(list []*columnStats) error {
 	}
 	return nil
 }
+
+// ColumnSize is the stored size of a schema node without those below it.
+type ColumnSize struct {
+	Path      string
+	Depth     int
+	Bytes     int64
+	Encodings map[string]int64 // bytes by encoding or kind of buffer
+}
+
+// Sizes returns the stored sizes of all schema nodes of a shard, in the order of its schema.
+func Sizes(ctx context.Context, f *shardfile.File) (list []ColumnSize, err error) {
+	err = inspect(ctx, terminal.Screen{}, f, Options{Verbose: 2}, func(in *inspector) error {
+		info, err := in.collect(ctx)
+		if err != nil {
+			return err
+		}
+		nodes, err := in.statistics(ctx, info)
+		for _, s := range nodes {
+			size := ColumnSize{Path: s.Path, Depth: s.depth, Bytes: s.Bytes, Encodings: map[string]int64{}}
+			for _, e := range s.Encodings {
+				size.Encodings[e.Encoding] += e.Bytes
+			}
+			list = append(list, size)
+		}
+		return err
+	})
+	return list, err
+}

@@ -27,12 +27,13 @@ type Color string
 
 // The colours in use.
 const (
-	Bold  Color = "1"
-	Dim   Color = "2"
-	Red   Color = "31"
-	Green Color = "32"
-	Cyan  Color = "36"
-	Match Color = "1;31" // a text that was searched for
+	Bold   Color = "1"
+	Dim    Color = "2"
+	Red    Color = "31"
+	Green  Color = "32"
+	Cyan   Color = "36"
+	Yellow Color = "33"
+	Match  Color = "1;31" // a text that was searched for
 )
 
 // Styled is text that is safe to print: escape sequences in it are our own.

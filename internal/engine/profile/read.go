@@ -1,0 +1,132 @@
+package profile
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// maxInt64Digits is the number of decimal digits that every int64 of that many has.
+const maxInt64Digits = 18
+
+// The functions read* return the values of an array as numbers of 64 bits, those of nulls included, in its own memory or in dst,
+// which they grow.
+
+func readInts(arr arrow.Array, dst *[]int64) ([]int64, error) {
+	switch arr := arr.(type) {
+	case *array.Decimal128:
+		return readDecimals128(arr, dst)
+	case *array.Decimal256:
+		return readDecimals256(arr, dst)
+	}
+	switch arr.DataType().ID() {
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		return arrowutil.Values[int64](arr), nil
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32:
+		return widen(dst, arrowutil.Values[int32](arr)), nil
+	case arrow.INT16:
+		return widen(dst, arrowutil.Values[int16](arr)), nil
+	case arrow.INT8:
+		return widen(dst, arrowutil.Values[int8](arr)), nil
+	case arrow.UINT32:
+		return widen(dst, arrowutil.Values[uint32](arr)), nil
+	case arrow.UINT16:
+		return widen(dst, arrowutil.Values[uint16](arr)), nil
+	case arrow.UINT8:
+		return widen(dst, arrowutil.Values[uint8](arr)), nil
+	}
+	return nil, fmt.Errorf("an array of %s instead of integers", arr.DataType())
+}
+
+func widen[T int64 | float64, F int8 | int16 | int32 | uint8 | uint16 | uint32 | float32](dst *[]T, values []F) []T {
+	out := (*dst)[:0]
+	for _, v := range values {
+		out = append(out, T(v))
+	}
+	*dst = out
+	return out
+}
+
+func readUints(arr arrow.Array, _ *[]uint64) ([]uint64, error) {
+	if arr.DataType().ID() != arrow.UINT64 {
+		return nil, fmt.Errorf("an array of %s instead of uint64", arr.DataType())
+	}
+	return arrowutil.Values[uint64](arr), nil
+}
+
+func readFloats(arr arrow.Array, dst *[]float64) ([]float64, error) {
+	switch arr.DataType().ID() {
+	case arrow.FLOAT64:
+		return arrowutil.Values[float64](arr), nil
+	case arrow.FLOAT32:
+		return widen(dst, arrowutil.Values[float32](arr)), nil
+	case arrow.FLOAT16:
+		out := (*dst)[:0]
+		for _, v := range arrowutil.Values[float16.Num](arr) {
+			out = append(out, float64(v.Float32()))
+		}
+		*dst = out
+		return out, nil
+	}
+	return nil, fmt.Errorf("an array of %s instead of floats", arr.DataType())
+}
+
+// readDecimals128 returns the integers of decimals whose precision says that these have at most 64 bits.
+func readDecimals128(a *array.Decimal128, dst *[]int64) ([]int64, error) {
+	out := (*dst)[:0]
+	for i, v := range a.Values() {
+		n := int64(v.LowBits())
+		if v.HighBits() != n>>63 {
+			if !a.IsNull(i) {
+				return nil, fmt.Errorf("a value exceeds the precision of %s", a.DataType())
+			}
+			n = 0
+		}
+		out = append(out, n)
+	}
+	*dst = out
+	return out, nil
+}
+
+func readDecimals256(a *array.Decimal256, dst *[]int64) ([]int64, error) {
+	out := (*dst)[:0]
+	for i, v := range a.Values() {
+		w := v.Array()
+		n := int64(w[0])
+		if sign := uint64(n >> 63); w[1] != sign || w[2] != sign || w[3] != sign {
+			if !a.IsNull(i) {
+				return nil, fmt.Errorf("a value exceeds the precision of %s", a.DataType())
+			}
+			n = 0
+		}
+		out = append(out, n)
+	}
+	*dst = out
+	return out, nil
+}
+
+// readDecimals returns decimals as the nearest floats.
+func readDecimals(arr arrow.Array, dst *[]float64) ([]float64, error) {
+	out := (*dst)[:0]
+	switch a := arr.(type) {
+	case *array.Decimal128:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		for _, v := range a.Values() {
+			out = append(out, v.ToFloat64(scale))
+		}
+		*dst = out
+		return out, nil
+	case *array.Decimal256:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		for _, v := range a.Values() {
+			out = append(out, v.ToFloat64(scale))
+		}
+		*dst = out
+		return out, nil
+	}
+	return nil, fmt.Errorf("an array of %s instead of decimals", arr.DataType())
+}

@@ -1,0 +1,350 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// texts collects texts and byte strings. Each different value is looked at once, as long as it stays in the table of counts.
+type texts struct {
+	binary  bool
+	counts  *textCounts
+	min     []byte
+	max     []byte
+	last    []byte
+	n       int64
+	order   order
+	lengths lengths
+	bytes   int64
+	kinds   [numKinds]ofKind
+	edges   int64
+	edge    *Example
+	shapes  []OfShape
+
+	codes []int64 // for each entry of a dictionary how often it occurs
+	first []int64 // and where
+}
+
+type ofKind struct {
+	n     int64
+	first *Example
+}
+
+// facts are what is known of a value that is in the table of counts.
+type facts struct {
+	length int64
+	bytes  int64
+	kind   Kind
+	edges  bool
+	shape  int16 // of a time: its place in the list of spellings; -1: none
+}
+
+const (
+	maxShapes  = 64  // spellings of times
+	maxExample = 200 // bytes of an example
+)
+
+func newTexts(binary bool, l limits) *texts {
+	t := &texts{binary: binary}
+	t.counts = newTextCounts(l.distinct, l.bytes, t.learn, t.leave)
+	return t
+}
+
+// learn looks at a value that is new in the table of counts.
+func (t *texts) learn(value []byte, row int64) facts {
+	if t.min == nil || bytes.Compare(value, t.min) < 0 {
+		t.min = append(make([]byte, 0, len(value)), value...)
+	}
+	if t.max == nil || bytes.Compare(value, t.max) > 0 {
+		t.max = append(make([]byte, 0, len(value)), value...)
+	}
+	f := facts{bytes: int64(len(value)), length: int64(len(value)), shape: -1}
+	if t.binary {
+		return f
+	}
+	f.length = characters(value)
+	f.kind = kindOf(value)
+	first(&t.kinds[f.kind].first, value, row)
+	if f.kind == KindTime {
+		f.shape = t.shapeOf(value, row)
+	}
+	if f.edges = f.kind != KindBlank && hasEdges(value); f.edges {
+		first(&t.edge, value, row)
+	}
+	return f
+}
+
+// first keeps the example of the first row. The values of a dictionary do not come in the order of rows.
+func first(e **Example, value []byte, row int64) {
+	if *e == nil || row < (*e).Row {
+		*e = &Example{string(value[:min(len(value), maxExample)]), row}
+	}
+}
+
+func (t *texts) shapeOf(value []byte, row int64) int16 {
+	shape, ok := timeShape(bytes.TrimSpace(value))
+	if !ok {
+		return -1
+	}
+	i := slices.IndexFunc(t.shapes, func(s OfShape) bool { return s.Shape == shape })
+	if i < 0 && len(t.shapes) < maxShapes {
+		i = len(t.shapes)
+		t.shapes = append(t.shapes, OfShape{Shape: shape})
+	}
+	if i >= 0 {
+		first(&t.shapes[i].First, value, row)
+	}
+	return int16(i)
+}
+
+// leave counts the occurrences of a value.
+func (t *texts) leave(f *facts, n int64) {
+	t.lengths.add(f.length, n)
+	t.bytes += n * f.bytes
+	t.kinds[f.kind].n += n
+	if f.edges {
+		t.edges += n
+	}
+	if f.shape >= 0 {
+		t.shapes[f.shape].Count += n
+	}
+}
+
+func isBytes(arr arrow.Array) bool {
+	switch classOf(arr.DataType()) {
+	case Text, Binary:
+		return bytesOf(arr) != nil
+	}
+	return false
+}
+
+// bytesOf returns a function that gives the bytes of a value, or nil for other types.
+func bytesOf(arr arrow.Array) func(i int) []byte {
+	switch a := arr.(type) {
+	case *array.String:
+		offsets, data := a.ValueOffsets(), a.ValueBytes()
+		if len(offsets) == 0 {
+			return func(int) []byte { return nil }
+		}
+		base := offsets[0]
+		return func(i int) []byte { return data[offsets[i]-base : offsets[i+1]-base] }
+	case *array.LargeString:
+		offsets, data := a.ValueOffsets(), a.ValueBytes()
+		if len(offsets) == 0 {
+			return func(int) []byte { return nil }
+		}
+		base := offsets[0]
+		return func(i int) []byte { return data[offsets[i]-base : offsets[i+1]-base] }
+	case *array.StringView:
+		return func(i int) []byte { return []byte(a.Value(i)) }
+	case interface{ Value(int) []byte }:
+		return a.Value
+	}
+	return nil
+}
+
+// add implements [collector].
+func (t *texts) add(arr arrow.Array, row int64) error {
+	value := bytesOf(arr)
+	if value == nil {
+		return fmt.Errorf("an array of %s instead of texts", arr.DataType())
+	}
+	for i := range arr.Len() {
+		if arr.IsValid(i) {
+			v := value(i)
+			t.follow(v)
+			t.counts.add(v, 1, rowAt(row, i))
+		}
+	}
+	return nil
+}
+
+func rowAt(row int64, i int) int64 {
+	if row < 0 {
+		return -1
+	}
+	return row + int64(i)
+}
+
+// follow compares a value with the one before, as long as the column may have an order.
+func (t *texts) follow(v []byte) {
+	t.n++
+	if t.order.up && t.order.down {
+		return
+	}
+	if t.n > 1 {
+		switch d := bytes.Compare(v, t.last); {
+		case d > 0:
+			t.order.up = true
+		case d < 0:
+			t.order.down = true
+		default:
+			t.order.same = true
+			return
+		}
+	}
+	t.last = append(t.last[:0], v...)
+}
+
+// addCodes adds the values of a dictionary array. It returns the number of nulls.
+func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64, err error) {
+	dict := a.Dictionary()
+	value := bytesOf(dict)
+	if dict.Len() > 4*a.Len() {
+		for i := range a.Len() {
+			code := -1
+			if a.IsValid(i) {
+				code = a.GetValueIndex(i)
+			}
+			if code < 0 || code >= dict.Len() || dict.IsNull(code) {
+				nulls++
+				continue
+			}
+			t.follow(value(code))
+			t.counts.add(value(code), 1, rowAt(row, i))
+		}
+		return nulls, nil
+	}
+	t.codes = slices.Grow(t.codes[:0], dict.Len())[:dict.Len()]
+	t.first = slices.Grow(t.first[:0], dict.Len())[:dict.Len()]
+	clear(t.codes)
+	before := -1
+	for i := range a.Len() {
+		code := -1
+		if a.IsValid(i) {
+			code = a.GetValueIndex(i)
+		}
+		if code < 0 || code >= dict.Len() || dict.IsNull(code) {
+			nulls++
+			continue
+		}
+		if t.codes[code] == 0 {
+			t.first[code] = rowAt(row, i)
+		}
+		t.codes[code]++
+		if code != before {
+			t.follow(value(code))
+			before = code
+		} else {
+			t.n++
+			t.order.same = true
+		}
+	}
+	for code, n := range t.codes {
+		if n > 0 {
+			t.counts.add(value(code), n, t.first[code])
+		}
+	}
+	return nulls, nil
+}
+
+// finish implements [collector].
+func (t *texts) finish(r *Column, dt arrow.DataType, o Options) {
+	t.counts.tell()
+	if r.Distinct != 0 {
+		r.Distinct, r.DistinctExact = min(t.counts.distinct(), t.n), t.counts.exact()
+	}
+	r.Lengths = t.lengths.result()
+	r.Bytes = t.bytes + 4*r.Count
+	r.Order = t.order.result()
+	if r.Order == StrictAscending || r.Order == StrictDescending {
+		r.Distinct, r.DistinctExact = t.n, true
+	}
+	if !t.binary {
+		r.Texts = t.describe()
+	}
+	if t.n == 0 {
+		return
+	}
+	show := showBytes(dt, t.binary)
+	r.Min, r.Max = &Value{Text: show(t.min)}, &Value{Text: show(t.max)}
+	top := t.counts.top(len(t.counts.list))
+	r.Top = &Top{Error: t.counts.error, All: len(top) <= o.TopValues && t.counts.exact()}
+	for _, v := range top[:min(len(top), o.TopValues)] {
+		r.Top.Values = append(r.Top.Values, TopValue{Value{Text: show(t.counts.value(v))}, v.n})
+	}
+	if r.Texts == nil {
+		return
+	}
+	r.Texts.MixedCase = mixedCase(t.counts, top)
+	for i := range r.Texts.Kinds {
+		k := &r.Texts.Kinds[i]
+		for _, v := range top {
+			if v.facts.kind == k.Kind && len(k.Top) < o.TopValues {
+				k.Top = append(k.Top, TopValue{Value{Text: string(t.counts.value(v))}, v.n})
+			}
+		}
+	}
+}
+
+// describe summarizes the facts of all values.
+func (t *texts) describe() *Texts {
+	out := &Texts{Empty: t.kinds[KindEmpty].n, Blank: t.kinds[KindBlank].n, Edges: t.edges, EdgeExample: t.edge}
+	for k, x := range t.kinds {
+		if x.n > 0 {
+			out.Kinds = append(out.Kinds, OfKind{Kind: Kind(k), Count: x.n, First: *x.first})
+		}
+	}
+	slices.SortStableFunc(out.Kinds, func(a, b OfKind) int { return compareCounts(a.Count, b.Count) })
+	out.Shapes = slices.Clone(t.shapes)
+	slices.SortStableFunc(out.Shapes, func(a, b OfShape) int { return compareCounts(a.Count, b.Count) })
+	return out
+}
+
+// compareCounts puts the greater count first.
+func compareCounts(a, b int64) int {
+	switch {
+	case a > b:
+		return -1
+	case a < b:
+		return 1
+	}
+	return 0
+}
+
+// mixedCase returns the most frequent two values that are the same but for case and blanks.
+func mixedCase(c *textCounts, top []*textTop) []string {
+	seen := map[string]int{}
+	for i, v := range top {
+		if v.facts.kind != KindOther && v.facts.kind != KindBool || v.facts.bytes > longestKind {
+			continue
+		}
+		value := c.value(v)
+		key := strings.Join(strings.Fields(strings.ToLower(string(value))), " ")
+		if k, ok := seen[key]; ok {
+			return []string{string(c.value(top[k])), string(value)}
+		}
+		seen[key] = i
+	}
+	return nil
+}
+
+// showBytes returns the text of values of a type.
+func showBytes(dt arrow.DataType, binary bool) func([]byte) string {
+	if !binary {
+		return func(b []byte) string { return string(b) }
+	}
+	plain, name := extension.Unwrap(dt)
+	return func(b []byte) string {
+		if len(b) > maxKey-16 { // a key of a long value ends in a hash
+			b = b[:maxKey-16]
+		}
+		if name == extension.NameUUID && len(b) == 16 {
+			return string(text.AppendUUID(nil, b))
+		}
+		if plain.ID() == arrow.FIXED_SIZE_BINARY {
+			return hex.EncodeToString(b)
+		}
+		return base64.StdEncoding.EncodeToString(b)
+	}
+}
