@@ -57,6 +57,8 @@ func TestHostileText(t *testing.T) {
 		{"scan", path, "--where", quoted + " = 7"}, {"scan", path, "--where", "nothing = 1"}, {"head", path, "--columns", name}, {"stats", path, "--columns", name + "\x1b"},
 		{"inspect", "--stripe", "99", path}, {"cat", csv, "--where", "b = 1", "--format", "table"}, {"convert", csv, filepath.Join(t.TempDir(), name)},
 		{"convert", csv, filepath.Join(t.TempDir(), "o.parquet"), "--schema", "b:utf8"}, {name}, {"--" + name}, {"verify", name},
+		{"sort", path, "--by", "-" + quoted, "--limit", "5", "--format", "table"}, {"sort", path, "--by", name}, {"distinct", path, "--columns", name, "--format", "table"},
+		{"diff", path, csv}, {"diff", csv, path, "--key", quoted}, {"diff", path, path, "--key", quoted}, {"diff", path, path, "--key", name}, {"diff", path, name},
 	} {
 		for _, width := range []int{0, 60} {
 			r := runEnv(t, command.Env{Args: args, Width: width, Getenv: func(string) string { return "NO_COLOR" }})
