@@ -16,9 +16,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/arrow/rowio"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/scan"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/parquet/internal/read"
@@ -44,9 +48,11 @@ func New(o Options) table.Format {
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},
+		Filters: true, Ranges: true,
 		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},
+		Explain: explain,
 	}
 }
 
@@ -56,7 +62,10 @@ type source struct {
 	from   table.Stored
 	reader storage.Reader
 	file   *read.File
-	rows   *read.Stream
+	all    *read.Stream // of a read of all rows, else nil
+	some   rowio.Source // of other reads
+	rows   int64
+	known  bool
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
@@ -75,31 +84,108 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if s.reader, err = s.from.Store.Open(ctx, s.from.Location); err != nil {
 		return err
 	}
+	columns := ro.Columns
+	if columns != nil {
+		columns = slices.Concat(columns, ro.Filter.Columns())
+	}
+	if ro.Filter.IsZero() && ro.Rows.IsAll() && !ro.Dictionaries {
+		return s.openStream(ctx, ro, o)
+	}
+	if s.file, err = read.Open(ctx, s.reader, read.Options{Columns: columns}); err != nil {
+		return err
+	}
+	t := s.file.Table()
+	so := scan.Options{
+		Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Limit: ro.Limit,
+	}
+	so.Rows, s.rows = rowsOf(ro.Rows, t.NumRows())
+	s.known = ro.Filter.IsZero()
+	rows, err := scan.NewReader(ctx, t, so)
+	if err != nil {
+		return s.file.Place(err)
+	}
+	s.some = rowio.NewSource(rows, nil)
+	return nil
+}
+
+// openStream reads all rows.
+func (s *source) openStream(ctx context.Context, ro table.ReadOptions, o Options) (err error) {
 	s.file, err = read.Open(ctx, s.reader, read.Options{Allocator: ro.Allocator, BatchRows: ro.BatchRows, Parallel: o.Parallel, Columns: ro.Columns})
 	if err != nil {
 		return err
 	}
-	s.rows, err = s.file.Stream(ro.Columns)
+	s.rows, s.known = s.file.NumRows(), true
+	s.all, err = s.file.Stream(ro.Columns)
 	return err
 }
 
+// rowsOf are the rows of a range, and their number. They are nil for all n rows.
+func rowsOf(r table.RowRange, n int64) ([]rowset.Range, int64) {
+	if r.IsAll() {
+		return nil, n
+	}
+	to := n
+	if r.End > 0 {
+		to = min(r.End, n)
+	}
+	from := min(max(r.Begin, 0), to)
+	return []rowset.Range{{From: from, To: to}}, to - from
+}
+
 // Schema implements [table.Source].
-func (s *source) Schema() *arrow.Schema { return s.rows.Schema() }
+func (s *source) Schema() *arrow.Schema {
+	if s.all != nil {
+		return s.all.Schema()
+	}
+	return s.some.Schema()
+}
 
 // Rows implements [table.Source].
-func (s *source) Rows() (int64, bool) { return s.file.NumRows(), true }
+func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
 // Next implements [table.Source].
-func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) { return s.rows.Next(ctx) }
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	if s.all != nil {
+		return s.all.Next(ctx)
+	}
+	return s.some.Next(ctx)
+}
 
 // Close implements [table.Source].
 func (s *source) Close() error {
-	if s.rows != nil {
-		s.rows.Close()
+	if s.all != nil {
+		s.all.Close()
 	}
+	s.some.Release()
 	var err error
 	if s.reader != nil {
 		err = s.reader.Close()
 	}
 	return errors.Join(err, s.from.Close(), s.in.Close())
+}
+
+// explain describes how a scan finds its rows.
+func explain(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
+	from, err := in.Stored("")
+	if err != nil {
+		return nil, err
+	}
+	reader, err := from.Store.Open(ctx, from.Location)
+	if err != nil {
+		return nil, errors.Join(err, from.Close())
+	}
+	defer func() { err = errors.Join(err, reader.Close(), from.Close()) }()
+	columns := eo.Columns
+	if columns != nil {
+		columns = slices.Concat(columns, eo.Filter.Columns())
+	}
+	f, err := read.Open(ctx, reader, read.Options{Columns: columns})
+	if err != nil {
+		return nil, err
+	}
+	do := scan.Explain
+	if eo.Run {
+		do = scan.Analyze
+	}
+	return do(ctx, f.Table(), scan.Options{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
 }

@@ -145,3 +145,12 @@ func (p *Part) Child(i int) *Part {
 	}
 	return p.children[i]
 }
+
+// PartOf is the part that has the nodes at the end of some steps down. No steps lead to all of it.
+func PartOf(nodes [][]int) *Part {
+	p := &Part{}
+	for _, steps := range nodes {
+		p.add(steps)
+	}
+	return p
+}

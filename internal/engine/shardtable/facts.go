@@ -2,14 +2,11 @@ package shardtable
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 
 	commonpb "github.com/amudai/amudai-go/gen/amudai/common"
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
-	"github.com/amudai/amudai-go/internal/engine/valueset"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/sbbf"
 	"github.com/amudai/amudai-go/stripe/read"
@@ -92,7 +89,7 @@ func limitOf(col *table.Column, v *commonpb.AnyValue) predicate.Limit {
 		return predicate.Limit{}
 	}
 	defer arr.Release()
-	at := limitsOf(arr)
+	at := predicate.LimitsOf(arr)
 	if at == nil {
 		return predicate.Limit{}
 	}
@@ -106,68 +103,6 @@ func isText(col *table.Column) bool {
 		return col.Rule == arrowmap.Same || col.Rule == arrowmap.Text
 	}
 	return false
-}
-
-// limitsOf returns the values of an array as bounds, none for a null. It returns nil if the type has no bounds.
-func limitsOf(arr arrow.Array) func(i int) predicate.Limit {
-	switch a := arr.(type) {
-	case *array.Boolean:
-		return limits(a, a.Value, predicate.BoolLimit)
-	case *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Date32, *array.Date64, *array.Time32, *array.Time64,
-		*array.Timestamp, *array.Duration, *array.Decimal32, *array.Decimal64:
-		return signedLimits(arr)
-	case *array.Uint8:
-		return limits(a, a.Value, func(v uint8) predicate.Limit { return predicate.UintLimit(uint64(v)) })
-	case *array.Uint16:
-		return limits(a, a.Value, func(v uint16) predicate.Limit { return predicate.UintLimit(uint64(v)) })
-	case *array.Uint32:
-		return limits(a, a.Value, func(v uint32) predicate.Limit { return predicate.UintLimit(uint64(v)) })
-	case *array.Uint64:
-		return limits(a, a.Value, predicate.UintLimit)
-	case *array.Float16:
-		return limits(a, func(i int) float64 { return float64(a.Value(i).Float32()) }, predicate.FloatLimit)
-	case *array.Float32:
-		return limits(a, func(i int) float64 { return float64(a.Value(i)) }, predicate.FloatLimit)
-	case *array.Float64:
-		return limits(a, a.Value, predicate.FloatLimit)
-	case *array.Decimal128:
-		return limits(a, func(i int) predicate.Limit {
-			v := a.Value(i)
-			return predicate.Decimal128Limit(v.HighBits(), v.LowBits())
-		}, same)
-	case *array.Decimal256:
-		return limits(a, func(i int) predicate.Limit { return predicate.Decimal256Limit(valueset.Int256(a.Value(i).Array())) }, same)
-	}
-	return nil
-}
-
-func same(l predicate.Limit) predicate.Limit { return l }
-
-// limits returns the bounds of the values that are not null.
-func limits[T any](arr arrow.Array, value func(i int) T, limit func(T) predicate.Limit) func(i int) predicate.Limit {
-	return func(i int) predicate.Limit {
-		if arr.IsNull(i) {
-			return predicate.Limit{}
-		}
-		return limit(value(i))
-	}
-}
-
-// signedLimits returns the bounds of integers, and of types stored as integers.
-func signedLimits(arr arrow.Array) func(i int) predicate.Limit {
-	switch arr.DataType().(arrow.FixedWidthDataType).Bytes() {
-	case 1:
-		v := arrowutil.Values[int8](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
-	case 2:
-		v := arrowutil.Values[int16](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
-	case 4:
-		v := arrowutil.Values[int32](arr)
-		return limits(arr, func(i int) int64 { return int64(v[i]) }, predicate.IntLimit)
-	}
-	v := arrowutil.Values[int64](arr)
-	return limits(arr, func(i int) int64 { return v[i] }, predicate.IntLimit)
 }
 
 // bloomOf opens the Bloom filter of a column. It returns nil if there is none.

@@ -7,6 +7,7 @@ import (
 	shardpb "github.com/amudai/amudai-go/gen/amudai/shard"
 	"github.com/amudai/amudai-go/index/numrange"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/source"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/shardfile"
@@ -101,7 +102,7 @@ func (s tableStripe) Pages(ctx context.Context, c *table.Column, have storage.Pr
 	if p == nil || err != nil {
 		return nil, err
 	}
-	out := &source.Pages{PageRows: numrange.BlockLen, Low: limitsOf(p.Lo), High: limitsOf(p.Hi), Invalid: p.Invalid}
+	out := &source.Pages{PageRows: numrange.BlockLen, Low: predicate.LimitsOf(p.Lo), High: predicate.LimitsOf(p.Hi), Invalid: p.Invalid}
 	if out.Low != nil && out.High != nil {
 		out.N = p.Lo.Len()
 	}

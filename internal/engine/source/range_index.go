@@ -3,6 +3,8 @@ package source
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
@@ -12,10 +14,36 @@ import (
 type Pages struct {
 	N        int   // number of pages
 	PageRows int64 // rows of a page; the last one may be shorter
+	// Starts are the first rows of the pages, in ascending order, and the number of rows of the stripe, where pages
+	// differ in length. PageRows is then 0.
+	Starts []int64
 	// Low and High are the bounds of each page; none for a page of nulls.
 	Low, High func(page int) predicate.Limit
 	// Invalid counts the nulls and NaNs of each page. It is nil if there are none.
 	Invalid []uint16
+	// Nulls replaces Invalid where NaNs are not counted: the nulls of each page, -1 if they are not counted either.
+	Nulls func(page int) int64
+}
+
+// rows returns the rows of a page of a stripe.
+func (p *Pages) rows(page, stripe int64) rowset.Range {
+	if p.Starts != nil {
+		return rowset.Range{From: p.Starts[page], To: p.Starts[page+1]}
+	}
+	return rowset.Range{From: page * p.PageRows, To: min((page+1)*p.PageRows, stripe)}
+}
+
+// of is the page that has a row.
+func (p *Pages) of(row int64) int64 {
+	if p.Starts != nil {
+		return int64(sort.Search(p.N, func(i int) bool { return p.Starts[i+1] > row }))
+	}
+	return row / p.PageRows
+}
+
+// alike reports whether other pages have the same rows.
+func (p *Pages) alike(o *Pages) bool {
+	return p == o || p.PageRows == o.PageRows && slices.Equal(p.Starts, o.Starts)
 }
 
 // rangeIndex asks the range indexes of a stripe.
@@ -24,9 +52,10 @@ type rangeIndex struct {
 	pages  []loadedPages // by column
 	facts  []predicate.Facts
 
-	pageRows int64
-	decided  bool  // a page has decided a condition
-	skipped  int64 // distance of the pages that were sampled without a decision; 0 if no index was skipped
+	grid     *Pages // the pages of the condition
+	pageRows int64  // of the latest that had a length
+	decided  bool   // a page has decided a condition
+	skipped  int64  // distance of the pages that were sampled without a decision; 0 if no index was skipped
 }
 
 type loadedPages struct {
@@ -56,7 +85,7 @@ func (r *rangeIndex) Ask(ctx context.Context, leaf *predicate.Node, among rowset
 	copy(r.facts, r.stripe.Facts)
 	defer clear(r.facts)
 	bounds := among.Bounds()
-	first, end := bounds.From/r.pageRows, (bounds.To+r.pageRows-1)/r.pageRows
+	first, end := r.grid.of(bounds.From), r.grid.of(bounds.To-1)+1
 	if step := (end-first)/sampledPages | 1; step > 1 && r.decidesNothing(leaf, columns, first, end, step) {
 		r.skipped = step
 		return Answer{Maybe: among}, nil
@@ -78,6 +107,8 @@ func (r *rangeIndex) Ask(ctx context.Context, leaf *predicate.Node, among rowset
 
 func (r *rangeIndex) Note() string {
 	switch {
+	case r.pageRows == 0 && (r.decided || r.skipped > 0):
+		return "bounds of pages"
 	case r.decided:
 		return fmt.Sprintf("bounds of every %d rows", r.pageRows)
 	case r.skipped > 0:
@@ -100,24 +131,23 @@ func (r *rangeIndex) load(ctx context.Context, columns []int) (some bool, err er
 			}
 			p.loaded = true
 		}
-		if p.Pages != nil && (r.pageRows == 0 || r.pageRows == p.PageRows) {
-			r.pageRows, some = p.PageRows, true
+		if p.Pages != nil && !some {
+			r.grid, r.pageRows, some = p.Pages, p.PageRows, true
 		}
 	}
 	return some, nil
 }
 
 // page returns the rows of a page.
-func (r *rangeIndex) page(k int64) rowset.Range {
-	return rowset.Range{From: k * r.pageRows, To: min((k+1)*r.pageRows, r.stripe.Rows)}
-}
+func (r *rangeIndex) page(k int64) rowset.Range { return r.grid.rows(k, r.stripe.Rows) }
 
 // pagesOf returns the pages that contain some of the rows, each once, in ascending order.
 func (r *rangeIndex) pagesOf(rows rowset.Set) func(yield func(page int64) bool) {
 	return func(yield func(int64) bool) {
 		next := int64(0)
 		for in := range rows.Ranges() {
-			for k := max(in.From/r.pageRows, next); k*r.pageRows < in.To; k++ {
+			last := r.grid.of(in.To - 1)
+			for k := max(r.grid.of(in.From), next); k <= last; k++ {
 				if !yield(k) {
 					return
 				}
@@ -142,7 +172,7 @@ func (r *rangeIndex) decidesNothing(leaf *predicate.Node, columns []int, first, 
 func (r *rangeIndex) verdict(leaf *predicate.Node, columns []int, page int64) predicate.Verdict {
 	n := int(r.page(page).Len())
 	for _, i := range columns {
-		if p := r.pages[i].Pages; p != nil && p.PageRows == r.pageRows {
+		if p := r.pages[i].Pages; p != nil && p.alike(r.grid) {
 			p.narrow(&r.facts[i], &r.stripe.Facts[i], int(page), n, r.stripe.Columns[i].Direct)
 		}
 	}
@@ -156,6 +186,12 @@ func (p *Pages) narrow(page, whole *predicate.Facts, k, n int, direct bool) {
 		return
 	}
 	page.Min, page.Max = p.Low(k), p.High(k)
+	if p.Nulls != nil {
+		nulls := p.Nulls(k)
+		page.NoNulls = page.NoNulls || direct && nulls == 0
+		page.NoValues = page.NoValues || nulls == int64(n)
+		return
+	}
 	invalid := 0
 	if p.Invalid != nil {
 		invalid = int(p.Invalid[k])

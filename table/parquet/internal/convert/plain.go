@@ -170,7 +170,7 @@ func (p *Plainer) array(a arrow.Array) (arrow.Array, error) {
 func (p *Plainer) scalars(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
 	switch a := a.(type) {
 	case *array.Duration:
-		return relabel(a, t), nil
+		return Relabel(a, t), nil
 	case *array.Date64:
 		for i := range a.Len() {
 			if a.IsValid(i) && a.Value(i)%dayMillis != 0 {

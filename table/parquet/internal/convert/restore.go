@@ -88,7 +88,7 @@ func restorableScalar(from arrow.Type, to arrow.DataType) bool {
 // Restore converts an array to type to, which is restorable from its type. The caller releases it.
 func Restore(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 	if arrow.TypeEqual(a.DataType(), to) {
-		return relabel(a, to), nil
+		return Relabel(a, to), nil
 	}
 	if e, ok := a.(array.ExtensionArray); ok {
 		a = e.Storage()
@@ -124,8 +124,8 @@ func restoreVia(mem memory.Allocator, a arrow.Array, inner arrow.DataType, wrap 
 	return wrap(v)
 }
 
-// relabel returns an array as another type of the same layout.
-func relabel(a arrow.Array, t arrow.DataType) arrow.Array {
+// Relabel returns an array as another type of the same layout.
+func Relabel(a arrow.Array, t arrow.DataType) arrow.Array {
 	d := a.Data()
 	out := array.NewData(t, d.Len(), d.Buffers(), d.Children(), d.NullN(), d.Offset())
 	if dict, ok := d.Dictionary().(*array.Data); ok && dict != nil {
@@ -138,7 +138,7 @@ func relabel(a arrow.Array, t arrow.DataType) arrow.Array {
 func restoreScalar(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 	switch t := to.(type) {
 	case *arrow.DurationType, *arrow.StringType:
-		return relabel(a, to), nil
+		return Relabel(a, to), nil
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
 		return widened(mem, a, to), nil
 	case *arrow.StringViewType:
@@ -154,7 +154,7 @@ func restoreScalar(mem memory.Allocator, a arrow.Array, to arrow.DataType) (arro
 		return numbers(mem, a, to, func(i int) int64 { return int64(days.Value(i)) * dayMillis }), nil
 	case *arrow.TimestampType:
 		if a.DataType().(*arrow.TimestampType).Unit == t.Unit {
-			return relabel(a, to), nil
+			return Relabel(a, to), nil
 		}
 		times := a.(*array.Timestamp)
 		return divided(mem, a, to, func(i int) int64 { return int64(times.Value(i)) })
@@ -334,7 +334,7 @@ func restoreList(mem memory.Allocator, a arrow.Array, t arrow.ListLikeType) (arr
 		defer large.Release()
 		return arrowutil.ToListView(mem, large, t), nil
 	}
-	return relabel(plain, t), nil
+	return Relabel(plain, t), nil
 }
 
 func largeList(mem memory.Allocator, l *array.List, t arrow.DataType) arrow.Array {

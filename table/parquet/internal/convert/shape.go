@@ -128,7 +128,7 @@ func Shaped(mem memory.Allocator, a arrow.Array, t arrow.DataType) (arrow.Array,
 	case *array.FixedSizeBinary:
 		return Int96Times(mem, a, t.(*arrow.TimestampType))
 	default:
-		return relabel(a, t), nil
+		return Relabel(a, t), nil
 	}
 	if err != nil {
 		return nil, err

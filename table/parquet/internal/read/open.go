@@ -19,6 +19,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/projection"
 	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
@@ -36,6 +37,8 @@ type File struct {
 	shapes []arrow.Field // by the rules of Parquet, before the stored type is restored
 	units  map[int]arrow.TimeUnit
 	groups []group
+	pages  *lru.Cache[pageKey, *page]
+	chunks *lru.Cache[chunkKey, *chunk]
 
 	// unknownTypes is set if the footer has logical types that arrow-go does not know: the order of such values is
 	// not known either.
@@ -71,6 +74,7 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 		o.Allocator = memory.DefaultAllocator
 	}
 	f := &File{reader: &counted{Reader: r}, mem: o.Allocator}
+	f.pages, f.chunks = newCaches()
 	if err := f.open(ctx, o); err != nil {
 		return nil, f.Place(err)
 	}

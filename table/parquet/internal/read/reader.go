@@ -1,0 +1,309 @@
+package read
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/rowset"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/storage"
+)
+
+// flatReader is a column of scalars in a row group, as a [table.ColumnReader] and [table.DictionaryReader].
+type flatReader struct {
+	chunk  *chunk
+	scalar scalar
+	column column
+	plain  arrow.DataType // within dictionaries, runs and extensions
+	ahead  storage.Prefetched
+}
+
+func (r *flatReader) input(o *table.ReadOptions, rows int64) input {
+	in := input{have: append(r.ahead[:len(r.ahead):len(r.ahead)], o.Prefetched...)}
+	in.counters, _ = o.Counters.(*counters)
+	in.counters.addValues(rows)
+	return in
+}
+
+// as is the column as another type.
+func (c column) as(t arrow.DataType) *column {
+	c.restored = t
+	return &c
+}
+
+// Read implements [table.ColumnReader].
+func (r *flatReader) Read(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	if d, ok := r.column.restored.(*arrow.DictionaryType); ok && d.IndexType.ID() == arrow.INT32 && r.chunk.isCoded() {
+		a, err := r.readCodes(ctx, rows, d, o)
+		return a, r.chunk.place(err)
+	}
+	return r.readAs(ctx, rows, r.column.restored, o)
+}
+
+// ReadPhysical implements [table.ColumnReader].
+func (r *flatReader) ReadPhysical(ctx context.Context, rows rowset.Set, o *table.ReadOptions) (arrow.Array, error) {
+	return r.readAs(ctx, rows, r.plain, o)
+}
+
+func (r *flatReader) readAs(ctx context.Context, rows rowset.Set, t arrow.DataType, o *table.ReadOptions) (arrow.Array, error) {
+	a, err := r.chunk.read(ctx, o.Allocator, &r.scalar, rows, o.MaxArrayBytes, r.input(o, rows.Len()))
+	if err != nil {
+		return nil, r.chunk.place(err)
+	}
+	defer a.Release()
+	a, err = r.column.as(t).restore(o.Allocator, a)
+	return a, r.chunk.place(err)
+}
+
+// readCodes reads rows as an array of codes of the dictionary of the chunk.
+func (r *flatReader) readCodes(ctx context.Context, rows rowset.Set, t *arrow.DictionaryType, o *table.ReadOptions) (arrow.Array, error) {
+	in := r.input(o, rows.Len())
+	entries, err := r.entries(ctx, t.ValueType, 0, in)
+	if err != nil {
+		return nil, err
+	}
+	codes := scalar{physical: r.scalar.physical, width: 4, arrow: arrow.PrimitiveTypes.Int32, storage: arrow.PrimitiveTypes.Int32}
+	out := &output{mem: o.Allocator, s: &codes, chunk: r.chunk, rows: int(rows.Len())}
+	out.allocateCodes()
+	if err := r.chunk.eachRange(ctx, rows, in, func(cur *cursor, from, to int) error {
+		return out.addCodes(cur, to-from, entries.Len())
+	}); err != nil {
+		out.release()
+		return nil, err
+	}
+	if out.nulls == 0 && out.valid != nil {
+		out.valid.Release()
+		out.valid = nil
+	}
+	data := array.NewDataWithDictionary(t, out.rows, []*memory.Buffer{out.valid, out.values}, out.nulls, 0, entries.Data().(*array.Data))
+	defer data.Release()
+	out.release()
+	return array.MakeFromData(data), nil
+}
+
+func (o *output) allocateCodes() {
+	if o.chunk.column.MaxDefinitionLevel() > 0 {
+		o.valid = arrowutil.NewZeroBuffer(o.mem, (o.rows+7)/8)
+	}
+	o.values = arrowutil.NewBuffer(o.mem, 4*o.rows)
+}
+
+// addCodes adds the codes of n rows. Those of nulls are 0.
+func (o *output) addCodes(cur *cursor, n, entries int) error {
+	if err := cur.checkCoded(); err != nil {
+		return err
+	}
+	values := n
+	if o.valid != nil {
+		var err error
+		if values, err = cur.valid(o.valid.Bytes(), o.n, n); err != nil {
+			return err
+		}
+	}
+	dst := o.values.Bytes()[4*o.n : 4*(o.n+n)]
+	if err := cur.codes(arrowutil.As[uint32](dst)[:values], entries); err != nil {
+		return err
+	}
+	if values < n {
+		o.spread(dst, n, values)
+		if values == 0 {
+			clear(dst)
+		}
+	}
+	o.n += n
+	o.nulls += n - values
+	cur.row += n
+	cur.value += values
+	return nil
+}
+
+// checkCoded returns an error for a page of values in a chunk whose footer says that all pages have codes.
+func (c *cursor) checkCoded() error {
+	if !c.coded {
+		return fault.Corruptf("the page has values, by the footer it has codes of a dictionary")
+	}
+	return nil
+}
+
+// AppendRanges implements [table.ColumnReader].
+func (r *flatReader) AppendRanges(dst []storage.ByteRange, rows rowset.Set) []storage.ByteRange {
+	c := r.chunk
+	pages, known := c.known()
+	if !known {
+		return append(dst, storage.ByteRange{Reader: c.file.reader, Offset: c.from, Size: c.end - c.from})
+	}
+	last := -1
+	for rg := range rows.Ranges() {
+		for i := max(pageOf(pages, rg.From), last+1, 0); i < len(pages) && pages[i].first < rg.To; i++ {
+			last = i
+			if !c.file.pages.Has(pageKey{c.group, c.leaf, i}) {
+				dst = append(dst, storage.ByteRange{Reader: c.file.reader, Offset: pages[i].at, Size: pages[i].size})
+			}
+		}
+	}
+	return dst
+}
+
+// known are the pages, as far as they are found.
+func (c *chunk) known() ([]pagePlace, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pages, c.hasPages
+}
+
+// Blocks implements [table.ColumnReader]: pages that are found.
+func (r *flatReader) Blocks() int64 {
+	pages, _ := r.chunk.known()
+	return int64(len(pages))
+}
+
+// Entries implements [table.DictionaryReader]. The last entry is null if rows may be.
+func (r *flatReader) Entries(ctx context.Context) (arrow.Array, error) {
+	if !r.chunk.isCoded() || r.chunk.rows == 0 {
+		return nil, nil
+	}
+	a, err := r.entries(ctx, r.plain, r.nullEntries(), input{have: r.ahead})
+	return a, r.chunk.place(err)
+}
+
+func (r *flatReader) nullEntries() int {
+	if r.chunk.column.MaxDefinitionLevel() > 0 {
+		return 1
+	}
+	return 0
+}
+
+// entries are the values of the dictionary as an array of a type, with some nulls at the end. The chunk keeps it.
+func (r *flatReader) entries(ctx context.Context, t arrow.DataType, nulls int, in input) (arrow.Array, error) {
+	d, err := r.chunk.dict(ctx, &r.scalar, in)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, fault.Corruptf("the footer names a dictionary, and the column chunk has none")
+	}
+	key := entriesKey{t.String(), nulls}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a := d.arrays[key]; a != nil {
+		return a, nil
+	}
+	stored, err := d.entries(memory.DefaultAllocator, &r.scalar, nulls)
+	if err != nil {
+		return nil, err
+	}
+	defer stored.Release()
+	a, err := r.column.as(t).restore(memory.DefaultAllocator, stored)
+	if err != nil {
+		return nil, err
+	}
+	if d.arrays == nil {
+		d.arrays = map[entriesKey]arrow.Array{}
+	}
+	d.arrays[key] = a
+	return a, nil
+}
+
+// SelectCodes implements [table.DictionaryReader].
+func (r *flatReader) SelectCodes(ctx context.Context, rows rowset.Set, keep []byte, o *table.ReadOptions) (rowset.Set, error) {
+	bits := make([]byte, (rows.Len()+63)/64*8)
+	null := byte(0)
+	entries := len(keep) - r.nullEntries()
+	if entries < len(keep) {
+		null = keep[entries]
+	}
+	n := 0
+	var codes []uint32
+	valid := make([]byte, 0)
+	err := r.chunk.eachRange(ctx, rows, r.input(o, rows.Len()), func(cur *cursor, from, to int) error {
+		if err := cur.checkCoded(); err != nil {
+			return err
+		}
+		k := to - from
+		values := k
+		if cur.optional {
+			valid = append(valid[:0], make([]byte, (k+7)/8)...)
+			var err error
+			if values, err = cur.valid(valid, 0, k); err != nil {
+				return err
+			}
+		}
+		if cap(codes) < values {
+			codes = make([]uint32, values)
+		}
+		codes = codes[:values]
+		if err := cur.codes(codes, entries); err != nil {
+			return err
+		}
+		if values == k {
+			selectAll(bits, n, codes, keep)
+		} else {
+			for i, at := 0, 0; i < k; i++ {
+				b := null
+				if valid[i>>3]>>(i&7)&1 != 0 {
+					b = keep[codes[at]]
+					at++
+				}
+				bits[(n+i)>>3] |= b << ((n + i) & 7)
+			}
+		}
+		n += k
+		cur.row += k
+		cur.value += values
+		return nil
+	})
+	if err != nil {
+		return rowset.Set{}, r.chunk.place(err)
+	}
+	return rows.Select(bits), nil
+}
+
+// selectAll sets the bits of codes that are kept.
+func selectAll(bits []byte, at int, codes []uint32, keep []byte) {
+	for ; len(codes) > 0 && at&7 != 0; at++ {
+		bits[at>>3] |= keep[codes[0]] << (at & 7)
+		codes = codes[1:]
+	}
+	for ; len(codes) >= 8; at += 8 {
+		c := (*[8]uint32)(codes)
+		bits[at>>3] = keep[c[0]] | keep[c[1]]<<1 | keep[c[2]]<<2 | keep[c[3]]<<3 | keep[c[4]]<<4 | keep[c[5]]<<5 | keep[c[6]]<<6 | keep[c[7]]<<7
+		codes = codes[8:]
+	}
+	for _, c := range codes {
+		bits[at>>3] |= keep[c] << (at & 7)
+		at++
+	}
+}
+
+// Repeat implements [table.DictionaryReader].
+func (r *flatReader) Repeat(ctx context.Context, entry int, n int64, o *table.ReadOptions) (arrow.Array, error) {
+	entries, err := r.Entries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	one := array.NewSlice(entries, int64(entry), int64(entry)+1)
+	defer one.Release()
+	if limit := o.MaxArrayBytes; limit > 0 && n > 1 && n*int64(one.Data().SizeInBytes()) > limit {
+		if size := valueBytes(entries, entry); n*size > limit {
+			return nil, fault.ErrBatchTooLarge
+		}
+	}
+	return arrowutil.Repeat(o.Allocator, one, int(n))
+}
+
+// valueBytes are the bytes of a value of an array.
+func valueBytes(a arrow.Array, i int) int64 {
+	switch a := a.(type) {
+	case array.BinaryLike:
+		return int64(a.ValueLen(i)) + 8
+	}
+	if t, ok := a.DataType().(arrow.FixedWidthDataType); ok {
+		return int64(t.Bytes())
+	}
+	return 16
+}

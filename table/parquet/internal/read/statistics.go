@@ -1,0 +1,258 @@
+package read
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/table/parquet/internal/convert"
+)
+
+// leaf is a leaf of the file without repetition, and the types in which its values are read: see column.
+type leaf struct {
+	index                int
+	read, shape, restore arrow.DataType
+}
+
+// bounds are the minimum and the maximum of some values, as arrays of one value; either may be nil.
+type bounds struct {
+	low, high arrow.Array
+	exact     bool // they are values of the column
+}
+
+// order tells whether the order of the values of a leaf, which bounds depend on, is the one that filters know.
+type order struct {
+	current    bool // of min_value and max_value, and of page indexes
+	deprecated bool // of min and max, in which old writers compared as signed numbers
+}
+
+func (f *File) orderOf(index int) order {
+	col := f.meta().Schema.Column(index)
+	sort := col.SortOrder()
+	physical := col.PhysicalType()
+	isBytes := physical == pq.Types.ByteArray || physical == pq.Types.FixedLenByteArray
+	if sort == schema.SortUNKNOWN || physical == pq.Types.Int96 {
+		return order{}
+	}
+	if _, none := col.LogicalType().(schema.NoLogicalType); f.unknownTypes && none && isBytes {
+		return order{}
+	}
+	o := order{deprecated: sort == schema.SortSIGNED && !isBytes}
+	if orders := f.meta().ColumnOrders; index < len(orders) && orders[index] != nil {
+		isFloat := physical == pq.Types.Float || physical == pq.Types.Double || isBytes && physical == pq.Types.FixedLenByteArray && col.TypeLength() == 2
+		o.current = orders[index].TYPE_ORDER != nil || orders[index].IEEE_754_TOTAL_ORDER != nil && isFloat
+	}
+	return o
+}
+
+// facts are the facts about a leaf in a row group.
+func (f *File) facts(group int, l *leaf) predicate.Facts {
+	facts := predicate.Facts{}
+	nulls, nans := f.nulls(group, l.index)
+	facts.NoNulls = nulls == 0
+	facts.NoNaNs = nans == 0
+	facts.NoValues = nulls >= 0 && nulls == f.groups[group].rows
+	b := f.bounds(group, l)
+	if b.low != nil {
+		facts.Min = limitsOf(b.low)(0)
+	}
+	if b.high != nil {
+		facts.Max = limitsOf(b.high)(0)
+	}
+	return facts
+}
+
+// nulls are the numbers of nulls and NaNs of a leaf in a row group; -1 if they are not known.
+func (f *File) nulls(group, index int) (nulls, nans int64) {
+	col := f.meta().Schema.Column(index)
+	nulls, nans = -1, -1
+	chunk := f.meta().RowGroups[group].Columns[index].MetaData
+	if s := chunk.GetStatistics(); s != nil {
+		if n := s.NullCount; n != nil && *n >= 0 && *n <= chunk.NumValues {
+			nulls = *n
+		}
+		if n := s.NanCount; n != nil && *n >= 0 && *n <= chunk.NumValues {
+			nans = *n
+		}
+	}
+	if col.MaxDefinitionLevel() == 0 {
+		nulls = 0
+	}
+	return nulls, nans
+}
+
+// bounds are those of a leaf in a row group.
+func (f *File) bounds(group int, l *leaf) (b bounds) {
+	s := f.meta().RowGroups[group].Columns[l.index].MetaData.GetStatistics()
+	if s == nil {
+		return b
+	}
+	o := f.orderOf(l.index)
+	low, high := s.MinValue, s.MaxValue
+	if low == nil && high == nil {
+		if low, high = s.Min, s.Max; !o.deprecated {
+			return b
+		}
+	} else if !o.current {
+		return b
+	}
+	err := convert.Guard(func() error {
+		chunk, err := f.groups[group].meta.ColumnChunk(l.index)
+		if err != nil {
+			return err
+		}
+		ok, err := chunk.StatsSet() // knows writers whose statistics are wrong
+		if err != nil || !ok {
+			low, high = nil, nil
+		}
+		return err
+	})
+	if err != nil {
+		return b
+	}
+	if low != nil {
+		b.low = f.values(l, [][]byte{low})
+	}
+	if high != nil {
+		b.high = f.values(l, [][]byte{high})
+	}
+	physical := f.meta().Schema.Column(l.index).PhysicalType()
+	b.exact = physical != pq.Types.ByteArray && physical != pq.Types.FixedLenByteArray
+	if low, high := s.IsMinValueExact, s.IsMaxValueExact; low != nil && high != nil {
+		b.exact = *low && *high
+	}
+	return b.checked()
+}
+
+// checked leaves out bounds of NaN, which bound nothing, and widens zeros: old writers take -0.0 and 0.0 for the same.
+func (b bounds) checked() bounds {
+	for _, a := range []arrow.Array{b.low, b.high} {
+		if a != nil && isNaN(a) {
+			return bounds{}
+		}
+	}
+	return b
+}
+
+func isNaN(a arrow.Array) bool {
+	switch a := a.(type) {
+	case *array.Float64:
+		return math.IsNaN(a.Value(0))
+	case *array.Float32:
+		return a.Value(0) != a.Value(0)
+	case *array.Float16:
+		return a.Value(0).IsNaN()
+	}
+	return false
+}
+
+// values are the values of a leaf that statistics name, as an array of the type that columns come in. It is nil if they
+// are no such values.
+func (f *File) values(l *leaf, plain [][]byte) (out arrow.Array) {
+	s, ok := f.leafScalar(l.index, l.read)
+	if !ok {
+		return nil
+	}
+	_ = convert.Guard(func() error {
+		if a := s.plainValues(plain); a != nil {
+			c := column{read: l.read, shape: l.shape, restored: l.restore}
+			var err error
+			if out, err = c.restore(memory.DefaultAllocator, a); err != nil {
+				out = nil
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// plainValues makes an array of values in plain encoding, without the lengths of byte strings.
+func (s *scalar) plainValues(plain [][]byte) arrow.Array {
+	var data []byte
+	for _, v := range plain {
+		switch {
+		case s.isBool() && len(v) != 1, s.width > 0 && len(v) != s.width:
+			return nil
+		case s.isBytes():
+			data = binary.LittleEndian.AppendUint32(data, uint32(len(v)))
+		case s.storage.ID() == arrow.INT8 || s.storage.ID() == arrow.INT16 || s.storage.ID() == arrow.UINT8 || s.storage.ID() == arrow.UINT16:
+			if !fits(s.storage.ID(), int32(binary.LittleEndian.Uint32(v))) {
+				return nil
+			}
+		}
+		data = append(data, v...)
+	}
+	if s.isBool() {
+		bits := arrowutil.NewZeroBuffer(memory.DefaultAllocator, (len(plain)+7)/8)
+		for i, v := range data {
+			bits.Bytes()[i/8] |= v & 1 << (i % 8)
+		}
+		return s.extended(arrowutil.Make(s.storage, len(plain), []*memory.Buffer{nil, bits}, nil, 0))
+	}
+	d := dictionary{n: len(plain), data: data}
+	if s.isBytes() {
+		var err error
+		if d.starts, err = startsOf(data, len(plain)); err != nil {
+			return nil
+		}
+		text := *s
+		text.storage, text.arrow = arrow.BinaryTypes.Binary, arrow.BinaryTypes.Binary // a string may be cut within a character
+		a, err := d.entries(memory.DefaultAllocator, &text, 0)
+		if err != nil {
+			return nil
+		}
+		defer a.Release()
+		return s.extended(convert.Relabel(a, s.storage))
+	}
+	a, err := d.entries(memory.DefaultAllocator, s, 0)
+	if err != nil {
+		return nil
+	}
+	return a
+}
+
+// fits reports whether a number has the width of its type: what statistics say of others is not the order of what is read.
+func fits(id arrow.Type, v int32) bool {
+	switch id {
+	case arrow.INT8:
+		return v == int32(int8(v))
+	case arrow.INT16:
+		return v == int32(int16(v))
+	case arrow.UINT8:
+		return v == int32(uint8(v))
+	}
+	return v == int32(uint16(v))
+}
+
+// limitsOf are values as bounds for filters.
+func limitsOf(a arrow.Array) func(i int) predicate.Limit {
+	switch a := a.(type) {
+	case array.ExtensionArray:
+		return limitsOf(a.Storage())
+	case *array.String:
+		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
+	case *array.LargeString:
+		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
+	case *array.StringView:
+		return func(i int) predicate.Limit { return predicate.BytesLimit([]byte(a.Value(i))) }
+	case *array.Binary:
+		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
+	case *array.LargeBinary:
+		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
+	case *array.BinaryView:
+		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
+	case *array.FixedSizeBinary:
+		return func(i int) predicate.Limit { return predicate.BytesLimit(a.Value(i)) }
+	}
+	if limits := predicate.LimitsOf(a); limits != nil {
+		return limits
+	}
+	return func(int) predicate.Limit { return predicate.Limit{} }
+}

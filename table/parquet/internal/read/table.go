@@ -1,0 +1,253 @@
+package read
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/arrow/projection"
+	"github.com/amudai/amudai-go/internal/base/lru"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/engine/table"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/storage"
+	"github.com/amudai/amudai-go/table/parquet/internal/convert"
+)
+
+// Table is a File as a table of the engine.
+type Table struct {
+	*File
+	nodes    []node
+	tops     []table.Column
+	assemble sync.Mutex // arrow-go's readers are made by one goroutine at a time
+	made     table.Projections
+}
+
+// node is a node of the Arrow schema: a top-level column, or a part of one.
+type node struct {
+	top    int
+	steps  []int // from the top-level column on, as [projection.Part] counts children
+	field  arrow.Field
+	column *table.Column
+}
+
+const (
+	cachedBytes  = 64 << 20 // of pages
+	cachedChunks = 8192
+)
+
+// Table returns the file as a table.
+func (f *File) Table() *Table {
+	t := &Table{File: f, tops: make([]table.Column, len(f.read))}
+	for i, field := range f.schema.Fields() {
+		t.tops[i] = t.columnOf(field, i, nil)
+	}
+	return t
+}
+
+// columnOf makes the column of a node, and those of the nodes below it.
+func (t *Table) columnOf(field arrow.Field, top int, steps []int) table.Column {
+	id := len(t.nodes)
+	t.nodes = append(t.nodes, node{top: top, steps: steps, field: field})
+	c := table.Column{ID: uint32(id)}
+	setType(&c, field)
+	for i, child := range childrenOf(c.Plain) {
+		c.Children = append(c.Children, t.columnOf(child, top, append(slices.Clone(steps), i)))
+	}
+	t.nodes[id].column = &c
+	return c
+}
+
+// setType sets the Arrow type of a column.
+func setType(c *table.Column, field arrow.Field) {
+	c.Arrow, c.Wraps = field, nil
+	c.Plain, _ = extension.Unwrap(field.Type)
+	for dt := field.Type; dt != c.Plain; {
+		c.Wraps = append(c.Wraps, dt)
+		switch w := dt.(type) {
+		case *arrow.DictionaryType:
+			dt = w.ValueType
+		case *arrow.RunEndEncodedType:
+			dt = w.Encoded()
+		case arrow.ExtensionType:
+			dt = w.StorageType()
+		}
+	}
+}
+
+// childrenOf are the children of a plain type.
+func childrenOf(t arrow.DataType) []arrow.Field {
+	switch t := t.(type) {
+	case *arrow.StructType:
+		return t.Fields()
+	case *arrow.MapType:
+		return []arrow.Field{t.KeyField(), t.ItemField()}
+	case arrow.ListLikeType:
+		return []arrow.Field{t.ElemField()}
+	}
+	return nil
+}
+
+// prune returns a part of a column.
+func prune(c table.Column, part *projection.Part) table.Column {
+	if part.Whole() {
+		return c
+	}
+	field := c.Arrow
+	field.Type = part.Type(field.Type)
+	out := table.Column{ID: c.ID}
+	setType(&out, field)
+	for i, child := range c.Children {
+		_, isMap := c.Plain.(*arrow.MapType)
+		if isMap || slices.Contains(part.Children(len(c.Children)), i) {
+			out.Children = append(out.Children, prune(child, part.Child(i)))
+		}
+	}
+	return out
+}
+
+// partOf is the part of a top-level column that a column has, as [prune] or the engine made it.
+func (t *Table) partOf(c *table.Column) *projection.Part {
+	var paths [][]int
+	var add func(c *table.Column)
+	add = func(c *table.Column) {
+		n := &t.nodes[c.ID]
+		if t.isWhole(c) {
+			paths = append(paths, n.steps)
+			return
+		}
+		for i := range c.Children {
+			add(&c.Children[i])
+		}
+	}
+	add(c)
+	return projection.PartOf(paths)
+}
+
+func (t *Table) isWhole(c *table.Column) bool {
+	full := t.nodes[c.ID].column
+	if len(full.Children) != len(c.Children) {
+		return false
+	}
+	for i := range c.Children {
+		if !t.isWhole(&c.Children[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// NumStripes implements [table.Table].
+func (t *Table) NumStripes() int { return len(t.groups) }
+
+// Stripe implements [table.Table].
+func (t *Table) Stripe(i int) table.Stripe { return stripe{t, i} }
+
+// StoredBytes implements [table.Table].
+func (t *Table) StoredBytes() int64 { return t.size }
+
+// NumNodes implements [table.Table].
+func (t *Table) NumNodes() int { return len(t.nodes) }
+
+// Latency implements [table.Table].
+func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Latency }
+
+// Project implements [table.Table].
+func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
+	return t.made.Get(paths, func() (*table.Projection, error) {
+		p, err := projection.New(t.schema, paths)
+		if err != nil {
+			return nil, err
+		}
+		out := &table.Projection{Schema: p.Schema(), Columns: make([]table.Column, p.NumColumns())}
+		for k := range out.Columns {
+			out.Columns[k] = prune(t.tops[p.Index(k)], p.Part(k))
+		}
+		return out, nil
+	})
+}
+
+// ProjectTops implements [table.Table].
+func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
+	names := arrowmap.UniqueNames(t.schema.Fields())
+	return table.ProjectTops(ctx, t, paths, func(name string) bool {
+		i := slices.Index(names, name)
+		return i >= 0 && t.schema.Field(i).Name == name
+	})
+}
+
+// Facts implements [table.Table]: row groups are asked instead.
+func (t *Table) Facts(context.Context, []*table.Column) (predicate.Facts, error) {
+	return predicate.Facts{}, nil
+}
+
+// PhysicalType implements [table.Table].
+func (t *Table) PhysicalType(c *table.Column) (dt arrow.DataType, same bool) {
+	return c.Plain, len(c.Wraps) == 0
+}
+
+// Logical implements [table.Table].
+func (t *Table) Logical(mem memory.Allocator, physical arrow.Array, c *table.Column) (arrow.Array, error) {
+	if arrow.TypeEqual(physical.DataType(), c.Arrow.Type) {
+		physical.Retain()
+		return physical, nil
+	}
+	return convert.Restore(mem, physical, c.Arrow.Type)
+}
+
+// PrefetchStripes implements [table.Table]: the footer has all metadata.
+func (t *Table) PrefetchStripes(context.Context, []int) error { return nil }
+
+// NewCounters implements [table.Table].
+func (t *Table) NewCounters() table.Counters { return &counters{seen: map[pageKey]bool{}} }
+
+// Requests implements [table.Table].
+func (t *Table) Requests() table.Requests {
+	return table.Requests{N: t.reader.n.Load(), Bytes: t.reader.bytes.Load(), Took: time.Duration(t.reader.took.Load())}
+}
+
+// chunkKey identifies a column chunk.
+type chunkKey struct{ group, leaf int }
+
+// chunk returns a column chunk, whose layout is kept.
+func (t *Table) chunk(group, leaf int) (*chunk, error) {
+	key := chunkKey{group, leaf}
+	if c, ok := t.chunks.Get(key); ok {
+		return c, nil
+	}
+	c, err := t.chunkOf(group, leaf)
+	if err != nil {
+		return nil, err
+	}
+	t.chunks.Put(key, c, 1)
+	return c, nil
+}
+
+func newCaches() (*lru.Cache[pageKey, *page], *lru.Cache[chunkKey, *chunk]) {
+	return lru.New[pageKey, *page](cachedBytes), lru.New[chunkKey, *chunk](cachedChunks)
+}
+
+// leafOf follows a path of fields within structs to a leaf. ok is false if it leads to another node, or through lists.
+func (t *Table) leafOf(path []*table.Column) (l leaf, ok bool) {
+	last := &t.nodes[path[len(path)-1].ID]
+	field := t.arrow.Manifest.Fields[last.top]
+	l = leaf{read: t.read[last.top].Type, shape: t.shapes[last.top].Type}
+	for _, i := range last.steps {
+		read, isRead := l.read.(*arrow.StructType)
+		shape, isShape := l.shape.(*arrow.StructType)
+		if !isRead || !isShape || i >= read.NumFields() || read.NumFields() != shape.NumFields() || read.NumFields() != len(field.Children) {
+			return l, false
+		}
+		l.read, l.shape, field = read.Field(i).Type, shape.Field(i).Type, field.Children[i]
+	}
+	if !field.IsLeaf() || t.meta().Schema.Column(field.ColIndex).MaxRepetitionLevel() > 0 {
+		return l, false
+	}
+	l.index, l.restore = field.ColIndex, path[len(path)-1].Plain
+	return l, true
+}

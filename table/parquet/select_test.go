@@ -1,0 +1,185 @@
+package parquet_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/testing/arrowgen"
+	"github.com/amudai/amudai-go/internal/testing/arrowtest"
+	"github.com/amudai/amudai-go/internal/testing/filtertest"
+	"github.com/amudai/amudai-go/internal/testing/sweep"
+	"github.com/amudai/amudai-go/internal/testing/tabletest"
+	"github.com/amudai/amudai-go/internal/testing/testdata"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet"
+)
+
+// plain reads all rows, and filters them afterwards.
+func plain() table.Format {
+	f := parquet.New(parquet.Options{})
+	f.Filters, f.Ranges = false, false
+	reader := f.Reader
+	f.Reader = func(ctx context.Context, in table.Input, o table.ReadOptions) (table.Source, error) {
+		o.Rows = table.RowRange{}
+		return reader(ctx, in, o)
+	}
+	return f
+}
+
+// whole makes one batch of a table.
+func whole(t testing.TB, rows arrow.Table) arrow.RecordBatch {
+	columns := make([]arrow.Array, rows.NumCols())
+	for i := range columns {
+		chunks := rows.Column(i).Data().Chunks()
+		if len(chunks) == 0 {
+			columns[i] = arrowutil.Nulls(memory.DefaultAllocator, rows.Schema().Field(i).Type, 0)
+			continue
+		}
+		var err error
+		columns[i], err = array.Concatenate(chunks, memory.DefaultAllocator)
+		require.NoError(t, err)
+	}
+	return array.NewRecordBatch(rows.Schema(), columns, rows.NumRows())
+}
+
+// sameSelection reads with options, and compares the result with that of plain reading.
+func sameSelection(t testing.TB, name string, b []byte, o table.ReadOptions) {
+	want, err := tabletest.Read(t, plain(), input(name, b), o)
+	if err != nil { // a filter on columns of equal names within structs
+		require.ErrorContains(t, err, "filter: column", "%s %+v", name, o)
+		return
+	}
+	defer want.Release()
+	got, err := tabletest.Read(t, parquet.New(parquet.Options{}), input(name, b), o)
+	require.NoError(t, err, "%s %+v", name, o)
+	defer got.Release()
+	require.Equal(t, want.NumRows(), got.NumRows(), "%s %v %+v", name, o.Filter, o)
+	arrowtest.RequireSameTable(t, want, got)
+}
+
+// selections reads a file in many ways.
+func selections(t testing.TB, name string, b []byte, seed uint64, conditions int) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	rows, err := tabletest.Read(t, plain(), input(name, b), table.ReadOptions{})
+	require.NoError(t, err)
+	defer rows.Release()
+	n := rows.NumRows()
+	if n > 2000 && !sweep.All() {
+		conditions = 2
+	}
+	step := 1 + int(n)/100 // of batches
+	sameSelection(t, name, b, table.ReadOptions{Rows: table.RowRange{Begin: 0, End: n + 1}})
+	for range 4 {
+		from := r.Int64N(n + 1)
+		sameSelection(t, name, b, table.ReadOptions{Rows: table.RowRange{Begin: from, End: from + 1 + r.Int64N(n-from+1)}, BatchRows: step + r.IntN(100)})
+	}
+	names := paths(rows.Schema())
+	for _, path := range names {
+		if r.IntN(4) == 0 || len(names) < 8 {
+			sameSelection(t, name, b, table.ReadOptions{Columns: []string{path}, Rows: table.RowRange{Begin: n / 3, End: n/3 + n/2 + 1}})
+		}
+	}
+	if n == 0 {
+		return
+	}
+	g := filtertest.New(seed, whole(t, rows))
+	for range conditions {
+		e, _ := g.Condition()
+		o := table.ReadOptions{Filter: e}
+		if r.IntN(2) == 0 && len(names) > 0 {
+			o.Columns = []string{names[r.IntN(len(names))], names[r.IntN(len(names))]}
+		}
+		if r.IntN(4) == 0 {
+			o.Rows = table.RowRange{Begin: r.Int64N(n), End: n - r.Int64N(n/2+1)}
+			if o.Rows.End <= o.Rows.Begin {
+				o.Rows = table.RowRange{}
+			}
+		}
+		if r.IntN(4) == 0 {
+			o.Limit = 1 + r.Int64N(n)
+		}
+		sameSelection(t, name, b, o)
+	}
+}
+
+// paths are those of columns, and of fields within structs.
+func paths(s *arrow.Schema) (out []string) {
+	for _, f := range s.Fields() {
+		if f.Name == "" || len(s.FieldIndices(f.Name)) > 1 {
+			continue
+		}
+		name := schema.Escape(f.Name)
+		out = append(out, name)
+		if st, ok := f.Type.(*arrow.StructType); ok {
+			for _, k := range st.Fields() {
+				if k.Name != "" {
+					out = append(out, name+"."+schema.Escape(k.Name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// TestSelectCorpus reads rows, columns and parts of them of all files of parquet-testing with and without pushing
+// projections and filters into the format.
+func TestSelectCorpus(t *testing.T) {
+	dir := filepath.Join(testdata.Shared(t), "corpus", "parquet-testing", "data")
+	files, err := filepath.Glob(filepath.Join(dir, "*.parquet"))
+	require.NoError(t, err)
+	more, err := filepath.Glob(filepath.Join(dir, "*", "*.parquet"))
+	require.NoError(t, err)
+	for i, path := range slices.Concat(files, more) {
+		if _, bad := unreadable[filepath.Base(path)]; bad {
+			continue
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			selections(t, filepath.Base(path), b, uint64(i), sweep.Count(8, 200))
+		})
+	}
+}
+
+// TestSelectRandom is TestSelectCorpus on tables of random types.
+func TestSelectRandom(t *testing.T) {
+	for seed := range uint64(sweep.Count(12, 300)) {
+		g := arrowgen.New(seed)
+		var fields []arrow.Field
+		for len(fields) < 6 {
+			f := arrow.Field{Name: string(rune('a' + len(fields))), Type: g.Type(2), Nullable: true}
+			if one := arrow.NewSchema([]arrow.Field{f}, nil); written(t, arrowgen.New(seed).Batch(one, 100)) != nil {
+				fields = append(fields, f)
+			}
+		}
+		b := written(t, g.Batch(arrow.NewSchema(fields, nil), 700))
+		if b != nil {
+			selections(t, "random.parquet", b, seed, 10)
+		}
+	}
+}
+
+// written is a batch as a file, or nil if arrow-go does not write it.
+func written(t testing.TB, batch arrow.RecordBatch) []byte {
+	var out tabletest.Output
+	sink, err := parquet.New(parquet.Options{RowGroupRows: 300}).Create(t.Context(), &out, batch.Schema(), table.WriteOptions{})
+	if err != nil {
+		return nil
+	}
+	if sink.Write(t.Context(), batch) != nil || sink.Close(t.Context()) != nil {
+		_ = sink.Abort(t.Context())
+		return nil
+	}
+	return out.Bytes()
+}
