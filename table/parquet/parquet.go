@@ -116,7 +116,7 @@ func (s *source) openStream(ctx context.Context, ro table.ReadOptions, o Options
 	}
 	s.rows, s.known = s.file.NumRows(), true
 	s.all, err = s.file.Stream(ro.Columns)
-	return err
+	return s.file.Place(err)
 }
 
 // rowsOf are the rows of a range, and their number. They are nil for all n rows.
