@@ -32,6 +32,7 @@ var rows = [][]string{
 	{"traceql"},
 	{"index"},
 	{"filter"},
+	{"internal/engine/aggregate"},
 	{"internal/engine/compute"},
 	{"internal/engine/predicate", "internal/engine/profile", "internal/engine/order"},
 	{"internal/engine/valueset"},

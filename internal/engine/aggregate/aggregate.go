@@ -1,0 +1,506 @@
+// Package aggregate computes aggregates of groups of rows: count(), avg(delay) by origin. It works on the record batches of any
+// source ([Aggregator.Add]), in bounded memory: rows of groups that do not fit go to temporary files, and are aggregated at the
+// end, a part of the groups at a time.
+//
+// A group has a number. For each batch, the keys of rows become numbers of groups (keyer), and then every aggregate
+// goes over its column once, with the group of each row at hand. Rows that an aggregate leaves out, such as nulls, belong to
+// group 0, whose results are dropped, so that loops have no branches.
+package aggregate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// Options are the options of [New]. The zero value is the default.
+type Options struct {
+	Allocator   memory.Allocator // default memory.DefaultAllocator
+	Memory      int64            // bytes of groups in memory; default 256 MiB
+	TempDir     string           // of temporary files; default os.TempDir
+	Parallelism int              // aggregates that are computed at the same time; default GOMAXPROCS. Results do not depend on it
+}
+
+// shared are the options of an aggregator and of those of its partitions.
+type shared struct {
+	Options
+	mem   memory.Allocator
+	limit int64 // bytes of tables and states
+}
+
+// Aggregator computes a query: Add batches, then Finish. It is used by one goroutine. Close releases it in any state.
+type Aggregator struct {
+	o     *shared
+	query *Query
+	depth int // 0, or that of the partition
+
+	keyer  *keyer // nil without keys
+	groups []uint32
+	last   int             // greatest group
+	chunks [][]arrow.Array // keys of groups, in the order of groups: arrays of each key
+	bytes  int64           // of chunks
+	spill  *spill
+
+	args     []argument
+	masks    []*mask
+	maskKeys map[string]*mask
+	states   []*running
+	byKey    map[string]state
+	builders []builder
+}
+
+// running is a state with its input.
+type running struct {
+	state state
+	mask  *mask
+	arg   *argument
+}
+
+// New makes an aggregator.
+func New(q *Query, o Options) (*Aggregator, error) {
+	if o.Allocator == nil {
+		o.Allocator = memory.DefaultAllocator
+	}
+	if o.Memory <= 0 {
+		o.Memory = 256 << 20
+	}
+	if o.Parallelism <= 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	// Tables grow by doubling, and what the collector has not found yet takes memory, too.
+	return newAggregator(q, &shared{Options: o, mem: o.Allocator, limit: o.Memory / 2}, 0)
+}
+
+func newAggregator(q *Query, o *shared, depth int) (*Aggregator, error) {
+	a := &Aggregator{o: o, query: q, depth: depth, args: make([]argument, len(q.args)), maskKeys: map[string]*mask{}, byKey: map[string]state{}}
+	for i, e := range q.args {
+		a.args[i] = argument{name: e.name, dt: e.dt, needs: e.needs}
+	}
+	if len(q.keys) > 0 {
+		var err error
+		if a.keyer, err = newKeyer(o.mem, q.keyTypes(), false, o.limit/64); err != nil {
+			return nil, err
+		}
+		a.chunks = make([][]arrow.Array, len(q.keys))
+	}
+	for _, c := range q.calls {
+		b, err := c.make(a)
+		if err != nil {
+			a.Close()
+			return nil, err
+		}
+		a.builders = append(a.builders, b)
+	}
+	if a.keyer == nil {
+		a.last = 1
+	}
+	a.grow()
+	return a, nil
+}
+
+// mask returns the mask of a call. values means without nulls.
+func (a *Aggregator) mask(c *bound, values bool) *mask {
+	key := fmt.Sprint(c.where)
+	if values || c.call.Distinct {
+		key += fmt.Sprint(" values ", c.index)
+	}
+	if c.call.Distinct {
+		key += " distinct"
+	}
+	if m := a.maskKeys[key]; m != nil {
+		return m
+	}
+	m := &mask{}
+	if c.where >= 0 {
+		m.where = &a.args[c.where]
+	}
+	if c.index >= 0 && (values || c.call.Distinct) {
+		m.arg = &a.args[c.index]
+	}
+	if c.call.Distinct {
+		m.wantsDistinct = true
+	}
+	a.masks, a.maskKeys[key] = append(a.masks, m), m
+	return m
+}
+
+// state returns the state with a name of a mask and an argument. There is one for several calls.
+func (a *Aggregator) state(name string, m *mask, arg int, make func() (state, error)) (state, error) {
+	key := fmt.Sprintf("%s %p %d", name, m, arg)
+	if s := a.byKey[key]; s != nil {
+		return s, nil
+	}
+	if m.wantsDistinct && m.distinct == nil {
+		var err error
+		if m.distinct, err = newDistinct(a.o, m.arg.dt, a.depth); err != nil {
+			return nil, err
+		}
+	}
+	s, err := make()
+	if err != nil {
+		return nil, err
+	}
+	r := &running{state: s, mask: m}
+	if arg >= 0 {
+		r.arg = &a.args[arg]
+	}
+	a.states, a.byKey[key] = append(a.states, r), s
+	return s, nil
+}
+
+// counted returns the number of rows that a call sees in a group. Without a condition, it is that of all rows without that of
+// nulls, which are fewer.
+func (a *Aggregator) counted(c *bound) (func(group int) int64, error) {
+	newCounts := func() (state, error) { return &counts{}, nil }
+	if c.where >= 0 || c.call.Distinct {
+		s, err := a.state("count", a.mask(c, c.index >= 0), -1, newCounts)
+		if err != nil {
+			return nil, err
+		}
+		return func(g int) int64 { return s.(*counts).n[g] }, nil
+	}
+	rows, err := a.state("count", a.mask(c, false), -1, newCounts)
+	if err != nil {
+		return nil, err
+	}
+	if c.index < 0 {
+		return func(g int) int64 { return rows.(*counts).n[g] }, nil
+	}
+	empty, err := a.state("nulls", a.mask(c, false), c.index, func() (state, error) { return &nulls{}, nil })
+	if err != nil {
+		return nil, err
+	}
+	return func(g int) int64 { return rows.(*counts).n[g] - empty.(*nulls).n[g] }, nil
+}
+
+// Add adds the rows of a batch, which remains the caller's.
+func (a *Aggregator) Add(ctx context.Context, batch arrow.RecordBatch) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if batch.NumRows() == 0 {
+		return nil
+	}
+	columns := make([]arrow.Array, 0, len(a.query.keys)+len(a.query.args))
+	defer func() { arrowutil.ReleaseAll(columns) }()
+	for _, list := range [2][]expression{a.query.keys, a.query.args} {
+		for _, e := range list {
+			arr, err := e.value.Eval(a.o.mem, batch)
+			if err != nil {
+				return err
+			}
+			columns = append(columns, arr)
+			if arr.Len() != int(batch.NumRows()) {
+				return fault.Corruptf("%s has %d values in a batch of %d rows", e.name, arr.Len(), batch.NumRows())
+			}
+		}
+	}
+	return a.add(columns, int(batch.NumRows()))
+}
+
+// add adds rows: keys and arguments.
+func (a *Aggregator) add(columns []arrow.Array, rows int) error {
+	if err := a.number(columns, rows); err != nil {
+		return err
+	}
+	a.grow()
+	defer func() {
+		for i := range a.args {
+			a.args[i].release()
+		}
+	}()
+	args := columns[len(a.query.keys):]
+	if err := a.each(len(args), func(i int) error { return a.args[i].load(a.o.mem, args[i]) }); err != nil {
+		return err
+	}
+	if err := a.each(len(a.masks), func(i int) error { return a.masks[i].load(a.groups) }); err != nil {
+		return err
+	}
+	if err := a.each(len(a.states), func(i int) error { return a.states[i].add() }); err != nil {
+		return err
+	}
+	if a.size() > a.o.limit {
+		a.stopGrowing()
+	}
+	return nil
+}
+
+func (r *running) add() error { return r.state.add(r.mask.groups, r.arg) }
+
+// number finds the groups of rows. Those of groups that do not fit go to the spill.
+func (a *Aggregator) number(columns []arrow.Array, rows int) error {
+	a.groups = resized(a.groups, rows)
+	if a.keyer == nil {
+		for i := range a.groups {
+			a.groups[i] = 1
+		}
+		return nil
+	}
+	keys := columns[:len(a.query.keys)]
+	if err := a.keyer.find(a.groups, keys, a.keysSoFar); err != nil {
+		return err
+	}
+	if a.keyer.full {
+		return a.later(columns)
+	}
+	if a.keyer.len() == a.last {
+		return nil
+	}
+	var fresh []int64
+	for i, g := range a.groups {
+		if int(g) > a.last {
+			a.last = int(g)
+			fresh = append(fresh, int64(i))
+		}
+	}
+	for i, k := range keys {
+		chunk, err := takePlain(a.o, k, fresh)
+		if err != nil {
+			return err
+		}
+		a.chunks[i] = append(a.chunks[i], chunk)
+		a.bytes += sizeOf(chunk)
+	}
+	return nil
+}
+
+// later moves rows without a group to the spill.
+func (a *Aggregator) later(columns []arrow.Array) error {
+	var rows []int64
+	for i, g := range a.groups {
+		if g == none {
+			rows = append(rows, int64(i))
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if a.spill == nil {
+		var err error
+		if a.spill, err = newSpill(a.o, a.query.keyTypes(), a.depth); err != nil {
+			return err
+		}
+	}
+	return a.spill.add(columns, rows)
+}
+
+// keysSoFar are the keys of all groups.
+func (a *Aggregator) keysSoFar() ([]arrow.Array, error) { return a.keys(1, a.last+1) }
+
+// keys are the keys of groups from up to to.
+func (a *Aggregator) keys(from, to int) ([]arrow.Array, error) {
+	out := make([]arrow.Array, len(a.chunks))
+	for i, chunks := range a.chunks {
+		var parts []arrow.Array
+		at := 1
+		for _, c := range chunks {
+			if lo, hi := max(from, at), min(to, at+c.Len()); lo < hi {
+				parts = append(parts, array.NewSlice(c, int64(lo-at), int64(hi-at)))
+			}
+			at += c.Len()
+		}
+		if len(parts) == 0 {
+			out[i] = arrowutil.Nulls(a.o.mem, decoded(a.query.keys[i].dt), 0)
+			continue
+		}
+		plain, err := arrowutil.Concatenate(a.o.mem, parts)
+		arrowutil.ReleaseAll(parts)
+		if err == nil {
+			out[i], err = arrowutil.Wrap(a.o.mem, plain, decoded(a.query.keys[i].dt))
+			plain.Release()
+		}
+		if err != nil {
+			arrowutil.ReleaseAll(out)
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (a *Aggregator) grow() {
+	for _, r := range a.states {
+		r.state.grow(a.last)
+	}
+}
+
+// size is the number of bytes of tables and states.
+func (a *Aggregator) size() int64 {
+	n := a.bytes + int64(4*cap(a.groups))
+	if a.keyer != nil {
+		n += a.keyer.size()
+	}
+	for _, r := range a.states {
+		n += r.state.size()
+	}
+	for _, m := range a.masks {
+		if m.distinct != nil {
+			n += m.distinct.size()
+		}
+	}
+	return n
+}
+
+// stopGrowing lets rows of further groups, and of further distinct values, go to temporary files.
+func (a *Aggregator) stopGrowing() {
+	if a.depth >= mostDepth {
+		return
+	}
+	if a.keyer != nil {
+		a.keyer.full = true
+	}
+	for _, m := range a.masks {
+		if m.distinct != nil {
+			m.distinct.keyer.full = true
+		}
+	}
+}
+
+// each calls f for numbers below n, several at the same time.
+func (a *Aggregator) each(n int, f func(i int) error) error {
+	workers := min(n, a.o.Parallelism)
+	if workers <= 1 {
+		for i := range n {
+			if err := f(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var (
+		next   = make(chan int, n)
+		errs   = make([]error, workers)
+		joined sync.WaitGroup
+	)
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	for w := range workers {
+		joined.Go(func() {
+			defer fault.Recover(&errs[w])
+			for i := range next {
+				if errs[w] = f(i); errs[w] != nil {
+					return
+				}
+			}
+		})
+	}
+	joined.Wait()
+	return errors.Join(errs...)
+}
+
+const resultRows = 32 << 10 // of a batch of results
+
+// Finish calls f with batches of the results, in no particular order. The batches are released when f returns, but it may retain
+// them.
+func (a *Aggregator) Finish(ctx context.Context, f func(arrow.RecordBatch) error) error {
+	for _, m := range a.masks {
+		if m.distinct != nil {
+			if err := a.finishDistinct(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range a.states {
+		if c, ok := r.state.(*collected); ok {
+			if err := c.finish(); err != nil {
+				return err
+			}
+		}
+	}
+	for from := 1; from <= a.last; from += resultRows {
+		if err := a.emit(ctx, from, min(from+resultRows, a.last+1), f); err != nil {
+			return err
+		}
+	}
+	if a.spill == nil {
+		return nil
+	}
+	a.release()
+	return a.spill.each(ctx, func(p *partition) error { return a.finishPartition(ctx, p, f) })
+}
+
+// finishDistinct adds the rows of a mask whose values did not fit.
+func (a *Aggregator) finishDistinct(ctx context.Context, m *mask) error {
+	return m.distinct.finish(ctx, m.arg, func(groups []uint32) error {
+		for _, r := range a.states {
+			if r.mask == m {
+				if err := r.state.add(groups, r.arg); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (a *Aggregator) emit(ctx context.Context, from, to int, f func(arrow.RecordBatch) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	columns, err := a.keys(from, to)
+	defer func() { arrowutil.ReleaseAll(columns) }()
+	if err != nil {
+		return err
+	}
+	for i, build := range a.builders {
+		arr, err := build(from, to)
+		if err == nil && arr == nil {
+			arr = arrowutil.Nulls(a.o.mem, a.query.calls[i].dt, to-from)
+		}
+		if err != nil {
+			return err
+		}
+		columns = append(columns, arr)
+	}
+	batch := array.NewRecordBatch(a.query.schema, columns, int64(to-from))
+	defer batch.Release()
+	return f(batch)
+}
+
+func (a *Aggregator) finishPartition(ctx context.Context, p *partition, f func(arrow.RecordBatch) error) error {
+	part, err := newAggregator(a.query, a.o, a.depth+1)
+	if err != nil {
+		return err
+	}
+	defer part.Close()
+	if err := p.each(ctx, part.add); err != nil {
+		return err
+	}
+	return part.Finish(ctx, f)
+}
+
+// release frees tables and states.
+func (a *Aggregator) release() {
+	if a.keyer != nil {
+		a.keyer.release()
+	}
+	for _, r := range a.states {
+		r.state.release()
+	}
+	for _, m := range a.masks {
+		if m.distinct != nil {
+			m.distinct.release()
+		}
+	}
+	for _, c := range a.chunks {
+		arrowutil.ReleaseAll(c)
+	}
+	a.keyer, a.states, a.masks, a.byKey, a.maskKeys, a.builders, a.chunks, a.groups = nil, nil, nil, nil, nil, nil, nil, nil
+}
+
+// Close releases memory and removes temporary files. It may be called several times.
+func (a *Aggregator) Close() {
+	a.release()
+	a.spill.close()
+	a.spill = nil
+}

@@ -1,0 +1,66 @@
+package aggregate
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// needs are the views of an argument that states read. They are made before the states run at the same time.
+type needs int
+
+const (
+	needPlain needs = 1 << iota
+	needIntegers
+	needNumbers
+	needReals
+	needOrdinals
+)
+
+// argument is the value of an expression for the rows of a batch.
+type argument struct {
+	name  string // for messages
+	dt    arrow.DataType
+	needs needs
+
+	arr    arrow.Array // as it came; owned by the batch
+	valid  bitmap.Bits
+	nulls  int
+	column column // the array without wrappers, if it is needed
+}
+
+// load sets the values of a batch.
+func (a *argument) load(mem memory.Allocator, arr arrow.Array) error {
+	a.arr = arr
+	if d, ok := arr.(*array.Dictionary); ok && a.needs == 0 && arrowutil.NullN(d.Dictionary()) == 0 {
+		a.valid, a.nulls = arrowutil.Validity(arr), arrowutil.NullN(arr)
+		return nil
+	}
+	if err := a.column.load(mem, arr); err != nil {
+		return err
+	}
+	a.valid, a.nulls = a.column.valid, a.column.nulls
+	if a.needs&needIntegers != 0 {
+		if _, _, ok := a.column.integers(); !ok {
+			a.column.numbers()
+		}
+	}
+	if a.needs&needNumbers != 0 {
+		a.column.numbers()
+	}
+	if a.needs&needReals != 0 {
+		a.column.reals()
+	}
+	if a.needs&needOrdinals != 0 {
+		a.column.ordinals()
+	}
+	return nil
+}
+
+func (a *argument) release() {
+	a.arr = nil
+	a.column.release()
+}

@@ -1,0 +1,358 @@
+package aggregate
+
+import (
+	"math/bits"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/order"
+)
+
+// layout is the meaning of the codes of a column.
+type layout struct {
+	ranged bool  // code is the integer base + code - 1; else the number of a value
+	base   int64 // of ranged
+	width  int   // bits of codes
+}
+
+// keyColumn turns the values of a column into codes. 0 is null. Values with ordinals are ranged at first, others are
+// numbered, and so are dictionaries: a dictionary is numbered once, not row by row.
+type keyColumn struct {
+	layout
+	hi      int64 // greatest ordinal so far, if ranged
+	started bool
+	wide    bool // the batch has decimals that are no ordinals
+
+	words   wordTable // numbers of ordinals
+	strings byteTable // numbers of other values, encoded
+	encoder *order.Encoder
+	byWord  bool // numbers are those of ordinals
+
+	column   column
+	ordinals []int64 // of a batch, if ranged
+	least    int64   // of these
+	most     int64
+	some     bool     // there are any
+	numbers  []uint32 // of a batch, if not
+	code     []byte
+
+	dictionary arrow.ArrayData   // the last one; the reference keeps its address from another one
+	entries    []uint64          // codes of its values, or missing
+	shifted    []uint64          // the same, shifted
+	coded      *array.Dictionary // the batch, if it has a dictionary that is numbered
+}
+
+// init prepares a column for values of a type. fixed means that values cannot be numbered anew.
+func (c *keyColumn) init(key order.Key, fixed bool) (err error) {
+	dt := plainType(key.Type)
+	c.byWord = hasOrdinals(dt)
+	_, coded := storageType(key.Type).(*arrow.DictionaryType)
+	c.ranged = !coded && (c.byWord || dt.ID() == arrow.DECIMAL128 && !fixed)
+	c.words.reset(64, 0)
+	c.strings.init()
+	c.encoder, err = order.NewEncoder([]order.Key{{Type: dt}})
+	return err
+}
+
+// storageType is a type without extensions.
+func storageType(dt arrow.DataType) arrow.DataType {
+	for {
+		ext, ok := dt.(arrow.ExtensionType)
+		if !ok {
+			return dt
+		}
+		dt = ext.StorageType()
+	}
+}
+
+// plainType is the type of an array made plain, apart from views.
+func plainType(dt arrow.DataType) arrow.DataType {
+	switch t := storageType(dt).(type) {
+	case *arrow.DictionaryType:
+		return plainType(t.ValueType)
+	case *arrow.RunEndEncodedType:
+		return plainType(t.Encoded())
+	default:
+		return t
+	}
+}
+
+func (c *keyColumn) size() int64 {
+	return c.words.size() + c.strings.size() + int64(16*cap(c.entries)+4*cap(c.numbers)) + c.column.size()
+}
+
+func (c *keyColumn) release() {
+	c.column.release()
+	c.dictionary, c.coded = nil, nil
+}
+
+// load looks at the values of a batch. They get numbers if grow is set.
+func (c *keyColumn) load(mem memory.Allocator, arr arrow.Array, grow bool) error {
+	for {
+		ext, ok := arr.(array.ExtensionArray)
+		if !ok {
+			break
+		}
+		arr = ext.Storage()
+	}
+	c.coded = nil
+	if d, ok := arr.(*array.Dictionary); ok && d.Dictionary().Len() <= max(1<<16, 2*arr.Len()) {
+		c.coded = d
+		return c.loadDictionary(mem, d.Dictionary(), grow)
+	}
+	if err := c.column.load(mem, arr); err != nil {
+		return err
+	}
+	c.see(grow)
+	return nil
+}
+
+// see finds the ordinals or numbers of the loaded values.
+func (c *keyColumn) see(grow bool) {
+	v, ok := c.column.ordinals()
+	switch {
+	case c.ranged:
+		c.ordinals, c.wide = v, !ok
+		if c.some = false; ok && grow {
+			c.observe(v)
+		}
+	case c.byWord:
+		c.wide = !ok
+		c.numberOrdinals(v, grow)
+	default:
+		row := c.encoder.Rows(c.column.arr)
+		c.numbers = resized(c.numbers, c.column.arr.Len())
+		for i := range c.numbers {
+			c.numbers[i] = none
+			if c.column.valid.At(i) {
+				c.code = row(c.code[:0], i)
+				c.numbers[i] = c.strings.find(c.code, grow)
+			}
+		}
+	}
+}
+
+func (c *keyColumn) numberOrdinals(v []int64, grow bool) {
+	c.numbers = resized(c.numbers, len(v))
+	words := arrowutil.As[uint64](arrowutil.Bytes(v))
+	if c.column.nulls == 0 {
+		c.words.find(c.numbers, words, grow)
+		return
+	}
+	for i := range v {
+		c.numbers[i] = none
+		if c.column.valid.At(i) {
+			c.words.find(c.numbers[i:], words[i:i+1], grow)
+		}
+	}
+}
+
+// observe finds the range of ordinals.
+func (c *keyColumn) observe(v []int64) {
+	defer func() {
+		if c.some && c.started {
+			c.hi = max(c.hi, c.most)
+		}
+	}()
+	if c.column.nulls == 0 && len(v) > 0 {
+		c.least, c.most, c.some = v[0], v[0], true
+		for _, x := range v {
+			c.least, c.most = min(c.least, x), max(c.most, x)
+		}
+		return
+	}
+	for i, x := range v {
+		switch {
+		case !c.column.valid.At(i):
+		case !c.some:
+			c.least, c.most, c.some = x, x, true
+		default:
+			c.least, c.most = min(c.least, x), max(c.most, x)
+		}
+	}
+}
+
+// loadDictionary finds the codes of the values of a dictionary, unless it is the last one.
+func (c *keyColumn) loadDictionary(mem memory.Allocator, values arrow.Array, grow bool) error {
+	if c.dictionary == values.Data() {
+		return nil
+	}
+	c.dictionary = values.Data()
+	if err := c.column.load(mem, values); err != nil {
+		return err
+	}
+	c.see(grow)
+	c.entries = resized(c.entries, values.Len())
+	for i, n := range c.numbers[:values.Len()] {
+		c.entries[i] = uint64(n)
+		if n == none && c.column.valid.At(i) {
+			c.entries[i] = missing
+		}
+	}
+	return nil
+}
+
+// count is the number of numbered values.
+func (c *keyColumn) count() int {
+	if c.byWord {
+		return c.words.len()
+	}
+	return len(c.strings.ends) - 1
+}
+
+// outgrown reports whether codes of the batch need another layout.
+func (c *keyColumn) outgrown() bool {
+	if !c.ranged {
+		return bits.Len(uint(c.count())) > c.width
+	}
+	return c.some && (!c.started || c.least < c.base || uint64(c.most)-uint64(c.base)+1 > 1<<c.width-1)
+}
+
+// fit makes a layout for all values so far. A layout that is outgrown is replaced by a larger one than needed, so that few
+// follow.
+func (c *keyColumn) fit() {
+	if !c.outgrown() {
+		return
+	}
+	slack := min(c.width, 1)
+	if !c.ranged {
+		c.width = bits.Len(uint(c.count())) + slack
+		return
+	}
+	lo, hi := c.least, c.most
+	if c.started {
+		lo, hi = min(c.base, lo), max(c.hi, hi)
+	}
+	span := uint64(hi) - uint64(lo)
+	if c.started && lo < c.base && span < 1<<62 && uint64(lo)-1<<63 > span/2 {
+		lo -= int64(span / 2)
+		span += span / 2
+	}
+	c.base, c.hi, c.started = lo, hi, true
+	if span > 1<<mostPacked {
+		c.width = mostPacked + 1
+		return
+	}
+	c.width = bits.Len64(span+1) + slack
+}
+
+// number numbers values that were ranged. words are the packed words with their codes, shift the place of these.
+func (c *keyColumn) number(old layout, words []uint64, shift int) {
+	c.ranged, c.byWord = false, true
+	one := make([]uint32, 1)
+	for _, w := range words {
+		if code := w >> shift & (1<<old.width - 1); code != 0 {
+			c.words.find(one, []uint64{uint64(old.base) + code - 1}, true)
+		}
+	}
+	c.numberOrdinals(c.ordinals, true)
+	c.width = bits.Len(uint(c.count()))
+}
+
+// recode is the code for a value that had another code in an older layout.
+func (c *keyColumn) recode(old layout, code uint64) uint64 {
+	switch {
+	case code == 0 || !old.ranged:
+		return code
+	case c.ranged:
+		return code + uint64(old.base) - uint64(c.base)
+	}
+	var number [1]uint32
+	c.words.find(number[:], []uint64{uint64(old.base) + code - 1}, false)
+	return uint64(number[0])
+}
+
+// pack puts the codes of the batch into words, from a bit on. The first column sets the other bits to 0. It reports false if a
+// dictionary lacks the value of a row.
+func (c *keyColumn) pack(dst []uint64, shift int, first bool) bool {
+	if first {
+		clear(dst)
+	}
+	switch {
+	case c.coded != nil:
+		return c.packCoded(dst, shift)
+	case c.ranged:
+		packRanged(dst, c.ordinals, c.column.valid, uint64(c.base)-1, 1<<c.width-1, shift)
+	default:
+		for i, n := range c.numbers[:len(dst)] {
+			if n == none && c.column.valid.At(i) {
+				dst[i] = missing
+			}
+			dst[i] |= uint64(n) << shift
+		}
+	}
+	return true
+}
+
+func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64, shift int) {
+	dst = dst[:len(v)]
+	if valid.Data == nil {
+		for i, x := range v {
+			code := uint64(x) - before
+			if code-1 >= most {
+				dst[i] = missing
+			}
+			dst[i] |= code << shift
+		}
+		return
+	}
+	for i, x := range v {
+		code := uint64(x) - before
+		switch {
+		case !valid.At(i):
+		case code-1 >= most:
+			dst[i] = missing
+		default:
+			dst[i] |= code << shift
+		}
+	}
+}
+
+func (c *keyColumn) packCoded(dst []uint64, shift int) bool {
+	c.shifted = resized(c.shifted, len(c.entries))
+	for i, e := range c.entries {
+		if c.shifted[i] = e << shift; e == missing {
+			c.shifted[i] = missing
+		}
+	}
+	valid := arrowutil.Validity(c.coded.Indices())
+	indices := c.coded.Indices()
+	switch indices.DataType().ID() {
+	case arrow.INT8, arrow.UINT8:
+		return packIndices(dst, arrowutil.Values[uint8](indices), valid, c.shifted)
+	case arrow.INT16, arrow.UINT16:
+		return packIndices(dst, arrowutil.Values[uint16](indices), valid, c.shifted)
+	case arrow.INT32, arrow.UINT32:
+		return packIndices(dst, arrowutil.Values[uint32](indices), valid, c.shifted)
+	}
+	return packIndices(dst, arrowutil.Values[uint64](indices), valid, c.shifted)
+}
+
+func packIndices[T uint8 | uint16 | uint32 | uint64](dst []uint64, indices []T, valid bitmap.Bits, codes []uint64) bool {
+	ok := true
+	dst = dst[:len(indices)]
+	if valid.Data == nil {
+		for i, x := range indices {
+			if uint64(x) >= uint64(len(codes)) {
+				ok = false
+				continue
+			}
+			dst[i] |= codes[x]
+		}
+		return ok
+	}
+	for i, x := range indices {
+		switch {
+		case !valid.At(i):
+		case uint64(x) >= uint64(len(codes)):
+			ok = false
+		default:
+			dst[i] |= codes[x]
+		}
+	}
+	return ok
+}

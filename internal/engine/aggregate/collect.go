@@ -1,0 +1,320 @@
+package aggregate
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/order"
+	"github.com/amudai/amudai-go/internal/text/values"
+)
+
+// collected has all values of each group: for medians, and lists.
+type collected struct {
+	mem    memory.Allocator
+	name   string
+	limit  int64
+	groups []uint32 // of each value
+	chunks []arrow.Array
+	bytes  int64 // of chunks
+	n      int   // greatest group
+	taken  []int64
+
+	// After finish:
+	all  arrow.Array
+	rows []int64 // of all, in the order of groups
+	ends []int64 // in rows, of each group
+}
+
+func (c *collected) grow(groups int) { c.n = groups }
+func (c *collected) size() int64     { return c.bytes + int64(4*cap(c.groups)) }
+
+func (c *collected) release() {
+	arrowutil.ReleaseAll(c.chunks)
+	arrowutil.ReleaseAll([]arrow.Array{c.all})
+	c.chunks, c.all = nil, nil
+}
+
+func (c *collected) add(groups []uint32, arg *argument) error {
+	c.taken = c.taken[:0]
+	for i, g := range groups {
+		if g != none {
+			c.taken = append(c.taken, int64(i))
+			c.groups = append(c.groups, g)
+		}
+	}
+	if len(c.taken) == 0 {
+		return nil
+	}
+	chunk, err := arrowutil.Take(c.mem, arg.column.arr, c.taken)
+	if err != nil {
+		return err
+	}
+	c.chunks = append(c.chunks, chunk)
+	c.bytes += sizeOf(chunk)
+	if c.size() > c.limit {
+		return fault.Limitf("%s keeps all values, which take more memory than allowed", c.name)
+	}
+	return nil
+}
+
+// finish sorts the values by group. Those of a group keep their order.
+func (c *collected) finish() error {
+	c.ends = make([]int64, c.n+2)
+	if c.rows = []int64{}; len(c.chunks) == 0 {
+		return nil
+	}
+	var err error
+	if c.all, err = arrowutil.Concatenate(c.mem, c.chunks); err != nil {
+		return err
+	}
+	arrowutil.ReleaseAll(c.chunks)
+	c.chunks = nil
+	for _, g := range c.groups {
+		c.ends[g+1]++
+	}
+	for g := 1; g < len(c.ends); g++ {
+		c.ends[g] += c.ends[g-1]
+	}
+	c.rows = make([]int64, len(c.groups))
+	for i, g := range c.groups {
+		c.rows[c.ends[g]] = int64(i)
+		c.ends[g]++
+	}
+	c.groups = nil
+	return nil
+}
+
+// of are the rows of a group.
+func (c *collected) of(group int) []int64 { return c.rows[c.ends[group-1]:c.ends[group]] }
+
+// list makes lists of the values of groups, null for a group without any.
+func (c *collected) list(from, to int, dt arrow.DataType) (arrow.Array, error) {
+	offsets := arrowutil.NewBuffer(c.mem, 4*(to-from+1))
+	ends := arrowutil.As[int32](offsets.Bytes())
+	base := c.ends[from-1]
+	valid := make([]bool, to-from)
+	ends[0] = 0
+	for i := range valid {
+		n := c.ends[from+i] - base
+		if n > math.MaxInt32 {
+			offsets.Release()
+			return nil, fault.Limitf("%s has more than %d values", c.name, math.MaxInt32)
+		}
+		ends[i+1] = int32(n)
+		valid[i] = ends[i+1] > ends[i]
+	}
+	bits, nulls := validity(c.mem, valid)
+	var child arrow.Array
+	var err error
+	if c.all != nil {
+		child, err = c.take(c.rows[base:c.ends[to-1]], dt)
+	}
+	if child == nil || err != nil {
+		offsets.Release()
+		return nil, err
+	}
+	defer child.Release()
+	child.Data().Retain()
+	return arrowutil.Make(arrow.ListOf(dt), to-from, []*memory.Buffer{bits, offsets}, []arrow.ArrayData{child.Data()}, nulls), nil
+}
+
+// take returns values of a type that may be wrapped.
+func (c *collected) take(rows []int64, dt arrow.DataType) (arrow.Array, error) {
+	plain, err := arrowutil.Take(c.mem, c.all, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Release()
+	return arrowutil.Wrap(c.mem, plain, dt)
+}
+
+// join makes texts of the values of groups.
+func (c *collected) join(from, to int, separator string) ([][]byte, error) {
+	out := make([][]byte, to-from)
+	if c.all == nil {
+		return out, nil
+	}
+	text := values.Text(c.all)
+	for i := range out {
+		for k, row := range c.of(from + i) {
+			if k > 0 {
+				out[i] = append(out[i], separator...)
+			}
+			out[i] = text(out[i], int(row))
+			if out[i] == nil {
+				out[i] = []byte{}
+			}
+			if int64(len(out[i])) > c.limit {
+				return nil, fault.Limitf("%s is a text that takes more memory than allowed", c.name)
+			}
+		}
+	}
+	return out, nil
+}
+
+// discrete returns the value at a quantile of each group, null for a group without any.
+func (c *collected) discrete(from, to int, q float64) (arrow.Array, error) {
+	rows := make([]int64, to-from)
+	compare, err := c.comparison()
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		rows[i] = -1
+		if of := c.of(from + i); len(of) > 0 {
+			n := float64(len(of))
+			at := max(1, len(of)-int(math.Floor(n-q*n))) - 1
+			selectNth(of, at, compare)
+			rows[i] = of[at]
+		}
+	}
+	if c.all == nil {
+		return nil, nil
+	}
+	return arrowutil.Take(c.mem, c.all, rows)
+}
+
+// comparison returns a function that compares rows.
+func (c *collected) comparison() (func(a, b int64) int, error) {
+	if c.all == nil {
+		return nil, nil
+	}
+	var col column
+	if err := col.load(c.mem, c.all); err != nil {
+		return nil, err
+	}
+	if v, ok := col.ordinals(); ok {
+		return func(a, b int64) int {
+			switch {
+			case v[a] < v[b]:
+				return -1
+			case v[a] > v[b]:
+				return 1
+			}
+			return 0
+		}, nil
+	}
+	e, err := order.NewEncoder([]order.Key{{Type: c.all.DataType()}})
+	if err != nil {
+		return nil, err
+	}
+	row := e.Rows(c.all)
+	var x, y []byte
+	return func(a, b int64) int {
+		x, y = row(x[:0], int(a)), row(y[:0], int(b))
+		return bytes.Compare(x, y)
+	}, nil
+}
+
+// selectNth moves the n-th least row to its place, with none greater before it and none less behind it.
+func selectNth(rows []int64, n int, compare func(a, b int64) int) {
+	for len(rows) > 32 {
+		pivot := median3(rows[0], rows[len(rows)/2], rows[len(rows)-1], compare)
+		lo, at, hi := 0, 0, len(rows)
+		for at < hi {
+			switch c := compare(rows[at], pivot); {
+			case c < 0:
+				rows[lo], rows[at] = rows[at], rows[lo]
+				lo++
+				at++
+			case c > 0:
+				hi--
+				rows[at], rows[hi] = rows[hi], rows[at]
+			default:
+				at++
+			}
+		}
+		switch {
+		case n < lo:
+			rows = rows[:lo]
+		case n >= hi:
+			rows, n = rows[hi:], n-hi
+		default:
+			return
+		}
+	}
+	slices.SortFunc(rows, compare)
+}
+
+func median3(a, b, c int64, compare func(a, b int64) int) int64 {
+	if compare(a, b) > 0 {
+		a, b = b, a
+	}
+	if compare(b, c) > 0 {
+		b = c
+		if compare(a, b) > 0 {
+			b = a
+		}
+	}
+	return b
+}
+
+// neighbours are the rows around a quantile, and the part of the way between them.
+func neighbours(of []int64, q float64, compare func(a, b int64) int) (lo, hi int64, part float64) {
+	at := float64(len(of)-1) * q
+	floor := int(at)
+	selectNth(of, floor, compare)
+	lo, part = of[floor], at-float64(floor)
+	if part == 0 {
+		return lo, lo, 0
+	}
+	hi = of[floor+1]
+	for _, row := range of[floor+2:] {
+		if compare(row, hi) < 0 {
+			hi = row
+		}
+	}
+	return lo, hi, part
+}
+
+// continuous returns the quantile of each group, between two values if need be: floats of floats and integers, else numbers
+// like the values, cut to whole ones. It is null for a group without values.
+func (c *collected) continuous(from, to int, q float64, dt arrow.DataType) (arrow.Array, error) {
+	compare, err := c.comparison()
+	if err != nil || c.all == nil {
+		return nil, err
+	}
+	var col column
+	if err := col.load(c.mem, c.all); err != nil {
+		return nil, err
+	}
+	defer col.release()
+	valid := make([]bool, to-from)
+	if arrow.IsFloating(dt.ID()) {
+		v, out := col.reals(), make([]int64, to-from)
+		for i := range out {
+			if of := c.of(from + i); len(of) > 0 {
+				lo, hi, part := neighbours(of, q, compare)
+				valid[i], out[i] = true, floatOrdinal(between(v[lo], v[hi], part))
+			}
+		}
+		return fromOrdinals(c.mem, dt, out, valid), nil
+	}
+	v, ok := col.numbers()
+	if !ok {
+		return nil, fault.Limitf("%s: a value of more than 128 bits", c.name)
+	}
+	out := make([]decimal128.Num, to-from)
+	for i := range out {
+		if of := c.of(from + i); len(of) > 0 {
+			lo, hi, part := neighbours(of, q, compare)
+			valid[i] = true
+			out[i] = v[lo].Add(decimal128.FromI64(int64(part * floatOf(v[hi].Sub(v[lo])))))
+		}
+	}
+	return fromNumbers(c.mem, dt, out, valid)
+}
+
+func between(a, b, part float64) float64 {
+	if part == 0 || a == b {
+		return a
+	}
+	return a + (b-a)*part
+}

@@ -1,0 +1,414 @@
+package aggregate
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/float16"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+)
+
+// column is a column of the current batch, with views of its values for loops. Views are made when they are asked for, and
+// live until the next load. Values behind nulls are arbitrary.
+type column struct {
+	arr   arrow.Array // without wrappers
+	valid bitmap.Bits
+	nulls int
+
+	ints     []int64
+	exact    bool // the integers are all values
+	bound    uint64
+	floats   []float64
+	nums     []decimal128.Num
+	sortable []int64
+
+	intBuf, sortBuf []int64
+	floatBuf        []float64
+	numBuf          []decimal128.Num
+}
+
+// load sets the column of a batch. The column keeps a reference until the next load, or release.
+func (c *column) load(mem memory.Allocator, arr arrow.Array) error {
+	plain, err := arrowutil.Plain(mem, arr)
+	if err != nil {
+		return err
+	}
+	c.release()
+	c.arr, c.nulls = plain, arrowutil.NullN(plain)
+	c.valid = arrowutil.Validity(plain)
+	return nil
+}
+
+func (c *column) release() {
+	if c.arr != nil {
+		c.arr.Release()
+	}
+	c.arr, c.ints, c.floats, c.nums, c.sortable = nil, nil, nil, nil, nil
+}
+
+// size is the number of bytes of the memory for views.
+func (c *column) size() int64 {
+	return int64(8*(cap(c.intBuf)+cap(c.sortBuf)+cap(c.floatBuf)) + 16*cap(c.numBuf))
+}
+
+// resized returns a slice of n elements, in the memory of s if it has room.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// integers returns the values as 64-bit integers, without the scale of decimals, and a bound of their magnitudes. ok is
+// false if some value needs more bits.
+func (c *column) integers() (v []int64, bound uint64, ok bool) {
+	if c.ints == nil {
+		c.ints, c.bound, c.exact = c.makeIntegers()
+	}
+	return c.ints, c.bound, c.exact
+}
+
+func (c *column) makeIntegers() ([]int64, uint64, bool) {
+	n := c.arr.Len()
+	switch c.arr.DataType().ID() {
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL64:
+		v := arrowutil.Values[int64](c.arr)
+		return v, magnitude(v), true
+	case arrow.DECIMAL128:
+		c.intBuf = resized(c.intBuf, n)
+		bound, ok := narrow(c.intBuf, arrowutil.Values[decimal128.Num](c.arr))
+		return c.intBuf, bound, ok
+	case arrow.UINT64:
+		c.intBuf = resized(c.intBuf, n)
+		widen(c.intBuf, arrowutil.Values[uint64](c.arr))
+		bound := uint64(0)
+		for _, v := range c.intBuf {
+			bound |= uint64(v)
+		}
+		return c.intBuf, bound, bound>>63 == 0
+	case arrow.DECIMAL256:
+		return nil, 0, n == 0
+	}
+	c.intBuf = resized(c.intBuf, n)
+	small(c.intBuf, c.arr)
+	return c.intBuf, 1 << 32, true
+}
+
+// small widens integers of at most 32 bits, and booleans.
+func small(dst []int64, arr arrow.Array) {
+	switch arr.DataType().ID() {
+	case arrow.INT8:
+		widen(dst, arrowutil.Values[int8](arr))
+	case arrow.INT16:
+		widen(dst, arrowutil.Values[int16](arr))
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
+		widen(dst, arrowutil.Values[int32](arr))
+	case arrow.UINT8:
+		widen(dst, arrowutil.Values[uint8](arr))
+	case arrow.UINT16:
+		widen(dst, arrowutil.Values[uint16](arr))
+	case arrow.UINT32:
+		widen(dst, arrowutil.Values[uint32](arr))
+	case arrow.BOOL:
+		bits := bitsOf(arr)
+		for i := range dst {
+			dst[i] = 0
+			if bits.At(i) {
+				dst[i] = 1
+			}
+		}
+	}
+}
+
+// bitsOf are the values of a boolean array.
+func bitsOf(arr arrow.Array) bitmap.Bits {
+	d := arr.Data()
+	if d.Len() == 0 {
+		return bitmap.Bits{}
+	}
+	return bitmap.Bits{Data: d.Buffers()[1].Bytes(), Off: d.Offset(), Len: d.Len()}
+}
+
+func widen[T int8 | int16 | int32 | uint8 | uint16 | uint32 | uint64](dst []int64, src []T) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = int64(v)
+	}
+}
+
+// magnitude is a bound of the absolute values, up to one bit.
+func magnitude(v []int64) uint64 {
+	all := uint64(0)
+	for _, x := range v {
+		all |= uint64(x ^ x>>63)
+	}
+	return all + 1
+}
+
+// narrow writes the lower halves of 128-bit numbers, and reports whether these are the numbers.
+func narrow(dst []int64, src []decimal128.Num) (bound uint64, ok bool) {
+	all, upper := uint64(0), uint64(0)
+	words := arrowutil.As[uint64](arrowutil.Bytes(src))
+	dst = dst[:len(words)/2]
+	for i := range dst {
+		lo, hi := words[2*i], words[2*i+1]
+		dst[i] = int64(lo)
+		sign := uint64(int64(lo) >> 63)
+		all |= lo ^ sign
+		upper |= hi ^ sign
+	}
+	return all + 1, upper == 0
+}
+
+// numbers returns the values of integers and decimals as 128-bit numbers. ok is false if a decimal needs more.
+func (c *column) numbers() (v []decimal128.Num, ok bool) {
+	if c.nums != nil || c.arr.Len() == 0 {
+		return c.nums, true
+	}
+	switch c.arr.DataType().ID() {
+	case arrow.DECIMAL128:
+		c.nums = arrowutil.Values[decimal128.Num](c.arr)
+		return c.nums, true
+	case arrow.UINT64:
+		c.numBuf = resized(c.numBuf, c.arr.Len())
+		for i, v := range arrowutil.Values[uint64](c.arr) {
+			c.numBuf[i] = decimal128.New(0, v)
+		}
+	case arrow.DECIMAL256:
+		return c.fromDecimal256()
+	default:
+		ints, _, _ := c.integers()
+		c.numBuf = resized(c.numBuf, len(ints))
+		for i, v := range ints {
+			c.numBuf[i] = decimal128.New(v>>63, uint64(v))
+		}
+	}
+	c.nums = c.numBuf
+	return c.nums, true
+}
+
+func (c *column) fromDecimal256() ([]decimal128.Num, bool) {
+	words := arrowutil.Values[[4]uint64](c.arr)
+	c.numBuf = resized(c.numBuf, len(words))
+	for i, w := range words {
+		sign := uint64(int64(w[1]) >> 63)
+		if (w[2] != sign || w[3] != sign) && c.valid.At(i) {
+			return nil, false
+		}
+		c.numBuf[i] = decimal128.New(int64(w[1]), w[0])
+	}
+	c.nums = c.numBuf
+	return c.nums, true
+}
+
+// reals returns the values as floats: the nearest ones of integers and decimals.
+func (c *column) reals() []float64 {
+	if c.floats != nil {
+		return c.floats
+	}
+	n := c.arr.Len()
+	dt := c.arr.DataType()
+	switch dt.ID() {
+	case arrow.FLOAT64:
+		c.floats = arrowutil.Values[float64](c.arr)
+		return c.floats
+	case arrow.FLOAT32:
+		c.floatBuf = resized(c.floatBuf, n)
+		for i, v := range arrowutil.Values[float32](c.arr) {
+			c.floatBuf[i] = float64(v)
+		}
+	case arrow.FLOAT16:
+		c.floatBuf = resized(c.floatBuf, n)
+		for i, v := range arrowutil.Values[float16.Num](c.arr) {
+			c.floatBuf[i] = float64(v.Float32())
+		}
+	case arrow.DECIMAL256:
+		c.floatBuf = resized(c.floatBuf, n)
+		a := c.arr.(*array.Decimal256)
+		for i := range c.floatBuf {
+			c.floatBuf[i] = a.Value(i).ToFloat64(dt.(arrow.DecimalType).GetScale())
+		}
+	default:
+		c.floatBuf = resized(c.floatBuf, n)
+		c.realsOfIntegers(scaleOf(dt))
+	}
+	c.floats = c.floatBuf
+	return c.floats
+}
+
+func (c *column) realsOfIntegers(scale int32) {
+	unit := math.Pow10(int(scale))
+	if ints, _, ok := c.integers(); ok {
+		for i, v := range ints {
+			c.floatBuf[i] = float64(v) / unit
+		}
+		return
+	}
+	nums, _ := c.numbers()
+	for i, v := range nums {
+		c.floatBuf[i] = floatOf(v) / unit
+	}
+}
+
+// floatOf is the float nearest to a number.
+func floatOf(v decimal128.Num) float64 { return v.ToFloat64(0) }
+
+// scaleOf is the scale of a decimal type, else 0.
+func scaleOf(dt arrow.DataType) int32 {
+	if d, ok := dt.(arrow.DecimalType); ok {
+		return d.GetScale()
+	}
+	return 0
+}
+
+// hasOrdinals reports whether values of a type are ordered as 64-bit integers that stand for them. A decimal of 128 bits may
+// be too large.
+func hasOrdinals(dt arrow.DataType) bool {
+	switch id := dt.ID(); {
+	case arrow.IsInteger(id), arrow.IsFloating(id):
+		return true
+	default:
+		switch id {
+		case arrow.BOOL, arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.DECIMAL32, arrow.DECIMAL64,
+			arrow.INTERVAL_MONTHS:
+			return true
+		}
+		return false
+	}
+}
+
+// ordinals returns integers that are ordered, and equal, as the values are. NaN is the greatest float, and -0 is 0. ok is
+// false if values do not fit, or have another order.
+func (c *column) ordinals() (v []int64, ok bool) {
+	dt := c.arr.DataType()
+	if dt.ID() == arrow.DECIMAL128 {
+		v, _, ok := c.integers()
+		return v, ok
+	}
+	if !hasOrdinals(dt) {
+		return nil, false
+	}
+	switch {
+	case c.sortable != nil:
+	case arrow.IsFloating(dt.ID()):
+		c.sortBuf = resized(c.sortBuf, c.arr.Len())
+		for i, f := range c.reals() {
+			c.sortBuf[i] = floatOrdinal(f)
+		}
+		c.sortable = c.sortBuf
+	case dt.ID() == arrow.UINT64:
+		c.sortBuf = resized(c.sortBuf, c.arr.Len())
+		for i, u := range arrowutil.Values[uint64](c.arr) {
+			c.sortBuf[i] = int64(u ^ 1<<63)
+		}
+		c.sortable = c.sortBuf
+	default:
+		c.sortable, _, _ = c.integers()
+	}
+	return c.sortable, true
+}
+
+const nanOrdinal = math.MaxInt64
+
+func floatOrdinal(f float64) int64 {
+	switch {
+	case f != f:
+		return nanOrdinal
+	case f == 0:
+		return 0
+	}
+	b := int64(math.Float64bits(f))
+	return b ^ (b >> 63 & math.MaxInt64)
+}
+
+// ordinalFloat is the inverse of floatOrdinal.
+func ordinalFloat(v int64) float64 {
+	if v == nanOrdinal {
+		return math.NaN()
+	}
+	return math.Float64frombits(uint64(v ^ (v >> 63 & math.MaxInt64)))
+}
+
+// fromOrdinals makes an array of values of their ordinals. valid has a bit for each.
+func fromOrdinals(mem memory.Allocator, dt arrow.DataType, v []int64, valid []bool) arrow.Array {
+	n := len(v)
+	bits, nulls := validity(mem, valid)
+	values := func() *memory.Buffer {
+		switch dt.ID() {
+		case arrow.INT8, arrow.UINT8:
+			return cast[uint8](mem, v)
+		case arrow.INT16, arrow.UINT16:
+			return cast[uint16](mem, v)
+		case arrow.INT32, arrow.UINT32, arrow.DATE32, arrow.TIME32, arrow.DECIMAL32, arrow.INTERVAL_MONTHS:
+			return cast[uint32](mem, v)
+		case arrow.BOOL:
+			b := arrowutil.NewZeroBuffer(mem, (n+7)/8)
+			for i, x := range v {
+				b.Bytes()[i/8] |= byte(x&1) << (i % 8)
+			}
+			return b
+		case arrow.UINT64:
+			b := cast[uint64](mem, v)
+			for i, x := range v {
+				arrowutil.As[uint64](b.Bytes())[i] = uint64(x) ^ 1<<63
+			}
+			return b
+		case arrow.FLOAT64:
+			b := arrowutil.NewBuffer(mem, 8*n)
+			for i, x := range v {
+				arrowutil.As[float64](b.Bytes())[i] = ordinalFloat(x)
+			}
+			return b
+		case arrow.FLOAT32:
+			b := arrowutil.NewBuffer(mem, 4*n)
+			for i, x := range v {
+				arrowutil.As[float32](b.Bytes())[i] = float32(ordinalFloat(x))
+			}
+			return b
+		case arrow.FLOAT16:
+			b := arrowutil.NewBuffer(mem, 2*n)
+			for i, x := range v {
+				arrowutil.As[float16.Num](b.Bytes())[i] = float16.New(float32(ordinalFloat(x)))
+			}
+			return b
+		}
+		return cast[uint64](mem, v)
+	}()
+	return arrowutil.Make(dt, n, []*memory.Buffer{bits, values}, nil, nulls)
+}
+
+func cast[T uint8 | uint16 | uint32 | uint64](mem memory.Allocator, v []int64) *memory.Buffer {
+	var t T
+	b := arrowutil.NewBuffer(mem, len(v)*int(unsafe.Sizeof(t)))
+	to := arrowutil.As[T](b.Bytes())
+	for i, x := range v {
+		to[i] = T(x)
+	}
+	return b
+}
+
+// validity makes a bitmap, nil if all are set, and counts the others.
+func validity(mem memory.Allocator, valid []bool) (*memory.Buffer, int) {
+	nulls := 0
+	for _, v := range valid {
+		if !v {
+			nulls++
+		}
+	}
+	if nulls == 0 {
+		return nil, 0
+	}
+	b := arrowutil.NewZeroBuffer(mem, (len(valid)+7)/8)
+	for i, v := range valid {
+		if v {
+			b.Bytes()[i/8] |= 1 << (i % 8)
+		}
+	}
+	return b, nulls
+}

@@ -1,0 +1,108 @@
+package aggregate
+
+import (
+	"context"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+)
+
+// distinct leaves out rows whose value the group has had before. It knows the pairs of groups and values. Beyond the memory limit,
+// rows of pairs that it does not know go to a spill, and follow at the end.
+type distinct struct {
+	o     *shared
+	dt    arrow.DataType
+	keyer *keyer
+	spill *spill
+	depth int
+	ids   []uint32
+	last  uint32 // greatest number of a pair
+}
+
+func newDistinct(o *shared, dt arrow.DataType, depth int) (*distinct, error) {
+	k, err := newKeyer(o.mem, []arrow.DataType{arrow.PrimitiveTypes.Uint32, dt}, true, o.limit/16)
+	return &distinct{o: o, dt: dt, keyer: k, depth: depth}, err
+}
+
+func (d *distinct) size() int64 { return d.keyer.size() }
+
+func (d *distinct) release() {
+	if d.keyer != nil {
+		d.keyer.release()
+	}
+	d.spill.close()
+	d.keyer, d.spill = nil, nil
+}
+
+// filter sets the groups of rows that are left out to none.
+func (d *distinct) filter(groups []uint32, arg *argument) error {
+	numbers := groupArray(groups)
+	defer numbers.Release()
+	d.ids = resized(d.ids, len(groups))
+	if err := d.keyer.find(d.ids, []arrow.Array{numbers, arg.arr}, nil); err != nil {
+		return err
+	}
+	var later []int64
+	for i, id := range d.ids {
+		switch {
+		case id > d.last:
+			d.last = id
+			continue
+		case id == none && groups[i] != none:
+			later = append(later, int64(i))
+		}
+		groups[i] = none
+	}
+	if later == nil {
+		return nil
+	}
+	if d.spill == nil {
+		var err error
+		if d.spill, err = newSpill(d.o, []arrow.DataType{arrow.PrimitiveTypes.Uint32, d.dt}, d.depth); err != nil {
+			return err
+		}
+	}
+	// The groups of these rows are none by now, but not in the array, which has its own memory.
+	return d.spill.add([]arrow.Array{numbers, arg.arr}, later)
+}
+
+// groupArray makes an array of a copy of groups.
+func groupArray(groups []uint32) arrow.Array {
+	bytes := append([]byte(nil), arrowutil.Bytes(groups)...)
+	return arrowutil.Make(arrow.PrimitiveTypes.Uint32, len(groups), []*memory.Buffer{nil, memory.NewBufferBytes(bytes)}, nil, 0)
+}
+
+// finish calls add for the rows that went to a spill, once for each pair.
+func (d *distinct) finish(ctx context.Context, arg *argument, add func(groups []uint32) error) error {
+	if d.spill == nil {
+		return nil
+	}
+	d.keyer.release()
+	d.keyer = nil
+	defer d.release()
+	return d.spill.each(ctx, func(p *partition) error {
+		part, err := newDistinct(d.o, d.dt, d.depth+1)
+		if err != nil {
+			return err
+		}
+		defer part.release()
+		err = p.each(ctx, func(columns []arrow.Array, rows int) error {
+			groups := append([]uint32(nil), arrowutil.Values[uint32](columns[0])...)
+			if err := arg.load(d.o.mem, columns[1]); err != nil {
+				return err
+			}
+			defer arg.release()
+			if err := part.filter(groups, arg); err != nil {
+				return err
+			}
+			part.keyer.full = part.keyer.size() > d.o.limit && d.depth < mostDepth
+			return add(groups)
+		})
+		if err != nil {
+			return err
+		}
+		return part.finish(ctx, arg, add)
+	})
+}

@@ -1,0 +1,214 @@
+package aggregate
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/order"
+)
+
+// extremes is the least or greatest ordinal of each group.
+type extremes struct {
+	best     []int64
+	greatest bool
+}
+
+func (e *extremes) grow(groups int) {
+	worst := int64(math.MaxInt64)
+	if e.greatest {
+		worst = math.MinInt64
+	}
+	e.best = extended(e.best, groups+1, worst)
+}
+func (e *extremes) size() int64 { return int64(8 * cap(e.best)) }
+func (e *extremes) release()    {}
+
+func (e *extremes) add(groups []uint32, arg *argument) error {
+	v, _ := arg.column.ordinals()
+	best := e.best
+	if e.greatest {
+		for i, g := range groups {
+			if v[i] > best[g] {
+				best[g] = v[i]
+			}
+		}
+		return nil
+	}
+	for i, g := range groups {
+		if v[i] < best[g] {
+			best[g] = v[i]
+		}
+	}
+	return nil
+}
+
+// numberExtremes is the least or greatest decimal of each group.
+type numberExtremes struct {
+	best     []decimal128.Num
+	greatest bool
+}
+
+func (e *numberExtremes) grow(groups int) {
+	worst := decimal128.New(math.MaxInt64, math.MaxUint64)
+	if e.greatest {
+		worst = decimal128.New(math.MinInt64, 0)
+	}
+	e.best = extended(e.best, groups+1, worst)
+}
+func (e *numberExtremes) size() int64 { return int64(16 * cap(e.best)) }
+func (e *numberExtremes) release()    {}
+
+func (e *numberExtremes) add(groups []uint32, arg *argument) error {
+	v, _ := arg.column.numbers()
+	for i, g := range groups {
+		if best := &e.best[g]; e.greatest && best.Less(v[i]) || !e.greatest && v[i].Less(*best) {
+			*best = v[i]
+		}
+	}
+	return nil
+}
+
+// picks is one value of each group, of any type: the first or last one, or the least or greatest by its encoding.
+type picks struct {
+	mem     memory.Allocator
+	which   which
+	at      []int64       // of each group: the row in chunks, or -1
+	chunks  []arrow.Array // of the type of arguments
+	rows    int64         // of all chunks
+	bytes   int64         // of all chunks
+	encoder *order.Encoder
+	best    [][]byte // of each group, encoded; for least and greatest
+	coded   int64    // bytes of best
+	code    []byte
+	taken   []int64
+}
+
+type which int
+
+const (
+	first which = iota
+	last
+	least
+	greatest
+)
+
+func newPicks(mem memory.Allocator, dt arrow.DataType, w which) (*picks, error) {
+	p := &picks{mem: mem, which: w}
+	if w == first || w == last {
+		return p, nil
+	}
+	var err error
+	p.encoder, err = order.NewEncoder([]order.Key{{Type: dt}})
+	return p, err
+}
+
+func (p *picks) grow(groups int) {
+	p.at = extended(p.at, groups+1, -1)
+	if p.encoder != nil {
+		p.best = extended(p.best, groups+1, nil)
+	}
+}
+
+func (p *picks) size() int64 { return int64(8*cap(p.at)+24*cap(p.best)) + p.coded + p.bytes }
+
+func (p *picks) release() {
+	arrowutil.ReleaseAll(p.chunks)
+	p.chunks = nil
+}
+
+// add marks the row of each group first, and takes the marked ones then.
+func (p *picks) add(groups []uint32, arg *argument) error {
+	base := p.rows
+	switch p.which {
+	case first:
+		for i, g := range groups {
+			if p.at[g] < 0 {
+				p.at[g] = base + int64(i)
+			}
+		}
+	case last:
+		for i, g := range groups {
+			p.at[g] = base + int64(i)
+		}
+	default:
+		p.compare(groups, arg.column.arr)
+	}
+	p.at[none] = 0
+	p.taken = p.taken[:0]
+	for i, g := range groups {
+		if g != none && p.at[g] == base+int64(i) {
+			p.at[g] = base + int64(len(p.taken))
+			p.taken = append(p.taken, int64(i))
+		}
+	}
+	if len(p.taken) == 0 {
+		return nil
+	}
+	chunk, err := arrowutil.Take(p.mem, arg.column.arr, p.taken)
+	if err != nil {
+		return err
+	}
+	return p.keep(chunk)
+}
+
+// compare marks rows that are better than all before them.
+func (p *picks) compare(groups []uint32, arr arrow.Array) {
+	row := p.encoder.Rows(arr)
+	for i, g := range groups {
+		if g == none {
+			continue
+		}
+		p.code = row(p.code[:0], i)
+		if best := p.best[g]; best != nil {
+			if c := bytes.Compare(p.code, best); p.which == least && c >= 0 || p.which == greatest && c <= 0 {
+				continue
+			}
+		}
+		p.coded += int64(len(p.code) - len(p.best[g]))
+		p.best[g] = append(p.best[g][:0], p.code...)
+		p.at[g] = p.rows + int64(i)
+	}
+}
+
+// keep adds a chunk. Values that are no longer picked are dropped once they are most.
+func (p *picks) keep(chunk arrow.Array) error {
+	p.chunks = append(p.chunks, chunk)
+	p.rows += int64(chunk.Len())
+	p.bytes += sizeOf(chunk)
+	if p.rows < int64(4*len(p.at)+1<<16) {
+		return nil
+	}
+	kept, err := p.values(1, len(p.at))
+	if err != nil {
+		return err
+	}
+	p.release()
+	p.chunks, p.rows, p.bytes = []arrow.Array{kept}, int64(kept.Len()), sizeOf(kept)
+	for g := 1; g < len(p.at); g++ {
+		if p.at[g] >= 0 {
+			p.at[g] = int64(g - 1)
+		}
+	}
+	return nil
+}
+
+// values are the picked values of groups, null for a group without any.
+func (p *picks) values(from, to int) (arrow.Array, error) {
+	if len(p.chunks) == 0 {
+		return nil, nil
+	}
+	all, err := arrowutil.Concatenate(p.mem, p.chunks)
+	if err != nil {
+		return nil, err
+	}
+	defer all.Release()
+	return arrowutil.Take(p.mem, all, p.at[from:to])
+}
+
+// sizeOf is about the number of bytes of an array.
+func sizeOf(arr arrow.Array) int64 { return int64(arr.Data().SizeInBytes()) }

@@ -1,0 +1,206 @@
+package aggregate
+
+import (
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/base/fault"
+	"github.com/amudai/amudai-go/internal/engine/order"
+)
+
+const (
+	missing     = ^uint64(0) // a packed key that is not among the known ones
+	mostPacked  = 63         // bits of a packed key, so that it is never missing
+	mostNumbers = 1 << 31    // of a table
+)
+
+// keyer numbers the distinct rows of some columns from 1. A code stands for each value, 0 for null. The codes of a row are packed
+// into a word, which is an index of a table if the ranges of codes are small, else hashed. Rows that need more bits are
+// encoded as bytes.
+//
+//	origin "ATL" 7, year 2001    code 7, code 2001-1987+1
+//	                             00111 00001111
+type keyer struct {
+	mem     memory.Allocator
+	columns []keyColumn
+	words   wordTable
+	strings *byteTable // of encoded rows; nil as long as words suffice
+	encoder *order.Encoder
+	full    bool // no new rows get a number
+	seen    int64
+	room    int64 // most slots of a direct index
+
+	packed []uint64
+	code   []byte
+}
+
+// newKeyer returns a keyer for columns of some types. fixed means that find gets no function keys: then there are at most two
+// columns, of which the first has numbers of groups.
+func newKeyer(mem memory.Allocator, types []arrow.DataType, fixed bool, room int64) (*keyer, error) {
+	keys := make([]order.Key, len(types))
+	for i, dt := range types {
+		keys[i].Type = dt
+	}
+	encoder, err := order.NewEncoder(keys)
+	if err != nil {
+		return nil, err
+	}
+	k := &keyer{mem: mem, columns: make([]keyColumn, len(types)), encoder: encoder, room: room}
+	for i := range k.columns {
+		if err := k.columns[i].init(keys[i], fixed); err != nil {
+			return nil, err
+		}
+	}
+	k.words.reset(0, 0)
+	return k, nil
+}
+
+func (k *keyer) len() int {
+	if k.strings != nil {
+		return len(k.strings.ends) - 1
+	}
+	return k.words.len()
+}
+
+func (k *keyer) size() int64 {
+	n := k.words.size() + int64(8*cap(k.packed))
+	if k.strings != nil {
+		n += k.strings.size()
+	}
+	for i := range k.columns {
+		n += k.columns[i].size()
+	}
+	return n
+}
+
+func (k *keyer) release() {
+	for i := range k.columns {
+		k.columns[i].release()
+	}
+}
+
+// find writes the number of each row. If the keyer is full, rows that it does not know have none. keys returns the columns of
+// the rows that have numbers, in the order of these.
+func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.Array, error)) error {
+	k.full = k.full || k.len() >= mostNumbers
+	k.seen += int64(len(out))
+	if k.strings == nil {
+		for i := range k.columns {
+			if err := k.columns[i].load(k.mem, columns[i], !k.full); err != nil {
+				return err
+			}
+		}
+		if !k.layout() {
+			if err := k.useStrings(keys); err != nil {
+				return err
+			}
+		}
+	}
+	if k.strings != nil {
+		k.findStrings(out, columns)
+		return nil
+	}
+	k.packed = resized(k.packed, len(out))
+	shift := 0
+	for i := range k.columns {
+		if !k.columns[i].pack(k.packed, shift, i == 0) {
+			return fault.Corruptf("a row refers to no value of its dictionary")
+		}
+		shift += k.columns[i].width
+	}
+	k.words.find(out, k.packed, !k.full)
+	return nil
+}
+
+func (k *keyer) findStrings(out []uint32, columns []arrow.Array) {
+	row := k.encoder.Rows(columns...)
+	for i := range out {
+		k.code = row(k.code[:0], i)
+		out[i] = k.strings.find(k.code, !k.full)
+	}
+}
+
+// layout makes room for the codes of the loaded columns. It reports false if packed words have too few bits.
+func (k *keyer) layout() bool {
+	grown := false
+	for i := range k.columns {
+		if k.columns[i].wide {
+			return false
+		}
+		grown = k.columns[i].outgrown() || grown
+	}
+	if k.full || !grown {
+		return true
+	}
+	old := make([]layout, len(k.columns))
+	for i := range k.columns {
+		old[i] = k.columns[i].layout
+		k.columns[i].fit()
+	}
+	for k.width() > mostPacked {
+		widest := -1
+		for i := range k.columns {
+			if c := &k.columns[i]; c.ranged && (widest < 0 || c.width > k.columns[widest].width) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			for i := range k.columns {
+				k.columns[i].layout = old[i]
+			}
+			return false
+		}
+		k.columns[widest].number(old[widest], k.words.words[1:], shiftOf(old, widest))
+	}
+	k.words.relayout(k.width(), min(k.seen, k.room), func(word uint64) uint64 {
+		var out uint64
+		shift := 0
+		for i := range k.columns {
+			code := word & (1<<old[i].width - 1)
+			word >>= old[i].width
+			out |= k.columns[i].recode(old[i], code) << shift
+			shift += k.columns[i].width
+		}
+		return out
+	})
+	return true
+}
+
+func shiftOf(columns []layout, i int) (shift int) {
+	for _, c := range columns[:i] {
+		shift += c.width
+	}
+	return shift
+}
+
+// width is the number of bits of packed words.
+func (k *keyer) width() (n int) {
+	for i := range k.columns {
+		n += k.columns[i].width
+	}
+	return n
+}
+
+// useStrings encodes the known rows, and those that follow.
+func (k *keyer) useStrings(keys func() ([]arrow.Array, error)) error {
+	if keys == nil {
+		return fault.Limitf("more than %d distinct values", k.len())
+	}
+	columns, err := keys()
+	if err != nil {
+		return err
+	}
+	defer arrowutil.ReleaseAll(columns)
+	k.strings = &byteTable{}
+	k.strings.init()
+	if n := k.words.len(); n > 0 {
+		k.findStrings(make([]uint32, n), columns)
+	}
+	k.words = wordTable{}
+	for i := range k.columns {
+		k.columns[i].release()
+		k.columns[i] = keyColumn{}
+	}
+	return nil
+}

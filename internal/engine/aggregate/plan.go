@@ -1,0 +1,219 @@
+package aggregate
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute"
+	"github.com/amudai/amudai-go/internal/engine/order"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+)
+
+// value is an expression bound to the schema of the batches.
+type value interface {
+	Type() arrow.DataType
+	Eval(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array, error)
+}
+
+// condition is a value that is true where a condition holds, and false elsewhere.
+type condition struct{ bound *predicate.Bound }
+
+func (c condition) Type() arrow.DataType { return arrow.FixedWidthTypes.Boolean }
+
+func (c condition) Eval(mem memory.Allocator, batch arrow.RecordBatch) (arrow.Array, error) {
+	bits, err := c.bound.Bits(batch)
+	if err != nil {
+		return nil, err
+	}
+	return arrowutil.Make(c.Type(), int(batch.NumRows()), []*memory.Buffer{nil, memory.NewBufferBytes(bits)}, nil, 0), nil
+}
+
+// expression is a value that keys or aggregates are computed of.
+type expression struct {
+	name  string
+	value value
+	dt    arrow.DataType
+	needs needs
+}
+
+// Query is a grouped aggregation of tables of a schema. It does not change and may be used by many goroutines.
+type Query struct {
+	keys   []expression
+	args   []expression // of calls, each once
+	calls  []*bound
+	schema *arrow.Schema
+}
+
+// plan is a Query in the making.
+type plan struct {
+	*Query
+	input *arrow.Schema
+	names map[string]int // of args, by their text
+}
+
+// bound is a call of an aggregate function.
+type bound struct {
+	call  ast.Call
+	arg   *expression // the first argument, nil for none
+	index int         // of arg in Query.args, or -1
+	where int         // index of the condition, or -1
+	dt    arrow.DataType
+	make  func(a *Aggregator) (builder, error)
+}
+
+// builder makes an array of the results of groups from up to, but not including, to. It may return nil if all are null.
+type builder func(from, to int) (arrow.Array, error)
+
+// Bind checks keys and calls against the schema of the batches. Without keys, all rows are one group. An error is an
+// [*ast.Error] with the position of the mistake in the text of the keys, or of the calls.
+func Bind(keys []*ast.Node, calls []ast.Call, input *arrow.Schema) (*Query, error) {
+	p := &plan{&Query{}, input, map[string]int{}}
+	var fields []arrow.Field
+	for _, n := range keys {
+		v, err := compute.Bind(n, input)
+		if err != nil {
+			return nil, err
+		}
+		if err := order.Check(v.Type()); err != nil {
+			return nil, errorAt(n.Pos, "%v", err)
+		}
+		name := n.String()
+		if path, ok := v.Column(); ok {
+			name = path
+		}
+		p.keys = append(p.keys, expression{name: name, value: v, dt: v.Type()})
+		fields = append(fields, arrow.Field{Name: name, Type: decoded(v.Type()), Nullable: true})
+	}
+	for _, c := range calls {
+		b, err := p.bind(c)
+		if err != nil {
+			return nil, err
+		}
+		p.calls = append(p.calls, b)
+		fields = append(fields, arrow.Field{Name: nameOf(c), Type: b.dt, Nullable: true})
+	}
+	p.schema = arrow.NewSchema(fields, nil)
+	return p.Query, nil
+}
+
+// nameOf is the name of the column of a call: "count" for count(), else its text.
+func nameOf(c ast.Call) string {
+	switch {
+	case c.Alias != "":
+		return c.Alias
+	case c.Name == "count" && len(c.Args) == 0 && c.Where == nil:
+		return "count"
+	}
+	return c.Text
+}
+
+// Columns are the paths of the columns that keys and calls need, each once.
+func Columns(keys []*ast.Node, calls []ast.Call) []string {
+	paths, seen := []string{}, map[string]bool{}
+	add := func(n *ast.Node) {
+		for _, p := range n.Columns() {
+			if !seen[p] {
+				seen[p] = true
+				paths = append(paths, p)
+			}
+		}
+	}
+	for _, n := range keys {
+		add(n)
+	}
+	for _, c := range calls {
+		for _, n := range c.Args {
+			add(n)
+		}
+		add(c.Where)
+	}
+	return paths
+}
+
+// Schema is the schema of the results: keys, then calls.
+func (q *Query) Schema() *arrow.Schema { return q.schema }
+
+// Keys is the number of keys, which are the first columns of results.
+func (q *Query) Keys() int { return len(q.keys) }
+
+func (q *Query) keyTypes() []arrow.DataType {
+	types := make([]arrow.DataType, len(q.keys))
+	for i, k := range q.keys {
+		types[i] = k.dt
+	}
+	return types
+}
+
+func (p *plan) bind(c ast.Call) (*bound, error) {
+	f, err := lookUp(c)
+	if err != nil {
+		return nil, err
+	}
+	if f.anyway {
+		c.Distinct = false
+	}
+	b := &bound{call: c, index: -1, where: -1}
+	if len(c.Args) > 0 {
+		if b.index, err = p.argument(c.Args[0]); err != nil {
+			return nil, err
+		}
+		b.arg = &p.args[b.index]
+	}
+	if c.Distinct {
+		if err := order.Check(b.arg.dt); err != nil {
+			return nil, errorAt(c.Pos, "%v", err)
+		}
+	}
+	if c.Where != nil {
+		w, err := predicate.Bind(c.Where, p.input)
+		if err != nil {
+			return nil, err
+		}
+		b.where = p.add("where "+c.Where.String(), condition{w})
+		p.args[b.where].needs |= needPlain
+	}
+	if b.index >= 0 {
+		b.arg = &p.args[b.index]
+	}
+	return b, f.bind(p, b)
+}
+
+// argument is the index of an expression among the arguments.
+func (p *plan) argument(n *ast.Node) (int, error) {
+	v, err := compute.Bind(n, p.input)
+	if err != nil {
+		return -1, err
+	}
+	return p.add(n.String(), v), nil
+}
+
+func (p *plan) add(name string, v value) int {
+	if i, ok := p.names[name]; ok {
+		return i
+	}
+	p.names[name] = len(p.args)
+	p.args = append(p.args, expression{name: name, value: v, dt: v.Type()})
+	return len(p.args) - 1
+}
+
+// need makes views of the argument of a call.
+func (c *bound) need(n needs) { c.arg.needs |= n }
+
+// plain is the type of the argument without wrappers.
+func (c *bound) plain() arrow.DataType { return plainType(c.arg.dt) }
+
+// fraction is the constant second argument, between 0 and 1.
+func (c *bound) fraction() (float64, error) {
+	n := c.call.Args[1]
+	if n.Op == ast.OpLiteral && n.Lit.Kind == ast.LitNumber {
+		if q, err := strconv.ParseFloat(n.Lit.Text, 64); err == nil && q >= 0 && q <= 1 {
+			return q, nil
+		}
+	}
+	return 0, errorAt(n.Pos, "%s is a number from 0 to 1", fmt.Sprintf("the second argument of %s", c.call.Name))
+}

@@ -1,0 +1,264 @@
+package aggregate
+
+import (
+	"math/bits"
+
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/base/fault"
+)
+
+// A state is what an aggregate knows of each group. States are independent of each other: several goroutines add the rows of a
+// batch to one each. Every state sees the rows in their order, so that results do not depend on the number of goroutines.
+type state interface {
+	// grow makes room for groups up to a number.
+	grow(groups int)
+	// add adds rows: groups has the group of each, arg the values. A value may be null only if its group is none. arg is nil for
+	// states of rows.
+	add(groups []uint32, arg *argument) error
+	// size is the number of bytes in memory.
+	size() int64
+	release()
+}
+
+// extended returns s with n elements more than 0, new ones of a value.
+func extended[T any](s []T, n int, value T) []T {
+	for i := len(s); i < n; i++ {
+		s = append(s, value)
+	}
+	return s
+}
+
+// lanes are the places where small groups are counted and summed for a batch. Each row adds to the next of four, so that a row need
+// not wait for the one before it.
+const (
+	lanes      = 4
+	laneGroups = 1 << 10 // most groups of such places
+)
+
+// counts is the number of rows of each group.
+type counts struct {
+	n     []int64
+	lanes [lanes][]uint32
+}
+
+func (c *counts) grow(groups int) { c.n = extended(c.n, groups+1, 0) }
+func (c *counts) size() int64     { return int64(8 * cap(c.n)) }
+func (c *counts) release()        {}
+
+func (c *counts) add(groups []uint32, _ *argument) error {
+	if len(c.n) > laneGroups {
+		n := c.n
+		for _, g := range groups {
+			n[g]++
+		}
+		return nil
+	}
+	for i := range c.lanes {
+		c.lanes[i] = resized(c.lanes[i], len(c.n))
+		clear(c.lanes[i])
+	}
+	a, b, x, y := c.lanes[0], c.lanes[1], c.lanes[2], c.lanes[3]
+	for len(groups) >= lanes {
+		a[groups[0]]++
+		b[groups[1]]++
+		x[groups[2]]++
+		y[groups[3]]++
+		groups = groups[lanes:]
+	}
+	for _, g := range groups {
+		a[g]++
+	}
+	for i := range c.n {
+		c.n[i] += int64(a[i]) + int64(b[i]) + int64(x[i]) + int64(y[i])
+	}
+	return nil
+}
+
+// nulls is the number of rows of each group whose value is null.
+type nulls struct{ counts }
+
+func (c *nulls) add(groups []uint32, arg *argument) error {
+	if arg.nulls == 0 {
+		return nil
+	}
+	eachNull(arg.valid, func(i int) { c.n[groups[i]]++ })
+	return nil
+}
+
+// eachNull calls f for each clear bit.
+func eachNull(valid bitmap.Bits, f func(i int)) {
+	for i := 0; i < valid.Len; i += 64 {
+		w := ^valid.Word(i)
+		if rest := valid.Len - i; rest < 64 {
+			w &= 1<<rest - 1
+		}
+		for ; w != 0; w &= w - 1 {
+			f(i + bits.TrailingZeros64(w))
+		}
+	}
+}
+
+// number is a signed number of 128 bits.
+type number struct {
+	lo uint64
+	hi int64
+}
+
+// add adds another number. It reports false if the sum needs more bits.
+func (n *number) add(o number) bool {
+	lo, carry := bits.Add64(n.lo, o.lo, 0)
+	hi := n.hi + o.hi + int64(carry)
+	ok := (n.hi^hi)&(o.hi^hi) >= 0
+	n.lo, n.hi = lo, hi
+	return ok
+}
+
+// sums is the exact sum of integers or decimals of each group.
+type sums struct {
+	n     []number
+	lanes [lanes][]int64
+	over  bool
+}
+
+func (s *sums) grow(groups int) { s.n = extended(s.n, groups+1, number{}) }
+func (s *sums) size() int64     { return int64(16 * cap(s.n)) }
+func (s *sums) release()        {}
+
+func (s *sums) add(groups []uint32, arg *argument) error {
+	v, bound, ok := arg.column.integers()
+	if !ok {
+		return s.addNumbers(groups, arg)
+	}
+	if len(s.n) > laneGroups || bound > (1<<62)/uint64(len(groups)+1) {
+		n := s.n
+		for i, g := range groups {
+			x, to := v[i], &n[g]
+			lo, carry := bits.Add64(to.lo, uint64(x), 0)
+			to.lo, to.hi = lo, to.hi+x>>63+int64(carry)
+		}
+		return nil
+	}
+	s.addInLanes(groups, v)
+	return nil
+}
+
+func (s *sums) addInLanes(groups []uint32, v []int64) {
+	for i := range s.lanes {
+		s.lanes[i] = resized(s.lanes[i], len(s.n))
+		clear(s.lanes[i])
+	}
+	a, b, x, y := s.lanes[0], s.lanes[1], s.lanes[2], s.lanes[3]
+	for len(groups) >= lanes && len(v) >= lanes {
+		a[groups[0]] += v[0]
+		b[groups[1]] += v[1]
+		x[groups[2]] += v[2]
+		y[groups[3]] += v[3]
+		groups, v = groups[lanes:], v[lanes:]
+	}
+	for i, g := range groups {
+		a[g] += v[i]
+	}
+	for i := range s.n {
+		sum := a[i] + b[i] + x[i] + y[i]
+		s.n[i].add(number{uint64(sum), sum >> 63})
+	}
+}
+
+func (s *sums) addNumbers(groups []uint32, arg *argument) error {
+	v, ok := arg.column.numbers()
+	if !ok {
+		return fault.Limitf("%s: a value of more than 128 bits", arg.name)
+	}
+	for i, g := range groups {
+		if !s.n[g].add(number{v[i].LowBits(), v[i].HighBits()}) && g != none {
+			return fault.Limitf("the sum of %s needs more than 128 bits", arg.name)
+		}
+	}
+	return nil
+}
+
+// realSums is the sum of floats of each group. Rounding errors are summed, too, and added at the end (Neumaier 1974), so that the
+// order of rows matters little.
+type realSums struct{ n []realSum }
+
+type realSum struct{ sum, lost float64 }
+
+func (s *realSums) grow(groups int) { s.n = extended(s.n, groups+1, realSum{}) }
+func (s *realSums) size() int64     { return int64(16 * cap(s.n)) }
+func (s *realSums) release()        {}
+
+func (s *realSums) add(groups []uint32, arg *argument) error {
+	n := s.n
+	for i, x := range arg.column.reals() {
+		to := &n[groups[i]]
+		sum := to.sum + x
+		part := sum - to.sum
+		to.lost += to.sum - (sum - part) + (x - part)
+		to.sum = sum
+	}
+	return nil
+}
+
+// value is the sum. Infinite sums have lost NaN.
+func (s realSum) value() float64 {
+	if v := s.sum + s.lost; v == v {
+		return v
+	}
+	return s.sum
+}
+
+// moments is the mean and the sum of squared differences from it of each group (Welford 1962).
+type moments struct{ n []moment }
+
+type moment struct{ count, mean, squares float64 }
+
+func (m *moments) grow(groups int) { m.n = extended(m.n, groups+1, moment{}) }
+func (m *moments) size() int64     { return int64(24 * cap(m.n)) }
+func (m *moments) release()        {}
+
+func (m *moments) add(groups []uint32, arg *argument) error {
+	n := m.n
+	for i, x := range arg.column.reals() {
+		to := &n[groups[i]]
+		to.count++
+		d := x - to.mean
+		to.mean += d / to.count
+		to.squares += d * (x - to.mean)
+	}
+	return nil
+}
+
+// mask is the rows that a state sees: those that meet a condition, whose value is not null, and is new if it must be distinct.
+type mask struct {
+	arg      *argument // whose nulls are left out; nil for none
+	where    *argument // the condition, nil for none
+	distinct *distinct // nil for all values
+
+	wantsDistinct bool
+	groups        []uint32
+	buf           []uint32
+}
+
+// load finds the groups of the rows of a batch, with none for rows that are left out.
+func (m *mask) load(groups []uint32) error {
+	m.groups = groups
+	if m.where == nil && m.distinct == nil && (m.arg == nil || m.arg.nulls == 0) {
+		return nil
+	}
+	m.buf = append(m.buf[:0], groups...)
+	m.groups = m.buf
+	clearGroup := func(i int) { m.buf[i] = none }
+	if m.where != nil {
+		if m.where.nulls > 0 {
+			eachNull(m.where.valid, clearGroup)
+		}
+		eachNull(bitsOf(m.where.column.arr), clearGroup)
+	}
+	if m.arg != nil && m.arg.nulls > 0 {
+		eachNull(m.arg.valid, clearGroup)
+	}
+	if m.distinct != nil {
+		return m.distinct.filter(m.buf, m.arg)
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package aggregate
+
+import (
+	"bytes"
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+// none is the number of no group, and of no entry of a table. Rows of no group are aggregated, too, so that loops need
+// no branch: that result is dropped.
+const none = 0
+
+// mix spreads the bits of a key: a multiplication of 128 bits, with both halves joined.
+func mix(key uint64) uint64 {
+	hi, lo := bits.Mul64(key^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return hi ^ lo
+}
+
+// wordTable numbers distinct words from 1, in the order of their first appearance. A small range of words is a direct
+// index; others are hashed, with linear probing.
+type wordTable struct {
+	words  []uint64 // by number; that of 0 is not used
+	slots  []uint32 // numbers, by word if direct, else by hash
+	direct bool
+}
+
+const (
+	leastSlots = 1 << 10
+)
+
+// reset makes the table empty for words of at most this number of bits. room is the number of rows seen so far: a direct
+// index may be a few times larger.
+func (t *wordTable) reset(width int, room int64) {
+	t.words = append(t.words[:0], 0)
+	t.direct = width < 31 && int64(1)<<width <= max(1<<16, 4*room)
+	n := leastSlots
+	if t.direct {
+		n = 1 << width
+	}
+	t.slots = make([]uint32, n)
+}
+
+// len is the number of words.
+func (t *wordTable) len() int { return len(t.words) - 1 }
+
+func (t *wordTable) size() int64 { return int64(8*cap(t.words) + 4*cap(t.slots)) }
+
+// find writes the numbers of words to out. A word that is not in the table gets a new number if grow is set, else none.
+func (t *wordTable) find(out []uint32, words []uint64, grow bool) {
+	if t.direct {
+		t.findDirect(out, words, grow)
+		return
+	}
+	t.findHashed(out, words, grow)
+}
+
+func (t *wordTable) findDirect(out []uint32, words []uint64, grow bool) {
+	slots := t.slots
+	out = out[:len(words)]
+	for i, w := range words {
+		if w >= uint64(len(slots)) {
+			out[i] = none
+			continue
+		}
+		id := slots[w]
+		if id == none && grow {
+			id = uint32(len(t.words))
+			t.words = append(t.words, w)
+			slots[w] = id
+		}
+		out[i] = id
+	}
+}
+
+func (t *wordTable) findHashed(out []uint32, words []uint64, grow bool) {
+	out = out[:len(words)]
+	mask := uint64(len(t.slots) - 1)
+	for i, w := range words {
+		at := mix(w) & mask
+		for {
+			id := t.slots[at]
+			if id != none && t.words[id] != w {
+				at = (at + 1) & mask
+				continue
+			}
+			if id == none && grow {
+				id = uint32(len(t.words))
+				t.words = append(t.words, w)
+				t.slots[at] = id
+				if 2*len(t.words) > len(t.slots) {
+					t.rehash(2 * len(t.slots))
+					mask = uint64(len(t.slots) - 1)
+				}
+			}
+			out[i] = id
+			break
+		}
+	}
+}
+
+// rehash puts the words into a new number of slots.
+func (t *wordTable) rehash(slots int) {
+	t.slots = make([]uint32, slots)
+	mask := uint64(slots - 1)
+	for id := 1; id < len(t.words); id++ {
+		at := mix(t.words[id]) & mask
+		for t.slots[at] != none {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = uint32(id)
+	}
+}
+
+// relayout replaces each word by another one, which is as distinct, and numbers stay.
+func (t *wordTable) relayout(width int, room int64, change func(word uint64) uint64) {
+	words := t.words
+	t.words = nil
+	t.reset(width, room)
+	t.words = words
+	for id := 1; id < len(words); id++ {
+		words[id] = change(words[id])
+	}
+	if t.direct {
+		for id := 1; id < len(words); id++ {
+			t.slots[words[id]] = uint32(id)
+		}
+		return
+	}
+	n := leastSlots
+	for n < 2*len(words) {
+		n *= 2
+	}
+	t.rehash(n)
+}
+
+// byteTable numbers distinct byte strings from 1.
+type byteTable struct {
+	slots []uint32
+	tags  []uint32 // the upper halves of hashes, by number
+	data  []byte
+	ends  []int64 // in data, by number
+}
+
+func (t *byteTable) init() {
+	t.slots = make([]uint32, leastSlots)
+	t.tags, t.ends = make([]uint32, 1), make([]int64, 1)
+}
+
+func (t *byteTable) size() int64 {
+	return int64(4*(cap(t.slots)+cap(t.tags)) + cap(t.data) + 8*cap(t.ends))
+}
+
+// find returns the number of a byte string. A string that is not in the table gets a new one if grow is set, else none.
+func (t *byteTable) find(s []byte, grow bool) uint32 {
+	h := xxh3.Hash(s)
+	tag, mask := uint32(h>>32), uint64(len(t.slots)-1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		id := t.slots[at]
+		if id != none {
+			if t.tags[id] == tag && bytes.Equal(t.data[t.ends[id-1]:t.ends[id]], s) {
+				return id
+			}
+			continue
+		}
+		if !grow {
+			return none
+		}
+		id = uint32(len(t.ends))
+		t.data = append(t.data, s...)
+		t.ends, t.tags = append(t.ends, int64(len(t.data))), append(t.tags, tag)
+		t.slots[at] = id
+		if 2*len(t.ends) > len(t.slots) {
+			t.rehash()
+		}
+		return id
+	}
+}
+
+// rehash doubles the slots.
+func (t *byteTable) rehash() {
+	t.slots = make([]uint32, 2*len(t.slots))
+	mask := uint64(len(t.slots) - 1)
+	for id := 1; id < len(t.ends); id++ {
+		at := xxh3.Hash(t.data[t.ends[id-1]:t.ends[id]]) & mask
+		for t.slots[at] != none {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = uint32(id)
+	}
+}
