@@ -196,7 +196,7 @@ func (s *source) name(head []cell) error {
 	if s.dialect.header {
 		for _, c := range head {
 			if !utf8.Valid(c.text) {
-				return hinted{fmt.Errorf("column name %q %w", text.Clip(string(c.text)), text.ErrUTF8), "--encoding windows-1252 reads any text of Western Europe"}
+				return records.WithHint(fmt.Errorf("column name %q %w", text.Clip(string(c.text)), text.ErrUTF8), "--encoding windows-1252 reads any text of Western Europe")
 			}
 			s.names = append(s.names, string(c.text))
 		}

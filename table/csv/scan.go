@@ -124,25 +124,13 @@ func (s *scanner) skipComment() (bool, error) {
 		return false, err
 	}
 	if s.guessedComment && s.width > 1 && bytes.Count(s.Bytes()[:end], []byte{s.delimiter})+1 == s.width {
-		return false, hinted{fmt.Errorf("a line that starts with %q could be a comment or a record (line %d)", s.comment, s.Line),
-			fmt.Sprintf("--comment none reads it as a record, --comment %s skips it", records.ShellQuote(string(rune(s.comment))))}
+		return false, records.WithHint(fmt.Errorf("a line that starts with %q could be a comment or a record (line %d)", s.comment, s.Line),
+			fmt.Sprintf("--comment none reads it as a record, --comment %s skips it", records.ShellQuote(string(rune(s.comment)))))
 	}
 	s.passed = min(end+1, len(s.Bytes()))
 	s.comments++
 	return true, nil
 }
-
-// hinted is an error with a way around it.
-type hinted struct {
-	error
-	hint string
-}
-
-// Hint is the way around the error.
-func (e hinted) Hint() string { return e.hint }
-
-// Unwrap returns the error without the hint.
-func (e hinted) Unwrap() error { return e.error }
 
 // cut converts the spans of a record to cells.
 func (s *scanner) cut() []cell {
@@ -305,7 +293,7 @@ func (s *scanner) quotedField(at int) (sp span, end int, err error) {
 				sp.to = i
 				return sp, len(s.Bytes()), s.trailing(i + 1)
 			}
-			return sp, 0, hinted{fmt.Errorf("a quoted field has no end (line %d)", s.Line), s.quoteHint()}
+			return sp, 0, records.WithHint(fmt.Errorf("a quoted field has no end (line %d)", s.Line), s.quoteHint())
 		} else if err != nil {
 			return sp, 0, err
 		}
@@ -386,5 +374,5 @@ func (s *scanner) trailing(i int) error {
 func (s *scanner) unexpected(i int) error {
 	b := s.Bytes()
 	line := s.Line + int64(bytes.Count(b[:i], []byte{s.lineEnd}))
-	return hinted{fmt.Errorf("%q follows the quote that ends a field (line %d)", string(rune(b[i])), line), s.quoteHint()}
+	return records.WithHint(fmt.Errorf("%q follows the quote that ends a field (line %d)", string(rune(b[i])), line), s.quoteHint())
 }

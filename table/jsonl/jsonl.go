@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -89,6 +90,10 @@ func format(o Options, lines bool, sep separators) table.Format {
 
 type source struct {
 	records.Source
+	o       Options
+	layout  layout
+	found   []string // paths of arrays of objects in the only object
+	left    []string // fields beside the path of the records
 	records *scanner
 	scan    jsontext.Scanner
 	members *values.Members   // records are objects
@@ -97,57 +102,57 @@ type source struct {
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, lines bool) (table.Source, error) {
-	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}}
+	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o}
 	if err := s.open(ctx, lines); err != nil {
-		in.Close()
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 func (s *source) open(ctx context.Context, lines bool) error {
-	sample, whole, err := records.ReadSample(ctx, s.In.Reader, s.Text.SampleBytes)
+	sample, whole, err := s.OpenText(ctx, s.o.Encoding)
 	if err != nil {
 		return s.Wrap(err)
 	}
-	seen := new(shape)
+	if s.o.Encoding == "" && !s.Encoding.IsUTF8() {
+		s.Options.Warning(fmt.Sprintf("%s is read with %s text (--encoding)", s.In.Name, s.Encoding))
+	}
+	var seen *shape
 	for {
-		if err = s.infer(seen, sample, whole, lines); err == nil {
+		s.recognize(sample, whole, lines)
+		seen = new(shape)
+		if err = s.infer(seen, sample, whole); err == nil {
 			break
 		}
 		if !errors.Is(err, records.ErrSampleShort) {
 			return err
 		}
 		if sample, whole, err = records.GrowSample(ctx, s.In.Reader, sample, s.Text.MaxRecordBytes); err != nil {
-			return s.Wrap(err)
+			return s.Wrap(s.withPaths(err))
 		}
 	}
-	s.records = newScanner(io.MultiReader(bytes.NewReader(sample), s.In.Reader), s.Text.MaxRecordBytes, lines)
+	if s.Text.AllRows {
+		seen = new(shape)
+		in := newScanner(s.Again(), s.layout, s.Text.MaxRecordBytes)
+		in.During(ctx)
+		if _, err := s.look(seen, in, true, math.MaxInt64); err != nil {
+			return err
+		}
+	}
+	s.tell()
+	s.records = newScanner(io.MultiReader(bytes.NewReader(sample), s.In.Reader), s.layout, s.Text.MaxRecordBytes)
 	return s.bind(seen)
 }
 
 // infer reads the records of the sample.
-func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
-	in := newScanner(bytes.NewReader(sample), 0, lines)
-	rows := int64(0)
-	for ; rows < int64(s.Text.SampleRows); rows++ {
-		rec, err := in.next()
-		if !whole && (err != nil || len(in.Bytes()) == 0) { // the record may extend beyond the sample
-			if rows == 0 {
-				return records.ErrSampleShort
-			}
-			break
-		}
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return s.Wrap(fmt.Errorf("%w (line %d)", err, in.Line))
-		}
-		s.scan.Reset(rec)
-		if err := seen.look(&s.scan); err != nil {
-			return s.Wrap(fmt.Errorf("%w (line %d)", err, in.atLine))
-		}
+func (s *source) infer(seen *shape, sample []byte, whole bool) error {
+	in := newScanner(bytes.NewReader(sample), s.layout, 0)
+	rows, err := s.look(seen, in, whole, int64(s.Text.SampleRows))
+	if err != nil {
+		return err
+	}
+	if s.left = in.left; rows == 0 && whole && len(s.layout.path) > 0 {
+		return s.nothingAt(sample)
 	}
 	total := s.In.Size
 	if whole {
@@ -155,6 +160,38 @@ func (s *source) infer(seen *shape, sample []byte, whole, lines bool) error {
 	}
 	s.Guess(rows, in.Used(), total)
 	return nil
+}
+
+// look adds up to most records to a shape. Without whole, the last one may extend beyond the stream.
+func (s *source) look(seen *shape, in *scanner, whole bool, most int64) (rows int64, err error) {
+	for ; rows < most; rows++ {
+		rec, err := in.next()
+		if !whole && (err != nil || len(in.Bytes()) == 0) {
+			if rows == 0 {
+				return 0, records.ErrSampleShort
+			}
+			break
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, s.Wrap(fmt.Errorf("%w (line %d)", err, in.Line))
+		}
+		s.scan.Reset(rec)
+		if err = seen.look(&s.scan); err == nil {
+			err = s.scan.End()
+		}
+		if err != nil {
+			return 0, s.Wrap(fmt.Errorf("%w (line %d)", err, in.atLine+s.linesBefore(rec)))
+		}
+	}
+	return rows, nil
+}
+
+// linesBefore is the number of lines of a record that end before the position of the scanner.
+func (s *source) linesBefore(rec []byte) int64 {
+	return int64(bytes.Count(rec[:min(s.scan.At(), len(rec))], []byte{'\n'}))
 }
 
 // bind resolves the types and makes the builders. The columns are the keys of the records, and the columns of the
@@ -260,7 +297,7 @@ func (s *source) add(rec []byte) error {
 		return s.misfit(m)
 	}
 	if err != nil {
-		return s.Wrap(fmt.Errorf("%w (line %d)", err, s.records.atLine))
+		return s.Wrap(fmt.Errorf("%w (line %d)", err, s.records.atLine+s.linesBefore(rec)))
 	}
 	return nil
 }
@@ -277,6 +314,10 @@ func (s *source) misfit(m *values.Misfit) error {
 		path = "value" + m.Path
 		top = "value"
 	}
-	remedy := fmt.Sprintf("--schema %s keeps any value, or use a larger --sample", records.ShellQuote(text.Name(top)+":json"))
-	return &table.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy}
+	remedy := fmt.Sprintf("--schema %s keeps any value", records.ShellQuote(text.Name(top)+":json"))
+	inferred := !slices.ContainsFunc(s.Options.Schema, func(f arrow.Field) bool { return f.Name == top })
+	if inferred {
+		remedy += ", --sample all finds types that fit all rows"
+	}
+	return &table.ValueError{Column: path, Line: s.records.atLine, Input: s.In.Name, Err: m.Err, Remedy: remedy, Inferred: inferred && !s.Text.AllRows}
 }

@@ -94,7 +94,7 @@ func TestJSONShapes(t *testing.T) {
 func TestJSONErrors(t *testing.T) {
 	many := strings.Repeat(`{"a":{"b":1},"c":[1]}`+"\n", 20)
 	o := jsonl.Options{Text: table.TextOptions{SampleRows: 10}}
-	const hint = " keeps any value, or use a larger --sample"
+	const hint = " keeps any value, --sample all finds types that fit all rows"
 	for _, c := range []struct {
 		text       string
 		o          jsonl.Options
@@ -114,9 +114,9 @@ func TestJSONErrors(t *testing.T) {
 		{`[{"a":1}] x`, jsonl.Options{}, `invalid JSON: "x" follows the array (line 1) in in`, ""},
 		{`{"a":01}`, jsonl.Options{}, `invalid JSON at "01}" (line 1) in in`, ""},
 		{`{"a":tru}`, jsonl.Options{}, `invalid JSON at "tru}" (line 1) in in`, ""},
-		{"{\"a\":1}\n{\"a\":'x'}", jsonl.Options{}, `invalid JSON at "'x'}" (line 2) in in`, ""},
+		{"{\"a\":1}\n{\"a\":'x'}", jsonl.Options{}, `invalid JSON at "'x'}": strings are in double quotes (line 2) in in`, ""},
 		{`{"a":"\ud800"}`, jsonl.Options{}, `invalid JSON at "\\ud800\"}" (line 1) in in`, ""},
-		{"{\"a\":\"\xff\"}", jsonl.Options{}, `string "\xff" is not valid UTF-8; convert the input to UTF-8 first (line 1) in in`, ""},
+		{"{\"a\":\"\xff\"}", jsonl.Options{Encoding: "utf-8"}, `string "\xff" is not valid UTF-8; convert the input to UTF-8 first (line 1) in in`, ""},
 		{strings.Repeat("[", 5000), jsonl.Options{}, `JSON is nested deeper than 200 (line 1) in in`, ""},
 	} {
 		_, err := tabletest.Read(t, jsonl.NewArray(c.o), tabletest.Input(c.text), table.ReadOptions{})

@@ -4,62 +4,175 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/jsontext"
 	"github.com/amudai/amudai-go/table/internal/records"
 )
 
-// scanner divides a stream into records: the elements of a single array, or a sequence of values.
+// scanner divides a stream into records: the elements of an array, a sequence of values, or what lies at a path in
+// these.
 type scanner struct {
 	records.Window
-	array  bool // the stream is one array
-	lines  bool // the stream is a sequence of values, even if it starts with "["
-	begun  bool
-	done   bool
-	atLine int64 // line of the last record's start
+	layout
+	open    []container // that the scanner is in
+	begun   bool
+	done    bool // behind the only array of the stream
+	atLine  int64
+	key     []byte   // of the last record, if it is an entry, with its quotes
+	left    []string // some fields that were passed on the way to records
+	made    []byte   // a record that the stream does not have as such
+	names   [][]byte // of the columns, with quotes, if records are arrays
+	scan    jsontext.Scanner
+	keyScan jsontext.Scanner
 }
 
-func newScanner(r io.Reader, max int, lines bool) *scanner {
-	return &scanner{Window: records.NewWindow(r, max), lines: lines}
+// layout says where the records of a stream are.
+type layout struct {
+	lines   bool     // the stream is a sequence of values, even if it starts with "["
+	path    []string // fields that lead to the records
+	entries bool     // records are the entries of objects
+	arrays  bool     // records are arrays, of which the first has the names
+	keyName string   // of the column with the key of an entry
+}
+
+// container is an array or object that was begun.
+type container struct {
+	kind  containerKind
+	depth int // fields of the path before it
+	begun bool
+	found bool // the next field of the path
+}
+
+type containerKind uint8
+
+const (
+	elements containerKind = iota // an array of records, or of values that lead to some
+	fields                        // an object with the next field of the path
+	entries                       // an object of records
+)
+
+func newScanner(r io.Reader, l layout, max int) *scanner {
+	return &scanner{Window: records.NewWindow(r, max), layout: l}
 }
 
 // next returns the bytes of the next record, valid until the next call, or io.EOF.
 func (s *scanner) next() ([]byte, error) {
-	if !s.begun {
-		s.begun = true
-		if err := s.SkipBOM(); err != nil {
-			return nil, err
-		}
-		c, err := s.token()
+	for {
+		rec, err := s.step()
 		if err != nil {
 			return nil, err
 		}
-		if c == '[' && !s.lines {
-			s.array = true
-			s.Take(1)
-			if c, err = s.token(); c == ']' {
-				s.Take(1)
-				s.done = true
-				return nil, s.tail()
-			} else if err != nil {
-				return nil, unexpectedEnd(err)
+		if rec == nil {
+			continue
+		}
+		if s.entries && s.key != nil {
+			return s.entry(rec)
+		}
+		if s.arrays {
+			if rec, err = s.fromArray(rec); rec == nil && err == nil {
+				continue
 			}
 		}
-	} else if s.array && !s.done {
-		if err := s.separator(); err != nil {
+		return rec, err
+	}
+}
+
+// step goes on to the next value on the way to a record. It returns the bytes of the value if it is a record.
+func (s *scanner) step() ([]byte, error) {
+	s.key = nil
+	if len(s.open) == 0 {
+		return s.top()
+	}
+	in := &s.open[len(s.open)-1]
+	end := byte('}')
+	if in.kind == elements {
+		end = ']'
+	}
+	c, err := s.token()
+	switch {
+	case err != nil:
+		return nil, unexpectedEnd(err)
+	case c == end:
+		s.Take(1)
+		if s.open = s.open[:len(s.open)-1]; len(s.open) == 0 && end == ']' {
+			s.done = true
+			return nil, s.tail()
+		}
+		return nil, nil
+	case in.begun && c != ',':
+		return nil, fmt.Errorf("invalid JSON: expected , or %c before %q%s", end, text.Clip(string(s.Bytes())), jsontext.Reason(s.Bytes()))
+	case in.begun:
+		s.Take(1)
+	}
+	in.begun = true
+	if in.kind == elements {
+		return s.value(in.depth, in.depth == len(s.path))
+	}
+	return s.field(in)
+}
+
+// top goes on to the next value of the stream.
+func (s *scanner) top() ([]byte, error) {
+	first := !s.begun
+	if first {
+		s.begun = true
+		if err := s.SkipBOM(); err != nil {
 			return nil, err
 		}
 	}
 	if s.done {
 		return nil, io.EOF
 	}
-	if _, err := s.token(); err != nil {
-		if s.array {
-			err = unexpectedEnd(err)
-		}
+	c, err := s.token()
+	if err != nil {
 		return nil, err
 	}
+	if first && c == '[' && !s.lines {
+		s.Take(1)
+		s.open = append(s.open, container{kind: elements})
+		return nil, nil
+	}
+	return s.value(0, false)
+}
+
+// value goes into a value behind some fields of the path, or returns its bytes. An element of an array of records is a
+// record.
+func (s *scanner) value(depth int, element bool) ([]byte, error) {
+	c, err := s.token()
+	if err != nil {
+		return nil, unexpectedEnd(err)
+	}
+	switch {
+	case depth < len(s.path) && c == '{':
+		s.Take(1)
+		s.open = append(s.open, container{kind: fields, depth: depth})
+		return nil, nil
+	case depth == len(s.path) && s.entries && c == '{' && !element:
+		s.Take(1)
+		s.open = append(s.open, container{kind: entries, depth: depth})
+		return nil, nil
+	case depth == len(s.path) && depth > 0 && c == '[' && !element:
+		s.Take(1)
+		s.open = append(s.open, container{kind: elements, depth: depth})
+		return nil, nil
+	}
+	rec, err := s.bytes()
+	switch {
+	case err != nil:
+		return nil, err
+	case depth < len(s.path) && string(rec) != "null":
+		return nil, fmt.Errorf("%q is in no object: %q", strings.Join(s.path[:depth+1], "."), text.Clip(string(rec)))
+	case depth < len(s.path), depth > 0 && !element && string(rec) == "null":
+		return nil, nil
+	}
+	return rec, nil
+}
+
+// bytes takes the bytes of the next value.
+func (s *scanner) bytes() ([]byte, error) {
 	s.atLine = s.Line
 	n, err := s.valueLength()
 	if err != nil {
@@ -68,22 +181,121 @@ func (s *scanner) next() ([]byte, error) {
 	return s.Take(n), nil
 }
 
-// separator skips the "," before an element, or the "]" after the last one.
-func (s *scanner) separator() error {
-	c, err := s.token()
+// field reads a field of an object: it leads to records, is one, or is passed.
+func (s *scanner) field(in *container) ([]byte, error) {
+	if _, err := s.token(); err != nil {
+		return nil, unexpectedEnd(err)
+	}
+	b, err := s.bytes()
+	if err != nil {
+		return nil, err
+	}
+	quoted := append(s.key[:0:0], b...)
+	s.keyScan.Reset(quoted)
+	name, err := s.keyScan.Quoted()
+	if err == nil {
+		err = s.keyScan.End()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c, err := s.token(); err != nil || c != ':' {
+		if err != nil {
+			return nil, unexpectedEnd(err)
+		}
+		return nil, fmt.Errorf("invalid JSON: no : behind the key %q", text.Clip(string(name)))
+	}
+	s.Take(1)
+	if in.kind == entries {
+		if _, err := s.token(); err != nil {
+			return nil, unexpectedEnd(err)
+		}
+		s.key = quoted
+		return s.bytes()
+	}
+	if string(name) == s.path[in.depth] && !in.found {
+		in.found = true
+		return s.value(in.depth+1, false)
+	}
+	if _, err := s.token(); err != nil {
+		return nil, unexpectedEnd(err)
+	}
+	if b, err = s.bytes(); err == nil && !jsontext.Valid(b) {
+		err = fmt.Errorf("invalid JSON in the field %q", text.Clip(string(name)))
+	}
+	if len(s.left) < maxLeft && !slices.Contains(s.left, string(name)) {
+		s.left = append(s.left, string(name))
+	}
+	return nil, err
+}
+
+// maxLeft is the number of fields beside the path whose names are kept.
+const maxLeft = 8
+
+// entry makes a record of an entry: its key and the fields of its value.
+//
+//	"a": {"x": 1}  →  {"key":"a","x": 1}
+//	"a": 1         →  {"key":"a","value":1}
+func (s *scanner) entry(value []byte) ([]byte, error) {
+	s.made = append(jsontext.AppendString(append(s.made[:0], '{'), s.keyName), ':')
+	s.made = append(append(s.made, s.key...), ',')
+	if value[0] != '{' {
+		s.made = append(append(append(s.made, `"value":`...), value...), '}')
+		return s.made, nil
+	}
+	rest := bytes.TrimLeft(value[1:], " \t\r\n")
+	if len(rest) > 0 && rest[0] == '}' {
+		s.made = s.made[:len(s.made)-1] // the comma
+	}
+	s.made = append(s.made, rest...)
+	return s.made, nil
+}
+
+// fromArray makes an object of an array, with the names of the first one, for which it returns nil.
+func (s *scanner) fromArray(rec []byte) ([]byte, error) {
+	var names [][]byte
+	n := 0
+	s.made = append(s.made[:0], '{')
+	s.scan.Reset(rec)
+	if s.scan.Peek() != '[' {
+		return nil, fmt.Errorf("the record is not an array, unlike those before: %q", text.Clip(string(rec)))
+	}
+	err := s.scan.Array(func() error {
+		s.scan.Peek()
+		start := s.scan.At()
+		if err := s.scan.Skip(); err != nil {
+			return err
+		}
+		v := s.scan.Since(start)
+		switch {
+		case s.names == nil:
+			if v[0] != '"' {
+				return fmt.Errorf("the first array has a name that is not a string: %q", text.Clip(string(v)))
+			}
+			names = append(names, bytes.Clone(v))
+		case n < len(s.names):
+			if n > 0 {
+				s.made = append(s.made, ',')
+			}
+			s.made = append(append(append(s.made, s.names[n]...), ':'), v...)
+		}
+		n++
+		return nil
+	})
+	if err == nil {
+		err = s.scan.End()
+	}
 	switch {
 	case err != nil:
-		return unexpectedEnd(err)
-	case c == ',':
-		s.Take(1)
-	case c == ']':
-		s.Take(1)
-		s.done = true
-		return s.tail()
-	default:
-		return fmt.Errorf("invalid JSON: expected , or ] before %q", text.Clip(string(s.Bytes())))
+		return nil, err
+	case s.names == nil:
+		s.names = append([][]byte{}, names...)
+		return nil, nil
+	case n != len(s.names):
+		return nil, fmt.Errorf("an array has %d %s, but the first one has %d names", n, text.Plural(n, "value"), len(s.names))
 	}
-	return nil
+	s.made = append(s.made, '}')
+	return s.made, nil
 }
 
 // tail checks that only white space follows the array.

@@ -42,7 +42,7 @@ func TestLinear(t *testing.T) {
 // TestEscapesAcrossReads finds the ends of strings whose escapes are split between reads.
 func TestEscapesAcrossReads(t *testing.T) {
 	records := []string{`{"a":"x\\"}`, `{"a":"\""}`, `"\\\\\""`, `{"\\":"\\\"}"}`, `["\u0041\"]"]`}
-	s := newScanner(iotest.OneByteReader(strings.NewReader(strings.Join(records, "\n"))), 0, true)
+	s := newScanner(iotest.OneByteReader(strings.NewReader(strings.Join(records, "\n"))), layout{lines: true}, 0)
 	for _, want := range records {
 		got, err := s.next()
 		require.NoError(t, err)

@@ -2,6 +2,7 @@
 package jsontext
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"unicode/utf16"
@@ -64,7 +65,31 @@ func (s *Scanner) Unexpected() error {
 	if s.i >= len(s.b) {
 		return ErrEnd
 	}
-	return fmt.Errorf("invalid JSON at %q", text.Clip(string(s.b[s.i:])))
+	return fmt.Errorf("invalid JSON at %q%s", text.Clip(string(s.b[s.i:])), Reason(s.b[s.i:]))
+}
+
+// Reason tells of common mistakes in JSON why b, at which it is invalid, is: ": JSON has no comments", or "".
+func Reason(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	switch b[0] {
+	case '/', '#':
+		return ": JSON has no comments"
+	case '\'':
+		return ": strings are in double quotes"
+	}
+	for _, word := range []string{"NaN", "nan", "Infinity", "-Infinity", "inf", "-inf", "Inf"} {
+		if bytes.HasPrefix(b, []byte(word)) {
+			return `: JSON has no such number; write null, or the string "` + word + `"`
+		}
+	}
+	for word, valid := range map[string]string{"None": "null", "undefined": "null", "True": "true", "False": "false"} {
+		if bytes.HasPrefix(b, []byte(word)) {
+			return ": write " + valid
+		}
+	}
+	return ""
 }
 
 // Literal consumes a word such as true.
