@@ -33,7 +33,7 @@ func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Filters: true, Sparse: true, Keys: []string{spans.TraceID},
+		Filters: true, Ranges: true, Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},
@@ -121,6 +121,13 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 		return err
 	}
 	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
+	if !ro.Rows.IsAll() {
+		r := ro.Rows.Within(s.rows)
+		so.Rows, s.rows = []RowRange{{From: r.Begin, To: r.End}}, r.End-r.Begin
+	}
+	if so.Limit = ro.Limit; ro.Limit > 0 {
+		s.rows = min(s.rows, ro.Limit)
+	}
 	rows, err := s.file.Reader(ctx, so)
 	if err != nil {
 		return err

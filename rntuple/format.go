@@ -30,7 +30,7 @@ func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "rntuple", Title: "RNTuple", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("root")) },
-		Filters: true,
+		Filters: true, Ranges: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},
@@ -111,6 +111,7 @@ type source struct {
 	in       table.Input
 	from     table.Stored
 	ntuple   *NTuple
+	rows     int64 // of the result, without a filter
 	filtered bool
 }
 
@@ -142,13 +143,21 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	for _, f := range s.ntuple.Skipped() {
 		ro.Warning(fmt.Sprintf("%s: field %q is left out: %s", s.in.Name, f.Field, f.Reason))
 	}
-	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
+	so := ScanOptions{Columns: ro.Columns, Filter: ro.Filter, Limit: ro.Limit, Allocator: ro.Allocator, BatchRows: ro.BatchRows}
+	s.rows = s.ntuple.NumEntries()
+	if !ro.Rows.IsAll() {
+		r := ro.Rows.Within(s.rows)
+		so.Entries, s.rows = []EntryRange{{From: r.Begin, To: r.End}}, r.End-r.Begin
+	}
+	if ro.Limit > 0 {
+		s.rows = min(s.rows, ro.Limit)
+	}
 	rows, err := s.ntuple.Reader(ctx, so)
 	if err != nil {
 		return err
 	}
 	var ends []int64
-	if !s.filtered {
+	if !s.filtered && so.Entries == nil && so.Limit == 0 {
 		ends = make([]int64, len(clusters))
 		for i, c := range clusters {
 			ends[i] = c.To
@@ -159,7 +168,7 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 }
 
 // Rows implements [table.Source].
-func (s *source) Rows() (int64, bool) { return s.ntuple.NumEntries(), !s.filtered }
+func (s *source) Rows() (int64, bool) { return s.rows, !s.filtered }
 
 // Close implements [table.Source].
 func (s *source) Close() error {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/arrow/cast"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/internal/text/values"
 )
@@ -79,119 +77,19 @@ func (s *castSource) column(a arrow.Array, f arrow.Field) (arrow.Array, error) {
 		a.Retain()
 		return a, nil
 	}
-	b := array.NewBuilder(s.mem, f.Type)
-	defer b.Release()
-	set, err := newCaster(a, b)
-	if err != nil {
+	out, err := cast.Array(s.mem, a, f.Type)
+	var m *cast.Misfit
+	switch {
+	case errors.As(err, &m):
+		e := s.misfit(f, m.Row, m.Value, m.Err)
+		e.Column += m.Path
+		return nil, e
+	case err != nil:
 		return nil, fmt.Errorf("column %q: %w in %s", f.Name, err, s.name)
 	}
-	for i := range a.Len() {
-		if values.IsNull(a, i) {
-			b.AppendNull()
-		} else if err := set(i); err != nil {
-			return nil, s.misfit(f, i, string(values.Text(a)(nil, i)), err)
-		}
-	}
-	return b.NewArray(), nil
+	return out, nil
 }
 
-func (s *castSource) misfit(f arrow.Field, i int, value string, err error) error {
-	e := &ValueError{Column: f.Name, Value: text.Clip(value), Row: s.row + int64(i) + 1, Input: s.name, Err: err}
-	var m *values.Misfit
-	if errors.As(err, &m) {
-		e.Column, e.Err = f.Name+m.Path, m.Err
-	}
-	return e
-}
-
-// newCaster returns a function that appends value i of an array to a builder of another type. Values are converted by
-// their text, which has one meaning for all types. Bytes and strings are copied.
-func newCaster(a arrow.Array, b array.Builder) (func(i int) error, error) {
-	if copyBytes := bytesCaster(a, b); copyBytes != nil {
-		return copyBytes, nil
-	}
-	mode := text.Strict
-	if _, isText := a.(array.StringLike); isText {
-		mode = text.Lenient // the text has all information
-	}
-	set, err := values.NewCellSetter(b, mode)
-	if err != nil {
-		return nil, err
-	}
-	write := values.Text(a)
-	var buf []byte
-	return func(i int) error {
-		if v, ok := floatOf(a, i); ok && !exactAs(v, b.Type()) {
-			return fmt.Errorf("%v does not fit %s exactly", v, text.Type(b.Type()))
-		}
-		buf = write(buf[:0], i)
-		return set(buf)
-	}, nil
-}
-
-func floatOf(a arrow.Array, i int) (float64, bool) {
-	switch a := a.(type) {
-	case *array.Float16:
-		return float64(a.Value(i).Float32()), true
-	case *array.Float32:
-		return float64(a.Value(i)), true
-	case *array.Float64:
-		return a.Value(i), true
-	}
-	return 0, false
-}
-
-// exactAs reports whether a float is unchanged in another type, as far as its text does not show.
-func exactAs(v float64, t arrow.DataType) bool {
-	switch id := t.ID(); {
-	case id == arrow.FLOAT32:
-		return v != v || float64(float32(v)) == v
-	case id == arrow.FLOAT16:
-		return v != v || float64(float16.New(float32(v)).Float32()) == v
-	case arrow.IsInteger(id) || arrow.IsDecimal(id):
-		return v != 0 || !math.Signbit(v) // these have no -0
-	}
-	return true
-}
-
-// bytesCaster converts between strings and bytes of all layouts. It returns nil for other types.
-func bytesCaster(a arrow.Array, b array.Builder) func(i int) error {
-	var value func(i int) []byte
-	isText := false
-	switch a := a.(type) {
-	case array.StringLike:
-		value, isText = func(i int) []byte { return []byte(a.Value(i)) }, true
-	case array.ExtensionArray:
-		return nil
-	case interface{ Value(int) []byte }:
-		value = a.Value
-	default:
-		return nil
-	}
-	switch t := b.Type().(type) {
-	case *arrow.StringType, *arrow.LargeStringType, *arrow.StringViewType:
-		add := b.(interface{ Append(string) }).Append
-		return func(i int) error {
-			v := value(i)
-			if !isText && !utf8.Valid(v) {
-				return fmt.Errorf("%q is not valid UTF-8", text.Clip(string(v)))
-			}
-			add(string(v))
-			return nil
-		}
-	case *arrow.FixedSizeBinaryType:
-		add := b.(*array.FixedSizeBinaryBuilder).Append
-		return func(i int) error {
-			v := value(i)
-			if len(v) != t.ByteWidth {
-				return fmt.Errorf("%q has %d %s, not %d", text.Clip(string(v)), len(v), text.Plural(len(v), "byte"), t.ByteWidth)
-			}
-			add(v)
-			return nil
-		}
-	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
-		add := b.(interface{ Append([]byte) }).Append
-		return func(i int) error { add(value(i)); return nil }
-	}
-	return nil
+func (s *castSource) misfit(f arrow.Field, i int, value string, err error) *ValueError {
+	return &ValueError{Column: f.Name, Value: text.Clip(value), Row: s.row + int64(i) + 1, Input: s.name, Err: err}
 }

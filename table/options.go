@@ -43,6 +43,14 @@ type RowRange struct{ Begin, End int64 }
 // IsAll reports whether the range has all rows.
 func (r RowRange) IsAll() bool { return r == RowRange{} }
 
+// Within is the part of the range that a table of n rows has. It is empty if Begin equals End.
+func (r RowRange) Within(n int64) RowRange {
+	if r.End == 0 || r.End > n {
+		r.End = n
+	}
+	return RowRange{min(r.Begin, r.End), r.End}
+}
+
 // DefaultBatchRows is the default of [ReadOptions.BatchRows].
 const DefaultBatchRows = 32 << 10
 

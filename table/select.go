@@ -3,13 +3,10 @@ package table
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
-	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
@@ -74,23 +71,7 @@ func (s *selectSource) choose(batch arrow.RecordBatch) (arrow.RecordBatch, error
 	if s.bound == nil {
 		return s.projection.Of(batch), nil
 	}
-	rows, err := s.bound.Select(batch)
-	if err != nil || rows.Empty() {
-		return nil, err
-	}
 	asked := s.projection.Of(batch)
-	n := int64(rows.Len())
-	if n == batch.NumRows() {
-		return asked, nil
-	}
 	defer asked.Release()
-	columns := make([]arrow.Array, asked.NumCols())
-	indices := slices.Collect(rows.Rows())
-	for k, c := range asked.Columns() {
-		if columns[k], err = arrowutil.Take(s.mem, c, indices); err != nil {
-			return nil, err
-		}
-		defer columns[k].Release()
-	}
-	return array.NewRecordBatch(asked.Schema(), columns, n), nil
+	return s.bound.Filter(s.mem, batch, asked)
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/internal/command/files"
-	"github.com/amudai/amudai-go/internal/command/search"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 )
@@ -64,7 +64,7 @@ func (a *app) runMerge(ctx context.Context, locations []string, output string, o
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	for _, in := range search.Inputs(locations) {
+	for _, in := range formats.Inputs(locations) {
 		if in.Err != nil {
 			return in.Err
 		}

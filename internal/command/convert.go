@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/files"
@@ -18,14 +15,13 @@ import (
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/format/schema"
-	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 	"github.com/amudai/amudai-go/table/amudai"
 )
 
 func (a *app) convert() *cobra.Command {
-	var r formats.ReadFlags
+	var t formats.TableFlags
 	var w formats.WriteFlags
 	cmd := &cobra.Command{
 		Use:   "convert IN... OUT",
@@ -33,28 +29,25 @@ func (a *app) convert() *cobra.Command {
 		Long: `convert reads tables in any format and writes one in any other:
 
 ` + formats.Help() + `
-Several inputs with the same columns follow one another; in a shard, each begins a stripe.
-Types of CSV and JSON are inferred from a sample, and nothing is ever lost silently: text with
-leading zeros or mixed types stays text, and a value that does not fit later is an error.
-The output appears under its name only when it is complete.`,
+Several inputs, folders and patterns are one table: columns are united by name, with types that hold
+the values of all inputs, and are null where an input lacks them. In a shard, each input begins a
+stripe. --where, --columns, --rows and --limit choose rows and columns. Types of CSV and JSON are
+inferred from a sample, and nothing is ever lost silently: text with leading zeros or mixed types
+stays text, and a value that does not fit later is an error. The output appears under its name only
+when it is complete; with .gz or .zst behind its name it is compressed.`,
 		Example: `  amudai convert flights.parquet flights.amudai.shard
   amudai convert --schema zip:utf8 jan.csv feb.csv year.amudai.shard
   curl -s https://example.org/data.jsonl | amudai convert --from jsonl - data.amudai.shard
+  amudai convert logs/ 'more/*.csv.gz' all.parquet --where "level = 'ERROR'"
   amudai convert flights.amudai.shard --to csv --columns date,delay -`,
 		Args: wants(2, -1, "inputs, then the output"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c := converter{app: a, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1], from: r.From}
-			var err error
-			if c.read, err = a.opener.Use(&r); err != nil {
-				return err
-			}
-			if w.Quiet {
-				c.read.Notice = nil
-			}
+			c := converter{app: a, flags: &t, write: &w, inputs: args[:len(args)-1], output: args[len(args)-1]}
+			t.Read.Quiet = w.Quiet
 			return c.run(cmd.Context())
 		},
 	}
-	r.Register(cmd, true)
+	t.Register(cmd, -1)
 	w.Register(cmd)
 	return cmd
 }
@@ -62,20 +55,17 @@ The output appears under its name only when it is complete.`,
 // converter is one run of the command convert.
 type converter struct {
 	*app
-	read   table.ReadOptions
+	flags  *formats.TableFlags
 	write  *formats.WriteFlags
-	from   string
 	inputs []string
 	output string
 
 	format table.Format // of the output
 	shard  shard.WriterOptions
+	union  *formats.Union
 	schema *arrow.Schema
-	total  int64 // rows of all inputs
-	known  bool  // total is something
-	first  table.Source
 
-	keepGroups []bool // by input: its groups of rows become stripes, because it is of another format
+	keepGroups bool // groups of rows of the source become stripes
 	progress   *terminal.Progress
 }
 
@@ -87,14 +77,19 @@ func (c *converter) run(ctx context.Context) (err error) {
 		return err
 	}
 	c.shard.Program = program
-	if err := c.check(); err != nil {
+	if err := files.CheckOutput(c.output, c.write.Force); err != nil {
 		return err
 	}
-	if err := c.look(ctx); err != nil {
+	if err := c.write.Check(c.output, c.format); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.closeFirst()) }()
+	src, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close(), c.union.Close()) }()
 	if c.format.Name == formats.Shard {
+		c.indexKeys(c.union.Formats[0].Keys)
 		if err := c.chooseNanos(ctx); err != nil {
 			return err
 		}
@@ -108,8 +103,9 @@ func (c *converter) run(ctx context.Context) (err error) {
 			err = errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
 		}
 	}()
-	c.progress = terminal.StartRows(c.bars(c.write.Quiet), c.total, c.known)
-	err = c.copyAll(ctx, sink)
+	n, known := src.Rows()
+	c.progress = terminal.StartRows(c.bars(c.write.Quiet), n, known)
+	err = c.copy(ctx, src, sink)
 	if err == nil {
 		err = sink.Close(ctx)
 	}
@@ -120,12 +116,30 @@ func (c *converter) run(ctx context.Context) (err error) {
 	return err
 }
 
-// check reports errors that are known before anything is read.
-func (c *converter) check() error {
-	if slices.Contains(c.inputs[1:], "-") {
-		return usage.Errorf("", "stdin can only be the first input")
+// open opens the inputs as one table.
+func (c *converter) open(ctx context.Context) (src table.Source, err error) {
+	c.flags.Read.OnlyLines = c.format.Name == formats.Lines
+	if c.union, err = c.opener.Union(ctx, c.inputs, c.flags); err != nil {
+		return nil, err
 	}
-	return files.CheckOutput(c.output, c.write.Force)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.union.Close())
+		}
+	}()
+	for _, location := range c.union.Locations {
+		if location != "-" && files.Same(location, c.output) {
+			return nil, usage.Errorf("write it elsewhere, or name the inputs", "%s is both an input and the output", location)
+		}
+	}
+	keeps := func(f table.Format) bool { return f.Name != c.format.Name && !c.write.LimitsStripes() }
+	c.union.KeepGroups(keeps)
+	if src, err = c.union.Open(ctx, formats.TablesOptions{}); err != nil {
+		return nil, err
+	}
+	c.keepGroups = len(c.union.Locations) > 1 || keeps(c.union.Formats[0])
+	c.schema = src.Schema()
+	return src, nil
 }
 
 func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
@@ -143,181 +157,16 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 		}
 		f = amudai.New(amudai.Options{Write: c.shard})
 	}
-	return formats.Create(ctx, c.Stdout, c.output, f, c.schema, c.write.Force, table.WriteOptions{Notice: c.read.Notice})
-}
-
-// look opens every input for its schema, checks that the schemas are compatible, and leaves the first input open.
-func (c *converter) look(ctx context.Context) error {
-	c.known = true
-	var found []table.Format
-	sparse := true
-	for i, location := range c.inputs {
-		src, f, err := c.open(ctx, i, c.read)
-		if err != nil {
-			return err
-		}
-		found = append(found, f)
-		sparse = sparse && f.Sparse
-		c.keepGroups = append(c.keepGroups, f.Name != c.format.Name && !c.write.LimitsStripes())
-		n, ok := src.Rows()
-		c.total, c.known = c.total+n, c.known && ok
-		if i == 0 {
-			c.first, c.schema = src, src.Schema()
-			c.indexKeys(f.Keys)
-			continue
-		}
-		if sparse {
-			err = c.addColumns(src.Schema(), location)
-		} else {
-			err = c.checkInput(src.Schema(), location)
-		}
-		if err = errors.Join(err, src.Close()); err != nil {
-			return errors.Join(err, c.closeFirst())
-		}
-	}
-	err := c.opener.Check(c.inputs[0], found...)
-	if err == nil {
-		err = c.write.Check(c.output, c.format)
-	}
-	if err != nil {
-		return errors.Join(err, c.closeFirst())
-	}
-	return nil
-}
-
-// closeFirst closes the first input, if it is open.
-func (c *converter) closeFirst() error {
-	if c.first == nil {
-		return nil
-	}
-	src := c.first
-	c.first = nil
-	return src.Close()
-}
-
-// open opens input i. Inferred types of later inputs are those of the first.
-func (c *converter) open(ctx context.Context, i int, o table.ReadOptions) (table.Source, table.Format, error) {
-	in, f, err := c.opener.Input(ctx, c.inputs[i], c.from)
-	if err != nil {
-		return nil, f, err
-	}
-	if i > 0 {
-		if o.Notice = nil; f.Casts && c.read.Columns == nil || f.Name == formats.Lines {
-			o.Schema = c.schema.Fields()
-		}
-	}
-	if f.Name == formats.Lines && o.Columns == nil {
-		o.Columns = c.lineColumns()
-	}
-	src, err := c.opener.Open(ctx, in, f, c.inputs[i], o)
-	return src, f, err
-}
-
-// lineColumns are the columns of lines of text, where others are recognized in the text: those of the first input, or
-// only the lines if the output is lines, too. Nil means all.
-func (c *converter) lineColumns() []string {
-	switch {
-	case c.format.Name == formats.Lines:
-		return []string{"line"}
-	case c.schema == nil:
-		return nil
-	}
-	columns := make([]string, c.schema.NumFields())
-	for i, f := range c.schema.Fields() {
-		columns[i] = schema.Escape(f.Name)
-	}
-	return columns
-}
-
-// checkInput checks that an input has the columns of the first one, and makes columns nullable that are nullable
-// in any input.
-func (c *converter) checkInput(s *arrow.Schema, location string) error {
-	fields := c.schema.Fields()
-	if s.NumFields() != len(fields) {
-		return fmt.Errorf("%s has %s, but %s has %d: inputs must have the same columns", location, terminal.Plural(s.NumFields(), "column"), c.inputs[0], len(fields))
-	}
-	changed := false
-	for i, f := range fields {
-		at := s.FieldIndices(f.Name)
-		if len(at) == 0 {
-			return fmt.Errorf("%s has no column %q, which %s has: inputs must have the same columns", location, f.Name, c.inputs[0])
-		}
-		g := s.Field(at[0])
-		if !arrow.TypeEqual(f.Type, g.Type) {
-			return usage.WithHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
-				"--schema %s:TYPE gives CSV and JSON columns one type", f.Name)
-		}
-		if g.Nullable && !f.Nullable {
-			fields[i].Nullable, changed = true, true
-		}
-	}
-	if changed {
-		meta := c.schema.Metadata()
-		c.schema = arrow.NewSchema(fields, &meta)
-	}
-	return nil
-}
-
-// addColumns adds the columns of an input to those of the inputs before. What an input lacks is null in its rows.
-func (c *converter) addColumns(s *arrow.Schema, location string) error {
-	fields := c.schema.Fields()
-	for i, f := range fields {
-		if !s.HasField(f.Name) {
-			fields[i].Nullable = true
-		}
-	}
-	for _, g := range s.Fields() {
-		at := c.schema.FieldIndices(g.Name)
-		if len(at) == 0 {
-			g.Nullable = true
-			fields = append(fields, g)
-			continue
-		}
-		f := &fields[at[0]]
-		if !arrow.TypeEqual(f.Type, g.Type) {
-			return usage.WithHint(fmt.Errorf("column %q is %s in %s, but %s in %s", f.Name, text.Type(g.Type), location, text.Type(f.Type), c.inputs[0]),
-				"amudai blockpack merge keeps values of several types")
-		}
-		f.Nullable = f.Nullable || g.Nullable
-	}
-	meta := c.schema.Metadata()
-	c.schema = arrow.NewSchema(fields, &meta)
-	return nil
+	return formats.Create(ctx, c.Stdout, c.output, f, c.schema, c.write.Force, table.WriteOptions{Notice: c.union.Read.Notice})
 }
 
 // indexKeys has a shard index the keys of its input.
 func (c *converter) indexKeys(keys []string) {
-	if c.format.Name != formats.Shard {
-		return
-	}
 	for _, key := range keys {
 		if c.schema.HasField(key) {
 			c.shard.Indexes = append(c.shard.Indexes, shard.IndexDefinition{Type: shard.HashIndex, Columns: []string{schema.Escape(key)}})
 		}
 	}
-}
-
-// copyAll copies the rows of all inputs.
-func (c *converter) copyAll(ctx context.Context, sink table.Sink) error {
-	for i := range c.inputs {
-		src := c.first
-		c.first = nil
-		if i > 0 {
-			var err error
-			again := c.read
-			again.Warning = nil // look has given it
-			if src, _, err = c.open(ctx, i, again); err != nil {
-				return err
-			}
-			if err := cutStripe(ctx, sink); err != nil {
-				return errors.Join(err, src.Close())
-			}
-		}
-		if err := errors.Join(c.copy(ctx, src, sink, c.keepGroups[i]), src.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // cutStripe ends a stripe of a sink that has some.
@@ -330,7 +179,7 @@ func cutStripe(ctx context.Context, sink table.Sink) error {
 
 // copy copies the rows of a source, and reads one batch ahead. Groups of rows become stripes if they are to be
 // kept.
-func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink, keepGroups bool) error {
+func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink) error {
 	ctx, stop := context.WithCancel(ctx)
 	batches := readAhead(ctx, src)
 	defer func() {
@@ -347,7 +196,7 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink,
 		if b.err != nil {
 			return b.err
 		}
-		if keepGroups && b.group != group && group >= 0 {
+		if c.keepGroups && b.group != group && group >= 0 {
 			if err := cutStripe(ctx, sink); err != nil {
 				b.release()
 				return err
@@ -355,41 +204,14 @@ func (c *converter) copy(ctx context.Context, src table.Source, sink table.Sink,
 		}
 		group = b.group
 		n := b.batch.NumRows()
-		err := c.writeBatch(ctx, sink, b.batch)
+		err := sink.Write(ctx, b.batch)
 		b.release()
 		if err != nil {
 			return err
 		}
-		total, known := c.total, c.known
-		if len(c.inputs) == 1 {
-			total, known = b.total, b.known // estimates get better
-		}
-		c.progress.Add(n, total, known)
+		c.progress.Add(n, b.total, b.known) // estimates get better
 	}
 	return ctx.Err()
-}
-
-// writeBatch writes a batch with its columns in the order of the output.
-func (c *converter) writeBatch(ctx context.Context, sink table.Sink, b arrow.RecordBatch) error {
-	if b.Schema().Equal(c.schema) {
-		return sink.Write(ctx, b)
-	}
-	columns := make([]arrow.Array, c.schema.NumFields())
-	for i, f := range c.schema.Fields() {
-		switch at := b.Schema().FieldIndices(f.Name); {
-		case i < int(b.NumCols()) && b.Schema().Field(i).Name == f.Name: // also of several columns with one name
-			columns[i] = b.Column(i)
-		case len(at) > 0:
-			columns[i] = b.Column(at[0])
-		default: // of a sparse format
-			nulls := array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, int(b.NumRows()))
-			defer nulls.Release()
-			columns[i] = nulls
-		}
-	}
-	same := array.NewRecordBatch(c.schema, columns, b.NumRows())
-	defer same.Release()
-	return sink.Write(ctx, same)
 }
 
 // readBatch is a batch, or an error, of readAhead.
@@ -469,7 +291,7 @@ func (c *converter) summary() {
 }
 
 func (c *converter) inputBytes() (n int64) {
-	for _, location := range c.inputs {
+	for _, location := range c.union.Locations {
 		info, err := os.Stat(location)
 		if err != nil || !info.Mode().IsRegular() {
 			return 0

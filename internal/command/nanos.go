@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
-	"github.com/amudai/amudai-go/internal/command/files"
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -32,15 +31,13 @@ func (c *converter) chooseNanos(ctx context.Context) error {
 	case "int64": // the default of nanoseconds; other units stay ticks
 		return nil
 	}
-	if !c.rereadable() {
+	if !c.union.Rereadable() {
 		c.say("nanoseconds from a stream (%s) are stored as int64; --nanos ticks stores times, if all are multiples of 100 ns", strings.Join(columns, ", "))
 		return nil
 	}
 	look := nanosLook{odd: map[string]bool{}, all: map[string]bool{}}
-	for i := range c.inputs {
-		if err := c.lookNanos(ctx, i, columns, &look); err != nil {
-			return err
-		}
+	if err := c.lookNanos(ctx, columns, &look); err != nil {
+		return err
 	}
 	c.shard.TimesOf = map[string]arrowmap.TimeEncoding{}
 	var ticks, integers []string
@@ -79,22 +76,6 @@ func (c *converter) say(format string, args ...any) {
 	}
 }
 
-// rereadable reports whether all inputs can be read twice.
-func (c *converter) rereadable() bool {
-	for _, location := range c.inputs {
-		if location == "-" {
-			return false
-		}
-		if files.IsURL(location) {
-			continue
-		}
-		if info, err := os.Stat(location); err != nil || !info.Mode().IsRegular() {
-			return false
-		}
-	}
-	return true
-}
-
 func hasNanos(t arrow.DataType) bool {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
@@ -117,14 +98,13 @@ func hasNanos(t arrow.DataType) bool {
 	return false
 }
 
-// lookNanos reads the columns of input i.
-func (c *converter) lookNanos(ctx context.Context, i int, columns []string, look *nanosLook) (err error) {
-	o := c.read
-	o.Notice, o.Warning = nil, nil
-	if o.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
+// lookNanos reads columns of the inputs.
+func (c *converter) lookNanos(ctx context.Context, columns []string, look *nanosLook) (err error) {
+	o := formats.TablesOptions{Silent: true}
+	if c.union.Read.Columns == nil && !slices.ContainsFunc(columns, func(n string) bool { return schema.Escape(n) != n }) {
 		o.Columns = columns // else names and paths differ, and all columns are read
 	}
-	src, _, err := c.open(ctx, i, o)
+	src, err := c.union.Open(ctx, o)
 	if err != nil {
 		return err
 	}

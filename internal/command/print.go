@@ -54,14 +54,14 @@ func (f *catFlags) register(cmd *cobra.Command, limit int64, byDefault string) {
 func (a *app) cat() *cobra.Command {
 	var f catFlags
 	cmd := &cobra.Command{
-		Use:   "cat FILE",
+		Use:   "cat IN...",
 		Short: "Print the rows of a table",
 		Long: `cat prints the rows of a shard, or of a table in any other format, to stdout: as a table on a
 terminal, as CSV into a pipe, or as --format says (table, csv, tsv, json, jsonl, parquet,
 arrow, arrows). In a table, null is shown as ` + nullText + ` and long values are cut on a terminal.`,
 		Example: `  amudai cat flights.amudai.shard --columns date,delay --limit 100
   amudai cat flights.amudai.shard --format jsonl | jq .delay`,
-		Args: wants(1, 1, "one table"),
+		Args: wants(1, -1, "one or more tables"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args, f, "") },
 	}
 	f.register(cmd, -1, defaultFormats)
@@ -71,10 +71,10 @@ arrow, arrows). In a table, null is shown as ` + nullText + ` and long values ar
 func (a *app) head() *cobra.Command {
 	var f catFlags
 	cmd := &cobra.Command{
-		Use:   "head FILE",
+		Use:   "head IN...",
 		Short: "Print the first rows of a table",
 		Long:  `head prints the first ten rows, or --limit rows, of a table in any format.`,
-		Args:  wants(1, 1, "one table"),
+		Args:  wants(1, -1, "one or more tables"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runCat(cmd.Context(), args, f, tableFormat)
 		},

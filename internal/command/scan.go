@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
@@ -25,7 +24,7 @@ type scanFlags struct {
 func (a *app) scan() *cobra.Command {
 	var f scanFlags
 	cmd := &cobra.Command{
-		Use:   "scan FILE",
+		Use:   "scan IN...",
 		Short: "Print the rows that match a condition, or explain how they are found",
 		Long: `scan prints the rows that match --where, as cat does; with --count only their number.
 --explain prints instead the rows that would be examined: those that statistics, Bloom filters, value dictionaries
@@ -34,10 +33,13 @@ are stripes. --analyze also runs the scan, and prints blocks and bytes read, req
 describe a count.`,
 		Example: `  amudai scan flights.amudai.shard --where "origin = 'SFO' and delay > 300"
   amudai scan flights.amudai.shard --where "date >= '2001-01-05'" --columns date,delay --analyze`,
-		Args: wants(1, 1, "one file"),
+		Args: wants(1, -1, "one or more tables"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.explain || f.analyze || f.count {
-				return a.runScan(cmd.Context(), args[0], f)
+			switch {
+			case f.explain || f.analyze:
+				return a.runExplain(cmd.Context(), args, f)
+			case f.count:
+				return a.runCount(cmd.Context(), args, &f.TableFlags)
 			}
 			return a.runCat(cmd.Context(), args, f.catFlags, "")
 		},
@@ -49,8 +51,29 @@ describe a count.`,
 	return cmd
 }
 
-// runScan counts rows, or tells how they are found.
-func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err error) {
+// runCount prints the number of rows.
+func (a *app) runCount(ctx context.Context, locations []string, t *formats.TableFlags) error {
+	u, err := a.opener.Union(ctx, locations, t)
+	if err != nil {
+		return err
+	}
+	n, err := u.Count(ctx)
+	if err == nil {
+		err = a.printCount(n, -1)
+	}
+	return errors.Join(err, u.Close())
+}
+
+// printCount prints a number of rows, up to the limit.
+func (a *app) printCount(n, limit int64) error {
+	if limit >= 0 {
+		n = min(n, limit)
+	}
+	return a.out.Printf("%d\n", n)
+}
+
+// runExplain tells how rows are found in each input.
+func (a *app) runExplain(ctx context.Context, locations []string, f scanFlags) error {
 	if _, err := a.opener.Use(&f.Read); err != nil {
 		return err
 	}
@@ -58,32 +81,41 @@ func (a *app) runScan(ctx context.Context, location string, f scanFlags) (err er
 	if err != nil {
 		return err
 	}
-	if f.count && !f.explain && !f.analyze {
-		if in, format, ok := a.opener.Describes(ctx, location, canInspect); ok {
-			a.opener.Scan = o
-			return a.countRows(ctx, in, format, location, f.Rows.Limit)
-		}
+	if r, err := f.Rows.Range(); err != nil || !r.IsAll() {
+		return errors.Join(err, usage.Errorf("leave it out", "--rows cannot be explained"))
 	}
 	if o.Columns = f.Read.Columns; f.count {
 		o.Columns = []string{}
 	}
+	inputs, err := a.opener.Inputs(locations, &f.Read)
+	if err != nil {
+		return err
+	}
+	for _, location := range inputs {
+		if len(inputs) > 1 {
+			if err := a.out.Printf("%s:\n", location); err != nil {
+				return err
+			}
+		}
+		if err := a.explain(ctx, location, o, f.analyze); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain tells how rows of an input are found.
+func (a *app) explain(ctx context.Context, location string, o shard.ScanOptions, analyze bool) (err error) {
 	if in, format, ok := a.opener.Describes(ctx, location, func(f table.Format) bool { return f.Explain != nil }); ok {
-		return errors.Join(a.explainTable(ctx, in, format, o, f.analyze), in.Close())
+		return errors.Join(a.explainTable(ctx, in, format, o, analyze), in.Close())
 	}
 	s, err := a.opener.Shard(ctx, location, shard.OpenOptions{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if !f.explain && !f.analyze {
-		n, err := s.Count(ctx, o.Filter)
-		if err != nil {
-			return err
-		}
-		return a.printCount(n, f.Rows.Limit)
-	}
 	explain := s.Explain
-	if f.analyze {
+	if analyze {
 		explain = s.Analyze
 	}
 	return a.printExplanation(explain(ctx, o))
@@ -102,38 +134,6 @@ func (a *app) explainTable(ctx context.Context, in table.Input, f table.Format, 
 		return usage.WithHint(fmt.Errorf("%s: a scan of a compressed file cannot be explained", in.Name), "decompress it first")
 	}
 	return a.printExplanation(f.Explain(ctx, in, table.ExplainOptions{Columns: o.Columns, Filter: o.Filter, Limit: o.Limit, Run: analyze}))
-}
-
-// printCount prints a number of rows, up to the limit.
-func (a *app) printCount(n, limit int64) error {
-	if limit >= 0 {
-		n = min(n, limit)
-	}
-	return a.out.Printf("%d\n", n)
-}
-
-// countRows prints how many rows of an input meet the filter, up to the limit.
-func (a *app) countRows(ctx context.Context, in table.Input, f table.Format, location string, limit int64) (err error) {
-	src, err := a.opener.Open(ctx, in, f, location, table.ReadOptions{Columns: []string{}, Notice: a.notice})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
-	n, known := src.Rows()
-	if !known || !a.opener.Scan.Filter.IsZero() {
-		n = 0
-		for err == nil {
-			var b arrow.RecordBatch
-			if b, err = src.Next(ctx); err == nil {
-				n += b.NumRows()
-				b.Release()
-			}
-		}
-		if err != io.EOF {
-			return err
-		}
-	}
-	return a.printCount(n, limit)
 }
 
 // explanation is an explanation as lines that are safe to print: names of columns may have

@@ -12,7 +12,6 @@ import (
 
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/internal/command/formats"
-	"github.com/amudai/amudai-go/internal/command/search"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/traces"
 	"github.com/amudai/amudai-go/internal/command/usage"
@@ -121,7 +120,7 @@ type spanInputs struct {
 func (a *app) spanInputs(locations []string) (spanInputs, error) {
 	s := spanInputs{}
 	found := map[string]bool{}
-	for _, in := range search.Inputs(locations) {
+	for _, in := range formats.Inputs(locations) {
 		switch {
 		case in.Err != nil:
 			return s, in.Err

@@ -22,6 +22,7 @@ var rows = [][]string{
 	{"traceql/adapter"},
 	{"table/amudai", "table/csv", "table/jsonl", "table/lines", "table/arrowipc", "table/parquet", "rntuple", "blockpack"},
 	{"table/internal"},
+	{"internal/tables"},
 	{"table"},
 	{"shard"},
 	{"internal/engine/edit"},

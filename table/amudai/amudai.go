@@ -23,7 +23,7 @@ func init() { table.Register(New(Options{})) }
 // Options are the options of shards. The zero value is the default.
 type Options struct {
 	Open  shard.OpenOptions   // when reading
-	Scan  shard.ScanOptions   // when reading; table.ReadOptions replaces Columns, Filter, BatchRows and Allocator
+	Scan  shard.ScanOptions   // when reading; table.ReadOptions replaces the options that both have
 	Write shard.WriterOptions // when writing; Store must be nil and Layout SingleFile
 }
 
@@ -32,7 +32,7 @@ func New(o Options) table.Format {
 	return table.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("amud")) },
-		Filters: true,
+		Filters: true, Ranges: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},
@@ -56,6 +56,9 @@ type source struct {
 	temp  *table.Spooled
 	shard *shard.Shard
 	all   bool // rows are all of the shard
+
+	rows    int64 // of the result
+	counted bool  // rows is exact
 }
 
 // open opens an input. Its context ends all reading.
@@ -80,7 +83,29 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) (err
 	}
 	so := o.Scan
 	so.Columns, so.Filter, so.BatchRows, so.Allocator = ro.Columns, ro.Filter, ro.BatchRows, ro.Allocator
+	if n := s.shard.NumRows(); !ro.Rows.IsAll() {
+		so.Rows = []shard.RowRange{}
+		if r := ro.Rows.Within(n); r.Begin < r.End {
+			so.Rows = append(so.Rows, shard.RowRange{From: r.Begin, To: r.End})
+		}
+	}
+	if ro.Limit > 0 {
+		so.Limit = ro.Limit
+	}
+	if ro.Dictionaries && so.Strings == shard.StringsAsRecorded {
+		so.Strings = shard.StringsDictionary
+	}
 	s.all = so.Filter.IsZero() && so.Rows == nil && so.Stripes == nil && so.Limit == 0
+	s.rows, s.counted = s.shard.NumRows(), so.Filter.IsZero() && so.Stripes == nil
+	if so.Rows != nil {
+		s.rows = 0
+		for _, r := range so.Rows {
+			s.rows += r.To - r.From
+		}
+	}
+	if so.Limit > 0 {
+		s.rows = min(s.rows, so.Limit)
+	}
 	rows, err := s.shard.Reader(ctx, so)
 	if err != nil {
 		return err
@@ -108,7 +133,7 @@ func openShard(ctx context.Context, in table.Input, o shard.OpenOptions) (*shard
 }
 
 // Rows implements [table.Source].
-func (s *source) Rows() (int64, bool) { return s.shard.NumRows(), s.all }
+func (s *source) Rows() (int64, bool) { return s.rows, s.counted }
 
 // Close implements [table.Source].
 func (s *source) Close() error {

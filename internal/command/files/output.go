@@ -69,3 +69,16 @@ func CheckOutput(location string, force bool) error {
 	}
 	return nil
 }
+
+// Same reports whether two locations are the same file.
+func Same(a, b string) bool {
+	if IsURL(a) || IsURL(b) {
+		return a == b
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

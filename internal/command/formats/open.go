@@ -28,7 +28,7 @@ var ErrUnknown = errors.New("cannot tell the format")
 
 // Opener opens the inputs of one run of a command. It is not safe for concurrent use.
 type Opener struct {
-	// Scan has the options for reading shards and RNTuples. They may be changed before an input is opened.
+	// Scan has the options for reading shards, beside those of all formats. They may be changed before an input is opened.
 	Scan shard.ScanOptions
 	// AllRows infers the types of text from all rows, as the flag --sample all does.
 	AllRows bool
@@ -49,6 +49,9 @@ func NewOpener(stdin io.Reader, notice func(string)) *Opener {
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
 func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
 	o := table.ReadOptions{Columns: r.Columns, Notice: p.notice, Warning: p.notice}
+	if r.Quiet {
+		o.Notice = nil
+	}
 	var err error
 	if p.types, err = r.types(); err != nil {
 		return o, err
@@ -182,7 +185,6 @@ func (p *Opener) Live(ctx context.Context, location, format string, o table.Read
 
 // Open opens an input in a format.
 func (p *Opener) Open(ctx context.Context, in table.Input, f table.Format, location string, o table.ReadOptions) (table.Source, error) {
-	o.Filter = p.Scan.Filter
 	if !o.Filter.IsZero() {
 		o.BatchRows = 0 // small batches would slow down a filter that few rows meet
 	}

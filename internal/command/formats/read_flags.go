@@ -15,6 +15,9 @@ type ReadFlags struct {
 	From    string   // the name of a format, or ""
 	Columns []string // nil: all
 
+	Quiet     bool // no notices, only warnings
+	OnlyLines bool // no columns of times and levels, which are recognized in lines of text
+
 	schema                    string
 	text                      textFlags
 	defaultTypes              bool

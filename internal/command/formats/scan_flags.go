@@ -8,6 +8,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/usage"
+	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/shard"
 	"github.com/amudai/amudai-go/table"
 )
@@ -46,6 +47,18 @@ func (s *ScanFlags) Options() (o shard.ScanOptions, err error) {
 	}
 	o.Limit = max(s.Limit, 0)
 	return o, nil
+}
+
+// Range parses the flag about positions of rows.
+func (s *ScanFlags) Range() (tables.Range, error) {
+	if s.rows == "" {
+		return tables.Range{}, nil
+	}
+	r, err := tables.ParseRange(s.rows)
+	if err != nil {
+		return r, usage.Errorf("", "--rows: %w", err)
+	}
+	return r, nil
 }
 
 // Condition is the filter of the flag --where.

@@ -54,9 +54,7 @@ func Open(ctx context.Context, location string, newOpener func() *formats.Opener
 		return s.checked(err)
 	}
 	open := func(ctx context.Context, columns []string, e filter.Expr) (table.Source, error) {
-		o := newOpener()
-		o.Scan.Filter = e
-		return o.Source(ctx, location, f.Name, table.ReadOptions{Columns: columns})
+		return newOpener().Source(ctx, location, f.Name, table.ReadOptions{Columns: columns, Filter: e})
 	}
 	first, err := open(ctx, nil, filter.Expr{})
 	if err != nil {

@@ -1,0 +1,309 @@
+package tables
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// kinds are classes of types that have a type in common.
+type kinds uint32
+
+const (
+	isNull kinds = 1 << iota
+	isSigned
+	isUnsigned
+	isFloat
+	isDecimal
+	isDate
+	isTimestamp // without a zone
+	isInstant   // timestamps with a zone
+	isTime
+	isDuration
+	isInterval
+	isText
+	isBytes
+	isStruct
+	isList
+	isMap
+	isOther
+)
+
+// errNoType is the error of types that no type can hold.
+type errNoType struct{ a, b arrow.DataType }
+
+func (e errNoType) Error() string {
+	return fmt.Sprintf("no type holds the values of %s and %s", text.Type(e.a), text.Type(e.b))
+}
+
+// common returns the smallest type that holds the values of all types, in any order of these. It is utf8 for types that
+// have nothing but a text in common, such as numbers and strings: mixed is then set.
+func common(types []arrow.DataType) (t arrow.DataType, mixed bool, err error) {
+	types = distinct(types)
+	if len(types) == 1 {
+		return types[0], false, nil
+	}
+	all := kinds(0)
+	plain := make([]arrow.DataType, len(types))
+	for i, t := range types {
+		plain[i] = valuesOf(t)
+		all |= kindOf(plain[i])
+	}
+	all &^= isNull
+	plain = distinct(plain)
+	if len(plain) == 1 {
+		return plain[0], false, nil
+	}
+	switch {
+	case all&^(isSigned|isUnsigned|isFloat) == 0 && all&isFloat != 0:
+		return floatFor(plain, all), false, nil
+	case all&^(isSigned|isUnsigned) == 0:
+		return integerFor(plain), false, nil
+	case all&^(isSigned|isUnsigned|isDecimal) == 0:
+		if d := decimalFor(plain); d != nil {
+			return d, false, nil
+		}
+	case all == isDate:
+		return arrow.FixedWidthTypes.Date64, false, nil
+	case all&^(isDate|isTimestamp) == 0:
+		return &arrow.TimestampType{Unit: finest(plain)}, false, nil
+	case all == isInstant:
+		return &arrow.TimestampType{Unit: finest(plain), TimeZone: zoneOf(plain)}, false, nil
+	case all == isTime:
+		if u := finest(plain); u >= arrow.Microsecond {
+			return &arrow.Time64Type{Unit: u}, false, nil
+		}
+		return arrow.FixedWidthTypes.Time32ms, false, nil
+	case all == isDuration:
+		return &arrow.DurationType{Unit: finest(plain)}, false, nil
+	case all == isInterval:
+		return arrow.FixedWidthTypes.MonthDayNanoInterval, false, nil
+	case all == isText:
+		return textFor(plain, arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString), false, nil
+	case all&^(isText|isBytes) == 0:
+		return textFor(plain, arrow.BinaryTypes.Binary, arrow.BinaryTypes.LargeBinary), false, nil
+	case all == isStruct:
+		return structFor(plain)
+	case all == isList:
+		return listFor(plain)
+	}
+	if all&isBytes != 0 || all&isMap != 0 {
+		return nil, false, errNoType{types[0], types[1]}
+	}
+	return arrow.BinaryTypes.String, true, nil
+}
+
+func distinct(types []arrow.DataType) (out []arrow.DataType) {
+next:
+	for _, t := range types {
+		for _, o := range out {
+			if arrow.TypeEqual(t, o) {
+				continue next
+			}
+		}
+		if t.ID() != arrow.NULL {
+			out = append(out, t)
+		}
+	}
+	if out == nil {
+		return []arrow.DataType{arrow.Null}
+	}
+	return out
+}
+
+// valuesOf is the type of the values of dictionaries and runs.
+func valuesOf(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return valuesOf(t.ValueType)
+	case *arrow.RunEndEncodedType:
+		return valuesOf(t.Encoded())
+	}
+	return t
+}
+
+func kindOf(t arrow.DataType) kinds {
+	switch t.ID() {
+	case arrow.NULL:
+		return isNull
+	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64:
+		return isSigned
+	case arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
+		return isUnsigned
+	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
+		return isFloat
+	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
+		return isDecimal
+	case arrow.DATE32, arrow.DATE64:
+		return isDate
+	case arrow.TIMESTAMP:
+		if t.(*arrow.TimestampType).TimeZone != "" {
+			return isInstant
+		}
+		return isTimestamp
+	case arrow.TIME32, arrow.TIME64:
+		return isTime
+	case arrow.DURATION:
+		return isDuration
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
+		return isInterval
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return isText
+	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
+		return isBytes
+	case arrow.STRUCT:
+		return isStruct
+	case arrow.LIST, arrow.LARGE_LIST:
+		return isList
+	case arrow.MAP:
+		return isMap
+	}
+	return isOther
+}
+
+// floatFor is float64, or a smaller type for floats alone.
+func floatFor(types []arrow.DataType, all kinds) arrow.DataType {
+	if all == isFloat {
+		for _, t := range types {
+			if t.ID() == arrow.FLOAT64 {
+				return t
+			}
+		}
+		return arrow.PrimitiveTypes.Float32
+	}
+	return arrow.PrimitiveTypes.Float64
+}
+
+// integerFor is the smallest integer type, or a decimal for uint64 with a signed type.
+func integerFor(types []arrow.DataType) arrow.DataType {
+	signed, unsigned := 0, 0 // bits
+	for _, t := range types {
+		bits := t.(arrow.FixedWidthDataType).BitWidth()
+		if kindOf(t) == isSigned {
+			signed = max(signed, bits)
+		} else {
+			unsigned = max(unsigned, bits)
+		}
+	}
+	if signed == 0 {
+		return map[int]arrow.DataType{8: arrow.PrimitiveTypes.Uint8, 16: arrow.PrimitiveTypes.Uint16, 32: arrow.PrimitiveTypes.Uint32, 64: arrow.PrimitiveTypes.Uint64}[unsigned]
+	}
+	if unsigned >= signed {
+		signed = 2 * unsigned
+	}
+	switch signed {
+	case 8:
+		return arrow.PrimitiveTypes.Int8
+	case 16:
+		return arrow.PrimitiveTypes.Int16
+	case 32:
+		return arrow.PrimitiveTypes.Int32
+	case 64:
+		return arrow.PrimitiveTypes.Int64
+	}
+	return &arrow.Decimal128Type{Precision: 20}
+}
+
+// decimalFor is the narrowest decimal type, nil if none is wide enough.
+func decimalFor(types []arrow.DataType) arrow.DataType {
+	digits, scale, bits := int32(0), int32(0), 0
+	for i, t := range types {
+		d, s := int32(0), int32(0)
+		if t, ok := t.(arrow.DecimalType); ok {
+			d, s, bits = t.GetPrecision()-t.GetScale(), t.GetScale(), max(bits, t.BitWidth())
+		} else {
+			d = map[arrow.Type]int32{arrow.INT8: 3, arrow.UINT8: 3, arrow.INT16: 5, arrow.UINT16: 5, arrow.INT32: 10, arrow.UINT32: 10, arrow.INT64: 19, arrow.UINT64: 20}[t.ID()]
+		}
+		if digits = max(digits, d); i == 0 {
+			scale = s
+		}
+		scale = max(scale, s)
+	}
+	for _, width := range []int{32, 64, 128, 256} {
+		most := map[int]int32{32: 9, 64: 18, 128: 38, 256: 76}[width]
+		if width < bits || digits+scale > most {
+			continue
+		}
+		switch width {
+		case 32:
+			return &arrow.Decimal32Type{Precision: digits + scale, Scale: scale}
+		case 64:
+			return &arrow.Decimal64Type{Precision: digits + scale, Scale: scale}
+		case 128:
+			return &arrow.Decimal128Type{Precision: digits + scale, Scale: scale}
+		}
+		return &arrow.Decimal256Type{Precision: digits + scale, Scale: scale}
+	}
+	return nil
+}
+
+// finest is the finest unit of times.
+func finest(types []arrow.DataType) (u arrow.TimeUnit) {
+	for _, t := range types {
+		if t, ok := t.(arrow.TemporalWithUnit); ok {
+			u = max(u, t.TimeUnit())
+		} else if t.ID() == arrow.DATE64 {
+			u = max(u, arrow.Millisecond)
+		}
+	}
+	return u
+}
+
+// zoneOf is the zone of all timestamps, or UTC.
+func zoneOf(types []arrow.DataType) string {
+	zone := types[0].(*arrow.TimestampType).TimeZone
+	for _, t := range types {
+		if t.(*arrow.TimestampType).TimeZone != zone {
+			return "UTC"
+		}
+	}
+	return zone
+}
+
+func textFor(types []arrow.DataType, short, long arrow.DataType) arrow.DataType {
+	for _, t := range types {
+		if t.ID() == arrow.LARGE_STRING || t.ID() == arrow.LARGE_BINARY {
+			return long
+		}
+	}
+	return short
+}
+
+func structFor(types []arrow.DataType) (arrow.DataType, bool, error) {
+	var lists [][]arrow.Field
+	for _, t := range types {
+		lists = append(lists, t.(*arrow.StructType).Fields())
+	}
+	columns, err := unite(lists)
+	if err != nil {
+		return nil, false, err
+	}
+	fields, mixed := make([]arrow.Field, len(columns)), false
+	for i, c := range columns {
+		fields[i] = c.field
+		fields[i].Nullable = true
+		mixed = mixed || c.mixed
+	}
+	return arrow.StructOf(fields...), mixed, nil
+}
+
+func listFor(types []arrow.DataType) (arrow.DataType, bool, error) {
+	var elems []arrow.DataType
+	large := false
+	for _, t := range types {
+		elems = append(elems, t.(arrow.ListLikeType).Elem())
+		large = large || t.ID() == arrow.LARGE_LIST
+	}
+	elem, mixed, err := common(elems)
+	if err != nil {
+		return nil, false, err
+	}
+	field := types[0].(arrow.ListLikeType).ElemField()
+	field = arrow.Field{Name: field.Name, Type: elem, Nullable: true}
+	if large {
+		return arrow.LargeListOfField(field), mixed, nil
+	}
+	return arrow.ListOfField(field), mixed, nil
+}

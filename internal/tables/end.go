@@ -1,0 +1,117 @@
+package tables
+
+import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/table"
+)
+
+// endSource returns a range of rows that is counted from the end. It keeps batches as long as it is not known whether
+// their rows are in the range.
+type endSource struct {
+	table.Source
+	rows  Range
+	kept  []arrow.RecordBatch
+	first int64 // position of the first kept row
+	next  int64 // number of rows read
+	ended bool
+}
+
+// Last returns the last n rows of a source, which it closes.
+func Last(src table.Source, n int64) table.Source {
+	if n <= 0 {
+		return &endSource{Source: src, ended: true}
+	}
+	return &endSource{Source: src, rows: Range{Begin: -n}}
+}
+
+// Rows implements [table.Source]. It is an estimate.
+func (s *endSource) Rows() (int64, bool) {
+	n, known := s.Source.Rows()
+	r := s.rows.resolve(n)
+	if r.End > 0 {
+		n = min(n, r.End)
+	}
+	return max(n-r.Begin, 0), known && s.rows != Range{}
+}
+
+// Next implements [table.Source].
+func (s *endSource) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for {
+		if b := s.take(); b != nil {
+			return b, nil
+		}
+		if s.ended {
+			return nil, io.EOF
+		}
+		b, err := s.Source.Next(ctx)
+		switch {
+		case err == io.EOF:
+			s.ended = true
+		case err != nil:
+			return nil, err
+		default:
+			s.kept = append(s.kept, b)
+			s.next += b.NumRows()
+		}
+	}
+}
+
+// take returns the next rows that are in the range for certain, and drops those that are not.
+func (s *endSource) take() arrow.RecordBatch {
+	for len(s.kept) > 0 {
+		b := s.kept[0]
+		from, to := s.first, s.first+b.NumRows()
+		begin, end := s.bounds() // further rows move bounds that are counted from the end, and never back
+		switch {
+		case to <= begin || s.ended && from >= end:
+			s.drop()
+			b.Release()
+			continue
+		case !s.ended && (s.rows.Begin < 0 || to > end):
+			return nil
+		}
+		var out arrow.RecordBatch
+		if from, to := max(begin, from), min(end, to); from < to {
+			out = b.NewSlice(from-s.first, to-s.first)
+		}
+		s.drop()
+		b.Release()
+		if out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// bounds are the rows of the range if no further rows follow.
+func (s *endSource) bounds() (begin, end int64) {
+	begin, end = s.rows.Begin, s.next
+	if begin < 0 {
+		begin = max(begin+s.next, 0)
+	}
+	if s.rows.Ends {
+		if end = s.rows.End; end < 0 {
+			end += s.next
+		}
+	}
+	return begin, min(end, s.next)
+}
+
+func (s *endSource) drop() {
+	s.first += s.kept[0].NumRows()
+	s.kept[0] = nil
+	s.kept = s.kept[1:]
+}
+
+// Close implements [table.Source].
+func (s *endSource) Close() error {
+	for _, b := range s.kept {
+		b.Release()
+	}
+	s.kept = nil
+	return s.Source.Close()
+}

@@ -1,0 +1,270 @@
+package tables
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table"
+)
+
+// source reads the parts of a union one after the other.
+type source struct {
+	u          *Union
+	o          table.ReadOptions
+	projection *table.Projection
+	bound      *predicate.Bound // nil for all rows
+	wanted     []wantedColumn
+	messages   bool
+
+	current  *partSource // nil between parts
+	part     int         // the next one to open
+	position int64       // of the next part's first row
+	left     int64       // rows up to the limit, -1 for no limit
+	group    int
+}
+
+// wantedColumn is a column of the union that is read.
+type wantedColumn struct {
+	at    int
+	paths []string // as far as they go on below the column; empty for the whole column
+}
+
+func (u *Union) open(o table.ReadOptions) (table.Source, error) {
+	s := &source{u: u, o: o.WithDefaults(), group: -1, left: -1, messages: o.Notice != nil || o.Warning != nil}
+	if o.Limit > 0 {
+		s.left = o.Limit
+	}
+	var err error
+	if s.projection, err = table.Project(u.schema, o.Columns); err != nil {
+		return nil, err
+	}
+	if !o.Filter.IsZero() {
+		if s.bound, err = predicate.Bind(o.Filter.Node(), u.schema); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.want()
+}
+
+// want lists the columns to read: those of the result, in its order, then those of the filter.
+func (s *source) want() error {
+	var paths []string
+	if s.o.Columns != nil {
+		paths = slices.Clone(s.o.Columns)
+	}
+	if s.bound != nil && paths != nil {
+		paths = append(paths, s.bound.Columns()...)
+	}
+	if paths == nil || slices.ContainsFunc(paths, func(p string) bool { return strings.Contains(p, "#") }) {
+		for i := range s.u.columns { // the names of some columns depend on others
+			s.wanted = append(s.wanted, wantedColumn{at: i})
+		}
+		return nil
+	}
+	for _, path := range paths {
+		p, err := table.Project(s.u.schema, []string{path})
+		if err != nil {
+			return err
+		}
+		at := p.Index(0)
+		k := slices.IndexFunc(s.wanted, func(w wantedColumn) bool { return w.at == at })
+		if k < 0 {
+			k = len(s.wanted)
+			s.wanted = append(s.wanted, wantedColumn{at: at})
+		} else if len(s.wanted[k].paths) == 0 {
+			continue
+		}
+		if p.Part(0).Whole() {
+			s.wanted[k].paths = nil
+		} else {
+			s.wanted[k].paths = append(s.wanted[k].paths, path)
+		}
+	}
+	return nil
+}
+
+// Schema implements [table.Source].
+func (s *source) Schema() *arrow.Schema { return s.projection.Schema() }
+
+// Rows implements [table.Source].
+func (s *source) Rows() (n int64, known bool) {
+	known = s.bound == nil
+	for _, l := range s.u.looks {
+		n += l.rows
+		known = known && l.known
+	}
+	if r := s.o.Rows; r.End > 0 {
+		n = min(n, r.End)
+	}
+	n = max(n-s.o.Rows.Begin, 0)
+	if s.o.Limit > 0 {
+		n = min(n, s.o.Limit)
+	}
+	return n, known
+}
+
+// Group implements [table.Grouped].
+func (s *source) Group() int { return s.group }
+
+// Next implements [table.Source].
+func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
+	for s.left != 0 {
+		if s.current == nil {
+			if s.part == len(s.u.parts) || s.o.Rows.End > 0 && s.position >= s.o.Rows.End {
+				break
+			}
+			var err error
+			if s.current, err = s.openPart(ctx, s.part); err != nil {
+				return nil, err
+			}
+			s.part++
+			continue
+		}
+		b, newGroup, err := s.current.next(ctx)
+		if err == io.EOF {
+			s.position = s.current.end()
+			err = s.current.Close()
+			s.current = nil
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if newGroup {
+			s.group++
+		}
+		if s.left >= 0 {
+			if b.NumRows() > s.left {
+				part := b.NewSlice(0, s.left)
+				b.Release()
+				b = part
+			}
+			s.left -= b.NumRows()
+		}
+		return b, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// Close implements [table.Source].
+func (s *source) Close() error {
+	if s.current == nil {
+		return nil
+	}
+	return s.current.Close()
+}
+
+// openPart opens a part of which rows are needed. It returns nil for another one.
+func (s *source) openPart(ctx context.Context, i int) (*partSource, error) {
+	l := &s.u.looks[i]
+	p := &partSource{s: s, name: s.u.parts[i].Name, groups: s.u.keepGroups != nil && s.u.keepGroups(l.format), first: s.position, read: s.position, lastGroup: -1}
+	ro := table.ReadOptions{Allocator: s.o.Allocator, BatchRows: s.o.BatchRows, TempDir: s.o.TempDir, Dictionaries: s.o.Dictionaries}
+	all := s.o.Rows.IsAll()
+	switch {
+	case all:
+	case l.known:
+		p.rows = l.rows
+		if ro.Rows = part(s.o.Rows, s.position, l.rows); ro.Rows == none {
+			s.position += l.rows
+			return nil, nil
+		}
+	default: // its rows are counted as they are read
+		p.counts = true
+	}
+	if s.bound != nil && !p.counts && s.excludes(i) {
+		s.position += l.rows
+		return nil, nil
+	}
+	if s.bound != nil && !p.counts && s.canFilter(i) {
+		ro.Filter = s.o.Filter
+	}
+	if !p.counts && s.bound == nil || !ro.Filter.IsZero() {
+		ro.Limit = max(s.left, 0)
+	}
+	if err := p.open(ctx, i, ro); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// excludes reports whether no row of a part meets the filter, because the part lacks columns.
+func (s *source) excludes(i int) bool {
+	paths := s.bound.Columns()
+	facts := make([]predicate.Facts, len(paths))
+	for k := range facts {
+		facts[k].NoValues = s.u.columns[s.bound.Column(k).Index[0]].in[i] < 0
+	}
+	return s.bound.Prune(facts) == predicate.None
+}
+
+// canFilter reports whether a part can evaluate the filter: it knows the columns by the same names, and their types make
+// no difference.
+func (s *source) canFilter(i int) bool {
+	l := &s.u.looks[i]
+	for k := range s.bound.Columns() {
+		c := s.u.columns[s.bound.Column(k).Index[0]]
+		if c.in[i] < 0 || !sameMeaning(l.schema.Field(c.in[i]).Type, c.field.Type) {
+			return false
+		}
+		if len(l.schema.FieldIndices(c.field.Name)) > 1 || len(s.u.schema.FieldIndices(c.field.Name)) > 1 {
+			return false
+		}
+	}
+	_, err := predicate.Bind(s.o.Filter.Node(), l.schema)
+	return err == nil
+}
+
+// sameMeaning reports whether conditions mean the same for two types.
+func sameMeaning(a, b arrow.DataType) bool {
+	return arrow.TypeEqual(a, b) || kindOf(valuesOf(a)) == isText && kindOf(valuesOf(b)) == isText
+}
+
+// columnsOf are the paths that select the wanted columns of a part, and the type that each is cast to. nil stands for a
+// column that the part lacks. Parts of nested columns are selected only if the part has the types of the union.
+func (s *source) columnsOf(i int) (paths []string, fields []arrow.Field, present []bool) {
+	l := &s.u.looks[i]
+	nested := true
+	for _, w := range s.wanted {
+		c := s.u.columns[w.at]
+		nested = nested && (len(w.paths) == 0 || c.in[i] >= 0 && arrow.TypeEqual(l.schema.Field(c.in[i]).Type, c.field.Type))
+	}
+	paths = []string{}
+	for _, w := range s.wanted {
+		c := s.u.columns[w.at]
+		f := c.field
+		if nested && len(w.paths) > 0 {
+			if p, err := table.Project(s.u.schema, w.paths); err == nil {
+				f = p.Schema().Field(0)
+			}
+		}
+		fields = append(fields, f)
+		present = append(present, c.in[i] >= 0)
+		if c.in[i] < 0 {
+			continue
+		}
+		name := schema.Escape(l.names[c.in[i]])
+		if !nested || len(w.paths) == 0 {
+			paths = append(paths, name)
+			continue
+		}
+		for _, path := range w.paths {
+			below := name
+			for _, step := range schema.SplitPath(path)[1:] {
+				below = schema.JoinPath(below, step)
+			}
+			paths = append(paths, below)
+		}
+	}
+	return paths, fields, present
+}
