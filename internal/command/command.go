@@ -97,8 +97,9 @@ func Main(ctx context.Context, env Env) int {
 	if a.Program == "" {
 		a.Program = "amudai"
 	}
+	onTerminal := a.Width > 0 // before a variable sets the width
 	set, err := a.settings()
-	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: set.colors(a.Width > 0)}
+	a.out = terminal.Screen{Out: env.Stdout, Width: a.Width, Color: set.colors(onTerminal)}
 	a.errs = terminal.Screen{Out: env.Stderr, Color: set.colors(a.Progress)}
 	if err != nil {
 		return a.report(ctx, err)

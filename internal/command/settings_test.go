@@ -32,6 +32,7 @@ func TestEnvironment(t *testing.T) {
 	require.Contains(t, with("AMUDAI_COLOR=always", "NO_COLOR=1").out, "\x1b")
 	require.Equal(t, plain, with("AMUDAI_WIDTH=0"))
 	require.NotContains(t, with("AMUDAI_WIDTH=40").out, strings.Repeat("x", 60))
+	require.NotContains(t, with("AMUDAI_WIDTH=40").out, "\x1b")
 	threads := runtime.GOMAXPROCS(0)
 	require.Equal(t, plain, with("AMUDAI_PARALLEL=1"))
 	require.Equal(t, threads, runtime.GOMAXPROCS(0))
