@@ -41,7 +41,9 @@ The exit code is 0 if the tables are equal, 1 if they differ, 2 after an error.`
   amudai diff old.parquet new.parquet --key id --columns id,price --tolerance 1e-9
   amudai diff monday/ tuesday/ --key 'user,day' --format jsonl | jq 'select(.kind == "removed")'`,
 		Args: wants(2, 2, "the old table, and the new one"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.diffExit(cmd.Context(), a.runDiff(cmd, args, f)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.diffExit(cmd.Context(), a.runDiff(cmd, args, f))
+		},
 	}
 	f.Register(cmd, 100)
 	flags := cmd.Flags()

@@ -211,6 +211,9 @@ func (a *app) runSort(ctx context.Context, locations []string, f sortFlags) (err
 	if err != nil {
 		return err
 	}
+	if f.Rows.Also, err = a.firstRows(ctx, locations, f, by); err != nil {
+		return err
+	}
 	src, err := a.openKeyed(ctx, locations, f.TableFlags, by, f.nullsFirst)
 	if err != nil {
 		return err

@@ -15,7 +15,8 @@ import (
 
 // ScanFlags are the flags that choose rows, and their form.
 type ScanFlags struct {
-	Limit int64 // negative: all rows
+	Limit int64       // negative: all rows
+	Also  filter.Expr // a condition beside that of the flags
 
 	where, strings, rows string
 }
@@ -37,6 +38,9 @@ func (s *ScanFlags) Register(cmd *cobra.Command, limit int64) {
 func (s *ScanFlags) Options() (o shard.ScanOptions, err error) {
 	if o.Filter, err = Condition(s.where); err != nil {
 		return o, err
+	}
+	if !s.Also.IsZero() {
+		o.Filter = filter.And(o.Filter, s.Also)
 	}
 	if o.Strings, err = usage.OneOf("--strings", s.strings, stringLayouts,
 		shard.StringsAsRecorded, shard.StringsPlain, shard.StringsLarge, shard.StringsView, shard.StringsDictionary); err != nil {
