@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
@@ -37,7 +38,7 @@ type Bound struct{ p *predicate.Bound }
 // that it is compared with. The error is an [*Error]: an unknown column, or a literal that does not
 // suit its column.
 func Bind(e Expr, s *arrow.Schema) (*Bound, error) {
-	p, err := predicate.Bind(e.n, s)
+	p, err := compute.Condition(e.n, s)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 )
 
@@ -25,7 +26,7 @@ type selectSource struct {
 func newSelectSource(src Source, name string, o ReadOptions) (_ Source, err error) {
 	s := &selectSource{Source: src, name: name, mem: o.WithDefaults().Allocator}
 	if !o.Filter.IsZero() {
-		s.bound, err = predicate.Bind(o.Filter.Node(), src.Schema())
+		s.bound, err = compute.Condition(o.Filter.Node(), src.Schema())
 	}
 	if err == nil {
 		s.projection, err = Project(src.Schema(), o.Columns)

@@ -12,9 +12,11 @@ package predicate
 import (
 	"fmt"
 	"iter"
+	"math/big"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/engine/ast"
@@ -31,6 +33,22 @@ type Bound struct {
 	columns []Column
 }
 
+// Value is an operand that is computed from columns. It does not change and may be used by many goroutines.
+type Value interface {
+	Type() arrow.DataType
+	// Inputs are the columns that it is computed from.
+	Inputs() []Column
+	// Compute returns the values for some rows of the inputs, which have the form for [Bound.Eval]. Of rows whose bit in only is
+	// clear the values are arbitrary, and no reason for an error; nil stands for all rows. The caller releases the array.
+	Compute(mem memory.Allocator, inputs []arrow.Array, rows int, only []byte) (arrow.Array, error)
+	// Monotone reports whether the value is a function of arg that has a value wherever arg has one, and that never falls as arg
+	// rises. least is the least value of arg, as Arrow arrays have it, for which the function is not below y.
+	Monotone() (arg *ast.Node, least func(y *big.Int) *big.Int, ok bool)
+}
+
+// BindValue binds an operand that is neither a column nor a literal. The error is an [*ast.Error].
+type BindValue func(n *ast.Node, s *arrow.Schema) (Value, error)
+
 // Column is a column that an expression looks at.
 type Column struct {
 	Path   string         // as [Col] takes it
@@ -39,6 +57,12 @@ type Column struct {
 	Inside []string       // names within the JSON texts of the field; nil if the field itself has the values
 	kind   jsonKind       // of values within JSON texts
 	domain *valueset.Domain
+	value  Value // an operand that is no column
+}
+
+// Same reports whether two columns of a schema have the same values.
+func (c Column) Same(o Column) bool {
+	return slices.Equal(c.Index, o.Index) && slices.Equal(c.Inside, o.Inside) && (c.Inside == nil || c.kind == o.kind)
 }
 
 // NodeKind is the kind of a node.
@@ -52,6 +76,7 @@ const (
 	NodeOr                      // true where any of Nodes is
 	NodeLeaf                    // true where the value of Column meets Test
 	NodeCompare                 // true where the value of Column compares to that of Other
+	NodeValue                   // true where a value that is computed from columns meets Test
 )
 
 // Node is a node of a bound expression. It is true for some rows. Whether it is false or null for the others makes no
@@ -63,19 +88,27 @@ type Node struct {
 	Other  int // of a comparison
 	Test   Test
 
-	compare comparison
-	plan    *bytesPlan       // of a test on byte strings
-	domain  *valueset.Domain // of Column
+	compare  comparison
+	plan     *bytesPlan       // of a test on byte strings
+	domain   *valueset.Domain // of Column or the value
+	value    Value
+	inputs   []int // of the value: indices for [Bound.Column]
+	computes bool  // there is a value in the node or below
 }
 
 // Bind checks an expression against a schema and converts its literals to the
-// types of the columns that they are compared with. The error is an [*ast.Error].
-func Bind(e *ast.Node, s *arrow.Schema) (*Bound, error) {
-	b := &binder{schema: s, byPath: map[columnName]int{}}
+// types of the columns that they are compared with. The error is an [*ast.Error]. Operands are columns and literals; package
+// compute binds expressions with other ones.
+func Bind(e *ast.Node, s *arrow.Schema) (*Bound, error) { return BindWith(e, s, false, nil) }
+
+// BindWith is Bind for expressions with computed operands, which values binds. With negate it binds the negation: the rows for which
+// the expression is false.
+func BindWith(e *ast.Node, s *arrow.Schema, negate bool, values BindValue) (*Bound, error) {
+	b := &binder{schema: s, byPath: map[columnName]int{}, values: values}
 	if e == nil {
 		return &Bound{root: &Node{Kind: NodeAlways}}, nil
 	}
-	d, err := b.condition(e, false)
+	d, err := b.condition(e, negate)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +141,9 @@ func (b *Bound) Columns() []string {
 	return paths
 }
 
+// NumColumns is the number of columns that the expression looks at.
+func (b *Bound) NumColumns() int { return len(b.columns) }
+
 // Column is the column with an index in [Bound.Columns].
 func (b *Bound) Column(i int) Column { return b.columns[i] }
 
@@ -118,12 +154,14 @@ type binder struct {
 	schema  *arrow.Schema
 	columns []Column
 	byPath  map[columnName]int
+	values  BindValue // nil if there are no computed operands
 }
 
-// columnName is a path, and the kind of values if these are within JSON texts.
+// columnName is a path, or the text of a computed operand, and the kind of values if these are within JSON texts.
 type columnName struct {
-	path string
-	kind jsonKind
+	path  string
+	kind  jsonKind
+	value bool
 }
 
 // draft is a node whose values are still a set, so that leaves of the same column can be combined.
@@ -172,8 +210,7 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 		} else if !d.IsBool() {
 			return draft{}, fail(n, "%s is of type %s: only a column of booleans alone is a condition", n.Path, d.Name)
 		}
-		truth := &ast.Node{Op: ast.OpLiteral, Text: n.Text, Pos: n.Pos, Lit: ast.Literal{Kind: ast.LitBool, Text: "true"}}
-		return b.comparison(&ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{n, truth}}, negate)
+		return b.truth(n, negate)
 	case ast.OpIsNull, ast.OpIsNaN:
 		return b.is(n, negate)
 	case ast.OpIn:
@@ -183,19 +220,49 @@ func (b *binder) condition(n *ast.Node, negate bool) (draft, error) {
 	}
 	switch {
 	case n.Op.IsValue():
-		return draft{}, fail(n, "%s is not a condition", ast.Shorten(n.String()))
+		if d, err := b.domain(n, jsonBool); err != nil {
+			return draft{}, err
+		} else if !d.IsBool() {
+			return draft{}, fail(n, "%s is of type %s: a condition is true or false", ast.Shorten(n.String()), d.Name)
+		}
+		return b.truth(n, negate)
 	case n.Op.IsText():
 		return b.text(n, negate)
 	}
 	return b.comparison(n, negate)
 }
 
+// truth asks whether a boolean is true.
+func (b *binder) truth(n *ast.Node, negate bool) (draft, error) {
+	truth := &ast.Node{Op: ast.OpLiteral, Text: n.Text, Pos: n.Pos, Lit: ast.Literal{Kind: ast.LitBool, Text: "true"}}
+	return b.comparison(&ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{n, truth}}, negate)
+}
+
+// computed adds an operand that is no column to the columns.
+func (b *binder) computed(n *ast.Node) (int, error) {
+	name := columnName{path: n.String(), value: true}
+	if i, ok := b.byPath[name]; ok {
+		return i, nil
+	}
+	v, err := b.values(n, b.schema)
+	if err != nil {
+		return 0, err
+	}
+	c := Column{Path: name.path, Type: v.Type(), domain: valueset.DomainOf(v.Type()), value: v}
+	b.byPath[name] = len(b.columns)
+	b.columns = append(b.columns, c)
+	return len(b.columns) - 1, nil
+}
+
 // column finds the column that an operand names. Within JSON texts it has values of a kind.
 func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
+	if n.Op != ast.OpColumn && n.Op != ast.OpLiteral && b.values != nil {
+		return b.computed(n)
+	}
 	if n.Op != ast.OpColumn {
 		return 0, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
 	}
-	name := columnName{n.Path, kind}
+	name := columnName{path: n.Path, kind: kind}
 	if i, ok := b.byPath[name]; ok {
 		return i, nil
 	}
@@ -207,7 +274,7 @@ func (b *binder) column(n *ast.Node, kind jsonKind) (int, error) {
 		c.kind, c.domain = kind, jsonDomains[kind]
 		c.Type = c.domain.Type
 	}
-	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.Inside == nil }); i >= 0 {
+	if i := slices.IndexFunc(b.columns, func(o Column) bool { return o.Path == n.Path && o.Inside == nil && o.value == nil }); i >= 0 {
 		b.byPath[name] = i // a column has one kind of values
 		return i, nil
 	}
@@ -224,7 +291,7 @@ func (b *binder) domain(n *ast.Node, kind jsonKind) (*valueset.Domain, error) {
 	return b.columns[i].domain, nil
 }
 
-// Resolve finds the column of a schema that a node names.
+// Resolve finds the column of a schema that a node names. A value within JSON texts is a text.
 func Resolve(n *ast.Node, s *arrow.Schema) (Column, error) {
 	if n.Op != ast.OpColumn {
 		return Column{}, fail(n, "expected a column, found %s", ast.Shorten(n.String()))
@@ -232,6 +299,10 @@ func Resolve(n *ast.Node, s *arrow.Schema) (Column, error) {
 	c, err := resolve(s, n.Path)
 	if err != nil {
 		return c, fail(n, "%s", err)
+	}
+	if c.Inside != nil {
+		c.kind, c.domain = jsonText, jsonDomains[jsonText]
+		c.Type = c.domain.Type
 	}
 	return c, nil
 }
@@ -288,10 +359,23 @@ func namesOf(fields []arrow.Field) iter.Seq[string] {
 	}
 }
 
-// leaf asks for the values of a column in a set, or for all others.
+// leaf asks for the values of a column in a set, or for all others. A set of the values of a function that never falls becomes one of
+// its arguments.
 func (b *binder) leaf(col int, set valueset.Set, negate bool) draft {
 	if negate {
 		set = b.columns[col].domain.Not(set)
+	}
+	for b.columns[col].value != nil {
+		arg, least, ok := b.columns[col].value.Monotone()
+		if !ok {
+			break
+		}
+		to, err := b.column(arg, jsonAny)
+		if err != nil { // the value is bound, and so is its argument
+			break
+		}
+		set = b.columns[to].domain.Preimage(set, b.columns[col].domain, least)
+		col = to
 	}
 	if set.Empty() {
 		return draft{kind: NodeNever}
@@ -321,19 +405,12 @@ func (b *binder) comparison(n *ast.Node, negate bool) (draft, error) {
 	if left.Op == ast.OpLiteral {
 		left, right, o = right, left, mirrored[o]
 	}
-	if right.Op == ast.OpColumn && left.Op == ast.OpColumn {
+	if right.Op != ast.OpLiteral && left.Op != ast.OpLiteral {
 		return b.compareColumns(n, negate)
 	}
-	kind := jsonAny
-	if right.Op == ast.OpLiteral {
-		kind = jsonKindOf(right.Lit)
-	}
-	col, err := b.column(left, kind)
+	col, err := b.column(left, jsonKindOf(right.Lit))
 	if err != nil {
 		return draft{}, err
-	}
-	if right.Op != ast.OpLiteral {
-		return draft{}, fail(right, "expected a value, found %s", ast.Shorten(right.String()))
 	}
 	if right.Lit.Kind == ast.LitNull {
 		return draft{kind: NodeNever}, b.comparable(col, left)
@@ -369,7 +446,10 @@ func (b *binder) compare(col int, o ast.Op, lit *ast.Node) (valueset.Set, error)
 func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 	kind := jsonAny
 	for _, v := range n.Args[1:] {
-		if v.Op == ast.OpLiteral && v.Lit.Kind != ast.LitNull {
+		if v.Op != ast.OpLiteral {
+			return b.inValues(n, negate)
+		}
+		if v.Lit.Kind != ast.LitNull {
 			kind = jsonKindOf(v.Lit)
 		}
 	}
@@ -383,9 +463,6 @@ func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 	var sets []valueset.Set
 	null := false
 	for _, v := range n.Args[1:] {
-		if v.Op != ast.OpLiteral {
-			return draft{}, fail(v, "expected a value, found %s", ast.Shorten(v.String()))
-		}
 		if v.Lit.Kind == ast.LitNull {
 			null = true
 			continue
@@ -400,6 +477,18 @@ func (b *binder) in(n *ast.Node, negate bool) (draft, error) {
 		return draft{kind: NodeNever}, nil
 	}
 	return b.leaf(col, valueset.Union(sets...), negate), nil
+}
+
+// inValues binds a list with other values than literals.
+func (b *binder) inValues(n *ast.Node, negate bool) (draft, error) {
+	equal := make([]*ast.Node, len(n.Args)-1)
+	for i, v := range n.Args[1:] {
+		equal[i] = &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: v.Pos, Args: []*ast.Node{n.Args[0], v}}
+	}
+	if len(equal) == 1 {
+		return b.comparison(equal[0], negate)
+	}
+	return b.condition(&ast.Node{Op: ast.OpOr, Text: n.Text, Pos: n.Pos, Args: equal}, negate)
 }
 
 // between binds x between a and b as x >= a and x <= b.

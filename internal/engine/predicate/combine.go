@@ -1,6 +1,10 @@
 package predicate
 
-import "github.com/amudai/amudai-go/internal/engine/valueset"
+import (
+	"slices"
+
+	"github.com/amudai/amudai-go/internal/engine/valueset"
+)
 
 // combine makes the and, or the or, of nodes. A node that is neutral is left out, a node that decides the result replaces
 // all, and leaves that ask for values of the same column become one.
@@ -58,7 +62,7 @@ func flatten(kind NodeKind, kids []draft) []draft {
 
 // finish gives nodes their final form, and drops columns that no node looks at any more.
 func (b *binder) finish(d draft) *Bound {
-	f := &finisher{b: b, place: map[int]int{}}
+	f := &finisher{b: b, place: map[columnName]int{}}
 	root := f.node(d)
 	return &Bound{root: root, columns: f.columns}
 }
@@ -66,15 +70,19 @@ func (b *binder) finish(d draft) *Bound {
 type finisher struct {
 	b       *binder
 	columns []Column
-	place   map[int]int
+	place   map[columnName]int
 }
 
-func (f *finisher) column(i int) int {
-	at, ok := f.place[i]
+func (f *finisher) column(c Column) int {
+	name := columnName{path: c.Path}
+	if c.Inside != nil {
+		name.kind = c.kind
+	}
+	at, ok := f.place[name]
 	if !ok {
 		at = len(f.columns)
-		f.place[i] = at
-		f.columns = append(f.columns, f.b.columns[i])
+		f.place[name] = at
+		f.columns = append(f.columns, c)
 	}
 	return at
 }
@@ -82,19 +90,33 @@ func (f *finisher) column(i int) int {
 func (f *finisher) node(d draft) *Node {
 	n := &Node{Kind: d.kind}
 	for _, k := range d.kids {
-		n.Nodes = append(n.Nodes, f.node(k))
+		kid := f.node(k)
+		n.Nodes = append(n.Nodes, kid)
+		n.computes = n.computes || kid.computes
 	}
 	switch d.kind {
 	case NodeLeaf:
-		n.Column, n.Test = f.column(d.col), d.test
-		n.domain = f.b.columns[d.col].domain
+		n.Test = d.test
+		c := f.b.columns[d.col]
+		n.domain = c.domain
 		if d.set != nil {
 			n.Test = testOf(n.domain, *d.set)
 		}
 		n.plan = planOf(n.Test)
+		if c.value == nil {
+			n.Column = f.column(c)
+			break
+		}
+		n.Kind, n.value, n.computes = NodeValue, c.value, true
+		for _, in := range c.value.Inputs() {
+			n.inputs = append(n.inputs, f.column(in))
+		}
 	case NodeCompare:
-		n.Column, n.Other, n.compare = f.column(d.col), f.column(d.other), d.compare
+		n.Column, n.Other, n.compare = f.column(f.b.columns[d.col]), f.column(f.b.columns[d.other]), d.compare
 		n.domain = f.b.columns[d.col].domain
+	}
+	if n.computes { // values are computed last, for the rows that are left
+		slices.SortStableFunc(n.Nodes, func(a, b *Node) int { return boolToInt(a.computes) - boolToInt(b.computes) })
 	}
 	return n
 }

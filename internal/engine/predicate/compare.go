@@ -33,8 +33,15 @@ func (c comparison) holds(order int) bool {
 	return order < 0 && c.less || order == 0 && c.equal || order > 0 && c.greater
 }
 
-// compareColumns binds a comparison of two columns, which must be of the same type.
+// compareColumns binds a comparison of two columns. Those of different types, and other operands, are compared by the package that
+// computes values.
 func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
+	if n.Args[0].Op != ast.OpColumn || n.Args[1].Op != ast.OpColumn {
+		if b.values == nil {
+			return draft{}, fail(n, "%s and %s: only columns and values are compared", ast.Shorten(n.Args[0].String()), ast.Shorten(n.Args[1].String()))
+		}
+		return b.compareValues(n, negate)
+	}
 	d := draft{kind: NodeCompare, compare: comparisonOf[n.Op]}
 	var err error
 	if d.col, err = b.column(n.Args[0], jsonAny); err != nil {
@@ -55,6 +62,9 @@ func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 		}
 	}
 	x, y := b.columns[d.col].domain, b.columns[d.other].domain
+	if !x.Equal(y) && b.values != nil {
+		return b.compareValues(n, negate)
+	}
 	if !x.Equal(y) {
 		return d, fail(n, "%s is of type %s and %s of type %s: only columns of the same type are compared", n.Args[0].Path, x.Name, n.Args[1].Path, y.Name)
 	}
@@ -62,6 +72,19 @@ func (b *binder) compareColumns(n *ast.Node, negate bool) (draft, error) {
 		d.compare = d.compare.not()
 	}
 	return d, nil
+}
+
+// compareValues asks whether a comparison that is computed is true, or whether it is false.
+func (b *binder) compareValues(n *ast.Node, negate bool) (draft, error) {
+	col, err := b.computed(n)
+	if err != nil {
+		return draft{}, err
+	}
+	set, err := b.columns[col].domain.Compare(ast.OpEq, ast.Literal{Kind: ast.LitBool, Text: "true"})
+	if err != nil {
+		return draft{}, fail(n, "%s", err)
+	}
+	return b.leaf(col, set, negate), nil
 }
 
 // compare compares the values of two arrays, one row after the other.

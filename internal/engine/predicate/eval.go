@@ -28,8 +28,19 @@ func (b *Bound) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error
 	return b.root.Eval(dst, columns, rows)
 }
 
+// EvalOnly is [Bound.Eval] if only some rows make a difference: others cause no errors, and have arbitrary bits.
+func (b *Bound) EvalOnly(columns []arrow.Array, rows int, only bitmap.Bits) ([]byte, error) {
+	bits := make([]byte, BitmapLen(rows))
+	only.CopyTo(bits, 0)
+	return b.root.eval(nil, columns, rows, bits)
+}
+
 // Eval is [Bound.Eval] for a part of the expression.
 func (n *Node) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error) {
+	return n.eval(dst, columns, rows, nil)
+}
+
+func (n *Node) eval(dst []byte, columns []arrow.Array, rows int, only []byte) ([]byte, error) {
 	if size := BitmapLen(rows); cap(dst) < size {
 		dst = make([]byte, size)
 	} else {
@@ -37,7 +48,7 @@ func (n *Node) Eval(dst []byte, columns []arrow.Array, rows int) ([]byte, error)
 	}
 	e := evaluators.Get().(*evaluator)
 	defer evaluators.Put(e)
-	e.columns, e.rows = columns, rows
+	e.columns, e.rows, e.only = columns, rows, only
 	defer e.forget()
 	return dst, e.node(n, dst)
 }
@@ -114,6 +125,7 @@ func masked(field arrow.Array, valid bitmap.Bits) (arrow.Array, error) {
 type evaluator struct {
 	columns []arrow.Array
 	rows    int
+	only    []byte   // rows whose truth makes a difference; nil for all
 	free    [][]byte // bitmaps for reuse
 	folded  []byte
 	values  [64][]byte
@@ -123,7 +135,7 @@ var evaluators = sync.Pool{New: func() any { return &evaluator{} }}
 
 // forget drops references to memory of the caller.
 func (e *evaluator) forget() {
-	e.columns = nil
+	e.columns, e.only = nil, nil
 	clear(e.values[:])
 }
 
@@ -162,6 +174,8 @@ func (e *evaluator) node(n *Node, dst []byte) error {
 			return err
 		}
 		return e.compare(n, a, b, dst)
+	case NodeValue:
+		return e.value(n, dst)
 	}
 	arr, err := e.column(n, n.Column)
 	if err != nil {
@@ -179,7 +193,7 @@ func (e *evaluator) column(n *Node, i int) (arrow.Array, error) {
 	if arr.Len() != e.rows {
 		return nil, fmt.Errorf("filter: column %d has %d rows instead of %d", i, arr.Len(), e.rows)
 	}
-	if i == n.Column && !n.domain.Holds(arr.DataType()) {
+	if i == n.Column && n.Kind != NodeValue && !n.domain.Holds(arr.DataType()) {
 		return nil, fmt.Errorf("filter: column %d is of type %s instead of %s", i, arr.DataType(), n.domain.Type)
 	}
 	return arr, nil
@@ -192,9 +206,16 @@ func (e *evaluator) list(n *Node, dst []byte) error {
 	}
 	other := e.bitmap(e.rows)
 	defer e.release(other)
+	outer := e.only
+	defer func() { e.only = outer }()
 	for _, k := range n.Nodes[1:] {
 		if n.Kind == NodeAnd && allZero(dst) {
 			return nil
+		}
+		if k.computes {
+			only := e.bitmap(e.rows)
+			defer e.release(only)
+			e.only = undecided(only, outer, dst, n.Kind, e.rows)
 		}
 		if err := e.node(k, other); err != nil {
 			return err
@@ -206,6 +227,38 @@ func (e *evaluator) list(n *Node, dst []byte) error {
 		}
 	}
 	return nil
+}
+
+// undecided puts into only those rows of outer, nil for all, that a list has not decided yet.
+func undecided(only, outer, dst []byte, kind NodeKind, rows int) []byte {
+	copy(only, dst)
+	if kind == NodeOr {
+		invert(only, rows)
+	}
+	if outer != nil {
+		andWords(only, outer)
+	}
+	return only
+}
+
+// value evaluates a test of a computed value.
+func (e *evaluator) value(n *Node, dst []byte) error {
+	inputs := make([]arrow.Array, len(n.inputs))
+	for i, c := range n.inputs {
+		var err error
+		if inputs[i], err = e.column(n, c); err != nil {
+			return err
+		}
+	}
+	arr, err := n.value.Compute(memory.DefaultAllocator, inputs, e.rows, e.only)
+	if err != nil {
+		return err
+	}
+	defer arr.Release()
+	if arr.Len() != e.rows {
+		return fmt.Errorf("filter: %d values of %s for %d rows", arr.Len(), n.domain.Name, e.rows)
+	}
+	return e.test(n, arr, dst, e.rows)
 }
 
 // test evaluates a leaf on an array of a number of rows. Bits of dst past the last row are cleared.

@@ -25,6 +25,7 @@ const (
 	jsonString
 	jsonNumber
 	jsonBool
+	jsonText // any value but null, as text: strings without their quotes
 )
 
 var jsonDomains = [...]*valueset.Domain{
@@ -32,6 +33,7 @@ var jsonDomains = [...]*valueset.Domain{
 	jsonString: named(valueset.DomainOf(arrow.BinaryTypes.LargeString), "string"),
 	jsonNumber: valueset.Numbers,
 	jsonBool:   valueset.DomainOf(arrow.FixedWidthTypes.Boolean),
+	jsonText:   named(valueset.DomainOf(arrow.BinaryTypes.LargeString), "string"),
 }
 
 // named is a domain with another name in messages.
@@ -108,6 +110,13 @@ func (c Column) appendValue(b array.Builder, s *jsontext.Scanner, room *[]byte) 
 			}
 			return err == nil
 		}
+		if c.kind == jsonText && next != 'n' {
+			value, err := s.Raw()
+			if err == nil {
+				b.BinaryBuilder.Append(jsontext.AppendCompact(nil, value))
+			}
+			return err == nil
+		}
 	case *array.BinaryBuilder:
 		number, err := s.Number()
 		if err != nil {
@@ -137,4 +146,83 @@ func appendTruth(b *array.BooleanBuilder, s *jsontext.Scanner, next byte, presen
 		return true
 	}
 	return false
+}
+
+// Arrays are the elements of the arrays that are found within JSON texts, one array for each text.
+type Arrays struct {
+	Valid []byte // a bit for each text that has an array
+	Ends  []int  // of the elements of each text, from 0 on
+
+	elements [][]byte
+	depth    []int // of each text: the names of the path that lead to the array
+}
+
+// FindArrays finds the first array on a path in each text of a column.
+func FindArrays(arr arrow.Array, path []string) (*Arrays, error) {
+	plain, err := arrowutil.Plain(memory.DefaultAllocator, arr)
+	if err != nil {
+		return nil, fmt.Errorf("filter: %w", err)
+	}
+	defer plain.Release()
+	texts, ok := valuesOf(plain)
+	if !ok {
+		return nil, fmt.Errorf("filter: array of type %s has no JSON", arr.DataType())
+	}
+	a := &Arrays{Valid: make([]byte, (arr.Len()+7)/8), Ends: make([]int, 1, arr.Len()+1), depth: make([]int, arr.Len())}
+	for i := range arr.Len() {
+		if plain.IsValid(i) && a.find(i, texts.value(i), path) {
+			a.Valid[i>>3] |= 1 << (i & 7)
+		}
+		a.Ends = append(a.Ends, len(a.elements))
+	}
+	return a, nil
+}
+
+// find adds the elements of the first array on a path. It adds none if the text is not valid JSON up to the end of the array.
+func (a *Arrays) find(i int, json []byte, path []string) bool {
+	var s jsontext.Scanner
+	s.Reset(json)
+	for ; s.Peek() != '['; a.depth[i]++ {
+		if a.depth[i] == len(path) || !s.Find(path[a.depth[i]:a.depth[i]+1]) {
+			return false
+		}
+	}
+	before := len(a.elements)
+	err := s.Array(func() error {
+		raw, err := s.Raw()
+		a.elements = append(a.elements, append([]byte(nil), raw...))
+		return err
+	})
+	if err != nil {
+		a.elements = a.elements[:before]
+	}
+	return err == nil
+}
+
+// Elements are the values of a column within the elements of arrays: its path goes on behind that to the array.
+func (c Column) Elements(a *Arrays, common int) (arrow.Array, error) {
+	b := array.NewBuilder(memory.DefaultAllocator, c.domain.Type)
+	defer b.Release()
+	b.Reserve(len(a.elements))
+	var s jsontext.Scanner
+	var room []byte
+	for i, depth := range a.depth {
+		for _, json := range a.elements[a.Ends[i]:a.Ends[i+1]] {
+			s.Reset(json)
+			if !s.Find(c.Inside[min(depth, common):]) || !c.appendValue(b, &s, &room) {
+				b.AppendNull()
+			}
+		}
+	}
+	return b.NewArray(), nil
+}
+
+// Part is a part of the elements of a list, null where a struct around it is: what is at an index within them. The caller releases it.
+func (c Column) Part(elements arrow.Array, index []int) (arrow.Array, error) {
+	field, err := Child(elements, index)
+	if err != nil || c.Inside == nil {
+		return field, err
+	}
+	defer field.Release()
+	return c.Values(field)
 }

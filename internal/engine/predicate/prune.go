@@ -128,6 +128,8 @@ func (n *Node) Prune(facts []Facts) Verdict {
 		return verdict
 	case NodeCompare:
 		return n.pruneCompare(factsOf(facts, n.Column), factsOf(facts, n.Other))
+	case NodeValue:
+		return Some
 	}
 	return n.pruneLeaf(factsOf(facts, n.Column))
 }
@@ -320,6 +322,8 @@ func (n *Node) Columns() []int {
 			out = append(out, n.Column)
 		case NodeCompare:
 			out = append(out, n.Column, n.Other)
+		case NodeValue:
+			out = append(out, n.inputs...)
 		}
 		for _, k := range n.Nodes {
 			visit(k)

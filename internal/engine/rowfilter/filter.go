@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/rowset"
 	"github.com/amudai/amudai-go/internal/engine/table"
@@ -74,10 +75,10 @@ func Bind(ctx context.Context, t table.Table, e filter.Expr) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	bound, err := predicate.Bind(e.Node(), p.Schema)
+	bound, err := compute.Condition(e.Node(), p.Schema)
 	if err != nil {
 		if p, err = t.Project(ctx, nil); err == nil { // the error may name another column
-			bound, err = predicate.Bind(e.Node(), p.Schema)
+			bound, err = compute.Condition(e.Node(), p.Schema)
 		}
 		if err != nil {
 			return nil, err

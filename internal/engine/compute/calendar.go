@@ -1,0 +1,194 @@
+package compute
+
+import (
+	"math"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// The calendar is the proleptic Gregorian one. Days are counted from 1970-01-01.
+
+const (
+	daySeconds = 86_400
+	// The algorithm of C. Neri and L. Schneider (Euclidean affine functions and their application to calendar algorithms, 2022) counts
+	// days from March 1 of a year that is a multiple of 400, and works for those below 2^30.
+	eras  = 82
+	shift = 719_468 + 146_097*eras
+)
+
+// date returns the date of a day.
+func date(days int64) (year int64, month, day int) {
+	era := int64(0)
+	n := uint64(days + shift)
+	if n >= 1<<30 {
+		era, days = text.FloorDiv(days, 146_097)
+		n = uint64(days + shift)
+	}
+	n1 := uint32(4*n + 3)
+	century, rest := n1/146_097, n1%146_097/4
+	p := 2_939_745 * uint64(4*rest+3)
+	inYear := uint32(p) / 2_939_745 / 4
+	m := 2141*inYear + 197_913
+	year, month, day = int64(100*century)+int64(p>>32)-400*eras+400*era, int(m>>16), int(m&0xffff/2141)+1
+	if inYear >= 306 {
+		year, month = year+1, month-12
+	}
+	return year, month, day
+}
+
+// yearOf is the year of a day.
+func yearOf(days int64) int64 {
+	n := uint64(days + shift)
+	if n >= 1<<30 {
+		year, _, _ := date(days)
+		return year
+	}
+	n1 := uint32(4*n + 3)
+	p := 2_939_745 * uint64(4*(n1%146_097/4)+3)
+	year := int64(100*(n1/146_097)) + int64(p>>32) - 400*eras
+	if uint32(p) >= 306*4*2_939_745 {
+		year++
+	}
+	return year
+}
+
+// dayOf is the day of a date. Months beyond December are those of the years behind.
+func dayOf(year int64, month, day int) int64 {
+	year += int64((month - 1) / 12)
+	month = (month-1)%12 + 1
+	if month <= 2 {
+		year--
+		month += 12
+	}
+	era, yoe := text.FloorDiv(year, 400)
+	doy := int64((153*(month-3)+2)/5 + day - 1)
+	return era*146_097 + yoe*365 + yoe/4 - yoe/100 + doy - 719_468
+}
+
+// weekday is the day of the week, 0 for Sunday.
+func weekday(days int64) int64 {
+	_, r := text.FloorDiv(days+4, 7)
+	return r
+}
+
+// isoWeek is the week of the year by ISO 8601: that of the Thursday of the same week.
+func isoWeek(days int64) int64 {
+	thursday := days + 3 - (weekday(days)+6)%7
+	return (thursday-dayOf(yearOf(thursday), 1, 1))/7 + 1
+}
+
+// dateParts are the parts of dates.
+var dateParts = map[string]func(days int64) int64{
+	"year":      yearOf,
+	"quarter":   func(days int64) int64 { _, m, _ := date(days); return int64(m+2) / 3 },
+	"month":     func(days int64) int64 { _, m, _ := date(days); return int64(m) },
+	"day":       func(days int64) int64 { _, _, d := date(days); return int64(d) },
+	"dayofweek": weekday,
+	"dayofyear": func(days int64) int64 { return days - dayOf(yearOf(days), 1, 1) + 1 },
+	"week":      isoWeek,
+}
+
+// clockParts are the parts of times of day, in seconds.
+var clockParts = map[string]func(seconds int64) int64{
+	"hour":   func(s int64) int64 { return s / 3600 },
+	"minute": func(s int64) int64 { return s / 60 % 60 },
+	"second": func(s int64) int64 { return s % 60 },
+}
+
+// truncations are the first days of the periods of days, by the words of date_trunc.
+var truncations = map[string]func(days int64) int64{
+	"decade":  func(days int64) int64 { q, _ := text.FloorDiv(yearOf(days), 10); return dayOf(q*10, 1, 1) },
+	"year":    func(days int64) int64 { return dayOf(yearOf(days), 1, 1) },
+	"quarter": func(days int64) int64 { y, m, _ := date(days); return dayOf(y, (m-1)/3*3+1, 1) },
+	"month":   func(days int64) int64 { _, _, d := date(days); return days - int64(d) + 1 },
+	"week":    func(days int64) int64 { return days - (weekday(days)+6)%7 },
+	"day":     func(days int64) int64 { return days },
+}
+
+// behind are the first days of the periods behind those that begin with a day.
+var behind = map[string]func(first int64) int64{
+	"decade":  func(first int64) int64 { return dayOf(yearOf(first)+10, 1, 1) },
+	"year":    func(first int64) int64 { return dayOf(yearOf(first)+1, 1, 1) },
+	"quarter": func(first int64) int64 { y, m, _ := date(first); return dayOf(y, m+3, 1) },
+	"month":   func(first int64) int64 { y, m, _ := date(first); return dayOf(y, m+1, 1) },
+	"week":    func(first int64) int64 { return first + 7 },
+	"day":     func(first int64) int64 { return first + 1 },
+}
+
+// clockUnits are the shorter units of date_trunc, in nanoseconds.
+var clockUnits = map[string]int64{"hour": 3600e9, "minute": 60e9, "second": 1e9, "millisecond": 1e6, "microsecond": 1e3}
+
+// zone is the local time of a time zone.
+type zone struct {
+	location *time.Location // nil for a fixed offset
+	offset   int64          // seconds
+}
+
+// zoneOf finds a time zone of a column. A column without one has the times as they are.
+func zoneOf(name string) (zone, bool) {
+	if name == "" || name == "UTC" {
+		return zone{}, true
+	}
+	if offset, ok := text.ParseOffset(name); ok {
+		return zone{offset: offset}, true
+	}
+	location, err := time.LoadLocation(name)
+	return zone{location: location}, err == nil
+}
+
+// offsets finds offsets of a zone from UTC. It remembers the last one, because neighbouring rows mostly have the same.
+type offsets struct {
+	zone
+	from, to int64 // seconds for which offset holds
+}
+
+func (z zone) offsets() *offsets { return &offsets{zone: z, from: 1} }
+
+// at is the offset at a time in seconds since 1970.
+func (o *offsets) at(seconds int64) int64 {
+	if o.location == nil || o.from <= seconds && seconds < o.to {
+		return o.offset
+	}
+	t := time.Unix(seconds, 0).In(o.location)
+	_, offset := t.Zone()
+	start, end := t.ZoneBounds()
+	o.offset, o.from, o.to = int64(offset), math.MinInt64, math.MaxInt64
+	if !start.IsZero() {
+		o.from = start.Unix()
+	}
+	if !end.IsZero() {
+		o.to = end.Unix()
+	}
+	return o.offset
+}
+
+// instant is the time, in seconds since 1970, of a local time.
+func (o *offsets) instant(local int64) int64 {
+	if o.location == nil {
+		return local - o.offset
+	}
+	guess := local - o.at(local)
+	return local - o.at(guess)
+}
+
+// perSecond is the number of units of dates and timestamps in a second; 0 for days.
+func perSecond(dt arrow.DataType) int64 {
+	switch t := dt.(type) {
+	case *arrow.Date32Type:
+		return 0
+	case *arrow.Date64Type:
+		return 1000
+	case *arrow.TimestampType:
+		return text.PerSecond(t.Unit)
+	case *arrow.Time32Type:
+		return text.PerSecond(t.Unit)
+	case *arrow.Time64Type:
+		return text.PerSecond(t.Unit)
+	case *arrow.DurationType:
+		return text.PerSecond(t.Unit)
+	}
+	return 1
+}

@@ -1,0 +1,453 @@
+package compute
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
+	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/base/bitmap"
+	"github.com/amudai/amudai-go/internal/engine/ast"
+	"github.com/amudai/amudai-go/internal/engine/predicate"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/internal/text"
+)
+
+// isList reports whether values of a type have elements.
+func isList(dt arrow.DataType) bool {
+	plain, _ := extension.Unwrap(dt)
+	_, ok := plain.(arrow.ListLikeType) // maps, too
+	return ok
+}
+
+// elements is a condition on the elements of a list. Within it, the path of the list names an element.
+type elements struct {
+	n       *ast.Node
+	list    *expr // nil for arrays within JSON texts
+	yes, no *predicate.Bound
+	inputs  []elementInput // of yes, then of no
+	json    int            // the column of JSON texts
+	prefix  []string       // the names that all paths into the texts begin with
+}
+
+// elementInput is a column of the condition: a part of the elements, or a column of the rows.
+type elementInput struct {
+	column predicate.Column
+	part   []int // within an element; nil for a column of the rows
+	json   bool  // within the elements of an array in JSON
+	row    int   // the column of the rows
+}
+
+// listAt follows a path to the first list on it. ok is false if there is none.
+func listAt(s *arrow.Schema, path string) (at string, dt arrow.DataType, ok bool) {
+	names := schema.SplitPath(path)
+	for k := range names {
+		at = ast.PathOf(names[:k+1])
+		c, err := predicate.Resolve(&ast.Node{Op: ast.OpColumn, Path: at}, s)
+		if err != nil || c.Inside != nil {
+			return "", nil, false
+		}
+		if plain, _ := extension.Unwrap(c.Type); isList(plain) {
+			return at, plain, true
+		}
+	}
+	return "", nil, false
+}
+
+// replaced is a schema in which a field has another type.
+func replaced(fields []arrow.Field, index []int, dt arrow.DataType) []arrow.Field {
+	out := slices.Clone(fields)
+	f := &out[index[0]]
+	if len(index) == 1 {
+		f.Type = dt
+		return out
+	}
+	plain, _ := extension.Unwrap(f.Type)
+	f.Type = arrow.StructOf(replaced(plain.(*arrow.StructType).Fields(), index[1:], dt)...)
+	return out
+}
+
+// elements binds a condition on elements.
+func (b *binder) elements(n, condition *ast.Node) (*elements, error) {
+	var path string
+	var dt arrow.DataType
+	for _, p := range condition.Columns() {
+		at, list, ok := listAt(b.schema, p)
+		switch {
+		case !ok || at == path:
+		case path != "":
+			return nil, fail(n, "%s asks for elements of one list, not of %s and %s", operator(n), path, at)
+		default:
+			path, dt = at, list
+		}
+	}
+	if path == "" {
+		return b.elementsOfJSON(n, condition)
+	}
+	list, err := b.column(&ast.Node{Op: ast.OpColumn, Path: path, Text: n.Text, Pos: n.Pos})
+	if err != nil {
+		return nil, err
+	}
+	at := b.columns[list.column].Index
+	inner := arrow.NewSchema(replaced(b.schema.Fields(), at, dt.(arrow.ListLikeType).Elem()), nil)
+	e := &elements{n: n, list: list}
+	return e, e.bind(b, condition, inner, func(c predicate.Column) elementInput {
+		if len(c.Index) >= len(at) && slices.Equal(c.Index[:len(at)], at) {
+			return elementInput{column: c, part: append([]int{}, c.Index[len(at):]...)}
+		}
+		return elementInput{column: c, row: b.input(c)}
+	})
+}
+
+// elementsOfJSON binds a condition on the elements of arrays within JSON texts: the first array on the path that all paths have in common.
+func (b *binder) elementsOfJSON(n, condition *ast.Node) (*elements, error) {
+	e := &elements{n: n, json: -1}
+	var base predicate.Column
+	for _, p := range condition.Columns() {
+		c, err := predicate.Resolve(&ast.Node{Op: ast.OpColumn, Path: p, Text: n.Text, Pos: n.Pos}, b.schema)
+		switch {
+		case err != nil:
+			return nil, err
+		case c.Inside == nil:
+		case e.json < 0:
+			names := schema.SplitPath(p)
+			whole := ast.PathOf(names[:len(names)-len(c.Inside)])
+			if base, err = predicate.Resolve(&ast.Node{Op: ast.OpColumn, Path: whole, Text: n.Text, Pos: n.Pos}, b.schema); err != nil {
+				return nil, err
+			}
+			e.json, e.prefix = b.input(base), c.Inside
+		case !slices.Equal(base.Index, c.Index):
+			return nil, fail(n, "%s asks for elements of one array, not of several columns", operator(n))
+		default:
+			k := 0
+			for k < min(len(e.prefix), len(c.Inside)) && e.prefix[k] == c.Inside[k] {
+				k++
+			}
+			e.prefix = e.prefix[:k]
+		}
+	}
+	if e.json < 0 {
+		names := strings.Join(condition.Columns(), ", ")
+		return nil, fail(n, "%s needs a list, and there is none in %s", operator(n), ast.Shorten(names))
+	}
+	return e, e.bind(b, condition, b.schema, func(c predicate.Column) elementInput {
+		if c.Inside != nil && slices.Equal(c.Index, base.Index) {
+			return elementInput{column: c, json: true}
+		}
+		return elementInput{column: c, row: b.input(c)}
+	})
+}
+
+func (x *elements) bind(b *binder, condition *ast.Node, s *arrow.Schema, input func(c predicate.Column) elementInput) (err error) {
+	if x.yes, err = predicate.BindWith(condition, s, false, bindValue); err != nil {
+		return err
+	}
+	if x.no, err = predicate.BindWith(condition, s, true, bindValue); err != nil {
+		return err
+	}
+	for _, p := range []*predicate.Bound{x.yes, x.no} {
+		for i := range p.NumColumns() {
+			x.inputs = append(x.inputs, input(p.Column(i)))
+		}
+	}
+	return nil
+}
+
+// found is what a condition is for the elements of the rows.
+type found struct {
+	bounds  func(row int) (lo, hi int) // of the elements of a row
+	valid   bitmap.Bits                // rows with a list
+	yes, no []byte                     // elements
+	values  arrow.Array                // the elements; nil for those in JSON
+}
+
+func (f *found) release() {
+	if f.values != nil {
+		f.values.Release()
+	}
+}
+
+// eval evaluates the condition for all elements.
+func (x *elements) eval(e *env) (*found, error) {
+	f := &found{}
+	var json *predicate.Arrays
+	if x.list == nil {
+		var err error
+		if json, err = predicate.FindArrays(e.columns[x.json], x.prefix); err != nil {
+			return nil, err
+		}
+		f.bounds = func(row int) (int, int) { return json.Ends[row], json.Ends[row+1] }
+		f.valid = bitmap.Bits{Data: json.Valid, Len: e.rows}
+	} else {
+		list, err := e.full(x.list)
+		if err != nil {
+			return nil, err
+		}
+		defer list.Release()
+		f.slice(list.(array.ListLike))
+	}
+	rows := e.rowsOf(f)
+	only := make([]byte, predicate.BitmapLen(len(rows)))
+	for i, row := range rows {
+		if row >= 0 && e.only.At(int(row)) {
+			only[i>>3] |= 1 << (i & 7)
+		}
+	}
+	inputs := make([]arrow.Array, len(x.inputs))
+	defer func() { arrowutil.ReleaseAll(inputs) }()
+	for i, in := range x.inputs {
+		var err error
+		switch {
+		case in.json:
+			inputs[i], err = in.column.Elements(json, len(x.prefix))
+		case in.part != nil:
+			inputs[i], err = in.column.Part(f.values, in.part)
+		default:
+			inputs[i], err = arrowutil.Take(e.mem, e.columns[in.row], rows)
+		}
+		if err != nil {
+			f.release()
+			return nil, err
+		}
+	}
+	var err error
+	k := x.yes.NumColumns()
+	count := bitmap.Bits{Data: only, Len: len(rows)}
+	if f.yes, err = x.yes.EvalOnly(inputs[:k], len(rows), count); err == nil {
+		f.no, err = x.no.EvalOnly(inputs[k:], len(rows), count)
+	}
+	if err != nil {
+		f.release()
+		return nil, err
+	}
+	return f, nil
+}
+
+// slice sets the elements to those of a list array. The range of each row counts from the first one.
+func (f *found) slice(list array.ListLike) {
+	rows := list.Len()
+	f.valid = validity(list)
+	first, last := int64(0), int64(0)
+	if rows > 0 {
+		first, _ = list.ValueOffsets(0)
+		_, last = list.ValueOffsets(rows - 1)
+	}
+	f.values = array.NewSlice(list.ListValues(), first, last)
+	list.Retain()
+	ends := make([]int, rows+1)
+	for row := range rows {
+		_, hi := list.ValueOffsets(row)
+		ends[row+1] = int(hi - first)
+	}
+	list.Release()
+	f.bounds = func(row int) (int, int) { return ends[row], ends[row+1] }
+}
+
+// rowsOf is the row of each element, -1 for those of null lists.
+func (e *env) rowsOf(f *found) []int64 {
+	var out []int64
+	for row := range e.rows {
+		lo, hi := f.bounds(row)
+		at := int64(-1)
+		if f.valid.At(row) {
+			at = int64(row)
+		}
+		for range hi - lo {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// quantified binds any(condition) and all(condition). Of an empty list any is false and all is true.
+func (b *binder) quantified(n *ast.Node) (*expr, error) {
+	x, err := b.elements(n, n.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	all := n.Name == "all"
+	return b.reduced(x, func(yes, no, unknown bool) (isTrue, isFalse bool) {
+		if all {
+			return !no && !unknown, no
+		}
+		return yes, !yes && !unknown
+	}), nil
+}
+
+// contains binds the question whether an element is equal to a value; elements that are null are not. For a map it asks for a key.
+func (b *binder) contains(n *ast.Node, list *expr) (*expr, error) {
+	if list.column < 0 {
+		return nil, fail(n.Args[0], "contains looks into columns of lists, not into %s", ast.Shorten(n.Args[0].String()))
+	}
+	item := *n.Args[0]
+	if list.dt.ID() == arrow.MAP {
+		item.Path = ast.PathOf(append(schema.SplitPath(item.Path), "key"))
+	}
+	x, err := b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{&item, n.Args[1]}})
+	if err != nil {
+		return nil, err
+	}
+	out := b.reduced(x, func(yes, no, unknown bool) (isTrue, isFalse bool) { return yes, !yes })
+	value, err := b.bind(n.Args[1])
+	if err != nil {
+		return nil, err
+	}
+	if value.lit != nil && value.lit.Lit.Kind != ast.LitNull {
+		return out, nil
+	}
+	if value, err = b.natural(value); err != nil {
+		return nil, err
+	}
+	return function(n, booleans, []*expr{list, value}, func(e *env) (arrow.Array, error) { // null where the value is
+		arr, err := e.full(value)
+		if err != nil {
+			return nil, err
+		}
+		defer arr.Release()
+		truth, err := out.eval(e)
+		if err != nil {
+			return nil, err
+		}
+		defer truth.Release()
+		return arrowutil.Mask(e.mem, truth, validity(arr))
+	}), nil
+}
+
+// reduced is a boolean made of what a condition is for the elements of a row. It is null where there is no list.
+func (b *binder) reduced(x *elements, truth func(yes, no, unknown bool) (isTrue, isFalse bool)) *expr {
+	return &expr{node: x.n, dt: booleans, column: -1, eval: func(e *env) (arrow.Array, error) {
+		f, err := x.eval(e)
+		if err != nil {
+			return nil, err
+		}
+		defer f.release()
+		n := predicate.BitmapLen(e.rows)
+		isTrue, isFalse := make([]byte, n), make([]byte, n)
+		for row := range e.rows {
+			if !f.valid.At(row) {
+				continue
+			}
+			lo, hi := f.bounds(row)
+			yes, no, unknown := false, false, false
+			for i := lo; i < hi; i++ {
+				y, o := f.yes[i>>3]>>(i&7)&1 != 0, f.no[i>>3]>>(i&7)&1 != 0
+				yes, no, unknown = yes || y, no || o, unknown || !y && !o
+			}
+			t, o := truth(yes, no, unknown)
+			if t {
+				isTrue[row>>3] |= 1 << (row & 7)
+			} else if o {
+				isFalse[row>>3] |= 1 << (row & 7)
+			}
+		}
+		return e.truths(isTrue, isFalse), nil
+	}}
+}
+
+// index binds an element of a list by its position, which counts from 1, or with a negative one from the end; or the value of a map by its
+// key. Without such an element it is null.
+func (b *binder) index(n *ast.Node) (*expr, error) {
+	x, err := b.bind(n.Args[0])
+	if err != nil {
+		return nil, err
+	}
+	at := n.Args[1]
+	if x.column >= 0 && (b.columns[x.column].Inside != nil || extension.IsJSON(b.columns[x.column].Type)) && at.Op == ast.OpLiteral && at.Lit.Kind == ast.LitString {
+		return b.column(&ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), at.Lit.Text))})
+	}
+	switch t := x.dt.(type) {
+	case *arrow.MapType:
+		return b.mapValue(n, x, t)
+	case arrow.ListLikeType:
+		return b.listItem(n, x, t)
+	}
+	return nil, fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.dt))
+}
+
+func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) (*expr, error) {
+	at, err := b.bind(n.Args[1])
+	if err == nil {
+		at, err = b.number(n, at, int64s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !isInteger(at.dt) {
+		return nil, fail(n.Args[1], "%s is of type %s, and positions are integers", ast.Shorten(n.Args[1].String()), text.Type(at.dt))
+	}
+	if at, err = b.cast(at.node, at, int64s); err != nil {
+		return nil, err
+	}
+	return function(n, plainType(t.Elem()), []*expr{x, at}, func(e *env) (arrow.Array, error) {
+		list, err := e.full(x)
+		if err != nil {
+			return nil, err
+		}
+		defer list.Release()
+		positions, err := e.full(at)
+		if err != nil {
+			return nil, err
+		}
+		defer positions.Release()
+		l, p := list.(array.ListLike), arrowutil.Values[int64](positions)
+		return e.pick(l.ListValues(), func(row int) int64 {
+			lo, hi := l.ValueOffsets(row)
+			switch {
+			case l.IsNull(row) || positions.IsNull(row) || p[row] > hi-lo || p[row] < lo-hi || p[row] == 0:
+				return -1
+			case p[row] > 0:
+				return lo + p[row] - 1
+			}
+			return hi + p[row]
+		})
+	}), nil
+}
+
+// pick takes for each row the value at an index, or null at -1.
+func (e *env) pick(values arrow.Array, at func(row int) int64) (arrow.Array, error) {
+	indices := make([]int64, e.rows)
+	for row := range indices {
+		indices[row] = at(row)
+	}
+	taken, err := arrowutil.Take(e.mem, values, indices)
+	if err != nil {
+		return nil, err
+	}
+	defer taken.Release()
+	return arrowutil.Plain(e.mem, taken)
+}
+
+func (b *binder) mapValue(n *ast.Node, x *expr, t *arrow.MapType) (*expr, error) {
+	if x.column < 0 {
+		return nil, fail(n.Args[0], "only columns of maps are asked for a key, not %s", ast.Shorten(n.Args[0].String()))
+	}
+	key := &ast.Node{Op: ast.OpColumn, Text: n.Text, Pos: n.Pos, Path: ast.PathOf(append(schema.SplitPath(n.Args[0].Path), "key"))}
+	keys, err := b.elements(n, &ast.Node{Op: ast.OpEq, Text: n.Text, Pos: n.Pos, Args: []*ast.Node{key, n.Args[1]}})
+	if err != nil {
+		return nil, err
+	}
+	out := &expr{node: n, dt: plainType(t.ItemType()), column: -1}
+	out.eval = func(e *env) (arrow.Array, error) {
+		f, err := keys.eval(e)
+		if err != nil {
+			return nil, err
+		}
+		defer f.release()
+		return e.pick(f.values.(*array.Struct).Field(1), func(row int) int64 {
+			if !f.valid.At(row) {
+				return -1
+			}
+			lo, hi := f.bounds(row)
+			for i := lo; i < hi; i++ {
+				if f.yes[i>>3]>>(i&7)&1 != 0 {
+					return int64(i)
+				}
+			}
+			return -1
+		})
+	}
+	return out, nil
+}
