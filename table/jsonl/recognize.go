@@ -50,7 +50,7 @@ func (s *source) recognizeObject(body []byte, whole, lines bool) {
 	if n > 0 {
 		body = body[:n]
 	}
-	s.layout.entries = !lines && areEntries(body)
+	s.layout.entries = (!lines || bytes.IndexByte(body, '\n') >= 0) && areEntries(body)
 	if !s.layout.entries {
 		s.found = arraysOfObjects(body)
 	}
