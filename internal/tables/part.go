@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/arrow/cast"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
@@ -48,7 +49,7 @@ func (p *partSource) open(ctx context.Context, i int, ro table.ReadOptions) (err
 	p.schema = arrow.NewSchema(fields, &meta)
 	p.skip, p.filtered = ro.Rows.Begin, !ro.Filter.IsZero()
 	if p.s.bound != nil && ro.Filter.IsZero() {
-		if p.bound, err = predicate.Bind(p.s.o.Filter.Node(), p.schema); err != nil {
+		if p.bound, err = compute.Condition(p.s.o.Filter.Node(), p.schema); err != nil {
 			return err
 		}
 	}

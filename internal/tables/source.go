@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
 	"github.com/amudai/amudai-go/table"
@@ -45,7 +46,7 @@ func (u *Union) open(o table.ReadOptions) (table.Source, error) {
 		return nil, err
 	}
 	if !o.Filter.IsZero() {
-		if s.bound, err = predicate.Bind(o.Filter.Node(), u.schema); err != nil {
+		if s.bound, err = compute.Condition(o.Filter.Node(), u.schema); err != nil {
 			return nil, err
 		}
 	}
@@ -221,7 +222,7 @@ func (s *source) canFilter(i int) bool {
 			return false
 		}
 	}
-	_, err := predicate.Bind(s.o.Filter.Node(), l.schema)
+	_, err := compute.Condition(s.o.Filter.Node(), l.schema)
 	return err == nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/bench/measure"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/edition"
 	"github.com/amudai/amudai-go/shard"
@@ -112,7 +113,7 @@ func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *
 	defer func() { err = errors.Join(err, src.Close()) }()
 	p := picker{take: q.Take}
 	if q.Where != "" {
-		if p.where, err = predicate.Bind(where.Node(), src.Schema()); err != nil {
+		if p.where, err = compute.Condition(where.Node(), src.Schema()); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/bench/suite"
+	"github.com/amudai/amudai-go/internal/engine/compute"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -68,7 +69,7 @@ func chooseQuestion(d *suite.Dataset) string {
 	best, distance := "", math.Inf(1)
 	for i, f := range d.Schema.Fields()[:min(questionColumns, d.Schema.NumFields())] {
 		for _, e := range candidates(f, sampleOf(batches, i)) {
-			bound, err := predicate.Bind(e.Node(), d.Schema)
+			bound, err := compute.Condition(e.Node(), d.Schema)
 			if err != nil {
 				continue // values without a literal, or two columns of that name
 			}

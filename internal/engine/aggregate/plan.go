@@ -170,7 +170,7 @@ func (p *plan) bind(c ast.Call) (*bound, error) {
 		}
 	}
 	if c.Where != nil {
-		w, err := predicate.Bind(c.Where, p.input)
+		w, err := compute.Condition(c.Where, p.input)
 		if err != nil {
 			return nil, err
 		}
