@@ -214,12 +214,17 @@ func (g *guess) typed(name string, o *Options, say *findings) (r resolved) {
 		say.add(finding{spacesFound, ""}, name, g.first[firstSpaced])
 		return r
 	case g.Texts() > 0 && g.OnlyNumbers() && g.forms != nil:
-		for i, n := range g.forms {
+		var flags []string
+		for i, n := range g.forms[:2] {
 			if n == g.Texts() {
-				say.add(finding{formFound, proposedForms[i].flags()}, name, g.first[firstNumber])
-				return r
+				flags = append(flags, proposedForms[i].flags())
 			}
 		}
+		if len(flags) == 0 {
+			flags = []string{pointGroups.flags()}
+		}
+		say.add(finding{formFound, strings.Join(flags, " or ")}, name, g.first[firstNumber])
+		return r
 	}
 	if notice != "" {
 		say.plain("column %q is kept as text: it has %s", name, notice)
