@@ -92,36 +92,49 @@ func (c *numbers[T]) addValues(values []T) {
 	if c.n == 0 {
 		c.min, c.max, c.last = values[0], values[0], values[0]
 	}
-	least, most, last := c.min, c.max, c.last
-	up, down, equal := 0, 0, 0
+	least, most := c.min, c.max
+	zeros, negatives := int64(0), int64(0)
 	for _, v := range values {
 		least, most = min(least, v), max(most, v)
-		if v > last {
-			up++
-		} else if v < last {
-			down++
-		} else {
-			equal++
-		}
-		last = v
-		if v <= 0 {
-			if v < 0 {
-				c.negatives++
-			} else {
-				c.zeros++
-			}
-		}
+		zeros += one(v == 0)
+		negatives += one(v < 0)
 	}
-	if c.n == 0 {
-		equal-- // the first one, with itself
-	}
-	c.order.up, c.order.down, c.order.same = c.order.up || up > 0, c.order.down || down > 0, c.order.same || equal > 0
-	c.min, c.max, c.last = least, most, last
+	c.min, c.max, c.zeros, c.negatives = least, most, c.zeros+zeros, c.negatives+negatives
+	c.follow(values)
 	c.n += int64(len(values))
 	c.addMoments(values)
 	c.fractions = c.fractions || hasFractions(values)
 	c.sample.add(values)
 	c.count(values)
+}
+
+// one is 1 for true: the compiler makes it an instruction without a branch.
+func one(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// follow compares values with those before, as long as the column may have an order.
+func (c *numbers[T]) follow(values []T) {
+	rest := values
+	if c.n == 0 {
+		c.last, rest = values[0], values[1:]
+	}
+	for last := c.last; len(rest) > 0 && !(c.order.up && c.order.down); {
+		n := min(len(rest), 512)
+		up, down, same := int64(0), int64(0), int64(0)
+		for _, v := range rest[:n] {
+			up += one(v > last)
+			down += one(v < last)
+			same += one(v == last)
+			last = v
+		}
+		c.order.up, c.order.down, c.order.same = c.order.up || up > 0, c.order.down || down > 0, c.order.same || same > 0
+		rest = rest[n:]
+	}
+	c.last = values[len(values)-1]
 }
 
 // hasFractions reports whether some floats are no integers.

@@ -60,8 +60,10 @@ func kindOf(b []byte) Kind {
 	case isBool(b):
 		return KindBool
 	}
-	if _, ok := timeShape(b); ok {
-		return KindTime
+	if len(b) >= 3 && (isMonth(b) || isDay(b)) {
+		if _, ok := timeShape(b); ok {
+			return KindTime
+		}
 	}
 	return KindOther
 }

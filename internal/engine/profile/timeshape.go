@@ -87,21 +87,30 @@ func dateShape(b []byte) (shape string, rest []byte) {
 	return "nn" + sep + "nn" + sep + year, rest
 }
 
-var months = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}
+// isMonth reports whether three letters begin the name of a month, and isDay that of a day of the week.
+func isMonth(b []byte) bool {
+	switch string([]byte{b[0] | 0x20, b[1] | 0x20, b[2] | 0x20}) {
+	case "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec":
+		return true
+	}
+	return false
+}
+
+func isDay(b []byte) bool {
+	switch string([]byte{b[0] | 0x20, b[1] | 0x20, b[2] | 0x20}) {
+	case "mon", "tue", "wed", "thu", "fri", "sat", "sun":
+		return true
+	}
+	return false
+}
 
 // month reads the name of a month.
 func month(b []byte) (rest []byte, ok bool) {
-	n := letters(b)
-	if n < 3 || n > 9 {
+	if len(b) < 3 || !isMonth(b) {
 		return b, false
 	}
-	name := strings.ToLower(string(b[:3]))
-	for _, m := range months {
-		if m == name {
-			return b[n:], true
-		}
-	}
-	return b, false
+	n := letters(b)
+	return b[n:], n <= 9
 }
 
 func letters(b []byte) (n int) {
@@ -128,8 +137,7 @@ func monthDate(whole, day []byte, sep string, b []byte) (string, []byte) {
 func namedDate(b []byte) (string, []byte, bool) {
 	prefix := ""
 	if n := letters(b); n >= 3 && n+1 < len(b) {
-		switch strings.ToLower(string(b[:3])) {
-		case "mon", "tue", "wed", "thu", "fri", "sat", "sun":
+		if isDay(b) {
 			b = bytes.TrimLeft(b[n:], ", ")
 			prefix = "www "
 		}
