@@ -24,6 +24,10 @@ type numberCounts struct {
 	last   int   // the slot of the last value
 	error  int64 // subtracted from all counters
 	sketch *hll.Sketch
+
+	// near has the counts of values from base on, if there are integers, which are often close to each other. It is nil for others.
+	near []int64
+	base uint64
 }
 
 type numberTop struct {
@@ -36,6 +40,17 @@ const approximateLimit = 4096
 
 func newNumberCounts(limit int) *numberCounts {
 	return &numberCounts{limit: limit, slots: make([]numberTop, 64)}
+}
+
+// nearValues is the number of values that are counted by their distance from a base: 256 KiB.
+const nearValues = 1 << 15
+
+// startNear begins to count values near the first one by their distance from it.
+func (c *numberCounts) startNear(first uint64) {
+	c.near = make([]int64, nearValues)
+	if c.base = first - nearValues/2; int64(first) >= 0 && first < nearValues/2 {
+		c.base = first - min(first, nearValues/2) - nearValues/8 // most columns have few negative values
+	}
 }
 
 // mix is a bijection of numbers whose results look random (the finalizer of MurmurHash3).
@@ -150,14 +165,23 @@ func (c *numberCounts) exact() bool { return c.sketch == nil }
 
 // distinct is the number of distinct values, an estimate unless the counts are exact.
 func (c *numberCounts) distinct() int64 {
-	if c.sketch == nil {
-		return int64(c.used)
+	near := int64(0)
+	for _, n := range c.near {
+		near += one(n > 0)
 	}
-	return max(int64(c.sketch.Estimate()), int64(c.used))
+	if c.sketch == nil {
+		return int64(c.used) + near
+	}
+	return max(int64(c.sketch.Estimate()), int64(c.used)) + near
 }
 
 // each calls f for each counter.
 func (c *numberCounts) each(f func(v uint64, n int64)) {
+	for i, n := range c.near {
+		if n > 0 {
+			f(c.base+uint64(i), n)
+		}
+	}
 	for _, s := range c.slots {
 		if s.n > 0 {
 			f(s.bits, s.n)

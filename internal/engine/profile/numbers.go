@@ -91,6 +91,9 @@ func (c *numbers[T]) addValues(values []T) {
 	}
 	if c.n == 0 {
 		c.min, c.max, c.last = values[0], values[0], values[0]
+		if _, float := any(values[0]).(float64); !float && c.counts.limit >= nearValues {
+			c.counts.startNear(bitsOf(values[0]))
+		}
 	}
 	least, most := c.min, c.max
 	zeros, negatives := int64(0), int64(0)
@@ -143,15 +146,16 @@ func hasFractions[T number](values []T) bool {
 	return ok && slices.ContainsFunc(floats, func(v float64) bool { return v != math.Trunc(v) })
 }
 
-// count counts the values by their bits. Runs of a value are counted at once.
+// count counts the values by their bits.
 func (c *numbers[T]) count(values []T) {
-	for i := 0; i < len(values); {
-		v, k := values[i], i+1
-		for k < len(values) && values[k] == v {
-			k++
+	near := c.counts.near
+	for _, v := range values {
+		b := bitsOf(v)
+		if k := b - c.counts.base; k < uint64(len(near)) {
+			near[k]++
+			continue
 		}
-		c.counts.add(bitsOf(v), int64(k-i))
-		i = k
+		c.counts.add(b, 1)
 	}
 }
 

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 
 	"github.com/zeebo/xxh3"
@@ -31,6 +32,7 @@ type textCounts struct {
 
 type textTop struct {
 	hash  uint64
+	head  uint64 // see headOf
 	n     int64 // its counter
 	told  int64 // the part of the counter that was passed to leave
 	begin int   // in data
@@ -48,15 +50,21 @@ func (c *textCounts) add(value []byte, n, row int64) {
 	if len(value) > maxKey {
 		key = c.longKey(value)
 	}
-	if c.last < len(c.list) && bytes.Equal(key, c.value(&c.list[c.last])) {
+	head := headOf(key)
+	if c.last < len(c.list) && c.same(&c.list[c.last], head, key) {
 		c.list[c.last].n += n
 		return
 	}
-	h := xxh3.Hash(key)
+	h := uint64(0)
+	if len(key) <= 8 {
+		h = mix(head ^ uint64(len(key))<<56)
+	} else {
+		h = xxh3.Hash(key)
+	}
 	if c.sketch != nil {
 		c.sketch.AddHash(h)
 	}
-	if i, ok := c.find(h, key); ok {
+	if i, ok := c.find(h, head, key); ok {
 		c.list[i].n += n
 		c.last = i
 		return
@@ -68,7 +76,7 @@ func (c *textCounts) add(value []byte, n, row int64) {
 	c.insert(h, len(c.list))
 	begin := len(c.data)
 	c.data = append(c.data, key...)
-	c.list = append(c.list, textTop{hash: h, n: n, begin: begin, end: len(c.data), facts: c.learn(value, row)})
+	c.list = append(c.list, textTop{hash: h, head: head, n: n, begin: begin, end: len(c.data), facts: c.learn(value, row)})
 }
 
 // longKey is the beginning of a long value, and its hash.
@@ -78,13 +86,32 @@ func (c *textCounts) longKey(value []byte) []byte {
 	return c.key
 }
 
+// headOf is a text of up to eight bytes as a number, which only texts of the same length have in common if they are the same. It is the
+// beginning of longer texts.
+func headOf(b []byte) uint64 {
+	switch n := len(b); {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(b)
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint32(b[n-4:]))<<32
+	case n > 0:
+		return uint64(b[0]) | uint64(b[n/2])<<8 | uint64(b[n-1])<<16
+	}
+	return 0
+}
+
+// same reports whether a key is that of an entry.
+func (c *textCounts) same(t *textTop, head uint64, key []byte) bool {
+	return t.head == head && t.end-t.begin == len(key) && (len(key) <= 8 || bytes.Equal(c.value(t), key))
+}
+
 func (c *textCounts) value(t *textTop) []byte { return c.data[t.begin:t.end] }
 
-func (c *textCounts) find(h uint64, key []byte) (int, bool) {
+func (c *textCounts) find(h, head uint64, key []byte) (int, bool) {
 	mask := len(c.index) - 1
 	for i := int(h) & mask; c.index[i] != 0; i = (i + 1) & mask {
 		k := int(c.index[i]) - 1
-		if t := &c.list[k]; t.hash == h && bytes.Equal(c.value(t), key) {
+		if t := &c.list[k]; t.hash == h && c.same(t, head, key) {
 			return k, true
 		}
 	}
