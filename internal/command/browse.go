@@ -43,8 +43,8 @@ Press ? for the keys.`,
 
 // runBrowse shows a table until the user leaves.
 func (a *app) runBrowse(ctx context.Context, location string, read *formats.ReadFlags, where string) (err error) {
-	out, ok := a.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(out.Fd())) {
+	out := terminalOf(a.Stdout)
+	if out == nil {
 		return usage.Errorf("amudai cat prints the rows into a pipe or a file", "browse needs a terminal, and stdout is none")
 	}
 	if _, err := formats.Condition(where); err != nil {
@@ -65,10 +65,23 @@ func (a *app) runBrowse(ctx context.Context, location string, read *formats.Read
 		return err
 	}
 	o := browse.Options{Where: where, Message: strings.Join(t.notices, "; "), Out: out, Environ: os.Environ()}
-	if in, ok := a.Stdin.(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+	if in := terminalOf(a.Stdin); in != nil {
 		o.In = in
 	}
 	return browse.Run(ctx, shown, o)
+}
+
+// terminalOf is the terminal behind stdin or stdout, or nil.
+func terminalOf(stream any) *os.File {
+	if w, ok := stream.(*watched); ok {
+		if stream = w.w; w.w == nil {
+			stream = w.r
+		}
+	}
+	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
 }
 
 // saveStdin copies stdin to a temporary file, because a table that is browsed is read several times.

@@ -38,7 +38,7 @@ type Table struct {
 type Options struct {
 	Where   string // the first condition
 	Message string // the first message
-	In      io.Reader
+	In      io.Reader // keys; nil: the terminal of the process, as stdin is none
 	Out     io.Writer
 	Environ []string
 }
@@ -48,8 +48,11 @@ func Run(ctx context.Context, t Table, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m := newModel(ctx, t, o)
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ))
-	_, err := p.Run()
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ)}
+	if o.In != nil {
+		options = append(options, tea.WithInput(o.In))
+	}
+	_, err := tea.NewProgram(m, options...).Run()
 	cancel()
 	err = errors.Join(ended(err), m.work.wait(), m.rows.loader.close())
 	return err
