@@ -132,8 +132,24 @@ func (t *browsed) open(ctx context.Context, o table.ReadOptions) (table.Source, 
 }
 
 func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func(string)) (table.Source, error) {
-	flags := formats.TableFlags{Read: *t.read, Rows: formats.Selection(o.Filter, o.Rows)}
-	return t.opener(notice).Tables(ctx, []string{t.location}, &flags, formats.TablesOptions{Columns: o.Columns, BatchRows: o.BatchRows})
+	p := t.opener(notice)
+	flags, err := p.Use(t.read)
+	if err != nil {
+		return nil, err
+	}
+	if o.Columns == nil {
+		o.Columns = flags.Columns
+	}
+	o.Schema, o.Notice, o.Warning = flags.Schema, flags.Notice, flags.Warning
+	in, f, err := p.Input(ctx, t.location, t.read.From)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.Check(t.location, f); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	p.Scan.Filter = o.Filter
+	return p.Open(ctx, in, f, t.location, o)
 }
 
 // input opens the file itself.
@@ -162,10 +178,8 @@ func (t *browsed) table(ctx context.Context, name string) (browse.Table, error) 
 	shown := browse.Table{Name: name, Schema: schema, Rows: -1, Open: t.open, Export: t.export}
 	if f.Statistics != nil {
 		shown.Statistics = t.statistics
-		if f.Ranges {
-			if s, err := f.Statistics(ctx, in, []string{}); err == nil && s != nil {
-				shown.Rows = s.Rows
-			}
+		if s, err := f.Statistics(ctx, in, []string{}); err == nil && s != nil {
+			shown.Rows, shown.Seeks = s.Rows, f.Ranges
 		}
 	}
 	switch {

@@ -20,7 +20,8 @@ import (
 type Table struct {
 	Name   string
 	Schema *arrow.Schema
-	Rows   int64 // exactly, if Open reads any rows without those before; else -1
+	Rows   int64 // exactly, or -1 if they are not known
+	Seeks  bool  // Open reads rows without those before them; Rows are known
 
 	// Open opens the table. It applies Columns, Filter and Rows.
 	Open func(ctx context.Context, o table.ReadOptions) (table.Source, error)
@@ -36,8 +37,8 @@ type Table struct {
 
 // Options are the terminal, and what is shown first.
 type Options struct {
-	Where   string // the first condition
-	Message string // the first message
+	Where   string    // the first condition
+	Message string    // the first message
 	In      io.Reader // keys; nil: the terminal of the process, as stdin is none
 	Out     io.Writer
 	Environ []string

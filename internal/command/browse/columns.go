@@ -141,7 +141,7 @@ func (c *columnList) sample(column int) tea.Cmd {
 	for _, f := range c.m.fields[from:to] {
 		paths = append(paths, f.path)
 	}
-	v := newView(c.m.table.Open, c.m.table.Rows, filter.Expr{})
+	v := newView(&c.m.table, filter.Expr{})
 	return c.read(func(ctx context.Context) (func(), error) {
 		list, err := sampleFacts(ctx, v, paths)
 		return func() {

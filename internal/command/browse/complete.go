@@ -290,7 +290,7 @@ func (g *grid) sample() tea.Cmd {
 	}
 	path := g.unsampled[0]
 	g.unsampled = g.unsampled[1:]
-	v := newView(g.m.table.Open, g.m.table.Rows, filter.Expr{})
+	v := newView(&g.m.table, filter.Expr{})
 	return g.m.run(g.m.ctx, func(ctx context.Context) result {
 		list, err := frequent(ctx, v, path)
 		return func(m *model) tea.Cmd {

@@ -50,7 +50,7 @@ type job struct {
 }
 
 func newGrid(m *model) grid {
-	return grid{m: m, view: newView(m.table.Open, m.table.Rows, filter.Expr{}), loader: &loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
+	return grid{m: m, view: newView(&m.table, filter.Expr{}), loader: &loader{}, widths: make([]int, len(m.fields)), samples: map[string][]string{}}
 }
 
 func (g *grid) busy() bool { return g.job != nil || g.counts != nil }
@@ -109,7 +109,7 @@ func (g *grid) reset(where string, e filter.Expr) tea.Cmd {
 		g.counts = nil
 	}
 	old := g.loader
-	g.where, g.view, g.pages, g.loader = where, newView(g.m.table.Open, g.m.table.Rows, e), pages{}, &loader{}
+	g.where, g.view, g.pages, g.loader = where, newView(&g.m.table, e), pages{}, &loader{}
 	g.top, g.row, g.broken = 0, 0, false
 	closing := g.m.run(g.m.ctx, func(context.Context) result {
 		err := old.close()
@@ -159,7 +159,7 @@ func (g *grid) clamp() {
 
 // groupOf is the group of columns that a column is read with, and its number in it.
 func (g *grid) groupOf(column int) (group, k int) {
-	if !g.view.seeks() {
+	if !g.view.seeks {
 		return 0, column
 	}
 	return column / groupSize, column % groupSize
@@ -167,7 +167,7 @@ func (g *grid) groupOf(column int) (group, k int) {
 
 // columnsOf are the paths of a group of columns; nil means all.
 func (g *grid) columnsOf(group int) []string {
-	if !g.view.seeks() || len(g.m.fields) <= groupSize {
+	if !g.view.seeks || len(g.m.fields) <= groupSize {
 		return nil
 	}
 	var paths []string
@@ -203,7 +203,7 @@ func (g *grid) fetch() tea.Cmd {
 // load reads pages, unless they are being read.
 func (g *grid) load(group int, first, last int64) tea.Cmd {
 	if j := g.job; j != nil {
-		if j.last < 0 || j.first.group == group && j.first.page <= first && (first <= j.last || !g.view.seeks()) {
+		if j.last < 0 || j.first.group == group && j.first.page <= first && (first <= j.last || !g.view.seeks) {
 			return nil
 		}
 	}
@@ -230,7 +230,7 @@ func (g *grid) end() tea.Cmd {
 		g.row = n - 1
 		return nil
 	}
-	if g.view.seeks() && g.counts != nil {
+	if g.view.seeks && g.counts != nil {
 		g.stop()
 		g.atEnd = true
 		return nil

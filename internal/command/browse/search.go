@@ -80,7 +80,7 @@ func (s *searcher) run(ctx context.Context, v *view, columns []string, row int64
 		return s.between(ctx, v, columns, row, -1, progress)
 	}
 	step := int64(plainSpan)
-	if !v.seeks() {
+	if !v.seeks {
 		step = row + 1
 	}
 	for end := row + 1; end > 0; end -= min(step, end) {

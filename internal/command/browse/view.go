@@ -17,7 +17,8 @@ import (
 type view struct {
 	open   func(context.Context, table.ReadOptions) (table.Source, error)
 	filter filter.Expr
-	table  int64 // rows of the table, if it can be read from any of them; else -1
+	table  int64 // rows of the table, or -1 if they are not known
+	seeks  bool  // reading can begin behind the first row of the table
 
 	lock  sync.Mutex
 	marks []mark // ascending
@@ -33,10 +34,10 @@ const (
 	mostMarks = 4096
 )
 
-func newView(open func(context.Context, table.ReadOptions) (table.Source, error), rows int64, e filter.Expr) *view {
-	v := &view{open: open, filter: e, table: rows, marks: []mark{{}}, total: -1}
+func newView(t *Table, e filter.Expr) *view {
+	v := &view{open: t.Open, filter: e, table: t.Rows, seeks: t.Seeks && t.Rows >= 0, marks: []mark{{}}, total: -1}
 	if e.IsZero() {
-		v.total = rows
+		v.total = t.Rows
 	}
 	return v
 }
@@ -54,12 +55,9 @@ func (v *view) setRows(n int64) {
 	v.total = n
 }
 
-// seeks reports whether reading can begin behind the first row of the table.
-func (v *view) seeks() bool { return v.table >= 0 }
-
 // before is the last place at or before a row where reading may begin.
 func (v *view) before(row int64) mark {
-	if v.seeks() && v.filter.IsZero() {
+	if v.seeks && v.filter.IsZero() {
 		return mark{row, row}
 	}
 	v.lock.Lock()
@@ -122,7 +120,7 @@ func (c *cursor) next(ctx context.Context) (arrow.RecordBatch, int64, error) {
 		if err = notEnd(err); err == nil {
 			err = c.src.Close()
 			c.src = nil
-			if !c.view.seeks() {
+			if !c.view.seeks {
 				c.ended = true
 			}
 		}
@@ -137,7 +135,7 @@ func (c *cursor) next(ctx context.Context) (arrow.RecordBatch, int64, error) {
 // nextRange opens the source of the next range of rows.
 func (c *cursor) nextRange(ctx context.Context) (err error) {
 	o := table.ReadOptions{Columns: c.columns, BatchRows: c.batch, Filter: c.view.filter}
-	if c.view.seeks() {
+	if c.view.seeks {
 		if c.in.End >= c.view.table {
 			c.ended = true
 			return nil
