@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/shard"
-	"github.com/amudai/amudai-go/table"
 )
 
 // ScanFlags are the flags that choose rows, and their form.
@@ -75,18 +73,6 @@ func Condition(text string) (filter.Expr, error) {
 		return e, usage.Errorf("", "--where: %w", err)
 	}
 	return e, nil
-}
-
-// Selection is the flags as if --where and --rows chose these rows.
-func Selection(where filter.Expr, rows table.RowRange) ScanFlags {
-	s := ScanFlags{Limit: -1, strings: stringLayouts[0]}
-	if !where.IsZero() {
-		s.where = where.String()
-	}
-	if !rows.IsAll() {
-		s.rows = fmt.Sprintf("%d:%d", rows.Begin, rows.End)
-	}
-	return s
 }
 
 // Selects reports whether the flags choose some of the rows.

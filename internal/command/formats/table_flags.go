@@ -25,7 +25,6 @@ func (t *TableFlags) Register(cmd *cobra.Command, limit int64) {
 type TablesOptions struct {
 	Columns      []string // nil: those of the flags
 	Dictionaries bool     // strings may come as arrays of dictionaries
-	BatchRows    int      // maximum rows of a batch; 0 for the default
 	Silent       bool     // no messages
 	Reuse        bool     // a batch is released before the next one is asked for, so that memory can be used again
 }
@@ -37,7 +36,6 @@ func (p *Opener) Tables(ctx context.Context, locations []string, t *TableFlags, 
 		return nil, err
 	}
 	p.Scan.Reuse = o.Reuse
-	u.Read.BatchRows = o.BatchRows
 	if t.Rows.Limit >= 0 && t.Rows.Limit < table.DefaultBatchRows {
 		u.Read.BatchRows = int(max(t.Rows.Limit, 1))
 	}
