@@ -77,6 +77,7 @@ func TestText(t *testing.T) {
 		{"a::list<struct<\"b c\": int8>>[1] is null and a::fixed_size_list<int8>[3] is null", ""},
 		{"attrs['k'] = 'v' and a[1][-2] = 3", "attrs['k'] = 'v' and a[1][-2] = 3"},
 		{"CASE when a > 1 and b THEN 'x' when c then lower(d) else null END = 'x'", "case when a > 1 and b then 'x' when c then lower(d) else null end = 'x'"},
+		{"a[1].b.c = 1 and x::int8 = 3", "a[1]['b']['c'] = 1 and x::int8 = 3"},
 		{"case = 1 and then = 2", ""},
 		{"any(tags = 'x') and not all(items.price > 5 or items.price is null)", ""},
 		{"if(a > 1, b, c) in (1, x + 1) and coalesce(a, b) between x and y * 2", ""},

@@ -48,7 +48,7 @@ func (x *lexer) errorf(pos int, format string, args ...any) error {
 }
 
 // symbols are tried in this order, longer ones before their prefixes.
-var symbols = []string{"!~*", "<=", ">=", "<>", "!=", "==", "!~", "~*", "&&", "||", "::", "//", "=", "<", ">", "~", "!", "(", ")", ",", "-", "+", "*", "/", "%", "[", "]"}
+var symbols = []string{"!~*", "<=", ">=", "<>", "!=", "==", "!~", "~*", "&&", "||", "::", "//", "=", "<", ">", "~", "!", "(", ")", ",", "-", "+", "*", "/", "%", "[", "]", "."}
 
 func (x *lexer) next() (token, error) {
 	for x.at < len(x.text) && strings.IndexByte(" \t\r\n", x.text[x.at]) >= 0 {

@@ -78,7 +78,11 @@ func (p *parser) signed() (*Node, error) {
 // postfix parses an operand, and the casts and elements behind it.
 func (p *parser) postfix() (*Node, error) {
 	n, err := p.operand()
-	for err == nil && p.isWord("::", "[") {
+	for err == nil && p.isWord("::", "[", ".") {
+		if p.isWord(".") {
+			n, err = p.fieldsOf(n)
+			continue
+		}
 		if p.isWord("::") {
 			n = &Node{Op: OpCast, Pos: n.Pos, Args: []*Node{n}}
 			if err = p.operation(); err == nil {
@@ -89,6 +93,21 @@ func (p *parser) postfix() (*Node, error) {
 		n, err = p.element(n)
 	}
 	return n, err
+}
+
+// fieldsOf parses names of fields behind a dot. x.a is x['a'] for a value x that is no column.
+func (p *parser) fieldsOf(n *Node) (*Node, error) {
+	if err := p.operation(); err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokName {
+		return nil, p.expected("a name after the dot")
+	}
+	for _, name := range p.tok.names {
+		field := &Node{Op: OpLiteral, Pos: p.tok.pos, Lit: Literal{LitString, name}}
+		n = &Node{Op: OpIndex, Pos: n.Pos, Args: []*Node{n, field}}
+	}
+	return n, p.advance()
 }
 
 // element parses the position or the key in brackets.

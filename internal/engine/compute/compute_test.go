@@ -94,7 +94,7 @@ func TestValues(t *testing.T) {
 		"i::utf8": "utf8 \"7\" \"9223372036854775807\" null", "d::int32": "int32 12 0 null", "f::int64": "int64 2 0 null", "'12'::int8": "int8 12 12 12", "b::int8": "int8 1 0 null",
 		"at::date": "date32 \"2013-12-31\" \"1969-12-31\" null", "i > 7": "bool false true null", "b and i > 7": "bool false false null", "i is null": "bool false false true",
 		"t = f": "bool false false null", "i > d": "bool false true null", "u > i": "bool true false null", "f > t": "bool false true null", "day < at": "bool true true null",
-		"len(tags)": "int64 3 0 null", "tags[1]": "utf8 \"x\" null null", "tags[-1]": "utf8 \"y\" null null", "attrs['k']": "utf8 \"v\" null null", "attrs['n']": "utf8 null null null",
+		"len(tags)": "int64 3 0 null", "tags[1]": "utf8 \"x\" null null", "tags[-1]": "utf8 \"y\" null null", "items[2].p": "int32 9 null null", "st['l'][2]": "int16 2 null null", "attrs['k']": "utf8 \"v\" null null", "attrs['n']": "utf8 null null null",
 		"any(tags = 'x')": "bool true false null", "any(tags = 'z')": "bool null false null", "all(tags = 'x')": "bool false true null", "contains(tags, 'z')": "bool false false null", "contains(tags, null)": "bool null null null", "contains(tags, s)": "bool false false null",
 		"any(items.p > 5 and items.q is null)": "bool true false null", "all(items.p > j)": "bool true true null", "contains(attrs, 'k')": "bool true false null", "any(attrs.key = 'k' and attrs.value = 'v')": "bool true false null",
 		"any(st.l = 3)": "bool true null null", "any(json.l = 2)": "bool true false null", "any(json.o.a = 2 and json.o.b = 'y')": "bool true null null", "any(json.o.a = 1 and json.o.b = 'y')": "bool false null null",

@@ -363,8 +363,35 @@ func (b *binder) index(n *ast.Node) (*expr, error) {
 		return b.mapValue(n, x, t)
 	case arrow.ListLikeType:
 		return b.listItem(n, x, t)
+	case *arrow.StructType:
+		return b.field(n, x, t)
 	}
 	return nil, fail(n, "%s is of type %s, and only lists and maps have elements", ast.Shorten(n.Args[0].String()), text.Type(x.dt))
+}
+
+// field binds a field of a struct.
+func (b *binder) field(n *ast.Node, x *expr, t *arrow.StructType) (*expr, error) {
+	name := n.Args[1]
+	if name.Op != ast.OpLiteral || name.Lit.Kind != ast.LitString {
+		return nil, fail(name, "expected the name of a field, found %s", ast.Shorten(name.String()))
+	}
+	k := slices.IndexFunc(t.Fields(), func(f arrow.Field) bool { return f.Name == name.Lit.Text })
+	if k < 0 {
+		return nil, fail(name, "%s has no field %s%s", ast.Shorten(n.Args[0].String()), ast.Shorten(name.Lit.Text), text.Suggest(name.Lit.Text, text.Names(t)))
+	}
+	return function(n, plainType(t.Field(k).Type), []*expr{x}, func(e *env) (arrow.Array, error) {
+		arr, err := e.full(x)
+		if err != nil {
+			return nil, err
+		}
+		defer arr.Release()
+		field, err := predicate.Child(arr, []int{k})
+		if err != nil {
+			return nil, err
+		}
+		defer field.Release()
+		return arrowutil.Plain(e.mem, field)
+	}), nil
 }
 
 func (b *binder) listItem(n *ast.Node, x *expr, t arrow.ListLikeType) (*expr, error) {

@@ -18,6 +18,8 @@ func (b *binder) text(n *ast.Node, negate bool) (draft, error) {
 	}
 	d, lit := b.columns[col].domain, n.Args[1]
 	switch {
+	case n.Op == ast.OpContains && !n.Fold && d.HasElements() && b.values != nil:
+		return b.compareValues(n, negate)
 	case !d.IsText():
 		return draft{}, fail(n, "%s is of type %s: %s is for strings and byte strings", n.Args[0].Path, d.Name, ast.Words[n.Op])
 	case lit.Op != ast.OpLiteral || lit.Lit.Kind != ast.LitString && lit.Lit.Kind != ast.LitBytes && lit.Lit.Kind != ast.LitNull:

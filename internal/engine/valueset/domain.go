@@ -62,6 +62,12 @@ func (d *Domain) IsText() bool { return d.family == famString || d.family == fam
 // IsBool reports whether the values are booleans, in bits or in bytes.
 func (d *Domain) IsBool() bool { return d.family == famBool || d.family == famBool8 }
 
+// HasElements reports whether the values are lists or maps.
+func (d *Domain) HasElements() bool {
+	_, ok := d.Type.(arrow.ListLikeType)
+	return ok
+}
+
 // IsOrdered reports whether the values can be compared. Those of nested types cannot.
 func (d *Domain) IsOrdered() bool { return d.family != famNone }
 
