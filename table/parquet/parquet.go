@@ -1,10 +1,11 @@
 // Package parquet reads and writes Parquet files as Arrow record batches,
-// behind the interfaces of package table, on arrow-go's pqarrow.
+// behind the interfaces of package table, on arrow-go.
 //
-// Row groups are read one by one, in batches, so that memory depends on the sizes of batches and pages rather than on
-// that of the file. Types come from the Arrow schema that Parquet writers may store (key ARROW:schema). If there is
-// none, or if it cannot be read or does not fit, they come from the Parquet types. pqarrow may panic on damaged
-// files. Such a panic becomes an error.
+// Files are read by the engine that scans shards, with row groups as its stripes: see package read inside of this one.
+// Filters leave out row groups and pages by statistics, page indexes, Bloom filters and dictionaries, and other columns are
+// read for the rows that remain. Memory depends on the sizes of batches and pages rather than on that of the file. Types
+// come from the Arrow schema that Parquet writers may store (key ARROW:schema). If there is none, or if it cannot be read or
+// does not fit, they come from the Parquet types. arrow-go may panic on damaged files. Such a panic becomes an error.
 //
 // Writing compresses with zstd and stores the Arrow schema, so that every Arrow type except unions comes back
 // unchanged. Unions become JSON text. Other readers see the nearest type of Parquet: dictionaries, runs and views as
@@ -32,7 +33,7 @@ func init() { table.Register(New(Options{})) }
 
 // Options are the options that only Parquet has. The zero value is the default.
 type Options struct {
-	Parallel     bool   // when reading: columns are decoded at the same time; for trusted files only, as a panic of arrow-go could not be caught
+	Parallelism  int    // when reading: number of columns that are decoded at the same time; default GOMAXPROCS
 	RowGroupRows int64  // when writing: rows of a row group; default 1,048,576
 	Level        int    // when writing: level of zstd, 1 to 22; default 3
 	Compression  string // when writing: zstd (the default) or snappy
@@ -58,14 +59,13 @@ func New(o Options) table.Format {
 
 // source is a file as a [table.Source].
 type source struct {
-	in     table.Input
-	from   table.Stored
-	reader storage.Reader
-	file   *read.File
-	all    *read.Stream // of a read of all rows, else nil
-	some   rowio.Source // of other reads
-	rows   int64
-	known  bool
+	in      table.Input
+	from    table.Stored
+	reader  storage.Reader
+	file    *read.File
+	batches rowio.Source
+	rows    int64
+	known   bool // without a filter
 }
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options) (table.Source, error) {
@@ -88,15 +88,13 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if columns != nil {
 		columns = slices.Concat(columns, ro.Filter.Columns())
 	}
-	if ro.Filter.IsZero() && ro.Rows.IsAll() && !ro.Dictionaries {
-		return s.openStream(ctx, ro, o)
-	}
 	if s.file, err = read.Open(ctx, s.reader, read.Options{Columns: columns}); err != nil {
 		return err
 	}
 	t := s.file.Table()
 	so := scan.Options{
 		Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Limit: ro.Limit,
+		Parallelism: o.Parallelism, MemoryLimit: memoryLimit,
 	}
 	so.Rows, s.rows = rowsOf(ro.Rows, t.NumRows())
 	s.known = ro.Filter.IsZero()
@@ -104,20 +102,12 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if err != nil {
 		return s.file.Place(err)
 	}
-	s.some = rowio.NewSource(rows, nil)
+	s.batches = rowio.NewSource(rows, nil)
 	return nil
 }
 
-// openStream reads all rows.
-func (s *source) openStream(ctx context.Context, ro table.ReadOptions, o Options) (err error) {
-	s.file, err = read.Open(ctx, s.reader, read.Options{Allocator: ro.Allocator, BatchRows: ro.BatchRows, Parallel: o.Parallel, Columns: ro.Columns})
-	if err != nil {
-		return err
-	}
-	s.rows, s.known = s.file.NumRows(), true
-	s.all, err = s.file.Stream(ro.Columns)
-	return s.file.Place(err)
-}
+// memoryLimit bounds the batches that are decoded ahead, in bytes.
+const memoryLimit = 8 << 20
 
 // rowsOf are the rows of a range, and their number. They are nil for all n rows.
 func rowsOf(r table.RowRange, n int64) ([]rowset.Range, int64) {
@@ -134,10 +124,7 @@ func rowsOf(r table.RowRange, n int64) ([]rowset.Range, int64) {
 
 // Schema implements [table.Source].
 func (s *source) Schema() *arrow.Schema {
-	if s.all != nil {
-		return s.all.Schema()
-	}
-	return s.some.Schema()
+	return s.batches.Schema()
 }
 
 // Rows implements [table.Source].
@@ -145,18 +132,12 @@ func (s *source) Rows() (int64, bool) { return s.rows, s.known }
 
 // Next implements [table.Source].
 func (s *source) Next(ctx context.Context) (arrow.RecordBatch, error) {
-	if s.all != nil {
-		return s.all.Next(ctx)
-	}
-	return s.some.Next(ctx)
+	return s.batches.Next(ctx)
 }
 
 // Close implements [table.Source].
 func (s *source) Close() error {
-	if s.all != nil {
-		s.all.Close()
-	}
-	s.some.Release()
+	s.batches.Release()
 	var err error
 	if s.reader != nil {
 		err = s.reader.Close()

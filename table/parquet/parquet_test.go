@@ -291,8 +291,8 @@ func TestCompressions(t *testing.T) {
 	for _, name := range []string{"", "zstd", "snappy"} {
 		b := write(t, rows, parquet.Options{Compression: name, RowGroupRows: 2000}, 1000)
 		sizes[name] = len(b)
-		for _, parallel := range []bool{false, true} {
-			got, err := readAs(t, parquet.New(parquet.Options{Parallel: parallel}), input("x", b), table.ReadOptions{})
+		for parallel := range 3 {
+			got, err := readAs(t, parquet.New(parquet.Options{Parallelism: parallel}), input("x", b), table.ReadOptions{})
 			require.NoError(t, err)
 			for i := range int(rows.NumCols()) {
 				require.True(t, array.ChunkedEqual(rows.Column(i).Data(), got.Column(i).Data()), "%s %v", name, parallel)

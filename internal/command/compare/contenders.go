@@ -105,7 +105,7 @@ func (k parquetFile) Read(ctx context.Context, path string, q suite.Query, out *
 		return errors.Join(err, file.Close())
 	}
 	in := table.Input{Name: path, Reader: file, At: file, Size: info.Size(), Closer: file}
-	f := parquet.New(parquet.Options{Parallel: q.Threads > 1})
+	f := parquet.New(parquet.Options{Parallelism: q.Threads})
 	src, err := f.Open(ctx, in, table.ReadOptions{Columns: q.Columns, BatchRows: suite.BatchRows})
 	if err != nil {
 		return err

@@ -24,12 +24,10 @@ type chunk struct {
 	from, end   int64 // bytes
 	rows        int64
 
-	mu         sync.Mutex
-	pages      []pagePlace
-	hasPages   bool
-	indexed    bool // by the offset index
-	dictionary *dictionary
-	hasDict    bool // it was looked for
+	mu       sync.Mutex
+	pages    []pagePlace
+	hasPages bool
+	indexed  bool // by the offset index
 }
 
 // pagePlace is where the data page of some rows is.
@@ -185,6 +183,7 @@ type page struct {
 	coded    bool
 	values   hybrid // codes, or booleans
 	data     []byte // plain values, followed by padding
+	raw      []byte // the memory of the above
 	mu       sync.Mutex
 	starts   []uint32 // of plain byte strings, behind their lengths
 }
@@ -194,28 +193,59 @@ type pageKey struct {
 	group, leaf, page int
 }
 
-// page reads page i of a chunk, or returns it from the cache.
-func (c *chunk) page(ctx context.Context, pages []pagePlace, i int, in input) (*page, error) {
+// page reads page i of a chunk, or returns it from the cache. share puts it there.
+func (c *chunk) page(ctx context.Context, pages []pagePlace, i int, in input, share bool) (p *page, cached bool, err error) {
 	key := pageKey{c.group, c.leaf, i}
 	if p, ok := c.file.pages.Get(key); ok {
 		in.counters.addPage(key, 0)
-		return p, nil
+		return p, true, nil
 	}
-	p, err := c.readPage(ctx, pages, i, in)
-	if err != nil {
-		return nil, err
+	p, err = c.readPage(ctx, pages, i, in)
+	if err == nil && share {
+		c.file.pages.Put(key, p, int64(cap(p.raw)+cap(p.data))+pageOverhead)
 	}
-	c.file.pages.Put(key, p, int64(len(p.data)+len(p.levels.b)+len(p.values.b))+pageOverhead)
-	return p, nil
+	return p, share, err
 }
+
+// leave is called when a read has what it needs of a page. Without keep a page whose last row was read is not needed
+// any more.
+func (c *chunk) leave(p *page, i int, cached, last, keep bool) {
+	switch {
+	case keep || !last:
+	case cached:
+		c.file.pages.Remove(pageKey{c.group, c.leaf, i})
+	default:
+		buffers.Put(&p.raw)
+	}
+}
+
+// buffers has the memory of pages that are not in use.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// buffer returns n bytes of any content.
+func buffer(n int64) []byte {
+	b := buffers.Get().(*[]byte)
+	if int64(cap(*b)) < n || int64(cap(*b)) > 8*n+minBuffer {
+		return make([]byte, n)
+	}
+	return (*b)[:n]
+}
+
+const minBuffer = 64 << 10
 
 const pageOverhead = 256
 
 func (c *chunk) readPage(ctx context.Context, pages []pagePlace, i int, in input) (*page, error) {
 	at := pages[i]
-	b, err := c.file.bytesAt(ctx, in.have, at.at, at.size)
-	if err != nil {
-		return nil, err
+	b := in.have.Bytes(c.file.reader, at.at, at.size)
+	if b == nil {
+		buf := buffers.Get().(*[]byte)
+		defer buffers.Put(buf)
+		var err error
+		if b, err = storage.ReadInto(ctx, c.file.reader, *buf, at.at, at.size); err != nil {
+			return nil, err
+		}
+		*buf = b
 	}
 	in.counters.addPage(pageKey{c.group, c.leaf, i}, at.size)
 	h, err := parsePageHeader(b)
@@ -243,6 +273,7 @@ func (c *chunk) decodePage(h *pageHeader, body []byte) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.raw = b
 	values := b[:len(b)-padding]
 	if p.optional {
 		if p.levels, values, err = h.definitions(values, p.rows); err != nil {
@@ -344,7 +375,7 @@ func (c *chunk) decompress(h *pageHeader, body []byte) ([]byte, error) {
 		if h.encoded != h.decoded {
 			return nil, fault.Corruptf("a page of %d bytes is stored in %d, without compression", h.decoded, h.encoded)
 		}
-		out := make([]byte, len(body)+padding)
+		out := buffer(int64(len(body) + padding))
 		copy(out, body)
 		return out, nil
 	}
@@ -355,7 +386,7 @@ func (c *chunk) decompress(h *pageHeader, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Unsupportedf("%v", err)
 	}
-	out := make([]byte, h.decoded+padding)
+	out := buffer(h.decoded + padding)
 	copy(out, body[:levels])
 	if h.decoded == levels {
 		return out, nil

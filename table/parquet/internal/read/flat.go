@@ -27,6 +27,8 @@ var (
 type input struct {
 	have     storage.Prefetched
 	counters *counters
+	held     *held
+	keep     bool // pages are read again, for other rows
 }
 
 // cursor decodes a page from some row on, in ascending order.
@@ -104,22 +106,28 @@ func (c *chunk) eachRange(ctx context.Context, rows rowset.Set, in input, f func
 	if err != nil {
 		return err
 	}
-	at := -1
+	at, cached := -1, false
 	var cur cursor
 	var end int64
+	bounds := rows.Bounds()
+	leave := func() {
+		if at >= 0 {
+			c.leave(cur.page, at, cached, bounds.To >= end, in.keep)
+		}
+	}
 	for r := range rows.Ranges() {
 		for r.From < r.To {
 			if at < 0 || r.From >= end {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				at = pageOf(pages, r.From)
-				if at < 0 {
+				leave()
+				if at = pageOf(pages, r.From); at < 0 {
 					return fault.Corruptf("no page has row %d", r.From)
 				}
 				end = pages[at].first + c.rowsOf(pages, at)
-				p, err := c.page(ctx, pages, at, in)
-				if err != nil {
+				var p *page
+				if p, cached, err = c.page(ctx, pages, at, in, in.keep || bounds.To < end); err != nil {
 					return err
 				}
 				cur = p.cursor()
@@ -137,6 +145,7 @@ func (c *chunk) eachRange(ctx context.Context, rows rowset.Set, in input, f func
 			r.From = min(r.To, end)
 		}
 	}
+	leave()
 	return nil
 }
 
@@ -493,19 +502,41 @@ type entriesKey struct {
 	nulls int
 }
 
+// held is the dictionary of a chunk, as long as somebody reads it.
+type held struct {
+	mu   sync.Mutex
+	dict *dictionary
+	read bool
+}
+
 // dict reads the dictionary of the chunk, once. It is nil if there is none.
 func (c *chunk) dict(ctx context.Context, s *scalar, in input) (*dictionary, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hasDict {
-		return c.dictionary, nil
+	in.held.mu.Lock()
+	defer in.held.mu.Unlock()
+	if in.held.read {
+		return in.held.dict, nil
 	}
-	d, err := c.readDictionary(ctx, s, in)
-	if err != nil {
-		return nil, fault.In(err, "dictionary", c.from)
+	key := chunkKey{c.group, c.leaf}
+	d, known := c.file.dictionaries.Get(key)
+	if !known {
+		var err error
+		if d, err = c.readDictionary(ctx, s, in); err != nil {
+			return nil, fault.In(err, "dictionary", c.from)
+		}
+		if in.keep {
+			c.file.dictionaries.Put(key, d, d.size())
+		}
 	}
-	c.dictionary, c.hasDict = d, true
+	in.held.dict, in.held.read = d, true
 	return d, nil
+}
+
+// size is the memory that a dictionary takes, in bytes, with an array of its entries.
+func (d *dictionary) size() int64 {
+	if d == nil {
+		return pageOverhead
+	}
+	return int64(2*cap(d.data)+8*cap(d.starts)) + pageOverhead
 }
 
 func (c *chunk) readDictionary(ctx context.Context, s *scalar, in input) (*dictionary, error) {

@@ -40,6 +40,8 @@ type File struct {
 	pages  *lru.Cache[pageKey, *page]
 	chunks *lru.Cache[chunkKey, *chunk]
 
+	dictionaries *lru.Cache[chunkKey, *dictionary]
+
 	// unknownTypes is set if the footer has logical types that arrow-go does not know: the order of such values is
 	// not known either.
 	unknownTypes bool
@@ -54,8 +56,6 @@ type group struct {
 // Options are the options of [Open]. The zero value is the default.
 type Options struct {
 	Allocator memory.Allocator // of arrow-go's pages and arrays; default memory.DefaultAllocator
-	BatchRows int              // of a [Stream]
-	Parallel  bool             // pqarrow decodes the columns of a [Stream] at the same time
 	// Columns are the paths of the columns that will be read, nil for all: columns of INT96 among them are looked
 	// through for their unit.
 	Columns []string
@@ -74,7 +74,9 @@ func Open(ctx context.Context, r storage.Reader, o Options) (*File, error) {
 		o.Allocator = memory.DefaultAllocator
 	}
 	f := &File{reader: &counted{Reader: r}, mem: o.Allocator}
-	f.pages, f.chunks = newCaches()
+	f.pages = lru.New[pageKey, *page](cachedBytes)
+	f.chunks = lru.New[chunkKey, *chunk](cachedChunks)
+	f.dictionaries = lru.New[chunkKey, *dictionary](cachedBytes)
 	if err := f.open(ctx, o); err != nil {
 		return nil, f.Place(err)
 	}
@@ -87,11 +89,11 @@ func (f *File) open(ctx context.Context, o Options) error {
 		return err
 	}
 	return convert.Guard(func() error {
-		err := convert.Guard(func() error { return f.parse(footer, o) })
+		err := convert.Guard(func() error { return f.parse(footer) })
 		if isUnknownLogicalType(err) {
 			f.unknownTypes = true
 			if footer, err = (footerCopier{}).copy(footer); err == nil {
-				err = f.parse(footer, o)
+				err = f.parse(footer)
 			}
 		}
 		if err != nil {
@@ -112,7 +114,7 @@ func (f *File) open(ctx context.Context, o Options) error {
 		}
 		maps.Copy(all, units)
 		f.units = all
-		return f.parse(footer, o)
+		return f.parse(footer)
 	})
 }
 
@@ -159,7 +161,7 @@ func checkMagic(head [4]byte, tail []byte, size int64) error {
 }
 
 // parse parses the footer and finds the types of the columns.
-func (f *File) parse(footer []byte, o Options) error {
+func (f *File) parse(footer []byte) error {
 	meta, err := metadata.NewFileMetaData(footer, nil)
 	if err != nil {
 		return fmt.Errorf("the footer: %w", err)
@@ -173,9 +175,8 @@ func (f *File) parse(footer []byte, o Options) error {
 		return err
 	}
 	stored := convert.TakeStored(meta.KeyValueMetadata())
-	// Without Parallel pqarrow starts no goroutines, whose panics could not be caught.
-	arrowProps := pqarrow.ArrowReadProperties{BatchSize: int64(o.BatchRows), Parallel: o.Parallel}
-	if f.arrow, err = pqarrow.NewFileReader(f.file, arrowProps, f.mem); err != nil {
+	// Without its option Parallel pqarrow starts no goroutines, whose panics could not be caught.
+	if f.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{}, f.mem); err != nil {
 		return err
 	}
 	if err := f.readGroups(); err != nil {

@@ -21,10 +21,12 @@ type flatReader struct {
 	column column
 	plain  arrow.DataType // within dictionaries, runs and extensions
 	ahead  storage.Prefetched
+	keep   bool
+	held   held
 }
 
 func (r *flatReader) input(o *table.ReadOptions, rows int64) input {
-	in := input{have: append(r.ahead[:len(r.ahead):len(r.ahead)], o.Prefetched...)}
+	in := input{have: append(r.ahead[:len(r.ahead):len(r.ahead)], o.Prefetched...), keep: r.keep, held: &r.held}
 	in.counters, _ = o.Counters.(*counters)
 	in.counters.addValues(rows)
 	return in
@@ -167,7 +169,7 @@ func (r *flatReader) Entries(ctx context.Context) (arrow.Array, error) {
 	if !r.chunk.isCoded() || r.chunk.rows == 0 {
 		return nil, nil
 	}
-	a, err := r.entries(ctx, r.plain, r.nullEntries(), input{have: r.ahead})
+	a, err := r.entries(ctx, r.plain, r.nullEntries(), input{have: r.ahead, keep: r.keep, held: &r.held})
 	return a, r.chunk.place(err)
 }
 

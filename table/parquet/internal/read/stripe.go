@@ -102,7 +102,7 @@ func (s stripe) RangesToOpen(_ context.Context, columns []table.Column, parts ta
 }
 
 // Open implements [table.Stripe].
-func (s stripe) Open(ctx context.Context, c *table.Column, _ bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
+func (s stripe) Open(ctx context.Context, c *table.Column, keep bool, prefetched func() (storage.Prefetched, error)) (table.ColumnReader, error) {
 	top := s.table.nodes[c.ID].top
 	scalar, flat := s.table.scalarOf(top)
 	if !flat || s.encrypted(s.table.arrow.Manifest.Fields[top].ColIndex) {
@@ -112,7 +112,7 @@ func (s stripe) Open(ctx context.Context, c *table.Column, _ bool, prefetched fu
 	if err != nil {
 		return nil, s.table.placeIn(err, s.group, c.Arrow.Name)
 	}
-	r := &flatReader{chunk: chunk, scalar: scalar, column: s.table.readColumn(c), plain: c.Plain}
+	r := &flatReader{chunk: chunk, scalar: scalar, column: s.table.readColumn(c), plain: c.Plain, keep: keep}
 	if chunk.meta.GetOffsetIndexLocation() == nil {
 		return r, nil
 	}

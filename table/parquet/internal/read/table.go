@@ -11,7 +11,6 @@ import (
 
 	"github.com/amudai/amudai-go/internal/arrow/extension"
 	"github.com/amudai/amudai-go/internal/arrow/projection"
-	"github.com/amudai/amudai-go/internal/base/lru"
 	"github.com/amudai/amudai-go/internal/engine/predicate"
 	"github.com/amudai/amudai-go/internal/engine/table"
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
@@ -37,7 +36,7 @@ type node struct {
 }
 
 const (
-	cachedBytes  = 64 << 20 // of pages
+	cachedBytes  = 16 << 20 // of pages, and of dictionaries
 	cachedChunks = 8192
 )
 
@@ -226,10 +225,6 @@ func (t *Table) chunk(group, leaf int) (*chunk, error) {
 	}
 	t.chunks.Put(key, c, 1)
 	return c, nil
-}
-
-func newCaches() (*lru.Cache[pageKey, *page], *lru.Cache[chunkKey, *chunk]) {
-	return lru.New[pageKey, *page](cachedBytes), lru.New[chunkKey, *chunk](cachedChunks)
 }
 
 // leafOf follows a path of fields within structs to a leaf. ok is false if it leads to another node, or through lists.

@@ -15,7 +15,7 @@ import (
 	"github.com/amudai/amudai-go/table/parquet/internal/convert"
 )
 
-// Stream reads all rows of some columns, in order. It belongs to one goroutine.
+// Stream reads all rows of some columns in order, by pqarrow alone: what the engine reads must be the same.
 type Stream struct {
 	file    *File
 	wanted  *projection.Projection
@@ -24,6 +24,7 @@ type Stream struct {
 	leaves  []int
 	group   int // the next row group
 	rows    pqarrow.RecordReader
+	arrow   *pqarrow.FileReader
 }
 
 // Stream begins to read the columns at paths, nil for all.
@@ -44,7 +45,8 @@ func (f *File) Stream(paths []string) (*Stream, error) {
 		s.leaves = append(s.leaves, s.columns[k].leaves...)
 	}
 	slices.Sort(s.leaves)
-	return s, nil
+	s.arrow, err = pqarrow.NewFileReader(f.file, pqarrow.ArrowReadProperties{BatchSize: 1000}, f.mem)
+	return s, err
 }
 
 // Schema is that of every batch.
@@ -96,7 +98,7 @@ func (s *Stream) openGroup(ctx context.Context) (arrow.RecordBatch, error) {
 		return s.wanted.Batch(nil, rows), nil
 	}
 	err := convert.Guard(func() (err error) {
-		s.rows, err = s.file.arrow.GetRecordReader(ctx, s.leaves, []int{g})
+		s.rows, err = s.arrow.GetRecordReader(ctx, s.leaves, []int{g})
 		return err
 	})
 	if err != nil {
