@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -15,8 +14,6 @@ import (
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
-	"github.com/amudai/amudai-go/internal/engine/order"
-	"github.com/amudai/amudai-go/internal/text"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -25,6 +22,7 @@ type aggFlags struct {
 	formats.TableFlags
 	print  PrintFlags
 	by     string
+	having string
 	sort   string
 	memory string
 }
@@ -50,12 +48,13 @@ Each may be followed by filter (where CONDITION), and by "as NAME". Rows are in 
 		Example: `  amudai agg flights.amudai.shard --by origin 'count(), avg(delay), max(delay)' --sort -count --limit 10
   amudai agg 'logs/*.csv' --by 'year(date), status' 'count(distinct user) as users' --where "bytes > 0"`,
 		Args: wants(1, -1, "one or more tables"),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.runAgg(cmd.Context(), args, f) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.runAgg(cmd, args, f) },
 	}
 	f.Read.Register(cmd, false)
 	f.Rows.Register(cmd, -1)
 	f.print.Register(cmd, defaultFormats)
 	cmd.Flags().StringVar(&f.by, "by", "", "values to group by, separated by commas, such as \"origin,year(date)\"")
+	cmd.Flags().StringVar(&f.having, "having", "", "only groups whose results meet a condition, such as \"count > 100 and avg(delay) > 10\"")
 	cmd.Flags().StringVar(&f.sort, "sort", "", "columns of the result to sort by, such as \"-count,origin\" (default: the groups)")
 	cmd.Flags().StringVar(&f.memory, "memory", "256MiB", "groups held in memory; the rest goes to temporary files")
 	return cmd
@@ -94,7 +93,8 @@ func isFile(name string) bool {
 // plainError is the text of an error of the language, which is not only that of filters.
 func plainError(err error) string { return strings.TrimPrefix(err.Error(), "filter: ") }
 
-func (a *app) runAgg(ctx context.Context, args []string, f aggFlags) (err error) {
+func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) {
+	ctx := cmd.Context()
 	q, err := parseAgg(args, f.by)
 	if err != nil {
 		return err
@@ -107,8 +107,20 @@ func (a *app) runAgg(ctx context.Context, args []string, f aggFlags) (err error)
 	if err != nil {
 		return err
 	}
-	limit := max(f.Rows.Limit, 0)
-	f.Rows.Limit = min(f.Rows.Limit, -1)
+	if _, err := f.Rows.Options(); err != nil {
+		return err
+	}
+	if !needValues(cmd) && f.Rows.Limit != 0 {
+		b, err := a.fromStatistics(ctx, q, &f)
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			return printBatch(ctx, b, create)
+		}
+	}
+	limit := f.Rows.Limit
+	f.Rows.Limit = -1
 	src, err := a.opener.Tables(ctx, q.locations, &f.TableFlags, formats.TablesOptions{
 		Columns: aggregate.Columns(q.keys, q.calls), Dictionaries: true, Reuse: true,
 	})
@@ -120,37 +132,40 @@ func (a *app) runAgg(ctx context.Context, args []string, f aggFlags) (err error)
 	if err != nil {
 		return usage.Errorf("", "%s", plainError(err))
 	}
-	keys, columns, err := resultOrder(f.sort, query)
+	rows, err := newResultRows(&f, query, memory, max(limit, 0))
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, rows.sorter.Close()) }()
 	agg, err := aggregate.New(query, aggregate.Options{Memory: memory})
 	if err != nil {
 		return err
 	}
 	defer agg.Close()
-	if err := addAll(ctx, agg, src); err != nil {
-		return err
-	}
-	s, err := order.NewSorter(query.Schema(), keys, order.Options{Memory: memory / 4, Limit: limit})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	err = agg.Finish(ctx, func(b arrow.RecordBatch) error {
-		values := make([]arrow.Array, len(columns))
-		for i, c := range columns {
-			values[i] = b.Column(c)
+	if limit != 0 {
+		if err := addAll(ctx, agg, src); err != nil {
+			return err
 		}
-		return s.Add(ctx, b, values)
-	})
-	if err == nil {
-		err = s.Finish(ctx)
+		if err := agg.Finish(ctx, func(b arrow.RecordBatch) error { return rows.add(ctx, b) }); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if err := rows.sorter.Finish(ctx); err != nil {
 		return err
 	}
-	return printRows(ctx, sorted{s}, create, -1)
+	return printRows(ctx, sorted{rows.sorter}, create, -1)
+}
+
+// printBatch prints the rows of a batch.
+func printBatch(ctx context.Context, b arrow.RecordBatch, create createSink) error {
+	sink, err := create(ctx, b.Schema())
+	if err == nil {
+		if err = sink.Write(ctx, b); err == nil {
+			return sink.Close(ctx)
+		}
+		err = errors.Join(err, sink.Abort(context.WithoutCancel(ctx)))
+	}
+	return err
 }
 
 // addAll adds the rows of a source.
@@ -168,54 +183,4 @@ func addAll(ctx context.Context, agg *aggregate.Aggregator, src table.Source) er
 			return err
 		}
 	}
-}
-
-// resultOrder is the order of the rows of a result: by the columns of --sort, then by the groups. Columns are by their number.
-func resultOrder(text string, q *aggregate.Query) (keys []order.Key, columns []int, err error) {
-	add := func(column int, descending bool) {
-		if !slices.Contains(columns, column) {
-			columns = append(columns, column)
-			keys = append(keys, order.Key{Type: q.Schema().Field(column).Type, Descending: descending})
-		}
-	}
-	if text != "" {
-		for _, part := range splitValues(text) {
-			name, descending := strings.CutPrefix(strings.TrimSpace(part), "-")
-			column, err := resultColumn(strings.TrimSpace(name), q.Schema())
-			if err != nil {
-				return nil, nil, err
-			}
-			add(column, descending)
-		}
-	}
-	for i := range q.Keys() {
-		add(i, false)
-	}
-	for _, k := range keys {
-		if err := order.Check(k.Type); err != nil {
-			return nil, nil, usage.Errorf("", "--sort: %w", err)
-		}
-	}
-	return keys, columns, nil
-}
-
-// resultColumn finds a column of a result by its name, or by a text that differs in spaces and case only.
-func resultColumn(name string, s *arrow.Schema) (int, error) {
-	plain := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, " ", "")) }
-	for _, same := range []func(a, b string) bool{
-		func(a, b string) bool { return a == b },
-		func(a, b string) bool { return plain(a) == plain(b) || plain(a) == plain(b)+"()" },
-	} {
-		for i, f := range s.Fields() {
-			if same(name, f.Name) {
-				return i, nil
-			}
-		}
-	}
-	var names []string
-	for _, f := range s.Fields() {
-		names = append(names, f.Name)
-	}
-	hint := "the columns are " + strings.Join(names, ", ")
-	return 0, usage.Errorf(hint, "--sort: the result has no column %s%s", name, text.Suggest(name, slices.Values(names)))
 }

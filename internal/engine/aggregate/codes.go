@@ -44,6 +44,9 @@ type keyColumn struct {
 	entries    []uint64          // codes of its values, or missing
 	shifted    []uint64          // the same, shifted
 	coded      *array.Dictionary // the batch, if it has a dictionary that is numbered
+	indices    arrow.Array       // of coded
+	indexValid bitmap.Bits
+	shift      int // of codes in words
 }
 
 // init prepares a column for values of a type. fixed means that values cannot be numbered anew.
@@ -266,23 +269,34 @@ func (c *keyColumn) recode(old layout, code uint64) uint64 {
 	return uint64(number[0])
 }
 
-// pack puts the codes of the batch into words, from a bit on. The first column sets the other bits to 0. It reports false if a
-// dictionary lacks the value of a row.
-func (c *keyColumn) pack(dst []uint64, shift int, first bool) bool {
-	if first {
-		clear(dst)
+// prepare gets the column ready to be packed from a bit of the words on.
+func (c *keyColumn) prepare(shift int) {
+	c.shift = shift
+	if c.coded == nil {
+		return
 	}
+	c.indices, c.indexValid = c.coded.Indices(), arrowutil.Validity(c.coded.Indices())
+	c.shifted = resized(c.shifted, len(c.entries))
+	for i, e := range c.entries {
+		if c.shifted[i] = e << shift; e == missing {
+			c.shifted[i] = missing
+		}
+	}
+}
+
+// pack adds the codes of some rows to words. It reports false if a dictionary lacks the value of a row.
+func (c *keyColumn) pack(dst []uint64, from, to int) bool {
 	switch {
 	case c.coded != nil:
-		return c.packCoded(dst, shift)
+		return c.packCoded(dst, from, to)
 	case c.ranged:
-		packRanged(dst, c.ordinals, c.column.valid, uint64(c.base)-1, 1<<c.width-1, shift)
+		packRanged(dst, c.ordinals[from:to], c.column.valid.Slice(from, to), uint64(c.base)-1, 1<<c.width-1, c.shift)
 	default:
-		for i, n := range c.numbers[:len(dst)] {
-			if n == none && c.column.valid.At(i) {
+		for i, n := range c.numbers[from:to] {
+			if n == none && c.column.valid.At(from+i) {
 				dst[i] = missing
 			}
-			dst[i] |= uint64(n) << shift
+			dst[i] |= uint64(n) << c.shift
 		}
 	}
 	return true
@@ -312,24 +326,17 @@ func packRanged(dst []uint64, v []int64, valid bitmap.Bits, before, most uint64,
 	}
 }
 
-func (c *keyColumn) packCoded(dst []uint64, shift int) bool {
-	c.shifted = resized(c.shifted, len(c.entries))
-	for i, e := range c.entries {
-		if c.shifted[i] = e << shift; e == missing {
-			c.shifted[i] = missing
-		}
-	}
-	valid := arrowutil.Validity(c.coded.Indices())
-	indices := c.coded.Indices()
-	switch indices.DataType().ID() {
+func (c *keyColumn) packCoded(dst []uint64, from, to int) bool {
+	valid := c.indexValid.Slice(from, to)
+	switch c.indices.DataType().ID() {
 	case arrow.INT8, arrow.UINT8:
-		return packIndices(dst, arrowutil.Values[uint8](indices), valid, c.shifted)
+		return packIndices(dst, arrowutil.Values[uint8](c.indices)[from:to], valid, c.shifted)
 	case arrow.INT16, arrow.UINT16:
-		return packIndices(dst, arrowutil.Values[uint16](indices), valid, c.shifted)
+		return packIndices(dst, arrowutil.Values[uint16](c.indices)[from:to], valid, c.shifted)
 	case arrow.INT32, arrow.UINT32:
-		return packIndices(dst, arrowutil.Values[uint32](indices), valid, c.shifted)
+		return packIndices(dst, arrowutil.Values[uint32](c.indices)[from:to], valid, c.shifted)
 	}
-	return packIndices(dst, arrowutil.Values[uint64](indices), valid, c.shifted)
+	return packIndices(dst, arrowutil.Values[uint64](c.indices)[from:to], valid, c.shifted)
 }
 
 func packIndices[T uint8 | uint16 | uint32 | uint64](dst []uint64, indices []T, valid bitmap.Bits, codes []uint64) bool {

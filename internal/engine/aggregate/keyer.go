@@ -33,6 +33,9 @@ type keyer struct {
 
 	packed []uint64
 	code   []byte
+
+	entriesOf arrow.ArrayData // the dictionary whose values have the numbers entries, or none
+	entries   []uint32
 }
 
 // newKeyer returns a keyer for columns of some types. fixed means that find gets no function keys: then there are at most two
@@ -101,16 +104,69 @@ func (k *keyer) find(out []uint32, columns []arrow.Array, keys func() ([]arrow.A
 		k.findStrings(out, columns)
 		return nil
 	}
-	k.packed = resized(k.packed, len(out))
-	shift := 0
-	for i := range k.columns {
-		if !k.columns[i].pack(k.packed, shift, i == 0) {
-			return fault.Corruptf("a row refers to no value of its dictionary")
+	if len(k.columns) == 1 && k.columns[0].coded != nil && !k.full {
+		if done, err := k.findCoded(out); done {
+			return err
 		}
-		shift += k.columns[i].width
 	}
-	k.words.find(out, k.packed, !k.full)
+	return k.findWords(out)
+}
+
+// blockRows is the number of rows whose words stay in the cache until they are looked up.
+const blockRows = 2048
+
+func (k *keyer) findWords(out []uint32) error {
+	k.packed = resized(k.packed, blockRows)
+	for i := range k.columns {
+		k.columns[i].prepare(shiftOfColumns(k.columns[:i]))
+	}
+	for from := 0; from < len(out); from += blockRows {
+		to := min(from+blockRows, len(out))
+		words := k.packed[:to-from]
+		clear(words)
+		for i := range k.columns {
+			if !k.columns[i].pack(words, from, to) {
+				return errNoEntry
+			}
+		}
+		k.words.find(out[from:to], words, !k.full)
+	}
 	return nil
+}
+
+var errNoEntry = fault.Corruptf("a row refers to no value of its dictionary")
+
+func shiftOfColumns(columns []keyColumn) (shift int) {
+	for i := range columns {
+		shift += columns[i].width
+	}
+	return shift
+}
+
+// findCoded finds the numbers of rows of a single column with a dictionary: once for each value of it.
+func (k *keyer) findCoded(out []uint32) (done bool, err error) {
+	c := &k.columns[0]
+	indices := c.coded.Indices()
+	if arrowutil.NullN(indices) > 0 || indices.DataType().(arrow.FixedWidthDataType).Bytes() != 4 {
+		return false, nil
+	}
+	if k.entriesOf != c.dictionary || len(k.entries) != len(c.entries) {
+		k.entriesOf, k.entries = c.dictionary, resized(k.entries, len(c.entries))
+		k.words.find(k.entries, c.entries, false)
+	}
+	entries := k.entries
+	for i, x := range arrowutil.Values[uint32](indices) {
+		if uint64(x) >= uint64(len(entries)) {
+			return true, errNoEntry
+		}
+		id := entries[x]
+		if id == none {
+			k.words.find(entries[x:x+1], c.entries[x:x+1], true)
+			id = entries[x]
+		}
+		out[i] = id
+	}
+	return true, nil
 }
 
 func (k *keyer) findStrings(out []uint32, columns []arrow.Array) {
