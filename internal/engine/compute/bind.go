@@ -81,7 +81,23 @@ func (b *binder) column(n *ast.Node) (*expr, error) {
 		}
 		return plain, nil
 	}
+	if _, name := extension.Unwrap(c.Type); name == extension.NameBool8 {
+		return truths(x), nil
+	}
 	return x, nil
+}
+
+// truths makes booleans of a column of booleans in bytes.
+func truths(x *expr) *expr {
+	out := *x
+	out.dt = booleans
+	out.eval = func(e *env) (arrow.Array, error) {
+		return e.eachRow(x, booleans, func(arr arrow.Array, i int, b array.Builder) error {
+			b.(*array.BooleanBuilder).Append(arr.(*array.Int8).Value(i) != 0)
+			return nil
+		})
+	}
+	return &out
 }
 
 // input is the index of a column of the schema among those of the expression.

@@ -20,8 +20,10 @@ import (
 // Gen makes random conditions on the columns of a batch. Literals are mostly values of the columns, or near them,
 // so that some rows match. It is not safe for concurrent use.
 type Gen struct {
-	Rand    *rand.Rand
-	columns []column
+	Rand *rand.Rand
+	// Computed makes conditions on computed values, too, which only package compute binds.
+	Computed bool
+	columns  []column
 }
 
 // New makes a generator. It does not keep the batch.
@@ -96,6 +98,11 @@ func (c *column) where(test func(v any) Truth) Oracle {
 }
 
 func (g *Gen) leaf(c *column) (filter.Expr, Oracle) {
+	if g.Computed && g.Rand.IntN(3) == 0 {
+		if e, o, ok := g.computed(c); ok {
+			return e, o
+		}
+	}
 	col := filter.Col(c.path)
 	kinds := 9
 	if c.kind == "other" {
