@@ -18,7 +18,7 @@ import (
 )
 
 func open(ctx context.Context, in table.Input, ro table.ReadOptions, o Options, usual byte) (table.Source, error) {
-	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o, usual: usual}
+	s := &source{Source: records.Source{In: in, Options: ro.WithDefaults(), Text: o.Text}, o: o, usual: usual, otherNulls: o.AutoNulls || len(o.Nulls) > 0}
 	err := o.check()
 	if err == nil {
 		err = s.open(ctx)
@@ -226,7 +226,7 @@ func (s *source) look(guesses []guess, cells []cell, buf *[]byte) {
 		return
 	}
 	for i, c := range cells[:min(len(cells), len(guesses))] {
-		if len(c.text) > 0 && !s.isNull(c) {
+		if len(c.text) > 0 && !s.isGivenNull(c) {
 			guesses[i].add(c, &s.o, buf)
 		}
 	}

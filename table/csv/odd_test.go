@@ -191,3 +191,44 @@ func FuzzSniff(f *testing.F) {
 		require.Equal(t, first, tabletest.Write(t, csv.New(csv.Options{}), again))
 	})
 }
+
+// TestAllRows reads values behind the sample that need a wider type, or another encoding.
+func TestAllRows(t *testing.T) {
+	for late, want := range map[string]string{"1.5": "n: float64\n", "x": "n: utf8\n", "": "n: int64\n", "caf\xe9": "n: utf8\n", "18446744073709551615": "n: uint64\n"} {
+		in := "n\n" + strings.Repeat("1\n", 40_000) + late + "\n"
+		o := csv.Options{Text: table.TextOptions{SampleRows: 10, SampleBytes: 1000}}
+		_, err := tabletest.Read(t, csv.New(o), tabletest.Input(in), table.ReadOptions{})
+		if late != "" {
+			var v *table.ValueError
+			require.ErrorAs(t, err, &v, late)
+			require.True(t, v.Inferred)
+		}
+		o.Text.AllRows = true
+		for _, random := range []bool{true, false} {
+			input := tabletest.Input(in)
+			if !random { // a pipe
+				input.At, input.Size = nil, -1
+			}
+			got, err := tabletest.Read(t, csv.New(o), input, table.ReadOptions{TempDir: t.TempDir()})
+			require.NoError(t, err)
+			require.Equal(t, want, text.Schema(got.Schema()))
+			require.EqualValues(t, 40_001, got.NumRows())
+		}
+	}
+}
+
+// BenchmarkRecognize measures what sniffing costs, with a plain file and one that needs all trials.
+func BenchmarkRecognize(b *testing.B) {
+	for name, in := range map[string]string{
+		"plain": "a,b,c\n" + strings.Repeat("12345,some text,2020-01-01\n", 3000),
+		"odd":   "a;b;c\n" + strings.Repeat("'12345';it's \"some\", text|:;2020-01-01\n", 3000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				src, err := csv.New(csv.Options{Text: table.TextOptions{SampleRows: 1}}).Open(b.Context(), tabletest.Input(in), table.ReadOptions{})
+				require.NoError(b, err)
+				require.NoError(b, src.Close())
+			}
+		})
+	}
+}

@@ -41,7 +41,11 @@ type span struct {
 }
 
 func newScanner(r io.Reader, d dialect, max int) *scanner {
-	s := &scanner{Window: records.NewWindow(r, max), dialect: d}
+	return newScannerOn(records.NewWindow(r, max), d)
+}
+
+func newScannerOn(w records.Window, d dialect) *scanner {
+	s := &scanner{Window: w, dialect: d}
 	s.LineEnd = d.lineEnd
 	if d.escape != 0 {
 		s.stops = string([]byte{d.quote, d.escape})

@@ -6,12 +6,14 @@ import (
 	"math"
 	"regexp"
 	"slices"
+
+	"github.com/amudai/amudai-go/table/internal/records"
 )
 
 // The dialect is recognized in at most sniffBytes, which cost less than a millisecond.
 const (
 	sniffBytes   = 32 << 10
-	sniffRecords = 500
+	sniffRecords = 300
 )
 
 // Delimiters, the likely ones first. The others are taken only if every record has the same number of them, and more
@@ -90,7 +92,8 @@ type record struct {
 
 // run reads the records of the sample.
 func (t *trial) run(sample []byte, whole bool) {
-	s := newScanner(bytes.NewReader(sample), t.dialect, 0)
+	s := newScannerOn(records.NewBytesWindow(sample), t.dialect)
+	var arena []cell
 	if t.err = s.skipLines(t.skip); t.err != nil {
 		return
 	}
@@ -109,11 +112,17 @@ func (t *trial) run(sample []byte, whole bool) {
 			}
 			break
 		}
-		own := make([]cell, len(cells))
-		for i, c := range cells {
-			own[i] = cell{bytes.Clone(c.text), c.quoted}
+		if len(cells) > cap(arena)-len(arena) {
+			arena = make([]cell, 0, max(1024, len(cells)))
 		}
-		t.records = append(t.records, record{own, s.atLine, s.atLine > before})
+		from := len(arena)
+		for i, c := range cells {
+			if s.spans[i].escaped { // in memory that the scanner uses again
+				c.text = bytes.Clone(c.text)
+			}
+			arena = append(arena, c)
+		}
+		t.records = append(t.records, record{arena[from:], s.atLine, s.atLine > before})
 	}
 	t.measure()
 }

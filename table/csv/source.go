@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -24,6 +25,7 @@ type source struct {
 	dialect    dialect
 	scan       *scanner
 	names      []string
+	otherNulls bool     // options have texts that mean null
 	positional bool     // columns have the names of the caller's schema, in order
 	columns    []column // by position in the file
 	wanted     *table.Projection
@@ -135,7 +137,7 @@ func (s *source) add(cells []cell) error {
 		if col.set == nil {
 			continue
 		}
-		if s.isNull(c) || s.o.AutoNulls && !c.quoted && autoNull(c.text, col.text) || c.quoted && len(c.text) == 0 && !col.empty {
+		if s.isNull(c, col) {
 			if !col.nullable {
 				return s.misfit(i, c, errors.New("null in a column that is declared not null"))
 			}
@@ -149,19 +151,20 @@ func (s *source) add(cells []cell) error {
 	return nil
 }
 
-func (s *source) isNull(c cell) bool {
-	if c.quoted {
+// isNull reports whether a cell of a column is null.
+func (s *source) isNull(c cell, col *column) bool {
+	switch {
+	case len(c.text) == 0:
+		return !c.quoted || !col.empty
+	case c.quoted:
 		return false
 	}
-	if len(c.text) == 0 {
-		return true
-	}
-	for _, n := range s.o.Nulls {
-		if string(c.text) == n {
-			return true
-		}
-	}
-	return false
+	return s.otherNulls && (s.isGivenNull(c) || s.o.AutoNulls && autoNull(c.text, col.text))
+}
+
+// isGivenNull reports whether an option says that a cell is null.
+func (s *source) isGivenNull(c cell) bool {
+	return !c.quoted && slices.Contains(s.o.Nulls, string(c.text))
 }
 
 func (s *source) misfit(i int, c cell, err error) error {

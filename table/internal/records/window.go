@@ -28,6 +28,11 @@ type Window struct {
 // NewWindow returns a window on r, for records of at most max bytes.
 func NewWindow(r io.Reader, max int) Window { return Window{r: r, Max: max, Line: 1, LineEnd: '\n'} }
 
+// NewBytesWindow returns a window on bytes in memory, which it does not copy.
+func NewBytesWindow(b []byte) Window {
+	return Window{Line: 1, LineEnd: '\n', Read: int64(len(b)), buf: b, end: len(b), err: io.EOF}
+}
+
 // During ends reading when ctx ends.
 func (w *Window) During(ctx context.Context) { w.ctx = ctx }
 
