@@ -33,7 +33,7 @@ func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "blockpack", Title: "Blockpack", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, magic) },
-		Filters: true, Ranges: true, Sparse: true, Keys: []string{spans.TraceID},
+		Filters: true, Ranges: true, ExactRows: true, Sparse: true, Keys: []string{spans.TraceID},
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},

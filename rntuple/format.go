@@ -30,7 +30,7 @@ func New(o FormatOptions) table.Format {
 	return table.Format{
 		Name: "rntuple", Title: "RNTuple", Extensions: []string{fileExtension},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("root")) },
-		Filters: true, Ranges: true,
+		Filters: true, Ranges: true, ExactRows: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return openSource(ctx, in, ro.WithDefaults(), o.Read)
 		},

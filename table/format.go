@@ -49,6 +49,9 @@ type Format struct {
 	Filters bool
 	Ranges  bool
 
+	// ExactRows means that sources know the number of their rows from the start, unless there is a filter. Others estimate it.
+	ExactRows bool
+
 	// Sparse means that a file has the columns that have values in it, as attributes of spans are. A column that is
 	// missing in one of several files is null there. Keys are the columns whose values rows are looked up by, such as the
 	// id of a trace; a copy in a format with indexes may index them.

@@ -82,7 +82,7 @@ func (a *app) benchPeak() *cobra.Command {
 }
 
 func (a *app) runBench(ctx context.Context, location string, f benchFlags) (err error) {
-	o, err := a.opener.Use(&f.read)
+	o, err := a.opener.Use(ctx, &f.read)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (t *browsed) open(ctx context.Context, o table.ReadOptions) (table.Source, 
 
 func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func(string)) (table.Source, error) {
 	p := t.opener(notice)
-	flags, err := p.Use(t.read)
+	flags, err := p.Use(ctx, t.read)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (t *browsed) openWith(ctx context.Context, o table.ReadOptions, notice func
 // input opens the file itself.
 func (t *browsed) input(ctx context.Context) (table.Input, table.Format, error) {
 	p := t.opener(func(string) {})
-	if _, err := p.Use(t.read); err != nil {
+	if _, err := p.Use(ctx, t.read); err != nil {
 		return table.Input{}, table.Format{}, err
 	}
 	return p.Input(ctx, t.location, t.read.From)

@@ -145,7 +145,8 @@ func (c *converter) open(ctx context.Context) (src table.Source, err error) {
 func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 	f := c.write.WithOptions(c.format)
 	if f.Name == formats.Shard {
-		if c.output != "-" {
+		_, codec := files.Codec(c.output)
+		if c.output != "-" && codec == "" {
 			sink, err := amudai.Create(ctx, c.output, c.schema, c.shard)
 			if err != nil {
 				return nil, files.CreateError(c.output, err)
@@ -153,7 +154,7 @@ func (c *converter) createSink(ctx context.Context) (table.Sink, error) {
 			return sink, nil
 		}
 		if c.shard.Layout != shard.SingleFile {
-			return nil, usage.Errorf("--layout single", "a shard of several files cannot go to stdout")
+			return nil, usage.Errorf("--layout single", "a shard of several files cannot be compressed, nor go to stdout")
 		}
 		f = amudai.New(amudai.Options{Write: c.shard})
 	}

@@ -139,7 +139,7 @@ func (a *app) bars(quiet bool) io.Writer {
 
 // printSchema prints the Arrow schema of a table in any format.
 func (a *app) printSchema(ctx context.Context, location string, r formats.ReadFlags) error {
-	o, err := a.opener.Use(&r)
+	o, err := a.opener.Use(ctx, &r)
 	if err != nil {
 		return err
 	}

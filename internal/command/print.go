@@ -12,10 +12,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/spf13/cobra"
 
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/text/values"
+	"github.com/amudai/amudai-go/storage"
 	"github.com/amudai/amudai-go/table"
 )
 
@@ -55,12 +57,15 @@ func (a *app) cat() *cobra.Command {
 	var f catFlags
 	cmd := &cobra.Command{
 		Use:   "cat IN...",
-		Short: "Print the rows of a table",
-		Long: `cat prints the rows of a shard, or of a table in any other format, to stdout: as a table on a
-terminal, as CSV into a pipe, or as --format says (table, csv, tsv, json, jsonl, parquet,
-arrow, arrows). In a table, null is shown as ` + nullText + ` and long values are cut on a terminal.`,
+		Short: "Print the rows of tables",
+		Long: `cat prints the rows of tables in any format: as a table on a terminal, as CSV into a pipe, or as
+--format says (table, md, csv, tsv, json, jsonl, parquet, arrow, arrows), to stdout or a file (--output).
+Several inputs, folders and patterns are one table: columns are united by name, with types that hold the
+values of all inputs, and are null where an input lacks them. In a table, null is shown as ` + nullText + `,
+and long values are cut on a terminal.`,
 		Example: `  amudai cat flights.amudai.shard --columns date,delay --limit 100
-  amudai cat flights.amudai.shard --format jsonl | jq .delay`,
+  amudai cat jan.csv feb.parquet more/ --where 'delay > 300' --output late.jsonl.gz
+  amudai cat flights.amudai.shard --rows 1000:2000 --format jsonl | jq .delay`,
 		Args: wants(1, -1, "one or more tables"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runCat(cmd.Context(), args, f, "") },
 	}
@@ -72,9 +77,11 @@ func (a *app) head() *cobra.Command {
 	var f catFlags
 	cmd := &cobra.Command{
 		Use:   "head IN...",
-		Short: "Print the first rows of a table",
-		Long:  `head prints the first ten rows, or --limit rows, of a table in any format.`,
-		Args:  wants(1, -1, "one or more tables"),
+		Short: "Print the first rows of tables",
+		Long:  `head prints the first ten rows, or --limit rows, of tables in any format, as one table.`,
+		Example: `  amudai head flights.amudai.shard
+  amudai head data.csv.gz -n 3 --format md`,
+		Args: wants(1, -1, "one or more tables"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.runCat(cmd.Context(), args, f, tableFormat)
 		},
@@ -105,18 +112,101 @@ type createSink func(context.Context, *arrow.Schema) (table.Sink, error)
 // format; "" chooses one that suits the output. To print batches that a command computed, make the sink, Write them, and
 // Close it, or Abort it after an error.
 func (a *app) printer(f *PrintFlags, byDefault string) (create createSink, format string, err error) {
-	format = f.Format
-	if format == "" {
-		format = byDefault
-	}
-	if format == "" {
-		format = "csv"
-		if a.Width > 0 {
-			format = tableFormat
+	if f.Output != "" {
+		if err := files.CheckOutput(f.Output, f.Force); err != nil {
+			return nil, "", err
 		}
+	} else if f.Force {
+		return nil, "", usage.Errorf("leave it out", "--force is about --output")
 	}
-	create, err = a.catSink(format)
+	switch {
+	case f.Format != "":
+		format = f.Format
+	case f.Output != "" && f.Output != "-":
+		return a.fileSink(f)
+	case byDefault != "":
+		format = byDefault
+	case a.Width > 0:
+		format = tableFormat
+	default:
+		format = "csv"
+	}
+	if f.Output != "" {
+		create, err = a.outputSink(format, f)
+	} else {
+		create, err = a.catSink(format)
+	}
 	return create, format, err
+}
+
+// fileSink returns a function that makes the sink of --output, in the format of its name.
+func (a *app) fileSink(f *PrintFlags) (createSink, string, error) {
+	name, _ := files.Codec(f.Output)
+	if strings.HasSuffix(strings.ToLower(name), "."+markdownFormat) {
+		create, err := a.outputSink(markdownFormat, f)
+		return create, markdownFormat, err
+	}
+	format, err := formats.Output(f.Output, "")
+	if err != nil {
+		return nil, "", usage.WithHint(errors.New("cannot tell the format of "+f.Output), "--format table, for example; known extensions: .md %s", strings.Join(formats.All.Extensions(), " "))
+	}
+	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
+		return formats.Create(ctx, a.Stdout, f.Output, format, s, f.Force, table.WriteOptions{Notice: a.notice})
+	}, format.Name, nil
+}
+
+// outputSink returns a function that makes a sink of a format for --output.
+func (a *app) outputSink(format string, f *PrintFlags) (createSink, error) {
+	if format == tableFormat || format == markdownFormat {
+		return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
+			out, err := files.Create(ctx, f.Output, f.Force, a.Stdout)
+			if err != nil {
+				return nil, err
+			}
+			w := &storage.IOWriter{Context: ctx, Writer: out}
+			return &textFile{textSink(format, terminal.Screen{Out: w}, s), w, out}, nil
+		}, nil
+	}
+	chosen, err := printedFormat(format)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
+		return formats.Create(ctx, a.Stdout, f.Output, chosen, s, f.Force, table.WriteOptions{Notice: a.notice})
+	}, nil
+}
+
+// textFile is a file of a sink for people.
+type textFile struct {
+	table.Sink
+	w   *storage.IOWriter
+	out table.Output
+}
+
+// Write implements [table.Sink].
+func (f *textFile) Write(ctx context.Context, b arrow.RecordBatch) error {
+	f.w.Context = ctx
+	return f.Sink.Write(ctx, b)
+}
+
+// Close implements [table.Sink].
+func (f *textFile) Close(ctx context.Context) error {
+	f.w.Context = ctx
+	if err := f.Sink.Close(ctx); err != nil {
+		return errors.Join(err, f.out.Abort(context.WithoutCancel(ctx)))
+	}
+	return f.out.Publish(ctx)
+}
+
+// Abort implements [table.Sink].
+func (f *textFile) Abort(ctx context.Context) error { return f.out.Abort(ctx) }
+
+// textSink makes a sink of a format for people.
+func textSink(format string, out terminal.Screen, s *arrow.Schema) table.Sink {
+	if format == markdownFormat {
+		return &markdownSink{w: out.Out, schema: s}
+	}
+	return &tableSink{out: out, schema: s}
 }
 
 // printRows prints limit rows, or all rows if limit is negative.
@@ -136,7 +226,7 @@ func isPrinted(f table.Format) bool { return f.Writer != nil && f.Name != format
 
 // catFormats are the formats of cat and head.
 func catFormats() []string {
-	names := []string{tableFormat}
+	names := []string{tableFormat, markdownFormat}
 	for _, f := range formats.All {
 		if isPrinted(f) {
 			names = append(names, f.Name)
@@ -145,19 +235,26 @@ func catFormats() []string {
 	return names
 }
 
+// printedFormat finds a format of programs by its name.
+func printedFormat(name string) (table.Format, error) {
+	i := slices.IndexFunc(formats.All, func(f table.Format) bool { return f.Name == name && isPrinted(f) })
+	if i < 0 {
+		return table.Format{}, usage.Errorf("", "--format %q: use one of %s", name, strings.Join(catFormats(), ", "))
+	}
+	return formats.All[i], nil
+}
+
 // catSink returns a function that makes a sink of a format on stdout.
 func (a *app) catSink(format string) (createSink, error) {
-	if format == tableFormat {
-		return func(_ context.Context, s *arrow.Schema) (table.Sink, error) {
-			return &tableSink{app: a, schema: s}, nil
-		}, nil
+	if format == tableFormat || format == markdownFormat {
+		return func(_ context.Context, s *arrow.Schema) (table.Sink, error) { return textSink(format, a.out, s), nil }, nil
 	}
-	i := slices.IndexFunc(formats.All, func(f table.Format) bool { return f.Name == format && isPrinted(f) })
-	if i < 0 {
-		return nil, usage.Errorf("", "--format %q: use one of %s", format, strings.Join(catFormats(), ", "))
+	f, err := printedFormat(format)
+	if err != nil {
+		return nil, err
 	}
 	return func(ctx context.Context, s *arrow.Schema) (table.Sink, error) {
-		return formats.Create(ctx, a.Stdout, "-", formats.All[i], s, false, table.WriteOptions{Notice: a.notice})
+		return formats.Create(ctx, a.Stdout, "-", f, s, false, table.WriteOptions{Notice: a.notice})
 	}, nil
 }
 
@@ -196,7 +293,7 @@ const (
 
 // tableSink prints tables of up to tableRows rows.
 type tableSink struct {
-	*app
+	out    terminal.Screen
 	schema *arrow.Schema
 	table  *terminal.Table // nil until it has rows
 	rows   int64
@@ -204,24 +301,14 @@ type tableSink struct {
 
 // Write implements [table.Sink].
 func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
-	columns := make([]func([]byte, int) []byte, b.NumCols())
-	for i, c := range b.Columns() {
-		columns[i] = values.Text(c)
-		if ids, ok := c.(*array.FixedSizeBinary); ok { // ids and hashes, as people know them
-			columns[i] = func(dst []byte, row int) []byte { return hex.AppendEncode(dst, ids.Value(row)) }
-		}
-	}
+	columns := cellsOf(b)
 	for row := range int(b.NumRows()) {
 		if s.table == nil {
 			s.start()
 		}
 		cells := make([]any, len(columns))
-		for i, c := range b.Columns() {
-			if values.IsNull(c, row) {
-				cells[i] = nullText
-				continue
-			}
-			cells[i] = string(columns[i](nil, row))
+		for i, cell := range columns {
+			cells[i] = cell(row)
 		}
 		s.table.Row(cells...)
 		s.rows++
@@ -235,6 +322,26 @@ func (s *tableSink) Write(ctx context.Context, b arrow.RecordBatch) error {
 		}
 	}
 	return nil
+}
+
+// cellsOf are functions that return the texts of the columns of a row, for people.
+func cellsOf(b arrow.RecordBatch) []func(row int) string {
+	cells := make([]func(int) string, b.NumCols())
+	for i, c := range b.Columns() {
+		appendText := values.Text(c)
+		if ids, ok := c.(*array.FixedSizeBinary); ok { // ids and hashes, as people know them
+			appendText = func(dst []byte, row int) []byte { return hex.AppendEncode(dst, ids.Value(row)) }
+		}
+		var buf []byte
+		cells[i] = func(row int) string {
+			if values.IsNull(c, row) {
+				return nullText
+			}
+			buf = appendText(buf[:0], row)
+			return string(buf)
+		}
+	}
+	return cells
 }
 
 func (s *tableSink) start() {

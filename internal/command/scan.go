@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/shard"
@@ -51,30 +50,9 @@ describe a count.`,
 	return cmd
 }
 
-// runCount prints the number of rows.
-func (a *app) runCount(ctx context.Context, locations []string, t *formats.TableFlags) error {
-	u, err := a.opener.Union(ctx, locations, t)
-	if err != nil {
-		return err
-	}
-	n, err := u.Count(ctx)
-	if err == nil {
-		err = a.printCount(n, -1)
-	}
-	return errors.Join(err, u.Close())
-}
-
-// printCount prints a number of rows, up to the limit.
-func (a *app) printCount(n, limit int64) error {
-	if limit >= 0 {
-		n = min(n, limit)
-	}
-	return a.out.Printf("%d\n", n)
-}
-
 // runExplain tells how rows are found in each input.
 func (a *app) runExplain(ctx context.Context, locations []string, f scanFlags) error {
-	if _, err := a.opener.Use(&f.Read); err != nil {
+	if _, err := a.opener.Use(ctx, &f.Read); err != nil {
 		return err
 	}
 	o, err := f.Rows.Options()

@@ -211,8 +211,8 @@ func decimalFor(types []arrow.DataType) arrow.DataType {
 	digits, scale, bits := int32(0), int32(0), 0
 	for i, t := range types {
 		d, s := int32(0), int32(0)
-		if t, ok := t.(arrow.DecimalType); ok {
-			d, s, bits = t.GetPrecision()-t.GetScale(), t.GetScale(), max(bits, t.BitWidth())
+		if dec, ok := t.(arrow.DecimalType); ok {
+			d, s, bits = dec.GetPrecision()-dec.GetScale(), dec.GetScale(), max(bits, dec.BitWidth())
 		} else {
 			d = map[arrow.Type]int32{arrow.INT8: 3, arrow.UINT8: 3, arrow.INT16: 5, arrow.UINT16: 5, arrow.INT32: 10, arrow.UINT32: 10, arrow.INT64: 19, arrow.UINT64: 20}[t.ID()]
 		}
@@ -242,8 +242,8 @@ func decimalFor(types []arrow.DataType) arrow.DataType {
 // finest is the finest unit of times.
 func finest(types []arrow.DataType) (u arrow.TimeUnit) {
 	for _, t := range types {
-		if t, ok := t.(arrow.TemporalWithUnit); ok {
-			u = max(u, t.TimeUnit())
+		if timed, ok := t.(arrow.TemporalWithUnit); ok {
+			u = max(u, timed.TimeUnit())
 		} else if t.ID() == arrow.DATE64 {
 			u = max(u, arrow.Millisecond)
 		}

@@ -98,7 +98,7 @@ func (s *source) Rows() (n int64, known bool) {
 	known = s.bound == nil
 	for _, l := range s.u.looks {
 		n += l.rows
-		known = known && l.known
+		known = known && (l.known || l.rows > 0) // perhaps an estimate
 	}
 	if r := s.o.Rows; r.End > 0 {
 		n = min(n, r.End)

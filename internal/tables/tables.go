@@ -39,6 +39,7 @@ type Union struct {
 	columns []column
 	schema  *arrow.Schema
 	casts   []arrow.Field
+	exact   bool // the part that was opened last, if it is the only one, knows its number of rows
 
 	notice, warning func(string) // of messages about parts that are still to come; may be nil
 
@@ -159,6 +160,7 @@ func lookAt(ctx context.Context, p Part, o table.ReadOptions) (l look, err error
 	l.schema = src.Schema()
 	l.names = arrowmap.UniqueNames(l.schema.Fields())
 	l.rows, l.known = src.Rows()
+	l.known = l.known && format.ExactRows
 	return l, src.Close()
 }
 
@@ -280,7 +282,8 @@ func (u *Union) Open(ctx context.Context, o Options) (table.Source, error) {
 		return u.open(o.ReadOptions)
 	}
 	o.Schema = u.casts
-	src, _, err := u.parts[0].Open(ctx, o.ReadOptions)
+	src, f, err := u.parts[0].Open(ctx, o.ReadOptions)
+	u.exact = f.ExactRows
 	return src, err
 }
 
@@ -298,12 +301,12 @@ func (u *Union) count(ctx context.Context) (n int64, known bool, err error) {
 	if u.parts[0].Once {
 		return 0, false, nil
 	}
-	src, _, err := u.parts[0].Open(ctx, table.ReadOptions{Columns: []string{}})
+	src, f, err := u.parts[0].Open(ctx, table.ReadOptions{Columns: []string{}})
 	if err != nil {
 		return 0, false, err
 	}
 	n, known = src.Rows()
-	return n, known, src.Close()
+	return n, known && f.ExactRows, src.Close()
 }
 
 // openFromEnd opens a range of rows that depends on an unknown number of rows.
@@ -331,6 +334,28 @@ func (u *Union) name() string {
 	return fmt.Sprintf("%d inputs", len(u.parts))
 }
 
+// NumRows is the number of rows that the options choose, if it is known without reading any. The union must not consist of a
+// part that can be opened only once.
+func (u *Union) NumRows(ctx context.Context, o Options) (n int64, known bool, err error) {
+	o.Columns = []string{}
+	src, err := u.Open(ctx, o)
+	if err != nil {
+		return 0, false, err
+	}
+	n, known = u.rowsOf(src, o)
+	return n, known, src.Close()
+}
+
+// rowsOf is the number of rows of a source of the union, if it is exact.
+func (u *Union) rowsOf(src table.Source, o Options) (n int64, known bool) {
+	exact := u.exact
+	if len(u.parts) > 1 {
+		exact = !slices.ContainsFunc(u.looks, func(l look) bool { return !l.known })
+	}
+	n, known = src.Rows()
+	return n, known && exact && o.Filter.IsZero()
+}
+
 // Count returns the number of rows that the options choose. It reads only parts that do not record their number of rows,
 // or the columns of the filter.
 func (u *Union) Count(ctx context.Context, o Options) (n int64, err error) {
@@ -340,7 +365,7 @@ func (u *Union) Count(ctx context.Context, o Options) (n int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	if n, known := src.Rows(); known && o.Filter.IsZero() {
+	if n, known := u.rowsOf(src, o); known {
 		return n, nil
 	}
 	for {

@@ -32,7 +32,7 @@ func New(o Options) table.Format {
 	return table.Format{
 		Name: "shard", Title: "Amudai shard", Extensions: []string{".amudai.shard", ".shard", ".amudai"},
 		Sniff:   func(head []byte) bool { return bytes.HasPrefix(head, []byte("amud")) },
-		Filters: true, Ranges: true,
+		Filters: true, Ranges: true, ExactRows: true,
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},

@@ -49,7 +49,7 @@ func New(o Options) table.Format {
 		Reader: func(ctx context.Context, in table.Input, ro table.ReadOptions) (table.Source, error) {
 			return open(ctx, in, ro, o)
 		},
-		Filters: true, Ranges: true,
+		Filters: true, Ranges: true, ExactRows: true,
 		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},

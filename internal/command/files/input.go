@@ -73,10 +73,8 @@ var codecs = []struct{ extension, magic string }{{".gz", "\x1f\x8b\x08"}, {".zst
 
 // decompress decompresses gzip or zstd by the extension, or else by the first bytes, and returns the name without this extension.
 func decompress(in *table.Input, location string) (string, error) {
-	for _, c := range codecs {
-		if strings.HasSuffix(strings.ToLower(location), c.extension) {
-			return location[:len(location)-len(c.extension)], decode(in, c.extension)
-		}
+	if plain, codec := Codec(location); codec != "" {
+		return plain, decode(in, codec)
 	}
 	head, err := peek(in)
 	if err != nil {

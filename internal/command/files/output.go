@@ -24,11 +24,22 @@ func (stdoutOutput) Publish(context.Context) error { return nil }
 func (stdoutOutput) Abort(context.Context) error   { return nil }
 
 // Create creates an output that appears under its name only when it is complete. "-" is stdout, which shows bytes
-// as they are written. Only force replaces an existing output.
+// as they are written. Only force replaces an existing output. A name that ends in .gz or .zst compresses it.
 func Create(ctx context.Context, location string, force bool, stdout io.Writer) (table.Output, error) {
 	if location == "-" {
 		return stdoutOutput{stdout}, nil
 	}
+	out, err := createFile(ctx, location, force)
+	if err != nil {
+		return nil, err
+	}
+	if _, codec := Codec(location); codec != "" {
+		return compress(out, codec)
+	}
+	return out, nil
+}
+
+func createFile(ctx context.Context, location string, force bool) (table.Output, error) {
 	store, err := storage.ForLocation(location)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/amudai/amudai-go/blockpack"
 	"github.com/amudai/amudai-go/blockpack/otlp"
 	"github.com/amudai/amudai-go/blockpack/tempo"
+	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/rntuple"
 	"github.com/amudai/amudai-go/table"
@@ -81,7 +82,8 @@ func Output(location, name string) (table.Format, error) {
 	if location == "-" {
 		return table.Format{}, usage.Errorf("--to jsonl, for example", "output to stdout needs a format")
 	}
-	f, ok := All.ByPath(location)
+	plain, _ := files.Codec(location)
+	f, ok := All.ByPath(plain)
 	if !ok {
 		return f, usage.Errorf("--to parquet, for example; known extensions: "+strings.Join(All.Extensions(), " "),
 			"cannot tell the format of %s", location)

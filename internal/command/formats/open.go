@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/pflag"
 
 	"github.com/amudai/amudai-go/blockpack/tempo"
@@ -47,7 +49,7 @@ func NewOpener(stdin io.Reader, notice func(string)) *Opener {
 }
 
 // Use parses flags. Inputs that are opened later follow them. The options are for [Opener.Open] and [Opener.Source].
-func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
+func (p *Opener) Use(ctx context.Context, r *ReadFlags) (table.ReadOptions, error) {
 	o := table.ReadOptions{Columns: r.Columns, Notice: p.notice, Warning: p.notice}
 	if r.Quiet {
 		o.Notice = nil
@@ -80,7 +82,33 @@ func (p *Opener) Use(r *ReadFlags) (table.ReadOptions, error) {
 	if o.Schema, err = text.ParseSchema(fields); err != nil {
 		return o, usage.Errorf("amudai infer-schema prints one to start from", "--%w", err)
 	}
+	if r.schemaOf == "" {
+		return o, nil
+	}
+	of, err := p.schemaOf(ctx, r.schemaOf)
+	if err != nil {
+		return o, fmt.Errorf("--schema-of: %w", err)
+	}
+	for _, f := range of {
+		if !slices.ContainsFunc(o.Schema, func(g arrow.Field) bool { return g.Name == f.Name }) {
+			o.Schema = append(o.Schema, f)
+		}
+	}
 	return o, nil
+}
+
+// schemaOf is the columns of another table.
+func (p *Opener) schemaOf(ctx context.Context, location string) ([]arrow.Field, error) {
+	q := NewOpener(p.stdin, func(string) {})
+	src, err := q.Source(ctx, location, "", table.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	fields := src.Schema().Fields()
+	for i := range fields { // the metadata is about the other file
+		fields[i].Metadata = arrow.Metadata{}
+	}
+	return fields, src.Close()
 }
 
 // Input opens a location for reading; "-" is stdin. Without a name of a format, the extension or the first

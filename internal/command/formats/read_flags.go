@@ -18,7 +18,7 @@ type ReadFlags struct {
 	Quiet     bool // no notices, only warnings
 	OnlyLines bool // no columns of times and levels, which are recognized in lines of text
 
-	schema                    string
+	schema, schemaOf          string
 	text                      textFlags
 	defaultTypes              bool
 	table                     string
@@ -33,6 +33,7 @@ func (r *ReadFlags) Register(cmd *cobra.Command, withColumns bool) {
 	f := cmd.Flags()
 	f.StringVar(&r.From, "from", "", "format of the input (default: by its name, else by its first bytes)")
 	f.StringVar(&r.schema, "schema", "", `types of columns, "name:type,…" or @FILE; other columns have the input's type, inferred for CSV and JSON`)
+	f.StringVar(&r.schemaOf, "schema-of", "", "types of columns as in another table; --schema replaces some")
 	r.text.register(cmd)
 	f.StringVar(&r.table, "table", "", "RNTuple: its path in the file, as in FILE.root:PATH, for stdin and compressed files, too")
 	f.BoolVar(&r.noProjected, "no-projected", false, "RNTuple: leave out projected fields, which show values of other fields again")

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -39,9 +38,5 @@ func (p *Opener) Tables(ctx context.Context, locations []string, t *TableFlags, 
 	if t.Rows.Limit >= 0 && t.Rows.Limit < table.DefaultBatchRows {
 		u.Read.BatchRows = int(max(t.Rows.Limit, 1))
 	}
-	src, err := u.Open(ctx, o)
-	if err != nil {
-		return nil, errors.Join(err, u.Close())
-	}
-	return unionSource{src, u}, nil
+	return u.Source(ctx, o)
 }

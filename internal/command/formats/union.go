@@ -32,7 +32,7 @@ type Union struct {
 // Union finds the inputs of locations, and unites them. Of several, each is opened for its schema.
 func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (u *Union, err error) {
 	u = &Union{}
-	if u.Read, err = p.Use(&t.Read); err != nil {
+	if u.Read, err = p.Use(ctx, &t.Read); err != nil {
 		return nil, err
 	}
 	if p.Scan, err = t.Rows.Options(); err != nil {
@@ -138,6 +138,23 @@ func (u *Union) Rereadable() bool { return len(u.Locations) > 1 || !isPipe(u.Loc
 // Open opens the rows and columns that the flags choose.
 func (u *Union) Open(ctx context.Context, o TablesOptions) (table.Source, error) {
 	return u.Union.Open(ctx, u.options(o))
+}
+
+// Source is Open, and gives the union to the source, which closes it.
+func (u *Union) Source(ctx context.Context, o TablesOptions) (table.Source, error) {
+	src, err := u.Open(ctx, o)
+	if err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	return unionSource{src, u}, nil
+}
+
+// NumRows is the number of rows that the flags choose, if it is known without reading any.
+func (u *Union) NumRows(ctx context.Context) (n int64, known bool, err error) {
+	if !u.Rereadable() || !u.Read.Filter.IsZero() {
+		return 0, false, nil
+	}
+	return u.Union.NumRows(ctx, u.options(TablesOptions{Silent: true}))
 }
 
 // Count returns the number of rows that the flags choose.
