@@ -12,7 +12,6 @@ import (
 
 	"github.com/amudai/amudai-go/filter"
 	"github.com/amudai/amudai-go/internal/command/files"
-	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/tables"
 	"github.com/amudai/amudai-go/table"
@@ -202,8 +201,12 @@ func (p *Opener) Inputs(locations []string, r *ReadFlags) (all []string, err err
 		if err != nil {
 			return nil, err
 		}
-		if len(left) > 0 {
-			p.notice(fmt.Sprintf("%s of text %s left out, such as %s: name them to read them", terminal.Plural(len(left), "file"), isOrAre(len(left)), left[0]))
+		switch len(left) {
+		case 0:
+		case 1:
+			p.notice(left[0] + " is left out, because it is text beside tables: name it to read it")
+		default:
+			p.notice(fmt.Sprintf("%d files of text beside tables are left out, such as %s: name them to read them", len(left), left[0]))
 		}
 		if len(chosen) == 0 {
 			return nil, usage.WithHint(fmt.Errorf("%s has no tables", location), "files in folders need an extension of a table, such as .csv or .parquet; name other files one by one")
@@ -216,13 +219,6 @@ func (p *Opener) Inputs(locations []string, r *ReadFlags) (all []string, err err
 		}
 	}
 	return all, nil
-}
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // chooseTables chooses the tables among files. left are files of text in folders beside tables.
