@@ -21,7 +21,12 @@
 //	function   = ["i"] ("equals" | "starts_with" | "ends_with" | "contains" | "like" | "matches") "(" operand "," operand ")"
 //	           | ("has" | "has_prefix" | "has_phrase" | "has_any" | "has_all") "(" operand "," operand { "," operand } ")"
 //	           | ("is_null" | "is_nan") "(" operand ")" .
-//	operand    = column | literal .
+//	operand    = product { ("+" | "-") product } .
+//	product    = signed { ("*" | "/" | "//" | "%") signed } .
+//	signed     = { "-" | "+" } value { "::" type | "[" operand "]" | "." name } .
+//	value      = column | literal | "(" condition ")" | name "(" [ condition { "," condition } ] ")"
+//	           | "cast" "(" condition "as" type ")" | case .
+//	case       = "case" "when" condition "then" condition { "when" condition "then" condition } [ "else" condition ] "end" .
 //	column     = name { "." name } .
 //	name       = letter { letter | digit | "_" | `\.` | `\\` } | '"' { any } '"' | "`" { any } "`" .
 //	literal    = "null" | "true" | "false" | [sign] number | string | bytes .
@@ -34,7 +39,15 @@
 // imatches, and !~ and !~* are their negations. The name of a type before a string, as in
 // date '2001-01-05', has no effect. A dot separates a struct from the name of its field; a dot
 // inside a name needs a backslash or quotes. The names and, or, not, in, is, between, like, ilike,
-// null, true and false are reserved and need quotes.
+// null, true and false are reserved and need quotes. A name before a parenthesis is a function; the same
+// name alone is a column.
+//
+// # Expressions
+//
+// Operands may be computed: year(date) = 2013, price * 2 > cost, any(tags = 'x'). The functions, their types
+// and their nulls are listed in docs/filters.md. A result that its type does not hold is an error of the
+// evaluation, which names the values; it never wraps. Division by zero is null. Integers are computed as
+// int64, or uint64 where both operands are; decimals exactly, with up to 38 digits; floats as float64.
 //
 // # Truth
 //
@@ -68,11 +81,14 @@
 //   - UUIDs: '00112233-4455-6677-8899-aabbccddeeff'.
 //   - Dictionaries, run-end encoded columns and other extension types: the literals of their value
 //     or storage type.
-//   - Lists, maps, structs, intervals and null columns: only "is null".
+//   - Lists and maps: any(…), all(…), contains(list, value), len(list) and elements such as list[1] and
+//     map['key']. Structs, intervals and null columns: only "is null".
 //   - JSON texts (arrow.json): a path goes on within them, as in payload.user.id = 42. The kind of the literal
 //     decides: values of another kind are null.
 //
-// Two columns can be compared if they have the same type.
+// Two columns or expressions can be compared if both are numbers, strings, byte strings, booleans, times of day,
+// durations, or dates and timestamps of which both have a time zone or none. Integers are compared with floats
+// exactly, decimals as floats.
 //
 // "starts with", "ends with" and "contains" compare bytes. In a pattern of like, % matches any text,
 // _ matches one UTF-8 character or one invalid byte, and a backslash makes the next character

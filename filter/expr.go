@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"strings"
+
 	"github.com/amudai/amudai-go/internal/engine/ast"
 	"github.com/amudai/amudai-go/internal/format/schema"
 )
@@ -42,7 +44,19 @@ func Col(path string) Expr {
 	return Expr{&ast.Node{Op: ast.OpColumn, Pos: -1, Path: ast.PathOf(schema.SplitPath(path))}}
 }
 
-// Eq is the condition a = b. For all comparisons, at least one of a and b is a column, and b may be
+// Call is the value of a function, such as Call("year", Col("date")), or Call("any", Eq(Col("tags"), "x")). The
+// arguments are expressions or Go values (see [Lit]). docs/filters.md lists the functions; [Bind] refuses others.
+func Call(name string, args ...any) Expr {
+	nodes := make([]*ast.Node, len(args))
+	for i, a := range args {
+		nodes[i] = operand(a)
+	}
+	e := operation(ast.OpCall, nodes...)
+	e.n.Name = strings.ToLower(name)
+	return e
+}
+
+// Eq is the condition a = b. For all comparisons, at least one of a and b is no literal, and b may be
 // an Expr or a Go value (see [Lit]). A comparison with null is unknown; use [IsNull] to find nulls.
 func Eq(a Expr, b any) Expr { return operation(ast.OpEq, a.node(), operand(b)) }
 

@@ -229,6 +229,10 @@ func TestBindErrors(t *testing.T) {
 	require.ErrorContains(t, err, "character 13")
 	_, err = Bind(Eq(Col("none"), 1), s)
 	require.EqualError(t, err, "filter: there is no column none")
+	_, err = Bind(Eq(Call("yeer", Col("d")), 1), s)
+	require.EqualError(t, err, "filter: unknown function yeer: is year meant?")
+	_, err = Bind(Eq(Call("year"), 1), s)
+	require.EqualError(t, err, "filter: year needs 1 argument")
 	_, err = Bind(Eq(Col("n"), struct{}{}), s)
 	require.EqualError(t, err, "filter: n: no literal is made of a Go value of type struct {}")
 	_, err = Bind(Eq(Col("n"), big.NewRat(1, 3)), s)
@@ -242,6 +246,14 @@ func TestBindErrors(t *testing.T) {
 	require.Empty(t, Expr{}.Columns())
 	require.Equal(t, []int{3, 0}, b.Column(0).Index)
 	require.Equal(t, valueset.Ints{{Lo: 3, Hi: math.MaxInt64}}, b.Root().Nodes[1].Test)
+}
+
+func parsed(text string) Expr {
+	e, err := Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return e
 }
 
 func TestConstructors(t *testing.T) {
@@ -261,6 +273,7 @@ func TestConstructors(t *testing.T) {
 		"x between 1 and 340282366920938463463374607431768211456":           Between(x, 1, new(big.Int).Lsh(big.NewInt(1), 128)),
 		"x not between 1 and 2":                                             Not(Between(x, 1, 2)),
 		"not (x = 1 and x = 2)":                                             Not(And(Eq(x, 1), Eq(x, 2))),
+		"year(x) = 2013 and any(x = 'y') and x::int8 = 3":                   And(Eq(Call("Year", x), 2013), Call("any", Eq(x, "y")), parsed("x::int8 = 3")),
 		"a.\"b.c\" is null and x is nan":                                    And(IsNull(Col(`a.b\.c`)), IsNaN(x)),
 		"x = '2001-01-05'":                                                  Eq(x, arrow.Date32FromTime(time.Date(2001, 1, 5, 0, 0, 0, 0, time.UTC))),
 		"x starts with 'a' and x iends with 'b'":                            And(StartsWith(x, "a"), EndsWithFold(x, "b")),
@@ -279,7 +292,7 @@ func TestConstructors(t *testing.T) {
 // Any text is an error, or an expression whose text parses to the same expression. Binding it to any schema succeeds
 // or returns an error.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"a = 1 and not (b in ('x', null) or c like '%y')", `"q".b between -1.5e3 and x'00'`, "a ~* e'\\x41'", "2001 < d", "a starts with '2001-01-05 10:00:00.5Z'", "'nan' = f", "a.b is not null"} {
+	for _, text := range []string{"a = 1 and not (b in ('x', null) or c like '%y')", `"q".b between -1.5e3 and x'00'`, "a ~* e'\\x41'", "year(a) + b * -c / 2 > case when d then e::int8 else f[1].g end", "any(a = 1 and not contains(b, 'x')) or if(c, d % 3, len(e)) = round(f, 2)", "2001 < d", "a starts with '2001-01-05 10:00:00.5Z'", "'nan' = f", "a.b is not null"} {
 		f.Add(text)
 	}
 	var fields []arrow.Field

@@ -1,6 +1,7 @@
 package ast
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -325,9 +326,28 @@ func meant(name string) string {
 
 // count checks the number of arguments.
 func (p *parser) count(n *Node, name token, want arity) error {
-	got := len(n.Args)
+	if need := want.missing(len(n.Args)); need != "" {
+		return p.errorf(name.pos, "%s needs %s", name.word, need)
+	}
+	return nil
+}
+
+// CheckCall checks the name of a call, and the number of its arguments.
+func (n *Node) CheckCall() error {
+	want, ok := calls[n.Name]
+	if !ok || n.Name == "cast" {
+		return &Error{Text: n.Text, Pos: n.Pos, Message: fmt.Sprintf("unknown function %s%s", Shorten(n.Name), meant(n.Name))}
+	}
+	if need := want.missing(len(n.Args)); need != "" {
+		return &Error{Text: n.Text, Pos: n.Pos, Message: fmt.Sprintf("%s needs %s", n.Name, need)}
+	}
+	return nil
+}
+
+// missing is the message about a wrong number of arguments, or "".
+func (want arity) missing(got int) string {
 	if want.least <= got && got <= want.most {
-		return nil
+		return ""
 	}
 	need := map[bool]string{true: "1 argument", false: "at least 1 argument"}[want.most == 1]
 	switch {
@@ -343,7 +363,7 @@ func (p *parser) count(n *Node, name token, want arity) error {
 	if want.most == anyNumber && got > anyNumber {
 		need = "at most 1000 arguments"
 	}
-	return p.errorf(name.pos, "%s needs %s", name.word, need)
+	return need
 }
 
 // cast parses what is in the parentheses of cast(x as type).

@@ -16,6 +16,9 @@ import (
 
 // call binds a function.
 func (b *binder) call(n *ast.Node) (*expr, error) {
+	if err := n.CheckCall(); err != nil {
+		return nil, err
+	}
 	switch n.Name {
 	case "any", "all":
 		return b.quantified(n)
