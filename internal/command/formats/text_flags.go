@@ -166,17 +166,15 @@ func charOf(flag, s string, words map[string]byte) (byte, error) {
 	if len(s) == 1 && s[0] < 0x80 && flag != "line-end" {
 		return s[0], nil
 	}
-	var known []string
-	for w := range words {
-		if w != `\t` && w != "crlf" {
-			known = append(known, w)
-		}
-	}
 	if flag == "line-end" {
 		return 0, usage.Errorf("--line-end lf or --line-end cr", "--line-end %q is not known", s)
 	}
 	if flag == "delimiter" {
 		return 0, usage.Errorf("--delimiter ';' or --delimiter tab", "--delimiter %q is not one ASCII character", s)
 	}
-	return 0, usage.Errorf(strings.Join(known, " or "), "--%s %q is not one ASCII character", flag, s)
+	hint := ""
+	if words["none"] != 0 {
+		hint = "--" + flag + " none, if there is none"
+	}
+	return 0, usage.Errorf(hint, "--%s %q is not one ASCII character", flag, s)
 }
