@@ -156,7 +156,7 @@ func (f *statsFlags) selects() bool { return f.Rows.Selects() }
 
 // profileOf reads all rows. csv reports whether the first input is CSV.
 func (a *app) profileOf(ctx context.Context, args []string, f *statsFlags, columns []string) (p *engine.Profile, csv bool, err error) {
-	src, err := a.opener.Tables(ctx, args, &f.TableFlags, formats.TablesOptions{Columns: columns, Dictionaries: true, Reuse: true})
+	src, err := a.opener.Tables(ctx, args, &f.TableFlags, formats.TablesOptions{Columns: columns, Dictionaries: false, Reuse: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -209,7 +209,7 @@ func (a *app) writePage(ctx context.Context, f *statsFlags, r *profile.Report) e
 		return errors.Join(err, out.Abort(context.WithoutCancel(ctx)))
 	}
 	if f.html != "-" {
-		a.notice(fmt.Sprintf("%s: %s", f.html, terminal.Size(len(page))))
+		a.notice(fmt.Sprintf("the profile of %s is in %s", terminal.Plural(r.Profile.Rows, "row"), f.html))
 	}
 	return nil
 }

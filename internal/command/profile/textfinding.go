@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -102,7 +103,7 @@ func (f *finder) mostly() (kind, typed string) {
 	case n.bools*10 >= whole*9:
 		return "booleans", "bool"
 	case n.times*10 >= whole*9:
-		return "times", f.timeType()
+		return "times", cmp.Or(f.timeType(), "text")
 	}
 	return "", ""
 }
@@ -111,6 +112,8 @@ func (f *finder) mostly() (kind, typed string) {
 func (f *finder) timeType() string {
 	for _, s := range f.c.Texts.Shapes {
 		switch {
+		case !strings.HasPrefix(s.Shape, "yyyy-mm-dd") && !strings.HasPrefix(s.Shape, "hh"):
+			return "" // --schema reads ISO 8601 only
 		case !strings.Contains(s.Shape, "hh"):
 			return "date32"
 		case strings.Contains(s.Shape, "y") && (strings.Contains(s.Shape, "Z") || strings.Contains(s.Shape, "+")):
@@ -146,10 +149,33 @@ func (f *finder) keptAsText(kind, typed string) {
 	if len(reasons) > 0 {
 		text += ": " + strings.Join(reasons, "; ")
 	}
-	if action == "" && (len(reasons) == 0 || code == "numbers_as_text" && typed == "int64" && f.kindCount(profile.KindLeadingZero) > 0) {
-		action = f.schema(typed)
+	if code == "booleans_as_text" && f.csv {
+		action = f.boolFlags()
+	} else if action == "" && (len(reasons) == 0 || code == "numbers_as_text" && typed == "int64" && f.kindCount(profile.KindLeadingZero) > 0) {
+		if action = f.schema(typed); typed == "text" || kind == "times" && len(f.c.Texts.Shapes) > 1 {
+			action = ""
+		}
 	}
 	f.add(code, action, "%s", text)
+}
+
+// boolFlags are the flags of CSV for the spellings of booleans, "" if these are the usual ones.
+func (f *finder) boolFlags() string {
+	var flags []string
+	for _, k := range f.c.Texts.Kinds {
+		if k.Kind != profile.KindBool {
+			continue
+		}
+		for _, v := range k.Top {
+			switch strings.ToLower(v.Text) {
+			case "yes", "y", "t", "on":
+				flags = append(flags, "--true "+v.Text)
+			case "no", "n", "f", "off":
+				flags = append(flags, "--false "+v.Text)
+			}
+		}
+	}
+	return strings.Join(flags, " ")
 }
 
 func (f *finder) kindCount(kind profile.Kind) int64 {
@@ -215,10 +241,17 @@ func (f *finder) null(text string) string {
 func (f *finder) grouped(k profile.OfKind) string {
 	s := k.First.Text
 	last := strings.LastIndexAny(s, ".,")
-	if last >= 0 && s[last] == ',' && (len(s)-last-1 != 3 || strings.Contains(s, ".")) {
-		return f.ofCSV("--decimal-comma")
+	switch {
+	case last < 0:
+		return ""
+	case s[last] == ',' && strings.Contains(s, "."):
+		return f.ofCSV("--decimal , --thousands .")
+	case s[last] == ',' && len(s)-last-1 != 3:
+		return f.ofCSV("--decimal ,")
+	case s[last] == ',' || strings.Contains(s, ","):
+		return f.ofCSV("--thousands ,")
 	}
-	return f.ofCSV("--thousands")
+	return f.ofCSV("--thousands .")
 }
 
 // nullWords finds texts that look like null among words.
@@ -256,5 +289,31 @@ func (f *finder) spellings() {
 	if len(list) > 4 {
 		list = append(list[:4], fmt.Sprintf("and %s more", terminal.Count(len(times)-4)))
 	}
-	f.add("mixed_times", f.ofCSV("--dates"), "times in %s: %s", count(int64(len(times)), "spelling"), strings.Join(list, ", "))
+	f.add("mixed_times", f.dates(), "times in %s: %s", count(int64(len(times)), "spelling"), strings.Join(list, ", "))
+}
+
+// dates is the flag for dates of one order, "" if none reads them all.
+func (f *finder) dates() string {
+	order := ""
+	for _, s := range f.c.Texts.Shapes {
+		of := ""
+		switch {
+		case strings.HasPrefix(s.Shape, "dd") && !strings.Contains(s.Shape, "mon"):
+			of = "dmy"
+		case strings.HasPrefix(s.Shape, "mm"):
+			of = "mdy"
+		case strings.HasPrefix(s.Shape, "nn"):
+			continue
+		default:
+			return ""
+		}
+		if order != "" && order != of {
+			return ""
+		}
+		order = of
+	}
+	if order == "" {
+		return ""
+	}
+	return f.ofCSV("--dates " + order)
 }

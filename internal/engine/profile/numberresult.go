@@ -30,8 +30,8 @@ func (c *numbers[T]) finish(r *Column, dt arrow.DataType, o Options) {
 	if c.nans > 0 {
 		r.Order = NoOrder
 	}
-	if r.Order == StrictAscending || r.Order == StrictDescending {
-		r.Distinct, r.DistinctExact = c.n, true
+	if r.Order != NoOrder { // equal values follow each other
+		r.Distinct, r.DistinctExact = c.n-c.order.same, true
 	}
 	if r.Distinct > c.n+c.nans {
 		r.Distinct = c.n + c.nans

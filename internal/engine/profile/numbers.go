@@ -134,7 +134,7 @@ func (c *numbers[T]) follow(values []T) {
 			same += one(v == last)
 			last = v
 		}
-		c.order.up, c.order.down, c.order.same = c.order.up || up > 0, c.order.down || down > 0, c.order.same || same > 0
+		c.order.up, c.order.down, c.order.same = c.order.up || up > 0, c.order.down || down > 0, c.order.same+same
 		rest = rest[n:]
 	}
 	c.last = values[len(values)-1]
@@ -190,17 +190,20 @@ func ofBits[T number](b uint64) T {
 }
 
 // order is how values follow each other.
-type order struct{ up, down, same bool }
+type order struct {
+	up, down bool
+	same     int64 // values that equal the one before
+}
 
 func (o *order) result() Order {
 	switch {
 	case o.up && o.down, !o.up && !o.down:
 		return NoOrder
-	case o.up && o.same:
+	case o.up && o.same > 0:
 		return Ascending
 	case o.up:
 		return StrictAscending
-	case o.same:
+	case o.same > 0:
 		return Descending
 	}
 	return StrictDescending

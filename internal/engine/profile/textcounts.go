@@ -33,9 +33,9 @@ type textCounts struct {
 type textTop struct {
 	hash  uint64
 	head  uint64 // see headOf
-	n     int64 // its counter
-	told  int64 // the part of the counter that was passed to leave
-	begin int   // in data
+	n     int64  // its counter
+	told  int64  // the part of the counter that was passed to leave
+	begin int    // in data
 	end   int
 	facts facts
 }

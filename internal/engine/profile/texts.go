@@ -189,7 +189,7 @@ func (t *texts) follow(v []byte) {
 		case d < 0:
 			t.order.down = true
 		default:
-			t.order.same = true
+			t.order.same++
 			return
 		}
 	}
@@ -237,7 +237,7 @@ func (t *texts) addCodes(a *array.Dictionary, row int64) (nulls int64, err error
 			before = code
 		} else {
 			t.n++
-			t.order.same = true
+			t.order.same++
 		}
 	}
 	for code, n := range t.codes {
@@ -257,8 +257,8 @@ func (t *texts) finish(r *Column, dt arrow.DataType, o Options) {
 	r.Lengths = t.lengths.result()
 	r.Bytes = t.bytes + 4*r.Count
 	r.Order = t.order.result()
-	if r.Order == StrictAscending || r.Order == StrictDescending {
-		r.Distinct, r.DistinctExact = t.n, true
+	if r.Order != NoOrder { // equal values follow each other
+		r.Distinct, r.DistinctExact = t.n-t.order.same, true
 	}
 	if !t.binary {
 		r.Texts = t.describe()
