@@ -114,8 +114,8 @@ func (b *printer) histogram(c *profile.Column, h *profile.Histogram) {
 		list = append(list, row{"> " + edge(c, h.Bins[len(h.Bins)-1].To), h.Above})
 	}
 	b.rows(list, c.Class == profile.Number, about, c.Count-c.Nulls)
-	if per == 1 && len(h.Bins) > 1 || per > 1 {
-		b.printf("  %s\n\n", b.out.Paint(terminal.Dim, "each line begins at its number, and ends at the next"))
+	if len(h.Bins) > 1 {
+		b.printf("  %s\n\n", b.out.Paint(terminal.Dim, "up to the number of the next line"))
 	}
 }
 

@@ -299,7 +299,11 @@ func (b *printer) moments(c *profile.Column) []fact {
 	if n == nil || n.Mean == nil || c.Distinct <= 1 {
 		return nil
 	}
-	list := []fact{{"mean", number(*n.Mean)}}
+	mean := *n.Mean
+	if mean.Number {
+		mean.Text = profile.FormatFloat(mean.Float)
+	}
+	list := []fact{{"mean", number(mean)}}
 	if n.Deviation != nil && c.Class == profile.Number {
 		list = append(list, fact{"deviation", number(profile.Value{Text: profile.FormatFloat(*n.Deviation), Float: *n.Deviation, Number: true})})
 	}

@@ -168,8 +168,8 @@ func (f *formatter[T]) float(v float64) *Value {
 		}
 		return out
 	}
-	out.Text = FormatFloat(out.Float)
-	out.Number = true
+	out.Text = strconv.FormatFloat(out.Float, 'g', -1, 64)
+	out.Number = !math.IsInf(out.Float, 0) && !math.IsNaN(out.Float)
 	return out
 }
 
