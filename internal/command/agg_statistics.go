@@ -48,7 +48,7 @@ func (a *app) fromStatistics(ctx context.Context, q aggQuery, f *aggFlags) (arro
 			return nil, nil
 		}
 	}
-	if _, err := a.opener.Use(&f.Read); err != nil {
+	if _, err := a.opener.Use(ctx, &f.Read); err != nil {
 		return nil, err
 	}
 	locations, err := a.opener.Inputs(q.locations, &f.Read)
