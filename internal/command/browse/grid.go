@@ -181,7 +181,7 @@ func (g *grid) columnsOf(group int) []string {
 func (g *grid) fetch() tea.Cmd {
 	g.clamp()
 	g.layout()
-	if g.broken || g.atEnd || g.m.tab != rowsTab || len(g.m.fields) == 0 {
+	if g.broken || g.atEnd || g.view.rows() == 0 || g.m.tab != rowsTab || len(g.m.fields) == 0 {
 		return nil
 	}
 	from, to := g.top/pageRows, (g.top+g.height()-1)/pageRows
@@ -218,7 +218,10 @@ func (g *grid) load(group int, first, last int64) tea.Cmd {
 					m.rows.pages.add(p)
 				}
 			}
-			m.rows.finish(j, err)
+			if m.rows.finish(j, err) && len(list) == 0 && first == m.rows.top/pageRows && v.rows() > first*pageRows {
+				m.rows.broken = true // fewer rows than there should be
+				m.fail(errors.New("the table has changed: r reads it anew"))
+			}
 			return nil
 		}
 	})

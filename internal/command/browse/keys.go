@@ -65,6 +65,9 @@ func (m *model) show(t tab) {
 // key handles a key among the rows.
 func (g *grid) key(name string) tea.Cmd {
 	h := g.height()
+	if len(g.m.fields) == 0 {
+		return nil
+	}
 	if g.job != nil && g.job.last < 0 { // a search, or reading up to the end, ends with the next key
 		g.stop()
 		if name == "esc" {

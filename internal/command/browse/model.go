@@ -3,6 +3,7 @@ package browse
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"time"
 
@@ -249,7 +250,11 @@ func (m *model) title() string {
 	if width > m.width/2 {
 		tabs, width = "", 0
 	}
-	left := terminal.Printable(m.table.Name) + "  " + m.rows.size() + " × " + terminal.Plural(len(m.fields), "column")
+	name, size := terminal.Printable(m.table.Name), m.rows.size()
+	if m.method.StringWidth(name)+len(size) > m.width/2 {
+		name = terminal.Printable(path.Base(strings.ReplaceAll(m.table.Name, `\`, "/")))
+	}
+	left := name + "  " + size + " × " + terminal.Plural(len(m.fields), "column")
 	return paint(bold, m.fit(left, m.width-width-1, false)) + " " + tabs
 }
 

@@ -1,12 +1,11 @@
 package browse
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"bytes"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,7 +17,6 @@ type overlay struct {
 	title string
 	text  string   // to copy
 	paras []string // safe to print
-	style bool     // paragraphs have styles: they are cut, not wrapped
 	top   int
 
 	lines []string // of a width
@@ -67,7 +65,7 @@ func paragraphs(s string) []string {
 }
 
 func newHelp() *overlay {
-	o := &overlay{title: "keys", style: true}
+	o := &overlay{title: "keys"}
 	for _, h := range help {
 		line := paint(bold, h.meaning)
 		if h.keys != "" {
@@ -120,10 +118,6 @@ func (o *overlay) view(m *model, height int) []string {
 func (o *overlay) wrap(m *model) {
 	o.width, o.lines = m.width, []string{}
 	for _, p := range o.paras {
-		if o.style {
-			o.lines = append(o.lines, m.clip(p, m.width))
-			continue
-		}
 		o.lines = append(o.lines, strings.Split(m.method.Hardwrap(p, m.width, true), "\n")...)
 	}
 }
