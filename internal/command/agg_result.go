@@ -33,9 +33,8 @@ func newResultRows(f *aggFlags, q *aggregate.Query, memory, limit int64) (*resul
 	}
 	r := &resultRows{columns: columns}
 	if f.having != "" {
-		n, err := ast.Parse(f.having)
+		n, err := ast.Parse(named(f.having, q.Schema()))
 		if err == nil {
-			named(n, q.Schema())
 			r.having, err = predicate.Bind(n, q.Schema())
 		}
 		if err != nil {
@@ -46,15 +45,16 @@ func newResultRows(f *aggFlags, q *aggregate.Query, memory, limit int64) (*resul
 	return r, err
 }
 
-// named replaces expressions that are names of columns of a result, such as avg(delay), by these columns.
-func named(n *ast.Node, s *arrow.Schema) {
-	if name := n.String(); s.HasField(name) {
-		*n = ast.Node{Op: ast.OpColumn, Pos: n.Pos, Path: ast.PathOf([]string{name})}
-		return
+// named puts names of columns of a result in quotes if they are calls, such as avg(delay).
+func named(text string, s *arrow.Schema) string {
+	var pairs []string
+	for _, f := range s.Fields() {
+		quoted := `"` + strings.ReplaceAll(f.Name, `"`, `""`) + `"`
+		if strings.Contains(f.Name, "(") {
+			pairs = append(pairs, quoted, quoted, f.Name, quoted)
+		}
 	}
-	for _, a := range n.Args {
-		named(a, s)
-	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // add adds the rows of a batch of results.
