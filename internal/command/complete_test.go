@@ -11,6 +11,7 @@ import (
 // TestComplete proposes what the scripts of shells ask for: columns of the inputs, and values of flags.
 func TestComplete(t *testing.T) {
 	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("cities.csv", []byte("name,people\nOslo,1\nO'Brien,2\nOslo,3\nLima,4\n"), 0o644))
 	require.NoError(t, os.WriteFile("t.jsonl", []byte(`{"id":1,"at":{"lat":1.5,"lon":2},"a.b":3}`+"\n"), 0o644))
 	for typed, want := range map[string]string{
 		"cat t.jsonl --columns |":             `id at at.lat at.lon a\.b`,
@@ -24,5 +25,17 @@ func TestComplete(t *testing.T) {
 		args := append([]string{"__completeNoDesc"}, strings.Split(strings.TrimSuffix(typed, "|"), " ")...)
 		lines := strings.Split(ok(t, args...), "\n")
 		require.Equal(t, want, strings.Join(lines[:len(lines)-2], " "), typed) // without the directive
+	}
+	for typed, want := range map[string][]string{
+		"pe":                           {"people"},
+		"people i":                     {"people in (", "people is null", "people is not null"},
+		"name = 'O":                    {"name = 'Oslo'", "name = 'O''Brien'"},
+		"people > 2 and name <> 'li":    {"people > 2 and name <> 'Lima'"},
+		"people between 1 and":         {},
+		"people in (":                  {"people in (1", "people in (2", "people in (3", "people in (4"},
+		"name is not null or people >": {"name is not null or people >="},
+	} {
+		lines := strings.Split(ok(t, "__completeNoDesc", "head", "cities.csv", "--where", typed), "\n")
+		require.Equal(t, want, lines[:len(lines)-2], typed)
 	}
 }

@@ -150,4 +150,3 @@ func (t counts) Next(ctx context.Context) (arrow.RecordBatch, error) {
 	defer column.Release()
 	return array.NewRecordBatch(t.schema, append(slices.Clone(b.Columns()), column), b.NumRows()), nil
 }
-

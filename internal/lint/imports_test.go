@@ -17,6 +17,7 @@ var rows = [][]string{
 	{"cmd", "internal/command", "internal/bench"},
 	{"internal/command/formats"},
 	{"internal/command/files"},
+	{"internal/command/complete"},
 	{"internal/command/terminal", "internal/command/usage", "internal/command/help"},
 	{"internal/bench/suite"},
 	{"traceql/adapter"},
