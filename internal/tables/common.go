@@ -307,3 +307,8 @@ func listFor(types []arrow.DataType) (arrow.DataType, bool, error) {
 	}
 	return arrow.ListOfField(field), mixed, nil
 }
+
+// Common returns the type in which a union holds the values of two types. mixed means that they have only their text in common.
+func Common(a, b arrow.DataType) (t arrow.DataType, mixed bool, err error) {
+	return common([]arrow.DataType{a, b})
+}
