@@ -12,7 +12,6 @@ import (
 	"github.com/amudai/amudai-go/internal/command/formats"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/engine/ast"
-	"github.com/amudai/amudai-go/table"
 )
 
 // diffFlags are the flags of diff.
@@ -82,13 +81,12 @@ func (a *app) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err error
 		limit = -1
 	}
 	f.Rows.Limit = -1 // of the inputs
-	var sides [2]table.Source
-	for i, location := range args {
-		if sides[i], err = a.opener.Tables(ctx, []string{location}, &f.TableFlags, formats.TablesOptions{}); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, sides[i].Close()) }()
+	sides, err := a.openSides(ctx, args, f.TableFlags)
+	defer func() { err = errors.Join(err, closeSides(sides)) }()
+	if err != nil {
+		return err
 	}
+	o.Inferred = isInferred(sides[0].u) || isInferred(sides[1].u)
 	out := bufio.NewWriter(a.Stdout)
 	var report interface {
 		diff.Report
@@ -104,7 +102,7 @@ func (a *app) runDiff(cmd *cobra.Command, args []string, f diffFlags) (err error
 	default:
 		report = &diff.Text{Screen: screen, Old: args[0], New: args[1], Keys: names, Limit: limit}
 	}
-	s, err := diff.Tables(ctx, sides[0], sides[1], o, report)
+	s, err := diff.Tables(ctx, sides[0].src, sides[1].src, o, report)
 	if err == nil {
 		err = report.Summary(s)
 	}

@@ -12,13 +12,9 @@ type Column struct {
 	Name     string
 	Old, New arrow.DataType // nil if the table lacks it
 	Common   arrow.DataType // the type that values are compared in; nil if they cannot be compared
+	Changed  bool           // it is in one table only, or has different types
 
 	old, new int // positions, or -1
-}
-
-// Changed reports whether the column is in one table only, or has different types.
-func (c Column) Changed() bool {
-	return c.Old == nil || c.New == nil || !arrow.TypeEqual(c.Old, c.New)
 }
 
 // Columns are the columns of two tables: those of the old one, then those that are only in the new one.
@@ -29,7 +25,7 @@ type Columns struct {
 
 // Changed reports whether the schemas differ.
 func (c Columns) Changed() bool {
-	return !c.Ordered || slices.ContainsFunc(c.All, Column.Changed)
+	return !c.Ordered || slices.ContainsFunc(c.All, func(c Column) bool { return c.Changed })
 }
 
 // name is the name of a column, and its number among those of the same name.
@@ -56,8 +52,8 @@ func (n name) label() string {
 	return n.text
 }
 
-// match pairs the columns of two schemas by name.
-func match(old, new *arrow.Schema, common func(a, b arrow.DataType) arrow.DataType) Columns {
+// match pairs the columns of two schemas by name. If the types of one are inferred, those that can be compared are no change.
+func match(old, new *arrow.Schema, inferred bool) Columns {
 	out := Columns{Ordered: true}
 	at := map[name]int{}
 	for i, n := range namesOf(new) {
@@ -65,10 +61,12 @@ func match(old, new *arrow.Schema, common func(a, b arrow.DataType) arrow.DataTy
 	}
 	last := -1
 	for i, n := range namesOf(old) {
-		c := Column{Name: n.label(), Old: old.Field(i).Type, old: i, new: -1}
+		c := Column{Name: n.label(), Old: old.Field(i).Type, Changed: true, old: i, new: -1}
 		if k, ok := at[n]; ok {
 			c.new, c.New = k, new.Field(k).Type
-			c.Common = common(c.Old, c.New)
+			var mixed bool
+			c.Common, mixed = common(c.Old, c.New)
+			c.Changed = !arrow.TypeEqual(WithoutLayout(c.Old), WithoutLayout(c.New)) && !(inferred && c.Common != nil && (!mixed || isJSON(c.Old) || isJSON(c.New)))
 			out.Ordered = out.Ordered && k > last
 			last = k
 			delete(at, n)
@@ -77,8 +75,14 @@ func match(old, new *arrow.Schema, common func(a, b arrow.DataType) arrow.DataTy
 	}
 	for k, n := range namesOf(new) {
 		if _, ok := at[n]; ok {
-			out.All = append(out.All, Column{Name: n.label(), New: new.Field(k).Type, old: -1, new: k})
+			out.All = append(out.All, Column{Name: n.label(), New: new.Field(k).Type, Changed: true, old: -1, new: k})
 		}
 	}
 	return out
+}
+
+// isJSON reports whether a type is of JSON texts, which formats of text do not tell from other texts.
+func isJSON(t arrow.DataType) bool {
+	ext, ok := t.(arrow.ExtensionType)
+	return ok && ext.ExtensionName() == "arrow.json"
 }

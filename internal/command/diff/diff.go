@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Key       []*ast.Node // the values that identify a row; nil to compare rows by position
 	Tolerance float64     // the most by which equal floats differ
+	Inferred  bool        // the types of a table are inferred from text: they are no difference where values can be compared
 	First     bool        // end with the first difference
 	Order     order.Options
 }
@@ -100,7 +101,7 @@ type comparison struct {
 // Tables compares two tables, which stay the caller's.
 func Tables(ctx context.Context, old, new table.Source, o Options, report Report) (Summary, error) {
 	c := &comparison{o: o, report: report, mem: memory.DefaultAllocator}
-	c.columns = match(old.Schema(), new.Schema(), common)
+	c.columns = match(old.Schema(), new.Schema(), o.Inferred)
 	c.summary.Columns = c.columns
 	if err := report.Columns(c.columns); err != nil {
 		return c.summary, err

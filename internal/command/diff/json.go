@@ -31,7 +31,7 @@ type JSON struct {
 func (j *JSON) Columns(c Columns) error {
 	j.columns = c
 	for _, column := range c.All {
-		if !column.Changed() {
+		if !column.Changed {
 			continue
 		}
 		j.begin("column")

@@ -68,7 +68,7 @@ func (t *Text) mark(k Kind) terminal.Styled {
 // column prints a column that differs.
 func (t *Text) column(c Column) error {
 	switch {
-	case !c.Changed():
+	case !c.Changed:
 		return nil
 	case c.New == nil:
 		return t.Screen.Printf("%s column %s: %s\n", t.mark(Removed), c.Name, text.Type(c.Old))

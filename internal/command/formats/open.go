@@ -82,14 +82,15 @@ func (p *Opener) Use(ctx context.Context, r *ReadFlags) (table.ReadOptions, erro
 	if o.Schema, err = text.ParseSchema(fields); err != nil {
 		return o, usage.Errorf("amudai infer-schema prints one to start from", "--%w", err)
 	}
-	if r.schemaOf == "" {
-		return o, nil
+	more := r.Types
+	if r.schemaOf != "" {
+		of, err := p.schemaOf(ctx, r.schemaOf)
+		if err != nil {
+			return o, fmt.Errorf("--schema-of: %w", err)
+		}
+		more = append(of, more...)
 	}
-	of, err := p.schemaOf(ctx, r.schemaOf)
-	if err != nil {
-		return o, fmt.Errorf("--schema-of: %w", err)
-	}
-	for _, f := range of {
+	for _, f := range more {
 		if !slices.ContainsFunc(o.Schema, func(g arrow.Field) bool { return g.Name == f.Name }) {
 			o.Schema = append(o.Schema, f)
 		}

@@ -12,8 +12,9 @@ import (
 
 // ReadFlags are the flags about reading inputs, for [Opener.Use].
 type ReadFlags struct {
-	From    string   // the name of a format, or ""
-	Columns []string // nil: all
+	From    string        // the name of a format, or ""
+	Columns []string      // nil: all
+	Types   []arrow.Field // of columns that --schema does not name
 
 	Quiet     bool // no notices, only warnings
 	OnlyLines bool // no columns of times and levels, which are recognized in lines of text
