@@ -49,8 +49,8 @@ race: ## run the short tests of packages that share data between goroutines, wit
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
-interop: ## hold RNTuples written here to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read
-	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple
+interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON)
+	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple ./internal/engine/compute ./internal/command
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./internal/bench $(BENCHFLAGS)

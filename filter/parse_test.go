@@ -78,6 +78,7 @@ func TestText(t *testing.T) {
 		{"attrs['k'] = 'v' and a[1][-2] = 3", "attrs['k'] = 'v' and a[1][-2] = 3"},
 		{"CASE when a > 1 and b THEN 'x' when c then lower(d) else null END = 'x'", "case when a > 1 and b then 'x' when c then lower(d) else null end = 'x'"},
 		{"a[1].b.c = 1 and x::int8 = 3", "a[1]['b']['c'] = 1 and x::int8 = 3"},
+		{"a::int8 < 1 and b::timestamp > c::date and d::utf8[1] is null", ""},
 		{"case = 1 and then = 2", ""},
 		{"any(tags = 'x') and not all(items.price > 5 or items.price is null)", ""},
 		{"if(a > 1, b, c) in (1, x + 1) and coalesce(a, b) between x and y * 2", ""},

@@ -123,6 +123,14 @@ func (p *parser) element(of *Node) (*Node, error) {
 	return &Node{Op: OpIndex, Pos: of.Pos, Args: []*Node{of, at}}, p.require("]")
 }
 
+// brackets are those behind the names of types with parameters. What is behind other names is no part of the type: x::int8 < 3.
+var brackets = map[string]byte{
+	"decimal": '(', "decimal32": '(', "decimal64": '(', "decimal128": '(', "decimal256": '(',
+	"timestamp": '[', "time32": '[', "time64": '[', "duration": '[', "interval": '[', "fixed_size_binary": '[',
+	"list": '<', "large_list": '<', "list_view": '<', "large_list_view": '<', "fixed_size_list": '<', "struct": '<', "map": '<',
+	"dictionary": '<', "run_end_encoded": '<', "extension": '<', "dense_union": '<', "sparse_union": '<',
+}
+
 // typeText reads the name of a type, and the brackets behind it.
 func (p *parser) typeText() (string, error) {
 	if p.tok.kind != tokName || p.tok.word == "" {
@@ -130,7 +138,7 @@ func (p *parser) typeText() (string, error) {
 	}
 	start := p.tok.pos
 	end := start + len(p.tok.text)
-	if next := strings.TrimLeft(p.text[end:], " \t\r\n"); next != "" && strings.IndexByte("<([", next[0]) >= 0 {
+	if next := strings.TrimLeft(p.text[end:], " \t\r\n"); next != "" && brackets[p.tok.word] == next[0] {
 		rest, ok := cutBrackets(next)
 		if !ok {
 			return "", p.errorf(start, "the type %s does not end", Shorten(p.text[start:]))

@@ -194,7 +194,7 @@ func (b *binder) substr(n *ast.Node, args []*expr) (*expr, error) {
 // part is some characters of a string from a position on, those before it if there are fewer than none.
 func part(s []byte, from, length int64) []byte {
 	size := int64(utf8.RuneCount(s))
-	from, length = max(min(from, size+1), -math.MaxInt32), max(min(length, math.MaxInt32), -math.MaxInt32)
+	from, length = max(min(from, math.MaxInt32), -math.MaxInt32), max(min(length, math.MaxInt32), -math.MaxInt32)
 	switch {
 	case from > 0:
 		from--
