@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/amudai/amudai-go/internal/command/formats"
+	"github.com/amudai/amudai-go/internal/command/terminal"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/engine/aggregate"
 	"github.com/amudai/amudai-go/internal/engine/ast"
@@ -20,11 +21,12 @@ import (
 // aggFlags are the flags of agg.
 type aggFlags struct {
 	formats.TableFlags
-	print  PrintFlags
-	by     string
-	having string
-	sort   string
-	memory string
+	print   PrintFlags
+	by      string
+	having  string
+	explain bool
+	sort    string
+	memory  string
 }
 
 func (a *app) agg() *cobra.Command {
@@ -56,6 +58,7 @@ Each may be followed by filter (where CONDITION), and by "as NAME". Rows are in 
 	cmd.Flags().StringVar(&f.by, "by", "", "values to group by, separated by commas, such as \"origin,year(date)\"")
 	cmd.Flags().StringVar(&f.having, "having", "", "only groups whose results meet a condition, such as \"count > 100 and avg(delay) > 10\"")
 	cmd.Flags().StringVar(&f.sort, "sort", "", "columns of the result to sort by, such as \"-count,origin\" (default: the groups)")
+	cmd.Flags().BoolVar(&f.explain, "explain", false, "tell what would be read, instead of the result")
 	cmd.Flags().StringVar(&f.memory, "memory", "256MiB", "groups held in memory; the rest goes to temporary files")
 	return cmd
 }
@@ -115,6 +118,9 @@ func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) 
 		if err != nil {
 			return err
 		}
+		if b != nil && f.explain {
+			return a.out.Printf("Recorded statistics answer: no values are read.\n")
+		}
 		if b != nil {
 			return printBatch(ctx, b, create)
 		}
@@ -131,6 +137,9 @@ func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) 
 	query, err := aggregate.Bind(q.keys, q.calls, src.Schema())
 	if err != nil {
 		return usage.Errorf("", "%s", plainError(err))
+	}
+	if f.explain {
+		return a.explainAgg(src)
 	}
 	rows, err := newResultRows(&f, query, memory, max(limit, 0))
 	if err != nil {
@@ -154,6 +163,28 @@ func (a *app) runAgg(cmd *cobra.Command, args []string, f aggFlags) (err error) 
 		return err
 	}
 	return printRows(ctx, sorted{rows.sorter}, create, -1)
+}
+
+// explainAgg tells which columns are read, and in which form.
+func (a *app) explainAgg(src table.Source) error {
+	s := src.Schema()
+	if rows, known := src.Rows(); known {
+		if err := a.out.Printf("%s of %s are read:\n", terminal.Plural(int(rows), "row"), terminal.Plural(s.NumFields(), "column")); err != nil {
+			return err
+		}
+	} else if err := a.out.Printf("%s of the rows that match are read:\n", terminal.Plural(s.NumFields(), "column")); err != nil {
+		return err
+	}
+	for _, f := range s.Fields() {
+		dt, form := f.Type, ""
+		if d, ok := dt.(*arrow.DictionaryType); ok {
+			dt, form = d.ValueType, ", by codes of dictionaries"
+		}
+		if err := a.out.Printf("  %s: %s%s\n", terminal.Printable(f.Name), dt, form); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printBatch prints the rows of a batch.
