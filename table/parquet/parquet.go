@@ -53,7 +53,7 @@ func New(o Options) table.Format {
 		Writer: func(ctx context.Context, out table.Output, schema *arrow.Schema, wo table.WriteOptions) (table.Sink, error) {
 			return create(ctx, out, schema, wo, o)
 		},
-		Explain: explain,
+		Explain: explain, Statistics: statistics,
 	}
 }
 
@@ -91,13 +91,19 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 	if s.file, err = read.Open(ctx, s.reader, read.Options{Columns: columns}); err != nil {
 		return err
 	}
-	t := s.file.Table()
+	t := s.file.Table(ro.Dictionaries)
 	so := scan.Options{
 		Columns: ro.Columns, Filter: ro.Filter, Allocator: ro.Allocator, BatchRows: ro.BatchRows, Limit: ro.Limit,
 		Parallelism: o.Parallelism, MemoryLimit: memoryLimit,
 	}
-	so.Rows, s.rows = rowsOf(ro.Rows, t.NumRows())
-	s.known = ro.Filter.IsZero()
+	s.rows, s.known = t.NumRows(), ro.Filter.IsZero()
+	if !ro.Rows.IsAll() {
+		r := ro.Rows.Within(s.rows)
+		so.Rows, s.rows = []rowset.Range{{From: r.Begin, To: r.End}}, r.End-r.Begin
+	}
+	if ro.Limit > 0 {
+		s.rows = min(s.rows, ro.Limit)
+	}
 	rows, err := scan.NewReader(ctx, t, so)
 	if err != nil {
 		return s.file.Place(err)
@@ -108,19 +114,6 @@ func (s *source) open(ctx context.Context, ro table.ReadOptions, o Options) erro
 
 // memoryLimit bounds the batches that are decoded ahead, in bytes.
 const memoryLimit = 8 << 20
-
-// rowsOf are the rows of a range, and their number. They are nil for all n rows.
-func rowsOf(r table.RowRange, n int64) ([]rowset.Range, int64) {
-	if r.IsAll() {
-		return nil, n
-	}
-	to := n
-	if r.End > 0 {
-		to = min(r.End, n)
-	}
-	from := min(max(r.Begin, 0), to)
-	return []rowset.Range{{From: from, To: to}}, to - from
-}
 
 // Schema implements [table.Source].
 func (s *source) Schema() *arrow.Schema {
@@ -147,26 +140,17 @@ func (s *source) Close() error {
 
 // explain describes how a scan finds its rows.
 func explain(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
-	from, err := in.Stored("")
-	if err != nil {
-		return nil, err
-	}
-	reader, err := from.Store.Open(ctx, from.Location)
-	if err != nil {
-		return nil, errors.Join(err, from.Close())
-	}
-	defer func() { err = errors.Join(err, reader.Close(), from.Close()) }()
 	columns := eo.Columns
 	if columns != nil {
 		columns = slices.Concat(columns, eo.Filter.Columns())
-	}
-	f, err := read.Open(ctx, reader, read.Options{Columns: columns})
-	if err != nil {
-		return nil, err
 	}
 	do := scan.Explain
 	if eo.Run {
 		do = scan.Analyze
 	}
-	return do(ctx, f.Table(), scan.Options{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
+	err = withFile(ctx, in, read.Options{Columns: columns}, func(f *read.File) (err error) {
+		x, err = do(ctx, f.Table(false), scan.Options{Columns: eo.Columns, Filter: eo.Filter, Limit: eo.Limit})
+		return f.Place(err)
+	})
+	return x, err
 }

@@ -194,8 +194,8 @@ func (n *Node) pruneCompare(a, b *Facts) Verdict {
 	case n.domain.IsBool(): // of which some have several numbers for true
 		may = comparison{less: true, equal: true, greater: true}
 	default:
-		up, okUp := a.Max.compare(b.Min)
-		down, okDown := a.Min.compare(b.Max)
+		up, okUp := a.Max.Compare(b.Min)
+		down, okDown := a.Min.Compare(b.Max)
 		may = comparison{less: !okDown || down < 0, equal: !(okUp && up < 0 || okDown && down > 0), greater: !okUp || up > 0}
 	}
 	may.nan = n.mayBeNaN(a) || n.mayBeNaN(b)
@@ -214,8 +214,8 @@ func (c comparison) and(o comparison) bool {
 	return c.less && o.less || c.equal && o.equal || c.greater && o.greater || c.nan && o.nan
 }
 
-// compare is negative, zero or positive as a bound is less than another of the same column type, equal or greater. ok is false if one is not known.
-func (l Limit) compare(o Limit) (order int, ok bool) {
+// Compare is negative, zero or positive as a bound is less than another of the same column type, equal or greater. ok is false if one is not known.
+func (l Limit) Compare(o Limit) (order int, ok bool) {
 	if l.kind != o.kind {
 		x, ok := l.decimal()
 		y, also := o.decimal()

@@ -21,6 +21,7 @@ import (
 // Table is a File as a table of the engine.
 type Table struct {
 	*File
+	columns  *arrow.Schema // of the file, with dictionaries
 	nodes    []node
 	tops     []table.Column
 	assemble sync.Mutex // arrow-go's readers are made by one goroutine at a time
@@ -40,13 +41,43 @@ const (
 	cachedChunks = 8192
 )
 
-// Table returns the file as a table.
-func (f *File) Table() *Table {
-	t := &Table{File: f, tops: make([]table.Column, len(f.read))}
-	for i, field := range f.schema.Fields() {
-		t.tops[i] = t.columnOf(field, i, nil)
+// Table returns the file as a table. With dictionaries, top-level columns of strings come as codes, where all chunks store
+// codes.
+func (f *File) Table(dictionaries bool) *Table {
+	t := &Table{File: f, columns: f.schema, tops: make([]table.Column, len(f.read))}
+	fields := f.schema.Fields()
+	for i := range fields {
+		if dictionaries && f.isCoded(i) {
+			s, _ := f.scalarOf(i)
+			fields[i].Type = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: s.storage}
+		}
+		t.tops[i] = t.columnOf(fields[i], i, nil)
 	}
+	meta := f.schema.Metadata()
+	t.columns = arrow.NewSchema(fields, &meta)
 	return t
+}
+
+// isCoded reports whether a top-level column of strings is stored as codes, by the footer.
+func (f *File) isCoded(top int) bool {
+	s, ok := f.scalarOf(top)
+	if !ok || !s.isBytes() || s.arrow != s.storage {
+		return false
+	}
+	field := f.schema.Field(top)
+	if d, isDictionary := field.Type.(*arrow.DictionaryType); isDictionary {
+		field.Type = d.ValueType
+	}
+	if !arrow.TypeEqual(field.Type, s.storage) {
+		return false
+	}
+	for g := range f.groups {
+		c, err := f.chunkOf(g, f.arrow.Manifest.Fields[top].ColIndex)
+		if err != nil || c.rows > 0 && !c.isCoded() {
+			return false
+		}
+	}
+	return true
 }
 
 // columnOf makes the column of a node, and those of the nodes below it.
@@ -159,7 +190,7 @@ func (t *Table) Latency() storage.Latency { return t.reader.Capabilities().Laten
 // Project implements [table.Table].
 func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, error) {
 	return t.made.Get(paths, func() (*table.Projection, error) {
-		p, err := projection.New(t.schema, paths)
+		p, err := projection.New(t.columns, paths)
 		if err != nil {
 			return nil, err
 		}
@@ -173,10 +204,10 @@ func (t *Table) Project(_ context.Context, paths []string) (*table.Projection, e
 
 // ProjectTops implements [table.Table].
 func (t *Table) ProjectTops(ctx context.Context, paths []string) (*table.Projection, error) {
-	names := arrowmap.UniqueNames(t.schema.Fields())
+	names := arrowmap.UniqueNames(t.columns.Fields())
 	return table.ProjectTops(ctx, t, paths, func(name string) bool {
 		i := slices.Index(names, name)
-		return i >= 0 && t.schema.Field(i).Name == name
+		return i >= 0 && t.columns.Field(i).Name == name
 	})
 }
 

@@ -1,0 +1,73 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/amudai/amudai-go/internal/arrow/extension"
+	"github.com/amudai/amudai-go/internal/format/arrowmap"
+	"github.com/amudai/amudai-go/internal/format/schema"
+	"github.com/amudai/amudai-go/table"
+	"github.com/amudai/amudai-go/table/parquet/internal/read"
+)
+
+// statistics implements [table.Format.Statistics], by the footer alone.
+func statistics(ctx context.Context, in table.Input, columns []string) (out *table.Statistics, err error) {
+	if in.Location == "" && (in.At == nil || in.Size < 0) {
+		return nil, nil
+	}
+	o := read.Options{Columns: columns}
+	if columns == nil {
+		o.Columns = []string{}
+	}
+	err = withFile(ctx, in, o, func(f *read.File) error {
+		t := f.Table(false)
+		if columns == nil {
+			columns = pathsOf(nil, "", f.Schema().Fields())
+		}
+		out = &table.Statistics{Rows: f.NumRows(), Columns: make([]table.ColumnStatistics, len(columns))}
+		for i, path := range columns {
+			s, err := t.Summary(ctx, path)
+			if err != nil {
+				return f.Place(err)
+			}
+			out.Columns[i] = table.ColumnStatistics{
+				Path: path, Type: s.Type, Nulls: s.Nulls, NaNs: s.NaNs, Distinct: -1, Min: s.Min, Max: s.Max, Exact: s.Exact, Bytes: s.Bytes,
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// pathsOf appends the paths of fields, and of those inside structs.
+func pathsOf(paths []string, parent string, fields []arrow.Field) []string {
+	for i, name := range arrowmap.UniqueNames(fields) {
+		path := schema.JoinPath(parent, name)
+		paths = append(paths, path)
+		plain, _ := extension.Unwrap(fields[i].Type)
+		if t, ok := plain.(*arrow.StructType); ok {
+			paths = pathsOf(paths, path, t.Fields())
+		}
+	}
+	return paths
+}
+
+// withFile calls do with the file of an input.
+func withFile(ctx context.Context, in table.Input, o read.Options, do func(*read.File) error) error {
+	from, err := in.Stored("")
+	if err != nil {
+		return err
+	}
+	r, err := from.Store.Open(ctx, from.Location)
+	if err != nil {
+		return errors.Join(err, from.Close())
+	}
+	f, err := read.Open(ctx, r, o)
+	if err == nil {
+		err = do(f)
+	}
+	return errors.Join(err, r.Close(), from.Close())
+}
