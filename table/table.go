@@ -63,6 +63,13 @@ type Grouped interface {
 	Group() int
 }
 
+// Sampled is a [Source] whose types are inferred from a sample.
+type Sampled interface {
+	Source
+	// NoValues reports whether the sample has only nulls in a column of the input, so that its type says nothing.
+	NoValues(column int) bool
+}
+
 // StripeCutter is a [Sink] that stores rows in groups, too.
 type StripeCutter interface {
 	Sink

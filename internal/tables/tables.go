@@ -57,6 +57,7 @@ type look struct {
 	names  []string      // of its columns in paths
 	casts  []arrow.Field // of its columns
 	format table.Format
+	empty  []bool // by column: its type is a guess without any value
 	rows   int64
 	known  bool
 }
@@ -84,7 +85,7 @@ func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(tab
 			return nil, err
 		}
 		u.looks = append(u.looks, l)
-		lists = append(lists, l.schema.Fields())
+		lists = append(lists, l.observed())
 		for _, f := range l.casts {
 			found[f.Name] = true
 		}
@@ -95,7 +96,10 @@ func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(tab
 		}
 	}
 	var err error
-	if u.columns, err = unite(lists); err != nil {
+	if u.columns, err = unite(lists); err == nil {
+		err = u.settleEmpty()
+	}
+	if err != nil {
 		return nil, u.explain(err)
 	}
 	fields := make([]arrow.Field, len(u.columns))
@@ -111,6 +115,22 @@ func New(ctx context.Context, parts []Part, o table.ReadOptions, reread func(tab
 		u.readAsText(i)
 	}
 	return u, nil
+}
+
+// settleEmpty gives the types of the parts to columns without any value.
+func (u *Union) settleEmpty() error {
+	var lists [][]arrow.Field
+	for _, l := range u.looks {
+		lists = append(lists, l.schema.Fields())
+	}
+	for i := range u.columns {
+		if u.columns[i].field.Type.ID() == arrow.NULL {
+			if err := u.columns[i].settle(lists); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // isNamed reports whether paths, unless they are nil, name a column.
@@ -158,13 +178,30 @@ func lookAt(ctx context.Context, p Part, o table.ReadOptions) (l look, err error
 		}
 	}
 	l.schema = src.Schema()
+	if s, ok := src.(table.Sampled); ok {
+		for i, f := range l.schema.Fields() {
+			l.empty = append(l.empty, s.NoValues(i) && !hasCast(l.casts, f.Name))
+		}
+	}
 	l.names = arrowmap.UniqueNames(l.schema.Fields())
 	l.rows, l.known = src.Rows()
 	l.known = l.known && format.ExactRows
 	return l, src.Close()
 }
 
-// readAsText has a part of text read the values as text that other parts have as other types.
+// observed are the columns, of type null without any value.
+func (l *look) observed() []arrow.Field {
+	fields := l.schema.Fields()
+	for i, empty := range l.empty {
+		if empty {
+			fields[i].Type = arrow.Null
+		}
+	}
+	return fields
+}
+
+// readAsText has a part of text read the values as text that other parts have as other types. Columns without any value in the
+// sample are read as those of other parts.
 func (u *Union) readAsText(i int) {
 	l := &u.looks[i]
 	if !u.reread(l.format) {
@@ -173,10 +210,15 @@ func (u *Union) readAsText(i int) {
 	fields := l.schema.Fields()
 	for _, c := range u.columns {
 		at := c.in[i]
-		if !c.mixed || at < 0 || len(l.schema.FieldIndices(c.field.Name)) > 1 || hasCast(l.casts, c.field.Name) {
+		isEmpty := at >= 0 && at < len(l.empty) && l.empty[at]
+		if at < 0 || !c.mixed && !isEmpty || len(l.schema.FieldIndices(c.field.Name)) > 1 || hasCast(l.casts, c.field.Name) {
 			continue
 		}
-		fields[at].Type = textLeaves(fields[at].Type, c.field.Type)
+		if isEmpty {
+			fields[at].Type = c.field.Type
+		} else {
+			fields[at].Type = textLeaves(fields[at].Type, c.field.Type)
+		}
 		l.casts = append(slices.Clip(l.casts), fields[at])
 	}
 	meta := l.schema.Metadata()
@@ -222,7 +264,11 @@ func (u *Union) mixture(c column) string {
 		if i < 0 {
 			continue
 		}
-		name := text.Type(u.looks[part].schema.Field(i).Type)
+		l := u.looks[part]
+		if i < len(l.empty) && l.empty[i] {
+			continue
+		}
+		name := text.Type(l.schema.Field(i).Type)
 		if !slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, name+" in ") }) {
 			types = append(types, name+" in "+u.parts[part].Name)
 		}

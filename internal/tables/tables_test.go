@@ -188,6 +188,22 @@ func TestText(t *testing.T) {
 	require.ErrorContains(t, err, `column "q" of the schema is in none of the 4 inputs`)
 }
 
+// TestNoValues unites columns of text without any value with columns of any type.
+func TestNoValues(t *testing.T) {
+	parts := []tables.Part{part("a.csv", commas, "n,v,w\n1,,\n"), part("b.csv", commas, "n,v,w\n2,3.5,\n"), part("c.jsonl", lines, `{"n":3,"v":null}`+"\n"),
+		typed(t, "d", arrowipc.Format, "n:int64, v:int8, w:utf8", `{"n":4,"v":5}`+"\n")}
+	for range parts {
+		types, rows, err := read(t, parts, tables.Options{ReadOptions: table.ReadOptions{Columns: []string{"n", "v", "w"}, Warning: func(s string) { t.Error(s) }}})
+		require.NoError(t, err)
+		require.Equal(t, "n: int64\nv: float64\nw: utf8\n", types)
+		require.Contains(t, rows, `{"n":4,"v":5.0,"w":null}`)
+		parts = append(parts[1:], parts[0])
+	}
+	types, _, err := read(t, []tables.Part{part("a.csv", commas, "n,v\n1,\n"), part("b.csv", commas, "n,v\n2,\n")}, tables.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "n: int64\nv: utf8\n", types)
+}
+
 // TestDuplicateNames keeps columns of the same name apart.
 func TestDuplicateNames(t *testing.T) {
 	parts := []tables.Part{part("a", commas, "a,a\n1,2\n"), part("b", commas, "b,a,a,a\n3,4,5,6\n")}

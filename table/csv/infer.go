@@ -242,6 +242,7 @@ func (s *source) bind(guesses []guess) error {
 	var found findings
 	fields := make([]arrow.Field, len(s.names))
 	inferred := make([]resolved, len(s.names))
+	s.Empty = make([]bool, len(s.names))
 	for i, name := range s.names {
 		g := new(guess)
 		if i < len(guesses) {
@@ -252,6 +253,7 @@ func (s *source) bind(guesses []guess) error {
 			continue
 		}
 		inferred[i] = g.resolve(name, &s.o, &found)
+		s.Empty[i] = g.Empty() && (g.nulls == nil || s.o.AutoNulls)
 		fields[i] = arrow.Field{Name: name, Type: inferred[i].t, Nullable: true}
 	}
 	found.give(&said)

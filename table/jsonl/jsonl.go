@@ -216,6 +216,7 @@ func (s *source) bind(seen *shape) error {
 	}
 	fields := make([]arrow.Field, len(names))
 	modes := make([]text.Mode, len(names))
+	s.Empty = make([]bool, len(names))
 	for i, name := range names {
 		k := slices.IndexFunc(s.Options.Schema, func(f arrow.Field) bool { return f.Name == name })
 		switch {
@@ -224,6 +225,7 @@ func (s *source) bind(seen *shape) error {
 		case objects:
 			fields[i] = arrow.Field{Name: name, Type: seen.members[name].resolve(name, &said), Nullable: true}
 			modes[i] = text.Strict
+			s.Empty[i] = seen.members[name].classes == 0
 		default:
 			fields[i] = arrow.Field{Name: name, Type: seen.resolve(name, &said), Nullable: true}
 			modes[i] = text.Strict

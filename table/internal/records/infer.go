@@ -60,6 +60,9 @@ func (g *Guess) add(k kind, b []byte) {
 	}
 }
 
+// Empty reports whether there was no value.
+func (g *Guess) Empty() bool { return g.seen() == 0 }
+
 // Texts is the number of values that are nothing but text.
 func (g *Guess) Texts() int { return g.count[kindText] }
 

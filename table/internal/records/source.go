@@ -31,6 +31,8 @@ type Source struct {
 	Builder *array.RecordBuilder
 	// Encoding is that of the input. In.Reader is in UTF-8.
 	Encoding charset.Encoding
+	// Empty tells, by column of the input, whether the sample has only nulls there.
+	Empty []bool
 
 	size    int64 // bytes of the input, if AllRows is set
 	rows    int64 // read so far
@@ -39,6 +41,9 @@ type Source struct {
 
 // Schema implements [table.Source].
 func (s *Source) Schema() *arrow.Schema { return s.Out }
+
+// NoValues implements [table.Sampled].
+func (s *Source) NoValues(column int) bool { return column < len(s.Empty) && s.Empty[column] }
 
 // Guess estimates the number of rows from a sample of used bytes. The whole input has total bytes, or -1 if the size
 // is unknown.
