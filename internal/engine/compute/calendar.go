@@ -2,6 +2,8 @@ package compute
 
 import (
 	"math"
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -41,18 +43,25 @@ func date(days int64) (year int64, month, day int) {
 
 // yearOf is the year of a day.
 func yearOf(days int64) int64 {
-	n := uint64(days + shift)
-	if n >= 1<<30 {
-		year, _, _ := date(days)
-		return year
-	}
-	n1 := uint32(4*n + 3)
-	p := 2_939_745 * uint64(4*(n1%146_097/4)+3)
-	year := int64(100*(n1/146_097)) + int64(p>>32) - 400*eras
-	if uint32(p) >= 306*4*2_939_745 {
-		year++
-	}
+	year, _, _ := date(days)
 	return year
+}
+
+// years are the years of days, without a call for each.
+func years[T int32 | int64](dst []int64, days []T) {
+	dst = dst[:len(days)]
+	for i, v := range days {
+		n := uint64(int64(v) + shift)
+		if n >= 1<<30 {
+			dst[i] = yearOf(int64(v))
+			continue
+		}
+		n1 := uint32(4*n + 3)
+		century := n1 / 146_097
+		p := 2_939_745 * uint64(n1-century*146_097|3)
+		next := (uint64(uint32(p)) + 1<<32 - 306*4*2_939_745) >> 32 // 1 in January and February
+		dst[i] = int64(100*century) + int64(p>>32) + int64(next) - 400*eras
+	}
 }
 
 // dayOf is the day of a date. Months beyond December are those of the years behind.
@@ -139,30 +148,48 @@ func zoneOf(name string) (zone, bool) {
 	return zone{location: location}, err == nil
 }
 
-// offsets finds offsets of a zone from UTC. It remembers the last one, because neighbouring rows mostly have the same.
+// offsets finds offsets of a zone from UTC. It remembers those that it has found, the last one first, because neighbouring rows mostly
+// have the same.
 type offsets struct {
 	zone
-	from, to int64 // seconds for which offset holds
+	last  period
+	known []period // in ascending order
 }
 
-func (z zone) offsets() *offsets { return &offsets{zone: z, from: 1} }
+// period is a time for which an offset holds, in seconds.
+type period struct{ from, to, offset int64 }
+
+func (z zone) offsets() *offsets { return &offsets{zone: z, last: period{from: 1}} }
 
 // at is the offset at a time in seconds since 1970.
 func (o *offsets) at(seconds int64) int64 {
-	if o.location == nil || o.from <= seconds && seconds < o.to {
+	if o.location == nil {
 		return o.offset
 	}
+	if o.last.from <= seconds && seconds < o.last.to {
+		return o.last.offset
+	}
+	k := sort.Search(len(o.known), func(i int) bool { return seconds < o.known[i].to })
+	if k == len(o.known) || seconds < o.known[k].from {
+		o.known = slices.Insert(o.known, k, o.find(seconds))
+	}
+	o.last = o.known[k]
+	return o.last.offset
+}
+
+// find asks the zone.
+func (o *offsets) find(seconds int64) period {
 	t := time.Unix(seconds, 0).In(o.location)
 	_, offset := t.Zone()
+	p := period{math.MinInt64, math.MaxInt64, int64(offset)}
 	start, end := t.ZoneBounds()
-	o.offset, o.from, o.to = int64(offset), math.MinInt64, math.MaxInt64
 	if !start.IsZero() {
-		o.from = start.Unix()
+		p.from = start.Unix()
 	}
 	if !end.IsZero() {
-		o.to = end.Unix()
+		p.to = end.Unix()
 	}
-	return o.offset
+	return p
 }
 
 // instant is the time, in seconds since 1970, of a local time.

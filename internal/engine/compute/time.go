@@ -49,11 +49,7 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 	var out *expr
 	switch {
 	case x.dt.ID() == arrow.DATE32 && n.Name == "year":
-		out = unary(n, x, int64s, func(dst []int64, a []int32) { // the call of a function value takes as long as the year
-			for i, v := range a {
-				dst[i] = yearOf(int64(v))
-			}
-		})
+		out = unary(n, x, int64s, years[int32])
 	case x.dt.ID() == arrow.DATE32:
 		out = unary(n, x, int64s, func(dst []int64, a []int32) {
 			for i, v := range a {
@@ -64,7 +60,17 @@ func (b *binder) datePart(n *ast.Node, x *expr) (*expr, error) {
 		out = unary(n, x, int64s, func(dst, a []int64) {
 			localSeconds(dst, a, perSecond(x.dt), z)
 			for i, s := range dst {
-				day, _ := text.FloorDiv(s, daySeconds)
+				day := s / daySeconds
+				if s < 0 && s%daySeconds != 0 {
+					day--
+				}
+				dst[i] = day
+			}
+			if n.Name == "year" {
+				years(dst, dst)
+				return
+			}
+			for i, day := range dst {
 				dst[i] = part(day)
 			}
 		})
