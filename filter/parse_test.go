@@ -207,6 +207,23 @@ func TestBindErrors(t *testing.T) {
 		{"n contains 'x'", 0, "contains is for strings and byte strings"},
 		{"s contains 3", 11, "expected a string, found 3"},
 		{"s matches '('", 10, "regular expression"},
+		{"year(n) = 3", 5, "n is of type int64, and year takes dates and timestamps"},
+		{"n > 1 and s + 1 > 3", 10, "s is of type utf8, and + takes numbers"},
+		{"n + 'x' > 3", 4, "+ takes numbers, not 'x'"},
+		{"lower(n) = 'x'", 6, "n is of type int64, and lower takes strings"},
+		{"length(yeer) = 3", 7, "there is no column yeer"},
+		{"year(d)", 0, "year(d) is of type int64: a condition is true or false"},
+		{"year(z) > 3", 5, `the time zone "Nowhere/Town" of z is not known here`},
+		{"date_trunc('fortnight', d) = '2001-01-01'", 11, "'fortnight' is no unit"},
+		{"n::int = 1", 0, "int"},
+		{"any(n = 1)", 0, "any needs a list, and there is none in n"},
+		{"any(l.age > 1 and l.agee < 3)", 18, "there is no column l.agee: is age meant?"},
+		{"if(n, 1, 2) = 1", 3, "n is of type int64: a condition is true or false"},
+		{"if(b, n, s) = 1", 9, "s is of type utf8, and a value before it of type int64"},
+		{"n[1] = 1", 0, "only lists and maps have elements"},
+		{"l[1].agee = 1", 5, "l[1] has no field agee: is age meant?"},
+		{"substr(s, 'x') = 'x'", 10, "substr takes numbers"},
+		{"d - 1.5 > '2001-01-01'", 0, "there is no difference of date32 and decimal128(2, 1)"},
 	} {
 		e, err := Parse(c.text)
 		require.NoError(t, err, c.text)
@@ -301,6 +318,9 @@ func FuzzParse(f *testing.F) {
 		fields = append(fields, arrow.Field{Name: string(rune('a'+i%26)) + strings.Repeat("x", i/26), Type: dt})
 	}
 	s := arrow.NewSchema(fields, nil)
+	g := arrowgen.New(1)
+	g.Nulls = 0.2
+	batch := g.Batch(s, 20)
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := Parse(text)
 		if err != nil {
@@ -316,6 +336,9 @@ func FuzzParse(f *testing.F) {
 		b, err := Bind(e, s)
 		if err == nil {
 			b.p.Prune(nil)
+			if _, err := b.Select(batch); err != nil { // a value is too large
+				require.ErrorAs(t, err, new(*Error), "%q", text)
+			}
 			return
 		}
 		require.IsType(t, &Error{}, err)
