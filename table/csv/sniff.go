@@ -360,6 +360,9 @@ func (t *trial) convincing() bool {
 	if t.delimiter != ':' && t.delimiter != ' ' {
 		return true
 	}
+	if t.delimiter == ':' && t.longest() <= 4 { // addresses in hexadecimal digits
+		return false
+	}
 	if t.delimiter == ':' && t.width >= 5 {
 		return true
 	}
@@ -393,6 +396,16 @@ func (t *trial) placeComments(sample []byte) dialect {
 		d.skip, d.comment, d.guessedComment = lines-1, 0, false
 	}
 	return d
+}
+
+// longest is the length of the longest field.
+func (t *trial) longest() (n int) {
+	for _, r := range t.records {
+		for _, c := range r.cells {
+			n = max(n, len(c.text))
+		}
+	}
+	return n
 }
 
 // place finds the lines before the header, and how records relate to it.

@@ -39,7 +39,6 @@ type column struct {
 	empty    bool // "" is an empty value, not null
 	nullable bool
 	inferred bool
-	text     bool // no spelling of null but the sure ones means null
 }
 
 // build makes the builders of the columns. inferred has the types of those that the caller's schema does not give.
@@ -67,7 +66,7 @@ func (s *source) build(fields []arrow.Field, inferred []resolved) error {
 		}
 		t := fields[i].Type
 		s.columns[i] = column{set: s.wrap(set, t, inferred[i].order), builder: b, empty: hasEmpty(t), nullable: fields[i].Nullable,
-			inferred: inferred[i].t != nil, text: t.ID() == arrow.STRING}
+			inferred: inferred[i].t != nil}
 	}
 	return nil
 }
@@ -85,6 +84,12 @@ func hasEmpty(t arrow.DataType) bool {
 		return t.ExtensionName() != extension.NameJSON && hasEmpty(t.StorageType())
 	}
 	return false
+}
+
+// Close implements [table.Source].
+func (s *source) Close() error {
+	s.ragged.tell(s.In.Name, s.Options.Warning)
+	return s.Source.Close()
 }
 
 // Rows implements [table.Source].
@@ -159,7 +164,7 @@ func (s *source) isNull(c cell, col *column) bool {
 	case c.quoted:
 		return false
 	}
-	return s.otherNulls && (s.isGivenNull(c) || s.o.AutoNulls && autoNull(c.text, col.text))
+	return s.otherNulls && (s.isGivenNull(c) || s.o.AutoNulls && autoNull(c.text, col.empty))
 }
 
 // isGivenNull reports whether an option says that a cell is null.

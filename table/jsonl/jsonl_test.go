@@ -212,9 +212,13 @@ func TestJSONDocuments(t *testing.T) {
 }
 
 func FuzzJSON(f *testing.F) {
-	f.Add(`[{"a":[1,{"b":"\ud83d\ude00"}],"c":1.50}]`, int64(9))
-	f.Fuzz(func(t *testing.T, src string, sample int64) {
-		o := jsonl.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16}}
+	f.Add(`[{"a":[1,{"b":"\ud83d\ude00"}],"c":1.50}]`, int64(9), uint8(0))
+	for i, c := range oddFiles {
+		f.Add(c.in, int64(i), uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, src string, sample int64, layout uint8) {
+		o := jsonl.Options{Text: table.TextOptions{SampleBytes: sample % 100, SampleRows: 3, MaxRecordBytes: 1 << 16, AllRows: layout&16 != 0},
+			Records: jsonl.Records(layout & 3), Unnest: []string{"", "a", "features", "data.items"}[layout>>2&3]}
 		got, err := tabletest.Read(t, jsonl.NewArray(o), tabletest.Input(src), table.ReadOptions{})
 		if err != nil {
 			return
