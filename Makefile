@@ -21,7 +21,7 @@ export CGO_ENABLED ?= 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help build test random sweep race purego interop bench bench-peers microbench fuzz cover generate check-generated lint cross
+.PHONY: help build test random sweep race purego interop startup bench bench-peers microbench fuzz cover generate check-generated lint cross
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +49,13 @@ race: ## run the short tests of packages that share data between goroutines, wit
 purego: ## run the short tests of kernels in plain Go, without assembly
 	$(GO) test -short -tags purego ./internal/base/search ./internal/base/simd ./encoding/fastlanes ./encoding/template ./encoding/radixpack ./encoding/numeric ./encoding/bytestring ./internal/format/arrowmap/convert ./rntuple/internal/column
 
-interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON)
+interop: ## hold RNTuples to what uproot (PYTHON) and JSROOT 7.11.2 (NODE, NODE_MODULES) read, and values to those of DuckDB (PYTHON); browse in tmux
 	AMUDAI_PYTHON=$(PYTHON) AMUDAI_NODE=$(NODE) AMUDAI_NODE_MODULES=$(abspath $(NODE_MODULES)) $(GO) test -count=1 -run Interop ./rntuple ./internal/engine/compute ./internal/command
+	$(GO) build -trimpath -o bin/ ./cmd/amudai
+	AMUDAI_PROGRAM=$(abspath bin/amudai) $(GO) test -count=1 -run InteropBrowse ./internal/command
+
+startup: build ## print what amudai version takes: seconds, and kB of memory, most of which are pages of the program in the page cache
+	for i in 1 2 3; do /usr/bin/time -f '%e s, %M kB' bin/amudai version >bin/version.txt || exit; done; rm bin/version.txt
 
 bench: ## compare size, speed and memory with other formats on whole data sets (BENCHFLAGS="-sets all -rounds 3")
 	$(GO) run ./internal/bench $(BENCHFLAGS)

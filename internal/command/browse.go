@@ -68,7 +68,11 @@ func (a *app) runBrowse(ctx context.Context, location string, read *formats.Read
 	if in := terminalOf(a.Stdin); in != nil {
 		o.In = in
 	}
-	return browse.Run(ctx, shown, o)
+	err = browse.Run(ctx, shown, o)
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil { // Ctrl-C as a key
+		return printedError{ExitInterrupted, "interrupted"}
+	}
+	return err
 }
 
 // terminalOf is the terminal behind stdin or stdout, or nil.
