@@ -207,11 +207,15 @@ func (b *binder) natural(x *expr) (*expr, error) {
 // constant is an array of the value of a literal.
 func constant(l ast.Literal, dt arrow.DataType) (arrow.Array, error) {
 	mem := memory.DefaultAllocator
-	if l.Kind == ast.LitNull {
-		return array.MakeArrayOfNull(mem, dt, 1), nil
+	if !castable(dt) && !hasBytes(dt) && !isNull(dt) {
+		return nil, fmt.Errorf("%s is no value of type %s", l.Describe(), text.Type(dt))
 	}
 	builder := array.NewBuilder(mem, dt)
 	defer builder.Release()
+	if l.Kind == ast.LitNull {
+		builder.AppendNull()
+		return builder.NewArray(), nil
+	}
 	switch l.Kind {
 	case ast.LitBad:
 		return nil, fmt.Errorf("%s", l.Text)

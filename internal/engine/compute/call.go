@@ -267,6 +267,9 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 			dt = strings_
 		}
 	}
+	if !castable(dt) && !hasBytes(dt) && !isNull(dt) {
+		return nil, nil, fail(n, "values of type %s are not chosen from", text.Type(dt))
+	}
 	if mixed {
 		dt = plainNumber(dt)
 	} else if isText(dt) {

@@ -254,7 +254,7 @@ func (b *binder) concat(n *ast.Node, args []*expr) (*expr, error) {
 		joined := texts(n, nil, func([]arrow.Array) func([]byte, int) []byte {
 			return func(dst []byte, row int) []byte {
 				for i, arr := range arrays {
-					if arr.IsValid(row) {
+					if write[i] != nil && arr.IsValid(row) {
 						dst = write[i](dst, row)
 					}
 				}

@@ -201,7 +201,11 @@ func (e *env) full(x *expr) (arrow.Array, error) {
 	}
 	defer arr.Release()
 	if arrowutil.NullN(arr) > 0 {
-		return array.MakeArrayOfNull(e.mem, arr.DataType(), e.rows), nil
+		indices := make([]int64, e.rows)
+		for i := range indices {
+			indices[i] = -1
+		}
+		return arrowutil.Take(e.mem, arr, indices)
 	}
 	return arrowutil.Repeat(e.mem, arr, e.rows)
 }
