@@ -20,7 +20,7 @@ var (
 	uint64s  = arrow.PrimitiveTypes.Uint64
 	float64s = arrow.PrimitiveTypes.Float64
 	booleans = arrow.FixedWidthTypes.Boolean
-	strings_ = arrow.BinaryTypes.String
+	utf8s    = arrow.BinaryTypes.String
 )
 
 func isSigned(dt arrow.DataType) bool   { return arrow.IsSignedInteger(dt.ID()) }

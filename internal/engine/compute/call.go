@@ -6,7 +6,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/amudai/amudai-go/internal/arrow/arrowutil"
 	"github.com/amudai/amudai-go/internal/base/bitmap"
@@ -248,7 +247,7 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 		case isNumber(dt) && isNumber(next):
 			dt, mixed = common(dt, next), true
 		case isText(dt) && isText(next):
-			dt = strings_
+			dt = utf8s
 		default:
 			return nil, nil, fail(a.node, "%s is of type %s, and a value before it of type %s", ast.Shorten(a.node.String()), text.Type(next), text.Type(dt))
 		}
@@ -264,7 +263,7 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 		case isNumber(dt) && isNumber(own):
 			dt, mixed = common(dt, own), true
 		case isText(dt):
-			dt = strings_
+			dt = utf8s
 		}
 	}
 	if !castable(dt) && !hasBytes(dt) && !isNull(dt) {
@@ -273,7 +272,7 @@ func (b *binder) alike(n *ast.Node, args []*expr) ([]*expr, arrow.DataType, erro
 	if mixed {
 		dt = plainNumber(dt)
 	} else if isText(dt) {
-		dt = strings_
+		dt = utf8s
 	}
 	for i, a := range args {
 		var err error
@@ -416,13 +415,4 @@ func (b *binder) roundDecimals(n *ast.Node, x *expr, digits int64) (*expr, error
 		}
 		return q, true
 	}, func(v int128) string { return outOfRange(v.ToString(scale), text.Type(dt)) }), nil
-}
-
-// makeBooleans is an array of booleans.
-func makeBooleans(rows int, valid, data *memory.Buffer) arrow.Array {
-	nulls := 0
-	if valid != nil {
-		nulls = bitmap.Bits{Data: valid.Bytes(), Len: rows}.Nulls()
-	}
-	return arrowutil.Make(booleans, rows, []*memory.Buffer{valid, data}, nil, nulls)
 }

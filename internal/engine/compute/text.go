@@ -49,7 +49,7 @@ func (b *binder) textArgument(n *ast.Node, x *expr) (*expr, error) {
 		return nil, err
 	}
 	if isNull(x.dt) {
-		return b.typed(&expr{node: x.node, lit: &ast.Node{Op: ast.OpLiteral}}, strings_)
+		return b.typed(&expr{node: x.node, lit: &ast.Node{Op: ast.OpLiteral}}, utf8s)
 	}
 	if !isText(x.dt) {
 		return nil, fail(x.node, "%s is of type %s, and %s takes strings", ast.Shorten(x.node.String()), text.Type(x.dt), n.Name)
@@ -62,7 +62,7 @@ const maxText = math.MaxInt32
 
 // texts evaluates a function that appends a string to dst for each row that is not null in any argument.
 func texts(n *ast.Node, args []*expr, begin func(arrays []arrow.Array) func(dst []byte, row int) []byte) *expr {
-	return function(n, strings_, args, func(e *env) (arrow.Array, error) {
+	return function(n, utf8s, args, func(e *env) (arrow.Array, error) {
 		arrays := make([]arrow.Array, len(args))
 		for i, a := range args {
 			var err error
@@ -90,7 +90,7 @@ func texts(n *ast.Node, args []*expr, begin func(arrays []arrow.Array) func(dst 
 			}
 			off[i+1] = int32(len(data))
 		}
-		return arrowutil.Make(strings_, e.rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
+		return arrowutil.Make(utf8s, e.rows, []*memory.Buffer{valid, offsets, memory.NewBufferBytes(data)}, nil, nulls), nil
 	})
 }
 
@@ -236,7 +236,7 @@ func (b *binder) concat(n *ast.Node, args []*expr) (*expr, error) {
 		}
 		args[i] = a
 	}
-	whole := function(n, strings_, args, nil)
+	whole := function(n, utf8s, args, nil)
 	whole.strict = false
 	whole.eval = func(e *env) (arrow.Array, error) {
 		arrays := make([]arrow.Array, len(args))
