@@ -52,6 +52,9 @@ func New(o FormatOptions) table.Format {
 			})
 			return r, err
 		},
+		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+			return statistics(ctx, in, columns, o.Read)
+		},
 		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
 			f, err := Open(ctx, in.Location, o.Read)
 			if err != nil {
@@ -147,4 +150,26 @@ func (s *source) Close() error {
 		errs = append(errs, s.file.Close())
 	}
 	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
+}
+
+// statistics implements [table.Format.Statistics]: of a file, the number of spans is known without reading columns.
+func statistics(ctx context.Context, in table.Input, columns []string, o Options) (_ *table.Statistics, err error) {
+	if in.Location == "" && (in.At == nil || in.Size < 0) || len(columns) > 0 {
+		return nil, nil
+	}
+	from, err := in.Stored("")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	o.Store = from.Store
+	f, err := Open(ctx, from.Location, o)
+	if err != nil {
+		return nil, err
+	}
+	n, err := f.NumSpans(ctx)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	return &table.Statistics{Rows: n}, nil
 }

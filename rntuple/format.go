@@ -66,6 +66,9 @@ func New(o FormatOptions) table.Format {
 			})
 			return out, err
 		},
+		Statistics: func(ctx context.Context, in table.Input, columns []string) (*table.Statistics, error) {
+			return statistics(ctx, in, columns, o.Read)
+		},
 		Explain: func(ctx context.Context, in table.Input, eo table.ExplainOptions) (x *table.Explanation, err error) {
 			ro := o.Read
 			ro.Path = cmp.Or(in.Table, ro.Path)
@@ -178,4 +181,26 @@ func (s *source) Close() error {
 		errs = append(errs, s.ntuple.Close())
 	}
 	return errors.Join(append(errs, s.from.Close(), s.in.Close())...)
+}
+
+// statistics implements [table.Format.Statistics]: an ntuple records its number of entries, and nothing of its fields.
+func statistics(ctx context.Context, in table.Input, columns []string, o Options) (_ *table.Statistics, err error) {
+	if in.Location == "" && (in.At == nil || in.Size < 0) || len(columns) > 0 {
+		return nil, nil
+	}
+	from, err := in.Stored("")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	file, reader, err := openFile(ctx, from.Location, from.Store)
+	if err != nil {
+		return nil, err
+	}
+	o.Path = cmp.Or(in.Table, o.Path)
+	n, err := fromFile(ctx, file, reader, o)
+	if err != nil {
+		return nil, err
+	}
+	return &table.Statistics{Rows: n.NumEntries()}, n.Close()
 }

@@ -69,8 +69,8 @@ type Format struct {
 	Verify  func(ctx context.Context, in Input, o VerifyOptions) (*Report, error)
 	Inspect func(ctx context.Context, in Input, o InspectOptions) (*Outline, error)
 
-	// Statistics returns what a file records of the columns at paths, without reading their values; nil means all columns, and
-	// an empty list only the number of rows. The result has a column for each path, in order. With a path that names no column, it fails. The result is nil if the
+	// Statistics returns what a file records of the columns at paths, without reading their values; nil means all columns of which it
+	// records something, and an empty list only the number of rows. The result has a column for each path, in order. With a path that names no column, it fails. The result is nil if the
 	// input records nothing, or is a pipe, of which nothing is consumed. The input stays the caller's. Statistics may be nil.
 	Statistics func(ctx context.Context, in Input, columns []string) (*Statistics, error)
 
