@@ -24,6 +24,7 @@ type JSON struct {
 
 	columns Columns
 	rows    int64
+	keys    int64 // that several rows have
 	line    []byte
 }
 
@@ -89,6 +90,9 @@ func (j *JSON) Row(r Row) error {
 
 // Duplicate implements [Report].
 func (j *JSON) Duplicate(inNew bool, row Values) error {
+	if j.keys++; j.Limit >= 0 && j.keys > j.Limit {
+		return nil
+	}
 	j.begin("duplicate key")
 	j.member("table", map[bool]string{false: "old", true: "new"}[inNew])
 	j.object("key", j.Keys, row.Keys, row.Index)

@@ -19,10 +19,14 @@ type Text struct {
 
 	columns Columns
 	rows    int64
+	keys    int64 // that several rows have
 	headed  bool
 }
 
-const cellWidth = 40 // most of a value on a terminal
+const (
+	cellWidth = 40 // most of a value on a terminal
+	shownKeys = 10 // most keys of several rows that are named, unless all rows are shown
+)
 
 // Columns implements [Report].
 func (t *Text) Columns(c Columns) error {
@@ -167,6 +171,9 @@ func quoted(s string) string {
 
 // Duplicate implements [Report].
 func (t *Text) Duplicate(inNew bool, row Values) error {
+	if t.keys++; t.Limit >= 0 && t.keys > min(t.Limit, shownKeys) {
+		return nil
+	}
 	if err := t.head(); err != nil {
 		return err
 	}
@@ -181,6 +188,11 @@ func (t *Text) Duplicate(inNew bool, row Values) error {
 func (t *Text) Summary(s Summary) error {
 	if hidden := t.rows - t.Limit; t.Limit >= 0 && hidden > 0 {
 		if err := t.Screen.Printf("%s\n", t.Screen.Paint(terminal.Dim, "… and "+terminal.Plural(int(hidden), "more row")+": --limit -1 shows all")); err != nil {
+			return err
+		}
+	}
+	if s.DuplicateKeys > 0 {
+		if err := t.Screen.Printf("! duplicate keys: %s; rows of the same key are compared in their order\n", terminal.Count(s.DuplicateKeys)); err != nil {
 			return err
 		}
 	}
