@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/amudai/amudai-go/filter"
+	"github.com/amudai/amudai-go/internal/base/fault"
 	"github.com/amudai/amudai-go/internal/command/files"
 	"github.com/amudai/amudai-go/internal/command/usage"
 	"github.com/amudai/amudai-go/internal/tables"
@@ -48,15 +49,16 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 	if u.Locations, err = p.Inputs(locations, &t.Read); err != nil {
 		return nil, err
 	}
+	opened := u
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, u.Close())
+			err = errors.Join(err, opened.Close())
 		}
 	}()
 	u.Formats = make([]table.Format, len(u.Locations))
 	parts := make([]tables.Part, len(u.Locations))
 	for i := range parts {
-		if parts[i], err = p.part(u, i, &t.Read); err != nil {
+		if parts[i], err = p.part(ctx, u, i, &t.Read); err != nil {
 			return nil, err
 		}
 	}
@@ -70,13 +72,13 @@ func (p *Opener) Union(ctx context.Context, locations []string, t *TableFlags) (
 func rereadsText(f table.Format) bool { return f.Casts && f.Name != Lines }
 
 // part is input i of a union.
-func (p *Opener) part(u *Union, i int, r *ReadFlags) (tables.Part, error) {
+func (p *Opener) part(ctx context.Context, u *Union, i int, r *ReadFlags) (tables.Part, error) {
 	from, onlyLines := r.From, r.OnlyLines
 	location, alone := u.Locations[i], len(u.Locations) == 1
 	part := tables.Part{Name: location, Once: isPipe(location)}
 	input := func(ctx context.Context) (table.Input, table.Format, error) { return p.Input(ctx, location, from) }
 	if part.Once && !alone { // inputs are opened for their schemas first
-		temp, err := p.spool(location)
+		temp, err := p.spool(ctx, location)
 		if err != nil {
 			return part, err
 		}
@@ -119,16 +121,48 @@ func isPipe(location string) bool {
 }
 
 // spool copies a pipe to a temporary file.
-func (p *Opener) spool(location string) (*table.Spooled, error) {
+func (p *Opener) spool(ctx context.Context, location string) (*table.Spooled, error) {
 	if location == "-" {
-		return table.Spool(p.stdin, "")
+		return table.Spool(&pipe{ctx: ctx, r: p.stdin}, "")
 	}
 	f, err := os.Open(location)
 	if err != nil {
 		return nil, files.Missing(location, err)
 	}
-	temp, err := table.Spool(f, "")
+	temp, err := table.Spool(&pipe{ctx: ctx, r: f}, "")
 	return temp, errors.Join(err, f.Close())
+}
+
+// pipe is a reader whose reads end with a context, even if no byte arrives.
+type pipe struct {
+	ctx context.Context
+	r   io.Reader
+	buf []byte
+}
+
+// Read implements io.Reader.
+func (p *pipe) Read(dst []byte) (int, error) {
+	if p.buf == nil {
+		p.buf = make([]byte, 64<<10)
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	buf := p.buf[:min(len(dst), len(p.buf))]
+	go func() {
+		var r result
+		defer func() { done <- r }()
+		defer fault.RecoverInternal(&r.err)
+		r.n, r.err = p.r.Read(buf)
+	}()
+	select {
+	case r := <-done:
+		return copy(dst, buf[:r.n]), r.err
+	case <-p.ctx.Done(): // the read ends with the process
+		return 0, p.ctx.Err()
+	}
 }
 
 // Rereadable reports whether Open may be called again.
