@@ -18,6 +18,7 @@ var mayNotRecover = map[string]string{
 	"rntuple/internal/write/parallel.go each":  "guarded recovers into the error of the field or column",
 	"internal/bench/measure/peak.go Peak":      "it reads a file of the system, no input",
 	"internal/bench/suite/ops.go sideBySide":   "a benchmark may end with its operation's panic",
+	"internal/engine/profile/profile.go Add":   "addColumn recovers",
 	"cmd/amudai/main.go main":                  "it waits for a signal",
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/amudai/amudai-go/internal/base/fault"
+
 	"github.com/amudai/amudai-go/internal/format/arrowmap"
 )
 
@@ -96,7 +98,7 @@ func (p *Profiler) Add(ctx context.Context, b arrow.RecordBatch) error {
 		wg.Go(func() {
 			for i := range next {
 				if ctx.Err() == nil {
-					errs[i] = p.columns[i].add(b.Column(i), p.rows)
+					errs[i] = p.addColumn(i, b)
 				}
 			}
 		})
@@ -109,6 +111,12 @@ func (p *Profiler) Add(ctx context.Context, b arrow.RecordBatch) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// addColumn adds the values of a column. A panic is an error.
+func (p *Profiler) addColumn(i int, b arrow.RecordBatch) (err error) {
+	defer fault.RecoverInternal(&err)
+	return p.columns[i].add(b.Column(i), p.rows)
 }
 
 // Result describes the rows that were added. The profiler must not be used afterwards.
