@@ -107,7 +107,7 @@ func (c *numberCounts) makeRoom() {
 				c.sketch.AddHash(mix(s.bits))
 			}
 		}
-		size = max(2*min(c.limit, approximateLimit), 64)
+		size = max(2*powerOf2(min(c.limit, approximateLimit)), 64)
 	}
 	for least := size / 4; c.used > least; {
 		c.rebuild(len(c.slots), medianOf(len(c.slots), c.used, func(i int) int64 { return c.slots[i].n }))
