@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -133,6 +134,15 @@ func (s Local) Create(ctx context.Context, location string, o CreateOptions) (Wr
 	return &localWriter{fs: s.sys(), f: f, buffer: newBuffer(f), path: path, tmp: tmp, o: o}, nil
 }
 
+// isReplaceable returns an error for a device, a pipe or the like, and for a link to one: a rename would put a file in its place.
+func isReplaceable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() && !info.IsDir() { // a rename onto a folder fails by itself
+		return &fs.PathError{Op: "replace", Path: path, Err: errors.New("not a file")}
+	}
+	return nil
+}
+
 // checkCreate saves the work of writing an artifact that Publish would refuse.
 func (s Local) checkCreate(ctx context.Context, path string, o CreateOptions) error {
 	switch {
@@ -145,7 +155,7 @@ func (s Local) checkCreate(ctx context.Context, path string, o CreateOptions) er
 		_, err = matching(s.sys(), path, o.IfMatch)
 		return err
 	case o.Overwrite:
-		return nil
+		return isReplaceable(path)
 	}
 	taken, err := s.sys().Exists(path)
 	if err == nil && taken {

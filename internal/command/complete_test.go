@@ -30,7 +30,7 @@ func TestComplete(t *testing.T) {
 		"pe":                           {"people"},
 		"people i":                     {"people in (", "people is null", "people is not null"},
 		"name = 'O":                    {"name = 'Oslo'", "name = 'O''Brien'"},
-		"people > 2 and name <> 'li":    {"people > 2 and name <> 'Lima'"},
+		"people > 2 and name <> 'li":   {"people > 2 and name <> 'Lima'"},
 		"people between 1 and":         {},
 		"people in (":                  {"people in (1", "people in (2", "people in (3", "people in (4"},
 		"name is not null or people >": {"name is not null or people >="},

@@ -29,6 +29,9 @@ func Create(ctx context.Context, location string, force bool, stdout io.Writer) 
 	if location == "-" {
 		return stdoutOutput{stdout}, nil
 	}
+	if isDevice(location) {
+		return openDevice(location)
+	}
 	out, err := createFile(ctx, location, force)
 	if err != nil {
 		return nil, err
@@ -37,6 +40,37 @@ func Create(ctx context.Context, location string, force bool, stdout io.Writer) 
 		return compress(out, codec)
 	}
 	return out, nil
+}
+
+// isDevice reports whether a location is a device, a named pipe or the like. These are written to, not replaced.
+func isDevice(location string) bool {
+	if location == "-" || IsURL(location) {
+		return false
+	}
+	info, err := os.Stat(location)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// device is an output to a device. Written bytes cannot be taken back.
+type device struct {
+	stdoutOutput
+	f *os.File
+}
+
+func openDevice(location string) (table.Output, error) {
+	f, err := os.OpenFile(location, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, CreateError(location, err)
+	}
+	return device{stdoutOutput{f}, f}, nil
+}
+
+func (d device) Publish(context.Context) error { return d.f.Close() }
+func (d device) Abort(context.Context) error {
+	if err := d.f.Close(); !errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 func createFile(ctx context.Context, location string, force bool) (table.Output, error) {
@@ -66,7 +100,7 @@ func CreateError(location string, err error) error {
 
 // CheckOutput reports errors of Create early.
 func CheckOutput(location string, force bool) error {
-	if location == "-" || IsURL(location) {
+	if location == "-" || IsURL(location) || isDevice(location) {
 		return nil
 	}
 	if info, err := os.Stat(location); err == nil && info.IsDir() {
