@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	runBatchBytes = 1 << 20   // about the size of a batch in a run
-	mostRuns      = 64        // that are merged at a time
+	runBatchBytes = 1 << 20 // about the size of a batch in a run
+	mostRuns      = 64      // that are merged at a time
 )
 
 // temporary is a temporary file.
